@@ -1,6 +1,7 @@
 import { Command, Option } from 'commander';
 import { disk } from './disk.js';
 import { estimating } from './estimating.js';
+import { firstView } from './first-view.js';
 import { initializing } from './initializing.js';
 import { isolation } from './isolation.js';
 import { listing } from './listing.js';
@@ -79,6 +80,11 @@ speedTrial('listing', 'requests per second for lists of many builds, compared wi
 )
   .option(...BUILDS)
   .option('--seconds <number>', 'duration of the load on each of the two servers for each kind of list, in three rounds', positive, 6);
+speedTrial('first-view', 'time until the dashboard shows lists of many builds, in Chromium', (_, { builds, times }) =>
+  firstView({ builds, times }, seeds),
+)
+  .option(...BUILDS)
+  .option('--times <number>', 'visits of each page', positiveInteger, 20);
 speedTrial('memory', 'memory of a server with many open queues of 1,000 files', async (_, { queues, soakMinutes }) => [
   ...(await memory({ queues })),
   ...(soakMinutes === undefined ? [] : await soak({ minutes: soakMinutes })),

@@ -26,11 +26,9 @@ const { metafile } = await build({
   entryPoints: ['main.tsx', 'style.css', 'favicon.svg'].map(name => join(source, name)),
   outdir: join(out, 'assets'),
   entryNames: '[name]-[hash]',
-  chunkNames: '[name]-[hash]',
   assetNames: '[name]-[hash]',
   loader: { '.svg': 'copy' },
   bundle: true,
-  splitting: true,
   format: 'esm',
   target: ['chrome123', 'firefox120', 'safari17.5'],
   minify: true,
@@ -40,26 +38,16 @@ const { metafile } = await build({
   logLevel: 'warning',
 });
 
-/** The path of what an entry point was made into, and of the chunks that it imports. */
+/** The address of what an entry point was made into. */
 const assets = {};
-for (const [path, { entryPoint, imports }] of Object.entries(metafile.outputs)) {
-  if (entryPoint === undefined) continue;
-  const chunks = imports.filter(({ kind, external }) => kind === 'import-statement' && !external);
-  assets[basename(entryPoint)] = { path: address(path), chunks: chunks.map(chunk => address(chunk.path)) };
+for (const [path, { entryPoint }] of Object.entries(metafile.outputs)) {
+  if (entryPoint !== undefined) assets[basename(entryPoint)] = `/${relative(out, join(root, path)).replaceAll('\\', '/')}`;
 }
-// The browser loads the chunks of the first script without waiting for it.
-const preloads = assets['main.tsx'].chunks.map(path => `<link rel="modulepreload" href="${path}">`).join('\n');
-const page = readFileSync(join(source, 'index.html'), 'utf8')
-  .replace(/\{\{(.+?)\}\}/g, (_, name) => assets[name].path)
-  .replace('<!-- preloads -->', preloads);
+const page = readFileSync(join(source, 'index.html'), 'utf8').replace(/\{\{(.+?)\}\}/g, (_, name) => assets[name]);
 writeFileSync(join(out, 'index.html'), page);
 
 for (const name of ['index.html', ...readdirSync(join(out, 'assets')).map(name => join('assets', name))]) {
   const bytes = readFileSync(join(out, name));
   writeFileSync(join(out, `${name}.br`), brotliCompressSync(bytes));
   writeFileSync(join(out, `${name}.gz`), gzipSync(bytes, { level: 9 }));
-}
-
-function address(path) {
-  return `/${relative(out, join(root, path)).replaceAll('\\', '/')}`;
 }

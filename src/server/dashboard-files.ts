@@ -4,7 +4,7 @@ import { extname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import type { DashboardFiles, StaticFile } from '../api/dashboard/files.js';
 
-/** Where the build puts the front end: index.html, assets/<name>-<hash>.<extension>, and a compressed copy .br beside each. */
+/** Where the build puts the front end: index.html, assets/<name>-<hash>.<extension>, and compressed copies .br and .gz beside each. */
 const FOLDER = fileURLToPath(new URL('../dashboard', import.meta.url));
 
 const CONTENT_TYPES: Readonly<Record<string, string>> = {
@@ -32,6 +32,6 @@ export function readDashboardFiles(folder = FOLDER): DashboardFiles {
 function readFile(path: string): StaticFile {
   const body = readFileSync(path);
   const hash = createHash('sha256').update(body).digest('base64url').slice(0, 16);
-  const brotli = existsSync(`${path}.br`) ? readFileSync(`${path}.br`) : null;
-  return { body, brotli, contentType: CONTENT_TYPES[extname(path)]!, hash };
+  const copy = (extension: string) => (existsSync(path + extension) ? readFileSync(path + extension) : null);
+  return { body, copies: { br: copy('.br'), gzip: copy('.gz') }, contentType: CONTENT_TYPES[extname(path)]!, hash };
 }

@@ -16,7 +16,10 @@ describe('the search of the builds', () => {
     const search = tab.getByRole('searchbox', { name: 'Search the builds' });
     await search.waitFor();
     await tab.keyboard.press('/');
-    await tab.keyboard.type('branch:main nodes:8');
+    await tab.keyboard.type('branch:main ');
+    await tab.waitForURL(url => url.searchParams.get('q') === 'branch:main');
+    // The pause did not take the space away.
+    await tab.keyboard.type('nodes:8');
     await tab.waitForURL(url => url.searchParams.get('q') === 'branch:main nodes:8');
     const { json } = await project.client.get('/v1/builds?branch=main');
     await tab.getByRole('heading', { name: `${json.data.length} builds` }).waitFor();

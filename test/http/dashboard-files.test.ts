@@ -1,6 +1,6 @@
 import { mkdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { brotliCompressSync } from 'node:zlib';
+import { brotliCompressSync, gzipSync } from 'node:zlib';
 import { afterAll, describe, expect, it } from 'vitest';
 import { readDashboardFiles } from '../../src/server/dashboard-files.js';
 import { Client } from '../harness/client.js';
@@ -23,6 +23,7 @@ function builtFiles() {
   for (const [name, text] of Object.entries({ 'index.html': PAGE, 'assets/main-1A2B.js': SCRIPT, 'assets/main-1A2B.css': STYLE })) {
     writeFileSync(join(folder, name), text);
     writeFileSync(join(folder, `${name}.br`), brotliCompressSync(text));
+    writeFileSync(join(folder, `${name}.gz`), gzipSync(text));
   }
   writeFileSync(join(folder, 'assets/chart-3C4D.svg'), '<svg/>');
   writeFileSync(join(folder, 'assets/main-1A2B.js.map'), '{}');
@@ -56,6 +57,13 @@ describe('a page of the dashboard', () => {
       'permissions-policy': expect.stringContaining('camera=()') as string,
     });
     expect(headers.get('set-cookie')).toBeNull();
+  });
+
+  it('preloads the session where the browser has a cookie of one', async () => {
+    const preload = '</dashboard/session>; rel=preload; as=fetch; crossorigin';
+    const linkOf = async (path: string, Cookie: string) => (await get(path, { Cookie })).headers.get('link');
+    const cookie = `ballast_session=${'a1'.repeat(32)}`;
+    expect([await linkOf('/', cookie), await linkOf('/sign-in', cookie), await linkOf('/', 'other=1')]).toEqual([preload, null, null]);
   });
 
   it('is not sent again to a browser that has it', async () => {
@@ -109,8 +117,10 @@ describe('an asset of the dashboard', () => {
   it.each([
     ['gzip, deflate, br', 'br'],
     ['br;q=0.5', 'br'],
-    ['br;q=0', null],
-    ['gzip, brotli', null],
+    ['gzip, deflate', 'gzip'],
+    ['gzip, brotli', 'gzip'],
+    ['br;q=0, gzip;q=0.000', null],
+    ['brotli', null],
     ['identity', null],
   ])('with Accept-Encoding: %s is sent as %s', async (acceptEncoding, encoding) => {
     const reply = await get('/assets/main-1A2B.css', { 'Accept-Encoding': acceptEncoding });

@@ -1,8 +1,12 @@
+/** Content codings of compressed copies, the smallest first. Browsers accept brotli only over TLS and from their own machine. */
+export const CODINGS = ['br', 'gzip'] as const;
+export type Coding = (typeof CODINGS)[number];
+
 /** A file of the dashboard's front end, in memory. */
 export interface StaticFile {
   body: Uint8Array;
-  /** Null: there is no compressed copy. */
-  brotli: Uint8Array | null;
+  /** Null: there is no such copy. */
+  copies: Readonly<Record<Coding, Uint8Array | null>>;
   contentType: string;
   /** Without quotes. */
   hash: string;

@@ -1,6 +1,7 @@
 import { apiErrors } from '../../api-error.js';
 import type { Answer, Request } from '../../http/request.js';
-import type { DashboardFiles, StaticFile } from './files.js';
+import { sessionSecret } from './cookie.js';
+import { CODINGS, type Coding, type DashboardFiles, type StaticFile } from './files.js';
 
 const PAGE = /^\/(?:$|(?:projects|p|server|access|docs|sign-in)(?:\/|$))/;
 /** The name of an asset has the hash of its content, so it never changes. */
@@ -14,10 +15,15 @@ export function isAsset(path: string): boolean {
   return path.startsWith('/assets/');
 }
 
+/** The browser loads the session beside the script that needs it. */
+const PRELOAD = { Link: '</dashboard/session>; rel=preload; as=fetch; crossorigin' };
+
 /** GET of any page: the one document, whose script shows the page of the address. Throws a 404 when the front end was not built. */
 export function pageAnswer({ page }: DashboardFiles, request: Request): Answer {
   if (!page) throw apiErrors.dashboardNotBuilt();
-  return fileAnswer(page, request, 'no-cache');
+  const answer = fileAnswer(page, request, 'no-cache');
+  const needsSession = sessionSecret(request) !== null && request.path !== '/sign-in';
+  return needsSession ? { ...answer, headers: { ...answer.headers, ...PRELOAD } } : answer;
 }
 
 /** GET /assets/:name. Throws a 404. */
@@ -28,23 +34,26 @@ export function assetAnswer({ assets }: DashboardFiles, request: Request): Answe
 }
 
 function fileAnswer(
-  { body, brotli, contentType, hash }: StaticFile,
+  { body, copies, contentType, hash }: StaticFile,
   { acceptEncoding, ifNoneMatch }: Request,
   cacheControl: string,
 ): Answer {
-  const compressed = brotli && acceptsBrotli(acceptEncoding) ? brotli : null;
-  const etag = compressed ? `"${hash}-br"` : `"${hash}"`;
+  const coding = CODINGS.find(each => copies[each] && accepts(acceptEncoding, each));
+  const etag = coding ? `"${hash}-${coding}"` : `"${hash}"`;
   return {
     status: ifNoneMatch.includes(etag) ? 304 : 200,
-    body: compressed ?? body,
+    body: coding ? copies[coding]! : body,
     contentType,
     cacheControl,
-    headers: { ...(compressed && { 'Content-Encoding': 'br' }), ETag: etag, Vary: 'Accept-Encoding' },
+    headers: { ...(coding && { 'Content-Encoding': coding }), ETag: etag, Vary: 'Accept-Encoding' },
     // All requests share these bytes.
     memoryBytes: 0,
   };
 }
 
-function acceptsBrotli(acceptEncoding: string): boolean {
-  return acceptEncoding.split(',').some(encoding => /^\s*br\s*(;\s*q=(1|0\.\d*[1-9])\d*)?\s*$/i.test(encoding));
+function accepts(acceptEncoding: string, coding: Coding): boolean {
+  return acceptEncoding.split(',').some(each => {
+    const [name, quality] = each.split(';');
+    return name!.trim().toLowerCase() === coding && !/^\s*q=0(\.0*)?\s*$/.test(quality ?? '');
+  });
 }

@@ -1,4 +1,4 @@
-import { useEffect, useState } from 'preact/hooks';
+import { useLayoutEffect, useState } from 'preact/hooks';
 import type { BuildLine, BuildLines } from '../../api/messages/insight/trends.js';
 import { get, type Request } from '../data/api.js';
 import type { Live } from '../data/live.js';
@@ -20,7 +20,8 @@ export function useBuildList(path: string, request: Request, { data, isLoading }
   const [held, setHeld] = useState<{ page: BuildLine[]; added: number }>({ page: [], added: 0 });
   const [isLoadingOlder, setLoadingOlder] = useState(false);
 
-  useEffect(() => {
+  // Before the page is painted: a list is never seen without its rows.
+  useLayoutEffect(() => {
     if (!data || isLoading) return;
     setList(list => {
       if (list.path !== path || list.builds.length === 0) return { path, builds: data.builds, next: data.next };

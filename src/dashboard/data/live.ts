@@ -1,4 +1,4 @@
-import { useEffect, useRef, useState } from 'preact/hooks';
+import { useLayoutEffect, useRef, useState } from 'preact/hooks';
 import { get, Problem, type Request } from './api.js';
 import { leaveToSignIn } from './session.js';
 
@@ -26,8 +26,8 @@ export function useLive<T>(path: string | null, request: Request, refresh: (data
   const latest = useRef({ request, refresh });
   latest.current = { request, refresh };
 
-  // A change of `turn` is the wish to load again.
-  useEffect(() => {
+  // The request starts before the page is painted. A change of `turn` is the wish to load again.
+  useLayoutEffect(() => {
     if (path === null) return;
     const abort = new AbortController();
     let timer: ReturnType<typeof setTimeout> | undefined;

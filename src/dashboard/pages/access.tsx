@@ -8,7 +8,7 @@ import { FirstLine } from '../parts/first-line.js';
 import { Failure, Loaded } from '../parts/states.js';
 import { count } from '../text/format.js';
 
-export default function AccessPage() {
+export function AccessPage() {
   const live = useLive<AccessAnswer>('/dashboard/access', { attempt: 'load who has access' });
   const session = useSession();
   const change = useChange(() => {

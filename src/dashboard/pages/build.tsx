@@ -20,7 +20,7 @@ import { number } from '../text/format.js';
 const REFRESH = 2;
 
 /** A build: what it took, why, and the evidence. */
-export default function BuildPage({ project, id }: ProjectPageProps) {
+export function BuildPage({ project, id }: ProjectPageProps) {
   const { path, query } = useAddress();
   const request = { attempt: 'load the build', project: project.id };
   const live = useLive<MinutesAnswer>(`/v1/builds/${encodeURIComponent(id)}/minutes`, request, build =>

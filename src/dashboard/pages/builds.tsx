@@ -14,7 +14,7 @@ import { count, exactTime } from '../text/format.js';
 const REFRESH = 10;
 const REFRESH_RUNNING = 3;
 
-export default function BuildsPage({ project }: ProjectPageProps) {
+export function BuildsPage({ project }: ProjectPageProps) {
   const text = useAddress().query.get('q') ?? '';
   const { query, problems } = parseBuildSearch(text);
   const path = withQuery('/v1/build_summaries', query);

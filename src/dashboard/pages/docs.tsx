@@ -1,4 +1,4 @@
-import { useEffect, useMemo, useState } from 'preact/hooks';
+import { useLayoutEffect, useMemo, useState } from 'preact/hooks';
 import { Problem } from '../data/api.js';
 import { useSession } from '../data/session.js';
 import { guideHtml } from '../docs/guide-html.js';
@@ -8,7 +8,7 @@ import { Empty, Failure, ProgressLine } from '../parts/states.js';
 import type { PageProps } from '../routes/pages.js';
 import { inSentence } from '../text/in-sentence.js';
 
-export default function DocsPage({ id }: PageProps) {
+export function DocsPage({ id }: PageProps) {
   if (id === '') return <Index />;
   const guide = guides.find(({ name }) => name === id);
   if (!guide) {
@@ -70,7 +70,7 @@ function Text({ guide }: { guide: Guide }) {
   const [html, setHtml] = useState<string | null>(null);
   const [problem, setProblem] = useState<Problem | null>(null);
   const [turn, setTurn] = useState(0);
-  useEffect(() => {
+  useLayoutEffect(() => {
     const abort = new AbortController();
     load(guide, abort.signal).then(
       html => {
@@ -84,7 +84,7 @@ function Text({ guide }: { guide: Guide }) {
     return () => abort.abort();
   }, [guide, turn]);
   const shown = useMemo(() => html && { __html: guideHtml(html, url) }, [html, url]);
-  useEffect(() => {
+  useLayoutEffect(() => {
     // The browser looked for the section before the text was there.
     if (shown && location.hash !== '') document.getElementById(decoded(location.hash.slice(1)))?.scrollIntoView();
   }, [shown]);

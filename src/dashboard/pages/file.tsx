@@ -17,7 +17,7 @@ import { fileSentences } from '../trends/sentences.js';
 /** Builds that are listed of those that the file decided. */
 const SHOWN = 20;
 
-export default function FilePage({ project }: ProjectPageProps) {
+export function FilePage({ project }: ProjectPageProps) {
   const { query } = useAddress();
   const path = query.get('path');
   const address = path === null ? null : withQuery('/v1/trends/files/history', { path, branch: query.get('branch') });

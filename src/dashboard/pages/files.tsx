@@ -26,7 +26,7 @@ const ORDERS = [
   { sort: 'path', title: 'By name' },
 ];
 
-export default function FilesPage({ project }: ProjectPageProps) {
+export function FilesPage({ project }: ProjectPageProps) {
   const { query } = useAddress();
   const [branch, search] = [query.get('branch'), query.get('q') ?? ''];
   const sort = ORDERS.find(order => order.sort === query.get('sort'))?.sort ?? ORDERS[0]!.sort;

@@ -12,7 +12,7 @@ import { count, number } from '../text/format.js';
 import { nodesSentence } from '../trends/sentences.js';
 import { Slowness } from '../trends/slowness.js';
 
-export default function NodesPage({ project }: ProjectPageProps) {
+export function NodesPage({ project }: ProjectPageProps) {
   const { query } = useAddress();
   const path = withQuery('/v1/trends/nodes', { branch: query.get('branch'), node_total: query.get('node_total') });
   const live = useLive<NodeTrends>(path, { attempt: 'load the nodes', project: project.id });

@@ -1,5 +1,3 @@
-import type { ComponentType } from 'preact';
-import { useEffect, useState } from 'preact/hooks';
 import type { ProjectOverview, ProjectsAnswer } from '../../api/messages/dashboard.js';
 import { useLive } from '../data/live.js';
 import { useSession } from '../data/session.js';
@@ -12,11 +10,12 @@ import { projectsSentences } from '../projects/sentences.js';
 import { setQuery, useAddress } from '../routes/router.js';
 import { projectPath } from '../routes/routes.js';
 import { count, duration, percent } from '../text/format.js';
+import { BuildTrendChart } from '../trends/build-trend.js';
 
 /** How often the overview is loaded again, in seconds. */
 const REFRESH = 15;
 
-export default function ProjectsPage() {
+export function ProjectsPage() {
   const live = useLive<ProjectsAnswer>('/dashboard/projects', { attempt: 'load the projects' }, () => REFRESH);
   const { role } = useSession();
   const open = useAddress().query.get('trend');
@@ -88,16 +87,12 @@ function Project({ project, isOpen }: { project: ProjectOverview; isOpen: boolea
   );
 }
 
-/** How the builds changed, day by day. Its chart is loaded when it is first shown. */
+/** How the builds changed, day by day. */
 function Trend({ project, isOpen }: { project: ProjectOverview; isOpen: boolean }) {
-  const [Chart, setChart] = useState<ComponentType<{ project: ProjectOverview }> | null>(null);
-  useEffect(() => {
-    if (isOpen) void import('../trends/build-trend.js').then(loaded => setChart(() => loaded.default));
-  }, [isOpen]);
   return (
     <details open={isOpen} onToggle={event => event.currentTarget.open !== isOpen && setQuery({ trend: isOpen ? null : project.name })}>
       <summary class="small quiet">Day by day</summary>
-      {isOpen && Chart && <Chart project={project} />}
+      {isOpen && <BuildTrendChart project={project} />}
     </details>
   );
 }

@@ -13,7 +13,7 @@ import { visible } from '../text/path-text.js';
 /** How often the page is loaded again, in seconds. */
 const REFRESH = 5;
 
-export default function ServerPage() {
+export function ServerPage() {
   const live = useLive<ServerAnswer>('/dashboard/server', { attempt: 'load the state of the server' }, () => REFRESH);
   return <Loaded live={live}>{server => <Server server={server} />}</Loaded>;
 }

@@ -24,7 +24,7 @@ const KNOWN = 30;
 
 const MOST_NODES = 64;
 
-export default function SetUpPage({ project }: ProjectPageProps) {
+export function SetUpPage({ project }: ProjectPageProps) {
   const { query } = useAddress();
   const session = useSession();
   const [token, setToken] = useState<string | null>(null);

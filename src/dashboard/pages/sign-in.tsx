@@ -12,7 +12,7 @@ function takeSecret(): string | null {
   return secret;
 }
 
-export default function SignInPage() {
+export function SignInPage() {
   const [refusal, setRefusal] = useState<string | null>(null);
   const [isSending, setSending] = useState(false);
   const [password, setPassword] = useState('');

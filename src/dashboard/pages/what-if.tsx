@@ -24,7 +24,7 @@ import { difference, whatIfSentences } from '../what-if/sentences.js';
 const REST = 200;
 
 /** Plays the build in the address, or else the newest one that has ended. */
-export default function WhatIfPage({ project }: ProjectPageProps) {
+export function WhatIfPage({ project }: ProjectPageProps) {
   const named = useAddress().query.get('build');
   const live = useLive<BuildLines>(named === null ? '/v1/build_summaries?limit=20' : null, {
     attempt: 'find the newest build',

@@ -1,4 +1,4 @@
-import { useEffect, useRef, useState } from 'preact/hooks';
+import { useEffect, useLayoutEffect, useRef, useState } from 'preact/hooks';
 import uPlot from 'uplot';
 import { useWidth } from './width.js';
 
@@ -25,7 +25,7 @@ export function Plot({ label, height, data, options, onPoint, onClick }: Props) 
   const scheme = useScheme();
   const isKnown = width > 0;
 
-  useEffect(() => {
+  useLayoutEffect(() => {
     const shown = box.current;
     if (!isKnown || !shown) return;
     const made = options(coloursOf(shown));

@@ -18,7 +18,12 @@ export function SearchBox({ label, placeholder, value, onSearch, children }: Pro
   const input = useRef<HTMLInputElement>(null);
   const timer = useRef<ReturnType<typeof setTimeout> | undefined>(undefined);
   const [text, setText] = useState(value);
-  useEffect(() => setText(value), [value]);
+  /** What was searched for last. It comes back as `value`, when the reader may have typed more. */
+  const searched = useRef(value);
+  useEffect(() => {
+    if (value !== searched.current) setText(value);
+    searched.current = value;
+  }, [value]);
   useEffect(() => {
     const focus = (event: KeyboardEvent) => {
       if (event.key !== '/' || event.ctrlKey || event.metaKey || isTyping(event.target)) return;
@@ -33,7 +38,10 @@ export function SearchBox({ label, placeholder, value, onSearch, children }: Pro
   }, []);
   const search = (value: string, pause: number) => {
     clearTimeout(timer.current);
-    timer.current = setTimeout(() => onSearch(value.trim()), pause);
+    timer.current = setTimeout(() => {
+      searched.current = value.trim();
+      onSearch(searched.current);
+    }, pause);
   };
   return (
     <search class="search">

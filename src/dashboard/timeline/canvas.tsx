@@ -28,7 +28,7 @@ export function TimelineCanvas({ picture, geometry, width }: { picture: Picture;
 
 function usePalette(canvas: RefObject<HTMLCanvasElement | null>): Palette | null {
   const [palette, setPalette] = useState<Palette | null>(null);
-  useEffect(() => {
+  useLayoutEffect(() => {
     const read = () => setPalette(readPalette(canvas.current!.parentElement!));
     const scheme = matchMedia('(prefers-color-scheme: dark)');
     read();
