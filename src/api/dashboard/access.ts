@@ -1,32 +1,36 @@
 import { apiErrors } from '../../api-error.js';
 import { createProject, createToken, hashOf, revokeToken, tokenId } from '../../engine/access.js';
+import type { Token } from '../../engine/ports/access.js';
 import type { Session } from '../../engine/ports/sign-ins.js';
 import { createOperatorLink, createReaderLink, endSession, expiryOf, revokeLink, signInId } from '../../engine/sign-in/sign-in.js';
 import type { Answer, Request } from '../../http/request.js';
 import type { Context } from '../context.js';
 import { json } from '../json.js';
 import type { RawParameters } from '../messages/coerce.js';
-import type { AccessAnswer, CreatedLink, CreatedProject, CreatedToken } from '../messages/dashboard.js';
+import type { AccessAnswer, CreatedLink, CreatedProject, CreatedToken, TokenLine } from '../messages/dashboard.js';
 import { toNamed, toNewLink, toProjectName, toProjectNumber } from '../messages/dashboard-request.js';
 import { timestamp } from '../units.js';
 
 /** Projects, tokens, links and sessions, for operators. */
 
-const timestampOrNull = (millis: number | null) => (millis === null ? null : timestamp(millis));
+function tokenLine(token: Token): TokenLine {
+  const { created_at, revoked_at } = token;
+  return { id: tokenId(token), created_at: timestamp(created_at), revoked_at: revoked_at === null ? null : timestamp(revoked_at) };
+}
 
 /** GET /dashboard/access */
 export async function answerAccess({ store, now }: Context, _: Request, own: Session): Promise<Answer> {
   const { access, signIns } = store;
   const [projects, tokens, sessions, links] = await Promise.all([access.projects(), access.tokens(), signIns.sessions(), signIns.links()]);
   const at = now();
+  const tokensOf = new Map(projects.map(({ id }) => [id, [] as TokenLine[]]));
+  for (const token of tokens) tokensOf.get(token.project)?.push(tokenLine(token));
   const answer: AccessAnswer = {
     projects: projects.map(({ id, name, created_at }) => ({
       id,
       name,
       created_at: timestamp(created_at),
-      tokens: tokens
-        .filter(({ project }) => project === id)
-        .map(token => ({ id: tokenId(token), created_at: timestamp(token.created_at), revoked_at: timestampOrNull(token.revoked_at) })),
+      tokens: tokensOf.get(id)!,
     })),
     sessions: sessions
       .filter(session => expiryOf(session) > at)
@@ -98,6 +102,5 @@ export async function endSessionById({ store }: Context, message: RawParameters)
 }
 
 async function requireProject({ store }: Context, project: number): Promise<void> {
-  const projects = await store.access.projects();
-  if (!projects.some(({ id }) => id === project)) throw apiErrors.refused(`there is no project ${project}`);
+  if (!(await store.access.projectById(project))) throw apiErrors.refused(`there is no project ${project}`);
 }

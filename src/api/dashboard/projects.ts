@@ -3,7 +3,7 @@ import { medianWall } from '../../engine/insight/trends/days.js';
 import { type Overview, overviewOf } from '../../engine/insight/trends/overview.js';
 import { idleShare } from '../../engine/insight/trends/summary.js';
 import type { Session } from '../../engine/ports/sign-ins.js';
-import { mayRead } from '../../engine/sign-in/sign-in.js';
+import { projectsOf } from '../../engine/sign-in/sign-in.js';
 import type { Answer, Request } from '../../http/request.js';
 import type { Context } from '../context.js';
 import { json } from '../json.js';
@@ -13,8 +13,8 @@ import { secondsOf } from '../units.js';
 /** GET /dashboard/projects: how the projects of the session fare. */
 export async function answerProjects({ store, summarizer, now }: Context, { hasLeft }: Request, session: Session): Promise<Answer> {
   const projects: ProjectOverview[] = [];
-  for (const { id, name, default_branch } of await store.access.projects()) {
-    if (!mayRead(session, id) || hasLeft()) continue;
+  for (const { id, name, default_branch } of await projectsOf(store.access, session)) {
+    if (hasLeft()) break;
     const overview = await overviewOf(store, id, now());
     for (const build of overview.outdated) summarizer.outdated(build);
     projects.push({ id, name, default_branch, ...overviewAnswer(overview) });

@@ -5,6 +5,9 @@ import type { Request } from '../../http/request.js';
 import type { Context } from '../context.js';
 import { sessionSecret } from './cookie.js';
 
+/** Projects are numbered from 1. */
+const NO_PROJECT = 0;
+
 /** The session of a request's cookie; null: it has none in force. */
 export async function findSessionOf({ store, now, log }: Context, request: Request): Promise<Session | null> {
   const secret = sessionSecret(request);
@@ -29,9 +32,8 @@ export async function requireSession(context: Context, request: Request): Promis
  */
 export async function projectOfSession(context: Context, request: Request): Promise<number> {
   const session = await requireSession(context, request);
-  const project = /^\d{1,15}$/.test(request.project) ? Number(request.project) : Number.NaN;
-  const projects = await context.store.access.projects();
-  if (!mayRead(session, project) || !projects.some(({ id }) => id === project)) throw apiErrors.projectNotReadable();
+  const project = /^\d{1,15}$/.test(request.project) ? Number(request.project) : NO_PROJECT;
+  if (!mayRead(session, project) || !(await context.store.access.projectById(project))) throw apiErrors.projectNotReadable();
   return project;
 }
 

@@ -3,7 +3,7 @@ import type { Link, Session } from '../../engine/ports/sign-ins.js';
 import {
   expiryOf,
   findLink,
-  mayRead,
+  projectsOf,
   signInId,
   signInWithLink,
   signInWithPassword,
@@ -91,7 +91,7 @@ async function sessionAnswer(
   request: Request,
   session: Session,
 ): Promise<SessionAnswer> {
-  const projects = (await store.access.projects()).filter(({ id }) => mayRead(session, id));
+  const projects = await projectsOf(store.access, session);
   return {
     role: session.project === null ? 'operator' : 'reader',
     expires_at: timestamp(expiryOf(session)),

@@ -65,5 +65,5 @@ function trend({ summarizer }: Context, { json: body, outdated }: TrendJson): An
 
 /** The default branch of a project; an empty name, which no build has, before the first build. */
 async function defaultBranch({ store }: Context, project: number): Promise<string> {
-  return (await store.access.projects()).find(({ id }) => id === project)?.default_branch ?? '';
+  return (await store.access.projectById(project))?.default_branch ?? '';
 }

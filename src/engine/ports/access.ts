@@ -5,6 +5,7 @@ export interface Access {
   /** All projects, oldest first. */
   projects(): Soon<Project[]>;
   project(name: string): Soon<Project | null>;
+  projectById(id: number): Soon<Project | null>;
   /** Creates a project with its first token. Null: the name is taken, and nothing was created. */
   createProject(name: string, tokenHash: string, at: Millis): Promise<Project | null>;
   /** All tokens of all projects, oldest first, revoked ones included. */

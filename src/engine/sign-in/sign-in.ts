@@ -1,6 +1,7 @@
 import { timingSafeEqual } from 'node:crypto';
 import { limits } from '../../limits.js';
 import { hashOf, newToken, tokenId } from '../access.js';
+import type { Access, Project } from '../ports/access.js';
 import type { Link, Session, SignIns } from '../ports/sign-ins.js';
 import type { Millis } from '../ports/store.js';
 import { Refusal } from '../refusal.js';
@@ -75,6 +76,13 @@ export function expiryOf({ used_at, ends_at }: Session): Millis {
 /** Whether a session shows the data of a project. */
 export function mayRead(session: Session, project: number): boolean {
   return session.project === null || session.project === project;
+}
+
+/** The projects that a session shows, oldest first. */
+export async function projectsOf(access: Access, { project }: Session): Promise<Project[]> {
+  if (project === null) return access.projects();
+  const shown = await access.projectById(project);
+  return shown ? [shown] : [];
 }
 
 /** The id that names a link or session in lists. Its secret cannot be derived from it. */

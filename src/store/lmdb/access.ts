@@ -19,6 +19,10 @@ export function lmdbAccess(parts: Pick<Tables, 'meta' | 'projects' | 'projectNam
       const id = projectNames.get(name);
       return id === undefined ? null : toProject(id, projects.get(id)!);
     },
+    projectById(id) {
+      const record = projects.get(id);
+      return record ? toProject(id, record) : null;
+    },
     createProject: (name, tokenHash, at) =>
       commit(parts, () => {
         if (projectNames.get(name) !== undefined) return null;

@@ -9,6 +9,7 @@ export function memoryAccess({ projects, tokens }: Tables): Access {
   return {
     projects: () => [...projects.values()],
     project,
+    projectById: id => projects.get(id) ?? null,
     async createProject(name, tokenHash, at) {
       if (project(name)) return null;
       const created: Project = { id: projects.size + 1, name, created_at: at, default_branch: null };

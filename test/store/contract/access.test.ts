@@ -11,6 +11,7 @@ describe.each(stores)('access in a store in $name', ({ open }) => {
     expect(api!.id).toBeGreaterThan(web!.id);
     expect(await access.projects()).toEqual([web, api]);
     expect([await access.project('api/v2 größe'), await access.project('Web')]).toEqual([api, null]);
+    expect([await access.projectById(api!.id), await access.projectById(0), await access.projectById(99)]).toEqual([api, null, null]);
   });
 
   it('creates only one of many concurrent projects of the same name, with its own token', async () => {

@@ -86,7 +86,7 @@ export async function preparePlan(store: Store, asked: PlanSubject): Promise<Pre
 async function newestBuild({ builds, access }: Store, project: number, branch: string): Promise<Build | null> {
   const own = await builds.newest(project, { branch });
   if (own) return own;
-  const { default_branch } = (await access.projects()).find(({ id }) => id === project)!;
+  const { default_branch } = (await access.projectById(project))!;
   return (default_branch !== null && (await builds.newest(project, { branch: default_branch }))) || builds.newest(project, {});
 }
 
