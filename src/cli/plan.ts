@@ -96,13 +96,14 @@ function table({ variants, useful_nodes, files, unknown_files, total, longest, a
   ]);
   const head = ['nodes', 'wall time', 'node-minutes', 'ratio to the floor'];
   const widths = head.map((name, column) => Math.max(name.length, ...rows.map(row => (column < 3 ? row[column]!.length : 0))));
+  const isMarked = variants.some(({ nodes }) => nodes === useful_nodes);
   const guessed = unknown_files > 0 ? `, ${unknown_files} of them never measured` : '';
   return [
     `${pluralize(files, 'test file')}${guessed}: ${durationText(total)} in all${longest ? `, the longest is ${longest.path} with ${durationText(longest.seconds)}` : ''}`,
     '',
     ...[head, ...rows].map(row => row.map((cell, column) => (column < 3 ? cell.padStart(widths[column]!) : cell)).join('  ')),
     '',
-    `* more than ${pluralize(useful_nodes, 'node')} bring nothing`,
+    `${isMarked ? '* more' : 'More'} than ${pluralize(useful_nodes, 'node')} ${useful_nodes === 1 ? 'brings' : 'bring'} nothing${isMarked ? '' : '.'}`,
     ...assumptions.sentences,
   ];
 }

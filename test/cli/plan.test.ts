@@ -35,6 +35,13 @@ describe('ballast plan', () => {
     expect(stdout).toContain('\nEach file takes its estimate.\n');
   });
 
+  it('says the useful number in a sentence where the table does not have it', async () => {
+    const plan = await planner();
+    const { stdout } = await plan('--nodes', '1,2');
+    expect(stdout).toContain('\nMore than 3 nodes bring nothing.\n');
+    expect(stdout).not.toContain('*');
+  });
+
   it('prints the number of nodes to start, and nothing else', async () => {
     const plan = await planner();
     expect(await plan('--within', '1m')).toEqual({ code: 0, stdout: '2\n', stderr: '' });
