@@ -73,6 +73,22 @@ describe('a page of the dashboard', () => {
     expect(await get('/', { ...headers, 'Accept-Encoding': 'br' })).toMatchObject({ status: 200, text: PAGE });
   });
 
+  it.each([
+    [(tag: string) => `W/${tag}`, 304],
+    [(tag: string) => `"other", W/"another",${tag}`, 304],
+    [() => '*', 304],
+    [(tag: string) => tag.replaceAll('"', ''), 200],
+    [(tag: string) => `"x${tag.slice(1)}`, 200],
+    [() => '"*"', 200],
+  ])('compares entity tags as weak ones: %s gets a %d', async (ifNoneMatch, status) => {
+    const { headers } = await get('/', { 'Accept-Encoding': 'identity' });
+    const again = { 'Accept-Encoding': 'identity', 'If-None-Match': ifNoneMatch(headers.get('etag')!) };
+    expect((await get('/', again)).status).toBe(status);
+    const asset = await get('/assets/main-1A2B.js', { 'Accept-Encoding': 'identity' });
+    const known = { 'Accept-Encoding': 'identity', 'If-None-Match': ifNoneMatch(asset.headers.get('etag')!) };
+    expect((await get('/assets/main-1A2B.js', known)).status).toBe(status);
+  });
+
   it('answers a 304 without a body on a connection that stays open', async () => {
     const { headers } = await get('/', { 'Accept-Encoding': 'identity' });
     const connection = await RawConnection.open(server.url);

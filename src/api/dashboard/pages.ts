@@ -41,7 +41,7 @@ function fileAnswer(
   const coding = CODINGS.find(each => copies[each] && accepts(acceptEncoding, each));
   const etag = coding ? `"${hash}-${coding}"` : `"${hash}"`;
   return {
-    status: ifNoneMatch.includes(etag) ? 304 : 200,
+    status: isKnown(ifNoneMatch, etag) ? 304 : 200,
     body: coding ? copies[coding]! : body,
     contentType,
     cacheControl,
@@ -49,6 +49,11 @@ function fileAnswer(
     // All requests share these bytes.
     memoryBytes: 0,
   };
+}
+
+/** Whether If-None-Match has an entity tag, by weak comparison, or is `*` (RFC 9110, section 13.1.2). */
+function isKnown(ifNoneMatch: string, etag: string): boolean {
+  return ifNoneMatch.split(',').some(each => ['*', etag, `W/${etag}`].includes(each.trim()));
 }
 
 function accepts(acceptEncoding: string, coding: Coding): boolean {
