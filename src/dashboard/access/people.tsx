@@ -19,7 +19,9 @@ const nameOf = ({ projects }: AccessAnswer, id: number | null) =>
 /** Read-only links: make and revoke. */
 export function Links({ access, change }: Props) {
   const { projects, links } = access;
-  const [project, setProject] = useState<number | null>(projects[0]?.id ?? null);
+  const [chosen, setChosen] = useState<number | null>();
+  // The first project may be made while this page is shown.
+  const project = chosen === undefined ? (projects[0]?.id ?? null) : chosen;
   const [days, setDays] = useState(30);
   const [created, setCreated] = useState<CreatedLink | null>(null);
   const create = async () => {
@@ -51,43 +53,41 @@ export function Links({ access, change }: Props) {
         ))}
         {links.length === 0 && <li class="quiet">There is none.</li>}
       </ul>
-      {projects.length > 0 && (
-        <form
-          class="choices"
-          onSubmit={event => {
-            event.preventDefault();
-            void create();
-          }}
-        >
-          <label>
-            New link to
-            <select
-              value={project ?? ''}
-              onChange={event => setProject(event.currentTarget.value === '' ? null : Number(event.currentTarget.value))}
-            >
-              {projects.map(({ id, name }) => (
-                <option key={id} value={id}>
-                  {name}
-                </option>
-              ))}
-              <option value="">everything, once within 10 minutes</option>
-            </select>
-          </label>
-          <label hidden={project === null}>
-            for
-            <select value={days} onChange={event => setDays(Number(event.currentTarget.value))}>
-              {DAYS.map(days => (
-                <option key={days} value={days}>
-                  {days === 1 ? '1 day' : `${days} days`}
-                </option>
-              ))}
-            </select>
-          </label>
-          <button type="submit" disabled={change.isSending}>
-            Make
-          </button>
-        </form>
-      )}
+      <form
+        class="choices"
+        onSubmit={event => {
+          event.preventDefault();
+          void create();
+        }}
+      >
+        <label>
+          New link to
+          <select
+            value={project ?? ''}
+            onChange={event => setChosen(event.currentTarget.value === '' ? null : Number(event.currentTarget.value))}
+          >
+            {projects.map(({ id, name }) => (
+              <option key={id} value={id}>
+                {name}
+              </option>
+            ))}
+            <option value="">everything, once within 10 minutes</option>
+          </select>
+        </label>
+        <label hidden={project === null}>
+          for
+          <select value={days} onChange={event => setDays(Number(event.currentTarget.value))}>
+            {DAYS.map(days => (
+              <option key={days} value={days}>
+                {days === 1 ? '1 day' : `${days} days`}
+              </option>
+            ))}
+          </select>
+        </label>
+        <button type="submit" disabled={change.isSending}>
+          Make
+        </button>
+      </form>
     </section>
   );
 }
