@@ -5,6 +5,7 @@ import { pathsByNode, pathsOfQueue } from '../plans.js';
 import type { QueueInfo } from '../ports/queues.js';
 import type { Store } from '../ports/store.js';
 import { type Batch, wasReassigned } from '../queue/batch.js';
+import { batchesOf, beginningOfQueue } from '../queue-batches.js';
 import type { Assignment, AssignmentsByPath, Restart } from './compare.js';
 
 /** Names the CI run to check. Without an id it is the newest one of the build. */
@@ -69,11 +70,10 @@ async function assignedBySplit(store: Store, key: SplitKey, ci_run: string | nul
 
 async function assignedByQueue(store: Store, queue: QueueInfo | null): Promise<Assigned | null> {
   if (!queue) return null;
-  const copied = await store.queues.copiedBatches(queue.id);
-  const copiedSeqs = new Set(copied.map(({ seq }) => seq));
-  const own = (await store.queues.batches(queue.id)).filter(({ seq }) => !copiedSeqs.has(seq));
+  const batches = await batchesOf(store.queues, queue.id);
+  const { own, copied } = batches;
   const paths = await pathsOfQueue(store, queue.id);
-  const since = sinceOf(queue, own);
+  const since = beginningOfQueue(queue, batches);
   const hands = handsOf(paths.length, own, since);
   // A node gets each file again that it had in the copied queue.
   for (const { node_index, files } of copied) {
@@ -109,12 +109,6 @@ function handsOf(files: number, batches: readonly Batch[], since: Moment): Assig
     }
   }
   return hands;
-}
-
-/** The moment after which recorded runs count for a queue: its creation, or for a copy the time of the copy. */
-function sinceOf(queue: QueueInfo, [first]: readonly Batch[]): Moment {
-  if (!queue.repeats) return beginningOf(queue);
-  return { runs_before: queue.copied_runs_before ?? null, at: queue.copied_at ?? first?.handed_at ?? Infinity };
 }
 
 function processOf({ node_index, run }: Batch): string {

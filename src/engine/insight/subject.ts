@@ -6,6 +6,7 @@ import type { Build } from '../ports/builds.js';
 import type { CiRun } from '../ports/ci-runs.js';
 import type { QueueInfo } from '../ports/queues.js';
 import type { Store } from '../ports/store.js';
+import { batchesOf, beginningOfQueue } from '../queue-batches.js';
 
 /** A CI run of a build, and what is known of it. */
 export interface Subject {
@@ -82,13 +83,7 @@ async function unlisted(store: Store, project: number, build: BuildKey): Promise
   const queue = await store.queues.newest(project, build);
   const known = { ci_run: null, digest: null, next: null };
   const ofSplit = split && { ...known, id: split.id, kind: 'split' as const, plan: split.id, since: beginningOf(split) };
-  const ofQueue = queue && { ...known, id: queue.id, kind: 'queue' as const, plan: queue.id, since: await sinceOf(store, queue) };
+  const sinceOf = async (queue: QueueInfo) => beginningOfQueue(queue, await batchesOf(store.queues, queue.id));
+  const ofQueue = queue && { ...known, id: queue.id, kind: 'queue' as const, plan: queue.id, since: await sinceOf(queue) };
   return ofSplit && ofQueue ? (isLater(ofQueue.since, ofSplit.since) ? ofQueue : ofSplit) : (ofSplit ?? ofQueue);
-}
-
-async function sinceOf({ queues }: Store, queue: QueueInfo): Promise<Moment> {
-  if (!queue.repeats) return beginningOf(queue);
-  const copied = new Set((await queues.copiedBatches(queue.id)).map(({ seq }) => seq));
-  const first = (await queues.batches(queue.id)).find(({ seq }) => !copied.has(seq));
-  return { runs_before: queue.copied_runs_before ?? null, at: queue.copied_at ?? first?.handed_at ?? queue.used_at };
 }

@@ -5,6 +5,7 @@ import { decodeFiles } from '../../plans.js';
 import type { Run, RunHead } from '../../ports/builds.js';
 import type { Millis, Store } from '../../ports/store.js';
 import { type Batch, isRequeued } from '../../queue/batch.js';
+import { batchesOf } from '../../queue-batches.js';
 import type { Subject, SubjectRun } from '../subject.js';
 import { SILENT_MILLISECONDS } from './at-work.js';
 import { millisecondsIn } from './draft-span.js';
@@ -55,8 +56,7 @@ async function ofQueue(
   const files = decodeFiles(await queues.files(plan, Array.from(weights.keys())));
   for (const [i, { path, time_execution }] of files.entries())
     columns.plan(path, weights[i]! / WEIGHTS_PER_SECOND, time_execution === null);
-  const copied = new Set((await queues.copiedBatches(plan)).map(({ seq }) => seq));
-  const batches = (await queues.batches(plan)).filter(({ seq }) => !copied.has(seq));
+  const { own: batches } = await batchesOf(queues, plan);
   const lanes = queueLanes({ nodeTotal: build.node_total, batches, runs, beganAt: since.at }, columns, now);
   const lastAt = lastOf(runs, Math.max(since.at, batches.at(-1)?.handed_at ?? since.at));
   const isWaiting = hasFilesLeft(batches, weights.length) && now - lastAt <= SILENT_MILLISECONDS;
