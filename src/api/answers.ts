@@ -2,9 +2,9 @@ import type { AssignedFile, Comparison } from '../engine/completeness/compare.js
 import type { Completeness } from '../engine/completeness/completeness.js';
 import type { Build, RunHead } from '../engine/ports/builds.js';
 import { limits } from '../limits.js';
+import { timestamp } from '../time.js';
 import type { BuildAnswer, BuildDetail, BuildSubset } from './messages/build.js';
 import type { CompletenessAnswer } from './messages/completeness.js';
-import { timestamp } from './units.js';
 
 /** Builds, runs and comparisons in the form that the API returns. */
 

@@ -2,11 +2,3 @@
 export function secondsOf(milliseconds: number): number {
   return Math.round(milliseconds) / 1000;
 }
-
-/** ISO 8601 in UTC with milliseconds; times that it cannot express become the first or the last that it can. */
-export function timestamp(millis: number): string {
-  return new Date(Math.min(LAST_MILLIS, Math.max(0, millis))).toISOString();
-}
-
-/** The end of the year 9999. */
-const LAST_MILLIS = 253_402_300_799_999;

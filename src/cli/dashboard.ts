@@ -5,6 +5,7 @@ import { parseConfig } from '../server/config.js';
 import { reachableUrl, signInUrl } from '../server/dashboard-address.js';
 import type { LmdbStore } from '../store/lmdb/store.js';
 import { print, printRow, printToStderr } from '../terminal.js';
+import { timestamp } from '../time.js';
 import { withExistingStore } from './data-folder/data-folder.js';
 import { readPassword } from './process/read-password.js';
 import { requireProject } from './project.js';
@@ -29,7 +30,7 @@ export function createSignInLink(dataDir: string, { project: name, days, publicU
         ? await createOperatorLink(signIns, Date.now())
         : await createReaderLink(signIns, project, checkedDays(days ?? limits.readerLinkDefaultDays), Date.now());
     const url = signInUrl(addressOf(signIns, publicUrl), link.secret);
-    print(json ? JSON.stringify({ id: signInId(link), url, expires_at: iso(link.expires_at) }) : url);
+    print(json ? JSON.stringify({ id: signInId(link), url, expires_at: timestamp(link.expires_at) }) : url);
   });
 }
 
@@ -68,17 +69,17 @@ export function printSessions(dataDir: string, { json }: { json?: true }): Promi
       id: signInId(session),
       kind: 'session',
       project: nameOf(session.project),
-      created_at: iso(session.created_at),
-      used_at: iso(session.used_at),
-      expires_at: iso(expiryOf(session)),
+      created_at: timestamp(session.created_at),
+      used_at: timestamp(session.used_at),
+      expires_at: timestamp(expiryOf(session)),
     }));
     const links = signIns.links().map(link => ({
       id: signInId(link),
       kind: 'link',
       project: nameOf(link.project),
-      created_at: iso(link.created_at),
+      created_at: timestamp(link.created_at),
       used_at: null,
-      expires_at: iso(link.expires_at),
+      expires_at: timestamp(link.expires_at),
     }));
     const inForce = [...sessions, ...links].filter(({ expires_at }) => Date.parse(expires_at) > now);
     if (json) return print(JSON.stringify(inForce));
@@ -98,8 +99,4 @@ export function endSessionOrLink(dataDir: string, id: string): Promise<void> {
       printToStderr(`ended session ${id}`);
     }
   });
-}
-
-function iso(millis: number): string {
-  return new Date(millis).toISOString();
 }

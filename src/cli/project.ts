@@ -1,6 +1,7 @@
 import { createProject, createToken, hashOf, revokeToken, tokenId } from '../engine/access.js';
 import type { Access, Project } from '../engine/ports/access.js';
 import { pluralize, print, printRow, printToStderr } from '../terminal.js';
+import { timestamp } from '../time.js';
 import { withExistingStore, withStore } from './data-folder/data-folder.js';
 
 /** Commands for projects and tokens. A running server sees a change at its next request. */
@@ -26,7 +27,7 @@ export function printProjects(dataDir: string, _: string, { json }: PrintOptions
     }
     const projects = (await access.projects()).map(({ id, name, created_at, default_branch }) => ({
       name,
-      created_at: toIso(created_at),
+      created_at: timestamp(created_at),
       default_branch,
       tokens: activeTokens.get(id) ?? 0,
     }));
@@ -52,8 +53,8 @@ export function printTokens(dataDir: string, name: string, { json }: PrintOption
       .filter(token => token.project === project)
       .map(({ hash, created_at, revoked_at }) => ({
         id: tokenId({ hash }),
-        created_at: toIso(created_at),
-        revoked_at: revoked_at === null ? null : toIso(revoked_at),
+        created_at: timestamp(created_at),
+        revoked_at: revoked_at === null ? null : timestamp(revoked_at),
       }));
     if (json) return print(JSON.stringify(tokens));
     for (const { id, created_at, revoked_at } of tokens)
@@ -74,8 +75,4 @@ export async function requireProject(access: Access, name: string): Promise<Proj
   const project = await access.project(name);
   if (!project) throw new Error(`there is no project "${name}"; "project list" shows all, "project create" makes one`);
   return project;
-}
-
-function toIso(millis: number): string {
-  return new Date(millis).toISOString();
 }

@@ -1,6 +1,7 @@
 import { limits } from '../limits.js';
 import { timingOn } from '../planning/estimating/branch-timings.js';
 import { estimateOf } from '../planning/estimating/timing.js';
+import { timestamp } from '../time.js';
 import { shortDigest } from './digest.js';
 import { EXPORT_VERSION, type ExportHead } from './export-version.js';
 import type { Project } from './ports/access.js';
@@ -31,10 +32,10 @@ export async function* exportLines(
   exported: (type: 'build' | 'timing') => void,
 ): AsyncGenerator<string> {
   const byId = new Map(projects.map(project => [project.id, project]));
-  const head: ExportHead = { type: 'export', v: EXPORT_VERSION, exported_at: iso(at), projects: projects.map(({ name }) => name) };
+  const head: ExportHead = { type: 'export', v: EXPORT_VERSION, exported_at: timestamp(at), projects: projects.map(({ name }) => name) };
   yield line(head);
   for (const { name, created_at, default_branch } of projects)
-    yield line({ type: 'project', name, created_at: iso(created_at), default_branch });
+    yield line({ type: 'project', name, created_at: timestamp(created_at), default_branch });
   if (builds) yield* buildLines(store, byId, () => exported('build'));
   if (timings) yield* timingLines(store, byId, () => exported('timing'));
 }
@@ -67,14 +68,14 @@ async function* buildLines(store: ExportStore, projects: ReadonlyMap<number, Pro
 
 /** The JSON of a build up to its first run. */
 function headOfBuild({ id, commit_hash, branch, node_total, created_at, updated_at }: Build, project: Project): string {
-  const times = { created_at: iso(created_at), updated_at: iso(updated_at) };
+  const times = { created_at: timestamp(created_at), updated_at: timestamp(updated_at) };
   const head = { type: 'build', project: project.name, id, commit_hash, branch, node_total, ...times };
   return `${JSON.stringify(head).slice(0, -1)},"build_subsets":[`;
 }
 
 function jsonOfRun({ id, node_index, created_at, paths, seconds }: Run): string {
   const test_files = paths.map((path, i) => ({ path, time_execution: seconds[i]! }));
-  return JSON.stringify({ id, node_index, created_at: iso(created_at), test_files });
+  return JSON.stringify({ id, node_index, created_at: timestamp(created_at), test_files });
 }
 
 async function* timingLines(store: ExportStore, projects: ReadonlyMap<number, Project>, exported: () => void): AsyncGenerator<string> {
@@ -87,8 +88,8 @@ async function* timingLines(store: ExportStore, projects: ReadonlyMap<number, Pr
       const project = projects.get(id);
       if (!project) continue;
       const timing = timingOn(timings, branches.get(id)!, null);
-      const [time_execution, measured_at] = timing ? [estimateOf(timing), iso(timing.at)] : [null, null];
-      text += line({ type: 'timing', project: project.name, path, time_execution, measured_at, seen_at: iso(seen_at) });
+      const [time_execution, measured_at] = timing ? [estimateOf(timing), timestamp(timing.at)] : [null, null];
+      text += line({ type: 'timing', project: project.name, path, time_execution, measured_at, seen_at: timestamp(seen_at) });
       exported();
     }
     if (text !== '') yield text;
@@ -117,8 +118,4 @@ async function release({ maintenance }: ExportStore): Promise<void> {
 
 function line(record: object): string {
   return `${JSON.stringify(record)}\n`;
-}
-
-function iso(millis: Millis): string {
-  return new Date(millis).toISOString();
 }

@@ -1,7 +1,6 @@
+import { DAY_MILLISECONDS } from '../time.js';
 import type { ExpiringKind } from './ports/maintenance.js';
 import type { Millis, Store } from './ports/store.js';
-
-export const DAY_MILLISECONDS = 86_400_000;
 
 /** Deletes records older than the retention, with a pause between bounded steps, until none is left or `isStopping`. */
 export async function deleteExpired(

@@ -1,8 +1,9 @@
 import type { ExpiringKind } from '../engine/ports/maintenance.js';
 import type { Millis, Store } from '../engine/ports/store.js';
-import { DAY_MILLISECONDS, deleteExpired } from '../engine/retention.js';
+import { deleteExpired } from '../engine/retention.js';
 import { deleteEndedSignIns } from '../engine/sign-in/sign-in.js';
 import { limits } from '../limits.js';
+import { DAY_MILLISECONDS } from '../time.js';
 import type { Logger } from './log.js';
 import type { SlewedClock } from './slewed-clock.js';
 

@@ -4,12 +4,12 @@ import type { Token } from '../../engine/ports/access.js';
 import type { Session } from '../../engine/ports/sign-ins.js';
 import { createOperatorLink, createReaderLink, endSession, expiryOf, revokeLink, signInId } from '../../engine/sign-in/sign-in.js';
 import type { Answer, Request } from '../../http/request.js';
+import { timestamp } from '../../time.js';
 import type { Context } from '../context.js';
 import { json } from '../json.js';
 import type { RawParameters } from '../messages/coerce.js';
 import type { AccessAnswer, CreatedLink, CreatedProject, CreatedToken, TokenLine } from '../messages/dashboard.js';
 import { toNamed, toNewLink, toProjectName, toProjectNumber } from '../messages/dashboard-request.js';
-import { timestamp } from '../units.js';
 
 /** Projects, tokens, links and sessions, for operators. */
 

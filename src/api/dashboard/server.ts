@@ -1,12 +1,11 @@
 import { ApiError } from '../../api-error.js';
-import { DAY_MILLISECONDS } from '../../engine/retention.js';
 import type { Answer } from '../../http/request.js';
 import { limits } from '../../limits.js';
+import { DAY_MILLISECONDS, timestamp } from '../../time.js';
 import { version } from '../../version.js';
 import type { Context, Dashboard } from '../context.js';
 import { json } from '../json.js';
 import type { ServerAnswer } from '../messages/dashboard.js';
-import { timestamp } from '../units.js';
 
 type Health = ServerAnswer['health'][number];
 

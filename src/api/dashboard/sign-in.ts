@@ -10,12 +10,12 @@ import {
   type WithSecret,
 } from '../../engine/sign-in/sign-in.js';
 import type { Answer, Request } from '../../http/request.js';
+import { timestamp } from '../../time.js';
 import { version } from '../../version.js';
 import type { Context, Dashboard } from '../context.js';
 import { json } from '../json.js';
 import type { SessionAnswer } from '../messages/dashboard.js';
 import { decodeDashboardBody, toSignIn } from '../messages/dashboard-request.js';
-import { timestamp } from '../units.js';
 import { noSessionCookie, sessionCookie } from './cookie.js';
 import { networkOf } from './network.js';
 import { findSessionOf, requireOwnPage } from './session.js';

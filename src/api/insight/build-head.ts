@@ -1,7 +1,7 @@
 import type { Subject } from '../../engine/insight/subject.js';
 import type { Timeline } from '../../engine/insight/timeline/timeline.js';
+import { timestamp } from '../../time.js';
 import type { BuildHead } from '../messages/insight/minutes.js';
-import { timestamp } from '../units.js';
 
 /** The kind of a timeline, and its extent. */
 export type TimelineExtent = Pick<Timeline, 'kind' | 'start' | 'end' | 'paused' | 'isRunning'>;

@@ -5,8 +5,9 @@ import { verdictOf } from '../../engine/insight/minutes/verdict.js';
 import type { Subject } from '../../engine/insight/subject.js';
 import type { Timeline } from '../../engine/insight/timeline/timeline.js';
 import { limits } from '../../limits.js';
+import { timestamp } from '../../time.js';
 import type { MinutesAnswer } from '../messages/insight/minutes.js';
-import { secondsOf, timestamp } from '../units.js';
+import { secondsOf } from '../units.js';
 import { buildHead, orNull } from './build-head.js';
 
 /** Where the wall time of a CI run went, in the form that the API returns. */

@@ -3,8 +3,8 @@ import { executionsOf, type NodeWork, type Work } from '../../engine/insight/min
 import type { Subject } from '../../engine/insight/subject.js';
 import type { Timeline } from '../../engine/insight/timeline/timeline.js';
 import { limits } from '../../limits.js';
+import { timestamp } from '../../time.js';
 import type { TraceAnswer, TraceEvent } from '../messages/insight/trace.js';
-import { timestamp } from '../units.js';
 import { orNull } from './build-head.js';
 
 const PROCESS = 1;

@@ -1,7 +1,7 @@
 import type { Subject } from '../../engine/insight/subject.js';
 import type { HandOut, Why } from '../../engine/insight/why/why.js';
+import { timestamp } from '../../time.js';
 import type { BatchReason, WhyAnswer } from '../messages/insight/why.js';
-import { timestamp } from '../units.js';
 import { buildHead, orNull } from './build-head.js';
 
 /** Why the nodes of a CI run got their files, in the form that the API returns. */

@@ -2,13 +2,14 @@ import { buildLines, type Line } from '../../engine/insight/trends/build-lines.j
 import { decidedBy, idleShare, savedTime } from '../../engine/insight/trends/summary.js';
 import type { Summary } from '../../engine/ports/summaries.js';
 import type { Answer, Request } from '../../http/request.js';
+import { timestamp } from '../../time.js';
 import { projectOf } from '../authenticate.js';
 import type { Context } from '../context.js';
 import { json } from '../json.js';
 import { decodeQuery } from '../messages/decode.js';
 import { toBuildLinesQuery } from '../messages/insight/trend-queries.js';
 import type { BuildLine, BuildLineSummary, BuildLines } from '../messages/insight/trends.js';
-import { secondsOf, timestamp } from '../units.js';
+import { secondsOf } from '../units.js';
 
 const DEFAULT_LIMIT = 50;
 /** A cursor is the number of a build in this base. */

@@ -1,8 +1,8 @@
 import { apiErrors } from '../../api-error.js';
 import { buildTrend } from '../../engine/insight/trends/build-trend.js';
-import { DAY_MILLISECONDS } from '../../engine/retention.js';
 import type { Answer, Request } from '../../http/request.js';
 import { limits } from '../../limits.js';
+import { DAY_MILLISECONDS } from '../../time.js';
 import type { TrendJson } from '../../workers/trend-reads.js';
 import { projectOf } from '../authenticate.js';
 import type { Context } from '../context.js';

@@ -1,11 +1,11 @@
 import { timingSafeEqual } from 'node:crypto';
 import { limits } from '../../limits.js';
+import { DAY_MILLISECONDS } from '../../time.js';
 import { hashOf, newToken, tokenId } from '../access.js';
 import type { Access, Project } from '../ports/access.js';
 import type { Link, Session, SignIns } from '../ports/sign-ins.js';
 import type { Millis } from '../ports/store.js';
 import { Refusal } from '../refusal.js';
-import { DAY_MILLISECONDS } from '../retention.js';
 
 /** A session or link that was just created, with its secret. The store has only the hash of the secret. */
 export type WithSecret<T> = T & { secret: string };

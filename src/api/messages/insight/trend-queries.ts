@@ -1,6 +1,7 @@
 import typia, { type tags } from 'typia';
 import type { ValidationErrors } from '../../../api-error.js';
 import type { limits } from '../../../limits.js';
+import { DAY_MILLISECONDS } from '../../../time.js';
 import { coerce, type RawParameters } from '../coerce.js';
 import type { Count, NodeTotal, OptionalText, Path } from '../text.js';
 import { requireValid } from '../validation.js';
@@ -108,5 +109,3 @@ function checkDays({ from, to }: Partial<BuildTrendQuery>): ValidationErrors {
   }
   return errors;
 }
-
-const DAY_MILLISECONDS = 86_400_000;

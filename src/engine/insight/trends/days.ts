@@ -1,5 +1,5 @@
+import { DAY_MILLISECONDS } from '../../../time.js';
 import type { DaySummary, Summary } from '../../ports/summaries.js';
-import { DAY_MILLISECONDS } from '../../retention.js';
 import { PART_NAMES } from '../minutes/minutes.js';
 import { savedTime } from './summary.js';
 

@@ -1,8 +1,8 @@
 import { limits } from '../../../limits.js';
+import { DAY_MILLISECONDS } from '../../../time.js';
 import type { Build } from '../../ports/builds.js';
 import type { Millis, Store } from '../../ports/store.js';
 import type { DaySummary, Summary } from '../../ports/summaries.js';
-import { DAY_MILLISECONDS } from '../../retention.js';
 import { buildLines } from './build-lines.js';
 import { addDays, dayOf, emptyDay } from './days.js';
 
