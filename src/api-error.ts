@@ -120,6 +120,11 @@ export const apiErrors = {
     new ApiError(500, [`internal error; the server's log has the details under the request id ${requestId}`]),
   overloaded: (reason: 'memory' | 'jobs', load: string, retryAfterSeconds: number) =>
     unavailable(reason, retryAfterSeconds, `overloaded: ${load}; try again in ${retryAfterSeconds} seconds`),
+  // Pages only: see the API's guide for why a CI job gets a 503.
+  tooManyPages: (load: string, seconds: number) =>
+    new ApiError(429, [`too much is asked for by pages of this project: ${load}; try again in ${seconds} seconds`], {
+      'Retry-After': String(seconds),
+    }),
   storeFailed: (cause: unknown) =>
     unavailable('disk', 5, 'the store cannot be written (is the disk of BALLAST_DATA_DIR full?); try again', cause),
   expired: (what: string) => unavailable('expired', 1, `the ${what} expired during the request; try again`),

@@ -51,6 +51,8 @@ export const limits = {
   waitingJobsPerProject: 1024,
   /** Requests for timelines, trends and the like that may wait; beyond it 503. */
   waitingInsightsPerProject: 200,
+  /** The same for all pages of the dashboard that show a project, where they may have fewer than its CI jobs; beyond it 429. */
+  waitingPagesPerProject: 100,
   /** Completeness checks of different builds that may wait; beyond it 503. */
   waitingComparisonsPerProject: 100,
   idleThreadMilliseconds: 60_000,

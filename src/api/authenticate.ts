@@ -2,6 +2,7 @@ import { apiErrors } from '../api-error.js';
 import { findToken } from '../engine/access.js';
 import type { Access } from '../engine/ports/access.js';
 import type { Request } from '../http/request.js';
+import type { Asker } from '../workers/asker.js';
 import type { Context } from './context.js';
 import { projectOfSession } from './dashboard/session.js';
 
@@ -21,7 +22,15 @@ export async function authenticate(access: Access, token: string | null, header:
  * 401. Only handlers of GET may call it: nothing shows that a request with a session came from a page.
  */
 export function projectOf(context: Context, request: Request): Promise<number> {
-  const { store, tokenHeader, dashboard } = context;
-  if (request.token === null && request.project !== '' && dashboard) return projectOfSession(context, request);
-  return authenticate(store.access, request.token, tokenHeader);
+  if (isOfPage(context, request)) return projectOfSession(context, request);
+  return authenticate(context.store.access, request.token, context.tokenHeader);
+}
+
+/** The same, for work that may have to wait. */
+export async function askerOf(context: Context, request: Request): Promise<Asker> {
+  return { project: await projectOf(context, request), isPage: isOfPage(context, request), hasLeft: request.hasLeft };
+}
+
+function isOfPage({ dashboard }: Context, { token, project }: Request): boolean {
+  return token === null && project !== '' && dashboard !== null;
 }

@@ -2,6 +2,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { apiErrors } from '../api-error.js';
 import type { CompletenessSubject } from '../engine/completeness/assigned.js';
 import { limits } from '../limits.js';
+import { type Asker, assertRoom, lineOf } from './asker.js';
 import { FairSemaphore } from './fair-semaphore.js';
 import type { WorkerPool } from './pool.js';
 import type { CompletenessJson } from './reads.js';
@@ -34,19 +35,19 @@ export class CompletenessChecker {
     this.#closing.abort();
   }
 
-  /** Rejects with a 503 when too many comparisons of the project wait. A comparison does not begin when all its clients have left. */
-  compare(subject: CompletenessSubject, hasLeft: () => boolean): Promise<CompletenessJson> {
-    const key = JSON.stringify(subject);
+  /** Rejects with the error of `assertRoom` when too many comparisons of the project wait. A comparison does not begin when all its clients have left. */
+  async compare(subject: CompletenessSubject, asker: Asker): Promise<CompletenessJson> {
+    const { hasLeft } = asker;
+    const line = lineOf(asker);
+    const key = JSON.stringify([line, subject]);
     const waiting = this.#waiting.get(key);
     if (waiting) {
       waiting.callers.push(hasLeft);
       return waiting.result;
     }
-    if (this.#turns.waitingOf(subject.project) >= limits.waitingComparisonsPerProject) {
-      return Promise.reject(apiErrors.overloaded('jobs', 'too many comparisons of builds at once', limits.retryAfterSeconds));
-    }
+    assertRoom(asker, this.#turns.waitingOf(line), limits.waitingComparisonsPerProject, 'too many comparisons of builds at once');
     const callers = [hasLeft];
-    const result = this.#turns.run(subject.project, async () => {
+    const result = this.#turns.run(line, async () => {
       // Its turn may come immediately, but it must be in the map below first.
       await Promise.resolve();
       this.#waiting.delete(key);

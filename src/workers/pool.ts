@@ -6,6 +6,7 @@ import type { Millis, Store } from '../engine/ports/store.js';
 import type { Summary } from '../engine/ports/summaries.js';
 import { limits } from '../limits.js';
 import { BASIS_BYTES } from '../planning/estimating/basis.js';
+import { type Asker, assertRoom, lineOf } from './asker.js';
 import { BuildPieces } from './build-pieces.js';
 import { FairSemaphore } from './fair-semaphore.js';
 import type { InsightQuestion, insightReads } from './insight-reads.js';
@@ -20,6 +21,7 @@ export type Ran = (job: string, waited: number, took: number) => void;
 
 interface TaskOptions {
   hasLeft: () => boolean;
+  isPage?: boolean;
   transferList?: ArrayBuffer[];
   /** A part of the answer has been sent, so the task can no longer be refused. */
   isUnderWay?: boolean;
@@ -44,7 +46,8 @@ const SUMMARIES = 'summaries';
 /** The owner of builds that are played, for all projects. */
 const WHAT_IFS = 'what-ifs';
 
-type Owner = number | typeof INSIGHTS | typeof COMPARISONS | typeof SUMMARIES | typeof WHAT_IFS;
+/** A line of a project, or one of those above. */
+type Owner = ReturnType<typeof lineOf>;
 
 /** Performs work that would delay other requests. The waiting work is bounded, and projects take turns. */
 export class WorkerPool {
@@ -72,9 +75,9 @@ export class WorkerPool {
   }
 
   /** A build with all its runs, newest first. */
-  async build(build: Build, hasLeft: () => boolean): Promise<BuildJson> {
+  async build(build: Build, asker: Asker): Promise<BuildJson> {
     const read = <K extends 'buildOutline' | 'buildPiece'>(job: K, subject: Parameters<Reads[K]>[1], isUnderWay: boolean) =>
-      this.#read(build.project, { kind: 'read', job, subject }, { hasLeft, isUnderWay }, isSmallBuild(build));
+      this.#read(lineOf(asker), { kind: 'read', job, subject }, { ...asker, isUnderWay }, isSmallBuild(build));
     const outline = await read('buildOutline', build, false);
     const pieces = new BuildPieces(build, outline, (subject, isFirst) => read('buildPiece', subject, !isFirst));
     const json = await pieces.first();
@@ -82,9 +85,9 @@ export class WorkerPool {
   }
 
   /** The test files that all nodes of a build recorded. */
-  async distribution(build: Build, hasLeft: () => boolean): Promise<Json> {
+  async distribution(build: Build, asker: Asker): Promise<Json> {
     const task: ReadTask<'recordedDistribution'> = { kind: 'read', job: 'recordedDistribution', subject: build };
-    return (await this.#read(build.project, task, { hasLeft }, isSmallBuild(build))).json;
+    return (await this.#read(lineOf(asker), task, asker, isSmallBuild(build))).json;
   }
 
   /** Whether every test file of a CI run is recorded, according to the disk. */
@@ -95,19 +98,19 @@ export class WorkerPool {
   }
 
   /** The paths that failed in a queue. Always read in a worker thread, because their number is unknown. */
-  async failedPaths(project: number, queue: string, hasLeft: () => boolean): Promise<Json> {
+  async failedPaths(queue: string, asker: Asker): Promise<Json> {
     await this.store.maintenance.publishQueues();
-    return (await this.#read(project, { kind: 'read', job: 'failedTestPaths', subject: queue }, { hasLeft })).json;
+    return (await this.#read(lineOf(asker), { kind: 'read', job: 'failedTestPaths', subject: queue }, asker)).json;
   }
 
   /** An answer about what the nodes of a CI run did, or why. */
-  async insight<K extends InsightJob>(job: K, question: Parameters<Reads[K]>[1] & InsightQuestion, hasLeft: () => boolean): Promise<Json> {
+  async insight<K extends InsightJob>(job: K, question: Parameters<Reads[K]>[1] & InsightQuestion, asker: Asker): Promise<Json> {
     const { subject } = question;
     const isSmall = await isSmallSubject(this.store, subject);
     // Worker threads read only written batches.
     if (!isSmall) await this.store.maintenance.publishQueues();
     const task: ReadTask<InsightJob> = { kind: 'read', job, subject: question as never };
-    return (await (isSmall ? this.#read(INSIGHTS, task, { hasLeft }, true) : this.#insight(subject.project, task, hasLeft))).json;
+    return (await (isSmall ? this.#read(INSIGHTS, task, asker, true) : this.#insight(task, asker))).json;
   }
 
   /** The summary of the newest CI run of a build, according to the disk. They are written one at a time, after the work of nodes. */
@@ -116,12 +119,8 @@ export class WorkerPool {
   }
 
   /** A trend over many builds. */
-  trend<K extends 'fileTrends' | 'fileHistory' | 'nodeTrends'>(
-    job: K,
-    subject: Parameters<Reads[K]>[1],
-    hasLeft: () => boolean,
-  ): Promise<TrendJson> {
-    return this.#insight(subject.project, { kind: 'read', job, subject }, hasLeft) as Promise<TrendJson>;
+  trend<K extends 'fileTrends' | 'fileHistory' | 'nodeTrends'>(job: K, subject: Parameters<Reads[K]>[1], asker: Asker): Promise<TrendJson> {
+    return this.#insight({ kind: 'read', job, subject }, asker) as Promise<TrendJson>;
   }
 
   /** A part of a request to play a build. They run one at a time, so that worker threads stay free for nodes. */
@@ -146,15 +145,11 @@ export class WorkerPool {
     return this.runner.close();
   }
 
-  /** Reads an insight when it is the project's turn. Throws a 503 when too many of the project wait. */
-  async #insight<K extends keyof Reads>(
-    project: number,
-    task: ReadTask<K>,
-    hasLeft: () => boolean,
-  ): Promise<Awaited<ReturnType<Reads[K]>>> {
-    if (this.#insights.waitingOf(project) >= limits.waitingInsightsPerProject)
-      throw apiErrors.overloaded('jobs', 'too many pages of builds are read at once', limits.retryAfterSeconds);
-    return this.#insights.run(project, () => this.#read(INSIGHTS, task, { hasLeft }));
+  /** Reads an insight when it is the asker's turn. Throws the error of `assertRoom` when too many of the project wait. */
+  async #insight<K extends keyof Reads>(task: ReadTask<K>, asker: Asker): Promise<Awaited<ReturnType<Reads[K]>>> {
+    const line = lineOf(asker);
+    assertRoom(asker, this.#insights.waitingOf(line), limits.waitingInsightsPerProject, 'too many pages of builds are read at once');
+    return this.#insights.run(line, () => this.#read(INSIGHTS, task, { hasLeft: asker.hasLeft }));
   }
 
   /** @param isHere runs it on this thread, because it is small */
@@ -171,11 +166,12 @@ export class WorkerPool {
   async #run(
     owner: Owner | null,
     task: PostTask | ReadTask,
-    { hasLeft, transferList = [], isUnderWay = false }: TaskOptions,
+    { hasLeft, isPage = false, transferList = [], isUnderWay = false }: TaskOptions,
   ): Promise<unknown> {
-    const { waiting } = this.#turns;
-    if (!isUnderWay && (waiting >= limits.waitingJobs || this.#turns.waitingOf(owner) >= limits.waitingJobsPerProject)) {
-      throw apiErrors.overloaded('jobs', 'too many large test suites at once', limits.retryAfterSeconds);
+    if (!isUnderWay) {
+      const load = 'too many large test suites at once';
+      assertRoom({ isPage: false }, this.#turns.waiting, limits.waitingJobs, load);
+      assertRoom({ isPage }, this.#turns.waitingOf(owner), limits.waitingJobsPerProject, load);
     }
     const asked = performance.now();
     const answer = await this.#turns.run(owner, async () => {

@@ -3,14 +3,9 @@ import type { PreparedWhatIf, WhatIfSubject } from '../engine/insight/what-if/pr
 import type { Outcome, Scenario } from '../engine/insight/what-if/scenario.js';
 import type { LongFile } from '../engine/insight/what-if/what-if.js';
 import { limits } from '../limits.js';
+import { type Asker, assertRoom, lineOf } from './asker.js';
 import { FairSemaphore } from './fair-semaphore.js';
 import type { WorkerPool } from './pool.js';
-
-/** Whose turn it is, and whether the client still waits. */
-export interface Asker {
-  project: number;
-  hasLeft: () => boolean;
-}
 
 /**
  * Plays builds in worker threads, in turns of about 100 ms. One turn runs at a time, so that the other threads stay free for nodes, and
@@ -21,7 +16,7 @@ export class WhatIfPlayer {
 
   constructor(readonly workers: Pick<WorkerPool, 'whatIf'>) {}
 
-  /** Rejects with a 503 when too many such requests of the project wait. */
+  /** Rejects with the error of `assertRoom` when too many such requests of the project wait. */
   async prepare(subject: WhatIfSubject, asker: Asker): Promise<PreparedWhatIf> {
     this.#assertRoom(asker);
     return this.#turn(asker, () => this.workers.whatIf('prepareWhatIf', subject, asker.hasLeft));
@@ -46,16 +41,15 @@ export class WhatIfPlayer {
     return walls;
   }
 
-  #turn<T>({ project, hasLeft }: Asker, work: () => Promise<T>): Promise<T> {
-    return this.#turns.run(project, () => {
-      if (hasLeft()) throw apiErrors.clientLeft();
+  #turn<T>(asker: Asker, work: () => Promise<T>): Promise<T> {
+    return this.#turns.run(lineOf(asker), () => {
+      if (asker.hasLeft()) throw apiErrors.clientLeft();
       return work();
     });
   }
 
-  #assertRoom({ project }: Asker): void {
-    if (this.#turns.waitingOf(project) < limits.waitingWhatIfsPerProject) return;
-    throw apiErrors.overloaded('jobs', 'too many builds are played at once', limits.retryAfterSeconds);
+  #assertRoom(asker: Asker): void {
+    assertRoom(asker, this.#turns.waitingOf(lineOf(asker)), limits.waitingWhatIfsPerProject, 'too many builds are played at once');
   }
 }
 

@@ -17,6 +17,7 @@ import { WorkerPool } from '../../src/workers/pool.js';
 import type { Json } from '../../src/workers/reads.js';
 import type { Prepared } from '../../src/workers/task.js';
 import { startThreads } from '../../src/workers/threads.js';
+import { jobOf } from '../harness/asker.js';
 import { recordRun } from '../harness/recording.js';
 import { temporaryFolder } from '../harness/temporary-folder.js';
 
@@ -252,8 +253,6 @@ describe('a POST that a thread prepares', () => {
 });
 
 describe('an answer about a large build', () => {
-  const stays = () => false;
-
   /** Records a build in which each node has the same number of test files. */
   async function buildOf(nodes: number, files: number): Promise<Build> {
     const { id: project } = await newProject();
@@ -267,7 +266,10 @@ describe('an answer about a large build', () => {
   it('is the same from a thread as from the main thread', async () => {
     const { store, workers } = context;
     const build = await buildOf(3, 600);
-    const [{ json, rest }, distribution] = await Promise.all([workers.build(build, stays), workers.distribution(build, stays)]);
+    const [{ json, rest }, distribution] = await Promise.all([
+      workers.build(build, jobOf(build.project)),
+      workers.distribution(build, jobOf(build.project)),
+    ]);
     expect([json, distribution].every(bytes => bytes instanceof Uint8Array)).toBe(true);
     expect(JSON.parse(textOf(json))).toMatchObject({
       id: build.id,
@@ -281,8 +283,15 @@ describe('an answer about a large build', () => {
   it('is streamed for a larger build, and not refused in the middle', async () => {
     const { workers } = context;
     const build = await buildOf(2, 5000);
-    const { json, rest } = await workers.build(build, stays);
-    const others = Array.from({ length: limits.waitingJobsPerProject + 10 }, () => workers.build(build, () => true).catch(() => {}));
+    const { json, rest } = await workers.build(build, jobOf(build.project));
+    const others = Array.from({ length: limits.waitingJobsPerProject + 10 }, () =>
+      workers
+        .build(
+          build,
+          jobOf(build.project, () => true),
+        )
+        .catch(() => {}),
+    );
     const pieces = [json as Uint8Array];
     for await (const piece of rest!) pieces.push(piece);
     expect(pieces.length).toBeGreaterThan(2);
@@ -295,8 +304,10 @@ describe('an answer about a large build', () => {
     const run = vi.spyOn(Piscina.prototype, 'run');
     onTestFinished(() => run.mockRestore());
     const build = await buildOf(1, 2);
-    expect(JSON.parse((await context.workers.distribution(build, stays)) as string)).toMatchObject({ build_distribution_id: build.id });
-    expect((await context.workers.build(build, stays)).rest).toBeUndefined();
+    expect(JSON.parse((await context.workers.distribution(build, jobOf(build.project))) as string)).toMatchObject({
+      build_distribution_id: build.id,
+    });
+    expect((await context.workers.build(build, jobOf(build.project))).rest).toBeUndefined();
     expect(run).not.toHaveBeenCalled();
   });
 });

@@ -1,10 +1,10 @@
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import { describe, expect, it } from 'vitest';
 import { limits } from '../../src/limits.js';
+import type { Asker } from '../../src/workers/asker.js';
 import { WorkerPool } from '../../src/workers/pool.js';
 import type { Task, TaskAnswer } from '../../src/workers/task.js';
-
-const stays = () => false;
+import { jobOf, pageOf } from '../harness/asker.js';
 
 /** A pool with two threads, whose tasks end when they are told to; which began, in order. */
 function pool() {
@@ -16,8 +16,8 @@ function pool() {
   };
   const store = { maintenance: { refresh() {}, publishTimings: async () => {} } };
   const workers = new WorkerPool(store as never, { run, threads: 2, close: async () => {} }, 3);
-  const history = (project: number, path = 'a_test.rb') => workers.trend('fileHistory', { project, branch: 'main', path }, stays);
-  const split = () => workers.post({ kind: 'post', job: 'prepareSplit', body: [], project: 1 }, 1, stays);
+  const history = (asker: Asker) => workers.trend('fileHistory', { project: asker.project, branch: 'main', path: 'a_test.rb' }, asker);
+  const split = () => workers.post({ kind: 'post', job: 'prepareSplit', body: [], project: 1 }, 1, () => false);
   const end = async () => {
     ends.shift()!();
     await nextTurn();
@@ -28,7 +28,7 @@ function pool() {
 describe('many requests for trends', () => {
   it('are read one at a time, so that a large suite of the same project begins at once', async () => {
     const { history, split, began, end } = pool();
-    const all: Promise<unknown>[] = Array.from({ length: 64 }, () => history(1));
+    const all: Promise<unknown>[] = Array.from({ length: 64 }, () => history(jobOf(1)));
     await nextTurn();
     expect(began).toHaveLength(1);
     all.push(split());
@@ -40,7 +40,7 @@ describe('many requests for trends', () => {
 
   it('alternate between projects', async () => {
     const { history, began, end } = pool();
-    const all = [history(1), history(1), history(1), history(2)];
+    const all = [history(jobOf(1)), history(jobOf(1)), history(jobOf(1)), history(jobOf(2))];
     for (let i = 0; i < all.length; i++) await nextTurn().then(end);
     await Promise.all(all);
     expect(began.map(task => task.kind === 'read' && (task.subject as { project: number }).project)).toEqual([1, 1, 2, 1]);
@@ -48,7 +48,21 @@ describe('many requests for trends', () => {
 
   it('get a 503 when too many of their project wait', async () => {
     const { history } = pool();
-    for (let i = 0; i <= limits.waitingInsightsPerProject; i++) void history(1);
-    await expect(history(1)).rejects.toMatchObject({ status: 503, reason: 'jobs' });
+    for (let i = 0; i <= limits.waitingInsightsPerProject; i++) void history(jobOf(1));
+    await expect(history(jobOf(1))).rejects.toMatchObject({ status: 503, reason: 'jobs' });
+  });
+
+  it('of pages get a 429 when too many wait, and take no place of CI jobs', async () => {
+    const { history, began, end } = pool();
+    for (let i = 0; i <= limits.waitingPagesPerProject; i++) void history(pageOf(1));
+    await expect(history(pageOf(1))).rejects.toMatchObject({
+      status: 429,
+      headers: { 'Retry-After': String(limits.retryAfterSeconds) },
+      errors: ['too much is asked for by pages of this project: too many pages of builds are read at once; try again in 2 seconds'],
+    });
+    const job = history(jobOf(1));
+    for (let i = 0; i < 3; i++) await nextTurn().then(end);
+    await job;
+    expect(began).toHaveLength(4);
   });
 });

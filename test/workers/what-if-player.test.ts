@@ -3,7 +3,8 @@ import type { WhatIfSubject } from '../../src/engine/insight/what-if/prepare-wha
 import type { Scenario } from '../../src/engine/insight/what-if/scenario.js';
 import { limits } from '../../src/limits.js';
 import type { WorkerPool } from '../../src/workers/pool.js';
-import { type Asker, WhatIfPlayer } from '../../src/workers/what-if-player.js';
+import { WhatIfPlayer } from '../../src/workers/what-if-player.js';
+import { jobOf, pageOf } from '../harness/asker.js';
 
 type Part = { nodes: number[] };
 
@@ -25,14 +26,12 @@ function player() {
   return { player: new WhatIfPlayer({ whatIf } as unknown as Pick<WorkerPool, 'whatIf'>), parts, end };
 }
 
-const asker = (project: number, hasLeft = () => false): Asker => ({ project, hasLeft });
-
 describe('builds that are played', () => {
   it('run in turns of a limited number of files, one at a time, and projects alternate', async () => {
     const { player: whatIfs, parts, end } = player();
     const files = limits.playedFilesPerTurn / 5;
-    const first = whatIfs.variants(scenario(files), counts(9), asker(1));
-    const other = whatIfs.variants(scenario(10), [70], asker(2));
+    const first = whatIfs.variants(scenario(files), counts(9), jobOf(1));
+    const other = whatIfs.variants(scenario(10), [70], jobOf(2));
     for (let turn = 1; turn <= 4; turn++) {
       expect(parts).toHaveLength(turn);
       await end();
@@ -44,7 +43,7 @@ describe('builds that are played', () => {
 
   it('play a suite of any size', async () => {
     const { player: whatIfs, parts, end } = player();
-    const played = whatIfs.variants(scenario(2 * limits.playedFilesPerTurn), [3, 4], asker(1));
+    const played = whatIfs.variants(scenario(2 * limits.playedFilesPerTurn), [3, 4], jobOf(1));
     for (let turn = 0; turn < 2; turn++) await end();
     await played;
     expect(parts).toEqual([[3], [4]]);
@@ -56,7 +55,7 @@ describe('builds that are played', () => {
     const played = whatIfs.variants(
       scenario(limits.playedFilesPerTurn),
       counts(3),
-      asker(1, () => hasLeft),
+      jobOf(1, () => hasLeft),
     );
     const failed = expect(played).rejects.toMatchObject({ status: 408 });
     hasLeft = true;
@@ -64,18 +63,28 @@ describe('builds that are played', () => {
     await failed;
     expect(parts).toHaveLength(1);
     // The turn is free for others.
-    void whatIfs.variants(scenario(1), [5], asker(2));
+    void whatIfs.variants(scenario(1), [5], jobOf(2));
     expect(parts.at(-1)).toEqual([5]);
   });
 
   it('are refused with a 503 when too many of a project wait, and not those of others', async () => {
     const { player: whatIfs, parts, end } = player();
-    for (let i = 0; i <= limits.waitingWhatIfsPerProject; i++) void whatIfs.prepare({ nodes: [i] } as unknown as WhatIfSubject, asker(1));
-    await expect(whatIfs.prepare({} as WhatIfSubject, asker(1))).rejects.toMatchObject({ status: 503 });
-    const other = whatIfs.prepare({ nodes: [99] } as unknown as WhatIfSubject, asker(2));
+    for (let i = 0; i <= limits.waitingWhatIfsPerProject; i++) void whatIfs.prepare({ nodes: [i] } as unknown as WhatIfSubject, jobOf(1));
+    await expect(whatIfs.prepare({} as WhatIfSubject, jobOf(1))).rejects.toMatchObject({ status: 503 });
+    const other = whatIfs.prepare({ nodes: [99] } as unknown as WhatIfSubject, jobOf(2));
     await end();
     await end();
     expect(parts.at(-1)).toEqual([99]);
     void other;
+  });
+
+  it('on pages are refused with a 429, and leave room for the plans of CI jobs', async () => {
+    const { player: whatIfs, parts, end } = player();
+    for (let i = 0; i <= limits.waitingWhatIfsPerProject; i++) void whatIfs.prepare({ nodes: [i] } as unknown as WhatIfSubject, pageOf(1));
+    await expect(whatIfs.prepare({} as WhatIfSubject, pageOf(1))).rejects.toMatchObject({ status: 429, headers: { 'Retry-After': '2' } });
+    void whatIfs.variants(scenario(1), [99], jobOf(1));
+    await end();
+    await end();
+    expect(parts).toEqual([[0], [1], [99]]);
   });
 });

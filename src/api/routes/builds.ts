@@ -3,7 +3,7 @@ import { buildWithId } from '../../engine/builds.js';
 import type { Answer, Request } from '../../http/request.js';
 import { limits } from '../../limits.js';
 import { buildAnswer } from '../answers.js';
-import { projectOf } from '../authenticate.js';
+import { askerOf, projectOf } from '../authenticate.js';
 import type { Context } from '../context.js';
 import { json } from '../json.js';
 import { buildsUrl } from '../links.js';
@@ -40,8 +40,9 @@ export async function pageOfBuilds(context: Context, request: Request): Promise<
 /** GET /builds/:id: a build with all its recorded runs. */
 export async function buildById(context: Context, request: Request, id: string): Promise<Answer> {
   const { store, workers } = context;
-  const build = await buildWithId(store.builds, await projectOf(context, request), id);
+  const asker = await askerOf(context, request);
+  const build = await buildWithId(store.builds, asker.project, id);
   if (!build) throw apiErrors.buildNotFound();
-  const { json: body, ...more } = await workers.build(build, request.hasLeft);
+  const { json: body, ...more } = await workers.build(build, asker);
   return { status: 200, body, ...more };
 }

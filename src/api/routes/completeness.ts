@@ -1,8 +1,9 @@
 import { ApiError, apiErrors } from '../../api-error.js';
 import type { CompletenessSubject } from '../../engine/completeness/assigned.js';
 import type { Answer, Request } from '../../http/request.js';
+import type { Asker } from '../../workers/asker.js';
 import type { CompletenessJson } from '../../workers/reads.js';
-import { projectOf } from '../authenticate.js';
+import { askerOf } from '../authenticate.js';
 import type { Context } from '../context.js';
 import { toCompletenessQuery } from '../messages/completeness.js';
 import { decodeQuery } from '../messages/decode.js';
@@ -10,13 +11,13 @@ import { decodeQuery } from '../messages/decode.js';
 /** GET /builds/completeness: whether every test file of a CI run was recorded. With `wait` it answers then, or at the time limit. */
 export async function completenessOfBuild(context: Context, request: Request): Promise<Answer> {
   const { completeness } = context;
-  const project = await projectOf(context, request);
+  const asker = await askerOf(context, request);
   const { wait, commit_hash, branch, node_total, ...ids } = toCompletenessQuery(decodeQuery(request.query));
-  const subject: CompletenessSubject = { project, build: { commit_hash, branch, node_total }, ...ids };
+  const subject: CompletenessSubject = { project: asker.project, build: { commit_hash, branch, node_total }, ...ids };
   const until = performance.now() + wait * 1000;
   for (;;) {
     const runs = await runsKept(context, subject);
-    const result = await compareUntil(context, subject, request.hasLeft, until);
+    const result = await compareUntil(context, subject, asker, until);
     if (result && (result.isComplete || performance.now() >= until)) return { status: result.isComplete ? 200 : 409, body: result.json };
     // Only another recorded run can make it complete. A refused comparison is tried again.
     do {
@@ -31,11 +32,11 @@ export async function completenessOfBuild(context: Context, request: Request): P
 async function compareUntil(
   { completeness }: Context,
   subject: CompletenessSubject,
-  hasLeft: () => boolean,
+  asker: Asker,
   until: number,
 ): Promise<CompletenessJson | null> {
   try {
-    return await completeness.compare(subject, hasLeft);
+    return await completeness.compare(subject, asker);
   } catch (error) {
     if (error instanceof ApiError && error.status === 503 && performance.now() < until) return null;
     throw error;

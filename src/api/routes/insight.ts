@@ -2,7 +2,7 @@ import { apiErrors } from '../../api-error.js';
 import { findSubject } from '../../engine/insight/subject.js';
 import type { Answer, Request } from '../../http/request.js';
 import type { InsightJob } from '../../workers/pool.js';
-import { projectOf } from '../authenticate.js';
+import { askerOf } from '../authenticate.js';
 import type { Context } from '../context.js';
 import { decodeQuery } from '../messages/decode.js';
 import { toCiRunQuery } from '../messages/insight/ci-run.js';
@@ -11,11 +11,11 @@ import { toCiRunQuery } from '../messages/insight/ci-run.js';
 function insight(job: InsightJob) {
   return async (context: Context, request: Request, id: string): Promise<Answer> => {
     const { store, workers, now } = context;
-    const project = await projectOf(context, request);
+    const asker = await askerOf(context, request);
     const { ci_run } = toCiRunQuery(decodeQuery(request.query));
-    const subject = await findSubject(store, project, id, ci_run);
+    const subject = await findSubject(store, asker.project, id, ci_run);
     if (!subject) throw apiErrors.buildNotFound();
-    return { status: 200, body: await workers.insight(job, { subject, now: now() }, request.hasLeft) };
+    return { status: 200, body: await workers.insight(job, { subject, now: now() }, asker) };
   };
 }
 

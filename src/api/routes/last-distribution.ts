@@ -1,6 +1,6 @@
 import { closestBuild } from '../../engine/builds.js';
 import type { Answer, Request } from '../../http/request.js';
-import { projectOf } from '../authenticate.js';
+import { askerOf } from '../authenticate.js';
 import type { Context } from '../context.js';
 import { json } from '../json.js';
 import { toNodeKey } from '../messages/build.js';
@@ -12,7 +12,7 @@ const NO_BUILD: LastDistribution = { build_distribution_id: null, time_execution
 /** GET /build_distributions/last: the recorded test files of the build that most closely matches. */
 export async function lastDistribution(context: Context, request: Request): Promise<Answer> {
   const { store, workers } = context;
-  const project = await projectOf(context, request);
-  const build = await closestBuild(store.builds, project, toNodeKey(decodeQuery(request.query)));
-  return build ? { status: 200, body: await workers.distribution(build, request.hasLeft) } : json(200, NO_BUILD);
+  const asker = await askerOf(context, request);
+  const build = await closestBuild(store.builds, asker.project, toNodeKey(decodeQuery(request.query)));
+  return build ? { status: 200, body: await workers.distribution(build, asker) } : json(200, NO_BUILD);
 }

@@ -1,5 +1,5 @@
 import type { Answer, Request } from '../../http/request.js';
-import { projectOf } from '../authenticate.js';
+import { askerOf } from '../authenticate.js';
 import type { Context } from '../context.js';
 import { json } from '../json.js';
 import { decodeQuery } from '../messages/decode.js';
@@ -10,9 +10,9 @@ const NONE: TestPathsAnswer = { failed_paths: [] };
 /** GET /v2/test_paths: the paths that clients reported as failed in the newest build of a branch. */
 export async function failedOnBranch(context: Context, request: Request): Promise<Answer> {
   const { store, workers } = context;
-  const project = await projectOf(context, request);
+  const asker = await askerOf(context, request);
   const { branch } = toTestPathsQuery(decodeQuery(request.query));
-  const build = await store.builds.newest(project, { branch });
-  const queue = build && (await store.queues.newest(project, build));
-  return queue ? { status: 200, body: await workers.failedPaths(project, queue.id, request.hasLeft) } : json(200, NONE);
+  const build = await store.builds.newest(asker.project, { branch });
+  const queue = build && (await store.queues.newest(asker.project, build));
+  return queue ? { status: 200, body: await workers.failedPaths(queue.id, asker) } : json(200, NONE);
 }

@@ -4,7 +4,7 @@ import type { Answer, Request } from '../../http/request.js';
 import { limits } from '../../limits.js';
 import { DAY_MILLISECONDS } from '../../time.js';
 import type { TrendJson } from '../../workers/trend-reads.js';
-import { projectOf } from '../authenticate.js';
+import { askerOf, projectOf } from '../authenticate.js';
 import type { Context } from '../context.js';
 import { dayTrend } from '../insight/trend-answers.js';
 import { json } from '../json.js';
@@ -36,26 +36,28 @@ export async function trendOfBuilds(context: Context, request: Request): Promise
 
 /** GET /v1/trends/files: the files of a branch over its last builds. */
 export async function trendOfFiles(context: Context, request: Request): Promise<Answer> {
-  const project = await projectOf(context, request);
+  const asker = await askerOf(context, request);
   const { branch, path = null, sort = 'median', offset = 0, limit = DEFAULT_FILES } = toFileTrendsQuery(decodeQuery(request.query));
+  const { project } = asker;
   const subject = { project, branch: branch ?? (await defaultBranch(context, project)), path, order: sort, offset, limit };
-  return trend(context, await context.workers.trend('fileTrends', subject, request.hasLeft));
+  return trend(context, await context.workers.trend('fileTrends', subject, asker));
 }
 
 /** GET /v1/trends/files/history: one file over the last builds of a branch. */
 export async function historyOfFile(context: Context, request: Request): Promise<Answer> {
-  const project = await projectOf(context, request);
+  const asker = await askerOf(context, request);
   const { branch, path } = toFileHistoryQuery(decodeQuery(request.query));
+  const { project } = asker;
   const subject = { project, branch: branch ?? (await defaultBranch(context, project)), path };
-  return trend(context, await context.workers.trend('fileHistory', subject, request.hasLeft));
+  return trend(context, await context.workers.trend('fileHistory', subject, asker));
 }
 
 /** GET /v1/trends/nodes: the nodes of a branch over its last builds. */
 export async function trendOfNodes(context: Context, request: Request): Promise<Answer> {
-  const project = await projectOf(context, request);
+  const asker = await askerOf(context, request);
   const { branch = null, node_total = null } = toNodeTrendsQuery(decodeQuery(request.query));
-  const subject = { project, branch, node_total, builds: limits.trendBuilds };
-  return trend(context, await context.workers.trend('nodeTrends', subject, request.hasLeft));
+  const subject = { project: asker.project, branch, node_total, builds: limits.trendBuilds };
+  return trend(context, await context.workers.trend('nodeTrends', subject, asker));
 }
 
 function trend({ summarizer }: Context, { json: body, outdated }: TrendJson): Answer {

@@ -1,5 +1,5 @@
 import type { Answer, Request } from '../../http/request.js';
-import { projectOf } from '../authenticate.js';
+import { askerOf } from '../authenticate.js';
 import type { Context } from '../context.js';
 import { planAnswer, whatIfAnswer } from '../insight/what-if-answers.js';
 import { json } from '../json.js';
@@ -10,7 +10,7 @@ import { prepare } from '../prepare.js';
 /** GET /builds/:id/what_if: a build played again with other numbers of nodes. */
 export async function whatIfOfBuild(context: Context, request: Request, id: string): Promise<Answer> {
   const { whatIfs, pullCost, now } = context;
-  const asker = { project: await projectOf(context, request), hasLeft: request.hasLeft };
+  const asker = await askerOf(context, request);
   const asked = toWhatIfQuery(decodeQuery(request.query), new URLSearchParams(request.query).getAll('cut'));
   const { mode = null, estimates = null, start_spread: startSpread = null, pull_cost = null, cut } = asked;
   const prepared = await whatIfs.prepare(
@@ -37,6 +37,7 @@ export async function whatIfOfBuild(context: Context, request: Request, id: stri
 /** POST /plan: how long a suite will take with each number of nodes. */
 export async function planAhead(context: Context, request: Request): Promise<Answer> {
   const { project, prepared } = await prepare(context, 'preparePlan', request);
-  const outcomes = await context.whatIfs.variants(prepared.scenario, prepared.nodes, { project, hasLeft: request.hasLeft });
+  const asker = { project, isPage: false, hasLeft: request.hasLeft };
+  const outcomes = await context.whatIfs.variants(prepared.scenario, prepared.nodes, asker);
   return json(200, planAnswer(prepared, outcomes));
 }
