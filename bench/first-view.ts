@@ -78,7 +78,7 @@ async function signIn(browser: Browser, { dataDir, url }: Server): Promise<Brows
   const context = await browser.newContext();
   const tab = await context.newPage();
   await tab.goto(link.trim());
-  await tab.getByRole('banner').waitFor();
+  await tab.getByRole('navigation', { name: 'Ballast' }).waitFor();
   await tab.close();
   return context;
 }

@@ -64,7 +64,7 @@ async function takeAll(browser: Browser, { url, link, projects }: Demo): Promise
   const tab = await context.newPage();
   await tab.clock.setFixedTime(NOW);
   await tab.goto(link);
-  await tab.getByRole('banner').waitFor();
+  await tab.getByRole('navigation', { name: 'Ballast' }).waitFor();
   for (const { name, width, height, isDark, path, ready } of shots) {
     await tab.setViewportSize({ width, height });
     await tab.emulateMedia({ colorScheme: isDark ? 'dark' : 'light' });

@@ -5,6 +5,7 @@ import { SessionContext } from '../data/session.js';
 import { Empty, Failure, ProgressLine } from '../parts/states.js';
 import { useAddress } from '../routes/router.js';
 import { type Route, routeOf } from '../routes/routes.js';
+import { Header } from './header.js';
 import { Layout } from './layout.js';
 import { otherPages, projectPages } from './pages.js';
 
@@ -17,9 +18,23 @@ export function App() {
   const session = useMemo(() => data && { ...data, reload }, [data]);
 
   // Signed out, the session is that of before.
-  if (isSigningIn) return <Page route={route} project={null} />;
+  if (isSigningIn) {
+    return (
+      <>
+        <Header />
+        <Page route={route} project={null} />
+      </>
+    );
+  }
   if (problem && problem.status !== 401 && !data) return <Failure problem={problem} reload={reload} />;
-  if (!session) return <ProgressLine isLoading />;
+  if (!session) {
+    return (
+      <>
+        <Header />
+        <ProgressLine isLoading />
+      </>
+    );
+  }
   const project = session.projects.find(({ name }) => name === route.project) ?? null;
   return (
     <SessionContext.Provider value={session}>

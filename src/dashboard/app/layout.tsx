@@ -4,6 +4,7 @@ import { useSession } from '../data/session.js';
 import { navigate } from '../routes/router.js';
 import { type ProjectPage, projectPath, type Route } from '../routes/routes.js';
 import { Footer } from './footer.js';
+import { Header } from './header.js';
 import { useOnline } from './online.js';
 
 /** The header, with the project and the way to every page, and below it the page. */
@@ -15,20 +16,15 @@ export function Layout({ route, project, children }: { route: Route; project: Pr
       <a class="skip" href="#content">
         Skip to the content
       </a>
-      <header class="header">
-        <div class="bar">
-          <a class="brand" href="/" aria-current={route.page === 'projects' ? 'page' : undefined}>
-            Ballast
-          </a>
-          <ProjectSwitch route={route} project={project} />
-          {project && <ProjectNavigation route={route} project={project} />}
-          <nav class="apart" aria-label="Ballast">
-            {role === 'operator' && <NavigationLink href="/server" name="Server" isCurrent={route.page === 'server'} />}
-            {role === 'operator' && <NavigationLink href="/access" name="Access" isCurrent={route.page === 'access'} />}
-            <NavigationLink href="/docs" name="Docs" isCurrent={route.page === 'docs'} />
-          </nav>
-        </div>
-      </header>
+      <Header isHome={route.page === 'projects'}>
+        <ProjectSwitch route={route} project={project} />
+        {project && <ProjectNavigation route={route} project={project} />}
+        <nav class="apart" aria-label="Ballast">
+          {role === 'operator' && <NavigationLink href="/server" name="Server" isCurrent={route.page === 'server'} />}
+          {role === 'operator' && <NavigationLink href="/access" name="Access" isCurrent={route.page === 'access'} />}
+          <NavigationLink href="/docs" name="Docs" isCurrent={route.page === 'docs'} />
+        </nav>
+      </Header>
       {!isOnline && (
         <p class="notice" role="status">
           You are offline. The page shows what it loaded last, and updates itself when you are online again.

@@ -42,7 +42,6 @@ export function SignInPage() {
   return (
     <main id="content" class="sign-in">
       <ProgressLine isLoading={isSending} />
-      <p class="brand">Ballast</p>
       <h1 class="headline">Sign in</h1>
       {refusal !== null && (
         <div class="failure" role="alert">
