@@ -56,6 +56,8 @@ export const limits = {
   /** Completeness checks of different builds that may wait; beyond it 503. */
   waitingComparisonsPerProject: 100,
   idleThreadMilliseconds: 60_000,
+  /** From the start of the server until its worker thread warms up. */
+  warmUpDelayMilliseconds: 2000,
   retryAfterSeconds: 2,
   /** Open files that connections may not use, because each thread needs four. At most a quarter of the system's limit. */
   reservedOpenFiles: 256,

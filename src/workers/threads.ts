@@ -14,7 +14,7 @@ export interface TaskRunner {
 
 /**
  * Starts worker threads. With `isWarm` it waits for the first, so that a worker that cannot start is noticed now, not at the first
- * large suite.
+ * large suite. The thread warms up later, because the nodes that waited for the start of the server need the processor first.
  */
 export async function startThreads(setup: WorkerSetup, most: number, isWarm: boolean, log: Logger): Promise<TaskRunner> {
   const piscina = new Piscina({
@@ -24,7 +24,10 @@ export async function startThreads(setup: WorkerSetup, most: number, isWarm: boo
     maxThreads: most,
     idleTimeout: limits.idleThreadMilliseconds,
   });
-  if (isWarm) await warmUpThread(piscina, log);
+  if (isWarm) await untilStarted(piscina);
+  const warmUp = () =>
+    piscina.run({ kind: 'warm-up' } satisfies Task).catch((err: unknown) => log.debug({ err }, 'could not warm up a worker thread'));
+  const warmUpTimer = isWarm ? setTimeout(warmUp, limits.warmUpDelayMilliseconds) : undefined;
   // A failure in a task rejects that task. This error means that a thread could not start, or died between tasks.
   piscina.on('error', err => log.error({ err }, 'a worker thread failed'));
   return {
@@ -32,12 +35,15 @@ export async function startThreads(setup: WorkerSetup, most: number, isWarm: boo
     get threads() {
       return piscina.threads.length;
     },
-    close: () => piscina.close(),
+    close: () => {
+      clearTimeout(warmUpTimer);
+      return piscina.close();
+    },
   };
 }
 
-/** Waits until a thread runs, and begins to warm it up. When it cannot start, no thread is left. */
-async function warmUpThread(piscina: Piscina, log: Logger): Promise<void> {
+/** Waits until a thread runs. When it cannot start, no thread is left. */
+async function untilStarted(piscina: Piscina): Promise<void> {
   let fail: (error: Error) => void = () => {};
   const failed = new Promise<never>((_, reject) => {
     fail = reject;
@@ -51,7 +57,6 @@ async function warmUpThread(piscina: Piscina, log: Logger): Promise<void> {
     throw error;
   }
   piscina.off('error', fail);
-  piscina.run({ kind: 'warm-up' } satisfies Task).catch((err: unknown) => log.debug({ err }, 'could not warm up a worker thread'));
 }
 
 /** Performs tasks on this thread, for a store that other threads cannot read. */

@@ -7,6 +7,7 @@ import { type HttpOptions, type HttpServer, listen } from '../../src/http/server
 import { type Config, parseConfig } from '../../src/server/config.js';
 import { openLog } from '../../src/server/log.js';
 import { openService, type Service, type ServiceDependencies } from '../../src/server/service.js';
+import { serveFolder } from '../../src/store/lmdb/serve-folder.js';
 import { openMemoryStore } from '../../src/store/memory/store.js';
 import { Client, TOKEN } from './client.js';
 import { httpServer, openAdapter } from './http-server.js';
@@ -21,7 +22,6 @@ type Settings = { [K in keyof Config]?: string };
 
 export interface TestServer extends Client {
   service: Service;
-  /** Only without a folder: the store in memory. */
   store: Store;
   /** Empty: the store is in memory. */
   dataDir: string;
@@ -34,23 +34,19 @@ export interface TestServer extends Client {
 async function openServer(settings: Settings, dependencies: ServiceDependencies = {}) {
   const log: string[] = [];
   const config = parseConfig({ port: '0', httpServer, logLevel: 'debug', bootstrapToken: TOKEN, ...settings });
+  const isOnDisk = settings.dataDir !== undefined;
   let store: Store | null = null;
-  const inMemory: ServiceDependencies = {
-    openStore: async (_folder, _log, { queues }) => {
-      const opened = openMemoryStore(queues);
-      store = opened;
-      return opened;
-    },
-    hasThreads: false,
-  };
+  const openStore: ServiceDependencies['openStore'] = async (folder, log, options) =>
+    (store = isOnDisk ? await serveFolder(folder, log, options) : openMemoryStore(options.queues));
   const logger = openLog(config.logLevel, { write: line => log.push(line) });
   const service = await openService(config, logger, {
-    ...(settings.dataDir === undefined && inMemory),
+    openStore,
+    hasThreads: isOnDisk,
     passwordCost: CHEAP,
     ...dependencies,
     isWarm: false,
   });
-  return { service, log, store: store as Store | null };
+  return { service, log, store: store as unknown as Store };
 }
 
 /** A server on a free port, closed after the test. It keeps nothing on disk unless the settings name a folder. */
@@ -61,7 +57,7 @@ export async function startServer(settings: Settings = {}, now = Date.now, uptim
   onTestFinished(close);
   return Object.assign(new Client(service.url, settings.bootstrapToken ?? TOKEN), {
     service,
-    store: store!,
+    store,
     dataDir: settings.dataDir ?? '',
     log,
     close,
@@ -73,7 +69,7 @@ export function startServerOnDisk(settings: Settings = {}, now = Date.now, uptim
   return startServer({ dataDir: temporaryFolder(), ...settings }, now, uptime);
 }
 
-/** One server for all tests of a file, as starting one takes longer than most tests. It keeps nothing on disk. */
+/** One server for all tests of a file, as starting one takes longer than most tests. It keeps nothing on disk unless the settings name a folder. */
 export class SharedServer extends Client {
   #service: Service | null = null;
   #store: Store | null = null;

@@ -1,12 +1,16 @@
 import { randomUUID } from 'node:crypto';
-import { describe, expect, it } from 'vitest';
+import { afterAll, describe, expect, it } from 'vitest';
 import type { Client, Reply } from '../harness/client.js';
-import { startServerOnDisk } from '../harness/server.js';
+import { SharedServer } from '../harness/server.js';
+import { temporaryFolder } from '../harness/temporary-folder.js';
 
 interface TestFile {
   path: string;
   time_execution: number | null;
 }
+
+/** Two worker threads for all tests, as each loads the program. */
+const shared = new SharedServer({ dataDir: temporaryFolder(afterAll), workers: '2' });
 
 const NODES = 6;
 const key = { commit_hash: 'abc', branch: 'main', node_total: NODES };
@@ -39,7 +43,7 @@ async function splitOf(client: Client, count: number, commit_hash: string, blank
 
 describe('a suite around 1,000 files', () => {
   it.each([999, 1000, 1001])('of %i is split evenly, with each file once', async count => {
-    const server = await startServerOnDisk();
+    const server = await shared.project();
     await record(server, measuredFiles(count));
     const nodes = await splitOf(server, count, 'abc');
     const all = nodes.flat();
@@ -52,7 +56,7 @@ describe('a suite around 1,000 files', () => {
   });
 
   it.each([10, 999])('of %i has the same split from a thread as from the main thread', async count => {
-    const server = await startServerOnDisk();
+    const server = await shared.project();
     await record(server, measuredFiles(count));
     const outside = await splitOf(server, count, 'outside');
     const inside = await splitOf(server, count, 'inside', 100_000);
@@ -60,7 +64,7 @@ describe('a suite around 1,000 files', () => {
   });
 
   it.each([999, 1001])('of %i is handed out by a queue, each file once', async count => {
-    const server = await startServerOnDisk();
+    const server = await shared.project();
     await record(server, measuredFiles(count));
     const pull = (more: object): Promise<Reply> =>
       server.post('/v1/queues/queue', {
@@ -83,7 +87,7 @@ describe('a suite around 1,000 files', () => {
   });
 
   it('of 1,001 is compared with a short list, and other lists of the request are ignored', async () => {
-    const server = await startServerOnDisk();
+    const server = await shared.project();
     const initialize = (count: number, node_index: number) =>
       server.post('/v1/queues/queue', {
         ...node,
@@ -98,7 +102,7 @@ describe('a suite around 1,000 files', () => {
   });
 
   it('of 1,500 that all nodes initialise concurrently has one split and one queue', async () => {
-    const server = await startServerOnDisk({ workers: '2' });
+    const server = await shared.project();
     const indices = Array.from({ length: NODES }, (_, index) => index);
     const splits = await Promise.all(indices.map(index => split(server, index, testFiles(1500), 'abc')));
     expect(new Set(splits.map(reply => reply.json.build_distribution_id as string)).size).toBe(1);
@@ -120,7 +124,7 @@ describe('nodes that initialise many large suites at the same time', () => {
   const test_files = Array.from({ length: 1000 }, (_, i) => ({ path: `${1000 + i}` }));
 
   it('always get a queue, which one of them creates', async () => {
-    const server = await startServerOnDisk({ workers: '2' });
+    const server = await shared.project();
     const request = { ...node, can_initialize_queue: true, attempt_connect_to_queue: false, test_files };
     const answers = await Promise.all(
       rounds.map(async node_build_id => {
@@ -134,7 +138,7 @@ describe('nodes that initialise many large suites at the same time', () => {
   });
 
   it('always get a split, which one of them creates', async () => {
-    const server = await startServerOnDisk({ workers: '2' });
+    const server = await shared.project();
     const answers = await Promise.all(
       rounds.map(async commit_hash => {
         const splits = Array.from({ length: NODES }, (_, index) => split(server, index, test_files, commit_hash));
@@ -147,7 +151,7 @@ describe('nodes that initialise many large suites at the same time', () => {
 
 describe('a large request that is refused', () => {
   it('gets the errors of two of 1,001 entries by position', async () => {
-    const server = await startServerOnDisk();
+    const server = await shared.project();
     const test_files = [...measuredFiles(1400).slice(0, 999), { path: 'ab', time_execution: 1 }, { path: 'abc', time_execution: 'x' }];
     const reply = await record(server, test_files, { node_index: NODES });
     expect(reply.status).toBe(422);
@@ -163,7 +167,7 @@ describe('a large request that is refused', () => {
   });
 
   it('gets a 400 if it is not JSON', async () => {
-    const server = await startServerOnDisk();
+    const server = await shared.project();
     const reply = await server.post('/v1/build_subsets', `{"test_files": [${'{"path":"spec/a_spec.rb"},'.repeat(4000)}`);
     expect(reply).toMatchObject({
       status: 400,
@@ -172,7 +176,7 @@ describe('a large request that is refused', () => {
   });
 
   it('gets a 403 if the token in its body is invalid', async () => {
-    const server = await startServerOnDisk();
+    const server = await shared.project();
     const send = (test_suite_token: string | undefined) =>
       server.send('/v1/build_subsets', {
         method: 'POST',
@@ -189,7 +193,7 @@ describe('a large request that is refused', () => {
 
 describe('a large build', () => {
   it('has each run of each node as it was recorded', async () => {
-    const server = await startServerOnDisk();
+    const server = await shared.project();
     const runs = [measuredFiles(1600), measuredFiles(1200), []];
     for (const [node_index, files] of runs.entries()) {
       expect((await record(server, files, { node_index })).status).toBe(201);
@@ -203,7 +207,7 @@ describe('a large build', () => {
   });
 
   it('is the last distribution, with the median of each path, slowest first', async () => {
-    const server = await startServerOnDisk();
+    const server = await shared.project();
     for (const factor of [1, 5, 2]) {
       const files = measuredFiles(1600).map(({ path, time_execution }) => ({
         path,
