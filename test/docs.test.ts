@@ -5,6 +5,7 @@ import { fileURLToPath } from 'node:url';
 import { describe, expect, it } from 'vitest';
 import { systems } from '../src/client/ci/systems.js';
 import { settings } from '../src/server/settings.js';
+import { runInProcess } from './harness/run-in-process.js';
 import { temporaryFolder } from './harness/temporary-folder.js';
 
 const root = fileURLToPath(new URL('../../', import.meta.url));
@@ -84,9 +85,9 @@ function anchorsOf(path: string): string[] {
 }
 
 /** Returns the help text of a command. */
-function help(...command: string[]): string {
-  const { stdout, status } = spawnSync(process.execPath, [join(root, 'dist/src/main.js'), ...command, '--help'], { encoding: 'utf8' });
-  expect(status).toBe(0);
+async function help(...command: string[]): Promise<string> {
+  const { stdout, code } = await runInProcess([...command, '--help']);
+  expect(code).toBe(0);
   return stdout;
 }
 
@@ -141,9 +142,10 @@ describe('the README and the guides', () => {
     expect(broken).toEqual([]);
   });
 
-  it('name commands, flags and variables that exist', () => {
-    const commands = new Map(commandsOf(help()).map(name => [name, help(name)]));
-    const subcommands = [...commands].flatMap(([name, text]) => commandsOf(text).map(sub => help(name, sub)));
+  it('name commands, flags and variables that exist', async () => {
+    const commands = new Map<string, string>();
+    for (const name of commandsOf(await help())) commands.set(name, await help(name));
+    const subcommands = await Promise.all([...commands].flatMap(([name, text]) => commandsOf(text).map(sub => help(name, sub))));
     const helps = [...commands.values(), ...subcommands];
     const flags = new Set([...helps.flatMap(flagsOf), '--help', ...foreignFlags]);
     const variables = new Set(helps.flatMap(text => listed(text, /\b(BALLAST_[A-Z_]+)/g)));

@@ -4,10 +4,12 @@ import { describe, expect, it } from 'vitest';
 import { Client } from '../harness/client.js';
 import { record, subsetMessage, timedTestFiles } from '../harness/messages.js';
 import { runBallast } from '../harness/process.js';
+import { runInProcess } from '../harness/run-in-process.js';
 import { startServer, startServerOnDisk } from '../harness/server.js';
 import { temporaryFolder } from '../harness/temporary-folder.js';
 
-const exportOf = (dataDir: string, ...flags: string[]) => runBallast(['export', '--data-dir', dataDir, ...flags]);
+/** Exports in the process of the test, where no server may have the folder open. */
+const exportOf = (dataDir: string, ...flags: string[]) => runInProcess(['export', '--data-dir', dataDir, ...flags]);
 
 const parseLines = (text: string) =>
   text
@@ -63,7 +65,7 @@ describe('ballast export', () => {
     const recording = (async () => {
       for (let i = 0; !over; i++) await record(server, { commit_hash: `while-${i}` });
     })();
-    const { code, stdout } = await exportOf(server.dataDir, '--no-timings');
+    const { code, stdout } = await runBallast(['export', '--data-dir', server.dataDir, '--no-timings']);
     over = true;
     await recording;
     expect(code).toBe(0);
@@ -92,7 +94,8 @@ describe('ballast export', () => {
   });
 
   it('leaves an existing file unchanged if it fails, and reports why', async () => {
-    const { dataDir } = await startServerOnDisk();
+    const { dataDir, close } = await startServerOnDisk();
+    await close();
     const folder = temporaryFolder();
     const file = join(folder, 'missing', 'x.ndjson');
     expect(await exportOf(dataDir, '--output', file)).toMatchObject({

@@ -1,6 +1,5 @@
 import { describe, expect, it } from 'vitest';
 import { settings } from '../../src/server/settings.js';
-import { runBallast } from '../harness/process.js';
 import { runInProcess } from '../harness/run-in-process.js';
 
 describe('help', () => {
@@ -40,7 +39,7 @@ describe('help', () => {
     ['an unknown flag', ['serve', '--prot', '1'], "error: unknown option '--prot'"],
     ['no command', [], 'Usage: ballast'],
   ])('is suggested after %s, with exit code 2', async (_, args, message) => {
-    const { code, stdout, stderr } = await runBallast(args);
+    const { code, stdout, stderr } = await runInProcess(args);
     expect({ code, stdout }).toEqual({ code: 2, stdout: '' });
     expect(stderr).toContain(message);
     expect(stderr).toContain('--help');
