@@ -2,10 +2,12 @@ import { describe, expect, it } from 'vitest';
 import { type ServerProcess, spawnServer } from '../harness/process.js';
 import { temporaryFolder } from '../harness/temporary-folder.js';
 
-const key = { commit_hash: 'abc', branch: 'main', node_total: 3 };
+const key = { branch: 'main', node_total: 3 };
 const files = (count: number) => Array.from({ length: count }, (_, i) => ({ path: `spec/${i}_spec.rb` }));
 
-const split = (server: ServerProcess, node_index: number, given: object = {}) =>
+type Check = (after: ServerProcess) => Promise<void>;
+
+const split = (server: ServerProcess, node_index: number, given: object) =>
   server.post('/v1/build_distributions/subset', {
     ...key,
     node_index,
@@ -14,7 +16,7 @@ const split = (server: ServerProcess, node_index: number, given: object = {}) =>
     ...given,
   });
 
-const pull = (server: ServerProcess, node_index: number, batch_uuid: string, given: object = {}) =>
+const pull = (server: ServerProcess, node_index: number, batch_uuid: string, given: object) =>
   server.post('/v1/queues/queue', {
     ...key,
     node_index,
@@ -25,42 +27,46 @@ const pull = (server: ServerProcess, node_index: number, batch_uuid: string, giv
     ...given,
   });
 
-const record = (server: ServerProcess, node_index: number) =>
-  server.post('/v1/build_subsets', { ...key, node_index, test_files: [{ path: 'spec/0_spec.rb', time_execution: 5 }] });
+const record = (server: ServerProcess, commit_hash: string, node_index: number) =>
+  server.post('/v1/build_subsets', { ...key, commit_hash, node_index, test_files: [{ path: 'spec/0_spec.rb', time_execution: 5 }] });
 
-describe.each(['SIGTERM', 'SIGKILL'] as const)('after a restart by %s', signal => {
-  it('splits, builds and open queues are unchanged', async () => {
-    const dataDir = temporaryFolder();
-    const before = await spawnServer({ dataDir });
-    for (const node_index of [0, 1]) expect((await record(before, node_index)).status).toBe(201);
-    await split(before, 0, { cache_read_attempt: false, test_files: files(50) });
-    await split(before, 0, { commit_hash: 'large', cache_read_attempt: false, test_files: files(1200) });
-    const dynamic = { fixed_test_suite_split: false, ci_build_id: 7 };
-    await split(before, 0, { ...dynamic, cache_read_attempt: false, test_files: files(40) });
-    const variants = [{}, { commit_hash: 'large' }, dynamic];
-    const splitsOf = async (server: ServerProcess) => {
-      const texts: string[] = [];
-      for (const given of variants) for (const node of [0, 1, 2]) texts.push((await split(server, node, given)).text);
-      return texts;
-    };
-    const splits = await splitsOf(before);
-    const [build] = (await before.get('/v1/builds')).json.data;
-    const detail = (await before.get(`/v1/builds/${build.id}`)).text;
-
-    const start = { can_initialize_queue: true, test_files: files(30) };
-    const first = await pull(before, 0, 'u-0', start);
-    const second = await pull(before, 1, 'u-1');
-    expect(await before.stop(signal)).toBe(signal === 'SIGTERM' ? 0 : null);
-
-    const after = await spawnServer({ dataDir });
+/** Records a build and splits its suite in three ways. Returns a check that all of them are unchanged. */
+async function useSplits(before: ServerProcess, commit_hash: string): Promise<Check> {
+  for (const node_index of [0, 1]) expect((await record(before, commit_hash, node_index)).status).toBe(201);
+  const variants = [
+    { commit_hash },
+    { commit_hash: `${commit_hash}, large` },
+    { commit_hash, fixed_test_suite_split: false, ci_build_id: 7 },
+  ];
+  for (const [i, count] of [50, 1200, 40].entries()) {
+    await split(before, 0, { ...variants[i], cache_read_attempt: false, test_files: files(count) });
+  }
+  const splitsOf = async (server: ServerProcess) => {
+    const texts: string[] = [];
+    for (const given of variants) for (const node of [0, 1, 2]) texts.push((await split(server, node, given)).text);
+    return texts;
+  };
+  const splits = await splitsOf(before);
+  const [build] = (await before.get(`/v1/builds?commit_hash=${commit_hash}`)).json.data;
+  const detail = (await before.get(`/v1/builds/${build.id}`)).text;
+  return async after => {
     expect(await splitsOf(after)).toEqual(splits);
     expect((await after.get(`/v1/builds/${build.id}`)).text).toBe(detail);
-    expect((await pull(after, 0, 'u-0')).text).toBe(first.text);
+  };
+}
+
+/** Pulls from a queue. Returns a check that it repeats its last batch, hands out the rest once, and is remembered when it is drained. */
+async function useQueue(before: ServerProcess, commit_hash: string): Promise<Check> {
+  const start = { commit_hash, can_initialize_queue: true, test_files: files(30) };
+  const first = await pull(before, 0, 'u-0', start);
+  const second = await pull(before, 1, 'u-1', { commit_hash });
+  return async after => {
+    expect((await pull(after, 0, 'u-0', { commit_hash })).text).toBe(first.text);
     expect((await pull(after, 0, 'u-0', { ...start, attempt_connect_to_queue: true, test_files: undefined })).text).toBe(first.text);
 
     const handed = [...first.json.test_files, ...second.json.test_files] as { path: string }[];
     for (let pulls = 0; pulls < 40; pulls++) {
-      const reply = await pull(after, pulls % 3, `later-${pulls}`);
+      const reply = await pull(after, pulls % 3, `later-${pulls}`, { commit_hash });
       expect(reply.json.queue_name).toBe(first.json.queue_name);
       handed.push(...(reply.json.test_files as { path: string }[]));
     }
@@ -69,30 +75,21 @@ describe.each(['SIGTERM', 'SIGKILL'] as const)('after a restart by %s', signal =
         .map(({ path }) => path)
         .sort(),
     );
-    // A drained queue is remembered.
     expect((await pull(after, 2, 'again', start)).json.test_files).toEqual([]);
-  });
-});
+  };
+}
 
-describe('after a restart', () => {
-  it('a fixed queue split gives each node its earlier files, under a new CI build', async () => {
-    const dataDir = temporaryFolder();
-    const before = await spawnServer({ dataDir });
-    const had = [
-      (await pull(before, 0, 'u-0', { can_initialize_queue: true, test_files: files(12) })).json.test_files as unknown[],
-      (await pull(before, 1, 'u-1')).json.test_files as unknown[],
-    ];
-    had[0]!.push(...((await pull(before, 0, 'u-2')).json.test_files as unknown[]));
-    await record(before, 0);
-    await before.stop('SIGKILL');
-
-    const after = await spawnServer({ dataDir });
-    const again = {
-      can_initialize_queue: true,
-      attempt_connect_to_queue: true,
-      fixed_queue_split: true,
-      node_build_id: 2,
-    };
+/** Pulls from a queue. Returns a check that a fixed queue split gives each node its earlier files, under a new CI build. */
+async function useFixedQueue(before: ServerProcess, commit_hash: string): Promise<Check> {
+  const had = [
+    (await pull(before, 0, 'u-0', { commit_hash, can_initialize_queue: true, test_files: files(12) })).json.test_files as unknown[],
+    (await pull(before, 1, 'u-1', { commit_hash })).json.test_files as unknown[],
+  ];
+  had[0]!.push(...((await pull(before, 0, 'u-2', { commit_hash })).json.test_files as unknown[]));
+  await record(before, commit_hash, 0);
+  return async after => {
+    const next = { commit_hash, fixed_queue_split: true, node_build_id: 2 };
+    const again = { ...next, can_initialize_queue: true, attempt_connect_to_queue: true };
     const [dead, recorded] = [await pull(after, 1, 'v-1', again), await pull(after, 0, 'v-0', again)];
     expect(recorded.json.test_files).toEqual(had[0]);
     expect(recorded.json.queue_name).toBeNull();
@@ -103,9 +100,28 @@ describe('after a restart', () => {
 
     const rest: unknown[] = [];
     for (let pulls = 0; pulls < 20; pulls++) {
-      const next = { fixed_queue_split: true, node_build_id: 2 };
       rest.push(...((await pull(after, pulls % 3, `w-${pulls}`, next)).json.test_files as unknown[]));
     }
     expect(had[0]!.length + had[1]!.length + rest.length).toBe(12);
+  };
+}
+
+describe('splits, builds and open queues', () => {
+  it('are unchanged after a restart by SIGTERM, and after one by SIGKILL', async () => {
+    const dataDir = temporaryFolder();
+    let server = await spawnServer({ dataDir });
+    for (const [signal, code] of [
+      ['SIGTERM', 0],
+      ['SIGKILL', null],
+    ] as const) {
+      const checks = [
+        await useSplits(server, `splits, ${signal}`),
+        await useQueue(server, `queue, ${signal}`),
+        await useFixedQueue(server, `fixed, ${signal}`),
+      ];
+      expect(await server.stop(signal)).toBe(code);
+      server = await spawnServer({ dataDir });
+      for (const check of checks) await check(server);
+    }
   });
 });
