@@ -39,7 +39,7 @@ export const apiErrors = {
   passwordWrong: () =>
     unauthorized('the password is wrong, or none is set; "ballast dashboard password" sets one, "ballast dashboard link" prints a link'),
   tooManySignIns: (seconds: number) =>
-    new ApiError(429, [`too many failed sign-ins; try again in ${seconds} seconds, or use a link from "ballast dashboard link"`], {
+    new ApiError(429, [`too many failed sign-ins; try again in ${seconds} s, or use a link from "ballast dashboard link"`], {
       'Retry-After': String(seconds),
     }),
   tokenMissing: (header: string) =>

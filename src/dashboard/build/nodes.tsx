@@ -64,7 +64,8 @@ function columnsOf(link: (node: number) => string): Column<NodeSummary>[] {
   ];
 }
 
-function stateOf({ start, recorded }: NodeSummary): string {
+function stateOf({ start, recorded, repeats }: NodeSummary): string {
   if (start === null) return 'never started';
-  return recorded ? 'recorded' : 'not recorded';
+  if (!recorded) return 'not recorded';
+  return repeats > 0 ? 'ran files again' : 'recorded';
 }

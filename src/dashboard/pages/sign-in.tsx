@@ -64,7 +64,6 @@ export function SignInPage() {
             id="password"
             type="password"
             autocomplete="current-password"
-            maxLength={1000}
             value={password}
             onInput={event => setPassword(event.currentTarget.value)}
           />

@@ -137,7 +137,7 @@ describe('failed sign-ins', () => {
     const right = await browser.post('/dashboard/sign_in', { password: PASSWORD });
     expect(right).toMatchObject({
       status: 429,
-      json: { errors: ['too many failed sign-ins; try again in 1 seconds, or use a link from "ballast dashboard link"'] },
+      json: { errors: ['too many failed sign-ins; try again in 1 s, or use a link from "ballast dashboard link"'] },
     });
     expect(right.headers.get('retry-after')).toBe('1');
     clock.advance({ seconds: 1 });

@@ -20,7 +20,7 @@ export interface IdleCause {
 /**
  * Divides the time after the ends of nodes by its causes: how much of it vanishes when every node's last span takes its estimated time,
  * then when slow nodes are of usual speed, then when nodes that got everything at once begin on time, and so on. A cause whose removal does
- * not bring the ends together is none.
+ * not bring the ends together is tried again when another one is removed: a node that it delays may wait for one that is later still.
  */
 export function idleCauses(
   nodes: readonly NodeWork[],
@@ -32,14 +32,29 @@ export function idleCauses(
   const moved = lostFiles(nodes, files.paths.length);
   const excesses = came.map(({ node, index }) => excessOf(node, minutes[index]!, slowness, index, files, moved));
   let ends = came.map(({ node }) => node.lane.end!);
-  return CAUSES.map(name => {
-    const changed = ends.map((end, i) => end - excesses[i]![name]);
+  const without = (name: Cause) => {
+    const excess = excesses.map(each => each[name]);
+    return name === 'repeats' ? endsWithoutRepeats(ends, excess) : ends.map((end, i) => end - excess[i]!);
+  };
+  const causes: IdleCause[] = [];
+  const left = new Set<Cause>(CAUSES);
+  for (;;) {
+    const name = [...left].find(each => idleOf(without(each)) < idleOf(ends));
+    if (name === undefined) return causes;
+    const changed = without(name);
     const milliseconds = idleOf(ends) - idleOf(changed);
-    if (!(milliseconds > 0)) return { name, milliseconds: 0, nodes: new Map() };
     const shares = blame(ends, changed).map((share, i) => [came[i]!.index, share * milliseconds] as const);
+    causes.push({ name, milliseconds, nodes: new Map(shares.filter(([, share]) => share > 0)) });
     ends = changed;
-    return { name, milliseconds, nodes: new Map(shares.filter(([, share]) => share > 0)) };
-  });
+    left.delete(name);
+  }
+}
+
+/** A node that repeats nothing has time for files of others, so it ends with them and not before them. */
+function endsWithoutRepeats(ends: readonly number[], repeats: readonly number[]): number[] {
+  const earliest = ends.map((end, i) => end - repeats[i]!);
+  const last = earliest.reduce((max, end) => Math.max(max, end), -Infinity);
+  return ends.map(end => Math.min(end, last));
 }
 
 /** By node: its part of what a change of the ends saves. It is on the nodes that no longer end late, or else on all that change. */
@@ -81,6 +96,8 @@ function excessOf(
   const isAgain = ({ file, isRepeat }: Execution) => isRepeat || moved[file] === 1;
   const work = executions.filter(execution => !isAgain(execution));
   const busy = sumOf(work);
+  // Until a node comes back to run its files again, the others wait for it, too.
+  const before = works.at(-2)?.span.to ?? span.from;
   const error = work.reduce((sum, { file, seconds }) => {
     const estimate = estimates[file]!;
     return Number.isNaN(seconds) || !(estimate > 0) ? sum : sum + 1000 * scale * (seconds - estimate * ratio * factor);
@@ -91,6 +108,6 @@ function excessOf(
     // A node that asked again got less because it was late.
     late_starts: works.length === 1 ? late : 0,
     repeats: sumOf(executions, isAgain),
-    gaps: lane.end! - span.from - sumOf(executions),
+    gaps: lane.end! - (work.length === 0 ? before : span.from) - sumOf(executions),
   };
 }

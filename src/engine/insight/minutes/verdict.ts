@@ -39,7 +39,7 @@ function decision(timeline: Timeline, minutes: Minutes, started: readonly NodeLa
   if (!last) return minutes.nodes.length === 1 ? 'One node ran everything.' : `Only node ${started[0]!.node_index} started.`;
   const { lane, before, late, first, spread } = last;
   if (spread <= together) return `All nodes finished within ${durationText(spread / 1000)} of each other.`;
-  const cause = causeOf(minutes, lane, files, late <= together ? spread : late);
+  const cause = causeOf(timeline, minutes, lane, late <= together ? spread : late);
   if (late <= together) {
     return `Nodes finished up to ${durationText(spread / 1000)} apart: node ${first.node_index} first, node ${lane.node_index} last${cause && `: ${cause}`}.`;
   }
@@ -51,17 +51,31 @@ function decision(timeline: Timeline, minutes: Minutes, started: readonly NodeLa
  *
  * @param delay in milliseconds
  */
-function causeOf(minutes: Minutes, lane: NodeLane, files: TimelineFiles, delay: number): string {
+function causeOf({ kind, nodes, files }: Timeline, minutes: Minutes, lane: NodeLane, delay: number): string {
   const main = mainCause(minutes, lane.node_index);
   const own = minutes.nodes[lane.node_index]!;
   const texts: Partial<Record<PartName, () => string>> = {
     estimates: () => wrongEstimate(lane.spans.at(-1)!, files, delay),
     slow_nodes: () => `it took ${factorText(own.slowness ?? 1)} as long as other nodes for its files`,
-    late_starts: () => `it started ${durationText(own.late / 1000)} late`,
+    // When it asked for its files is known of a queue only.
+    late_starts: () => `${kind === 'queue' ? 'it' : 'its first recorded file'} started ${durationText(own.late / 1000)} late`,
     gaps: () => `it lost ${durationText(own.gaps / 1000)} between its files`,
-    repeats: () => `it ran files that had run before, or that a lost node had`,
+    repeats: () => whyRepeated(lane, nodes),
   };
   return (main && texts[main]?.()) ?? '';
+}
+
+function whyRepeated(lane: NodeLane, nodes: readonly NodeLane[]): string {
+  if (lane.spans.some(({ isReplay }) => isReplay)) return 'it restarted, and ran its files again';
+  const ran = new Set(lane.spans.flatMap(({ files }) => [...files]));
+  const lost = nodes.filter(
+    ({ node_index, spans }) =>
+      node_index !== lane.node_index &&
+      spans.some(({ files, seconds }) => files.some((file, i) => Number.isNaN(seconds[i]) && ran.has(file))),
+  );
+  return lost.length === 0
+    ? 'it ran files that had run before'
+    : `it ran files that ${nodesText(indexesOf(lost)).toLowerCase()} had before and did not record`;
 }
 
 function wrongEstimate(span: Span, files: TimelineFiles, delay: number): string {

@@ -83,6 +83,8 @@ class QueueLane {
   readonly #spans: DraftSpan[] = [];
   /** The spans since the last recording: the next one has their times. */
   #unrecorded: DraftSpan[] = [];
+  /** Spans after which the node began again, as it seems. If it records them later, it lived on, and sends the list with each request. */
+  #cut: { span: DraftSpan; until: Millis }[] = [];
   /** The span that the node works on; null: none. */
   #open: DraftSpan | null = null;
   /** When files of that span went to another node. */
@@ -103,7 +105,10 @@ class QueueLane {
     const { seq, files, isReplay, isFirstRequest, lease = null, failed = null } = batch;
     this.#shift = shift;
     this.handedAt = batch.handed_at;
-    if (this.#open) this.#open.to = isFirstRequest ? Math.min(from, this.#expectedEnd(this.#open)) : from;
+    if (this.#open) {
+      this.#open.to = isFirstRequest ? Math.min(from, this.#expectedEnd(this.#open)) : from;
+      if (isFirstRequest) this.#cut.push({ span: this.#open, until: from });
+    }
     this.#open = null;
     if (files.length === 0) return;
     this.#open = draftSpan(from, from, [...files], {
@@ -124,6 +129,8 @@ class QueueLane {
     if (this.#open) this.#open.to = at;
     else if (this.#unrecorded.length === 0 && run.paths.length > 0) this.#addUnplanned(run, at);
     addRun(run, this.#unrecorded, this.columns);
+    for (const { span, until } of this.#cut) if (!span.seconds.every(Number.isNaN)) span.to = until;
+    this.#cut = [];
     this.#open = null;
     this.#unrecorded = [];
     this.#recordedAt = at;

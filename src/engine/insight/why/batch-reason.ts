@@ -58,7 +58,7 @@ function sizeReasons(facts: BatchFacts, decision: Decision): string[] {
 function shareReason({ node_index, isGuessed }: BatchFacts, decision: Decision): string {
   const { speed, share, target, pullCost } = decision;
   const pace = isUsual(speed) ? '' : `runs at ${ratioText(speed)} of the usual speed and `;
-  const would = `Node ${node_index} ${pace}would do ${durationText(share)} of that`;
+  const would = `Node ${node_index} ${pace}would do ${durationText(share)} of that work`;
   const part = target / share;
   if (isGuessed)
     return `${would}; it got ${durationText(target)} of it, because most files were never measured and later batches can correct the guesses`;
@@ -93,5 +93,5 @@ function isUsual(ratio: number): boolean {
 }
 
 function ratioText(ratio: number): string {
-  return String(Number(ratio.toPrecision(2)));
+  return String(Number(ratio.toFixed(2)));
 }

@@ -96,6 +96,37 @@ describe('the minutes of a build', () => {
     expect(partsOf(minutes)).toEqual({ even_share: 100, repeats: 100 });
   });
 
+  it('name a node that came back to run its files again, with the wait for it', () => {
+    const first = files(0, TEN.slice(4), 0);
+    const minutes = minutesOf(
+      timelineOf([
+        [
+          { ...first, seconds: first.seconds.map(() => NaN) },
+          { ...first, from: 80, to: 140 },
+        ],
+        [files(1, TEN, 0)],
+      ]),
+    );
+    // Node 0 lost 60 seconds, waited 20, and without both, node 1 would have shared its files.
+    expect(partsOf(minutes)).toEqual({ even_share: 80, gaps: 10, repeats: 50 });
+  });
+
+  it('name each cause when nodes end late for different ones', () => {
+    const slow = files(0, Array<number>(10).fill(15), 0);
+    const late = files(1, TEN, 30);
+    const long = files(2, [30, ...TEN.slice(1)], 0);
+    const usual = [3, 4, 5].map(node => files(node, TEN, 0));
+    const batches = [slow, late, long, ...usual];
+    const minutes = minutesOf(
+      timelineOf(
+        batches.map(batch => [batch]),
+        estimated(...batches),
+      ),
+    );
+    expect(minutes.wall).toBe(150_000);
+    expect(Object.keys(partsOf(minutes)).sort()).toEqual(['estimates', 'even_share', 'late_starts', 'slow_nodes']);
+  });
+
   it('name a node that was lost and whose files ran again at the end', () => {
     const lost = files(0, [20, 20], 0);
     const timeline = timelineOf([

@@ -63,6 +63,35 @@ it.each<[situation: string, timeline: Timeline, verdict: string]>([
   expect(verdict(timeline)).toBe(expected);
 });
 
+it('the verdict of a node that restarted tells it', () => {
+  const first = batch(0, TEN.slice(4));
+  const timeline = timelineOf([
+    [
+      { ...first, seconds: first.seconds.map(() => NaN) },
+      { ...first, from: 80, to: 140 },
+    ],
+    [batch(1, TEN)],
+  ]);
+  timeline.nodes[0]!.spans[1]!.isReplay = true;
+  expect(verdict(timeline)).toBe('Node 0 finished 40 s after node 1: it restarted, and ran its files again.');
+});
+
+it('the verdict of a node that ran the files of a lost one names that one', () => {
+  const lost = batch(0, [20, 20]);
+  const timeline = timelineOf([
+    [{ ...lost, seconds: [NaN, NaN] }],
+    [batch(1, [40]), { ...lost, from: 60, to: 100 }],
+    [batch(2, TEN.slice(4))],
+  ]);
+  Object.assign(timeline.nodes[0]!, { recordedAt: null });
+  expect(verdict(timeline)).toMatch(/^Node 1 finished 40 s after node 2: it ran files that node 0 had before and did not record\. Node 0/);
+});
+
+it('the verdict of a late node in a split tells only when its files began', () => {
+  const timeline = timelineOf([[batch(0, TEN)], [batch(1, TEN, 30)]]);
+  expect(verdict({ ...timeline, kind: 'split' })).toBe('Node 1 finished 30 s after node 0: its first recorded file started 30 s late.');
+});
+
 it('the verdict of a lost node names it', () => {
   const timeline = timelineOf([[batch(0, [NaN, NaN], 0, 20)], [batch(1, TEN)], [batch(2, TEN)]]);
   Object.assign(timeline.nodes[0]!, { recordedAt: null });

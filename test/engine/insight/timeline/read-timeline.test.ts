@@ -89,6 +89,16 @@ describe('the timeline of a queue', () => {
     expect([...timeline.files.estimates]).toEqual([40, NaN, NaN]);
   });
 
+  it('has the whole batches of a node that sends the list with each request, when it records them', async () => {
+    const build = await TestBuild.begin({ nodes: 1 });
+    await build.createQueue({ 'a.rb': 40, 'b.rb': 10 });
+    await build.pull(0, 0, FIRST);
+    await build.pull(0, 90, FIRST);
+    expect(lanesOf(await build.timeline(91))[0]).toMatch(/^0-50 /);
+    await build.record(0, 110, { 'a.rb': 80, 'b.rb': 9 });
+    expect(lanesOf(await build.timeline(HOUR))[0]).toMatch(/^0-90 /);
+  });
+
   it('has a node that came when no file was left', async () => {
     const build = await TestBuild.begin({ nodes: 2 });
     await build.createQueue({ 'a.rb': 40 });

@@ -14,12 +14,13 @@ describe('the reason for a batch', () => {
   it('tells what was left, when all would finish, and the share of the node', () => {
     expect(reason()).toBe(
       '40 m 00 s of work was left for 8 nodes, so all would finish in 5 m 12 s. Node 3 runs at 0.9 of the usual speed and would do ' +
-        '4 m 40 s of that; it got 0.6 of its share, 2 m 48 s, so that later batches can correct errors.',
+        '4 m 40 s of that work; it got 0.6 of its share, 2 m 48 s, so that later batches can correct errors.',
     );
   });
 
   it('leaves out what is as usual', () => {
-    expect(reason({}, { speed: 1.01 })).toContain('Node 3 would do 4 m 40 s of that;');
+    expect(reason({}, { speed: 1.01 })).toContain('Node 3 would do 4 m 40 s of that work;');
+    expect(reason({}, { speed: 1.04 })).toContain('Node 3 runs at 1.04 of the usual speed and');
   });
 
   it.each<[situation: string, more: Partial<BatchFacts>, sized: Partial<typeof decision>, text: string]>([

@@ -40,7 +40,7 @@ describe('why nodes of a queue got their files', () => {
       { path: 'a', estimate: 30, source: 'branch', count: 1, spread: expect.closeTo(1.22, 2) as number, seconds: 33 },
     ]);
     expect(first!.reason).toMatch(
-      /^61 s of work was left for 2 nodes, so all would finish in 31 s\. Node 1 would do 31 s of that; it got 0\.6/,
+      /^61 s of work was left for 2 nodes, so all would finish in 31 s\. Node 1 would do 31 s of that work; it got 0\.6/,
     );
     const all = new Map(told.handOuts.flatMap(({ files }) => files.map(file => [file.path, file])));
     expect(all.get('d')).toMatchObject({ estimate: 1, source: 'suite', count: 0, spread: null, seconds: NaN });
