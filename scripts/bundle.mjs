@@ -1,9 +1,9 @@
 // Bundles the dashboard (src/dashboard) and the guides (src/docs) into FOLDER/src/dashboard:
 //   node scripts/bundle.mjs FOLDER
-// Every file but index.html has the hash of its content in its name. Each has compressed copies beside it (.br, .gz).
+// Every file but index.html has the hash of its content in its name. Each but the pictures has compressed copies beside it (.br, .gz).
 import { createHash } from 'node:crypto';
 import { mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
-import { basename, join, relative } from 'node:path';
+import { basename, extname, join, relative } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { brotliCompressSync, gzipSync } from 'node:zlib';
 import { build } from 'esbuild';
@@ -15,12 +15,11 @@ const out = join(process.argv[2], 'src', 'dashboard');
 
 rmSync(join(out, 'assets'), { recursive: true, force: true });
 mkdirSync(join(out, 'assets'), { recursive: true });
-const guides = renderGuides(root).map(({ html, ...guide }) => {
-  const hash = createHash('sha256').update(html).digest('hex').slice(0, 8);
-  const path = `assets/guide-${guide.name}-${hash}.html`;
-  writeFileSync(join(out, path), html);
-  return { ...guide, path: `/${path}` };
-});
+const pictures = new Map(readdirSync(join(root, 'src', 'docs', 'images')).map(name => [name, writePicture(name)]));
+const guides = renderGuides(root, pictures).map(({ html, ...guide }) => ({
+  ...guide,
+  path: writeAsset(`guide-${guide.name}`, '.html', html),
+}));
 const { metafile } = await build({
   absWorkingDir: root,
   entryPoints: ['main.tsx', 'style.css', 'favicon.svg'].map(name => join(source, name)),
@@ -47,7 +46,24 @@ const page = readFileSync(join(source, 'index.html'), 'utf8').replace(/\{\{(.+?)
 writeFileSync(join(out, 'index.html'), page);
 
 for (const name of ['index.html', ...readdirSync(join(out, 'assets')).map(name => join('assets', name))]) {
+  // A picture is compressed already.
+  if (extname(name) === '.png') continue;
   const bytes = readFileSync(join(out, name));
   writeFileSync(join(out, `${name}.br`), brotliCompressSync(bytes));
   writeFileSync(join(out, `${name}.gz`), gzipSync(bytes, { level: 9 }));
+}
+
+/** Copies a picture of the guides, a PNG: {path, width, height}. */
+function writePicture(name) {
+  const bytes = readFileSync(join(root, 'src', 'docs', 'images', name));
+  // The header chunk is the first one.
+  return { path: writeAsset(basename(name, '.png'), '.png', bytes), width: bytes.readUInt32BE(16), height: bytes.readUInt32BE(20) };
+}
+
+/** Writes a file with the hash of its content in its name. Returns its address. */
+function writeAsset(name, extension, content) {
+  const hash = createHash('sha256').update(content).digest('hex').slice(0, 8);
+  const path = `assets/${name}-${hash}${extension}`;
+  writeFileSync(join(out, path), content);
+  return `/${path}`;
 }

@@ -12,7 +12,7 @@ import { BUILD } from './test-project.js';
 const root = fileURLToPath(new URL('../../../', import.meta.url));
 /** The program, its guides, and the packages that a CI node needs, with their dependencies. */
 const MADE_OF =
-  /^(dist\/src\/(?!dashboard).*\.js|dist\/src\/dashboard\/(index\.html|assets\/[\w.-]+\.(js|css|svg|html))(\.br|\.gz)?|src\/docs\/.*\.md|node_modules\/(commander|fdir|picomatch|sax|semver|tinyglobby)\/.*|package\.json|README\.md|LICENSE)$/;
+  /^(dist\/src\/(?!dashboard).*\.js|dist\/src\/dashboard\/(index\.html|assets\/[\w.-]+\.(js|css|svg|html|png))(\.br|\.gz)?|src\/docs\/.*\.md|node_modules\/(commander|fdir|picomatch|sax|semver|tinyglobby)\/.*|package\.json|README\.md|LICENSE)$/;
 
 describe('the package', () => {
   it('has everything that a CI node needs, in any folder', { timeout: 60_000 }, async () => {

@@ -15,9 +15,10 @@ describe('the bundle of the dashboard', () => {
     expect(bytes).toBeLessThan(150_000);
   });
 
-  it('has a hash in the name of each file, and compressed copies beside it', () => {
+  it('has a hash in the name of each file, and compressed copies beside all but pictures', () => {
     for (const name of assets.filter(name => !/\.(br|gz)$/.test(name))) {
-      expect(name).toMatch(/-[0-9A-Za-z]{8}\.(js|css|svg|html)$/);
+      expect(name).toMatch(/-[0-9A-Za-z]{8}\.(js|css|svg|html|png)$/);
+      if (name.endsWith('.png')) continue;
       const content = readFileSync(`${folder}assets/${name}`);
       expect(brotliDecompressSync(readFileSync(`${folder}assets/${name}.br`)).equals(content)).toBe(true);
       expect(gunzipSync(readFileSync(`${folder}assets/${name}.gz`)).equals(content)).toBe(true);
@@ -37,8 +38,23 @@ describe('the bundle of the dashboard', () => {
     expect(names).toContain('api');
     for (const name of guides) {
       const html = readFileSync(`${folder}assets/${name}`, 'utf8');
-      expect(html).not.toMatch(/<(script|style|iframe|img|svg)|<[^>]*\s(on\w+|style)=|href="javascript:/i);
+      expect(html).not.toMatch(/<(script|style|iframe|svg)|<[^>]*\s(on\w+|style)=|href="javascript:/i);
       for (const [, target] of html.matchAll(/href="\/docs\/([\w-]+)/g)) expect(names).toContain(target);
     }
+  });
+
+  it('has the pictures of the guides, with their sizes and descriptions, in at most 500 kB', () => {
+    const html = assets
+      .filter(name => /^guide-.*\.html$/.test(name))
+      .map(name => readFileSync(`${folder}assets/${name}`, 'utf8'))
+      .join('');
+    const shown = [...html.matchAll(/<img[^>]*>/g)].map(([tag]) => tag);
+    const pictures = assets.filter(name => name.endsWith('.png'));
+    const named = shown.map(
+      tag => /^<img src="\/assets\/([\w-]+\.png)" alt="[^"]{10,}" width="\d+" height="\d+" loading="lazy">$/.exec(tag)?.[1],
+    );
+    expect(new Set(named)).toEqual(new Set(pictures));
+    expect(pictures.length).toBeGreaterThan(0);
+    expect(pictures.reduce((sum, name) => sum + statSync(`${folder}assets/${name}`).size, 0)).toBeLessThan(500_000);
   });
 });
