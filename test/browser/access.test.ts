@@ -1,9 +1,14 @@
+import type { Page } from 'playwright-core';
 import { describe, expect, it } from 'vitest';
 import { SharedServer } from '../harness/server.js';
 import { emptyProject } from './demo-project.js';
 import { openAsOperator } from './operator.js';
 
 const server = new SharedServer();
+
+/** What the focus is on. */
+const focused = (tab: Page) =>
+  tab.evaluate('document.activeElement.getAttribute("aria-label") ?? document.activeElement.textContent') as Promise<string>;
 
 describe('the page of tokens, links and sessions', () => {
   it('revokes a token, by keys alone, after it was asked to', async () => {
@@ -16,6 +21,7 @@ describe('the page of tokens, links and sessions', () => {
     await project.getByText('CI jobs that send it are refused at once.').waitFor();
     await tab.keyboard.press('Escape');
     await project.getByRole('button', { name: 'Keep' }).waitFor({ state: 'detached' });
+    expect(await focused(tab)).toBe('Revoke');
     expect((await client.get('/v1/builds')).status).toBe(200);
 
     await project.getByRole('button', { name: 'Revoke' }).focus();
@@ -23,6 +29,8 @@ describe('the page of tokens, links and sessions', () => {
     await project.getByRole('button', { name: 'Keep' }).waitFor();
     await tab.keyboard.press('Enter');
     await project.getByText('No token: no CI job can reach this project.').waitFor();
+    // The line of the token, and its button, are gone.
+    expect(await focused(tab)).toBe(`Tokens of ${name}`);
     expect((await client.get('/v1/builds')).status).toBe(403);
   });
 

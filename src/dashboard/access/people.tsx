@@ -37,7 +37,7 @@ export function Links({ access, change }: Props) {
         of its readers.
       </p>
       {created && <Secret title="The link." text={created.url} />}
-      <ul class="lines">
+      <ul class="lines" tabIndex={-1} aria-label="Links in force">
         {links.map(({ id, project, created_at, expires_at }) => (
           <li key={id}>
             <span>
@@ -97,7 +97,7 @@ export function Sessions({ access, change }: Props) {
   return (
     <section>
       <h2>Sessions</h2>
-      <ul class="lines">
+      <ul class="lines" tabIndex={-1} aria-label="Sessions in force">
         {access.sessions.map(({ id, role, project, used_at, expires_at, is_own }) => (
           <li key={id}>
             <span>

@@ -62,7 +62,7 @@ function Tokens({ tokens, project, change }: { tokens: TokenLine[]; project: str
   const active = tokens.filter(token => token.revoked_at === null);
   const revoked = tokens.length - active.length;
   return (
-    <ul class="lines">
+    <ul class="lines" tabIndex={-1} aria-label={`Tokens of ${inSentence(project)}`}>
       {active.map(({ id, created_at }) => (
         <li key={id}>
           <span>

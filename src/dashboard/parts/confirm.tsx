@@ -1,4 +1,4 @@
-import { useEffect, useRef, useState } from 'preact/hooks';
+import { useLayoutEffect, useRef, useState } from 'preact/hooks';
 
 interface Props {
   /** What the button does: `Revoke`. */
@@ -8,16 +8,33 @@ interface Props {
   onConfirm: () => void;
 }
 
-/** A button that asks once more. Escape, and leaving it, take the question back. */
+/**
+ * A button that asks once more. Escape, and leaving it, take the question back. The focus returns to the button, and to the list around it when
+ * the button's own line is removed.
+ */
 export function ConfirmButton({ name, consequence, onConfirm }: Props) {
   const [isAsking, setAsking] = useState(false);
+  const asks = useRef<HTMLButtonElement>(null);
   const yes = useRef<HTMLButtonElement>(null);
-  useEffect(() => {
+  const isAnswered = useRef(false);
+  useLayoutEffect(() => {
     if (isAsking) yes.current?.focus();
+    else if (isAnswered.current) asks.current?.focus();
+    isAnswered.current = false;
   }, [isAsking]);
+  useLayoutEffect(
+    () => () => {
+      if (asks.current && asks.current === document.activeElement) asks.current.closest('ul')?.focus();
+    },
+    [],
+  );
+  const answer = () => {
+    isAnswered.current = true;
+    setAsking(false);
+  };
   if (!isAsking) {
     return (
-      <button type="button" onClick={() => setAsking(true)}>
+      <button type="button" ref={asks} onClick={() => setAsking(true)}>
         {name}
       </button>
     );
@@ -26,7 +43,7 @@ export function ConfirmButton({ name, consequence, onConfirm }: Props) {
     // biome-ignore lint/a11y/noStaticElementInteractions: it hears the keys of its two buttons.
     <span
       class="confirm"
-      onKeyDown={event => event.key === 'Escape' && setAsking(false)}
+      onKeyDown={event => event.key === 'Escape' && answer()}
       onFocusOut={event => !event.currentTarget.contains(event.relatedTarget as Node | null) && setAsking(false)}
     >
       <span class="small">{consequence}</span>
@@ -35,13 +52,13 @@ export function ConfirmButton({ name, consequence, onConfirm }: Props) {
         class="danger"
         ref={yes}
         onClick={() => {
-          setAsking(false);
+          answer();
           onConfirm();
         }}
       >
         {name}
       </button>
-      <button type="button" onClick={() => setAsking(false)}>
+      <button type="button" onClick={answer}>
         Keep
       </button>
     </span>
