@@ -1,5 +1,5 @@
 import type { FileHistory, FileTrends, NodeTrends } from '../../api/messages/insight/trends.js';
-import { count, duration, times as factor, number, percent } from '../text/format.js';
+import { duration, times as factor, number, percent } from '../text/format.js';
 import { commitOf, nameOf } from '../text/in-sentence.js';
 
 const WORDS = ['No', 'One', 'Two', 'Three', 'Four', 'Five', 'Six', 'Seven', 'Eight', 'Nine', 'Ten', 'Eleven', 'Twelve'];
@@ -12,7 +12,10 @@ const MOST_ENDS = 0.8;
 export function filesSentence({ decided, file_count, builds }: Pick<FileTrends, 'decided' | 'file_count' | 'builds'>): string {
   if (file_count === 0) return 'No file was measured yet.';
   const ends = decided.reduce((sum, file) => sum + file.builds, 0);
-  if (ends === 0 || builds === 0) return `None of ${count(file_count, 'file')} decided a build.`;
+  if (ends === 0) {
+    const subject = builds === 1 ? 'The last build did not wait' : `None of the last ${number(builds)} builds waited`;
+    return `${subject} for a single file: cutting one would not have ended ${builds === 1 ? 'it' : 'them'} sooner.`;
+  }
   let files = 0;
   let reached = 0;
   for (const file of [...decided].sort((a, b) => b.builds - a.builds)) {

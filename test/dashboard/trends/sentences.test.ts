@@ -9,7 +9,12 @@ describe('the first line of the files', () => {
   });
 
   it('says that none decides', () => {
-    expect(filesSentence({ decided: [], file_count: 7, builds: 10 })).toBe('None of 7 files decided a build.');
+    expect(filesSentence({ decided: [], file_count: 7, builds: 10 })).toBe(
+      'None of the last 10 builds waited for a single file: cutting one would not have ended them sooner.',
+    );
+    expect(filesSentence({ decided: [], file_count: 7, builds: 1 })).toBe(
+      'The last build did not wait for a single file: cutting one would not have ended it sooner.',
+    );
     expect(filesSentence({ decided: [], file_count: 0, builds: 0 })).toBe('No file was measured yet.');
   });
 });
