@@ -1,19 +1,18 @@
 import { projectPath, withQuery } from '../routes/routes.js';
-import { cutForColumn, visible } from '../text/path-text.js';
+import { atName, visible } from '../text/path-text.js';
 
-/** A path, a branch or other text that somebody else chose. Where it is too long, its middle is cut; its link shows it whole on focus. */
+/**
+ * A path, a branch or other text that somebody else chose. Where it is too long, its beginning is cut; its link shows it whole on focus. It is
+ * one run of inline text, so that a selection and a screen reader have it without a break.
+ */
 export function Path({ text }: { text: string }) {
   const shown = visible(text);
-  const { head, tail } = cutForColumn(shown);
+  const { directory, name } = atName(shown);
   return (
-    <span class="path" dir="ltr" title={shown}>
-      {head !== '' && (
-        <bdi class="head" dir="ltr">
-          {head}
-        </bdi>
-      )}
-      <bdi class="tail" dir="ltr">
-        {tail}
+    <span class="path" title={shown}>
+      <bdi dir="ltr">
+        <span class="directory">{directory}</span>
+        {name}
       </bdi>
     </span>
   );

@@ -1,0 +1,34 @@
+import { describe, expect, it } from 'vitest';
+import { record } from '../harness/messages.js';
+import { SharedServer } from '../harness/server.js';
+import { emptyProject } from './demo-project.js';
+import { openAsOperator } from './operator.js';
+
+const server = new SharedServer();
+const PATH = `spec/${'a-long-directory/'.repeat(8)}checkout_spec.rb`;
+
+describe('a path that is too long for its column', () => {
+  it('shows its end, and is whole in a selection and in the name of its link', async () => {
+    const { name, client } = await emptyProject(server);
+    await record(client, { node_total: 1, test_files: [{ path: PATH, time_execution: 3 }] });
+    const tab = await openAsOperator(server, `/p/${name}/files`, { viewport: { width: 390, height: 800 } });
+    const link = tab.getByRole('link', { name: PATH, exact: true });
+    await link.waitFor();
+    const { selected, isCut, endIsShown } = await link.evaluate(element => {
+      const { getSelection, document } = globalThis as any;
+      const path = document.querySelector('a .path');
+      getSelection().selectAllChildren(element);
+      const range = document.createRange();
+      const text = path.firstChild.lastChild;
+      range.setStart(text, text.length - 1);
+      range.setEnd(text, text.length);
+      const [last, box] = [range.getBoundingClientRect(), path.getBoundingClientRect()];
+      return {
+        selected: getSelection().toString(),
+        isCut: path.scrollWidth > path.clientWidth,
+        endIsShown: last.right <= box.right + 1 && last.left >= box.left,
+      };
+    });
+    expect({ selected, isCut, endIsShown }).toEqual({ selected: PATH, isCut: true, endIsShown: true });
+  });
+});
