@@ -1,5 +1,5 @@
 import { durationText } from '../duration.js';
-import type { Timeline } from '../timeline/timeline.js';
+import type { Span, Timeline } from '../timeline/timeline.js';
 import type { Minutes } from './minutes.js';
 import { nodesText } from './verdict.js';
 
@@ -29,9 +29,19 @@ export function assumptionsOf({ kind, isRunning, paused, nodes }: Timeline, minu
       `${nodesText(lost)} recorded nothing for ${lost.length === 1 ? 'its' : 'their'} last files. They count with their estimates, or until another node got them.`,
     );
   }
+  const unrecorded = nodes.filter(({ node_index, spans }) => !lost.includes(node_index) && spans.slice(0, -1).some(isUnrecorded));
+  if (unrecorded.length > 0) {
+    sentences.push(
+      `${nodesText(unrecorded.map(({ node_index }) => node_index))} began again without recording some files. These count with their estimates, at most until then.`,
+    );
+  }
   const absent = nodes.filter(({ start }) => start === null).map(({ node_index }) => node_index);
   if (absent.length > 0 && !isRunning)
     sentences.push(`${nodesText(absent)} recorded nothing and ${absent.length === 1 ? 'counts' : 'count'} as late for the whole build.`);
   if (paused > 0) sentences.push(`A pause of ${durationText(paused / 1000)}, in which nothing ran until a node was retried, is left out.`);
   return sentences;
+}
+
+function isUnrecorded({ seconds }: Span): boolean {
+  return seconds.length > 0 && seconds.every(Number.isNaN);
 }

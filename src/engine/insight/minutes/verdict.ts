@@ -7,6 +7,9 @@ import type { Minutes, PartName } from './minutes.js';
 /** Repeats are told when they took a node more than this part of the wall time. */
 const REPEATS_PART = 0.02;
 
+/** A node is overdue when its files take longer than estimated by this, and by as much again as estimated. */
+const OVERDUE_MILLISECONDS = 60_000;
+
 /** Who ended last, and what decided it, in one or two sentences. */
 export function verdictOf(timeline: Timeline, minutes: Minutes): string {
   const { nodes, isRunning } = timeline;
@@ -16,9 +19,31 @@ export function verdictOf(timeline: Timeline, minutes: Minutes): string {
   return [decision(timeline, minutes, started), absence(timeline, minutes)].filter(sentence => sentence !== '').join(' ');
 }
 
-function running({ nodes, end }: Timeline, started: readonly NodeLane[]): string {
-  const atWork = started.filter(lane => isAtWork(lane, end)).length;
-  return `The build is running: ${atWork} of ${nodes.length} nodes are at work, ${started.length - atWork} have ended.`;
+function running({ nodes, end, files }: Timeline, started: readonly NodeLane[]): string {
+  const atWork = started.filter(lane => isAtWork(lane, end));
+  const ended = started.length - atWork.length;
+  const state = `${atWork.length} of ${nodes.length} nodes ${be(atWork.length)} at work, ${ended} ${ended === 1 ? 'has' : 'have'} ended.`;
+  return [`The build is running: ${state}`, ...overdue(atWork, files)].join(' ');
+}
+
+/** Which nodes have had their last files for far longer than these should take. */
+function overdue(atWork: readonly NodeLane[], { estimates }: TimelineFiles): string[] {
+  const late = atWork.flatMap(({ node_index, spans }) => {
+    const { from, to, files } = spans.at(-1)!;
+    const expected = 1000 * files.reduce((sum, file) => sum + (estimates[file] || 0), 0);
+    const by = to - from - expected;
+    return by > Math.max(OVERDUE_MILLISECONDS, expected) ? [{ node_index, by }] : [];
+  });
+  if (late.length === 0) return [];
+  const most = durationText(late.reduce((max, { by }) => Math.max(max, by), 0) / 1000);
+  const names = nodesText(late.map(({ node_index }) => node_index));
+  return [
+    `${names} ${be(late.length)} overdue by ${late.length > 1 ? 'up to ' : ''}${most}: ${late.length > 1 ? 'they' : 'it'} may have died.`,
+  ];
+}
+
+function be(count: number): string {
+  return count === 1 ? 'is' : 'are';
 }
 
 function isAtWork({ spans, recordedAt }: NodeLane, end: number): boolean {

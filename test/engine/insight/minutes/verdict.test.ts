@@ -118,7 +118,24 @@ it.each<[Span['lease'], string]>([
 it('the verdict of a running build counts the nodes at work', () => {
   const timeline = timelineOf([[batch(0, [NaN], 0, 20)], [batch(1, [10])], null]);
   Object.assign(timeline.nodes[0]!, { recordedAt: null });
-  expect(verdict({ ...timeline, isRunning: true })).toBe('The build is running: 1 of 3 nodes are at work, 1 have ended.');
+  expect(verdict({ ...timeline, isRunning: true })).toBe('The build is running: 1 of 3 nodes is at work, 1 has ended.');
+});
+
+it('the verdict of a running build names the nodes that have their files for too long', () => {
+  const silent = (node: number) => batch(node, [NaN], 0, 100);
+  const timeline = timelineOf([[silent(0)], [silent(1)], [batch(2, [10])]], estimatesOf(silent(0), silent(1)));
+  for (const lane of timeline.nodes.slice(0, 2)) lane.recordedAt = null;
+  expect(verdict({ ...timeline, isRunning: true })).toBe(
+    'The build is running: 2 of 3 nodes are at work, 1 has ended. Nodes 0, 1 are overdue by up to 90 s: they may have died.',
+  );
+});
+
+it('the assumptions name a node that began again', () => {
+  const first = batch(0, TEN);
+  const timeline = timelineOf([[{ ...first, seconds: first.seconds.map(() => NaN) }, batch(0, TEN, 120)]]);
+  expect(assumptions(timeline)).toEqual([
+    'Node 0 began again without recording some files. These count with their estimates, at most until then.',
+  ]);
 });
 
 it('the assumptions name what is not known', () => {
