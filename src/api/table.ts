@@ -1,7 +1,7 @@
 import { apiErrors } from '../api-error.js';
 import type { Answer, Request } from '../http/request.js';
 import type { Context } from './context.js';
-import { withSecurityHeaders } from './dashboard/security-headers.js';
+import { secured, withSecurityHeaders } from './dashboard/security-headers.js';
 import { dashboardEndpointOf, routeDashboard } from './dashboard/table.js';
 import { recordBuildSubset } from './routes/build-subsets.js';
 import { buildSummaries } from './routes/build-summaries.js';
@@ -89,7 +89,8 @@ export function route(context: Context, request: Request): Answer | Promise<Answ
     throw apiErrors.methodNotAllowed(request.method, path, allowed.join(', '));
   }
   if (method === 'POST' && !maybeJson(request.contentType)) throw apiErrors.unsupportedContentType(request.contentType);
-  return handle(context, request, found.id);
+  // Only pages of the dashboard name a project.
+  return request.project === '' ? handle(context, request, found.id) : secured(() => handle(context, request, found.id));
 }
 
 /** Whether a body of this type may be JSON. Many clients send no type or a wrong one, so only types that name another format are refused. */

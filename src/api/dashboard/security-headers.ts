@@ -1,7 +1,9 @@
-import { ApiError } from '../../api-error.js';
+import { ApiError, apiErrors } from '../../api-error.js';
+import { Refusal } from '../../engine/refusal.js';
+import type { Answer } from '../../http/request.js';
 
 /**
- * Headers of all answers of the dashboard. A page loads nothing from elsewhere, has no inline code or style, and is not framed. Browsers
+ * Headers of all answers to pages of the dashboard. A page loads nothing from elsewhere, has no inline code or style, and is not framed. Browsers
  * do not send its address to other sites.
  */
 export const SECURITY_HEADERS = {
@@ -26,4 +28,15 @@ export const SECURITY_HEADERS = {
 /** The same error with these headers. */
 export function withSecurityHeaders({ status, errors, headers, cause, reason }: ApiError): ApiError {
   return new ApiError(status, errors, { ...SECURITY_HEADERS, ...headers }, cause, reason);
+}
+
+/** Adds the security headers to an answer, and to an error. */
+export async function secured(answer: () => Answer | Promise<Answer>): Promise<Answer> {
+  try {
+    const { headers, ...rest } = await answer();
+    return { ...rest, headers: { ...SECURITY_HEADERS, ...headers } };
+  } catch (error) {
+    const apiError = error instanceof Refusal ? apiErrors.refused(error.message) : error;
+    throw apiError instanceof ApiError ? withSecurityHeaders(apiError) : error;
+  }
 }

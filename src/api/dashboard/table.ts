@@ -1,6 +1,5 @@
-import { ApiError, apiErrors } from '../../api-error.js';
+import { apiErrors } from '../../api-error.js';
 import type { Session } from '../../engine/ports/sign-ins.js';
-import { Refusal } from '../../engine/refusal.js';
 import { signInId } from '../../engine/sign-in/sign-in.js';
 import type { Answer, Request } from '../../http/request.js';
 import type { Context, Dashboard } from '../context.js';
@@ -10,7 +9,7 @@ import { decodeDashboardBody } from '../messages/dashboard-request.js';
 import { answerAccess, endSessionById, makeLink, makeProject, makeToken, revokeLinkById, revokeTokenById } from './access.js';
 import { assetAnswer, isAsset, isPage, pageAnswer } from './pages.js';
 import { answerProjects } from './projects.js';
-import { SECURITY_HEADERS, withSecurityHeaders } from './security-headers.js';
+import { secured } from './security-headers.js';
 import { answerServer } from './server.js';
 import { requireOwnPage, requireSession } from './session.js';
 import { answerSession, signIn, signOut } from './sign-in.js';
@@ -88,15 +87,4 @@ async function signOutOfOwnPage(context: Context, _: Dashboard, request: Request
 
 function requireOperator({ project }: Session): void {
   if (project !== null) throw apiErrors.operatorsOnly();
-}
-
-/** Adds the security headers to an answer, and to an error. */
-async function secured(answer: () => Answer | Promise<Answer>): Promise<Answer> {
-  try {
-    const { headers, ...rest } = await answer();
-    return { ...rest, headers: { ...SECURITY_HEADERS, ...headers } };
-  } catch (error) {
-    const apiError = error instanceof Refusal ? apiErrors.refused(error.message) : error;
-    throw apiError instanceof ApiError ? withSecurityHeaders(apiError) : error;
-  }
 }

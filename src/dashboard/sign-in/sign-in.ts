@@ -19,6 +19,7 @@ const sentenceOf = (text: string) => `${text.replace(/^./, letter => letter.toUp
 export function landingOf(to: string | null, origin: string): string {
   if (to === null || !to.startsWith('/') || !URL.canParse(to, origin)) return '/';
   const address = new URL(to, origin);
-  if (address.origin !== origin || address.pathname === '/sign-in') return '/';
+  // As a path, //host would be another site.
+  if (address.origin !== origin || address.pathname === '/sign-in' || address.pathname.startsWith('//')) return '/';
   return address.pathname + address.search;
 }

@@ -179,11 +179,21 @@ describe('the paths of the dashboard', () => {
     expect((await server.send('/dashboard/nothing', {})).status).toBe(404);
   });
 
-  it('are never cached, sniffed or framed', async () => {
+  it.each([
+    ['/dashboard/session', 200],
+    ['/v1/builds', 200],
+    ['/v1/builds/nothing/trace', 404],
+  ])('are never cached, sniffed or framed: %s', async (path, status) => {
     const browser = await signedInOperator(server.url, server.store);
-    const { headers } = await browser.get('/dashboard/session');
-    expect(Object.fromEntries(headers)).toMatchObject({ 'cache-control': 'no-store', 'x-content-type-options': 'nosniff' });
-    expect(headers.get('access-control-allow-origin')).toBeNull();
+    const { id } = await newProject(`headers of ${path}`.replaceAll('/', ' '));
+    const reply = await browser.get(path, { 'Ballast-Project': String(id) });
+    expect(reply.status).toBe(status);
+    expect(Object.fromEntries(reply.headers)).toMatchObject({
+      'cache-control': 'no-store',
+      'content-security-policy': expect.stringContaining("frame-ancestors 'none'"),
+      'x-content-type-options': 'nosniff',
+    });
+    expect(reply.headers.get('access-control-allow-origin')).toBeNull();
   });
 });
 
