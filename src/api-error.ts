@@ -106,7 +106,9 @@ export const apiErrors = {
       },
     ]),
   unsupportedContentType: (contentType: string) =>
-    new ApiError(415, [`cannot read a body of the type ${contentType}; send application/json`]),
+    new ApiError(415, [
+      `cannot read a body ${contentType === '' ? 'without a Content-Type' : `of the type ${contentType}`}; send application/json`,
+    ]),
   answerTooLarge: (limit: number) => new ApiError(422, [`the answer has more than ${limit} bytes, the limit of an answer`]),
   buildTooLarge: (what: string, limit: number) =>
     new ApiError(422, [

@@ -42,6 +42,7 @@ function lineAnswer({ build, ciRun, isRunning, summary }: Line): BuildLine {
     branch,
     node_total,
     created_at: timestamp(created_at),
+    started_at: timestamp(summary?.started_at ?? ciRun?.created_at ?? created_at),
     is_running: isRunning,
     summary: summary && summaryAnswer(summary),
   };

@@ -34,7 +34,7 @@ function columnsOf(project: string, longest: number): Column<BuildLine>[] {
     },
     { name: 'commit', title: 'Commit', isExtra: true, cell: ({ commit_hash }) => <CommitHash hash={commit_hash} /> },
     { name: 'nodes', title: 'Nodes', isNumber: true, isExtra: true, cell: ({ node_total }) => node_total },
-    { name: 'when', title: 'Started', isNumber: true, cell: ({ created_at }) => <When time={created_at} /> },
+    { name: 'when', title: 'Started', isNumber: true, cell: ({ started_at }) => <When time={started_at} /> },
     {
       name: 'wall',
       title: 'Wall time',
@@ -70,8 +70,8 @@ function CommitHash({ hash }: { hash: string }) {
   );
 }
 
-function Wall({ build: { summary, is_running, created_at }, longest }: { build: BuildLine; longest: number }) {
-  if (!summary) return is_running ? <Duration seconds={(Date.now() - Date.parse(created_at)) / 1000} /> : '–';
+function Wall({ build: { summary, is_running, started_at }, longest }: { build: BuildLine; longest: number }) {
+  if (!summary) return is_running ? <Duration seconds={(Date.now() - Date.parse(started_at)) / 1000} /> : '–';
   return (
     <span class="wall">
       <WallBar wall={summary.wall} floor={summary.floor} longest={longest} />

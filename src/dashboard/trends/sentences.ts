@@ -44,7 +44,8 @@ export function fileSentences({ path, points, changes, decided }: FileHistory): 
 export function nodesSentence({ nodes, builds }: Pick<NodeTrends, 'nodes' | 'builds'>): string {
   if (builds.length === 0) return 'No build was measured yet.';
   const slow = nodes.filter(node => node.is_slow);
-  if (slow.length === 0) return `No node was slow again and again in the last ${number(builds.length)} builds.`;
+  if (slow.length === 0)
+    return `No node was slow again and again in ${builds.length === 1 ? 'the last build' : `the last ${number(builds.length)} builds`}.`;
   const named = slow
     .slice(0, 3)
     .map(node => `node ${node.node_index} was slow in ${number(node.slow_builds)} of ${number(known(node.slowness))} builds`);

@@ -96,7 +96,7 @@ function Cuts({ answer, choices, onChange }: Props) {
           <input type="checkbox" checked={choices.cut.includes(path)} onChange={() => change(path)} />
           <Path text={path} />
           <span class="number quiet">
-            <Duration seconds={seconds} />, saves {duration(saves)}
+            takes <Duration seconds={seconds} />, a cut saves {duration(saves)}
           </span>
         </label>
       ))}

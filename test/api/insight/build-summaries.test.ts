@@ -28,6 +28,7 @@ describe('GET /build_summaries', () => {
       ci_run: null,
       ...buildKey,
       created_at: expect.any(String),
+      started_at: expect.any(String),
     };
     expect(before).toEqual({ builds: [{ ...line, is_running: true, summary: null }], next: null, total: 1, searched_to: null });
     await shared.summarize();
@@ -36,6 +37,8 @@ describe('GET /build_summaries', () => {
     expect(builds[0].summary).toMatchObject({ kind: 'recordings', files: 3, failed: null, missing: 0 });
     expect(builds[0].summary.longest).toEqual({ path: 'c_spec.rb', seconds: 34 });
     expect(builds[0].summary.wall).toBeCloseTo(36, 0);
+    // It began when its first file did.
+    expect((Date.parse(builds[0].created_at) - Date.parse(builds[0].started_at)) / 1000).toBeCloseTo(36, 0);
   });
 
   it('shows first the CI runs that have begun and recorded nothing', async () => {

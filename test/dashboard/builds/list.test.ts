@@ -12,6 +12,7 @@ const build = (minutes: number, more: Partial<BuildLine> = {}): BuildLine => ({
   branch: 'main',
   node_total: 2,
   created_at: new Date(Date.UTC(2026, 0, 1) + minutes * 60_000).toISOString(),
+  started_at: new Date(Date.UTC(2026, 0, 1) + minutes * 60_000).toISOString(),
   is_running: false,
   summary: null,
   ...more,

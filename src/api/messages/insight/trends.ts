@@ -9,7 +9,10 @@ export interface BuildLine {
   commit_hash: string;
   branch: string;
   node_total: Count;
+  /** When it was first recorded or, without a recording, when its CI run began: the order of the list. */
   created_at: Timestamp;
+  /** When its newest CI run began, as far as it is known. */
+  started_at: Timestamp;
   is_running: boolean;
   /** Null: the summary is not written yet. */
   summary: BuildLineSummary | null;
