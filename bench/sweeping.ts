@@ -22,6 +22,8 @@ export interface SweepingOptions {
   /** Number of expired subsets, queues and splits. */
   records: number;
   pullsPerSecond?: number;
+  /** Queues to pull from. */
+  queues?: number;
   /** Duration of the same load after the sweep. */
   seconds: number;
 }
@@ -29,7 +31,7 @@ export interface SweepingOptions {
 const POLL_MILLISECONDS = 250;
 const head = ['load', 's', ...monitorHead, ...pullHead];
 
-export async function sweeping({ records, pullsPerSecond = 100, seconds }: SweepingOptions): Promise<Result[]> {
+export async function sweeping({ records, pullsPerSecond = 100, queues = 50, seconds }: SweepingOptions): Promise<Result[]> {
   const dataDir = await createExpiredFolder(records);
   try {
     const server = await startServer({ dataDir, measuresLoopDelay: true });
@@ -39,7 +41,7 @@ export async function sweeping({ records, pullsPerSecond = 100, seconds }: Sweep
     const loader: Loader = new Worker('bench/load/loader.js');
     try {
       printStep('sweeping');
-      const pulls = { kind: 'pulls', perSecond: pullsPerSecond, connections: 4, queues: 50, files: 1000 } as const;
+      const pulls = { kind: 'pulls', perSecond: pullsPerSecond, connections: 4, queues, files: 1000 } as const;
       await loader.ask({ verb: 'prepare', url: server.url, plans: [pulls] });
       const during = await monitor.measure([loader], () => untilSwept(server));
       const sweepSeconds = (performance.now() - from) / 1000;

@@ -5,7 +5,7 @@ import { exitOnSignals, removeFolder, temporaryFolder } from '../../bench/load/c
 import { inParallel } from '../../bench/load/in-parallel.js';
 import { startServer } from '../../bench/load/server.js';
 import { Worker } from '../../bench/load/worker.js';
-import { positiveInteger } from '../../bench/option-parsers.js';
+import { numberParser, positiveInteger } from '../../bench/option-parsers.js';
 import { showStatus } from '../../bench/progress.js';
 import { seededRandom } from '../../bench/random.js';
 import { STORE_FILE } from '../../src/store/lmdb/tables.js';
@@ -118,10 +118,11 @@ function expectCompleteTrace(disk: Disk, { file }: Recording): void {
 }
 
 exitOnSignals();
+const positive = numberParser(value => value > 0 && value <= 86_400, 'It must be more than 0 and at most 86400.');
 const program = new Command('npm run power-cuts --')
   .description('Simulate power cuts of a server while CI nodes use it, and check that nothing is lost. Requires strace (Linux).')
   .option('--images <number>', 'number of disk images to check', positiveInteger, 200)
   .option('--seed <number>', 'seed of the times of the cuts, of what is lost, and of what the nodes do', positiveInteger, 1)
-  .option('--seconds <number>', 'duration of the builds', positiveInteger, 4)
+  .option('--seconds <number>', 'duration of the builds', positive, 4)
   .action(reportViolations('power-cuts', powerCuts));
 await program.parseAsync();

@@ -30,7 +30,7 @@ describe('a benchmark on a seeded folder', () => {
   });
 
   it('measures requests until all expired records are deleted', async () => {
-    const [result] = await sweeping({ records: 100, seconds: 0.2 });
+    const [result] = await sweeping({ records: 100, queues: 4, seconds: 0.2 });
     const pulls = result!.head.indexOf('pulls');
     expect(Number(result!.rows[1]![pulls])).toBeGreaterThan(0);
     expect(result!.legend).toMatch(/100 records/);

@@ -1,38 +1,16 @@
 import { spawnSync } from 'node:child_process';
-import { join } from 'node:path';
-import { setTimeout as sleep } from 'node:timers/promises';
-import { beforeAll, describe, expect, it, vi } from 'vitest';
+import { beforeAll, describe, expect, it } from 'vitest';
 import { reasonNotTraceable } from '../../scripts/chaos/power-cuts/trace.js';
-import { limits } from '../../src/limits.js';
 import type { Client } from '../harness/client.js';
 import { subsetMessage } from '../harness/messages.js';
 import { problemsIn } from '../harness/problems.js';
 import { main, runBallast, spawnServer } from '../harness/process.js';
 import { startServer } from '../harness/server.js';
 import { temporaryFolder } from '../harness/temporary-folder.js';
+import { FLUSHES_OF_START, failing } from './failing-calls.js';
 
-/** More flushes than opening a new store takes in any thread. strace counts faults by thread. */
-const FLUSHES_OF_START = 40;
 const SENTENCE =
   /the disk failed the store in \S+ \(Input\/output error\), so this process ends at once: nothing acknowledged is lost; check the disk, and start again/;
-
-/** Returns a command prefix under which system calls on the store file fail or hang. */
-const failing = (dataDir: string, calls: string, fault: string) => [
-  'strace',
-  '-D',
-  '-f',
-  '--seccomp-bpf',
-  '-qq',
-  '-P',
-  join(dataDir, 'ballast.lmdb'),
-  '-e',
-  `trace=${calls}`,
-  '-e',
-  `inject=${calls}:${fault}`,
-  '-o',
-  '/dev/null',
-  '--',
-];
 
 /** Records builds one at a time until the server has exited. Returns the acknowledged commits. */
 async function recordUntilGone(client: Client): Promise<string[]> {
@@ -87,34 +65,6 @@ describe('a server whose disk', () => {
     await again.close();
     expect(await problemsIn(dataDir)).toEqual([]);
   });
-
-  it('does not answer is soon not ready, and exits in time when it is stopped', async ({ skip }) => {
-    if (why !== null) skip(why);
-    const dataDir = temporaryFolder();
-    const seconds = limits.readySeconds + limits.drainSeconds + limits.closeSeconds;
-    const under = failing(dataDir, 'fdatasync', `delay_enter=${seconds + 5}s:when=${FLUSHES_OF_START}+`);
-    const server = await spawnServer({ dataDir, under });
-    const client = server;
-    let ready = await client.get('/readyz');
-    for (let builds = 0; ready.status === 200; builds += 1) {
-      // Uses up the flushes of the start: `/readyz` makes one each second. A build keeps a limited number of runs, so each run is a new build.
-      const recorded = client.post('/v1/build_subsets', subsetMessage({ commit_hash: `commit-${builds}` })).catch(() => {});
-      ready = await client.get('/readyz');
-      if (ready.status === 200) await Promise.race([recorded, sleep(100)]);
-    }
-    expect(ready).toMatchObject({ status: 503, json: { errors: ['not ready: the store cannot be written; see the server log'] } });
-    await vi.waitFor(() => expect(server.stderr()).toContain('a write took longer than 2 s'), { timeout: 10_000 });
-    server.child.kill('SIGTERM');
-    const sentence =
-      /"level":"fatal".*could not close within 13 s \(does the disk of \S+ answer\?\), so this process ends at once: nothing acknowledged is lost/;
-    await vi.waitFor(() => expect(server.stderr()).toMatch(sentence), {
-      timeout: 1000 * (limits.drainSeconds + limits.closeSeconds + 2),
-      interval: 50,
-    });
-    // strace releases the process when the process has ended.
-    await server.ended;
-    expect(server.child.signalCode).toBe('SIGKILL');
-  }, 60_000);
 });
 
 describe('a command whose disk fails', () => {

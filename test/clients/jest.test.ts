@@ -35,26 +35,26 @@ describe('@knapsack-pro/jest 10, which acknowledges batches', () => {
   const ID = { KNAPSACK_PRO_TEST_QUEUE_ID: '7' };
 
   it('runs each file once, and retried nodes run the files that failed or could not be loaded', { timeout: 60_000 }, async () => {
-    const [server, project] = [await startServer(), new JestProject(6)];
-    project.breakFile(5);
+    const [server, project] = [await startServer(), new JestProject(4)];
+    project.breakFile(3);
     const failing = { ...ID, FAILING: project.files[0]! };
     const nodes = await Promise.all([0, 1].map(node => project.run(CLIENT, server, nodeOf(node, failing))));
     for (const { output } of nodes) expect(output).not.toMatch(/fallback/i);
     // The file that cannot be loaded runs no test.
-    expect(sortPaths(nodes.flatMap(({ ran }) => ran))).toEqual(project.files.slice(0, 5));
+    expect(sortPaths(nodes.flatMap(({ ran }) => ran))).toEqual(project.files.slice(0, 3));
     expect(sortPaths(await recorded(server))).toEqual(project.files);
     expect(nodes.map(({ code }) => code)).toContain(1);
 
-    project.repairFile(5);
+    project.repairFile(3);
     const again = await Promise.all([0, 1].map(node => project.run(CLIENT, server, nodeOf(node, ID))));
     again.forEach(expectServed);
     expect(again.map(({ code }) => code)).toEqual([0, 0]);
-    expect(sortPaths(again.flatMap(({ ran }) => ran))).toEqual([project.files[0], project.files[5]]);
+    expect(sortPaths(again.flatMap(({ ran }) => ran))).toEqual([project.files[0], project.files[3]]);
     const green = await project.run(CLIENT, server, nodeOf(0, ID));
     expect(green).toMatchObject({ code: 0, ran: [] });
     expect(await getCompleteness(server, { ...build, node_build_id: '7' })).toMatchObject({
       status: 200,
-      json: { errors: [], recorded: 6 },
+      json: { errors: [], recorded: 4 },
     });
   });
 });
@@ -64,7 +64,7 @@ describe('@knapsack-pro/jest 9', () => {
   const ID = { KNAPSACK_PRO_CI_NODE_BUILD_ID: '7' };
 
   it('runs each file once, and a retried node with a fixed split runs the same files', { timeout: 60_000 }, async () => {
-    const [server, project] = [await startServer(), new JestProject(6)];
+    const [server, project] = [await startServer(), new JestProject(4)];
     const nodes = await Promise.all(
       [0, 1].map(node => project.run(CLIENT, server, nodeOf(node, { ...ID, KNAPSACK_PRO_FIXED_QUEUE_SPLIT: 'false' }))),
     );
@@ -83,7 +83,7 @@ describe('@knapsack-pro/jest 9', () => {
     expect(sortPaths(again.ran)).toEqual(sortPaths(nodes[0]!.ran));
     expect(await getCompleteness(server, { ...build, node_build_id: '7' })).toMatchObject({
       status: 200,
-      json: { errors: [], recorded: 6 },
+      json: { errors: [], recorded: 4 },
     });
   });
 });
