@@ -265,7 +265,7 @@ describe('GET /builds/completeness', () => {
     const paths = pathsIn(await startSplit(server, ['a_spec.rb'], { ...buildKey, node_total: 1 }));
     const comparing = vi.spyOn(WorkerPool.prototype, 'completeness');
     onTestFinished(() => comparing.mockRestore());
-    const waiting = Array.from({ length: 300 }, () => getCompleteness(server, { node_total: 1, wait: 60 }));
+    const waiting = Array.from({ length: 120 }, () => getCompleteness(server, { node_total: 1, wait: 60 }));
     await vi.waitFor(() => expect(comparing).toHaveBeenCalled(), { timeout: 10_000, interval: 5 });
     await recordPaths(server, 0, paths, { node_total: 1 });
     expect(new Set((await Promise.all(waiting)).map(({ status }) => status))).toEqual(new Set([200]));

@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { type Faults, type Kind, type Receipt, type Run, World } from './world.js';
 
-const SEEDS = 300;
+const SEEDS = 150;
 
 const EVERYBODY: Kind[] = ['uuid', 'header', 'plain'];
 const RETRYING: Kind[] = ['uuid', 'header'];

@@ -75,22 +75,22 @@ describe.each(stores)('summaries in a store in $name', ({ open }) => {
         })
         .map(summaryOf),
     });
+    const store = open();
+    let projects = 0;
     await fc.assert(
       fc.asyncProperty(fc.array(put, { maxLength: 12 }), async puts => {
-        const store = open();
-        const project = await newProject(store);
+        const project = await newProject(store, `project ${++projects}`);
         const builds = await recordBuilds(store, project, 3);
         const last = new Map<number, Summary>();
         for (const { build, summary } of puts) {
           await store.summaries.put(builds[build]!, summary);
           last.set(build, summary);
         }
-        const again = open();
-        const [owner] = [await newProject(again)];
-        const known = await recordBuilds(again, owner, 3);
-        await Promise.all([...last].map(([build, summary]) => again.summaries.put(known[build]!, summary)));
-        expect(await store.summaries.days(project, 'main', 0, 1e8)).toEqual(await again.summaries.days(owner, 'main', 0, 1e8));
-        expect(await store.summaries.days(project, null, 0, 1e8)).toEqual(await again.summaries.days(owner, null, 0, 1e8));
+        const other = await newProject(store, `project ${++projects}`);
+        const others = await recordBuilds(store, other, 3);
+        await Promise.all([...last].map(([build, summary]) => store.summaries.put(others[build]!, summary)));
+        for (const branch of ['main', null])
+          expect(await store.summaries.days(project, branch, 0, 1e8)).toEqual(await store.summaries.days(other, branch, 0, 1e8));
       }),
       { seed, numRuns: 15 },
     );

@@ -1,5 +1,6 @@
+import { cpSync } from 'node:fs';
 import type { Database, Key } from 'lmdb';
-import { describe, expect, it } from 'vitest';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { createProject } from '../../../src/engine/access.js';
 import { type QueueKey, queueKey, type SplitKey, splitKey } from '../../../src/engine/keys.js';
 import type { Batch } from '../../../src/engine/queue/batch.js';
@@ -10,12 +11,13 @@ import { lmdbBuilds } from '../../../src/store/lmdb/builds.js';
 import { problemsOf, repair } from '../../../src/store/lmdb/check/check.js';
 import type { Problem } from '../../../src/store/lmdb/check/problem.js';
 import { encodeBatch } from '../../../src/store/lmdb/codecs/batch-codec.js';
-import type { Parts } from '../../../src/store/lmdb/parts.js';
+import { closeParts, openParts, type Parts } from '../../../src/store/lmdb/parts.js';
 import { LmdbQueues } from '../../../src/store/lmdb/queues.js';
 import { lmdbSignIns } from '../../../src/store/lmdb/sign-ins.js';
 import { lmdbSplits } from '../../../src/store/lmdb/splits.js';
 import { lmdbSummaries } from '../../../src/store/lmdb/summaries.js';
 import { commit } from '../../../src/store/lmdb/writes/commit.js';
+import { temporaryFolder } from '../../harness/temporary-folder.js';
 import { FORECAST, LIST, NOBODY, summaryOf } from '../contract/fixtures.js';
 import { estimatesOf, expire, recordRun, temporaryStore } from './temporary-store.js';
 
@@ -28,9 +30,23 @@ const QUEUE: QueueKey = queueKey(1, build, '1');
 const splitId = (store: Parts) => store.splits.get(SPLIT.digest)!.id;
 const queueId = (store: Parts) => store.queuesOfNodeBuild.get(QUEUE.digest)!;
 
+/** A store that all tests copy, as filling one takes longer than most tests. */
+let filled = '';
+beforeAll(async () => {
+  filled = temporaryFolder(afterAll);
+  const store = openParts(filled);
+  await fill(store);
+  await closeParts(store);
+});
+
 /** Returns a store with projects, builds of which some have expired, retried runs, test cases, a split, a queue and a copy of it. */
-async function filledStore(): Promise<Parts> {
-  const store = temporaryStore();
+function filledStore(): Parts {
+  const dataDir = temporaryFolder();
+  cpSync(filled, dataDir, { recursive: true });
+  return temporaryStore(dataDir);
+}
+
+async function fill(store: Parts): Promise<void> {
   const { id: project } = await createProject(lmdbAccess(store), 'web', NOW);
   await createProject(lmdbAccess(store), 'api', NOW);
   for (const [i, commit_hash] of ['old-1', 'old-2', 'abc', 'abd'].entries()) {
@@ -78,7 +94,6 @@ async function filledStore(): Promise<Parts> {
   await store.timingBuffer.save();
   for (const known of lmdbBuilds(store).list(0, 10)) await lmdbSummaries(store).put(known, summaryOf({ started_at: known.created_at }));
   await expire(store, NOW + 1.5 * DAY);
-  return store;
 }
 
 const problemsIn = (store: Parts): Problem[] => [...problemsOf(store, () => {})];
@@ -113,14 +128,14 @@ const TABLES = [...INDEPENDENT, ...DERIVED, ...REFERRED];
 
 describe('a store', () => {
   it('that the program wrote has no problems, and records in each table', async () => {
-    const store = await filledStore();
+    const store = filledStore();
     expect(problemsIn(store)).toEqual([]);
     const empty = TABLES.filter(name => [...tableOf(store, name).getKeys()].length === 0);
     expect(empty).toEqual(['pendingRuns', 'journalTurns']);
   });
 
   it('that lost a record has a problem', async () => {
-    const store = await filledStore();
+    const store = filledStore();
     for (const name of [...DERIVED, ...REFERRED]) {
       const table = tableOf(store, name);
       for (const { key, value } of sample([...table.getRange()])) {
@@ -133,7 +148,7 @@ describe('a store', () => {
   });
 
   it.each([...DERIVED, ...REFERRED])('that lost a record of %s loses no other in a repair', async name => {
-    const store = await filledStore();
+    const store = filledStore();
     const before = contents(store);
     const keysOf = (table: string) => [...tableOf(store, table).getKeys()].map(key => JSON.stringify(key));
     for (const [key, value] of sample(before[name]!)) {
@@ -157,7 +172,7 @@ describe('a store', () => {
   });
 
   it.each(DERIVED)('that lost all records of %s has them again after a repair', async name => {
-    const store = await filledStore();
+    const store = filledStore();
     const before = contents(store);
     const table = tableOf(store, name);
     await table.clearAsync();
@@ -209,7 +224,7 @@ describe('a store', () => {
     ],
     ['has the id of a CI run that does not exist', ({ ciRunKeys }) => void ciRunKeys.put('gone', [1, NOW]), 'ciRunKeys', /does not exist/],
   ])('that %s is repaired', async (_, damage, table, what) => {
-    const store = await filledStore();
+    const store = filledStore();
     await commit(store, () => damage(store));
     expect(problemsIn(store)).toContainEqual(expect.objectContaining({ table, what: expect.stringMatching(what) as string }));
     while (problemsIn(store).some(problem => problem.repair)) await repair(problemsIn(store));
@@ -278,7 +293,7 @@ describe('a store', () => {
       /files for node 1 that cannot be read/,
     ],
   ])('with %s has a problem that cannot be repaired', async (_, damage, what) => {
-    const store = await filledStore();
+    const store = filledStore();
     await commit(store, () => damage(store));
     const found = problemsIn(store);
     expect(found).toContainEqual(expect.objectContaining({ what: expect.stringMatching(what) as string, repair: null }));
@@ -287,7 +302,7 @@ describe('a store', () => {
   });
 
   it('with a split of hundreds of thousands of files per node has no problems', async () => {
-    const store = await filledStore();
+    const store = filledStore();
     const paths = Array.from({ length: 200_000 }, (_, file) => `${file}.js`);
     const { list: _l, has_basis: _h, ...older } = store.splits.get(SPLIT.digest)!;
     await store.splits.put(SPLIT.digest, older);
@@ -297,7 +312,7 @@ describe('a store', () => {
   });
 
   it('from which everything expired has no problems', async () => {
-    const store = await filledStore();
+    const store = filledStore();
     await expire(store, NOW + 100 * DAY);
     expect(problemsIn(store)).toEqual([]);
     expect([store.splits.getCount(), store.queues.getCount()]).toEqual([0, 0]);
@@ -331,7 +346,7 @@ function batchOf(store: Parts, changed: Partial<Batch>): Batch {
 
 describe('links and sessions of the dashboard', () => {
   it('of a project that does not exist, or under a wrong key, are removed by a repair', async () => {
-    const store = await filledStore();
+    const store = filledStore();
     const signIns = lmdbSignIns(store);
     const hashes = ['a', 'b', 'c'].map(letter => letter.repeat(64)) as [string, string, string];
     const times = { created_at: NOW, expires_at: NOW };

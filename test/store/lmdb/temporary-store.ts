@@ -14,9 +14,9 @@ import type { TimingWriteBuffer } from '../../../src/store/lmdb/writes/timing-wr
 import { recordRun as recordRunIn } from '../../harness/recording.js';
 import { temporaryFolder } from '../../harness/temporary-folder.js';
 
-/** The parts of a store in a folder of its own, closed after the test. */
-export function temporaryStore(): Parts {
-  const parts = openParts(temporaryFolder());
+/** The parts of a store, by default in a folder of its own, closed after the test. */
+export function temporaryStore(dataDir = temporaryFolder()): Parts {
+  const parts = openParts(dataDir);
   onTestFinished(() => closeParts(parts));
   return parts;
 }
