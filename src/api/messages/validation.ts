@@ -62,6 +62,8 @@ function toMessage({ expected, value }: IValidation.IError): string {
       return `is too long (maximum is ${bound} characters)`;
     case 'Pattern':
       return 'is malformed';
+    case 'Format':
+      return bound === 'uuid' ? 'is not a UUID' : 'is not a date such as 2026-11-22';
     case 'MaxItems':
       return `is too long (maximum is ${bound} entries)`;
   }

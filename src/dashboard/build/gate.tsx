@@ -22,7 +22,7 @@ export function BuildGate({ build }: { build: MinutesAnswer }) {
     <section class="gate">
       <h2>
         {kind === 'recordings'
-          ? `${count(files, 'file')} were recorded. The build had no queue or split, so Ballast does not know whether other files should have run.`
+          ? `${count(files, 'file')} ${files === 1 ? 'was' : 'were'} recorded. The build had no queue or split, so Ballast does not know whether other files should have run.`
           : `${number(files - missing_count)} of ${count(files, 'file')} ran${is_running ? ' so far' : ''}.`}
       </h2>
       {missing_count > 0 && !is_running && (
