@@ -49,7 +49,7 @@ function Files({ project, build, timeline, tab }: Omit<Props, 'id'> & { timeline
   return (
     <>
       <p class="found quiet small" role="status">
-        {matching && rows.length > 0 ? `The search finds ${count(rows.length, 'file')}.` : ''}
+        {matching && rows.length > 0 ? `The search finds ${count(new Set(rows.map(({ path }) => path)).size, 'file')}.` : ''}
       </p>
       {matching && rows.length === 0 && (
         <Empty title={`No file of this build matches ${text}`}>

@@ -1,6 +1,6 @@
 import type { TimelineAnswer } from '../../api/messages/insight/timeline.js';
 import { isFiltering, matchPaths, type RunFilter } from '../timeline/filter.js';
-import { FAILED, type Lane, RUNNING, UNRECORDED } from '../timeline/lanes.js';
+import { FAILED, type Lane, MISSING, RUNNING } from '../timeline/lanes.js';
 
 /** A file in the hands of a node; a file that two nodes had stands there twice. */
 export interface FileRow {
@@ -17,6 +17,8 @@ export interface FileRow {
   batch: number | null;
   hasFailed: boolean;
   isRunning: boolean;
+  /** No node recorded it. */
+  isMissing: boolean;
 }
 
 /** Returns the rows of the lanes, which are filtered already, and the files that no node had. */
@@ -42,17 +44,18 @@ export function fileRows(
         batch,
         hasFailed: (lane.flags[run]! & FAILED) !== 0,
         isRunning: (lane.flags[run]! & RUNNING) !== 0,
+        isMissing: (lane.flags[run]! & MISSING) !== 0,
       });
     });
   }
   // Nobody can have failed or repeated what no node had.
-  if (filter.node !== null || (filter.flags & ~UNRECORDED) !== 0) return rows;
+  if (filter.node !== null || (filter.flags & ~MISSING) !== 0) return rows;
   const isHandedOut = new Uint8Array(paths.length);
   for (const { file } of all) for (const index of file) isHandedOut[index] = 1;
   const isMatch = isFiltering(filter) ? matchPaths(paths, filter) : null;
   for (let file = 0; file < paths.length; file++) {
     if (!isHandedOut[file] && (isMatch === null || isMatch[file]))
-      rows.push({ ...rowOf(file, null), node: null, batch: null, hasFailed: false, isRunning: false });
+      rows.push({ ...rowOf(file, null), node: null, batch: null, hasFailed: false, isRunning: false, isMissing: true });
   }
   return rows;
 }

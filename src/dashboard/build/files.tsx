@@ -72,9 +72,10 @@ function columnsOf(link: (path: string) => string): Column<FileRow>[] {
   ];
 }
 
-function resultOf({ hasFailed, isRunning, seconds, node }: FileRow): string {
+function resultOf({ hasFailed, isRunning, isMissing, seconds, node }: FileRow): string {
   if (hasFailed) return '✕ failed';
   if (isRunning) return 'not recorded yet';
   if (seconds !== null) return '';
-  return node === null ? 'not handed out' : 'not recorded';
+  if (node === null) return 'not handed out';
+  return isMissing ? 'not recorded' : 'not recorded here';
 }

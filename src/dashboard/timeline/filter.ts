@@ -1,5 +1,5 @@
 import { parseSearch } from '../text/search.js';
-import { FAILED, type Lane, OVER, REPEATED, UNRECORDED } from './lanes.js';
+import { FAILED, type Lane, MISSING, OVER, REPEATED } from './lanes.js';
 
 /** What the files of a build are searched by. A word alone is a part of a path. */
 const FILE_WORDS = {
@@ -26,7 +26,7 @@ export function parseFilter(text: string): RunFilter {
   const flags =
     (filters.failed === undefined ? 0 : FAILED) |
     (filters.over === undefined ? 0 : OVER) |
-    (filters.missing === undefined ? 0 : UNRECORDED) |
+    (filters.missing === undefined ? 0 : MISSING) |
     (filters.repeated === undefined ? 0 : REPEATED);
   return { node: filters.node === undefined ? null : Number(filters.node), flags, words: words.map(word => word.toLowerCase()), problems };
 }

@@ -10,6 +10,8 @@ export const UNRECORDED = 4;
 export const REPEATED = 8;
 /** The node has its batch and is at work: most clients record at the end of a node. */
 export const RUNNING = 16;
+/** Like UNRECORDED, and no other run of the file was recorded. */
+export const MISSING = 32;
 
 /** A file is over its estimate from this ratio on, and by at least these seconds. */
 const OVER_RATIO = 1.25;
@@ -48,7 +50,16 @@ export interface Batch {
 
 /** Places the files of each batch one after another. Batches do not overlap; files that took longer than their batch are drawn shorter. */
 export function lanesOf({ nodes, estimates, is_running }: Pick<TimelineAnswer, 'nodes' | 'estimates' | 'is_running'>): Lane[] {
-  return nodes.map(node => laneOf(node, estimates, is_running));
+  const lanes = nodes.map(node => laneOf(node, estimates, is_running));
+  markMissing(lanes, estimates.length);
+  return lanes;
+}
+
+function markMissing(lanes: readonly Lane[], count: number): void {
+  const isRecorded = new Uint8Array(count);
+  for (const { file, seconds } of lanes) for (const [run, index] of file.entries()) if (!Number.isNaN(seconds[run])) isRecorded[index] = 1;
+  for (const { file, flags } of lanes)
+    for (const [run, index] of file.entries()) if (flags[run]! & UNRECORDED && !isRecorded[index]) flags[run]! |= MISSING;
 }
 
 function laneOf({ node_index, start, end, recorded, spans }: LaneAnswer, estimates: readonly (number | null)[], isRunning: boolean): Lane {

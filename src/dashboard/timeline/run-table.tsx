@@ -3,7 +3,7 @@ import type { TimelineAnswer } from '../../api/messages/insight/timeline.js';
 import { Path } from '../parts/path.js';
 import { type Column, Table } from '../parts/table.js';
 import { duration, offset } from '../text/format.js';
-import { FAILED, type Lane, REPEATED, RUNNING } from './lanes.js';
+import { FAILED, type Lane, MISSING, REPEATED, RUNNING, UNRECORDED } from './lanes.js';
 
 interface Row {
   lane: Lane;
@@ -38,6 +38,12 @@ function columnsOf({ paths, estimates }: TimelineAnswer): Column<Row>[] {
 
 function resultOf({ lane, run }: Row): string {
   const flags = lane.flags[run]!;
-  const result = flags & FAILED ? 'failed' : flags & RUNNING ? 'not recorded yet' : Number.isNaN(lane.seconds[run]!) ? 'not recorded' : '';
-  return flags & REPEATED ? `${result} repeated`.trim() : result;
+  return [resultText(flags), flags & REPEATED ? 'repeated' : ''].join(' ').trim();
+}
+
+function resultText(flags: number): string {
+  if (flags & FAILED) return 'failed';
+  if (flags & RUNNING) return 'not recorded yet';
+  if (flags & UNRECORDED) return flags & MISSING ? 'not recorded' : 'not recorded here';
+  return '';
 }

@@ -3,7 +3,7 @@ import { describe, expect, it } from 'vitest';
 import type { LaneAnswer, SpanAnswer } from '../../../src/api/messages/insight/timeline.js';
 import { barsOf } from '../../../src/dashboard/timeline/bars.js';
 import { firstAfter, runAt } from '../../../src/dashboard/timeline/find.js';
-import { FAILED, lanesOf, lastLane, OVER, REPEATED, RUNNING, UNRECORDED } from '../../../src/dashboard/timeline/lanes.js';
+import { FAILED, lanesOf, lastLane, MISSING, OVER, REPEATED, RUNNING, UNRECORDED } from '../../../src/dashboard/timeline/lanes.js';
 
 const span = (more: Partial<SpanAnswer>): SpanAnswer => ({
   batch: 0,
@@ -50,7 +50,12 @@ describe('the lane of a node', () => {
   it('places files that are not recorded by their estimates', () => {
     const lane = laneOf([span({ seconds: [null, null], lease: 'expired' })], [2, null], true);
     expect([...lane.to]).toEqual([2, 2]);
-    expect([...lane.flags]).toEqual([UNRECORDED, UNRECORDED]);
+    expect([...lane.flags]).toEqual([UNRECORDED | MISSING, UNRECORDED | MISSING]);
+  });
+
+  it('tells files that no node recorded from those that ran again', () => {
+    const spans = [span({ to: 5, files: [0, 1], seconds: [null, null] }), span({ from: 5, files: [0], seconds: [4], is_replay: true })];
+    expect([...laneOf(spans, [1, 1]).flags]).toEqual([UNRECORDED, UNRECORDED | MISSING, OVER | REPEATED]);
   });
 
   it('tells batches that may still be recorded from those that were lost', () => {
@@ -60,8 +65,8 @@ describe('the lane of a node', () => {
       return [...lane!.flags];
     };
     expect(flags(false, true)).toEqual([RUNNING, RUNNING]);
-    expect(flags(true, true)).toEqual([UNRECORDED, RUNNING]);
-    expect(flags(false, false)).toEqual([UNRECORDED, UNRECORDED]);
+    expect(flags(true, true)).toEqual([UNRECORDED | MISSING, RUNNING]);
+    expect(flags(false, false)).toEqual([UNRECORDED | MISSING, UNRECORDED | MISSING]);
   });
 
   it('marks what failed, what was repeated, and what was over its estimate by more than chance', () => {

@@ -32,7 +32,7 @@ export function assumptionsOf({ kind, isRunning, paused, nodes }: Timeline, minu
   const unrecorded = nodes.filter(({ node_index, spans }) => !lost.includes(node_index) && spans.slice(0, -1).some(isUnrecorded));
   if (unrecorded.length > 0) {
     sentences.push(
-      `${nodesText(unrecorded.map(({ node_index }) => node_index))} began again without recording some files. These count with their estimates, at most until then.`,
+      `${nodesText(unrecorded.map(({ node_index }) => node_index))} began again before recording some files. Until then, these count with their estimates.`,
     );
   }
   const absent = nodes.filter(({ start }) => start === null).map(({ node_index }) => node_index);

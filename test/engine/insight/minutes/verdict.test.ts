@@ -133,9 +133,7 @@ it('the verdict of a running build names the nodes that have their files for too
 it('the assumptions name a node that began again', () => {
   const first = batch(0, TEN);
   const timeline = timelineOf([[{ ...first, seconds: first.seconds.map(() => NaN) }, batch(0, TEN, 120)]]);
-  expect(assumptions(timeline)).toEqual([
-    'Node 0 began again without recording some files. These count with their estimates, at most until then.',
-  ]);
+  expect(assumptions(timeline)).toEqual(['Node 0 began again before recording some files. Until then, these count with their estimates.']);
 });
 
 it('the assumptions name what is not known', () => {
