@@ -42,5 +42,7 @@ export default defineConfig({
     maxWorkers: Math.ceil(1.5 * availableParallelism()),
     testTimeout: 30_000,
     hookTimeout: 30_000,
+    // The default of one second is short on a busy machine.
+    expect: { poll: { timeout: 10_000 } },
   },
 });

@@ -6,9 +6,12 @@ import { createProject } from '../../src/engine/access.js';
 import type { Build } from '../../src/engine/ports/builds.js';
 import { buildSummary } from '../../src/workers/trend-reads.js';
 import { Client } from '../harness/client.js';
+import { SharedServer } from '../harness/server.js';
 import type { Served } from './operator.js';
 
 const DAY = 86_400_000;
+/** A Thursday afternoon, as at night and on Mondays few builds are recent. */
+const NOW = Date.UTC(2026, 0, 15, 14, 24);
 
 /** A project of its own, with a client of its API. */
 export interface BrowsedProject {
@@ -16,6 +19,9 @@ export interface BrowsedProject {
   name: string;
   client: Client;
 }
+
+/** A server whose clock stands still, so that the builds of the demo are the same whenever the tests run. */
+export const demoServer = () => Object.assign(new SharedServer({}, { now: () => NOW }), { now: NOW });
 
 let made = 0;
 
@@ -25,11 +31,11 @@ export async function emptyProject({ url, store }: Served): Promise<BrowsedProje
   return { id, name, client: new Client(url, token) };
 }
 
-/** Creates a project with the end-to-end builds of the demo in the last days. One is running. */
+/** Creates a project with the end-to-end builds of the demo in the last days before the time of its server. One is running. */
 export async function demoProject(server: Served, days = 2): Promise<BrowsedProject> {
   const project = await emptyProject(server);
   const kind = projects.find(({ mode, nodes }) => mode === 'queue' && nodes === 8)!;
-  const calendar = new Calendar(kind, 1, Date.now(), days);
+  const calendar = new Calendar(kind, 1, NOW, days);
   const { store } = server;
   const workers = { summary: (build: Build, at: number) => buildSummary(store, { build, at }) };
   const summaries = new Summaries(store, workers, calendar.now);
@@ -41,8 +47,6 @@ export async function demoProject(server: Served, days = 2): Promise<BrowsedProj
 /** A build that has ended: the newest of the main branch. */
 export async function endedBuild({ client }: BrowsedProject): Promise<string> {
   const { json } = await client.get('/v1/builds?branch=main');
-  const ended = (json.data as { id: string; created_at: string }[]).find(
-    ({ created_at }) => Date.parse(created_at) < Date.now() - DAY / 24,
-  );
+  const ended = (json.data as { id: string; created_at: string }[]).find(({ created_at }) => Date.parse(created_at) < NOW - DAY / 24);
   return ended!.id;
 }

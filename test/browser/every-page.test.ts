@@ -1,11 +1,10 @@
 import type { Page } from 'playwright-core';
 import { beforeAll, describe, expect, it } from 'vitest';
-import { SharedServer } from '../harness/server.js';
 import { accessibilityProblems } from './accessibility.js';
-import { type BrowsedProject, demoProject, emptyProject, endedBuild } from './demo-project.js';
+import { type BrowsedProject, demoProject, demoServer, emptyProject, endedBuild } from './demo-project.js';
 import { openAsOperator, show } from './operator.js';
 
-const server = new SharedServer();
+const server = demoServer();
 const DESK = { width: 1280, height: 800 };
 const PHONE = { width: 390, height: 844 };
 

@@ -7,6 +7,8 @@ import { openTab } from './tab.js';
 export interface Served {
   url: string;
   store: Store;
+  /** Its time, and that of the pages, if its clock stands still. */
+  now?: number;
 }
 
 /** A link that signs an operator in, as the first start of a server prints it. */
@@ -18,7 +20,8 @@ export async function operatorLink({ url, store }: Served): Promise<string> {
 /** Opens a page of the dashboard, signed in as an operator. */
 export async function openAsOperator(server: Served, path: string, options: BrowserContextOptions = {}): Promise<Page> {
   const tab = await openTab({ baseURL: server.url, ...options });
-  const { secret } = await createOperatorLink(server.store.signIns, Date.now());
+  if (server.now !== undefined) await tab.clock.setFixedTime(server.now);
+  const { secret } = await createOperatorLink(server.store.signIns, server.now ?? Date.now());
   const answer = await tab.request.post('/dashboard/sign_in', {
     data: { link: secret },
     headers: { Origin: server.url, 'Ballast-Dashboard': '1' },

@@ -1,9 +1,8 @@
 import { beforeAll, describe, expect, it } from 'vitest';
-import { SharedServer } from '../harness/server.js';
-import { type BrowsedProject, demoProject } from './demo-project.js';
+import { type BrowsedProject, demoProject, demoServer } from './demo-project.js';
 import { openAsOperator } from './operator.js';
 
-const server = new SharedServer();
+const server = demoServer();
 
 describe('the search of the builds', () => {
   let project: BrowsedProject;

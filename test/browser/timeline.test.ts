@@ -1,10 +1,9 @@
 import type { Page } from 'playwright-core';
 import { beforeAll, describe, expect, it } from 'vitest';
-import { SharedServer } from '../harness/server.js';
-import { type BrowsedProject, demoProject, endedBuild } from './demo-project.js';
+import { type BrowsedProject, demoProject, demoServer, endedBuild } from './demo-project.js';
 import { openAsOperator } from './operator.js';
 
-const server = new SharedServer();
+const server = demoServer();
 
 /** Whether the canvas has the colour of the files of a batch, in light colours. */
 const HAS_WORK = `(() => {

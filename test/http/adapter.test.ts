@@ -9,6 +9,8 @@ import { listenWith } from '../harness/server.js';
 import { createCertificate } from './create-certificate.js';
 import { RawConnection, requestHead } from './raw-connection.js';
 
+const SOON = { timeout: 10_000, interval: 1 };
+
 const isNode = httpServer === 'node';
 
 /** A handler that answers with the path, a turn later, and a record of its requests and of the answers that were sent. */
@@ -94,7 +96,7 @@ describe('an answer to HEAD', () => {
     const connection = await RawConnection.open(server.url);
     connection.send(requestHead('HEAD /a', ['Host: again']));
     expect(await connection.closed()).toMatch(/^HTTP\/1\.1 400 /);
-    await vi.waitFor(() => expect(server.http.connections).toBe(0), { interval: 1 });
+    await vi.waitFor(() => expect(server.http.connections).toBe(0), SOON);
   });
 });
 
@@ -111,11 +113,11 @@ describe('a client that leaves', () => {
     const server = await listenWith(handler);
     const client = await RawConnection.open(server.url);
     client.send(requestHead('GET /a', []), bytes);
-    await vi.waitFor(() => expect(calls.started).toEqual(['/a']), { interval: 1 });
+    await vi.waitFor(() => expect(calls.started).toEqual(['/a']), SOON);
     client.socket.end();
-    await vi.waitFor(() => expect(server.http.connections).toBe(0), { interval: 1 });
+    await vi.waitFor(() => expect(server.http.connections).toBe(0), SOON);
     release();
-    await vi.waitFor(() => expect(calls).toMatchObject({ started: ['/a'], written: [false] }), { interval: 1 });
+    await vi.waitFor(() => expect(calls).toMatchObject({ started: ['/a'], written: [false] }), SOON);
   });
 });
 
@@ -190,11 +192,11 @@ describe('pipelined requests', () => {
     const server = await listenWith(handler);
     const client = await RawConnection.open(server.url);
     client.send(requestHead('GET /a', []), requestHead('GET /b', []));
-    await vi.waitFor(() => expect(calls.started).toEqual(['/a']), { interval: 1 });
+    await vi.waitFor(() => expect(calls.started).toEqual(['/a']), SOON);
     client.leave();
-    await vi.waitFor(() => expect(server.http.connections).toBe(0), { interval: 1 });
+    await vi.waitFor(() => expect(server.http.connections).toBe(0), SOON);
     release();
-    await vi.waitFor(() => expect(calls).toMatchObject({ started: ['/a'], written: [false] }), { interval: 1 });
+    await vi.waitFor(() => expect(calls).toMatchObject({ started: ['/a'], written: [false] }), SOON);
     expect(server.http.requestsInFlight).toBe(0);
   });
 
@@ -207,7 +209,7 @@ describe('pipelined requests', () => {
     const connection = await RawConnection.open(server.url);
     connection.send(requestHead('GET /', fields).repeat(count));
     expect(await connection.closed()).toBe('');
-    await vi.waitFor(() => expect(calls).toMatchObject({ started: ['/'], written: [false] }), { interval: 1 });
+    await vi.waitFor(() => expect(calls).toMatchObject({ started: ['/'], written: [false] }), SOON);
   });
 
   it.skipIf(isNode)('close the connection if the first answer takes a turn, and it is not sent', async () => {
@@ -216,7 +218,7 @@ describe('pipelined requests', () => {
     const connection = await RawConnection.open(server.url);
     connection.send(requestHead('GET /a', []), requestHead('GET /b', []));
     expect(await connection.closed()).toBe('');
-    await vi.waitFor(() => expect(calls).toMatchObject({ started: ['/a'], written: [false] }), { interval: 1 });
+    await vi.waitFor(() => expect(calls).toMatchObject({ started: ['/a'], written: [false] }), SOON);
   });
 });
 
@@ -245,7 +247,7 @@ describe.skipIf(!isNode)('a connection', () => {
     connection.send(bytes);
     expect(await connection.closed()).toBe('');
     expect(calls.started).toEqual([]);
-    await vi.waitFor(() => expect(server.http.requestsInFlight).toBe(0), { interval: 1 });
+    await vi.waitFor(() => expect(server.http.requestsInFlight).toBe(0), SOON);
   });
 
   it('whose head does not arrive in time is answered with 408 and closed', async () => {
@@ -311,6 +313,6 @@ describe.skipIf(!isNode)('a failed TLS handshake', () => {
     }
     const failures = server.log.map(line => JSON.parse(line) as { msg: string }).filter(({ msg }) => msg === 'a TLS handshake failed');
     expect(failures).toEqual([expect.objectContaining({ level: 'warn', times: 1, client: '127.0.0.1', reason: 'http request' })]);
-    await vi.waitFor(() => expect(server.http.connections).toBe(0), { interval: 1 });
+    await vi.waitFor(() => expect(server.http.connections).toBe(0), SOON);
   });
 });

@@ -12,12 +12,12 @@ describe('a log', () => {
     log.warn({ path: '/a"\n' }, 'something');
     log.debug('nothing');
     for (let i = 0; i < 100; i++) log.info({ i }, 'more');
-    await vi.waitFor(() => expect(readFileSync(path, 'utf8').split('\n')).toHaveLength(102));
+    await vi.waitFor(() => expect(readFileSync(path, 'utf8').split('\n')).toHaveLength(102), { timeout: 10_000 });
     log.info('started before the end');
     log.info('written by the end');
     file.end();
     // The end does not await a write that has started, so that the two may change places.
-    await vi.waitFor(() => expect(readFileSync(path, 'utf8').split('\n')).toHaveLength(104));
+    await vi.waitFor(() => expect(readFileSync(path, 'utf8').split('\n')).toHaveLength(104), { timeout: 10_000 });
     const lines = readFileSync(path, 'utf8')
       .trimEnd()
       .split('\n')

@@ -7,5 +7,5 @@ it('a thread that cannot open the store is reported at the start, and nothing ke
   const before = ports();
   const setup = { dataDir: '/dev/null/no-folder', tokenHeader: 'SERVICE-TEST-SUITE-TOKEN', pullCost: 0 };
   await expect(startThreads(setup, 1, true, openLog('silent'))).rejects.toThrow('cannot open the store in /dev/null/no-folder');
-  await vi.waitFor(() => expect(ports()).toBe(before));
+  await vi.waitFor(() => expect(ports()).toBe(before), { timeout: 10_000 });
 });
