@@ -7,7 +7,8 @@ import { timestamp } from '../../time.js';
 import type { TraceAnswer, TraceEvent } from '../messages/insight/trace.js';
 import { orNull } from './build-head.js';
 
-const PROCESS = 1;
+/** No node has this number. Viewers take the thread with the number of its process for the main one, and show it first. */
+const PROCESS = limits.nodesPerBuild;
 const CATEGORY = { batch: 'batch', file: 'file' };
 
 /**
@@ -46,7 +47,9 @@ function batchEvent({ span }: Work, tid: number, { start }: Timeline): TraceEven
   const { seq, from, to, files, isReplay, lease } = span;
   const name = `${seq === null ? 'files' : `batch ${seq}`} (${files.length})`;
   const args = { files: files.length, ...(isReplay && { again: true }), ...(lease && { lease }) };
-  return { name, cat: CATEGORY.batch, ph: 'X', pid: PROCESS, tid, ts: micros(from - start), dur: micros(to - from), args };
+  const ts = micros(from - start);
+  // The difference of rounded ends, as for its files, which it contains.
+  return { name, cat: CATEGORY.batch, ph: 'X', pid: PROCESS, tid, ts, dur: micros(to - start) - ts, args };
 }
 
 function fileEvents({ span, executions }: Work, tid: number, { start, files }: Timeline): TraceEvent[] {
