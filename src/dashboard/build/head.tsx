@@ -1,6 +1,6 @@
 import type { ProjectLine } from '../../api/messages/dashboard.js';
 import type { ForecastAnswer } from '../../api/messages/insight/forecast.js';
-import type { MinutesAnswer } from '../../api/messages/insight/minutes.js';
+import type { MinutePartAnswer, MinutesAnswer } from '../../api/messages/insight/minutes.js';
 import { useLive } from '../data/live.js';
 import { Duration } from '../parts/amounts.js';
 import { Path } from '../parts/path.js';
@@ -11,6 +11,7 @@ import { clock, count, duration, exactDuration, exactTime, when } from '../text/
 import { visible } from '../text/path-text.js';
 import { searchWord } from '../text/search.js';
 import { linkTo } from './link.js';
+import { largestPart } from './parts.js';
 import { cutSentence } from './sentence.js';
 import { Share } from './share.js';
 import { Trace } from './trace.js';
@@ -58,20 +59,30 @@ export function BuildHead({ project, build, id }: { project: ProjectLine; build:
   );
 }
 
-function Floor({ build: { floor, lost } }: { build: MinutesAnswer }) {
+function Floor({ build: { floor, lost, parts } }: { build: MinutesAnswer }) {
   return (
     <>
-      <Duration seconds={floor} /> was possible
+      <PartLink part={largestPart(parts, true)} seconds={floor} /> was possible
       {lost >= SMALLEST && (
         <>
           ,{' '}
           <strong>
-            <Duration seconds={lost} />
+            <PartLink part={largestPart(parts, false)} seconds={lost} />
           </strong>{' '}
           was lost
         </>
       )}
     </>
+  );
+}
+
+/** A duration that leads to the definition and the nodes of the part that most of it is. */
+function PartLink({ part, seconds }: { part: MinutePartAnswer; seconds: number }) {
+  const { path, query } = useAddress();
+  return (
+    <a href={linkTo(path, query, { part: part.name })}>
+      <Duration seconds={seconds} />
+    </a>
   );
 }
 
@@ -99,6 +110,12 @@ function Verdict({ build: { verdict, slowest, failed } }: { build: MinutesAnswer
         if ('node' in piece)
           return (
             <a key={i} href={linkTo(path, query, { q: `node:${piece.node}`, tab: null })}>
+              {piece.text}
+            </a>
+          );
+        if ('isNumber' in piece)
+          return (
+            <a key={i} class="number" href={linkTo(path, query, { tab: 'nodes' })}>
               {piece.text}
             </a>
           );

@@ -3,6 +3,7 @@ import { type Column, Table } from '../parts/table.js';
 import { useAddress } from '../routes/router.js';
 import { duration, exactDuration } from '../text/format.js';
 import { linkTo } from './link.js';
+import { partsOf } from './parts.js';
 
 const NAMES: Record<MinutePartAnswer['name'], string> = {
   even_share: 'even share',
@@ -15,8 +16,6 @@ const NAMES: Record<MinutePartAnswer['name'], string> = {
   idle: 'other idle time',
 };
 
-/** The parts of the floor: no plan with whole files avoids them. */
-const FLOOR: MinutePartAnswer['name'][] = ['even_share', 'longest_file'];
 /** Parts below half a millisecond are none. */
 const SMALLEST = 0.0005;
 
@@ -34,8 +33,8 @@ export function MinutesBar({ build }: { build: MinutesAnswer }) {
         ))}
       </div>
       <dl>
-        <Group title="floor" seconds={build.floor} parts={parts.filter(({ name }) => FLOOR.includes(name))} />
-        <Group title="lost" seconds={build.lost} parts={parts.filter(({ name }) => !FLOOR.includes(name))} />
+        <Group title="floor" seconds={build.floor} parts={partsOf(parts, true)} />
+        <Group title="lost" seconds={build.lost} parts={partsOf(parts, false)} />
       </dl>
       {chosen && <Part part={chosen} />}
     </section>

@@ -108,20 +108,32 @@ describe('a selected span', () => {
 });
 
 describe('a sentence about a build', () => {
-  it('has links to its nodes and files', () => {
+  it('has links to its nodes, files and numbers', () => {
     expect(cutSentence('Node 5 finished 94 s after node 2: spec/a+b.rb took 3 s, not spec/a.', ['spec/a', 'spec/a+b.rb'])).toEqual([
       { text: 'Node 5', node: 5 },
-      { text: ' finished 94 s after ' },
+      { text: ' finished ' },
+      { text: '94 s', isNumber: true },
+      { text: ' after ' },
       { text: 'node 2', node: 2 },
       { text: ': ' },
       { text: 'spec/a+b.rb', path: 'spec/a+b.rb' },
-      { text: ' took 3 s, not ' },
+      { text: ' took ' },
+      { text: '3 s', isNumber: true },
+      { text: ', not ' },
       { text: 'spec/a', path: 'spec/a' },
       { text: '.' },
     ]);
   });
 
-  it('without nodes and files is text', () => {
+  it.each(['0 s', '340 ms', '4.2 s', '8 m 12 s', '1 h 04 m', '2 d 3 h', '3.1x', '12x'])('links %s to the times of the nodes', number => {
+    expect(cutSentence(`It took ${number} there.`, [])).toEqual([
+      { text: 'It took ' },
+      { text: number, isNumber: true },
+      { text: ' there.' },
+    ]);
+  });
+
+  it('without nodes, files and numbers is text', () => {
     expect(cutSentence('All nodes ended together.', [])).toEqual([{ text: 'All nodes ended together.' }]);
     expect(cutSentence('', ['a'])).toEqual([]);
   });
