@@ -18,7 +18,7 @@ export interface WhatIfQuery {
   nodes?: Nodes;
   /** Without it, as the build. */
   mode?: 'queue' | 'split';
-  /** Default: `then`, or `now` if only recordings are known of the build. */
+  /** Default: `then`, or `now` if most of these are guesses or only recordings are known of the build. */
   estimates?: 'then' | 'now' | 'exact';
   /** Seconds over which the nodes start. Without it, as observed. */
   start_spread?: Seconds;
@@ -87,7 +87,10 @@ export interface WhatIfAnswer extends BuildHead {
   worth_cutting: { path: string; seconds: number; saves: number }[];
 }
 
-/** POST /v1/plan: the same for a list of test files by today's estimates, or for the files of the newest build. */
+/**
+ * POST /v1/plan: the same for a list of test files by today's estimates, or for the files of the newest build. A variant is the mean of
+ * several plays, in which files deviate from their estimates as those of the newest build did.
+ */
 export interface PlanAnswer {
   assumptions: Assumptions;
   files: Count;

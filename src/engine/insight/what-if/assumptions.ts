@@ -33,6 +33,9 @@ export interface Background {
   isPullCostObserved: boolean;
 }
 
+/** A node is listed when its speed differs from the usual one by this part. */
+const SHOWN_DIFFERENCE = 0.03;
+
 export function assume(scenario: Scenario, { estimates, cuts, unrecorded, nodeIndexes, isPullCostObserved }: Background): Assumptions {
   const { mode, pullCost, rate } = scenario;
   const startSpread = startSpreadOf(scenario);
@@ -40,7 +43,7 @@ export function assume(scenario: Scenario, { estimates, cuts, unrecorded, nodeIn
     mode === 'queue'
       ? 'The planner of the server hands out batches from a queue.'
       : 'The planner of the server makes a split before the nodes start.',
-    unrecorded === null ? 'Each file takes its estimate.' : `Each file takes its recorded time${unrecordedText(unrecorded)}.`,
+    unrecorded === null ? plannedText(scenario) : `Each file takes its recorded time${unrecordedText(unrecorded)}.`,
     `The files are planned with ${estimatesText(estimates)}.`,
     startText(scenario, startSpread),
     `A node loses ${seconds(pullCost)} ${mode === 'queue' ? 'with each batch' : 'in addition to its files'}${isPullCostObserved ? ', the median of that build' : ''}.`,
@@ -50,6 +53,11 @@ export function assume(scenario: Scenario, { estimates, cuts, unrecorded, nodeIn
     ...cuts.map(cutText),
   ];
   return { mode, startSpread, pullCost, estimates, cut: [...cuts], sentences };
+}
+
+function plannedText({ deviations }: Scenario): string {
+  if (deviations.length === 0) return 'Each file takes its estimate.';
+  return 'Each file takes its estimate with a deviation like those of the newest build. The times are means over several draws of the deviations.';
 }
 
 function estimatesText(estimates: EstimatesOf): string {
@@ -69,12 +77,12 @@ function startText({ startSpread, starts }: Scenario, spread: number): string {
 }
 
 function speedTexts({ speeds }: Scenario, nodeIndexes: readonly number[]): string[] {
-  const unusual = [...speeds.entries()].filter(([, speed]) => speed !== 1);
-  if (unusual.length === 0) return ['All nodes have the same speed.'];
+  const unusual = [...speeds.entries()].filter(([, speed]) => Math.abs(Math.log(speed)) >= SHOWN_DIFFERENCE);
+  if (unusual.length === 0) return ['All nodes have about the same speed.'];
   const list = unusual.slice(0, 10).map(([node, speed]) => `node ${nodeIndexes[node]} ${speed.toFixed(2)}`);
   const more = unusual.length > list.length ? ` and ${unusual.length - list.length} more` : '';
   return [
-    `Some nodes have the speeds measured in that build, where 1 is usual: ${list.join(', ')}${more}. Added nodes have the usual speed.`,
+    `Some nodes have the speeds measured in that build, where 1 is usual: ${list.join(', ')}${more}. Added nodes vary as the others do, without outliers.`,
   ];
 }
 

@@ -9,9 +9,11 @@ import { newestSubject } from '../subject.js';
 import { readTimeline } from '../timeline/read-timeline.js';
 import type { Timeline } from '../timeline/timeline.js';
 import { type Assumptions, assume } from './assumptions.js';
+import { deviationsOf } from './deviations.js';
 import { observe } from './observed.js';
 import { usualNodes } from './prepare-what-if.js';
 import { type Mode, mostUsefulNodes, type Scenario } from './scenario.js';
+import { speedsIn } from './speeds.js';
 
 /** The build to plan. Durations are seconds. */
 export interface PlanSubject {
@@ -58,9 +60,8 @@ export async function preparePlan(store: Store, asked: PlanSubject): Promise<Pre
     mode,
     suite: { weights: estimates.weights, seconds },
     isGuessed: unknown > paths.length / 2,
-    ...nodesSeen(timeline, mode, expectedPullCost),
+    ...seenIn(timeline, mode, expectedPullCost),
     startSpread: asked.startSpread,
-    speeds: new Float64Array(),
     expectedPullCost,
   };
   if (asked.pullCost !== null) scenario.pullCost = asked.pullCost;
@@ -69,7 +70,13 @@ export async function preparePlan(store: Store, asked: PlanSubject): Promise<Pre
   const isPullCostObserved = asked.pullCost === null && timeline?.kind === 'queue';
   return {
     scenario,
-    assumptions: assume(scenario, { estimates: 'now', cuts: [], unrecorded: null, nodeIndexes: [], isPullCostObserved }),
+    assumptions: assume(scenario, {
+      estimates: 'now',
+      cuts: [],
+      unrecorded: null,
+      nodeIndexes: [...scenario.speeds.keys()],
+      isPullCostObserved,
+    }),
     nodes: [
       ...(asked.nodes ?? (within === null ? usualNodes(newest?.node_total ?? 1, mostUseful) : nodesFor(total / scenario.rate, within))),
     ],
@@ -90,14 +97,19 @@ async function newestBuild({ builds, access }: Store, project: number, branch: s
   return (default_branch !== null && (await builds.newest(project, { branch: default_branch }))) || builds.newest(project, {});
 }
 
-/** How the nodes of a build started, and what they lost with each batch. */
-function nodesSeen(timeline: Timeline | null, mode: Mode, expectedPullCost: number): Pick<Scenario, 'starts' | 'rate' | 'pullCost'> {
+type Seen = Pick<Scenario, 'starts' | 'speeds' | 'speedSpread' | 'rate' | 'pullCost' | 'deviations'>;
+
+/** How the nodes of a build started and ran, and how its times deviated from their estimates. */
+function seenIn(timeline: Timeline | null, mode: Mode, expectedPullCost: number): Seen {
   const observed = timeline && observe(timeline);
-  const cost = toSeconds(expectedPullCost);
-  if (!observed || observed.starts.length === 0) return { starts: new Float64Array(), rate: 1, pullCost: mode === 'queue' ? cost : 0 };
+  const pullCost = mode === 'queue' ? toSeconds(expectedPullCost) : 0;
+  const none = new Float64Array();
+  if (!observed || observed.starts.length === 0) return { starts: none, speeds: none, speedSpread: 0, rate: 1, pullCost, deviations: none };
   const { starts, rate } = observed;
+  const { speeds, spread: speedSpread } = speedsIn(timeline, observed);
+  const deviations = deviationsOf(observed, speeds, timeline.files);
   // Only a queue shows what a batch costs.
-  return { starts, rate, pullCost: timeline.kind === 'queue' ? observed.pullCost : mode === 'queue' ? cost : 0 };
+  return { starts, speeds, speedSpread, rate, pullCost: timeline.kind === 'queue' ? observed.pullCost : pullCost, deviations };
 }
 
 /** The numbers of nodes from the least that could run the files within a time. */

@@ -8,7 +8,7 @@ import type { Millis, Store } from '../../ports/store.js';
 import { findSubject, type Subject } from '../subject.js';
 import { readTimeline } from '../timeline/read-timeline.js';
 import type { Timeline } from '../timeline/timeline.js';
-import { type Changes, type Knowledge, type WhatIf, whatIfOf } from './what-if.js';
+import { type Changes, type Knowledge, usualEstimatesOf, type WhatIf, whatIfOf } from './what-if.js';
 
 /** Which build to play again, and how. */
 export interface WhatIfSubject {
@@ -66,7 +66,7 @@ export function usualNodes(today: number, mostUseful: number): number[] {
 async function knowledgeFor(
   { timings }: Store,
   { project, build: { branch } }: Subject,
-  { kind, files }: Timeline,
+  timeline: Timeline,
   { changes, expectedPullCost }: WhatIfSubject,
 ): Promise<Omit<Knowledge, 'nodeTotal'>> {
   const cases = new Map<string, readonly number[]>();
@@ -74,8 +74,8 @@ async function knowledgeFor(
     const times = await timings.cases(project, branch, path);
     if (times.length > 1) cases.set(path, times);
   }
-  const needsNow = changes.estimates === 'now' || (changes.estimates === null && kind === 'recordings');
-  if (!needsNow) return { now: null, cases, expectedPullCost };
+  const { kind, files } = timeline;
+  if ((changes.estimates ?? usualEstimatesOf(timeline)) !== 'now') return { now: null, cases, expectedPullCost };
   const known = await timings.estimates(project, branch, files.paths, limits.testCasesPerRequest);
   const isQueue = changes.mode === 'queue' || (changes.mode === null && kind === 'queue');
   const today = estimate(files.paths, known, isQueue ? QUEUE_PERCENTILE : SPLIT_PERCENTILE);

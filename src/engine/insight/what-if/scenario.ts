@@ -1,6 +1,8 @@
 import { usefulNodes } from '../../../planning/forecasting/useful-nodes.js';
 import { toWeight } from '../../../planning/weight.js';
+import { drawSuites } from './deviations.js';
 import { type Played, type PlayedNodes, type PlayedSuite, playQueue, playSplit } from './play.js';
+import { unknownSpeed } from './speeds.js';
 import { evenStarts, resampleStarts } from './starts.js';
 
 export type Mode = 'queue' | 'split';
@@ -9,6 +11,8 @@ export type Mode = 'queue' | 'split';
 export interface Scenario {
   mode: Mode;
   suite: PlayedSuite;
+  /** How the durations deviate from the seconds of the suite (see `deviationsOf`); empty: not at all. */
+  deviations: Float64Array;
   /** Most estimates are guesses. */
   isGuessed: boolean;
   /**
@@ -18,8 +22,9 @@ export interface Scenario {
   starts: Float64Array;
   /** The nodes start evenly over this time instead; null: they start like those of the real build. */
   startSpread: number | null;
-  /** The speeds of the first nodes, relative to the usual speed. Further ones have the usual speed. */
+  /** The speeds of the first nodes, relative to the usual speed, and the spread of those of further ones (see `Speeds`). */
   speeds: Float64Array;
+  speedSpread: number;
   /** Seconds of test files that a node of usual speed runs in a second: more than 1 when it runs files side by side. */
   rate: number;
   /** What a node loses with each batch. */
@@ -28,7 +33,7 @@ export interface Scenario {
   expectedPullCost: number;
 }
 
-/** The outcome with a number of nodes. Durations are seconds. */
+/** The outcome with a number of nodes. Durations are seconds; with deviations, the means of several plays. */
 export interface Outcome {
   nodes: number;
   wall: number;
@@ -41,13 +46,20 @@ export interface Outcome {
 
 /** Plays a scenario with each number of nodes. */
 export function playVariants(scenario: Scenario, counts: readonly number[]): Outcome[] {
-  const { suite, rate } = scenario;
+  const { suite, deviations, rate } = scenario;
+  const suites = drawSuites(suite, deviations);
   const total = suite.seconds.reduce((sum, each) => sum + each, 0);
   const longest = suite.seconds.reduce((max, each) => Math.max(max, each), 0);
   return counts.map(nodes => {
-    const { wall, nodeSeconds } = play(scenario, nodes);
+    const played = suites.map(drawn => play(scenario, nodes, drawn));
+    const wall = meanOf(played, 'wall');
+    const nodeSeconds = meanOf(played, 'nodeSeconds');
     return { nodes, wall, nodeSeconds, floor: Math.max(total / nodes, longest) / rate, isBoundByFile: longest > total / nodes };
   });
+}
+
+function meanOf(played: readonly Played[], name: 'wall' | 'nodeSeconds'): number {
+  return played.reduce((sum, each) => sum + each[name], 0) / played.length;
 }
 
 /** @param suite played instead of that of the scenario */
@@ -71,11 +83,11 @@ function firstStart(starts: Float64Array): number {
   return starts.length === 0 ? 0 : starts.reduce((first, start) => Math.min(first, start));
 }
 
-function nodesOf({ starts, startSpread, speeds, rate, pullCost }: Scenario, count: number): PlayedNodes {
+function nodesOf({ starts, startSpread, speeds, speedSpread, rate, pullCost }: Scenario, count: number): PlayedNodes {
   return {
     starts:
       startSpread === null && starts.length > 0 ? resampleStarts(starts, count) : evenStarts(firstStart(starts), startSpread ?? 0, count),
-    speeds: Float64Array.from({ length: count }, (_, node) => rate * (speeds[node] ?? 1)),
+    speeds: Float64Array.from({ length: count }, (_, node) => rate * (speeds[node] ?? unknownSpeed(speedSpread, node - speeds.length))),
     pullCost,
   };
 }

@@ -8,12 +8,12 @@ import { cutIntoParts, type FileTimes, inPlanningOrder, type NamedSuite, usualSe
 import { observe } from './observed.js';
 import { type Baselines, baselinesOf } from './savings.js';
 import { type Mode, mostUsefulNodes, play, type Scenario } from './scenario.js';
-import { speedsOf } from './speeds.js';
+import { speedsIn } from './speeds.js';
 
 /** What to change in a build that is played again; null: as it was. */
 export interface Changes {
   mode: Mode | null;
-  /** Null: those of the build; of a build that is known by its recordings only: those of today. */
+  /** Null: see `usualEstimatesOf`. */
   estimates: EstimatesOf | null;
   /** Seconds. */
   startSpread: number | null;
@@ -58,25 +58,22 @@ const LONGEST_FILES = 20;
 
 export function whatIfOf(timeline: Timeline, changes: Changes, knowledge: Knowledge): WhatIf {
   const observed = observe(timeline);
-  const { estimates: then, isGuess } = timeline.files;
-  const estimates = changes.estimates ?? (timeline.kind === 'recordings' ? 'now' : 'then');
-  const speeds = speedsOf(
-    observed,
-    then.map((seconds, file) => (isGuess[file] === 1 ? NaN : seconds)),
-  );
+  const estimates = changes.estimates ?? usualEstimatesOf(timeline);
+  const { speeds, spread: speedSpread } = speedsIn(timeline, observed);
   const times = timesOf(timeline, usualSeconds(observed, speeds, withGuesses(timeline.files)), estimates, knowledge);
   const total = times.seconds.reduce((sum, seconds) => sum + seconds, 0);
   const share = total / knowledge.nodeTotal;
   const cuts = changes.cut.map(path => cut(times, path, share, knowledge.cases.get(path)));
   const named = inPlanningOrder(times);
-  const guesses = isGuess.reduce((sum, each) => sum + each, 0);
   const scenario: Scenario = {
     mode: changes.mode ?? (timeline.kind === 'queue' ? 'queue' : 'split'),
     suite: named.suite,
-    isGuessed: estimates === 'then' ? guesses > isGuess.length / 2 : estimates === 'now' && knowledge.now!.isGuessed,
+    deviations: new Float64Array(),
+    isGuessed: estimates === 'then' ? isMostlyGuessed(timeline.files) : estimates === 'now' && knowledge.now!.isGuessed,
     starts: observed.starts,
     startSpread: changes.startSpread,
     speeds,
+    speedSpread,
     rate: observed.rate,
     pullCost: changes.pullCost ?? observed.pullCost,
     expectedPullCost: knowledge.expectedPullCost,
@@ -95,6 +92,15 @@ export function whatIfOf(timeline: Timeline, changes: Changes, knowledge: Knowle
     mostUseful: mostUsefulNodes(scenario),
     longest: longestFiles(named, share),
   };
+}
+
+/** Those of the build, unless it had none or mostly guesses: the next build will know its times. */
+export function usualEstimatesOf({ kind, files }: Timeline): EstimatesOf {
+  return kind === 'recordings' || isMostlyGuessed(files) ? 'now' : 'then';
+}
+
+function isMostlyGuessed({ isGuess }: TimelineFiles): boolean {
+  return isGuess.reduce((sum, each) => sum + each, 0) > isGuess.length / 2;
 }
 
 /** Returns the wall time with each file in pieces, in the order of the files. */

@@ -118,7 +118,7 @@ describe('a build that is played again', () => {
 describe('the speeds of nodes', () => {
   const speedsOfBuild = (speeds: readonly number[]) => {
     const timeline = ratios(speeds);
-    return [...speedsOf(observe(timeline), timeline.files.estimates)].map(speed => Number(speed.toFixed(2)));
+    return [...speedsOf(observe(timeline), timeline.files.estimates).speeds].map(speed => Number(speed.toFixed(1)));
   };
 
   it('are 1 but for nodes that differ from the others by more than chance', () => {

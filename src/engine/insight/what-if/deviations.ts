@@ -1,0 +1,50 @@
+import { median } from '../../../planning/estimating/median.js';
+import { seededRandom } from '../../../planning/seeded-random.js';
+import type { TimelineFiles } from '../timeline/timeline.js';
+import type { Observed } from './observed.js';
+import type { PlayedSuite } from './play.js';
+
+/** Fewer files than this do not show how times deviate from estimates. */
+const MIN_FILES = 20;
+/** A file deviates like one of those next to it in the order of durations: this part of all files, on either side. */
+const NEIGHBOURS = 0.05;
+/** Small suites are drawn more often than large ones, whose deviations even out. */
+const DRAWN_FILES = 30_000;
+const MIN_DRAWS = 3;
+const MAX_DRAWS = 20;
+
+/**
+ * Returns how the recorded times of a build deviate from its estimates: the logarithms of their ratios, by estimate in descending order.
+ * Their median is 0, because what all files have in common is the machines of that build. Empty: too few files had an estimate.
+ *
+ * @param speeds by node (see `speedsOf`)
+ */
+export function deviationsOf({ seconds, nodes }: Observed, speeds: Float64Array, { estimates, isGuess }: TimelineFiles): Float64Array {
+  const measured = [...seconds.keys()].filter(file => seconds[file]! > 0 && estimates[file]! > 0 && isGuess[file] === 0);
+  if (measured.length < MIN_FILES) return new Float64Array();
+  measured.sort((a, b) => estimates[b]! - estimates[a]!);
+  const logs = measured.map(file => Math.log((seconds[file]! * speeds[nodes[file]!]!) / estimates[file]!));
+  const usual = median(logs);
+  return Float64Array.from(logs, log => log - usual);
+}
+
+/**
+ * Returns the suite several times with other durations: each file deviates from its seconds, up or down, as much as a file that has about
+ * the same place in the order of durations. The same arguments give the same durations. Without deviations it is the suite itself, once.
+ *
+ * @param deviations see `deviationsOf`
+ */
+export function drawSuites(suite: PlayedSuite, deviations: Float64Array): PlayedSuite[] {
+  if (deviations.length === 0) return [suite];
+  const { weights, seconds } = suite;
+  const draws = Math.min(MAX_DRAWS, Math.max(MIN_DRAWS, Math.round(DRAWN_FILES / seconds.length)));
+  const random = seededRandom(1);
+  const last = deviations.length - 1;
+  const deviationAt = (part: number) => deviations[Math.round(last * Math.min(1, Math.max(0, part)))]!;
+  const draw = (time: number, file: number) => {
+    const deviation = deviationAt(file / seconds.length + NEIGHBOURS * (2 * random() - 1));
+    // Either way, because a few long files that all took longer in one build make no trend.
+    return time * Math.exp(random() < 0.5 ? deviation : -deviation);
+  };
+  return Array.from({ length: draws }, () => ({ weights, seconds: seconds.map(draw) }));
+}
