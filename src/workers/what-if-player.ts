@@ -1,4 +1,5 @@
 import { apiErrors } from '../api-error.js';
+import { drawsOf } from '../engine/insight/what-if/deviations.js';
 import type { PreparedWhatIf, WhatIfSubject } from '../engine/insight/what-if/prepare-what-if.js';
 import type { Outcome, Scenario } from '../engine/insight/what-if/scenario.js';
 import type { LongFile } from '../engine/insight/what-if/what-if.js';
@@ -26,7 +27,8 @@ export class WhatIfPlayer {
   async variants(scenario: Scenario, nodes: readonly number[], asker: Asker): Promise<Outcome[]> {
     this.#assertRoom(asker);
     const outcomes: Outcome[] = [];
-    for (const part of partsOf(nodes, count => costOf(scenario, count))) {
+    const draws = drawsOf(scenario.suite, scenario.deviations);
+    for (const part of partsOf(nodes, count => draws * costOf(scenario, count))) {
       outcomes.push(...(await this.#turn(asker, () => this.workers.whatIf('playVariants', { scenario, nodes: part }, asker.hasLeft))));
     }
     return outcomes;

@@ -8,7 +8,8 @@ import { jobOf, pageOf } from '../harness/asker.js';
 
 type Part = { nodes: number[] };
 
-const scenario = (files: number) => ({ suite: { weights: new Float64Array(files), seconds: new Float64Array(files) } }) as Scenario;
+const scenario = (files: number) =>
+  ({ suite: { weights: new Float64Array(files), seconds: new Float64Array(files) }, deviations: new Float64Array() }) as Scenario;
 const counts = (count: number) => Array.from({ length: count }, (_, i) => i + 1);
 
 /** A player whose workers note each part, and end it when they are told to. */

@@ -8,9 +8,8 @@ import type { PlayedSuite } from './play.js';
 const MIN_FILES = 20;
 /** A file deviates like one of those next to it in the order of durations: this part of all files, on either side. */
 const NEIGHBOURS = 0.05;
-/** Small suites are drawn more often than large ones, whose deviations even out. */
-const DRAWN_FILES = 30_000;
-const MIN_DRAWS = 3;
+/** Small suites are drawn more often than large ones, whose deviations even out: about as many files in all. */
+const DRAWN_FILES = 20_000;
 const MAX_DRAWS = 20;
 
 /**
@@ -30,21 +29,29 @@ export function deviationsOf({ seconds, nodes }: Observed, speeds: Float64Array,
 
 /**
  * Returns the suite several times with other durations: each file deviates from its seconds, up or down, as much as a file that has about
- * the same place in the order of durations. The same arguments give the same durations. Without deviations it is the suite itself, once.
+ * the same place in the order of durations. In every second draw each file deviates to the other side, so that their mean is about the
+ * seconds. The same arguments give the same durations. Without deviations it is the suite itself, once.
  *
  * @param deviations see `deviationsOf`
  */
 export function drawSuites(suite: PlayedSuite, deviations: Float64Array): PlayedSuite[] {
   if (deviations.length === 0) return [suite];
   const { weights, seconds } = suite;
-  const draws = Math.min(MAX_DRAWS, Math.max(MIN_DRAWS, Math.round(DRAWN_FILES / seconds.length)));
   const random = seededRandom(1);
   const last = deviations.length - 1;
-  const deviationAt = (part: number) => deviations[Math.round(last * Math.min(1, Math.max(0, part)))]!;
-  const draw = (time: number, file: number) => {
-    const deviation = deviationAt(file / seconds.length + NEIGHBOURS * (2 * random() - 1));
+  const deviationOf = (_: number, file: number) => {
+    const place = file / seconds.length + NEIGHBOURS * (2 * random() - 1);
+    const deviation = deviations[Math.round(last * Math.min(1, Math.max(0, place)))]!;
     // Either way, because a few long files that all took longer in one build make no trend.
-    return time * Math.exp(random() < 0.5 ? deviation : -deviation);
+    return random() < 0.5 ? deviation : -deviation;
   };
-  return Array.from({ length: draws }, () => ({ weights, seconds: seconds.map(draw) }));
+  return Array.from({ length: drawsOf(suite, deviations) / 2 }).flatMap(() => {
+    const drawn = seconds.map(deviationOf);
+    return [1, -1].map(side => ({ weights, seconds: seconds.map((time, file) => time * Math.exp(side * drawn[file]!)) }));
+  });
+}
+
+/** How often `drawSuites` returns the suite. */
+export function drawsOf({ seconds }: PlayedSuite, deviations: Float64Array): number {
+  return deviations.length === 0 ? 1 : 2 * Math.min(MAX_DRAWS / 2, Math.ceil(DRAWN_FILES / 2 / seconds.length));
 }

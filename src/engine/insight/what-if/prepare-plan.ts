@@ -10,7 +10,7 @@ import { readTimeline } from '../timeline/read-timeline.js';
 import type { Timeline } from '../timeline/timeline.js';
 import { type Assumptions, assume } from './assumptions.js';
 import { deviationsOf } from './deviations.js';
-import { observe } from './observed.js';
+import { type Observed, observe } from './observed.js';
 import { usualNodes } from './prepare-what-if.js';
 import { type Mode, mostUsefulNodes, type Scenario } from './scenario.js';
 import { speedsIn } from './speeds.js';
@@ -56,11 +56,12 @@ export async function preparePlan(store: Store, asked: PlanSubject): Promise<Pre
   const estimates = estimate(paths, known, mode === 'queue' ? QUEUE_PERCENTILE : SPLIT_PERCENTILE);
   const seconds = estimates.weights.map(toSeconds);
   const unknown = unknownFiles(estimates.seconds);
+  const observed = timeline && observe(timeline);
   const scenario: Scenario = {
     mode,
     suite: { weights: estimates.weights, seconds },
     isGuessed: unknown > paths.length / 2,
-    ...seenIn(timeline, mode, expectedPullCost),
+    ...seenIn(timeline, observed, mode, expectedPullCost),
     startSpread: asked.startSpread,
     expectedPullCost,
   };
@@ -74,7 +75,7 @@ export async function preparePlan(store: Store, asked: PlanSubject): Promise<Pre
       estimates: 'now',
       cuts: [],
       unrecorded: null,
-      nodeIndexes: [...scenario.speeds.keys()],
+      nodeIndexes: observed?.lanes.map(({ node_index }) => node_index) ?? [],
       isPullCostObserved,
     }),
     nodes: [
@@ -100,11 +101,11 @@ async function newestBuild({ builds, access }: Store, project: number, branch: s
 type Seen = Pick<Scenario, 'starts' | 'speeds' | 'speedSpread' | 'rate' | 'pullCost' | 'deviations'>;
 
 /** How the nodes of a build started and ran, and how its times deviated from their estimates. */
-function seenIn(timeline: Timeline | null, mode: Mode, expectedPullCost: number): Seen {
-  const observed = timeline && observe(timeline);
+function seenIn(timeline: Timeline | null, observed: Observed | null, mode: Mode, expectedPullCost: number): Seen {
   const pullCost = mode === 'queue' ? toSeconds(expectedPullCost) : 0;
   const none = new Float64Array();
-  if (!observed || observed.starts.length === 0) return { starts: none, speeds: none, speedSpread: 0, rate: 1, pullCost, deviations: none };
+  if (!timeline || !observed || observed.starts.length === 0)
+    return { starts: none, speeds: none, speedSpread: 0, rate: 1, pullCost, deviations: none };
   const { starts, rate } = observed;
   const { speeds, spread: speedSpread } = speedsIn(timeline, observed);
   const deviations = deviationsOf(observed, speeds, timeline.files);

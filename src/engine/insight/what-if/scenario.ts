@@ -47,19 +47,26 @@ export interface Outcome {
 /** Plays a scenario with each number of nodes. */
 export function playVariants(scenario: Scenario, counts: readonly number[]): Outcome[] {
   const { suite, deviations, rate } = scenario;
-  const suites = drawSuites(suite, deviations);
-  const total = suite.seconds.reduce((sum, each) => sum + each, 0);
-  const longest = suite.seconds.reduce((max, each) => Math.max(max, each), 0);
+  const { total, longest } = boundsOf(suite);
+  const draws = drawSuites(suite, deviations).map(drawn => ({ drawn, bounds: boundsOf(drawn) }));
   return counts.map(nodes => {
-    const played = suites.map(drawn => play(scenario, nodes, drawn));
-    const wall = meanOf(played, 'wall');
-    const nodeSeconds = meanOf(played, 'nodeSeconds');
-    return { nodes, wall, nodeSeconds, floor: Math.max(total / nodes, longest) / rate, isBoundByFile: longest > total / nodes };
+    const played = draws.map(({ drawn }) => play(scenario, nodes, drawn));
+    return {
+      nodes,
+      wall: mean(played.map(({ wall }) => wall)),
+      nodeSeconds: mean(played.map(({ nodeSeconds }) => nodeSeconds)),
+      floor: mean(draws.map(({ bounds }) => Math.max(bounds.total / nodes, bounds.longest) / rate)),
+      isBoundByFile: longest > total / nodes,
+    };
   });
 }
 
-function meanOf(played: readonly Played[], name: 'wall' | 'nodeSeconds'): number {
-  return played.reduce((sum, each) => sum + each[name], 0) / played.length;
+function boundsOf({ seconds }: PlayedSuite): { total: number; longest: number } {
+  return { total: seconds.reduce((sum, each) => sum + each, 0), longest: seconds.reduce((most, each) => Math.max(most, each), 0) };
+}
+
+function mean(values: readonly number[]): number {
+  return values.reduce((sum, each) => sum + each, 0) / values.length;
 }
 
 /** @param suite played instead of that of the scenario */

@@ -19,7 +19,7 @@ const TRIMMED = 0.2;
 /** The standard error of such a mean of normally distributed values, relative to that of the mean. */
 const ERROR_OF_TRIMMED_MEAN = 1.06;
 /** The nodes differ when their variance is larger than that of chance by this many of its standard errors. */
-const SIGNIFICANT_ERRORS = 2;
+const SIGNIFICANT_ERRORS = 3;
 
 /** The speeds of the nodes of a build. Guesses say nothing about them. */
 export function speedsIn({ files: { estimates, isGuess } }: Pick<Timeline, 'files'>, observed: Observed): Speeds {
