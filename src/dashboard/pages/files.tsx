@@ -14,7 +14,7 @@ import { projectPath, withQuery } from '../routes/routes.js';
 import { count, duration } from '../text/format.js';
 import { visible } from '../text/path-text.js';
 import { fileColumns } from '../trends/file-columns.js';
-import { filesSentence } from '../trends/sentences.js';
+import { filesSentences } from '../trends/sentences.js';
 import { type FilePages, type FileRow, useFilePages } from '../trends/use-file-pages.js';
 
 /** Which files come first. */
@@ -60,7 +60,7 @@ function Files({ project, found, all, pages, branch, search, sort }: FilesProps)
     withQuery(projectPath(project, 'files'), { branch, q: search, sort, ...changes });
   return (
     <>
-      <FirstLine sentences={[all ? filesSentence(all) : '…']}>
+      <FirstLine sentences={all ? filesSentences(all) : ['…']}>
         <p class="quiet">
           {duration(found.total)} of tests on <Path text={found.branch} /> in its last {count(found.builds, 'build')}
           {found.since !== null && (

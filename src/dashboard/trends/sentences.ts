@@ -9,12 +9,13 @@ const worded = (value: number) => WORDS[value] ?? number(value);
 const MOST_ENDS = 0.8;
 
 /** How few files decide builds: "Five of 1,122 files decided 80 % of your builds." */
-export function filesSentence({ decided, file_count, builds }: Pick<FileTrends, 'decided' | 'file_count' | 'builds'>): string {
-  if (file_count === 0) return 'No file was measured yet.';
+export function filesSentences({ decided, file_count, builds }: Pick<FileTrends, 'decided' | 'file_count' | 'builds'>): string[] {
+  if (file_count === 0) return ['No file was measured yet.'];
   const ends = decided.reduce((sum, file) => sum + file.builds, 0);
   if (ends === 0) {
-    const subject = builds === 1 ? 'The last build did not wait' : `None of the last ${number(builds)} builds waited`;
-    return `${subject} for a single file: cutting one would not have ended ${builds === 1 ? 'it' : 'them'} sooner.`;
+    return builds === 1
+      ? ['The last build did not wait for a single file.', 'Cutting one would not have ended it sooner.']
+      : [`None of the last ${number(builds)} builds waited for a single file.`, 'Cutting one would not have ended them sooner.'];
   }
   let files = 0;
   let reached = 0;
@@ -24,7 +25,7 @@ export function filesSentence({ decided, file_count, builds }: Pick<FileTrends, 
     files++;
   }
   const part = percent(Math.min(1, reached / builds));
-  return `${worded(files)} of ${number(file_count)} files decided ${part} of your builds.`;
+  return [`${worded(files)} of ${number(file_count)} files decided ${part} of your builds.`];
 }
 
 /** What a file costs, whether that changed, and how often it decided. */

@@ -1,21 +1,25 @@
 import { describe, expect, it } from 'vitest';
 import type { FileHistory, NodeTrend } from '../../../src/api/messages/insight/trends.js';
-import { fileSentences, filesSentence, nodesSentence } from '../../../src/dashboard/trends/sentences.js';
+import { fileSentences, filesSentences, nodesSentence } from '../../../src/dashboard/trends/sentences.js';
 
 describe('the first line of the files', () => {
   it('says how few decide when builds end', () => {
     const decided = [50, 15, 10, 10, 10, 5].map((builds, i) => ({ path: `spec/${i}`, builds }));
-    expect(filesSentence({ decided, file_count: 1122, builds: 100 })).toBe('Four of 1\u202f122 files decided 85\u202f% of your builds.');
+    expect(filesSentences({ decided, file_count: 1122, builds: 100 })).toEqual([
+      'Four of 1\u202f122 files decided 85\u202f% of your builds.',
+    ]);
   });
 
   it('says that none decides', () => {
-    expect(filesSentence({ decided: [], file_count: 7, builds: 10 })).toBe(
-      'None of the last 10 builds waited for a single file: cutting one would not have ended them sooner.',
-    );
-    expect(filesSentence({ decided: [], file_count: 7, builds: 1 })).toBe(
-      'The last build did not wait for a single file: cutting one would not have ended it sooner.',
-    );
-    expect(filesSentence({ decided: [], file_count: 0, builds: 0 })).toBe('No file was measured yet.');
+    expect(filesSentences({ decided: [], file_count: 7, builds: 10 })).toEqual([
+      'None of the last 10 builds waited for a single file.',
+      'Cutting one would not have ended them sooner.',
+    ]);
+    expect(filesSentences({ decided: [], file_count: 7, builds: 1 })).toEqual([
+      'The last build did not wait for a single file.',
+      'Cutting one would not have ended it sooner.',
+    ]);
+    expect(filesSentences({ decided: [], file_count: 0, builds: 0 })).toEqual(['No file was measured yet.']);
   });
 });
 
