@@ -1,11 +1,14 @@
+import type { RecordedTestFile } from '../src/engine/test-file.js';
 import { median } from '../src/planning/estimating/median.js';
 import { Connections } from './load/connections.js';
 import { cpuBetween, readCpu } from './load/cpu.js';
-import { longTestPath } from './load/messages.js';
+import { longTestPath, NODES, RECORDING, SPLIT, testFiles } from './load/messages.js';
 import { type Server, startServer } from './load/server.js';
 import { recordAll } from './load/suite-bodies.js';
 import { printStep } from './progress.js';
+import { seededRandom } from './random.js';
 import type { Result } from './results.js';
+import { residual } from './suites/synthetic.js';
 
 /** How long a server takes to play a suite with many numbers of nodes. */
 
@@ -28,8 +31,9 @@ export async function whatIf({ times, files = 10_000, nodes = 64 }: WhatIfOption
     const connections = new Connections(server.url, 1);
     await recordAll(connections, files);
     connections.close();
+    const { test_files } = testFiles(files, longTestPath);
+    await recordSplit(server, test_files);
     const [{ id }] = (await server.get('/v1/builds')).data;
-    const test_files = Array.from({ length: files }, (_, file) => ({ path: longTestPath(file) }));
     const rows: string[][] = [];
     for (const mode of ['queue', 'split'] as const) {
       const played = `nodes=1..${nodes}&mode=${mode}`;
@@ -43,6 +47,21 @@ export async function whatIf({ times, files = 10_000, nodes = 64 }: WhatIfOption
     return [{ title: 'What if', head, rows, legend }];
   } finally {
     await server.stop();
+  }
+}
+
+/** Records a build that was planned, whose times deviate from their estimates. */
+async function recordSplit(server: Server, test_files: readonly { path: string }[]): Promise<void> {
+  const random = seededRandom(test_files.length);
+  const build = { commit_hash: 'planned', branch: 'main', node_total: NODES };
+  for (let node_index = 0; node_index < NODES; node_index++) {
+    const node = { ...build, node_index };
+    const part = await server.post(SPLIT, { ...node, ci_build_id: '1', cache_read_attempt: false, test_files });
+    const ran = part.test_files.map(({ path, time_execution }: RecordedTestFile) => ({
+      path,
+      time_execution: time_execution * residual(random),
+    }));
+    await server.post(RECORDING, { ...node, test_files: ran });
   }
 }
 

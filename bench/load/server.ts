@@ -38,7 +38,8 @@ export interface Server {
   child: ChildProcess;
   /** From its spawn to its first line of output with a URL. */
   startMilliseconds: number;
-  post(path: string, body: object): Promise<void>;
+  /** The answer; null: it is empty. */
+  post(path: string, body: object): Promise<any>;
   get(path: string): Promise<any>;
   stop(): Promise<void>;
 }
@@ -95,7 +96,8 @@ export async function startServer({
       child,
       startMilliseconds,
       async post(path, body) {
-        await request(path, { method: 'POST', body: JSON.stringify(body) });
+        const answer = await request(path, { method: 'POST', body: JSON.stringify(body) });
+        return answer === '' ? null : (JSON.parse(answer) as unknown);
       },
       async get(path) {
         return JSON.parse(await request(path, { method: 'GET' })) as unknown;

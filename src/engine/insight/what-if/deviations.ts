@@ -29,7 +29,7 @@ export function deviationsOf({ seconds, nodes }: Observed, speeds: Float64Array,
 
 /**
  * Returns the suite several times with other durations: each file deviates from its seconds, up or down, as much as a file that has about
- * the same place in the order of durations. In every second draw each file deviates to the other side, so that their mean is about the
+ * the same place in the order of durations. In every second draw each file deviates to the other side, and the mean of the two is its
  * seconds. The same arguments give the same durations. Without deviations it is the suite itself, once.
  *
  * @param deviations see `deviationsOf`
@@ -39,15 +39,16 @@ export function drawSuites(suite: PlayedSuite, deviations: Float64Array): Played
   const { weights, seconds } = suite;
   const random = seededRandom(1);
   const last = deviations.length - 1;
-  const deviationOf = (_: number, file: number) => {
+  /** The part of its time by which a file takes longer in one draw and shorter in the next. Either may come first. */
+  const drawPart = (_: number, file: number) => {
     const place = file / seconds.length + NEIGHBOURS * (2 * random() - 1);
-    const deviation = deviations[Math.round(last * Math.min(1, Math.max(0, place)))]!;
-    // Either way, because a few long files that all took longer in one build make no trend.
-    return random() < 0.5 ? deviation : -deviation;
+    // The ratio (1 + part) / (1 - part) is exp(2 x deviation).
+    const part = Math.tanh(deviations[Math.round(last * Math.min(1, Math.max(0, place)))]!);
+    return random() < 0.5 ? part : -part;
   };
   return Array.from({ length: drawsOf(suite, deviations) / 2 }).flatMap(() => {
-    const drawn = seconds.map(deviationOf);
-    return [1, -1].map(side => ({ weights, seconds: seconds.map((time, file) => time * Math.exp(side * drawn[file]!)) }));
+    const parts = seconds.map(drawPart);
+    return [1, -1].map(side => ({ weights, seconds: seconds.map((time, file) => time * (1 + side * parts[file]!)) }));
   });
 }
 

@@ -7,6 +7,7 @@ import { type Mode, playVariants, type Scenario } from '../../../../src/engine/i
 import { speedsIn } from '../../../../src/engine/insight/what-if/speeds.js';
 import { whatIfOf } from '../../../../src/engine/insight/what-if/what-if.js';
 import { Queue } from '../../../../src/engine/queue/queue.js';
+import { type Level, secondsOf, updateLevel } from '../../../../src/planning/estimating/level.js';
 import { pack } from '../../../../src/planning/packing/pack.js';
 import { toWeight } from '../../../../src/planning/weight.js';
 import { type Batch, timelineOf } from '../lanes.js';
@@ -16,15 +17,18 @@ import { type Batch, timelineOf } from '../lanes.js';
 const FILES = 300;
 const EXPECTED_PULL_COST = 10_000;
 
-/** A suite in planning order, and draws of its durations and of nodes. */
+/** A suite in planning order, with estimates from four earlier builds, and draws of its durations and of nodes. */
 function suiteOf(seed: number, noise: number) {
   const random = seededRandom(seed);
-  const estimates = Float64Array.from({ length: FILES }, () => 4 * Math.exp(0.8 * normal(random)))
-    .sort()
-    .reverse();
+  const files = Array.from({ length: FILES }, () => {
+    const usual = 4 * Math.exp(0.8 * normal(random));
+    let level: Level | null = null;
+    for (let build = 0; build < 4; build++) level = updateLevel(level, usual * Math.exp(noise * normal(random)), 0);
+    return { usual, estimate: secondsOf(level!) };
+  }).sort((a, b) => b.estimate - a.estimate);
   return {
-    estimates,
-    drawSeconds: () => estimates.map(each => each * Math.exp(noise * normal(random))),
+    estimates: Float64Array.from(files, ({ estimate }) => estimate),
+    drawSeconds: () => Float64Array.from(files, ({ usual }) => usual * Math.exp(noise * normal(random))),
     drawNodes: (count: number, spread: number, speedSpread: number): PlayedNodes => ({
       starts: Float64Array.from({ length: count }, () => spread * random()),
       speeds: Float64Array.from({ length: count }, () => Math.exp(speedSpread * normal(random))),
@@ -135,7 +139,7 @@ describe.each(['queue', 'split'] as const)('a %s that is planned ahead', mode =>
 
 describe('the deviations of a build', () => {
   it('have the spread of its times, without what all files or a node have in common', () => {
-    const { estimates, drawSeconds, drawNodes } = suiteOf(1, 0.2);
+    const { estimates, drawSeconds, drawNodes } = suiteOf(1, 0.1);
     const slow = { ...drawNodes(6, 0, 0), speeds: Float64Array.of(0.8, 0.8, 0.8, 0.8, 0.8, 0.4) };
     const { timeline } = run('queue', estimates, drawSeconds(), slow);
     const observed = observe(timeline);
@@ -144,7 +148,10 @@ describe('the deviations of a build', () => {
     // The slow node is an outlier: others are not like it.
     expect(spread).toBeLessThan(0.05);
     const deviations = deviationsOf(observed, speeds, timeline.files);
-    expect(Math.sqrt(meanOf([...deviations].map(each => each ** 2)))).toBeCloseTo(0.2, 1);
+    // The estimates are not exact either.
+    const spreadOfTimes = Math.sqrt(meanOf([...deviations].map(each => each ** 2)));
+    expect(spreadOfTimes).toBeGreaterThan(0.1);
+    expect(spreadOfTimes).toBeLessThan(0.14);
   });
 
   it('are unknown when there were few estimates', () => {
