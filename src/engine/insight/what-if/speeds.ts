@@ -12,6 +12,8 @@ export interface Speeds {
 
 /** A node's speed is known if at least this many of its files have an estimate. */
 const MIN_FILES = 5;
+/** Shorter files than this part of the mean one do not count: their times are mostly those of the clock and the runner. */
+const MIN_PART = 0.1;
 /** The standard deviation of normally distributed values, in median absolute deviations. */
 const DEVIATION_OF_MEDIAN = 1.4826;
 /** The outermost values that a trimmed mean leaves out, on either side, as a part of all. */
@@ -39,9 +41,10 @@ export function speedsIn({ files: { estimates, isGuess } }: Pick<Timeline, 'file
 export function speedsOf({ seconds, nodes, lanes }: Observed, estimates: Float64Array): Speeds {
   /** By node: the logarithms of recorded over estimated time. */
   const ratios = lanes.map((): number[] => []);
+  const least = MIN_PART * mean(estimates.filter(estimate => estimate > 0));
   for (const [file, time] of seconds.entries()) {
     const estimate = estimates[file]!;
-    if (time > 0 && estimate > 0) ratios[nodes[file]!]!.push(Math.log(time / estimate));
+    if (time > 0 && estimate > 0 && estimate >= least) ratios[nodes[file]!]!.push(Math.log(time / estimate));
   }
   const factors = ratios.map(trimmedMean);
   const known = [...ratios.keys()].filter(node => ratios[node]!.length >= MIN_FILES);
@@ -78,8 +81,10 @@ const GOLDEN_RATIO = 0.618034;
 /** A logistic distribution with this scale has the standard deviation 1. */
 const LOGISTIC_SCALE = Math.sqrt(3) / Math.PI;
 
-function mean(values: readonly number[]): number {
-  return values.reduce((sum, value) => sum + value, 0) / Math.max(1, values.length);
+function mean(values: readonly number[] | Float64Array): number {
+  let sum = 0;
+  for (const value of values) sum += value;
+  return sum / Math.max(1, values.length);
 }
 
 function trimmedMean(values: readonly number[]): number {
