@@ -24,6 +24,8 @@ export interface Assumptions {
 /** What cannot be seen in a scenario. */
 export interface Background {
   estimates: EstimatesOf;
+  /** The build had mostly guesses. */
+  wereGuesses: boolean;
   cuts: readonly Cut[];
   /** Files without a recorded time; null: nothing was to be recorded, the suite is planned ahead. */
   unrecorded: number | null;
@@ -36,7 +38,10 @@ export interface Background {
 /** A node is listed when its speed differs from the usual one by this part. */
 const SHOWN_DIFFERENCE = 0.03;
 
-export function assume(scenario: Scenario, { estimates, cuts, unrecorded, nodeIndexes, isPullCostObserved }: Background): Assumptions {
+export function assume(
+  scenario: Scenario,
+  { estimates, wereGuesses, cuts, unrecorded, nodeIndexes, isPullCostObserved }: Background,
+): Assumptions {
   const { mode, pullCost, rate } = scenario;
   const startSpread = startSpreadOf(scenario);
   const sentences = [
@@ -44,7 +49,7 @@ export function assume(scenario: Scenario, { estimates, cuts, unrecorded, nodeIn
       ? 'The planner of the server hands out batches from a queue.'
       : 'The planner of the server makes a split before the nodes start.',
     unrecorded === null ? plannedText(scenario) : `Each file takes its recorded time${unrecordedText(unrecorded)}.`,
-    `The files are planned with ${estimatesText(estimates)}.`,
+    `The files are planned with ${estimatesText(estimates)}${wereGuesses && estimates === 'now' ? ', because those of that build were mostly guesses' : ''}.`,
     startText(scenario, startSpread),
     `A node loses ${seconds(pullCost)} ${mode === 'queue' ? 'with each batch' : 'in addition to its files'}${isPullCostObserved ? ', the median of that build' : ''}.`,
     ...(rate > 1.02 ? [`A node runs files side by side: ${rate.toFixed(1)} seconds of files per second.`] : []),

@@ -73,6 +73,7 @@ export async function preparePlan(store: Store, asked: PlanSubject): Promise<Pre
     scenario,
     assumptions: assume(scenario, {
       estimates: 'now',
+      wereGuesses: false,
       cuts: [],
       unrecorded: null,
       nodeIndexes: observed?.lanes.map(({ node_index }) => node_index) ?? [],

@@ -83,6 +83,7 @@ export function whatIfOf(timeline: Timeline, changes: Changes, knowledge: Knowle
     scenario,
     assumptions: assume(scenario, {
       estimates,
+      wereGuesses: isMostlyGuessed(timeline.files),
       cuts,
       unrecorded,
       nodeIndexes: observed.lanes.map(({ node_index }) => node_index),

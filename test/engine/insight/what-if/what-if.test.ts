@@ -103,6 +103,22 @@ describe('a build that is played again', () => {
     expect(weights({ estimates: 'exact' })).toEqual([30_000, 20_000]);
   });
 
+  it('is planned with the estimates of today if its own were mostly guesses', () => {
+    const timeline = timelineOf([[{ files: ['a', 'b'], seconds: [3, 2], from: 0, to: 5 }]], { a: 1, b: 1 });
+    const guessed = { ...timeline, files: { ...timeline.files, isGuess: Uint8Array.of(1, 1) } };
+    const seconds = new Map([
+      ['a', 3],
+      ['b', 2],
+    ]);
+    const { scenario, assumptions } = whatIfOf(guessed, AS_IT_WAS, { ...known(1), now: { seconds, isGuessed: false } });
+    expect([...scenario.suite.weights]).toEqual([30_000, 20_000]);
+    expect(assumptions.estimates).toBe('now');
+    expect(assumptions.sentences).toContain(
+      'The files are planned with the estimates of today, because those of that build were mostly guesses.',
+    );
+    expect(whatIfOf(guessed, { ...AS_IT_WAS, estimates: 'then' }, known(1)).scenario.isGuessed).toBe(true);
+  });
+
   it('is a queue if it was one, else a split', () => {
     const modeOf = (kind: 'queue' | 'split' | 'recordings', mode: Changes['mode'] = null) =>
       whatIfOf({ ...build(), kind }, { ...AS_IT_WAS, mode, estimates: 'exact' }, known(2)).scenario.mode;
