@@ -13,7 +13,7 @@ export function leastDelay(wall: number): number {
 }
 
 /** The part of the minutes, without idle time, to which a node adds most; null: it adds too little to any part. */
-export function mainCause({ parts, wall }: Minutes, node: number): PartName | null {
+export function mainCause({ parts, wall }: Pick<Minutes, 'parts' | 'wall'>, node: number): PartName | null {
   let main: PartName | null = null;
   let most = leastDelay(wall);
   for (const { name, nodes } of parts) {

@@ -117,7 +117,8 @@ function wrongEstimate(span: Span, files: TimelineFiles, delay: number): string 
 }
 
 /** What nodes that were lost, gave files back or never started mean, as a sentence; empty: there are none. */
-function absence({ nodes, kind }: Timeline, { nodes: minutes, wall }: Minutes): string {
+function absence(timeline: Timeline, { nodes: minutes, parts, wall }: Minutes): string {
+  const { nodes, kind } = timeline;
   const costly = nodes.filter(({ start, node_index }) => start !== null && minutes[node_index]!.repeats > wall * REPEATS_PART);
   const lost = costly.filter(({ node_index }) => minutes[node_index]!.isLost);
   if (lost.length > 0)
@@ -125,7 +126,14 @@ function absence({ nodes, kind }: Timeline, { nodes: minutes, wall }: Minutes): 
   const silent = costly.filter(({ spans }) => spans.some(({ lease }) => lease === 'expired' || lease === 'returned'));
   if (silent.length > 0)
     return `${nodesText(indexesOf(silent))} fell silent, and ${silent.length === 1 ? 'its' : 'their'} files ran again.`;
-  const restarted = costly.filter(({ spans }) => spans.some(({ lease }) => lease === 'restarted'));
+  const last = lastNode(timeline);
+  // Of a node that ended late because of its repeats the sentence before says why.
+  const isTold = ({ node_index }: NodeLane) =>
+    last !== null &&
+    last.spread > leastDelay(wall) &&
+    last.lane.node_index === node_index &&
+    mainCause({ parts, wall }, node_index) === 'repeats';
+  const restarted = costly.filter(lane => !isTold(lane) && lane.spans.some(({ lease, isReplay }) => lease === 'restarted' || isReplay));
   if (restarted.length > 0) return `${nodesText(indexesOf(restarted))} restarted, and files ran again.`;
   const never = indexesOf(nodes.filter(({ start }) => start === null));
   return never.length > 0 ? `${nodesText(never)} ${kind === 'queue' ? 'never started' : 'recorded nothing'}.` : '';

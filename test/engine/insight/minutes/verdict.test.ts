@@ -115,6 +115,13 @@ it.each<[Span['lease'], string]>([
   expect(verdict(timeline)).toBe(`All nodes finished within 0 s of each other. ${sentence}`.trim());
 });
 
+it('the verdict of a node that restarted, and that ends with the others, names its repeats', () => {
+  const again = batch(0, TEN.slice(5));
+  const timeline = timelineOf([[again, { ...again, from: 50, to: 100 }], [batch(1, TEN)]]);
+  timeline.nodes[0]!.spans[1]!.isReplay = true;
+  expect(verdict(timeline)).toBe('All nodes finished within 0 s of each other. Node 0 restarted, and files ran again.');
+});
+
 it('the verdict of a running build counts the nodes at work', () => {
   const timeline = timelineOf([[batch(0, [NaN], 0, 20)], [batch(1, [10])], null]);
   Object.assign(timeline.nodes[0]!, { recordedAt: null });
