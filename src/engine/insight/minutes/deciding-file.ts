@@ -1,7 +1,13 @@
 import type { Timeline } from '../timeline/timeline.js';
 import { leastDelay, mainCause, overrunFile } from './delay.js';
 import { lastNode } from './last-node.js';
-import type { Minutes } from './minutes.js';
+import type { LongExecution, Minutes } from './minutes.js';
+
+/** The longest execution, if it takes longer than an even share of the work by a delay that matters: all nodes wait for it. */
+export function decidingExecution({ parts, longest, wall }: Minutes): LongExecution | null {
+  const part = parts.find(({ name }) => name === 'longest_file')!;
+  return part.milliseconds > leastDelay(wall) ? longest : null;
+}
 
 /**
  * The file without which the build would have ended earlier: the longest one, if it takes longer than an even share of the work. Else,
@@ -9,10 +15,9 @@ import type { Minutes } from './minutes.js';
  * none stands out.
  */
 export function decidingFile(timeline: Timeline, minutes: Minutes): number | null {
-  const least = leastDelay(minutes.wall);
-  const longest = minutes.parts.find(({ name }) => name === 'longest_file')!;
-  if (longest.milliseconds > least) return minutes.longest?.file ?? null;
+  const longest = decidingExecution(minutes);
+  if (longest) return longest.file;
   const last = lastNode(timeline);
-  if (!last || last.late <= least || mainCause(minutes, last.lane.node_index) !== 'estimates') return null;
+  if (!last || last.late <= leastDelay(minutes.wall) || mainCause(minutes, last.lane.node_index) !== 'estimates') return null;
   return overrunFile(last.lane.spans.at(-1)!, timeline.files, last.late)?.file ?? null;
 }

@@ -11,6 +11,7 @@ export interface Minutes {
   wall: number;
   /** No plan with whole files could have ended sooner on these nodes at their usual speed: even share + longest file. */
   floor: number;
+  /** In the order of PART_NAMES. */
   parts: MinutePart[];
   /** By node_index. */
   nodes: NodeMinutes[];

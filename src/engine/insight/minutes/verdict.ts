@@ -1,7 +1,8 @@
 import { durationText } from '../duration.js';
 import type { NodeLane, Span, Timeline, TimelineFiles } from '../timeline/timeline.js';
+import { decidingExecution } from './deciding-file.js';
 import { leastDelay, mainCause, overrunFile } from './delay.js';
-import { lastNode } from './last-node.js';
+import { type LastNode, lastNode } from './last-node.js';
 import type { Minutes, PartName } from './minutes.js';
 
 /** Repeats are told when they took a node more than this part of the wall time. */
@@ -16,7 +17,8 @@ export function verdictOf(timeline: Timeline, minutes: Minutes): string {
   const started = nodes.filter(({ start }) => start !== null);
   if (started.length === 0) return isRunning ? 'No node has started yet.' : 'No node started.';
   if (isRunning) return running(timeline, started);
-  return [decision(timeline, minutes, started), absence(timeline, minutes)].filter(sentence => sentence !== '').join(' ');
+  const last = lastNode(timeline);
+  return [decision(timeline, minutes, started, last), absence(timeline, minutes, last)].filter(sentence => sentence !== '').join(' ');
 }
 
 function running({ nodes, end, files }: Timeline, started: readonly NodeLane[]): string {
@@ -51,18 +53,17 @@ function isAtWork({ spans, recordedAt }: NodeLane, end: number): boolean {
   return last !== undefined && last.to === end && last.to > (recordedAt ?? -Infinity);
 }
 
-function decision(timeline: Timeline, minutes: Minutes, started: readonly NodeLane[]): string {
+function decision(timeline: Timeline, minutes: Minutes, started: readonly NodeLane[], last: LastNode | null): string {
   const { files } = timeline;
-  const [even, longest] = minutes.parts;
-  const together = leastDelay(minutes.wall);
-  if (longest!.milliseconds > together) {
-    const { file, seconds, node_index } = minutes.longest!;
-    const share = durationText(even!.milliseconds / 1000);
+  const longest = decidingExecution(minutes);
+  if (longest) {
+    const { file, seconds, node_index } = longest;
+    const share = durationText(minutes.parts.find(({ name }) => name === 'even_share')!.milliseconds / 1000);
     return `${files.paths[file]} decides this build: it took ${durationText(seconds)} on node ${node_index}, longer than an even share of ${share}.`;
   }
-  const last = lastNode(timeline);
   if (!last) return minutes.nodes.length === 1 ? 'One node ran everything.' : `Only node ${started[0]!.node_index} started.`;
   const { lane, before, late, first, spread } = last;
+  const together = leastDelay(minutes.wall);
   if (spread <= together) return `All nodes finished within ${durationText(spread / 1000)} of each other.`;
   const cause = causeOf(timeline, minutes, lane, late <= together ? spread : late);
   if (late <= together) {
@@ -117,8 +118,7 @@ function wrongEstimate(span: Span, files: TimelineFiles, delay: number): string 
 }
 
 /** What nodes that were lost, gave files back or never started mean, as a sentence; empty: there are none. */
-function absence(timeline: Timeline, { nodes: minutes, parts, wall }: Minutes): string {
-  const { nodes, kind } = timeline;
+function absence({ nodes, kind }: Timeline, { nodes: minutes, parts, wall }: Minutes, last: LastNode | null): string {
   const costly = nodes.filter(({ start, node_index }) => start !== null && minutes[node_index]!.repeats > wall * REPEATS_PART);
   const lost = costly.filter(({ node_index }) => minutes[node_index]!.isLost);
   if (lost.length > 0)
@@ -126,7 +126,6 @@ function absence(timeline: Timeline, { nodes: minutes, parts, wall }: Minutes): 
   const silent = costly.filter(({ spans }) => spans.some(({ lease }) => lease === 'expired' || lease === 'returned'));
   if (silent.length > 0)
     return `${nodesText(indexesOf(silent))} fell silent, and ${silent.length === 1 ? 'its' : 'their'} files ran again.`;
-  const last = lastNode(timeline);
   // Of a node that ended late because of its repeats the sentence before says why.
   const isTold = ({ node_index }: NodeLane) =>
     last !== null &&

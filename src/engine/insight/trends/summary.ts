@@ -4,7 +4,7 @@ import { decidingFile } from '../minutes/deciding-file.js';
 import { leastDelay } from '../minutes/delay.js';
 import { fileOutcomes } from '../minutes/file-outcomes.js';
 import { lastNode } from '../minutes/last-node.js';
-import { type Minutes, PART_NAMES } from '../minutes/minutes.js';
+import type { Minutes } from '../minutes/minutes.js';
 import type { Timeline } from '../timeline/timeline.js';
 
 /** Whether a build needs another summary: it has none, runs were recorded later, or nodes were at work when it was made. */
@@ -57,7 +57,7 @@ export function summarize(
     is_running: timeline.isRunning,
     wall: minutes.wall,
     floor: minutes.floor,
-    parts: PART_NAMES.map(name => minutes.parts.find(part => part.name === name)?.milliseconds ?? 0),
+    parts: minutes.parts.map(({ milliseconds }) => milliseconds),
     nodeTime: nodes.filter(node => node.start !== null).length * (end - start),
     idleTime: minutes.nodes.reduce((sum, { idle }) => sum + idle, 0),
     total: Math.round(1000 * total),
