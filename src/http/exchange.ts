@@ -9,6 +9,7 @@ import type { RequestHead } from './head.js';
 import type { InFlight } from './in-flight.js';
 import type { LogThrottle } from './log-throttle.js';
 import type { MemoryBudget, Owner } from './memory-budget.js';
+import type { Outbox } from './outbox.js';
 import type { Answer, Peer, Request } from './request.js';
 
 export type Handler = (request: Request) => Answer | Promise<Answer>;
@@ -33,6 +34,7 @@ export interface ExchangeOptions {
   trustedProxies: BlockList | null;
   scheme: 'http' | 'https';
   inFlight: InFlight;
+  outbox: Outbox;
   /** Limits the log lines about errors that have a cause, such as a full disk. */
   causeThrottle: LogThrottle;
   log: Logger;
@@ -51,6 +53,8 @@ export class Exchange implements RequestReceiver, Peer {
   #hasEnded = false;
   /** The answer that is being sent. */
   #answer: Answer | null = null;
+  /** Its headers that come with an error. */
+  #errorHeaders: Headers | undefined;
   #unavailable: string | null = null;
   #answerBytes = 0;
   #stopSending = () => {};
@@ -120,19 +124,33 @@ export class Exchange implements RequestReceiver, Peer {
       return;
     }
     this.#answer = answer;
+    this.#errorHeaders = headers;
     if (this.#hasLeft) {
       this.#end();
       return;
     }
     this.#logRequest(answer.status);
+    // uWebSockets.js closes the connection for a second request in the same packet if the first has no answer yet. Clients may send
+    // several GETs at once.
+    if (this.head.method === 'POST') this.options.outbox.add(this);
+    else this.write();
+  };
+
+  /** Writes the answer, unless the client left since it was known. */
+  write(): void {
+    const answer = this.#answer!;
+    if (this.#hasEnded) return;
     const { id: requestId, method, wantsClose } = this.head;
     const close = this.options.inFlight.draining || wantsClose || !this.#isBodyRead;
-    this.#stopSending = this.writer.send(
-      answer,
-      { requestId, headers, clientWantsClose: wantsClose, headOnly: method === 'HEAD' || answer.status === 304, close },
-      { onSent: this.#end, onError: this.#abort },
-    );
-  };
+    const headOnly = method === 'HEAD' || answer.status === 304;
+    const options = { requestId, headers: this.#errorHeaders, clientWantsClose: wantsClose, headOnly, close };
+    try {
+      this.#stopSending = this.writer.send(answer, options, { onSent: this.#end, onError: this.#abort });
+    } catch (error) {
+      // The other answers of the turn are written after it.
+      this.#abort(error);
+    }
+  }
 
   #logRequest(status: number): void {
     const { log } = this.options;

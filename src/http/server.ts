@@ -10,6 +10,7 @@ import { headerFields } from './head.js';
 import { InFlight } from './in-flight.js';
 import { LogThrottle } from './log-throttle.js';
 import type { MemoryBudget, Owner } from './memory-budget.js';
+import { Outbox } from './outbox.js';
 import { lockUnixPath, type UnixPathLock, unixPath } from './unix-path.js';
 
 export interface HttpOptions {
@@ -64,6 +65,7 @@ export async function listen(options: HttpOptions, handler: Handler, log: Logger
     trustedProxies,
     scheme,
     inFlight,
+    outbox: new Outbox(),
     causeThrottle: new LogThrottle(),
     log,
     observer,
