@@ -1,5 +1,6 @@
-import { Counter, collectDefaultMetrics, Gauge, Histogram, Registry } from 'prom-client';
+import { Counter, collectDefaultMetrics, Gauge, Registry } from 'prom-client';
 import { unavailableReasons } from '../api-error.js';
+import { type Durations, Histogram } from './histogram.js';
 
 /** Values that are read when metrics are requested. */
 export interface MetricSources {
@@ -19,7 +20,6 @@ export interface MetricSources {
   certificateExpiresAt(): number | null;
 }
 
-const BUCKETS_SECONDS = [0.0005, 0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30];
 /** Default metrics that are removed, because they are always empty and their names break the conventions of Prometheus. */
 const REMOVED_DEFAULTS = ['handles', 'requests', 'resources'].flatMap(kind => [`nodejs_active_${kind}`, `nodejs_active_${kind}_total`]);
 
@@ -31,11 +31,13 @@ export class Metrics {
   readonly #registry = new Registry();
   readonly #requests: Histogram;
   readonly #unavailable: Counter;
-  readonly #commits: Histogram;
+  readonly #commits: Durations;
   readonly #jobs: Histogram;
-  readonly #jobWaits: Histogram;
-  /** Histograms of #requests by endpoint and status: looking up labels takes longer than counting. */
-  readonly #requestsByLabels = new Map<string, { observe(seconds: number): void }>();
+  readonly #jobWaits: Durations;
+  /** The series of #requests, by endpoint and status. */
+  readonly #requestsOf = new Map<string, Map<number, Durations>>();
+  /** The series of #jobs. */
+  readonly #jobsOf = new Map<string, Durations>();
   #batches = 0;
   #testFiles = 0;
   #reassignedBatches = 0;
@@ -50,14 +52,13 @@ export class Metrics {
     this.#requests = this.#histogram(
       'ballast_request_duration_seconds',
       'Time from receiving the head of a request to passing the last byte of its answer to the system. Status 499: the client left first.',
-      ['endpoint', 'status'],
     );
     this.#commits = this.#histogram(
       'ballast_commit_duration_seconds',
       'Time from a change to its flush to disk, which its answer waits for.',
-    );
-    this.#jobWaits = this.#histogram('ballast_job_wait_seconds', 'Time that large test suites waited for a packing thread.');
-    this.#jobs = this.#histogram('ballast_job_duration_seconds', 'Time that large test suites took in a packing thread.', ['job']);
+    ).with({});
+    this.#jobWaits = this.#histogram('ballast_job_wait_seconds', 'Time that large test suites waited for a packing thread.').with({});
+    this.#jobs = this.#histogram('ballast_job_duration_seconds', 'Time that large test suites took in a packing thread.');
     this.#unavailable = new Counter({
       name: 'ballast_unavailable_total',
       help: 'Requests answered with status 503, by reason.',
@@ -76,10 +77,11 @@ export class Metrics {
 
   /** @param unavailable the reason of a 503 */
   observeRequest(endpoint: string, status: number, seconds: number, unavailable: string | null): void {
-    const key = `${endpoint} ${status}`;
-    let histogram = this.#requestsByLabels.get(key);
-    if (!histogram) this.#requestsByLabels.set(key, (histogram = this.#requests.labels(endpoint, String(status))));
-    histogram.observe(seconds);
+    let byStatus = this.#requestsOf.get(endpoint);
+    if (!byStatus) this.#requestsOf.set(endpoint, (byStatus = new Map()));
+    let durations = byStatus.get(status);
+    if (!durations) byStatus.set(status, (durations = this.#requests.with({ endpoint, status: String(status) })));
+    durations.observe(seconds);
     if (unavailable !== null) this.#unavailable.inc({ reason: unavailable });
   }
 
@@ -89,7 +91,9 @@ export class Metrics {
 
   observeJob(job: string, waitedSeconds: number, seconds: number): void {
     this.#jobWaits.observe(waitedSeconds);
-    this.#jobs.observe({ job }, seconds);
+    let durations = this.#jobsOf.get(job);
+    if (!durations) this.#jobsOf.set(job, (durations = this.#jobs.with({ job })));
+    durations.observe(seconds);
   }
 
   countBatch(testFiles: number): void {
@@ -156,8 +160,8 @@ export class Metrics {
     };
   }
 
-  #histogram(name: string, help: string, labelNames: string[] = []): Histogram {
-    return new Histogram({ name, help, labelNames, buckets: BUCKETS_SECONDS, registers: [this.#registry] });
+  #histogram(name: string, help: string): Histogram {
+    return new Histogram(this.#registry, name, help);
   }
 
   #gauge(name: string, help: string, read: ReadValues, label?: string): void {
