@@ -159,8 +159,10 @@ export const limits = {
 
   /** CI builds that are known to use a split, so that their requests need not read that from the store. */
   cachedSplitUsers: 2000,
-  /** Memory for the file lists of queues, kept for the next node. */
-  fileBlockCacheBytes: 33_554_432,
+  /** Memory, in each thread, for the file lists of splits and queues, kept for the next node. */
+  fileBlobCacheBytes: 33_554_432,
+  /** Memory, in each thread, for decoded tokens and for decoded splits. */
+  decodedRecordBytes: 4_194_304,
   /** Interval at which the last use of a split or queue is stored: a small part of the shortest retention, a day. */
   lastUseUpdateMilliseconds: 3_600_000,
 

@@ -1,5 +1,6 @@
 import type { Access, Project } from '../../engine/ports/access.js';
 import type { Millis } from '../../engine/ports/store.js';
+import { DecodedRecords } from './decoded-records.js';
 import type { ProjectRecord } from './records.js';
 import type { Tables } from './tables.js';
 import { type Committing, commit } from './writes/commit.js';
@@ -11,6 +12,7 @@ const keyOf = (hash: string) => hash.slice(0, KEY_CHARACTERS);
 
 export function lmdbAccess(parts: Pick<Tables, 'meta' | 'projects' | 'projectNames' | 'tokens'> & Committing) {
   const { meta, projects, projectNames, tokens } = parts;
+  const records = new DecodedRecords(tokens);
   const putToken = (project: number, hash: string, at: Millis) =>
     void tokens.put(keyOf(hash), { v: 1, project, hash, created_at: at, revoked_at: null });
   return {
@@ -35,7 +37,7 @@ export function lmdbAccess(parts: Pick<Tables, 'meta' | 'projects' | 'projectNam
         return toProject(id, record);
       }),
     tokens: () => [...tokens.getRange()].map(({ value: { v: _, ...token } }) => token).sort((a, b) => a.created_at - b.created_at),
-    token: hash => tokens.get(keyOf(hash)) ?? null,
+    token: hash => records.get(keyOf(hash)) ?? null,
     createToken: (project, hash, at) => commit(parts, () => putToken(project, hash, at)),
     revokeToken: (hash, at) =>
       commit(parts, () => {

@@ -22,8 +22,8 @@ export interface Parts extends Tables, Committing {
   readonly timingBuffer: TimingWriteBuffer;
   /** CI builds whose first use of a split is known to be in `splitRuns`: "split id ci_build_id". */
   readonly splitUsers: LRUCache<string, true>;
-  /** Blocks of the files of queues, as in `blobs`: "queue id block". */
-  readonly blocksRead: LRUCache<string, Buffer>;
+  /** The files of splits and queues that were read, as in `blobs`: "owner part". A blob never changes. */
+  readonly blobsRead: LRUCache<string, Buffer>;
   /** The creations under way: see create-once.ts. */
   readonly creations: Map<string, Promise<unknown>>;
 }
@@ -49,7 +49,7 @@ export function openParts(dataDir: string, { storeFailed = () => {}, committed =
     journal: new Journal(writing),
     timingBuffer: new TimingWriteBuffer({ ...writing, pathNumbers }),
     splitUsers: new LRUCache({ max: limits.cachedSplitUsers }),
-    blocksRead: new LRUCache({ maxSize: limits.fileBlockCacheBytes, sizeCalculation: ({ length }) => length }),
+    blobsRead: new LRUCache({ maxSize: limits.fileBlobCacheBytes, sizeCalculation: ({ length }) => length }),
     creations: new Map(),
   };
 }

@@ -10,16 +10,19 @@ import { runsRecordedOf } from './builds.js';
 import { putCiRun } from './ci-runs.js';
 import { asBuffer, BASIS } from './codecs/file-blocks.js';
 import { encodeSplitFiles, filesInBlob } from './codecs/split-files.js';
+import { DecodedRecords } from './decoded-records.js';
 import { toForecast } from './forecasts.js';
 import type { Parts } from './parts.js';
 import type { SplitRecord, SplitRunRecord } from './records.js';
+import { readBlob } from './writes/blobs.js';
 import { commit } from './writes/commit.js';
 import { createOnce, creationSettled } from './writes/create-once.js';
 
 export function lmdbSplits(parts: Parts) {
   const { splits, splitRuns, splitUsers, blobs, forecasts, creations } = parts;
+  const records = new DecodedRecords(splits);
 
-  const found = (key: SplitKey): Split | null => splits.get(key.digest) ?? null;
+  const found = (key: SplitKey): Split | null => records.get(key.digest) ?? null;
 
   /** Notes that a CI run uses a fixed split, and whether one of its nodes sent another list, within a write transaction. */
   function putUse(key: SplitKey, split: Split, at: Millis, other_list?: string): void {
@@ -55,7 +58,8 @@ export function lmdbSplits(parts: Parts) {
   const firstUse = (split: Split, ci_run: string): SplitUse | null => toSplitUse(splitRuns.get(useKey(split, ci_run)));
 
   return {
-    find: key => (creations.has(nameOf(key)) ? creationSettled(parts, nameOf(key)).then(() => found(key)) : found(key)),
+    find: key =>
+      creations.size > 0 && creations.has(nameOf(key)) ? creationSettled(parts, nameOf(key)).then(() => found(key)) : found(key),
 
     async create(key, { people, list, files, basis, forecast }, at) {
       const id = randomUUID();
@@ -110,7 +114,7 @@ export function lmdbSplits(parts: Parts) {
     firstUse,
 
     files(split: Pick<Split, 'id'>, node_index: number) {
-      const blob = blobs.get([split.id, node_index]);
+      const blob = readBlob(parts, split.id, node_index);
       return blob ? filesInBlob(blob) : null;
     },
 

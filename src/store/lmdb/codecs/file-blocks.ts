@@ -4,7 +4,7 @@ import { cutSegments, type Segments, segment } from '../../../engine/segments.js
 import type { PathTimes } from '../../../planning/estimating/estimate.js';
 import type { Parts } from '../parts.js';
 import type { Tables } from '../tables.js';
-import { type Blob, type Blobs, entriesOf } from '../writes/blobs.js';
+import { type Blob, type Blobs, entriesOf, readBlob } from '../writes/blobs.js';
 import { plannedFiles } from './planned-files.js';
 
 /**
@@ -82,10 +82,8 @@ let slab: Buffer = Buffer.alloc(0);
 const OPENING_BRACKET = 0x5b;
 const CLOSING_BRACKET = 0x5d;
 
-type BlockParts = Pick<Parts, 'blobs' | 'blocksRead'>;
-
 /** Some files of a queue, at least one, as a JSON array. Throws a 503 when the queue expired. */
-export function readFiles(parts: BlockParts, queue: string, files: readonly number[]): Buffer {
+export function readFiles(parts: Pick<Parts, 'blobs' | 'blobsRead'>, queue: string, files: readonly number[]): Buffer {
   const expected = BYTES_PER_FILE * (files.length + 1);
   if (slab.length < expected) slab = Buffer.allocUnsafeSlow(Math.max(SLAB_BYTES, expected));
   let list = slab;
@@ -113,14 +111,9 @@ export function readFiles(parts: BlockParts, queue: string, files: readonly numb
   return list.subarray(0, at);
 }
 
-/** Reads a block through a cache: the nodes of a queue read the same blocks shortly after each other, and a block never changes. */
-function readBlock({ blobs, blocksRead }: BlockParts, queue: string, block: number): Buffer {
-  const key = `${queue} ${block}`;
-  let bytes = blocksRead.get(key);
-  if (bytes) return bytes;
-  bytes = blobs.get([queue, block]);
+function readBlock(parts: Pick<Parts, 'blobs' | 'blobsRead'>, queue: string, block: number): Buffer {
+  const bytes = readBlob(parts, queue, block);
   if (!bytes) throw apiErrors.expired('queue');
-  blocksRead.set(key, bytes);
   return bytes;
 }
 

@@ -1,4 +1,5 @@
 import { limits } from '../../../limits.js';
+import type { Parts } from '../parts.js';
 import type { ExpiryKey, Tables } from '../tables.js';
 import type { Committing } from './commit.js';
 import { putInChunks } from './put-in-chunks.js';
@@ -13,6 +14,16 @@ export interface Blobs {
 export interface Blob {
   part: number | string;
   bytes: Buffer;
+}
+
+/** Reads a blob through a cache: the nodes of a split or queue read the same blobs shortly after each other. */
+export function readBlob({ blobs, blobsRead }: Pick<Parts, 'blobs' | 'blobsRead'>, owner: string, part: number): Buffer | undefined {
+  const key = `${owner} ${part}`;
+  const known = blobsRead.get(key);
+  if (known) return known;
+  const bytes = blobs.get([owner, part]);
+  if (bytes) blobsRead.set(key, bytes);
+  return bytes;
 }
 
 /** The range of all keys [owner, ...], whether their second parts are numbers or names. */
