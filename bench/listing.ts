@@ -1,6 +1,6 @@
 import { answersPerSecond, bottleneckOf, type SideResult } from './load/compare.js';
 import { cpuBetween, readCpu } from './load/cpu.js';
-import type { Load, Outcome } from './load/generator.js';
+import type { Load, Outcome } from './load/load.js';
 import type { SeededFolders } from './load/seeded-folders.js';
 import { headers, type Server, startServer } from './load/server.js';
 import { Worker } from './load/worker.js';
@@ -31,7 +31,7 @@ type Listed = { id: string; commit_hash: string };
 
 export async function listing({ builds, fewBuilds = 1000, ...load }: ListingOptions, seeds: SeededFolders): Promise<Result[]> {
   const folders = [await seeds.withBuilds(builds), await seeds.withBuilds(fewBuilds)];
-  const generator: Generator = new Worker('bench/load/generator.js');
+  const generator: Generator = new Worker('bench/load/autocannon-generator.js');
   const servers: Server[] = [];
   try {
     for (const dataDir of folders) servers.push(await startServer({ dataDir }));

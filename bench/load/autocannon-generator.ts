@@ -1,38 +1,10 @@
 import { createHistogram } from 'node:perf_hooks';
 import autocannon from 'autocannon';
+import type { Load, Outcome } from './load.js';
 import { ROUND, roundDigits } from './messages.js';
 import { answerMessages } from './worker-messages.js';
 
-/** The load generator, a worker process: a message describes the load, its reply the answers. */
-
-export interface Load {
-  url: string;
-  /** Paths of GET requests, in rotation, instead of bodies. */
-  paths?: string[];
-  headers: Record<string, string>;
-  /** Sent in rotation with `ROUND` replaced, starting with number `from`. */
-  bodies: string[];
-  from: number;
-  /** The duration, or the number of answers that ends the load. */
-  seconds: number;
-  amount?: number;
-  connections: number;
-  /** Every correct answer has this status, and a body that contains this text. */
-  status: number;
-  expected: string;
-}
-
-export interface Outcome {
-  answers: number;
-  /** Answers with another status or body, connection errors, timeouts. */
-  failures: number;
-  seconds: number;
-  p50Milliseconds: number;
-  p99Milliseconds: number;
-  meanAnswerBytes: number;
-  /** The `from` of the next load. */
-  next: number;
-}
+/** A load by autocannon, a worker process. Users can repeat it, but it takes more time for a request than a fast server does. */
 
 async function generate(load: Load): Promise<Outcome> {
   const { url, headers, bodies, paths, from, seconds, amount, connections, status, expected } = load;

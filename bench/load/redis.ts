@@ -1,0 +1,111 @@
+import { spawn, spawnSync } from 'node:child_process';
+import { once } from 'node:events';
+import { type AddressInfo, connect, createServer } from 'node:net';
+import { createInterface } from 'node:readline';
+import { killAtExit, removeFolder, temporaryFolder, terminate } from './cleanup.js';
+import { redisFraming } from './framing.js';
+
+/** A queue in Redis, the usual way to build what Ballast is: a peer for pulls. */
+
+/** Takes a test from its queue, notes the end of its lease and its owner, and returns it. */
+const POP = `local test = redis.call('RPOP', KEYS[1])
+if not test then return '' end
+redis.call('ZADD', KEYS[2], ARGV[1], test)
+redis.call('HSET', KEYS[3], test, ARGV[2])
+return test`;
+
+export interface Redis {
+  version: string;
+  url: string;
+  pid: number;
+  /** Fills queues with tests. Returns a pop of one test of each. */
+  fill(queues: number, tests: readonly string[]): Promise<string[]>;
+  stop(): Promise<void>;
+}
+
+/** The version of the installed redis-server; null: there is none. */
+export function redisVersion(): string | null {
+  const { status, stdout } = spawnSync('redis-server', ['--version'], { encoding: 'utf8' });
+  return status === 0 ? (/v=(\S+)/.exec(stdout)?.[1] ?? '?') : null;
+}
+
+/** Starts a server that flushes each write to disk before it answers (appendfsync always). */
+export async function startRedis(version: string): Promise<Redis> {
+  const folder = temporaryFolder();
+  const port = await freePort();
+  const flags = [
+    '--port',
+    String(port),
+    '--bind',
+    '127.0.0.1',
+    '--dir',
+    folder,
+    '--save',
+    '',
+    '--appendonly',
+    'yes',
+    '--appendfsync',
+    'always',
+  ];
+  const child = killAtExit(spawn('redis-server', flags, { stdio: ['ignore', 'pipe', 'inherit'] }));
+  for await (const line of createInterface(child.stdout!)) if (line.includes('Ready to accept connections')) break;
+  child.stdout!.resume();
+  const [sha] = await replies(port, [command('SCRIPT', 'LOAD', POP)]);
+  return {
+    version,
+    url: `redis://127.0.0.1:${port}`,
+    pid: child.pid!,
+    async fill(queues, tests) {
+      const names = Array.from({ length: queues }, (_, queue) => `build-${queue}`);
+      await replies(
+        port,
+        names.map(name => command('LPUSH', `${name}:queue`, ...tests)),
+      );
+      return names.map((name, i) =>
+        command('EVALSHA', sha!, '3', `${name}:queue`, `${name}:running`, `${name}:owners`, '1763800000000', `node-${i % 8}`),
+      );
+    },
+    async stop() {
+      await terminate(child);
+      removeFolder(folder);
+    },
+  };
+}
+
+/** Redis cannot choose a port itself. */
+async function freePort(): Promise<number> {
+  const server = createServer().listen(0, '127.0.0.1');
+  await once(server, 'listening');
+  const { port } = server.address() as AddressInfo;
+  server.close();
+  await once(server, 'close');
+  return port;
+}
+
+function command(...words: string[]): string {
+  return `*${words.length}\r\n${words.map(word => `$${Buffer.byteLength(word)}\r\n${word}\r\n`).join('')}`;
+}
+
+/** Sends commands in one go. Resolves with their replies; rejects with the first error. */
+function replies(port: number, commands: readonly string[]): Promise<string[]> {
+  return new Promise((resolve, reject) => {
+    const socket = connect(port, '127.0.0.1');
+    const texts: string[] = [];
+    let bytes = Buffer.alloc(0);
+    socket.once('error', reject).on('data', data => {
+      bytes = Buffer.concat([bytes, data]);
+      for (let frame = redisFraming(bytes); frame && frame.head + frame.body <= bytes.length; frame = redisFraming(bytes)) {
+        const text = bytes.toString('utf8', frame.body === 0 ? 1 : frame.head, frame.head + frame.body - 2);
+        if (bytes[0] === MINUS) reject(new Error(`Redis answered: ${text}`));
+        texts.push(text);
+        bytes = bytes.subarray(frame.head + frame.body);
+      }
+      if (texts.length < commands.length) return;
+      socket.destroy();
+      resolve(texts);
+    });
+    socket.write(commands.join(''));
+  });
+}
+
+const MINUS = 0x2d;
