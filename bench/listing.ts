@@ -1,8 +1,8 @@
-import { answersPerSecond, bottleneckOf, type SideResult } from './load/compare.js';
 import { cpuBetween, readCpu } from './load/cpu.js';
 import type { Load, Outcome } from './load/load.js';
 import type { SeededFolders } from './load/seeded-folders.js';
 import { headers, type Server, startServer } from './load/server.js';
+import { answersPerSecond, bottleneckOf, type SideResult } from './load/side.js';
 import { Worker } from './load/worker.js';
 import { printStep } from './progress.js';
 import type { Result } from './results.js';
@@ -82,10 +82,10 @@ async function compareLists(
 ): Promise<string[]> {
   const fixed = { headers, bodies: [], from: 0, connections: CONNECTIONS, status: 200, ...(amount && { amount }) };
   const run = async ({ server: { url, pid }, ...load }: OneLoad, seconds: number): Promise<SideResult> => {
-    const before = [readCpu(pid), readCpu(generator.pid)] as const;
+    const before = readCpu(pid);
     const outcome = await generator.ask({ ...load, ...fixed, url, seconds });
     if (outcome.failures > 0) throw new Error(`${outcome.failures} requests for ${load.paths![0]} failed`);
-    return { ...outcome, server: cpuBetween(before[0], readCpu(pid)), generator: cpuBetween(before[1], readCpu(generator.pid)) };
+    return { ...outcome, server: cpuBetween(before, readCpu(pid)) };
   };
   for (const load of loads) await run(load, totalSeconds / ROUNDS / 2);
   const rounds = [];

@@ -50,11 +50,16 @@ type Run = (chosen: string[], options: any) => Promise<Result[]>;
 const helpOfTrials = Object.entries(trials).map(([name, { about }]) => `  ${name.padEnd(11)}${about}`);
 speedTrial(
   'requests',
-  'requests per second of each kind over each HTTP server, compared with a bare handler',
+  'requests per second of each kind over each HTTP server, compared with a bare handler and with Redis',
   (chosen, options: RequestsOptions) => requests(chosen, options),
 )
   .argument('[trials...]', 'trials to run (default: all)')
-  .option('--seconds <number>', 'duration of the load on each of the two servers of a trial, in three rounds', positive, 8)
+  .option(
+    '--seconds <number>',
+    'duration of the load on each of the servers of a trial, in three rounds; wrk rounds each up to whole seconds',
+    positive,
+    8,
+  )
   .option('--connections <number>', 'number of connections, each with one request at a time', positiveInteger, 64)
   .addOption(
     new Option('--http-server <name>', 'HTTP server to load')

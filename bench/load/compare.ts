@@ -1,9 +1,10 @@
 import type { BareAnswer, BareServer } from './bare-server.js';
-import { type Cpu, cpuBetween, readCpu } from './cpu.js';
+import { cpuBetween, readCpu } from './cpu.js';
 import type { Load, Outcome } from './load.js';
 import { longTestPath } from './messages.js';
 import type { Redis } from './redis.js';
 import { headers, type Server } from './server.js';
+import { ratioOf, type SideResult } from './side.js';
 import type { Trial } from './trials.js';
 import type { Worker } from './worker.js';
 
@@ -13,19 +14,15 @@ export type Generator = Worker<Load, Outcome>;
 /** What a queue of the peer has. */
 const TESTS = Array.from({ length: 1000 }, (_, file) => longTestPath(file));
 
-/** The result of a load on one server: answers and processor time. */
-export interface SideResult extends Outcome {
-  server: Cpu;
-  generator: Cpu;
-}
-
 export interface Comparison {
   ours: SideResult;
   bare: SideResult;
   /** Another program that does the same work; null: there is none. */
   peer: SideResult | null;
-  /** The lowest and the highest ratio of our answers per second to those of the bare handler, over all rounds. */
-  ratios: [number, number];
+  /** The ratio of our answers per second to those of the bare handler in each round, ascending. */
+  ratios: number[];
+  /** Our processor seconds per answer in each round, ascending. */
+  costs: number[];
 }
 
 export interface CompareOptions {
@@ -46,9 +43,7 @@ export interface Sides {
 /** Other programs disturb a round, so the round with the median ratio counts. */
 const ROUNDS = 3;
 /** More than a server can answer of what its state limits. */
-const REQUESTS_PER_SECOND = 30_000;
-/** A generator that takes more of a core is the limit of what it measures. */
-const MOST_OF_CORE = 0.9;
+const REQUESTS_PER_SECOND = 40_000;
 
 /** Runs a trial on the server, on the bare handler and on the peer, in alternation and with the same generator. */
 export async function compare(
@@ -57,16 +52,17 @@ export async function compare(
   { server, bare, generator, peer }: Sides,
 ): Promise<Comparison> {
   const warmUp = Math.min(1, seconds / ROUNDS);
-  const requests = amount ? amount * (ROUNDS + 1) : (seconds + warmUp) * REQUESTS_PER_SECOND;
+  const wholeSeconds = Math.ceil(warmUp) + ROUNDS * Math.ceil(seconds / ROUNDS);
+  const requests = amount ? amount * (ROUNDS + 1) : wholeSeconds * REQUESTS_PER_SECOND;
   const bodies = await trial.setUp(server, requests);
   const pops = peer ? await peer.fill(Math.ceil(requests / TESTS.length), TESTS) : [];
   const { status } = trial;
   let from = 0;
   const run = async (pid: number, load: Pick<Load, 'url' | 'bodies' | 'expected'>, duration: number): Promise<SideResult> => {
-    const before = [readCpu(pid), readCpu(generator.pid)] as const;
+    const before = readCpu(pid);
     const outcome = await generator.ask({ ...load, headers, from, seconds: duration, connections, status, ...(amount && { amount }) });
     from = outcome.next;
-    return { ...outcome, server: cpuBetween(before[0], readCpu(pid)), generator: cpuBetween(before[1], readCpu(generator.pid)) };
+    return { ...outcome, server: cpuBetween(before, readCpu(pid)) };
   };
   const ours = (duration: number) => run(server.pid, { url: server.url + trial.path, bodies, expected: trial.expected }, duration);
   const theirs = async (duration: number) =>
@@ -74,7 +70,7 @@ export async function compare(
 
   const { meanAnswerBytes } = await ours(warmUp);
   const { url: bareUrl } = await bare.ask({ status, bytes: meanAnswerBytes });
-  const baseline = (duration: number) => run(bare.pid, { url: bareUrl + trial.path, bodies, expected: '' }, duration);
+  const baseline = (duration: number) => run(bare.pid, { url: bareUrl + trial.path, bodies, expected: null }, duration);
   await baseline(warmUp);
   await theirs(warmUp);
 
@@ -88,34 +84,10 @@ export async function compare(
     rounds.push({ ...sides, ratio: ratioOf(sides.ours, sides.bare) });
   }
   rounds.sort((a, b) => a.ratio - b.ratio);
-  return { ...rounds[ROUNDS >> 1]!, ratios: [rounds[0]!.ratio, rounds.at(-1)!.ratio] };
-}
-
-/** Answers per second. */
-export function answersPerSecond({ answers, seconds }: Outcome): number {
-  return answers / seconds;
-}
-
-/** Answers per second of a side over those of another. */
-export function ratioOf(side: SideResult, other: SideResult): number {
-  return answersPerSecond(side) / answersPerSecond(other);
-}
-
-/** Whether the generator was the limit, so that the answers per second say nothing about the server. */
-export function isVoid({ generator, seconds }: SideResult): boolean {
-  return demandOf(generator, seconds) > MOST_OF_CORE;
-}
-
-/** The busier main thread: the share of the time in which it ran, and in which it would have run with a core to itself. */
-export function bottleneckOf({ server, generator, seconds }: SideResult): string {
-  const [serverDemand, generatorDemand] = [demandOf(server, seconds), demandOf(generator, seconds)];
-  const [name, cpu] = serverDemand > generatorDemand ? ['server', server] : ['generator', generator];
-  if (cpu.main === 0) return 'unknown';
-  const percent = (share: number) => Math.round(100 * share);
-  const busiest = `${name} ${percent(cpu.main / seconds)}/${percent(demandOf(cpu, seconds))} %`;
-  return Math.max(serverDemand, generatorDemand) < 0.8 ? `waiting, ${busiest}` : busiest;
-}
-
-function demandOf({ main, starved }: Cpu, seconds: number): number {
-  return Math.min(1, (main + starved) / seconds);
+  const ascending = (values: number[]) => values.sort((a, b) => a - b);
+  return {
+    ...rounds[ROUNDS >> 1]!,
+    ratios: rounds.map(({ ratio }) => ratio),
+    costs: ascending(rounds.map(({ ours }) => ours.server.all / ours.answers)),
+  };
 }

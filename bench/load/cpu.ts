@@ -4,22 +4,33 @@ import { readFileSync } from 'node:fs';
 export interface Cpu {
   /** All threads ran. */
   all: number;
+  /** All threads ran in the kernel. */
+  kernel: number;
   /** The main thread ran. */
   main: number;
   /** The main thread was ready to run, but no core was free. */
   starved: number;
 }
 
+/** USER_HZ of Linux on every architecture that Node runs on. */
+const TICKS_PER_SECOND = 100;
+
 export function readCpu(pid: number): Cpu {
   // The second field is a name in parentheses, which may contain spaces.
   const stat = fieldsOf(`/proc/${pid}/stat`, /^.*\) /);
   const [ran = 0, starved = 0] = fieldsOf(`/proc/${pid}/task/${pid}/schedstat`);
-  return { all: ((stat[11] ?? 0) + (stat[12] ?? 0)) / 100, main: ran / 1e9, starved: starved / 1e9 };
+  const [user = 0, kernel = 0] = stat.slice(11, 13).map(ticks => ticks / TICKS_PER_SECOND);
+  return { all: user + kernel, kernel, main: ran / 1e9, starved: starved / 1e9 };
 }
 
 /** The difference of two readings. */
 export function cpuBetween(before: Cpu, after: Cpu): Cpu {
-  return { all: after.all - before.all, main: after.main - before.main, starved: after.starved - before.starved };
+  return {
+    all: after.all - before.all,
+    kernel: after.kernel - before.kernel,
+    main: after.main - before.main,
+    starved: after.starved - before.starved,
+  };
 }
 
 function fieldsOf(file: string, skip = /^/): number[] {

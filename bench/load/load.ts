@@ -1,3 +1,5 @@
+import type { Cpu } from './cpu.js';
+
 /** The load that a generator, a worker process, puts on a server: its reply has the outcome. */
 export interface Load {
   url: string;
@@ -7,13 +9,15 @@ export interface Load {
   /** Sent in rotation with `ROUND` replaced, starting with number `from`. */
   bodies: string[];
   from: number;
-  /** The duration, or the number of answers that ends the load. */
+  /** The duration. wrk rounds it up to whole seconds. */
   seconds: number;
+  /** The number of answers that ends the load, instead of the duration. wrk has no such limit. */
   amount?: number;
   connections: number;
-  /** Every correct answer has this status, and a body that contains this text. */
+  /** The status of every correct answer. */
   status: number;
-  expected: string;
+  /** A text in the body of every correct answer. null: a generator to which the comparison costs much counts only errors as failures. */
+  expected: string | null;
 }
 
 export interface Outcome {
@@ -23,7 +27,10 @@ export interface Outcome {
   seconds: number;
   p50Milliseconds: number;
   p99Milliseconds: number;
+  /** Mean length of the bodies; 0 if they were not read. */
   meanAnswerBytes: number;
   /** The `from` of the next load. */
   next: number;
+  /** Processor time of the generator. */
+  cpu: Cpu;
 }

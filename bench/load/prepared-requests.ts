@@ -7,6 +7,19 @@ interface Prepared {
   places: number[];
 }
 
+type RequestsOfLoad = Pick<Load, 'url' | 'headers' | 'bodies' | 'paths'>;
+
+/** The requests of one rotation as they are sent, with `ROUND` in them. The bodies of a load on redis: are whole requests. */
+export function requestTexts({ url, headers, bodies, paths }: RequestsOfLoad): string[] {
+  const { host, pathname, protocol } = new URL(url);
+  if (protocol === 'redis:') return bodies;
+  const fields = Object.entries(headers).map(([name, value]) => `${name}: ${value}\r\n`);
+  const head = (request: string) => `${request} HTTP/1.1\r\nHost: ${host}\r\n${fields.join('')}`;
+  if (paths) return paths.map(path => `${head(`GET ${path}`)}\r\n`);
+  const post = head(`POST ${pathname}`);
+  return bodies.map(body => `${post}Content-Length: ${Buffer.byteLength(body)}\r\n\r\n${body}`);
+}
+
 /** Requests as bytes, sent in rotation. Only the number of the round is written anew. */
 export class PreparedRequests {
   readonly #requests: Prepared[];
@@ -14,18 +27,11 @@ export class PreparedRequests {
   #digits = '';
 
   constructor(
-    { url, headers, bodies, paths }: Pick<Load, 'url' | 'headers' | 'bodies' | 'paths'>,
+    load: RequestsOfLoad,
     /** The number of the next request. */
     public next: number,
   ) {
-    const { host, pathname, protocol } = new URL(url);
-    const head = (request: string) =>
-      `${request} HTTP/1.1\r\nHost: ${host}\r\n${Object.entries(headers)
-        .map(([name, value]) => `${name}: ${value}\r\n`)
-        .join('')}`;
-    const post = (body: string) => `${head(`POST ${pathname}`)}Content-Length: ${Buffer.byteLength(body)}\r\n\r\n${body}`;
-    const texts = paths ? paths.map(path => `${head(`GET ${path}`)}\r\n`) : protocol === 'redis:' ? bodies : bodies.map(post);
-    this.#requests = texts.map(prepare);
+    this.#requests = requestTexts(load).map(prepare);
   }
 
   /** The next request. Its bytes are valid until the call after the next rotation. */

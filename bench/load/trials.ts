@@ -25,6 +25,8 @@ export interface Trial {
   expected: string;
   /** Redis does the same work, where it is installed. */
   hasPeer?: true;
+  /** The trial whose steps are a part of the steps of this one; without it, those of the bare handler are. */
+  extends?: string;
   /**
    * Prepares the server for a number of requests. Returns the bodies to send in rotation; `ROUND` in them is replaced
    * by the number of the round, with as many digits.
@@ -35,32 +37,6 @@ export interface Trial {
 const nodes = [...Array(NODES).keys()];
 
 export const trials = {
-  pulls: {
-    about: 'the next batch of a queue of 1,000 files for 8 nodes, written to the journal',
-    path: QUEUE,
-    status: 200,
-    // The answer at the end of a queue is cheaper: it fails the trial.
-    expected: FILES_IN_ANSWER,
-    hasPeer: true,
-    async setUp(server, requests) {
-      // Such a queue lasts about 220 pulls and takes 100 KB of the server's queue cache. The queues fill the cache
-      // in 15 seconds of load; after that the server reads queues from disk.
-      const queues = [...Array(Math.ceil(requests / 200)).keys()];
-      await inParallel(16, queues, queue => server.post(QUEUE, { ...createQueueBody('pulls', queue), ...testFiles(1000) }));
-      return nodes.flatMap(node => queues.map(queue => JSON.stringify(pullBody('pulls', queue, node))));
-    },
-  },
-  ended: {
-    about: 'a pull from an ended queue: an answer without files',
-    path: QUEUE,
-    status: 200,
-    expected: '"test_files":[]',
-    async setUp(server) {
-      const queues = [...Array(20).keys()];
-      await inParallel(16, queues, queue => server.post(QUEUE, { ...createQueueBody('ended', queue), ...testFiles(1) }));
-      return nodes.flatMap(node => queues.map(queue => JSON.stringify(pullBody('ended', queue, node))));
-    },
-  },
   connect: {
     about: 'the first request of a node while there is no queue: only reads, the cheapest POST',
     path: QUEUE,
@@ -71,11 +47,40 @@ export const trials = {
       return nodes.map(node => JSON.stringify({ ...pullBody('connect', 0, node), ...flags }));
     },
   },
+  ended: {
+    about: 'a pull from an ended queue: an answer without files',
+    path: QUEUE,
+    status: 200,
+    expected: '"test_files":[]',
+    extends: 'connect',
+    async setUp(server) {
+      const queues = [...Array(20).keys()];
+      await inParallel(16, queues, queue => server.post(QUEUE, { ...createQueueBody('ended', queue), ...testFiles(1) }));
+      return nodes.flatMap(node => queues.map(queue => JSON.stringify(pullBody('ended', queue, node))));
+    },
+  },
+  pulls: {
+    about: 'the next batch of a queue of 1,000 files for 8 nodes, written to the journal',
+    path: QUEUE,
+    status: 200,
+    // The answer at the end of a queue is cheaper: it fails the trial.
+    expected: FILES_IN_ANSWER,
+    hasPeer: true,
+    extends: 'ended',
+    async setUp(server, requests) {
+      // Such a queue lasts about 220 pulls and takes 100 KB of the server's queue cache. The queues fill the cache
+      // in 15 seconds of load; after that the server reads queues from disk.
+      const queues = [...Array(Math.ceil(requests / 200)).keys()];
+      await inParallel(16, queues, queue => server.post(QUEUE, { ...createQueueBody('pulls', queue), ...testFiles(1000) }));
+      return nodes.flatMap(node => queues.map(queue => JSON.stringify(pullBody('pulls', queue, node))));
+    },
+  },
   splits: {
     about: 'regular mode with a cached split: an answer of 100 files',
     path: SPLIT,
     status: 200,
     expected: FILES_IN_ANSWER,
+    extends: 'connect',
     async setUp(server, requests) {
       const builds = [...Array(Math.min(50, Math.ceil(requests / 100))).keys()];
       await inParallel(16, builds, build => server.post(SPLIT, { ...splitBody('split', build), ...testFiles(100 * NODES) }));
@@ -89,6 +94,7 @@ export const trials = {
     path: RECORDING,
     status: 201,
     expected: '',
+    extends: 'connect',
     async setUp() {
       // The same files in every build, as in a real project.
       const test_files = (node: number) =>

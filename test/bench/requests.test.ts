@@ -1,26 +1,71 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { type Bare, compare, type Generator } from '../../bench/load/compare.js';
+import { findInstalled, generators, plannedComparisons } from '../../bench/load/generators.js';
 import { type Server, startServer } from '../../bench/load/server.js';
-import { trials } from '../../bench/load/trials.js';
+import { type Trial, trials } from '../../bench/load/trials.js';
 import { Worker } from '../../bench/load/worker.js';
+import { requests } from '../../bench/requests.js';
+
+const few = { seconds: 0, amount: 20, connections: 2 };
+const { redis } = findInstalled();
 
 /** Runs every trial with a minimal load. */
 describe('the benchmark of requests', () => {
   let server: Server;
   let bare: Bare;
-  const generators: Generator[] = [];
+  const both: Generator[] = [];
   beforeAll(async () => {
     bare = new Worker('bench/load/bare-server.js');
-    generators.push(new Worker('bench/load/socket-generator.js'), new Worker('bench/load/autocannon-generator.js'));
+    both.push(new Worker(generators.sockets), new Worker(generators.autocannon));
     server = await startServer();
   });
-  afterAll(() => Promise.all([server.stop(), bare.stop(), ...generators.map(generator => generator.stop())]));
+  afterAll(() => Promise.all([server.stop(), bare.stop(), ...both.map(generator => generator.stop())]));
 
-  it.each(Object.entries(trials))('measures %s with each generator', async (_name, trial) => {
-    for (const generator of generators) {
-      const compared = await compare(trial, { seconds: 0, amount: 20, connections: 2 }, { server, bare, generator });
+  it.each(Object.entries(trials))('measures %s with each generator that can count', async (_name, trial) => {
+    for (const generator of both) {
+      const compared = await compare(trial, few, { server, bare, generator });
       expect(compared.ours).toMatchObject({ answers: 20, failures: 0 });
       expect(compared.bare).toMatchObject({ answers: 20, failures: 0 });
+    }
+  });
+
+  it('has a row for each generator of a machine without wrk and Redis', async () => {
+    const [speeds, costs] = await requests(['pulls'], { ...few, httpServer: 'auto' }, { wrk: false, redis: null });
+    const servers = [...new Set(speeds!.rows.map(([, name]) => name!))];
+    expect(servers).toContain('node');
+    const expected = servers.flatMap(name => ['sockets', 'autocannon'].map(generator => ['pulls', name, generator]));
+    expect(speeds!.rows.map(row => row.slice(0, 3))).toEqual(expected);
+    expect(costs!.rows.map(row => row.slice(0, 2))).toEqual(servers.map(name => ['pulls', name]));
+  });
+
+  it.runIf(redis)('has a row for Redis, loaded over sockets', async () => {
+    const [speeds] = await requests(['pulls'], { ...few, httpServer: 'node' }, { wrk: false, redis });
+    const generated = speeds!.rows.map(([, name, generator]) => [name, generator]);
+    expect(generated).toEqual([
+      ['node', 'sockets'],
+      [`Redis ${redis}`, 'sockets'],
+      ['node', 'autocannon'],
+    ]);
+  });
+
+  it('refuses a trial that does not exist', async () => {
+    await expect(requests(['pull'], { ...few, httpServer: 'auto' })).rejects.toThrow(/no trial "pull": choose from connect/);
+  });
+
+  it.each<[string, boolean, boolean, string[]]>([
+    ['wrk and Redis', true, true, ['wrk', 'sockets with the peer', 'autocannon']],
+    ['wrk', true, false, ['wrk', 'autocannon']],
+    ['Redis', false, true, ['sockets with the peer', 'autocannon']],
+    ['neither', false, false, ['sockets', 'autocannon']],
+  ])('chooses the generators of a machine with %s', (_installed, hasWrk, hasPeer, expected) => {
+    const planned = plannedComparisons(hasWrk, hasPeer).map(({ generator, withPeer }) => generator + (withPeer ? ' with the peer' : ''));
+    expect(planned).toEqual(expected);
+  });
+
+  it('measures each trial after the one whose steps it contains', () => {
+    const names = Object.keys(trials);
+    for (const [name, trial] of Object.entries<Trial>(trials)) {
+      if (trial.extends) expect(names.slice(0, names.indexOf(name))).toContain(trial.extends);
     }
   });
 });
