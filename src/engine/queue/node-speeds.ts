@@ -4,24 +4,6 @@ import { WEIGHTS_PER_SECOND } from '../../planning/weight.js';
 import type { Situation } from './decision.js';
 import { PullCost } from './pull-cost.js';
 
-/** A batch that a node works on. */
-interface Assignment {
-  weight: number;
-  /** When it was handed out, by the server's clock and by the work clock. */
-  handedAt: number;
-  workAt: number;
-}
-
-interface NodeProgress {
-  /** Batches since the node started. */
-  batches: number;
-  /** Null: none, or unknown. */
-  assignment: Assignment | null;
-  /** The predicted and the actual duration of its finished batches. */
-  predicted: number;
-  elapsed: number;
-}
-
 /** The queue at a time. */
 interface Snapshot {
   /** The server's clock measures the nodes' time. */
@@ -43,6 +25,28 @@ const SPEED_SECONDS = 20;
 const CREDIBLE_PART = 0.05;
 
 /**
+ * The columns of a node. Numbers side by side instead of objects: a server has thousands of queues, and a pull reads all nodes of one.
+ *
+ * batches     since the node started; negative: it never pulled
+ * predicted   duration of its finished batches
+ * elapsed     the same as measured
+ * weight      of the batch that it works on; NaN: none, or unknown
+ * handedAt    when that was handed out, by the server's clock
+ * workAt      the same by the work clock
+ */
+const BATCHES = 0;
+const PREDICTED = 1;
+const ELAPSED = 2;
+const WEIGHT = 3;
+const HANDED_AT = 4;
+const WORK_AT = 5;
+const COLUMNS = 6;
+
+/** What `situationOf` works with: the speed of each node, and when it is ready. */
+let speeds = new Float64Array();
+let ready = new Float64Array();
+
+/**
  * Estimates the speeds of a queue's nodes from their pulls, when they will pull again, and which part of the remaining files
  * each should get. Times are weights (see weight.ts).
  *
@@ -51,77 +55,86 @@ const CREDIBLE_PART = 0.05;
  */
 export class NodeSpeeds {
   readonly #cost: PullCost;
-  readonly #nodes = new Map<number, NodeProgress>();
+  readonly #nodes: Float64Array;
   #predicted = 0;
   #elapsed = 0;
   #firstPullAt: number | null = null;
   #workClock = 0;
-  readonly #speeds: Float64Array;
-  readonly #ready: Float64Array;
 
   constructor(readonly parameters: QueueParameters) {
     this.#cost = new PullCost(parameters.pullCost);
-    this.#speeds = new Float64Array(parameters.nodeTotal);
-    this.#ready = new Float64Array(parameters.nodeTotal);
+    this.#nodes = new Float64Array(COLUMNS * parameters.nodeTotal);
+    for (let at = 0; at < this.#nodes.length; at += COLUMNS) {
+      this.#nodes[at + BATCHES] = -1;
+      this.#nodes[at + WEIGHT] = NaN;
+    }
   }
 
   /** Records that the node asks for a batch. It has finished the previous one, unless it starts or restarts. */
   recordPull(node: number, isFirstRequest: boolean, millis: number): void {
-    const progress = this.#progress(node);
-    const { assignment } = progress;
-    progress.assignment = null;
+    const nodes = this.#nodes;
+    const at = COLUMNS * node;
+    const batches = nodes[at + BATCHES]!;
+    const weight = nodes[at + WEIGHT]!;
+    nodes[at + BATCHES] = Math.max(0, batches);
+    nodes[at + WEIGHT] = NaN;
     if (isFirstRequest) {
-      if (progress.batches > 0) this.#restart(progress, millis);
+      if (batches > 0) this.#restart(at, millis);
       return;
     }
-    if (!assignment) return;
-    const elapsed = Math.max(0, this.#timeOf(millis) - assignment.handedAt);
-    const predicted = assignment.weight + this.#cost.value;
-    progress.predicted += predicted;
-    progress.elapsed += elapsed;
+    if (Number.isNaN(weight)) return;
+    const elapsed = Math.max(0, this.#timeOf(millis) - nodes[at + HANDED_AT]!);
+    const predicted = weight + this.#cost.value;
+    nodes[at + PREDICTED]! += predicted;
+    nodes[at + ELAPSED]! += elapsed;
     this.#predicted += predicted;
     this.#elapsed += elapsed;
-    this.#workClock = Math.max(this.#workClock, assignment.workAt + predicted);
+    this.#workClock = Math.max(this.#workClock, nodes[at + WORK_AT]! + predicted);
     // With guessed durations or a stopped clock, the cost of a pull cannot be separated from that of the tests.
-    if (!this.parameters.isGuessed && elapsed >= CREDIBLE_PART * predicted) this.#cost.observe(assignment.weight, elapsed);
+    if (!this.parameters.isGuessed && elapsed >= CREDIBLE_PART * predicted) this.#cost.observe(weight, elapsed);
   }
 
   /** A node restarts, perhaps hours later and together with others. Overdue nodes may pull at any time, so they are no longer waited for. */
-  #restart(progress: NodeProgress, millis: number): void {
-    progress.batches = 0;
+  #restart(restarted: number, millis: number): void {
+    const nodes = this.#nodes;
+    nodes[restarted + BATCHES] = 0;
     const snapshot = this.#snapshot(millis);
-    for (const other of this.#nodes.values())
-      if (other.assignment && this.#endOf(other, other.assignment, snapshot) < snapshot.now) other.assignment = null;
+    // Comparisons with NaN are false.
+    for (let at = 0; at < nodes.length; at += COLUMNS) if (this.#endOf(at, snapshot) < snapshot.now) nodes[at + WEIGHT] = NaN;
   }
 
   /** Records that the node was handed a batch of this weight. */
   recordBatch(node: number, weight: number, millis: number): void {
-    const progress = this.#progress(node);
-    progress.batches += 1;
-    progress.assignment = { weight, handedAt: this.#timeOf(millis), workAt: this.#workClock };
+    const nodes = this.#nodes;
+    const at = COLUMNS * node;
+    nodes[at + BATCHES] = Math.max(0, nodes[at + BATCHES]!) + 1;
+    nodes[at + WEIGHT] = weight;
+    nodes[at + HANDED_AT] = this.#timeOf(millis);
+    nodes[at + WORK_AT] = this.#workClock;
   }
 
   /** Forgets the last batch of the node, which never reached it. */
   discardBatch(node: number): void {
-    const progress = this.#progress(node);
-    progress.batches -= 1;
-    progress.assignment = null;
+    const at = COLUMNS * node;
+    this.#nodes[at + BATCHES]! -= 1;
+    this.#nodes[at + WEIGHT] = NaN;
   }
 
   /** Returns the inputs for the size of the batch that the node asks for. */
   situationOf(node: number, remaining: number, millis: number): Situation {
+    const { nodeTotal } = this.parameters;
+    if (speeds.length < nodeTotal) [speeds, ready] = [new Float64Array(nodeTotal), new Float64Array(nodeTotal)];
     const snapshot = this.#snapshot(millis);
     const { now, pullCost, slowdown } = snapshot;
-    for (let i = 0; i < this.parameters.nodeTotal; i++) {
-      const progress = this.#nodes.get(i);
-      this.#speeds[i] = (progress ? this.#speedOf(progress, snapshot) : 1) / slowdown;
-      this.#ready[i] = pullCost + this.#freeAt(progress, snapshot);
+    for (let i = 0; i < nodeTotal; i++) {
+      speeds[i] = this.#speedOf(COLUMNS * i, snapshot) / slowdown;
+      ready[i] = pullCost + this.#freeAt(COLUMNS * i, snapshot);
     }
-    const finishTime = commonFinishTime(remaining, this.#speeds, this.#ready);
-    const speed = this.#speeds[node] ?? 1 / slowdown;
+    const finishTime = commonFinishTime(remaining, nodeTotal, speeds, ready);
+    const speed = speeds[node]!;
     return {
       share: speed * (finishTime - now - pullCost),
-      batches: this.#nodes.get(node)?.batches ?? 0,
+      batches: Math.max(0, this.#nodes[COLUMNS * node + BATCHES]!),
       remaining,
       pullCost,
       finishIn: finishTime - now,
@@ -147,35 +160,32 @@ export class NodeSpeeds {
   }
 
   /** When the node is expected to ask for more: now at the earliest. */
-  #freeAt(progress: NodeProgress | undefined, snapshot: Snapshot): number {
+  #freeAt(at: number, snapshot: Snapshot): number {
     const { now, slowdown, pullCost } = snapshot;
     // A node that has not pulled yet, or is overdue, may be dead: it is expected after the same time again (Lindy's law).
-    if (!progress) return 2 * now;
-    const { assignment } = progress;
-    if (!assignment) return now;
-    const end = this.#endOf(progress, assignment, snapshot);
+    if (this.#nodes[at + BATCHES]! < 0) return 2 * now;
+    const weight = this.#nodes[at + WEIGHT]!;
+    if (Number.isNaN(weight)) return now;
+    const end = this.#endOf(at, snapshot);
     if (end >= now) return end;
     // All nodes are overdue after an outage, so the wait is limited to the duration of the batch, unless that is a guess.
-    const limit = this.parameters.isGuessed ? Infinity : pullCost + assignment.weight * slowdown;
+    const limit = this.parameters.isGuessed ? Infinity : pullCost + weight * slowdown;
     return now + Math.min(now - end, limit);
   }
 
-  #endOf(progress: NodeProgress, { weight, handedAt, workAt }: Assignment, snapshot: Snapshot): number {
+  /** When the node is expected to end its batch; NaN: it works on none. */
+  #endOf(at: number, snapshot: Snapshot): number {
     const { isTimed, slowdown, pullCost } = snapshot;
-    return (isTimed ? handedAt : workAt) + pullCost + (weight * slowdown) / this.#speedOf(progress, snapshot);
+    const nodes = this.#nodes;
+    return nodes[at + (isTimed ? HANDED_AT : WORK_AT)]! + pullCost + (nodes[at + WEIGHT]! * slowdown) / this.#speedOf(at, snapshot);
   }
 
   /** The speed relative to the other nodes; 1 while nothing is known. */
-  #speedOf({ predicted, elapsed }: NodeProgress, { isTimed, slowdown }: Snapshot): number {
+  #speedOf(at: number, { isTimed, slowdown }: Snapshot): number {
+    const elapsed = this.#nodes[at + ELAPSED]!;
     if (!isTimed || elapsed === 0) return 1;
     const trust = Math.min(1, elapsed / (SPEED_SECONDS * WEIGHTS_PER_SECOND));
-    return 1 + trust * (clamp((predicted / elapsed) * slowdown, MAX_SPEED) - 1);
-  }
-
-  #progress(node: number): NodeProgress {
-    let progress = this.#nodes.get(node);
-    if (!progress) this.#nodes.set(node, (progress = { batches: 0, assignment: null, predicted: 0, elapsed: 0 }));
-    return progress;
+    return 1 + trust * (clamp((this.#nodes[at + PREDICTED]! / elapsed) * slowdown, MAX_SPEED) - 1);
   }
 
   /** The time since the first pull, as a weight. */

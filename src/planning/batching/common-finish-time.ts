@@ -4,16 +4,17 @@
  * that are ready too late to help, and the step that drops none is exact.
  *
  * @param work the remaining work, more than 0
+ * @param nodes how many nodes there are: the arrays may be longer
  * @param speeds the work that each node does in a unit of time
  * @param ready when each node can begin, in the same unit
  */
-export function commonFinishTime(work: number, speeds: Float64Array, ready: Float64Array): number {
+export function commonFinishTime(work: number, nodes: number, speeds: Float64Array, ready: Float64Array): number {
   let finishTime = Infinity;
   for (let previousCount = Infinity; ; ) {
     let count = 0;
     let speed = 0;
     let lost = 0;
-    for (let node = 0; node < speeds.length; node++) {
+    for (let node = 0; node < nodes; node++) {
       if (ready[node]! >= finishTime) continue;
       count += 1;
       speed += speeds[node]!;

@@ -11,6 +11,7 @@ const node = fc.record({
 const finishTime = (left: number, nodes: readonly { speed: number; ready: number }[]) =>
   commonFinishTime(
     left,
+    nodes.length,
     Float64Array.from(nodes, ({ speed }) => speed),
     Float64Array.from(nodes, ({ ready }) => ready),
   );
