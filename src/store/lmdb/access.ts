@@ -12,7 +12,7 @@ const keyOf = (hash: string) => hash.slice(0, KEY_CHARACTERS);
 
 export function lmdbAccess(parts: Pick<Tables, 'meta' | 'projects' | 'projectNames' | 'tokens'> & Committing) {
   const { meta, projects, projectNames, tokens } = parts;
-  const records = new DecodedRecords(tokens);
+  const records = new DecodedRecords(parts.root, tokens);
   const putToken = (project: number, hash: string, at: Millis) =>
     void tokens.put(keyOf(hash), { v: 1, project, hash, created_at: at, revoked_at: null });
   return {

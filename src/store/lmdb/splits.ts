@@ -20,7 +20,7 @@ import { createOnce, creationSettled } from './writes/create-once.js';
 
 export function lmdbSplits(parts: Parts) {
   const { splits, splitRuns, splitUsers, blobs, forecasts, creations } = parts;
-  const records = new DecodedRecords(splits);
+  const records = new DecodedRecords(parts.root, splits);
 
   const found = (key: SplitKey): Split | null => records.get(key.digest) ?? null;
 
