@@ -1,6 +1,7 @@
 import { apiErrors } from '../api-error.js';
 import { findToken } from '../engine/access.js';
-import type { Access } from '../engine/ports/access.js';
+import type { Access, Token } from '../engine/ports/access.js';
+import type { Soon } from '../engine/ports/store.js';
 import type { Request } from '../http/request.js';
 import type { Asker } from '../workers/asker.js';
 import type { Context } from './context.js';
@@ -10,19 +11,23 @@ import { projectOfSession } from './dashboard/session.js';
  * The project of a token in force. Throws the 403.
  * @param header the header that the 403 names when no token was sent
  */
-export async function authenticate(access: Access, token: string | null, header: string): Promise<number> {
+export function authenticate(access: Access, token: string | null, header: string): Soon<number> {
   if (token === null) throw apiErrors.tokenMissing(header);
-  const found = await findToken(access, token);
-  if (found?.revoked_at !== null) throw apiErrors.tokenInvalid();
-  return found.project;
+  const found = findToken(access, token);
+  return found instanceof Promise ? found.then(projectInForce) : projectInForce(found);
+}
+
+function projectInForce(token: Token | null): number {
+  if (token?.revoked_at !== null) throw apiErrors.tokenInvalid();
+  return token.project;
 }
 
 /**
  * The project of the token in a request's header, or, for a page of the dashboard, the one that it names. Throws a 403, or, for a page, a
  * 401. Only handlers of GET may call it: nothing shows that a request with a session came from a page.
  */
-export function projectOf(context: Context, request: Request): Promise<number> {
-  if (isOfPage(context, request)) return projectOfSession(context, request);
+export async function projectOf(context: Context, request: Request): Promise<number> {
+  if (isOfPage(context, request)) return await projectOfSession(context, request);
   return authenticate(context.store.access, request.token, context.tokenHeader);
 }
 

@@ -30,9 +30,12 @@ async function prepareSmall<K extends keyof Posts>(context: Context, job: K, req
 
   if (request.token === null && sent instanceof ApiError) throw sent;
   const token = request.token ?? tokenInBody(sent as RawParameters);
-  const project = await authenticate(store.access, token, tokenHeader);
+  // Every pull and recording comes along here, and nearly always without a wait.
+  const owner = authenticate(store.access, token, tokenHeader);
+  const project = owner instanceof Promise ? await owner : owner;
   if (sent instanceof ApiError) throw sent;
-  const prepared = isLong ? null : await posts[job](store, sent, project, { pullCost, isWorker: false });
+  const made = isLong ? null : posts[job](store, sent, project, { pullCost, isWorker: false });
+  const prepared = made instanceof Promise ? await made : made;
   if (prepared) return { project, prepared } as Prepared<K>;
   return workers.post({ kind: 'post', job, body: [copy!], project }, project, request.hasLeft);
 }

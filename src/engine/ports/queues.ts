@@ -23,7 +23,7 @@ export interface Queues {
    */
   repeat(key: QueueKey, at: Millis): Promise<boolean>;
   /**
-   * Runs a verb on the state of a queue. Resolves with its value when the changes of this verb and of earlier ones are on disk.
+   * Runs a verb on the state of a queue. Gives its value when the changes of this verb and of earlier ones are on disk.
    * Null: there is no queue under the key. A queue in use does not expire.
    *
    * Calls on one queue keep their order. The state has every change that was made before the call. `facts` reads what the verb
@@ -35,7 +35,7 @@ export interface Queues {
     facts: (queue: OpenQueue) => Soon<Facts>,
     verb: (queue: OpenQueue, facts: Facts) => Verdict<Value>,
     at: Millis,
-  ): Promise<Value | null>;
+  ): Soon<Value | null>;
   /** Notes that a node sent another list of test files, unless that is noted already. */
   noteOtherList(queue: QueueInfo, difference: string): Promise<void>;
   /** Some files of a queue, at least one, in UTF-8, as a JSON array of PlannedTestFile. Throws a 503 when the queue expired. */

@@ -47,8 +47,20 @@ export class LmdbQueues implements Queues {
     return copyQueue(this.parts, key, at);
   }
 
-  async update<Facts, Value>(
+  update<Facts, Value>(
     { digest: key }: QueueKey,
+    facts: (queue: OpenQueue) => Soon<Facts>,
+    verb: (queue: OpenQueue, facts: Facts) => Verdict<Value>,
+    at: Millis,
+  ): Soon<Value | null> {
+    const open = this.#cache.get(key);
+    const mustWait =
+      !open || at - open.info.used_at >= limits.lastUseUpdateMilliseconds || this.#reading.has(key) || this.#leaving.has(key);
+    return mustWait ? this.#updateLater(key, facts, verb, at) : this.#update(key, open, facts, verb);
+  }
+
+  async #updateLater<Facts, Value>(
+    key: string,
     facts: (queue: OpenQueue) => Soon<Facts>,
     verb: (queue: OpenQueue, facts: Facts) => Verdict<Value>,
     at: Millis,
@@ -59,7 +71,15 @@ export class LmdbQueues implements Queues {
     // Checked again after each wait, so that calls keep their order.
     while (this.#reading.has(key) || this.#leaving.has(key)) await (this.#reading.get(key) ?? this.#leaving.get(key));
     const open = this.#find(key);
-    if (!open) return null;
+    return open && this.#update(key, open, facts, verb);
+  }
+
+  #update<Facts, Value>(
+    key: string,
+    open: CachedQueue,
+    facts: (queue: OpenQueue) => Soon<Facts>,
+    verb: (queue: OpenQueue, facts: Facts) => Verdict<Value>,
+  ): Soon<Value | null> {
     const known = facts(open);
     if (known instanceof Promise) return this.#runLater(key, known, verb);
     // Both run in one turn of the event loop: a queue for which the cache has no room is kept only from the verb on.
@@ -160,27 +180,29 @@ export class LmdbQueues implements Queues {
     if (open) open.info.used_at = at;
   }
 
-  async #run<Facts, Value>(
-    key: string,
-    open: CachedQueue,
-    verb: (queue: OpenQueue, facts: Facts) => Verdict<Value>,
-    facts: Facts,
-  ): Promise<Value> {
+  #run<Facts, Value>(key: string, open: CachedQueue, verb: (queue: OpenQueue, facts: Facts) => Verdict<Value>, facts: Facts): Soon<Value> {
     try {
       const { value, changes } = verb(open, facts);
       for (const change of changes) open.saving = this.parts.journal.write(open.id, change);
       this.#cache.keep(key, open);
-      const { saving } = open;
-      if (saving) {
-        await saving;
-        if (open.saving === saving) open.saving = null;
-        this.#cache.saved(key, open);
-      }
-      return value;
+      return open.saving ? this.#saved(key, open, open.saving, value) : value;
     } catch (error) {
       this.#forget(key, open);
       throw error;
     }
+  }
+
+  /** Resolves with a value when the changes of a queue are on disk. */
+  async #saved<Value>(key: string, open: CachedQueue, saving: Promise<void>, value: Value): Promise<Value> {
+    try {
+      await saving;
+    } catch (error) {
+      this.#forget(key, open);
+      throw error;
+    }
+    if (open.saving === saving) open.saving = null;
+    this.#cache.saved(key, open);
+    return value;
   }
 
   /** Runs a verb when its facts are known. Later calls on the queue wait until then, so that they keep their order. */
@@ -191,7 +213,7 @@ export class LmdbQueues implements Queues {
   ): Promise<Value | null> {
     let done = () => {};
     this.#reading.set(key, new Promise(resolve => (done = resolve)));
-    let running: Promise<Value> | null;
+    let running: Soon<Value> | null;
     try {
       const facts = await reading;
       while (this.#leaving.has(key)) await this.#leaving.get(key);

@@ -101,7 +101,13 @@ export function newQueue(store: QueueStore, count: number, list = LIST): NewQueu
 }
 
 /** Pulls for a node. Resolves with null if no file is left for it or there is no queue. */
-export function pull(store: QueueStore, key: QueueKey, node_index: number, more: Partial<Pull> = {}, at = NOW): Promise<Batch | null> {
+export async function pull(
+  store: QueueStore,
+  key: QueueKey,
+  node_index: number,
+  more: Partial<Pull> = {},
+  at = NOW,
+): Promise<Batch | null> {
   const request: Pull = {
     node_index,
     run: key.digest,

@@ -162,16 +162,17 @@ describe.each(stores)('queues in a store in $name', ({ open }) => {
     const { store, queues, create, first } = await opened();
     await create(first);
     const batch = (await pull(store, first, 0, { batch_uuid: 'u' }))!;
-    const failing = queues.update(
-      first,
-      nothing,
-      ({ queue }) => {
-        queue.undelivered(batch.seq);
-        throw new Error('the verb failed');
-      },
-      NOW,
-    );
-    await expect(failing).rejects.toThrow('the verb failed');
+    const failing = async () =>
+      queues.update(
+        first,
+        nothing,
+        ({ queue }) => {
+          queue.undelivered(batch.seq);
+          throw new Error('the verb failed');
+        },
+        NOW,
+      );
+    await expect(failing()).rejects.toThrow('the verb failed');
     expect(ascending([...batch.files, ...(await pullAll(store, first, 1))])).toEqual(upTo(20));
   });
 

@@ -20,7 +20,7 @@ type QueueStore = ReturnType<typeof open>;
 
 const create = (store: QueueStore, key: QueueKey, files = 20) => store.queues.create(key, newQueue(store, files), NOW);
 
-function update<Value>({ queues }: QueueStore, key: QueueKey, verb: (queue: OpenQueue) => Verdict<Value>): Promise<Value | null> {
+async function update<Value>({ queues }: QueueStore, key: QueueKey, verb: (queue: OpenQueue) => Verdict<Value>): Promise<Value | null> {
   return queues.update(key, () => null, verb, NOW);
 }
 
