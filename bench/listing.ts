@@ -2,7 +2,7 @@ import { cpuBetween, readCpu } from './load/cpu.js';
 import type { Load, Outcome } from './load/load.js';
 import type { SeededFolders } from './load/seeded-folders.js';
 import { headers, type Server, startServer } from './load/server.js';
-import { answersPerSecond, bottleneckOf, type SideResult } from './load/side.js';
+import { answersPerSecond, bottleneckOf, ratioCell, ratioOf, type SideResult } from './load/side.js';
 import { Worker } from './load/worker.js';
 import { printStep } from './progress.js';
 import type { Result } from './results.js';
@@ -45,7 +45,7 @@ export async function listing({ builds, fewBuilds = 1000, ...load }: ListingOpti
     const legend =
       `${builds} builds (half of them on main, the others on 1,000 branches; 2 of each commit) compared with ${fewBuilds}: two servers, loaded alternately ` +
       `over ${CONNECTIONS} connections by one generator. A full page has ${PER_PAGE} builds. limit: the busier main thread, with ` +
-      `the share of the time in which it ran / would have run with a core to itself. ratio: median of ${ROUNDS} rounds.`;
+      `the share of the time in which it ran / would have run with a core to itself. ratio: median of ${ROUNDS} rounds; void: the generator, autocannon, was the limit.`;
     return [{ title: 'Listing', head, rows, legend }];
   } finally {
     await Promise.all([generator.stop(), ...servers.map(server => server.stop())]);
@@ -91,11 +91,11 @@ async function compareLists(
   const rounds = [];
   for (let round = 0; round < ROUNDS; round++) {
     const [many, few] = [await run(loads[0]!, totalSeconds / ROUNDS), await run(loads[1]!, totalSeconds / ROUNDS)];
-    rounds.push({ many, few, ratio: answersPerSecond(many) / answersPerSecond(few) });
+    rounds.push({ many, few, ratio: ratioOf(many, few) });
   }
   rounds.sort((a, b) => a.ratio - b.ratio);
-  const { many, few, ratio } = rounds[ROUNDS >> 1]!;
-  return [...sideCells(many), ...sideCells(few), ratio.toFixed(2), rounds.map(({ ratio }) => ratio.toFixed(2)).join(' - ')];
+  const { many, few } = rounds[ROUNDS >> 1]!;
+  return [...sideCells(many), ...sideCells(few), ratioCell(many, few), rounds.map(({ ratio }) => ratio.toFixed(2)).join(' - ')];
 }
 
 function sideCells(side: SideResult): string[] {

@@ -56,7 +56,7 @@ speedTrial(
   .argument('[trials...]', 'trials to run (default: all)')
   .option(
     '--seconds <number>',
-    'duration of the load on each of the servers of a trial, in three rounds; wrk rounds each up to whole seconds',
+    'duration of the load on each server of a trial, in three rounds, which wrk rounds up to whole seconds',
     positive,
     8,
   )
@@ -67,7 +67,12 @@ speedTrial(
       .default('auto', 'each one that runs on this machine'),
   )
   .option('--cpu-prof <folder>', 'folder for CPU profiles of the server, for Chrome DevTools or speedscope')
-  .addHelpText('after', `\nTrials:\n${helpOfTrials.join('\n')}`);
+  .addHelpText('after', `\nTrials:\n${helpOfTrials.join('\n')}`)
+  .addHelpText(
+    'after',
+    '\nGenerators: wrk, or raw sockets of Node where wrk is not installed; and autocannon. Where redis-server is installed, the trial\n' +
+      'pulls has a row of Redis, and one of Ballast, both loaded over raw sockets. A row is void if its generator was the limit.',
+  );
 speedTrial('initializing', 'time to create a queue or a split from 10,000 and from 100,000 files', (_, { times }) =>
   initializing({ times }),
 ).option('--times <number>', 'repetitions of each', positiveInteger, 20);

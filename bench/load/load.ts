@@ -16,7 +16,10 @@ export interface Load {
   connections: number;
   /** The status of every correct answer. */
   status: number;
-  /** A text in the body of every correct answer. null: a generator to which the comparison costs much counts only errors as failures. */
+  /**
+   * A text in the body of every correct answer. null: the server reads nothing of a request and answers all alike. A generator may then send
+   * `ROUND` as it is, and count only errors as failures.
+   */
   expected: string | null;
 }
 

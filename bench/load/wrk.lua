@@ -1,5 +1,6 @@
 -- The load of a benchmark, for wrk with one thread. Arguments after "--": the file of requests, the number of the first one, the
--- placeholder of the round, and, if answers are checked, their status and a text in their body.
+-- placeholder of the round, and the status and a text in the body of every correct answer. Without these two, requests are sent with the
+-- placeholder and answers are not read, which takes a sixth less time.
 -- The last line of output is an object in JSON.
 
 -- Globals are read by `done`, which runs in another Lua state than the load.
@@ -25,16 +26,15 @@ local function split(text, placeholder)
 end
 
 function init(arguments)
+  local status, expected = tonumber(arguments[4]), arguments[5]
   local file = assert(io.open(arguments[1], 'rb'))
   for text in file:read('*a'):gmatch('[^' .. SEPARATOR .. ']+') do
-    local parts = split(text, arguments[3])
-    -- A text without a round is sent as it is.
-    requests[#requests + 1] = parts[2] and parts or text
+    local parts = status and split(text, arguments[3]) or {}
+    requests[#requests + 1] = #parts > 1 and parts or text
   end
   file:close()
   sent = tonumber(arguments[2])
   digits_format = '%0' .. #arguments[3] .. 'd'
-  local status, expected = tonumber(arguments[4]), arguments[5]
   if status then
     function response(answered, _, body)
       answers = answers + 1
