@@ -1,6 +1,7 @@
 import { emptyBasis } from '../src/planning/estimating/basis.js';
-import { estimate, SPLIT_PERCENTILE } from '../src/planning/estimating/estimate.js';
+import { estimate, pathOf, SPLIT_PERCENTILE } from '../src/planning/estimating/estimate.js';
 import { pack } from '../src/planning/packing/pack.js';
+import { pathList } from '../src/planning/paths/path-list.js';
 import { seededRandom } from './random.js';
 import type { Result } from './results.js';
 import { geometricMean } from './suites/geometric-mean.js';
@@ -154,14 +155,16 @@ function weightedError(history: History, estimator: () => Estimator): number {
 }
 
 function splitRatio(paths: readonly string[], seconds: readonly (number | null)[], next: ReadonlyMap<string, number>): number {
+  const times = new Map(paths.map((path, i) => [path, seconds[i]]));
+  const list = pathList(paths);
   const recorded = {
-    seconds: Float64Array.from(seconds, time => time ?? NaN),
+    seconds: Float64Array.from(list.strings(), path => times.get(path) ?? NaN),
     files: new Map<string, number>(),
-    basis: emptyBasis(paths.length),
+    basis: emptyBasis(list.length),
   };
-  const files = estimate(paths, recorded, SPLIT_PERCENTILE);
+  const files = estimate(list, recorded, SPLIT_PERCENTILE);
   const { nodes } = pack(files.weights, NODES);
-  const loads = nodes.map(node => node.reduce((sum, file) => sum + next.get(files.paths[file]!)!, 0));
+  const loads = nodes.map(node => node.reduce((sum, file) => sum + next.get(pathOf(files, file))!, 0));
   const total = loads.reduce((sum, load) => sum + load, 0);
   return Math.max(...loads) / Math.max(total / NODES, ...next.values());
 }

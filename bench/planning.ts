@@ -1,7 +1,8 @@
 import { performance } from 'node:perf_hooks';
 import { emptyBasis } from '../src/planning/estimating/basis.js';
-import { estimate, QUEUE_PERCENTILE } from '../src/planning/estimating/estimate.js';
+import { estimate, pathOf, QUEUE_PERCENTILE } from '../src/planning/estimating/estimate.js';
 import { type Level, secondsOf, updateLevel } from '../src/planning/estimating/level.js';
+import { pathList } from '../src/planning/paths/path-list.js';
 import { toSeconds } from '../src/planning/weight.js';
 import { seededRandom } from './random.js';
 import type { Result } from './results.js';
@@ -105,15 +106,17 @@ function buildsOfHistory({ versions }: History): Build[] {
 
 /** The files with the predictions of a queue. */
 function queueFiles(paths: readonly string[], seconds: readonly (number | null)[], actual: (path: string) => number): QueueFile[] {
+  const times = new Map(paths.map((path, i) => [path, seconds[i]]));
+  const list = pathList(paths);
   const recorded = {
-    seconds: Float64Array.from(seconds, time => time ?? NaN),
+    seconds: Float64Array.from(list.strings(), path => times.get(path) ?? NaN),
     files: new Map<string, number>(),
-    basis: emptyBasis(paths.length),
+    basis: emptyBasis(list.length),
   };
-  const files = estimate(paths, recorded, QUEUE_PERCENTILE);
-  return files.paths.map((path, i) => ({
-    predicted: toSeconds(files.weights[i]!),
-    actual: actual(path),
+  const files = estimate(list, recorded, QUEUE_PERCENTILE);
+  return Array.from(files.weights, (weight, i) => ({
+    predicted: toSeconds(weight),
+    actual: actual(pathOf(files, i)),
     isUnknown: Number.isNaN(files.seconds[i]),
   }));
 }

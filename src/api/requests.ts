@@ -6,13 +6,14 @@ import type { NewRun } from '../engine/ports/recordings.js';
 import type { QueueRequest } from '../engine/queues.js';
 import { newRun } from '../engine/recordings.js';
 import type { SplitRequest } from '../engine/splits.js';
+import { type PathList, pathList } from '../planning/paths/path-list.js';
 import { toBuildSubsetMessage } from './messages/build-subset.js';
 import type { RawParameters } from './messages/coerce.js';
 import { toPlanMessage } from './messages/insight/what-if.js';
 import { maskPeople } from './messages/people.js';
 import { isInitialization, toQueueMessage } from './messages/queue.js';
 import { toSplitMessage } from './messages/split.js';
-import { distinctPaths } from './messages/test-file.js';
+import type { ListedTestFile } from './messages/test-file.js';
 import { toTestQueueMessage } from './messages/test-queue.js';
 
 /** Converts messages of clients to requests to the use cases. Each function throws a 422 when the message is invalid. */
@@ -28,7 +29,7 @@ export function splitRequest(sent: RawParameters, project: number): SplitRequest
   return {
     key: splitKey(project, { commit_hash, branch, node_total }, ci_build_id, fixed_test_suite_split),
     node_index,
-    suite: cache_read_attempt ? null : { paths: distinctPaths(test_files), people: maskPeople(message) },
+    suite: cache_read_attempt ? null : { paths: listedPaths(test_files), people: maskPeople(message) },
     listDigest: message.test_files_digest,
   };
 }
@@ -44,7 +45,7 @@ export function planSubject(sent: RawParameters, project: number, expectedPullCo
     within: within ?? null,
     startSpread: start_spread ?? null,
     pullCost: pull_cost ?? null,
-    paths: test_files ? distinctPaths(test_files) : null,
+    paths: test_files ? listedPaths(test_files) : null,
     expectedPullCost,
   };
 }
@@ -57,7 +58,7 @@ export function queueRequest(sent: RawParameters, project: number): QueueRequest
   return {
     key,
     node_index,
-    suite: isInitialization(message) ? { paths: distinctPaths(message.test_files ?? []), people: maskPeople(message) } : null,
+    suite: isInitialization(message) ? { paths: listedPaths(message.test_files ?? []), people: maskPeople(message) } : null,
     listDigest: undefined,
     isFirstRequest,
     // A later pull without a batch would look like the end of the queue.
@@ -78,7 +79,7 @@ export function testQueueRequest(sent: RawParameters, project: number): { reques
   const request: QueueRequest = {
     key: queueKey(project, { commit_hash, branch, node_total }, test_queue_id),
     node_index,
-    suite: isInitialization(message) ? { paths: [...new Set(message.paths)], people: maskPeople(message) } : null,
+    suite: isInitialization(message) ? { paths: pathList(message.paths ?? []), people: maskPeople(message) } : null,
     listDigest: message.test_files_digest,
     isFirstRequest,
     takesNothing: message.skip_pull === true && isFirstRequest,
@@ -88,4 +89,9 @@ export function testQueueRequest(sent: RawParameters, project: number): { reques
     report: { batch_id: message.batch_id ?? null, failed_paths: message.failed_paths ?? [] },
   };
   return { request, echo: message.wants_times ? { node_uuid, batch_index } : null };
+}
+
+/** A path that is listed twice is run once. */
+function listedPaths(files: readonly ListedTestFile[]): PathList {
+  return pathList(files.map(({ path }) => path));
 }

@@ -1,11 +1,11 @@
 import { apiErrors } from '../api-error.js';
 import { limits } from '../limits.js';
-import { digestOfList } from '../list-digest.js';
 import { simulateQueue } from '../planning/batching/simulate-queue.js';
 import { type Estimates, estimate, QUEUE_PERCENTILE, SPLIT_PERCENTILE } from '../planning/estimating/estimate.js';
 import { encodeBasis } from '../planning/estimating/plan-basis.js';
 import { forecast, unknownFiles } from '../planning/forecasting/forecast.js';
 import { pack } from '../planning/packing/pack.js';
+import type { PathList } from '../planning/paths/path-list.js';
 import type { BuildKey } from './build-key.js';
 import type { QueueKey, SplitKey } from './keys.js';
 import { describeDifference, listDifference } from './list-difference.js';
@@ -26,8 +26,7 @@ export interface Planned<Plan> {
 
 /** The test files of a build. */
 export interface Suite {
-  /** Distinct. */
-  paths: readonly string[];
+  paths: PathList;
   people: People;
 }
 
@@ -99,7 +98,7 @@ export async function planQueue(
 async function estimates(
   { timings }: Store,
   { project, build }: { project: number; build: BuildKey },
-  paths: readonly string[],
+  paths: PathList,
   percentile: number,
   isWorker: boolean,
 ): Promise<Estimates | null> {
@@ -111,20 +110,20 @@ async function estimates(
 async function compareLists(
   plan: 'split' | 'queue',
   list: TestFileList | undefined,
-  paths: readonly string[],
+  paths: PathList,
   isWorker: boolean,
   planned: () => Promise<string[]>,
 ): Promise<Planned<never> | null> {
   const sent = listOf(paths);
   if (list?.digest === sent.digest) return { plan: null, sent: { ...sent, difference: null } };
   if (!isWorker && (list?.test_files ?? Infinity) >= limits.pooledTestFiles) return null;
-  const difference = listDifference(await planned(), paths);
+  const difference = listDifference(await planned(), paths.strings());
   const isSame = difference.onlyPlanned.length + difference.onlyListed.length === 0;
   return { plan: null, sent: { ...sent, difference: isSame ? null : describeDifference(plan, difference) } };
 }
 
-function listOf(paths: readonly string[]): TestFileList {
-  return { digest: digestOfList(paths), test_files: paths.length };
+function listOf({ columns: { digest }, length }: PathList): TestFileList {
+  return { digest, test_files: length };
 }
 
 /** Decodes the test files of a split or queue. */

@@ -5,21 +5,15 @@ export interface Segments {
   ends: Uint32Array;
 }
 
-/** A text, and the end of each of its pieces, in UTF-16 units. */
-export interface CutText {
-  text: string;
-  ends: Uint32Array;
-}
-
 export function toSegments(texts: readonly string[]): Segments {
   const ends = new Uint32Array(texts.length);
   let end = 0;
   for (let i = 0; i < texts.length; i++) ends[i] = end += texts[i]!.length;
-  return cutSegments({ text: texts.join(''), ends });
+  return cutSegments(texts.join(''), ends);
 }
 
-/** Encodes the text as UTF-8, with the same pieces. */
-export function cutSegments({ text, ends }: CutText): Segments {
+/** @param ends the end of each piece of the text, in UTF-16 units */
+function cutSegments(text: string, ends: Uint32Array): Segments {
   const size = Buffer.byteLength(text);
   // A buffer of Node's shared pool could not be moved to another thread.
   const bytes = Buffer.from(new ArrayBuffer(size));

@@ -2,13 +2,14 @@ import { expect, it } from 'vitest';
 import { queueKey } from '../../src/engine/keys.js';
 import { NOTHING_PLANNED, planQueue } from '../../src/engine/plans.js';
 import { pull, type QueueRequest, settle } from '../../src/engine/queues.js';
+import { pathList } from '../../src/planning/paths/path-list.js';
 import { openMemoryStore } from '../../src/store/memory/store.js';
 
 const NOW = Date.UTC(2026, 0, 1);
 const GRACE = 60_000;
 const key = queueKey(1, { commit_hash: 'abc', branch: 'main', node_total: 2 }, 'ci');
 const paths = ['a_spec.rb', 'b_spec.rb', 'c_spec.rb', 'd_spec.rb'];
-const suite = { paths, people: { user_seat: null, build_author: null } };
+const suite = { paths: pathList(paths), people: { user_seat: null, build_author: null } };
 const caller = { isRetry: false, hasLeft: () => false };
 
 const requestOf = (node_index: number, isFirstRequest: boolean): QueueRequest => ({

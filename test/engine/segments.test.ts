@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { cutSegments, segment, toSegments } from '../../src/engine/segments.js';
+import { segment, toSegments } from '../../src/engine/segments.js';
 
 describe('segments', () => {
   it.each([
@@ -10,10 +10,5 @@ describe('segments', () => {
     const segments = toSegments(texts);
     expect(texts.map((_text, i) => segment(segments, i).toString())).toEqual(texts);
     expect(segments.bytes.length).toBe(Buffer.byteLength(texts.join('')));
-  });
-
-  it('end where the pieces of a text end', () => {
-    const segments = cutSegments({ text: 'äbc漢', ends: Uint32Array.of(2, 3, 4) });
-    expect([0, 1, 2].map(i => segment(segments, i).toString())).toEqual(['äb', 'c', '漢']);
   });
 });

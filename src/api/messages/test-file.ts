@@ -20,10 +20,3 @@ export interface PlannedTestFile {
 }
 
 export type TestFileList<File> = File[] & tags.MaxItems<typeof limits.testFilesPerRequest>;
-
-/** Returns the distinct paths in their order: a path that is listed twice is run once. */
-export function distinctPaths(files: readonly ListedTestFile[]): string[] {
-  const paths = files.map(file => file.path);
-  const distinct = new Set(paths);
-  return distinct.size === paths.length ? paths : [...distinct];
-}

@@ -67,8 +67,10 @@ export class RemainingFiles {
       taken.push(file);
       room -= this.weights[file]!;
     }
-    for (;;) {
-      const file = this.#find(taken.length === 0 ? 0 : this.#firstWithin(room));
+    for (let file = 0; ; ) {
+      file = this.#find(file);
+      // Most often the next one fits.
+      if (taken.length > 0 && this.weights[file]! > room) file = this.#find(this.#firstWithin(room, file));
       if (file === this.weights.length) return taken;
       this.remove(file);
       taken.push(file);
@@ -91,9 +93,9 @@ export class RemainingFiles {
     return file;
   }
 
-  /** Returns the first file that is no longer than the weight. */
-  #firstWithin(weight: number): number {
-    let low = 0;
+  /** Returns the first file at or after this one that is no longer than the weight. */
+  #firstWithin(weight: number, file: number): number {
+    let low = file;
     let high = this.weights.length;
     while (low < high) {
       const middle = (low + high) >> 1;

@@ -1,4 +1,5 @@
 import { limits } from '../../limits.js';
+import type { PathList } from '../paths/path-list.js';
 import { toSeconds, toWeight } from '../weight.js';
 import { codeOf, emptyBasis, setBasis } from './basis.js';
 import { type BranchTiming, type BranchTimings, timingOn } from './branch-timings.js';
@@ -6,13 +7,15 @@ import type { KnownTimes } from './estimate.js';
 import { fileOf } from './test-case.js';
 import { type Expectation, estimateOf, expectationOf } from './timing.js';
 
-/** Looks up what a store knows of the paths of one project. */
+/** Looks up what a store knows of the paths of a list. */
 export interface TimingLookup {
   /** A number for the branch. */
   branch: number;
   /** The same for the default branch; null: the project has no build yet. */
   defaultBranch: number | null;
-  /** The timing of a path by `timingOn`; undefined: it was never measured. */
+  /** Reports the timing by `timingOn` of each listed path that was measured. */
+  each(report: (file: number, timing: BranchTiming) => void): void;
+  /** The same of a path that need not be listed; undefined: it was never measured. */
   timing(path: string): BranchTiming | undefined;
   /** The timings of up to `limit` test cases of a file; null: the project has no test cases. */
   cases: ((file: string, limit: number) => BranchTimings[]) | null;
@@ -29,22 +32,21 @@ const OTHER_BRANCH = codeOf('other_branch');
 const CASES = codeOf('cases');
 
 /** What is known of each path; for a file that was never measured itself, the sum of its test cases, of `mostCases` in all. */
-export function knownTimes(paths: readonly string[], lookup: TimingLookup, mostCases: number): LookedUpTimes {
+export function knownTimes(list: PathList, lookup: TimingLookup, mostCases: number): LookedUpTimes {
   const files = new Map<string, number>();
-  const seconds = new Float64Array(paths.length).fill(NaN);
-  const basis = emptyBasis(paths.length);
-  const set = (i: number, code: number, expected: Expectation) => {
-    seconds[i] = expected.seconds;
-    setBasis(basis, i, code, expected.builds, expected.deviation);
+  const seconds = new Float64Array(list.length).fill(NaN);
+  const basis = emptyBasis(list.length);
+  const set = (file: number, code: number, expected: Expectation) => {
+    seconds[file] = expected.seconds;
+    setBasis(basis, file, code, expected.builds, expected.deviation);
   };
+  lookup.each((file, timing) => set(file, sourceOf(timing, lookup), expectationOf(timing)));
+  const known: LookedUpTimes = { seconds, files, basis, isComplete: true };
+  if (!list.columns.hasCases && !lookup.cases) return known;
   let casesLeft = mostCases;
-  for (let i = 0; i < paths.length; i++) {
-    const path = paths[i]!;
-    const timing = lookup.timing(path);
-    if (timing) {
-      set(i, sourceOf(timing, lookup), expectationOf(timing));
-      continue;
-    }
+  for (let i = 0; i < list.length; i++) {
+    if (!Number.isNaN(seconds[i])) continue;
+    const path = list.at(i);
     const file = fileOf(path);
     if (file !== null) {
       const whole = files.has(file) ? undefined : lookup.timing(copyOf(file));
@@ -56,7 +58,7 @@ export function knownTimes(paths: readonly string[], lookup: TimingLookup, mostC
       if (sum) set(i, CASES, sum);
     }
   }
-  return { seconds, files, basis, isComplete: casesLeft > 0 };
+  return { ...known, isComplete: casesLeft > 0 };
 }
 
 function sourceOf({ branch }: BranchTiming, lookup: TimingLookup): number {

@@ -1,4 +1,4 @@
-import type { Estimates } from '../estimating/estimate.js';
+import { type Estimates, pathOf } from '../estimating/estimate.js';
 import { toSeconds } from '../weight.js';
 import { usefulNodes } from './useful-nodes.js';
 
@@ -36,15 +36,16 @@ export interface Forecast {
 const MAX_BINDING_FILES = 10;
 
 export function forecast(
-  { paths, seconds, weights }: Omit<Estimates, 'basis'>,
+  files: Omit<Estimates, 'basis'>,
   nodes: number,
   { makespan, lowerBound, isBoundByFile }: ExpectedOutcome,
 ): Forecast {
+  const { seconds, weights } = files;
   const total = weights.reduce((sum, weight) => sum + weight, 0);
   const binding_files = Array.from(
     weights.subarray(0, MAX_BINDING_FILES).filter(weight => weight > total / nodes),
     (weight, i) => ({
-      path: paths[i]!,
+      path: pathOf(files, i),
       seconds: toSeconds(weight),
     }),
   );

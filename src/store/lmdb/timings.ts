@@ -2,15 +2,19 @@ import type { KnownPath, Timings } from '../../engine/ports/timings.js';
 import { limits } from '../../limits.js';
 import { type BranchTiming, type BranchTimings, timingOn } from '../../planning/estimating/branch-timings.js';
 import { knownTimes, timesOfCases } from '../../planning/estimating/known-times.js';
+import type { PathList } from '../../planning/paths/path-list.js';
 import { rangeOfCases } from './codecs/path-keys.js';
 import { decodeTimingOn, decodeTimings } from './codecs/timing-codec.js';
 import type { Parts } from './parts.js';
-import { branchesOf } from './writes/apply-times.js';
+import { type Branches, branchesOf } from './writes/apply-times.js';
+
+/** Numbers are read in one range if it has at most this many for each path. A step of a range takes a third of the time of a look-up. */
+const NUMBERS_PER_PATH = 3;
 
 export function lmdbTimings(parts: Pick<Parts, 'projects' | 'paths' | 'pathNames' | 'timings' | 'pathNumbers' | 'timingBuffer'>) {
   const { projects, paths, pathNames, timings, pathNumbers, timingBuffer } = parts;
 
-  function timingOf(project: number, path: string, branch: number, defaultBranch: number | null): BranchTiming | undefined {
+  function timingOf(project: number, path: string, { branch, defaultBranch }: Branches): BranchTiming | undefined {
     const number = pathNumbers.get(project, path);
     if (number === undefined) return undefined;
     const buffered = timingBuffer.get(number);
@@ -18,6 +22,66 @@ export function lmdbTimings(parts: Pick<Parts, 'projects' | 'paths' | 'pathNames
     // Another thread may have deleted the path under this number and given the path a new one.
     const bytes = timings.getBinaryFast(number) ?? timings.getBinaryFast(pathNumbers.read(project, path) ?? number);
     return bytes && decodeTimingOn(bytes, branch, defaultBranch);
+  }
+
+  /** Reports the timing of each path of a list that was measured. */
+  function eachTiming(project: number, list: PathList, branches: Branches, report: (file: number, timing: BranchTiming) => void): void {
+    const { branch, defaultBranch } = branches;
+    const numbers = numbersOf(project, list);
+    const isRead = new Uint8Array(list.length);
+    const read = (file: number, timing: BranchTiming | undefined) => {
+      isRead[file] = 1;
+      if (timing) report(file, timing);
+    };
+    eachStored(numbers, (file, bytes) => read(file, decodeTimingOn(bytes, branch, defaultBranch)));
+    for (let file = 0; file < list.length; file++) {
+      const number = numbers[file]!;
+      if (number === 0) continue;
+      const buffered = timingBuffer.get(number);
+      if (buffered) read(file, timingOn(buffered.timings, branch, defaultBranch));
+      // Another thread may have deleted the path under this number and given the path a new one.
+      else if (isRead[file] === 0) read(file, timingOf(project, list.at(file), branches));
+    }
+  }
+
+  /** The numbers of the paths of a list; 0: a path was never recorded. */
+  function numbersOf(project: number, list: PathList): Uint32Array {
+    const { numbers } = list.columns;
+    const [highest = 0] = pathNames.getKeys({ reverse: true, limit: 1 });
+    // A path that had no number still has none if no number was given since.
+    if (numbers[list.length] === highest) return numbers;
+    for (let file = 0; file < list.length; file++) {
+      if (numbers[file] === 0) numbers[file] = pathNumbers.get(project, list.at(file)) ?? 0;
+    }
+    numbers[list.length] = highest;
+    return numbers;
+  }
+
+  /** Reads the timings under the numbers. @param found must not keep the bytes */
+  function eachStored(numbers: Uint32Array, found: (file: number, bytes: Buffer) => void): void {
+    let [first, last, count] = [Infinity, 0, 0];
+    for (let file = 0; file < numbers.length - 1; file++) {
+      const number = numbers[file]!;
+      if (number === 0) continue;
+      count += 1;
+      if (number < first) first = number;
+      if (number > last) last = number;
+    }
+    if (count === 0) return;
+    if (last - first >= NUMBERS_PER_PATH * count) {
+      for (let file = 0; file < numbers.length - 1; file++) {
+        const bytes = numbers[file] === 0 ? undefined : timings.getBinaryFast(numbers[file]!);
+        if (bytes) found(file, bytes);
+      }
+      return;
+    }
+    /** By number: the file + 1. */
+    const files = new Uint32Array(last - first + 1);
+    for (let file = 0; file < numbers.length - 1; file++) if (numbers[file]! > 0) files[numbers[file]! - first] = file + 1;
+    for (const { key, value } of timings.getRange({ start: first, end: last + 1 })) {
+      const file = files[key - first]!;
+      if (file > 0) found(file - 1, value);
+    }
   }
 
   function timingsOf(number: number): BranchTimings {
@@ -32,13 +96,13 @@ export function lmdbTimings(parts: Pick<Parts, 'projects' | 'paths' | 'pathNames
   }
 
   return {
-    estimates(project, branchName, listed, mostCases) {
+    estimates(project, branchName, list, mostCases) {
       const branches = branchesOf(parts, project, branchName);
-      const { branch, defaultBranch } = branches;
+      const each = (report: (file: number, timing: BranchTiming) => void) => eachTiming(project, list, branches, report);
       const cases = (file: string, limit: number) => casesOf(project, file, limit);
       const hasCases = projects.get(project)?.has_test_cases ?? false;
-      const timing = (path: string) => timingOf(project, path, branch, defaultBranch);
-      return knownTimes(listed, { ...branches, timing, cases: hasCases ? cases : null }, mostCases);
+      const timing = (path: string) => timingOf(project, path, branches);
+      return knownTimes(list, { ...branches, each, timing, cases: hasCases ? cases : null }, mostCases);
     },
     cases(project, branchName, file) {
       const { branch, defaultBranch } = branchesOf(parts, project, branchName);

@@ -135,7 +135,7 @@ export function memoryQueues({ queues, ciRuns, recorded }: Tables, options: Queu
     copiedBatches: id => structuredClone([...(byId(id)?.copied ?? [])]),
     forecast: id => byId(id)?.content.forecast ?? null,
     basis: id => byId(id)?.content.basis ?? null,
-    encode: files => toSegments(files.paths.map((_, file) => plannedFile(files, file))),
+    encode: files => toSegments(Array.from(files.seconds, (_, file) => plannedFile(files, file))),
     load() {
       const left = [...queues.values()].map(({ queue }) => queue.filesLeft);
       return {

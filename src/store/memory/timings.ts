@@ -2,7 +2,7 @@ import { shortDigest } from '../../engine/digest.js';
 import type { Build, Run } from '../../engine/ports/builds.js';
 import type { KnownPath, Timings } from '../../engine/ports/timings.js';
 import { limits } from '../../limits.js';
-import { type BranchTimings, measureOn, timingOn } from '../../planning/estimating/branch-timings.js';
+import { type BranchTiming, type BranchTimings, measureOn, timingOn } from '../../planning/estimating/branch-timings.js';
 import { knownTimes, timesOfCases } from '../../planning/estimating/known-times.js';
 import { fileOf } from '../../planning/estimating/test-case.js';
 import type { Measurement } from '../../planning/estimating/timing.js';
@@ -10,13 +10,19 @@ import type { Tables } from './tables.js';
 
 export function memoryTimings(tables: Tables): Timings {
   return {
-    estimates(project, branchName, paths, mostCases) {
+    estimates(project, branchName, list, mostCases) {
       const branch = shortDigest(branchName);
       const defaultBranch = defaultBranchOf(tables, project);
       const timing = (path: string) => timingOn(tables.paths.get(pathKey(project, path))?.timings ?? [], branch, defaultBranch);
+      const each = (report: (file: number, known: BranchTiming) => void) => {
+        for (let file = 0; file < list.length; file++) {
+          const known = timing(list.at(file));
+          if (known) report(file, known);
+        }
+      };
       const casesByFile = testCases(tables, project);
       const cases = (file: string, limit: number) => (casesByFile.get(file) ?? []).slice(0, limit);
-      return knownTimes(paths, { branch, defaultBranch, timing, cases }, mostCases);
+      return knownTimes(list, { branch, defaultBranch, each, timing, cases }, mostCases);
     },
     cases(project, branchName, file) {
       const cases = (testCases(tables, project).get(file) ?? []).slice(0, limits.testCasesPerFile);

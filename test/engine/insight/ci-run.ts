@@ -12,6 +12,7 @@ import { encodeBasis } from '../../../src/planning/estimating/plan-basis.js';
 import { forecast } from '../../../src/planning/forecasting/forecast.js';
 import { toWeight } from '../../../src/planning/weight.js';
 import { openMemoryStore } from '../../../src/store/memory/store.js';
+import { pathsOf, plannedPaths } from '../../harness/planned-paths.js';
 import { BUILD, NOBODY, NOW, newProject, pull, record, settle } from '../../store/contract/fixtures.js';
 
 /** Seconds by path; null: never measured. */
@@ -59,7 +60,7 @@ export class TestBuild {
   createSplit(suite: Suite, parts: string[][], key = splitKey(this.project, this.build, '1', false), seconds = 0): Promise<Split> {
     const { splits } = this.store;
     const files = estimatesOf(suite);
-    const nodes = parts.map(paths => paths.map(path => files.paths.indexOf(path)));
+    const nodes = parts.map(paths => paths.map(path => pathsOf(files).indexOf(path)));
     return Promise.resolve(
       splits.create(key, { ...planOf(files), files: splits.encode(files, nodes), basis: encodeBasis(files, nodes) }, at(seconds)),
     );
@@ -107,7 +108,7 @@ function estimatesOf(suite: Suite): Estimates {
     else setBasis(basis, i, codeOf('branch'), 1, 0.2);
   return {
     basis,
-    paths: listed.map(([path]) => path),
+    ...plannedPaths(listed.map(([path]) => path)),
     seconds: Float64Array.from(listed, ([, seconds]) => seconds ?? NaN),
     weights: Float64Array.from(listed, ([, seconds]) => toWeight(seconds ?? GUESS_SECONDS)),
   };
@@ -115,5 +116,5 @@ function estimatesOf(suite: Suite): Estimates {
 
 function planOf(files: Estimates) {
   const outcome = { makespan: 20_000, lowerBound: 20_000, isBoundByFile: false };
-  return { people: NOBODY, list: { digest: 'digest', test_files: files.paths.length }, forecast: forecast(files, 2, outcome) };
+  return { people: NOBODY, list: { digest: 'digest', test_files: files.order.length }, forecast: forecast(files, 2, outcome) };
 }

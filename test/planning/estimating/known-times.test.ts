@@ -4,6 +4,7 @@ import { emptyBasis, fileBasis } from '../../../src/planning/estimating/basis.js
 import type { BranchTiming, BranchTimings } from '../../../src/planning/estimating/branch-timings.js';
 import { timingOn } from '../../../src/planning/estimating/branch-timings.js';
 import { knownTimes } from '../../../src/planning/estimating/known-times.js';
+import { pathList } from '../../../src/planning/paths/path-list.js';
 
 const [MAIN, FEATURE, NEW, OTHER] = [1, 2, 3, 4];
 
@@ -18,17 +19,24 @@ const timing = (seconds: number, branch: number | null = MAIN, at = 0): BranchTi
 
 /** The times of paths as a branch finds them, with MAIN as the default branch. */
 function timesOn(branch: number, timings: Record<string, BranchTimings>, paths: readonly string[], mostCases = 100) {
+  const list = pathList(paths);
+  const timing = (path: string) => timingOn(timings[path] ?? [], branch, MAIN);
   const lookup = {
     branch,
     defaultBranch: MAIN,
-    timing: (path: string) => timingOn(timings[path] ?? [], branch, MAIN),
+    each: (report: (file: number, timing: BranchTiming) => void) =>
+      list.strings().forEach((path, file) => {
+        const known = timing(path);
+        if (known) report(file, known);
+      }),
+    timing,
     cases: (file: string, limit: number) =>
       Object.keys(timings)
         .filter(path => path.startsWith(`${file}[`))
         .slice(0, limit)
         .map(path => timings[path]!),
   };
-  return knownTimes(paths, lookup, mostCases);
+  return knownTimes(list, lookup, mostCases);
 }
 
 describe('the time of a file that only its test cases tell', () => {
@@ -54,8 +62,8 @@ describe('the time of a file that only its test cases tell', () => {
 
   it('is unknown when there are none, or the project has no test cases', () => {
     expect(secondsOn(MAIN, {})).toBeNaN();
-    const lookup = { branch: MAIN, defaultBranch: MAIN, timing: () => undefined, cases: null };
-    expect(knownTimes(['a'], lookup, 10)).toEqual({
+    const lookup = { branch: MAIN, defaultBranch: MAIN, each: () => {}, timing: () => undefined, cases: null };
+    expect(knownTimes(pathList(['a']), lookup, 10)).toEqual({
       seconds: Float64Array.of(NaN),
       files: new Map(),
       basis: emptyBasis(1),

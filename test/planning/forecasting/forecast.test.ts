@@ -3,10 +3,11 @@ import { seededRandom } from '../../../bench/random.js';
 import { type ExpectedOutcome, forecast } from '../../../src/planning/forecasting/forecast.js';
 import { pack } from '../../../src/planning/packing/pack.js';
 import { toWeight } from '../../../src/planning/weight.js';
+import { plannedPaths } from '../../harness/planned-paths.js';
 
 /** Files with these durations, slowest first. */
 const files = (seconds: number[], unknown: number[] = []) => ({
-  paths: seconds.map((_, i) => `${i}_spec.rb`),
+  ...plannedPaths(seconds.map((_, i) => `${i}_spec.rb`)),
   seconds: Float64Array.from(seconds, (time, i) => (unknown.includes(i) ? NaN : time)),
   weights: Float64Array.from(seconds, toWeight),
 });

@@ -10,9 +10,11 @@ import type { Summary } from '../../../src/engine/ports/summaries.js';
 import type { Batch, Pull } from '../../../src/engine/queue/batch.js';
 import { newRun } from '../../../src/engine/recordings.js';
 import { BASIS_BYTES } from '../../../src/planning/estimating/basis.js';
-import type { Estimates } from '../../../src/planning/estimating/estimate.js';
+import { type Estimates, pathOf } from '../../../src/planning/estimating/estimate.js';
 import { encodeBasis } from '../../../src/planning/estimating/plan-basis.js';
 import { forecast } from '../../../src/planning/forecasting/forecast.js';
+import { pathList } from '../../../src/planning/paths/path-list.js';
+import { plannedPaths } from '../../harness/planned-paths.js';
 
 export const NOW = Date.UTC(2026, 0, 1);
 export const HOUR = 3_600_000;
@@ -51,8 +53,10 @@ export async function buildsOf(store: Store, project: number): Promise<Build[]> 
 
 /** Returns the known seconds of each path; null: none are known. */
 export async function secondsOf(store: Store, project: number, paths: readonly string[], branch = 'main'): Promise<(number | null)[]> {
-  const { seconds } = await store.timings.estimates(project, branch, paths, 100_000);
-  return Array.from(seconds, time => (Number.isNaN(time) ? null : time));
+  const list = pathList(paths);
+  const { seconds } = await store.timings.estimates(project, branch, list, 100_000);
+  const times = paths.map(path => seconds[list.indexOf(path)]!);
+  return times.map(time => (Number.isNaN(time) ? null : time));
 }
 
 /** Sweeps to the end. Returns how many records were deleted, by kind. */
@@ -69,7 +73,7 @@ export const LIST = { digest: 'digest of a list', test_files: 3 };
 export function estimates(count: number): Estimates {
   const paths = Array.from({ length: count }, (_, i) => `spec/größe_${i}_spec.rb`);
   return {
-    paths,
+    ...plannedPaths(paths),
     seconds: new Float64Array(count).fill(2).fill(NaN, count - 1),
     weights: new Float64Array(count).fill(20_000),
     basis: new Uint8Array(BASIS_BYTES * count).fill(1),
@@ -78,8 +82,9 @@ export function estimates(count: number): Estimates {
 
 /** Returns some of these files as the store encodes them. */
 export function planned(count: number, files: readonly number[]): { path: string; time_execution: number | null }[] {
-  const { paths, seconds } = estimates(count);
-  return files.map(file => ({ path: paths[file]!, time_execution: Number.isNaN(seconds[file]) ? null : seconds[file]! }));
+  const plan = estimates(count);
+  const { seconds } = plan;
+  return files.map(file => ({ path: pathOf(plan, file), time_execution: Number.isNaN(seconds[file]) ? null : seconds[file]! }));
 }
 
 export const FORECAST = forecast(estimates(3), 4, { makespan: 20_000, lowerBound: 20_000, isBoundByFile: false });

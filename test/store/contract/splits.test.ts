@@ -1,6 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { type SplitKey, splitKey } from '../../../src/engine/keys.js';
 import { decodeBasis } from '../../../src/planning/estimating/plan-basis.js';
+import { plannedPaths } from '../../harness/planned-paths.js';
 import { BUILD, estimates, FORECAST, HOUR, LIST, NOW, newProject, newSplit, planned, record, sweep } from './fixtures.js';
 import { stores } from './stores.js';
 
@@ -58,7 +59,7 @@ describe.each(stores)('splits in a store in $name', ({ open }) => {
   it('have nodes without files, and files in the order of the plan', async () => {
     const { store, splits, key } = await opened();
     const own = key('7');
-    const planned = { paths: ['c', 'b"},{"p[1].rb', 'a'], seconds: Float64Array.of(3, NaN, 0.25) };
+    const planned = { ...plannedPaths(['c', 'b"},{"p[1].rb', 'a']), seconds: Float64Array.of(3, NaN, 0.25) };
     const files = splits.encode(planned, [[0, 2], [], [1], []]);
     const split = await splits.create(own, { ...newSplit(store, own), files }, NOW);
     const texts = await Promise.all([0, 1, 2, 3].map(async node => (await splits.files(split, node))!.toString()));

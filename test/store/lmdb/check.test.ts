@@ -17,6 +17,7 @@ import { lmdbSignIns } from '../../../src/store/lmdb/sign-ins.js';
 import { lmdbSplits } from '../../../src/store/lmdb/splits.js';
 import { lmdbSummaries } from '../../../src/store/lmdb/summaries.js';
 import { commit } from '../../../src/store/lmdb/writes/commit.js';
+import { pathsOf } from '../../harness/planned-paths.js';
 import { temporaryFolder } from '../../harness/temporary-folder.js';
 import { FORECAST, LIST, NOBODY, summaryOf } from '../contract/fixtures.js';
 import { estimatesOf, expire, recordRun, temporaryStore } from './temporary-store.js';
@@ -75,7 +76,7 @@ async function fill(store: Parts): Promise<void> {
     10_000,
   );
   const { weights } = files;
-  const newQueue = { ...parts, list: list(files.paths), files: queues.encode(files), weights, basis: encodeBasis(files), guessed: true };
+  const newQueue = { ...parts, list: list(pathsOf(files)), files: queues.encode(files), weights, basis: encodeBasis(files), guessed: true };
   await queues.create(QUEUE, newQueue, NOW + 3 * DAY);
   for (const node_index of [0, 1]) {
     await queues.update(

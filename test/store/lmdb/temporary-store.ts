@@ -5,12 +5,14 @@ import { queueKey, splitKey } from '../../../src/engine/keys.js';
 import type { Recorded } from '../../../src/engine/ports/recordings.js';
 import type { RecordedTestFile } from '../../../src/engine/test-file.js';
 import { emptyBasis } from '../../../src/planning/estimating/basis.js';
+import { pathList } from '../../../src/planning/paths/path-list.js';
 import { expirePaths, expireStep } from '../../../src/store/lmdb/expiry.js';
 import { closeParts, openParts, type Parts } from '../../../src/store/lmdb/parts.js';
 import { lmdbRecordings } from '../../../src/store/lmdb/recordings.js';
 import { lmdbTimings } from '../../../src/store/lmdb/timings.js';
 import { Journal } from '../../../src/store/lmdb/writes/journal.js';
 import type { TimingWriteBuffer } from '../../../src/store/lmdb/writes/timing-write-buffer.js';
+import { plannedPaths } from '../../harness/planned-paths.js';
 import { recordRun as recordRunIn } from '../../harness/recording.js';
 import { temporaryFolder } from '../../harness/temporary-folder.js';
 
@@ -48,7 +50,7 @@ export async function nextTurns(): Promise<void> {
 export function estimatesOf(paths: readonly string[], weight = 100_000) {
   const { length } = paths;
   const weights = new Float64Array(length).fill(weight);
-  return { paths, seconds: new Float64Array(length).fill(NaN), weights, basis: emptyBasis(length) };
+  return { ...plannedPaths(paths), seconds: new Float64Array(length).fill(NaN), weights, basis: emptyBasis(length) };
 }
 
 const COMMIT = { commit_hash: 'abc', branch: 'main' };
@@ -66,7 +68,10 @@ export function recordRun(parts: Parts, project: number, node: NodeKey, files: r
 
 /** The known seconds of each path on the branch main; null: the path was never measured. */
 export function secondsOf(parts: Parts, project: number, paths: readonly string[]): (number | null)[] {
-  return Array.from(lmdbTimings(parts).estimates(project, 'main', paths, Infinity).seconds, time => (Number.isNaN(time) ? null : time));
+  const list = pathList(paths);
+  const { seconds } = lmdbTimings(parts).estimates(project, 'main', list, Infinity);
+  const times = paths.map(path => seconds[list.indexOf(path)]!);
+  return times.map(time => (Number.isNaN(time) ? null : time));
 }
 
 /** Sweeps to the end, as the service does. */

@@ -1,7 +1,8 @@
 import { apiErrors } from '../../../api-error.js';
 import { limits } from '../../../limits.js';
-import { estimate, QUEUE_PERCENTILE, SPLIT_PERCENTILE } from '../../../planning/estimating/estimate.js';
+import { estimate, pathOf, QUEUE_PERCENTILE, SPLIT_PERCENTILE } from '../../../planning/estimating/estimate.js';
 import { unknownFiles } from '../../../planning/forecasting/forecast.js';
+import { type PathList, pathList } from '../../../planning/paths/path-list.js';
 import { toSeconds } from '../../../planning/weight.js';
 import type { Build } from '../../ports/builds.js';
 import type { Store } from '../../ports/store.js';
@@ -26,8 +27,8 @@ export interface PlanSubject {
   /** Null: as in the newest build. */
   startSpread: number | null;
   pullCost: number | null;
-  /** Distinct; null: the files of the newest build. */
-  paths: readonly string[] | null;
+  /** Null: the files of the newest build. */
+  paths: PathList | null;
   /** See Scenario. */
   expectedPullCost: number;
 }
@@ -50,7 +51,7 @@ export async function preparePlan(store: Store, asked: PlanSubject): Promise<Pre
   const { project, branch, mode, within, expectedPullCost } = asked;
   const newest = await newestBuild(store, project, branch);
   const timeline = newest && (await readTimeline(store, await newestSubject(store, newest), newest.updated_at));
-  const paths = asked.paths ?? timeline?.files.paths ?? [];
+  const paths = asked.paths ?? pathList(timeline?.files.paths ?? []);
   if (paths.length === 0) throw apiErrors.invalid({ test_files: ['parameter is required, because the project has no build'] });
   const known = await store.timings.estimates(project, branch, paths, limits.testCasesPerRequest);
   const estimates = estimate(paths, known, mode === 'queue' ? QUEUE_PERCENTILE : SPLIT_PERCENTILE);
@@ -87,7 +88,7 @@ export async function preparePlan(store: Store, asked: PlanSubject): Promise<Pre
     files: paths.length,
     unknownFiles: unknown,
     total,
-    longest: { path: estimates.paths[0]!, seconds: seconds[0]! },
+    longest: { path: pathOf(estimates, 0), seconds: seconds[0]! },
   };
 }
 

@@ -1,7 +1,8 @@
 import { apiErrors } from '../../../api-error.js';
 import { limits } from '../../../limits.js';
-import { estimate, QUEUE_PERCENTILE, SPLIT_PERCENTILE } from '../../../planning/estimating/estimate.js';
+import { estimate, pathOf, QUEUE_PERCENTILE, SPLIT_PERCENTILE } from '../../../planning/estimating/estimate.js';
 import { unknownFiles } from '../../../planning/forecasting/forecast.js';
+import { pathList } from '../../../planning/paths/path-list.js';
 import { toSeconds } from '../../../planning/weight.js';
 import type { Build } from '../../ports/builds.js';
 import type { Millis, Store } from '../../ports/store.js';
@@ -76,11 +77,12 @@ async function knowledgeFor(
   }
   const { kind, files } = timeline;
   if ((changes.estimates ?? usualEstimatesOf(timeline)) !== 'now') return { now: null, cases, expectedPullCost };
-  const known = await timings.estimates(project, branch, files.paths, limits.testCasesPerRequest);
+  const list = pathList(files.paths);
+  const known = await timings.estimates(project, branch, list, limits.testCasesPerRequest);
   const isQueue = changes.mode === 'queue' || (changes.mode === null && kind === 'queue');
-  const today = estimate(files.paths, known, isQueue ? QUEUE_PERCENTILE : SPLIT_PERCENTILE);
-  const seconds = new Map(today.paths.map((path, i) => [path, toSeconds(today.weights[i]!)]));
-  return { now: { seconds, isGuessed: unknownFiles(today.seconds) > today.paths.length / 2 }, cases, expectedPullCost };
+  const today = estimate(list, known, isQueue ? QUEUE_PERCENTILE : SPLIT_PERCENTILE);
+  const seconds = new Map(Array.from(today.weights, (weight, i) => [pathOf(today, i), toSeconds(weight)]));
+  return { now: { seconds, isGuessed: unknownFiles(today.seconds) > list.length / 2 }, cases, expectedPullCost };
 }
 
 /** The wall times of the newest builds of the branch with these numbers of nodes, if they are about as old. */

@@ -1,5 +1,6 @@
 import { emptyBasis } from '../../../planning/estimating/basis.js';
-import { estimate, SPLIT_PERCENTILE } from '../../../planning/estimating/estimate.js';
+import { estimate, pathOf, SPLIT_PERCENTILE } from '../../../planning/estimating/estimate.js';
+import { pathList } from '../../../planning/paths/path-list.js';
 import { toSeconds } from '../../../planning/weight.js';
 import type { Timeline, TimelineFiles } from '../timeline/timeline.js';
 import { type Assumptions, assume, type Cut, type EstimatesOf } from './assumptions.js';
@@ -122,10 +123,13 @@ function timesOf({ files }: Timeline, seconds: Float64Array, estimates: Estimate
 /** The estimates of the plan. A split does not keep its guesses, so they are made again. */
 function withGuesses({ paths, estimates, isGuess }: TimelineFiles): Float64Array {
   if (!isGuess.some((guessed, file) => guessed === 1 && Number.isNaN(estimates[file]))) return estimates;
-  const planned = paths.filter((_, file) => isGuess[file] === 1 || !Number.isNaN(estimates[file]));
-  const seconds = estimates.filter((each, file) => isGuess[file] === 1 || !Number.isNaN(each));
-  const guessed = estimate(planned, { seconds, files: new Map(), basis: emptyBasis(planned.length) }, SPLIT_PERCENTILE);
-  const weights = new Map(guessed.paths.map((path, i) => [path, guessed.weights[i]!]));
+  const planned = new Map(
+    paths.flatMap((path, file) => (isGuess[file] === 1 || !Number.isNaN(estimates[file]) ? [[path, estimates[file]!]] : [])),
+  );
+  const list = pathList([...planned.keys()]);
+  const seconds = Float64Array.from(list.strings(), path => planned.get(path)!);
+  const guessed = estimate(list, { seconds, files: new Map(), basis: emptyBasis(list.length) }, SPLIT_PERCENTILE);
+  const weights = new Map(Array.from(guessed.weights, (weight, i) => [pathOf(guessed, i), weight]));
   return estimates.map((each, file) => (isGuess[file] === 1 && Number.isNaN(each) ? toSeconds(weights.get(paths[file]!)!) : each));
 }
 

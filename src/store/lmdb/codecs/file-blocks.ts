@@ -1,11 +1,11 @@
 import { apiErrors } from '../../../api-error.js';
 import type { NewQueue } from '../../../engine/ports/queues.js';
-import { cutSegments, type Segments, segment } from '../../../engine/segments.js';
+import { type Segments, segment } from '../../../engine/segments.js';
 import type { PathTimes } from '../../../planning/estimating/estimate.js';
 import type { Parts } from '../parts.js';
 import type { Tables } from '../tables.js';
 import { type Blob, type Blobs, entriesOf, readBlob } from '../writes/blobs.js';
-import { plannedFiles } from './planned-files.js';
+import { PlannedFileWriter } from './planned-files.js';
 
 /**
  * The test files of a queue, slowest first, each as JSON with a comma before it. They are stored in blocks, because a pull reads the
@@ -18,20 +18,21 @@ const WEIGHTS = 'weights';
 export const BASIS = 'basis';
 
 export function encodeFileBlocks(files: PathTimes): Segments {
-  const { bytes, ends } = cutSegments(plannedFiles(files));
-  const count = blockCount(ends.length);
-  const blocks = Buffer.from(new ArrayBuffer(END * FILES_PER_BLOCK * count + bytes.length));
-  const endsOfBlocks = new Uint32Array(count);
-  let at = 0;
-  for (let block = 0; block < count; block++) {
+  const { length } = files.order;
+  const ends = new Uint32Array(blockCount(length));
+  const writer = new PlannedFileWriter(files, END * FILES_PER_BLOCK * ends.length);
+  const { at: begin, bytes } = writer;
+  for (let block = 0; block < ends.length; block++) {
+    let endAt = writer.at;
+    const start = (writer.at += END * FILES_PER_BLOCK);
     const first = block * FILES_PER_BLOCK;
-    const last = Math.min(ends.length, first + FILES_PER_BLOCK) - 1;
-    const start = first === 0 ? 0 : ends[first - 1]!;
-    for (let i = 0; i < FILES_PER_BLOCK; i++) at = blocks.writeUInt32LE(ends[Math.min(last, first + i)]! - start, at);
-    blocks.set(bytes.subarray(start, ends[last]), at);
-    endsOfBlocks[block] = at += ends[last]! - start;
+    for (let planned = first; planned < first + FILES_PER_BLOCK; planned++) {
+      if (planned < length) writer.write(planned);
+      endAt = bytes.writeUInt32LE(writer.at - start, endAt);
+    }
+    ends[block] = writer.at - begin;
   }
-  return { bytes: blocks, ends: endsOfBlocks };
+  return { bytes: bytes.subarray(begin), ends };
 }
 
 /** The blobs of a queue: the blocks of its files, then their weights and the basis of these. */

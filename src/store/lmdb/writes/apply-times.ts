@@ -87,11 +87,13 @@ function branchNumber(branch: string): number {
 }
 
 /** The numbers of a branch and of the default branch, under which timings are kept. */
-export function branchesOf(
-  { projects }: Pick<Tables, 'projects'>,
-  project: number,
-  branch: string,
-): { branch: number; defaultBranch: number | null } {
+export interface Branches {
+  branch: number;
+  /** Null: the project has no build yet. */
+  defaultBranch: number | null;
+}
+
+export function branchesOf({ projects }: Pick<Tables, 'projects'>, project: number, branch: string): Branches {
   const name = projects.get(project)?.default_branch ?? null;
   return { branch: branchNumber(branch), defaultBranch: name === null ? null : branchNumber(name) };
 }

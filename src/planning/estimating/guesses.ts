@@ -1,0 +1,93 @@
+import type { PathList } from '../paths/path-list.js';
+import { type Basis, codeOf, setBasis } from './basis.js';
+import { fileOf } from './test-case.js';
+
+/** A directory needs this many known files to predict its new ones. */
+const MIN_KNOWN_FILES = 3;
+/** The guess while no file of the project was ever measured. */
+const FIRST_GUESS_SECONDS = 1;
+/** Directories further up are not considered: that limits the work for deep paths with a directory each. */
+const MAX_LEVELS = 8;
+
+const OF_FILE = codeOf('file');
+const OF_DIRECTORY = codeOf('directory');
+const OF_SUITE = codeOf('suite');
+const OF_NOTHING = codeOf('none');
+
+/** Guesses the seconds of unknown paths from the known files in the nearest directory that has enough of them. */
+export class Guesses {
+  /** By directory, or file of test cases; null: it has too few known paths. */
+  readonly #inside = new Map<string, number | null>();
+  /** Of the suite; undefined: not needed yet. */
+  #ofAll: { seconds: number; code: number } | undefined;
+
+  /** @param seconds in the order of the list; NaN: unknown */
+  constructor(
+    readonly list: PathList,
+    readonly seconds: Float64Array,
+    readonly percentile: number,
+  ) {}
+
+  /** Returns the seconds of an unknown path, and notes in the basis where they come from. */
+  guess(file: number, basis: Basis): number {
+    this.#ofAll ??= this.#suite();
+    if (this.#ofAll.code !== OF_NOTHING) {
+      const path = this.list.at(file);
+      for (const container of containersOf(path)) {
+        const guess = this.#guessInside(container);
+        if (guess === null) continue;
+        setBasis(basis, file, container === fileOf(path) ? OF_FILE : OF_DIRECTORY);
+        return guess;
+      }
+    }
+    setBasis(basis, file, this.#ofAll.code);
+    return this.#ofAll.seconds;
+  }
+
+  #suite(): { seconds: number; code: number } {
+    const known = this.seconds.filter(time => !Number.isNaN(time));
+    if (known.length === 0) return { seconds: FIRST_GUESS_SECONDS, code: OF_NOTHING };
+    return { seconds: percentileOf(known, this.percentile), code: OF_SUITE };
+  }
+
+  #guessInside(container: string): number | null {
+    let guess = this.#inside.get(container);
+    if (guess === undefined) {
+      const known = this.#timesInside(container);
+      guess = known.length < MIN_KNOWN_FILES ? null : percentileOf(Float64Array.from(known), this.percentile);
+      this.#inside.set(container, guess);
+    }
+    return guess;
+  }
+
+  #timesInside(container: string): number[] {
+    const times: number[] = [];
+    // After these the rest of a path begins: that of a file, or of a test case.
+    for (const separator of ['/', '\\', '[', ':']) {
+      const isDirectory = separator === '/' || separator === '\\';
+      const [from, to] = this.list.beginningWith(container + separator);
+      for (let file = from; file < to; file++) {
+        const time = this.seconds[file]!;
+        if (!Number.isNaN(time) && (isDirectory || fileOf(this.list.at(file)) === container)) times.push(time);
+      }
+    }
+    return times;
+  }
+}
+
+/** Yields what contains the path, nearest first: the file of a test case, then the directories. */
+function* containersOf(path: string): Generator<string> {
+  const file = fileOf(path);
+  if (file !== null) yield file;
+  let end = (file ?? path).length;
+  for (let level = 0; level < MAX_LEVELS; level++) {
+    end = Math.max(path.lastIndexOf('/', end - 1), path.lastIndexOf('\\', end - 1));
+    if (end <= 0) return;
+    yield path.slice(0, end);
+  }
+}
+
+/** @param seconds at least one; they are sorted in place */
+function percentileOf(seconds: Float64Array, percentile: number): number {
+  return seconds.sort()[Math.min(seconds.length - 1, Math.floor(seconds.length * percentile))]!;
+}
