@@ -15,10 +15,11 @@ export interface Cpu {
 /** USER_HZ of Linux on every architecture that Node runs on. */
 const TICKS_PER_SECOND = 100;
 
-export function readCpu(pid: number): Cpu {
+/** @param thread id of the thread that counts as the main one */
+export function readCpu(pid: number, thread = pid): Cpu {
   // The second field is a name in parentheses, which may contain spaces.
   const stat = fieldsOf(`/proc/${pid}/stat`, /^.*\) /);
-  const [ran = 0, starved = 0] = fieldsOf(`/proc/${pid}/task/${pid}/schedstat`);
+  const [ran = 0, starved = 0] = fieldsOf(`/proc/${pid}/task/${thread}/schedstat`);
   const [user = 0, kernel = 0] = stat.slice(11, 13).map(ticks => ticks / TICKS_PER_SECOND);
   return { all: user + kernel, kernel, main: ran / 1e9, starved: starved / 1e9 };
 }

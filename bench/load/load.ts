@@ -18,7 +18,7 @@ export interface Load {
   status: number;
   /**
    * A text in the body of every correct answer. null: the server reads nothing of a request and answers all alike. A generator may then send
-   * `ROUND` as it is, and count only errors as failures.
+   * the same request each time, and count only errors as failures.
    */
   expected: string | null;
 }

@@ -4,9 +4,11 @@ import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { exitOnSignals, killAtExit, removeFolder, temporaryFolder } from './cleanup.js';
+import type { Cpu } from './cpu.js';
 import type { Load, Outcome } from './load.js';
 import { ROUND } from './messages.js';
 import { requestTexts } from './prepared-requests.js';
+import { ThreadCpu } from './thread-cpu.js';
 import { answerMessages } from './worker-messages.js';
 import { meanLatency, percentile, withoutCorrection } from './wrk-latencies.js';
 
@@ -30,15 +32,12 @@ interface Printed {
   mismatches: number;
   bodyBytes: number;
   latencies: [number, number][];
-  /** Nanoseconds of its thread. */
-  ran: number;
-  starved: number;
   next: number;
 }
 
 async function generate(load: Load): Promise<Outcome> {
   if (load.amount !== undefined) throw new Error('wrk cannot end a load after a number of answers: use another generator');
-  const { answers, errors, refused, microseconds, checked, mismatches, bodyBytes, latencies, ran, starved, next } = await runWrk(load);
+  const { answers, errors, refused, microseconds, checked, mismatches, bodyBytes, latencies, next, cpu } = await runWrk(load);
   const measured = withoutCorrection(new Map(latencies), meanLatency(answers, microseconds, load.connections));
   return {
     answers,
@@ -48,26 +47,29 @@ async function generate(load: Load): Promise<Outcome> {
     p99Milliseconds: percentile(measured, 99) / 1000,
     meanAnswerBytes: checked === 0 ? 0 : Math.round(bodyBytes / checked),
     next,
-    cpu: { all: ran / 1e9, kernel: 0, main: ran / 1e9, starved: starved / 1e9 },
+    cpu,
   };
 }
 
-async function runWrk(load: Load): Promise<Printed> {
+async function runWrk(load: Load): Promise<Printed & { cpu: Cpu }> {
   const folder = temporaryFolder();
+  const file = join(folder, 'requests');
+  writeFileSync(file, requestTexts(load).join(SEPARATOR));
+  const flags = ['--threads', '1', '--connections', load.connections, '--duration', `${Math.ceil(load.seconds)}s`, '--timeout', '10s'];
+  const checks = load.expected === null ? [] : [load.status, load.expected];
+  const args = [...flags, '--script', SCRIPT, load.url, '--', file, load.from, ROUND, ...checks].map(String);
+  const wrk = killAtExit(spawn('wrk', args, { stdio: ['ignore', 'pipe', 'pipe'] }));
+  const cpu = new ThreadCpu(wrk.pid!);
   try {
-    const file = join(folder, 'requests');
-    writeFileSync(file, requestTexts(load).join(SEPARATOR));
-    const flags = ['--threads', '1', '--connections', load.connections, '--duration', `${Math.ceil(load.seconds)}s`, '--timeout', '10s'];
-    const checks = load.expected === null ? [] : [load.status, load.expected];
-    const args = [...flags, '--script', SCRIPT, load.url, '--', file, load.from, ROUND, ...checks].map(String);
-    const wrk = killAtExit(spawn('wrk', args, { stdio: ['ignore', 'pipe', 'pipe'] }));
     let output = '';
     for (const stream of [wrk.stderr!, wrk.stdout!]) stream.setEncoding('utf8').on('data', (text: string) => (output += text));
     const [code, signal] = (await once(wrk, 'close')) as [number | null, string | null];
     const printed = output.trimEnd().split('\n').at(-1)!;
     if (code !== 0 || !printed.startsWith('{')) throw new Error(`wrk exited with ${code ?? signal} and printed: ${output}`);
-    return JSON.parse(printed) as Printed;
+    const outcome = JSON.parse(printed) as Printed;
+    return { ...outcome, cpu: cpu.during(outcome.microseconds / 1e6) };
   } finally {
+    cpu.stop();
     removeFolder(folder);
   }
 }

@@ -79,10 +79,10 @@ describe.runIf(findInstalled().wrk)('a load by wrk', () => {
     expect(otherBody.failures).toBe(otherBody.answers);
   });
 
-  it('counts only errors as failures if no text is expected, and sends as many bytes', async () => {
+  it('counts only errors as failures if no text is expected, and sends the first request again and again', async () => {
     answer = { status: 200, body: BODY };
     expect(await load({ expected: null })).toMatchObject({ failures: 0, meanAnswerBytes: 0 });
-    expect(new Set(received.map(({ body }) => body))).toEqual(new Set([`first ${ROUND}, ${ROUND}`, 'second']));
+    expect(new Set(received.map(({ body }) => body))).toEqual(new Set([`first ${ROUND}, ${ROUND}`]));
     answer = { status: 422, body: BODY };
     const refused = await load({ expected: null });
     expect(refused.failures).toBe(refused.answers);
