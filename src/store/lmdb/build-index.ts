@@ -11,6 +11,12 @@ import type { Tables } from './tables.js';
 
 type IndexTables = Pick<Tables, 'buildIndex' | 'buildCounts' | 'buildGaps'>;
 
+/** `buildCounts`, or what a transaction keeps of it. */
+export interface BuildCounts {
+  get(filter: string): BuildCountRecord | undefined;
+  put(filter: string, count: BuildCountRecord): unknown;
+}
+
 /** The size of a block. */
 export const PLACES_PER_BLOCK = 1000;
 const NONE: BuildCountRecord = [0, 0];
@@ -27,11 +33,16 @@ export function filterKeys(project: number, { commit_hash, branch, node_total }:
 }
 
 /** Puts a build under its filters, within a write transaction. Returns its place under each. */
-export function indexBuild(tables: IndexTables, project: number, key: BuildKey, number: number): number[] {
+export function indexBuild(
+  { buildIndex, buildCounts }: Pick<Tables, 'buildIndex'> & { buildCounts: BuildCounts },
+  project: number,
+  key: BuildKey,
+  number: number,
+): number[] {
   return filterKeys(project, key).map(filter => {
-    const [count, place] = tables.buildCounts.get(filter) ?? NONE;
-    void tables.buildIndex.put([filter, place], number);
-    void tables.buildCounts.put(filter, [count + 1, place + 1]);
+    const [count, place] = buildCounts.get(filter) ?? NONE;
+    void buildIndex.put([filter, place], number);
+    void buildCounts.put(filter, [count + 1, place + 1]);
     return place;
   });
 }
@@ -59,8 +70,8 @@ export function unindexBuild(tables: IndexTables, { project, places, ...key }: B
 }
 
 /** Returns how many builds the filter finds. */
-export function buildCount(tables: IndexTables, project: number, filter: BuildFilter): number {
-  return (tables.buildCounts.get(filterKey(project, filter)) ?? NONE)[0];
+export function buildCount({ buildCounts }: { buildCounts: BuildCounts }, project: number, filter: BuildFilter): number {
+  return (buildCounts.get(filterKey(project, filter)) ?? NONE)[0];
 }
 
 /** Returns the numbers of the builds on one page (from 1), newest first, and how many builds the filter finds. */

@@ -113,9 +113,14 @@ export class TimingWriteBuffer {
     await this.makeRoom();
   }
 
+  /** Whether the buffer has room for more. */
+  get hasRoom(): boolean {
+    return this.#changed.size < limits.bufferedTimings && this.#unnamedCharacters < limits.unsavedPathCharacters;
+  }
+
   /** Resolves when the buffer has room for more. Throws a 503 when it cannot be written. */
   async makeRoom(): Promise<void> {
-    if (this.#changed.size < limits.bufferedTimings && this.#unnamedCharacters < limits.unsavedPathCharacters) return;
+    if (this.hasRoom) return;
     const named = this.saveNames();
     if (named) await written(named);
     await written(this.save());

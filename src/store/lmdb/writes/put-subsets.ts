@@ -1,0 +1,195 @@
+import { randomUUID } from 'node:crypto';
+import type { NodeKey } from '../../../engine/build-key.js';
+import { defaultBranchAfter } from '../../../engine/default-branch.js';
+import { buildDigest } from '../../../engine/keys.js';
+import type { Recorded } from '../../../engine/ports/recordings.js';
+import type { Millis } from '../../../engine/ports/store.js';
+import { type LastRun, outcomeOf } from '../../../engine/recordings.js';
+import { limits } from '../../../limits.js';
+import { type BuildCounts, buildCount, indexBuild } from '../build-index.js';
+import { runsOfNode, runsRecorded } from '../builds.js';
+import { areSameRuns, setOrdinal, subsetCount, subsetHead } from '../codecs/subset-codec.js';
+import type { Parts } from '../parts.js';
+import type { BuildCountRecord, BuildRecord, RunKey } from '../records.js';
+import type { Tables } from '../tables.js';
+import { kindOf, type PendingRun } from './apply-times.js';
+
+/** A run of a node, as it is recorded. */
+export interface NewSubset {
+  project: number;
+  key: NodeKey;
+  /** See subset-codec.ts; without its ordinal. */
+  bytes: Buffer;
+  hasTestCases: boolean;
+  isRetry: boolean;
+  at: Millis;
+}
+
+/** A run that was put, or why it was not. */
+export type PutSubset = PendingRun | Exclude<Recorded, 'recorded'>;
+
+/** Records runs within one write transaction. Many of them are of the same builds, which are read and put once. */
+export function putSubsets(parts: Parts, subsets: readonly NewSubset[]): PutSubset[] {
+  const group = new Group(parts);
+  const put = subsets.map(subset => group.put(subset));
+  group.end();
+  return put;
+}
+
+interface KnownBuild {
+  number: number;
+  record: BuildRecord;
+}
+
+class Group {
+  readonly #builds = new Map<string, KnownBuild>();
+  readonly #changed = new Set<KnownBuild>();
+  readonly #counts = new Map<string, BuildCountRecord>();
+  readonly #buildCounts: BuildCounts;
+  /** The last build that was created. */
+  #last: KnownBuild | null = null;
+
+  constructor(readonly tables: Parts) {
+    const { buildCounts } = tables;
+    this.#buildCounts = {
+      get: filter => this.#counts.get(filter) ?? buildCounts.get(filter),
+      put: (filter, count) => this.#counts.set(filter, count),
+    };
+  }
+
+  put({ project, key, bytes, hasTestCases, isRetry, at }: NewSubset): PutSubset {
+    const { tables } = this;
+    const digest = buildDigest(project, key);
+    const existing = this.#find(digest);
+    const last = existing && lastRunIfAny(tables, existing, key.node_index, at);
+    const outcome = outcomeOf(last && toLastRun(tables, existing!.number, key.node_index, last, bytes, isRetry), isRetry, at);
+    if (outcome !== 'recorded') return outcome;
+
+    const build = existing ?? this.#create(project, key, digest, at);
+    const { number, record } = build;
+    record.updated_at = Math.max(at, record.updated_at);
+    record.recorded = runsRecorded(record) + 1;
+    setOrdinal(bytes, record.recorded);
+    record.subsets += 1;
+    record.test_files += subsetCount(bytes);
+    this.#changed.add(build);
+    const runKey: RunKey = [number, key.node_index, (last?.run ?? 0) + 1];
+    void tables.subsets.put(runKey, bytes);
+    void tables.expiry.put([at, 'subset', ...runKey], true);
+    const entry = tables.timingBuffer.nextEntry();
+    void tables.pendingRuns.put(entry, runKey);
+    if (hasTestCases) noteTestCases(tables, project);
+    return { project, branch: key.branch, build: record.id, began: record.created_at, at, run: kindOf(runKey), entry };
+  }
+
+  /** Puts what several runs of the group may have changed. */
+  end(): void {
+    const { builds, buildCounts, meta } = this.tables;
+    for (const { number, record } of this.#changed) void builds.put(number, record);
+    for (const [filter, count] of this.#counts) void buildCounts.put(filter, count);
+    if (this.#last) void meta.put('nextBuild', this.#last.number + 1);
+  }
+
+  #find(digest: string): KnownBuild | null {
+    const known = this.#builds.get(digest);
+    if (known) return known;
+    const number = this.tables.buildNumbers.get(digest);
+    if (number === undefined) return null;
+    const build = { number, record: this.tables.builds.get(number)! };
+    this.#builds.set(digest, build);
+    return build;
+  }
+
+  #create(project: number, key: NodeKey, digest: string, at: Millis): KnownBuild {
+    const { tables } = this;
+    const { commit_hash, branch, node_total } = key;
+    const number = this.#last ? this.#last.number + 1 : (tables.meta.get('nextBuild') ?? 1);
+    const before = this.#last?.record ?? tables.builds.get(number - 1);
+    const id = before?.created_at === at ? uuidBelow(before.id) : randomUUID();
+    void tables.buildNumbers.put(digest, number);
+    void tables.buildNumbers.put(id, number);
+    const places = indexBuild(
+      { buildIndex: tables.buildIndex, buildCounts: this.#buildCounts },
+      project,
+      { commit_hash, branch, node_total },
+      number,
+    );
+    this.#chooseDefaultBranch(project, branch);
+    const times = { created_at: at, updated_at: at };
+    const recorded = tables.meta.get('lastOrdinal') ?? 0;
+    const record: BuildRecord = {
+      v: 1,
+      id,
+      project,
+      commit_hash,
+      branch,
+      node_total,
+      ...times,
+      recorded,
+      subsets: 0,
+      test_files: 0,
+      places,
+    };
+    const build = { number, record };
+    this.#builds.set(digest, build);
+    this.#last = build;
+    return build;
+  }
+
+  /** Chooses the default branch after a build was created. */
+  #chooseDefaultBranch(project: number, branch: string): void {
+    const { projects } = this.tables;
+    const record = projects.get(project);
+    if (!record || record.default_branch === branch) return;
+    const buildsOf = (name: string) => buildCount({ buildCounts: this.#buildCounts }, project, { branch: name });
+    const default_branch = defaultBranchAfter(record.default_branch, branch, buildsOf);
+    if (default_branch !== record.default_branch) void projects.put(project, { ...record, default_branch });
+  }
+}
+
+/** The last run of a node, counted from 1; null: it has none. */
+function lastRunIfAny(
+  { subsets }: Pick<Tables, 'subsets'>,
+  { number, record }: KnownBuild,
+  node_index: number,
+  at: Millis,
+): { run: number; bytes: Buffer } | null {
+  // Nearly always it has none: it records for the first time, and runs of recent builds have not expired.
+  const isRecent = at - record.created_at <= limits.lastUseUpdateMilliseconds;
+  if (isRecent && !subsets.doesExist([number, node_index, 1])) return null;
+  const newestFirst = { start: [number, node_index, Infinity], end: [number, node_index, 0], reverse: true, limit: 1 };
+  for (const { key, value } of subsets.getRange(newestFirst as object)) return { run: key[2], bytes: value };
+  return null;
+}
+
+function toLastRun(
+  tables: Pick<Tables, 'subsets'>,
+  number: number,
+  node_index: number,
+  { run, bytes }: { run: number; bytes: Buffer },
+  next: Buffer,
+  isRetry: boolean,
+): LastRun {
+  const isSame = isRetry && areSameRuns(bytes, next);
+  return { created_at: subsetHead(bytes).created_at, isSame, kept: runsKept(tables, number, node_index, run) };
+}
+
+/** Returns a random id below a given one. Builds of the same millisecond are listed by id, later ones first. */
+function uuidBelow(id: string): string {
+  const head = Number.parseInt(id.slice(0, 8) + id.slice(9, 13), 16) - 1 - Math.floor(Math.random() * 2 ** 24);
+  const digits = Math.max(0, head).toString(16).padStart(12, '0');
+  return `${digits.slice(0, 8)}-${digits.slice(8)}${randomUUID().slice(13)}`;
+}
+
+/** How many runs of a node are kept. The oldest ones are deleted first. */
+function runsKept(tables: Pick<Tables, 'subsets'>, number: number, node_index: number, last: number): number {
+  if (last < limits.runsPerNode) return last;
+  const [first] = [...tables.subsets.getKeys({ ...runsOfNode(number, node_index), limit: 1 })];
+  return last - first![2] + 1;
+}
+
+/** Notes that a file of the project may be known by its test cases only. */
+function noteTestCases(tables: Tables, project: number): void {
+  const record = tables.projects.get(project);
+  if (record && !record.has_test_cases) void tables.projects.put(project, { ...record, has_test_cases: true });
+}
