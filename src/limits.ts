@@ -90,7 +90,7 @@ export const limits = {
   readySeconds: 2,
   readyCacheMilliseconds: 1000,
 
-  /** Timings that are looked up, changed or written, and records that are put, in one turn of the event loop: about a millisecond. */
+  /** Timings that are looked up, changed or written, and records or batches that are put, in one turn of the event loop: about a millisecond. */
   timingsPerTurn: 250,
   putsPerTurn: 100,
   /** Changed timings are written after this time, or as soon as this many are buffered. */
@@ -100,12 +100,13 @@ export const limits = {
   pathNumbersBytes: 100_663_296,
   /** Characters of new paths, and of their keys, whose numbers are not on disk yet; beyond it recordings wait. */
   unsavedPathCharacters: 8_388_608,
-  /** Time until a journal entry is moved to the records of its queue. */
+  /** Time until the changes in the journal are moved to the records of their queues. */
   checkpointMilliseconds: 1000,
-  /** Journal entries that may wait for a checkpoint while checkpoints fail; beyond it 503. */
-  pendingJournalTurns: 100_000,
-  /** Characters from clients in these entries. An eighth of it starts a checkpoint at once; beyond it 503. */
-  pendingJournalCharacters: 33_554_432,
+  /** Bytes of changes that wait for a checkpoint. An eighth of it starts one at once; beyond it 503. */
+  pendingJournalBytes: 67_108_864,
+  /** A file of the journal grows by this much, and is cut to this size when it is used again after a burst. */
+  journalFileStepBytes: 1_048_576,
+  keptJournalFileBytes: 16_777_216,
   /** Test cases that are added up to estimate a file without a time of its own: per file, per request, and without a packing thread. */
   testCasesPerFile: 10_000,
   testCasesPerRequest: 500_000,

@@ -82,6 +82,7 @@ describe('the sources', () => {
       'node:http': 'http/node',
       'node:https': 'http/node',
       lmdb: 'store/lmdb',
+      msgpackr: 'store/lmdb',
       piscina: 'workers',
       sax: 'reports',
       '@streamparser/json': 'reports',

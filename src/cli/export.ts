@@ -4,11 +4,11 @@ import { Readable } from 'node:stream';
 import { pipeline } from 'node:stream/promises';
 import { exportLines } from '../engine/export.js';
 import type { Project } from '../engine/ports/access.js';
+import { fsyncPath } from '../fsync.js';
 import { ConfigError } from '../server/config.js';
 import type { LmdbStore } from '../store/lmdb/store.js';
 import { print } from '../terminal.js';
 import { withExistingStore } from './data-folder/data-folder.js';
-import { fsyncPath } from './data-folder/fsync.js';
 import { createPartialFile, type PartialFile } from './data-folder/partial-file.js';
 import { startProgress } from './process/progress.js';
 

@@ -37,10 +37,10 @@ function removeStale(prefix: string, name: string): void {
   }
 }
 
-/** A folder with any other entry was not made by Ballast. */
+/** A folder with any other entry was not made by Ballast. LMDB keeps a lock beside its file. */
 function isPartialFolder(folder: string, name: string): boolean {
   try {
-    return lstatSync(folder).isDirectory() && readdirSync(folder).every(entry => entry === name || entry === LOCK_FILE);
+    return lstatSync(folder).isDirectory() && readdirSync(folder).every(entry => [name, `${name}-lock`, LOCK_FILE].includes(entry));
   } catch (error) {
     if ((error as NodeJS.ErrnoException).code === 'ENOENT') return false;
     throw error;

@@ -8,6 +8,7 @@ import type { Committing } from './writes/commit.js';
 import { DiskSpaceGuard } from './writes/disk-space-guard.js';
 import { Failure } from './writes/failure.js';
 import { Journal } from './writes/journal.js';
+import { JournalFiles } from './writes/journal-files.js';
 import { TimingWriteBuffer } from './writes/timing-write-buffer.js';
 
 /** The tables of an open store, and the parts that read and write them. The groups of the port are made of these parts. */
@@ -46,7 +47,7 @@ export function openParts(dataDir: string, { storeFailed = () => {}, committed =
     ...writing,
     pathNumbers,
     nameOfPath: pathNameCache(tables),
-    journal: new Journal(writing),
+    journal: new Journal(writing, new JournalFiles(dataDir, failure)),
     timingBuffer: new TimingWriteBuffer({ ...writing, pathNumbers }),
     splitUsers: new LRUCache({ max: limits.cachedSplitUsers }),
     blobsRead: new LRUCache({ maxSize: limits.fileBlobCacheBytes, sizeCalculation: ({ length }) => length }),

@@ -2,8 +2,9 @@ import type { FileLock } from '../../file-lock.js';
 import { limits } from '../../limits.js';
 import type { Logger } from '../../server/log.js';
 import { lockFolder } from './lock.js';
+import type { Parts } from './parts.js';
 import { type LmdbOptions, type LmdbStore, openLmdbStore } from './store.js';
-import { STORE_VERSION, type Tables } from './tables.js';
+import { newJournalId, STORE_VERSION, type Tables } from './tables.js';
 import { applyPendingRuns } from './writes/apply-times.js';
 import { commit } from './writes/commit.js';
 
@@ -24,8 +25,7 @@ export async function serveFolder(dataDir: string, log: Logger, options: LmdbOpt
   };
   try {
     lock = lockFolder(dataDir);
-    const { meta } = parts;
-    if (meta.get('version') !== STORE_VERSION) await commit(parts, () => void meta.put('version', STORE_VERSION));
+    await upgrade(parts);
     await applyPendingRuns(parts, log);
     parts.journal.recover();
     readers = setInterval(() => clearDeadReaders(parts, log), limits.staleReadersMilliseconds);
@@ -34,6 +34,19 @@ export async function serveFolder(dataDir: string, log: Logger, options: LmdbOpt
     await close();
     throw error;
   }
+}
+
+/** Makes the store one of this version. A store that was restored from a backup gets a new journal. */
+async function upgrade(parts: Parts): Promise<void> {
+  const { meta, journal, journalTurns } = parts;
+  if (meta.get('version') === STORE_VERSION && meta.get('journal') !== undefined) return;
+  journal.read();
+  await journal.checkpoint();
+  await journalTurns.clearAsync();
+  await commit(parts, () => {
+    void meta.put('journal', newJournalId());
+    void meta.put('version', STORE_VERSION);
+  });
 }
 
 /**

@@ -1,3 +1,4 @@
+import { randomInt } from 'node:crypto';
 import { accessSync, constants, existsSync, mkdirSync } from 'node:fs';
 import { join } from 'node:path';
 import { type Database, type Key, open as openLmdb, type RootDatabase, type RootDatabaseOptionsWithPath } from 'lmdb';
@@ -23,7 +24,7 @@ import type {
 import { readStoreFile, type StoreFile } from './store-file.js';
 
 /** Raised when an older Ballast would misread the records of this one. src/docs/changelog.md lists the changes. */
-export const STORE_VERSION = 9;
+export const STORE_VERSION = 10;
 /** The oldest version that is read. */
 const OLDEST_VERSION = 5;
 
@@ -31,7 +32,7 @@ const OLDEST_VERSION = 5;
  * One LMDB file, one table per line. Records are msgpack maps whose `v` is their version; times are Millis.
  *
  * table          key                                           value
- * meta           'version' | 'nextProject' | 'nextBuild' | 'readiness' | 'checkpoint' | 'known' | 'lastOrdinal' | 'backup'  number
+ * meta           'version' | 'nextProject' | 'nextBuild' | 'readiness' | 'checkpoint' | 'known' | 'lastOrdinal' | 'backup' | 'journal'  number
  * projects       project (1, 2, ...)                           ProjectRecord
  * projectNames   name                                          project
  * tokens         first 32 hex digits of the token's SHA-256    TokenRecord
@@ -59,8 +60,8 @@ const OLDEST_VERSION = 5;
  * ciRuns         [project, created_at, id]                     CiRunRecord
  * ciRunKeys      id                                            [project, created_at]
  * ciRunsOfBuild  [digest(project, commit, branch, total), created_at, id]        project
- * journalTurns   number                                        TurnRecord     see batch-codec.ts
- * batches        [queue id, number of the last turn]           ChangeRecord[] the changes of a queue, in order; 0: of a copy
+ * journalTurns   number                                        TurnRecord     the journal below store version 10
+ * batches        [queue id, last record of the journal]        ChangeRecord[] the changes of a queue, in order; 0: of a copy
  * blobs          [split id, node_index]                        the test files of the node, see split-files.ts
  *                [queue id, block]                             some of its test files, see file-blocks.ts
  *                [queue id, 'weights']                         the weights of all of them, in descending order
@@ -113,6 +114,9 @@ export interface Tables {
 export type DayKey = [project: number, branch: string, day: number];
 
 export type ExpiryKey = [time: Millis, kind: string, ...key: (string | number)[]];
+
+/** The id of a new journal, see journal-record.ts. 0 is none. */
+export const newJournalId = () => 1 + randomInt(2 ** 48 - 1);
 
 export const STORE_FILE = 'ballast.lmdb';
 const MAP_BYTES = 2 ** 34;
@@ -216,7 +220,6 @@ function open(dataDir: string): Tables {
     ciRuns: table('ciRuns'),
     ciRunKeys: table('ciRunKeys'),
     ciRunsOfBuild: table('ciRunsOfBuild'),
-    // Not compressed, because an answer waits for it, and it is deleted within a second.
     journalTurns: root.openDB({ name: 'journalTurns', compression: false }),
     batches: table('batches'),
     blobs: root.openDB({ name: 'blobs', encoding: 'binary' }),
@@ -228,6 +231,7 @@ function open(dataDir: string): Tables {
   const version = tables.meta.get('version');
   if (version === undefined) {
     tables.meta.putSync('version', STORE_VERSION);
+    tables.meta.putSync('journal', newJournalId());
   } else if (version > STORE_VERSION || version < OLDEST_VERSION) {
     void root.close();
     throw new Error(`it has version ${version}, and this Ballast reads version ${STORE_VERSION}: start the Ballast that wrote it`);

@@ -1,10 +1,17 @@
-import { describe, expect, it } from 'vitest';
+import { cpSync } from 'node:fs';
+import { join } from 'node:path';
+import { describe, expect, it, onTestFinished } from 'vitest';
 import type { Batch } from '../../../src/engine/queue/batch.js';
+import { openLog } from '../../../src/server/log.js';
 import { encodeBatch } from '../../../src/store/lmdb/codecs/batch-codec.js';
 import { batchesOf } from '../../../src/store/lmdb/open-queue.js';
-import type { Parts } from '../../../src/store/lmdb/parts.js';
-import { Journal } from '../../../src/store/lmdb/writes/journal.js';
-import { afterKill, closedAfterTest, nextTurns, recordsByTable, temporaryStore, withPut } from './temporary-store.js';
+import { openParts, type Parts } from '../../../src/store/lmdb/parts.js';
+import type { QueueRecord } from '../../../src/store/lmdb/records.js';
+import { serveFolder } from '../../../src/store/lmdb/serve-folder.js';
+import { STORE_FILE, STORE_VERSION } from '../../../src/store/lmdb/tables.js';
+import { JOURNAL_FILES } from '../../../src/store/lmdb/writes/journal-files.js';
+import { temporaryFolder } from '../../harness/temporary-folder.js';
+import { afterKill, newJournal, nextTurns, recordsByTable, temporaryStore, withPut } from './temporary-store.js';
 
 const batch = (seq: number, files = [seq]): Batch => ({
   seq,
@@ -27,7 +34,8 @@ describe('the journal', () => {
     const store = temporaryStore();
     const turns = ['a', 'b', 'c'].map((queue, seq) => store.journal.write(queue, batch(seq)));
     await Promise.all(turns);
-    expect(recordsByTable(store)).toMatchObject({ journalTurns: 1, batches: 0 });
+    expect(store.journal.turns).toBe(1);
+    expect(recordsByTable(store)).toMatchObject({ batches: 0 });
     expect(filesOf(store, 'b')).toEqual([[1]]);
   });
 
@@ -38,7 +46,8 @@ describe('the journal', () => {
       await store.journal.write('b', batch(seq));
     }
     await store.journal.checkpoint();
-    expect(recordsByTable(store)).toMatchObject({ journalTurns: 0, batches: 2 });
+    expect(recordsByTable(store)).toMatchObject({ batches: 2 });
+    expect(store.journal.turns).toBe(0);
     expect(store.journal.pendingOf('a')).toEqual([]);
     expect(filesOf(store, 'a')).toEqual([[0], [1], [2], [3], [4]]);
   });
@@ -74,51 +83,48 @@ describe('the journal', () => {
     await store.journal.write('a', batch(1));
     const next = afterKill(store);
     await next.journal.checkpoint();
-    expect(recordsByTable(store)).toMatchObject({ journalTurns: 0, batches: 2 });
+    expect(next.journal.turns).toBe(0);
+    expect(recordsByTable(store)).toMatchObject({ batches: 2 });
     expect(filesOf(next, 'a')).toEqual([[0], [1]]);
     await next.journal.write('a', batch(2));
     await next.journal.checkpoint();
     expect(filesOf(next, 'a')).toEqual([[0], [1], [2]]);
   });
 
-  it('has each change once, whenever a process is killed during a checkpoint', async () => {
+  it('has each change once when a process is killed during a checkpoint', async () => {
     const store = temporaryStore();
     for (const seq of [0, 1]) await store.journal.write('a', batch(seq));
-    // The changes are written by queue, and the turns are not removed yet.
+    // The changes are written by queue, and the checkpoint is not marked as done.
     await store.batches.put(['a', 2], [encodeBatch(batch(0)), encodeBatch(batch(1))]);
     const second = afterKill(store);
     await second.journal.checkpoint();
     expect(filesOf(second, 'a')).toEqual([[0], [1]]);
-
-    // The checkpoint is marked as done, and one turn is not removed yet: later changes stay in force.
+    // It is marked as done, and the file still has the records: later changes stay in force.
     await store.batches.put(['a', 3], [1]);
     await store.meta.put('checkpoint', 3);
-    await store.journalTurns.put(2, [['a', encodeBatch(batch(1))]]);
     const third = afterKill(store);
     expect(filesOf(third, 'a')).toEqual([[0]]);
     await third.journal.write('a', batch(4));
     await third.journal.checkpoint();
-    expect(recordsByTable(store).journalTurns).toBe(0);
     expect(filesOf(third, 'a')).toEqual([[0], [4]]);
   });
 
-  it('rejects all changes that were made before a failure was known', async () => {
-    const store = temporaryStore();
+  it('rejects the changes of a failed write and all later ones, and tells the process', async () => {
+    const told: string[] = [];
+    const store = temporaryStore(undefined, { storeFailed: ({ message }) => told.push(message) });
     let fail = (_: Error) => {};
-    const { journalTurns } = store;
-    const put = () => new Promise<boolean>((_, reject) => (fail = reject));
-    const failing: { -readonly [K in keyof Parts]: Parts[K] } = { ...store, journalTurns: withPut(journalTurns, put) };
-    const journal = closedAfterTest(new Journal(failing));
+    const journal = newJournal(store, () => new Promise((_, reject) => (fail = reject)));
     const first = journal.write('a', batch(0));
     await nextTurns();
-    failing.journalTurns = journalTurns;
     const second = journal.write('a', batch(1));
-    fail(new Error('MDB_MAP_FULL'));
+    await nextTurns();
+    fail(Object.assign(new Error('i/o error, write'), { code: 'EIO' }));
     await expect(first).rejects.toMatchObject({ status: 503 });
     await expect(second).rejects.toMatchObject({ status: 503 });
-    await journal.write('a', batch(2));
-    // The turn after the failed one is on disk all the same: its node retries, and gets the same batch.
-    expect(journal.pendingOf('a').map(change => (change as Batch).seq)).toEqual([1, 2]);
+    await expect(journal.write('a', batch(2))).rejects.toMatchObject({ status: 503 });
+    expect(() => store.failure.assert()).toThrow();
+    expect(told).toEqual(['EIO while writing the journal']);
+    expect(journal.pendingOf('a')).toEqual([]);
   });
 
   it('keeps the changes that a checkpoint could not write, and writes them in the next one', async () => {
@@ -128,14 +134,114 @@ describe('the journal', () => {
       ...store,
       batches: withPut(batches, () => Promise.reject(new Error('full'))),
     };
-    const journal = closedAfterTest(new Journal(failing));
+    const journal = newJournal(failing);
     await journal.write('a', batch(0));
     await expect(journal.checkpoint()).rejects.toThrow('full');
     await journal.write('a', batch(1));
     expect(filesOf({ ...store, journal }, 'a')).toEqual([[0], [1]]);
     failing.batches = batches;
     await journal.checkpoint();
-    expect(recordsByTable(store)).toMatchObject({ journalTurns: 0, batches: 1 });
+    expect(recordsByTable(store)).toMatchObject({ batches: 1 });
     expect(filesOf({ ...store, journal }, 'a')).toEqual([[0], [1]]);
   });
+});
+
+describe('a backup of a store', () => {
+  const change = (seq: number, handed_at: number): Batch => ({ ...batch(seq), handed_at });
+
+  it.each<[situation: string, between: (store: Parts) => Promise<void>]>([
+    ['nothing else', async () => {}],
+    ['a checkpoint', store => store.journal.checkpoint()],
+    [
+      'a checkpoint of later changes',
+      async store => {
+        await store.journal.write('a', change(1, 5));
+        await store.journal.checkpoint();
+      },
+    ],
+    [
+      'two checkpoints',
+      async store => {
+        await store.journal.checkpoint();
+        await store.journal.write('a', change(1, 5));
+        await store.journal.checkpoint();
+      },
+    ],
+  ])('has the changes of the journal when %s came before the copy', async (_, between) => {
+    const store = temporaryStore();
+    await store.queues.put('a', {} as QueueRecord);
+    await store.journal.write('a', change(0, 1));
+    await store.journal.checkpoint();
+    store.journal.write('a', change(1, 2));
+    await store.journal.write('a', change(2, 3));
+    const reader = newJournal(store);
+    reader.read();
+    await between(store);
+    const folder = temporaryFolder();
+    await store.root.backup(join(folder, STORE_FILE), true);
+    const times = batchesOf(store, 'a').map(({ seq, handed_at }) => [seq, handed_at]);
+
+    const copy = temporaryStore(folder);
+    await reader.complete(copy);
+    const later = afterKill(copy);
+    expect(batchesOf(later, 'a').map(({ seq, handed_at }) => [seq, handed_at])).toEqual(times);
+  });
+
+  it('has no changes of queues that expired meanwhile', async () => {
+    const store = temporaryStore();
+    await store.journal.write('a', batch(0));
+    const reader = newJournal(store);
+    reader.read();
+    const copy = temporaryStore();
+    await reader.complete(copy);
+    expect(recordsByTable(copy).batches).toBe(0);
+  });
+
+  it('has a journal of its own: records of the store that are in its folder are not its own', async () => {
+    const store = temporaryStore();
+    await store.journal.write('a', batch(0));
+    const folder = temporaryFolder();
+    await store.root.backup(join(folder, STORE_FILE), true);
+    const reader = newJournal(store);
+    reader.read();
+    const copy = temporaryStore(folder);
+    await reader.complete(copy);
+    await copy.root.close();
+    await store.journal.write('a', batch(1));
+    for (const name of JOURNAL_FILES) cpSync(join(store.journal.files.folder, name), join(folder, name));
+    const served = await serveFolder(folder, openLog('silent'));
+    expect(served.parts.journal.turns).toBe(0);
+    await served.parts.journal.write('a', batch(2));
+    expect(served.parts.journal.pendingOf('a').map(change => (change as Batch).seq)).toEqual([2]);
+    await served.close();
+  });
+});
+
+it('a store of version 9 keeps the changes that it has in a table', async () => {
+  const folder = temporaryFolder();
+  const old = openParts(folder);
+  await old.batches.put(['a', 2], [encodeBatch(batch(0)), encodeBatch(batch(1))]);
+  await old.meta.put('checkpoint', 2);
+  // The first of them is left from a checkpoint that was interrupted.
+  await old.journalTurns.put(2, [['a', encodeBatch(batch(1))]]);
+  await old.journalTurns.put(3, [['a', 1]]);
+  await old.journalTurns.put(4, [
+    ['b', encodeBatch(batch(0))],
+    ['a', encodeBatch(batch(2))],
+  ]);
+  await old.meta.remove('journal');
+  await old.meta.put('version', 9);
+  await old.root.close();
+
+  const read = openParts(folder);
+  read.journal.read();
+  expect([filesOf(read, 'a'), filesOf(read, 'b')]).toEqual([[[0], [2]], [[0]]]);
+  await read.root.close();
+  const store = await serveFolder(folder, openLog('silent'));
+  onTestFinished(() => store.close());
+  expect([filesOf(store.parts, 'a'), filesOf(store.parts, 'b')]).toEqual([[[0], [2]], [[0]]]);
+  expect(recordsByTable(store.parts).journalTurns).toBe(0);
+  expect(store.parts.meta.get('version')).toBe(STORE_VERSION);
+  await store.parts.journal.write('b', batch(7));
+  expect(filesOf(afterKill(store.parts), 'b')).toEqual([[0], [7]]);
 });

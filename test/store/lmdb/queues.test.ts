@@ -2,13 +2,12 @@ import { describe, expect, it } from 'vitest';
 import type { QueueKey } from '../../../src/engine/keys.js';
 import type { OpenQueue, Verdict } from '../../../src/engine/ports/queues.js';
 import { limits } from '../../../src/limits.js';
-import type { TurnRecord } from '../../../src/store/lmdb/codecs/batch-codec.js';
-import { batchesOf, bytesOf } from '../../../src/store/lmdb/open-queue.js';
+import { bytesOf } from '../../../src/store/lmdb/open-queue.js';
 import type { Parts } from '../../../src/store/lmdb/parts.js';
 import { LmdbQueues } from '../../../src/store/lmdb/queues.js';
-import { Journal } from '../../../src/store/lmdb/writes/journal.js';
+import { Failure } from '../../../src/store/lmdb/writes/failure.js';
 import { ascending, NOW, newQueue, pull, pullAll, settle, upTo } from '../contract/fixtures.js';
-import { afterKill, closedAfterTest, leftovers, nextTurns, queueOf, recordsByTable, temporaryStore, withPut } from './temporary-store.js';
+import { afterKill, leftovers, newJournal, nextTurns, queueOf, recordsByTable, temporaryStore, withPut } from './temporary-store.js';
 
 const KEY = queueOf('build-1');
 const ROOMY = { cacheBytes: 1e9, pullCost: 0, lease: null };
@@ -75,35 +74,23 @@ describe('the records of a queue', () => {
   });
 });
 
-it('a queue whose journal fails is read back with what was written after the failure', async () => {
+it('a queue whose journal fails has at the next start what was on disk, and the nodes that were refused get theirs', async () => {
   const parts = temporaryStore();
-  const { journalTurns } = parts;
-  let fail = (_: Error) => {};
-  let land = () => {};
-  const failing = { ...parts, journalTurns };
-  failing.journalTurns = withPut(journalTurns, () => new Promise<boolean>((_, reject) => (fail = reject)));
-  const store = open({ ...failing, journal: closedAfterTest(new Journal(failing)) });
+  // That of the process that ends.
+  const failing = { ...parts, failure: new Failure(parts.root, () => {}) };
+  let fail = () => {};
+  const journal = newJournal(failing, () => new Promise((_, reject) => (fail = () => reject(new Error('i/o error')))));
+  const store = open({ ...failing, journal });
   await create(store, KEY);
-  const { id } = store.queues.find(KEY)!;
-  const first = pull(store, KEY, 0, { batch_uuid: 'u-0' });
+  const refused = upTo(2).map(node => pull(store, KEY, node, { batch_uuid: `u-${node}` }));
   await nextTurns();
-  const put = (key: number, record: TurnRecord) => new Promise<boolean>(resolve => (land = () => resolve(journalTurns.put(key, record))));
-  failing.journalTurns = withPut(journalTurns, put as () => Promise<boolean>);
-  const second = pull(store, KEY, 1, { batch_uuid: 'u-1' });
-  await nextTurns();
-  failing.journalTurns = journalTurns;
-  fail(new Error('MDB_MAP_FULL'));
-  await expect(first).rejects.toMatchObject({ status: 503 });
-  const third = pull(store, KEY, 2, { batch_uuid: 'u-2' });
-  await nextTurns();
-  land();
-  await expect(second).rejects.toMatchObject({ status: 503 });
-  const handed = [(await third)!, (await pull(store, KEY, 3, { batch_uuid: 'u-3' }))!];
-  const written = batchesOf(store.queues.parts, id).find(({ batch_uuid }) => batch_uuid === 'u-1');
-  const repeated = (await pull(store, KEY, 1, { batch_uuid: 'u-1' }))!;
-  expect(repeated.files).toEqual(written?.files);
-  const rest = await pullAll(store, KEY, 3);
-  expect(ascending([...handed, repeated].flatMap(({ files }) => files).concat(rest))).toEqual(upTo(20));
+  fail();
+  for (const node of refused) await expect(node).rejects.toMatchObject({ status: 503 });
+  await expect(pull(store, KEY, 2, { batch_uuid: 'u-2' })).rejects.toMatchObject({ status: 503 });
+  const next = open(afterKill(parts));
+  const handed: number[] = [];
+  for (const node of upTo(3)) handed.push(...(await pull(next, KEY, node, { batch_uuid: `u-${node}` }))!.files);
+  expect(ascending(handed.concat(await pullAll(next, KEY, 3)))).toEqual(upTo(20));
 });
 
 describe('the cache of queues', () => {

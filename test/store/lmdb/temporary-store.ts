@@ -7,18 +7,19 @@ import type { RecordedTestFile } from '../../../src/engine/test-file.js';
 import { emptyBasis } from '../../../src/planning/estimating/basis.js';
 import { pathList } from '../../../src/planning/paths/path-list.js';
 import { expirePaths, expireStep } from '../../../src/store/lmdb/expiry.js';
-import { closeParts, openParts, type Parts } from '../../../src/store/lmdb/parts.js';
+import { closeParts, openParts, type Parts, type PartsOptions } from '../../../src/store/lmdb/parts.js';
 import { lmdbRecordings } from '../../../src/store/lmdb/recordings.js';
 import { lmdbTimings } from '../../../src/store/lmdb/timings.js';
 import { Journal } from '../../../src/store/lmdb/writes/journal.js';
+import { JournalFiles, type WriteBytes } from '../../../src/store/lmdb/writes/journal-files.js';
 import type { TimingWriteBuffer } from '../../../src/store/lmdb/writes/timing-write-buffer.js';
 import { plannedPaths } from '../../harness/planned-paths.js';
 import { recordRun as recordRunIn } from '../../harness/recording.js';
 import { temporaryFolder } from '../../harness/temporary-folder.js';
 
 /** The parts of a store, by default in a folder of its own, closed after the test. */
-export function temporaryStore(dataDir = temporaryFolder()): Parts {
-  const parts = openParts(dataDir);
+export function temporaryStore(dataDir = temporaryFolder(), options: PartsOptions = {}): Parts {
+  const parts = openParts(dataDir, options);
   onTestFinished(() => closeParts(parts));
   return parts;
 }
@@ -31,9 +32,14 @@ export function closedAfterTest<Part extends Journal | TimingWriteBuffer>(part: 
 
 /** The parts as a process finds them that starts after another one was killed. */
 export function afterKill(parts: Parts): Parts {
-  const journal = closedAfterTest(new Journal(parts));
+  const journal = newJournal(parts);
   journal.recover();
   return { ...parts, journal };
+}
+
+/** Another journal in the folder of a store, closed after the test. */
+export function newJournal(parts: Parts, write?: WriteBytes): Journal {
+  return closedAfterTest(new Journal(parts, new JournalFiles(parts.journal.files.folder, parts.failure, write)));
 }
 
 /** The table with another `put`. */

@@ -1,4 +1,5 @@
 import type { Parts } from '../parts.js';
+import { JOURNAL_FILES } from '../writes/journal-files.js';
 import { problemsOfBuildIndex } from './build-index.js';
 import { problemsOfBuilds } from './builds.js';
 import { problemsOfCiRuns } from './ci-runs.js';
@@ -27,8 +28,11 @@ const kinds: Readonly<Record<string, (parts: Parts, seen: Seen) => Iterable<Prob
  * yields to the event loop.
  */
 export function* problemsOf(parts: Parts, seen: Seen): Generator<Problem> {
-  // The journal that a server has in memory is in another process.
-  parts.journal.read();
+  // Before all others, because it sets the state that is read. The journal that a server has in memory is in another process.
+  yield* ofRecord('journal', JOURNAL_FILES, () => {
+    parts.journal.read();
+    return [];
+  });
   for (const [kind, problems] of Object.entries(kinds)) yield* ofRecord(kind, null, () => problems(parts, seen));
 }
 

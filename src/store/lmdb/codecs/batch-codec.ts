@@ -1,3 +1,4 @@
+import { Packr } from 'msgpackr';
 import type { Change } from '../../../engine/ports/queues.js';
 import type { Batch, CasesByFile, EndedLease } from '../../../engine/queue/batch.js';
 import type { KeptDecision } from '../../../engine/queue/decision.js';
@@ -30,8 +31,10 @@ export interface BatchRecord {
 
 export type ChangeRecord = BatchRecord | number;
 
-/** The changes of all queues in one turn of the event loop, in their order. */
+/** The changes of all queues in one turn of the event loop, in their order: a payload of the journal, in msgpack. */
 export type TurnRecord = [queue: string, change: ChangeRecord][];
+
+const msgpack = new Packr({});
 
 const LEASE_ON_DISK = { expired: 'lost', returned: 'late', restarted: 'restarted', closed: 'ended' } as const;
 const LEASE_IN_MEMORY = { lost: 'expired', late: 'returned', restarted: 'restarted', ended: 'closed' } as const satisfies Record<
@@ -70,6 +73,14 @@ export function encodeChange(change: Change): ChangeRecord {
 
 export function decodeChange(change: ChangeRecord): Change {
   return typeof change === 'number' ? change : decodeBatch(change);
+}
+
+export function encodeTurn(turn: readonly (readonly [queue: string, change: Change])[]): Buffer {
+  return msgpack.pack(turn.map(([queue, change]) => [queue, encodeChange(change)]));
+}
+
+export function decodeTurn(bytes: Uint8Array): TurnRecord {
+  return msgpack.unpack(bytes) as TurnRecord;
 }
 
 export function decodeBatch(record: BatchRecord): Batch {

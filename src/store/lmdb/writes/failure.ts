@@ -26,6 +26,7 @@ const PANIC = -30_795;
  * Detects that the system failed a write or a flush of lmdb. The process cannot continue after that: lmdb 3.5.6 writes the message of a
  * failed write past the end of its buffer and keeps its lock when a meta page was not written, and the page cache of the kernel
  * may differ from the disk. It watches every commit, whether a caller waits for it or not. A value that lmdb rejects is not such a failure.
+ * The journal reports its own failures with `end`.
  */
 export class Failure {
   #error: Error | null = null;
@@ -53,7 +54,7 @@ export class Failure {
     this.#error ??= new Error('a commit failed for an unknown reason');
     const unknown = after(limits.commitErrorMilliseconds, this.#error, { ref: false });
     const cause = await Promise.race([causeOf(first), unknown]);
-    if (!('code' in cause) || isOfSystem(cause)) this.#end(cause);
+    if (!('code' in cause) || isOfSystem(cause)) this.end(cause);
     else if (!this.#isTold) this.#error = null;
   }
 
@@ -64,12 +65,12 @@ export class Failure {
       this.root.doesExist('nothing');
     } catch (error) {
       // The message is tested, because only the first read that fails has the code of a panic.
-      if ((error as Error).message.includes('MDB_PANIC'))
-        this.#end(new Error('the meta page of a flush was not written', { cause: error }));
+      if ((error as Error).message.includes('MDB_PANIC')) this.end(new Error('the meta page of a flush was not written', { cause: error }));
     }
   }
 
-  #end(error: Error): void {
+  /** Notes that the system failed a write or a flush of the store, so that the process ends. */
+  end(error: Error): void {
     this.#error = error;
     if (this.#isTold) return;
     this.#isTold = true;

@@ -1,20 +1,20 @@
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import { apiErrors } from '../../../api-error.js';
 import type { Change } from '../../../engine/ports/queues.js';
-import { charactersOf } from '../../../engine/queue/batch-text.js';
 import { limits } from '../../../limits.js';
-import { decodeChange, encodeChange, type TurnRecord } from '../codecs/batch-codec.js';
+import { decodeChange, decodeTurn, encodeChange, encodeTurn, type TurnRecord } from '../codecs/batch-codec.js';
 import type { Tables } from '../tables.js';
 import { CoalescedTask } from './coalesced-task.js';
-import { type Committing, written } from './commit.js';
+import type { Committing } from './commit.js';
+import { type FoundRecord, type JournalFiles, readJournal } from './journal-files.js';
 import { putInChunks } from './put-in-chunks.js';
 
 /** The changes of all queues in one turn of the event loop, in their order. The engine may change a batch further before it is written. */
 type Turn = [queue: string, change: Change][];
 
 /**
- * The log of the batches of queues. All changes of a turn are one record, because the cost of a commit grows with the number of
- * pages that it writes. A second later a checkpoint writes them by queue, to `batches`; until then they are also in memory.
+ * The log of the batches of queues. All changes of a turn are appended to a file at once, so that a pull waits for one short write and
+ * not for a commit. A second later a checkpoint writes them by queue, to `batches`; until then they are also in memory.
  * Only the serving thread writes it.
  */
 export class Journal {
@@ -24,31 +24,29 @@ export class Journal {
   #saving: Promise<unknown> = Promise.resolve();
   /** Changes that no checkpoint has written yet, by queue, oldest first. */
   readonly #pending = new Map<string, Change[]>();
-  /** Characters from clients in these changes. */
-  #characters = 0;
-  /** Numbers of turns: the last one of the last checkpoint, the last one on disk, and the next one. */
+  /** Their bytes in the journal. */
+  #bytes = 0;
+  /** Numbers of records: the last one of the last checkpoint, and the last one on disk. */
   #checkpointed = 0;
   #last = 0;
-  #next: number | null = null;
-  /** The last failure. Each is a new object, so that comparing them shows whether there was another. */
-  #failure: { error: unknown } | null = null;
   readonly #checkpoints = new CoalescedTask(() => this.#checkpoint());
 
-  constructor(readonly store: Pick<Tables, 'meta' | 'journalTurns' | 'batches'> & Omit<Committing, 'root'>) {}
+  constructor(
+    readonly store: Pick<Tables, 'meta' | 'journalTurns' | 'batches'> & Committing,
+    readonly files: JournalFiles,
+  ) {}
 
   /** Adds a change to the current turn. Resolves when it and all changes before it are on disk; rejects with a 503 when one of them failed. */
   write(queue: string, change: Change): Promise<void> {
     this.store.diskSpace.assert();
-    if (this.#last - this.#checkpointed >= limits.pendingJournalTurns)
-      throw apiErrors.storeFailed(new Error('the journal cannot be checkpointed'));
-    if (this.#characters >= limits.pendingJournalCharacters)
-      throw apiErrors.overloaded('memory', 'too much text of batches waits for a checkpoint', limits.retryAfterSeconds);
+    if (this.#bytes >= limits.pendingJournalBytes)
+      throw apiErrors.overloaded('memory', 'too many changes of queues wait for a checkpoint', limits.retryAfterSeconds);
     const turn = (this.#turn ??= this.#begin());
     turn.changes.push([queue, change]);
     return turn.saved;
   }
 
-  /** The number of turns that no checkpoint has written yet. */
+  /** The number of records that no checkpoint has written yet. */
   get turns(): number {
     return this.#last - this.#checkpointed;
   }
@@ -64,30 +62,52 @@ export class Journal {
     await (this.#pending.size === 0 ? this.#checkpoints.last : this.#checkpoints.run());
   }
 
-  /** Writes a last checkpoint. The next start recovers what is written after it. */
+  /** Writes a last checkpoint. The next start recovers what it could not write. */
   async close(): Promise<void> {
     this.#checkpoints.stop();
-    await this.checkpoint();
+    await this.checkpoint().finally(() => this.files.close());
   }
 
-  /** Reads the turns that an earlier process left, and schedules a checkpoint of them. */
+  /** Reads the changes that an earlier process left, opens the files for more, and schedules a checkpoint. */
   recover(): void {
-    this.read();
-    this.#next = this.#last + 1;
+    const records = this.#read();
+    this.files.open(this.store.meta.get('journal')!, this.#last, records);
     if (this.#pending.size > 0) this.#checkpoints.runWithin(limits.checkpointMilliseconds);
   }
 
-  /** Reads the turns that no checkpoint has written, and leaves them in place. */
+  /** Reads the changes that no checkpoint has written, and leaves them in place. A server may be writing the journal. */
   read(): void {
-    const { meta, journalTurns } = this.store;
-    this.#pending.clear();
-    this.#characters = 0;
+    this.#read();
+  }
+
+  #read(): FoundRecord[] {
+    const { root, meta, journalTurns } = this.store;
+    const checkpointed = () => {
+      root.resetReadTxn();
+      return meta.get('checkpoint') ?? 0;
+    };
+    const records = readJournal(this.files.folder, meta.get('journal') ?? 0, checkpointed);
     this.#checkpointed = meta.get('checkpoint') ?? 0;
+    this.#pending.clear();
+    this.#bytes = 0;
     this.#last = this.#checkpointed;
-    for (const { key, value } of journalTurns.getRange({ start: this.#checkpointed + 1 })) {
-      this.#keep(value.map(([queue, change]) => [queue, decodeChange(change)]));
-      this.#last = key;
+    // Store version 9 and below had no files.
+    for (const { key, value } of journalTurns.getRange({ start: this.#checkpointed + 1 })) this.#keep(key, toTurn(value), 0);
+    for (const { number, payloads } of records) {
+      for (const payload of payloads) this.#keep(number, toTurn(decodeTurn(payload)), payload.length);
     }
+    return records;
+  }
+
+  /**
+   * Writes the changes that were read to a copy of the store that was made later. It may have some of them: a change contains its whole
+   * batch. The copy gets a journal of its own.
+   */
+  async complete({ queues, batches, meta }: Pick<Tables, 'queues' | 'batches' | 'meta'>): Promise<void> {
+    const pending = [...this.#pending].filter(([queue]) => queues.doesExist(queue));
+    await putChanges(batches, this.#last, pending);
+    await meta.put('checkpoint', Math.max(this.#last, meta.get('checkpoint') ?? 0));
+    await meta.remove('journal');
   }
 
   #begin() {
@@ -99,66 +119,65 @@ export class Journal {
   }
 
   async #save(changes: Turn): Promise<void> {
-    const lastFailure = this.#failure;
     await nextTurn();
     this.#turn = null;
-    if (this.#next === null) this.recover();
-    const number = this.#next!++;
+    if (!this.files.isOpen) this.recover();
     const begun = performance.now();
-    try {
-      const record: TurnRecord = changes.map(([queue, change]) => [queue, encodeChange(change)]);
-      await written(this.store.journalTurns.put(number, record));
-      this.store.failure.assert();
-      this.store.committed((performance.now() - begun) / 1000);
-    } catch (error) {
-      this.#failure = { error };
-      // After a failed flush the refused turn may still be on disk.
-      this.store.journalTurns.put(number, []).catch(() => {});
-      throw error;
-    }
-    this.#last = number;
-    this.#keep(changes);
+    const payload = encodeTurn(changes);
+    const number = await this.files.append(payload);
+    this.store.failure.assert();
+    this.store.committed((performance.now() - begun) / 1000);
+    this.#keep(number, changes, payload.length);
     this.#checkpoints.runWithin(limits.checkpointMilliseconds);
-    if (this.#characters >= limits.pendingJournalCharacters / 8) this.#checkpoints.run().catch(() => {});
-    // These changes depend on changes that failed meanwhile, so their callers must retry, too.
-    if (this.#failure !== lastFailure) throw this.#failure!.error;
+    if (this.#bytes >= limits.pendingJournalBytes / 8) this.#checkpoints.run().catch(() => {});
   }
 
-  #keep(changes: Turn): void {
+  #keep(number: number, changes: Turn, bytes: number): void {
     for (const [queue, change] of changes) {
-      this.#characters += charactersIn(change);
       const pending = this.#pending.get(queue);
       if (pending) pending.push(change);
       else this.#pending.set(queue, [change]);
     }
+    this.#last = number;
+    this.#bytes += bytes;
   }
 
   async #checkpoint(): Promise<void> {
-    const { meta, journalTurns, batches, diskSpace } = this.store;
-    const last = this.#last;
-    const pending = [...this.#pending].map(([queue, changes]) => ({ queue, changes: changes.slice() }));
+    const { meta, batches, diskSpace } = this.store;
+    // The checkpoint then has all records of the other file.
+    this.files.alternate();
+    await this.#saving;
+    const [last, bytes] = [this.#last, this.#bytes];
+    const pending = [...this.#pending].map(([queue, changes]) => [queue, changes.slice()] as const);
     try {
       diskSpace.assert();
-      await putInChunks(pending, ({ queue, changes }) => batches.put([queue, last], changes.map(encodeChange)));
-      // Written before the turns are removed: the next start must skip turns that a kill leaves behind.
+      await putChanges(batches, last, pending);
       await meta.put('checkpoint', last);
-      await putInChunks([...journalTurns.getKeys({ end: last + 1 })], number => journalTurns.remove(number));
     } catch (error) {
       this.#checkpoints.runWithin(limits.checkpointMilliseconds);
       throw error;
     }
+    this.files.release(last);
     this.#checkpointed = last;
-    for (const { queue, changes } of pending) {
+    this.#bytes -= bytes;
+    for (const [queue, changes] of pending) {
       const since = this.#pending.get(queue)!.slice(changes.length);
       if (since.length > 0) this.#pending.set(queue, since);
       else this.#pending.delete(queue);
     }
-    // Counted again in full, because the text of a batch may have grown since it was added.
-    this.#characters = 0;
-    for (const changes of this.#pending.values()) for (const change of changes) this.#characters += charactersIn(change);
   }
 }
 
-function charactersIn(change: Change): number {
-  return typeof change === 'number' ? 0 : charactersOf(change);
+/** Puts changes by queue, those of one checkpoint in each record. */
+function putChanges(
+  batches: Tables['batches'],
+  last: number,
+  pending: readonly (readonly [queue: string, changes: readonly Change[]])[],
+): Promise<void> {
+  const put = ([queue, changes]: (typeof pending)[number]) => batches.put([queue, last], changes.map(encodeChange));
+  return putInChunks(pending, put, ([, changes]) => changes.length);
+}
+
+function toTurn(record: TurnRecord): Turn {
+  return record.map(([queue, change]) => [queue, decodeChange(change)]);
 }
