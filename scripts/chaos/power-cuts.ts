@@ -8,11 +8,10 @@ import { Worker } from '../../bench/load/worker.js';
 import { numberParser, positiveInteger } from '../../bench/option-parsers.js';
 import { showStatus } from '../../bench/progress.js';
 import { seededRandom } from '../../bench/random.js';
-import { STORE_FILE } from '../../src/store/lmdb/tables.js';
 import { expectComplete, play } from './builds.js';
 import { invariant, reportViolations, Violation } from './invariants.js';
 import { Disk, losses } from './power-cuts/disk.js';
-import { type Recording, recordBuilds } from './power-cuts/recording.js';
+import { type Recording, recordBuilds, TRACED_FILES } from './power-cuts/recording.js';
 import { readTrace, reasonNotTraceable } from './power-cuts/trace.js';
 import { requestJson } from './request.js';
 import { expectSound } from './store-check.js';
@@ -83,14 +82,14 @@ async function powerCuts({ images, seed, seconds }: Options): Promise<void> {
   const cuts = await drawCuts(recording, images, random);
   const lossKinds = Object.entries(losses);
   const checkWorker: CheckWorker = new Worker('scripts/chaos/power-cuts/check-worker.js');
-  const disk = new Disk(join(temporaryFolder(), 'safe'));
+  const disk = new Disk(temporaryFolder());
   let [events, image, answers] = [0, 0, 0];
   for await (const event of readTrace(recording.trace)) {
     disk.apply(event);
     for (; cuts[image] === events; image++) {
       const [lost, kept] = lossKinds[image % lossKinds.length]!;
       const dataDir = temporaryFolder();
-      disk.writeImage(join(dataDir, STORE_FILE), (page, writes) => kept(page, writes, random));
+      disk.writeImages(dataDir, (page, writes) => kept(page, writes, random), random);
       answers += await resume(dataDir, recording, event.time, checkWorker, random).catch((error: unknown) => {
         const when = `power cut ${image + 1}, ${Math.round(event.time - recording.log.from)} ms after the first request, lost: ${lost}`;
         throw new Violation(`${when}: ${(error as Error).message}`, { cause: error });
@@ -110,11 +109,15 @@ async function powerCuts({ images, seed, seconds }: Options): Promise<void> {
   );
 }
 
-/** Checks that all traced writes together give the file of the store. */
-function expectCompleteTrace(disk: Disk, { file }: Recording): void {
-  const image = join(temporaryFolder(), STORE_FILE);
-  disk.writeImage(image, (_, writes) => writes);
-  invariant(readFileSync(image).equals(readFileSync(file)), 'the trace is incomplete: replaying it does not give the file of the store');
+/** Checks that all traced writes together give the files of the store. */
+function expectCompleteTrace(disk: Disk, { dataDir }: Recording): void {
+  const images = temporaryFolder();
+  const nothingTorn = () => 1;
+  disk.writeImages(images, (_, writes) => writes, nothingTorn);
+  for (const name of TRACED_FILES) {
+    const isSame = readFileSync(join(images, name)).equals(readFileSync(join(dataDir, name)));
+    invariant(isSame, `the trace is incomplete: replaying it does not give the file ${name}`);
+  }
 }
 
 exitOnSignals();

@@ -1,8 +1,9 @@
 import { spawnSync } from 'node:child_process';
 import { beforeAll, describe, expect, it } from 'vitest';
 import { reasonNotTraceable } from '../../scripts/chaos/power-cuts/trace.js';
+import { JOURNAL_FILES } from '../../src/store/lmdb/writes/journal-files.js';
 import type { Client } from '../harness/client.js';
-import { subsetMessage } from '../harness/messages.js';
+import { initialise, manyPaths, pathsIn, pull, pullAll, sortPaths, subsetMessage } from '../harness/messages.js';
 import { problemsIn } from '../harness/problems.js';
 import { main, runBallast, spawnServer } from '../harness/process.js';
 import { startServer } from '../harness/server.js';
@@ -64,6 +65,36 @@ describe('a server whose disk', () => {
     expect(await missing(again, acknowledged)).toEqual([]);
     await again.close();
     expect(await problemsIn(dataDir)).toEqual([]);
+  });
+});
+
+describe('a server whose disk fails the journal', () => {
+  it.for(['EIO', 'ENOSPC'])('with %s exits at once, and a node has its batches at the next start', async (code, { skip }) => {
+    const why = reasonNotTraceable();
+    if (why !== null) skip(why);
+    const dataDir = temporaryFolder();
+    // strace counts by thread, and the first write makes the file larger.
+    const server = await spawnServer({ dataDir, under: failing(dataDir, 'pwrite64', `error=${code}:when=3+`, JOURNAL_FILES) });
+    const paths = manyPaths(5000);
+    await initialise(server, paths, { skip_pull: true });
+    const handed = new Map<string, string[]>();
+    for (let batch_uuid = 'u-0'; ; batch_uuid = `u-${handed.size}`) {
+      const reply = await pull(server, { batch_uuid }).catch(() => null);
+      if (reply?.status !== 200) break;
+      handed.set(batch_uuid, pathsIn(reply));
+      expect(handed.get(batch_uuid)).not.toEqual([]);
+    }
+    await server.ended;
+    expect(server.child.signalCode).toBe('SIGKILL');
+    expect(server.stderr()).toContain(
+      `the disk failed the store in ${dataDir} (${code} while writing the journal), so this process ends at once`,
+    );
+
+    const again = await startServer({ dataDir });
+    expect(handed.size).toBeGreaterThan(0);
+    for (const [batch_uuid, files] of handed) expect(pathsIn(await pull(again, { batch_uuid }))).toEqual(files);
+    const rest = await pullAll(again, {});
+    expect(sortPaths([...handed.values()].flat().concat(rest))).toEqual(paths);
   });
 });
 

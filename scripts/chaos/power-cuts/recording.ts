@@ -4,6 +4,7 @@ import { join } from 'node:path';
 import { temporaryFolder } from '../../../bench/load/cleanup.js';
 import { startServer } from '../../../bench/load/server.js';
 import { STORE_FILE } from '../../../src/store/lmdb/tables.js';
+import { JOURNAL_FILES } from '../../../src/store/lmdb/writes/journal-files.js';
 import { type Build, drawBuild, play } from '../builds.js';
 import { requestJson } from '../request.js';
 import { NodeLog } from './node-log.js';
@@ -12,20 +13,23 @@ import { traceCommand } from './trace.js';
 export interface Recording {
   builds: readonly Build[];
   log: NodeLog;
-  /** The trace of all calls on the file of the store, from its creation. */
+  /** The trace of all calls on the files of the store, from their creation. */
   trace: string;
-  /** The file of the store, in its final state. */
-  file: string;
+  /** The folder of the store, in its final state. */
+  dataDir: string;
 }
+
+/** All files that a power cut may damage. */
+export const TRACED_FILES = [STORE_FILE, ...JOURNAL_FILES];
 
 const STREAMS = 6;
 
 /** Plays builds on a server whose writes are traced. */
 export async function recordBuilds(milliseconds: number, random: () => number): Promise<Recording> {
   const dataDir = realpathSync(temporaryFolder());
-  const file = join(dataDir, STORE_FILE);
+  const files = TRACED_FILES.map(name => join(dataDir, name));
   const trace = join(temporaryFolder(), 'trace');
-  const { url, child } = await startServer({ dataDir, wrapper: traceCommand(file, trace) });
+  const { url, child } = await startServer({ dataDir, wrapper: traceCommand(files, trace) });
   const builds: Build[] = [];
   const log = new NodeLog();
   const end = performance.now() + milliseconds;
@@ -44,7 +48,7 @@ export async function recordBuilds(milliseconds: number, random: () => number): 
   // A signal to strace would detach the server instead of stopping it.
   for (const server of childrenOf(child.pid!)) process.kill(server, 'SIGTERM');
   await exited;
-  return { builds, log, trace, file };
+  return { builds, log, trace, dataDir };
 }
 
 function childrenOf(pid: number): number[] {
