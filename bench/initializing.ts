@@ -1,7 +1,7 @@
 import { median } from '../src/planning/estimating/median.js';
 import { cpuBetween, readCpu } from './load/cpu.js';
 import { type Server, startServer } from './load/server.js';
-import { initializeTemplate, type PlanKind } from './load/suite-bodies.js';
+import { initializeTemplate, type ListKind, type PlanKind } from './load/suite-bodies.js';
 import type { SuiteQuestion } from './load/suite-client.js';
 import { Worker } from './load/worker.js';
 import { printStep } from './progress.js';
@@ -23,7 +23,7 @@ const SIZES = [
   [100_000, 200],
 ] as const;
 
-const head = ['initialised', 'timings', 'body MB', 'median ms', 'max ms', 'JSON.parse ms', 'ratio', 'max ratio', 'server CPU ms'];
+const head = ['initialised', 'timings', 'list', 'body MB', 'median ms', 'max ms', 'JSON.parse ms', 'ratio', 'max ratio', 'server CPU ms'];
 
 type Client = Worker<SuiteQuestion, number[]>;
 
@@ -36,6 +36,7 @@ export async function initializing({ times, sizes = SIZES }: InitializingOptions
   const legend =
     `Time from sending the body to receiving the answer: ${times} requests after ${WARM_UP} for warm-up, in sequence on an idle server, each for a new build. ` +
     'The client, a process of its own, has prepared the body. timings: whether the paths were recorded before. ' +
+    'list: the same as in the request before, or with ten paths that no request had. ' +
     'JSON.parse: median for the same body, in the client. ratio: median ms, and max ms, over JSON.parse ms. server CPU: all threads, per request.';
   return [{ title: 'Initialising', head, rows, legend }];
 }
@@ -45,12 +46,15 @@ async function measureSize([files, nodes]: readonly [number, number], times: num
   const client: Client = new Worker('bench/load/suite-client.js');
   try {
     const rows = [];
+    let from = 0;
     for (const isKnown of [false, true]) {
       if (isKnown) await client.ask({ verb: 'record', url: server.url, files });
       for (const what of ['queue', 'split'] as const) {
-        const from = isKnown ? times + WARM_UP : 0;
-        const row = await measureKind({ client, server, what, files, nodes, from, times });
-        rows.push([`${what}: ${files} files, ${nodes} nodes`, isKnown ? 'known' : 'none', ...row]);
+        for (const list of ['changed', 'same'] as const) {
+          const row = await measureKind({ client, server, what, files, nodes, list, from, times });
+          rows.push([`${what}: ${files} files, ${nodes} nodes`, isKnown ? 'known' : 'none', list, ...row]);
+          from += times + WARM_UP;
+        }
       }
     }
     return rows;
@@ -65,6 +69,7 @@ interface Kind {
   what: PlanKind;
   files: number;
   nodes: number;
+  list: ListKind;
   from: number;
   times: number;
 }
@@ -79,7 +84,7 @@ async function measureKind({ client, server, times, from, ...kind }: Kind): Prom
   const typical = median(milliseconds);
   const max = Math.max(...milliseconds);
   return [
-    ...[initializeTemplate(kind.what, kind.files, kind.nodes).bytes / 1e6, typical, max, parse].map(value => value.toFixed(1)),
+    ...[initializeTemplate(kind.what, kind.files, kind.nodes, kind.list).bytes / 1e6, typical, max, parse].map(value => value.toFixed(1)),
     ...[typical / parse, max / parse].map(value => value.toFixed(1)),
     ((all * 1000) / times).toFixed(0),
   ];

@@ -32,7 +32,7 @@ export class SequentialLoad implements Load {
   ) {
     this.#connections = new Connections(url, 1);
     const { what, files, nodes } = plan;
-    this.#templates = what === 'recording' ? recordingTemplates(files, RECORDED_EACH) : [initializeTemplate(what, files, nodes)];
+    this.#templates = what === 'recording' ? recordingTemplates(files, RECORDED_EACH) : [initializeTemplate(what, files, nodes, 'same')];
   }
 
   /** Records the files, so that initialisations find known times. */

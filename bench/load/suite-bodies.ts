@@ -9,9 +9,16 @@ export type PlanKind = 'queue' | 'split';
 
 export const planPaths = { queue: QUEUE, split: SPLIT } as const;
 
-export function initializeTemplate(kind: PlanKind, count: number, nodes: number): Template {
+/** `same`: each round has the same list. `changed`: some of its files, spread evenly, have other names in each round. */
+export type ListKind = 'same' | 'changed';
+
+const CHANGED_FILES = 10;
+
+export function initializeTemplate(kind: PlanKind, count: number, nodes: number, list: ListKind): Template {
   const make = { queue: createQueueBody, split: splitBody }[kind];
-  return new Template({ ...make(kind, ROUND, nodes), ...testFiles(count, longTestPath) });
+  const step = Math.ceil(count / CHANGED_FILES);
+  const pathOf = (file: number) => longTestPath(file) + (list === 'changed' && file % step === step >> 1 ? ROUND : '');
+  return new Template({ ...make(kind, ROUND, nodes), ...testFiles(count, pathOf) });
 }
 
 /** Recordings of all files, `filesEach` in a request. The times are distributed as in real suites. */

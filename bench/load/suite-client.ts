@@ -1,14 +1,14 @@
 import { Connections, expectAnswer } from './connections.js';
 import { FILES_IN_ANSWER } from './messages.js';
-import { initializeTemplate, type PlanKind, planPaths, recordAll } from './suite-bodies.js';
+import { initializeTemplate, type ListKind, type PlanKind, planPaths, recordAll } from './suite-bodies.js';
 import { answerMessages } from './worker-messages.js';
 
 /** A worker process, the only client of an idle server: it records all paths, or measures initialisations. */
 
 export type SuiteQuestion =
   | { verb: 'record'; url: string; files: number }
-  | { verb: 'initialize'; url: string; what: PlanKind; files: number; nodes: number; from: number; times: number }
-  | { verb: 'parse'; what: PlanKind; files: number; nodes: number; times: number };
+  | { verb: 'initialize'; url: string; what: PlanKind; files: number; nodes: number; list: ListKind; from: number; times: number }
+  | { verb: 'parse'; what: PlanKind; files: number; nodes: number; list: ListKind; times: number };
 
 answerMessages<SuiteQuestion, number[]>(async question => {
   const { verb, files } = question;
@@ -23,8 +23,8 @@ answerMessages<SuiteQuestion, number[]>(async question => {
 });
 
 /** Milliseconds from sending each body to receiving its answer. */
-async function timed(connections: Connections, { what, files, nodes, from, times }: SuiteQuestion & { verb: 'initialize' }) {
-  const template = initializeTemplate(what, files, nodes);
+async function timed(connections: Connections, { what, files, nodes, list, from, times }: SuiteQuestion & { verb: 'initialize' }) {
+  const template = initializeTemplate(what, files, nodes, list);
   const milliseconds: number[] = [];
   for (let round = from; round < from + times; round++) {
     const answer = await connections.post(planPaths[what], template.body(round));
@@ -35,8 +35,8 @@ async function timed(connections: Connections, { what, files, nodes, from, times
 }
 
 /** Milliseconds that JSON.parse takes for each body. */
-function parsed({ what, files, nodes, times }: SuiteQuestion & { verb: 'parse' }): number[] {
-  const template = initializeTemplate(what, files, nodes);
+function parsed({ what, files, nodes, list, times }: SuiteQuestion & { verb: 'parse' }): number[] {
+  const template = initializeTemplate(what, files, nodes, list);
   return Array.from({ length: times }, (_, round) => {
     const text = template.body(round).toString();
     const from = performance.now();

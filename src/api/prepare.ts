@@ -2,8 +2,10 @@ import { ApiError } from '../api-error.js';
 import { projectOfToken } from '../engine/access.js';
 import type { Request } from '../http/request.js';
 import { limits } from '../limits.js';
+import { PathList } from '../planning/paths/path-list.js';
 import { type Posts, posts } from '../workers/jobs.js';
-import type { Prepared } from '../workers/task.js';
+import { listNameOf, withList } from '../workers/listed-body.js';
+import type { PostTask, Prepared } from '../workers/task.js';
 import { authenticate } from './authenticate.js';
 import type { Context } from './context.js';
 import type { RawParameters } from './messages/coerce.js';
@@ -46,7 +48,32 @@ async function prepareLarge<K extends keyof Posts>(context: Context, job: K, { b
   // The worker thread finds the token in the body. Until then a guess names the project that takes turns.
   const guess = project === null ? guessToken(body) : null;
   const owner = guess === null ? project : await projectOfToken(store.access, guess);
-  return workers.post({ kind: 'post', job, body, project }, owner, hasLeft);
+  const sooner = () => (owner === null ? null : prepareKnown(context, job, { body, token }, owner));
+  const known = await sooner();
+  if (known && 'prepared' in known) return known;
+  return workers.post({ kind: 'post', job, body, project }, owner, hasLeft, sooner);
+}
+
+/**
+ * Prepares a large body whose list of test files is known, without parsing the list. Returns a task for a worker thread where that must plan, and
+ * null where it must decode the whole body.
+ */
+async function prepareKnown<K extends keyof Posts>(
+  { store, workers, tokenHeader, pullCost }: Context,
+  job: K,
+  { body, token }: Pick<Request, 'body' | 'token'>,
+  owner: number,
+): Promise<Prepared<K> | PostTask<K> | null> {
+  const name = listNameOf(job);
+  const known = name && workers.lists.find(owner, body, name);
+  if (!known) return null;
+  const { list, rest, placeholder } = known;
+  const project = token === null ? await authenticate(store.access, tokenInBody(known.sent), tokenHeader) : owner;
+  if (project !== owner) return null;
+  const sent = withList(known.sent, name, new PathList(list.columns));
+  const prepared = await posts[job](store, sent, project, { pullCost, isWorker: false });
+  if (prepared) return { project, prepared } as Prepared<K>;
+  return { kind: 'post', job, body: [new Uint8Array(rest)], project, list: { name, placeholder, columns: list.columns } };
 }
 
 function decode(body: Uint8Array): RawParameters | ApiError {

@@ -2,18 +2,17 @@ import type { NodeKey } from '../engine/build-key.js';
 import { digest } from '../engine/digest.js';
 import type { PlanSubject } from '../engine/insight/what-if/prepare-plan.js';
 import { queueKey, splitKey } from '../engine/keys.js';
+import { listedPaths } from '../engine/listed-paths.js';
 import type { NewRun } from '../engine/ports/recordings.js';
 import type { QueueRequest } from '../engine/queues.js';
 import { newRun } from '../engine/recordings.js';
 import type { SplitRequest } from '../engine/splits.js';
-import { type PathList, pathList } from '../planning/paths/path-list.js';
 import { toBuildSubsetMessage } from './messages/build-subset.js';
 import type { RawParameters } from './messages/coerce.js';
 import { toPlanMessage } from './messages/insight/what-if.js';
 import { maskPeople } from './messages/people.js';
 import { isInitialization, toQueueMessage } from './messages/queue.js';
 import { toSplitMessage } from './messages/split.js';
-import type { ListedTestFile } from './messages/test-file.js';
 import { toTestQueueMessage } from './messages/test-queue.js';
 
 /** Converts messages of clients to requests to the use cases. Each function throws a 422 when the message is invalid. */
@@ -79,7 +78,7 @@ export function testQueueRequest(sent: RawParameters, project: number): { reques
   const request: QueueRequest = {
     key: queueKey(project, { commit_hash, branch, node_total }, test_queue_id),
     node_index,
-    suite: isInitialization(message) ? { paths: pathList(message.paths ?? []), people: maskPeople(message) } : null,
+    suite: isInitialization(message) ? { paths: listedPaths(message.paths ?? []), people: maskPeople(message) } : null,
     listDigest: message.test_files_digest,
     isFirstRequest,
     takesNothing: message.skip_pull === true && isFirstRequest,
@@ -89,9 +88,4 @@ export function testQueueRequest(sent: RawParameters, project: number): { reques
     report: { batch_id: message.batch_id ?? null, failed_paths: message.failed_paths ?? [] },
   };
   return { request, echo: message.wants_times ? { node_uuid, batch_index } : null };
-}
-
-/** A path that is listed twice is run once. */
-function listedPaths(files: readonly ListedTestFile[]): PathList {
-  return pathList(files.map(({ path }) => path));
 }

@@ -102,6 +102,7 @@ async function estimates(
   percentile: number,
   isWorker: boolean,
 ): Promise<Estimates | null> {
+  if (!isWorker && paths.length >= limits.pooledTestFiles) return null;
   const known = await timings.estimates(project, build.branch, paths, isWorker ? limits.testCasesPerRequest : limits.testCasesOnMainThread);
   return known.isComplete || isWorker ? estimate(paths, known, percentile) : null;
 }

@@ -10,6 +10,8 @@ export interface MetricSources {
   requestsInFlight(): number;
   reservedBytes(): number;
   jobs(): { waiting: number; running: number; threads: number };
+  /** Lists of large suites that are kept, their bytes, and how often one was sent again. */
+  lists(): { lists: number; bytes: number; hits: number };
   queues(): { inMemory: number; open: number; bytes: number; testFilesLeft: number };
   store(): { bytes: number; diskFreeBytes: number; journalTurns: number; records: Readonly<Record<string, number>> };
   /** End (in milliseconds since 1970, null before the first) and duration of the last sweep, and all deleted records, by kind. */
@@ -120,6 +122,13 @@ export class Metrics {
     this.#gauge('ballast_jobs_waiting', 'Large test suites that wait for a packing thread.', () => jobs().waiting);
     this.#gauge('ballast_jobs_running', 'Large test suites in packing threads.', () => jobs().running);
     this.#gauge('ballast_job_threads', 'Packing threads.', () => jobs().threads);
+    this.#gauge('ballast_known_lists', 'Lists of test files of large suites that are kept in memory.', () => sources.lists().lists);
+    this.#gauge('ballast_known_lists_bytes', 'Size of the lists that are kept in memory.', () => sources.lists().bytes);
+    this.#counter(
+      'ballast_known_list_hits_total',
+      'Lists of large suites that were sent again while they were kept.',
+      () => sources.lists().hits,
+    );
     this.#gauge('ballast_queues_in_memory', 'Queues in memory.', () => queues().inMemory);
     this.#gauge('ballast_queues_in_memory_bytes', 'Estimated size of the queues in memory.', () => queues().bytes);
     this.#gauge('ballast_queues_open', 'Queues in memory with test files that are not handed out.', () => queues().open);

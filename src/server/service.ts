@@ -156,6 +156,7 @@ export async function openService(
       requestsInFlight: () => http.requestsInFlight,
       reservedBytes: () => memory.reservedBytes,
       jobs: () => workers.load,
+      lists: () => workers.lists.load,
       queues: () => store.queues.load(),
       store: () => store.maintenance.load(),
       sweeps: () => swept,

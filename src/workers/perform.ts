@@ -1,9 +1,10 @@
 import { authenticate } from '../api/authenticate.js';
-import { decodeBody, tokenInBody } from '../api/messages/decode.js';
+import { tokenInBody } from '../api/messages/decode.js';
 import { ApiError } from '../api-error.js';
 import type { Store } from '../engine/ports/store.js';
-import { posts, reads } from './jobs.js';
-import type { PostTask, ReadTask, Task, TaskAnswer, TaskSetup } from './task.js';
+import { type Posts, posts, reads } from './jobs.js';
+import { decodeTask } from './listed-body.js';
+import type { PostTask, Prepared, ReadTask, Task, TaskAnswer, TaskSetup } from './task.js';
 import { warmUp } from './warm-up.js';
 
 /** Performs a task. An ApiError becomes an answer, because a class instance cannot be passed between threads. */
@@ -18,10 +19,14 @@ export async function perform(store: Store, setup: TaskSetup, task: Task): Promi
   }
 }
 
-async function post(store: Store, { pullCost, tokenHeader }: TaskSetup, { job, body, project }: PostTask): Promise<unknown> {
-  const sent = decodeBody(body.length === 1 ? body[0]! : Buffer.concat(body));
+async function post(store: Store, { pullCost, tokenHeader }: TaskSetup, task: PostTask): Promise<Prepared<keyof Posts>> {
+  const { job, project } = task;
+  const { sent, listToKnow } = decodeTask(task);
   const owner = project ?? (await authenticate(store.access, tokenInBody(sent), tokenHeader));
-  return { project: owner, prepared: await posts[job](store, sent, owner, { pullCost, isWorker: true }) };
+  // A worker thread plans whatever it is given.
+  const prepared = (await posts[job](store, sent, owner, { pullCost, isWorker: true }))!;
+  const list = listToKnow();
+  return { project: owner, prepared, ...(list && { list }) };
 }
 
 async function read(store: Store, { job, subject }: ReadTask): Promise<unknown> {

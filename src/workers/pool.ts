@@ -2,7 +2,7 @@ import { ApiError, apiErrors } from '../api-error.js';
 import type { CompletenessSubject } from '../engine/completeness/assigned.js';
 import type { Subject } from '../engine/insight/subject.js';
 import type { Build } from '../engine/ports/builds.js';
-import type { Millis, Store } from '../engine/ports/store.js';
+import type { Millis, Soon, Store } from '../engine/ports/store.js';
 import type { Summary } from '../engine/ports/summaries.js';
 import { limits } from '../limits.js';
 import { BASIS_BYTES } from '../planning/estimating/basis.js';
@@ -11,8 +11,9 @@ import { BuildPieces } from './build-pieces.js';
 import { FairSemaphore } from './fair-semaphore.js';
 import type { InsightQuestion, insightReads } from './insight-reads.js';
 import { type Posts, type Reads, reads } from './jobs.js';
+import { KnownLists } from './known-lists.js';
 import type { CompletenessJson, Json } from './reads.js';
-import type { PostTask, Prepared, ReadTask } from './task.js';
+import type { PostTask, Prepared, ReadTask, TaskAnswer } from './task.js';
 import type { TaskRunner } from './threads.js';
 import type { TrendJson } from './trend-reads.js';
 
@@ -22,7 +23,6 @@ export type Ran = (job: string, waited: number, took: number) => void;
 interface TaskOptions {
   hasLeft: () => boolean;
   isPage?: boolean;
-  transferList?: ArrayBuffer[];
   /** A part of the answer has been sent, so the task can no longer be refused. */
   isUnderWay?: boolean;
 }
@@ -55,6 +55,8 @@ export class WorkerPool {
   readonly #turns: FairSemaphore;
   /** Insights are read one at a time, so that worker threads stay free for nodes. */
   readonly #insights = new FairSemaphore(1);
+  /** The lists of test files that were sent before. */
+  readonly lists = new KnownLists();
 
   /** @param atOnce how many tasks the runner gets at a time: one more than its threads, so that no thread waits for the main thread */
   constructor(
@@ -66,12 +68,31 @@ export class WorkerPool {
     this.#turns = new FairSemaphore(atOnce);
   }
 
-  /** Prepares a POST. The body is transferred. @param owner its project; null: not known yet */
-  async post<K extends keyof Posts>(task: PostTask<K>, owner: number | null, hasLeft: () => boolean): Promise<Prepared<K>> {
+  /**
+   * Prepares a POST. The body is transferred.
+   * @param owner its project; null: not known yet
+   * @param sooner called when it is its turn: what another request has prepared meanwhile, or a smaller task; null: nothing
+   */
+  async post<K extends keyof Posts>(
+    task: PostTask<K>,
+    owner: number | null,
+    hasLeft: () => boolean,
+    sooner: () => Soon<Prepared<K> | PostTask<K> | null> = () => null,
+  ): Promise<Prepared<K>> {
     // Worker threads read only written times. Times that cannot be written now count later.
     if (task.job !== 'prepareSubset') await this.store.maintenance.publishTimings().catch(() => {});
-    const transferList = task.body.map(({ buffer }) => buffer as ArrayBuffer);
-    return (await this.#run(owner, task, { hasLeft, transferList })) as Prepared<K>;
+    const begin = async () => {
+      const found = await sooner();
+      if (found && 'prepared' in found) return { value: found };
+      const due = found ?? task;
+      return this.runner.run(
+        due,
+        due.body.map(({ buffer }) => buffer as ArrayBuffer),
+      );
+    };
+    const { list, ...prepared } = (await this.#run(owner, task.job, begin, { hasLeft })) as Prepared<K>;
+    if (list) this.lists.add(prepared.project, list);
+    return prepared;
   }
 
   /** A build with all its runs, newest first. */
@@ -159,14 +180,17 @@ export class WorkerPool {
     options: TaskOptions,
     isHere = false,
   ): Promise<Awaited<ReturnType<Reads[K]>>> {
-    const value = isHere ? reads[task.job](this.store, task.subject as never) : this.#run(owner, task as unknown as ReadTask, options);
+    const value = isHere
+      ? reads[task.job](this.store, task.subject as never)
+      : this.#run(owner, task.job, () => this.runner.run(task as unknown as ReadTask, []), options);
     return (await value) as Awaited<ReturnType<Reads[K]>>;
   }
 
   async #run(
     owner: Owner | null,
-    task: PostTask | ReadTask,
-    { hasLeft, isPage = false, transferList = [], isUnderWay = false }: TaskOptions,
+    job: string,
+    begin: () => Promise<TaskAnswer>,
+    { hasLeft, isPage = false, isUnderWay = false }: TaskOptions,
   ): Promise<unknown> {
     if (!isUnderWay) {
       const load = 'too many large test suites at once';
@@ -178,8 +202,8 @@ export class WorkerPool {
       // The client may have left meanwhile.
       if (hasLeft()) throw apiErrors.clientLeft();
       const began = performance.now();
-      const result = await this.runner.run(task, transferList);
-      this.ran(task.job, (began - asked) / 1000, (performance.now() - began) / 1000);
+      const result = await begin();
+      this.ran(job, (began - asked) / 1000, (performance.now() - began) / 1000);
       return result;
     });
     // The worker may have seen a commit that this thread's open read does not show yet.

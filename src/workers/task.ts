@@ -1,5 +1,8 @@
+import type { ListName } from '../api/messages/body-list.js';
 import type { ApiError, ValidationErrors } from '../api-error.js';
+import type { PathColumns } from '../planning/paths/path-list.js';
 import type { Posts, Reads } from './jobs.js';
+import type { KnownList } from './known-lists.js';
 
 /** The input and output of worker threads. */
 
@@ -10,6 +13,8 @@ export interface PostTask<K extends keyof Posts = keyof Posts> {
   body: Uint8Array[];
   /** Null: the token is in the body. */
   project: number | null;
+  /** The list that the placeholder stands for in the body; missing: the body has its list. */
+  list?: { name: ListName; placeholder: string; columns: PathColumns };
 }
 
 export interface ReadTask<K extends keyof Reads = keyof Reads> {
@@ -29,6 +34,8 @@ export type Task = PostTask | ReadTask | WarmUpTask;
 export interface Prepared<K extends keyof Posts> {
   project: number;
   prepared: NonNullable<Awaited<ReturnType<Posts[K]>>>;
+  /** The list of the body, to be known from now on; missing: it is known, or too small to be. */
+  list?: KnownList;
 }
 
 /** The settings that tasks need. */

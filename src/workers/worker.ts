@@ -47,8 +47,10 @@ function moved(answer: object): unknown {
 }
 
 function collect(value: unknown, buffers: Set<ArrayBuffer>): void {
-  if (ArrayBuffer.isView(value)) buffers.add(value.buffer as ArrayBuffer);
-  else if (value && typeof value === 'object' && !Array.isArray(value)) {
+  if (ArrayBuffer.isView(value)) {
+    // Memory that threads share stays where it is.
+    if (value.buffer instanceof ArrayBuffer) buffers.add(value.buffer);
+  } else if (value && typeof value === 'object' && !Array.isArray(value)) {
     for (const inner of Object.values(value)) collect(inner, buffers);
   }
 }

@@ -89,6 +89,15 @@ describe('GET /metrics', () => {
     expect(metrics.get('ballast_job_duration_seconds_count{job="prepareQueue"}')).toBe(1);
     expect(metrics.get('ballast_job_wait_seconds_count')).toBe(1);
   });
+
+  it('counts the lists of large suites that are sent again', async () => {
+    const server = await startServerOnDisk();
+    const paths = Array.from({ length: 1000 }, (_, i) => `spec/a/long/folder/for/the/sake/of/its/size/${i}_größe_spec.rb`);
+    for (const node_build_id of ['1', '2', '3']) await initialise(server, paths, { node_build_id });
+    const metrics = await metricsAt(server.url);
+    expect([metrics.get('ballast_known_lists'), metrics.get('ballast_known_list_hits_total')]).toEqual([1, 2]);
+    expect(metrics.get('ballast_known_lists_bytes')).toBeGreaterThan(65_536);
+  });
 });
 
 describe('metrics', () => {

@@ -13,16 +13,10 @@ export function decodeBody({ buffer, byteOffset, byteLength }: Uint8Array): RawP
     throw apiErrors.bodyTooComplex(limits.jsonContainersPerBody);
   }
   const text = body.toString('utf8');
-  let value: unknown;
-  try {
-    value = JSON.parse(text);
-  } catch {
-    throw apiErrors.notJson('it cannot be parsed');
-  }
-  if (typeof value !== 'object' || value === null || Array.isArray(value)) {
-    throw apiErrors.notJson('it must be an object with the parameters');
-  }
-  const parameters = value as Record<string, unknown>;
+  const value = parse(text);
+  if (value === undefined) throw apiErrors.notJson('it cannot be parsed');
+  if (!isObject(value)) throw apiErrors.notJson('it must be an object with the parameters');
+  const parameters = value;
   for (const name of ['ci_build_id', 'node_build_id', 'test_queue_id']) {
     // JSON.parse rounds integers beyond 2^53, and the ids of two builds could become the same.
     if (Number.isInteger(parameters[name]) && !Number.isSafeInteger(parameters[name])) {
@@ -32,22 +26,43 @@ export function decodeBody({ buffer, byteOffset, byteLength }: Uint8Array): RawP
   return parameters;
 }
 
+/** Parses a JSON object; null: the text is none. */
+export function toParameters(text: string): RawParameters | null {
+  const value = parse(text);
+  return isObject(value) ? value : null;
+}
+
+/** Undefined: the text is no JSON. */
+function parse(text: string): unknown {
+  try {
+    return JSON.parse(text);
+  } catch {
+    return undefined;
+  }
+}
+
+function isObject(value: unknown): value is Record<string, unknown> {
+  return typeof value === 'object' && value !== null && !Array.isArray(value);
+}
+
 /** Returns the digits of an integer parameter as they were sent. */
 function digitsOf(name: string, text: string): string | undefined {
   return [...text.matchAll(new RegExp(`"${name}"\\s*:\\s*(-?\\d+)\\s*[,}]`, 'g'))].at(-1)?.[1];
 }
 
-/** Counts opening brackets, including those in strings: the limit is far above what any list of test files has. */
 function hasTooManyContainers(body: Buffer): boolean {
+  return countContainers(body, limits.jsonContainersPerBody) > limits.jsonContainersPerBody;
+}
+
+/** Counts opening brackets, including those in strings: the limit is far above what any list of test files has. Stops above `most`. */
+export function countContainers(body: Buffer, most: number): number {
   let count = 0;
   for (const bracket of ['{', '[']) {
     const code = bracket.charCodeAt(0);
     // The native search is four times as fast as a loop over the bytes.
-    for (let i = body.indexOf(code); i >= 0; i = body.indexOf(code, i + 1)) {
-      if (++count > limits.jsonContainersPerBody) return true;
-    }
+    for (let i = body.indexOf(code); i >= 0 && count <= most; i = body.indexOf(code, i + 1)) count += 1;
   }
-  return false;
+  return count;
 }
 
 /** Parses a query string. If a parameter is repeated, the first one counts. */
