@@ -171,7 +171,6 @@ export const limits = {
   /** Failed test cases stored for a batch, and their characters in a queue; beyond either, whole files are run again. */
   failedCasesPerBatch: 200,
   failedCaseCharactersPerQueue: 4_194_304,
-
   /** Longest wait for a build to become complete, how often it is checked meanwhile, and entries of each list in the answer. */
   completenessWaitSeconds: 900,
   completenessPollMilliseconds: 500,
@@ -185,7 +184,6 @@ export const limits = {
   /** The slowest files that the minutes of a build list, and files of a build that are traced: each takes about 250 bytes. */
   slowFiles: 20,
   tracedFiles: 400_000,
-
   /** Test files over all runs of a build that is merged or checked, and characters of their distinct paths. */
   mergedTestFiles: 5_000_000,
   mergedCharacters: 67_108_864,

@@ -39,6 +39,8 @@ export class KnownLists {
     sizeCalculation: ({ list }) => bytesOf(list),
   });
   #added = 0;
+  /** Bodies whose list was known, which may be looked for again when it is their turn. */
+  readonly #found = new WeakSet<readonly Uint8Array[]>();
   #hits = 0;
 
   /** Returns the body if a client of the project has sent its list before. */
@@ -55,7 +57,8 @@ export class KnownLists {
       const sent = parseRest(rest, name, PLACEHOLDER);
       if (!sent) return null;
       this.#lists.get(key);
-      this.#hits += 1;
+      if (!this.#found.has(body)) this.#hits += 1;
+      this.#found.add(body);
       return { list, rest, placeholder: PLACEHOLDER, sent };
     }
     return null;
@@ -68,7 +71,7 @@ export class KnownLists {
     if (![...this.#lists.values()].some(isKnown)) this.#lists.set(++this.#added, { project, list });
   }
 
-  /** The number of lists, their bytes, and how often one was sent again. */
+  /** The number of lists, their bytes, and how many bodies had one that was known. */
   get load(): { lists: number; bytes: number; hits: number } {
     return { lists: this.#lists.size, bytes: this.#lists.calculatedSize, hits: this.#hits };
   }
