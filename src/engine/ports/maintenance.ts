@@ -31,7 +31,7 @@ export type ExpiringKind = 'subset' | 'split' | 'queue' | 'ci_run' | 'path' | 'd
 export interface StoreLoad {
   bytes: number;
   diskFreeBytes: number;
-  /** Turns of the journal that wait for a checkpoint. */
+  /** Records of the journal that wait for a checkpoint. */
   journalTurns: number;
   /** The number of records by kind. */
   records: Record<string, number>;

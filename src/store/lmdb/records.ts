@@ -81,7 +81,7 @@ export interface SplitRecord extends Split {
 export type SplitRunRecord = { at: Millis; runs_before: number; other_list?: string } | Millis;
 
 /**
- * A queue as it was created. Its files are in `blobs`. Its batches are in `journalTurns`, later in `batches`. `runs_before` and `list`
+ * A queue as it was created. Its files are in `blobs`. Its batches are in the journal, a second later in `batches`. `runs_before` and `list`
  * are missing below store version 7.
  */
 export interface QueueRecord extends Omit<QueueInfo, 'id'> {

@@ -14,7 +14,7 @@ import { lmdbSummaries } from './summaries.js';
 import { STORE_FILE } from './tables.js';
 import { lmdbTimings } from './timings.js';
 
-/** A store in one LMDB file. Its reads answer immediately. */
+/** A store in an LMDB file and a journal. Its reads answer immediately. */
 export interface LmdbStore extends Store {
   readonly access: ReturnType<typeof lmdbAccess>;
   readonly recordings: ReturnType<typeof lmdbRecordings>;

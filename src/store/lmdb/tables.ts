@@ -29,7 +29,8 @@ export const STORE_VERSION = 10;
 const OLDEST_VERSION = 5;
 
 /**
- * One LMDB file, one table per line. Records are msgpack maps whose `v` is their version; times are Millis.
+ * One LMDB file, one table per line; the journal is beside it, see writes/journal.ts. Records are msgpack maps whose `v` is their version;
+ * times are Millis.
  *
  * table          key                                           value
  * meta           'version' | 'nextProject' | 'nextBuild' | 'readiness' | 'checkpoint' | 'known' | 'lastOrdinal' | 'backup' | 'journal'  number

@@ -75,6 +75,11 @@ export function decodeChange(change: ChangeRecord): Change {
   return typeof change === 'number' ? change : decodeBatch(change);
 }
 
+/** Encodes changes as the table `batches` has them. */
+export function encodeChanges(changes: readonly Change[]): Buffer {
+  return msgpack.pack(changes.map(encodeChange));
+}
+
 export function encodeTurn(turn: readonly (readonly [queue: string, change: Change])[]): Buffer {
   return msgpack.pack(turn.map(([queue, change]) => [queue, encodeChange(change)]));
 }

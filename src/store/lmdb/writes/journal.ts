@@ -2,12 +2,12 @@ import { setImmediate as nextTurn } from 'node:timers/promises';
 import { apiErrors } from '../../../api-error.js';
 import type { Change } from '../../../engine/ports/queues.js';
 import { limits } from '../../../limits.js';
-import { decodeChange, decodeTurn, encodeChange, encodeTurn, type TurnRecord } from '../codecs/batch-codec.js';
+import { decodeChange, decodeTurn, encodeTurn, type TurnRecord } from '../codecs/batch-codec.js';
 import type { Tables } from '../tables.js';
 import { CoalescedTask } from './coalesced-task.js';
 import type { Committing } from './commit.js';
 import { type FoundRecord, type JournalFiles, readJournal } from './journal-files.js';
-import { putInChunks } from './put-in-chunks.js';
+import { putChanges } from './put-changes.js';
 
 /** The changes of all queues in one turn of the event loop, in their order. The engine may change a batch further before it is written. */
 type Turn = [queue: string, change: Change][];
@@ -166,16 +166,6 @@ export class Journal {
       else this.#pending.delete(queue);
     }
   }
-}
-
-/** Puts changes by queue, those of one checkpoint in each record. */
-function putChanges(
-  batches: Tables['batches'],
-  last: number,
-  pending: readonly (readonly [queue: string, changes: readonly Change[]])[],
-): Promise<void> {
-  const put = ([queue, changes]: (typeof pending)[number]) => batches.put([queue, last], changes.map(encodeChange));
-  return putInChunks(pending, put, ([, changes]) => changes.length);
 }
 
 function toTurn(record: TurnRecord): Turn {

@@ -4,14 +4,8 @@ import { limits } from '../../../limits.js';
 /**
  * Makes a bounded number of puts in each turn of the event loop. Resolves when all are on disk. Rejects when one failed and the others
  * have ended.
- *
- * @param sizeOf how many puts one counts for
  */
-export async function putInChunks<T>(
-  all: Iterable<T>,
-  put: (one: T) => Promise<boolean>,
-  sizeOf: (one: T) => number = () => 1,
-): Promise<void> {
+export async function putInChunks<T>(all: Iterable<T>, put: (one: T) => Promise<boolean>): Promise<void> {
   const turns: Promise<unknown>[] = [];
   let count = 0;
   let written: Promise<unknown> = Promise.resolve();
@@ -22,9 +16,7 @@ export async function putInChunks<T>(
       await Promise.allSettled([...turns, written]);
       throw error;
     }
-    count += sizeOf(one);
-    if (count < limits.putsPerTurn) continue;
-    count = 0;
+    if (++count % limits.putsPerTurn > 0) continue;
     // The puts of one turn are one transaction, so the last one stands for all. Its failure is thrown below.
     written.catch(() => {});
     turns.push(written);
