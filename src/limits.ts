@@ -80,8 +80,9 @@ export const limits = {
   pooledInsightFiles: 250,
   /** Bodies of at least this size (about 1,000 test files) are passed to a packing thread without being parsed. */
   pooledBodyBytes: 65_536,
-  /** Memory for the lists of large suites that were sent last: twice their paths and 60 bytes a file. A larger one is not kept. */
+  /** Memory for the lists of large suites that were sent last, twice their paths and 60 bytes a file, and for their last plans. */
   knownListsBytes: 67_108_864,
+  keptPlansBytes: 67_108_864,
   /** Free disk space below which nothing is written: more than is written between two checks. */
   diskReserveBytes: 8_388_608,
   diskCheckMilliseconds: 10,

@@ -12,7 +12,7 @@ import { describeDifference, listDifference } from './list-difference.js';
 import type { People } from './people.js';
 import type { NewQueue } from './ports/queues.js';
 import type { NewSplit, Split } from './ports/splits.js';
-import type { Store } from './ports/store.js';
+import type { Soon, Store } from './ports/store.js';
 import type { PlannedTestFile } from './test-file.js';
 import type { SentList, TestFileList } from './test-file-list.js';
 
@@ -32,11 +32,28 @@ export interface Suite {
 
 export const NOTHING_PLANNED: Planned<never> = { plan: null, sent: null };
 
+/** What is created of a plan. */
+export interface NewPlan {
+  split: NewSplit;
+  queue: NewQueue;
+}
+
+/** A plan for whoever asks for it. */
+export type KeptPlan<Kind extends keyof NewPlan> = Omit<NewPlan[Kind], 'people'>;
+
+/** Plans of large suites that were made before. */
+export interface KeptPlans {
+  /** Returns the plan that would be made now; null: it is not kept. */
+  find<Kind extends keyof NewPlan>(kind: Kind, key: SplitKey | QueueKey, list: TestFileList): Soon<KeptPlan<Kind> | null>;
+}
+
 export interface PlanOptions {
   /** This is a worker thread, where large suites delay no other request. */
   isWorker: boolean;
   /** The time that a node loses between two batches of a queue, as a weight. */
   pullCost: number;
+  /** Missing: none are kept in this thread. */
+  kept?: KeptPlans;
 }
 
 /** Plans a split. Null: only a worker thread should do that. */
@@ -44,15 +61,17 @@ export async function planSplit(
   store: Store,
   key: SplitKey,
   { paths, people }: Suite,
-  { isWorker }: PlanOptions,
+  { isWorker, kept }: PlanOptions,
 ): Promise<Planned<NewSplit> | null> {
   const split = await store.splits.find(key);
   if (split) return compareLists('split', split.list, paths, isWorker, () => pathsOfSplit(store, split));
+  const list = listOf(paths);
+  const same = await kept?.find('split', key, list);
+  if (same) return { plan: { ...same, people }, sent: { ...list, difference: null } };
   const files = await estimates(store, key, paths, SPLIT_PERCENTILE, isWorker);
   if (!files) return null;
   const { node_total } = key.build;
   const packing = pack(files.weights, node_total);
-  const list = listOf(paths);
   const plan = {
     people,
     list,
@@ -72,17 +91,19 @@ export async function planQueue(
   key: QueueKey,
   { paths, people }: Suite,
   repeatsNewest: boolean,
-  { isWorker, pullCost }: PlanOptions,
+  { isWorker, pullCost, kept }: PlanOptions,
 ): Promise<Planned<NewQueue> | null> {
   const queue = (await store.queues.find(key)) ?? (repeatsNewest ? await store.queues.newest(key.project, key.build) : null);
   if (queue) return compareLists('queue', queue.list, paths, isWorker, () => pathsOfQueue(store, queue.id));
+  const list = listOf(paths);
+  const same = await kept?.find('queue', key, list);
+  if (same) return { plan: { ...same, people }, sent: { ...list, difference: null } };
   const files = await estimates(store, key, paths, QUEUE_PERCENTILE, isWorker);
   if (!files) return null;
   const { weights, seconds } = files;
   const { node_total: nodeTotal } = key.build;
   const isGuessed = unknownFiles(seconds) > seconds.length / 2;
   const expectation = simulateQueue(weights, { nodeTotal, pullCost, isGuessed });
-  const list = listOf(paths);
   const plan = {
     people,
     list,

@@ -157,6 +157,7 @@ export async function openService(
       reservedBytes: () => memory.reservedBytes,
       jobs: () => workers.load,
       lists: () => workers.lists.load,
+      plans: () => workers.plans.load,
       queues: () => store.queues.load(),
       store: () => store.maintenance.load(),
       sweeps: () => swept,

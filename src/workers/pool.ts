@@ -10,7 +10,8 @@ import { type Asker, assertRoom, lineOf } from './asker.js';
 import { BuildPieces } from './build-pieces.js';
 import { FairSemaphore } from './fair-semaphore.js';
 import type { InsightQuestion, insightReads } from './insight-reads.js';
-import { type Posts, type Reads, reads } from './jobs.js';
+import { type Posts, type PreparedQueue, type PreparedSplit, type Reads, reads } from './jobs.js';
+import { PlanCache } from './kept-plans.js';
 import { KnownLists } from './known-lists.js';
 import type { CompletenessJson, Json } from './reads.js';
 import type { PostTask, Prepared, ReadTask, TaskAnswer } from './task.js';
@@ -57,6 +58,8 @@ export class WorkerPool {
   readonly #insights = new FairSemaphore(1);
   /** The lists of test files that were sent before. */
   readonly lists = new KnownLists();
+  /** The plans that were made before. */
+  readonly plans: PlanCache;
 
   /** @param atOnce how many tasks the runner gets at a time: one more than its threads, so that no thread waits for the main thread */
   constructor(
@@ -66,6 +69,7 @@ export class WorkerPool {
     readonly ran: Ran = () => {},
   ) {
     this.#turns = new FairSemaphore(atOnce);
+    this.plans = new PlanCache(store.timings);
   }
 
   /**
@@ -79,8 +83,10 @@ export class WorkerPool {
     hasLeft: () => boolean,
     sooner: () => Soon<Prepared<K> | PostTask<K> | null> = () => null,
   ): Promise<Prepared<K>> {
+    // Read before times are written: later ones may be missing in the plan.
+    const version = owner === null ? null : await this.store.timings.version(owner);
     // Worker threads read only written times. Times that cannot be written now count later.
-    if (task.job !== 'prepareSubset') await this.store.maintenance.publishTimings().catch(() => {});
+    const isWritten = task.job === 'prepareSubset' || (await this.store.maintenance.publishTimings().then(isDone, isNotDone));
     const begin = async () => {
       const found = await sooner();
       if (found && 'prepared' in found) return { value: found };
@@ -92,6 +98,7 @@ export class WorkerPool {
     };
     const { list, ...prepared } = (await this.#run(owner, task.job, begin, { hasLeft })) as Prepared<K>;
     if (list) this.lists.add(prepared.project, list);
+    if (version !== null && isWritten && prepared.project === owner) this.#keepPlan(prepared.prepared, version);
     return prepared;
   }
 
@@ -166,6 +173,13 @@ export class WorkerPool {
     return this.runner.close();
   }
 
+  #keepPlan(prepared: object, version: string): void {
+    const { planned, request } = prepared as Partial<PreparedSplit | PreparedQueue>;
+    if (!planned?.plan || !request) return;
+    if ('weights' in planned.plan) this.plans.keep('queue', request.key, planned.plan, version);
+    else this.plans.keep('split', request.key, planned.plan, version);
+  }
+
   /** Reads an insight when it is the asker's turn. Throws the error of `assertRoom` when too many of the project wait. */
   async #insight<K extends keyof Reads>(task: ReadTask<K>, asker: Asker): Promise<Awaited<ReturnType<Reads[K]>>> {
     const line = lineOf(asker);
@@ -213,6 +227,9 @@ export class WorkerPool {
     throw new ApiError(status, errors, headers, undefined, reason);
   }
 }
+
+const isDone = () => true;
+const isNotDone = () => false;
 
 /** Counts the files that a CI run planned and recorded, and its nodes. */
 async function isSmallSubject({ queues, splits }: Store, { ciRun, recorded, build }: Subject): Promise<boolean> {

@@ -55,6 +55,27 @@ describe('a suite around 1,000 files', () => {
     expect(Math.max(...loads) - Math.min(...loads)).toBeLessThanOrEqual(200);
   });
 
+  it('has the same split for the next commit, and another one once a run was recorded', async () => {
+    const server = await shared.project();
+    await record(server, measuredFiles(1500));
+    const first = await splitOf(server, 1500, 'first', 100_000);
+    expect(await splitOf(server, 1500, 'second', 100_000)).toEqual(first);
+    // The first file was never measured.
+    await record(server, [{ path: paths(1)[0]!, time_execution: 500 }], { commit_hash: 'later' });
+    const third = await splitOf(server, 1500, 'third', 100_000);
+    expect(third.flat().find(({ path }) => path === paths(1)[0])).toEqual({ path: paths(1)[0], time_execution: 500 });
+    expect(await splitOf(server, 1500, 'fourth', 100_000)).toEqual(third);
+  });
+
+  it('has a queue of its own after a split of the same list', async () => {
+    const server = await shared.project();
+    await splitOf(server, 1500, 'abc', 100_000);
+    const connect = { can_initialize_queue: true, attempt_connect_to_queue: false, node_build_id: '1', test_files: testFiles(1500) };
+    const pulls = await Promise.all(['a', 'b'].map(commit_hash => server.post('/v1/queues/queue', { ...node, ...connect, commit_hash })));
+    expect(pulls.map(({ status }) => status)).toEqual([200, 200]);
+    expect(pulls[1]!.json.test_files).toEqual(pulls[0]!.json.test_files);
+  });
+
   it.each([10, 999])('of %i has the same split from a thread as from the main thread', async count => {
     const server = await shared.project();
     await record(server, measuredFiles(count));

@@ -64,6 +64,7 @@ export async function expirePaths(parts: Parts, before: Millis, after: number, c
         count('path');
       }
     });
+    timingBuffer.noteDeletion();
   }
   return checked.length === limit ? checked.at(-1)!.key : null;
 }

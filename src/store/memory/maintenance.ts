@@ -38,7 +38,10 @@ export function memoryMaintenance(tables: Tables): Maintenance {
       sweepTable(
         paths,
         ({ seen_at }) => seen_at < before,
-        () => count('path'),
+        () => {
+          tables.measuredRuns += 1;
+          count('path');
+        },
       );
       yield;
       sweepTable(

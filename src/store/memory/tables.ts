@@ -41,6 +41,8 @@ export class Tables {
   readonly ciRuns = new Map<string, CiRun>();
   buildsCreated = 0;
   pathsCreated = 0;
+  /** How many runs were measured, and how often paths were deleted. */
+  measuredRuns = 0;
   keptTime: Millis | null = null;
   backedUpAt: Millis | null = null;
 }

@@ -32,7 +32,8 @@ export function encodeFileBlocks(files: PathTimes): Segments {
     }
     ends[block] = writer.at - begin;
   }
-  return { bytes: bytes.subarray(begin), ends };
+  // A copy is half as large as the block with the heads, which may be kept.
+  return { bytes: new Uint8Array(bytes.subarray(begin, writer.at)), ends };
 }
 
 /** The blobs of a queue: the blocks of its files, then their weights and the basis of these. */

@@ -23,7 +23,8 @@ export function encodeSplitFiles(files: PathTimes, nodes: readonly (readonly num
     writer.writeByte(CLOSING_BRACKET!);
     ends[node] = writer.at - begin;
   }
-  return { bytes: bytes.subarray(begin), ends };
+  // A copy is half as large as the block with the heads, which may be kept.
+  return { bytes: new Uint8Array(bytes.subarray(begin, writer.at)), ends };
 }
 
 /** The JSON array in a blob of any version. */

@@ -44,7 +44,7 @@ export async function applyTimes(
     measurement.seconds = seconds[i]!;
     if (measurement.seconds > 0) timingBuffer.measure(paths[i]!, branches.branch, branches.defaultBranch, measurement);
   }
-  timingBuffer.markApplied(entry);
+  timingBuffer.markApplied(entry, project);
 }
 
 /** Applies the times of runs that were recorded shortly before the last process ended. */
@@ -62,7 +62,7 @@ export async function applyPendingRuns(
         const { created_at: at, paths, seconds } = decodeSubset(bytes);
         await applyTimes(parts, paths, seconds, { project, branch, build: id, began, at, run: kindOf(runKey), entry });
       } else {
-        timingBuffer.markApplied(entry);
+        timingBuffer.markApplied(entry, build?.project ?? 0);
       }
     } catch (err) {
       // The server starts without these times.

@@ -31,6 +31,9 @@ export class TimingWriteBuffer {
   readonly #naming = new CoalescedTask(() => this.#name());
   readonly #saves = new CoalescedTask(() => this.#save());
   #nextEntry: number | null = null;
+  /** How many runs of each project were applied, and how often paths were deleted. Both only grow, and so does their sum. */
+  readonly #runs = new Map<number, number>();
+  #deletions = 0;
 
   constructor(
     readonly store: Pick<Tables, 'paths' | 'timings' | 'pathNames' | 'pendingRuns'> &
@@ -101,9 +104,20 @@ export class TimingWriteBuffer {
     return this.#nextEntry++;
   }
 
-  /** Notes that the buffer has all times of an entry of `pendingRuns`. */
-  markApplied(entry: number): void {
+  /** Changes when times of a project were applied, or paths were deleted. */
+  version(project: number): number {
+    return this.#deletions + (this.#runs.get(project) ?? 0);
+  }
+
+  /** Notes that paths were deleted from the store. */
+  noteDeletion(): void {
+    this.#deletions += 1;
+  }
+
+  /** Notes that the buffer has all times of an entry of `pendingRuns`, of a run of a project. */
+  markApplied(entry: number, project: number): void {
     this.#applied.push(entry);
+    this.#runs.set(project, (this.#runs.get(project) ?? 0) + 1);
     this.#saves.runWithin(limits.timingFlushMilliseconds);
   }
 
