@@ -5,8 +5,13 @@ import { createHash } from 'node:crypto';
  * sorted by UTF-16 code units, with a NUL after each.
  */
 export function digestOfList(paths: Iterable<string>): string {
-  const sorted = [...new Set(paths)].sort();
+  return digestOfSorted([...new Set(paths)].sort());
+}
+
+/** The same for distinct paths that are sorted. */
+export function digestOfSorted(paths: readonly string[]): string {
   return createHash('sha256')
-    .update(sorted.map(path => `${path}\0`).join(''))
+    .update(paths.join('\0'))
+    .update(paths.length > 0 ? '\0' : '')
     .digest('hex');
 }

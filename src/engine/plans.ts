@@ -9,6 +9,7 @@ import type { PathList } from '../planning/paths/path-list.js';
 import type { BuildKey } from './build-key.js';
 import type { QueueKey, SplitKey } from './keys.js';
 import { describeDifference, listDifference } from './list-difference.js';
+import { type BaseList, type ListTimes, timesOfList } from './list-times.js';
 import type { People } from './people.js';
 import type { NewQueue } from './ports/queues.js';
 import type { NewSplit, Split } from './ports/splits.js';
@@ -54,6 +55,17 @@ export interface PlanOptions {
   pullCost: number;
   /** Missing: none are kept in this thread. */
   kept?: KeptPlans;
+  /** What is known of a list that was sent before; missing: nothing. */
+  known?: KnownBase;
+}
+
+/** The list that most lists of its project resemble, and the version of the project's times. */
+export interface KnownBase {
+  base: BaseList | null;
+  /** Null: it is unknown. */
+  version: string | null;
+  /** What was looked up for the planned list. */
+  times: ListTimes | null;
 }
 
 /** Plans a split. Null: only a worker thread should do that. */
@@ -61,14 +73,15 @@ export async function planSplit(
   store: Store,
   key: SplitKey,
   { paths, people }: Suite,
-  { isWorker, kept }: PlanOptions,
+  options: PlanOptions,
 ): Promise<Planned<NewSplit> | null> {
+  const { isWorker, kept } = options;
   const split = await store.splits.find(key);
   if (split) return compareLists('split', split.list, paths, isWorker, () => pathsOfSplit(store, split));
   const list = listOf(paths);
   const same = await kept?.find('split', key, list);
   if (same) return { plan: { ...same, people }, sent: { ...list, difference: null } };
-  const files = await estimates(store, key, paths, SPLIT_PERCENTILE, isWorker);
+  const files = await estimates(store, key, paths, SPLIT_PERCENTILE, options);
   if (!files) return null;
   const { node_total } = key.build;
   const packing = pack(files.weights, node_total);
@@ -91,14 +104,15 @@ export async function planQueue(
   key: QueueKey,
   { paths, people }: Suite,
   repeatsNewest: boolean,
-  { isWorker, pullCost, kept }: PlanOptions,
+  options: PlanOptions,
 ): Promise<Planned<NewQueue> | null> {
+  const { isWorker, pullCost, kept } = options;
   const queue = (await store.queues.find(key)) ?? (repeatsNewest ? await store.queues.newest(key.project, key.build) : null);
   if (queue) return compareLists('queue', queue.list, paths, isWorker, () => pathsOfQueue(store, queue.id));
   const list = listOf(paths);
   const same = await kept?.find('queue', key, list);
   if (same) return { plan: { ...same, people }, sent: { ...list, difference: null } };
-  const files = await estimates(store, key, paths, QUEUE_PERCENTILE, isWorker);
+  const files = await estimates(store, key, paths, QUEUE_PERCENTILE, options);
   if (!files) return null;
   const { weights, seconds } = files;
   const { node_total: nodeTotal } = key.build;
@@ -119,13 +133,16 @@ export async function planQueue(
 async function estimates(
   { timings }: Store,
   { project, build }: { project: number; build: BuildKey },
-  paths: PathList,
+  list: PathList,
   percentile: number,
-  isWorker: boolean,
+  { isWorker, known }: PlanOptions,
 ): Promise<Estimates | null> {
-  if (!isWorker && paths.length >= limits.pooledTestFiles) return null;
-  const known = await timings.estimates(project, build.branch, paths, isWorker ? limits.testCasesPerRequest : limits.testCasesOnMainThread);
-  return known.isComplete || isWorker ? estimate(paths, known, percentile) : null;
+  if (!isWorker && list.length >= limits.pooledTestFiles) return null;
+  const { branch } = build;
+  const mostCases = isWorker ? limits.testCasesPerRequest : limits.testCasesOnMainThread;
+  const times = await timesOfList(timings, { project, branch, list, mostCases }, known?.base ?? null, known?.version ?? null);
+  if (known && known.version !== null && times.isComplete) known.times = { ...times, version: known.version, branch };
+  return times.isComplete || isWorker ? estimate(list, times, percentile) : null;
 }
 
 /** Compares the list of a node with that of the existing split or queue. */

@@ -3,7 +3,10 @@ import { LRUCache } from 'lru-cache';
 import { findListStart, type ListName, parseRest, restOfBody } from '../api/messages/body-list.js';
 import type { RawParameters } from '../api/messages/coerce.js';
 import { countContainers } from '../api/messages/decode.js';
+import type { ListTimes } from '../engine/list-times.js';
+import type { TestFileList } from '../engine/test-file-list.js';
 import { limits } from '../limits.js';
+import { BASIS_BYTES } from '../planning/estimating/basis.js';
 import type { PathColumns } from '../planning/paths/path-list.js';
 
 /** A valid list of test files that a client of a project has sent, in memory that threads share. */
@@ -14,6 +17,8 @@ export interface KnownList {
   /** At least as many as it has objects and arrays. */
   containers: number;
   columns: PathColumns;
+  /** What was known of its paths when it was planned last; null: it was not planned, or the version of the times was unknown. */
+  times: ListTimes | null;
 }
 
 /** A body whose list is known. */
@@ -26,6 +31,7 @@ export interface KnownBody {
   sent: RawParameters;
 }
 
+const BYTES_OF_TIMES = BASIS_BYTES + Float64Array.BYTES_PER_ELEMENT;
 /** No client can know it. */
 const PLACEHOLDER = randomUUID();
 
@@ -71,14 +77,27 @@ export class KnownLists {
     if (![...this.#lists.values()].some(isKnown)) this.#lists.set(++this.#added, { project, list });
   }
 
+  /** The list that a project sent last; undefined: none is known. */
+  newest(project: number, name: ListName): KnownList | undefined {
+    for (const { project: owner, list } of this.#lists.values()) if (owner === project && list.name === name) return list;
+    return undefined;
+  }
+
+  /** Keeps what is known of the paths of a list. */
+  noteTimes(project: number, { digest }: TestFileList, times: ListTimes): void {
+    for (const { project: owner, list } of this.#lists.values())
+      if (owner === project && list.columns.digest === digest) list.times = times;
+  }
+
   /** The number of lists, their bytes, and how many bodies had one that was known. */
   get load(): { lists: number; bytes: number; hits: number } {
     return { lists: this.#lists.size, bytes: this.#lists.calculatedSize, hits: this.#hits };
   }
 }
 
+/** The times are counted before they are known. */
 function bytesOf({ text, columns: { heads, ends, numbers } }: KnownList): number {
-  return text.length + heads.length + ends.byteLength + numbers.byteLength;
+  return text.length + heads.length + ends.byteLength + numbers.byteLength + BYTES_OF_TIMES * ends.length;
 }
 
 /** Whether a body has a text at some place. */

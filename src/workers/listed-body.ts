@@ -48,7 +48,7 @@ function decodeListed(body: Buffer, name: ListName | null): DecodedBody {
   const { text, containers, listed, rest } = cut;
   const listToKnow = () => {
     const list = listMadeFor(listed);
-    return list && { name, text: shared(text), containers, columns: list.columns };
+    return list && { name, text: shareBytes(text), containers, columns: list.columns, times: null };
   };
   return { sent: { ...rest, [name]: listed }, listToKnow };
 }
@@ -78,7 +78,8 @@ function parseArray(text: Buffer): unknown[] | null {
   }
 }
 
-function shared(bytes: Uint8Array): Uint8Array {
+/** Copies bytes to memory that threads share. */
+export function shareBytes(bytes: Uint8Array): Uint8Array {
   const copy = new Uint8Array(new SharedArrayBuffer(bytes.length));
   copy.set(bytes);
   return copy;

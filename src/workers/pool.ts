@@ -1,11 +1,10 @@
 import { ApiError, apiErrors } from '../api-error.js';
 import type { CompletenessSubject } from '../engine/completeness/assigned.js';
-import type { Subject } from '../engine/insight/subject.js';
+import type { ListTimes } from '../engine/list-times.js';
 import type { Build } from '../engine/ports/builds.js';
 import type { Millis, Soon, Store } from '../engine/ports/store.js';
 import type { Summary } from '../engine/ports/summaries.js';
 import { limits } from '../limits.js';
-import { BASIS_BYTES } from '../planning/estimating/basis.js';
 import { type Asker, assertRoom, lineOf } from './asker.js';
 import { BuildPieces } from './build-pieces.js';
 import { FairSemaphore } from './fair-semaphore.js';
@@ -13,7 +12,9 @@ import type { InsightQuestion, insightReads } from './insight-reads.js';
 import { type Posts, type PreparedQueue, type PreparedSplit, type Reads, reads } from './jobs.js';
 import { PlanCache } from './kept-plans.js';
 import { KnownLists } from './known-lists.js';
+import { listNameOf } from './listed-body.js';
 import type { CompletenessJson, Json } from './reads.js';
+import { isSmallBuild, isSmallSubject } from './small-reads.js';
 import type { PostTask, Prepared, ReadTask, TaskAnswer } from './task.js';
 import type { TaskRunner } from './threads.js';
 import type { TrendJson } from './trend-reads.js';
@@ -86,19 +87,27 @@ export class WorkerPool {
     // Read before times are written: later ones may be missing in the plan.
     const version = owner === null ? null : await this.store.timings.version(owner);
     // Worker threads read only written times. Times that cannot be written now count later.
-    const isWritten = task.job === 'prepareSubset' || (await this.store.maintenance.publishTimings().then(isDone, isNotDone));
+    const isWritten =
+      task.job === 'prepareSubset' ||
+      (await this.store.maintenance.publishTimings().then(
+        () => true,
+        () => false,
+      ));
+    const known = version !== null && isWritten ? version : undefined;
     const begin = async () => {
       const found = await sooner();
       if (found && 'prepared' in found) return { value: found };
       const due = found ?? task;
+      const name = listNameOf(task.job);
+      const base = owner === null || name === null ? undefined : this.lists.newest(owner, name);
       return this.runner.run(
-        due,
+        { ...due, base, version: known },
         due.body.map(({ buffer }) => buffer as ArrayBuffer),
       );
     };
-    const { list, ...prepared } = (await this.#run(owner, task.job, begin, { hasLeft })) as Prepared<K>;
+    const { list, times, ...prepared } = (await this.#run(owner, task.job, begin, { hasLeft })) as Prepared<K>;
     if (list) this.lists.add(prepared.project, list);
-    if (version !== null && isWritten && prepared.project === owner) this.#keepPlan(prepared.prepared, version);
+    if (known !== undefined && prepared.project === owner) this.#keepPlan(owner, prepared.prepared, known, times);
     return prepared;
   }
 
@@ -173,9 +182,10 @@ export class WorkerPool {
     return this.runner.close();
   }
 
-  #keepPlan(prepared: object, version: string): void {
+  #keepPlan(project: number, prepared: object, version: string, times: ListTimes | undefined): void {
     const { planned, request } = prepared as Partial<PreparedSplit | PreparedQueue>;
     if (!planned?.plan || !request) return;
+    if (times) this.lists.noteTimes(project, planned.plan.list, times);
     if ('weights' in planned.plan) this.plans.keep('queue', request.key, planned.plan, version);
     else this.plans.keep('split', request.key, planned.plan, version);
   }
@@ -226,20 +236,4 @@ export class WorkerPool {
     const { status, errors, headers, reason } = answer.error;
     throw new ApiError(status, errors, headers, undefined, reason);
   }
-}
-
-const isDone = () => true;
-const isNotDone = () => false;
-
-/** Counts the files that a CI run planned and recorded, and its nodes. */
-async function isSmallSubject({ queues, splits }: Store, { ciRun, recorded, build }: Subject): Promise<boolean> {
-  const plan = ciRun && (await (ciRun.kind === 'queue' ? queues.basis(ciRun.plan) : splits.basis({ id: ciRun.plan })));
-  // An older Ballast did not keep it.
-  if (ciRun && !plan) return false;
-  const planned = (plan?.length ?? 0) / BASIS_BYTES;
-  return planned + build.node_total + (recorded ? recorded.test_files + recorded.subsets : 0) < limits.pooledInsightFiles;
-}
-
-function isSmallBuild({ test_files, subsets }: Build): boolean {
-  return test_files + subsets < limits.pooledTestFiles;
 }

@@ -15,7 +15,13 @@ const PROJECT = 1;
 const knownList = (listed: readonly { path: string }[], text = JSON.stringify(listed)): KnownList => {
   const bytes = new Uint8Array(new SharedArrayBuffer(Buffer.byteLength(text)));
   bytes.set(Buffer.from(text));
-  return { name: 'test_files', text: bytes, containers: text.length, columns: pathList(listed.map(({ path }) => path)).columns };
+  return {
+    name: 'test_files',
+    text: bytes,
+    containers: text.length,
+    columns: pathList(listed.map(({ path }) => path)).columns,
+    times: null,
+  };
 };
 
 const path = fc.string({ unit: fc.constantFrom('a', '/', '"', '\\', ']', '}', '{', ',', 'ö', '\ud800'), minLength: 3, maxLength: 6 });

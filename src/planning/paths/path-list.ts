@@ -1,6 +1,6 @@
+import { digestOfSorted } from '../../list-digest.js';
 import { fileOf } from '../estimating/test-case.js';
 import { AFTER, BEFORE } from './head.js';
-import { digestOfHeads } from './path-digest.js';
 
 /**
  * Distinct paths, sorted by UTF-16 code units, in columns that threads can share. Planning reads numbers and copies bytes; a path becomes a
@@ -82,7 +82,7 @@ export function pathList(paths: readonly string[], allocate = ownMemory): PathLi
   heads.set(encoded);
   const numbers = new Uint32Array(allocate(Uint32Array.BYTES_PER_ELEMENT * (sorted.length + 1)));
   const hasCases = sorted.some(path => fileOf(path) !== null);
-  return new PathList({ heads, ends, digest: digestOfHeads(heads, ends), hasCases, numbers });
+  return new PathList({ heads, ends, digest: digestOfSorted(sorted), hasCases, numbers });
 }
 
 function sortedDistinct(paths: readonly string[]): readonly string[] {
