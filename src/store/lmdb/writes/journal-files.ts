@@ -56,7 +56,8 @@ export class JournalFiles {
   /** Records up to this number are needed no longer. */
   #released = 0;
   #waiting: Waiting | null = null;
-  #isWriting = false;
+  /** Settles when no write is under way; null: none is. */
+  #writing: Promise<void> | null = null;
   #error: Error | null = null;
   /** For the record that is being written. */
   readonly #room = Buffer.allocUnsafe(ROOM_BYTES);
@@ -67,8 +68,9 @@ export class JournalFiles {
     readonly write: WriteBytes = writeBytes,
   ) {}
 
-  get isOpen(): boolean {
-    return this.#files.length > 0;
+  /** Whether it was opened, or closed since. */
+  get wasOpened(): boolean {
+    return this.#files.length > 0 || this.#error !== null;
   }
 
   /**
@@ -96,7 +98,7 @@ export class JournalFiles {
     if (this.#error) return Promise.reject(apiErrors.storeFailed(this.#error));
     const waiting = (this.#waiting ??= newWaiting());
     waiting.payloads.push(payload);
-    if (!this.#isWriting) void this.#writeAll();
+    this.#writing ??= this.#writeAll();
     return waiting.written;
   }
 
@@ -114,13 +116,14 @@ export class JournalFiles {
     this.#released = number;
   }
 
-  /** Closes the files. No record may be under way. */
-  close(): void {
+  /** Closes the files when all that was appended is written. What is appended later is refused. */
+  async close(): Promise<void> {
+    this.#error ??= new Error('the journal is closed');
+    await this.#writing;
     for (const { descriptor } of this.#files.splice(0)) closeSync(descriptor);
   }
 
   async #writeAll(): Promise<void> {
-    this.#isWriting = true;
     for (let next = this.#waiting; next; next = this.#waiting) {
       this.#waiting = null;
       try {
@@ -129,7 +132,7 @@ export class JournalFiles {
         this.#fail(error as NodeJS.ErrnoException, next);
       }
     }
-    this.#isWriting = false;
+    this.#writing = null;
   }
 
   async #write(payloads: readonly Uint8Array[]): Promise<number> {

@@ -121,9 +121,10 @@ export class Journal {
   async #save(changes: Turn): Promise<void> {
     await nextTurn();
     this.#turn = null;
-    if (!this.files.isOpen) this.recover();
+    if (!this.files.wasOpened) this.recover();
     const begun = performance.now();
     const payload = encodeTurn(changes);
+    // The turns of one record continue one after another, so that a checkpoint has all of them or none.
     const number = await this.files.append(payload);
     this.store.failure.assert();
     this.store.committed((performance.now() - begun) / 1000);
