@@ -18,36 +18,38 @@ const OF_NOTHING = codeOf('none');
 export class Guesses {
   /** By directory, or file of test cases; null: it has too few known paths. */
   readonly #inside = new Map<string, number | null>();
+  readonly #isAnyKnown: boolean;
   /** Of the suite; undefined: not needed yet. */
-  #ofAll: { seconds: number; code: number } | undefined;
+  #ofAll: number | undefined;
 
   /** @param seconds in the order of the list; NaN: unknown */
   constructor(
     readonly list: PathList,
     readonly seconds: Float64Array,
     readonly percentile: number,
-  ) {}
+  ) {
+    this.#isAnyKnown = seconds.some(time => !Number.isNaN(time));
+  }
 
   /** Returns the seconds of an unknown path, and notes in the basis where they come from. */
   guess(file: number, basis: Basis): number {
-    this.#ofAll ??= this.#suite();
-    if (this.#ofAll.code !== OF_NOTHING) {
-      const path = this.list.at(file);
-      for (const container of containersOf(path)) {
-        const guess = this.#guessInside(container);
-        if (guess === null) continue;
-        setBasis(basis, file, container === fileOf(path) ? OF_FILE : OF_DIRECTORY);
-        return guess;
-      }
+    if (!this.#isAnyKnown) {
+      setBasis(basis, file, OF_NOTHING);
+      return FIRST_GUESS_SECONDS;
     }
-    setBasis(basis, file, this.#ofAll.code);
-    return this.#ofAll.seconds;
-  }
-
-  #suite(): { seconds: number; code: number } {
-    const known = this.seconds.filter(time => !Number.isNaN(time));
-    if (known.length === 0) return { seconds: FIRST_GUESS_SECONDS, code: OF_NOTHING };
-    return { seconds: percentileOf(known, this.percentile), code: OF_SUITE };
+    const path = this.list.at(file);
+    for (const container of containersOf(path)) {
+      const guess = this.#guessInside(container);
+      if (guess === null) continue;
+      setBasis(basis, file, container === fileOf(path) ? OF_FILE : OF_DIRECTORY);
+      return guess;
+    }
+    setBasis(basis, file, OF_SUITE);
+    this.#ofAll ??= percentileOf(
+      this.seconds.filter(time => !Number.isNaN(time)),
+      this.percentile,
+    );
+    return this.#ofAll;
   }
 
   #guessInside(container: string): number | null {
