@@ -73,8 +73,10 @@ speedTrial(
     '\nGenerators: wrk, or raw sockets of Node where wrk is not installed; and autocannon. Where redis-server is installed, the trial\n' +
       'pulls has a row of Redis, and one of Ballast, both loaded over raw sockets. A row is void if its generator was the limit.',
   );
-speedTrial('initializing', 'time to create a queue or a split from 10,000 and from 100,000 files', (_, { times }) =>
-  initializing({ times }),
+speedTrial(
+  'initializing',
+  'time to create a queue or a split from 10,000 and from 100,000 files, of a list that changed or the same again',
+  (_, { times }) => initializing({ times }),
 ).option('--times <number>', 'repetitions of each', positiveInteger, 20);
 speedTrial('isolation', 'delay of the main thread and of small pulls while large suites arrive', (_, { seconds }) =>
   isolation({ seconds }),

@@ -99,9 +99,10 @@ export class WorkerPool {
       if (found && 'prepared' in found) return { value: found };
       const due = found ?? task;
       const name = listNameOf(task.job);
-      const base = owner === null || name === null ? undefined : this.lists.newest(owner, name);
+      // An owner that is only guessed must not lend its numbers of paths to another project.
+      const base = due.project === null || name === null ? undefined : this.lists.newest(due.project, name);
       return this.runner.run(
-        { ...due, base, version: known },
+        { ...due, base, version: due.project === null ? undefined : known },
         due.body.map(({ buffer }) => buffer as ArrayBuffer),
       );
     };

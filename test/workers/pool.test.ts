@@ -1,7 +1,9 @@
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import { describe, expect, it } from 'vitest';
 import { limits } from '../../src/limits.js';
+import { pathList } from '../../src/planning/paths/path-list.js';
 import type { Asker } from '../../src/workers/asker.js';
+import type { KnownList } from '../../src/workers/known-lists.js';
 import { WorkerPool } from '../../src/workers/pool.js';
 import type { Task, TaskAnswer } from '../../src/workers/task.js';
 import { jobOf, pageOf } from '../harness/asker.js';
@@ -22,8 +24,23 @@ function pool() {
     ends.shift()!();
     await nextTurn();
   };
-  return { history, split, began, end };
+  return { workers, history, split, began, end };
 }
+
+it('a task gets the last list of its project, unless the project is only guessed', async () => {
+  const { workers, began, end } = pool();
+  const list: KnownList = { name: 'test_files', text: new Uint8Array(9), containers: 1, columns: pathList(['a.rb']).columns, times: null };
+  workers.lists.add(1, list);
+  const post = (project: number | null) => workers.post({ kind: 'post', job: 'prepareSplit', body: [], project }, 1, () => false);
+  const all = [post(1), post(null)];
+  await nextTurn();
+  expect(began.map(task => task.kind === 'post' && [task.base, task.version])).toEqual([
+    [list, ''],
+    [undefined, undefined],
+  ]);
+  for (const _ of all) await end();
+  await Promise.all(all);
+});
 
 describe('many requests for trends', () => {
   it('are read one at a time, so that a large suite of the same project begins at once', async () => {
