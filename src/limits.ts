@@ -78,7 +78,7 @@ export const limits = {
   pooledTestFiles: 1000,
   /** A packing thread reads the timeline of a build with at least this many planned and recorded test files: 1,000 take 7 ms. */
   pooledInsightFiles: 250,
-  /** Bodies of at least this size (about 1,000 test files) are passed to a packing thread without being parsed. */
+  /** Bodies of at least this size (about 1,000 test files) are passed to a packing thread without being parsed, unless their list is known. */
   pooledBodyBytes: 65_536,
   /** Memory for the lists of large suites that were sent last, twice their paths and 60 bytes a file, and for their last plans. */
   knownListsBytes: 67_108_864,

@@ -1,5 +1,6 @@
 import { ApiError } from '../api-error.js';
 import { projectOfToken } from '../engine/access.js';
+import type { Planned } from '../engine/plans.js';
 import type { Request } from '../http/request.js';
 import { limits } from '../limits.js';
 import { PathList } from '../planning/paths/path-list.js';
@@ -50,7 +51,8 @@ async function prepareLarge<K extends keyof Posts>(context: Context, job: K, { b
   const owner = guess === null ? project : await projectOfToken(store.access, guess);
   const sooner = () => (owner === null ? null : prepareKnown(context, job, { body, token }, owner));
   const known = await sooner();
-  if (known && 'prepared' in known) return known;
+  // A large plan is created when it is its turn, even if it is kept: the store writes as much for it.
+  if (known && 'prepared' in known && !hasPlan(known.prepared)) return known;
   return workers.post({ kind: 'post', job, body, project }, owner, hasLeft, sooner);
 }
 
@@ -74,6 +76,10 @@ async function prepareKnown<K extends keyof Posts>(
   const prepared = await posts[job](store, sent, project, { pullCost, isWorker: false, kept: workers.plans });
   if (prepared) return { project, prepared } as Prepared<K>;
   return { kind: 'post', job, body: [new Uint8Array(rest)], project, list: { name, placeholder, columns: list.columns } };
+}
+
+function hasPlan(prepared: object): boolean {
+  return 'planned' in prepared && (prepared.planned as Planned<unknown>).plan !== null;
 }
 
 function decode(body: Uint8Array): RawParameters | ApiError {

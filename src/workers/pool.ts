@@ -1,3 +1,4 @@
+import { setImmediate as nextTurn } from 'node:timers/promises';
 import { ApiError, apiErrors } from '../api-error.js';
 import type { CompletenessSubject } from '../engine/completeness/assigned.js';
 import type { ListTimes } from '../engine/list-times.js';
@@ -96,7 +97,11 @@ export class WorkerPool {
     const known = version !== null && isWritten ? version : undefined;
     const begin = async () => {
       const found = await sooner();
-      if (found && 'prepared' in found) return { value: found };
+      if (found && 'prepared' in found) {
+        // The creations of kept plans begin in different turns of the event loop.
+        await nextTurn();
+        return { value: found };
+      }
       const due = found ?? task;
       const name = listNameOf(task.job);
       // An owner that is only guessed must not lend its numbers of paths to another project.
