@@ -98,6 +98,11 @@ export const limits = {
   /** Changed timings are written after this time, or as soon as this many are buffered. */
   timingFlushMilliseconds: 250,
   bufferedTimings: 20_000,
+  /** A recorded run that is only in the journal is put into the tables within this time. Larger runs are put at once. */
+  putRunsMilliseconds: 5,
+  journaledRunBytes: 65_536,
+  /** Builds that record at the same time and whose age is kept in memory. */
+  buildsRecordedAtOnce: 2000,
   /** Memory for paths and their numbers, in each thread: about 500,000 paths of usual length. */
   pathNumbersBytes: 100_663_296,
   /** Characters of new paths, and of their keys, whose numbers are not on disk yet; beyond it recordings wait. */
@@ -242,9 +247,3 @@ export const limits = {
   /** Time after that to close everything else. */
   closeSeconds: 3,
 } as const;
-
-/** Whether the limits above are consistent. A test checks it. */
-export const areConsistent =
-  limits.pathMinCharacters < limits.pathMaxCharacters &&
-  limits.pooledTestFiles <= limits.testFilesPerRequest &&
-  limits.drainReceivingSeconds <= limits.drainSeconds;

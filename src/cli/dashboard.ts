@@ -63,7 +63,7 @@ export async function changePassword(dataDir: string, { remove }: { remove?: tru
 export function printSessions(dataDir: string, { json }: { json?: true }): Promise<void> {
   return withExistingStore(dataDir, async ({ access, signIns }) => {
     const now = Date.now();
-    const names = new Map(access.projects().map(({ id, name }) => [id, name]));
+    const names = new Map((await access.projects()).map(({ id, name }) => [id, name]));
     const nameOf = (project: number | null) => (project === null ? null : (names.get(project) ?? null));
     const sessions = signIns.sessions().map(session => ({
       id: signInId(session),

@@ -29,7 +29,7 @@ export function exportStore(dataDir: string, options: ExportOptions, stop: Abort
       '--json needs --output, because it describes that file: without --output, stdout gets the export, which is JSON already',
     ]);
   return withExistingStore(dataDir, async store => {
-    const projects = selectProjects(store, project);
+    const projects = await selectProjects(store, project);
     const counts = { builds: 0, timings: 0 };
     const progress = startProgress(output !== null || !process.stdout.isTTY);
     const lines = exportLines(store, { projects, builds, timings }, Date.now(), type => {
@@ -64,8 +64,8 @@ function resolveOutput(output: string): string {
   return realpathSync(output);
 }
 
-function selectProjects({ access }: LmdbStore, name: string | undefined): Project[] {
-  const projects = access.projects();
+async function selectProjects({ access }: LmdbStore, name: string | undefined): Promise<Project[]> {
+  const projects = await access.projects();
   if (name === undefined) return projects;
   const selected = projects.filter(project => project.name === name);
   if (selected.length === 0) throw new Error(`cannot export the project "${name}": there is no such project; "project list" shows all`);

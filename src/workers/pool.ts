@@ -210,9 +210,11 @@ export class WorkerPool {
     options: TaskOptions,
     isHere = false,
   ): Promise<Awaited<ReturnType<Reads[K]>>> {
-    const value = isHere
-      ? reads[task.job](this.store, task.subject as never)
-      : this.#run(owner, task.job, () => this.runner.run(task as unknown as ReadTask, []), options);
+    const begin = async () => {
+      await this.store.maintenance.publishRuns();
+      return this.runner.run(task as unknown as ReadTask, []);
+    };
+    const value = isHere ? reads[task.job](this.store, task.subject as never) : this.#run(owner, task.job, begin, options);
     return (await value) as Awaited<ReturnType<Reads[K]>>;
   }
 

@@ -16,7 +16,7 @@ function pool() {
     began.push(task);
     return new Promise<TaskAnswer>(resolve => ends.push(() => resolve({ value: { json: '{}', outdated: [] } })));
   };
-  const store = { timings: { version: () => '' }, maintenance: { refresh() {}, publishTimings: async () => {} } };
+  const store = { timings: { version: () => '' }, maintenance: { refresh() {}, publishRuns() {}, publishTimings: async () => {} } };
   const workers = new WorkerPool(store as never, { run, threads: 2, close: async () => {} }, 3);
   const history = (asker: Asker) => workers.trend('fileHistory', { project: asker.project, branch: 'main', path: 'a_test.rb' }, asker);
   const split = () => workers.post({ kind: 'post', job: 'prepareSplit', body: [], project: 1 }, 1, () => false);

@@ -9,14 +9,18 @@ import { commit, written } from './writes/commit.js';
  * @param dropQueue called with the digest of the key of each queue that expires
  */
 export function lmdbMaintenance(parts: Parts, file: string, dropQueue: (key: string) => void) {
-  const { root, meta, diskSpace, failure, journal, timingBuffer } = parts;
+  const { root, meta, diskSpace, failure, journal, runs, timingBuffer } = parts;
   return {
     assertWritable() {
       diskSpace.assert();
       failure.assert();
     },
     probe: at => commit(parts, () => void meta.put('readiness', at)),
-    publishTimings: () => written(timingBuffer.save()),
+    publishRuns: () => runs.settle() ?? undefined,
+    async publishTimings() {
+      await runs.settle();
+      await written(timingBuffer.save());
+    },
     publishQueues: () => written(journal.checkpoint()),
     refresh: () => void root.resetReadTxn(),
     async *sweep(before, count) {
@@ -24,6 +28,7 @@ export function lmdbMaintenance(parts: Parts, file: string, dropQueue: (key: str
       await journal.checkpoint().catch(() => {});
       while (await expireStep(parts, before, dropQueue, count)) yield;
       // Paths that are being recorded are skipped.
+      await runs.settle();
       await timingBuffer.save();
       for (let after: number | null = 0; after !== null; yield) after = await expirePaths(parts, before, after, count);
     },

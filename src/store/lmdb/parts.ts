@@ -9,6 +9,7 @@ import { DiskSpaceGuard } from './writes/disk-space-guard.js';
 import { Failure } from './writes/failure.js';
 import { Journal } from './writes/journal.js';
 import { JournalFiles } from './writes/journal-files.js';
+import { JournaledRuns } from './writes/journaled-runs.js';
 import { TimingWriteBuffer } from './writes/timing-write-buffer.js';
 
 /** The tables of an open store, and the parts that read and write them. The groups of the port are made of these parts. */
@@ -19,6 +20,8 @@ export interface Parts extends Tables, Committing {
   readonly nameOfPath: NameOfPath;
   /** Changes that are not in `batches` yet. */
   readonly journal: Journal;
+  /** Recorded runs that are not in the tables yet. */
+  readonly runs: JournaledRuns;
   /** Times that are not in `timings` yet. */
   readonly timingBuffer: TimingWriteBuffer;
   /** CI builds whose first use of a split is known to be in `splitRuns`: "split id ci_build_id". */
@@ -43,12 +46,15 @@ export function openParts(dataDir: string, { storeFailed = () => {}, committed =
   const failure = new Failure(tables.root, storeFailed);
   const writing = { ...tables, diskSpace, failure, committed };
   const pathNumbers = new PathNumbers(tables);
+  const timingBuffer = new TimingWriteBuffer({ ...writing, pathNumbers });
+  const runs = new JournaledRuns(tables, timingBuffer);
   return {
     ...writing,
     pathNumbers,
     nameOfPath: pathNameCache(tables),
-    journal: new Journal(writing, new JournalFiles(dataDir, failure)),
-    timingBuffer: new TimingWriteBuffer({ ...writing, pathNumbers }),
+    timingBuffer,
+    runs,
+    journal: new Journal(writing, new JournalFiles(dataDir, failure), runs),
     splitUsers: new LRUCache({ max: limits.cachedSplitUsers }),
     blobsRead: new LRUCache({ maxSize: limits.fileBlobCacheBytes, sizeCalculation: ({ length }) => length }),
     creations: new Map(),
@@ -56,8 +62,9 @@ export function openParts(dataDir: string, { storeFailed = () => {}, committed =
 }
 
 /** Writes the changes that are only in memory, and closes the store. */
-export async function closeParts({ timingBuffer, journal, root }: Parts): Promise<void> {
+export async function closeParts({ runs, timingBuffer, journal, root }: Parts): Promise<void> {
   // Changes that cannot be written now are recovered at the next start.
+  await runs.close().catch(() => {});
   await timingBuffer.close().catch(() => {});
   await journal.close().catch(() => {});
   // Writes without a caller may be under way, and lmdb does not check whether it is closed.

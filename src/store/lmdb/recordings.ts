@@ -1,5 +1,4 @@
 import { randomUUID } from 'node:crypto';
-import { setImmediate as nextTurn } from 'node:timers/promises';
 import type { NodeKey } from '../../engine/build-key.js';
 import { buildDigest } from '../../engine/keys.js';
 import type { NewRun, Recorded, Recordings } from '../../engine/ports/recordings.js';
@@ -14,47 +13,46 @@ import type { RunKey } from './records.js';
 import type { Tables } from './tables.js';
 import { applyTimes } from './writes/apply-times.js';
 import { commit, written } from './writes/commit.js';
-import { type NewSubset, type PutSubset, putSubsets } from './writes/put-subsets.js';
+import { type NewSubset, putSubsets } from './writes/put-subsets.js';
 
 export function lmdbRecordings(parts: Parts) {
-  /** The runs that are recorded in this turn of the event loop, and what becomes of them: they are one transaction. */
-  let turn: { subsets: NewSubset[]; put: Promise<PutSubset[]> } | null = null;
+  return { record: (project, key, run, isRetry, at) => record(parts, project, key, run, isRetry, at) } satisfies Recordings;
+}
 
-  async function putInTurn(subsets: readonly NewSubset[]): Promise<PutSubset[]> {
-    await nextTurn();
-    turn = null;
-    return commit(parts, () => putSubsets(parts, subsets));
+async function record(parts: Parts, project: number, key: NodeKey, run: NewRun, isRetry: boolean, at: Millis): Promise<Recorded> {
+  const { diskSpace, timingBuffer, runs, journal } = parts;
+  diskSpace.assert();
+  if (!timingBuffer.hasRoom) await timingBuffer.makeRoom();
+  const { seconds, hasTestCases, ci_run: ciRun } = run;
+  const paths = new Uint32Array(seconds.length);
+  for (let i = 0; i < paths.length; i++) {
+    if (i > 0 && i % limits.timingsPerTurn === 0) await timingBuffer.nextTurn();
+    paths[i] = timingBuffer.intern(project, pathOf(run, i), at);
   }
+  const named = timingBuffer.saveNames();
+  if (named) await written(named);
+  const bytes = encodeSubset({ id: randomUUID(), created_at: at, ciRun, paths, seconds });
+  const build = buildDigest(project, key);
+  const subset: NewSubset = { project, key, build, hasTestCases, isRetry, at, entry: timingBuffer.nextEntry(), bytes };
+  // Nothing of the store can refuse the first run of a node, so the journal is enough. A large run would only be written twice.
+  if (bytes.length > limits.journaledRunBytes || runs.mayHaveRun(subset)) return recordNow(parts, subset, paths, seconds);
+  await journal.writeRun(subset, { paths, seconds });
+  return 'recorded';
+}
 
-  async function put(subset: NewSubset): Promise<PutSubset> {
-    if (!turn) {
-      const subsets: NewSubset[] = [];
-      turn = { subsets, put: putInTurn(subsets) };
-    }
-    const place = turn.subsets.push(subset) - 1;
-    return (await turn.put)[place]!;
-  }
-
-  async function record(project: number, key: NodeKey, run: NewRun, isRetry: boolean, at: Millis): Promise<Recorded> {
-    const { diskSpace, timingBuffer } = parts;
-    diskSpace.assert();
-    if (!timingBuffer.hasRoom) await timingBuffer.makeRoom();
-    const { seconds, hasTestCases, ci_run: ciRun } = run;
-    const paths = new Uint32Array(seconds.length);
-    for (let i = 0; i < paths.length; i++) {
-      if (i > 0 && i % limits.timingsPerTurn === 0) await timingBuffer.nextTurn();
-      paths[i] = timingBuffer.intern(project, pathOf(run, i), at);
-    }
-    const named = timingBuffer.saveNames();
-    if (named) await written(named);
-    const bytes = encodeSubset({ id: randomUUID(), created_at: at, ciRun, paths, seconds });
-    const outcome = await put({ project, key, bytes, hasTestCases, isRetry, at });
+/** Puts a run that may be refused or known, or that is large. */
+async function recordNow(parts: Parts, subset: NewSubset, paths: Uint32Array, seconds: Float64Array): Promise<Recorded> {
+  const release = parts.runs.hold(subset);
+  try {
+    const [outcome] = await commit(parts, () => putSubsets(parts, [subset]));
     if (typeof outcome === 'string') return outcome;
-    await applyTimes(parts, paths, seconds, outcome);
+    // The times of earlier runs count first.
+    await parts.runs.applied;
+    await applyTimes(parts, paths, seconds, outcome!);
     return 'recorded';
+  } finally {
+    release();
   }
-
-  return { record } satisfies Recordings;
 }
 
 /** Deletes a run within a write transaction, and its build with the last one. Returns how many records it changed. */

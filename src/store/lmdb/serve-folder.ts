@@ -28,6 +28,7 @@ export async function serveFolder(dataDir: string, log: Logger, options: LmdbOpt
     await upgrade(parts);
     await applyPendingRuns(parts, log);
     parts.journal.recover();
+    await parts.runs.settle();
     readers = setInterval(() => clearDeadReaders(parts, log), limits.staleReadersMilliseconds);
     return { ...store, close };
   } catch (error) {

@@ -1,6 +1,10 @@
 import { join } from 'node:path';
+import type { Access } from '../../engine/ports/access.js';
+import type { Builds } from '../../engine/ports/builds.js';
 import type { Store } from '../../engine/ports/store.js';
+import type { Timings } from '../../engine/ports/timings.js';
 import { lmdbAccess } from './access.js';
+import { afterRuns } from './after-runs.js';
 import { lmdbBuilds } from './builds.js';
 import { lmdbCiRuns } from './ci-runs.js';
 import { lmdbMaintenance } from './maintenance.js';
@@ -16,10 +20,10 @@ import { lmdbTimings } from './timings.js';
 
 /** A store in an LMDB file and a journal. Its reads answer immediately. */
 export interface LmdbStore extends Store {
-  readonly access: ReturnType<typeof lmdbAccess>;
+  readonly access: Access;
   readonly recordings: ReturnType<typeof lmdbRecordings>;
-  readonly builds: ReturnType<typeof lmdbBuilds>;
-  readonly timings: ReturnType<typeof lmdbTimings>;
+  readonly builds: Builds;
+  readonly timings: Timings;
   readonly splits: ReturnType<typeof lmdbSplits>;
   readonly queues: LmdbQueues;
   readonly ciRuns: ReturnType<typeof lmdbCiRuns>;
@@ -41,11 +45,13 @@ const NO_CACHE = { cacheBytes: 1, pullCost: 0, lease: null };
 export function openLmdbStore(dataDir: string, { queues: queueOptions = NO_CACHE, ...options }: LmdbOptions = {}): LmdbStore {
   const parts = openParts(dataDir, options);
   const queues = new LmdbQueues(parts, queueOptions);
+  const { projects, project, projectById, ...tokens } = lmdbAccess(parts);
   return {
-    access: lmdbAccess(parts),
+    // The default branch of a project follows its runs.
+    access: { ...tokens, ...afterRuns(parts.runs, { projects, project, projectById }) },
     recordings: lmdbRecordings(parts),
-    builds: lmdbBuilds(parts),
-    timings: lmdbTimings(parts),
+    builds: afterRuns(parts.runs, lmdbBuilds(parts)),
+    timings: afterRuns(parts.runs, lmdbTimings(parts)),
     splits: lmdbSplits(parts),
     queues,
     ciRuns: lmdbCiRuns(parts),

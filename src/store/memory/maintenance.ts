@@ -10,6 +10,7 @@ export function memoryMaintenance(tables: Tables): Maintenance {
   return {
     assertWritable() {},
     probe: () => nextTurn(),
+    publishRuns: () => {},
     publishTimings: () => nextTurn(),
     publishQueues: () => nextTurn(),
     refresh() {},

@@ -102,20 +102,6 @@ describe('the files of the journal', () => {
     expect(readPayloads(folder)).toEqual(['1: a']);
   });
 
-  it('are closed when all that was appended is written, and refuse what comes later', async () => {
-    const folder = temporaryFolder();
-    const { write, release } = heldWrites();
-    const files = openJournal(folder, 0, write);
-    const first = files.append(Buffer.from('a'));
-    const closed = files.close();
-    await release();
-    await release();
-    expect(await first).toBe(1);
-    await closed;
-    await expect(files.append(Buffer.from('b'))).rejects.toMatchObject({ status: 503 });
-    expect(readPayloads(folder)).toEqual(['1: a']);
-  });
-
   it('refuse everything after a write failed, and tell of it once', async () => {
     const told: string[] = [];
     const failure = { end: (error: Error) => void told.push(error.message) };

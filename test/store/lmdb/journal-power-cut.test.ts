@@ -48,7 +48,7 @@ async function survivesPowerCut(steps: readonly Step[], cut: number, part: numbe
   expect(found.slice(0, acknowledged.length)).toEqual(acknowledged);
   const files = openJournal(folder, released);
   await files.append(Buffer.from('new'));
-  await files.close();
+  files.close();
   expect(wordsIn(folder, released)).toEqual([...found, 'new']);
 }
 

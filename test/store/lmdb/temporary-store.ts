@@ -39,7 +39,7 @@ export function afterKill(parts: Parts): Parts {
 
 /** Another journal in the folder of a store, closed after the test. */
 export function newJournal(parts: Parts, write?: WriteBytes): Journal {
-  return closedAfterTest(new Journal(parts, new JournalFiles(parts.journal.files.folder, parts.failure, write)));
+  return closedAfterTest(new Journal(parts, new JournalFiles(parts.journal.files.folder, parts.failure, write), parts.runs));
 }
 
 /** The table with another `put`. */
@@ -67,9 +67,17 @@ export const queueOf = (ci_run: string, node_total = 4) => queueKey(1, { ...COMM
 /** The key of a split of that build; null: of a fixed one. */
 export const splitOf = (ci_run: string | null, node_total = 3) => splitKey(1, { ...COMMIT, node_total }, ci_run ?? '', ci_run === null);
 
-/** Records one run of a node, as POST /build_subsets does. */
-export function recordRun(parts: Parts, project: number, node: NodeKey, files: readonly RecordedTestFile[], at: number): Promise<Recorded> {
-  return recordRunIn({ recordings: lmdbRecordings(parts) }, project, node, files, at);
+/** Records one run of a node, as POST /build_subsets does. Resolves when the tables have it. */
+export async function recordRun(
+  parts: Parts,
+  project: number,
+  node: NodeKey,
+  files: readonly RecordedTestFile[],
+  at: number,
+): Promise<Recorded> {
+  const recorded = await recordRunIn({ recordings: lmdbRecordings(parts) }, project, node, files, at);
+  await parts.runs.settle();
+  return recorded;
 }
 
 /** The known seconds of each path on the branch main; null: the path was never measured. */

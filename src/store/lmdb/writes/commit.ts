@@ -2,29 +2,32 @@ import type { RootDatabase } from 'lmdb';
 import { ApiError, apiErrors } from '../../../api-error.js';
 import type { DiskSpaceGuard } from './disk-space-guard.js';
 import type { Failure } from './failure.js';
+import type { JournaledRuns } from './journaled-runs.js';
 
 /** What a commit needs. */
 export interface Committing {
   readonly root: RootDatabase;
   readonly diskSpace: Pick<DiskSpaceGuard, 'assert' | 'freeBytes'>;
   readonly failure: Pick<Failure, 'assert'>;
+  readonly runs: Pick<JournaledRuns, 'put'>;
   /** Called after each flush, with the seconds since its change was requested. */
   readonly committed: (seconds: number) => void;
 }
 
 /**
  * Runs a change in a write transaction. Resolves with its result when it is flushed to disk (lmdb resolves writes after fdatasync), so
- * that it survives kill -9 and a power cut. Transactions run one after another, each sees what earlier ones wrote, and many share one
- * flush. A change must throw before its first write or not at all, because nothing is rolled back. Throws a 503 when the write
- * fails; failure.ts describes what happens to the process.
+ * that it survives kill -9 and a power cut. Transactions run one after another, each sees what earlier ones wrote and all runs that were
+ * recorded before, and many share one flush. A change must throw before its first write or not at all, because nothing is rolled back.
+ * Throws a 503 when the write fails; failure.ts describes what happens to the process.
  */
-export async function commit<T>({ root, diskSpace, failure, committed }: Committing, change: () => T): Promise<T> {
+export async function commit<T>({ root, diskSpace, failure, runs, committed }: Committing, change: () => T): Promise<T> {
   let changed = false;
   diskSpace.assert();
   const begun = performance.now();
   let value: T;
   try {
     value = await root.transaction(() => {
+      runs.put();
       const result = change();
       changed = true;
       return result;

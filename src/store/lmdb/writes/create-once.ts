@@ -18,7 +18,7 @@ export interface Creation<T> {
   put(): T | null;
 }
 
-type CreationParts = Pick<Parts, 'creations' | 'root' | 'blobs' | 'expiry' | 'diskSpace' | 'failure' | 'committed'>;
+type CreationParts = Pick<Parts, 'creations' | 'root' | 'blobs' | 'expiry' | 'diskSpace' | 'failure' | 'runs' | 'committed'>;
 
 /** Creates a record unless it exists. Resolves with the record, which is then on disk. Throws a 503 when the write fails. */
 export async function createOnce<T>(parts: CreationParts, creation: Creation<T>): Promise<T | null> {

@@ -56,8 +56,7 @@ export class JournalFiles {
   /** Records up to this number are needed no longer. */
   #released = 0;
   #waiting: Waiting | null = null;
-  /** Settles when no write is under way; null: none is. */
-  #writing: Promise<void> | null = null;
+  #isWriting = false;
   #error: Error | null = null;
   /** For the record that is being written. */
   readonly #room = Buffer.allocUnsafe(ROOM_BYTES);
@@ -68,9 +67,8 @@ export class JournalFiles {
     readonly write: WriteBytes = writeBytes,
   ) {}
 
-  /** Whether it was opened, or closed since. */
-  get wasOpened(): boolean {
-    return this.#files.length > 0 || this.#error !== null;
+  get isOpen(): boolean {
+    return this.#files.length > 0;
   }
 
   /**
@@ -93,12 +91,12 @@ export class JournalFiles {
     }
   }
 
-  /** Resolves with the number of the record with this payload, when it is on disk with all records before it. Rejects with a 503. */
-  append(payload: Uint8Array): Promise<number> {
+  /** Resolves with the number of the record with these payloads, when it is on disk with all records before it. Rejects with a 503. */
+  append(...payloads: readonly Uint8Array[]): Promise<number> {
     if (this.#error) return Promise.reject(apiErrors.storeFailed(this.#error));
     const waiting = (this.#waiting ??= newWaiting());
-    waiting.payloads.push(payload);
-    this.#writing ??= this.#writeAll();
+    waiting.payloads.push(...payloads);
+    if (!this.#isWriting) void this.#writeAll();
     return waiting.written;
   }
 
@@ -116,14 +114,13 @@ export class JournalFiles {
     this.#released = number;
   }
 
-  /** Closes the files when all that was appended is written. What is appended later is refused. */
-  async close(): Promise<void> {
-    this.#error ??= new Error('the journal is closed');
-    await this.#writing;
+  /** Closes the files. No record may be under way. */
+  close(): void {
     for (const { descriptor } of this.#files.splice(0)) closeSync(descriptor);
   }
 
   async #writeAll(): Promise<void> {
+    this.#isWriting = true;
     for (let next = this.#waiting; next; next = this.#waiting) {
       this.#waiting = null;
       try {
@@ -132,7 +129,7 @@ export class JournalFiles {
         this.#fail(error as NodeJS.ErrnoException, next);
       }
     }
-    this.#writing = null;
+    this.#isWriting = false;
   }
 
   async #write(payloads: readonly Uint8Array[]): Promise<number> {

@@ -1,30 +1,44 @@
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import { apiErrors } from '../../../api-error.js';
+import type { RunTimes } from '../../../engine/ports/builds.js';
 import type { Change } from '../../../engine/ports/queues.js';
 import { limits } from '../../../limits.js';
 import { decodeChange, decodeTurn, encodeTurn, type TurnRecord } from '../codecs/batch-codec.js';
+import { decodeRun, encodeRun, isRun } from '../codecs/run-codec.js';
+import { decodeSubset } from '../codecs/subset-codec.js';
 import type { Tables } from '../tables.js';
 import { CoalescedTask } from './coalesced-task.js';
 import type { Committing } from './commit.js';
 import { type FoundRecord, type JournalFiles, readJournal } from './journal-files.js';
+import type { JournaledRuns } from './journaled-runs.js';
 import { putChanges } from './put-changes.js';
+import { type NewSubset, putSubsets } from './put-subsets.js';
 
 /** The changes of all queues in one turn of the event loop, in their order. The engine may change a batch further before it is written. */
 type Turn = [queue: string, change: Change][];
 
+/** What a turn of the event loop adds. */
+interface OpenTurn {
+  changes: Turn;
+  /** Encoded, see run-codec.ts. */
+  runs: Buffer[];
+  saved: Promise<void>;
+}
+
 /**
- * The log of the batches of queues. All changes of a turn are appended to a file at once, so that a pull waits for one short write and
- * not for a commit. A second later a checkpoint writes them by queue, to `batches`; until then they are also in memory.
- * Only the serving thread writes it.
+ * The log of the batches of queues and of recorded runs. What a turn adds is appended to a file at once, so that its answers wait for one
+ * short write and not for a commit. A second later a checkpoint writes the changes by queue, to `batches`; until then they are also in
+ * memory. Only the serving thread writes it.
  */
 export class Journal {
-  /** The current turn. */
-  #turn: { changes: Turn; saved: Promise<void> } | null = null;
+  #turn: OpenTurn | null = null;
   /** Settles with the last turn that began. */
   #saving: Promise<unknown> = Promise.resolve();
   /** Changes that no checkpoint has written yet, by queue, oldest first. */
   readonly #pending = new Map<string, Change[]>();
-  /** Their bytes in the journal. */
+  /** Runs that the last read found and that were not in the tables then. */
+  #runsRead: readonly NewSubset[] = [];
+  /** Bytes in the journal that wait for a checkpoint. */
   #bytes = 0;
   /** Numbers of records: the last one of the last checkpoint, and the last one on disk. */
   #checkpointed = 0;
@@ -32,18 +46,31 @@ export class Journal {
   readonly #checkpoints = new CoalescedTask(() => this.#checkpoint());
 
   constructor(
-    readonly store: Pick<Tables, 'meta' | 'journalTurns' | 'batches'> & Committing,
+    readonly store: Pick<Tables, 'meta' | 'journalTurns' | 'batches'> & Omit<Committing, 'runs'>,
     readonly files: JournalFiles,
+    readonly runs: JournaledRuns,
   ) {}
 
   /** Adds a change to the current turn. Resolves when it and all changes before it are on disk; rejects with a 503 when one of them failed. */
   write(queue: string, change: Change): Promise<void> {
-    this.store.diskSpace.assert();
-    if (this.#bytes >= limits.pendingJournalBytes)
-      throw apiErrors.overloaded('memory', 'too many changes of queues wait for a checkpoint', limits.retryAfterSeconds);
-    const turn = (this.#turn ??= this.#begin());
+    const turn = this.#openTurn();
     turn.changes.push([queue, change]);
     return turn.saved;
+  }
+
+  /** The same for a run of a node that may have no other in its build. */
+  writeRun(run: NewSubset, times: RunTimes): Promise<void> {
+    const turn = this.#openTurn();
+    turn.runs.push(encodeRun(run));
+    this.runs.add(run, times);
+    return turn.saved;
+  }
+
+  #openTurn(): OpenTurn {
+    this.store.diskSpace.assert();
+    if (this.#bytes >= limits.pendingJournalBytes)
+      throw apiErrors.overloaded('memory', 'too much of the journal waits for a checkpoint', limits.retryAfterSeconds);
+    return (this.#turn ??= this.#begin());
   }
 
   /** The number of records that no checkpoint has written yet. */
@@ -56,10 +83,10 @@ export class Journal {
     return this.#pending.get(queue) ?? [];
   }
 
-  /** Resolves when `batches` has all changes that were written before. */
+  /** Resolves when the tables have all that was written before. */
   async checkpoint(): Promise<void> {
     await this.#saving;
-    await (this.#pending.size === 0 ? this.#checkpoints.last : this.#checkpoints.run());
+    await (this.turns === 0 ? this.#checkpoints.last : this.#checkpoints.run());
   }
 
   /** Writes a last checkpoint. The next start recovers what it could not write. */
@@ -72,7 +99,8 @@ export class Journal {
   recover(): void {
     const records = this.#read();
     this.files.open(this.store.meta.get('journal')!, this.#last, records);
-    if (this.#pending.size > 0) this.#checkpoints.runWithin(limits.checkpointMilliseconds);
+    for (const run of this.#runsRead) this.runs.add(run, decodeSubset(run.bytes));
+    if (this.turns > 0) this.#checkpoints.runWithin(limits.checkpointMilliseconds);
   }
 
   /** Reads the changes that no checkpoint has written, and leaves them in place. A server may be writing the journal. */
@@ -91,44 +119,57 @@ export class Journal {
     this.#pending.clear();
     this.#bytes = 0;
     this.#last = this.#checkpointed;
+    const runs: NewSubset[] = [];
     // Store version 9 and below had no files.
     for (const { key, value } of journalTurns.getRange({ start: this.#checkpointed + 1 })) this.#keep(key, toTurn(value), 0);
     for (const { number, payloads } of records) {
-      for (const payload of payloads) this.#keep(number, toTurn(decodeTurn(payload)), payload.length);
+      for (const payload of payloads) {
+        if (isRun(payload)) runs.push(decodeRun(payload));
+        this.#keep(number, isRun(payload) ? [] : toTurn(decodeTurn(payload)), payload.length);
+      }
     }
+    const recorded = meta.get('recorded') ?? 0;
+    this.#runsRead = runs.filter(({ entry }) => entry > recorded);
     return records;
   }
 
   /**
-   * Writes the changes that were read to a copy of the store that was made later. It may have some of them: a change contains its whole
-   * batch. The copy gets a journal of its own.
+   * Writes what was read to a copy of the store that was made later. It may have some of it: a change contains its whole batch, and runs
+   * are numbered. The copy gets a journal of its own.
    */
-  async complete({ queues, batches, meta }: Pick<Tables, 'queues' | 'batches' | 'meta'>): Promise<void> {
+  async complete(copy: Tables): Promise<void> {
+    const { queues, batches, meta } = copy;
+    const recorded = meta.get('recorded') ?? 0;
+    const runs = this.#runsRead.filter(({ entry }) => entry > recorded);
+    if (runs.length > 0) await copy.root.transaction(() => void putSubsets(copy, runs));
     const pending = [...this.#pending].filter(([queue]) => queues.doesExist(queue));
     await putChanges(batches, this.#last, pending);
     await meta.put('checkpoint', Math.max(this.#last, meta.get('checkpoint') ?? 0));
     await meta.remove('journal');
   }
 
-  #begin() {
-    const changes: Turn = [];
-    const saved = this.#save(changes);
-    // The callers of write() handle the failure.
+  #begin(): OpenTurn {
+    const [changes, runs]: [Turn, Buffer[]] = [[], []];
+    const saved = this.#save(changes, runs);
+    // The callers of write() and writeRun() handle the failure.
     this.#saving = saved.catch(() => {});
-    return { changes, saved };
+    return { changes, runs, saved };
   }
 
-  async #save(changes: Turn): Promise<void> {
+  async #save(changes: Turn, runs: readonly Buffer[]): Promise<void> {
     await nextTurn();
     this.#turn = null;
-    if (!this.files.wasOpened) this.recover();
+    if (!this.files.isOpen) this.recover();
     const begun = performance.now();
-    const payload = encodeTurn(changes);
-    // The turns of one record continue one after another, so that a checkpoint has all of them or none.
-    const number = await this.files.append(payload);
+    const payloads = changes.length > 0 ? [encodeTurn(changes), ...runs] : runs;
+    const number = await this.files.append(...payloads);
     this.store.failure.assert();
     this.store.committed((performance.now() - begun) / 1000);
-    this.#keep(number, changes, payload.length);
+    this.#keep(
+      number,
+      changes,
+      payloads.reduce((sum, { length }) => sum + length, 0),
+    );
     this.#checkpoints.runWithin(limits.checkpointMilliseconds);
     if (this.#bytes >= limits.pendingJournalBytes / 8) this.#checkpoints.run().catch(() => {});
   }
@@ -152,6 +193,7 @@ export class Journal {
     const pending = [...this.#pending].map(([queue, changes]) => [queue, changes.slice()] as const);
     try {
       diskSpace.assert();
+      await this.runs.settle();
       await putChanges(batches, last, pending);
       await meta.put('checkpoint', last);
     } catch (error) {

@@ -1,7 +1,6 @@
 import { randomUUID } from 'node:crypto';
 import type { NodeKey } from '../../../engine/build-key.js';
 import { defaultBranchAfter } from '../../../engine/default-branch.js';
-import { buildDigest } from '../../../engine/keys.js';
 import type { Recorded } from '../../../engine/ports/recordings.js';
 import type { Millis } from '../../../engine/ports/store.js';
 import { type LastRun, outcomeOf } from '../../../engine/recordings.js';
@@ -9,7 +8,6 @@ import { limits } from '../../../limits.js';
 import { type BuildCounts, buildCount, indexBuild } from '../build-index.js';
 import { runsOfNode, runsRecorded } from '../builds.js';
 import { areSameRuns, setOrdinal, subsetCount, subsetHead } from '../codecs/subset-codec.js';
-import type { Parts } from '../parts.js';
 import type { BuildCountRecord, BuildRecord, RunKey } from '../records.js';
 import type { Tables } from '../tables.js';
 import { kindOf, type PendingRun } from './apply-times.js';
@@ -18,19 +16,23 @@ import { kindOf, type PendingRun } from './apply-times.js';
 export interface NewSubset {
   project: number;
   key: NodeKey;
-  /** See subset-codec.ts; without its ordinal. */
-  bytes: Buffer;
+  /** Of its build, see buildDigest. */
+  build: string;
   hasTestCases: boolean;
   isRetry: boolean;
   at: Millis;
+  /** Its number among all runs that the store was to record, ascending. Its key in `pendingRuns`. */
+  entry: number;
+  /** See subset-codec.ts; without its ordinal. */
+  bytes: Buffer;
 }
 
 /** A run that was put, or why it was not. */
 export type PutSubset = PendingRun | Exclude<Recorded, 'recorded'>;
 
 /** Records runs within one write transaction. Many of them are of the same builds, which are read and put once. */
-export function putSubsets(parts: Parts, subsets: readonly NewSubset[]): PutSubset[] {
-  const group = new Group(parts);
+export function putSubsets(tables: Tables, subsets: readonly NewSubset[]): PutSubset[] {
+  const group = new Group(tables);
   const put = subsets.map(subset => group.put(subset));
   group.end();
   return put;
@@ -49,7 +51,7 @@ class Group {
   /** The last build that was created. */
   #last: KnownBuild | null = null;
 
-  constructor(readonly tables: Parts) {
+  constructor(readonly tables: Tables) {
     const { buildCounts } = tables;
     this.#buildCounts = {
       get: filter => this.#counts.get(filter) ?? buildCounts.get(filter),
@@ -57,11 +59,10 @@ class Group {
     };
   }
 
-  put({ project, key, bytes, hasTestCases, isRetry, at }: NewSubset): PutSubset {
+  put({ project, key, build: digest, bytes, hasTestCases, isRetry, at, entry }: NewSubset): PutSubset {
     const { tables } = this;
-    const digest = buildDigest(project, key);
     const existing = this.#find(digest);
-    const last = existing && lastRunIfAny(tables, existing, key.node_index, at);
+    const last = existing && lastRun(tables, existing, key.node_index, at);
     const outcome = outcomeOf(last && toLastRun(tables, existing!.number, key.node_index, last, bytes, isRetry), isRetry, at);
     if (outcome !== 'recorded') return outcome;
 
@@ -76,7 +77,6 @@ class Group {
     const runKey: RunKey = [number, key.node_index, (last?.run ?? 0) + 1];
     void tables.subsets.put(runKey, bytes);
     void tables.expiry.put([at, 'subset', ...runKey], true);
-    const entry = tables.timingBuffer.nextEntry();
     void tables.pendingRuns.put(entry, runKey);
     if (hasTestCases) noteTestCases(tables, project);
     return { project, branch: key.branch, build: record.id, began: record.created_at, at, run: kindOf(runKey), entry };
@@ -148,18 +148,25 @@ class Group {
 }
 
 /** The last run of a node, counted from 1; null: it has none. */
-function lastRunIfAny(
+function lastRun(
   { subsets }: Pick<Tables, 'subsets'>,
   { number, record }: KnownBuild,
   node_index: number,
   at: Millis,
 ): { run: number; bytes: Buffer } | null {
-  // Nearly always it has none: it records for the first time, and runs of recent builds have not expired.
-  const isRecent = at - record.created_at <= limits.lastUseUpdateMilliseconds;
-  if (isRecent && !subsets.doesExist([number, node_index, 1])) return null;
+  if (!mayHaveRun(subsets, number, record.created_at, node_index, at)) return null;
   const newestFirst = { start: [number, node_index, Infinity], end: [number, node_index, 0], reverse: true, limit: 1 };
   for (const { key, value } of subsets.getRange(newestFirst as object)) return { run: key[2], bytes: value };
   return null;
+}
+
+/**
+ * Whether a node may have a run. Nearly always it has none: it records for the first time, and runs of recent builds have not expired.
+ *
+ * @param created_at that of its build
+ */
+export function mayHaveRun(subsets: Tables['subsets'], number: number, created_at: Millis, node_index: number, at: Millis): boolean {
+  return at - created_at > limits.lastUseUpdateMilliseconds || subsets.doesExist([number, node_index, 1]);
 }
 
 function toLastRun(

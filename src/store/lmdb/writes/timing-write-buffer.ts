@@ -36,7 +36,7 @@ export class TimingWriteBuffer {
   #deletions = 0;
 
   constructor(
-    readonly store: Pick<Tables, 'paths' | 'timings' | 'pathNames' | 'pendingRuns'> &
+    readonly store: Pick<Tables, 'meta' | 'paths' | 'timings' | 'pathNames' | 'pendingRuns'> &
       Pick<Committing, 'diskSpace'> & { pathNumbers: PathNumbers },
   ) {}
 
@@ -99,7 +99,7 @@ export class TimingWriteBuffer {
   nextEntry(): number {
     if (this.#nextEntry === null) {
       const [last = 0] = this.store.pendingRuns.getKeys({ reverse: true, limit: 1 });
-      this.#nextEntry = last + 1;
+      this.#nextEntry = Math.max(last, this.store.meta.get('recorded') ?? 0) + 1;
     }
     return this.#nextEntry++;
   }

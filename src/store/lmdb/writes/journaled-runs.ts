@@ -1,0 +1,119 @@
+import { LRUCache } from 'lru-cache';
+import type { RunTimes } from '../../../engine/ports/builds.js';
+import type { Millis } from '../../../engine/ports/store.js';
+import { limits } from '../../../limits.js';
+import type { Tables } from '../tables.js';
+import { applyTimes } from './apply-times.js';
+import { CoalescedTask } from './coalesced-task.js';
+import { written } from './commit.js';
+import { mayHaveRun, type NewSubset, type PutSubset, putSubsets } from './put-subsets.js';
+import type { TimingWriteBuffer } from './timing-write-buffer.js';
+
+/**
+ * Recorded runs that are in the journal and not yet in the tables. The next write transaction puts them, whatever else it does, and some
+ * milliseconds later there is one. Who reads what runs change settles them first.
+ */
+export class JournaledRuns {
+  #waiting: NewSubset[] = [];
+  #waitingTimes: RunTimes[] = [];
+  /** The entries of the runs that the tables, as others read them, or the times may lack, by node. */
+  readonly #unsettled = new Map<string, number>();
+  /** The entry of the last run that was put. */
+  #put = 0;
+  /** Settles with the application of times that began last. */
+  #applying: Promise<void> = Promise.resolve();
+  /** When builds were created, by number, which never changes. */
+  readonly #created = new LRUCache<number, Millis>({ max: limits.buildsRecordedAtOnce });
+  readonly #settling = new CoalescedTask(() => this.#settle());
+
+  constructor(
+    readonly tables: Tables,
+    readonly timingBuffer: TimingWriteBuffer,
+  ) {}
+
+  /** Whether the node of a run may have another one in its build, in the tables or waiting. */
+  mayHaveRun(run: NewSubset): boolean {
+    const { buildNumbers, subsets } = this.tables;
+    if (this.#unsettled.has(nodeOf(run))) return true;
+    const number = buildNumbers.get(run.build);
+    return number !== undefined && mayHaveRun(subsets, number, this.#createdAt(number), run.key.node_index, run.at);
+  }
+
+  /** Adds a run that is being written to the journal, of a node that may have no other. */
+  add(run: NewSubset, times: RunTimes): void {
+    this.#waiting.push(run);
+    this.#waitingTimes.push(times);
+    this.#unsettled.set(nodeOf(run), run.entry);
+    this.#settling.runWithin(limits.putRunsMilliseconds);
+  }
+
+  /** Notes that a transaction puts another run of a node. Returns a function to call when it has ended. */
+  hold(run: NewSubset): () => void {
+    const node = nodeOf(run);
+    this.#unsettled.set(node, run.entry);
+    return () => {
+      if (this.#unsettled.get(node) === run.entry) this.#unsettled.delete(node);
+    };
+  }
+
+  /** Settles with the application of the times of all runs that were put before. */
+  get applied(): Promise<void> {
+    return this.#applying;
+  }
+
+  /** Puts the waiting runs, within a write transaction. */
+  put(): void {
+    if (this.#waiting.length === 0) return;
+    const [runs, times] = [this.#waiting, this.#waitingTimes];
+    this.#waiting = [];
+    this.#waitingTimes = [];
+    const put = putSubsets(this.tables, runs);
+    this.#put = runs.at(-1)!.entry;
+    void this.tables.meta.put('recorded', this.#put);
+    this.#applying = this.#applying.then(() => this.#applyTimes(times, put));
+  }
+
+  /** Resolves when the tables have all runs that were added, and their times count; null: that is so now. */
+  settle(): Promise<void> | null {
+    return this.#unsettled.size === 0 ? null : this.#settling.run();
+  }
+
+  /** The same at the end: nothing is put later by itself. */
+  async close(): Promise<void> {
+    this.#settling.stop();
+    await this.settle();
+  }
+
+  async #settle(): Promise<void> {
+    let put = 0;
+    // Another transaction may have put the runs and not ended yet: this one follows it. The free space does not matter, because these runs
+    // were accepted, and there is space in reserve for them.
+    await written(
+      this.tables.root.transaction(() => {
+        this.put();
+        put = this.#put;
+      }),
+    );
+    await this.#applying;
+    for (const [node, entry] of this.#unsettled) if (entry <= put) this.#unsettled.delete(node);
+  }
+
+  async #applyTimes(times: readonly RunTimes[], put: readonly PutSubset[]): Promise<void> {
+    const parts = { projects: this.tables.projects, timingBuffer: this.timingBuffer };
+    for (const [i, { paths, seconds }] of times.entries()) {
+      const run = put[i]!;
+      // Where that fails, the next start applies the times, because `pendingRuns` has the run.
+      if (typeof run === 'object') await applyTimes(parts, paths, seconds, run).catch(() => {});
+    }
+  }
+
+  #createdAt(number: number): Millis {
+    const known = this.#created.get(number);
+    if (known !== undefined) return known;
+    const { created_at } = this.tables.builds.get(number)!;
+    this.#created.set(number, created_at);
+    return created_at;
+  }
+}
+
+const nodeOf = ({ build, key }: NewSubset) => `${build} ${key.node_index}`;
