@@ -1,6 +1,6 @@
 import { closeSync, constants, fstatSync, ftruncateSync, openSync, readFileSync, writeSync } from 'node:fs';
 import { hostname } from 'node:os';
-import { tryLock } from './try-lock.js';
+import { locks } from './locks.js';
 
 /**
  * An exclusive lock on a file. The kernel releases it when the process ends, in any way. It works across containers that share a folder. It
@@ -45,7 +45,7 @@ function openLocked(path: string): number | null {
   try {
     // Links are not followed: in a folder that all users can write to, a link could lead to any file.
     fd = openSync(path, constants.O_RDWR | constants.O_CREAT | constants.O_NOFOLLOW, 0o600);
-    if (tryLock(fd)) return fd;
+    if (locks.tryLock(fd)) return fd;
     closeSync(fd);
     return null;
   } catch (error) {

@@ -98,10 +98,9 @@ export const limits = {
   /** Changed timings are written after this time, or as soon as this many are buffered. */
   timingFlushMilliseconds: 250,
   bufferedTimings: 20_000,
-  /** A recorded run that is only in the journal is put into the tables within this time. Larger runs are put at once. */
+  /** A recorded run is put into the tables within this time, a larger one at once; builds whose age is kept in memory meanwhile. */
   putRunsMilliseconds: 5,
   journaledRunBytes: 65_536,
-  /** Builds that record at the same time and whose age is kept in memory. */
   buildsRecordedAtOnce: 2000,
   /** Memory for paths and their numbers, in each thread: about 500,000 paths of usual length. */
   pathNumbersBytes: 100_663_296,
@@ -127,6 +126,9 @@ export const limits = {
   sweepEveryMilliseconds: 600_000,
   /** Interval of clearing the read locks of killed processes. While one exists, each write enlarges the store. Clearing takes 1 us. */
   staleReadersMilliseconds: 1000,
+  /** How long to wait for a pause in the writes of others to open a store, and how long writes wait for others that open it. */
+  openSeconds: 10,
+  otherOpenMilliseconds: 100,
   /** How long a command may read one snapshot of the store. Meanwhile freed pages cannot be reused. */
   snapshotSeconds: 3600,
 
@@ -167,9 +169,8 @@ export const limits = {
 
   /** CI builds that are known to use a split, so that their requests need not read that from the store. */
   cachedSplitUsers: 2000,
-  /** Memory, in each thread, for the file lists of splits and queues, kept for the next node. */
+  /** Memory, in each thread, for the file lists of splits and queues, and for each of decoded tokens and decoded splits. */
   fileBlobCacheBytes: 33_554_432,
-  /** Memory, in each thread, for decoded tokens and for decoded splits. */
   decodedRecordBytes: 4_194_304,
   /** Interval at which the last use of a split or queue is stored: a small part of the shortest retention, a day. */
   lastUseUpdateMilliseconds: 3_600_000,
