@@ -41,7 +41,7 @@ async function listBuildIds(api: Api, max: number, progress: Progress): Promise<
   return oldestFirst.map(([id]) => id);
 }
 
-/** Returns a build with its runs; null: it was deleted. */
+/** Returns a build with its runs, oldest first; null: it was deleted. */
 export async function fetchBuild(api: Api, id: string): Promise<RecordedBuild | null> {
   let answer;
   try {
@@ -51,7 +51,9 @@ export async function fetchBuild(api: Api, id: string): Promise<RecordedBuild | 
     throw error;
   }
   try {
-    return toBuild(answer.body);
+    const build = toBuild(answer.body);
+    // Servers list the newest run first. The times of runs of the same millisecond do not tell their order.
+    return { ...build, build_subsets: build.build_subsets.toReversed() };
   } catch (error) {
     throw new RequestRejected(`build ${id} of ${api.options.url} cannot be read: ${(error as Error).message}`, answer.status);
   }
