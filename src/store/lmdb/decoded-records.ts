@@ -9,25 +9,25 @@ const OVERHEAD_BYTES = 500;
  * Reads the records of a table that every request needs. A record is read once in a turn of the event loop, and decoded only when its
  * bytes changed: another thread or process may change it at any time. The records are shared, so nobody may change them.
  */
-export class DecodedRecords<V extends object> {
-  readonly #known: LRUCache<string, { bytes: Buffer; record: V }>;
+export class DecodedRecords<V extends object, K extends string | number> {
+  readonly #known: LRUCache<K, { bytes: Buffer; record: V }>;
   /** What was read in this turn, unless a commit ended since. */
-  readonly #read = new Map<string, V>();
+  readonly #read = new Map<K, V>();
 
   constructor(
     root: RootDatabase,
-    readonly table: Database<V, string>,
+    readonly table: Database<V, K>,
   ) {
     this.#known = new LRUCache({ maxSize: limits.decodedRecordBytes, sizeCalculation: ({ bytes }) => OVERHEAD_BYTES + 2 * bytes.length });
     // Runs before the promises of the commit resolve.
     root.on('aftercommit', this.#forgetRead);
   }
 
-  get(key: string): V | undefined {
+  get(key: K): V | undefined {
     return this.#read.get(key) ?? this.#get(key);
   }
 
-  #get(key: string): V | undefined {
+  #get(key: K): V | undefined {
     // A buffer that the next read overwrites. Only its `length` is that of the record.
     const current = this.table.getBinaryFast(key);
     if (!current) return undefined;
@@ -39,7 +39,7 @@ export class DecodedRecords<V extends object> {
     return record;
   }
 
-  #decode(key: string): V {
+  #decode(key: K): V {
     const bytes = this.table.getBinary(key)!;
     const record = this.table.get(key)!;
     this.#known.set(key, { bytes, record });

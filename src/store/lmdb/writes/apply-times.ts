@@ -6,7 +6,7 @@ import type { Measurement, RunKind } from '../../../planning/estimating/timing.j
 import type { Logger } from '../../../server/log.js';
 import { decodeSubset } from '../codecs/subset-codec.js';
 import type { Parts } from '../parts.js';
-import type { RunKey } from '../records.js';
+import type { ProjectRecord, RunKey } from '../records.js';
 import type { Tables } from '../tables.js';
 
 /** A recorded run whose times are not in the timings yet. */
@@ -22,7 +22,12 @@ export interface PendingRun {
   entry: number;
 }
 
-type TimingParts = Pick<Parts, 'projects' | 'timingBuffer'>;
+/** The records of projects, as the table has them. */
+interface Projects {
+  get(project: number): ProjectRecord | undefined;
+}
+
+type TimingParts = Pick<Parts, 'timingBuffer'> & { projects: Projects };
 
 /**
  * Applies the times of a run to the timings of its paths, and resolves when all of them count.
@@ -93,7 +98,7 @@ export interface Branches {
   defaultBranch: number | null;
 }
 
-export function branchesOf({ projects }: Pick<Tables, 'projects'>, project: number, branch: string): Branches {
+export function branchesOf({ projects }: { projects: Projects }, project: number, branch: string): Branches {
   const name = projects.get(project)?.default_branch ?? null;
   return { branch: branchNumber(branch), defaultBranch: name === null ? null : branchNumber(name) };
 }

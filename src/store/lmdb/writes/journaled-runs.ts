@@ -2,6 +2,8 @@ import { LRUCache } from 'lru-cache';
 import type { RunTimes } from '../../../engine/ports/builds.js';
 import type { Millis } from '../../../engine/ports/store.js';
 import { limits } from '../../../limits.js';
+import { DecodedRecords } from '../decoded-records.js';
+import type { ProjectRecord } from '../records.js';
 import type { Tables } from '../tables.js';
 import { applyTimes } from './apply-times.js';
 import { CoalescedTask } from './coalesced-task.js';
@@ -25,11 +27,14 @@ export class JournaledRuns {
   /** When builds were created, by number, which never changes. */
   readonly #created = new LRUCache<number, Millis>({ max: limits.buildsRecordedAtOnce });
   readonly #settling = new CoalescedTask(() => this.#settle());
+  readonly #projects: DecodedRecords<ProjectRecord, number>;
 
   constructor(
     readonly tables: Tables,
     readonly timingBuffer: TimingWriteBuffer,
-  ) {}
+  ) {
+    this.#projects = new DecodedRecords(tables.root, tables.projects);
+  }
 
   /** Whether the node of a run may have another one in its build, in the tables or waiting. */
   mayHaveRun(run: NewSubset): boolean {
@@ -99,7 +104,9 @@ export class JournaledRuns {
   }
 
   async #applyTimes(times: readonly RunTimes[], put: readonly PutSubset[]): Promise<void> {
-    const parts = { projects: this.tables.projects, timingBuffer: this.timingBuffer };
+    // The default branch of a project follows its first build.
+    await this.tables.root.committed;
+    const parts = { projects: this.#projects, timingBuffer: this.timingBuffer };
     for (const [i, { paths, seconds }] of times.entries()) {
       const run = put[i]!;
       // Where that fails, the next start applies the times, because `pendingRuns` has the run.
