@@ -99,7 +99,7 @@ export const limits = {
   timingFlushMilliseconds: 250,
   bufferedTimings: 20_000,
   /** A recorded run is put into the tables within this time, a larger one at once; builds whose age is kept in memory meanwhile. */
-  putRunsMilliseconds: 5,
+  putRunsMilliseconds: 15,
   journaledRunBytes: 65_536,
   buildsRecordedAtOnce: 2000,
   /** Memory for paths and their numbers, in each thread: about 500,000 paths of usual length. */
