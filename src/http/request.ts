@@ -49,6 +49,8 @@ export interface Answer {
   status: number;
   /** With status 304: the body that the client has. It is not sent. */
   body: string | Uint8Array;
+  /** Text that is sent before and after the body, so that a body which many answers share need not be copied for each. */
+  around?: readonly [before: string, after: string];
   /** Default: application/json. */
   contentType?: string;
   /** Default: no-store, because an answer is valid only now, and only for the one who may read it. */

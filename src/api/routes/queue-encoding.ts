@@ -3,6 +3,7 @@ import type { QueueInfo } from '../../engine/ports/queues.js';
 import type { Batch } from '../../engine/queue/batch.js';
 import type { Pulled, QueueRequest } from '../../engine/queues.js';
 import type { PlannedTestFile } from '../../engine/test-file.js';
+import type { Answer } from '../../http/request.js';
 import type { ConnectFailed } from '../messages/queue.js';
 
 /** How a version of the protocol encodes the outcome of a pull. */
@@ -18,7 +19,7 @@ export interface QueueEncoding {
    */
   empty(pulled: Pulled, url: string | null, echo: object | null): object;
   /** @param files the files of the batch, as a JSON array */
-  batch(queue: QueueInfo, batch: Batch, files: Buffer, echo: object | null): string | Buffer;
+  batch(queue: QueueInfo, batch: Batch, files: Buffer, echo: object | null): Pick<Answer, 'body' | 'around'>;
   textHeaders(batch: Batch): Record<string, string> | undefined;
 }
 

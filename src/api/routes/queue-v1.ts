@@ -1,6 +1,6 @@
 import type { QueueAnswer } from '../messages/queue.js';
+import { aroundFiles } from './around-files.js';
 import { CONNECT_FAILED, type QueueEncoding } from './queue-encoding.js';
-import { withFiles } from './with-files.js';
 
 export const version1: QueueEncoding = {
   job: 'prepareQueue',
@@ -13,7 +13,9 @@ export const version1: QueueEncoding = {
     ...(url !== null && !isNewQueue && { url }),
   }),
   // A batch that repeats a recorded run does not belong to the queue.
-  batch: ({ name }, { build_subset_id }, files) =>
-    withFiles({ queue_name: build_subset_id === null ? name : null, build_subset_id }, files),
+  batch: ({ name }, { build_subset_id }, files) => ({
+    body: files,
+    around: aroundFiles({ queue_name: build_subset_id === null ? name : null, build_subset_id }),
+  }),
   textHeaders: () => undefined,
 };

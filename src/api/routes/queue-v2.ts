@@ -9,7 +9,8 @@ export const version2: QueueEncoding = {
   batch(_, batch, encoded, echo) {
     const files = filesToRun(batch, encoded);
     const times = echo && { times: files.map(({ time_execution }) => time_execution) };
-    return JSON.stringify({ paths: files.map(({ path }) => path), batch_id: batch.seq, ...times, ...echo } satisfies TestQueueAnswer);
+    const answer: TestQueueAnswer = { paths: files.map(({ path }) => path), batch_id: batch.seq, ...times, ...echo };
+    return { body: JSON.stringify(answer) };
   },
   textHeaders: ({ seq }) => ({ 'X-Ballast-Batch-Id': String(seq) }),
 };

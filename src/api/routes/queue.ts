@@ -35,7 +35,7 @@ async function answerPull(context: Context, request: Request, encoding: QueueEnc
   if (isOtherList) return answerOtherList(request, asked, planned.sent, queue, encoding);
   if (batch) {
     return answerBatch(context, asked.key, queue.id, batch, files =>
-      request.wantsText ? batchLines(batch, files, encoding) : { status: 200, body: encoding.batch(queue, batch, files, echo) },
+      request.wantsText ? batchLines(batch, files, encoding) : { status: 200, ...encoding.batch(queue, batch, files, echo) },
     );
   }
   if (request.wantsText) return lines([]);

@@ -7,7 +7,7 @@ import { json } from '../json.js';
 import { codeLine, lines } from '../lines.js';
 import type { SplitMiss } from '../messages/split.js';
 import { prepare } from '../prepare.js';
-import { withFiles } from './with-files.js';
+import { aroundFiles } from './around-files.js';
 
 const MISS: SplitMiss = { code: 'TEST_SUITE_SPLIT_CACHE_MISS' };
 
@@ -27,5 +27,5 @@ export async function splitForNode(context: Context, request: Request): Promise<
     );
   // A client that sent its digest rejects an answer for another list, which a cache could return.
   const head = { ...(listDigest !== undefined && { test_files_digest: listDigest }), build_distribution_id: split.id, node_index };
-  return { status: 200, body: withFiles(head, files) };
+  return { status: 200, body: files, around: aroundFiles(head) };
 }

@@ -3,6 +3,7 @@ import type { ResponseWriter, SendCallbacks, SendOptions } from '../adapter.js';
 import { KEEP_ALIVE, writeHeaders } from '../answer-headers.js';
 import type { Answer } from '../request.js';
 import { streamBody } from '../stream-body.js';
+import { wholeBody } from '../whole-body.js';
 
 /** Writes answers with Node's own server. */
 export class NodeResponseWriter implements ResponseWriter {
@@ -17,7 +18,8 @@ export class NodeResponseWriter implements ResponseWriter {
   }
 
   send(answer: Answer, options: SendOptions, callbacks: SendCallbacks): () => void {
-    const { status, body, rest } = answer;
+    const { status, rest } = answer;
+    const body = wholeBody(answer);
     const { headOnly, close } = options;
     const { response } = this;
     const headers: string[] = [];

@@ -5,6 +5,7 @@ import { KEEP_ALIVE, writeHeaders } from '../answer-headers.js';
 import type { Answer } from '../request.js';
 import { STATUS_LINES } from '../status-lines.js';
 import { type BodyWriter, streamBody } from '../stream-body.js';
+import { borrowedBody } from '../whole-body.js';
 
 /** Writes answers with uWebSockets.js. */
 export class UwebsocketsResponseWriter implements ResponseWriter {
@@ -19,7 +20,8 @@ export class UwebsocketsResponseWriter implements ResponseWriter {
   }
 
   send(answer: Answer, options: SendOptions, { onSent, onError }: SendCallbacks): () => void {
-    const { status, body, rest } = answer;
+    const { status, rest } = answer;
+    const body = borrowedBody(answer);
     const { clientWantsClose, headOnly, close } = options;
     const { res } = this;
     let stop = () => {};
