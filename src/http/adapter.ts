@@ -67,8 +67,6 @@ export interface SendCallbacks {
 
 export interface SendOptions {
   requestId: string;
-  /** Sent in addition to the headers of the answer. */
-  headers: Headers | undefined;
   /** The client asked to close the connection. `close` is then true as well. */
   clientWantsClose: boolean;
   /** The request is HEAD, or the status 304: send the headers, with the length, and no body. */
@@ -76,5 +74,3 @@ export interface SendOptions {
   /** Close the connection after the answer. */
   close: boolean;
 }
-
-export type Headers = Readonly<Record<string, string>>;

@@ -2,7 +2,7 @@ import type { BlockList } from 'node:net';
 import { ApiError, apiErrors } from '../api-error.js';
 import { limits } from '../limits.js';
 import type { Logger } from '../server/log.js';
-import type { Headers, RequestReceiver, ResponseWriter } from './adapter.js';
+import type { RequestReceiver, ResponseWriter } from './adapter.js';
 import { Body, type BodyLimits } from './body.js';
 import { applyForwarded, clientAddress, isTrusted } from './forwarded.js';
 import type { RequestHead } from './head.js';
@@ -53,8 +53,6 @@ export class Exchange implements RequestReceiver, Peer {
   #hasEnded = false;
   /** The answer that is being sent. */
   #answer: Answer | null = null;
-  /** Its headers that come with an error. */
-  #errorHeaders: Headers | undefined;
   #unavailable: string | null = null;
   #answerBytes = 0;
   #stopSending = () => {};
@@ -116,7 +114,7 @@ export class Exchange implements RequestReceiver, Peer {
     }
   }
 
-  readonly #send = (answer: Answer, headers?: Headers) => {
+  readonly #send = (answer: Answer) => {
     this.#body?.release();
     if (!this.#hasLeft && !this.#reserve(answer)) {
       answer.onEnd?.(false);
@@ -124,7 +122,6 @@ export class Exchange implements RequestReceiver, Peer {
       return;
     }
     this.#answer = answer;
-    this.#errorHeaders = headers;
     if (this.#hasLeft) {
       this.#end();
       return;
@@ -143,7 +140,7 @@ export class Exchange implements RequestReceiver, Peer {
     const { id: requestId, method, wantsClose } = this.head;
     const close = this.options.inFlight.draining || wantsClose || !this.#isBodyRead;
     const headOnly = method === 'HEAD' || answer.status === 304;
-    const options = { requestId, headers: this.#errorHeaders, clientWantsClose: wantsClose, headOnly, close };
+    const options = { requestId, clientWantsClose: wantsClose, headOnly, close };
     try {
       this.#stopSending = this.writer.send(answer, options, { onSent: this.#end, onError: this.#abort });
     } catch (error) {
@@ -195,7 +192,7 @@ export class Exchange implements RequestReceiver, Peer {
     else if (apiError.cause) this.#logCause(apiError);
     this.#unavailable = apiError.reason;
     this.options.observer.failed(this.head, apiError);
-    this.#send({ status: apiError.status, body: JSON.stringify({ errors: apiError.errors }) }, apiError.headers);
+    this.#send({ status: apiError.status, body: JSON.stringify({ errors: apiError.errors }), headers: apiError.headers });
   };
 
   /** Throttled: while a disk is full, every request that writes fails. */
