@@ -40,11 +40,16 @@ export function lockHolder(path: string): string {
   }
 }
 
+/** Opens a file to lock, which is created if missing. */
+export function openLockFile(path: string): number {
+  // Links are not followed: in a folder that all users can write to, a link could lead to any file.
+  return openSync(path, constants.O_RDWR | constants.O_CREAT | constants.O_NOFOLLOW, 0o600);
+}
+
 function openLocked(path: string): number | null {
   let fd: number | null = null;
   try {
-    // Links are not followed: in a folder that all users can write to, a link could lead to any file.
-    fd = openSync(path, constants.O_RDWR | constants.O_CREAT | constants.O_NOFOLLOW, 0o600);
+    fd = openLockFile(path);
     if (locks.tryLock(fd)) return fd;
     closeSync(fd);
     return null;

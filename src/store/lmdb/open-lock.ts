@@ -1,6 +1,7 @@
-import { closeSync, constants, openSync } from 'node:fs';
+import { closeSync } from 'node:fs';
 import { isMainThread } from 'node:worker_threads';
 import type { RootDatabase } from 'lmdb';
+import { openLockFile } from '../../file-lock.js';
 import { limits } from '../../limits.js';
 import { locks } from '../../locks.js';
 
@@ -24,11 +25,11 @@ const sleep = () => void Atomics.wait(sleeper, 0, 0, POLL_MILLISECONDS);
  *
  * @param path the file of the lock, which is created if missing
  */
-export function openLocked(path: string, openRoot: () => RootDatabase): RootDatabase {
+export function openAlone(path: string, openRoot: () => RootDatabase): RootDatabase {
   // The threads of a process share what its main thread has opened, and do not write.
   if (!isMainThread) return openRoot();
   const known = open.get(path);
-  const lock = known ?? new SharedLock(openSync(path, constants.O_RDWR | constants.O_CREAT | constants.O_NOFOLLOW, 0o600));
+  const lock = known ?? new SharedLock(openLockFile(path));
   try {
     const root = known ? openRoot() : lock.alone(openRoot);
     lock.addUser(path, root);

@@ -5,7 +5,7 @@ import { type Database, type Key, open as openLmdb, type RootDatabase, type Root
 import type { Millis } from '../../engine/ports/store.js';
 import type { ChangeRecord, TurnRecord } from './codecs/batch-codec.js';
 import type { DayRecord, SummaryRecord } from './codecs/summary-codec.js';
-import { openLocked } from './open-lock.js';
+import { openAlone } from './open-lock.js';
 import type {
   BuildCountRecord,
   BuildRecord,
@@ -192,7 +192,7 @@ function open(dataDir: string): Tables {
     mapSize: MAP_BYTES,
     compression: true,
   };
-  const root = openLocked(join(dataDir, 'open.lock'), () => openLmdb(options));
+  const root = openAlone(join(dataDir, 'open.lock'), () => openLmdb(options));
   const table = <V, K extends Key>(name: string) => root.openDB<V, K>({ name });
   const tables: Tables = {
     root,
