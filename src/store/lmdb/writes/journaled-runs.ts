@@ -16,8 +16,7 @@ import type { TimingWriteBuffer } from './timing-write-buffer.js';
  * milliseconds later there is one. Who reads what runs change settles them first.
  */
 export class JournaledRuns {
-  #waiting: NewSubset[] = [];
-  #waitingTimes: RunTimes[] = [];
+  #waiting: { run: NewSubset; times: RunTimes }[] = [];
   /** The entries of the runs that the tables, as others read them, or the times may lack, by node. */
   readonly #unsettled = new Map<string, number>();
   /** The entry of the last run that was put. */
@@ -46,8 +45,7 @@ export class JournaledRuns {
 
   /** Adds a run that is being written to the journal, of a node that may have no other. */
   add(run: NewSubset, times: RunTimes): void {
-    this.#waiting.push(run);
-    this.#waitingTimes.push(times);
+    this.#waiting.push({ run, times });
     this.#unsettled.set(nodeOf(run), run.entry);
     this.#settling.runWithin(limits.putRunsMilliseconds);
   }
@@ -69,13 +67,15 @@ export class JournaledRuns {
   /** Puts the waiting runs, within a write transaction. */
   put(): void {
     if (this.#waiting.length === 0) return;
-    const [runs, times] = [this.#waiting, this.#waitingTimes];
+    const waiting = this.#waiting;
     this.#waiting = [];
-    this.#waitingTimes = [];
-    const put = putSubsets(this.tables, runs);
-    this.#put = runs.at(-1)!.entry;
+    const put = putSubsets(
+      this.tables,
+      waiting.map(({ run }) => run),
+    );
+    this.#put = waiting.at(-1)!.run.entry;
     void this.tables.meta.put('recorded', this.#put);
-    this.#applying = this.#applying.then(() => this.#applyTimes(times, put));
+    this.#applying = this.#applying.then(() => this.#applyTimes(waiting, put));
   }
 
   /** Resolves when the tables have all runs that were added, and their times count; null: that is so now. */
@@ -103,14 +103,14 @@ export class JournaledRuns {
     for (const [node, entry] of this.#unsettled) if (entry <= put) this.#unsettled.delete(node);
   }
 
-  async #applyTimes(times: readonly RunTimes[], put: readonly PutSubset[]): Promise<void> {
+  async #applyTimes(waiting: readonly { times: RunTimes }[], put: readonly PutSubset[]): Promise<void> {
     // The default branch of a project follows its first build.
     await this.tables.root.committed;
     const parts = { projects: this.#projects, timingBuffer: this.timingBuffer };
-    for (const [i, { paths, seconds }] of times.entries()) {
+    for (const [i, { times }] of waiting.entries()) {
       const run = put[i]!;
       // Where that fails, the next start applies the times, because `pendingRuns` has the run.
-      if (typeof run === 'object') await applyTimes(parts, paths, seconds, run).catch(() => {});
+      if (typeof run === 'object') await applyTimes(parts, times.paths, times.seconds, run).catch(() => {});
     }
   }
 
