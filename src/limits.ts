@@ -1,7 +1,4 @@
-/**
- * All limits, with the unit in each name. The settings that an operator can change are in server/settings.ts.
- * The literals also serve as types, which the messages refer to.
- */
+/** All limits, with the unit in each name. Messages refer to the literals as types. What an operator may set is in server/settings.ts. */
 export const limits = {
   /** Length of a test file's path. */
   pathMinCharacters: 3,
@@ -167,8 +164,9 @@ export const limits = {
   /** Body of a request of the dashboard; beyond it 413. */
   dashboardBodyBytes: 65_536,
 
-  /** CI builds that are known to use a split, so that their requests need not read that from the store. */
+  /** CI builds that are known to use a split, and splits and queues whose files were found: requests need not read that from the store. */
   cachedSplitUsers: 2000,
+  cachedFileOwners: 20_000,
   /** Memory, in each thread, for the file lists of splits and queues, and for each of decoded tokens and decoded splits. */
   fileBlobCacheBytes: 33_554_432,
   decodedRecordBytes: 4_194_304,

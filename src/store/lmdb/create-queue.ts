@@ -7,12 +7,12 @@ import { copyOf } from '../../engine/queue/batch.js';
 import { runsRecordedOf } from './builds.js';
 import { putCiRun } from './ci-runs.js';
 import { type BatchRecord, encodeBatch } from './codecs/batch-codec.js';
-import { blobsOfQueue, copyOfBlobs } from './codecs/file-blocks.js';
+import { blobsOfQueue } from './codecs/file-blocks.js';
 import { batchesOf } from './open-queue.js';
 import type { Parts } from './parts.js';
 import type { ForecastRecord, QueueRecord } from './records.js';
-import type { Blobs } from './writes/blobs.js';
-import { createOnce } from './writes/create-once.js';
+import { ownerOfFiles } from './shared-files.js';
+import { type Creation, createOnce } from './writes/create-once.js';
 
 /** Creates a queue unless its key has one. Resolves with whether it did. */
 export async function createQueue(
@@ -27,7 +27,7 @@ export async function createQueue(
     key,
     id,
     at,
-    blobs: () => blobsOfQueue(id, { files, weights, basis }),
+    files: { plan: files, blobs: () => blobsOfQueue(id, { files, weights, basis }) },
     content: () => ({
       record: {
         v: 1,
@@ -60,7 +60,7 @@ export async function copyQueue(parts: Parts, key: QueueKey, at: Millis): Promis
     key,
     id,
     at,
-    blobs: () => copyOfBlobs(parts, original, id),
+    files: ownerOfFiles(parts, original),
     content: () => {
       const record = parts.queues.get(original);
       // It expired meanwhile.
@@ -80,8 +80,8 @@ interface QueueCreation {
   key: QueueKey;
   id: string;
   at: Millis;
-  /** The files and their weights. */
-  blobs(): Blobs;
+  /** With their weights. */
+  files: Creation<string>['files'];
   /** The other fields, read within the write transaction; null: the queue to copy has expired. */
   content(): QueueContent | null;
 }
@@ -94,12 +94,13 @@ interface QueueContent {
 }
 
 /** Puts a queue unless its key has one. Resolves with the id of the queue that then exists; null: the content has expired. */
-function putQueue(parts: Parts, { key, id, at, blobs, content }: QueueCreation): Promise<string | null> {
+function putQueue(parts: Parts, { key, id, at, files, content }: QueueCreation): Promise<string | null> {
   return createOnce(parts, {
     name: `queue ${key.digest}`,
+    id,
     expiry: [at, 'queue', id, key.digest],
+    files,
     find: () => parts.queuesOfNodeBuild.get(key.digest) ?? null,
-    blobs,
     put() {
       const found = content();
       if (!found) return null;

@@ -7,6 +7,7 @@ import { headOfTimings } from './codecs/timing-codec.js';
 import type { Parts } from './parts.js';
 import { deleteSubset } from './recordings.js';
 import type { RunKey } from './records.js';
+import { releaseFiles } from './shared-files.js';
 import type { DayKey, ExpiryKey, Tables } from './tables.js';
 import { entriesOf, type OwnedTable } from './writes/blobs.js';
 import { commit } from './writes/commit.js';
@@ -23,6 +24,7 @@ export type Count = (kind: ExpiringKind) => void;
  *   ci_run        id
  *   ci_run        project, id                          by the time when it began
  *   day           key in days
+ *   files         split or queue whose blobs no other one has
  *
  * @param drop called with the key of each queue that expires
  */
@@ -38,7 +40,7 @@ export function expireStep(parts: Parts, before: Millis, drop: (key: string) => 
       if (done.whole && !done.later) count(kind as ExpiringKind);
       if (left <= 0) return true;
     }
-    return due.length === limits.expiredPerStep;
+    return parts.expiry.getKeysCount({ end: [before, ''] as ExpiryKey, limit: 1 }) > 0;
   });
 }
 
@@ -80,7 +82,7 @@ function deletePath({ timings, paths, pathNames, pathNumbers }: Parts, number: n
   pathNumbers.forget(project, path);
 }
 
-/** `whole`: the record is gone. `later`: it is in use, and expires later. */
+/** `whole`: the record is gone. `later`: it is in use, or a part of another record, and is not counted. */
 type Done = { deleted: number; whole: boolean; later?: true };
 const ONE: Done = { deleted: 1, whole: true };
 
@@ -101,9 +103,8 @@ function expire(tables: Tables, kind: string, key: (string | number)[], most: nu
       }
       void tables.forecasts.remove(key[1] as string);
       const runs = deleteRange(tables.splitRuns, key[1] as string, most);
-      if (!runs.whole) return runs;
-      const blobs = deleteRange(tables.blobs, key[1] as string, most);
-      return { deleted: runs.deleted + blobs.deleted, whole: blobs.whole };
+      if (runs.whole) releaseFiles(tables, key[1] as string);
+      return runs;
     }
     case 'queue': {
       const queue = tables.queues.get(first);
@@ -116,10 +117,11 @@ function expire(tables: Tables, kind: string, key: (string | number)[], most: nu
         drop(key[1] as string);
       }
       const batches = deleteRange(tables.batches, first, most);
-      if (!batches.whole) return batches;
-      const blobs = deleteRange(tables.blobs, first, most);
-      return { deleted: batches.deleted + blobs.deleted, whole: blobs.whole };
+      if (batches.whole) releaseFiles(tables, first);
+      return batches;
     }
+    case 'files':
+      return { ...deleteRange(tables.blobs, first, most), later: true };
     case 'day':
       void tables.days.remove(key as DayKey);
       return ONE;

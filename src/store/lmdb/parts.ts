@@ -1,5 +1,6 @@
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import { LRUCache } from 'lru-cache';
+import type { Segments } from '../../engine/segments.js';
 import { limits } from '../../limits.js';
 import { type NameOfPath, pathNameCache } from './path-name-cache.js';
 import { PathNumbers } from './path-numbers.js';
@@ -28,6 +29,10 @@ export interface Parts extends Tables, Committing {
   readonly splitUsers: LRUCache<string, true>;
   /** The files of splits and queues that were read, as in `blobs`: "owner part". A blob never changes. */
   readonly blobsRead: LRUCache<string, Buffer>;
+  /** Owners of files that were looked up, by split or queue, see shared-files.ts. */
+  readonly fileOwners: LRUCache<string, string>;
+  /** The split or queue that has the files of a plan as its blobs. */
+  readonly storedFiles: WeakMap<Segments, string>;
   /** The creations under way: see create-once.ts. */
   readonly creations: Map<string, Promise<unknown>>;
 }
@@ -57,6 +62,8 @@ export function openParts(dataDir: string, { storeFailed = () => {}, committed =
     journal: new Journal(writing, new JournalFiles(dataDir, failure), runs),
     splitUsers: new LRUCache({ max: limits.cachedSplitUsers }),
     blobsRead: new LRUCache({ maxSize: limits.fileBlobCacheBytes, sizeCalculation: ({ length }) => length }),
+    fileOwners: new LRUCache({ max: limits.cachedFileOwners }),
+    storedFiles: new WeakMap(),
     creations: new Map(),
   };
 }

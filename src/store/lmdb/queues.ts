@@ -12,6 +12,7 @@ import { toForecast } from './forecasts.js';
 import { batchesOf, type CachedQueue, type QueueOptions, readQueue, toQueueInfo } from './open-queue.js';
 import type { Parts } from './parts.js';
 import { QueueCache } from './queue-cache.js';
+import { readBlob } from './writes/blobs.js';
 import { commit } from './writes/commit.js';
 
 /** The queues of a store. Those in use are in memory. */
@@ -120,7 +121,7 @@ export class LmdbQueues implements Queues {
   }
 
   basis(queue: string): Uint8Array | null {
-    return this.parts.blobs.get([queue, BASIS]) ?? null;
+    return readBlob(this.parts, queue, BASIS) ?? null;
   }
 
   readonly encode = encodeFileBlocks;

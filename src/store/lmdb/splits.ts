@@ -14,12 +14,12 @@ import { DecodedRecords } from './decoded-records.js';
 import { toForecast } from './forecasts.js';
 import type { Parts } from './parts.js';
 import type { SplitRecord, SplitRunRecord } from './records.js';
-import { readBlob } from './writes/blobs.js';
+import { readBlob, readBlobAgain } from './writes/blobs.js';
 import { commit } from './writes/commit.js';
 import { createOnce, creationSettled } from './writes/create-once.js';
 
 export function lmdbSplits(parts: Parts) {
-  const { splits, splitRuns, splitUsers, blobs, forecasts, creations } = parts;
+  const { splits, splitRuns, splitUsers, forecasts, creations } = parts;
   const records = new DecodedRecords(parts.root, splits);
 
   const found = (key: SplitKey): Split | null => records.get(key.digest) ?? null;
@@ -66,13 +66,17 @@ export function lmdbSplits(parts: Parts) {
       const { node_total } = key.build;
       const split = await createOnce(parts, {
         name: nameOf(key),
+        id,
         expiry: [at, 'split', key.digest, id],
+        files: {
+          plan: files,
+          blobs: () => ({
+            owner: id,
+            count: node_total + 1,
+            blob: i => (i < node_total ? { part: i, bytes: segment(files, i) } : { part: BASIS, bytes: asBuffer(basis) }),
+          }),
+        },
         find: () => found(key),
-        blobs: () => ({
-          owner: id,
-          count: node_total + 1,
-          blob: i => (i < node_total ? { part: i, bytes: segment(files, i) } : { part: BASIS, bytes: asBuffer(basis) }),
-        }),
         put() {
           const use = firstUseOf(key, at);
           const times = { created_at: at, runs_before: use.runs_before, used_at: at };
@@ -114,13 +118,13 @@ export function lmdbSplits(parts: Parts) {
     firstUse,
 
     files(split: Pick<Split, 'id'>, node_index: number) {
-      const blob = readBlob(parts, split.id, node_index);
+      const blob = readBlobAgain(parts, split.id, node_index);
       return blob ? filesInBlob(blob) : null;
     },
 
     forecast: (split: Pick<Split, 'id'>) => toForecast(forecasts.get(split.id)),
 
-    basis: split => blobs.get([split.id, BASIS]) ?? null,
+    basis: split => readBlob(parts, split.id, BASIS) ?? null,
 
     encode: encodeSplitFiles,
   } satisfies Splits;

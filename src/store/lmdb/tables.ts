@@ -25,7 +25,7 @@ import type {
 import { readStoreFile, type StoreFile } from './store-file.js';
 
 /** Raised when an older Ballast would misread the records of this one. src/docs/changelog.md lists the changes. */
-export const STORE_VERSION = 10;
+export const STORE_VERSION = 11;
 /** The oldest version that is read. */
 const OLDEST_VERSION = 5;
 
@@ -68,6 +68,8 @@ const OLDEST_VERSION = 5;
  *                [queue id, block]                             some of its test files, see file-blocks.ts
  *                [queue id, 'weights']                         the weights of all of them, in descending order
  *                [split id | queue id, 'basis']                what their estimates rest on, see plan-basis.ts
+ * filesOf        split id | queue id                           id             the one whose blobs it has as well, see shared-files.ts
+ * fileUsers      [split id | queue id, id]                     true           who has its blobs as well, and itself
  * forecasts      split id | queue id                           ForecastRecord
  * summaries      build number                                  SummaryRecord  see summary-codec.ts
  * days           [project, digest(branch) | '', day]           DayRecord      '': all branches together
@@ -106,6 +108,8 @@ export interface Tables {
   readonly journalTurns: Database<TurnRecord, number>;
   readonly batches: Database<ChangeRecord[], [queue: string, turn: number]>;
   readonly blobs: Database<Buffer, [owner: string, part: number | string]>;
+  readonly filesOf: Database<string, string>;
+  readonly fileUsers: Database<true, [owner: string, user: string]>;
   readonly forecasts: Database<ForecastRecord, string>;
   readonly summaries: Database<SummaryRecord, number>;
   readonly days: Database<DayRecord, DayKey>;
@@ -225,6 +229,8 @@ function open(dataDir: string): Tables {
     journalTurns: root.openDB({ name: 'journalTurns', compression: false }),
     batches: table('batches'),
     blobs: root.openDB({ name: 'blobs', encoding: 'binary' }),
+    filesOf: table('filesOf'),
+    fileUsers: table('fileUsers'),
     forecasts: table('forecasts'),
     summaries: table('summaries'),
     days: table('days'),

@@ -31,6 +31,8 @@ export function* problemsOf(parts: Parts, seen: Seen): Generator<Problem> {
   // Before all others, because it sets the state that is read. The journal that a server has in memory is in another process.
   yield* ofRecord('journal', JOURNAL_FILES, () => {
     parts.journal.read();
+    // An earlier check may have had it repaired.
+    parts.fileOwners.clear();
     return [];
   });
   for (const [kind, problems] of Object.entries(kinds)) yield* ofRecord(kind, null, () => problems(parts, seen));

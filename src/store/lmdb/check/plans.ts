@@ -7,6 +7,7 @@ import { filesInBlob } from '../codecs/split-files.js';
 import { batchesOf } from '../open-queue.js';
 import type { Parts } from '../parts.js';
 import type { QueueRecord, SplitRecord } from '../records.js';
+import { readBlob } from '../writes/blobs.js';
 import { type Problem, problemOf, type Seen } from './problem.js';
 
 /** Problems of splits and queues: files that are missing or listed twice, and batches that do not fit. */
@@ -51,7 +52,7 @@ function* problemsOfSplit(parts: Parts, key: string, split: SplitRecord): Genera
   if (!parts.forecasts.doesExist(split.id)) yield problem('has no forecast');
   const paths: string[] = [];
   for (let node = 0; node < split.node_total; node++) {
-    const blob = parts.blobs.get([split.id, node]);
+    const blob = readBlob(parts, split.id, node);
     if (!blob) {
       yield problem(`has no files for node ${node}`);
       continue;
@@ -69,13 +70,13 @@ function* problemsOfSplit(parts: Parts, key: string, split: SplitRecord): Genera
 }
 
 function* problemsOfBasis(
-  { blobs }: Parts,
-  owner: string,
+  parts: Parts,
+  id: string,
   { has_basis }: SplitRecord | QueueRecord,
   files: number,
   problem: (what: string) => Problem,
 ): Generator<Problem> {
-  const bytes = blobs.get([owner, BASIS]);
+  const bytes = readBlob(parts, id, BASIS);
   if (has_basis && !bytes) yield problem('has no basis of estimates');
   try {
     if (bytes) decodeBasis(bytes, files);

@@ -2,9 +2,8 @@ import { apiErrors } from '../../../api-error.js';
 import type { NewQueue } from '../../../engine/ports/queues.js';
 import { type Segments, segment } from '../../../engine/segments.js';
 import type { PathTimes } from '../../../planning/estimating/estimate.js';
-import type { Parts } from '../parts.js';
-import type { Tables } from '../tables.js';
-import { type Blob, type Blobs, entriesOf, readBlob } from '../writes/blobs.js';
+import { ownerOfFiles } from '../shared-files.js';
+import { type Blob, type BlobParts, type Blobs, readBlob, readBlobAgain } from '../writes/blobs.js';
 import { PlannedFileWriter } from './planned-files.js';
 
 /**
@@ -46,29 +45,19 @@ export function blobsOfQueue(queue: string, { files, weights, basis }: Pick<NewQ
   return { owner: queue, count: length + last.length, blob: i => last[i - length] ?? { part: i, bytes: segment(files, i) } };
 }
 
-/** The same for another queue with the same files. */
-export function copyOfBlobs({ blobs }: Pick<Tables, 'blobs'>, from: string, to: string): Blobs {
-  const parts = [...blobs.getKeys(entriesOf(from))].map(([, part]) => part);
-  return {
-    owner: to,
-    count: parts.length,
-    // If the original expires meanwhile, the copy is undone.
-    blob: i => ({ part: parts[i]!, bytes: blobs.get([from, parts[i]!]) ?? Buffer.alloc(0) }),
-  };
-}
-
 export function blockCount(files: number): number {
   return Math.ceil(files / FILES_PER_BLOCK);
 }
 
 /** How many blocks a queue has. */
-export function blocksOfQueue({ blobs }: Pick<Tables, 'blobs'>, queue: string): number {
-  return blobs.getKeysCount({ start: [queue, 0], end: [queue, Infinity] });
+export function blocksOfQueue(parts: BlobParts, queue: string): number {
+  const owner = ownerOfFiles(parts, queue);
+  return parts.blobs.getKeysCount({ start: [owner, 0], end: [owner, Infinity] });
 }
 
 /** The weights of a queue's files, in their order. */
-export function weightsOfQueue({ blobs }: Pick<Tables, 'blobs'>, queue: string): Float64Array {
-  const weights = blobs.get([queue, WEIGHTS])!;
+export function weightsOfQueue(parts: BlobParts, queue: string): Float64Array {
+  const weights = readBlob(parts, queue, WEIGHTS)!;
   return new Float64Array(new Uint8Array(weights).buffer, 0, weights.length / Float64Array.BYTES_PER_ELEMENT);
 }
 
@@ -85,7 +74,7 @@ const OPENING_BRACKET = 0x5b;
 const CLOSING_BRACKET = 0x5d;
 
 /** Some files of a queue, at least one, as a JSON array. Throws a 503 when the queue expired. */
-export function readFiles(parts: Pick<Parts, 'blobs' | 'blobsRead'>, queue: string, files: readonly number[]): Buffer {
+export function readFiles(parts: BlobParts, queue: string, files: readonly number[]): Buffer {
   const expected = BYTES_PER_FILE * (files.length + 1);
   if (slab.length < expected) slab = Buffer.allocUnsafeSlow(Math.max(SLAB_BYTES, expected));
   let list = slab;
@@ -113,8 +102,8 @@ export function readFiles(parts: Pick<Parts, 'blobs' | 'blobsRead'>, queue: stri
   return list.subarray(0, at);
 }
 
-function readBlock(parts: Pick<Parts, 'blobs' | 'blobsRead'>, queue: string, block: number): Buffer {
-  const bytes = readBlob(parts, queue, block);
+function readBlock(parts: BlobParts, queue: string, block: number): Buffer {
+  const bytes = readBlobAgain(parts, queue, block);
   if (!bytes) throw apiErrors.expired('queue');
   return bytes;
 }

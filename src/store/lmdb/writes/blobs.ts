@@ -1,5 +1,6 @@
 import { limits } from '../../../limits.js';
 import type { Parts } from '../parts.js';
+import { ownerOfFiles } from '../shared-files.js';
 import type { ExpiryKey, Tables } from '../tables.js';
 import type { Committing } from './commit.js';
 import { putInChunks } from './put-in-chunks.js';
@@ -16,8 +17,18 @@ export interface Blob {
   bytes: Buffer;
 }
 
-/** Reads a blob through a cache: the nodes of a split or queue read the same blobs shortly after each other. */
-export function readBlob({ blobs, blobsRead }: Pick<Parts, 'blobs' | 'blobsRead'>, owner: string, part: number): Buffer | undefined {
+/** What reads blobs. */
+export type BlobParts = Pick<Parts, 'blobs' | 'blobsRead' | 'filesOf' | 'fileOwners'>;
+
+/** Reads a blob of a split or queue. */
+export function readBlob(parts: BlobParts, id: string, part: number | string): Buffer | undefined {
+  return parts.blobs.get([ownerOfFiles(parts, id), part]);
+}
+
+/** The same through a cache: nodes read the same blobs shortly after each other. */
+export function readBlobAgain(parts: BlobParts, id: string, part: number): Buffer | undefined {
+  const { blobs, blobsRead } = parts;
+  const owner = ownerOfFiles(parts, id);
   const key = `${owner} ${part}`;
   const known = blobsRead.get(key);
   if (known) return known;

@@ -1,24 +1,33 @@
 import { apiErrors } from '../../../api-error.js';
+import type { Segments } from '../../../engine/segments.js';
 import { limits } from '../../../limits.js';
 import type { Parts } from '../parts.js';
+import { canShareFiles, shareFiles } from '../shared-files.js';
 import type { ExpiryKey } from '../tables.js';
 import { type Blobs, entriesOf, putBlobs, removeBlobs } from './blobs.js';
-import { commit, written } from './commit.js';
+import { type Committing, commit, written } from './commit.js';
 
-/** A record that many nodes request concurrently, and that is created once. */
+/** A split or queue that many nodes request concurrently, and that is created once. */
 export interface Creation<T> {
   /** Only one creation of a name runs at a time. */
   name: string;
+  id: string;
   expiry: ExpiryKey;
+  /** Its files, or the split or queue whose files it has as well. */
+  files: NewFiles | string;
   /** Returns the existing record; null: there is none. */
   find(): T | null;
-  /** The bulk of the data, put before the record can be found. */
-  blobs(): Blobs;
   /** Puts the records by which it is found, within a write transaction. Null: it can no longer be created, and nothing was put. */
   put(): T | null;
 }
 
-type CreationParts = Pick<Parts, 'creations' | 'root' | 'blobs' | 'expiry' | 'diskSpace' | 'failure' | 'runs' | 'committed'>;
+/** The files of a plan. They are put before the record can be found, unless another split or queue of the plan has them. */
+export interface NewFiles {
+  plan: Segments;
+  blobs(): Blobs;
+}
+
+type CreationParts = Pick<Parts, 'creations' | 'blobs' | 'filesOf' | 'fileUsers' | 'expiry' | 'storedFiles'> & Committing;
 
 /** Creates a record unless it exists. Resolves with the record, which is then on disk. Throws a 503 when the write fails. */
 export async function createOnce<T>(parts: CreationParts, creation: Creation<T>): Promise<T | null> {
@@ -39,8 +48,29 @@ export async function creationSettled({ creations }: Pick<Parts, 'creations'>, n
   await creations.get(name);
 }
 
-async function create<T>(parts: CreationParts, { expiry, blobs, put }: Creation<T>): Promise<T | null> {
-  const bulk = blobs();
+async function create<T>(parts: CreationParts, creation: Creation<T>): Promise<T | null> {
+  const { files, id } = creation;
+  if (typeof files === 'string') return createSharing(parts, creation, files);
+  const owner = parts.storedFiles.get(files.plan);
+  const shared = owner === undefined ? null : await createSharing(parts, creation, owner);
+  if (shared !== null) return shared;
+  const created = await createWithFiles(parts, creation, files.blobs());
+  if (created !== null) parts.storedFiles.set(files.plan, id);
+  return created;
+}
+
+/** Null: the files are gone, too. */
+function createSharing<T>(parts: CreationParts, { id, expiry, put }: Creation<T>, owner: string): Promise<T | null> {
+  return commit(parts, () => {
+    const created = canShareFiles(parts, owner) ? put() : null;
+    if (created === null) return null;
+    shareFiles(parts, owner, id);
+    void parts.expiry.put(expiry, true);
+    return created;
+  });
+}
+
+async function createWithFiles<T>(parts: CreationParts, { expiry, put }: Creation<T>, bulk: Blobs): Promise<T | null> {
   const { owner, count } = bulk;
   let mayBeFound = false;
   try {

@@ -1,0 +1,45 @@
+import type { Parts } from './parts.js';
+import type { ExpiryKey, Tables } from './tables.js';
+
+/**
+ * Splits and queues with the same plan have the same files, so these are stored once: as the blobs of the first of them. They are deleted
+ * with the last.
+ */
+
+/** The split or queue that has the blobs of one: itself, or another. */
+export function ownerOfFiles({ filesOf, fileOwners }: Pick<Parts, 'filesOf' | 'fileOwners'>, id: string): string {
+  const known = fileOwners.get(id);
+  if (known !== undefined) return known;
+  const owner = filesOf.get(id) ?? id;
+  fileOwners.set(id, owner);
+  return owner;
+}
+
+/** Whether another split or queue can have the files of one. Reads within a write transaction. */
+export function canShareFiles({ blobs, expiry }: Pick<Tables, 'blobs' | 'expiry'>, owner: string): boolean {
+  return blobs.doesExist([owner, 0]) && !expiry.doesExist(released(owner));
+}
+
+/** Gives a new split or queue the files of another one, within a write transaction. */
+export function shareFiles(tables: Pick<Tables, 'filesOf' | 'fileUsers'>, owner: string, id: string): void {
+  const { filesOf, fileUsers } = tables;
+  // The first to share them. Later the owner itself may have expired.
+  if (!hasUsers(tables, owner)) void fileUsers.put([owner, owner], true);
+  void filesOf.put(id, owner);
+  void fileUsers.put([owner, id], true);
+}
+
+/** Notes that a split or queue needs its files no longer, within a write transaction. The last one has them expire at once. */
+export function releaseFiles(tables: Pick<Tables, 'filesOf' | 'fileUsers' | 'expiry'>, id: string): void {
+  const { filesOf, fileUsers, expiry } = tables;
+  const owner = filesOf.get(id) ?? id;
+  void filesOf.remove(id);
+  void fileUsers.remove([owner, id]);
+  if (!hasUsers(tables, owner)) void expiry.put(released(owner), true);
+}
+
+const released = (owner: string): ExpiryKey => [0, 'files', owner];
+
+function hasUsers({ fileUsers }: Pick<Tables, 'fileUsers'>, owner: string): boolean {
+  return fileUsers.getKeysCount({ start: [owner, ''], end: [owner, '\u{10FFFF}'], limit: 1 }) > 0;
+}
