@@ -48,7 +48,8 @@ async function recordNow(parts: Parts, subset: NewSubset, paths: Uint32Array, se
     if (typeof outcome === 'string') return outcome;
     // The times of earlier runs count first.
     await parts.runs.applied;
-    await applyTimes(parts, paths, seconds, outcome!);
+    await applyTimes(parts, { paths, seconds }, outcome!);
+    parts.timingBuffer.markApplied(subset.entry);
     return 'recorded';
   } finally {
     release();

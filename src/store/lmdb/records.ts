@@ -62,6 +62,9 @@ export type BuildCountRecord = [count: number, next: number];
 /** A run of a node that was recorded, counted from 1. */
 export type RunKey = [build: number, node_index: number, run: number];
 
+/** Runs that one transaction put, whose times are not in `timings` yet. Below store version 11 it is one of them. */
+export type PendingRunsRecord = RunKey[] | RunKey;
+
 export interface ForecastRecord extends Forecast {
   v: 1;
 }

@@ -37,15 +37,18 @@ export async function serveFolder(dataDir: string, log: Logger, options: LmdbOpt
   }
 }
 
-/** Makes the store one of this version. A store that was restored from a backup gets a new journal. */
+/** Makes the store one of this version. A store of version 9 and below, or one that was restored from a backup, gets a new journal. */
 async function upgrade(parts: Parts): Promise<void> {
   const { meta, journal, journalTurns } = parts;
-  if (meta.get('version') === STORE_VERSION && meta.get('journal') !== undefined) return;
-  journal.read();
-  await journal.checkpoint();
-  await journalTurns.clearAsync();
+  const hasJournal = meta.get('journal') !== undefined;
+  if (meta.get('version') === STORE_VERSION && hasJournal) return;
+  if (!hasJournal) {
+    journal.read();
+    await journal.checkpoint();
+    await journalTurns.clearAsync();
+  }
   await commit(parts, () => {
-    void meta.put('journal', newJournalId());
+    if (!hasJournal) void meta.put('journal', newJournalId());
     void meta.put('version', STORE_VERSION);
   });
 }

@@ -14,6 +14,7 @@ import type {
   ForecastRecord,
   LinkRecord,
   PasswordRecord,
+  PendingRunsRecord,
   ProjectRecord,
   QueueRecord,
   RunKey,
@@ -52,7 +53,7 @@ const OLDEST_VERSION = 5;
  * paths          see path-keys.ts                              path number (1, 2, ...)
  * pathNames      path number                                   the path as JSON
  * timings        path number                                   bytes          see timing-codec.ts
- * unlearnt       number                                        RunKey         runs whose times are not in timings yet
+ * unlearnt       number                                        PendingRunsRecord
  * splits         digest(project, commit, branch, total, ci_build_id | null)      SplitRecord
  * splitRuns      [split id, digest(ci_build_id)]               SplitRunRecord when a CI build first asked for a fixed split
  * queues         queue id                                      QueueRecord
@@ -96,7 +97,7 @@ export interface Tables {
   readonly pathNames: Database<string, number>;
   readonly timings: Database<Buffer, number>;
   /** Named 'unlearnt' on disk. */
-  readonly pendingRuns: Database<RunKey, number>;
+  readonly pendingRuns: Database<PendingRunsRecord, number>;
   readonly splits: Database<SplitRecord, string>;
   readonly splitRuns: Database<SplitRunRecord, [split: string, ci_build: string]>;
   readonly queues: Database<QueueRecord, string>;

@@ -205,7 +205,7 @@ describe('a store', () => {
       'buildCounts',
       /counts/,
     ],
-    ['has a pending run that does not exist', ({ pendingRuns }) => void pendingRuns.put(7, [99, 0, 1]), 'unlearnt', /does not exist/],
+    ['has a pending run that does not exist', ({ pendingRuns }) => void pendingRuns.put(7, [[99, 0, 1]]), 'unlearnt', /does not exist/],
     [
       'has a summary without a build',
       ({ summaries }) => void summaries.put(99, summaries.get(4)!),

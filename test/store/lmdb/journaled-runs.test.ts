@@ -4,9 +4,10 @@ import { describe, expect, it, onTestFinished, vi } from 'vitest';
 import type { NodeKey } from '../../../src/engine/build-key.js';
 import { pathList } from '../../../src/planning/paths/path-list.js';
 import { openLog } from '../../../src/server/log.js';
+import { openParts } from '../../../src/store/lmdb/parts.js';
 import { serveFolder } from '../../../src/store/lmdb/serve-folder.js';
 import type { LmdbStore } from '../../../src/store/lmdb/store.js';
-import { STORE_FILE } from '../../../src/store/lmdb/tables.js';
+import { STORE_FILE, STORE_VERSION } from '../../../src/store/lmdb/tables.js';
 import { recordRun } from '../../harness/recording.js';
 import { temporaryFolder } from '../../harness/temporary-folder.js';
 import { newJournal, temporaryStore } from './temporary-store.js';
@@ -92,6 +93,31 @@ describe('a run that was recorded', () => {
       [3, 1, 3],
     ]);
     expect(await secondsOf(third)).toBe(await secondsOf(second));
+  });
+
+  it('is there after a kill of a Ballast with store version 10, once, with its times', async () => {
+    withoutTimers();
+    const old = await serve();
+    await recordRun(old, 1, node(0), times(4), NOW);
+    await runsOf(old);
+    await recordRun(old, 1, node(1), times(6), NOW + 1);
+    const folder = afterKill(old);
+    const parts = openParts(folder);
+    const [pending] = [...parts.pendingRuns.getRange()];
+    expect(pending!.value).toEqual([[1, 0, 1]]);
+    await parts.pendingRuns.put(pending!.key, [1, 0, 1]);
+    await parts.meta.put('version', 10);
+    await parts.root.close();
+
+    const store = await serve(folder);
+    expect(await runsOf(store)).toEqual([
+      [0, 1, 1],
+      [1, 1, 2],
+    ]);
+    expect(await secondsOf(store)).toBe(await secondsOf(old));
+    await store.parts.timingBuffer.save();
+    expect(store.parts.pendingRuns.getCount()).toBe(0);
+    expect(store.parts.meta.get('version')).toBe(STORE_VERSION);
   });
 
   it('is one of two of its node when both are recorded at the same time', async () => {

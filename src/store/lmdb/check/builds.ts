@@ -3,6 +3,7 @@ import { runsOf, runsRecorded } from '../builds.js';
 import { decodeSubset, subsetCount, subsetHead } from '../codecs/subset-codec.js';
 import type { BuildRecord } from '../records.js';
 import type { Tables } from '../tables.js';
+import { pendingRunsOf } from '../writes/apply-times.js';
 import { type Problem, problemOf, type Seen } from './problem.js';
 
 /** Problems of builds, their numbers and recorded runs. */
@@ -86,12 +87,18 @@ function* problemsOfSubsets(tables: Tables, seen: Seen): Generator<Problem> {
     if (!tables.expiry.doesExist(expiry)) yield problem('would never expire', () => tables.expiry.put(expiry, true));
   }
   for (const { key, value } of tables.pendingRuns.getRange()) {
-    if (tables.subsets.doesExist(value)) continue;
+    const runs = pendingRunsOf(value);
+    const lost = runs.find(run => !tables.subsets.doesExist(run));
+    if (!lost) continue;
     yield {
       table: 'unlearnt',
       key,
-      what: `is of run ${value.join('/')}, which does not exist`,
-      repair: () => tables.pendingRuns.remove(key),
+      what: `has run ${lost.join('/')}, which does not exist`,
+      repair: () =>
+        tables.pendingRuns.put(
+          key,
+          runs.filter(run => tables.subsets.doesExist(run)),
+        ),
     };
   }
 }

@@ -1,12 +1,13 @@
 import { LRUCache } from 'lru-cache';
 import { shortDigest } from '../../../engine/digest.js';
+import type { RunTimes } from '../../../engine/ports/builds.js';
 import type { Millis } from '../../../engine/ports/store.js';
 import { limits } from '../../../limits.js';
 import type { Measurement, RunKind } from '../../../planning/estimating/timing.js';
 import type { Logger } from '../../../server/log.js';
 import { decodeSubset } from '../codecs/subset-codec.js';
 import type { Parts } from '../parts.js';
-import type { ProjectRecord, RunKey } from '../records.js';
+import type { PendingRunsRecord, ProjectRecord, RunKey } from '../records.js';
 import type { Tables } from '../tables.js';
 
 /** A recorded run whose times are not in the timings yet. */
@@ -18,8 +19,6 @@ export interface PendingRun {
   began: Millis;
   at: Millis;
   run: RunKind;
-  /** Its key in `pendingRuns`. */
-  entry: number;
 }
 
 /** The records of projects, as the table has them. */
@@ -32,24 +31,25 @@ type TimingParts = Pick<Parts, 'timingBuffer'> & { projects: Projects };
 /**
  * Applies the times of a run to the timings of its paths, and resolves when all of them count.
  *
- * @param seconds by path; 0: not measured
+ * @param seconds 0: not measured
+ * @param turn resolves in a later turn of the event loop, when the buffer may get more times
  */
 export async function applyTimes(
   parts: TimingParts,
-  paths: Uint32Array,
-  seconds: Float64Array,
-  { project, branch, build, began, at, run, entry }: PendingRun,
+  { paths, seconds }: RunTimes,
+  { project, branch, build, began, at, run }: PendingRun,
+  turn = () => parts.timingBuffer.nextTurn(),
 ): Promise<void> {
   const { timingBuffer } = parts;
   const branches = branchesOf(parts, project, branch);
   // One object, changed for each file: a copy for each file took a third of a recording.
   const measurement: Measurement = { build: shortDigest(build), at, began, run, seconds: 0 };
   for (let i = 0; i < paths.length; i++) {
-    if (i > 0 && i % limits.timingsPerTurn === 0) await timingBuffer.nextTurn();
+    if (i > 0 && i % limits.timingsPerTurn === 0) await turn();
     measurement.seconds = seconds[i]!;
     if (measurement.seconds > 0) timingBuffer.measure(paths[i]!, branches.branch, branches.defaultBranch, measurement);
   }
-  timingBuffer.markApplied(entry, project);
+  timingBuffer.noteRun(project);
 }
 
 /** Applies the times of runs that were recorded shortly before the last process ended. */
@@ -58,23 +58,32 @@ export async function applyPendingRuns(
   log: Logger,
 ): Promise<void> {
   const { pendingRuns, builds, subsets, timingBuffer } = parts;
-  for (const { key: entry, value: runKey } of [...pendingRuns.getRange()]) {
-    try {
-      const build = builds.get(runKey[0]);
-      const bytes = subsets.get(runKey);
-      if (build && bytes) {
+  for (const { key: entry, value } of [...pendingRuns.getRange()]) {
+    let isApplied = true;
+    for (const runKey of pendingRunsOf(value)) {
+      try {
+        const build = builds.get(runKey[0]);
+        const bytes = subsets.get(runKey);
+        if (!build || !bytes) continue;
         const { project, branch, id, created_at: began } = build;
-        const { created_at: at, paths, seconds } = decodeSubset(bytes);
-        await applyTimes(parts, paths, seconds, { project, branch, build: id, began, at, run: kindOf(runKey), entry });
-      } else {
-        timingBuffer.markApplied(entry, build?.project ?? 0);
+        const times = decodeSubset(bytes);
+        await applyTimes(parts, times, { project, branch, build: id, began, at: times.created_at, run: kindOf(runKey) });
+      } catch (err) {
+        // The server starts without these times.
+        log.error({ err, runKey }, 'the times of a recorded run were not applied');
+        isApplied = false;
       }
-    } catch (err) {
-      // The server starts without these times.
-      log.error({ err, runKey }, 'the times of a recorded run were not applied');
     }
+    if (isApplied) timingBuffer.markApplied(entry);
   }
 }
+
+/** The runs of a record of `pendingRuns`. */
+export function pendingRunsOf(record: PendingRunsRecord): readonly RunKey[] {
+  return isRunKey(record) ? [record] : record;
+}
+
+const isRunKey = (record: PendingRunsRecord): record is RunKey => typeof record[0] === 'number';
 
 export function kindOf([, , run]: RunKey): RunKind {
   return run === 1 ? 'first' : 'retried';

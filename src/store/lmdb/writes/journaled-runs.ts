@@ -1,3 +1,4 @@
+import { setImmediate as nextTurn } from 'node:timers/promises';
 import { LRUCache } from 'lru-cache';
 import type { RunTimes } from '../../../engine/ports/builds.js';
 import type { Millis } from '../../../engine/ports/store.js';
@@ -73,9 +74,10 @@ export class JournaledRuns {
       this.tables,
       waiting.map(({ run }) => run),
     );
-    this.#put = waiting.at(-1)!.run.entry;
-    void this.tables.meta.put('recorded', this.#put);
-    this.#applying = this.#applying.then(() => this.#applyTimes(waiting, put));
+    const { entry } = waiting.at(-1)!.run;
+    this.#put = entry;
+    void this.tables.meta.put('recorded', entry);
+    this.#applying = this.#applying.then(() => this.#applyTimes(waiting, put, entry));
   }
 
   /** Resolves when the tables have all runs that were added, and their times count; null: that is so now. */
@@ -103,15 +105,17 @@ export class JournaledRuns {
     for (const [node, entry] of this.#unsettled) if (entry <= put) this.#unsettled.delete(node);
   }
 
-  async #applyTimes(waiting: readonly { times: RunTimes }[], put: readonly PutSubset[]): Promise<void> {
+  async #applyTimes(waiting: readonly { times: RunTimes }[], put: readonly PutSubset[], entry: number): Promise<void> {
     // The default branch of a project follows its first build.
     await this.tables.root.committed;
     const parts = { projects: this.#projects, timingBuffer: this.timingBuffer };
+    let isApplied = true;
     for (const [i, { times }] of waiting.entries()) {
       const run = put[i]!;
-      // Where that fails, the next start applies the times, because `pendingRuns` has the run.
-      if (typeof run === 'object') await applyTimes(parts, times.paths, times.seconds, run).catch(() => {});
+      // The buffer had room when these paths were interned. Where this fails, the next start repeats it, because `pendingRuns` has the run.
+      if (typeof run === 'object') await applyTimes(parts, times, run, nextTurn).catch(() => (isApplied = false));
     }
+    if (isApplied) this.timingBuffer.markApplied(entry);
   }
 
   #createdAt(number: number): Millis {

@@ -21,7 +21,7 @@ export interface NewSubset {
   hasTestCases: boolean;
   isRetry: boolean;
   at: Millis;
-  /** Its number among all runs that the store was to record, ascending. Its key in `pendingRuns`. */
+  /** Its number among all runs that the store was to record, ascending. */
   entry: number;
   /** See subset-codec.ts; without its ordinal. */
   bytes: Buffer;
@@ -30,11 +30,14 @@ export interface NewSubset {
 /** A run that was put, or why it was not. */
 export type PutSubset = PendingRun | Exclude<Recorded, 'recorded'>;
 
-/** Records runs within one write transaction. Many of them are of the same builds, which are read and put once. */
+/**
+ * Records runs within one write transaction. Many of them are of the same builds, which are read and put once. `pendingRuns` has them under
+ * the entry of the last.
+ */
 export function putSubsets(tables: Tables, subsets: readonly NewSubset[]): PutSubset[] {
   const group = new Group(tables);
   const put = subsets.map(subset => group.put(subset));
-  group.end();
+  group.end(subsets.at(-1)!.entry);
   return put;
 }
 
@@ -47,6 +50,7 @@ class Group {
   readonly #builds = new Map<string, KnownBuild>();
   readonly #changed = new Set<KnownBuild>();
   readonly #counts = new Map<string, BuildCountRecord>();
+  readonly #recorded: RunKey[] = [];
   readonly #buildCounts: BuildCounts;
   /** The last build that was created. */
   #last: KnownBuild | null = null;
@@ -59,7 +63,7 @@ class Group {
     };
   }
 
-  put({ project, key, build: digest, bytes, hasTestCases, isRetry, at, entry }: NewSubset): PutSubset {
+  put({ project, key, build: digest, bytes, hasTestCases, isRetry, at }: NewSubset): PutSubset {
     const { tables } = this;
     const existing = this.#find(digest);
     const last = existing && lastRun(tables, existing, key.node_index, at);
@@ -77,14 +81,15 @@ class Group {
     const runKey: RunKey = [number, key.node_index, (last?.run ?? 0) + 1];
     void tables.subsets.put(runKey, bytes);
     void tables.expiry.put([at, 'subset', ...runKey], true);
-    void tables.pendingRuns.put(entry, runKey);
+    this.#recorded.push(runKey);
     if (hasTestCases) noteTestCases(tables, project);
-    return { project, branch: key.branch, build: record.id, began: record.created_at, at, run: kindOf(runKey), entry };
+    return { project, branch: key.branch, build: record.id, began: record.created_at, at, run: kindOf(runKey) };
   }
 
   /** Puts what several runs of the group may have changed. */
-  end(): void {
-    const { builds, buildCounts, meta } = this.tables;
+  end(entry: number): void {
+    const { builds, buildCounts, meta, pendingRuns } = this.tables;
+    if (this.#recorded.length > 0) void pendingRuns.put(entry, this.#recorded);
     for (const { number, record } of this.#changed) void builds.put(number, record);
     for (const [filter, count] of this.#counts) void buildCounts.put(filter, count);
     if (this.#last) void meta.put('nextBuild', this.#last.number + 1);

@@ -95,7 +95,7 @@ export class TimingWriteBuffer {
     if (known) known.timings = measureOn(known.timings, branch, defaultBranch, measurement) ?? known.timings;
   }
 
-  /** Returns the key of a new entry of `pendingRuns`. */
+  /** Returns a number for a new run. */
   nextEntry(): number {
     if (this.#nextEntry === null) {
       const [last = 0] = this.store.pendingRuns.getKeys({ reverse: true, limit: 1 });
@@ -114,10 +114,14 @@ export class TimingWriteBuffer {
     this.#deletions += 1;
   }
 
-  /** Notes that the buffer has all times of an entry of `pendingRuns`, of a run of a project. */
-  markApplied(entry: number, project: number): void {
-    this.#applied.push(entry);
+  /** Notes that the buffer has all times of a run of a project. */
+  noteRun(project: number): void {
     this.#runs.set(project, (this.#runs.get(project) ?? 0) + 1);
+  }
+
+  /** Notes that the buffer has all times of an entry of `pendingRuns`. */
+  markApplied(entry: number): void {
+    this.#applied.push(entry);
     this.#saves.runWithin(limits.timingFlushMilliseconds);
   }
 
