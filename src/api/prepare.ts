@@ -1,6 +1,5 @@
 import { ApiError } from '../api-error.js';
 import { projectOfToken } from '../engine/access.js';
-import type { Planned } from '../engine/plans.js';
 import type { Request } from '../http/request.js';
 import { limits } from '../limits.js';
 import { PathList } from '../planning/paths/path-list.js';
@@ -24,26 +23,31 @@ export function prepare<K extends keyof Posts>(context: Context, job: K, request
 
 async function prepareSmall<K extends keyof Posts>(context: Context, job: K, request: Request, body: Uint8Array): Promise<Prepared<K>> {
   const { store, workers, tokenHeader, pullCost } = context;
+  const { hasLeft } = request;
   // The body is valid only until the first await, so it is decoded now, and copied if a worker thread may need it.
   const sent = decode(body);
   const files = sent instanceof ApiError ? 0 : countFiles(sent);
-  const isLong = files >= limits.pooledTestFiles;
   const mayNeedWorker = job === 'preparePlan' || (files > 0 && job !== 'prepareSubset');
-  const copy = isLong || mayNeedWorker ? new Uint8Array(body) : null;
+  const copy = mayNeedWorker ? new Uint8Array(body) : null;
 
   if (request.token === null && sent instanceof ApiError) throw sent;
   const token = request.token ?? tokenInBody(sent as RawParameters);
+  if (files >= limits.pooledTestFiles) return prepareLarge(context, job, { body: [new Uint8Array(body)], token, hasLeft });
   // Every pull and recording comes along here, and nearly always without a wait.
   const owner = authenticate(store.access, token, tokenHeader);
   const project = owner instanceof Promise ? await owner : owner;
   if (sent instanceof ApiError) throw sent;
-  const made = isLong ? null : posts[job](store, sent, project, { pullCost, isWorker: false });
+  const made = posts[job](store, sent, project, { pullCost, isWorker: false });
   const prepared = made instanceof Promise ? await made : made;
   if (prepared) return { project, prepared } as Prepared<K>;
-  return workers.post({ kind: 'post', job, body: [copy!], project }, project, request.hasLeft);
+  return workers.post({ kind: 'post', job, body: [copy!], project }, project, hasLeft);
 }
 
-async function prepareLarge<K extends keyof Posts>(context: Context, job: K, { body, token, hasLeft }: Request): Promise<Prepared<K>> {
+async function prepareLarge<K extends keyof Posts>(
+  context: Context,
+  job: K,
+  { body, token, hasLeft }: Pick<Request, 'body' | 'token' | 'hasLeft'>,
+): Promise<Prepared<K>> {
   const { store, workers, tokenHeader } = context;
   const project = token === null ? null : await authenticate(store.access, token, tokenHeader);
   // The worker thread finds the token in the body. Until then a guess names the project that takes turns.
@@ -51,8 +55,7 @@ async function prepareLarge<K extends keyof Posts>(context: Context, job: K, { b
   const owner = guess === null ? project : await projectOfToken(store.access, guess);
   const sooner = () => (owner === null ? null : prepareKnown(context, job, { body, token }, owner));
   const known = await sooner();
-  // A large plan is created when it is its turn, even if it is kept: the store writes as much for it.
-  if (known && 'prepared' in known && !hasPlan(known.prepared)) return known;
+  if (known && 'prepared' in known) return known;
   return workers.post({ kind: 'post', job, body, project }, owner, hasLeft, sooner);
 }
 
@@ -76,10 +79,6 @@ async function prepareKnown<K extends keyof Posts>(
   const prepared = await posts[job](store, sent, project, { pullCost, isWorker: false, kept: workers.plans });
   if (prepared) return { project, prepared } as Prepared<K>;
   return { kind: 'post', job, body: [new Uint8Array(rest)], project, list: { name, placeholder, columns: list.columns } };
-}
-
-function hasPlan(prepared: object): boolean {
-  return 'planned' in prepared && (prepared.planned as Planned<unknown>).plan !== null;
 }
 
 function decode(body: Uint8Array): RawParameters | ApiError {

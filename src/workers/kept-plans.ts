@@ -27,7 +27,7 @@ export class PlanCache implements KeptPlans {
 
   /** @param version that of the times before the plan was made */
   keep<Kind extends keyof NewPlan>(kind: Kind, key: SplitKey | QueueKey, plan: NewPlan[Kind], version: string): void {
-    if (plan.list.test_files >= limits.pooledTestFiles) this.#plans.set(nameOf(kind, key, plan.list), { version, plan });
+    this.#plans.set(nameOf(kind, key, plan.list), { version, plan });
   }
 
   /** The number of plans, their bytes, and how many were used again. */

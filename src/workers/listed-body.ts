@@ -43,12 +43,13 @@ export function withList(sent: RawParameters, name: ListName, list: PathList): R
 }
 
 function decodeListed(body: Buffer, name: ListName | null): DecodedBody {
-  const cut = name && body.length >= limits.pooledBodyBytes ? cutList(body, name) : null;
+  const cut = name && cutList(body, name);
   if (!cut || !name) return { sent: decodeBody(body), listToKnow: () => null };
   const { text, containers, listed, rest } = cut;
   const listToKnow = () => {
     const list = listMadeFor(listed);
-    return list && { name, text: shareBytes(text), containers, columns: list.columns, times: null };
+    const isLarge = list && (list.length >= limits.pooledTestFiles || body.length >= limits.pooledBodyBytes);
+    return isLarge ? { name, text: shareBytes(text), containers, columns: list.columns, times: null } : null;
   };
   return { sent: { ...rest, [name]: listed }, listToKnow };
 }

@@ -30,7 +30,7 @@ export interface Parts extends Tables, Committing {
   /** The files of splits and queues that were read, as in `blobs`: "owner part". A blob never changes. */
   readonly blobsRead: LRUCache<string, Buffer>;
   /** Owners of files that were looked up, by split or queue, see shared-files.ts. */
-  readonly fileOwners: LRUCache<string, string>;
+  readonly fileOwners: Map<string, string>;
   /** The split or queue that has the files of a plan as its blobs. */
   readonly storedFiles: WeakMap<Segments, string>;
   /** The creations under way: see create-once.ts. */
@@ -62,7 +62,7 @@ export function openParts(dataDir: string, { storeFailed = () => {}, committed =
     journal: new Journal(writing, new JournalFiles(dataDir, failure), runs),
     splitUsers: new LRUCache({ max: limits.cachedSplitUsers }),
     blobsRead: new LRUCache({ maxSize: limits.fileBlobCacheBytes, sizeCalculation: ({ length }) => length }),
-    fileOwners: new LRUCache({ max: limits.cachedFileOwners }),
+    fileOwners: new Map(),
     storedFiles: new WeakMap(),
     creations: new Map(),
   };

@@ -1,3 +1,4 @@
+import { limits } from '../../limits.js';
 import type { Parts } from './parts.js';
 import type { ExpiryKey, Tables } from './tables.js';
 
@@ -11,6 +12,7 @@ export function ownerOfFiles({ filesOf, fileOwners }: Pick<Parts, 'filesOf' | 'f
   const known = fileOwners.get(id);
   if (known !== undefined) return known;
   const owner = filesOf.get(id) ?? id;
+  if (fileOwners.size >= limits.cachedFileOwners) fileOwners.clear();
   fileOwners.set(id, owner);
   return owner;
 }
