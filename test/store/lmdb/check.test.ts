@@ -1,5 +1,5 @@
 import { cpSync } from 'node:fs';
-import type { Database, Key } from 'lmdb';
+import { asBinary, type Database, type Key } from 'lmdb';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { createProject } from '../../../src/engine/access.js';
 import { type QueueKey, queueKey, type SplitKey, splitKey } from '../../../src/engine/keys.js';
@@ -10,7 +10,8 @@ import { lmdbAccess } from '../../../src/store/lmdb/access.js';
 import { lmdbBuilds } from '../../../src/store/lmdb/builds.js';
 import { problemsOf, repair } from '../../../src/store/lmdb/check/check.js';
 import type { Problem } from '../../../src/store/lmdb/check/problem.js';
-import { encodeBatch } from '../../../src/store/lmdb/codecs/batch-codec.js';
+import { encodeChanges } from '../../../src/store/lmdb/codecs/batch-codec.js';
+import { batchesOf } from '../../../src/store/lmdb/open-queue.js';
 import { closeParts, openParts, type Parts } from '../../../src/store/lmdb/parts.js';
 import { LmdbQueues } from '../../../src/store/lmdb/queues.js';
 import { lmdbSignIns } from '../../../src/store/lmdb/sign-ins.js';
@@ -255,21 +256,9 @@ describe('a store', () => {
     ],
     ['a name that cannot be read', store => void store.pathNames.put(store.paths.get('1/spec/a_spec.rb')!, 'spec'), /cannot be read/],
     ['a queue with two keys', store => void store.queuesOfNodeBuild.put('other', queueId(store)), /belongs to another key/],
-    [
-      'a file handed out twice',
-      store => void store.batches.put([queueId(store), 99], [encodeBatch(batchOf(store, { seq: 9, node_index: 1 }))]),
-      /handed file \d+ out with batch 0, and with batch 9/,
-    ],
-    [
-      'a batch of a node that does not exist',
-      store => void store.batches.put([queueId(store), 99], [encodeBatch(batchOf(store, { seq: 0, node_index: 2 }))]),
-      /node 2 of 2/,
-    ],
-    [
-      'a batch with a file that does not exist',
-      store => void store.batches.put([queueId(store), 99], [encodeBatch(batchOf(store, { seq: 9, files: [70] }))]),
-      /file 70 of 70/,
-    ],
+    ['a file handed out twice', store => putBatch(store, { seq: 9, node_index: 1 }), /handed file \d+ out with batch 0, and with batch 9/],
+    ['a batch of a node that does not exist', store => putBatch(store, { seq: 0, node_index: 2 }), /node 2 of 2/],
+    ['a batch with a file that does not exist', store => putBatch(store, { seq: 9, files: [70] }), /file 70 of 70/],
     [
       'a block of files that cannot be read',
       store => void store.blobs.put([queueId(store), 1], Buffer.alloc(300, '[')),
@@ -351,11 +340,10 @@ function first<V>(
   }
 }
 
-function batchOf(store: Parts, changed: Partial<Batch>): Batch {
-  const [{ value }] = [...store.batches.getRange({ start: [queueId(store), 0], end: [queueId(store), Infinity], limit: 1 })] as unknown as [
-    { value: Batch[] },
-  ];
-  return { ...value[0]!, ...changed };
+/** Puts a later batch, the first one with these changes. */
+function putBatch(store: Parts, changed: Partial<Batch>): void {
+  const [batch] = batchesOf(store, queueId(store));
+  void store.batches.put([queueId(store), 99], asBinary(encodeChanges([{ ...batch!, ...changed }])) as never);
 }
 
 describe('links and sessions of the dashboard', () => {

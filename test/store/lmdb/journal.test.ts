@@ -1,9 +1,10 @@
 import { cpSync } from 'node:fs';
 import { join } from 'node:path';
+import { asBinary } from 'lmdb';
 import { describe, expect, it, onTestFinished } from 'vitest';
 import type { Batch } from '../../../src/engine/queue/batch.js';
 import { openLog } from '../../../src/server/log.js';
-import { encodeBatch } from '../../../src/store/lmdb/codecs/batch-codec.js';
+import { type ChangeRecord, encodeChanges } from '../../../src/store/lmdb/codecs/batch-codec.js';
 import { batchesOf } from '../../../src/store/lmdb/open-queue.js';
 import { openParts, type Parts } from '../../../src/store/lmdb/parts.js';
 import type { QueueRecord } from '../../../src/store/lmdb/records.js';
@@ -11,6 +12,7 @@ import { serveFolder } from '../../../src/store/lmdb/serve-folder.js';
 import { STORE_FILE, STORE_VERSION } from '../../../src/store/lmdb/tables.js';
 import { JOURNAL_FILES } from '../../../src/store/lmdb/writes/journal-files.js';
 import { temporaryFolder } from '../../harness/temporary-folder.js';
+import { oldChange, oldChanges, oldTurn } from './old-batches.js';
 import { afterKill, newJournal, nextTurns, recordsByTable, temporaryStore, withPut } from './temporary-store.js';
 
 const batch = (seq: number, files = [seq]): Batch => ({
@@ -95,12 +97,12 @@ describe('the journal', () => {
     const store = temporaryStore();
     for (const seq of [0, 1]) await store.journal.write('a', batch(seq));
     // The changes are written by queue, and the checkpoint is not marked as done.
-    await store.batches.put(['a', 2], [encodeBatch(batch(0)), encodeBatch(batch(1))]);
+    await store.batches.put(['a', 2], asBinary(encodeChanges([batch(0), batch(1)])) as never);
     const second = afterKill(store);
     await second.journal.checkpoint();
     expect(filesOf(second, 'a')).toEqual([[0], [1]]);
     // It is marked as done, and the file still has the records: later changes stay in force.
-    await store.batches.put(['a', 3], [1]);
+    await store.batches.put(['a', 3], asBinary(encodeChanges([1])) as never);
     await store.meta.put('checkpoint', 3);
     const third = afterKill(store);
     expect(filesOf(third, 'a')).toEqual([[0]]);
@@ -220,14 +222,14 @@ describe('a backup of a store', () => {
 it('a store of version 9 keeps the changes that it has in a table', async () => {
   const folder = temporaryFolder();
   const old = openParts(folder);
-  await old.batches.put(['a', 2], [encodeBatch(batch(0)), encodeBatch(batch(1))]);
+  await old.batches.put(['a', 2], asBinary(oldChanges(batch(0), batch(1))) as never);
   await old.meta.put('checkpoint', 2);
   // The first of them is left from a checkpoint that was interrupted.
-  await old.journalTurns.put(2, [['a', encodeBatch(batch(1))]]);
+  await old.journalTurns.put(2, [['a', oldChange(batch(1))]]);
   await old.journalTurns.put(3, [['a', 1]]);
   await old.journalTurns.put(4, [
-    ['b', encodeBatch(batch(0))],
-    ['a', encodeBatch(batch(2))],
+    ['b', oldChange(batch(0))],
+    ['a', oldChange(batch(2))],
   ]);
   await old.meta.remove('journal');
   await old.meta.put('version', 9);
@@ -244,4 +246,34 @@ it('a store of version 9 keeps the changes that it has in a table', async () => 
   expect(store.parts.meta.get('version')).toBe(STORE_VERSION);
   await store.parts.journal.write('b', batch(7));
   expect(filesOf(afterKill(store.parts), 'b')).toEqual([[0], [7]]);
+});
+
+it('a store of version 10 keeps the changes of its journal', async () => {
+  const folder = temporaryFolder();
+  const old = openParts(folder);
+  await old.batches.put(['a', 0], [oldChange(batch(0))] as ChangeRecord[]);
+  await old.batches.put(['a', 2], asBinary(oldChanges(batch(1), batch(2))) as never);
+  await old.meta.put('checkpoint', 2);
+  await old.meta.put('version', 10);
+  old.journal.recover();
+  await old.journal.files.append(oldTurn(['a', 1], ['b', batch(0)]));
+  await old.journal.files.append(oldTurn(['a', { ...batch(2), lease: 'expired' }]));
+  await old.root.close();
+
+  const read = openParts(folder);
+  read.journal.read();
+  expect([filesOf(read, 'a'), filesOf(read, 'b')]).toEqual([[[0], [2]], [[0]]]);
+  await read.root.close();
+  const store = await serveFolder(folder, openLog('silent'));
+  onTestFinished(() => store.close());
+  expect(store.parts.meta.get('version')).toBe(STORE_VERSION);
+  expect(batchesOf(store.parts, 'a')).toEqual([batch(0), { ...batch(2), lease: 'expired' }]);
+  await store.parts.journal.write('b', batch(7));
+  const second = afterKill(store.parts);
+  expect(filesOf(second, 'b')).toEqual([[0], [7]]);
+  await second.journal.checkpoint();
+  expect([filesOf(second, 'a'), filesOf(second, 'b')]).toEqual([
+    [[0], [2]],
+    [[0], [7]],
+  ]);
 });

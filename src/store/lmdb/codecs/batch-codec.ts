@@ -1,112 +1,171 @@
-import { Packr } from 'msgpackr';
+import { Unpackr } from 'msgpackr';
 import type { Change } from '../../../engine/ports/queues.js';
 import type { Batch, CasesByFile, EndedLease } from '../../../engine/queue/batch.js';
 import type { KeptDecision } from '../../../engine/queue/decision.js';
+import { MsgpackWriter } from './msgpack-writer.js';
+import { decodeOldBatch, type OldBatchRecord } from './old-batches.js';
 
-/** A batch on disk. */
-export interface BatchRecord {
-  v: 1;
-  seq: number;
-  node_index: number;
-  run: string;
-  batch_uuid: string | null;
-  handed_at: number;
-  files: number[];
-  /** `Batch.isFirstRequest` */
-  starts: boolean;
-  /** `Batch.isReplay` */
-  again: boolean;
-  build_subset_id: string | null;
-  acknowledges?: true;
-  /** Missing below store version 7. */
-  runs_before?: number;
-  delivered: boolean;
-  /** Missing in records of an older Ballast, which ignores it. */
-  decision?: KeptDecision;
-  cases?: CasesByFile;
-  failed?: number[];
-  failed_cases?: CasesByFile;
-  lease?: 'lost' | 'late' | 'restarted' | 'ended';
-}
+/** A batch on disk: an array, because the names of fields would take more space than the values. */
+export type BatchRecord = [
+  seq: number,
+  node_index: number,
+  run: string,
+  batch_uuid: string | null,
+  handed_at: number,
+  files: number[],
+  flags: number,
+  decision: KeptDecision | null,
+  failed: number[] | null,
+  build_subset_id: string | null,
+  runs_before: number | null,
+  lease: EndedLease | null,
+  cases: CasesByFile | null,
+  failed_cases: CasesByFile | null,
+];
+const FIELDS = 14;
 
-export type ChangeRecord = BatchRecord | number;
+/** The bits of `flags`. */
+const IS_FIRST_REQUEST = 1;
+const IS_REPLAY = 2;
+const IS_DELIVERED = 4;
+const ACKNOWLEDGES = 8;
 
-/** The changes of all queues in one turn of the event loop, in their order: a payload of the journal, in msgpack. */
+/** A change on disk: a new or changed batch, or the seq of a batch that was taken back. */
+export type ChangeRecord = BatchRecord | OldBatchRecord | number;
+
+/** The changes of all queues in one turn of the event loop, in their order. */
+export type Turn = readonly (readonly [queue: string, change: Change])[];
 export type TurnRecord = [queue: string, change: ChangeRecord][];
 
-const msgpack = new Packr({});
+const writer = new MsgpackWriter();
+const msgpack = new Unpackr({});
 
-const LEASE_ON_DISK = { expired: 'lost', returned: 'late', restarted: 'restarted', closed: 'ended' } as const;
-const LEASE_IN_MEMORY = { lost: 'expired', late: 'returned', restarted: 'restarted', ended: 'closed' } as const satisfies Record<
-  string,
-  EndedLease
->;
-
-// Fields are assigned one by one: every pull encodes a batch, and a spread costs more than the rest of this function.
-export function encodeBatch(batch: Batch): BatchRecord {
-  const record: BatchRecord = {
-    v: 1,
-    seq: batch.seq,
-    node_index: batch.node_index,
-    run: batch.run,
-    batch_uuid: batch.batch_uuid,
-    handed_at: batch.handed_at,
-    files: batch.files,
-    starts: batch.isFirstRequest,
-    again: batch.isReplay,
-    build_subset_id: batch.build_subset_id,
-    delivered: batch.delivered,
-  };
-  if (batch.acknowledges) record.acknowledges = true;
-  if (batch.runs_before !== undefined) record.runs_before = batch.runs_before;
-  if (batch.decision) record.decision = batch.decision;
-  if (batch.cases) record.cases = batch.cases;
-  if (batch.failed) record.failed = batch.failed;
-  if (batch.failed_cases) record.failed_cases = batch.failed_cases;
-  if (batch.lease) record.lease = LEASE_ON_DISK[batch.lease];
-  return record;
+export interface EncodedTurn {
+  /** A TurnRecord, for the journal. */
+  payload: Buffer;
+  /** Each a ChangeRecord, a part of the payload. */
+  changes: [queue: string, change: Buffer][];
 }
 
-export function encodeChange(change: Change): ChangeRecord {
-  return typeof change === 'number' ? change : encodeBatch(change);
+export function encodeTurn(turn: Turn): EncodedTurn {
+  const positions: [from: number, end: number][] = [];
+  writer.begin();
+  writer.array(turn.length);
+  for (const [queue, change] of turn) {
+    writer.array(2);
+    writer.string(queue);
+    const from = writer.length;
+    writeChange(change);
+    positions.push([from, writer.length]);
+  }
+  const payload = writer.finish();
+  return { payload, changes: turn.map(([queue], i) => [queue, payload.subarray(...positions[i]!)]) };
 }
 
-export function decodeChange(change: ChangeRecord): Change {
-  return typeof change === 'number' ? change : decodeBatch(change);
+export function decodeTurn(payload: Uint8Array): Turn {
+  return toTurn(msgpack.unpack(payload) as TurnRecord);
 }
 
-/** Encodes changes as the table `batches` has them. */
+export function toTurn(record: TurnRecord): Turn {
+  return record.map(([queue, change]) => [queue, decodeChange(change)]);
+}
+
+/** Encodes changes as a ChangeRecord[]. */
 export function encodeChanges(changes: readonly Change[]): Buffer {
-  return msgpack.pack(changes.map(encodeChange));
+  writer.begin();
+  writer.array(changes.length);
+  for (const change of changes) writeChange(change);
+  return writer.finish();
 }
 
-export function encodeTurn(turn: readonly (readonly [queue: string, change: Change])[]): Buffer {
-  return msgpack.pack(turn.map(([queue, change]) => [queue, encodeChange(change)]));
+/** Joins changes that are encoded to a ChangeRecord[]. */
+export function joinChanges(changes: readonly Buffer[]): Buffer {
+  writer.begin();
+  writer.array(changes.length);
+  return Buffer.concat([writer.finish(), ...changes]);
 }
 
-export function decodeTurn(bytes: Uint8Array): TurnRecord {
-  return msgpack.unpack(bytes) as TurnRecord;
+export function decodeChanges(records: Uint8Array): Change[] {
+  return (msgpack.unpack(records) as ChangeRecord[]).map(decodeChange);
 }
 
-export function decodeBatch(record: BatchRecord): Batch {
+export function decodeChange(record: ChangeRecord): Change {
+  if (typeof record === 'number') return record;
+  return Array.isArray(record) ? decodeBatch(record) : decodeOldBatch(record);
+}
+
+function writeChange(change: Change): void {
+  if (typeof change === 'number') writer.number(change);
+  else writeBatch(change);
+}
+
+function writeBatch(batch: Batch): void {
+  writer.array(FIELDS);
+  writer.number(batch.seq);
+  writer.number(batch.node_index);
+  writer.string(batch.run);
+  writer.string(batch.batch_uuid);
+  writer.number(batch.handed_at);
+  writer.numbers(batch.files);
+  writer.number(flagsOf(batch));
+  writer.numbers(batch.decision);
+  writer.numbers(batch.failed);
+  writer.string(batch.build_subset_id);
+  writer.number(batch.runs_before);
+  writer.string(batch.lease);
+  writeCases(batch.cases);
+  writeCases(batch.failed_cases);
+}
+
+function flagsOf({ isFirstRequest, isReplay, delivered, acknowledges }: Batch): number {
+  return (
+    (isFirstRequest ? IS_FIRST_REQUEST : 0) |
+    (isReplay ? IS_REPLAY : 0) |
+    (delivered ? IS_DELIVERED : 0) |
+    (acknowledges ? ACKNOWLEDGES : 0)
+  );
+}
+
+function writeCases(cases: CasesByFile | undefined): void {
+  if (!cases) {
+    writer.number(null);
+    return;
+  }
+  writer.array(cases.length);
+  for (const [file, paths] of cases) {
+    writer.array(2);
+    writer.number(file);
+    writer.array(paths.length);
+    for (const path of paths) writer.string(path);
+  }
+}
+
+function decodeBatch(record: BatchRecord): Batch {
+  const [seq, node_index, run, batch_uuid, handed_at, files, flags, decision, failed, build_subset_id] = record;
+  const [runs_before, lease, cases, failed_cases] = record.slice(10) as [
+    number | null,
+    EndedLease | null,
+    CasesByFile | null,
+    CasesByFile | null,
+  ];
   const batch: Batch = {
-    seq: record.seq,
-    node_index: record.node_index,
-    run: record.run,
-    batch_uuid: record.batch_uuid,
-    handed_at: record.handed_at,
-    files: record.files,
-    isFirstRequest: record.starts,
-    isReplay: record.again,
-    build_subset_id: record.build_subset_id,
-    decision: record.decision ?? null,
-    delivered: record.delivered,
+    seq,
+    node_index,
+    run,
+    batch_uuid,
+    handed_at,
+    files,
+    isFirstRequest: (flags & IS_FIRST_REQUEST) > 0,
+    isReplay: (flags & IS_REPLAY) > 0,
+    build_subset_id,
+    decision,
+    delivered: (flags & IS_DELIVERED) > 0,
   };
-  if (record.acknowledges) batch.acknowledges = true;
-  if (record.runs_before !== undefined) batch.runs_before = record.runs_before;
-  if (record.cases) batch.cases = record.cases;
-  if (record.failed) batch.failed = record.failed;
-  if (record.failed_cases) batch.failed_cases = record.failed_cases;
-  if (record.lease) batch.lease = LEASE_IN_MEMORY[record.lease];
+  if (flags & ACKNOWLEDGES) batch.acknowledges = true;
+  if (runs_before !== null) batch.runs_before = runs_before;
+  if (cases) batch.cases = cases;
+  if (failed) batch.failed = failed;
+  if (failed_cases) batch.failed_cases = failed_cases;
+  if (lease) batch.lease = lease;
   return batch;
 }

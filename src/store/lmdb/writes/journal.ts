@@ -3,10 +3,10 @@ import { apiErrors } from '../../../api-error.js';
 import type { RunTimes } from '../../../engine/ports/builds.js';
 import type { Change } from '../../../engine/ports/queues.js';
 import { limits } from '../../../limits.js';
-import { decodeChange, decodeTurn, encodeTurn, type TurnRecord } from '../codecs/batch-codec.js';
+import { decodeChanges, decodeTurn, type EncodedTurn, encodeTurn, joinChanges, type Turn, toTurn } from '../codecs/batch-codec.js';
 import { decodeRun, encodeRun, isRun } from '../codecs/run-codec.js';
 import { decodeSubset } from '../codecs/subset-codec.js';
-import type { Tables } from '../tables.js';
+import { STORE_VERSION, type Tables } from '../tables.js';
 import { CoalescedTask } from './coalesced-task.js';
 import type { Committing } from './commit.js';
 import { type FoundRecord, type JournalFiles, readJournal } from './journal-files.js';
@@ -14,12 +14,9 @@ import type { JournaledRuns } from './journaled-runs.js';
 import { putChanges } from './put-changes.js';
 import { type NewSubset, putSubsets } from './put-subsets.js';
 
-/** The changes of all queues in one turn of the event loop, in their order. The engine may change a batch further before it is written. */
-type Turn = [queue: string, change: Change][];
-
 /** What a turn of the event loop adds. */
 interface OpenTurn {
-  changes: Turn;
+  changes: [queue: string, change: Change][];
   /** Encoded, see run-codec.ts. */
   runs: Buffer[];
   saved: Promise<void>;
@@ -34,8 +31,9 @@ export class Journal {
   #turn: OpenTurn | null = null;
   /** Settles with the last turn that began. */
   #saving: Promise<unknown> = Promise.resolve();
-  /** Changes that no checkpoint has written yet, by queue, oldest first. */
-  readonly #pending = new Map<string, Change[]>();
+  /** Encoded changes by queue, oldest first: those that the current checkpoint or one that failed was to write, and those since. */
+  readonly #checkpointing = new Map<string, Buffer[]>();
+  readonly #pending = new Map<string, Buffer[]>();
   /** Runs that the last read found and that were not in the tables then. */
   #runsRead: readonly NewSubset[] = [];
   /** Bytes in the journal that wait for a checkpoint. */
@@ -79,8 +77,9 @@ export class Journal {
   }
 
   /** Returns the changes of a queue since its last checkpoint, oldest first. `batches` may have some of them as well. */
-  pendingOf(queue: string): readonly Change[] {
-    return this.#pending.get(queue) ?? [];
+  pendingOf(queue: string): Change[] {
+    const changes = [...(this.#checkpointing.get(queue) ?? []), ...(this.#pending.get(queue) ?? [])];
+    return decodeChanges(joinChanges(changes));
   }
 
   /** Resolves when the tables have all that was written before. */
@@ -120,12 +119,13 @@ export class Journal {
     this.#bytes = 0;
     this.#last = this.#checkpointed;
     const runs: NewSubset[] = [];
+    const keep = (number: number, turn: Turn, bytes: number) => this.#keep(number, encodeTurn(turn).changes, bytes);
     // Store version 9 and below had no files.
-    for (const { key, value } of journalTurns.getRange({ start: this.#checkpointed + 1 })) this.#keep(key, toTurn(value), 0);
+    for (const { key, value } of journalTurns.getRange({ start: this.#checkpointed + 1 })) keep(key, toTurn(value), 0);
     for (const { number, payloads } of records) {
       for (const payload of payloads) {
         if (isRun(payload)) runs.push(decodeRun(payload));
-        this.#keep(number, isRun(payload) ? [] : toTurn(decodeTurn(payload)), payload.length);
+        keep(number, isRun(payload) ? [] : decodeTurn(payload), payload.length);
       }
     }
     const recorded = meta.get('recorded') ?? 0;
@@ -143,25 +143,28 @@ export class Journal {
     const runs = this.#runsRead.filter(({ entry }) => entry > recorded);
     if (runs.length > 0) await copy.root.transaction(() => void putSubsets(copy, runs));
     const pending = [...this.#pending].filter(([queue]) => queues.doesExist(queue));
-    await putChanges(batches, this.#last, pending);
+    await putChanges(batches, this.#last, new Map(pending));
     await meta.put('checkpoint', Math.max(this.#last, meta.get('checkpoint') ?? 0));
+    // An older server may serve the store.
+    await meta.put('version', STORE_VERSION);
     await meta.remove('journal');
   }
 
   #begin(): OpenTurn {
-    const [changes, runs]: [Turn, Buffer[]] = [[], []];
+    const [changes, runs]: [OpenTurn['changes'], Buffer[]] = [[], []];
     const saved = this.#save(changes, runs);
     // The callers of write() and writeRun() handle the failure.
     this.#saving = saved.catch(() => {});
     return { changes, runs, saved };
   }
 
-  async #save(changes: Turn, runs: readonly Buffer[]): Promise<void> {
+  async #save(turn: Turn, runs: readonly Buffer[]): Promise<void> {
     await nextTurn();
     this.#turn = null;
     if (!this.files.isOpen) this.recover();
     const begun = performance.now();
-    const payloads = changes.length > 0 ? [encodeTurn(changes), ...runs] : runs;
+    const { payload, changes } = encodeTurn(turn);
+    const payloads = turn.length > 0 ? [payload, ...runs] : runs;
     const number = await this.files.append(...payloads);
     this.store.failure.assert();
     this.store.committed((performance.now() - begun) / 1000);
@@ -174,7 +177,7 @@ export class Journal {
     if (this.#bytes >= limits.pendingJournalBytes / 8) this.#checkpoints.run().catch(() => {});
   }
 
-  #keep(number: number, changes: Turn, bytes: number): void {
+  #keep(number: number, changes: EncodedTurn['changes'], bytes: number): void {
     for (const [queue, change] of changes) {
       const pending = this.#pending.get(queue);
       if (pending) pending.push(change);
@@ -190,11 +193,12 @@ export class Journal {
     this.files.alternate();
     await this.#saving;
     const [last, bytes] = [this.#last, this.#bytes];
-    const pending = [...this.#pending].map(([queue, changes]) => [queue, changes.slice()] as const);
+    for (const [queue, changes] of this.#pending) this.#checkpointing.set(queue, [...(this.#checkpointing.get(queue) ?? []), ...changes]);
+    this.#pending.clear();
     try {
       diskSpace.assert();
       await this.runs.settle();
-      await putChanges(batches, last, pending);
+      await putChanges(batches, last, this.#checkpointing);
       await meta.put('checkpoint', last);
     } catch (error) {
       this.#checkpoints.runWithin(limits.checkpointMilliseconds);
@@ -203,14 +207,6 @@ export class Journal {
     this.files.release(last);
     this.#checkpointed = last;
     this.#bytes -= bytes;
-    for (const [queue, changes] of pending) {
-      const since = this.#pending.get(queue)!.slice(changes.length);
-      if (since.length > 0) this.#pending.set(queue, since);
-      else this.#pending.delete(queue);
-    }
+    this.#checkpointing.clear();
   }
-}
-
-function toTurn(record: TurnRecord): Turn {
-  return record.map(([queue, change]) => [queue, decodeChange(change)]);
 }
