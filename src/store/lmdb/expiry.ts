@@ -4,9 +4,9 @@ import { limits } from '../../limits.js';
 import { deleteCiRun } from './ci-runs.js';
 import { pathKey } from './codecs/path-keys.js';
 import { headOfTimings } from './codecs/timing-codec.js';
+import { deleteSubset, expireRuns } from './expire-runs.js';
 import type { Parts } from './parts.js';
-import { deleteSubset } from './recordings.js';
-import type { RunKey } from './records.js';
+import type { ExpiryProgress, RunKey } from './records.js';
 import { releaseFiles } from './shared-files.js';
 import type { DayKey, ExpiryKey, Tables } from './tables.js';
 import { entriesOf, type OwnedTable } from './writes/blobs.js';
@@ -18,7 +18,8 @@ export type Count = (kind: ExpiringKind) => void;
 /**
  * Makes one step of the sweep: deletes about `limits.expiredPerStep` records that are older than `before`. Resolves with whether more
  * may be left. The table `expiry` has the kinds and keys of expiring records, by time:
- *   subset        build number, node_index, run        the build expires with its last subset
+ *   build         build number                         its first run; it expires with its last one
+ *   subset        build number, node_index, run        the same of each run, below store version 11
  *   split         key in splits, split id
  *   queue         queue id, key in queuesOfNodeBuild
  *   ci_run        id
@@ -34,7 +35,7 @@ export function expireStep(parts: Parts, before: Millis, drop: (key: string) => 
     const due = [...parts.expiry.getKeys({ end: [before, ''] as ExpiryKey, limit: left })];
     for (const entry of due) {
       const [, kind, ...key] = entry;
-      const done = expire(parts, kind, key, left, before, drop);
+      const done = kind === 'build' ? expireBuild(parts, entry, left, before, count) : expire(parts, kind, key, left, before, drop);
       left -= done.deleted + 1;
       if (done.whole) void parts.expiry.remove(entry);
       if (done.whole && !done.later) count(kind as ExpiringKind);
@@ -84,13 +85,16 @@ function deletePath({ timings, paths, pathNames, pathNumbers }: Parts, number: n
 
 /** `whole`: the record is gone. `later`: it is in use, or a part of another record, and is not counted. */
 type Done = { deleted: number; whole: boolean; later?: true };
+const NO_PROGRESS: ExpiryProgress = { after: null, oldest: null };
 const ONE: Done = { deleted: 1, whole: true };
 
 function expire(tables: Tables, kind: string, key: (string | number)[], most: number, before: Millis, drop: (key: string) => void): Done {
   const first = key[0] as string;
   switch (kind) {
-    case 'subset':
-      return { deleted: deleteSubset(tables, key as RunKey), whole: true };
+    case 'subset': {
+      const deleted = deleteSubset(tables, key as RunKey);
+      return deleted > 0 ? { deleted, whole: true } : { deleted, whole: true, later: true };
+    }
     case 'ci_run':
       deleteCiRun(tables, first);
       return ONE;
@@ -128,6 +132,17 @@ function expire(tables: Tables, kind: string, key: (string | number)[], most: nu
     default:
       throw new Error(`cannot expire records of the kind "${kind}": it is unknown`);
   }
+}
+
+/** Deletes the old runs of a build. They are counted, and not the build. */
+function expireBuild(tables: Tables, entry: ExpiryKey, most: number, before: Millis, count: Count): Done {
+  const number = entry[2] as number;
+  const value = tables.expiry.get(entry)!;
+  const { runs, work, progress, next } = expireRuns(tables, number, before, most, value === true ? NO_PROGRESS : value);
+  for (let i = 0; i < runs; i++) count('subset');
+  if (progress) void tables.expiry.put(entry, progress);
+  if (next !== null) void tables.expiry.put([next, 'build', number], true);
+  return { deleted: work, whole: !progress, later: true };
 }
 
 function putOff(tables: Tables, until: Millis, kind: string, key: (string | number)[]): Done {

@@ -5,12 +5,8 @@ import type { NewRun, Recorded, Recordings } from '../../engine/ports/recordings
 import type { Millis } from '../../engine/ports/store.js';
 import { type Segments, segment } from '../../engine/segments.js';
 import { limits } from '../../limits.js';
-import { unindexBuild } from './build-index.js';
-import { runsRecorded } from './builds.js';
-import { encodeSubset, subsetCount } from './codecs/subset-codec.js';
+import { encodeSubset } from './codecs/subset-codec.js';
 import type { Parts } from './parts.js';
-import type { RunKey } from './records.js';
-import type { Tables } from './tables.js';
 import { applyTimes } from './writes/apply-times.js';
 import { commit, written } from './writes/commit.js';
 import { type NewSubset, putSubsets } from './writes/put-subsets.js';
@@ -54,27 +50,6 @@ async function recordNow(parts: Parts, subset: NewSubset, paths: Uint32Array, se
   } finally {
     release();
   }
-}
-
-/** Deletes a run within a write transaction, and its build with the last one. Returns how many records it changed. */
-export function deleteSubset(tables: Tables, key: RunKey): number {
-  const bytes = tables.subsets.get(key);
-  const build = tables.builds.get(key[0]);
-  if (!bytes) return 0;
-  void tables.subsets.remove(key);
-  if (!build) return 1;
-  if (build.subsets > 1) {
-    const left = { recorded: runsRecorded(build), subsets: build.subsets - 1, test_files: build.test_files - subsetCount(bytes) };
-    void tables.builds.put(key[0], { ...build, ...left });
-    return 2 + (bytes.length >> 12);
-  }
-  void tables.builds.remove(key[0]);
-  void tables.summaries.remove(key[0]);
-  // If the build is created again, its runs count as later than all runs of this one.
-  void tables.meta.put('lastOrdinal', Math.max(runsRecorded(build), tables.meta.get('lastOrdinal') ?? 0));
-  void tables.buildNumbers.remove(buildDigest(build.project, build));
-  void tables.buildNumbers.remove(build.id);
-  return 5 + (bytes.length >> 12) + unindexBuild(tables, build);
 }
 
 function pathOf({ paths }: NewRun, i: number): string {

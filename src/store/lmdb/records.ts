@@ -40,7 +40,8 @@ export interface PasswordRecord extends Password {
 }
 
 export interface BuildRecord extends BuildKey {
-  v: 1;
+  /** 2: `expiry` has an entry of the build; 1: one of each of its runs, as below store version 11. */
+  v: 1 | 2;
   /** Its id in the API, a UUID. */
   id: string;
   project: number;
@@ -61,6 +62,12 @@ export type BuildCountRecord = [count: number, next: number];
 
 /** A run of a node that was recorded, counted from 1. */
 export type RunKey = [build: number, node_index: number, run: number];
+
+/** How far the sweep has looked at the runs of a build, and when the oldest of those that it kept was recorded. */
+export interface ExpiryProgress {
+  after: [node_index: number, run: number] | null;
+  oldest: Millis | null;
+}
 
 /** Runs that one transaction put, whose times are not in `timings` yet. Below store version 11 it is one of them. */
 export type PendingRunsRecord = RunKey[] | RunKey;

@@ -11,6 +11,7 @@ import type {
   BuildRecord,
   CiRunKey,
   CiRunRecord,
+  ExpiryProgress,
   ForecastRecord,
   LinkRecord,
   PasswordRecord,
@@ -74,7 +75,7 @@ const OLDEST_VERSION = 5;
  * forecasts      split id | queue id                           ForecastRecord
  * summaries      build number                                  SummaryRecord  see summary-codec.ts
  * days           [project, digest(branch) | '', day]           DayRecord      '': all branches together
- * expiry         [time, kind, ...key]                          true           see expiry.ts
+ * expiry         [time, kind, ...key]                          true | ExpiryProgress     see expiry.ts
  *
  * filter = digest(project, commit_hash | null, branch | null, node_total | null)
  */
@@ -114,7 +115,7 @@ export interface Tables {
   readonly forecasts: Database<ForecastRecord, string>;
   readonly summaries: Database<SummaryRecord, number>;
   readonly days: Database<DayRecord, DayKey>;
-  readonly expiry: Database<true, ExpiryKey>;
+  readonly expiry: Database<true | ExpiryProgress, ExpiryKey>;
 }
 
 /** The day in whole days since 1970, UTC. */

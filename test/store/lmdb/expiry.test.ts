@@ -7,7 +7,7 @@ import { expireStep } from '../../../src/store/lmdb/expiry.js';
 import type { Parts } from '../../../src/store/lmdb/parts.js';
 import { LmdbQueues } from '../../../src/store/lmdb/queues.js';
 import { lmdbSplits } from '../../../src/store/lmdb/splits.js';
-import { NOW, newQueue, newSplit, pull, settle, upTo } from '../contract/fixtures.js';
+import { DAY, NOW, newQueue, newSplit, pull, settle, upTo } from '../contract/fixtures.js';
 import { expire, leftovers, queueOf, recordRun, recordsByTable, secondsOf, splitOf, temporaryStore } from './temporary-store.js';
 
 const HOUR = limits.lastUseUpdateMilliseconds;
@@ -149,6 +149,54 @@ describe('the expiry sweep', () => {
     const left = [500];
     while (await expireStep(parts, NOW + 1000, drop)) left.push(lmdbBuilds(parts).page(1, {}, 1).total);
     for (let i = 1; i < left.length; i++) expect(left[i - 1]! - left[i]!).toBeLessThanOrEqual(limits.expiredPerStep);
+    expect(leftovers(parts)).toEqual([]);
+  });
+
+  it('looks at a bounded number of runs of a build in a step, and keeps those that are young', async () => {
+    const { parts, drop } = open();
+    const nodes = upTo(1000);
+    const at = (node: number) => (node % 2 === 0 ? NOW : NOW + DAY + node);
+    const build = { commit_hash: 'large', branch: 'main', node_total: 1000 };
+    for (const node_index of nodes) await recordRun(parts, 1, { ...build, node_index }, [], at(node_index));
+    await parts.timingBuffer.save();
+    const counted: string[] = [];
+    const left = [1000];
+    while (await expireStep(parts, NOW + 1, drop, kind => counted.push(kind))) left.push(parts.subsets.getCount());
+    expect(left.length).toBeGreaterThan(2);
+    for (let i = 1; i < left.length; i++) expect(left[i - 1]! - left[i]!).toBeLessThanOrEqual(limits.expiredPerStep);
+    expect(counted).toEqual(Array(500).fill('subset'));
+    expect([...parts.subsets.getKeys()]).toEqual(nodes.filter(node => node % 2 === 1).map(node => [1, node, 1]));
+    expect([...parts.expiry.getKeys()]).toEqual([[NOW + DAY + 1, 'build', 1]]);
+    await sweep(parts, NOW + DAY + 1000);
+    expect(leftovers(parts)).toEqual([]);
+  });
+
+  it('deletes a run that was recorded while it looked at other runs of the build', async () => {
+    const { parts, drop } = open();
+    const build = { commit_hash: 'large', branch: 'main', node_total: 1000 };
+    for (const node_index of upTo(1000).slice(1)) await recordRun(parts, 1, { ...build, node_index }, [], NOW);
+    await expireStep(parts, NOW + 1, drop);
+    await recordRun(parts, 1, { ...build, node_index: 0 }, [], NOW + DAY);
+    await parts.timingBuffer.save();
+    await sweep(parts, NOW + 1);
+    expect([...parts.subsets.getKeys()]).toEqual([[1, 0, 1]]);
+    expect([...parts.expiry.getKeys()]).toEqual([[NOW + DAY, 'build', 1]]);
+    await sweep(parts, NOW + DAY + 1);
+    expect(leftovers(parts)).toEqual([]);
+  });
+
+  it('deletes the runs of a build that store version 10 created, and those recorded later', async () => {
+    const { parts } = open();
+    const node = (node_index: number) => ({ commit_hash: 'old', branch: 'main', node_total: 2, node_index });
+    await recordRun(parts, 1, node(0), [], NOW);
+    await parts.expiry.remove([NOW, 'build', 1]);
+    await parts.expiry.put([NOW, 'subset', 1, 0, 1], true);
+    await parts.builds.put(1, { ...parts.builds.get(1)!, v: 1 });
+    await recordRun(parts, 1, node(1), [], NOW + 2);
+    await parts.timingBuffer.save();
+    await sweep(parts, NOW + 1);
+    expect([...parts.subsets.getKeys()]).toEqual([[1, 1, 1]]);
+    await sweep(parts, NOW + 3);
     expect(leftovers(parts)).toEqual([]);
   });
 

@@ -9,10 +9,11 @@ import { type Problem, problemOf, type Seen } from './problem.js';
 /** Problems of builds, their numbers and recorded runs. */
 export function* problemsOfBuilds(tables: Tables, seen: Seen): Generator<Problem> {
   let last = 0;
+  const expiring = expiringBuilds(tables);
   for (const { key: number, value: build } of tables.builds.getRange()) {
     seen('builds');
     last = number;
-    yield* problemsOfBuild(tables, number, build);
+    yield* problemsOfBuild(tables, number, build, expiring[number] === 1);
   }
   if (last >= (tables.meta.get('nextBuild') ?? 1)) {
     yield { table: 'meta', key: 'nextBuild', what: `is not after build ${last}`, repair: () => tables.meta.put('nextBuild', last + 1) };
@@ -30,7 +31,7 @@ export function* problemsOfBuilds(tables: Tables, seen: Seen): Generator<Problem
   yield* problemsOfSubsets(tables, seen);
 }
 
-function* problemsOfBuild(tables: Tables, number: number, build: BuildRecord): Generator<Problem> {
+function* problemsOfBuild(tables: Tables, number: number, build: BuildRecord, isExpiring: boolean): Generator<Problem> {
   const problem = problemOf('builds', number);
   if (!tables.projects.doesExist(build.project)) yield problem(`is of project ${build.project}, which does not exist`, null);
   for (const key of [build.id, buildDigest(build.project, build)]) {
@@ -41,16 +42,20 @@ function* problemsOfBuild(tables: Tables, number: number, build: BuildRecord): G
   let subsets = 0;
   let test_files = 0;
   let last = 0;
+  let oldest = build.updated_at;
   for (const { value } of tables.subsets.getRange(runsOf(number))) {
     subsets += 1;
     try {
       test_files += subsetCount(value);
-      last = Math.max(last, subsetHead(value).ordinal);
+      const { ordinal, created_at } = subsetHead(value);
+      last = Math.max(last, ordinal);
+      oldest = Math.min(oldest, created_at);
     } catch {
       // The damage is reported with the runs. The sums cannot be compared.
       test_files = NaN;
     }
   }
+  if (build.v === 2 && !isExpiring) yield problem('would never expire', () => tables.expiry.put([oldest, 'build', number], true));
   if (last > runsRecorded(build))
     yield problem(`counts ${runsRecorded(build)} runs ever recorded, but has run ${last}`, () =>
       tables.builds.put(number, { ...build, recorded: last }),
@@ -73,7 +78,8 @@ function* problemsOfSubsets(tables: Tables, seen: Seen): Generator<Problem> {
   for (const { key, value } of tables.subsets.getRange()) {
     seen('subsets');
     const problem = problemOf('subsets', key);
-    if (!tables.builds.doesExist(key[0])) yield problem('is of a build that does not exist', null);
+    const build = tables.builds.get(key[0]);
+    if (!build) yield problem('is of a build that does not exist', null);
     let subset;
     try {
       subset = decodeSubset(value);
@@ -84,7 +90,7 @@ function* problemsOfSubsets(tables: Tables, seen: Seen): Generator<Problem> {
     const lost = subset.paths.find(path => isNamed[path] !== 1);
     if (lost !== undefined) yield problem(`has path ${lost}, whose name is lost`, null);
     const expiry: Parameters<typeof tables.expiry.put>[0] = [subset.created_at, 'subset', ...key];
-    if (!tables.expiry.doesExist(expiry)) yield problem('would never expire', () => tables.expiry.put(expiry, true));
+    if (build?.v === 1 && !tables.expiry.doesExist(expiry)) yield problem('would never expire', () => tables.expiry.put(expiry, true));
   }
   for (const { key, value } of tables.pendingRuns.getRange()) {
     const runs = pendingRunsOf(value);
@@ -101,6 +107,14 @@ function* problemsOfSubsets(tables: Tables, seen: Seen): Generator<Problem> {
         ),
     };
   }
+}
+
+/** Returns an array with 1 at the number of each build with an entry in `expiry`. */
+function expiringBuilds(tables: Tables): Uint8Array {
+  const [last = 0] = tables.builds.getKeys({ reverse: true, limit: 1 });
+  const expiring = new Uint8Array(last + 1);
+  for (const [, kind, number] of tables.expiry.getKeys()) if (kind === 'build') expiring[number as number] = 1;
+  return expiring;
 }
 
 /** Returns an array with 1 at the number of each path that has a name. */

@@ -14,7 +14,9 @@ export function* problemsOfExpiry(tables: Tables, seen: Seen): Generator<Problem
     if (kind === 'split') expiring.add(owner[1] as string);
     else if (kind === 'queue') expiring.add(owner[0] as string);
     else if (kind === 'files') released.add(owner[0] as string);
-    else if (kind === 'ci_run') {
+    else if (kind === 'build') {
+      if (!tables.builds.doesExist(owner[0] as number)) yield dangling(tables, key);
+    } else if (kind === 'ci_run') {
       if (!tables.ciRunKeys.doesExist(owner[0] as string)) yield dangling(tables, key);
     } else if (kind === 'day') {
       if (!tables.days.doesExist(owner as DayKey)) yield dangling(tables, key);

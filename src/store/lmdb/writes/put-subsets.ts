@@ -72,6 +72,7 @@ class Group {
 
     const build = existing ?? this.#create(project, key, digest, at);
     const { number, record } = build;
+    if (record.v === 1) this.#letExpire(build, at);
     record.updated_at = Math.max(at, record.updated_at);
     record.recorded = runsRecorded(record) + 1;
     setOrdinal(bytes, record.recorded);
@@ -80,7 +81,6 @@ class Group {
     this.#changed.add(build);
     const runKey: RunKey = [number, key.node_index, (last?.run ?? 0) + 1];
     void tables.subsets.put(runKey, bytes);
-    void tables.expiry.put([at, 'subset', ...runKey], true);
     this.#recorded.push(runKey);
     if (hasTestCases) noteTestCases(tables, project);
     return { project, branch: key.branch, build: record.id, began: record.created_at, at, run: kindOf(runKey) };
@@ -93,6 +93,12 @@ class Group {
     for (const { number, record } of this.#changed) void builds.put(number, record);
     for (const [filter, count] of this.#counts) void buildCounts.put(filter, count);
     if (this.#last) void meta.put('nextBuild', this.#last.number + 1);
+  }
+
+  /** Adds the entry of a build to `expiry`, before its first run, or the first one since store version 11. */
+  #letExpire({ number, record }: KnownBuild, at: Millis): void {
+    void this.tables.expiry.put([at, 'build', number], true);
+    record.v = 2;
   }
 
   #find(digest: string): KnownBuild | null {
