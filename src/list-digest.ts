@@ -10,8 +10,10 @@ export function digestOfList(paths: Iterable<string>): string {
 
 /** The same for distinct paths that are sorted. */
 export function digestOfSorted(paths: readonly string[]): string {
-  return createHash('sha256')
-    .update(paths.join('\0'))
-    .update(paths.length > 0 ? '\0' : '')
-    .digest('hex');
+  return digestOfNames(Buffer.from(paths.length > 0 ? `${paths.join('\0')}\0` : ''));
+}
+
+/** @param names the sorted paths in UTF-8, with a NUL after each */
+export function digestOfNames(names: Uint8Array): string {
+  return createHash('sha256').update(names).digest('hex');
 }

@@ -1,7 +1,7 @@
 import { BASIS_BYTES } from '../planning/estimating/basis.js';
 import type { KnownTimes } from '../planning/estimating/estimate.js';
 import type { LookedUpTimes } from '../planning/estimating/known-times.js';
-import { copyNumbers, matchPaths } from '../planning/paths/match-paths.js';
+import { copyNumbers, type Match, matchPaths } from '../planning/paths/match-paths.js';
 import { type PathList, pathList } from '../planning/paths/path-list.js';
 import type { Timings } from './ports/timings.js';
 
@@ -41,21 +41,32 @@ export async function timesOfList(
   if (!base) return timings.estimates(project, branch, list, mostCases);
   const times = base.times?.version === version && base.times.branch === branch ? base.times : null;
   if (times && base.list.columns.digest === list.columns.digest) return { ...times, isComplete: true };
-  const match = matchPaths(list, base.list);
+  const matches = matchPaths(list, base.list);
   if (!times) {
-    copyNumbers(list, base.list, match);
+    copyNumbers(list, base.list, matches);
     return timings.estimates(project, branch, list, mostCases);
   }
-  const others = Array.from(match.keys()).filter(file => match[file] === -1);
+  const others = filesBetween(matches, list.length);
   // The files are sorted, so their list has the same order.
   const fresh = await timings.estimates(project, branch, pathList(others.map(file => list.at(file))), mostCases);
   const seconds = new Float64Array(list.length);
   const basis = new Uint8Array(BASIS_BYTES * list.length);
-  const copy = (file: number, from: KnownTimes, source: number) => {
-    seconds[file] = from.seconds[source]!;
-    for (let part = 0; part < BASIS_BYTES; part++) basis[BASIS_BYTES * file + part] = from.basis[BASIS_BYTES * source + part]!;
+  const copy = (from: KnownTimes, { file, other, length }: Match) => {
+    seconds.set(from.seconds.subarray(other, other + length), file);
+    basis.set(from.basis.subarray(BASIS_BYTES * other, BASIS_BYTES * (other + length)), BASIS_BYTES * file);
   };
-  for (let file = 0; file < match.length; file++) if (match[file]! >= 0) copy(file, times, match[file]!);
-  for (let i = 0; i < others.length; i++) copy(others[i]!, fresh, i);
+  for (const match of matches) copy(times, match);
+  for (let other = 0; other < others.length; other++) copy(fresh, { file: others[other]!, other, length: 1 });
   return { seconds, basis, files: new Map([...times.files, ...fresh.files]), isComplete: fresh.isComplete };
+}
+
+/** The files of a list that are in none of the matches. */
+function filesBetween(matches: readonly Match[], files: number): number[] {
+  const between: number[] = [];
+  let at = 0;
+  for (const { file, length } of [...matches, { file: files, length: 0 }]) {
+    for (; at < file; at++) between.push(at);
+    at = file + length;
+  }
+  return between;
 }

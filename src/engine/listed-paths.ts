@@ -1,3 +1,4 @@
+import { sharedMemory } from '../bytes.js';
 import { limits } from '../limits.js';
 import { type PathList, pathList } from '../planning/paths/path-list.js';
 
@@ -10,12 +11,15 @@ const lists = new WeakMap<Listed, PathList>();
 export function listedPaths(listed: Listed): PathList {
   let list = lists.get(listed);
   if (!list) {
-    const paths = listed.map(file => (typeof file === 'string' ? file : file.path));
     // Threads share the lists of large suites.
-    list = listed.length < limits.pooledTestFiles ? pathList(paths) : pathList(paths, bytes => new SharedArrayBuffer(bytes));
+    list = listed.length < limits.pooledTestFiles ? pathList(pathsOf(listed)) : pathList(pathsOf(listed), sharedMemory);
     lists.set(listed, list);
   }
   return list;
+}
+
+export function pathsOf(listed: Listed): string[] {
+  return listed.map(file => (typeof file === 'string' ? file : file.path));
 }
 
 /** Returns the list that was made for a value of a message; null: none was. */

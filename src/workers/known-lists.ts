@@ -14,6 +14,8 @@ export interface KnownList {
   name: ListName;
   /** The JSON array as it was sent. */
   text: Uint8Array;
+  /** Where its pieces begin and end, see list-pieces.ts. */
+  cuts: Uint32Array;
   /** At least as many as it has objects and arrays. */
   containers: number;
   columns: PathColumns;
@@ -96,8 +98,8 @@ export class KnownLists {
 }
 
 /** The times are counted before they are known. */
-function bytesOf({ text, columns: { heads, ends, numbers } }: KnownList): number {
-  return text.length + heads.length + ends.byteLength + numbers.byteLength + BYTES_OF_TIMES * ends.length;
+function bytesOf({ text, cuts, columns: { heads, ends, numbers } }: KnownList): number {
+  return text.length + cuts.byteLength + heads.length + ends.byteLength + numbers.byteLength + BYTES_OF_TIMES * ends.length;
 }
 
 /** Whether a body has a text at some place. */

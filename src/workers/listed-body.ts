@@ -2,12 +2,15 @@ import { isUtf8 } from 'node:buffer';
 import { randomUUID } from 'node:crypto';
 import { findListEnd, findListStart, type ListName, parseRest, restOfBody } from '../api/messages/body-list.js';
 import type { RawParameters } from '../api/messages/coerce.js';
-import { countContainers, decodeBody } from '../api/messages/decode.js';
+import { countContainers, decodeBody, parseArray } from '../api/messages/decode.js';
+import { asBuffer, shareBytes } from '../bytes.js';
 import { listMadeFor, standInFor } from '../engine/listed-paths.js';
 import { limits } from '../limits.js';
 import { PathList } from '../planning/paths/path-list.js';
+import { changedList } from './changed-list.js';
 import type { Posts } from './jobs.js';
 import type { KnownList } from './known-lists.js';
+import { cutPieces, shareCuts } from './list-pieces.js';
 import type { PostTask } from './task.js';
 
 /** The parameter of each message that lists all test files; null: its list is another one each time. */
@@ -30,9 +33,9 @@ export interface DecodedBody {
 }
 
 /** Decodes the body of a task. Throws what `decodeBody` throws. */
-export function decodeTask({ job, body, list }: PostTask): DecodedBody {
+export function decodeTask({ job, body, list, base }: PostTask): DecodedBody {
   const bytes = body.length === 1 ? asBuffer(body[0]!) : Buffer.concat(body);
-  if (!list) return decodeListed(bytes, LIST_NAMES[job]);
+  if (!list) return decodeListed(bytes, LIST_NAMES[job], base);
   const { name, placeholder, columns } = list;
   return { sent: withList(parseRest(bytes, name, placeholder)!, name, new PathList(columns)), listToKnow: () => null };
 }
@@ -42,50 +45,56 @@ export function withList(sent: RawParameters, name: ListName, list: PathList): R
   return { ...sent, [name]: standInFor(list, name === 'test_files') };
 }
 
-function decodeListed(body: Buffer, name: ListName | null): DecodedBody {
+function decodeListed(body: Buffer, name: ListName | null, base: KnownList | undefined): DecodedBody {
   const cut = name && cutList(body, name);
-  if (!cut || !name) return { sent: decodeBody(body), listToKnow: () => null };
-  const { text, containers, listed, rest } = cut;
+  const known = cut && base && changedList(base, cut.text);
+  if (known && isWithin(known.containers, cut.restBytes)) {
+    return { sent: withList(cut.rest, known.name, new PathList(known.columns)), listToKnow: () => known };
+  }
+  const listed = cut && parseListed(cut);
+  if (!listed || !name) return { sent: decodeBody(body), listToKnow: () => null };
+  const { text, rest } = cut;
+  const { entries, containers } = listed;
   const listToKnow = () => {
-    const list = listMadeFor(listed);
+    const list = listMadeFor(entries);
     const isLarge = list && (list.length >= limits.pooledTestFiles || body.length >= limits.pooledBodyBytes);
-    return isLarge ? { name, text: shareBytes(text), containers, columns: list.columns, times: null } : null;
+    return isLarge
+      ? { name, text: shareBytes(text), cuts: shareCuts(cutPieces(text)), containers, columns: list.columns, times: null }
+      : null;
   };
-  return { sent: { ...rest, [name]: listed }, listToKnow };
+  return { sent: { ...rest, [name]: entries }, listToKnow };
 }
 
-/** Parses the list of a body and the rest by themselves; null: the body must be decoded as a whole. */
-function cutList(body: Buffer, name: ListName) {
+/** A body whose list is parsed by itself. */
+interface CutBody {
+  /** What is an array if the body is valid. */
+  text: Buffer;
+  /** The body with a placeholder in place of the list, and its parameters. */
+  restBytes: Buffer;
+  rest: RawParameters;
+}
+
+/** Null: the body must be decoded as a whole. */
+function cutList(body: Buffer, name: ListName): CutBody | null {
   const start = findListStart(body, name);
   const end = start < 0 ? -1 : findListEnd(body, name, start);
   if (end < 0 || !isUtf8(body)) return null;
-  const text = body.subarray(start, end);
   const placeholder = randomUUID();
-  const bytes = restOfBody([body], start, end, placeholder);
-  const most = limits.jsonContainersPerBody;
+  const restBytes = restOfBody([body], start, end, placeholder);
+  const rest = parseRest(restBytes, name, placeholder);
+  return rest && { text: body.subarray(start, end), restBytes, rest };
+}
+
+/** Parses the list; null: it is invalid, or the body has too many objects and arrays. */
+function parseListed({ text, restBytes }: CutBody): { entries: unknown[]; containers: number } | null {
   // A text has no more containers than bytes.
-  const containers = text.length <= limits.countedBodyBytes / 2 ? text.length : countContainers(text, most);
-  if (containers + countContainers(bytes, most) > most) return null;
-  const rest = parseRest(bytes, name, placeholder);
-  const listed = rest && parseArray(text);
-  return rest && listed && { text, containers, listed, rest };
+  const isSmall = text.length <= limits.countedBodyBytes / 2;
+  const containers = isSmall ? text.length : countContainers(text, limits.jsonContainersPerBody);
+  const entries = isWithin(containers, restBytes) ? parseArray(text) : null;
+  return entries && { entries, containers };
 }
 
-function parseArray(text: Buffer): unknown[] | null {
-  try {
-    return JSON.parse(text.toString()) as unknown[];
-  } catch {
-    return null;
-  }
-}
-
-/** Copies bytes to memory that threads share. */
-export function shareBytes(bytes: Uint8Array): Uint8Array {
-  const copy = new Uint8Array(new SharedArrayBuffer(bytes.length));
-  copy.set(bytes);
-  return copy;
-}
-
-function asBuffer({ buffer, byteOffset, byteLength }: Uint8Array): Buffer {
-  return Buffer.from(buffer as ArrayBuffer, byteOffset, byteLength);
+/** Whether a body has no more objects and arrays than it may have. */
+function isWithin(containersOfList: number, rest: Buffer): boolean {
+  return containersOfList + countContainers(rest, limits.jsonContainersPerBody) <= limits.jsonContainersPerBody;
 }

@@ -1,6 +1,7 @@
 import { authenticate } from '../api/authenticate.js';
 import { tokenInBody } from '../api/messages/decode.js';
 import { ApiError } from '../api-error.js';
+import { shareBytes, sharedMemory } from '../bytes.js';
 import type { BaseList, ListTimes } from '../engine/list-times.js';
 import type { KnownBase } from '../engine/plans.js';
 import type { Store } from '../engine/ports/store.js';
@@ -8,7 +9,7 @@ import { limits } from '../limits.js';
 import { PathList } from '../planning/paths/path-list.js';
 import { type Posts, posts, reads } from './jobs.js';
 import type { KnownList } from './known-lists.js';
-import { decodeTask, shareBytes } from './listed-body.js';
+import { decodeTask } from './listed-body.js';
 import type { PostTask, Prepared, ReadTask, Task, TaskAnswer, TaskSetup } from './task.js';
 import { warmUp } from './warm-up.js';
 
@@ -43,7 +44,7 @@ function baseOf(base: KnownList | undefined): BaseList | null {
 
 /** Copies times to memory that threads share. */
 function shareTimes({ seconds, basis, ...rest }: ListTimes): ListTimes {
-  const shared = { seconds: new Float64Array(new SharedArrayBuffer(seconds.byteLength)), basis: shareBytes(basis) };
+  const shared = { seconds: new Float64Array(sharedMemory(seconds.byteLength)), basis: shareBytes(basis) };
   shared.seconds.set(seconds);
   return { ...rest, ...shared };
 }

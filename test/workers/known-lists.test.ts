@@ -7,6 +7,7 @@ import { listedPaths } from '../../src/engine/listed-paths.js';
 import { limits } from '../../src/limits.js';
 import { PathList, pathList } from '../../src/planning/paths/path-list.js';
 import { type KnownList, KnownLists } from '../../src/workers/known-lists.js';
+import { cutPieces } from '../../src/workers/list-pieces.js';
 import { decodeTask, withList } from '../../src/workers/listed-body.js';
 
 const seed = 20_260_124;
@@ -18,6 +19,7 @@ const knownList = (listed: readonly { path: string }[], text = JSON.stringify(li
   return {
     name: 'test_files',
     text: bytes,
+    cuts: Uint32Array.from(cutPieces(bytes)),
     containers: text.length,
     columns: pathList(listed.map(({ path }) => path)).columns,
     times: null,

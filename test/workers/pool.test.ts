@@ -29,7 +29,14 @@ function pool() {
 
 it('a task gets the last list of its project, unless the project is only guessed', async () => {
   const { workers, began, end } = pool();
-  const list: KnownList = { name: 'test_files', text: new Uint8Array(9), containers: 1, columns: pathList(['a.rb']).columns, times: null };
+  const list: KnownList = {
+    name: 'test_files',
+    text: new Uint8Array(9),
+    cuts: Uint32Array.of(1, 9),
+    containers: 1,
+    columns: pathList(['a.rb']).columns,
+    times: null,
+  };
   workers.lists.add(1, list);
   const post = (project: number | null) => workers.post({ kind: 'post', job: 'prepareSplit', body: [], project }, 1, () => false);
   const all = [post(1), post(null)];

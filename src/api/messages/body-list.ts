@@ -1,4 +1,5 @@
 import { isUtf8 } from 'node:buffer';
+import { asBuffer } from '../../bytes.js';
 import type { RawParameters } from './coerce.js';
 import { toParameters } from './decode.js';
 
@@ -63,8 +64,4 @@ function isExact(parameters: RawParameters): boolean {
 function afterBlanks(body: Uint8Array, at: number): number {
   while (body[at] === SPACE || body[at] === TAB || body[at] === NEWLINE || body[at] === RETURN) at += 1;
   return at;
-}
-
-function asBuffer({ buffer, byteOffset, byteLength }: Uint8Array): Buffer {
-  return Buffer.from(buffer as ArrayBuffer, byteOffset, byteLength);
 }

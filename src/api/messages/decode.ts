@@ -1,11 +1,12 @@
 import { isUtf8 } from 'node:buffer';
 import { apiErrors } from '../../api-error.js';
+import { asBuffer } from '../../bytes.js';
 import { limits } from '../../limits.js';
 import type { RawParameters } from './coerce.js';
 
 /** Parses the parameters of a POST body. Throws a 400 if it is not a JSON object in UTF-8, and a 413 if it is too complex. */
-export function decodeBody({ buffer, byteOffset, byteLength }: Uint8Array): RawParameters {
-  const body = Buffer.from(buffer as ArrayBuffer, byteOffset, byteLength);
+export function decodeBody(bytes: Uint8Array): RawParameters {
+  const body = asBuffer(bytes);
   if (body.length === 0) throw apiErrors.notJson('it is empty');
   if (!isUtf8(body)) throw apiErrors.notJson('it is not UTF-8');
   // For megabytes of `{},{},` JSON.parse needs seconds and gigabytes.
@@ -30,6 +31,12 @@ export function decodeBody({ buffer, byteOffset, byteLength }: Uint8Array): RawP
 export function toParameters(text: string): RawParameters | null {
   const value = parse(text);
   return isObject(value) ? value : null;
+}
+
+/** Parses a JSON array; null: the text is none. */
+export function parseArray(text: Buffer): unknown[] | null {
+  const value = parse(text.toString());
+  return Array.isArray(value) ? value : null;
 }
 
 /** Undefined: the text is no JSON. */

@@ -1,4 +1,4 @@
-import type { tags } from 'typia';
+import typia, { type tags } from 'typia';
 import type { limits } from '../../limits.js';
 import type { Path } from './text.js';
 
@@ -20,3 +20,9 @@ export interface PlannedTestFile {
 }
 
 export type TestFileList<File> = File[] & tags.MaxItems<typeof limits.testFilesPerRequest>;
+
+/** Whether entries of a list of all test files are valid, by the parameter that has the list. */
+export const areListed = {
+  test_files: typia.createIs<ListedTestFile[]>(),
+  paths: typia.createIs<Path[]>(),
+};

@@ -1,35 +1,49 @@
+import { commonBytes } from '../../bytes.js';
 import { AFTER, BEFORE } from './head.js';
-import type { PathColumns, PathList } from './path-list.js';
+import type { PathList } from './path-list.js';
+
+/** Adjacent files of a list that are adjacent in another one as well: `length` files, from `file` of the list and `other` of the other one. */
+export interface Match {
+  file: number;
+  other: number;
+  length: number;
+}
 
 /**
- * Finds the paths of a list in another one, in one walk along both: by file of the list, the file of the other one, or -1. It compares
- * the bytes of their JSON. Where these have another order than the paths it may miss a path, but it never takes one for another.
+ * Finds the paths of a list in another one, in one walk along both. It compares the bytes of their JSON. Where these have another order than
+ * the paths it may miss a path, but it never takes one for another.
  */
-export function matchPaths({ columns: list }: PathList, { columns: other }: PathList): Int32Array {
-  const match = new Int32Array(list.ends.length).fill(-1);
+export function matchPaths(list: PathList, other: PathList): Match[] {
+  const matches: Match[] = [];
   let file = 0;
   let candidate = 0;
-  while (file < list.ends.length && candidate < other.ends.length) {
+  while (file < list.length && candidate < other.length) {
     const order = compareHeads(list, file, other, candidate);
-    if (order === 0) match[file] = candidate;
-    if (order <= 0) file += 1;
-    if (order >= 0) candidate += 1;
+    if (order === 0) {
+      // Heads that are the same end at the same places.
+      const same = commonBytes(list.heads, list.startOf(file), other.heads, other.startOf(candidate));
+      const length = list.filesUntil(list.startOf(file) + same) - file;
+      matches.push({ file, other: candidate, length });
+      file += length;
+      candidate += length;
+    } else if (order < 0) file += 1;
+    else candidate += 1;
   }
-  return match;
+  return matches;
 }
 
 /** Takes over the store's numbers that a list lacks, for the paths that another list of the project has as well. */
-export function copyNumbers({ columns: { numbers } }: PathList, { columns: other }: PathList, match: Int32Array): void {
-  for (let file = 0; file < match.length; file++) {
-    if (numbers[file] === 0 && match[file]! >= 0) numbers[file] = other.numbers[match[file]!]!;
+export function copyNumbers({ columns: { numbers } }: PathList, { columns: other }: PathList, matches: readonly Match[]): void {
+  for (const match of matches) {
+    for (let i = 0; i < match.length; i++) if (numbers[match.file + i] === 0) numbers[match.file + i] = other.numbers[match.other + i]!;
   }
 }
 
-function compareHeads(list: PathColumns, file: number, other: PathColumns, candidate: number): number {
-  let at = (file === 0 ? 0 : list.ends[file - 1]!) + BEFORE.length;
-  let otherAt = (candidate === 0 ? 0 : other.ends[candidate - 1]!) + BEFORE.length;
-  const end = list.ends[file]! - AFTER.length;
-  // The closing quote ends the comparison of a path that begins with the other one.
+function compareHeads(list: PathList, file: number, other: PathList, candidate: number): number {
+  let at = list.startOf(file) + BEFORE.length;
+  let otherAt = other.startOf(candidate) + BEFORE.length;
+  // With the quote that ends the path, because a path may begin with the other one.
+  const end = list.columns.ends[file]! - AFTER.length + 1;
   for (; at < end; at++, otherAt++) if (list.heads[at] !== other.heads[otherAt]) return list.heads[at]! - other.heads[otherAt]!;
   return 0;
 }

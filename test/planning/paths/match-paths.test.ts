@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { copyNumbers, matchPaths } from '../../../src/planning/paths/match-paths.js';
+import { copyNumbers, type Match, matchPaths } from '../../../src/planning/paths/match-paths.js';
 import { pathList } from '../../../src/planning/paths/path-list.js';
 
 const seed = 20_260_125;
@@ -8,13 +8,20 @@ const seed = 20_260_125;
 const plain = fc.string({ unit: fc.constantFrom('a', 'b', 'ö', '/'), maxLength: 4 });
 const odd = fc.string({ unit: fc.constantFrom('a', '\\', '"', '\n', '漢', '🙂', '\uffff', '\ud800'), maxLength: 4 });
 
+/** By file of the list, the file of the other one, or -1. */
+function othersOf(matches: readonly Match[], files: number): number[] {
+  const others: number[] = Array(files).fill(-1);
+  for (const { file, other, length } of matches) for (let i = 0; i < length; i++) others[file + i] = other + i;
+  return others;
+}
+
 describe('the paths that two lists have in common', () => {
   it('are all found where JSON keeps the order of the paths', () => {
     fc.assert(
       fc.property(fc.array(plain), fc.array(plain), (one, other) => {
         const [list, base] = [pathList(one), pathList(other)];
         const paths = base.strings();
-        expect([...matchPaths(list, base)]).toEqual(list.strings().map(path => paths.indexOf(path)));
+        expect(othersOf(matchPaths(list, base), list.length)).toEqual(list.strings().map(path => paths.indexOf(path)));
       }),
       { seed, numRuns: 500 },
     );
@@ -24,10 +31,21 @@ describe('the paths that two lists have in common', () => {
     fc.assert(
       fc.property(fc.array(odd), fc.array(odd), (one, other) => {
         const [list, base] = [pathList(one), pathList(other)];
-        for (const [file, match] of matchPaths(list, base).entries()) if (match >= 0) expect(base.at(match)).toBe(list.at(file));
+        const others = othersOf(matchPaths(list, base), list.length);
+        for (const [file, match] of others.entries()) if (match >= 0) expect(base.at(match)).toBe(list.at(file));
       }),
       { seed, numRuns: 500 },
     );
+  });
+
+  it('are found together where they are adjacent in both', () => {
+    const paths = Array.from({ length: 2000 }, (_, file) => `spec/area/file_${10_000 + file}_spec.rb`);
+    const [list, base] = [pathList(paths.filter((_, file) => file !== 700)), pathList(paths.filter((_, file) => file !== 1500))];
+    expect(matchPaths(list, base)).toEqual([
+      { file: 0, other: 0, length: 700 },
+      { file: 700, other: 701, length: 799 },
+      { file: 1500, other: 1500, length: 499 },
+    ]);
   });
 
   it('get the numbers that they lack', () => {

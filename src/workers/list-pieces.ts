@@ -1,0 +1,32 @@
+import { sharedMemory } from '../bytes.js';
+
+const [QUOTE, BACKSLASH, COMMA, OPENING_BRACKET, OPENING_BRACE, CLOSING_BRACKET, CLOSING_BRACE] = Buffer.from('"\\,[{]}');
+
+/** The pieces of a JSON array: each entry with the comma or bracket after it. Returns where each begins, and where the last one ends. */
+export function cutPieces(array: Uint8Array): number[] {
+  const cuts = [1];
+  let depth = 0;
+  for (let at = 0; at < array.length; at++) {
+    const byte = array[at]!;
+    if (byte === QUOTE) at = endOfString(array, at);
+    else if (byte === OPENING_BRACE || byte === OPENING_BRACKET) depth += 1;
+    else if (byte === CLOSING_BRACE || byte === CLOSING_BRACKET) depth -= 1;
+    else if (byte === COMMA && depth === 1) cuts.push(at + 1);
+  }
+  cuts.push(array.length);
+  return cuts;
+}
+
+/** The place of the quote that ends the string that begins at a quote. */
+function endOfString(text: Uint8Array, quote: number): number {
+  let at = quote + 1;
+  while (text[at] !== QUOTE) at += text[at] === BACKSLASH ? 2 : 1;
+  return at;
+}
+
+/** Copies the places of pieces to memory that threads share. */
+export function shareCuts(cuts: readonly number[]): Uint32Array {
+  const shared = new Uint32Array(sharedMemory(Uint32Array.BYTES_PER_ELEMENT * cuts.length));
+  shared.set(cuts);
+  return shared;
+}
