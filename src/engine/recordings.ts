@@ -8,11 +8,11 @@ import type { RecordedTestFile } from './test-file.js';
 /** @param ci_build_id the id of the CI run; undefined: the client named none */
 export function newRun(testFiles: readonly RecordedTestFile[], ci_build_id?: string): NewRun {
   const paths: string[] = [];
-  const seconds = new Float64Array(testFiles.length);
+  const seconds: number[] = [];
   let hasTestCases = false;
   for (const { path, time_execution } of testFiles) {
-    seconds[paths.length] = time_execution;
     paths.push(path);
+    seconds.push(time_execution);
     hasTestCases ||= time_execution > 0 && fileOf(path) !== null;
   }
   return { paths, seconds, hasTestCases, ci_run: ci_build_id === undefined ? 0 : shortDigest(ci_build_id) };

@@ -37,7 +37,8 @@ export interface PreparedQueue {
 export const posts = {
   prepareSubset(_store: Store, sent: RawParameters, _project: number, { isWorker }: PlanOptions) {
     const { node, run } = recordingRequest(sent);
-    return { node, run: isWorker ? { ...run, paths: toSegments(run.paths as string[]) } : run };
+    if (!isWorker) return { node, run };
+    return { node, run: { ...run, paths: toSegments(run.paths as string[]), seconds: Float64Array.from(run.seconds) } };
   },
   prepareSplit(store: Store, sent: RawParameters, project: number, options: PlanOptions): Soon<PreparedSplit | null> {
     const request = splitRequest(sent, project);

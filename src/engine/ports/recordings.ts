@@ -19,7 +19,7 @@ export interface NewRun {
   /** Segments if they come from a worker thread. */
   paths: readonly string[] | Segments;
   /** By path; 0: the file was scheduled, not measured. */
-  seconds: Float64Array;
+  seconds: ArrayLike<number>;
   /** Whether a measured path is a test case inside a file. */
   hasTestCases: boolean;
   /** See RunHead. */

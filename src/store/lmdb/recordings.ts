@@ -5,7 +5,7 @@ import type { NewRun, Recorded, Recordings } from '../../engine/ports/recordings
 import type { Millis } from '../../engine/ports/store.js';
 import { type Segments, segment } from '../../engine/segments.js';
 import { limits } from '../../limits.js';
-import { encodeSubset } from './codecs/subset-codec.js';
+import { newSubset, setTime, timesOf } from './codecs/subset-codec.js';
 import type { Parts } from './parts.js';
 import { applyTimes } from './writes/apply-times.js';
 import { commit, written } from './writes/commit.js';
@@ -20,31 +20,31 @@ async function record(parts: Parts, project: number, key: NodeKey, run: NewRun, 
   diskSpace.assert();
   if (!timingBuffer.hasRoom) await timingBuffer.makeRoom();
   const { seconds, hasTestCases, ci_run: ciRun } = run;
-  const paths = new Uint32Array(seconds.length);
-  for (let i = 0; i < paths.length; i++) {
+  const bytes = newSubset({ id: randomUUID(), created_at: at, ciRun }, seconds.length);
+  const times = timesOf(bytes);
+  for (let i = 0; i < seconds.length; i++) {
     if (i > 0 && i % limits.timingsPerTurn === 0) await timingBuffer.nextTurn();
-    paths[i] = timingBuffer.intern(project, pathOf(run, i), at);
+    setTime(times, i, timingBuffer.intern(project, pathOf(run, i), at), seconds[i]!);
   }
   const named = timingBuffer.saveNames();
   if (named) await written(named);
-  const bytes = encodeSubset({ id: randomUUID(), created_at: at, ciRun, paths, seconds });
   const build = buildDigest(project, key);
   const subset: NewSubset = { project, key, build, hasTestCases, isRetry, at, entry: timingBuffer.nextEntry(), bytes };
   // Nothing of the store can refuse the first run of a node, so the journal is enough. A large run would only be written twice.
-  if (bytes.length > limits.journaledRunBytes || runs.mayHaveRun(subset)) return recordNow(parts, subset, paths, seconds);
-  await journal.writeRun(subset, { paths, seconds });
+  if (bytes.length > limits.journaledRunBytes || runs.mayHaveRun(subset)) return recordNow(parts, subset);
+  await journal.writeRun(subset);
   return 'recorded';
 }
 
 /** Puts a run that may be refused or known, or that is large. */
-async function recordNow(parts: Parts, subset: NewSubset, paths: Uint32Array, seconds: Float64Array): Promise<Recorded> {
+async function recordNow(parts: Parts, subset: NewSubset): Promise<Recorded> {
   const release = parts.runs.hold(subset);
   try {
     const [outcome] = await commit(parts, () => putSubsets(parts, [subset]));
     if (typeof outcome === 'string') return outcome;
     // The times of earlier runs count first.
     await parts.runs.applied;
-    await applyTimes(parts, { paths, seconds }, outcome!);
+    await applyTimes(parts, subset.bytes, outcome!);
     parts.timingBuffer.markApplied(subset.entry);
     return 'recorded';
   } finally {

@@ -28,7 +28,7 @@ function record(tables: Tables, project: number, key: NodeKey, { ci_run, ...run 
   const own = runs.filter(({ node_index }) => node_index === key.node_index);
   const last = own.at(-1);
   const paths = textsOf(run.paths);
-  const { seconds } = run;
+  const seconds = Float64Array.from(run.seconds);
   const isSame = last?.ci_run === ci_run && areEqual(last.paths, paths) && areEqual(last.seconds, seconds);
   const outcome = outcomeOf(last ? { created_at: last.created_at, isSame, kept: own.length } : null, isRetry, at);
   if (outcome !== 'recorded') return outcome;

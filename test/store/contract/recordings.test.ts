@@ -55,7 +55,10 @@ describe.each(stores)('recordings in a store in $name', ({ open }) => {
     const segments = { ...run, paths: toSegments(run.paths as string[]) };
     await store.recordings.record(project, { ...BUILD, node_index: 0 }, segments, false, NOW);
     const { number } = await build();
-    expect(await store.builds.run(number, { node_index: 0, run: 1 })).toMatchObject({ paths: run.paths, seconds: run.seconds });
+    expect(await store.builds.run(number, { node_index: 0, run: 1 })).toMatchObject({
+      paths: run.paths,
+      seconds: Float64Array.from(run.seconds),
+    });
     expect(await secondsOf(store, project, ['größe.rb', 'a_spec.rb'])).toEqual([2, 1]);
   });
 

@@ -1,13 +1,17 @@
+import { randomUUID } from 'node:crypto';
 import { cpSync } from 'node:fs';
 import { basename, join } from 'node:path';
 import { describe, expect, it, onTestFinished, vi } from 'vitest';
 import type { NodeKey } from '../../../src/engine/build-key.js';
+import { buildDigest } from '../../../src/engine/keys.js';
 import { pathList } from '../../../src/planning/paths/path-list.js';
 import { openLog } from '../../../src/server/log.js';
+import { newSubset, setTime, timesOf } from '../../../src/store/lmdb/codecs/subset-codec.js';
 import { openParts } from '../../../src/store/lmdb/parts.js';
 import { serveFolder } from '../../../src/store/lmdb/serve-folder.js';
 import type { LmdbStore } from '../../../src/store/lmdb/store.js';
 import { STORE_FILE, STORE_VERSION } from '../../../src/store/lmdb/tables.js';
+import type { NewSubset } from '../../../src/store/lmdb/writes/put-subsets.js';
 import { recordRun } from '../../harness/recording.js';
 import { temporaryFolder } from '../../harness/temporary-folder.js';
 import { newJournal, temporaryStore } from './temporary-store.js';
@@ -34,6 +38,14 @@ function afterKill(store: LmdbStore): string {
   const folder = temporaryFolder();
   cpSync(store.parts.journal.files.folder, folder, { recursive: true, filter: path => !basename(path).includes('lock') });
   return folder;
+}
+
+/** A run in a journal of store version 10. */
+function runOfVersion10(head: Omit<NewSubset, 'bytes'>, bytes: Buffer): Buffer {
+  const text = Buffer.from(JSON.stringify(head));
+  const start = Buffer.alloc(5, 1);
+  start.writeUInt32LE(text.length, 1);
+  return Buffer.concat([start, text, bytes]);
 }
 
 async function runsOf({ builds }: LmdbStore, key = BUILD): Promise<[node_index: number, run: number, ordinal: number][]> {
@@ -100,7 +112,10 @@ describe('a run that was recorded', () => {
     const old = await serve();
     await recordRun(old, 1, node(0), times(4), NOW);
     await runsOf(old);
-    await recordRun(old, 1, node(1), times(6), NOW + 1);
+    const bytes = newSubset({ id: randomUUID(), created_at: NOW + 1, ciRun: 0 }, 1);
+    setTime(timesOf(bytes), 0, (await old.builds.pathNumber(1, 'a_spec.rb'))!, 6);
+    const head = { project: 1, key: node(1), build: buildDigest(1, BUILD), hasTestCases: false, isRetry: false, at: NOW + 1, entry: 2 };
+    await old.parts.journal.files.append(runOfVersion10(head, bytes));
     const folder = afterKill(old);
     const parts = openParts(folder);
     const [pending] = [...parts.pendingRuns.getRange()];
@@ -114,7 +129,7 @@ describe('a run that was recorded', () => {
       [0, 1, 1],
       [1, 1, 2],
     ]);
-    expect(await secondsOf(store)).toBe(await secondsOf(old));
+    expect(await secondsOf(store)).toBe(5);
     await store.parts.timingBuffer.save();
     expect(store.parts.pendingRuns.getCount()).toBe(0);
     expect(store.parts.meta.get('version')).toBe(STORE_VERSION);

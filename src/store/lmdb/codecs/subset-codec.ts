@@ -34,21 +34,36 @@ export interface CodedSubset extends SubsetHead {
   seconds: Float64Array;
 }
 
-/** Encodes a run without its ordinal, which `setOrdinal` sets when the run is put. */
-export function encodeSubset({ id, created_at, ciRun, paths, seconds }: Omit<CodedSubset, 'ordinal'>): Buffer {
-  const bytes = Buffer.allocUnsafe(HEAD + ENTRY * paths.length);
+/**
+ * Begins a run with a number of test files, each of which `setTime` sets, and without its ordinal, which `setOrdinal` sets when the run is
+ * put.
+ */
+export function newSubset({ id, created_at, ciRun }: Omit<SubsetHead, 'ordinal'>, files: number): Buffer {
+  const bytes = Buffer.allocUnsafe(HEAD + ENTRY * files);
   bytes.writeUInt8(VERSION, 0);
   bytes.writeUIntBE(created_at, 1, 6);
   bytes.write(id.replaceAll('-', ''), 7, 'hex');
   setOrdinal(bytes, 0);
   bytes.writeUIntBE(ciRun, CI_RUN, 6);
-  // A DataView is many times as fast as a Buffer's own methods.
-  const entries = new DataView(bytes.buffer, bytes.byteOffset + HEAD);
-  for (let i = 0, offset = 0; i < paths.length; i++, offset += ENTRY) {
-    entries.setUint32(offset, paths[i]!, true);
-    entries.setFloat64(offset + 4, seconds[i]!, true);
-  }
   return bytes;
+}
+
+/** The test files of a run. A DataView is many times as fast as a Buffer's own methods. */
+export function timesOf(bytes: Buffer): DataView {
+  return new DataView(bytes.buffer, bytes.byteOffset + headOf(bytes), bytes.length - headOf(bytes));
+}
+
+export function setTime(times: DataView, file: number, path: number, seconds: number): void {
+  times.setUint32(ENTRY * file, path, true);
+  times.setFloat64(ENTRY * file + 4, seconds, true);
+}
+
+export function pathAt(times: DataView, file: number): number {
+  return times.getUint32(ENTRY * file, true);
+}
+
+export function secondsAt(times: DataView, file: number): number {
+  return times.getFloat64(ENTRY * file + 4, true);
 }
 
 /** Sets the number of a run among the runs of its build, from 1. */
@@ -64,10 +79,10 @@ export function decodeSubset(bytes: Buffer, from = 0, to = Infinity): CodedSubse
   const count = Math.max(0, Math.min(files, to) - first);
   const paths = new Uint32Array(count);
   const seconds = new Float64Array(count);
-  const entries = new DataView(bytes.buffer, bytes.byteOffset + headOf(bytes) + ENTRY * first);
-  for (let i = 0, offset = 0; i < count; i++, offset += ENTRY) {
-    paths[i] = entries.getUint32(offset, true);
-    seconds[i] = entries.getFloat64(offset + 4, true);
+  const times = timesOf(bytes);
+  for (let i = 0; i < count; i++) {
+    paths[i] = pathAt(times, first + i);
+    seconds[i] = secondsAt(times, first + i);
   }
   return { ...subsetHead(bytes), paths, seconds };
 }

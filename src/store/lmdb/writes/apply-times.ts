@@ -1,11 +1,10 @@
 import { LRUCache } from 'lru-cache';
 import { shortDigest } from '../../../engine/digest.js';
-import type { RunTimes } from '../../../engine/ports/builds.js';
 import type { Millis } from '../../../engine/ports/store.js';
 import { limits } from '../../../limits.js';
 import type { Measurement, RunKind } from '../../../planning/estimating/timing.js';
 import type { Logger } from '../../../server/log.js';
-import { decodeSubset } from '../codecs/subset-codec.js';
+import { pathAt, secondsAt, subsetCount, subsetHead, timesOf } from '../codecs/subset-codec.js';
 import type { Parts } from '../parts.js';
 import type { PendingRunsRecord, ProjectRecord, RunKey } from '../records.js';
 import type { Tables } from '../tables.js';
@@ -31,12 +30,12 @@ type TimingParts = Pick<Parts, 'timingBuffer'> & { projects: Projects };
 /**
  * Applies the times of a run to the timings of its paths, and resolves when all of them count.
  *
- * @param seconds 0: not measured
+ * @param subset see subset-codec.ts
  * @param turn resolves in a later turn of the event loop, when the buffer may get more times
  */
 export async function applyTimes(
   parts: TimingParts,
-  { paths, seconds }: RunTimes,
+  subset: Buffer,
   { project, branch, build, began, at, run }: PendingRun,
   turn = () => parts.timingBuffer.nextTurn(),
 ): Promise<void> {
@@ -44,10 +43,12 @@ export async function applyTimes(
   const branches = branchesOf(parts, project, branch);
   // One object, changed for each file: a copy for each file took a third of a recording.
   const measurement: Measurement = { build: shortDigest(build), at, began, run, seconds: 0 };
-  for (let i = 0; i < paths.length; i++) {
+  const times = timesOf(subset);
+  const files = subsetCount(subset);
+  for (let i = 0; i < files; i++) {
     if (i > 0 && i % limits.timingsPerTurn === 0) await turn();
-    measurement.seconds = seconds[i]!;
-    if (measurement.seconds > 0) timingBuffer.measure(paths[i]!, branches.branch, branches.defaultBranch, measurement);
+    measurement.seconds = secondsAt(times, i);
+    if (measurement.seconds > 0) timingBuffer.measure(pathAt(times, i), branches.branch, branches.defaultBranch, measurement);
   }
   timingBuffer.noteRun(project);
 }
@@ -66,8 +67,8 @@ export async function applyPendingRuns(
         const bytes = subsets.get(runKey);
         if (!build || !bytes) continue;
         const { project, branch, id, created_at: began } = build;
-        const times = decodeSubset(bytes);
-        await applyTimes(parts, times, { project, branch, build: id, began, at: times.created_at, run: kindOf(runKey) });
+        const { created_at: at } = subsetHead(bytes);
+        await applyTimes(parts, bytes, { project, branch, build: id, began, at, run: kindOf(runKey) });
       } catch (err) {
         // The server starts without these times.
         log.error({ err, runKey }, 'the times of a recorded run were not applied');

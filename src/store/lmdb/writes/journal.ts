@@ -1,11 +1,9 @@
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import { apiErrors } from '../../../api-error.js';
-import type { RunTimes } from '../../../engine/ports/builds.js';
 import type { Change } from '../../../engine/ports/queues.js';
 import { limits } from '../../../limits.js';
 import { decodeChanges, decodeTurn, type EncodedTurn, encodeTurn, joinChanges, type Turn, toTurn } from '../codecs/batch-codec.js';
 import { decodeRun, encodeRun, isRun } from '../codecs/run-codec.js';
-import { decodeSubset } from '../codecs/subset-codec.js';
 import { STORE_VERSION, type Tables } from '../tables.js';
 import { CoalescedTask } from './coalesced-task.js';
 import type { Committing } from './commit.js';
@@ -57,10 +55,10 @@ export class Journal {
   }
 
   /** The same for a run of a node that may have no other in its build. */
-  writeRun(run: NewSubset, times: RunTimes): Promise<void> {
+  writeRun(run: NewSubset): Promise<void> {
     const turn = this.#openTurn();
     turn.runs.push(encodeRun(run));
-    this.runs.add(run, times);
+    this.runs.add(run);
     return turn.saved;
   }
 
@@ -98,7 +96,7 @@ export class Journal {
   recover(): void {
     const records = this.#read();
     this.files.open(this.store.meta.get('journal')!, this.#last, records);
-    for (const run of this.#runsRead) this.runs.add(run, decodeSubset(run.bytes));
+    for (const run of this.#runsRead) this.runs.add(run);
     if (this.turns > 0) this.#checkpoints.runWithin(limits.checkpointMilliseconds);
   }
 

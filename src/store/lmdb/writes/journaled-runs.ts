@@ -1,6 +1,5 @@
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import { LRUCache } from 'lru-cache';
-import type { RunTimes } from '../../../engine/ports/builds.js';
 import type { Millis } from '../../../engine/ports/store.js';
 import { limits } from '../../../limits.js';
 import { DecodedRecords } from '../decoded-records.js';
@@ -17,7 +16,7 @@ import type { TimingWriteBuffer } from './timing-write-buffer.js';
  * milliseconds later there is one. Who reads what runs change settles them first.
  */
 export class JournaledRuns {
-  #waiting: { run: NewSubset; times: RunTimes }[] = [];
+  #waiting: NewSubset[] = [];
   /** The entries of the runs that the tables, as others read them, or the times may lack, by node. */
   readonly #unsettled = new Map<string, number>();
   /** The entry of the last run that was put. */
@@ -45,8 +44,8 @@ export class JournaledRuns {
   }
 
   /** Adds a run that is being written to the journal, of a node that may have no other. */
-  add(run: NewSubset, times: RunTimes): void {
-    this.#waiting.push({ run, times });
+  add(run: NewSubset): void {
+    this.#waiting.push(run);
     this.#unsettled.set(nodeOf(run), run.entry);
     this.#settling.runWithin(limits.putRunsMilliseconds);
   }
@@ -70,11 +69,8 @@ export class JournaledRuns {
     if (this.#waiting.length === 0) return;
     const waiting = this.#waiting;
     this.#waiting = [];
-    const put = putSubsets(
-      this.tables,
-      waiting.map(({ run }) => run),
-    );
-    const { entry } = waiting.at(-1)!.run;
+    const put = putSubsets(this.tables, waiting);
+    const { entry } = waiting.at(-1)!;
     this.#put = entry;
     void this.tables.meta.put('recorded', entry);
     this.#applying = this.#applying.then(() => this.#applyTimes(waiting, put, entry));
@@ -105,15 +101,15 @@ export class JournaledRuns {
     for (const [node, entry] of this.#unsettled) if (entry <= put) this.#unsettled.delete(node);
   }
 
-  async #applyTimes(waiting: readonly { times: RunTimes }[], put: readonly PutSubset[], entry: number): Promise<void> {
+  async #applyTimes(waiting: readonly NewSubset[], put: readonly PutSubset[], entry: number): Promise<void> {
     // The default branch of a project follows its first build.
     await this.tables.root.committed;
     const parts = { projects: this.#projects, timingBuffer: this.timingBuffer };
     let isApplied = true;
-    for (const [i, { times }] of waiting.entries()) {
+    for (const [i, { bytes }] of waiting.entries()) {
       const run = put[i]!;
       // The buffer had room when these paths were interned. Where this fails, the next start repeats it, because `pendingRuns` has the run.
-      if (typeof run === 'object') await applyTimes(parts, times, run, nextTurn).catch(() => (isApplied = false));
+      if (typeof run === 'object') await applyTimes(parts, bytes, run, nextTurn).catch(() => (isApplied = false));
     }
     if (isApplied) this.timingBuffer.markApplied(entry);
   }
