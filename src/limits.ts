@@ -164,6 +164,8 @@ export const limits = {
   /** Body of a request of the dashboard; beyond it 413. */
   dashboardBodyBytes: 65_536,
 
+  /** Tokens whose hashes are kept in memory. */
+  foundTokens: 1000,
   /** CI builds that are known to use a split, and splits and queues whose files were found: requests need not read that from the store. */
   cachedSplitUsers: 2000,
   cachedFileOwners: 20_000,
