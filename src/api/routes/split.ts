@@ -26,6 +26,6 @@ export async function splitForNode(context: Context, request: Request): Promise<
       { 'X-Ballast-Split-Id': split.id },
     );
   // A client that sent its digest rejects an answer for another list, which a cache could return.
-  const head = { ...(listDigest !== undefined && { test_files_digest: listDigest }), build_distribution_id: split.id, node_index };
+  const head = { test_files_digest: listDigest, build_distribution_id: split.id, node_index };
   return { status: 200, body: files, around: aroundFiles(head) };
 }

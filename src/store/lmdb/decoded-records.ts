@@ -4,19 +4,24 @@ import { limits } from '../../limits.js';
 
 /** Approximate memory of a record besides its bytes and its fields, which take about as much as these. */
 const OVERHEAD_BYTES = 500;
+/** Records that are kept between two commits without a comparison of their bytes. */
+const READ_AT_ONCE = 1000;
 
 /**
- * Reads the records of a table that every request needs. A record is read once in a turn of the event loop, and decoded only when its
- * bytes changed: another thread or process may change it at any time. The records are shared, so nobody may change them.
+ * Reads the records of a table that every request needs. A record is decoded only when its bytes changed. It is read once between two
+ * commits, and once in a turn of the event loop where another thread or process may change it. The records are shared, so nobody may
+ * change them.
  */
 export class DecodedRecords<V extends object, K extends string | number> {
   readonly #known: LRUCache<K, { bytes: Buffer; record: V }>;
-  /** What was read in this turn, unless a commit ended since. */
+  /** What was read in this turn or since the last commit. */
   readonly #read = new Map<K, V>();
 
+  /** @param changesHere whether only the caller's process and thread change the table */
   constructor(
     root: RootDatabase,
     readonly table: Database<V, K>,
+    readonly changesHere = () => false,
   ) {
     this.#known = new LRUCache({ maxSize: limits.decodedRecordBytes, sizeCalculation: ({ bytes }) => OVERHEAD_BYTES + 2 * bytes.length });
     // Runs before the promises of the commit resolve.
@@ -34,7 +39,8 @@ export class DecodedRecords<V extends object, K extends string | number> {
     const known = this.#known.get(key);
     const isSame = known?.bytes.length === current.length && known.bytes.compare(current, 0, current.length) === 0;
     const record = isSame ? known.record : this.#decode(key);
-    if (this.#read.size === 0) setImmediate(this.#forgetRead);
+    if (this.#read.size === 0 && !this.changesHere()) setImmediate(this.#forgetRead);
+    if (this.#read.size >= READ_AT_ONCE) this.#read.clear();
     this.#read.set(key, record);
     return record;
   }

@@ -20,7 +20,8 @@ import { createOnce, creationSettled } from './writes/create-once.js';
 
 export function lmdbSplits(parts: Parts) {
   const { splits, splitRuns, splitUsers, forecasts, creations } = parts;
-  const records = new DecodedRecords(parts.root, splits);
+  // Only the thread that serves the folder has the journal open.
+  const records = new DecodedRecords(parts.root, splits, () => parts.journal.files.isOpen);
 
   const found = (key: SplitKey): Split | null => records.get(key.digest) ?? null;
 
