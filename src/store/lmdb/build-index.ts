@@ -1,3 +1,4 @@
+import { LRUCache } from 'lru-cache';
 import type { BuildFilter, BuildKey } from '../../engine/build-key.js';
 import { digest } from '../../engine/digest.js';
 import type { BuildCountRecord, BuildRecord } from './records.js';
@@ -7,9 +8,12 @@ import type { Tables } from './tables.js';
  * Each build has a place under each filter that finds it: the place of the previous build, plus one. The places of a page are computed
  * without counting builds, because the oldest builds are nearly always deleted first. `buildGaps` counts the other deleted builds by
  * blocks of places.
+ *
+ * Most filters that name a commit find one build ever, so `buildCounts` has the first build of a filter until there is a second one. The
+ * filter that names all of a build is its digest, which `buildNumbers` has.
  */
 
-type IndexTables = Pick<Tables, 'buildIndex' | 'buildCounts' | 'buildGaps'>;
+type IndexTables = Pick<Tables, 'buildIndex' | 'buildCounts' | 'buildGaps' | 'buildNumbers'>;
 
 /** `buildCounts`, or what a transaction keeps of it. */
 export interface BuildCounts {
@@ -25,11 +29,26 @@ function filterKey(project: number, filter: BuildFilter): string {
   return digest(project, filter.commit_hash ?? null, filter.branch ?? null, filter.node_total ?? null);
 }
 
-/** The eight filters that find a build. */
-export function filterKeys(project: number, { commit_hash, branch, node_total }: BuildKey): string[] {
-  return Array.from({ length: 8 }, (_, bits) =>
-    digest(project, bits & 1 ? commit_hash : null, bits & 2 ? branch : null, bits & 4 ? node_total : null),
-  );
+/** The seven filters that find a build and maybe others. In store version 10 and below, the one that names all of it was the eighth. */
+const FILTERS = 7;
+
+/** The filters of builds that name no commit, which many builds share. */
+const commonFilters = new LRUCache<string, readonly string[]>({ max: 200 });
+
+/** The first filters that find a build. */
+export function filterKeys(project: number, { commit_hash, branch, node_total }: BuildKey, count = FILTERS): string[] {
+  const name = `${project} ${node_total} ${branch}`;
+  let common = commonFilters.get(name);
+  if (!common) {
+    common = [0, 2, 4, 6].map(bits => digest(project, null, bits & 2 ? branch : null, bits & 4 ? node_total : null));
+    commonFilters.set(name, common);
+  }
+  const filters: string[] = [];
+  for (let bits = 0; bits < count; bits++) {
+    const filter = bits & 1 ? digest(project, commit_hash, bits & 2 ? branch : null, bits & 4 ? node_total : null) : common[bits >> 1]!;
+    filters.push(filter);
+  }
+  return filters;
 }
 
 /** Puts a build under its filters, within a write transaction. Returns its place under each. */
@@ -40,9 +59,10 @@ export function indexBuild(
   number: number,
 ): number[] {
   return filterKeys(project, key).map(filter => {
-    const [count, place] = buildCounts.get(filter) ?? NONE;
-    void buildIndex.put([filter, place], number);
-    void buildCounts.put(filter, [count + 1, place + 1]);
+    const [count, place, first] = buildCounts.get(filter) ?? NONE;
+    if (first !== undefined) void buildIndex.put([filter, 0], first);
+    if (place > 0) void buildIndex.put([filter, place], number);
+    void buildCounts.put(filter, place > 0 ? [count + 1, place + 1] : [1, 1, number]);
     return place;
   });
 }
@@ -50,10 +70,10 @@ export function indexBuild(
 /** Removes a build from its filters, within a write transaction. Returns how many records it changed. */
 export function unindexBuild(tables: IndexTables, { project, places, ...key }: BuildRecord): number {
   let changed = 0;
-  for (const [i, filter] of filterKeys(project, key).entries()) {
+  for (const [i, filter] of filterKeys(project, key, places.length).entries()) {
     const place = places[i]!;
-    const [count, next] = tables.buildCounts.get(filter)!;
-    void tables.buildIndex.remove([filter, place]);
+    const [count, next, first] = tables.buildCounts.get(filter)!;
+    if (first === undefined) void tables.buildIndex.remove([filter, place]);
     if (count > 1) {
       const gap: [string, number] = [filter, Math.floor(place / PLACES_PER_BLOCK)];
       void tables.buildCounts.put(filter, [count - 1, next]);
@@ -67,6 +87,14 @@ export function unindexBuild(tables: IndexTables, { project, places, ...key }: B
     }
   }
   return changed;
+}
+
+/** Returns what `buildCounts` has of a filter, or would have. */
+function countOf({ buildCounts, buildNumbers }: IndexTables, key: string, filter: BuildFilter): BuildCountRecord {
+  const isWhole = filter.commit_hash !== undefined && filter.branch !== undefined && filter.node_total !== undefined;
+  if (!isWhole) return buildCounts.get(key) ?? NONE;
+  const number = buildNumbers.get(key);
+  return number === undefined ? NONE : [1, 1, number];
 }
 
 /** Returns how many builds the filter finds. */
@@ -83,9 +111,10 @@ export function pageOfBuilds(
   perPage: number,
 ): { total: number; numbers: number[] } {
   const key = filterKey(project, filter);
-  const [total, next] = tables.buildCounts.get(key) ?? NONE;
+  const [total, next, first] = countOf(tables, key, filter);
   const before = (page - 1) * perPage;
   if (before >= total) return { total, numbers: [] };
+  if (first !== undefined) return { total, numbers: [first] };
   const { from, offset } = placeAfter(tables, key, next, before);
   return { total, numbers: numbersFrom(tables, key, from, offset, perPage) };
 }
@@ -99,7 +128,8 @@ export function olderBuilds(
   limit: number,
 ): { total: number; numbers: number[] } {
   const key = filterKey(project, filter);
-  const [total, next] = tables.buildCounts.get(key) ?? NONE;
+  const [total, next, first] = countOf(tables, key, filter);
+  if (first !== undefined) return { total, numbers: before === null || first < before ? [first] : [] };
   const from = before === null ? next : firstPlaceOf(tables, key, next, before) - 1;
   return { total, numbers: from < 0 ? [] : numbersFrom(tables, key, from, 0, limit) };
 }
@@ -118,7 +148,9 @@ function firstPlaceOf({ buildIndex }: IndexTables, filter: string, next: number,
 
 /** Returns the number of the newest build that the filter finds; null: it finds none. */
 export function newestNumber(tables: IndexTables, project: number, filter: BuildFilter): number | null {
-  return numbersFrom(tables, filterKey(project, filter), Infinity, 0, 1)[0] ?? null;
+  const key = filterKey(project, filter);
+  const [, , first] = countOf(tables, key, filter);
+  return first ?? numbersFrom(tables, key, Infinity, 0, 1)[0] ?? null;
 }
 
 /** Returns a place from which to read the build that has `before` newer ones, and how many builds to skip from there. */

@@ -53,12 +53,12 @@ export interface BuildRecord extends BuildKey {
   subsets: number;
   /** Entries of test_files over all subsets. */
   test_files: number;
-  /** Its places in buildIndex, by filter. */
+  /** Its places by filter, see build-index.ts. */
   places: number[];
 }
 
-/** How many builds a filter finds, and the place of the next one. */
-export type BuildCountRecord = [count: number, next: number];
+/** How many builds a filter finds, the place of the next one, and, while no other was ever found, the number of the first one. */
+export type BuildCountRecord = [count: number, next: number, first?: number];
 
 /** A run of a node that was recorded, counted from 1. */
 export type RunKey = [build: number, node_index: number, run: number];

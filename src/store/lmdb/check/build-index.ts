@@ -17,9 +17,10 @@ interface Found {
 export function* problemsOfBuildIndex(tables: Tables & Committing, seen: Seen): Generator<Problem> {
   const repair = () => writeIndex(tables);
   for (const { key: number, value: build } of tables.builds.getRange()) {
-    for (const [i, filter] of filterKeys(build.project, build).entries()) {
+    for (const [i, filter] of filterKeys(build.project, build, build.places.length).entries()) {
       const key: [string, number] = [filter, build.places[i]!];
-      if (tables.buildIndex.get(key) === number) continue;
+      const first = key[1] === 0 ? tables.buildCounts.get(filter)?.[2] : undefined;
+      if ((first ?? tables.buildIndex.get(key)) === number) continue;
       yield { table: 'buildIndex', key, what: `does not lead to build ${number}`, repair };
     }
   }
@@ -42,15 +43,23 @@ export function* problemsOfBuildIndex(tables: Tables & Committing, seen: Seen): 
     }
   }
   if (found) yield* problemsOfFilter(tables, found, repair);
-  for (const filter of tables.buildCounts.getKeys()) {
+  for (const {
+    key: filter,
+    value: [, , build],
+  } of tables.buildCounts.getRange()) {
+    if (build !== undefined) {
+      if (tables.builds.doesExist(build)) continue;
+      yield { table: 'buildCounts', key: filter, what: `has build ${build}, which does not exist`, repair };
+      continue;
+    }
     const [first] = [...tables.buildIndex.getKeys({ start: [filter, -1], end: [filter, Infinity], limit: 1 })];
     if (!first) yield { table: 'buildCounts', key: filter, what: 'counts builds, but none is listed', repair };
   }
 }
 
 function* problemsOfFilter(tables: Tables, { filter, count, last, blocks }: Found, repair: () => Promise<unknown>): Generator<Problem> {
-  const [counted, next] = tables.buildCounts.get(filter) ?? [0, 0];
-  if (counted !== count || next <= last) {
+  const [counted, next, first] = tables.buildCounts.get(filter) ?? [0, 0];
+  if (counted !== count || next <= last || first !== undefined) {
     yield {
       table: 'buildCounts',
       key: filter,
