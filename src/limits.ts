@@ -95,8 +95,9 @@ export const limits = {
   /** Changed timings are written after this time, or as soon as this many are buffered. */
   timingFlushMilliseconds: 250,
   bufferedTimings: 20_000,
-  /** A recorded run is put into the tables within this time, a larger one at once; builds whose age is kept in memory meanwhile. */
-  putRunsMilliseconds: 15,
+  /** Recorded runs are put into the tables within this time, or when this many wait, a larger one at once; builds whose age is kept. */
+  putRunsMilliseconds: 50,
+  waitingRuns: 500,
   journaledRunBytes: 65_536,
   buildsRecordedAtOnce: 2000,
   /** Memory for paths and their numbers, in each thread: about 500,000 paths of usual length. */
@@ -164,9 +165,8 @@ export const limits = {
   /** Body of a request of the dashboard; beyond it 413. */
   dashboardBodyBytes: 65_536,
 
-  /** Tokens whose hashes are kept in memory. */
+  /** Tokens that were found, CI builds that are known to use a split, and splits and queues whose files were found: requests need not read them. */
   foundTokens: 1000,
-  /** CI builds that are known to use a split, and splits and queues whose files were found: requests need not read that from the store. */
   cachedSplitUsers: 2000,
   cachedFileOwners: 20_000,
   /** Memory, in each thread, for the file lists of splits and queues, and for each of decoded tokens and decoded splits. */

@@ -1,4 +1,3 @@
-import { randomUUID } from 'node:crypto';
 import type { NodeKey } from '../../engine/build-key.js';
 import { buildDigest } from '../../engine/keys.js';
 import type { NewRun, Recorded, Recordings } from '../../engine/ports/recordings.js';
@@ -20,7 +19,7 @@ async function record(parts: Parts, project: number, key: NodeKey, run: NewRun, 
   diskSpace.assert();
   if (!timingBuffer.hasRoom) await timingBuffer.makeRoom();
   const { seconds, hasTestCases, ci_run: ciRun } = run;
-  const bytes = newSubset({ id: randomUUID(), created_at: at, ciRun }, seconds.length);
+  const bytes = newSubset({ created_at: at, ciRun }, seconds.length);
   const times = timesOf(bytes);
   for (let i = 0; i < seconds.length; i++) {
     if (i > 0 && i % limits.timingsPerTurn === 0) await timingBuffer.nextTurn();

@@ -1,3 +1,5 @@
+import { randomFillSync } from 'node:crypto';
+
 /**
  * Recorded runs take most of the space of a store, so they are coded as bytes:
  *
@@ -11,6 +13,7 @@
  * 8    seconds
  */
 const VERSION = 2;
+const ID = 7;
 const ORDINAL = 23;
 const CI_RUN = 27;
 const HEAD = 33;
@@ -35,17 +38,32 @@ export interface CodedSubset extends SubsetHead {
 }
 
 /**
- * Begins a run with a number of test files, each of which `setTime` sets, and without its ordinal, which `setOrdinal` sets when the run is
+ * Begins a run with a random id and a number of test files, each of which `setTime` sets. Its ordinal is set by `setOrdinal` when the run is
  * put.
  */
-export function newSubset({ id, created_at, ciRun }: Omit<SubsetHead, 'ordinal'>, files: number): Buffer {
+export function newSubset({ created_at, ciRun }: Omit<SubsetHead, 'id' | 'ordinal'>, files: number): Buffer {
   const bytes = Buffer.allocUnsafe(HEAD + ENTRY * files);
   bytes.writeUInt8(VERSION, 0);
   bytes.writeUIntBE(created_at, 1, 6);
-  bytes.write(id.replaceAll('-', ''), 7, 'hex');
+  writeUuid(bytes, ID);
   setOrdinal(bytes, 0);
   bytes.writeUIntBE(ciRun, CI_RUN, 6);
   return bytes;
+}
+
+/** Random bytes for the next ids: one call for each id would take longer than all else that is written here. */
+const random = Buffer.alloc(4096);
+let randomUsed = random.length;
+
+/** Writes a random UUID, version 4. */
+function writeUuid(bytes: Buffer, at: number): void {
+  if (randomUsed === random.length) {
+    randomFillSync(random);
+    randomUsed = 0;
+  }
+  random.copy(bytes, at, randomUsed, (randomUsed += 16));
+  bytes[at + 6] = (bytes[at + 6]! & 0x0f) | 0x40;
+  bytes[at + 8] = (bytes[at + 8]! & 0x3f) | 0x80;
 }
 
 /** The test files of a run. A DataView is many times as fast as a Buffer's own methods. */
@@ -90,7 +108,7 @@ export function decodeSubset(bytes: Buffer, from = 0, to = Infinity): CodedSubse
 export function subsetHead(bytes: Buffer): SubsetHead {
   const isOld = headOf(bytes) < HEAD;
   const [ordinal, ciRun] = isOld ? [0, 0] : [bytes.readUInt32BE(ORDINAL), bytes.readUIntBE(CI_RUN, 6)];
-  const id = bytes.toString('hex', 7, ORDINAL).replace(/^(.{8})(.{4})(.{4})(.{4})/, '$1-$2-$3-$4-');
+  const id = bytes.toString('hex', ID, ORDINAL).replace(/^(.{8})(.{4})(.{4})(.{4})/, '$1-$2-$3-$4-');
   return { id, created_at: bytes.readUIntBE(1, 6), ordinal, ciRun };
 }
 

@@ -47,7 +47,8 @@ export class JournaledRuns {
   add(run: NewSubset): void {
     this.#waiting.push(run);
     this.#unsettled.set(nodeOf(run), run.entry);
-    this.#settling.runWithin(limits.putRunsMilliseconds);
+    if (this.#waiting.length === limits.waitingRuns) this.#settling.run().catch(() => {});
+    else this.#settling.runWithin(limits.putRunsMilliseconds);
   }
 
   /** Notes that a transaction puts another run of a node. Returns a function to call when it has ended. */
