@@ -97,8 +97,8 @@ export async function pull(
 }
 
 /** Notes whether the answer with a batch was written. Until then the batch may go to the same node again. */
-export async function settle({ queues }: Store, key: QueueKey, seq: number, isWritten: boolean, at: Millis): Promise<void> {
-  await queues.update(
+export function settle({ queues }: Store, key: QueueKey, seq: number, isWritten: boolean, at: Millis): Soon<unknown> {
+  return queues.update(
     key,
     () => null,
     ({ queue }) => {

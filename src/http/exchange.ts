@@ -102,19 +102,22 @@ export class Exchange implements RequestReceiver, Peer {
     this.options.inFlight.startAnswering();
     if (body instanceof ApiError) {
       this.#fail(body);
-      return;
-    }
-    try {
+    } else {
       this.head.body = body;
-      const result = this.options.handler(this.head);
-      if (result instanceof Promise) result.then(this.#send).catch(this.#fail);
-      else this.#send(result);
+      void this.#respond();
+    }
+  }
+
+  async #respond(): Promise<void> {
+    try {
+      const answer = this.options.handler(this.head);
+      this.#send(answer instanceof Promise ? await answer : answer);
     } catch (error) {
       this.#fail(error);
     }
   }
 
-  readonly #send = (answer: Answer) => {
+  #send(answer: Answer): void {
     this.#body?.release();
     if (!this.#hasLeft && !this.#reserve(answer)) {
       answer.onEnd?.(false);
@@ -131,7 +134,7 @@ export class Exchange implements RequestReceiver, Peer {
     // several GETs at once.
     if (this.head.method === 'POST') this.options.outbox.add(this);
     else this.write();
-  };
+  }
 
   /** Writes the answer, unless the client left since it was known. */
   write(): void {
@@ -185,7 +188,7 @@ export class Exchange implements RequestReceiver, Peer {
       : apiErrors.overloaded('memory', 'too many large answers at once', limits.retryAfterSeconds);
   }
 
-  readonly #fail = (error: unknown) => {
+  #fail(error: unknown): void {
     const { id: request, method, path } = this.head;
     const apiError = error instanceof ApiError ? error : apiErrors.internal(request);
     if (apiError !== error) this.options.log.error({ request, method, path, err: error }, 'internal');
@@ -193,7 +196,7 @@ export class Exchange implements RequestReceiver, Peer {
     this.#unavailable = apiError.reason;
     this.options.observer.failed(this.head, apiError);
     this.#send({ status: apiError.status, body: JSON.stringify({ errors: apiError.errors }), headers: apiError.headers });
-  };
+  }
 
   /** Throttled: while a disk is full, every request that writes fails. */
   #logCause({ cause: err, errors }: ApiError): void {

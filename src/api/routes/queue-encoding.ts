@@ -19,7 +19,7 @@ export interface QueueEncoding {
    */
   empty(pulled: Pulled, url: string | null, echo: object | null): object;
   /** @param files the files of the batch, as a JSON array */
-  batch(queue: QueueInfo, batch: Batch, files: Buffer, echo: object | null): Pick<Answer, 'body' | 'around'>;
+  batch(queue: QueueInfo, batch: Batch, files: Buffer, echo: object | null): Answer;
   textHeaders(batch: Batch): Record<string, string> | undefined;
 }
 

@@ -14,6 +14,7 @@ export const version1: QueueEncoding = {
   }),
   // A batch that repeats a recorded run does not belong to the queue.
   batch: ({ name }, { build_subset_id }, files) => ({
+    status: 200,
     body: files,
     around: aroundFiles({ queue_name: build_subset_id === null ? name : null, build_subset_id }),
   }),

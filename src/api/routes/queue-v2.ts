@@ -1,3 +1,4 @@
+import { json } from '../json.js';
 import type { TestQueueAnswer } from '../messages/test-queue.js';
 import { CONNECT_FAILED, filesToRun, type QueueEncoding } from './queue-encoding.js';
 
@@ -10,7 +11,7 @@ export const version2: QueueEncoding = {
     const files = filesToRun(batch, encoded);
     const times = echo && { times: files.map(({ time_execution }) => time_execution) };
     const answer: TestQueueAnswer = { paths: files.map(({ path }) => path), batch_id: batch.seq, ...times, ...echo };
-    return { body: JSON.stringify(answer) };
+    return json(200, answer);
   },
   textHeaders: ({ seq }) => ({ 'X-Ballast-Batch-Id': String(seq) }),
 };

@@ -33,14 +33,20 @@ async function answerPull(context: Context, request: Request, encoding: QueueEnc
   const { queue, batch, isOtherList } = pulled;
   observe(context, pulled);
   if (isOtherList) return answerOtherList(request, asked, planned.sent, queue, encoding);
-  if (batch) {
-    return answerBatch(context, asked.key, queue.id, batch, files =>
-      request.wantsText ? batchLines(batch, files, encoding) : { status: 200, ...encoding.batch(queue, batch, files, echo) },
-    );
+  if (!batch) {
+    if (request.wantsText) return lines([]);
+    const url = asked.takesNothing ? buildsUrl(context, request, asked.key.build) : null;
+    return json(200, encoding.empty(pulled, url, echo));
   }
-  if (request.wantsText) return lines([]);
-  const url = asked.takesNothing ? buildsUrl(context, request, asked.key.build) : null;
-  return json(200, encoding.empty(pulled, url, echo));
+  try {
+    const files = await context.store.queues.files(queue.id, batch.files);
+    const answer = request.wantsText ? batchLines(batch, files, encoding) : encoding.batch(queue, batch, files, echo);
+    answer.onEnd = wasSent => void settleBatch(context, asked.key, batch, wasSent);
+    return answer;
+  } catch (error) {
+    void settleBatch(context, asked.key, batch, false);
+    throw error;
+  }
 }
 
 function answerNoQueue(request: Request, asked: QueueRequest, sent: SentList | null, encoding: QueueEncoding): Answer {
@@ -67,27 +73,12 @@ function answerConnectFailed({ wantsText }: Request, asked: QueueRequest, encodi
   return wantsText ? codeLine(CONNECT_FAILED.code) : json(200, encoding.connectFailed(asked));
 }
 
-/** @param encode makes the answer from the files of the batch, a JSON array */
-async function answerBatch(
-  { store, now, log }: Context,
-  key: QueueKey,
-  queue: string,
-  batch: Batch,
-  encode: (files: Buffer) => Answer,
-): Promise<Answer> {
-  // The node has the batch only if the answer was written.
-  const settleBatch = (ok: boolean) => {
-    settle(store, key, batch.seq, ok, now()).catch((err: unknown) =>
-      log.error({ err, ok }, 'could not record whether a batch was delivered'),
-    );
-  };
+/** The node has the batch only if the answer was written. */
+async function settleBatch({ store, now, log }: Context, key: QueueKey, { seq }: Batch, ok: boolean): Promise<void> {
   try {
-    const answer = encode(await store.queues.files(queue, batch.files));
-    answer.onEnd = settleBatch;
-    return answer;
-  } catch (error) {
-    settleBatch(false);
-    throw error;
+    await settle(store, key, seq, ok, now());
+  } catch (err) {
+    log.error({ err, ok }, 'could not record whether a batch was delivered');
   }
 }
 

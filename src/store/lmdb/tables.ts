@@ -65,7 +65,7 @@ const OLDEST_VERSION = 5;
  * ciRunKeys      id                                            [project, created_at]
  * ciRunsOfBuild  [digest(project, commit, branch, total), created_at, id]        project
  * journalTurns   number                                        TurnRecord     the journal below store version 10
- * batches        [queue id, last record of the journal]        ChangeRecord[] the changes of a queue, in order; 0: of a copy
+ * batches        [queue id, last record of the journal]        ChangeRecord[] the changes of a queue, in order, see batch-codec.ts; 0: of a copy
  * blobs          [split id, node_index]                        the test files of the node, see split-files.ts
  *                [queue id, block]                             some of its test files, see file-blocks.ts
  *                [queue id, 'weights']                         the weights of all of them, in descending order
