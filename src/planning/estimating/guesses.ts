@@ -9,6 +9,10 @@ const FIRST_GUESS_SECONDS = 1;
 /** Directories further up are not considered: that limits the work for deep paths with a directory each. */
 const MAX_LEVELS = 8;
 
+/** After these the rest of a path begins: that of a file in a directory, or of a test case in a file. */
+const DIRECTORY_ENDS = ['/', '\\'];
+const FILE_ENDS = ['[', ':'];
+
 const OF_FILE = codeOf('file');
 const OF_DIRECTORY = codeOf('directory');
 const OF_SUITE = codeOf('suite');
@@ -64,15 +68,15 @@ export class Guesses {
 
   #timesInside(container: string): number[] {
     const times: number[] = [];
-    // After these the rest of a path begins: that of a file, or of a test case.
-    for (const separator of ['/', '\\', '[', ':']) {
-      const isDirectory = separator === '/' || separator === '\\';
-      const [from, to] = this.list.beginningWith(container + separator);
+    const add = (end: string, isInside: (file: number) => boolean) => {
+      const [from, to] = this.list.beginningWith(container + end);
       for (let file = from; file < to; file++) {
         const time = this.seconds[file]!;
-        if (!Number.isNaN(time) && (isDirectory || fileOf(this.list.at(file)) === container)) times.push(time);
+        if (!Number.isNaN(time) && isInside(file)) times.push(time);
       }
-    }
+    };
+    for (const end of DIRECTORY_ENDS) add(end, () => true);
+    if (this.list.columns.hasCases) for (const end of FILE_ENDS) add(end, file => fileOf(this.list.at(file)) === container);
     return times;
   }
 }

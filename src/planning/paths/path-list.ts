@@ -133,13 +133,18 @@ function jsonContents(paths: readonly string[]): readonly string[] {
 function digestOf(heads: Buffer, ends: Uint32Array): string {
   // Without an escape, the JSON of a path has the bytes of the path.
   if (heads.includes(BACKSLASH)) return digestOfSorted(Array.from(ends, (_, file) => pathIn(heads, ends, file)));
-  const names = Buffer.allocUnsafeSlow(heads.length);
-  let at = 0;
+  // The names follow a copy of the heads: within one block a copy takes a fraction of the time.
+  const bytes = Buffer.allocUnsafeSlow(2 * heads.length);
+  bytes.set(heads);
+  let at = heads.length;
   for (let file = 0; file < ends.length; file++) {
-    at += heads.copy(names, at, startIn(ends, file) + BEFORE.length, ends[file]! - AFTER.length);
-    names[at++] = 0;
+    const start = startIn(ends, file) + BEFORE.length;
+    const end = ends[file]! - AFTER.length;
+    bytes.copyWithin(at, start, end);
+    at += end - start;
+    bytes[at++] = 0;
   }
-  return digestOfNames(names.subarray(0, at));
+  return digestOfNames(bytes.subarray(heads.length, at));
 }
 
 function pathIn(heads: Buffer, ends: Uint32Array, file: number): string {

@@ -31,8 +31,7 @@ export class PlannedFileWriter {
     const file = order[planned]!;
     const start = file === 0 ? 0 : ends[file - 1]!;
     this.bytes.copyWithin(this.at, start, ends[file]!);
-    this.at += ends[file]! - start;
-    this.#writeSeconds(seconds[planned]!);
+    this.at = this.#writeSeconds(seconds[planned]!, this.at + ends[file]! - start);
     this.writeByte(CLOSING_BRACE!);
   }
 
@@ -40,27 +39,38 @@ export class PlannedFileWriter {
     this.bytes[this.at++] = byte;
   }
 
-  #writeSeconds(seconds: number): void {
+  /** Returns where the digits end. */
+  #writeSeconds(seconds: number, at: number): number {
     const weight = toWeight(seconds);
-    // Most estimates are rounded to weights. The digits of a whole number are found in a third of the time.
-    if (toSeconds(weight) === seconds) this.#writeWeight(weight);
-    else this.at += this.bytes.write(Number.isNaN(seconds) ? 'null' : String(seconds), this.at, 'latin1');
+    // Most estimates are rounded to weights. The digits of a whole number are found in a tenth of the time.
+    if (toSeconds(weight) === seconds) return writeWeight(this.bytes, weight, at);
+    return writeAscii(this.bytes, Number.isNaN(seconds) ? 'null' : String(seconds), at);
   }
+}
 
-  /** Writes the seconds of a weight. They have at most 11 digits, so these are the fewest that name the number. */
-  #writeWeight(weight: number): void {
-    let rest = weight % WEIGHTS_PER_SECOND;
-    this.#writeDigits((weight - rest) / WEIGHTS_PER_SECOND);
-    if (rest > 0) this.writeByte(POINT!);
-    for (let unit = WEIGHTS_PER_SECOND / 10; rest > 0; unit /= 10) {
-      const digit = Math.floor(rest / unit);
-      this.writeByte(ZERO! + digit);
-      rest -= digit * unit;
-    }
-  }
+/** Writes a short text, for which a native call takes longer. Returns where it ends. */
+function writeAscii(bytes: Buffer, text: string, at: number): number {
+  for (let i = 0; i < text.length; i++) bytes[at++] = text.charCodeAt(i);
+  return at;
+}
 
-  #writeDigits(whole: number): void {
-    if (whole >= 10) this.#writeDigits(Math.floor(whole / 10));
-    this.writeByte(ZERO! + (whole % 10));
+/** Writes the seconds of a weight. They have at most 11 digits, so these are the fewest that name the number. Returns where they end. */
+function writeWeight(bytes: Buffer, weight: number, at: number): number {
+  // Both are small integers, which are divided several times as fast as other numbers.
+  const whole = Math.floor(weight / WEIGHTS_PER_SECOND) | 0;
+  let rest = (weight - whole * WEIGHTS_PER_SECOND) | 0;
+  let unit = 1;
+  while (unit * 10 <= whole) unit *= 10;
+  for (let left = whole; unit >= 1; unit = (unit / 10) | 0) {
+    const digit = (left / unit) | 0;
+    bytes[at++] = ZERO! + digit;
+    left -= digit * unit;
   }
+  if (rest > 0) bytes[at++] = POINT!;
+  for (unit = WEIGHTS_PER_SECOND / 10; rest > 0; unit = (unit / 10) | 0) {
+    const digit = (rest / unit) | 0;
+    bytes[at++] = ZERO! + digit;
+    rest -= digit * unit;
+  }
+  return at;
 }
