@@ -1,7 +1,7 @@
 import { setImmediate as nextTurn } from 'node:timers/promises';
-import { LRUCache } from 'lru-cache';
 import type { Segments } from '../../engine/segments.js';
 import { limits } from '../../limits.js';
+import { PairCache } from './pair-cache.js';
 import { type NameOfPath, pathNameCache } from './path-name-cache.js';
 import { PathNumbers } from './path-numbers.js';
 import { openTables, type Tables } from './tables.js';
@@ -25,10 +25,10 @@ export interface Parts extends Tables, Committing {
   readonly runs: JournaledRuns;
   /** Times that are not in `timings` yet. */
   readonly timingBuffer: TimingWriteBuffer;
-  /** CI builds whose first use of a split is known to be in `splitRuns`: "split id ci_build_id". */
-  readonly splitUsers: LRUCache<string, true>;
-  /** The files of splits and queues that were read, as in `blobs`: "owner part". A blob never changes. */
-  readonly blobsRead: LRUCache<string, Buffer>;
+  /** CI builds whose first use of a split is known to be in `splitRuns`, by split id and ci_build_id. */
+  readonly splitUsers: PairCache<string, true>;
+  /** The files of splits and queues that were read, as in `blobs`. A blob never changes. */
+  readonly blobsRead: PairCache<number, Buffer>;
   /** Owners of files that were looked up, by split or queue, see shared-files.ts. */
   readonly fileOwners: Map<string, string>;
   /** The split or queue that has the files of a plan as its blobs. */
@@ -60,8 +60,8 @@ export function openParts(dataDir: string, { storeFailed = () => {}, committed =
     timingBuffer,
     runs,
     journal: new Journal(writing, new JournalFiles(dataDir, failure), runs),
-    splitUsers: new LRUCache({ max: limits.cachedSplitUsers }),
-    blobsRead: new LRUCache({ maxSize: limits.fileBlobCacheBytes, sizeCalculation: ({ length }) => length }),
+    splitUsers: new PairCache(limits.cachedSplitUsers, () => 1),
+    blobsRead: new PairCache(limits.fileBlobCacheBytes, ({ length }) => length),
     fileOwners: new Map(),
     storedFiles: new WeakMap(),
     creations: new Map(),

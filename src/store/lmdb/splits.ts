@@ -95,15 +95,17 @@ export function lmdbSplits(parts: Parts) {
     use(key, split, at) {
       const isDue = at - split.used_at >= limits.lastUseUpdateMilliseconds;
       // Most calls come from other nodes of the same CI run, and end here.
-      const user = key.isFixed ? `${split.id} ${key.ci_run}` : null;
-      if (!isDue && (user === null || splitUsers.get(user))) return;
-      const isKnown = user === null || splitRuns.doesExist(useKey(split, key.ci_run));
-      const noted = () => void (user !== null && splitUsers.set(user, true));
+      const { isFixed, ci_run } = key;
+      if (!isDue && (!isFixed || splitUsers.get(split.id, ci_run))) return;
+      const isKnown = !isFixed || splitRuns.doesExist(useKey(split, ci_run));
+      const noted = () => {
+        if (isFixed && !splitUsers.get(split.id, ci_run)) splitUsers.add(split.id, ci_run, true);
+      };
       if (!isDue && isKnown) return noted();
       return commit(parts, () => {
         if (splits.get(key.digest)?.id !== split.id) return;
         if (isDue) change(key, split, () => ({ used_at: at }));
-        if (user !== null) putUse(key, split, at);
+        if (isFixed) putUse(key, split, at);
       }).then(noted);
     },
 

@@ -29,11 +29,10 @@ export function readBlob(parts: BlobParts, id: string, part: number | string): B
 export function readBlobAgain(parts: BlobParts, id: string, part: number): Buffer | undefined {
   const { blobs, blobsRead } = parts;
   const owner = ownerOfFiles(parts, id);
-  const key = `${owner} ${part}`;
-  const known = blobsRead.get(key);
+  const known = blobsRead.get(owner, part);
   if (known) return known;
   const bytes = blobs.get([owner, part]);
-  if (bytes) blobsRead.set(key, bytes);
+  if (bytes) blobsRead.add(owner, part, bytes);
   return bytes;
 }
 
