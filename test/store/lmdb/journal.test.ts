@@ -189,6 +189,19 @@ describe('a backup of a store', () => {
     expect(batchesOf(later, 'a').map(({ seq, handed_at }) => [seq, handed_at])).toEqual(times);
   });
 
+  it('has the version of the Ballast that makes it, because that encodes the changes', async () => {
+    const store = temporaryStore();
+    await store.meta.put('version', STORE_VERSION - 1);
+    await store.journal.write('a', batch(0));
+    const folder = temporaryFolder();
+    await store.root.backup(join(folder, STORE_FILE), true);
+    const reader = newJournal(store);
+    reader.read();
+    const copy = temporaryStore(folder);
+    await reader.complete(copy);
+    expect(copy.meta.get('version')).toBe(STORE_VERSION);
+  });
+
   it('has no changes of queues that expired meanwhile', async () => {
     const store = temporaryStore();
     await store.journal.write('a', batch(0));

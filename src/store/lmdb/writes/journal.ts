@@ -29,9 +29,10 @@ export class Journal {
   #turn: OpenTurn | null = null;
   /** Settles with the last turn that began. */
   #saving: Promise<unknown> = Promise.resolve();
-  /** Encoded changes by queue, oldest first: those that the current checkpoint or one that failed was to write, and those since. */
-  readonly #checkpointing = new Map<string, Buffer[]>();
+  /** Encoded changes by queue, oldest first, that no checkpoint has begun to write. */
   readonly #pending = new Map<string, Buffer[]>();
+  /** The changes before them, while a checkpoint writes them. After a failure the next one writes them, too. */
+  readonly #checkpointing = new Map<string, Buffer[]>();
   /** Runs that the last read found and that were not in the tables then. */
   #runsRead: readonly NewSubset[] = [];
   /** Bytes in the journal that wait for a checkpoint. */
@@ -143,7 +144,7 @@ export class Journal {
     const pending = [...this.#pending].filter(([queue]) => queues.doesExist(queue));
     await putChanges(batches, this.#last, new Map(pending));
     await meta.put('checkpoint', Math.max(this.#last, meta.get('checkpoint') ?? 0));
-    // An older server may serve the store.
+    // A server of an older version may have made the store, and the changes are encoded for this one.
     await meta.put('version', STORE_VERSION);
     await meta.remove('journal');
   }
