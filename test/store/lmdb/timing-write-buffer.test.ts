@@ -1,6 +1,8 @@
+import { setImmediate as nextTurn } from 'node:timers/promises';
 import { describe, expect, it, onTestFinished } from 'vitest';
 import { limits } from '../../../src/limits.js';
 import { openLog } from '../../../src/server/log.js';
+import { decodeTimings } from '../../../src/store/lmdb/codecs/timing-codec.js';
 import { closeParts, openParts, type Parts } from '../../../src/store/lmdb/parts.js';
 import { PathNumbers } from '../../../src/store/lmdb/path-numbers.js';
 import { applyPendingRuns } from '../../../src/store/lmdb/writes/apply-times.js';
@@ -63,6 +65,25 @@ describe('times that were just recorded', () => {
     await applyPendingRuns(next, openLog('silent'));
     expect(secondsOf(next, 1, ['a_spec.rb'])).toEqual([7]);
   });
+});
+
+it('times that one change adds in several turns are saved together', async () => {
+  const store = temporaryStore();
+  const { timingBuffer } = store;
+  await recordRun(store, 1, key, run({ 'a_spec.rb': 5 }), NOW);
+  await timingBuffer.save();
+  const path = store.pathNumbers.get(1, 'a_spec.rb')!;
+  await store.pendingRuns.put(1, [[1, 0, 1]]);
+  const changed = timingBuffer.undivided(async () => {
+    for (const build of [7, 8]) {
+      timingBuffer.measure(path, 1, 1, { build, at: NOW + build, began: NOW + build, run: 'first', seconds: 9 });
+      await nextTurn();
+    }
+    timingBuffer.markApplied(1);
+  });
+  await Promise.all([timingBuffer.save(), changed]);
+  expect(decodeTimings(store.timings.get(path)!).timings.find(({ branch }) => branch === 1)).toMatchObject({ build: 8 });
+  expect(store.pendingRuns.getCount()).toBe(0);
 });
 
 it('times of a path are one record of bounded size, for any number of builds and branches', async () => {

@@ -106,13 +106,15 @@ export class JournaledRuns {
     // The default branch of a project follows its first build.
     await this.tables.root.committed;
     const parts = { projects: this.#projects, timingBuffer: this.timingBuffer };
-    let isApplied = true;
-    for (const [i, { bytes }] of waiting.entries()) {
-      const run = put[i]!;
-      // The buffer had room when these paths were interned. Where this fails, the next start repeats it, because `pendingRuns` has the run.
-      if (typeof run === 'object') await applyTimes(parts, bytes, run, nextTurn).catch(() => (isApplied = false));
-    }
-    if (isApplied) this.timingBuffer.markApplied(entry);
+    await this.timingBuffer.undivided(async () => {
+      let isApplied = true;
+      for (const [i, { bytes }] of waiting.entries()) {
+        const run = put[i]!;
+        // The buffer had room when these paths were interned. Where this fails, the next start repeats it, because `pendingRuns` has the run.
+        if (typeof run === 'object') await applyTimes(parts, bytes, run, nextTurn).catch(() => (isApplied = false));
+      }
+      if (isApplied) this.timingBuffer.markApplied(entry);
+    });
   }
 
   #createdAt(number: number): Millis {

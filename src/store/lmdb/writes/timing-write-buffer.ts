@@ -30,6 +30,7 @@ export class TimingWriteBuffer {
   #unnamedCharacters = 0;
   readonly #naming = new CoalescedTask(() => this.#name());
   readonly #saves = new CoalescedTask(() => this.#save());
+  #undivided: Promise<void> = Promise.resolve();
   #nextEntry: number | null = null;
   /** How many runs of each project were applied, and how often paths were deleted. Both only grow, and so does their sum. */
   readonly #runs = new Map<number, number>();
@@ -114,6 +115,11 @@ export class TimingWriteBuffer {
     this.#deletions += 1;
   }
 
+  /** Makes changes, maybe in several turns, that are saved together with what they mark as applied. They must not wait for a save. */
+  undivided(change: () => Promise<void>): Promise<void> {
+    return (this.#undivided = change());
+  }
+
   /** Notes that the buffer has all times of a run of a project. */
   noteRun(project: number): void {
     this.#runs.set(project, (this.#runs.get(project) ?? 0) + 1);
@@ -156,6 +162,11 @@ export class TimingWriteBuffer {
   }
 
   async #save(): Promise<void> {
+    let change: Promise<void>;
+    do {
+      change = this.#undivided;
+      await change;
+    } while (change !== this.#undivided);
     const applied = this.#applied;
     const saving = new Map<number, PathTimings>();
     const unnamed = new Map<number, PathTimings>();
