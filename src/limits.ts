@@ -91,7 +91,7 @@ export const limits = {
 
   /** Timings that are looked up, changed or written, and records or batches that are put, in one turn of the event loop: about a millisecond. */
   timingsPerTurn: 250,
-  putsPerTurn: 100,
+  putsPerTurn: 200,
   /** Changed timings are written after this time, or as soon as this many are buffered. */
   timingFlushMilliseconds: 250,
   bufferedTimings: 20_000,
