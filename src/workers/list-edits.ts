@@ -22,9 +22,12 @@ interface Common {
 
 /** Edits may replace this part of an array: more of it is parsed faster as a whole. */
 const MOST_EDITED = 1 / 16;
-/** Bytes that are searched for a piece that both arrays have, at first and, as a multiple of the array, in all. */
+/** Bytes that are searched for a piece at first, and beyond the length of the array in all. */
 const FIRST_WINDOW = 4096;
-const MOST_SEARCHED = 4;
+const EXTRA_SEARCHED = 32 * FIRST_WINDOW;
+/** A piece is found by its last bytes: the time of a search may grow with what is searched for. A place that only looks right counts as many bytes. */
+const NEEDLE = 64;
+const WRONG_PLACE = 128;
 
 /**
  * Finds the edits that make an array another one. Null: they would be large. What is between two edits are pieces of the first array, which are
@@ -71,7 +74,7 @@ class Search {
     readonly array: CutArray,
     readonly other: Buffer,
   ) {
-    this.#bytesLeft = MOST_SEARCHED * other.length;
+    this.#bytesLeft = other.length + EXTRA_SEARCHED;
   }
 
   /**
@@ -79,17 +82,29 @@ class Search {
    * later ones in larger windows, so that it takes about as long as the edit is large.
    */
   next(from: number, start: number): Common | null {
-    const { array, other } = this;
-    const { text, cuts } = array;
     // Not the last one, because it ends with the bracket.
-    const most = cuts.length - 3;
+    const most = this.array.cuts.length - 3;
     for (let skipped = 0, window = FIRST_WINDOW; from <= most && this.#bytesLeft > 0; skipped = 2 * skipped + 1, window *= 2) {
       const piece = Math.min(most, from + skipped);
-      const searched = other.subarray(start, start + window);
-      const found = searched.indexOf(text.subarray(cuts[piece]!, cuts[piece + 1]!));
-      if (found >= 0) return this.#first({ piece, at: start + found }, from, start);
-      this.#bytesLeft -= searched.length;
-      if (piece === most && start + window >= other.length) return null;
+      const at = this.#find(piece, start, start + window);
+      if (at !== null) return this.#first({ piece, at }, from, start);
+      if (piece === most && start + window >= this.other.length) return null;
+    }
+    return null;
+  }
+
+  /** Finds a piece of the array in a window of the other one; null: it is not there. */
+  #find(piece: number, start: number, end: number): number | null {
+    const { array, other } = this;
+    const { text, cuts } = array;
+    const [begin, stop] = [cuts[piece]!, cuts[piece + 1]!];
+    const needle = text.subarray(Math.max(begin, stop - NEEDLE), stop);
+    const searched = other.subarray(start, end);
+    this.#bytesLeft -= searched.length;
+    for (let found = searched.indexOf(needle); found >= 0 && this.#bytesLeft > 0; found = searched.indexOf(needle, found + 1)) {
+      const at = start + found + needle.length - (stop - begin);
+      if (at >= start && text.compare(other, at, at + stop - begin, begin, stop) === 0) return at;
+      this.#bytesLeft -= WRONG_PLACE;
     }
     return null;
   }

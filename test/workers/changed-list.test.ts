@@ -150,6 +150,8 @@ describe('a body with a changed list', () => {
 });
 
 const filesOf = (from: number, to: number) => Array.from({ length: to - from }, (_, i) => `spec/area/file_${10_000 + from + i}_spec.rb`);
+const nestedFiles = (from: number, to: number) =>
+  Array.from({ length: to - from }, (_, i) => `packages/${10_000 + from + i}/${'source/'.repeat(10)}index.test.ts`);
 const listOf = (paths: readonly string[]) => JSON.stringify(paths.map(each => ({ path: each })));
 const changed = (before: readonly string[], after: readonly string[]) =>
   changedList(parsed('test_files', listOf(before))!, Buffer.from(listOf(after)));
@@ -162,6 +164,11 @@ describe('a changed list', () => {
     ['files that were removed at the end', filesOf(0, 2100), filesOf(0, 2000)],
     ['another first and last file', filesOf(0, 2000), ['spec/aaa', ...filesOf(1, 1999), 'spec/zzz']],
     ['files in another order', filesOf(0, 2000), [...filesOf(0, 500), ...filesOf(510, 2000), ...filesOf(500, 510)]],
+    [
+      'files in directories of the same content',
+      nestedFiles(0, 2000),
+      [...nestedFiles(0, 500), ...nestedFiles(510, 2000), ...nestedFiles(3000, 3010)],
+    ],
     ['the same files', filesOf(0, 2000), filesOf(0, 2000)],
   ])('is not parsed as a whole with %s', (_, before, after) => {
     expect(contentOf(changed(before, after)!)).toEqual(contentOf(parsed('test_files', listOf(after))!));
@@ -174,6 +181,15 @@ describe('a changed list', () => {
     ['a path that was listed twice', [...filesOf(0, 2000), ...filesOf(0, 1)], filesOf(0, 2000)],
   ])('is parsed as a whole with %s', (_, before, after) => {
     expect(changed(before, after)).toBeNull();
+  });
+
+  it('is found or not in a short time, whatever is searched for', () => {
+    const path = (file: number) => `b${'a'.repeat(3000)}${file}`;
+    const before = Array.from({ length: 500 }, (_, file) => path(file));
+    const after = before.map((_, file) => `${'a'.repeat(3000)}${file}`);
+    const began = performance.now();
+    expect(changed(before, after)).toBeNull();
+    expect(performance.now() - began).toBeLessThan(2000);
   });
 
   it('keeps the numbers of the store', () => {
