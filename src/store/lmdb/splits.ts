@@ -1,4 +1,5 @@
 import { randomUUID } from 'node:crypto';
+import { asBuffer } from '../../bytes.js';
 import { beginningCiRun } from '../../engine/ci-run.js';
 import { digest } from '../../engine/digest.js';
 import { buildDigest, type SplitKey } from '../../engine/keys.js';
@@ -8,7 +9,7 @@ import { segment } from '../../engine/segments.js';
 import { limits } from '../../limits.js';
 import { runsRecordedOf } from './builds.js';
 import { putCiRun } from './ci-runs.js';
-import { asBuffer, BASIS } from './codecs/file-blocks.js';
+import { BASIS } from './codecs/file-blocks.js';
 import { encodeSplitFiles, filesInBlob } from './codecs/split-files.js';
 import { DecodedRecords } from './decoded-records.js';
 import { toForecast } from './forecasts.js';

@@ -1,4 +1,5 @@
 import { apiErrors } from '../../../api-error.js';
+import { asBuffer } from '../../../bytes.js';
 import type { NewQueue } from '../../../engine/ports/queues.js';
 import { type Segments, segment } from '../../../engine/segments.js';
 import type { PathTimes } from '../../../planning/estimating/estimate.js';
@@ -59,10 +60,6 @@ export function blocksOfQueue(parts: BlobParts, queue: string): number {
 export function weightsOfQueue(parts: BlobParts, queue: string): Float64Array {
   const weights = readBlob(parts, queue, WEIGHTS)!;
   return new Float64Array(new Uint8Array(weights).buffer, 0, weights.length / Float64Array.BYTES_PER_ELEMENT);
-}
-
-export function asBuffer({ buffer, byteOffset, byteLength }: ArrayBufferView): Buffer {
-  return Buffer.from(buffer as ArrayBuffer, byteOffset, byteLength);
 }
 
 /** Few files take more bytes in a list. A longer list moves to a larger buffer. */
