@@ -51,9 +51,12 @@ export function changedList(base: KnownList, text: Buffer): KnownList | null {
     const gone = entriesIn(old.text, old.cuts[from]!, old.cuts[to]!, name)!;
     const come = entriesIn(text, start, end, name);
     if (!come) return null;
-    removed.push(...gone.paths);
-    added.push(...come.paths);
-    for (let i = 0; i < come.paths.length; i++) cuts.push(come.cuts[i]!);
+    // Not by spreads: an edit may have more entries than a call may have arguments.
+    for (const path of gone.paths) removed.push(path);
+    for (let i = 0; i < come.paths.length; i++) {
+      added.push(come.paths[i]!);
+      cuts.push(come.cuts[i]!);
+    }
     containers += come.containers - gone.containers;
     piece = to;
     shift = end - old.cuts[to]!;

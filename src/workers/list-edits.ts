@@ -25,8 +25,9 @@ const MOST_EDITED = 1 / 16;
 /** Bytes that are searched for a piece at first, and beyond the length of the array in all. */
 const FIRST_WINDOW = 4096;
 const EXTRA_SEARCHED = 32 * FIRST_WINDOW;
-/** A piece is found by its last bytes: the time of a search may grow with what is searched for. A place that only looks right counts as many bytes. */
+/** A piece is found by its last bytes, because the time of a search may grow with the length of what is searched for. */
 const NEEDLE = 64;
+/** A place that only looks right counts as the bytes of the piece, which may have been compared there, and at least as many as these. */
 const WRONG_PLACE = 128;
 
 /**
@@ -104,7 +105,7 @@ class Search {
     for (let found = searched.indexOf(needle); found >= 0 && this.#bytesLeft > 0; found = searched.indexOf(needle, found + 1)) {
       const at = start + found + needle.length - (stop - begin);
       if (at >= start && text.compare(other, at, at + stop - begin, begin, stop) === 0) return at;
-      this.#bytesLeft -= WRONG_PLACE;
+      this.#bytesLeft -= Math.max(WRONG_PLACE, stop - begin);
     }
     return null;
   }

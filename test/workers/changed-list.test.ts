@@ -192,6 +192,26 @@ describe('a changed list', () => {
     expect(performance.now() - began).toBeLessThan(2000);
   });
 
+  it('is found or not in a short time, however long the entries are that are compared', () => {
+    const paths = Array.from({ length: 1100 }, (_, file) => `"p${10_000 + file}"`);
+    const [window, almost] = [2 ** 22, `${' '.repeat(55)}"needle",`];
+    // The piece that is searched for in this window is blanks and a path. The window has as many, and then that path again and again.
+    const before = paths.with(1023, `${' '.repeat(window / 2)}"needle"`).join();
+    const after = `"zzz",${' '.repeat(window / 2)}${almost.repeat(window / 150)}${' '.repeat(2 * window)}${paths.slice(1).join()}`;
+    const base = parsed('paths', `[${before}]`)!;
+    const began = performance.now();
+    expect(changedList(base, Buffer.from(`[${after}]`))).toBeNull();
+    expect(performance.now() - began).toBeLessThan(500);
+  });
+
+  it('may have more new files than a call may have arguments', () => {
+    const more = Array.from({ length: 150_000 }, (_, i) => `"${(50_000 + i).toString(36)}"`);
+    const long = `"first",${' '.repeat(18_000_000)}"second"`;
+    const base = parsed('paths', `[${long},"third"]`)!;
+    const list = changedList(base, Buffer.from(`[${long},${more.join()},"third"]`))!;
+    expect(list.columns.ends.length).toBe(150_003);
+  });
+
   it('keeps the numbers of the store', () => {
     const base = parsed('test_files', listOf(filesOf(0, 2000)))!;
     base.columns.numbers.forEach((_, file, numbers) => void (numbers[file] = file + 1));
