@@ -32,7 +32,7 @@ async function prepareSmall<K extends keyof Posts>(context: Context, job: K, req
 
   if (request.token === null && sent instanceof ApiError) throw sent;
   const token = request.token ?? tokenInBody(sent as RawParameters);
-  if (files >= limits.pooledTestFiles) return prepareLarge(context, job, { body: [new Uint8Array(body)], token, hasLeft });
+  if (files >= limits.pooledTestFiles) return prepareLarge(context, job, { body: [copy ?? new Uint8Array(body)], token, hasLeft });
   // Every pull and recording comes along here, and nearly always without a wait.
   const owner = authenticate(store.access, token, tokenHeader);
   const project = owner instanceof Promise ? await owner : owner;
