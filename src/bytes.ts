@@ -13,7 +13,7 @@ export function shareBytes(bytes: Uint8Array): Uint8Array {
   return copy;
 }
 
-/** Bytes that one native comparison takes at first, and at most: the more were the same, the more are likely to be. */
+/** Bytes of the first native comparison, and of the largest. Each is twice the last: the more were the same, the more are likely to be. */
 const FIRST_COMPARED = 256;
 const MOST_COMPARED = 65_536;
 /** So few bytes are compared faster by a loop. */

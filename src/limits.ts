@@ -95,7 +95,7 @@ export const limits = {
   /** Changed timings are written after this time, or as soon as this many are buffered. */
   timingFlushMilliseconds: 250,
   bufferedTimings: 20_000,
-  /** Recorded runs are put into the tables within this time, or when this many wait, a larger one at once; builds whose age is kept. */
+  /** Time that recorded runs wait to be put into the tables, how many may wait, size of a run that is put at once, and builds whose age is cached. */
   putRunsMilliseconds: 50,
   waitingRuns: 500,
   journaledRunBytes: 65_536,
@@ -165,7 +165,7 @@ export const limits = {
   /** Body of a request of the dashboard; beyond it 413. */
   dashboardBodyBytes: 65_536,
 
-  /** Tokens that were found, CI builds that are known to use a split, and splits and queues whose files were found: requests need not read them. */
+  /** Cached: hashes of valid tokens, CI builds that use a split, and splits and queues with the owners of their files. */
   foundTokens: 1000,
   cachedSplitUsers: 2000,
   cachedFileOwners: 20_000,

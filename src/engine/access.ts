@@ -26,8 +26,8 @@ export async function createToken(access: Access, project: number, at: Millis, t
 }
 
 /**
- * The hashes of tokens that were found, because a SHA-256 takes ten times as long as a look-up. A Map compares texts only when their hashes
- * are equal, which have a random seed in each process.
+ * The hashes of tokens that were found, because a SHA-256 takes ten times as long as a look-up. The duration of a look-up reveals no token: a Map
+ * compares texts only when their hashes are equal, and these have a random seed in each process.
  */
 const foundHashes = new Map<string, string>();
 

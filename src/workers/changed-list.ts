@@ -10,12 +10,12 @@ import type { KnownList } from './known-lists.js';
 import { findEdits } from './list-edits.js';
 import { cutPieces, shareCuts } from './list-pieces.js';
 
-/** Entries of a list, one after the other. */
+/** Adjacent entries of a list. */
 interface Entries {
   paths: string[];
   /** Where the text of each begins, and where that of the last one ends. */
   cuts: number[];
-  /** How many brackets they have that open an object or array. */
+  /** How many opening brackets they have. */
   containers: number;
 }
 
@@ -23,17 +23,17 @@ const NO_ENTRIES: Entries = { paths: [], cuts: [], containers: 0 };
 const [COMMA, OPENING_BRACKET, CLOSING_BRACKET] = Buffer.from(',[]');
 
 /**
- * Returns the list in a text, of which only the entries are parsed that another list does not have. Null: the text must be parsed as a whole.
+ * Returns the list in a text. Only the entries that another list lacks are parsed. Null: the text must be parsed as a whole.
  *
- * It is valid if each part is. A part that the other list has as well, from the beginning of an entry to the comma after one, is entries
- * there, so it is entries here if what comes before it is. A new part is entries if it is an array in brackets instead of the
+ * The text is valid if each of its parts consists of whole entries. A part that both lists have begins and ends at commas between
+ * entries of the other list, so it is whole entries here if what comes before it is. A new part is parsed with brackets in place of the
  * commas around it.
  * @param text of an array, which may be invalid
  */
 export function changedList(base: KnownList, text: Buffer): KnownList | null {
   const { name, columns } = base;
   const old = { text: asBuffer(base.text), cuts: base.cuts };
-  // A path that is listed twice remains when one of its entries is removed.
+  // If a path is listed twice, it remains when one of its entries is removed.
   if (old.cuts.length - 1 !== columns.ends.length) return null;
   const edits = findEdits(old, text);
   if (!edits) return null;
@@ -68,7 +68,7 @@ export function changedList(base: KnownList, text: Buffer): KnownList | null {
   return { name, text: shareBytes(text), cuts: shareCuts(cuts), containers, columns: list.columns, times: null };
 }
 
-/** The entries in some bytes of the text of an array. Null: they are none, or not valid. */
+/** The entries in a part of the text of an array. Null: the part has none, or is not valid. */
 function entriesIn(text: Buffer, start: number, end: number, name: ListName): Entries | null {
   if (start === end) return NO_ENTRIES;
   if (text[end - 1] !== (end === text.length ? CLOSING_BRACKET : COMMA)) return null;

@@ -14,15 +14,15 @@ export interface ListEdit {
   end: number;
 }
 
-/** Both arrays go on with this piece of the one, at this byte of the other. */
+/** A place from which both arrays are the same: a piece of the one, and a byte of the other. */
 interface Common {
   piece: number;
   at: number;
 }
 
-/** Edits may replace this part of an array: more of it is parsed faster as a whole. */
+/** The largest part of an array that edits may replace. Beyond it, parsing the whole array is faster. */
 const MOST_EDITED = 1 / 16;
-/** Bytes that are searched for a piece at first, and beyond the length of the array in all. */
+/** Bytes of the first search for a piece, and bytes that all searches may take beyond the length of the array. */
 const FIRST_WINDOW = 4096;
 const EXTRA_SEARCHED = 32 * FIRST_WINDOW;
 /** A piece is found by its last bytes, because the time of a search may grow with the length of what is searched for. */
@@ -31,8 +31,8 @@ const NEEDLE = 64;
 const WRONG_PLACE = 128;
 
 /**
- * Finds the edits that make an array another one. Null: they would be large. What is between two edits are pieces of the first array, which are
- * the same bytes in the other one. The last piece is only there at the end.
+ * Finds the edits that turn an array into another one. Null: they would be large. Between two edits, both have the same pieces of the first
+ * array. Its last piece is only at the end, because it has the closing bracket.
  */
 export function findEdits(array: CutArray, other: Buffer): ListEdit[] | null {
   const { text, cuts } = array;
@@ -79,11 +79,11 @@ class Search {
   }
 
   /**
-   * Finds where both go on, from a piece of the array and a byte of the other one on; null: nowhere. It looks for the first piece, then for
-   * later ones in larger windows, so that it takes about as long as the edit is large.
+   * Finds the next place from which both are the same, after a piece of the array and a byte of the other one; null: there is none. It looks for
+   * the first piece, then for later ones in larger windows, so that its time grows with the size of the edit.
    */
   next(from: number, start: number): Common | null {
-    // Not the last one, because it ends with the bracket.
+    // The last piece ends with the bracket, so it is not searched for.
     const most = this.array.cuts.length - 3;
     for (let skipped = 0, window = FIRST_WINDOW; from <= most && this.#bytesLeft > 0; skipped = 2 * skipped + 1, window *= 2) {
       const piece = Math.min(most, from + skipped);
@@ -110,7 +110,7 @@ class Search {
     return null;
   }
 
-  /** Goes back over pieces that both have. */
+  /** Moves a place back over pieces that are the same. */
   #first({ piece, at }: Common, from: number, start: number): Common {
     const { array, other } = this;
     const { text, cuts } = array;

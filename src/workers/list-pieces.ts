@@ -2,7 +2,10 @@ import { sharedMemory } from '../bytes.js';
 
 const [QUOTE, BACKSLASH, COMMA, OPENING_BRACKET, OPENING_BRACE, CLOSING_BRACKET, CLOSING_BRACE] = Buffer.from('"\\,[{]}');
 
-/** The pieces of a JSON array: each entry with the comma or bracket after it. Returns where each begins, and where the last one ends. */
+/**
+ * The pieces of a JSON array: each entry with the comma or bracket after it. Returns where each begins, and where the last one ends.
+ * @param array it is valid and not empty
+ */
 export function cutPieces(array: Uint8Array): number[] {
   const cuts = [1];
   let depth = 0;

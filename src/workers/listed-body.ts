@@ -67,7 +67,7 @@ function decodeListed(body: Buffer, name: ListName | null, base: KnownList | und
 
 /** A body whose list is parsed by itself. */
 interface CutBody {
-  /** What is an array if the body is valid. */
+  /** The list, which may be invalid. */
   text: Buffer;
   /** The body with a placeholder in place of the list, and its parameters. */
   restBytes: Buffer;

@@ -7,7 +7,7 @@ import { RemainingFiles } from '../batching/remaining-files.js';
  * @param weights in descending order
  */
 export function usefulNodes(weights: Float64Array): number {
-  // Where no time is known, all files are guessed to take as long, and each fills a bin.
+  // Without a known time all guesses are equal, and each file fills a node.
   if (weights[0] === weights.at(-1)) return Math.max(1, weights.length);
   const remaining = new RemainingFiles(weights);
   let nodes = 0;

@@ -17,7 +17,7 @@ export function changeList(list: PathList, removed: readonly string[], added: Pa
 }
 
 function partsOf(list: PathList, removed: readonly string[], added: PathList): Part[] {
-  /** By file of the list: it is removed. */
+  /** The files of the list that are removed. */
   const isRemoved = new Set(removed.map(path => list.indexOf(path)));
   /** The added files that the list lacks, and the file of the list that each comes before. */
   const places: { added: number; before: number }[] = [];

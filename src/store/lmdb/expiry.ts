@@ -18,14 +18,14 @@ export type Count = (kind: ExpiringKind) => void;
 /**
  * Makes one step of the sweep: deletes about `limits.expiredPerStep` records that are older than `before`. Resolves with whether more
  * may be left. The table `expiry` has the kinds and keys of expiring records, by time:
- *   build         build number                         its first run; it expires with its last one
+ *   build         build number                         one entry for all its runs, by the time of the oldest
  *   subset        build number, node_index, run        the same of each run, below store version 11
  *   split         key in splits, split id
  *   queue         queue id, key in queuesOfNodeBuild
  *   ci_run        id
  *   ci_run        project, id                          by the time when it began
  *   day           key in days
- *   files         split or queue whose blobs no other one has
+ *   files         id of the blobs that no split or queue has any longer
  *
  * @param drop called with the key of each queue that expires
  */

@@ -17,7 +17,7 @@ export function ownerOfFiles({ filesOf, fileOwners }: Pick<Parts, 'filesOf' | 'f
   return owner;
 }
 
-/** Whether another split or queue can have the files of one. Reads within a write transaction. */
+/** Whether the files of an owner exist and are not being deleted. Reads within a write transaction. */
 export function canShareFiles({ blobs, expiry }: Pick<Tables, 'blobs' | 'expiry'>, owner: string): boolean {
   return blobs.doesExist([owner, 0]) && !expiry.doesExist(released(owner));
 }
@@ -25,13 +25,13 @@ export function canShareFiles({ blobs, expiry }: Pick<Tables, 'blobs' | 'expiry'
 /** Gives a new split or queue the files of another one, within a write transaction. */
 export function shareFiles(tables: Pick<Tables, 'filesOf' | 'fileUsers'>, owner: string, id: string): void {
   const { filesOf, fileUsers } = tables;
-  // The first to share them. Later the owner itself may have expired.
+  // Without users, the owner has its files to itself. With users, it is one of them, or has expired.
   if (!hasUsers(tables, owner)) void fileUsers.put([owner, owner], true);
   void filesOf.put(id, owner);
   void fileUsers.put([owner, id], true);
 }
 
-/** Notes that a split or queue needs its files no longer, within a write transaction. The last one has them expire at once. */
+/** Notes that a split or queue no longer needs its files, within a write transaction. The files of the last one expire at once. */
 export function releaseFiles(tables: Pick<Tables, 'filesOf' | 'fileUsers' | 'expiry'>, id: string): void {
   const { filesOf, fileUsers, expiry } = tables;
   const owner = filesOf.get(id) ?? id;

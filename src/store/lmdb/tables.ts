@@ -36,7 +36,7 @@ const OLDEST_VERSION = 5;
  * times are Millis.
  *
  * table          key                                           value
- * meta           'version' | 'nextProject' | 'nextBuild' | 'readiness' | 'checkpoint' | 'known' | 'lastOrdinal' | 'backup' | 'journal'  number
+ * meta           'version' | 'nextProject' | 'nextBuild' | 'readiness' | 'checkpoint' | 'recorded' | 'known' | 'lastOrdinal' | 'backup' | 'journal'  number
  * projects       project (1, 2, ...)                           ProjectRecord
  * projectNames   name                                          project
  * tokens         first 32 hex digits of the token's SHA-256    TokenRecord

@@ -4,11 +4,11 @@ const NUMBER_BYTES = 9;
 const CODE_UNIT_BYTES = 3;
 
 /**
- * Writes messages in msgpack of arrays, numbers, strings and bytes; null and undefined become nil. It takes half of the time of msgpackr, which
- * looks at the type of each value.
+ * Writes arrays, numbers, strings and bytes in msgpack; null and undefined become nil. It takes half the time of msgpackr, which looks at the
+ * type of each value.
  */
 export class MsgpackWriter {
-  /** Messages one after another. A full room is left to its messages. */
+  /** Memory for messages, which lie end to end. A full room belongs to its messages, and a new one is allocated. */
   #room = Buffer.allocUnsafe(ROOM_BYTES);
   #from = 0;
   #end = 0;

@@ -10,7 +10,7 @@ import { subsetHead } from './subset-codec.js';
  */
 const RUN = 2;
 
-/** What the key of its build and the run itself do not have. */
+/** A NewSubset without the digest of its build and the time, which follow from the rest. */
 type RunRecord = [
   entry: number,
   project: number,

@@ -13,7 +13,7 @@ export interface Creation<T> {
   name: string;
   id: string;
   expiry: ExpiryKey;
-  /** Its files, or the split or queue whose files it has as well. */
+  /** Its files, or the id of the split or queue that owns them. */
   files: NewFiles | string;
   /** Returns the existing record; null: there is none. */
   find(): T | null;

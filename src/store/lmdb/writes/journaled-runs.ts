@@ -12,8 +12,8 @@ import { mayHaveRun, type NewSubset, type PutSubset, putSubsets } from './put-su
 import type { TimingWriteBuffer } from './timing-write-buffer.js';
 
 /**
- * Recorded runs that are in the journal and not yet in the tables. The next write transaction puts them, whatever else it does, and some
- * milliseconds later there is one. Who reads what runs change settles them first.
+ * Recorded runs that are in the journal and not yet in the tables. The next write transaction puts them, whatever else it does. If there is
+ * none within `limits.putRunsMilliseconds`, one is made for them. A read of what runs change settles them first.
  */
 export class JournaledRuns {
   #waiting: NewSubset[] = [];
