@@ -13,6 +13,9 @@ import { JournalFiles } from './writes/journal-files.js';
 import { JournaledRuns } from './writes/journaled-runs.js';
 import { TimingWriteBuffer } from './writes/timing-write-buffer.js';
 
+/** Memory of a blob in a cache besides its bytes. Nodes without files have blobs of two bytes. */
+const BLOB_OVERHEAD_BYTES = 400;
+
 /** The tables of an open store, and the parts that read and write them. The groups of the port are made of these parts. */
 export interface Parts extends Tables, Committing {
   readonly failure: Failure;
@@ -61,7 +64,7 @@ export function openParts(dataDir: string, { storeFailed = () => {}, committed =
     runs,
     journal: new Journal(writing, new JournalFiles(dataDir, failure), runs),
     splitUsers: new PairCache(limits.cachedSplitUsers, () => 1),
-    blobsRead: new PairCache(limits.fileBlobCacheBytes, ({ length }) => length),
+    blobsRead: new PairCache(limits.fileBlobCacheBytes, ({ length }) => BLOB_OVERHEAD_BYTES + length),
     fileOwners: new Map(),
     storedFiles: new WeakMap(),
     creations: new Map(),

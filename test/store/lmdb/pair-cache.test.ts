@@ -1,5 +1,7 @@
 import { expect, it } from 'vitest';
+import { limits } from '../../../src/limits.js';
 import { PairCache } from '../../../src/store/lmdb/pair-cache.js';
+import { temporaryStore } from './temporary-store.js';
 
 it('a cache of pairs has what was added since it was full', () => {
   const cache = new PairCache<number, string>(10, ({ length }) => length);
@@ -15,4 +17,12 @@ it('a cache of pairs has what was added since it was full', () => {
   ]);
   cache.add('b', 2, 'y');
   expect([cache.get('a', 1), cache.get('b', 1), cache.get('b', 2)]).toEqual([undefined, undefined, 'y']);
+});
+
+it('the cache of files is bounded when many nodes have none', () => {
+  const { blobsRead } = temporaryStore();
+  const nodes = Math.ceil(limits.fileBlobCacheBytes / 200);
+  const none = Buffer.from('[]');
+  for (let node = 0; node < nodes; node++) blobsRead.add('split', node, none);
+  expect([blobsRead.get('split', 0), blobsRead.get('split', nodes - 1)]).toEqual([undefined, none]);
 });
