@@ -60,8 +60,8 @@ async function prepareLarge<K extends keyof Posts>(
 }
 
 /**
- * Prepares a large body whose list of test files is known, without parsing the list. Returns a task for a worker thread where that must plan, and
- * null where it must decode the whole body.
+ * Prepares a large body whose list of test files is known, without parsing the list. Returns a task if a worker thread must plan it. Null: a
+ * worker thread must decode the whole body.
  */
 async function prepareKnown<K extends keyof Posts>(
   { store, workers, tokenHeader, pullCost }: Context,

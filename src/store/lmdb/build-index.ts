@@ -35,7 +35,7 @@ const FILTERS = 7;
 /** The filters of builds that name no commit, which many builds share. */
 const commonFilters = new LRUCache<string, readonly string[]>({ max: 200 });
 
-/** The first filters that find a build. */
+/** The keys of the filters that find a build. @param count 8: those of store version 10 and below */
 export function filterKeys(project: number, { commit_hash, branch, node_total }: BuildKey, count = FILTERS): string[] {
   const name = `${project} ${node_total} ${branch}`;
   let common = commonFilters.get(name);
@@ -89,7 +89,7 @@ export function unindexBuild(tables: IndexTables, { project, places, ...key }: B
   return changed;
 }
 
-/** Returns what `buildCounts` has of a filter, or would have. */
+/** Returns what `buildCounts` has of a filter, or would have of one that names all of a build. */
 function countOf({ buildCounts, buildNumbers }: IndexTables, key: string, filter: BuildFilter): BuildCountRecord {
   const isWhole = filter.commit_hash !== undefined && filter.branch !== undefined && filter.node_total !== undefined;
   if (!isWhole) return buildCounts.get(key) ?? NONE;

@@ -1,6 +1,6 @@
 /**
- * A cache under pairs of keys, such as a split and a node. It is emptied when it is full. A look-up takes a tenth of the time of one under a
- * joined text, which would be made and hashed each time.
+ * A cache whose keys are pairs, such as a split and a node. It is emptied when it is full. A look-up takes a tenth of the time of one with a
+ * joined key, which would be made and hashed each time.
  */
 export class PairCache<Part, Value> {
   #values = new Map<string, Map<Part, Value>>();

@@ -32,9 +32,9 @@ export interface Parts extends Tables, Committing {
   readonly splitUsers: PairCache<string, true>;
   /** The files of splits and queues that were read, as in `blobs`. A blob never changes. */
   readonly blobsRead: PairCache<number, Buffer>;
-  /** Owners of files that were looked up, by split or queue, see shared-files.ts. */
+  /** The owners of files that were looked up, by split or queue: see shared-files.ts. */
   readonly fileOwners: Map<string, string>;
-  /** The split or queue that has the files of a plan as its blobs. */
+  /** The split or queue that owns the stored files of a plan. */
   readonly storedFiles: WeakMap<Segments, string>;
   /** The creations under way: see create-once.ts. */
   readonly creations: Map<string, Promise<unknown>>;

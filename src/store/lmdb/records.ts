@@ -40,7 +40,7 @@ export interface PasswordRecord extends Password {
 }
 
 export interface BuildRecord extends BuildKey {
-  /** 2: `expiry` has an entry of the build; 1: one of each of its runs, as below store version 11. */
+  /** 2: `expiry` has one entry for the build; 1: one for each of its runs, as below store version 11. */
   v: 1 | 2;
   /** Its id in the API, a UUID. */
   id: string;
@@ -57,7 +57,7 @@ export interface BuildRecord extends BuildKey {
   places: number[];
 }
 
-/** How many builds a filter finds, the place of the next one, and, while no other was ever found, the number of the first one. */
+/** How many builds a filter finds, the place of the next one, and, if there was only one ever, its number. */
 export type BuildCountRecord = [count: number, next: number, first?: number];
 
 /** A run of a node that was recorded, counted from 1. */
@@ -69,7 +69,7 @@ export interface ExpiryProgress {
   oldest: Millis | null;
 }
 
-/** Runs that one transaction put, whose times are not in `timings` yet. Below store version 11 it is one of them. */
+/** Runs that one transaction put, whose times are not in `timings` yet. Below store version 11: one run. */
 export type PendingRunsRecord = RunKey[] | RunKey;
 
 export interface ForecastRecord extends Forecast {

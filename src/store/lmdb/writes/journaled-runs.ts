@@ -17,7 +17,7 @@ import type { TimingWriteBuffer } from './timing-write-buffer.js';
  */
 export class JournaledRuns {
   #waiting: NewSubset[] = [];
-  /** The entries of the runs that the tables, as others read them, or the times may lack, by node. */
+  /** By node, the entry of its last run that the times may lack, or the tables as others read them. */
   readonly #unsettled = new Map<string, number>();
   /** The entry of the last run that was put. */
   #put = 0;

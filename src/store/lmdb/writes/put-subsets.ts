@@ -21,7 +21,7 @@ export interface NewSubset {
   hasTestCases: boolean;
   isRetry: boolean;
   at: Millis;
-  /** Its number among all runs that the store was to record, ascending. */
+  /** Its number in the order in which runs were sent. Numbers may be missing. */
   entry: number;
   /** See subset-codec.ts; without its ordinal. */
   bytes: Buffer;
