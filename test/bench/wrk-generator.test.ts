@@ -1,6 +1,7 @@
 import { once } from 'node:events';
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
+import { setTimeout as sleep } from 'node:timers/promises';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import type { Generator } from '../../bench/load/compare.js';
 import { findInstalled, generators } from '../../bench/load/generators.js';
@@ -19,6 +20,8 @@ describe.runIf(findInstalled().wrk)('a load by wrk', () => {
     let body = '';
     for await (const part of request.setEncoding('utf8')) body += part;
     received.push({ body, token: request.headers['x-token'] as string });
+    // wrk sends as fast as it is answered, and other tests need the processor.
+    await sleep(1);
     response.writeHead(answer.status, { 'Content-Length': answer.body.length }).end(answer.body);
   });
   beforeEach(async () => {

@@ -157,7 +157,7 @@ describe('the expiry sweep', () => {
     const nodes = upTo(1000);
     const at = (node: number) => (node % 2 === 0 ? NOW : NOW + DAY + node);
     const build = { commit_hash: 'large', branch: 'main', node_total: 1000 };
-    for (const node_index of nodes) await recordRun(parts, 1, { ...build, node_index }, [], at(node_index));
+    await Promise.all(nodes.map(node_index => recordRun(parts, 1, { ...build, node_index }, [], at(node_index))));
     await parts.timingBuffer.save();
     const counted: string[] = [];
     const left = [1000];
@@ -174,7 +174,8 @@ describe('the expiry sweep', () => {
   it('deletes a run that was recorded while it looked at other runs of the build', async () => {
     const { parts, drop } = open();
     const build = { commit_hash: 'large', branch: 'main', node_total: 1000 };
-    for (const node_index of upTo(1000).slice(1)) await recordRun(parts, 1, { ...build, node_index }, [], NOW);
+    const others = upTo(1000).slice(1);
+    await Promise.all(others.map(node_index => recordRun(parts, 1, { ...build, node_index }, [], NOW)));
     await expireStep(parts, NOW + 1, drop);
     await recordRun(parts, 1, { ...build, node_index: 0 }, [], NOW + DAY);
     await parts.timingBuffer.save();
