@@ -28,7 +28,7 @@ export async function createQueue(
     key,
     id,
     at,
-    files: { plan: files, blobs: () => blobsOfQueue(id, { files, weights, basis }) },
+    files: { plan: files, blobs: () => blobsOfQueue({ files, weights, basis }) },
     content: () => ({
       record: {
         v: 1,

@@ -73,7 +73,6 @@ export function lmdbSplits(parts: Parts) {
         files: {
           plan: files,
           blobs: () => ({
-            owner: id,
             count: node_total + 1,
             blob: i => (i < node_total ? { part: i, bytes: segment(files, i) } : { part: BASIS, bytes: asBuffer(basis) }),
           }),

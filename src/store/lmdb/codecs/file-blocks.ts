@@ -37,13 +37,13 @@ export function encodeFileBlocks(files: PathTimes): Segments {
 }
 
 /** The blobs of a queue: the blocks of its files, then their weights and the basis of these. */
-export function blobsOfQueue(queue: string, { files, weights, basis }: Pick<NewQueue, 'files' | 'weights' | 'basis'>): Blobs {
+export function blobsOfQueue({ files, weights, basis }: Pick<NewQueue, 'files' | 'weights' | 'basis'>): Blobs {
   const { length } = files.ends;
   const last: Blob[] = [
     { part: WEIGHTS, bytes: asBuffer(weights) },
     { part: BASIS, bytes: asBuffer(basis) },
   ];
-  return { owner: queue, count: length + last.length, blob: i => last[i - length] ?? { part: i, bytes: segment(files, i) } };
+  return { count: length + last.length, blob: i => last[i - length] ?? { part: i, bytes: segment(files, i) } };
 }
 
 export function blockCount(files: number): number {

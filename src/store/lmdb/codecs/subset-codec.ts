@@ -1,4 +1,4 @@
-import { randomFillSync } from 'node:crypto';
+import { randomUUID } from 'node:crypto';
 
 /**
  * Recorded runs take most of the space of a store, so they are coded as bytes:
@@ -45,25 +45,10 @@ export function newSubset({ created_at, ciRun }: Omit<SubsetHead, 'id' | 'ordina
   const bytes = Buffer.allocUnsafe(HEAD + ENTRY * files);
   bytes.writeUInt8(VERSION, 0);
   bytes.writeUIntBE(created_at, 1, 6);
-  writeUuid(bytes, ID);
+  bytes.write(randomUUID().replaceAll('-', ''), ID, 'hex');
   setOrdinal(bytes, 0);
   bytes.writeUIntBE(ciRun, CI_RUN, 6);
   return bytes;
-}
-
-/** Random bytes for the next ids: one call for each id would take longer than all else that is written here. */
-const random = Buffer.alloc(4096);
-let randomUsed = random.length;
-
-/** Writes a random UUID, version 4. */
-function writeUuid(bytes: Buffer, at: number): void {
-  if (randomUsed === random.length) {
-    randomFillSync(random);
-    randomUsed = 0;
-  }
-  random.copy(bytes, at, randomUsed, (randomUsed += 16));
-  bytes[at + 6] = (bytes[at + 6]! & 0x0f) | 0x40;
-  bytes[at + 8] = (bytes[at + 8]! & 0x3f) | 0x80;
 }
 
 /** The test files of a run. A DataView is many times as fast as a Buffer's own methods. */

@@ -5,9 +5,8 @@ import type { ExpiryKey, Tables } from '../tables.js';
 import type { Committing } from './commit.js';
 import { putInChunks } from './put-in-chunks.js';
 
-/** The blobs of a split or queue: blob i of `count` is put under [owner, part]. */
+/** The blobs of a split or queue: blob i of `count` is put under [its id, part]. */
 export interface Blobs {
-  owner: string;
   count: number;
   blob(i: number): Blob;
 }
@@ -47,7 +46,8 @@ export function entriesOf(owner: string): object {
  */
 export async function putBlobs(
   parts: Pick<Tables, 'blobs' | 'expiry'> & Pick<Committing, 'diskSpace'>,
-  { owner, count, blob }: Blobs,
+  owner: string,
+  { count, blob }: Blobs,
   expiry: ExpiryKey,
 ): Promise<void> {
   await putInChunks(Array(count).keys(), i => {

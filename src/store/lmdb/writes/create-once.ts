@@ -70,15 +70,15 @@ function createSharing<T>(parts: CreationParts, { id, expiry, put }: Creation<T>
   });
 }
 
-async function createWithFiles<T>(parts: CreationParts, { expiry, put }: Creation<T>, bulk: Blobs): Promise<T | null> {
-  const { owner, count } = bulk;
+async function createWithFiles<T>(parts: CreationParts, { id, expiry, put }: Creation<T>, blobs: Blobs): Promise<T | null> {
+  const { count } = blobs;
   let mayBeFound = false;
   try {
-    const ahead = written(putBlobs(parts, bulk, expiry));
+    const ahead = written(putBlobs(parts, id, blobs, expiry));
     // The puts of one turn and the change after them in that turn are one transaction.
     if (count > limits.putsPerTurn) await ahead;
     const change = commit(parts, () => {
-      if (parts.blobs.getKeysCount(entriesOf(owner)) < count) throw apiErrors.storeFailed(new Error('blobs that were put are missing'));
+      if (parts.blobs.getKeysCount(entriesOf(id)) < count) throw apiErrors.storeFailed(new Error('blobs that were put are missing'));
       const created = put();
       mayBeFound = created !== null;
       return created;
@@ -86,6 +86,6 @@ async function createWithFiles<T>(parts: CreationParts, { expiry, put }: Creatio
     return (await Promise.all([change, ahead]))[0];
   } finally {
     // If this fails as well, they expire.
-    if (!mayBeFound) await removeBlobs(parts, owner, expiry).catch(() => {});
+    if (!mayBeFound) await removeBlobs(parts, id, expiry).catch(() => {});
   }
 }
