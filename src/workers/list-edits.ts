@@ -1,4 +1,5 @@
 import { commonBytes } from '../bytes.js';
+import { firstWhere } from '../planning/first-where.js';
 
 /** A JSON array, and where its pieces begin, see list-pieces.ts. */
 export interface CutArray {
@@ -45,7 +46,7 @@ export function findEdits(array: CutArray, other: Buffer): ListEdit[] | null {
     const { piece, at } = common;
     const same = commonBytes(text, cuts[piece]!, other, at);
     if (cuts[piece]! + same === text.length && at + same === other.length) return edits;
-    const from = Math.min(last, lastCutUntil(cuts, piece, cuts[piece]! + same));
+    const from = Math.min(last, firstWhere(cuts.length, cut => cuts[cut]! > cuts[piece]! + same) - 1);
     const start = at + cuts[from]! - cuts[piece]!;
     common = search.next(from, start);
     const edit = common ? { from, to: common.piece, start, end: common.at } : { from, to: last + 1, start, end: other.length };
@@ -54,18 +55,6 @@ export function findEdits(array: CutArray, other: Buffer): ListEdit[] | null {
     if (edited > MOST_EDITED * other.length) return null;
   }
   return edits;
-}
-
-/** The last of the cuts, from one of them on, that is not after a place. */
-function lastCutUntil(cuts: Uint32Array, from: number, place: number): number {
-  let low = from;
-  let high = cuts.length;
-  while (high - low > 1) {
-    const middle = (low + high) >> 1;
-    if (cuts[middle]! <= place) low = middle;
-    else high = middle;
-  }
-  return low;
 }
 
 class Search {

@@ -1,6 +1,7 @@
 import { asBuffer } from '../../bytes.js';
 import { digestOfNames, digestOfSorted } from '../../list-digest.js';
 import { fileOf } from '../estimating/test-case.js';
+import { firstWhere } from '../first-where.js';
 import { AFTER, BEFORE } from './head.js';
 
 /**
@@ -69,18 +70,6 @@ export class PathList {
     const isAfter = (path: string) => path >= text && !path.startsWith(text);
     return [this.indexOf(text), firstWhere(this.length, file => isAfter(this.at(file)))];
   }
-}
-
-/** The first of the files from which on a condition holds. */
-function firstWhere(files: number, isReached: (file: number) => boolean): number {
-  let low = 0;
-  let high = files;
-  while (low < high) {
-    const middle = (low + high) >> 1;
-    if (isReached(middle)) high = middle;
-    else low = middle + 1;
-  }
-  return low;
 }
 
 /** Returns the list of the paths, which may be unsorted and repeated. */

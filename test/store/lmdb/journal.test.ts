@@ -232,6 +232,21 @@ describe('a backup of a store', () => {
   });
 });
 
+/** The files of the batches of queues a and b, as a command reads them. */
+async function filesRead(folder: string): Promise<number[][][]> {
+  const parts = openParts(folder);
+  parts.journal.read();
+  const files = [filesOf(parts, 'a'), filesOf(parts, 'b')];
+  await parts.root.close();
+  return files;
+}
+
+async function serve(folder: string) {
+  const store = await serveFolder(folder, openLog('silent'));
+  onTestFinished(() => store.close());
+  return store;
+}
+
 it('a store of version 9 keeps the changes that it has in a table', async () => {
   const folder = temporaryFolder();
   const old = openParts(folder);
@@ -248,12 +263,8 @@ it('a store of version 9 keeps the changes that it has in a table', async () => 
   await old.meta.put('version', 9);
   await old.root.close();
 
-  const read = openParts(folder);
-  read.journal.read();
-  expect([filesOf(read, 'a'), filesOf(read, 'b')]).toEqual([[[0], [2]], [[0]]]);
-  await read.root.close();
-  const store = await serveFolder(folder, openLog('silent'));
-  onTestFinished(() => store.close());
+  expect(await filesRead(folder)).toEqual([[[0], [2]], [[0]]]);
+  const store = await serve(folder);
   expect([filesOf(store.parts, 'a'), filesOf(store.parts, 'b')]).toEqual([[[0], [2]], [[0]]]);
   expect(recordsByTable(store.parts).journalTurns).toBe(0);
   expect(store.parts.meta.get('version')).toBe(STORE_VERSION);
@@ -273,12 +284,8 @@ it('a store of version 10 keeps the changes of its journal', async () => {
   await old.journal.files.append(oldTurn(['a', { ...batch(2), lease: 'expired' }]));
   await old.root.close();
 
-  const read = openParts(folder);
-  read.journal.read();
-  expect([filesOf(read, 'a'), filesOf(read, 'b')]).toEqual([[[0], [2]], [[0]]]);
-  await read.root.close();
-  const store = await serveFolder(folder, openLog('silent'));
-  onTestFinished(() => store.close());
+  expect(await filesRead(folder)).toEqual([[[0], [2]], [[0]]]);
+  const store = await serve(folder);
   expect(store.parts.meta.get('version')).toBe(STORE_VERSION);
   expect(batchesOf(store.parts, 'a')).toEqual([batch(0), { ...batch(2), lease: 'expired' }]);
   await store.parts.journal.write('b', batch(7));
