@@ -1,3 +1,19 @@
+import { limits } from './limits.js';
+
+/** The memory that `scratch` returns again. */
+let kept = Buffer.alloc(0);
+
+/**
+ * Memory of this thread until it asks again. It has any content. New memory for each plan would take longer than what is written to it:
+ * the system maps it page by page.
+ */
+export function scratch(bytes: number): Buffer {
+  if (bytes <= kept.length) return kept;
+  const memory = Buffer.allocUnsafeSlow(bytes);
+  if (bytes <= limits.scratchBytes) kept = memory;
+  return memory;
+}
+
 /** The same bytes as a Buffer, without a copy. */
 export function asBuffer({ buffer, byteOffset, byteLength }: ArrayBufferView): Buffer {
   return Buffer.from(buffer as ArrayBuffer, byteOffset, byteLength);
@@ -6,10 +22,14 @@ export function asBuffer({ buffer, byteOffset, byteLength }: ArrayBufferView): B
 /** Memory that threads share. */
 export const sharedMemory = (bytes: number) => new SharedArrayBuffer(bytes);
 
-/** Copies bytes to memory that threads share. */
-export function shareBytes(bytes: Uint8Array): Uint8Array {
-  const copy = new Uint8Array(sharedMemory(bytes.length));
-  copy.set(bytes);
+/** Copies bytes, which may be in pieces, to memory that threads share. */
+export function shareBytes(...pieces: readonly Uint8Array[]): Buffer {
+  const copy = Buffer.from(sharedMemory(pieces.reduce((sum, { length }) => sum + length, 0)));
+  let at = 0;
+  for (const piece of pieces) {
+    copy.set(piece, at);
+    at += piece.length;
+  }
   return copy;
 }
 

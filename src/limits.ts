@@ -46,12 +46,11 @@ export const limits = {
   /** Large requests that may wait for a packing thread; beyond either 503. */
   waitingJobs: 4096,
   waitingJobsPerProject: 1024,
-  /** Requests for timelines, trends and the like that may wait; beyond it 503. */
+  /** Requests for timelines, trends and the like, and completeness checks of different builds, that may wait; beyond either 503. */
   waitingInsightsPerProject: 200,
+  waitingComparisonsPerProject: 100,
   /** The same for all pages of the dashboard that show a project, where they may have fewer than its CI jobs; beyond it 429. */
   waitingPagesPerProject: 100,
-  /** Completeness checks of different builds that may wait; beyond it 503. */
-  waitingComparisonsPerProject: 100,
   idleThreadMilliseconds: 60_000,
   /** From the start of the server until its worker thread warms up. */
   warmUpDelayMilliseconds: 2000,
@@ -77,9 +76,10 @@ export const limits = {
   pooledInsightFiles: 250,
   /** Bodies of at least this size (about 1,000 test files) are passed to a packing thread without being parsed, unless their list is known. */
   pooledBodyBytes: 65_536,
-  /** Memory for the lists of large suites that were sent last, twice their paths and 60 bytes a file, and for their last plans. */
+  /** Memory for the lists of large suites sent last (twice their paths, 60 bytes a file), for their plans, and, in each thread, for encoding. */
   knownListsBytes: 67_108_864,
   keptPlansBytes: 67_108_864,
+  scratchBytes: 33_554_432,
   /** Free disk space below which nothing is written: more than is written between two checks. */
   diskReserveBytes: 8_388_608,
   diskCheckMilliseconds: 10,

@@ -1,7 +1,7 @@
 import type { ListName } from '../api/messages/body-list.js';
 import { countContainers, parseArray } from '../api/messages/decode.js';
 import { areListed } from '../api/messages/test-file.js';
-import { asBuffer, shareBytes, sharedMemory } from '../bytes.js';
+import { asBuffer, sharedMemory } from '../bytes.js';
 import { pathsOf } from '../engine/listed-paths.js';
 import { limits } from '../limits.js';
 import { changeList } from '../planning/paths/change-list.js';
@@ -28,7 +28,7 @@ const [COMMA, OPENING_BRACKET, CLOSING_BRACKET] = Buffer.from(',[]');
  * The text is valid if each of its parts consists of whole entries. A part that both lists have begins and ends at commas between
  * entries of the other list, so it is whole entries here if what comes before it is. A new part is parsed with brackets in place of the
  * commas around it.
- * @param text of an array, which may be invalid
+ * @param text of an array, which may be invalid. The list keeps it, so it is in memory that threads share
  */
 export function changedList(base: KnownList, text: Buffer): KnownList | null {
   const { name, columns } = base;
@@ -65,7 +65,7 @@ export function changedList(base: KnownList, text: Buffer): KnownList | null {
   if (cuts.length > limits.testFilesPerRequest) return null;
   cuts.push(text.length);
   const list = changeList(new PathList(columns), removed, pathList(added), sharedMemory);
-  return { name, text: shareBytes(text), cuts: shareCuts(cuts), containers, columns: list.columns, times: null };
+  return { name, text, cuts: shareCuts(cuts), containers, columns: list.columns, times: null };
 }
 
 /** The entries in a part of the text of an array. Null: the part has none, or is not valid. */

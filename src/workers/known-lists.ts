@@ -12,7 +12,7 @@ import type { PathColumns } from '../planning/paths/path-list.js';
 /** A valid list of test files that a client of a project has sent, in memory that threads share. */
 export interface KnownList {
   name: ListName;
-  /** The JSON array as it was sent. */
+  /** The JSON array as it was sent, a part of its body. */
   text: Uint8Array;
   /** Where its pieces begin and end, see list-pieces.ts. */
   cuts: Uint32Array;
@@ -99,7 +99,7 @@ export class KnownLists {
 
 /** The times are counted before they are known. */
 function bytesOf({ text, cuts, columns: { heads, ends, numbers } }: KnownList): number {
-  return text.length + cuts.byteLength + heads.length + ends.byteLength + numbers.byteLength + BYTES_OF_TIMES * ends.length;
+  return text.buffer.byteLength + cuts.byteLength + heads.length + ends.byteLength + numbers.byteLength + BYTES_OF_TIMES * ends.length;
 }
 
 /** Whether a body has a text at some place. */

@@ -34,8 +34,10 @@ export interface DecodedBody {
 
 /** Decodes the body of a task. Throws what `decodeBody` throws. */
 export function decodeTask({ job, body, list, base }: PostTask): DecodedBody {
+  const listName = LIST_NAMES[job];
+  if (!list && listName) return decodeListed(shareBytes(...body), listName, base);
   const bytes = body.length === 1 ? asBuffer(body[0]!) : Buffer.concat(body);
-  if (!list) return decodeListed(bytes, LIST_NAMES[job], base);
+  if (!list) return { sent: decodeBody(bytes), listToKnow: () => null };
   const { name, placeholder, columns } = list;
   return { sent: withList(parseRest(bytes, name, placeholder)!, name, new PathList(columns)), listToKnow: () => null };
 }
@@ -45,22 +47,21 @@ export function withList(sent: RawParameters, name: ListName, list: PathList): R
   return { ...sent, [name]: standInFor(list, name === 'test_files') };
 }
 
-function decodeListed(body: Buffer, name: ListName | null, base: KnownList | undefined): DecodedBody {
-  const cut = name && cutList(body, name);
+/** @param body in memory that threads share: its list may be kept there */
+function decodeListed(body: Buffer, name: ListName, base: KnownList | undefined): DecodedBody {
+  const cut = cutList(body, name);
   const known = cut && base && changedList(base, cut.text);
   if (known && isWithin(known.containers, cut.restBytes)) {
     return { sent: withList(cut.rest, known.name, new PathList(known.columns)), listToKnow: () => known };
   }
   const listed = cut && parseListed(cut);
-  if (!listed || !name) return { sent: decodeBody(body), listToKnow: () => null };
+  if (!listed) return { sent: decodeBody(body), listToKnow: () => null };
   const { text, rest } = cut;
   const { entries, containers } = listed;
   const listToKnow = () => {
     const list = listMadeFor(entries);
     const isLarge = list && (list.length >= limits.pooledTestFiles || body.length >= limits.pooledBodyBytes);
-    return isLarge
-      ? { name, text: shareBytes(text), cuts: shareCuts(cutPieces(text)), containers, columns: list.columns, times: null }
-      : null;
+    return isLarge ? { name, text, cuts: shareCuts(cutPieces(text)), containers, columns: list.columns, times: null } : null;
   };
   return { sent: { ...rest, [name]: entries }, listToKnow };
 }

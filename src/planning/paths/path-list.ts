@@ -1,4 +1,4 @@
-import { asBuffer } from '../../bytes.js';
+import { asBuffer, scratch } from '../../bytes.js';
 import { digestOfNames, digestOfSorted } from '../../list-digest.js';
 import { fileOf } from '../estimating/test-case.js';
 import { firstWhere } from '../first-where.js';
@@ -123,7 +123,7 @@ function digestOf(heads: Buffer, ends: Uint32Array): string {
   // Without an escape, the JSON of a path has the bytes of the path.
   if (heads.includes(BACKSLASH)) return digestOfSorted(Array.from(ends, (_, file) => pathIn(heads, ends, file)));
   // The names follow a copy of the heads: within one block a copy takes a fraction of the time.
-  const bytes = Buffer.allocUnsafeSlow(2 * heads.length);
+  const bytes = scratch(2 * heads.length);
   bytes.set(heads);
   let at = heads.length;
   for (let file = 0; file < ends.length; file++) {

@@ -32,7 +32,6 @@ export function encodeFileBlocks(files: PathTimes): Segments {
     }
     ends[block] = writer.at - begin;
   }
-  // A copy is half as large as the block with the heads, which may be kept.
   return { bytes: new Uint8Array(bytes.subarray(begin, writer.at)), ends };
 }
 

@@ -1,3 +1,4 @@
+import { scratch } from '../../../bytes.js';
 import type { PathTimes } from '../../../planning/estimating/estimate.js';
 import { toSeconds, toWeight, WEIGHTS_PER_SECOND } from '../../../planning/weight.js';
 
@@ -7,7 +8,7 @@ const [ZERO, POINT, CLOSING_BRACE] = Buffer.from('0.}');
 
 /** Writes planned files end to end, each as JSON with a comma before it: a list of some of them is a slice. */
 export class PlannedFileWriter {
-  /** A copy of the heads, then what is written: within one block a copy takes an eighth of the time. */
+  /** A copy of the heads, then what is written: within one block a copy takes an eighth of the time. Valid until the next writer. */
   readonly bytes: Buffer;
   /** The end of what is written. */
   at: number;
@@ -18,8 +19,7 @@ export class PlannedFileWriter {
     more: number,
   ) {
     const { heads, ends } = files.list.columns;
-    // A buffer of Node's shared pool could not be moved to another thread.
-    this.bytes = Buffer.from(new ArrayBuffer(2 * heads.length + MAX_TIME_BYTES * ends.length + more));
+    this.bytes = scratch(2 * heads.length + MAX_TIME_BYTES * ends.length + more);
     this.bytes.set(heads);
     this.at = heads.length;
   }

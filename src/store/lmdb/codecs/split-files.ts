@@ -23,7 +23,6 @@ export function encodeSplitFiles(files: PathTimes, nodes: readonly (readonly num
     writer.writeByte(CLOSING_BRACKET!);
     ends[node] = writer.at - begin;
   }
-  // A copy is half as large as the block with the heads, which may be kept.
   return { bytes: new Uint8Array(bytes.subarray(begin, writer.at)), ends };
 }
 
