@@ -12,7 +12,7 @@ import { blobsOfQueue } from './codecs/file-blocks.js';
 import { batchesOf } from './open-queue.js';
 import type { Parts } from './parts.js';
 import type { ForecastRecord, QueueRecord } from './records.js';
-import { ownerOfFiles } from './shared-files.js';
+import { storedFilesOf } from './shared-files.js';
 import { type Creation, createOnce } from './writes/create-once.js';
 
 /** Creates a queue unless its key has one. Resolves with whether it did. */
@@ -61,7 +61,7 @@ export async function copyQueue(parts: Parts, key: QueueKey, at: Millis): Promis
     key,
     id,
     at,
-    files: ownerOfFiles(parts, original),
+    files: storedFilesOf(parts, original).owner,
     content: () => {
       const record = parts.queues.get(original);
       // It expired meanwhile.

@@ -17,13 +17,16 @@ export class PairCache<Part, Value> {
 
   /** Adds a value. Its pair has none. */
   add(owner: string, part: Part, value: Value): void {
-    this.#size += this.sizeOf(value);
-    if (this.#size > this.maxSize) {
-      this.#values = new Map();
-      this.#size = this.sizeOf(value);
-    }
+    const size = this.sizeOf(value);
+    if (this.#size + size > this.maxSize) this.clear();
+    this.#size += size;
     const values = this.#values.get(owner);
     if (values) values.set(part, value);
     else this.#values.set(owner, new Map([[part, value]]));
+  }
+
+  clear(): void {
+    this.#values = new Map();
+    this.#size = 0;
   }
 }

@@ -4,6 +4,7 @@ import { limits } from '../../limits.js';
 import { PairCache } from './pair-cache.js';
 import { type NameOfPath, pathNameCache } from './path-name-cache.js';
 import { PathNumbers } from './path-numbers.js';
+import type { StoredFiles } from './shared-files.js';
 import { openTables, type Tables } from './tables.js';
 import type { Committing } from './writes/commit.js';
 import { DiskSpaceGuard } from './writes/disk-space-guard.js';
@@ -32,8 +33,8 @@ export interface Parts extends Tables, Committing {
   readonly splitUsers: PairCache<string, true>;
   /** The files of splits and queues that were read, as in `blobs`. A blob never changes. */
   readonly blobsRead: PairCache<number, Buffer>;
-  /** The owners of files that were looked up, by split or queue: see shared-files.ts. */
-  readonly fileOwners: Map<string, string>;
+  /** Where files are that were looked up, by split or queue. */
+  readonly fileOwners: Map<string, StoredFiles>;
   /** The split or queue that owns the stored files of a plan. */
   readonly storedFiles: WeakMap<Segments, string>;
   /** The creations under way: see create-once.ts. */

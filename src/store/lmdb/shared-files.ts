@@ -7,14 +7,24 @@ import type { ExpiryKey, Tables } from './tables.js';
  * with the last.
  */
 
-/** The split or queue that has the blobs of one: itself, or another. */
-export function ownerOfFiles({ filesOf, fileOwners }: Pick<Parts, 'filesOf' | 'fileOwners'>, id: string): string {
+/** Where the files of a split or queue are. */
+export interface StoredFiles {
+  /** The split or queue that has the blobs: itself, or another. */
+  owner: string;
+  /** The difference between the keys of two blobs of files: how many nodes of a split, or times 64 files of a queue, are in each. */
+  keyStep: number;
+}
+
+export function storedFilesOf({ blobs, filesOf, fileOwners }: Pick<Parts, 'blobs' | 'filesOf' | 'fileOwners'>, id: string): StoredFiles {
   const known = fileOwners.get(id);
   if (known !== undefined) return known;
   const owner = filesOf.get(id) ?? id;
+  const [first, second] = blobs.getKeys({ start: [owner, 0], end: [owner, Infinity], limit: 2 });
+  // Without the first, they are being deleted.
+  const stored = { owner, keyStep: first?.[1] === 0 && second ? (second[1] as number) : 1 };
   if (fileOwners.size >= limits.cachedFileOwners) fileOwners.clear();
-  fileOwners.set(id, owner);
-  return owner;
+  fileOwners.set(id, stored);
+  return stored;
 }
 
 /** Whether the files of an owner exist and are not being deleted. Reads within a write transaction. */

@@ -1,21 +1,19 @@
 import { randomUUID } from 'node:crypto';
-import { asBuffer } from '../../bytes.js';
 import { beginningCiRun } from '../../engine/ci-run.js';
 import { digest } from '../../engine/digest.js';
 import { buildDigest, type SplitKey } from '../../engine/keys.js';
 import type { Split, Splits, SplitUse } from '../../engine/ports/splits.js';
 import type { Millis } from '../../engine/ports/store.js';
-import { segment } from '../../engine/segments.js';
 import { limits } from '../../limits.js';
 import { runsRecordedOf } from './builds.js';
 import { putCiRun } from './ci-runs.js';
 import { BASIS } from './codecs/file-blocks.js';
-import { encodeSplitFiles, filesInBlob } from './codecs/split-files.js';
+import { blobsOfSplit, encodeSplitFiles, filesOfNode } from './codecs/split-files.js';
 import { DecodedRecords } from './decoded-records.js';
 import { toForecast } from './forecasts.js';
 import type { Parts } from './parts.js';
 import type { SplitRecord, SplitRunRecord } from './records.js';
-import { readBlob, readBlobAgain } from './writes/blobs.js';
+import { readBlob } from './writes/blobs.js';
 import { commit } from './writes/commit.js';
 import { createOnce, creationSettled } from './writes/create-once.js';
 
@@ -70,13 +68,7 @@ export function lmdbSplits(parts: Parts) {
         name: nameOf(key),
         id,
         expiry: [at, 'split', key.digest, id],
-        files: {
-          plan: files,
-          blobs: () => ({
-            count: node_total + 1,
-            blob: i => (i < node_total ? { part: i, bytes: segment(files, i) } : { part: BASIS, bytes: asBuffer(basis) }),
-          }),
-        },
+        files: { plan: files, blobs: () => blobsOfSplit({ files, basis }, node_total) },
         find: () => found(key),
         put() {
           const use = firstUseOf(key, at);
@@ -120,10 +112,7 @@ export function lmdbSplits(parts: Parts) {
 
     firstUse,
 
-    files(split: Pick<Split, 'id'>, node_index: number) {
-      const blob = readBlobAgain(parts, split.id, node_index);
-      return blob ? filesInBlob(blob) : null;
-    },
+    files: (split: Pick<Split, 'id'>, node_index: number) => filesOfNode(parts, split.id, node_index),
 
     forecast: (split: Pick<Split, 'id'>) => toForecast(forecasts.get(split.id)),
 

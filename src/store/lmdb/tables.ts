@@ -27,7 +27,7 @@ import type {
 import { readStoreFile, type StoreFile } from './store-file.js';
 
 /** Raised when an older Ballast would misread the records of this one. src/docs/changelog.md lists the changes. */
-export const STORE_VERSION = 11;
+export const STORE_VERSION = 12;
 /** The oldest version that is read. */
 const OLDEST_VERSION = 5;
 
@@ -66,8 +66,8 @@ const OLDEST_VERSION = 5;
  * ciRunsOfBuild  [digest(project, commit, branch, total), created_at, id]        project
  * journalTurns   number                                        TurnRecord     the journal below store version 10
  * batches        [queue id, last record of the journal]        ChangeRecord[] the changes of a queue, in order, see batch-codec.ts; 0: of a copy
- * blobs          [split id, node_index]                        the test files of the node, see split-files.ts
- *                [queue id, block]                             some of its test files, see file-blocks.ts
+ * blobs          [split id, node_index]                        the test files of this node and some after it, see split-files.ts
+ *                [queue id, first file / 64]                   some of its test files, see file-blocks.ts
  *                [queue id, 'weights']                         the weights of all of them, in descending order
  *                [split id | queue id, 'basis']                what their estimates rest on, see plan-basis.ts
  * filesOf        split id | queue id                           id             the one whose blobs it has as well, see shared-files.ts

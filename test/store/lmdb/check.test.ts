@@ -262,7 +262,7 @@ describe('a store', () => {
     [
       'a block of files that cannot be read',
       store => void store.blobs.put([queueId(store), 1], Buffer.alloc(300, '[')),
-      /cannot be read: block 1 of the files of queue [-\w]+ is damaged/,
+      /cannot be read: the block of file 64 of queue [-\w]+ is damaged/,
     ],
     [
       'a truncated basis of estimates',

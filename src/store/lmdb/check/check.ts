@@ -31,8 +31,9 @@ export function* problemsOf(parts: Parts, seen: Seen): Generator<Problem> {
   // Before all others, because it sets the state that is read. The journal that a server has in memory is in another process.
   yield* ofRecord('journal', JOURNAL_FILES, () => {
     parts.journal.read();
-    // An earlier check may have had it repaired.
+    // An earlier check may have had them repaired.
     parts.fileOwners.clear();
+    parts.blobsRead.clear();
     return [];
   });
   for (const [kind, problems] of Object.entries(kinds)) yield* ofRecord(kind, null, () => problems(parts, seen));

@@ -2,8 +2,8 @@ import { wasReassigned } from '../../../engine/queue/batch.js';
 import type { TestFileList } from '../../../engine/test-file-list.js';
 import { digestOfList } from '../../../list-digest.js';
 import { decodeBasis } from '../../../planning/estimating/plan-basis.js';
-import { BASIS, blockCount, blocksOfQueue, readFiles, weightsOfQueue } from '../codecs/file-blocks.js';
-import { filesInBlob } from '../codecs/split-files.js';
+import { BASIS, blocksOfQueue, readFiles, weightsOfQueue } from '../codecs/file-blocks.js';
+import { filesOfNode } from '../codecs/split-files.js';
 import { batchesOf } from '../open-queue.js';
 import type { Parts } from '../parts.js';
 import type { QueueRecord, SplitRecord } from '../records.js';
@@ -52,13 +52,10 @@ function* problemsOfSplit(parts: Parts, key: string, split: SplitRecord): Genera
   if (!parts.forecasts.doesExist(split.id)) yield problem('has no forecast');
   const paths: string[] = [];
   for (let node = 0; node < split.node_total; node++) {
-    const blob = readBlob(parts, split.id, node);
-    if (!blob) {
-      yield problem(`has no files for node ${node}`);
-      continue;
-    }
     try {
-      for (const path of pathsIn(filesInBlob(blob))) paths.push(path);
+      const files = filesOfNode(parts, split.id, node);
+      if (!files) yield problem(`has no files for node ${node}`);
+      else for (const path of pathsIn(files)) paths.push(path);
     } catch (error) {
       yield problem(`has files for node ${node} that cannot be read: ${(error as Error).message}`);
     }
@@ -93,8 +90,8 @@ function* problemsOfQueue(parts: Parts, id: string, queue: QueueRecord): Generat
   try {
     const weights = weightsOfQueue(parts, id);
     files = weights.length;
-    if (blocksOfQueue(parts, id) !== blockCount(files))
-      yield problem(`has ${files} weights and ${blocksOfQueue(parts, id)} blocks of files`);
+    const blocks = blocksOfQueue(parts, id, files);
+    if (blocks.found !== blocks.expected) yield problem(`has ${files} weights and ${blocks.found} blocks of files`);
     if (!weights.every((weight, i) => weight > 0 && (i === 0 || weight <= weights[i - 1]!))) yield problem('has weights in disorder');
     const all = Array.from(weights, (_, file) => file);
     const paths = files === 0 ? [] : pathsIn(readFiles(parts, id, all));

@@ -3,30 +3,32 @@ import { asBuffer } from '../../../bytes.js';
 import type { NewQueue } from '../../../engine/ports/queues.js';
 import { type Segments, segment } from '../../../engine/segments.js';
 import type { PathTimes } from '../../../planning/estimating/estimate.js';
-import { ownerOfFiles } from '../shared-files.js';
-import { type Blob, type BlobParts, type Blobs, readBlob, readBlobAgain } from '../writes/blobs.js';
+import { storedFilesOf } from '../shared-files.js';
+import { type Blob, type BlobParts, type Blobs, piecesPerBlob, readBlob, readBlobAgain } from '../writes/blobs.js';
 import { PlannedFileWriter } from './planned-files.js';
 
 /**
  * The test files of a queue, slowest first, each as JSON with a comma before it. They are stored in blocks, because a pull reads the
  * files of one batch, which are adjacent. A block is the ends of its files (4 bytes each, little-endian, from the end of this
- * table), then the text.
+ * table), then the text. It has 64 files, or a multiple of that in a large queue. Its key is the number of its first file / 64, so the second
+ * key tells the size. Below store version 12 all blocks had 64 files.
  */
-const FILES_PER_BLOCK = 64;
+const FILES_PER_KEY = 64;
 const END = 4;
 const WEIGHTS = 'weights';
 export const BASIS = 'basis';
 
 export function encodeFileBlocks(files: PathTimes): Segments {
   const { length } = files.order;
-  const ends = new Uint32Array(blockCount(length));
-  const writer = new PlannedFileWriter(files, END * FILES_PER_BLOCK * ends.length);
+  const filesPerBlock = FILES_PER_KEY * keyStep(length);
+  const ends = new Uint32Array(Math.ceil(length / filesPerBlock));
+  const writer = new PlannedFileWriter(files, END * filesPerBlock * ends.length);
   const { at: begin, bytes } = writer;
   for (let block = 0; block < ends.length; block++) {
     let endAt = writer.at;
-    const start = (writer.at += END * FILES_PER_BLOCK);
-    const first = block * FILES_PER_BLOCK;
-    for (let planned = first; planned < first + FILES_PER_BLOCK; planned++) {
+    const start = (writer.at += END * filesPerBlock);
+    const first = block * filesPerBlock;
+    for (let planned = first; planned < first + filesPerBlock; planned++) {
       if (planned < length) writer.write(planned);
       endAt = bytes.writeUInt32LE(writer.at - start, endAt);
     }
@@ -38,21 +40,24 @@ export function encodeFileBlocks(files: PathTimes): Segments {
 /** The blobs of a queue: the blocks of its files, then their weights and the basis of these. */
 export function blobsOfQueue({ files, weights, basis }: Pick<NewQueue, 'files' | 'weights' | 'basis'>): Blobs {
   const { length } = files.ends;
+  const step = keyStep(weights.length);
   const last: Blob[] = [
     { part: WEIGHTS, bytes: asBuffer(weights) },
     { part: BASIS, bytes: asBuffer(basis) },
   ];
-  return { count: length + last.length, blob: i => last[i - length] ?? { part: i, bytes: segment(files, i) } };
+  return { count: length + last.length, blob: i => last[i - length] ?? { part: step * i, bytes: segment(files, i) } };
 }
 
-export function blockCount(files: number): number {
-  return Math.ceil(files / FILES_PER_BLOCK);
+/** The difference between the keys of the blocks of a new queue. */
+function keyStep(files: number): number {
+  return piecesPerBlob(Math.ceil(files / FILES_PER_KEY), files);
 }
 
-/** How many blocks a queue has. */
-export function blocksOfQueue(parts: BlobParts, queue: string): number {
-  const owner = ownerOfFiles(parts, queue);
-  return parts.blobs.getKeysCount({ start: [owner, 0], end: [owner, Infinity] });
+/** How many blocks a queue has, and how many it should have. */
+export function blocksOfQueue(parts: BlobParts, queue: string, files: number): { found: number; expected: number } {
+  const { owner, keyStep } = storedFilesOf(parts, queue);
+  const found = parts.blobs.getKeysCount({ start: [owner, 0], end: [owner, Infinity] });
+  return { found, expected: Math.ceil(files / (FILES_PER_KEY * keyStep)) };
 }
 
 /** The weights of a queue's files, in their order. */
@@ -71,6 +76,7 @@ const CLOSING_BRACKET = 0x5d;
 
 /** Some files of a queue, at least one, as a JSON array. Throws a 503 when the queue expired. */
 export function readFiles(parts: BlobParts, queue: string, files: readonly number[]): Buffer {
+  const filesPerBlock = FILES_PER_KEY * storedFilesOf(parts, queue).keyStep;
   const expected = BYTES_PER_FILE * (files.length + 1);
   if (slab.length < expected) slab = Buffer.allocUnsafeSlow(Math.max(SLAB_BYTES, expected));
   let list = slab;
@@ -79,14 +85,14 @@ export function readFiles(parts: BlobParts, queue: string, files: readonly numbe
   let bytes!: Buffer;
   for (let i = 0; i < files.length; i++) {
     const first = files[i]!;
-    const holder = Math.floor(first / FILES_PER_BLOCK);
-    if (holder !== block) bytes = readBlock(parts, queue, (block = holder));
+    const begin = first - (first % filesPerBlock);
+    if (begin !== block) bytes = readBlock(parts, queue, (block = begin) / FILES_PER_KEY);
     // Adjacent files are copied at once.
     let last = first;
-    while (files[i + 1] === last + 1 && (last + 1) % FILES_PER_BLOCK > 0) last = files[++i]!;
-    const start = endAt(bytes, (first % FILES_PER_BLOCK) - 1);
-    const end = endAt(bytes, last % FILES_PER_BLOCK);
-    if (end > bytes.length) throw new Error(`block ${block} of the files of queue ${queue} is damaged`);
+    while (files[i + 1] === last + 1 && (last + 1) % filesPerBlock > 0) last = files[++i]!;
+    const start = endAt(bytes, first - begin - 1, filesPerBlock);
+    const end = endAt(bytes, last - begin, filesPerBlock);
+    if (end > bytes.length) throw new Error(`the block of file ${block} of queue ${queue} is damaged`);
     const size = at + end - start + 1;
     if (size > list.length) list = Buffer.concat([list.subarray(0, at)], 2 * size);
     at += bytes.copy(list, at, start, end);
@@ -98,12 +104,13 @@ export function readFiles(parts: BlobParts, queue: string, files: readonly numbe
   return list.subarray(0, at);
 }
 
-function readBlock(parts: BlobParts, queue: string, block: number): Buffer {
-  const bytes = readBlobAgain(parts, queue, block);
+function readBlock(parts: BlobParts, queue: string, key: number): Buffer {
+  const bytes = readBlobAgain(parts, queue, key);
   if (!bytes) throw apiErrors.expired('queue');
   return bytes;
 }
 
-function endAt(bytes: Buffer, file: number): number {
-  return END * FILES_PER_BLOCK + (file < 0 ? 0 : bytes.readUInt32LE(END * file));
+/** Where a file of a block ends; of the file before the first, where the text begins. */
+function endAt(bytes: Buffer, file: number, filesPerBlock: number): number {
+  return END * filesPerBlock + (file < 0 ? 0 : bytes.readUInt32LE(END * file));
 }

@@ -1,33 +1,81 @@
-import type { Segments } from '../../../engine/segments.js';
+import { asBuffer } from '../../../bytes.js';
+import type { NewSplit } from '../../../engine/ports/splits.js';
+import { type Segments, segment } from '../../../engine/segments.js';
 import type { PathTimes } from '../../../planning/estimating/estimate.js';
+import { storedFilesOf } from '../shared-files.js';
+import { type BlobParts, type Blobs, piecesPerBlob, readBlobAgain } from '../writes/blobs.js';
+import { BASIS } from './file-blocks.js';
 import { PlannedFileWriter } from './planned-files.js';
 
 /**
- * The test files of each node of a split, in `blobs` under [split id, node_index]: a JSON array of PlannedTestFile. Up to store
- * version 7 it was the whole answer to the node, {"build_distribution_id":"...","node_index":0,"test_files":[...]}.
+ * The test files of each node of a split: a JSON array of PlannedTestFile, in `blobs` under [split id, node_index]. Several adjacent nodes of a
+ * large split have one blob, under the first of them: the end of the array of each (4 bytes, little-endian, from the end of this table), then
+ * the arrays. The second key tells how many they are. Below store version 12 each node had a blob, and up to version 7 it was the whole
+ * answer to the node, {"build_distribution_id":"...","node_index":0,"test_files":[...]}.
  */
 
+const END = 4;
 const [OPENING_BRACKET, CLOSING_BRACKET] = Buffer.from('[]');
 
 /** @param nodes the files of each node, as indices into the plan */
 export function encodeSplitFiles(files: PathTimes, nodes: readonly (readonly number[])[]): Segments {
-  const writer = new PlannedFileWriter(files, 2 * nodes.length);
+  const step = piecesPerBlob(nodes.length, files.order.length);
+  const tableBytes = tableBytesOf(step);
+  const ends = new Uint32Array(Math.ceil(nodes.length / step));
+  const writer = new PlannedFileWriter(files, 2 * nodes.length + tableBytes * ends.length);
   const { at: begin, bytes } = writer;
-  const ends = new Uint32Array(nodes.length);
-  for (const [node, planned] of nodes.entries()) {
-    const start = writer.at;
-    if (planned.length === 0) writer.at += 1;
-    for (let i = 0; i < planned.length; i++) writer.write(planned[i]!);
-    // The bracket takes the place of the first comma.
-    bytes[start] = OPENING_BRACKET!;
-    writer.writeByte(CLOSING_BRACKET!);
-    ends[node] = writer.at - begin;
+  for (let blob = 0; blob < ends.length; blob++) {
+    let endAt = writer.at;
+    const start = (writer.at += tableBytes);
+    for (const planned of nodes.slice(step * blob, step * (blob + 1))) {
+      writeArray(writer, planned);
+      if (tableBytes > 0) endAt = bytes.writeUInt32LE(writer.at - start, endAt);
+    }
+    // The last blob may have fewer nodes.
+    bytes.fill(0, endAt, start);
+    ends[blob] = writer.at - begin;
   }
   return { bytes: new Uint8Array(bytes.subarray(begin, writer.at)), ends };
 }
 
-/** The JSON array in a blob of any version. */
-export function filesInBlob(blob: Buffer): Buffer {
+function writeArray(writer: PlannedFileWriter, planned: readonly number[]): void {
+  const start = writer.at;
+  if (planned.length === 0) writer.at += 1;
+  for (let i = 0; i < planned.length; i++) writer.write(planned[i]!);
+  // The bracket takes the place of the first comma.
+  writer.bytes[start] = OPENING_BRACKET!;
+  writer.writeByte(CLOSING_BRACKET!);
+}
+
+/** The blobs of a split: the files of its nodes, then the basis of their estimates. */
+export function blobsOfSplit({ files, basis }: Pick<NewSplit, 'files' | 'basis'>, nodes: number): Blobs {
+  const { length } = files.ends;
+  const step = Math.ceil(nodes / length);
+  return {
+    count: length + 1,
+    blob: i => (i < length ? { part: step * i, bytes: segment(files, i) } : { part: BASIS, bytes: asBuffer(basis) }),
+  };
+}
+
+/** The JSON array of a node; null: the split expired, or has no such node. */
+export function filesOfNode(parts: BlobParts, split: string, node: number): Buffer | null {
+  const { keyStep } = storedFilesOf(parts, split);
+  const place = node % keyStep;
+  const blob = readBlobAgain(parts, split, node - place);
+  if (!blob || keyStep === 1) return blob ? filesInBlob(blob) : null;
+  const table = tableBytesOf(keyStep);
+  const start = place === 0 ? 0 : blob.readUInt32LE(END * (place - 1));
+  const end = blob.readUInt32LE(END * place);
+  return end === 0 ? null : blob.subarray(table + start, table + end);
+}
+
+/** A node alone in its blob needs no table. */
+function tableBytesOf(keyStep: number): number {
+  return keyStep === 1 ? 0 : END * keyStep;
+}
+
+/** The JSON array in a blob of one node, of any version. */
+function filesInBlob(blob: Buffer): Buffer {
   // In an old answer, the text before the array has no bracket.
   return blob[0] === OPENING_BRACKET ? blob : blob.subarray(blob.indexOf(OPENING_BRACKET!), blob.lastIndexOf('}'));
 }

@@ -1,6 +1,5 @@
-import { limits } from '../../../limits.js';
 import type { Parts } from '../parts.js';
-import { ownerOfFiles } from '../shared-files.js';
+import { storedFilesOf } from '../shared-files.js';
 import type { ExpiryKey, Tables } from '../tables.js';
 import type { Committing } from './commit.js';
 import { putInChunks } from './put-in-chunks.js';
@@ -19,15 +18,28 @@ export interface Blob {
 /** What reads blobs. */
 export type BlobParts = Pick<Parts, 'blobs' | 'blobsRead' | 'filesOf' | 'fileOwners'>;
 
+/** The files of a plan are in at most this many blobs, unless these would have more files each. */
+const FEW_BLOBS = 16;
+const FILES_PER_BLOB = 1024;
+
+/**
+ * How many pieces of the files of a plan go to one blob. A put takes the serving thread 25 us however small it is, but a blob is read as a
+ * whole.
+ */
+export function piecesPerBlob(pieces: number, files: number): number {
+  const blobs = Math.max(FEW_BLOBS, Math.ceil(files / FILES_PER_BLOB));
+  return Math.max(1, Math.ceil(pieces / blobs));
+}
+
 /** Reads a blob of a split or queue. */
 export function readBlob(parts: BlobParts, id: string, part: number | string): Buffer | undefined {
-  return parts.blobs.get([ownerOfFiles(parts, id), part]);
+  return parts.blobs.get([storedFilesOf(parts, id).owner, part]);
 }
 
 /** The same through a cache: nodes read the same blobs shortly after each other. */
 export function readBlobAgain(parts: BlobParts, id: string, part: number): Buffer | undefined {
   const { blobs, blobsRead } = parts;
-  const owner = ownerOfFiles(parts, id);
+  const { owner } = storedFilesOf(parts, id);
   const known = blobsRead.get(owner, part);
   if (known) return known;
   const bytes = blobs.get([owner, part]);
@@ -41,8 +53,8 @@ export function entriesOf(owner: string): object {
 }
 
 /**
- * Puts blobs, some in each turn of the event loop, and resolves when they are on disk. They are not put in a transaction, which would
- * compress them in this thread. Nothing refers to them yet; if nothing ever does, they expire by `expiry`.
+ * Puts blobs, and resolves when they are on disk. They are not put in a transaction, which would compress them in this thread. Nothing
+ * refers to them yet; if nothing ever does, they expire by `expiry`.
  */
 export async function putBlobs(
   parts: Pick<Tables, 'blobs' | 'expiry'> & Pick<Committing, 'diskSpace'>,
@@ -50,13 +62,13 @@ export async function putBlobs(
   { count, blob }: Blobs,
   expiry: ExpiryKey,
 ): Promise<void> {
-  await putInChunks(Array(count).keys(), i => {
-    parts.diskSpace.assert();
-    // Put again in each turn, because the puts of another turn may fail.
-    if (i % limits.putsPerTurn === 0) parts.expiry.put(expiry, true).catch(() => {});
+  parts.diskSpace.assert();
+  const puts: Promise<boolean>[] = [parts.expiry.put(expiry, true)];
+  for (let i = 0; i < count; i++) {
     const { part, bytes } = blob(i);
-    return parts.blobs.put([owner, part], bytes);
-  });
+    puts.push(parts.blobs.put([owner, part], bytes));
+  }
+  await Promise.all(puts);
 }
 
 /** Removes the blobs of an owner and their entry in `expiry`. */

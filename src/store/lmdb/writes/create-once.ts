@@ -1,6 +1,5 @@
 import { apiErrors } from '../../../api-error.js';
 import type { Segments } from '../../../engine/segments.js';
-import { limits } from '../../../limits.js';
 import type { Parts } from '../parts.js';
 import { canShareFiles, shareFiles } from '../shared-files.js';
 import type { ExpiryKey } from '../tables.js';
@@ -71,14 +70,12 @@ function createSharing<T>(parts: CreationParts, { id, expiry, put }: Creation<T>
 }
 
 async function createWithFiles<T>(parts: CreationParts, { id, expiry, put }: Creation<T>, blobs: Blobs): Promise<T | null> {
-  const { count } = blobs;
   let mayBeFound = false;
   try {
+    // The puts, and the change after them in their turn of the event loop, are one transaction.
     const ahead = written(putBlobs(parts, id, blobs, expiry));
-    // The puts of one turn and the change after them in that turn are one transaction.
-    if (count > limits.putsPerTurn) await ahead;
     const change = commit(parts, () => {
-      if (parts.blobs.getKeysCount(entriesOf(id)) < count) throw apiErrors.storeFailed(new Error('blobs that were put are missing'));
+      if (parts.blobs.getKeysCount(entriesOf(id)) < blobs.count) throw apiErrors.storeFailed(new Error('blobs that were put are missing'));
       const created = put();
       mayBeFound = created !== null;
       return created;
