@@ -95,7 +95,7 @@ export const limits = {
   /** Changed timings are written after this time, or as soon as this many are buffered. */
   timingFlushMilliseconds: 250,
   bufferedTimings: 20_000,
-  /** Time that recorded runs wait to be put into the tables, how many may wait, size of a run that is put at once, and builds whose age is cached. */
+  /** Time that recorded runs wait to be put into the tables, how many may wait, size of a run that is put at once, and builds that are cached. */
   putRunsMilliseconds: 50,
   waitingRuns: 500,
   journaledRunBytes: 65_536,
@@ -165,7 +165,8 @@ export const limits = {
   /** Body of a request of the dashboard; beyond it 413. */
   dashboardBodyBytes: 65_536,
 
-  /** Cached: hashes of valid tokens, CI builds that use a split, and splits and queues with the owners of their files. */
+  /** Cached: characters of texts with their digests, hashes of valid tokens, CI builds that use a split, and splits and queues with their owners. */
+  knownDigestCharacters: 2_000_000,
   foundTokens: 1000,
   cachedSplitUsers: 2000,
   cachedFileOwners: 20_000,
@@ -187,7 +188,6 @@ export const limits = {
   explainedBatches: 1000,
   explainedFilesPerBatch: 1000,
   explainedFiles: 20_000,
-
   /** The slowest files that the minutes of a build list, and files of a build that are traced: each takes about 250 bytes. */
   slowFiles: 20,
   tracedFiles: 400_000,

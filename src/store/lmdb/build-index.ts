@@ -1,4 +1,3 @@
-import { LRUCache } from 'lru-cache';
 import type { BuildFilter, BuildKey } from '../../engine/build-key.js';
 import { digest } from '../../engine/digest.js';
 import type { BuildCountRecord, BuildRecord } from './records.js';
@@ -32,23 +31,11 @@ function filterKey(project: number, filter: BuildFilter): string {
 /** The seven filters that find a build and maybe others. In store version 10 and below, the one that names all of it was the eighth. */
 const FILTERS = 7;
 
-/** The filters of builds that name no commit, which many builds share. */
-const commonFilters = new LRUCache<string, readonly string[]>({ max: 200 });
-
 /** The keys of the filters that find a build. @param count 8: those of store version 10 and below */
 export function filterKeys(project: number, { commit_hash, branch, node_total }: BuildKey, count = FILTERS): string[] {
-  const name = `${project} ${node_total} ${branch}`;
-  let common = commonFilters.get(name);
-  if (!common) {
-    common = [0, 2, 4, 6].map(bits => digest(project, null, bits & 2 ? branch : null, bits & 4 ? node_total : null));
-    commonFilters.set(name, common);
-  }
-  const filters: string[] = [];
-  for (let bits = 0; bits < count; bits++) {
-    const filter = bits & 1 ? digest(project, commit_hash, bits & 2 ? branch : null, bits & 4 ? node_total : null) : common[bits >> 1]!;
-    filters.push(filter);
-  }
-  return filters;
+  return Array.from({ length: count }, (_, bits) =>
+    digest(project, bits & 1 ? commit_hash : null, bits & 2 ? branch : null, bits & 4 ? node_total : null),
+  );
 }
 
 /** Puts a build under its filters, within a write transaction. Returns its place under each. */
