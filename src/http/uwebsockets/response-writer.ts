@@ -26,11 +26,14 @@ export class UwebsocketsResponseWriter implements ResponseWriter {
     const { res } = this;
     let stop = () => {};
     res.cork(() => {
-      res.writeStatus(STATUS_LINES[status]!);
-      writeHeaders(answer, options, (name, value) => void res.writeHeader(name, value));
-      if (!close) res.writeHeader('Keep-Alive', KEEP_ALIVE);
+      // uWebSockets.js sends this text as it is, and each call of `writeHeader` would take half a microsecond.
+      let head = STATUS_LINES[status]!;
+      const writeHeader = (name: string, value: string) => void (head += `\r\n${name}: ${value}`);
+      writeHeaders(answer, options, writeHeader);
+      if (!close) writeHeader('Keep-Alive', KEEP_ALIVE);
       // uWebSockets.js writes "close" itself, except if the client has sent it.
-      if (clientWantsClose) res.writeHeader('Connection', 'close');
+      if (clientWantsClose) writeHeader('Connection', 'close');
+      res.writeStatus(head);
       if (headOnly && close && !clientWantsClose) {
         res.endWithoutBody(0, true);
       } else if (headOnly) {
