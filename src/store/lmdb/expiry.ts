@@ -33,6 +33,7 @@ export function expireStep(parts: Parts, before: Millis, drop: (key: string) => 
   return commit(parts, () => {
     let left: number = limits.expiredPerStep;
     const due = [...parts.expiry.getKeys({ end: [before, ''] as ExpiryKey, limit: left })];
+    if (due.length > 0) parts.runs.forgetBuilds();
     for (const entry of due) {
       const [, kind, ...key] = entry;
       const done = kind === 'build' ? expireBuild(parts, entry, left, before, count) : expire(parts, kind, key, left, before, drop);

@@ -3,6 +3,7 @@ import { basename, join } from 'node:path';
 import { describe, expect, it, onTestFinished, vi } from 'vitest';
 import type { NodeKey } from '../../../src/engine/build-key.js';
 import { buildDigest } from '../../../src/engine/keys.js';
+import { limits } from '../../../src/limits.js';
 import { pathList } from '../../../src/planning/paths/path-list.js';
 import { openLog } from '../../../src/server/log.js';
 import { newSubset, setTime, timesOf } from '../../../src/store/lmdb/codecs/subset-codec.js';
@@ -161,6 +162,30 @@ describe('a run that was recorded', () => {
     await other;
     expect(new Set(await Promise.all(again))).toEqual(new Set(['known']));
     expect(await runsOf(store)).toEqual([[0, 1, 1]]);
+  });
+
+  it.each([
+    [
+      'many other builds recorded',
+      async (store: LmdbStore) => {
+        const commits = Array.from({ length: 2 * limits.buildsRecordedAtOnce }, (_, i) => `c${i}`);
+        await Promise.all(commits.map(commit => recordRun(store, 1, node(0, commit), times(5), NOW)));
+        return store;
+      },
+    ],
+    ['a start', async (store: LmdbStore) => serve(afterKill(store))],
+  ])('is one of two of its node when %s in between', async (_, between) => {
+    const first = await serve();
+    await recordRun(first, 1, node(0), times(5), NOW);
+    await first.parts.runs.settle();
+    const store = await between(first);
+    expect(await recordRun(store, 1, node(0), times(6), NOW + 1)).toBe('recorded');
+    expect(await recordRun(store, 1, node(1), times(7), NOW + 2)).toBe('recorded');
+    expect(await runsOf(store)).toEqual([
+      [0, 1, 1],
+      [0, 2, 2],
+      [1, 1, 3],
+    ]);
   });
 
   it('is put at once when it is large, after those before it', async () => {

@@ -1,5 +1,4 @@
 import { setImmediate as nextTurn } from 'node:timers/promises';
-import { LRUCache } from 'lru-cache';
 import type { Millis } from '../../../engine/ports/store.js';
 import { limits } from '../../../limits.js';
 import { DecodedRecords } from '../decoded-records.js';
@@ -11,20 +10,33 @@ import { written } from './commit.js';
 import { mayHaveRun, type NewSubset, type PutSubset, putSubsets } from './put-subsets.js';
 import type { TimingWriteBuffer } from './timing-write-buffer.js';
 
+/** A build that records. */
+interface RecordingBuild {
+  /** Null: it was not in the tables when its first run here was recorded, so `nodes` has all its nodes. */
+  number: number | null;
+  created_at: Millis;
+  /** The nodes that recorded here. */
+  nodes: Set<number>;
+  /** The entry of its last run that was added. */
+  last: number;
+  /** Transactions under way that put another run of it. */
+  held: number;
+}
+
 /**
  * Recorded runs that are in the journal and not yet in the tables. The next write transaction puts them, whatever else it does. If there is
  * none within `limits.putRunsMilliseconds`, one is made for them. A read of what runs change settles them first.
  */
 export class JournaledRuns {
   #waiting: NewSubset[] = [];
-  /** By node, the entry of its last run that the times may lack, or the tables as others read them. */
-  readonly #unsettled = new Map<string, number>();
-  /** The entry of the last run that was put. */
+  /** By digest. */
+  readonly #builds = new Map<string, RecordingBuild>();
+  /** Entries of runs: the last that was added, the last that was put, and the last that reads see and whose times count. */
+  #added = 0;
   #put = 0;
+  #settled = 0;
   /** Settles with the application of times that began last. */
   #applying: Promise<void> = Promise.resolve();
-  /** When builds were created, by number, which never changes. */
-  readonly #created = new LRUCache<number, Millis>({ max: limits.buildsRecordedAtOnce });
   readonly #settling = new CoalescedTask(() => this.#settle());
   readonly #projects: DecodedRecords<ProjectRecord, number>;
 
@@ -36,28 +48,25 @@ export class JournaledRuns {
   }
 
   /** Whether the node of a run may have another one in its build, in the tables or waiting. */
-  mayHaveRun(run: NewSubset): boolean {
-    const { buildNumbers, subsets } = this.tables;
-    if (this.#unsettled.has(nodeOf(run))) return true;
-    const number = buildNumbers.get(run.build);
-    return number !== undefined && mayHaveRun(subsets, number, this.#createdAt(number), run.key.node_index, run.at);
+  mayHaveRun({ build: digest, key: { node_index }, at }: NewSubset): boolean {
+    const { number, created_at, nodes } = this.#buildOf(digest, at);
+    return nodes.has(node_index) || mayHaveRun(this.tables.subsets, number, created_at, node_index, at);
   }
 
   /** Adds a run that is being written to the journal, of a node that may have no other. */
   add(run: NewSubset): void {
+    this.#note(run).last = run.entry;
+    this.#added = run.entry;
     this.#waiting.push(run);
-    this.#unsettled.set(nodeOf(run), run.entry);
     if (this.#waiting.length === limits.waitingRuns) this.#settling.run().catch(() => {});
     else this.#settling.runWithin(limits.putRunsMilliseconds);
   }
 
   /** Notes that a transaction puts another run of a node. Returns a function to call when it has ended. */
   hold(run: NewSubset): () => void {
-    const node = nodeOf(run);
-    this.#unsettled.set(node, run.entry);
-    return () => {
-      if (this.#unsettled.get(node) === run.entry) this.#unsettled.delete(node);
-    };
+    const build = this.#note(run);
+    build.held += 1;
+    return () => void (build.held -= 1);
   }
 
   /** Settles with the application of the times of all runs that were put before. */
@@ -77,9 +86,14 @@ export class JournaledRuns {
     this.#applying = this.#applying.then(() => this.#applyTimes(waiting, put, entry));
   }
 
+  /** Forgets the builds whose runs are all in the tables: there, some may have been deleted. */
+  forgetBuilds(): void {
+    for (const [digest, { last, held }] of this.#builds) if (last <= this.#settled && held === 0) this.#builds.delete(digest);
+  }
+
   /** Resolves when the tables have all runs that were added, and their times count; null: that is so now. */
   settle(): Promise<void> | null {
-    return this.#unsettled.size === 0 ? null : this.#settling.run();
+    return this.#settled === this.#added ? null : this.#settling.run();
   }
 
   /** The same at the end: nothing is put later by itself. */
@@ -99,7 +113,7 @@ export class JournaledRuns {
       }),
     );
     await this.#applying;
-    for (const [node, entry] of this.#unsettled) if (entry <= put) this.#unsettled.delete(node);
+    this.#settled = put;
   }
 
   async #applyTimes(waiting: readonly NewSubset[], put: readonly PutSubset[], entry: number): Promise<void> {
@@ -117,13 +131,20 @@ export class JournaledRuns {
     });
   }
 
-  #createdAt(number: number): Millis {
-    const known = this.#created.get(number);
-    if (known !== undefined) return known;
-    const { created_at } = this.tables.builds.get(number)!;
-    this.#created.set(number, created_at);
-    return created_at;
+  #note({ build: digest, key: { node_index }, at }: NewSubset): RecordingBuild {
+    const build = this.#buildOf(digest, at);
+    build.nodes.add(node_index);
+    return build;
+  }
+
+  #buildOf(digest: string, at: Millis): RecordingBuild {
+    let build = this.#builds.get(digest);
+    if (!build) {
+      if (this.#builds.size >= limits.buildsRecordedAtOnce) this.forgetBuilds();
+      const number = this.tables.buildNumbers.get(digest) ?? null;
+      const created_at = number === null ? at : this.tables.builds.get(number)!.created_at;
+      this.#builds.set(digest, (build = { number, created_at, nodes: new Set(), last: 0, held: 0 }));
+    }
+    return build;
   }
 }
-
-const nodeOf = ({ build, key }: NewSubset) => `${build} ${key.node_index}`;

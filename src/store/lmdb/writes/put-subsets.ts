@@ -174,10 +174,11 @@ function lastRun(
 /**
  * Whether a node may have a run. Nearly always it has none: it records for the first time, and runs of recent builds have not expired.
  *
+ * @param number that of its build; null: the tables do not have it
  * @param created_at that of its build
  */
-export function mayHaveRun(subsets: Tables['subsets'], number: number, created_at: Millis, node_index: number, at: Millis): boolean {
-  return at - created_at > limits.lastUseUpdateMilliseconds || subsets.doesExist([number, node_index, 1]);
+export function mayHaveRun(subsets: Tables['subsets'], number: number | null, created_at: Millis, node_index: number, at: Millis): boolean {
+  return at - created_at > limits.lastUseUpdateMilliseconds || (number !== null && subsets.doesExist([number, node_index, 1]));
 }
 
 function toLastRun(
