@@ -47,12 +47,21 @@ export class KnownLists {
     sizeCalculation: ({ list }) => bytesOf(list),
   });
   #added = 0;
-  /** Bodies whose list was known, which may be looked for again when it is their turn. */
-  readonly #found = new WeakSet<readonly Uint8Array[]>();
+  /** Bodies that were looked for, and may be again when it is their turn. Null: the list was known; else how many lists had been added. */
+  readonly #asked = new WeakMap<readonly Uint8Array[], number | null>();
   #hits = 0;
 
   /** Returns the body if a client of the project has sent its list before. */
   find(project: number, body: readonly Uint8Array[], name: ListName): KnownBody | null {
+    const asked = this.#asked.get(body);
+    if (asked === this.#added) return null;
+    const found = this.#find(project, body, name);
+    if (found && asked !== null) this.#hits += 1;
+    this.#asked.set(body, found ? null : this.#added);
+    return found;
+  }
+
+  #find(project: number, body: readonly Uint8Array[], name: ListName): KnownBody | null {
     const start = findListStart(body[0]!, name);
     const length = body.reduce((sum, piece) => sum + piece.length, 0);
     if (start < 0) return null;
@@ -65,8 +74,6 @@ export class KnownLists {
       const sent = parseRest(rest, name, PLACEHOLDER);
       if (!sent) return null;
       this.#lists.get(key);
-      if (!this.#found.has(body)) this.#hits += 1;
-      this.#found.add(body);
       return { list, rest, placeholder: PLACEHOLDER, sent };
     }
     return null;
