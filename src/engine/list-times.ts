@@ -42,7 +42,9 @@ export async function timesOfList(
   const times = base.times?.version === version && base.times.branch === branch ? base.times : null;
   if (times && base.list.columns.digest === list.columns.digest) return { ...times, isComplete: true };
   const matches = matchPaths(list, base.list);
-  if (!times) {
+  const matched = matches.reduce((sum, { length }) => sum + length, 0);
+  // To look up the others by themselves, a list is made of them.
+  if (!times || matched < list.length / 2) {
     copyNumbers(list, base.list, matches);
     return timings.estimates(project, branch, list, mostCases);
   }

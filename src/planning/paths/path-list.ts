@@ -76,9 +76,7 @@ export class PathList {
 export function pathList(paths: readonly string[], allocate = ownMemory): PathList {
   const sorted = sortedDistinct(paths);
   const ends = new Uint32Array(allocate(Uint32Array.BYTES_PER_ELEMENT * sorted.length));
-  const encoded = encodeHeads(sorted, ends);
-  const heads = new Uint8Array(allocate(encoded.length));
-  heads.set(encoded);
+  const heads = encodeHeads(sorted, ends, allocate);
   const numbers = new Uint32Array(allocate(Uint32Array.BYTES_PER_ELEMENT * (sorted.length + 1)));
   const hasCases = sorted.some(path => fileOf(path) !== null);
   return pathListOf({ heads, ends, hasCases, numbers });
@@ -98,10 +96,11 @@ function sortedDistinct(paths: readonly string[]): readonly string[] {
 }
 
 /** Encodes the head of each path, and notes its end. */
-function encodeHeads(paths: readonly string[], ends: Uint32Array): Buffer {
+function encodeHeads(paths: readonly string[], ends: Uint32Array, allocate: Allocate): Buffer {
   const contents = jsonContents(paths);
   const text = paths.length === 0 ? '' : BEFORE + contents.join(AFTER + BEFORE) + AFTER;
-  const heads = Buffer.from(text);
+  const heads = Buffer.from(allocate(Buffer.byteLength(text)));
+  heads.write(text);
   const isAscii = heads.length === text.length;
   let end = 0;
   for (let file = 0; file < contents.length; file++) {
