@@ -15,3 +15,10 @@ export function toWeight(seconds: number): number {
 export function toSeconds(weight: number): number {
   return weight / WEIGHTS_PER_SECOND;
 }
+
+/** A loop, because `reduce` takes three times as long. */
+export function totalWeight(weights: Float64Array): number {
+  let total = 0;
+  for (let file = 0; file < weights.length; file++) total += weights[file]!;
+  return total;
+}

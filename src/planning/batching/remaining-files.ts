@@ -1,3 +1,5 @@
+import { totalWeight } from '../weight.js';
+
 /** The files of a queue that no node has, by index. The index order is slowest first. */
 export class RemainingFiles {
   /** next[i] leads to the first remaining file at or after i: union-find with path halving. */
@@ -12,7 +14,7 @@ export class RemainingFiles {
     this.#next = new Uint32Array(weights.length + 1);
     for (let file = 0; file <= weights.length; file++) this.#next[file] = file;
     this.#count = weights.length;
-    this.#weight = weights.reduce((sum, weight) => sum + weight, 0);
+    this.#weight = totalWeight(weights);
   }
 
   get count(): number {

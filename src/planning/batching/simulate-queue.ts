@@ -1,5 +1,6 @@
 import type { ExpectedOutcome } from '../forecasting/forecast.js';
 import { lowerBound } from '../packing/bound.js';
+import { totalWeight } from '../weight.js';
 import { batchWeight, type QueueParameters } from './batch-weight.js';
 
 /**
@@ -12,7 +13,7 @@ export function simulateQueue(weights: Float64Array, parameters: QueueParameters
   const { nodeTotal, pullCost } = parameters;
   const bound = lowerBound(weights, nodeTotal);
   const longest = weights[0] ?? 0;
-  const total = weights.reduce((sum, weight) => sum + weight, 0);
+  const total = totalWeight(weights);
   // A batch has at least one file.
   const minWeight = total / weights.length;
   let batches = 0;

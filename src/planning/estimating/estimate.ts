@@ -90,9 +90,14 @@ const DIGIT_UNITS = [1, DIGIT_VALUES, DIGIT_VALUES ** 2];
 function slowestFirst(weights: Float64Array): Uint32Array {
   const digits = new Uint16Array(weights.length);
   let order = new Uint32Array(weights.length);
-  for (let file = 0; file < order.length; file++) order[file] = file;
+  let largest = 0;
+  for (let file = 0; file < order.length; file++) {
+    order[file] = file;
+    if (weights[file]! > largest) largest = weights[file]!;
+  }
   let sorted = new Uint32Array(weights.length);
   for (const unit of DIGIT_UNITS) {
+    if (unit > largest) break;
     // By digit, the place of the next file that has it.
     const places = new Uint32Array(DIGIT_VALUES);
     for (let file = 0; file < digits.length; file++) {

@@ -1,5 +1,5 @@
 import { type Estimates, pathOf } from '../estimating/estimate.js';
-import { toSeconds } from '../weight.js';
+import { toSeconds, totalWeight } from '../weight.js';
 import { usefulNodes } from './useful-nodes.js';
 
 /** The outcome of a plan if its estimates are exact. Durations are weights (see weight.ts). */
@@ -41,7 +41,7 @@ export function forecast(
   { makespan, lowerBound, isBoundByFile }: ExpectedOutcome,
 ): Forecast {
   const { seconds, weights } = files;
-  const total = weights.reduce((sum, weight) => sum + weight, 0);
+  const total = totalWeight(weights);
   const binding_files = Array.from(
     weights.subarray(0, MAX_BINDING_FILES).filter(weight => weight > total / nodes),
     (weight, i) => ({
@@ -62,5 +62,7 @@ export function forecast(
 
 /** Returns the number of files that were never measured. */
 export function unknownFiles(seconds: Float64Array): number {
-  return seconds.reduce((count, time) => (Number.isNaN(time) ? count + 1 : count), 0);
+  let count = 0;
+  for (let file = 0; file < seconds.length; file++) if (Number.isNaN(seconds[file])) count += 1;
+  return count;
 }
