@@ -89,7 +89,7 @@ export const limits = {
   readySeconds: 2,
   readyCacheMilliseconds: 1000,
 
-  /** Timings, and records to put, of one turn of the event loop: about a millisecond. The files of a queue of 10,000 are put in one turn. */
+  /** Timings, and records to put, of one turn of the event loop: about a millisecond. The files of a plan are put in one turn. */
   timingsPerTurn: 250,
   putsPerTurn: 200,
   /** Changed timings are written after this time, or as soon as this many are buffered. */
