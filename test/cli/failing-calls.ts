@@ -1,8 +1,21 @@
 import { join } from 'node:path';
+import { createProject } from '../../src/engine/access.js';
+import { openLmdbStore } from '../../src/store/lmdb/store.js';
 import { STORE_FILE } from '../../src/store/lmdb/tables.js';
+import { TOKEN } from '../harness/client.js';
+import { temporaryFolder } from '../harness/temporary-folder.js';
 
-/** More flushes than opening a new store takes in any thread. strace counts faults by thread. */
-export const FLUSHES_OF_START = 40;
+/** More flushes than opening a store that exists takes in any thread. strace counts faults by thread. */
+export const FLUSHES_OF_START = 4;
+
+/** Returns a folder with the store of a server that ran before. To create its tables takes dozens of flushes. */
+export async function folderWithStore(): Promise<string> {
+  const dataDir = temporaryFolder();
+  const store = openLmdbStore(dataDir);
+  await createProject(store.access, 'default', Date.now(), TOKEN);
+  await store.close();
+  return dataDir;
+}
 
 /** Returns a command prefix under which system calls on a file of the store fail or hang. */
 export const failing = (dataDir: string, calls: string, fault: string, files: readonly string[] = [STORE_FILE]) => [

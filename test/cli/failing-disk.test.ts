@@ -8,7 +8,7 @@ import { problemsIn } from '../harness/problems.js';
 import { main, runBallast, spawnServer } from '../harness/process.js';
 import { startServer } from '../harness/server.js';
 import { temporaryFolder } from '../harness/temporary-folder.js';
-import { FLUSHES_OF_START, failing } from './failing-calls.js';
+import { FLUSHES_OF_START, failing, folderWithStore } from './failing-calls.js';
 
 const SENTENCE =
   /the disk failed the store in \S+ \(Input\/output error\), so this process ends at once: nothing acknowledged is lost; check the disk, and start again/;
@@ -36,7 +36,7 @@ describe('a server whose disk', () => {
 
   it('fails a flush exits at once with the reason, and has all acknowledged data at the next start', async ({ skip }) => {
     if (why !== null) skip(why);
-    const dataDir = temporaryFolder();
+    const dataDir = await folderWithStore();
     const under = failing(dataDir, 'fdatasync', `error=EIO:when=${FLUSHES_OF_START}+`);
     const server = await spawnServer({ dataDir, under });
     const acknowledged = await recordUntilGone(server);
@@ -52,7 +52,7 @@ describe('a server whose disk', () => {
 
   it('fails a write exits, too', async ({ skip }) => {
     if (why !== null) skip(why);
-    const dataDir = temporaryFolder();
+    const dataDir = await folderWithStore();
     // Each flush makes two such calls.
     const under = failing(dataDir, 'pwrite64', `error=EDQUOT:when=${4 * FLUSHES_OF_START}+`);
     const server = await spawnServer({ dataDir, under });

@@ -4,13 +4,12 @@ import { reasonNotTraceable } from '../../scripts/chaos/power-cuts/trace.js';
 import { limits } from '../../src/limits.js';
 import { subsetMessage } from '../harness/messages.js';
 import { spawnServer } from '../harness/process.js';
-import { temporaryFolder } from '../harness/temporary-folder.js';
-import { FLUSHES_OF_START, failing } from './failing-calls.js';
+import { FLUSHES_OF_START, failing, folderWithStore } from './failing-calls.js';
 
 it('a server whose disk does not answer is soon not ready, and exits in time when it is stopped', async ({ skip }) => {
   const why = reasonNotTraceable();
   if (why !== null) skip(why);
-  const dataDir = temporaryFolder();
+  const dataDir = await folderWithStore();
   const seconds = limits.readySeconds + limits.drainSeconds + limits.closeSeconds;
   const under = failing(dataDir, 'fdatasync', `delay_enter=${seconds + 5}s:when=${FLUSHES_OF_START}+`);
   const server = await spawnServer({ dataDir, under });
