@@ -1,7 +1,7 @@
 import type { BrowserContextOptions, Page } from 'playwright-core';
 import type { Store } from '../../src/engine/ports/store.js';
 import { createOperatorLink } from '../../src/engine/sign-in/sign-in.js';
-import { openTab } from './tab.js';
+import { type Closing, openTab } from './tab.js';
 
 /** A server of the test. */
 export interface Served {
@@ -18,8 +18,8 @@ export async function operatorLink({ url, store }: Served): Promise<string> {
 }
 
 /** Opens a page of the dashboard, signed in as an operator. */
-export async function openAsOperator(server: Served, path: string, options: BrowserContextOptions = {}): Promise<Page> {
-  const tab = await openTab({ baseURL: server.url, ...options });
+export async function openAsOperator(server: Served, path: string, options: BrowserContextOptions = {}, closing?: Closing): Promise<Page> {
+  const tab = await openTab({ baseURL: server.url, ...options }, closing);
   if (server.now !== undefined) await tab.clock.setFixedTime(server.now);
   const { secret } = await createOperatorLink(server.store.signIns, server.now ?? Date.now());
   const answer = await tab.request.post('/dashboard/sign_in', {

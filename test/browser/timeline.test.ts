@@ -1,5 +1,5 @@
 import type { Page } from 'playwright-core';
-import { beforeAll, describe, expect, it } from 'vitest';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { type BrowsedProject, demoProject, demoServer, endedBuild } from './demo-project.js';
 import { openAsOperator } from './operator.js';
 
@@ -16,54 +16,58 @@ const HAS_WORK = `(() => {
 describe('the timeline of a build', () => {
   let project: BrowsedProject;
   let build: string;
+  /** One tab for all tests, as opening one takes longer than most of them. Each test loads the page again. */
+  let tab: Page;
+  let close = async () => {};
   beforeAll(async () => {
     project = await demoProject(server);
     build = await endedBuild(project);
+    tab = await openAsOperator(server, '/', {}, end => (close = end));
   });
+  afterAll(() => close());
 
-  const open = async (query = '') => {
-    const tab = await openAsOperator(server, `/p/${project.name}/builds/${build}${query}`);
+  const open = async () => {
+    await tab.goto(`/p/${project.name}/builds/${build}`);
     const timeline = tab.getByRole('application', { name: 'Timeline of the nodes' });
     await timeline.waitFor();
-    return { tab, timeline, box: (await timeline.boundingBox())! };
+    return { timeline, box: (await timeline.boundingBox())! };
   };
-  const inAddress = (tab: Page, name: string) => new URL(tab.url()).searchParams.get(name);
-  const untilAddressHas = (tab: Page, name: string, isThere = true) => tab.waitForURL(url => url.searchParams.has(name) === isThere);
+  const inAddress = (name: string) => new URL(tab.url()).searchParams.get(name);
+  const untilAddressHas = (name: string, isThere = true) => tab.waitForURL(url => url.searchParams.has(name) === isThere);
 
   it('draws the files that ran, with motion and without', async () => {
-    for (const reducedMotion of ['reduce', 'no-preference'] as const) {
-      const { tab } = await open();
+    for (const reducedMotion of ['no-preference', 'reduce'] as const) {
       await tab.emulateMedia({ reducedMotion });
-      await tab.reload();
+      await open();
       await expect.poll(() => tab.evaluate(HAS_WORK)).toBe(true);
     }
   });
 
   it('zooms and pans by keys, and Escape shows the whole build again', async () => {
-    const { tab, timeline } = await open();
+    const { timeline } = await open();
     await timeline.focus();
     await tab.keyboard.press('w');
-    await untilAddressHas(tab, 'view');
-    const zoomed = inAddress(tab, 'view');
+    await untilAddressHas('view');
+    const zoomed = inAddress('view');
     await tab.keyboard.press('d');
     await tab.waitForURL(url => url.searchParams.get('view') !== zoomed);
     await tab.keyboard.press('Escape');
-    await untilAddressHas(tab, 'view', false);
+    await untilAddressHas('view', false);
   });
 
   it('zooms with the wheel where the mouse is, and with the buttons', async () => {
-    const { tab, box } = await open();
+    const { box } = await open();
     await tab.mouse.move(box.x + box.width / 2, box.y + box.height / 2);
     await tab.mouse.wheel(0, -400);
-    await untilAddressHas(tab, 'view');
+    await untilAddressHas('view');
     await tab.getByRole('button', { name: 'Whole build' }).click();
-    await untilAddressHas(tab, 'view', false);
+    await untilAddressHas('view', false);
     await tab.getByRole('button', { name: 'Zoom in' }).click();
-    await untilAddressHas(tab, 'view');
+    await untilAddressHas('view');
   });
 
   it('sums up the span that the mouse drags, by directory, file and node', async () => {
-    const { tab, box } = await open();
+    const { box } = await open();
     await tab.mouse.move(box.x + 0.3 * box.width, box.y + 60);
     await tab.mouse.down();
     await tab.mouse.move(box.x + 0.6 * box.width, box.y + 90, { steps: 4 });
@@ -81,13 +85,13 @@ describe('the timeline of a build', () => {
   });
 
   it('goes from file to file by arrow keys, and opens one with Enter', async () => {
-    const { tab, timeline } = await open();
+    const { timeline } = await open();
     await timeline.focus();
     await tab.keyboard.press('ArrowRight');
     await tab.keyboard.press('ArrowDown');
     // The lane below may have a single run, so only the way back is always there.
     await tab.keyboard.press('Shift+ArrowUp');
-    await untilAddressHas(tab, 'span');
+    await untilAddressHas('span');
     await tab.keyboard.press('Enter');
     const drawer = tab.getByRole('dialog');
     await drawer.getByRole('heading').first().waitFor();
@@ -97,9 +101,9 @@ describe('the timeline of a build', () => {
   });
 
   it('shows the same span to a colleague who opens the address', async () => {
-    const { tab } = await open();
+    await open();
     await tab.getByRole('button', { name: 'Zoom in' }).click();
-    await untilAddressHas(tab, 'view');
+    await untilAddressHas('view');
     const { pathname, search } = new URL(tab.url());
     const other = await openAsOperator(server, pathname + search);
     await other.getByRole('button', { name: 'Whole build' }).waitFor();
@@ -107,7 +111,7 @@ describe('the timeline of a build', () => {
   });
 
   it('is there as a table, too', async () => {
-    const { tab } = await open();
+    await open();
     await tab.getByText('The timeline as a table').click();
     const table = tab.getByRole('region', { name: 'The timeline as a table' });
     await table.getByRole('row').nth(1).waitFor();

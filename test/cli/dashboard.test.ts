@@ -2,9 +2,8 @@ import { existsSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { Browser } from '../harness/browser.js';
-import { runBallast } from '../harness/process.js';
+import { spawnServer } from '../harness/process.js';
 import { runInProcess } from '../harness/run-in-process.js';
-import { startServerOnDisk } from '../harness/server.js';
 import { temporaryFolder } from '../harness/temporary-folder.js';
 
 const PASSWORD = 'correct horse battery';
@@ -12,8 +11,8 @@ const AT = '\\d{4}-\\d\\d-\\d\\dT\\S+Z';
 
 describe('dashboard commands beside a running server', () => {
   it('take effect at the next request: links, a password, an ended session', async () => {
-    const server = await startServerOnDisk();
-    const ballast = (args: string[], stdin = '') => runBallast(['dashboard', ...args, '--data-dir', server.dataDir], {}, { stdin });
+    const server = await spawnServer();
+    const ballast = (args: string[], stdin = '') => runInProcess(['dashboard', ...args, '--data-dir', server.dataDir], {}, { stdin });
     const secretOf = ({ stdout }: { stdout: string }) => new RegExp(`^${server.url}/sign-in#([0-9a-f]{64})\n$`).exec(stdout)![1]!;
 
     const operator = new Browser(server.url);

@@ -3,24 +3,23 @@ import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { Client } from '../harness/client.js';
 import { record } from '../harness/messages.js';
-import { runBallast } from '../harness/process.js';
+import { spawnServer } from '../harness/process.js';
 import { runInProcess } from '../harness/run-in-process.js';
-import { startServerOnDisk } from '../harness/server.js';
 import { temporaryFolder } from '../harness/temporary-folder.js';
 
 const TOKEN_LINE = /^[0-9a-f]{32,}\n$/;
 const INVALID = { status: 403, json: { errors: ['invalid test suite token'] } };
 const AT = '\\d{4}-\\d\\d-\\d\\dT\\S+Z';
 
-/** Runs commands on a data folder. If the server runs in this process, the commands need processes of their own. */
-function commandsOn(dataDir: string, run = runInProcess) {
-  return (...args: string[]) => run([...args, '--data-dir', dataDir]);
+/** Runs commands on a data folder, in this process: a server of the folder needs another one. */
+function commandsOn(dataDir: string) {
+  return (...args: string[]) => runInProcess([...args, '--data-dir', dataDir]);
 }
 
 describe('project and token commands beside a running server', () => {
   it('take effect at the next request: a project created, a token rotated, the old token revoked', async () => {
-    const server = await startServerOnDisk();
-    const ballast = commandsOn(server.dataDir, runBallast);
+    const server = await spawnServer();
+    const ballast = commandsOn(server.dataDir);
 
     const created = await ballast('project', 'create', 'web shop');
     expect(created).toMatchObject({ code: 0, stderr: '', stdout: expect.stringMatching(TOKEN_LINE) });
