@@ -97,13 +97,13 @@ export async function pull(
 }
 
 /** Notes whether the answer with a batch was written. Until then the batch may go to the same node again. */
-export function settle({ queues }: Store, key: QueueKey, seq: number, isWritten: boolean, at: Millis): Soon<unknown> {
+export function settle({ queues }: Pick<Store, 'queues'>, key: QueueKey, seq: number, isWritten: boolean, at: Millis): Soon<unknown> {
   return queues.update(
     key,
     () => null,
     ({ queue }) => {
-      const change = isWritten ? queue.delivered(seq) : queue.undelivered(seq) ? seq : null;
-      return { value: null, changes: change === null ? [] : [change] };
+      if (isWritten) return { value: null, changes: queue.delivered(seq) ? [{ delivered_seq: seq }] : NO_CHANGES };
+      return { value: null, changes: queue.undelivered(seq) ? [seq] : NO_CHANGES };
     },
     at,
   );
@@ -142,6 +142,7 @@ interface Facts {
   unmeasured?: ReadonlySet<number>;
 }
 
+const NO_CHANGES: readonly Change[] = [];
 const NONE_FAILED: Failed = { failed: [] };
 const NO_FACTS: Facts = { recordedSubset: null, failed: null };
 const NO_FACTS_NONE_FAILED: Facts = { recordedSubset: null, failed: NONE_FAILED };

@@ -104,8 +104,22 @@ export interface Verdict<Value> {
   changes: readonly Change[];
 }
 
-/** A new or changed batch, or the seq of a batch that was taken back. */
-export type Change = Batch | number;
+/** A new or changed batch, the seq of a batch that was taken back, or a note that one was delivered. */
+export type Change = Batch | number | Delivery;
+
+/** The response with a batch was written. */
+export interface Delivery {
+  delivered_seq: number;
+}
+
+/** Whether a change of a queue is a note that a batch was delivered. */
+export function isDelivery(change: Change): change is Delivery {
+  return typeof change === 'object' && 'delivered_seq' in change;
+}
+
+export function isBatch(change: Change): change is Batch {
+  return typeof change === 'object' && !isDelivery(change);
+}
 
 export interface QueueLoad {
   inMemory: number;

@@ -99,16 +99,16 @@ export class Queue {
     return { batch: answer(node, batch, request), isNew: true };
   }
 
-  /** Notes that the answer with the batch was written. Returns the batch when it is to be journaled again. */
-  delivered(seq: number): Batch | null {
+  /** Notes that the answer with the batch was written. Returns whether that is to be journaled: its client has no other way to get it again. */
+  delivered(seq: number): boolean {
     const batch = this.#bySeq.get(seq);
-    if (!batch) return null;
+    if (!batch) return false;
     const node = this.#node(batch.node_index);
     node.endAnswer(batch, true);
     node.confirm(batch);
     const isToJournal = !batch.delivered && batch.batch_uuid === null;
     batch.delivered = true;
-    return isToJournal ? batch : null;
+    return isToJournal;
   }
 
   /**

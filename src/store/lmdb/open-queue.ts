@@ -1,4 +1,4 @@
-import type { Change, OpenQueue, QueueInfo } from '../../engine/ports/queues.js';
+import { type Change, isDelivery, type OpenQueue, type QueueInfo } from '../../engine/ports/queues.js';
 import type { Batch } from '../../engine/queue/batch.js';
 import type { LeasePolicy } from '../../engine/queue/leases.js';
 import { Queue } from '../../engine/queue/queue.js';
@@ -61,7 +61,8 @@ export function batchesOf({ batches: saved, journal }: Pick<Parts, 'batches' | '
   const batches = new Map<number, Batch>();
   const apply = (change: Change) => {
     if (typeof change === 'number') batches.delete(change);
-    else batches.set(change.seq, change);
+    else if (!isDelivery(change)) batches.set(change.seq, change);
+    else if (batches.has(change.delivered_seq)) batches.get(change.delivered_seq)!.delivered = true;
   };
   for (const { value } of saved.getRange({ start: [id, 0], end: [id, Infinity] })) {
     for (const change of value) apply(decodeChange(change));

@@ -1,6 +1,14 @@
 import type { BuildKey } from '../../engine/build-key.js';
 import { buildDigest, type QueueKey } from '../../engine/keys.js';
-import type { NewQueue, OpenQueue, QueueInfo, QueueLoad, Queues, Verdict } from '../../engine/ports/queues.js';
+import {
+  isBatch,
+  type NewQueue,
+  type OpenQueue,
+  type QueueInfo,
+  type QueueLoad,
+  type Queues,
+  type Verdict,
+} from '../../engine/ports/queues.js';
 import type { Millis, Soon } from '../../engine/ports/store.js';
 import type { Batch } from '../../engine/queue/batch.js';
 import { limits } from '../../limits.js';
@@ -113,7 +121,7 @@ export class LmdbQueues implements Queues {
   }
 
   copiedBatches(queue: string): Batch[] {
-    return (this.parts.batches.get([queue, 0]) ?? []).map(decodeChange).filter(change => typeof change !== 'number');
+    return (this.parts.batches.get([queue, 0]) ?? []).map(decodeChange).filter(isBatch);
   }
 
   forecast(queue: string): Forecast | null {

@@ -217,8 +217,7 @@ export class World {
       if (before !== text) throw new Error(`node ${node.index} got ${text} for a uuid that brought ${before} before`);
       this.#answers.set(key, text);
     }
-    const renewed = this.#queue.delivered(batch.seq);
-    if (renewed) this.#write(renewed.seq, renewed);
+    if (this.#queue.delivered(batch.seq)) this.#write(batch.seq, { ...batch, delivered: true });
   }
 
   #pull(

@@ -8,6 +8,7 @@ import type { NewSplit } from '../../../src/engine/ports/splits.js';
 import type { Millis, Store } from '../../../src/engine/ports/store.js';
 import type { Summary } from '../../../src/engine/ports/summaries.js';
 import type { Batch, Pull } from '../../../src/engine/queue/batch.js';
+import { settle as settleBatch } from '../../../src/engine/queues.js';
 import { newRun } from '../../../src/engine/recordings.js';
 import { BASIS_BYTES } from '../../../src/planning/estimating/basis.js';
 import { type Estimates, pathOf } from '../../../src/planning/estimating/estimate.js';
@@ -138,15 +139,7 @@ export async function pull(
 
 /** Notes that the answer with a batch was written, or that the node left before that. */
 export async function settle(store: QueueStore, key: QueueKey, { seq }: Batch, isWritten: boolean): Promise<void> {
-  await store.queues.update(
-    key,
-    () => null,
-    ({ queue }) => {
-      const change = isWritten ? queue.delivered(seq) : queue.undelivered(seq) ? seq : null;
-      return { value: null, changes: change === null ? [] : [change] };
-    },
-    NOW,
-  );
+  await settleBatch(store, key, seq, isWritten, NOW);
 }
 
 /** Pulls for a node until the queue is empty. Returns the files in the order in which they were handed out. */

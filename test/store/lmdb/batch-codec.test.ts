@@ -84,7 +84,11 @@ const someBatch: fc.Arbitrary<Batch> = fc.record(
     ],
   },
 );
-const someChanges = fc.array(fc.oneof({ weight: 5, arbitrary: someBatch }, { weight: 1, arbitrary: number }), { maxLength: 30 });
+const someDelivery = fc.record({ delivered_seq: number }, { noNullPrototype: true });
+const someChanges = fc.array(
+  fc.oneof({ weight: 5, arbitrary: someBatch }, { weight: 1, arbitrary: number }, { weight: 1, arbitrary: someDelivery }),
+  { maxLength: 30 },
+);
 
 describe('the changes of queues on disk', () => {
   it('are what they were, in a turn and joined by queue', () => {
@@ -145,10 +149,10 @@ describe('the changes of queues on disk', () => {
 });
 
 describe('a change below store version 11', () => {
-  it.each<[situation: string, change: Change]>([
+  it.each<[situation: string, change: Batch | number]>([
     ['a batch', batch],
     ['a batch with each optional field', { ...batch, ...optional }],
-    ...LEASES.map((lease): [string, Change] => [`a batch whose lease is ${lease}`, { ...batch, lease }]),
+    ...LEASES.map((lease): [string, Batch] => [`a batch whose lease is ${lease}`, { ...batch, lease }]),
     ['a batch that was taken back', 7],
   ])('is read: %s', (_, change) => {
     expect(decodeChange(oldChange(change))).toStrictEqual(change);

@@ -1,5 +1,5 @@
 import { Unpackr } from 'msgpackr';
-import type { Change } from '../../../engine/ports/queues.js';
+import { type Change, isDelivery } from '../../../engine/ports/queues.js';
 import type { Batch, CasesByFile, EndedLease } from '../../../engine/queue/batch.js';
 import type { KeptDecision } from '../../../engine/queue/decision.js';
 import { MsgpackWriter } from './msgpack-writer.js';
@@ -30,8 +30,8 @@ const IS_REPLAY = 2;
 const IS_DELIVERED = 4;
 const ACKNOWLEDGES = 8;
 
-/** A change on disk: a new or changed batch, or the seq of a batch that was taken back. */
-export type ChangeRecord = BatchRecord | OldBatchRecord | number;
+/** A change on disk: a new or changed batch, the seq of a batch that was taken back, or that of one that was delivered. */
+export type ChangeRecord = BatchRecord | OldBatchRecord | number | [delivered_seq: number];
 
 /** The changes of all queues in one turn of the event loop, in their order. */
 export type Turn = readonly (readonly [queue: string, change: Change])[];
@@ -91,12 +91,19 @@ export function decodeChanges(records: Uint8Array): Change[] {
 
 export function decodeChange(record: ChangeRecord): Change {
   if (typeof record === 'number') return record;
-  return Array.isArray(record) ? decodeBatch(record) : decodeOldBatch(record);
+  if (!Array.isArray(record)) return decodeOldBatch(record);
+  return record.length === 1 ? { delivered_seq: record[0] } : decodeBatch(record);
 }
 
 function writeChange(change: Change): void {
-  if (typeof change === 'number') writer.number(change);
-  else writeBatch(change);
+  if (typeof change === 'number') {
+    writer.number(change);
+  } else if (isDelivery(change)) {
+    writer.array(1);
+    writer.number(change.delivered_seq);
+  } else {
+    writeBatch(change);
+  }
 }
 
 function writeBatch(batch: Batch): void {
