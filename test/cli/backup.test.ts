@@ -6,10 +6,19 @@ import type { Client } from '../harness/client.js';
 import { initialise, manyPaths, pathsIn, pull, pullAll, record, sortPaths, timedTestFiles } from '../harness/messages.js';
 import { problemsIn } from '../harness/problems.js';
 import { runBallast } from '../harness/process.js';
+import { runInProcess } from '../harness/run-in-process.js';
 import { startServer, startServerOnDisk } from '../harness/server.js';
 import { temporaryFolder } from '../harness/temporary-folder.js';
 
-const backup = (dataDir: string, target: string, ...flags: string[]) => runBallast(['backup', target, ...flags, '--data-dir', dataDir]);
+/** Copies in the process of the test, where no server may have the folder open. */
+const backup = (dataDir: string, target: string, ...flags: string[]) => runInProcess(['backup', target, ...flags, '--data-dir', dataDir]);
+
+/** A folder that no server has open. */
+async function closedStore(): Promise<string> {
+  const { dataDir, close } = await startServerOnDisk();
+  await close();
+  return dataDir;
+}
 
 /** Records builds one at a time until `over`. Returns their commits in the order of acknowledgement. */
 async function recordOn(server: Client, isOver: () => boolean): Promise<string[]> {
@@ -43,7 +52,7 @@ describe('ballast backup', () => {
     let over = false;
     const recording = recordOn(server, () => over);
     const target = join(temporaryFolder(), 'new', 'folder');
-    const { code, stdout, stderr } = await backup(server.dataDir, target);
+    const { code, stdout, stderr } = await runBallast(['backup', target, '--data-dir', server.dataDir]);
     over = true;
     expect({ code, stderr }).toEqual({ code: 0, stderr: '' });
     expect(stdout).toMatch(/ballast\.lmdb: \d+ bytes in [\d.]+ s\nto restore it, serve this folder or a copy of it \(--data-dir\)\n$/);
@@ -62,7 +71,7 @@ describe('ballast backup', () => {
   });
 
   it('prints JSON with --json', async () => {
-    const { dataDir } = await startServerOnDisk();
+    const dataDir = await closedStore();
     const target = temporaryFolder();
     const { stdout } = await backup(dataDir, target, '--json');
     expect(JSON.parse(stdout)).toEqual({
@@ -73,7 +82,7 @@ describe('ballast backup', () => {
   });
 
   it('never overwrites a store', async () => {
-    const { dataDir } = await startServerOnDisk();
+    const dataDir = await closedStore();
     const { code, stderr } = await backup(dataDir, dataDir);
     expect({ code, stderr }).toEqual({
       code: 1,
@@ -82,7 +91,7 @@ describe('ballast backup', () => {
   });
 
   it('reports why it could not write', async () => {
-    const { dataDir } = await startServerOnDisk();
+    const dataDir = await closedStore();
     const target = join(temporaryFolder(), 'file');
     writeFileSync(target, '');
     const { code, stderr } = await backup(dataDir, join(target, 'below'));

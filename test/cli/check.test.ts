@@ -2,6 +2,7 @@ import { describe, expect, it } from 'vitest';
 import { closeParts, openParts, type Parts } from '../../src/store/lmdb/parts.js';
 import { initialise, manyPaths, pull, record } from '../harness/messages.js';
 import { runBallast } from '../harness/process.js';
+import { runInProcess } from '../harness/run-in-process.js';
 import { startServer, startServerOnDisk, type TestServer } from '../harness/server.js';
 
 async function usedServer(): Promise<TestServer> {
@@ -18,15 +19,17 @@ async function wound(dataDir: string, change: (store: Parts) => Promise<unknown>
   await closeParts(store);
 }
 
-const check = (dataDir: string, ...flags: string[]) => runBallast(['check', ...flags, '--data-dir', dataDir]);
+/** Checks in the process of the test, where no server may have the folder open. */
+const check = (dataDir: string, ...flags: string[]) => runInProcess(['check', ...flags, '--data-dir', dataDir]);
+const checkBesideServer = (dataDir: string, ...flags: string[]) => runBallast(['check', ...flags, '--data-dir', dataDir]);
 
 describe('ballast check', () => {
   it('finds the store of a running server sound', async () => {
     const { dataDir } = await usedServer();
-    const { code, stdout, stderr } = await check(dataDir);
+    const { code, stdout, stderr } = await checkBesideServer(dataDir);
     expect({ code, stderr }).toEqual({ code: 0, stderr: '' });
     expect(stdout).toMatch(/^sound; checked 1 projects, 1 tokens, 1 builds, 1 subsets, /);
-    const json = await check(dataDir, '--json');
+    const json = await checkBesideServer(dataDir, '--json');
     expect(JSON.parse(json.stdout)).toMatchObject({ sound: true, records: { queues: 1, subsets: 1 }, found: [], left: [] });
   });
 
@@ -54,7 +57,7 @@ describe('ballast check', () => {
 
   it('repairs records that can be derived from others, only while no server runs', async () => {
     const server = await usedServer();
-    const refused = await check(server.dataDir, '--repair');
+    const refused = await checkBesideServer(server.dataDir, '--repair');
     expect(refused).toMatchObject({ code: 1, stdout: '' });
     expect(refused.stderr).toContain('another Ballast serves this folder');
     await server.close();
@@ -65,7 +68,7 @@ describe('ballast check', () => {
     expect(repaired.stdout).toMatch(/^7 problems, all repaired; checked /m);
     const again = await startServer({ dataDir: server.dataDir });
     expect((await again.get('/v1/builds')).json.data).toHaveLength(1);
-    expect((await check(server.dataDir)).code).toBe(0);
+    expect((await checkBesideServer(server.dataDir)).code).toBe(0);
   });
 
   it('reports a folder without a store, and creates none', async () => {
