@@ -175,7 +175,7 @@ describe('known lists', () => {
     const lists = new KnownLists();
     const bytes = Math.floor(limits.knownListsBytes / 3);
     const listOf = (name: string) => ({ ...knownList([{ path: name }], JSON.stringify([{ path: name }]).padEnd(bytes)), containers: 2 });
-    const bodyOf = ({ text }: KnownList) => [Buffer.from('{"test_files":'), text, Buffer.from('}')];
+    const bodyOf = ({ text }: KnownList) => [Buffer.concat([Buffer.from('{"test_files":'), text, Buffer.from('}')])];
     const [a, b] = [listOf('aaa'), listOf('bbb')];
     for (const list of [a, b, listOf('aaa')]) lists.add(PROJECT, list);
     expect(lists.load.lists).toBe(2);
