@@ -23,7 +23,8 @@ export default async function launch(project: TestProject): Promise<(() => Promi
     host: '127.0.0.1',
     // The sandbox of Chromium does not work for root.
     chromiumSandbox: process.getuid!() !== 0,
-    args: ['--disable-gpu', '--disable-quic', '--disable-sync'],
+    // Beyond a limit, Chromium starts no spare renderer for each tab in advance.
+    args: ['--disable-gpu', '--disable-quic', '--disable-sync', '--renderer-process-limit=1'],
   });
   project.provide('browser', browser.wsEndpoint());
   return () => browser.close();
