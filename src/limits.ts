@@ -165,7 +165,7 @@ export const limits = {
   /** Body of a request of the dashboard; beyond it 413. */
   dashboardBodyBytes: 65_536,
 
-  /** Cached: characters of texts with their digests, hashes of valid tokens, CI builds that use a split, and splits and queues with their owners. */
+  /** Cached: characters of texts with their digests of each kind, hashes of valid tokens, CI builds that use a split, and splits and queues with their owners. */
   knownDigestCharacters: 2_000_000,
   foundTokens: 1000,
   cachedSplitUsers: 2000,

@@ -1,4 +1,3 @@
-import { LRUCache } from 'lru-cache';
 import { shortDigest } from '../../../engine/digest.js';
 import type { Millis } from '../../../engine/ports/store.js';
 import { limits } from '../../../limits.js';
@@ -90,17 +89,6 @@ export function kindOf([, , run]: RunKey): RunKind {
   return run === 1 ? 'first' : 'retried';
 }
 
-/** Every recording needs two of these, and a look-up is faster than a SHA-256. */
-const branchNumbers = new LRUCache<string, number>({ max: 1000 });
-
-function branchNumber(branch: string): number {
-  const known = branchNumbers.get(branch);
-  if (known !== undefined) return known;
-  const number = shortDigest(branch);
-  branchNumbers.set(branch, number);
-  return number;
-}
-
 /** The numbers of a branch and of the default branch, under which timings are kept. */
 export interface Branches {
   branch: number;
@@ -110,5 +98,5 @@ export interface Branches {
 
 export function branchesOf({ projects }: { projects: Projects }, project: number, branch: string): Branches {
   const name = projects.get(project)?.default_branch ?? null;
-  return { branch: branchNumber(branch), defaultBranch: name === null ? null : branchNumber(name) };
+  return { branch: shortDigest(branch), defaultBranch: name === null ? null : shortDigest(name) };
 }
