@@ -121,6 +121,13 @@ export function isBatch(change: Change): change is Batch {
   return typeof change === 'object' && !isDelivery(change);
 }
 
+/** Applies the next change of a queue to its batches by seq. */
+export function applyChange(batches: Map<number, Batch>, change: Change): void {
+  if (typeof change === 'number') batches.delete(change);
+  else if (!isDelivery(change)) batches.set(change.seq, change);
+  else if (batches.has(change.delivered_seq)) batches.get(change.delivered_seq)!.delivered = true;
+}
+
 export interface QueueLoad {
   inMemory: number;
   /** How many of them have files left. */

@@ -99,7 +99,10 @@ export class Queue {
     return { batch: answer(node, batch, request), isNew: true };
   }
 
-  /** Notes that the answer with the batch was written. Returns whether that is to be journaled: its client has no other way to get it again. */
+  /**
+   * Notes that the answer with the batch was written. Returns whether that is to be journaled: after a restart, a batch without a uuid goes to
+   * its node again if it may not have reached it.
+   */
   delivered(seq: number): boolean {
     const batch = this.#bySeq.get(seq);
     if (!batch) return false;

@@ -1,4 +1,4 @@
-import { type Change, isDelivery, type OpenQueue, type QueueInfo } from '../../engine/ports/queues.js';
+import { applyChange, type OpenQueue, type QueueInfo } from '../../engine/ports/queues.js';
 import type { Batch } from '../../engine/queue/batch.js';
 import type { LeasePolicy } from '../../engine/queue/leases.js';
 import { Queue } from '../../engine/queue/queue.js';
@@ -59,14 +59,9 @@ export function toQueueInfo(id: string, { v: _, has_basis: _h, guessed: _g, peop
 /** The batches of a queue that are on disk, oldest first. */
 export function batchesOf({ batches: saved, journal }: Pick<Parts, 'batches' | 'journal'>, id: string): Batch[] {
   const batches = new Map<number, Batch>();
-  const apply = (change: Change) => {
-    if (typeof change === 'number') batches.delete(change);
-    else if (!isDelivery(change)) batches.set(change.seq, change);
-    else if (batches.has(change.delivered_seq)) batches.get(change.delivered_seq)!.delivered = true;
-  };
   for (const { value } of saved.getRange({ start: [id, 0], end: [id, Infinity] })) {
-    for (const change of value) apply(decodeChange(change));
+    for (const change of value) applyChange(batches, decodeChange(change));
   }
-  journal.pendingOf(id).forEach(apply);
+  for (const change of journal.pendingOf(id)) applyChange(batches, change);
   return [...batches.values()].sort((a, b) => a.seq - b.seq);
 }

@@ -3,7 +3,7 @@ import { setImmediate as nextTurn } from 'node:timers/promises';
 import { apiErrors } from '../../api-error.js';
 import { beginningCiRun } from '../../engine/ci-run.js';
 import { buildDigest, type QueueKey } from '../../engine/keys.js';
-import { type Change, isDelivery, type NewQueue, type OpenQueue, type QueueInfo, type Queues } from '../../engine/ports/queues.js';
+import { applyChange, type Change, type NewQueue, type OpenQueue, type QueueInfo, type Queues } from '../../engine/ports/queues.js';
 import type { Millis } from '../../engine/ports/store.js';
 import { type Batch, copyOf } from '../../engine/queue/batch.js';
 import type { LeasePolicy } from '../../engine/queue/leases.js';
@@ -57,11 +57,7 @@ export class KeptQueue implements OpenQueue {
   }
 
   keep(changes: readonly Change[]): void {
-    for (const change of changes) {
-      if (typeof change === 'number') this.#batches.delete(change);
-      else if (!isDelivery(change)) this.#batches.set(change.seq, structuredClone(change));
-      else if (this.#batches.has(change.delivered_seq)) this.#batches.get(change.delivered_seq)!.delivered = true;
-    }
+    for (const change of changes) applyChange(this.#batches, structuredClone(change));
   }
 
   #open(): Queue {
