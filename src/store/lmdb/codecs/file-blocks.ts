@@ -76,7 +76,8 @@ const CLOSING_BRACKET = 0x5d;
 
 /** Some files of a queue, at least one, as a JSON array. Throws a 503 when the queue expired. */
 export function readFiles(parts: BlobParts, queue: string, files: readonly number[]): Buffer {
-  const filesPerBlock = FILES_PER_KEY * storedFilesOf(parts, queue).keyStep;
+  const { owner, keyStep } = storedFilesOf(parts, queue);
+  const filesPerBlock = FILES_PER_KEY * keyStep;
   const expected = BYTES_PER_FILE * (files.length + 1);
   if (slab.length < expected) slab = Buffer.allocUnsafeSlow(Math.max(SLAB_BYTES, expected));
   let list = slab;
@@ -86,7 +87,7 @@ export function readFiles(parts: BlobParts, queue: string, files: readonly numbe
   for (let i = 0; i < files.length; i++) {
     const first = files[i]!;
     const begin = first - (first % filesPerBlock);
-    if (begin !== block) bytes = readBlock(parts, queue, (block = begin) / FILES_PER_KEY);
+    if (begin !== block) bytes = readBlock(parts, owner, (block = begin) / FILES_PER_KEY);
     // Adjacent files are copied at once.
     let last = first;
     while (files[i + 1] === last + 1 && (last + 1) % filesPerBlock > 0) last = files[++i]!;
@@ -104,8 +105,8 @@ export function readFiles(parts: BlobParts, queue: string, files: readonly numbe
   return list.subarray(0, at);
 }
 
-function readBlock(parts: BlobParts, queue: string, key: number): Buffer {
-  const bytes = readBlobAgain(parts, queue, key);
+function readBlock(parts: BlobParts, owner: string, key: number): Buffer {
+  const bytes = readBlobAgain(parts, owner, key);
   if (!bytes) throw apiErrors.expired('queue');
   return bytes;
 }

@@ -50,6 +50,7 @@ function writeArray(writer: PlannedFileWriter, planned: readonly number[]): void
 /** The blobs of a split: the files of its nodes, then the basis of their estimates. */
 export function blobsOfSplit({ files, basis }: Pick<NewSplit, 'files' | 'basis'>, nodes: number): Blobs {
   const { length } = files.ends;
+  // The step that the files were encoded with: `piecesPerBlob` returns the smallest that makes so few blobs.
   const step = Math.ceil(nodes / length);
   return {
     count: length + 1,
@@ -59,9 +60,9 @@ export function blobsOfSplit({ files, basis }: Pick<NewSplit, 'files' | 'basis'>
 
 /** The JSON array of a node; null: the split expired, or has no such node. */
 export function filesOfNode(parts: BlobParts, split: string, node: number): Buffer | null {
-  const { keyStep } = storedFilesOf(parts, split);
+  const { owner, keyStep } = storedFilesOf(parts, split);
   const place = node % keyStep;
-  const blob = readBlobAgain(parts, split, node - place);
+  const blob = readBlobAgain(parts, owner, node - place);
   if (!blob || keyStep === 1) return blob ? filesInBlob(blob) : null;
   const table = tableBytesOf(keyStep);
   const start = place === 0 ? 0 : blob.readUInt32LE(END * (place - 1));

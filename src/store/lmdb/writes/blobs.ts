@@ -36,10 +36,8 @@ export function readBlob(parts: BlobParts, id: string, part: number | string): B
   return parts.blobs.get([storedFilesOf(parts, id).owner, part]);
 }
 
-/** The same through a cache: nodes read the same blobs shortly after each other. */
-export function readBlobAgain(parts: BlobParts, id: string, part: number): Buffer | undefined {
-  const { blobs, blobsRead } = parts;
-  const { owner } = storedFilesOf(parts, id);
+/** Reads a blob of an owner through a cache: nodes read the same blobs shortly after each other. */
+export function readBlobAgain({ blobs, blobsRead }: Pick<Parts, 'blobs' | 'blobsRead'>, owner: string, part: number): Buffer | undefined {
   const known = blobsRead.get(owner, part);
   if (known) return known;
   const bytes = blobs.get([owner, part]);
