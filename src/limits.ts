@@ -165,11 +165,11 @@ export const limits = {
   /** Body of a request of the dashboard; beyond it 413. */
   dashboardBodyBytes: 65_536,
 
-  /** Cached: characters of texts with their digests of each kind, hashes of valid tokens, CI builds that use a split, and splits and queues with their owners. */
+  /** Cached: characters of texts with digests of each kind, hashes of valid tokens, CI builds that use a split, and where the files of plans are. */
   knownDigestCharacters: 2_000_000,
   foundTokens: 1000,
   cachedSplitUsers: 2000,
-  cachedFileOwners: 20_000,
+  cachedStoredFiles: 20_000,
   /** Memory, in each thread, for the file lists of splits and queues, and for each of decoded tokens and decoded splits. */
   fileBlobCacheBytes: 33_554_432,
   decodedRecordBytes: 4_194_304,

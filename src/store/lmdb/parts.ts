@@ -34,9 +34,9 @@ export interface Parts extends Tables, Committing {
   /** The files of splits and queues that were read, as in `blobs`. A blob never changes. */
   readonly blobsRead: PairCache<number, Buffer>;
   /** Where files are that were looked up, by split or queue. */
-  readonly fileOwners: Map<string, StoredFiles>;
+  readonly storedFiles: Map<string, StoredFiles>;
   /** The split or queue that owns the stored files of a plan. */
-  readonly storedFiles: WeakMap<Segments, string>;
+  readonly ownerOfPlan: WeakMap<Segments, string>;
   /** The creations under way: see create-once.ts. */
   readonly creations: Map<string, Promise<unknown>>;
 }
@@ -66,8 +66,8 @@ export function openParts(dataDir: string, { storeFailed = () => {}, committed =
     journal: new Journal(writing, new JournalFiles(dataDir, failure), runs),
     splitUsers: new PairCache(limits.cachedSplitUsers, () => 1),
     blobsRead: new PairCache(limits.fileBlobCacheBytes, ({ length }) => BLOB_OVERHEAD_BYTES + length),
-    fileOwners: new Map(),
-    storedFiles: new WeakMap(),
+    storedFiles: new Map(),
+    ownerOfPlan: new WeakMap(),
     creations: new Map(),
   };
 }

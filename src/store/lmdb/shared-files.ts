@@ -15,15 +15,15 @@ export interface StoredFiles {
   keyStep: number;
 }
 
-export function storedFilesOf({ blobs, filesOf, fileOwners }: Pick<Parts, 'blobs' | 'filesOf' | 'fileOwners'>, id: string): StoredFiles {
-  const known = fileOwners.get(id);
+export function storedFilesOf({ blobs, filesOf, storedFiles }: Pick<Parts, 'blobs' | 'filesOf' | 'storedFiles'>, id: string): StoredFiles {
+  const known = storedFiles.get(id);
   if (known !== undefined) return known;
   const owner = filesOf.get(id) ?? id;
   const [first, second] = blobs.getKeys({ start: [owner, 0], end: [owner, Infinity], limit: 2 });
   // Without the first, they are being deleted.
   const stored = { owner, keyStep: first?.[1] === 0 && second ? (second[1] as number) : 1 };
-  if (fileOwners.size >= limits.cachedFileOwners) fileOwners.clear();
-  fileOwners.set(id, stored);
+  if (storedFiles.size >= limits.cachedStoredFiles) storedFiles.clear();
+  storedFiles.set(id, stored);
   return stored;
 }
 

@@ -16,7 +16,7 @@ export interface Blob {
 }
 
 /** What reads blobs. */
-export type BlobParts = Pick<Parts, 'blobs' | 'blobsRead' | 'filesOf' | 'fileOwners'>;
+export type BlobParts = Pick<Parts, 'blobs' | 'blobsRead' | 'filesOf' | 'storedFiles'>;
 
 /** The files of a plan are in at most this many blobs, unless these would have more files each. */
 const FEW_BLOBS = 16;

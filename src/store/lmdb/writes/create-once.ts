@@ -26,7 +26,7 @@ export interface NewFiles {
   blobs(): Blobs;
 }
 
-type CreationParts = Pick<Parts, 'creations' | 'blobs' | 'filesOf' | 'fileUsers' | 'expiry' | 'storedFiles'> & Committing;
+type CreationParts = Pick<Parts, 'creations' | 'blobs' | 'filesOf' | 'fileUsers' | 'expiry' | 'ownerOfPlan'> & Committing;
 
 /** Creates a record unless it exists. Resolves with the record, which is then on disk. Throws a 503 when the write fails. */
 export async function createOnce<T>(parts: CreationParts, creation: Creation<T>): Promise<T | null> {
@@ -50,11 +50,11 @@ export async function creationSettled({ creations }: Pick<Parts, 'creations'>, n
 async function create<T>(parts: CreationParts, creation: Creation<T>): Promise<T | null> {
   const { files, id } = creation;
   if (typeof files === 'string') return createSharing(parts, creation, files);
-  const owner = parts.storedFiles.get(files.plan);
+  const owner = parts.ownerOfPlan.get(files.plan);
   const shared = owner === undefined ? null : await createSharing(parts, creation, owner);
   if (shared !== null) return shared;
   const created = await createWithFiles(parts, creation, files.blobs());
-  if (created !== null) parts.storedFiles.set(files.plan, id);
+  if (created !== null) parts.ownerOfPlan.set(files.plan, id);
   return created;
 }
 
