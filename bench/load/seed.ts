@@ -1,5 +1,6 @@
 import { createProject } from '../../src/engine/access.js';
 import { newRun } from '../../src/engine/recordings.js';
+import { whenSaved } from '../../src/engine/soon.js';
 import { parseConfig } from '../../src/server/config.js';
 import { openLog } from '../../src/server/log.js';
 import { openService } from '../../src/server/service.js';
@@ -45,7 +46,7 @@ async function seedBuilds({ folder, builds: { count, from, until } }: Seed): Pro
       const test_files = [0, 1, 2].map(i => ({ path: longTestPath((build + i) % PATHS), time_execution: 1.2345 * (i + 1) }));
       const key = { ...pushed, node_total, node_index: build % node_total };
       const at = Math.floor(from + ((until - from) * build) / count);
-      return store.recordings.record(project, key, newRun(test_files), false, at);
+      return whenSaved(store.recordings.record(project, key, newRun(test_files), false, at));
     });
   } finally {
     await store.close();

@@ -6,6 +6,7 @@ import type { Store } from '../../src/engine/ports/store.js';
 import type { Batch } from '../../src/engine/queue/batch.js';
 import { failedOf } from '../../src/engine/queue/failed.js';
 import { newRun } from '../../src/engine/recordings.js';
+import { whenSaved } from '../../src/engine/soon.js';
 import { shareOf } from '../../src/engine/splits.js';
 import { pathList } from '../../src/planning/paths/path-list.js';
 import type { Calendar } from './calendar.js';
@@ -87,22 +88,24 @@ async function playQueue({ store, project, pullCost, clock }: Past, run: CiRun, 
   const { id } = (await store.queues.find(key))!;
   const paths = await pathsOfQueue(store, id);
   const recordedBefore = (await store.builds.find(project, run.build))?.recorded ?? 0;
-  await store.queues.update(
-    key,
-    () => null,
-    open => {
-      const changes: Change[] = [];
-      for (;;) {
-        const pulling = nodes.filter(({ request }) => request.kind === 'pull' && request.at <= now);
-        if (pulling.length === 0) return { value: null, changes };
-        const node = pulling.reduce((first, other) => (other.request.at < first.request.at ? other : first));
-        clock.millis = node.request.at;
-        const recorded = nodes.filter(({ request }) => request.kind === 'record' && request.at <= clock.millis).length;
-        const handed = pull(open, node as RunningNode & { request: PullRequest }, paths, recordedBefore + recorded, changes);
-        advance(nodes, node, handed);
-      }
-    },
-    run.at,
+  await whenSaved(
+    store.queues.update(
+      key,
+      () => null,
+      open => {
+        const changes: Change[] = [];
+        for (;;) {
+          const pulling = nodes.filter(({ request }) => request.kind === 'pull' && request.at <= now);
+          if (pulling.length === 0) return { value: null, changes };
+          const node = pulling.reduce((first, other) => (other.request.at < first.request.at ? other : first));
+          clock.millis = node.request.at;
+          const recorded = nodes.filter(({ request }) => request.kind === 'record' && request.at <= clock.millis).length;
+          const handed = pull(open, node as RunningNode & { request: PullRequest }, paths, recordedBefore + recorded, changes);
+          advance(nodes, node, handed);
+        }
+      },
+      run.at,
+    ),
   );
   return nodes;
 }

@@ -1,7 +1,7 @@
 import { apiErrors } from '../api-error.js';
 import { findToken } from '../engine/access.js';
 import type { Access, Token } from '../engine/ports/access.js';
-import type { Soon } from '../engine/ports/store.js';
+import { type Soon, whenKnown } from '../engine/soon.js';
 import type { Request } from '../http/request.js';
 import type { Asker } from '../workers/asker.js';
 import type { Context } from './context.js';
@@ -13,8 +13,7 @@ import { projectOfSession } from './dashboard/session.js';
  */
 export function authenticate(access: Access, token: string | null, header: string): Soon<number> {
   if (token === null) throw apiErrors.tokenMissing(header);
-  const found = findToken(access, token);
-  return found instanceof Promise ? found.then(projectInForce) : projectInForce(found);
+  return whenKnown(findToken(access, token), projectInForce);
 }
 
 function projectInForce(token: Token | null): number {

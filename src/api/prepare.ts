@@ -1,5 +1,6 @@
 import { ApiError } from '../api-error.js';
 import { projectOfToken } from '../engine/access.js';
+import { type Soon, whenKnown } from '../engine/soon.js';
 import type { Request } from '../http/request.js';
 import { limits } from '../limits.js';
 import { PathList } from '../planning/paths/path-list.js';
@@ -15,16 +16,17 @@ import { decodeBody, guessToken, tokenInBody } from './messages/decode.js';
  * Authenticates and validates a POST, and plans what it asks for. A worker thread does this when the body or the list of test files is
  * large, else this thread. Throws the error of an invalid request.
  */
-export function prepare<K extends keyof Posts>(context: Context, job: K, request: Request): Promise<Prepared<K>> {
+export function prepare<K extends keyof Posts>(context: Context, job: K, request: Request): Soon<Prepared<K>> {
   const [first] = request.body as [Uint8Array];
   const isSmall = request.body.length === 1 && first.length < limits.pooledBodyBytes;
   return isSmall ? prepareSmall(context, job, request, first) : prepareLarge(context, job, request);
 }
 
-async function prepareSmall<K extends keyof Posts>(context: Context, job: K, request: Request, body: Uint8Array): Promise<Prepared<K>> {
+/** Every pull and recording comes along here, and nearly always without a wait. */
+function prepareSmall<K extends keyof Posts>(context: Context, job: K, request: Request, body: Uint8Array): Soon<Prepared<K>> {
   const { store, workers, tokenHeader, pullCost } = context;
   const { hasLeft } = request;
-  // The body is valid only until the first await, so it is decoded now, and copied if a worker thread may need it.
+  // The body is valid only until the first wait, so it is decoded now, and copied if a worker thread may need it.
   const sent = decode(body);
   const files = sent instanceof ApiError ? 0 : countFiles(sent);
   const mayNeedWorker = job === 'preparePlan' || (files > 0 && job !== 'prepareSubset');
@@ -33,14 +35,13 @@ async function prepareSmall<K extends keyof Posts>(context: Context, job: K, req
   if (request.token === null && sent instanceof ApiError) throw sent;
   const token = request.token ?? tokenInBody(sent as RawParameters);
   if (files >= limits.pooledTestFiles) return prepareLarge(context, job, { body: [copy ?? new Uint8Array(body)], token, hasLeft });
-  // Every pull and recording comes along here, and nearly always without a wait.
-  const owner = authenticate(store.access, token, tokenHeader);
-  const project = owner instanceof Promise ? await owner : owner;
-  if (sent instanceof ApiError) throw sent;
-  const made = posts[job](store, sent, project, { pullCost, isWorker: false });
-  const prepared = made instanceof Promise ? await made : made;
-  if (prepared) return { project, prepared } as Prepared<K>;
-  return workers.post({ kind: 'post', job, body: [copy!], project }, project, hasLeft);
+  return whenKnown(authenticate(store.access, token, tokenHeader), project => {
+    if (sent instanceof ApiError) throw sent;
+    const made: Soon<object | null> = posts[job](store, sent, project, { pullCost, isWorker: false });
+    return whenKnown(made, prepared =>
+      prepared ? ({ project, prepared } as Prepared<K>) : workers.post({ kind: 'post', job, body: [copy!], project }, project, hasLeft),
+    );
+  });
 }
 
 async function prepareLarge<K extends keyof Posts>(

@@ -1,8 +1,9 @@
 import { hash, randomBytes, timingSafeEqual } from 'node:crypto';
 import { limits } from '../limits.js';
 import type { Access, Project, Token } from './ports/access.js';
-import type { Millis, Soon } from './ports/store.js';
+import type { Millis } from './ports/store.js';
 import { Refusal } from './refusal.js';
+import { type Soon, whenKnown } from './soon.js';
 
 const NAME = /^[\p{L}\p{N}][\p{L}\p{N} ._/-]{0,199}$/u;
 const ID_CHARACTERS = 12;
@@ -34,8 +35,7 @@ const foundHashes = new Map<string, string>();
 /** The record of a token, in force or revoked. The look-up is by hash, so its duration reveals nothing about tokens. */
 export function findToken(access: Access, token: string): Soon<Token | null> {
   const hash = foundHashes.get(token) ?? hashOf(token);
-  const found = access.token(hash);
-  return found instanceof Promise ? found.then(record => confirm(token, hash, record)) : confirm(token, hash, found);
+  return whenKnown(access.token(hash), found => confirm(token, hash, found));
 }
 
 function confirm(token: string, hash: string, found: Token | null): Token | null {

@@ -13,7 +13,8 @@ import { type BaseList, type ListTimes, timesOfList } from './list-times.js';
 import type { People } from './people.js';
 import type { NewQueue } from './ports/queues.js';
 import type { NewSplit, Split } from './ports/splits.js';
-import type { Soon, Store } from './ports/store.js';
+import type { Store } from './ports/store.js';
+import type { Soon } from './soon.js';
 import type { PlannedTestFile } from './test-file.js';
 import type { SentList, TestFileList } from './test-file-list.js';
 

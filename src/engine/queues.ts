@@ -1,12 +1,11 @@
-import type { NodeKey } from './build-key.js';
-import { lastRunId, pathsWithoutTime, runsRecorded } from './builds.js';
 import type { QueueKey } from './keys.js';
-import { beginningOf } from './moment.js';
 import { type Planned, pathsOfQueue, type Suite } from './plans.js';
 import type { Change, NewQueue, OpenQueue, QueueInfo, Verdict } from './ports/queues.js';
-import type { Millis, Soon, Store } from './ports/store.js';
+import type { Millis, Store } from './ports/store.js';
+import { type Facts, factsFor } from './pull-facts.js';
 import type { Batch, EndedLease, Pull } from './queue/batch.js';
-import { type Failed, failedIn, failedOf } from './queue/failed.js';
+import { failedIn } from './queue/failed.js';
+import { type Saving, type Soon, whenKnown } from './soon.js';
 import { describeLists, differs, isOtherList, type SentList } from './test-file-list.js';
 
 /** A request of a node for its next batch, in either version of the protocol. */
@@ -68,37 +67,55 @@ export interface LeaseEnd {
   lease: EndedLease;
 }
 
-/** Takes the next batch of a node from its queue. Creates the queue first when the request plans one. Null: there is no queue. */
-export async function pull(
+const NO_CHANGES: readonly Change[] = [];
+
+/**
+ * Takes the next batch of a node from its queue. Creates the queue first when the request plans one. A value of null: there is no queue.
+ */
+export function pull(
   store: Store,
   request: QueueRequest,
-  { plan, sent }: Planned<NewQueue>,
+  planned: Planned<NewQueue>,
   caller: Caller,
   at: Millis,
-): Promise<Pulled | null> {
-  const { key } = request;
-  const asked: Asked = { request, sent, caller, at };
-  const update = () =>
-    store.queues.update(
-      key,
-      open => factsFor(store, request, open),
-      (open, facts) => pullFrom(open, asked, facts),
-      at,
-    );
-  if (sent) await noteOtherList(store, key, sent);
-  const pulled = await update();
-  if (pulled) return pulled;
-  const isNewQueue = await create(store, request, plan, at);
-  if (isNewQueue === null) return null;
-  // Another node was faster, perhaps with another list.
-  if (sent && !isNewQueue) await noteOtherList(store, key, sent);
-  const first = await update();
-  return first && { ...first, isNewQueue };
+): Soon<Saving<Pulled | null>> {
+  const asked: Asked = { request, sent: planned.sent, caller, at };
+  // Nearly every request finds its queue and waits for nothing.
+  if (!planned.plan && !planned.sent && !request.wantsLastSplit) return update(store, asked);
+  return pullOrCreate(store, asked, planned.plan);
 }
 
-/** Notes whether the answer with a batch was written. Until then the batch may go to the same node again. */
-export function settle({ queues }: Pick<Store, 'queues'>, key: QueueKey, seq: number, isWritten: boolean, at: Millis): Soon<unknown> {
-  return queues.update(
+async function pullOrCreate(store: Store, asked: Asked, plan: NewQueue | null): Promise<Saving<Pulled | null>> {
+  const { request, sent, at } = asked;
+  const { key } = request;
+  if (sent) await noteOtherList(store, key, sent);
+  const pulled = await update(store, asked);
+  if (pulled.value) return pulled;
+  const isNewQueue = await create(store, request, plan, at);
+  if (isNewQueue === null) return pulled;
+  // Another node was faster, perhaps with another list.
+  if (sent && !isNewQueue) await noteOtherList(store, key, sent);
+  const first = await update(store, asked);
+  if (first.value) first.value.isNewQueue = isNewQueue;
+  return first;
+}
+
+function update(store: Store, asked: Asked): Soon<Saving<Pulled | null>> {
+  const { request, at } = asked;
+  return store.queues.update(
+    request.key,
+    open => factsFor(store, request, open),
+    (open, facts) => pullFrom(open, asked, facts),
+    at,
+  );
+}
+
+/**
+ * Notes whether the answer with a batch was written. Until then the batch may go to the same node again. Gives undefined, or a promise if
+ * that must be written.
+ */
+export function settle({ queues }: Pick<Store, 'queues'>, key: QueueKey, seq: number, isWritten: boolean, at: Millis): Soon<void> {
+  const settled = queues.update(
     key,
     () => null,
     ({ queue }) => {
@@ -107,6 +124,7 @@ export function settle({ queues }: Pick<Store, 'queues'>, key: QueueKey, seq: nu
     },
     at,
   );
+  return whenKnown(settled, ({ saved }) => saved ?? undefined);
 }
 
 /** The paths that clients reported as failed in a queue, and not as run without a failure since. */
@@ -131,53 +149,6 @@ async function noteOtherList({ queues }: Store, key: QueueKey, sent: SentList): 
   const queue = await queues.find(key);
   if (!queue || queue.other_list !== undefined || !differs(queue.list, sent)) return;
   await queues.noteOtherList(queue, describeLists('queue', queue.list, sent));
-}
-
-/** Facts from outside the queue that a pull needs. */
-interface Facts {
-  /** How many runs of the build were recorded before; undefined: the request is not the first. */
-  runs_before?: number;
-  recordedSubset: string | null;
-  failed: Failed | null;
-  unmeasured?: ReadonlySet<number>;
-}
-
-const NO_CHANGES: readonly Change[] = [];
-const NONE_FAILED: Failed = { failed: [] };
-const NO_FACTS: Facts = { recordedSubset: null, failed: null };
-const NO_FACTS_NONE_FAILED: Facts = { recordedSubset: null, failed: NONE_FAILED };
-
-/** Nearly every request needs no facts: it is not the first, and reports no failure. */
-function factsFor(store: Store, request: QueueRequest, open: OpenQueue): Soon<Facts> {
-  const { report, isFirstRequest, takesNothing } = request;
-  if (takesNothing) return NO_FACTS;
-  if (isFirstRequest || (report && report.failed_paths.length > 0)) return readFacts(store, request, open);
-  return report && report.batch_id !== null ? NO_FACTS_NONE_FAILED : NO_FACTS;
-}
-
-async function readFacts(store: Store, request: QueueRequest, open: OpenQueue): Promise<Facts> {
-  const { id, queue, info } = open;
-  const { key, node_index, report, isFirstRequest, wantsLastSplit } = request;
-  const { project, build } = key;
-  const node: NodeKey = { ...build, node_index };
-  const failed = await failedFor(store, request, open);
-  if (!isFirstRequest) return { recordedSubset: null, failed };
-  const since = beginningOf(info);
-  const runs_before = await runsRecorded(store.builds, project, build);
-  const recordedSubset = wantsLastSplit || (!report && info.repeats) ? await lastRunId(store.builds, project, node, since) : null;
-  if (!report) return { runs_before, recordedSubset, failed };
-  const finished = queue.filesOf(node_index);
-  const paths = finished.length === 0 ? null : await pathsWithoutTime(store.builds, project, node, since);
-  if (!paths || paths.size === 0) return { runs_before, recordedSubset, failed };
-  const listed = await pathsOfQueue(store, id, finished);
-  return { runs_before, recordedSubset, failed, unmeasured: new Set(finished.filter((_, i) => paths.has(listed[i]!))) };
-}
-
-/** The failures in the batch that the node reports on; null: it reports on none. */
-async function failedFor(store: Store, { node_index, batch_uuid, report }: QueueRequest, { id, queue }: OpenQueue): Promise<Failed | null> {
-  if (!report || report.batch_id === null) return null;
-  const batch = report.failed_paths.length === 0 ? null : queue.batchOf({ node_index, batch_uuid }, report.batch_id);
-  return batch ? failedOf(batch, await pathsOfQueue(store, id, batch.files), report.failed_paths) : NONE_FAILED;
 }
 
 interface Asked {

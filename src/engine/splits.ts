@@ -3,7 +3,8 @@ import type { SplitKey } from './keys.js';
 import type { Planned, Suite } from './plans.js';
 import type { NewSplit, Split } from './ports/splits.js';
 import type { Millis, Store } from './ports/store.js';
-import { describeLists, differs, isOtherList } from './test-file-list.js';
+import { type Soon, whenKnown } from './soon.js';
+import { describeLists, differs, isOtherList, type SentList } from './test-file-list.js';
 
 /** A request of a node for its share of a split. */
 export interface SplitRequest {
@@ -24,10 +25,22 @@ export interface Share {
 }
 
 /** The share of a node. Creates the split when the request plans one. Null: there is no split. Throws a 503 when it expired meanwhile. */
-export async function shareOf(store: Store, request: SplitRequest, { plan, sent }: Planned<NewSplit>, at: Millis): Promise<Share | null> {
-  const { splits } = store;
-  const { key, node_index, listDigest: digest } = request;
-  const split = (await splits.find(key)) ?? (plan && (await splits.create(key, plan, at)));
+export function shareOf(store: Store, request: SplitRequest, planned: Planned<NewSplit>, at: Millis): Soon<Share | null> {
+  return whenKnown(store.splits.find(request.key), found =>
+    // Nearly every request finds its split, and brings no list to compare.
+    found && !planned.sent ? takeShare(store, request, found, null, null, at) : createOrCompare(store, request, planned, found, at),
+  );
+}
+
+async function createOrCompare(
+  store: Store,
+  request: SplitRequest,
+  { plan, sent }: Planned<NewSplit>,
+  found: Split | null,
+  at: Millis,
+): Promise<Share | null> {
+  const { key } = request;
+  const split = found ?? (plan && (await store.splits.create(key, plan, at)));
   if (!split) {
     // The request brought a list because there was a split to compare it with.
     if (sent) throw apiErrors.expired('split');
@@ -35,10 +48,23 @@ export async function shareOf(store: Store, request: SplitRequest, { plan, sent 
   }
   const difference = sent && differs(split.list, sent) ? describeLists('split', split.list, sent) : null;
   // Before the node is answered, because the completeness check needs it.
-  if (difference !== null) await splits.noteOtherList(key, split, difference, at);
+  if (difference !== null) await store.splits.noteOtherList(key, split, difference, at);
+  return takeShare(store, request, split, sent, difference, at);
+}
+
+function takeShare(
+  { splits }: Store,
+  { key, node_index, listDigest: digest }: SplitRequest,
+  split: Split,
+  sent: SentList | null,
+  difference: string | null,
+  at: Millis,
+): Soon<Share> {
   if (isOtherList(split.list, { digest, sent, isFirstRequest: true })) return { split, files: null, difference };
-  await splits.use(key, split, at);
-  const files = await splits.files(split, node_index);
-  if (!files) throw apiErrors.expired('split');
-  return { split, files, difference: null };
+  return whenKnown(splits.use(key, split, at), () =>
+    whenKnown(splits.files(split, node_index), files => {
+      if (!files) throw apiErrors.expired('split');
+      return { split, files, difference: null };
+    }),
+  );
 }

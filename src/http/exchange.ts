@@ -101,19 +101,20 @@ export class Exchange implements RequestReceiver, Peer {
     this.#stage = 'answering';
     this.options.inFlight.startAnswering();
     if (body instanceof ApiError) {
-      this.#fail(body);
+      this.#answerError(body);
     } else {
       this.head.body = body;
-      void this.#respond();
+      this.#respond();
     }
   }
 
-  async #respond(): Promise<void> {
+  #respond(): void {
     try {
       const answer = this.options.handler(this.head);
-      this.#send(answer instanceof Promise ? await answer : answer);
+      if (answer instanceof Promise) answer.then(known => this.#send(known)).catch((error: unknown) => this.#answerError(error));
+      else this.#send(answer);
     } catch (error) {
-      this.#fail(error);
+      this.#answerError(error);
     }
   }
 
@@ -121,7 +122,7 @@ export class Exchange implements RequestReceiver, Peer {
     this.#body?.release();
     if (!this.#hasLeft && !this.#reserve(answer)) {
       answer.onEnd?.(false);
-      this.#fail(this.#tooLarge(answer));
+      this.#answerError(this.#tooLarge(answer));
       return;
     }
     this.#answer = answer;
@@ -129,10 +130,9 @@ export class Exchange implements RequestReceiver, Peer {
       this.#end();
       return;
     }
-    this.#logRequest(answer.status);
     // uWebSockets.js closes the connection for a second request in the same packet if the first has no answer yet. Clients may send
     // several GETs at once.
-    if (this.head.method === 'POST') this.options.outbox.add(this);
+    if (answer.saved || this.head.method === 'POST') this.options.outbox.add(this, answer.saved ?? null);
     else this.write();
   }
 
@@ -140,6 +140,7 @@ export class Exchange implements RequestReceiver, Peer {
   write(): void {
     const answer = this.#answer!;
     if (this.#hasEnded) return;
+    this.#logRequest(answer.status);
     const { id: requestId, method, wantsClose } = this.head;
     const close = this.options.inFlight.draining || wantsClose || !this.#isBodyRead;
     const headOnly = method === 'HEAD' || answer.status === 304;
@@ -150,6 +151,14 @@ export class Exchange implements RequestReceiver, Peer {
       // The other answers of the turn are written after it.
       this.#abort(error);
     }
+  }
+
+  /** Answers with an error instead, unless the client left. */
+  fail(error: unknown): void {
+    if (this.#hasEnded) return;
+    this.#answer?.onEnd?.(false);
+    this.#answer = null;
+    this.#answerError(error);
   }
 
   #logRequest(status: number): void {
@@ -188,7 +197,7 @@ export class Exchange implements RequestReceiver, Peer {
       : apiErrors.overloaded('memory', 'too many large answers at once', limits.retryAfterSeconds);
   }
 
-  #fail(error: unknown): void {
+  #answerError(error: unknown): void {
     const { id: request, method, path } = this.head;
     const apiError = error instanceof ApiError ? error : apiErrors.internal(request);
     if (apiError !== error) this.options.log.error({ request, method, path, err: error }, 'internal');

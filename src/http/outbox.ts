@@ -1,18 +1,29 @@
-/** Something to write at the end of a turn. */
+/** An answer to write. */
 interface Outgoing {
   write(): void;
+  /** Is called instead when what the answer tells of could not be saved. */
+  fail(error: unknown): void;
 }
 
 /**
  * Collects the answers of one turn of the event loop and writes them at its end, one after the other. Otherwise each of them would wake a
  * client that waits, which is the dearest part of a write. A client on the same machine, a proxy or a gateway that still reads the last
- * answer need not be woken for the next.
+ * answer need not be woken for the next. Answers that wait for the same write to the disk are written together after it.
  */
 export class Outbox {
   #outgoing: Outgoing[] = [];
+  /** What the answers in `#waiting` wait for. */
+  #saved: Promise<void> | null = null;
+  #waiting: Outgoing[] = [];
 
-  add(outgoing: Outgoing): void {
-    if (this.#outgoing.push(outgoing) === 1) setImmediate(this.#flush);
+  /** @param saved resolves when the answer may be written; null: it may be */
+  add(outgoing: Outgoing, saved: Promise<void> | null): void {
+    if (!saved) {
+      if (this.#outgoing.push(outgoing) === 1) setImmediate(this.#flush);
+      return;
+    }
+    if (saved !== this.#saved) this.#begin(saved);
+    this.#waiting.push(outgoing);
   }
 
   readonly #flush = () => {
@@ -20,4 +31,18 @@ export class Outbox {
     this.#outgoing = [];
     for (const one of outgoing) one.write();
   };
+
+  #begin(saved: Promise<void>): void {
+    const waiting: Outgoing[] = [];
+    this.#saved = saved;
+    this.#waiting = waiting;
+    saved.then(
+      () => {
+        for (const one of waiting) one.write();
+      },
+      (error: unknown) => {
+        for (const one of waiting) one.fail(error);
+      },
+    );
+  }
 }

@@ -29,7 +29,7 @@ export interface Request {
   project: string;
   dashboard: string;
   /**
-   * A body smaller than `limits.pooledBodyBytes` is one piece, valid until the handler returns or first awaits. A larger one is one or
+   * A body smaller than `limits.pooledBodyBytes` is one piece, valid until the handler returns. A larger one is one or
    * more pieces, which the handler may keep.
    */
   body: Uint8Array[];
@@ -40,7 +40,7 @@ export interface Request {
 
 /** The client at the other end. */
 export interface Peer {
-  /** Its IP address, as reported by trusted proxies; empty on a Unix socket. Valid until the handler returns or first awaits. */
+  /** Its IP address, as reported by trusted proxies; empty on a Unix socket. Valid until the handler returns. */
   address(): string;
 }
 
@@ -60,6 +60,8 @@ export interface Answer {
   rest?: AsyncGenerator<Uint8Array>;
   /** Memory that the answer takes while it is sent, if that is not the length of `body`. */
   memoryBytes?: number;
-  /** Called once, when the answer was sent or the client left before that. */
+  /** The answer is sent when this resolves. When it rejects, its error is answered instead. Null or missing: it is sent at once. */
+  saved?: Promise<void> | null;
+  /** Called once, when the answer was sent, or cannot be sent any more. */
   onEnd?: (wasSent: boolean) => void;
 }

@@ -54,7 +54,7 @@ function bodyOf(parameters: object, where: 'main' | 'thread'): Uint8Array[] {
   return [padded.slice(0, cut), padded.slice(cut, 2 * cut), padded.slice(2 * cut)];
 }
 
-const post = <K extends keyof Posts>(job: K, body: Uint8Array[], token: string | null, hasLeft = () => false): Promise<Prepared<K>> =>
+const post = async <K extends keyof Posts>(job: K, body: Uint8Array[], token: string | null, hasLeft = () => false): Promise<Prepared<K>> =>
   prepare(context, job, { body, token, hasLeft } as Request);
 
 const textOf = (json: Json) => Buffer.from(json as Uint8Array).toString();

@@ -2,6 +2,7 @@ import { expect, it } from 'vitest';
 import { queueKey } from '../../src/engine/keys.js';
 import { NOTHING_PLANNED, planQueue } from '../../src/engine/plans.js';
 import { pull, type QueueRequest, settle } from '../../src/engine/queues.js';
+import { whenSaved } from '../../src/engine/soon.js';
 import { pathList } from '../../src/planning/paths/path-list.js';
 import { openMemoryStore } from '../../src/store/memory/store.js';
 
@@ -30,11 +31,11 @@ it('a pull that ends the lease of a silent node reports it, even if the node com
   const lease = { factor: 1, graceMilliseconds: GRACE, uptime: () => uptime, uptimeAt: () => uptime };
   const store = openMemoryStore({ pullCost: 0, lease });
   const planned = (await planQueue(store, key, suite, false, { isWorker: false, pullCost: 0 }))!;
-  const first = await pull(store, requestOf(0, true), planned, caller, NOW);
+  const first = await whenSaved(pull(store, requestOf(0, true), planned, caller, NOW));
   await settle(store, key, first!.batch!.seq, true, NOW);
   uptime = 100 * GRACE;
   // Both are on their way at once.
-  const pulls = [requestOf(1, true), requestOf(0, false)].map(request => pull(store, request, NOTHING_PLANNED, caller, NOW));
+  const pulls = [requestOf(1, true), requestOf(0, false)].map(request => whenSaved(pull(store, request, NOTHING_PLANNED, caller, NOW)));
   const [other, returned] = await Promise.all(pulls);
   const ended = { seq: first!.batch!.seq, node_index: 0, test_files: first!.batch!.files.length };
   expect(first!.isNewQueue).toBe(true);

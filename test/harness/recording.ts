@@ -2,6 +2,7 @@ import type { NodeKey } from '../../src/engine/build-key.js';
 import type { Recorded } from '../../src/engine/ports/recordings.js';
 import type { Store } from '../../src/engine/ports/store.js';
 import { newRun } from '../../src/engine/recordings.js';
+import { whenSaved } from '../../src/engine/soon.js';
 import type { RecordedTestFile } from '../../src/engine/test-file.js';
 
 /** Records one run of a node, as POST /build_subsets does. */
@@ -13,5 +14,5 @@ export function recordRun(
   at: number,
   isRetry = false,
 ): Promise<Recorded> {
-  return recordings.record(project, node, newRun(files), isRetry, at);
+  return whenSaved(recordings.record(project, node, newRun(files), isRetry, at));
 }

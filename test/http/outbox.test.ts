@@ -2,23 +2,60 @@ import { setImmediate as nextTurn } from 'node:timers/promises';
 import { describe, expect, it } from 'vitest';
 import { Outbox } from '../../src/http/outbox.js';
 
-describe('an outbox', () => {
-  it('writes what was added in a turn at its end, in order, and what is added meanwhile a turn later', async () => {
-    const outbox = new Outbox();
-    const written: string[] = [];
-    const add = (name: string, then = () => {}) =>
-      outbox.add({
-        write: () => {
-          written.push(name);
+/** An outbox, and what happened to the answers that `add` gave it. */
+function opened() {
+  const outbox = new Outbox();
+  const events: string[] = [];
+  const add = (name: string, saved: Promise<void> | null = null, then = () => {}) =>
+    outbox.add(
+      {
+        write() {
+          events.push(name);
           then();
         },
-      });
-    add('a', () => add('c'));
+        fail: error => void events.push(`${name}: ${String(error)}`),
+      },
+      saved,
+    );
+  return { add, events };
+}
+
+describe('an outbox', () => {
+  it('writes what was added in a turn at its end, in order, and what is added meanwhile a turn later', async () => {
+    const { add, events } = opened();
+    add('a', null, () => add('c'));
     add('b');
-    expect(written).toEqual([]);
+    expect(events).toEqual([]);
     await nextTurn();
-    expect(written).toEqual(['a', 'b']);
+    expect(events).toEqual(['a', 'b']);
     await nextTurn();
-    expect(written).toEqual(['a', 'b', 'c']);
+    expect(events).toEqual(['a', 'b', 'c']);
+  });
+
+  it('writes an answer that waits for a write to the disk after it, also when others were added between', async () => {
+    const { add, events } = opened();
+    let [saveFirst, saveSecond] = [() => {}, () => {}];
+    const first = new Promise<void>(resolve => (saveFirst = resolve));
+    const second = new Promise<void>(resolve => (saveSecond = resolve));
+    add('a', first);
+    add('b', second);
+    add('c', first);
+    add('d');
+    await nextTurn();
+    expect(events).toEqual(['d']);
+    saveSecond();
+    await nextTurn();
+    expect(events).toEqual(['d', 'b']);
+    saveFirst();
+    await nextTurn();
+    expect(events).toEqual(['d', 'b', 'a', 'c']);
+  });
+
+  it('fails the answers whose write to the disk failed, and no others', async () => {
+    const { add, events } = opened();
+    add('a', Promise.reject('the disk is full'));
+    add('b', Promise.resolve());
+    await nextTurn();
+    expect(events.toSorted()).toEqual(['a: the disk is full', 'b']);
   });
 });

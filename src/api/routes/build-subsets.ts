@@ -1,5 +1,8 @@
 import coerce from 'semver/functions/coerce.js';
 import lt from 'semver/functions/lt.js';
+import type { NodeKey } from '../../engine/build-key.js';
+import type { Recorded } from '../../engine/ports/recordings.js';
+import { type Soon, whenKnown } from '../../engine/soon.js';
 import type { Answer, Request } from '../../http/request.js';
 import { limits } from '../../limits.js';
 import type { Context } from '../context.js';
@@ -7,11 +10,24 @@ import { json } from '../json.js';
 import { prepare } from '../prepare.js';
 
 /** POST /build_subsets: records a run of a node. The 201 is sent when the run is on disk. */
-export async function recordBuildSubset(context: Context, request: Request): Promise<Answer> {
-  const { store, summarizer, now } = context;
-  const { project, prepared } = await prepare(context, 'prepareSubset', request);
-  const { node, run } = prepared;
-  const outcome = await store.recordings.record(project, node, run, request.retryCount > 0, now());
+export function recordBuildSubset(context: Context, request: Request): Soon<Answer> {
+  const { store, now } = context;
+  return whenKnown(prepare(context, 'prepareSubset', request), ({ project, prepared: { node, run } }) =>
+    whenKnown(store.recordings.record(project, node, run, request.retryCount > 0, now()), ({ value: outcome, saved }) => {
+      const answer = answerRecorded(context, request, project, node, outcome);
+      answer.saved = saved;
+      return answer;
+    }),
+  );
+}
+
+function answerRecorded(
+  { summarizer, clientVersions }: Context,
+  request: Request,
+  project: number,
+  node: NodeKey,
+  outcome: Recorded,
+): Answer {
   if (outcome === 'recorded') summarizer.recorded(project, node);
   if (outcome === 'retried too often') {
     const message =
@@ -19,7 +35,7 @@ export async function recordBuildSubset(context: Context, request: Request): Pro
       'this run is not stored, which does not affect the CI build';
     return json(202, { message });
   }
-  const update = updateMessage(request, context.clientVersions);
+  const update = updateMessage(request, clientVersions);
   return update ? json(201, { message: update }) : { status: 201, body: '' };
 }
 

@@ -3,8 +3,10 @@ import type { QueueKey } from '../../engine/keys.js';
 import type { QueueInfo } from '../../engine/ports/queues.js';
 import type { Batch } from '../../engine/queue/batch.js';
 import { type Pulled, pull, type QueueRequest, settle } from '../../engine/queues.js';
+import { type Soon, whenKnown } from '../../engine/soon.js';
 import { describeLists, type SentList } from '../../engine/test-file-list.js';
 import type { Answer, Request } from '../../http/request.js';
+import type { PreparedQueue } from '../../workers/jobs.js';
 import type { Context } from '../context.js';
 import { json } from '../json.js';
 import { codeLine, lines } from '../lines.js';
@@ -15,43 +17,67 @@ import { version1 } from './queue-v1.js';
 import { version2 } from './queue-v2.js';
 
 /** POST /v1/queues/queue: connects to the queue of a CI run, creates it, or pulls its next batch. */
-export function queueForNode(context: Context, request: Request): Promise<Answer> {
+export function queueForNode(context: Context, request: Request): Soon<Answer> {
   return answerPull(context, request, version1);
 }
 
 /** POST /v2/queues/queue: the same queues, for clients that report the outcome of each batch. */
-export function testQueueForNode(context: Context, request: Request): Promise<Answer> {
+export function testQueueForNode(context: Context, request: Request): Soon<Answer> {
   return answerPull(context, request, version2);
 }
 
-async function answerPull(context: Context, request: Request, encoding: QueueEncoding): Promise<Answer> {
-  const { prepared } = await prepare(context, encoding.job, request);
-  const { request: asked, planned, echo } = prepared;
-  const caller = { isRetry: request.retryCount > 0, hasLeft: request.hasLeft };
-  const pulled = await pull(context.store, asked, planned, caller, context.now());
-  if (!pulled) return answerNoQueue(request, asked, planned.sent, encoding);
+function answerPull(context: Context, request: Request, encoding: QueueEncoding): Soon<Answer> {
+  return whenKnown(prepare(context, encoding.job, request), ({ prepared }) => {
+    const caller = { isRetry: request.retryCount > 0, hasLeft: request.hasLeft };
+    const pulling = pull(context.store, prepared.request, prepared.planned, caller, context.now());
+    return whenKnown(pulling, ({ value, saved }) => {
+      const answering = value ? answerPulled(context, request, prepared, value, encoding) : answerNoQueue(request, prepared, encoding);
+      return whenKnown(answering, answer => {
+        answer.saved = saved;
+        return answer;
+      });
+    });
+  });
+}
+
+function answerPulled(context: Context, request: Request, prepared: PreparedQueue, pulled: Pulled, encoding: QueueEncoding): Soon<Answer> {
   const { queue, batch, isOtherList } = pulled;
+  const { request: asked, planned, echo } = prepared;
   observe(context, pulled);
   if (isOtherList) return answerOtherList(request, asked, planned.sent, queue, encoding);
-  if (!batch) {
-    if (request.wantsText) return lines([]);
-    const url = asked.takesNothing ? buildsUrl(context, request, asked.key.build) : null;
-    return json(200, encoding.empty(pulled, url, echo));
-  }
-  try {
-    const files = await context.store.queues.files(queue.id, batch.files);
-    const answer = request.wantsText ? batchLines(batch, files, encoding) : encoding.batch(queue, batch, files, echo);
-    answer.onEnd = wasSent => void settleBatch(context, asked.key, batch, wasSent);
-    return answer;
-  } catch (error) {
-    void settleBatch(context, asked.key, batch, false);
+  if (batch) return answerBatch(context, request, prepared, queue, batch, encoding);
+  if (request.wantsText) return lines([]);
+  const url = asked.takesNothing ? buildsUrl(context, request, asked.key.build) : null;
+  return json(200, encoding.empty(pulled, url, echo));
+}
+
+function answerBatch(
+  context: Context,
+  request: Request,
+  { request: { key }, echo }: PreparedQueue,
+  queue: QueueInfo,
+  batch: Batch,
+  encoding: QueueEncoding,
+): Soon<Answer> {
+  const giveBack = (error: unknown): never => {
+    settleBatch(context, key, batch, false);
     throw error;
+  };
+  try {
+    const answering = whenKnown(context.store.queues.files(queue.id, batch.files), files => {
+      const answer = request.wantsText ? batchLines(batch, files, encoding) : encoding.batch(queue, batch, files, echo);
+      answer.onEnd = wasSent => settleBatch(context, key, batch, wasSent);
+      return answer;
+    });
+    return answering instanceof Promise ? answering.catch(giveBack) : answering;
+  } catch (error) {
+    return giveBack(error);
   }
 }
 
-function answerNoQueue(request: Request, asked: QueueRequest, sent: SentList | null, encoding: QueueEncoding): Answer {
+function answerNoQueue(request: Request, { request: asked, planned }: PreparedQueue, encoding: QueueEncoding): Answer {
   // The request brought a list because there was a queue to compare it with.
-  if (sent) throw apiErrors.expired('queue');
+  if (planned.sent) throw apiErrors.expired('queue');
   if (!asked.isFirstRequest) throw apiErrors.queueNotFound(encoding.ciRun);
   return answerConnectFailed(request, asked, encoding);
 }
@@ -74,11 +100,13 @@ function answerConnectFailed({ wantsText }: Request, asked: QueueRequest, encodi
 }
 
 /** The node has the batch only if the answer was written. */
-async function settleBatch({ store, now, log }: Context, key: QueueKey, { seq }: Batch, ok: boolean): Promise<void> {
+function settleBatch({ store, now, log }: Context, key: QueueKey, { seq }: Batch, ok: boolean): void {
+  const fail = (err: unknown) => log.error({ err, ok }, 'could not record whether a batch was delivered');
   try {
-    await settle(store, key, seq, ok, now());
-  } catch (err) {
-    log.error({ err, ok }, 'could not record whether a batch was delivered');
+    const settled = settle(store, key, seq, ok, now());
+    if (settled instanceof Promise) settled.catch(fail);
+  } catch (error) {
+    fail(error);
   }
 }
 

@@ -1,6 +1,7 @@
 import { apiErrors } from '../../api-error.js';
 import { decodeFiles } from '../../engine/plans.js';
-import { shareOf } from '../../engine/splits.js';
+import { type Soon, whenKnown } from '../../engine/soon.js';
+import { type Share, type SplitRequest, shareOf } from '../../engine/splits.js';
 import type { Answer, Request } from '../../http/request.js';
 import type { Context } from '../context.js';
 import { json } from '../json.js';
@@ -12,11 +13,13 @@ import { aroundFiles } from './around-files.js';
 const MISS: SplitMiss = { code: 'TEST_SUITE_SPLIT_CACHE_MISS' };
 
 /** POST /build_distributions/subset: the test files of one node in regular mode. */
-export async function splitForNode(context: Context, request: Request): Promise<Answer> {
-  const { store, now } = context;
-  const { prepared } = await prepare(context, 'prepareSplit', request);
-  const { node_index, listDigest } = prepared.request;
-  const share = await shareOf(store, prepared.request, prepared.planned, now());
+export function splitForNode(context: Context, request: Request): Soon<Answer> {
+  return whenKnown(prepare(context, 'prepareSplit', request), ({ prepared: { request: asked, planned } }) =>
+    whenKnown(shareOf(context.store, asked, planned, context.now()), share => answerShare(request, asked, share)),
+  );
+}
+
+function answerShare(request: Request, { node_index, listDigest }: SplitRequest, share: Share | null): Answer {
   if (share && share.difference !== null) throw apiErrors.listDiffers('split', share.difference);
   if (!share?.files) return request.wantsText ? codeLine(MISS.code) : json(200, MISS);
   const { split, files } = share;

@@ -1,4 +1,5 @@
-import type { Millis, Soon } from './store.js';
+import type { Soon } from '../soon.js';
+import type { Millis } from './store.js';
 
 /** Projects and their tokens. A store knows tokens only by their hashes. */
 export interface Access {

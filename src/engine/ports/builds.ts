@@ -1,5 +1,6 @@
 import type { BuildFilter, BuildKey } from '../build-key.js';
-import type { Millis, Soon } from './store.js';
+import type { Soon } from '../soon.js';
+import type { Millis } from './store.js';
 
 /** Builds and their recorded runs. */
 export interface Builds {

@@ -1,5 +1,6 @@
 import type { BuildKey } from '../build-key.js';
-import type { Millis, Soon } from './store.js';
+import type { Soon } from '../soon.js';
+import type { Millis } from './store.js';
 
 /**
  * The CI runs of builds: each queue, and each use of a split. They are noted when the queue is created, or when the first node of a

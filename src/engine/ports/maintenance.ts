@@ -1,4 +1,5 @@
-import type { Millis, Soon } from './store.js';
+import type { Soon } from '../soon.js';
+import type { Millis } from './store.js';
 
 /** Operations that keep a store able to serve. */
 export interface Maintenance {

@@ -6,8 +6,9 @@ import type { People } from '../people.js';
 import type { Batch } from '../queue/batch.js';
 import type { Queue } from '../queue/queue.js';
 import type { Segments } from '../segments.js';
+import type { Saving, Soon } from '../soon.js';
 import type { TestFileList } from '../test-file-list.js';
-import type { Millis, Soon } from './store.js';
+import type { Millis } from './store.js';
 
 /** Queues of queue mode, each found under the key of its request. */
 export interface Queues {
@@ -23,8 +24,8 @@ export interface Queues {
    */
   repeat(key: QueueKey, at: Millis): Promise<boolean>;
   /**
-   * Runs a verb on the state of a queue. Gives its value when the changes of this verb and of earlier ones are on disk.
-   * Null: there is no queue under the key. A queue in use does not expire.
+   * Runs a verb on the state of a queue. `saved` resolves when the changes of this verb and of earlier ones are on disk.
+   * A value of null: there is no queue under the key. A queue in use does not expire.
    *
    * Calls on one queue keep their order. The state has every change that was made before the call. `facts` reads what the verb
    * needs from elsewhere; `verb` must read nothing else. The verb may run again on another state when its first result did not
@@ -35,7 +36,7 @@ export interface Queues {
     facts: (queue: OpenQueue) => Soon<Facts>,
     verb: (queue: OpenQueue, facts: Facts) => Verdict<Value>,
     at: Millis,
-  ): Soon<Value | null>;
+  ): Soon<Saving<Value | null>>;
   /** Notes that a node sent another list of test files, unless that is noted already. */
   noteOtherList(queue: QueueInfo, difference: string): Promise<void>;
   /** Some files of a queue, at least one, in UTF-8, as a JSON array of PlannedTestFile. Throws a 503 when the queue expired. */

@@ -1,15 +1,16 @@
 import type { NodeKey } from '../build-key.js';
 import type { Segments } from '../segments.js';
+import type { Saving, Soon } from '../soon.js';
 import type { Millis } from './store.js';
 
 export interface Recordings {
   /**
-   * Records a run of a node, and creates its build with the first one. When it resolves with 'recorded', the run is on disk and
-   * its times count for every estimate. See recordings.ts for the runs that are refused or already known.
+   * Records a run of a node, and creates its build with the first one. Once a run that is 'recorded' is saved, its times count for every
+   * estimate. See recordings.ts for the runs that are refused or already known.
    *
    * @param isRetry the client sent this request before
    */
-  record(project: number, key: NodeKey, run: NewRun, isRetry: boolean, at: Millis): Promise<Recorded>;
+  record(project: number, key: NodeKey, run: NewRun, isRetry: boolean, at: Millis): Soon<Saving<Recorded>>;
 }
 
 /** `known`: the request is a repeat, and its run is already recorded. */

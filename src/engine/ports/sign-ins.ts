@@ -1,4 +1,5 @@
-import type { Millis, Soon } from './store.js';
+import type { Soon } from '../soon.js';
+import type { Millis } from './store.js';
 
 /** How people sign in to the dashboard, and who is signed in. A store knows secrets only by their hashes. */
 export interface SignIns {

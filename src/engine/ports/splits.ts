@@ -3,8 +3,9 @@ import type { Forecast } from '../../planning/forecasting/forecast.js';
 import type { SplitKey } from '../keys.js';
 import type { People } from '../people.js';
 import type { Segments } from '../segments.js';
+import type { Soon } from '../soon.js';
 import type { TestFileList } from '../test-file-list.js';
-import type { Millis, Soon } from './store.js';
+import type { Millis } from './store.js';
 
 /** Splits of regular mode, each found under the key of its request. */
 export interface Splits {

@@ -9,16 +9,13 @@ import type { Splits } from './splits.js';
 import type { Summaries } from './summaries.js';
 import type { Timings } from './timings.js';
 
-/** A value, or a promise of it. A store in this process answers reads immediately, one on another machine later. */
-export type Soon<T> = T | Promise<T>;
-
 /** Milliseconds since 1970. */
 export type Millis = number;
 
 /**
- * The storage that the use cases need. The promise of a write resolves when the write survives a power cut. It rejects with a 503
- * (`storeFailed`) when the store cannot write; what was written is then unknown, and the caller may try again. A read sees every
- * write that resolved before it.
+ * The storage that the use cases need. The promise of a write (`saved`, where it returns a `Saving`) resolves when the write survives a
+ * power cut. It rejects with a 503 (`storeFailed`) when the store cannot write; what was written is then unknown, and the caller may try
+ * again. A read sees every write that resolved before it.
  */
 export interface Store {
   readonly access: Access;

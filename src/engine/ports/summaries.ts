@@ -1,5 +1,6 @@
+import type { Soon } from '../soon.js';
 import type { Build } from './builds.js';
-import type { Millis, Soon } from './store.js';
+import type { Millis } from './store.js';
 
 /** Summaries of builds, so that lists and trends need not read runs. Written some seconds after a run of the build was recorded. */
 export interface Summaries {

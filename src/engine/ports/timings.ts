@@ -1,7 +1,8 @@
 import type { BranchTimings } from '../../planning/estimating/branch-timings.js';
 import type { LookedUpTimes } from '../../planning/estimating/known-times.js';
 import type { PathList } from '../../planning/paths/path-list.js';
-import type { Millis, Soon } from './store.js';
+import type { Soon } from '../soon.js';
+import type { Millis } from './store.js';
 
 /** The known durations of test files. */
 export interface Timings {

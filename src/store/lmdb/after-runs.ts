@@ -1,4 +1,4 @@
-import type { Soon } from '../../engine/ports/store.js';
+import type { Soon } from '../../engine/soon.js';
 import type { JournaledRuns } from './writes/journaled-runs.js';
 
 type Reads = Record<string, (...args: never[]) => unknown>;

@@ -9,8 +9,9 @@ import {
   type Queues,
   type Verdict,
 } from '../../engine/ports/queues.js';
-import type { Millis, Soon } from '../../engine/ports/store.js';
+import type { Millis } from '../../engine/ports/store.js';
 import type { Batch } from '../../engine/queue/batch.js';
+import type { Saving, Soon } from '../../engine/soon.js';
 import { limits } from '../../limits.js';
 import type { Forecast } from '../../planning/forecasting/forecast.js';
 import { decodeChange } from './codecs/batch-codec.js';
@@ -20,8 +21,11 @@ import { toForecast } from './forecasts.js';
 import { batchesOf, type CachedQueue, type QueueOptions, readQueue, toQueueInfo } from './open-queue.js';
 import type { Parts } from './parts.js';
 import { QueueCache } from './queue-cache.js';
+import { SavingQueues } from './saving-queues.js';
 import { readBlob } from './writes/blobs.js';
 import { commit } from './writes/commit.js';
+
+const NO_QUEUE: Saving<null> = { value: null, saved: null };
 
 /** The queues of a store. Those in use are in memory. */
 export class LmdbQueues implements Queues {
@@ -30,6 +34,10 @@ export class LmdbQueues implements Queues {
   readonly #leaving = new Map<string, Promise<void>>();
   /** Queues whose next verb waits for its facts. Each promise resolves when that verb has run. */
   readonly #reading = new Map<string, Promise<void>>();
+  readonly #saving = new SavingQueues(
+    (key, open) => this.#cache.saved(key, open),
+    (key, open) => this.#forget(key, open),
+  );
   /** Queues whose use is being noted. */
   readonly #renewing = new Map<string, Promise<void>>();
 
@@ -61,7 +69,7 @@ export class LmdbQueues implements Queues {
     facts: (queue: OpenQueue) => Soon<Facts>,
     verb: (queue: OpenQueue, facts: Facts) => Verdict<Value>,
     at: Millis,
-  ): Soon<Value | null> {
+  ): Soon<Saving<Value | null>> {
     const open = this.#cache.get(key);
     const mustWait =
       !open || at - open.info.used_at >= limits.lastUseUpdateMilliseconds || this.#reading.has(key) || this.#leaving.has(key);
@@ -73,14 +81,14 @@ export class LmdbQueues implements Queues {
     facts: (queue: OpenQueue) => Soon<Facts>,
     verb: (queue: OpenQueue, facts: Facts) => Verdict<Value>,
     at: Millis,
-  ): Promise<Value | null> {
+  ): Promise<Saving<Value | null>> {
     const used_at = this.#cache.get(key)?.info.used_at ?? this.#usedAt(key);
-    if (used_at === undefined) return null;
+    if (used_at === undefined) return NO_QUEUE;
     if (at - used_at >= limits.lastUseUpdateMilliseconds) await this.#renewOnce(key, at);
     // Checked again after each wait, so that calls keep their order.
     while (this.#reading.has(key) || this.#leaving.has(key)) await (this.#reading.get(key) ?? this.#leaving.get(key));
     const open = this.#find(key);
-    return open && this.#update(key, open, facts, verb);
+    return open ? this.#update(key, open, facts, verb) : NO_QUEUE;
   }
 
   #update<Facts, Value>(
@@ -88,7 +96,7 @@ export class LmdbQueues implements Queues {
     open: CachedQueue,
     facts: (queue: OpenQueue) => Soon<Facts>,
     verb: (queue: OpenQueue, facts: Facts) => Verdict<Value>,
-  ): Soon<Value | null> {
+  ): Soon<Saving<Value | null>> {
     const known = facts(open);
     if (known instanceof Promise) return this.#runLater(key, known, verb);
     // Both run in one turn of the event loop: a queue for which the cache has no room is kept only from the verb on.
@@ -189,29 +197,23 @@ export class LmdbQueues implements Queues {
     if (open) open.info.used_at = at;
   }
 
-  #run<Facts, Value>(key: string, open: CachedQueue, verb: (queue: OpenQueue, facts: Facts) => Verdict<Value>, facts: Facts): Soon<Value> {
+  #run<Facts, Value>(
+    key: string,
+    open: CachedQueue,
+    verb: (queue: OpenQueue, facts: Facts) => Verdict<Value>,
+    facts: Facts,
+  ): Saving<Value> {
     try {
       const { value, changes } = verb(open, facts);
+      const before = open.saving;
       for (const change of changes) open.saving = this.parts.journal.write(open.id, change);
+      if (open.saving !== before) this.#saving.add(key, open);
       this.#cache.keep(key, open);
-      return open.saving ? this.#saved(key, open, open.saving, value) : value;
+      return { value, saved: open.saving };
     } catch (error) {
       this.#forget(key, open);
       throw error;
     }
-  }
-
-  /** Resolves with a value when the changes of a queue are on disk. */
-  async #saved<Value>(key: string, open: CachedQueue, saving: Promise<void>, value: Value): Promise<Value> {
-    try {
-      await saving;
-    } catch (error) {
-      this.#forget(key, open);
-      throw error;
-    }
-    if (open.saving === saving) open.saving = null;
-    this.#cache.saved(key, open);
-    return value;
   }
 
   /** Runs a verb when its facts are known. Later calls on the queue wait until then, so that they keep their order. */
@@ -219,21 +221,19 @@ export class LmdbQueues implements Queues {
     key: string,
     reading: Promise<Facts>,
     verb: (queue: OpenQueue, facts: Facts) => Verdict<Value>,
-  ): Promise<Value | null> {
+  ): Promise<Saving<Value | null>> {
     let done = () => {};
     this.#reading.set(key, new Promise(resolve => (done = resolve)));
-    let running: Soon<Value> | null;
     try {
       const facts = await reading;
       while (this.#leaving.has(key)) await this.#leaving.get(key);
       // Found again, because the cache may have dropped it meanwhile.
       const open = this.#find(key);
-      running = open && this.#run(key, open, verb, facts);
+      return open ? this.#run(key, open, verb, facts) : NO_QUEUE;
     } finally {
       this.#reading.delete(key);
       done();
     }
-    return running;
   }
 
   /** Drops a queue whose state in memory may be ahead of the disk. The next request reads it back, unless one already did. */

@@ -3,6 +3,7 @@ import { buildDigest } from '../../engine/keys.js';
 import type { NewRun, Recorded, Recordings } from '../../engine/ports/recordings.js';
 import type { Millis } from '../../engine/ports/store.js';
 import { type Segments, segment } from '../../engine/segments.js';
+import { type Saving, type Soon, whenKnown } from '../../engine/soon.js';
 import { limits } from '../../limits.js';
 import { newSubset, setTime, timesOf } from './codecs/subset-codec.js';
 import type { Parts } from './parts.js';
@@ -14,38 +15,58 @@ export function lmdbRecordings(parts: Parts) {
   return { record: (project, key, run, isRetry, at) => record(parts, project, key, run, isRetry, at) } satisfies Recordings;
 }
 
-async function record(parts: Parts, project: number, key: NodeKey, run: NewRun, isRetry: boolean, at: Millis): Promise<Recorded> {
-  const { diskSpace, timingBuffer, runs, journal } = parts;
-  diskSpace.assert();
-  if (!timingBuffer.hasRoom) await timingBuffer.makeRoom();
-  const { seconds, hasTestCases, ci_run: ciRun } = run;
-  const bytes = newSubset({ created_at: at, ciRun }, seconds.length);
+function record(parts: Parts, project: number, key: NodeKey, run: NewRun, isRetry: boolean, at: Millis): Soon<Saving<Recorded>> {
+  parts.diskSpace.assert();
+  const bytes = newSubset({ created_at: at, ciRun: run.ci_run }, run.seconds.length);
+  return whenKnown(setTimes(parts, project, run, bytes, at), () => {
+    const { timingBuffer, runs, journal } = parts;
+    const build = buildDigest(project, key);
+    const entry = timingBuffer.nextEntry();
+    const subset: NewSubset = { project, key, build, hasTestCases: run.hasTestCases, isRetry, at, entry, bytes };
+    // Nothing of the store can refuse the first run of a node, so the journal is enough. A large run would only be written twice.
+    if (bytes.length > limits.journaledRunBytes || runs.mayHaveRun(subset)) return recordNow(parts, subset);
+    return { value: 'recorded', saved: journal.writeRun(subset) };
+  });
+}
+
+/** Writes the times of a run to its bytes. Its paths have numbers afterwards, on disk, too. */
+function setTimes({ timingBuffer }: Parts, project: number, run: NewRun, bytes: Buffer, at: Millis): Soon<unknown> {
   const times = timesOf(bytes);
-  for (let i = 0; i < seconds.length; i++) {
-    if (i > 0 && i % limits.timingsPerTurn === 0) await timingBuffer.nextTurn();
-    setTime(times, i, timingBuffer.intern(project, pathOf(run, i), at), seconds[i]!);
+  const { length } = run.seconds;
+  const setUpTo = (from: number, end: number) => {
+    for (let i = from; i < end; i++) setTime(times, i, timingBuffer.intern(project, pathOf(run, i), at), run.seconds[i]!);
+  };
+  const namesSaved = () => {
+    const named = timingBuffer.saveNames();
+    return named && written(named);
+  };
+  if (timingBuffer.hasRoom && length <= limits.timingsPerTurn) {
+    setUpTo(0, length);
+    return namesSaved();
   }
-  const named = timingBuffer.saveNames();
-  if (named) await written(named);
-  const build = buildDigest(project, key);
-  const subset: NewSubset = { project, key, build, hasTestCases, isRetry, at, entry: timingBuffer.nextEntry(), bytes };
-  // Nothing of the store can refuse the first run of a node, so the journal is enough. A large run would only be written twice.
-  if (bytes.length > limits.journaledRunBytes || runs.mayHaveRun(subset)) return recordNow(parts, subset);
-  await journal.writeRun(subset);
-  return 'recorded';
+  return setInTurns();
+
+  async function setInTurns(): Promise<unknown> {
+    if (!timingBuffer.hasRoom) await timingBuffer.makeRoom();
+    for (let i = 0; i < length; i += limits.timingsPerTurn) {
+      if (i > 0) await timingBuffer.nextTurn();
+      setUpTo(i, Math.min(length, i + limits.timingsPerTurn));
+    }
+    return namesSaved();
+  }
 }
 
 /** Puts a run that may be refused or known, or that is large. */
-async function recordNow(parts: Parts, subset: NewSubset): Promise<Recorded> {
+async function recordNow(parts: Parts, subset: NewSubset): Promise<Saving<Recorded>> {
   const release = parts.runs.hold(subset);
   try {
     const [outcome] = await commit(parts, () => putSubsets(parts, [subset]));
-    if (typeof outcome === 'string') return outcome;
+    if (typeof outcome === 'string') return { value: outcome, saved: null };
     // The times of earlier runs count first.
     await parts.runs.applied;
     await applyTimes(parts, subset.bytes, outcome!);
     parts.timingBuffer.markApplied(subset.entry);
-    return 'recorded';
+    return { value: 'recorded', saved: null };
   } finally {
     release();
   }

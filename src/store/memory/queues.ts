@@ -105,7 +105,7 @@ export function memoryQueues({ queues, ciRuns, recorded }: Tables, options: Queu
     },
     async update(key, facts, verb, at) {
       const open = queues.get(key.digest);
-      if (!open) return null;
+      if (!open) return { value: null, saved: null };
       open.info = { ...open.info, used_at: Math.max(at, open.info.used_at) };
       const value = await open.inTurn(async () => {
         const verdict = verb(open, await facts(open));
@@ -113,7 +113,7 @@ export function memoryQueues({ queues, ciRuns, recorded }: Tables, options: Queu
         return verdict.value;
       });
       await nextTurn();
-      return value;
+      return { value, saved: null };
     },
     async noteOtherList({ id }, other_list) {
       const queue = byId(id);

@@ -14,9 +14,9 @@ import { measurePaths } from './timings.js';
 export function memoryRecordings(tables: Tables): Recordings {
   return {
     async record(project, key, run, isRetry, at) {
-      const recorded = record(tables, project, key, run, isRetry, at);
+      const value = record(tables, project, key, run, isRetry, at);
       await nextTurn();
-      return recorded;
+      return { value, saved: null };
     },
   };
 }

@@ -10,6 +10,7 @@ import type { Summary } from '../../../src/engine/ports/summaries.js';
 import type { Batch, Pull } from '../../../src/engine/queue/batch.js';
 import { settle as settleBatch } from '../../../src/engine/queues.js';
 import { newRun } from '../../../src/engine/recordings.js';
+import { whenSaved } from '../../../src/engine/soon.js';
 import { BASIS_BYTES } from '../../../src/planning/estimating/basis.js';
 import { type Estimates, pathOf } from '../../../src/planning/estimating/estimate.js';
 import { encodeBasis } from '../../../src/planning/estimating/plan-basis.js';
@@ -40,7 +41,7 @@ export interface Recording extends Partial<NodeKey> {
 export function record(store: Store, project: number, times: Times, recording: Recording = {}): Promise<Recorded> {
   const { at = NOW, isRetry = false, ci_build_id, ...key } = recording;
   const files = Object.entries(times).map(([path, time_execution]) => ({ path, time_execution }));
-  return store.recordings.record(project, { ...BUILD, node_index: 0, ...key }, newRun(files, ci_build_id), isRetry, at);
+  return whenSaved(store.recordings.record(project, { ...BUILD, node_index: 0, ...key }, newRun(files, ci_build_id), isRetry, at));
 }
 
 /** Test files with a time of a second each. */
@@ -125,7 +126,7 @@ export async function pull(
     hasLeft: () => false,
     ...more,
   };
-  return store.queues.update(
+  const pulling = store.queues.update(
     key,
     () => null,
     ({ queue }) => {
@@ -135,6 +136,7 @@ export async function pull(
     },
     at,
   );
+  return whenSaved(pulling);
 }
 
 /** Notes that the answer with a batch was written, or that the node left before that. */

@@ -1,9 +1,10 @@
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import { describe, expect, it } from 'vitest';
 import { type QueueKey, queueKey } from '../../../src/engine/keys.js';
-import type { Soon, Store } from '../../../src/engine/ports/store.js';
+import type { Store } from '../../../src/engine/ports/store.js';
 import type { Batch } from '../../../src/engine/queue/batch.js';
 import type { LeasePolicy } from '../../../src/engine/queue/leases.js';
+import { type Soon, whenSaved } from '../../../src/engine/soon.js';
 import { decodeBasis } from '../../../src/planning/estimating/plan-basis.js';
 import {
   ascending,
@@ -89,7 +90,7 @@ describe.each(stores)('queues in a store in $name', ({ open }) => {
     const { queues, first } = await opened();
     let runs = 0;
     const verb = () => ({ value: ++runs, changes: [] });
-    expect(await queues.update(first, nothing, verb, NOW)).toBeNull();
+    expect(await whenSaved(queues.update(first, nothing, verb, NOW))).toBeNull();
     expect(runs).toBe(0);
     expect(await queues.repeat(first, NOW)).toBe(false);
     await expect((async () => queues.files('unknown', [0]))()).rejects.toMatchObject({ status: 503 });
@@ -147,11 +148,13 @@ describe.each(stores)('queues in a store in $name', ({ open }) => {
     await create(first);
     const order: number[] = [];
     const call = (i: number) =>
-      queues.update(
-        first,
-        () => factsOf(store, i),
-        (_open, facts) => ({ value: [order.push(i), facts], changes: [] }),
-        NOW,
+      whenSaved(
+        queues.update(
+          first,
+          () => factsOf(store, i),
+          (_open, facts) => ({ value: [order.push(i), facts], changes: [] }),
+          NOW,
+        ),
       );
     const values = await Promise.all(upTo(8).map(call));
     expect(order).toEqual(upTo(8));
@@ -163,14 +166,16 @@ describe.each(stores)('queues in a store in $name', ({ open }) => {
     await create(first);
     const batch = (await pull(store, first, 0, { batch_uuid: 'u' }))!;
     const failing = async () =>
-      queues.update(
-        first,
-        nothing,
-        ({ queue }) => {
-          queue.undelivered(batch.seq);
-          throw new Error('the verb failed');
-        },
-        NOW,
+      whenSaved(
+        queues.update(
+          first,
+          nothing,
+          ({ queue }) => {
+            queue.undelivered(batch.seq);
+            throw new Error('the verb failed');
+          },
+          NOW,
+        ),
       );
     await expect(failing()).rejects.toThrow('the verb failed');
     expect(ascending([...batch.files, ...(await pullAll(store, first, 1))])).toEqual(upTo(20));
@@ -179,11 +184,13 @@ describe.each(stores)('queues in a store in $name', ({ open }) => {
   it('have the same state, and run the next verb, if facts cannot be read', async () => {
     const { store, queues, create, first } = await opened();
     await create(first);
-    const failing = queues.update(
-      first,
-      () => Promise.reject(new Error('cannot read')),
-      () => ({ value: 1, changes: [] }),
-      NOW,
+    const failing = whenSaved(
+      queues.update(
+        first,
+        () => Promise.reject(new Error('cannot read')),
+        () => ({ value: 1, changes: [] }),
+        NOW,
+      ),
     );
     const next = pullAll(store, first, 0);
     await expect(failing).rejects.toThrow('cannot read');

@@ -4,6 +4,7 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { createProject } from '../../../src/engine/access.js';
 import { type QueueKey, queueKey, type SplitKey, splitKey } from '../../../src/engine/keys.js';
 import type { Batch } from '../../../src/engine/queue/batch.js';
+import { whenSaved } from '../../../src/engine/soon.js';
 import { digestOfList } from '../../../src/list-digest.js';
 import { encodeBasis } from '../../../src/planning/estimating/plan-basis.js';
 import { lmdbAccess } from '../../../src/store/lmdb/access.js';
@@ -80,15 +81,17 @@ async function fill(store: Parts): Promise<void> {
   const newQueue = { ...parts, list: list(pathsOf(files)), files: queues.encode(files), weights, basis: encodeBasis(files), guessed: true };
   await queues.create(QUEUE, newQueue, NOW + 3 * DAY);
   for (const node_index of [0, 1]) {
-    await queues.update(
-      QUEUE,
-      () => null,
-      ({ queue }) => {
-        const request = { node_index, run: 'run', batch_uuid: null, isRetry: false, isFirstRequest: true, wantsLastSplit: false };
-        const handed = queue.pull({ ...request, recordedSubset: null, hasLeft: () => false }, NOW + 3 * DAY);
-        return { value: null, changes: [handed!.batch] };
-      },
-      NOW + 3 * DAY,
+    await whenSaved(
+      queues.update(
+        QUEUE,
+        () => null,
+        ({ queue }) => {
+          const request = { node_index, run: 'run', batch_uuid: null, isRetry: false, isFirstRequest: true, wantsLastSplit: false };
+          const handed = queue.pull({ ...request, recordedSubset: null, hasLeft: () => false }, NOW + 3 * DAY);
+          return { value: null, changes: [handed!.batch] };
+        },
+        NOW + 3 * DAY,
+      ),
     );
   }
   await store.journal.checkpoint();

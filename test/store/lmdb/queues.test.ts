@@ -1,6 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import type { QueueKey } from '../../../src/engine/keys.js';
 import type { OpenQueue, Verdict } from '../../../src/engine/ports/queues.js';
+import { whenSaved } from '../../../src/engine/soon.js';
 import { bytesOf } from '../../../src/store/lmdb/open-queue.js';
 import type { Parts } from '../../../src/store/lmdb/parts.js';
 import { LmdbQueues } from '../../../src/store/lmdb/queues.js';
@@ -19,7 +20,7 @@ type QueueStore = ReturnType<typeof open>;
 const create = (store: QueueStore, key: QueueKey, files = 20) => store.queues.create(key, newQueue(store, files), NOW);
 
 async function update<Value>({ queues }: QueueStore, key: QueueKey, verb: (queue: OpenQueue) => Verdict<Value>): Promise<Value | null> {
-  return queues.update(key, () => null, verb, NOW);
+  return whenSaved(queues.update(key, () => null, verb, NOW));
 }
 
 describe('the records of a queue', () => {
@@ -123,11 +124,13 @@ describe('an update', () => {
     const { id } = store.queues.find(KEY)!;
     await pull(store, KEY, 0);
     const steps: string[] = [];
-    const updating = store.queues.update(
-      KEY,
-      queue => steps.push(`facts of ${queue.id}`),
-      (_, facts) => ({ value: steps.push(`verb with ${facts}`), changes: [] }),
-      NOW,
+    const updating = whenSaved(
+      store.queues.update(
+        KEY,
+        queue => steps.push(`facts of ${queue.id}`),
+        (_, facts) => ({ value: steps.push(`verb with ${facts}`), changes: [] }),
+        NOW,
+      ),
     );
     expect(steps).toEqual([`facts of ${id}`, 'verb with 1']);
     expect(await updating).toBe(2);
@@ -141,19 +144,21 @@ describe('an update', () => {
     await create(store, KEY);
     const order: number[] = [];
     const updates = [3, 0, 2, 0, 0].map((turns, i) =>
-      store.queues.update(
-        KEY,
-        async () => {
-          for (let turn = 0; turn < turns; turn++) await nextTurns();
-          return i;
-        },
-        ({ queue }, facts) => {
-          order.push(facts);
-          const request = { node_index: i % 4, run: 'run', batch_uuid: `u-${i}`, isRetry: false, isFirstRequest: false };
-          const { batch } = queue.pull({ ...request, wantsLastSplit: false, recordedSubset: null, hasLeft: () => false }, NOW)!;
-          return { value: batch.files, changes: [batch] };
-        },
-        NOW,
+      whenSaved(
+        store.queues.update(
+          KEY,
+          async () => {
+            for (let turn = 0; turn < turns; turn++) await nextTurns();
+            return i;
+          },
+          ({ queue }, facts) => {
+            order.push(facts);
+            const request = { node_index: i % 4, run: 'run', batch_uuid: `u-${i}`, isRetry: false, isFirstRequest: false };
+            const { batch } = queue.pull({ ...request, wantsLastSplit: false, recordedSubset: null, hasLeft: () => false }, NOW)!;
+            return { value: batch.files, changes: [batch] };
+          },
+          NOW,
+        ),
       ),
     );
     const files = (await Promise.all(updates)).flatMap(list => list!);

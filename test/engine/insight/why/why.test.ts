@@ -1,6 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { findSubject } from '../../../../src/engine/insight/subject.js';
 import { type Why, type WhyFilter, why } from '../../../../src/engine/insight/why/why.js';
+import { whenSaved } from '../../../../src/engine/soon.js';
 import { limits } from '../../../../src/limits.js';
 import { NOW } from '../../../store/contract/fixtures.js';
 import { TestBuild } from '../ci-run.js';
@@ -88,15 +89,17 @@ describe('why nodes of a queue got their files', () => {
     const build = await TestBuild.begin({ nodes: 2 });
     const key = await build.createQueue(suite(4));
     const { store } = build;
-    await store.queues.update(
-      key,
-      () => null,
-      ({ queue }) => {
-        const request = { node_index: 0, run: 'run', batch_uuid: null, isRetry: false, isFirstRequest: true, wantsLastSplit: false };
-        const { batch } = queue.pull({ ...request, recordedSubset: null, hasLeft: () => false }, NOW)!;
-        return { value: null, changes: [{ ...batch, decision: null }] };
-      },
-      NOW,
+    await whenSaved(
+      store.queues.update(
+        key,
+        () => null,
+        ({ queue }) => {
+          const request = { node_index: 0, run: 'run', batch_uuid: null, isRetry: false, isFirstRequest: true, wantsLastSplit: false };
+          const { batch } = queue.pull({ ...request, recordedSubset: null, hasLeft: () => false }, NOW)!;
+          return { value: null, changes: [{ ...batch, decision: null }] };
+        },
+        NOW,
+      ),
     );
     const old = new TestBuild({ ...store, queues: { ...store.queues, basis: () => null } }, build.project, build.build);
     const { handOuts } = await whyOf(old, 1);
