@@ -1,5 +1,6 @@
 import type { PathList } from '../paths/path-list.js';
 import { type Basis, codeOf, setBasis } from './basis.js';
+import { nthSmallest } from './nth-smallest.js';
 import { fileOf } from './test-case.js';
 
 /** A directory needs this many known files to predict its new ones. */
@@ -49,10 +50,7 @@ export class Guesses {
       return guess;
     }
     setBasis(basis, file, OF_SUITE);
-    this.#ofAll ??= percentileOf(
-      this.seconds.filter(time => !Number.isNaN(time)),
-      this.percentile,
-    );
+    this.#ofAll ??= percentileOf(this.#knownTimes(0, this.seconds.length), this.percentile);
     return this.#ofAll;
   }
 
@@ -60,24 +58,30 @@ export class Guesses {
     let guess = this.#inside.get(container);
     if (guess === undefined) {
       const known = this.#timesInside(container);
-      guess = known.length < MIN_KNOWN_FILES ? null : percentileOf(Float64Array.from(known), this.percentile);
+      guess = known.length < MIN_KNOWN_FILES ? null : percentileOf(known, this.percentile);
       this.#inside.set(container, guess);
     }
     return guess;
   }
 
-  #timesInside(container: string): number[] {
-    const times: number[] = [];
-    const add = (end: string, isInside: (file: number) => boolean) => {
-      const [from, to] = this.list.beginningWith(container + end);
-      for (let file = from; file < to; file++) {
-        const time = this.seconds[file]!;
-        if (!Number.isNaN(time) && isInside(file)) times.push(time);
-      }
-    };
-    for (const end of DIRECTORY_ENDS) add(end, () => true);
-    if (this.list.columns.hasCases) for (const end of FILE_ENDS) add(end, file => fileOf(this.list.at(file)) === container);
-    return times;
+  /** The known times of the paths in a directory or file. They are copies. */
+  #timesInside(container: string): Float64Array {
+    const times = DIRECTORY_ENDS.map(end => this.#knownTimes(...this.list.beginningWith(container + end)));
+    if (this.list.columns.hasCases) {
+      const isInside = (file: number) => fileOf(this.list.at(file)) === container;
+      for (const end of FILE_ENDS) times.push(this.#knownTimes(...this.list.beginningWith(container + end), isInside));
+    }
+    return joined(times.filter(({ length }) => length > 0));
+  }
+
+  #knownTimes(from: number, to: number, isInside?: (file: number) => boolean): Float64Array {
+    const times = new Float64Array(to - from);
+    let count = 0;
+    for (let file = from; file < to; file++) {
+      const time = this.seconds[file]!;
+      if (!Number.isNaN(time) && (!isInside || isInside(file))) times[count++] = time;
+    }
+    return times.subarray(0, count);
   }
 }
 
@@ -93,7 +97,18 @@ function* containersOf(path: string): Generator<string> {
   }
 }
 
-/** @param seconds at least one; they are sorted in place */
+function joined(parts: readonly Float64Array[]): Float64Array {
+  if (parts.length === 1) return parts[0]!;
+  const all = new Float64Array(parts.reduce((sum, { length }) => sum + length, 0));
+  let at = 0;
+  for (const part of parts) {
+    all.set(part, at);
+    at += part.length;
+  }
+  return all;
+}
+
+/** @param seconds at least one; their order changes */
 function percentileOf(seconds: Float64Array, percentile: number): number {
-  return seconds.sort()[Math.min(seconds.length - 1, Math.floor(seconds.length * percentile))]!;
+  return nthSmallest(seconds, Math.min(seconds.length - 1, Math.floor(seconds.length * percentile)));
 }
