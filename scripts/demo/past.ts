@@ -76,7 +76,7 @@ async function recordInOrder(past: Past, recordings: readonly Recording[]): Prom
 }
 
 async function record({ store, project }: Past, { run, node_index, request }: Recording): Promise<void> {
-  await store.recordings.record(project, { ...run.build, node_index }, newRun(request.files, run.id), false, request.at);
+  await whenSaved(store.recordings.record(project, { ...run.build, node_index }, newRun(request.files, run.id), false, request.at));
 }
 
 /** Plays a queue until each node records or ends, or until now. */

@@ -80,7 +80,7 @@ export function pull(
   at: Millis,
 ): Soon<Saving<Pulled | null>> {
   const asked: Asked = { request, sent: planned.sent, caller, at };
-  // Nearly every request finds its queue and waits for nothing.
+  // Nearly every request only pulls: without a plan, a list and a last split there is nothing to create or to note.
   if (!planned.plan && !planned.sent && !request.wantsLastSplit) return update(store, asked);
   return pullOrCreate(store, asked, planned.plan);
 }
@@ -111,8 +111,8 @@ function update(store: Store, asked: Asked): Soon<Saving<Pulled | null>> {
 }
 
 /**
- * Notes whether the answer with a batch was written. Until then the batch may go to the same node again. Gives undefined, or a promise if
- * that must be written.
+ * Notes whether the answer with a batch was written. Until then the batch may go to the same node again. Resolves when this and all earlier
+ * changes of the queue are on disk.
  */
 export function settle({ queues }: Pick<Store, 'queues'>, key: QueueKey, seq: number, isWritten: boolean, at: Millis): Soon<void> {
   const settled = queues.update(

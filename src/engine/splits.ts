@@ -28,7 +28,7 @@ export interface Share {
 export function shareOf(store: Store, request: SplitRequest, planned: Planned<NewSplit>, at: Millis): Soon<Share | null> {
   return whenKnown(store.splits.find(request.key), found =>
     // Nearly every request finds its split, and brings no list to compare.
-    found && !planned.sent ? takeShare(store, request, found, null, null, at) : createOrCompare(store, request, planned, found, at),
+    found && !planned.sent ? takeShare(store, request, found, at) : createOrCompare(store, request, planned, found, at),
   );
 }
 
@@ -49,16 +49,16 @@ async function createOrCompare(
   const difference = sent && differs(split.list, sent) ? describeLists('split', split.list, sent) : null;
   // Before the node is answered, because the completeness check needs it.
   if (difference !== null) await store.splits.noteOtherList(key, split, difference, at);
-  return takeShare(store, request, split, sent, difference, at);
+  return takeShare(store, request, split, at, sent, difference);
 }
 
 function takeShare(
   { splits }: Store,
   { key, node_index, listDigest: digest }: SplitRequest,
   split: Split,
-  sent: SentList | null,
-  difference: string | null,
   at: Millis,
+  sent: SentList | null = null,
+  difference: string | null = null,
 ): Soon<Share> {
   if (isOtherList(split.list, { digest, sent, isFirstRequest: true })) return { split, files: null, difference };
   return whenKnown(splits.use(key, split, at), () =>

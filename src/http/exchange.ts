@@ -51,7 +51,7 @@ export class Exchange implements RequestReceiver, Peer {
   #stage: 'receiving' | 'answering' = 'receiving';
   #hasLeft = false;
   #hasEnded = false;
-  /** The answer that is being sent. */
+  /** The answer that is held or being sent. */
   #answer: Answer | null = null;
   #unavailable: string | null = null;
   #answerBytes = 0;
@@ -138,14 +138,14 @@ export class Exchange implements RequestReceiver, Peer {
 
   /** Writes the answer, unless the client left since it was known. */
   write(): void {
-    const answer = this.#answer!;
     if (this.#hasEnded) return;
-    this.#logRequest(answer.status);
+    const answer = this.#answer!;
     const { id: requestId, method, wantsClose } = this.head;
     const close = this.options.inFlight.draining || wantsClose || !this.#isBodyRead;
     const headOnly = method === 'HEAD' || answer.status === 304;
     const options = { requestId, clientWantsClose: wantsClose, headOnly, close };
     try {
+      this.#logRequest(answer.status);
       this.#stopSending = this.writer.send(answer, options, { onSent: this.#end, onError: this.#abort });
     } catch (error) {
       // The other answers of the turn are written after it.
@@ -153,10 +153,9 @@ export class Exchange implements RequestReceiver, Peer {
     }
   }
 
-  /** Answers with an error instead, unless the client left. */
+  /** Answers with an error instead, unless the client left: what the answer tells could not be saved. */
   fail(error: unknown): void {
     if (this.#hasEnded) return;
-    this.#answer?.onEnd?.(false);
     this.#answer = null;
     this.#answerError(error);
   }
@@ -203,8 +202,18 @@ export class Exchange implements RequestReceiver, Peer {
     if (apiError !== error) this.options.log.error({ request, method, path, err: error }, 'internal');
     else if (apiError.cause) this.#logCause(apiError);
     this.#unavailable = apiError.reason;
-    this.options.observer.failed(this.head, apiError);
+    this.#observeFailure(apiError);
     this.#send({ status: apiError.status, body: JSON.stringify({ errors: apiError.errors }), headers: apiError.headers });
+  }
+
+  /** The client is answered whatever happens to the observer. */
+  #observeFailure(apiError: ApiError): void {
+    try {
+      this.options.observer.failed(this.head, apiError);
+    } catch (err) {
+      const { id: request, method, path } = this.head;
+      this.options.log.error({ request, method, path, err }, 'could not note a refused request');
+    }
   }
 
   /** Throttled: while a disk is full, every request that writes fails. */
@@ -226,5 +235,7 @@ export class Exchange implements RequestReceiver, Peer {
     this.options.inFlight.end(this.#stage);
     const status = this.#hasLeft || !this.#answer ? CLIENT_LEFT : this.#answer.status;
     this.options.observer.ended(this.head, status, (performance.now() - this.#startedAt) / 1000, this.#unavailable);
+    // What still refers to this exchange need not keep its answer in memory.
+    this.#answer = null;
   };
 }

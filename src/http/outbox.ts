@@ -36,11 +36,16 @@ export class Outbox {
     const waiting: Outgoing[] = [];
     this.#saved = saved;
     this.#waiting = waiting;
+    const end = () => {
+      if (this.#saved === saved) this.#saved = null;
+    };
     saved.then(
       () => {
+        end();
         for (const one of waiting) one.write();
       },
       (error: unknown) => {
+        end();
         for (const one of waiting) one.fail(error);
       },
     );

@@ -62,6 +62,6 @@ export interface Answer {
   memoryBytes?: number;
   /** The answer is sent when this resolves. When it rejects, its error is answered instead. Null or missing: it is sent at once. */
   saved?: Promise<void> | null;
-  /** Called once, when the answer was sent, or cannot be sent any more. */
+  /** Called once, when the answer was sent, or cannot be sent any more. It is not called when `saved` rejects: what the answer tells is void. */
   onEnd?: (wasSent: boolean) => void;
 }

@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, onTestFinished } from 'vitest';
 import { createProject } from '../../src/engine/access.js';
 import type { Store } from '../../src/engine/ports/store.js';
-import type { Handler } from '../../src/http/exchange.js';
+import type { Handler, Observer } from '../../src/http/exchange.js';
 import { MemoryBudget } from '../../src/http/memory-budget.js';
 import { type HttpOptions, type HttpServer, listen } from '../../src/http/server.js';
 import { type Config, parseConfig } from '../../src/server/config.js';
@@ -116,7 +116,7 @@ const TOKENS = ['a-token', 'another-token', 'a-third-token'];
 const ownerOf = (token: string | null) => (token !== null && TOKENS.includes(token) ? TOKENS.indexOf(token) : null);
 
 /** Starts the HTTP layer alone, with a handler of the test. */
-export async function listenWith(handler: Handler, options: Partial<HttpOptions> = {}): Promise<Listening> {
+export async function listenWith(handler: Handler, options: Partial<HttpOptions> = {}, observer?: Observer): Promise<Listening> {
   const log: string[] = [];
   const sink = openLog('debug', { write: line => log.push(line) });
   const http = await listen(
@@ -136,6 +136,7 @@ export async function listenWith(handler: Handler, options: Partial<HttpOptions>
     },
     handler,
     sink,
+    observer,
   );
   let drained: Promise<void> | null = null;
   const drain = http.drain.bind(http);

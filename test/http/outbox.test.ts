@@ -51,6 +51,16 @@ describe('an outbox', () => {
     expect(events).toEqual(['d', 'b', 'a', 'c']);
   });
 
+  it('writes an answer that comes after its write to the disk', async () => {
+    const { add, events } = opened();
+    const saved = Promise.resolve();
+    add('a', saved);
+    await nextTurn();
+    add('b', saved);
+    await nextTurn();
+    expect(events).toEqual(['a', 'b']);
+  });
+
   it('fails the answers whose write to the disk failed, and no others', async () => {
     const { add, events } = opened();
     add('a', Promise.reject('the disk is full'));

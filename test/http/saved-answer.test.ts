@@ -39,7 +39,8 @@ describe('an answer about what is still written to the disk', () => {
     const { connection, ended, fail } = await opened();
     fail(apiErrors.storeFailed(new Error('ENOSPC')));
     expect(await connection.reply()).toMatchObject({ status: 503 });
-    expect(ended).toEqual([false]);
+    // What it tells is void: a batch may have gone to another node meanwhile.
+    expect(ended).toEqual([]);
   });
 
   it('is given up when its client leaves', async () => {

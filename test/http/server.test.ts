@@ -213,6 +213,22 @@ describe('a body that does not arrive', () => {
   });
 });
 
+describe('an error', () => {
+  it.each<[string, Handler]>([
+    ['thrown', () => fail()],
+    ['rejected with', async () => fail()],
+  ])('that is %s is answered even if it cannot be noted', async (_, handler) => {
+    const observer = { ended: () => {}, failed: () => assert.fail('the store is closed') };
+    const server = await listenWith(handler, {}, observer);
+    expect(await server.get('/')).toMatchObject({ status: 404 });
+    expect(server.log.join()).toContain('the store is closed');
+  });
+
+  function fail(): never {
+    throw apiErrors.pathNotFound('GET', '/');
+  }
+});
+
 describe('draining', () => {
   it('waits for answers in flight and refuses new connections', async () => {
     let answer = () => {};

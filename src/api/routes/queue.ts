@@ -3,7 +3,7 @@ import type { QueueKey } from '../../engine/keys.js';
 import type { QueueInfo } from '../../engine/ports/queues.js';
 import type { Batch } from '../../engine/queue/batch.js';
 import { type Pulled, pull, type QueueRequest, settle } from '../../engine/queues.js';
-import { type Soon, whenKnown } from '../../engine/soon.js';
+import { orElse, type Soon, whenKnown } from '../../engine/soon.js';
 import { describeLists, type SentList } from '../../engine/test-file-list.js';
 import type { Answer, Request } from '../../http/request.js';
 import type { PreparedQueue } from '../../workers/jobs.js';
@@ -59,20 +59,18 @@ function answerBatch(
   batch: Batch,
   encoding: QueueEncoding,
 ): Soon<Answer> {
-  const giveBack = (error: unknown): never => {
-    settleBatch(context, key, batch, false);
-    throw error;
-  };
-  try {
-    const answering = whenKnown(context.store.queues.files(queue.id, batch.files), files => {
-      const answer = request.wantsText ? batchLines(batch, files, encoding) : encoding.batch(queue, batch, files, echo);
-      answer.onEnd = wasSent => settleBatch(context, key, batch, wasSent);
-      return answer;
-    });
-    return answering instanceof Promise ? answering.catch(giveBack) : answering;
-  } catch (error) {
-    return giveBack(error);
-  }
+  return orElse(
+    () =>
+      whenKnown(context.store.queues.files(queue.id, batch.files), files => {
+        const answer = request.wantsText ? batchLines(batch, files, encoding) : encoding.batch(queue, batch, files, echo);
+        answer.onEnd = wasSent => settleBatch(context, key, batch, wasSent);
+        return answer;
+      }),
+    error => {
+      settleBatch(context, key, batch, false);
+      throw error;
+    },
+  );
 }
 
 function answerNoQueue(request: Request, { request: asked, planned }: PreparedQueue, encoding: QueueEncoding): Answer {
@@ -101,13 +99,10 @@ function answerConnectFailed({ wantsText }: Request, asked: QueueRequest, encodi
 
 /** The node has the batch only if the answer was written. */
 function settleBatch({ store, now, log }: Context, key: QueueKey, { seq }: Batch, ok: boolean): void {
-  const fail = (err: unknown) => log.error({ err, ok }, 'could not record whether a batch was delivered');
-  try {
-    const settled = settle(store, key, seq, ok, now());
-    if (settled instanceof Promise) settled.catch(fail);
-  } catch (error) {
-    fail(error);
-  }
+  void orElse(
+    () => settle(store, key, seq, ok, now()),
+    err => log.error({ err, ok }, 'could not record whether a batch was delivered'),
+  );
 }
 
 function batchLines(batch: Batch, files: Buffer, encoding: QueueEncoding): Answer {

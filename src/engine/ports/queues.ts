@@ -29,7 +29,8 @@ export interface Queues {
    *
    * Calls on one queue keep their order. The state has every change that was made before the call. `facts` reads what the verb
    * needs from elsewhere; `verb` must read nothing else. The verb may run again on another state when its first result did not
-   * reach the disk, so metrics and log lines must come from the value.
+   * reach the disk, so metrics and log lines come from the value. They are early if the write then fails: the caller gets a 503, and may
+   * try again.
    */
   update<Facts, Value>(
     key: QueueKey,

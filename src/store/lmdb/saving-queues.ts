@@ -24,8 +24,12 @@ export class SavingQueues {
     const queues: KeyedQueue[] = [];
     this.#saved = saved;
     this.#queues = queues;
+    const end = () => {
+      if (this.#saved === saved) this.#saved = null;
+    };
     saved.then(
       () => {
+        end();
         for (const [key, open] of queues) {
           if (open.saving !== saved) continue;
           open.saving = null;
@@ -33,6 +37,7 @@ export class SavingQueues {
         }
       },
       () => {
+        end();
         for (const [key, open] of queues) this.onFailed(key, open);
       },
     );

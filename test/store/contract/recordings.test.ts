@@ -2,6 +2,7 @@ import { describe, expect, it } from 'vitest';
 import { shortDigest } from '../../../src/engine/digest.js';
 import { newRun } from '../../../src/engine/recordings.js';
 import { toSegments } from '../../../src/engine/segments.js';
+import { whenSaved } from '../../../src/engine/soon.js';
 import { limits } from '../../../src/limits.js';
 import { BUILD, buildsOf, DAY, files, HOUR, NOW, newProject, type Recording, record, secondsOf, sweep } from './fixtures.js';
 import { stores } from './stores.js';
@@ -53,7 +54,7 @@ describe.each(stores)('recordings in a store in $name', ({ open }) => {
       { path: 'größe.rb', time_execution: 2 },
     ]);
     const segments = { ...run, paths: toSegments(run.paths as string[]) };
-    await store.recordings.record(project, { ...BUILD, node_index: 0 }, segments, false, NOW);
+    await whenSaved(store.recordings.record(project, { ...BUILD, node_index: 0 }, segments, false, NOW));
     const { number } = await build();
     expect(await store.builds.run(number, { node_index: 0, run: 1 })).toMatchObject({
       paths: run.paths,
