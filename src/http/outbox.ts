@@ -1,3 +1,5 @@
+import { SavedGroups } from '../saved-groups.js';
+
 /** An answer to write. */
 interface Outgoing {
   write(): void;
@@ -12,18 +14,15 @@ interface Outgoing {
  */
 export class Outbox {
   #outgoing: Outgoing[] = [];
-  /** What the answers in `#waiting` wait for. */
-  #saved: Promise<void> | null = null;
-  #waiting: Outgoing[] = [];
+  readonly #saving = new SavedGroups<Outgoing>(
+    one => one.write(),
+    (one, error) => one.fail(error),
+  );
 
   /** @param saved resolves when the answer may be written; null: it may be */
   add(outgoing: Outgoing, saved: Promise<void> | null): void {
-    if (!saved) {
-      if (this.#outgoing.push(outgoing) === 1) setImmediate(this.#flush);
-      return;
-    }
-    if (saved !== this.#saved) this.#begin(saved);
-    this.#waiting.push(outgoing);
+    if (saved) this.#saving.add(outgoing, saved);
+    else if (this.#outgoing.push(outgoing) === 1) setImmediate(this.#flush);
   }
 
   readonly #flush = () => {
@@ -31,23 +30,4 @@ export class Outbox {
     this.#outgoing = [];
     for (const one of outgoing) one.write();
   };
-
-  #begin(saved: Promise<void>): void {
-    const waiting: Outgoing[] = [];
-    this.#saved = saved;
-    this.#waiting = waiting;
-    const end = () => {
-      if (this.#saved === saved) this.#saved = null;
-    };
-    saved.then(
-      () => {
-        end();
-        for (const one of waiting) one.write();
-      },
-      (error: unknown) => {
-        end();
-        for (const one of waiting) one.fail(error);
-      },
-    );
-  }
 }

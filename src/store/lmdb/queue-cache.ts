@@ -35,8 +35,10 @@ export class QueueCache {
     else this.#pinIfBusy(key, open);
   }
 
-  /** Unpins a queue when its changes are on disk, unless it is still busy. */
-  saved(key: string, open: CachedQueue): void {
+  /** Notes that a write of a queue is on disk. If that was its last change, unpins it, unless it is still busy. */
+  saved(key: string, open: CachedQueue, saved: Promise<void>): void {
+    if (open.saving !== saved) return;
+    open.saving = null;
     if (this.#pinned.get(key) === open) this.keep(key, open);
   }
 

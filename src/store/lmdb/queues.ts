@@ -14,6 +14,7 @@ import type { Batch } from '../../engine/queue/batch.js';
 import type { Saving, Soon } from '../../engine/soon.js';
 import { limits } from '../../limits.js';
 import type { Forecast } from '../../planning/forecasting/forecast.js';
+import { SavedGroups } from '../../saved-groups.js';
 import { decodeChange } from './codecs/batch-codec.js';
 import { BASIS, encodeFileBlocks, readFiles, weightsOfQueue } from './codecs/file-blocks.js';
 import { copyQueue, createQueue } from './create-queue.js';
@@ -21,7 +22,6 @@ import { toForecast } from './forecasts.js';
 import { batchesOf, type CachedQueue, type QueueOptions, readQueue, toQueueInfo } from './open-queue.js';
 import type { Parts } from './parts.js';
 import { QueueCache } from './queue-cache.js';
-import { SavingQueues } from './saving-queues.js';
 import { readBlob } from './writes/blobs.js';
 import { commit } from './writes/commit.js';
 
@@ -34,9 +34,10 @@ export class LmdbQueues implements Queues {
   readonly #leaving = new Map<string, Promise<void>>();
   /** Queues whose next verb waits for its facts. Each promise resolves when that verb has run. */
   readonly #reading = new Map<string, Promise<void>>();
-  readonly #saving = new SavingQueues(
-    (key, open) => this.#cache.saved(key, open),
-    (key, open) => this.#forget(key, open),
+  /** Queues whose changes are being written. */
+  readonly #saving = new SavedGroups<[key: string, open: CachedQueue]>(
+    ([key, open], saved) => this.#cache.saved(key, open, saved),
+    ([key, open]) => this.#forget(key, open),
   );
   /** Queues whose use is being noted. */
   readonly #renewing = new Map<string, Promise<void>>();
@@ -205,9 +206,8 @@ export class LmdbQueues implements Queues {
   ): Saving<Value> {
     try {
       const { value, changes } = verb(open, facts);
-      const before = open.saving;
       for (const change of changes) open.saving = this.parts.journal.write(open.id, change);
-      if (open.saving !== before) this.#saving.add(key, open);
+      if (open.saving && changes.length > 0) this.#saving.add([key, open], open.saving);
       this.#cache.keep(key, open);
       return { value, saved: open.saving };
     } catch (error) {

@@ -1,0 +1,37 @@
+/** What waits for the same write to the disk, in groups: the end of a write calls back once, not for each that waits. */
+export class SavedGroups<T> {
+  #saved: Promise<void> | null = null;
+  #group: T[] = [];
+
+  constructor(
+    /** Called with each of a group, in the order in which they were added, when its write is on disk. */
+    readonly onSaved: (one: T, saved: Promise<void>) => void,
+    readonly onFailed: (one: T, error: unknown) => void,
+  ) {}
+
+  /** Adds to the group that waits for a promise. Only the last promise has a group to add to; any other begins a new one. */
+  add(one: T, saved: Promise<void>): void {
+    if (saved !== this.#saved) this.#begin(saved);
+    this.#group.push(one);
+  }
+
+  #begin(saved: Promise<void>): void {
+    const group: T[] = [];
+    this.#saved = saved;
+    this.#group = group;
+    // What comes after the end begins a new group.
+    const end = () => {
+      if (this.#saved === saved) this.#saved = null;
+    };
+    saved.then(
+      () => {
+        end();
+        for (const one of group) this.onSaved(one, saved);
+      },
+      (error: unknown) => {
+        end();
+        for (const one of group) this.onFailed(one, error);
+      },
+    );
+  }
+}
