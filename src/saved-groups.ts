@@ -19,19 +19,14 @@ export class SavedGroups<T> {
     const group: T[] = [];
     this.#saved = saved;
     this.#group = group;
-    // What comes after the end begins a new group.
-    const end = () => {
+    const end = (call: (one: T) => void) => {
+      // What comes after the end begins a new group.
       if (this.#saved === saved) this.#saved = null;
+      group.forEach(call);
     };
     saved.then(
-      () => {
-        end();
-        for (const one of group) this.onSaved(one, saved);
-      },
-      (error: unknown) => {
-        end();
-        for (const one of group) this.onFailed(one, error);
-      },
+      () => end(one => this.onSaved(one, saved)),
+      (error: unknown) => end(one => this.onFailed(one, error)),
     );
   }
 }

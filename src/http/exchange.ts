@@ -155,9 +155,7 @@ export class Exchange implements RequestReceiver, Peer {
 
   /** Answers with an error instead, unless the client left: what the answer tells could not be saved. */
   fail(error: unknown): void {
-    if (this.#hasEnded) return;
-    this.#answer = null;
-    this.#answerError(error);
+    if (!this.#hasEnded) this.#answerError(error);
   }
 
   #logRequest(status: number): void {

@@ -4,7 +4,7 @@ import type { QueueInfo } from '../../engine/ports/queues.js';
 import type { Batch } from '../../engine/queue/batch.js';
 import { type Pulled, pull, type QueueRequest, settle } from '../../engine/queues.js';
 import { orElse, type Soon, whenKnown } from '../../engine/soon.js';
-import { describeLists, type SentList } from '../../engine/test-file-list.js';
+import { describeLists } from '../../engine/test-file-list.js';
 import type { Answer, Request } from '../../http/request.js';
 import type { PreparedQueue } from '../../workers/jobs.js';
 import type { Context } from '../context.js';
@@ -42,9 +42,9 @@ function answerPull(context: Context, request: Request, encoding: QueueEncoding)
 
 function answerPulled(context: Context, request: Request, prepared: PreparedQueue, pulled: Pulled, encoding: QueueEncoding): Soon<Answer> {
   const { queue, batch, isOtherList } = pulled;
-  const { request: asked, planned, echo } = prepared;
+  const { request: asked, echo } = prepared;
   observe(context, pulled);
-  if (isOtherList) return answerOtherList(request, asked, planned.sent, queue, encoding);
+  if (isOtherList) return answerOtherList(request, prepared, queue, encoding);
   if (batch) return answerBatch(context, request, prepared, queue, batch, encoding);
   if (request.wantsText) return lines([]);
   const url = asked.takesNothing ? buildsUrl(context, request, asked.key.build) : null;
@@ -82,8 +82,7 @@ function answerNoQueue(request: Request, { request: asked, planned }: PreparedQu
 
 function answerOtherList(
   request: Request,
-  asked: QueueRequest,
-  sent: SentList | null,
+  { request: asked, planned: { sent } }: PreparedQueue,
   { list }: QueueInfo,
   encoding: QueueEncoding,
 ): Answer {

@@ -71,12 +71,13 @@ export class Guesses {
       const isInside = (file: number) => fileOf(this.list.at(file)) === container;
       for (const end of FILE_ENDS) times.push(this.#knownTimes(...this.list.beginningWith(container + end), isInside));
     }
-    return joined(times.filter(({ length }) => length > 0));
+    return joined(times);
   }
 
   #knownTimes(from: number, to: number, isInside?: (file: number) => boolean): Float64Array {
     const times = new Float64Array(to - from);
     let count = 0;
+    // `filter` takes several times as long.
     for (let file = from; file < to; file++) {
       const time = this.seconds[file]!;
       if (!Number.isNaN(time) && (!isInside || isInside(file))) times[count++] = time;
@@ -98,7 +99,6 @@ function* containersOf(path: string): Generator<string> {
 }
 
 function joined(parts: readonly Float64Array[]): Float64Array {
-  if (parts.length === 1) return parts[0]!;
   const all = new Float64Array(parts.reduce((sum, { length }) => sum + length, 0));
   let at = 0;
   for (const part of parts) {

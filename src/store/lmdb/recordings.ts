@@ -33,27 +33,14 @@ function record(parts: Parts, project: number, key: NodeKey, run: NewRun, isRetr
 function setTimes({ timingBuffer }: Parts, project: number, run: NewRun, bytes: Buffer, at: Millis): Soon<unknown> {
   const times = timesOf(bytes);
   const { length } = run.seconds;
-  const setUpTo = (from: number, end: number) => {
-    for (let i = from; i < end; i++) setTime(times, i, timingBuffer.intern(project, pathOf(run, i), at), run.seconds[i]!);
-  };
-  const namesSaved = () => {
+  const setFrom = (from: number): Soon<unknown> => {
+    const to = Math.min(length, from + limits.timingsPerTurn);
+    for (let i = from; i < to; i++) setTime(times, i, timingBuffer.intern(project, pathOf(run, i), at), run.seconds[i]!);
+    if (to < length) return timingBuffer.nextTurn().then(() => setFrom(to));
     const named = timingBuffer.saveNames();
     return named && written(named);
   };
-  if (timingBuffer.hasRoom && length <= limits.timingsPerTurn) {
-    setUpTo(0, length);
-    return namesSaved();
-  }
-  return setInTurns();
-
-  async function setInTurns(): Promise<unknown> {
-    if (!timingBuffer.hasRoom) await timingBuffer.makeRoom();
-    for (let i = 0; i < length; i += limits.timingsPerTurn) {
-      if (i > 0) await timingBuffer.nextTurn();
-      setUpTo(i, Math.min(length, i + limits.timingsPerTurn));
-    }
-    return namesSaved();
-  }
+  return timingBuffer.hasRoom ? setFrom(0) : timingBuffer.makeRoom().then(() => setFrom(0));
 }
 
 /** Puts a run that may be refused or known, or that is large. */
