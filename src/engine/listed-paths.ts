@@ -3,7 +3,7 @@ import { limits } from '../limits.js';
 import { type PathList, pathList } from '../planning/paths/path-list.js';
 
 /** How messages list test files. */
-type Listed = readonly (string | { path: string })[];
+export type Listed = readonly (string | { path: string })[];
 
 const lists = new WeakMap<Listed, PathList>();
 

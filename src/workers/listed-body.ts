@@ -4,13 +4,13 @@ import { findListEnd, findListStart, type ListName, parseRest, restOfBody } from
 import type { RawParameters } from '../api/messages/coerce.js';
 import { countContainers, decodeBody, parseArray } from '../api/messages/decode.js';
 import { asBuffer, shareBytes } from '../bytes.js';
-import { listMadeFor, standInFor } from '../engine/listed-paths.js';
+import { type Listed, listMadeFor, pathsOf, standInFor } from '../engine/listed-paths.js';
 import { limits } from '../limits.js';
 import { PathList } from '../planning/paths/path-list.js';
 import { changedList } from './changed-list.js';
 import type { Posts } from './jobs.js';
 import type { KnownList } from './known-lists.js';
-import { cutPieces, shareCuts } from './list-pieces.js';
+import { piecesOf, shareCuts } from './list-pieces.js';
 import type { PostTask } from './task.js';
 
 /** The parameter of each message that lists all test files; null: its list is another one each time. */
@@ -60,8 +60,9 @@ function decodeListed(body: Buffer, name: ListName, base: KnownList | undefined)
   const { entries, containers } = listed;
   const listToKnow = () => {
     const list = listMadeFor(entries);
-    const isLarge = list && (list.length >= limits.pooledTestFiles || body.length >= limits.pooledBodyBytes);
-    return isLarge ? { name, text, cuts: shareCuts(cutPieces(text)), containers, columns: list.columns, times: null } : null;
+    if (!list || (list.length < limits.pooledTestFiles && body.length < limits.pooledBodyBytes)) return null;
+    const cuts = shareCuts(piecesOf(text, name, pathsOf(entries as Listed)));
+    return { name, text, cuts, containers, columns: list.columns, times: null };
   };
   return { sent: { ...rest, [name]: entries }, listToKnow };
 }
