@@ -9,12 +9,18 @@ export interface Match {
   length: number;
 }
 
+/** How many paths are looked up to tell whether two lists have any in common. */
+const SAMPLES = 32;
+/** Multiples of it, modulo 1, are spread evenly and have no period: new paths are often every second or fourth one. */
+const GOLDEN_RATIO = 0.618033988749895;
+
 /**
  * Finds the paths of a list in another one, in one walk along both. It compares the bytes of their JSON. Where these have another order than
- * the paths it may miss a path, but it never takes one for another.
+ * the paths it may miss a path, and where the lists have few paths in common it may miss all, but it never takes one for another.
  */
 export function matchPaths(list: PathList, other: PathList): Match[] {
   const matches: Match[] = [];
+  if (!hasSampleIn(list, other)) return matches;
   let file = 0;
   let candidate = 0;
   while (file < list.length && candidate < other.length) {
@@ -30,6 +36,18 @@ export function matchPaths(list: PathList, other: PathList): Match[] {
     else candidate += 1;
   }
   return matches;
+}
+
+/** Whether one of a few paths, spread over a list, is in another list. Of a short list, all are looked up. */
+function hasSampleIn(list: PathList, other: PathList): boolean {
+  const isShort = list.length <= 2 * SAMPLES;
+  const samples = isShort ? list.length : SAMPLES;
+  for (let i = 0; i < samples; i++) {
+    const path = list.at(isShort ? i : Math.floor(list.length * ((i * GOLDEN_RATIO) % 1)));
+    const place = other.indexOf(path);
+    if (place < other.length && other.at(place) === path) return true;
+  }
+  return false;
 }
 
 /** Takes over the store's numbers that a list lacks, for the paths that another list of the project has as well. */

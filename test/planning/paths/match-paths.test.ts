@@ -48,6 +48,22 @@ describe('the paths that two lists have in common', () => {
     ]);
   });
 
+  it('are not looked for where none of a few is found', () => {
+    const paths = (from: number) => Array.from({ length: 2000 }, (_, file) => `spec/area/file_${from + file}_spec.rb`);
+    const list = pathList(paths(10_000));
+    expect(matchPaths(list, pathList([...paths(20_000), list.at(1)]))).toEqual([]);
+    expect(matchPaths(list, pathList([...paths(20_000), ...paths(11_000)]))).toEqual([{ file: 1000, other: 0, length: 1000 }]);
+  });
+
+  it.each([2, 4, 32, 100])('are found where every path out of %i is new', period => {
+    const paths = Array.from({ length: 100 * period }, (_, file) => `spec/area/file_${10_000 + file}_spec.rb`);
+    for (let offset = 0; offset < period; offset += Math.ceil(period / 4)) {
+      const base = pathList(paths.filter((_, file) => file % period !== offset));
+      const found = matchPaths(pathList(paths), base).reduce((sum, { length }) => sum + length, 0);
+      expect(found).toBe(base.length);
+    }
+  });
+
   it('get the numbers that they lack', () => {
     const [list, base] = [pathList(['a', 'b', 'd', 'e']), pathList(['b', 'c', 'd', 'e'])];
     base.columns.numbers.set([7, 8, 9, 0, 9]);
