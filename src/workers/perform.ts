@@ -16,7 +16,7 @@ import { warmUp } from './warm-up.js';
 /** Performs a task. An ApiError becomes an answer, because a class instance cannot be passed between threads. */
 export async function perform(store: Store, setup: TaskSetup, task: Task): Promise<TaskAnswer> {
   try {
-    if (task.kind === 'warm-up') return { value: await warmUp(store, { pullCost: setup.pullCost, isWorker: true }) };
+    if (task.kind === 'warm-up') return { value: await warmUp(posted => post(store, setup, posted)) };
     return { value: await (task.kind === 'post' ? post(store, setup, task) : read(store, task)) };
   } catch (error) {
     if (!(error instanceof ApiError)) throw error;

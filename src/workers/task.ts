@@ -28,7 +28,7 @@ export interface ReadTask<K extends keyof Reads = keyof Reads> {
   subject: Parameters<Reads[K]>[1];
 }
 
-/** Runs every path once, so that its code is compiled before a node waits for it. */
+/** Plans a made-up suite. After several of these, the code that plans is compiled. */
 export interface WarmUpTask {
   kind: 'warm-up';
 }
