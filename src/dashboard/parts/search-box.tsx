@@ -1,5 +1,5 @@
 import type { ComponentChildren } from 'preact';
-import { useEffect, useRef, useState } from 'preact/hooks';
+import { useEffect, useLayoutEffect, useRef, useState } from 'preact/hooks';
 
 /** How long a reader pauses in typing before the search begins, in milliseconds. */
 const PAUSE = 200;
@@ -24,7 +24,8 @@ export function SearchBox({ label, placeholder, value, onSearch, children }: Pro
     if (value !== searched.current) setText(value);
     searched.current = value;
   }, [value]);
-  useEffect(() => {
+  // A layout effect, because others begin after the paint. The key works as soon as the line is visible.
+  useLayoutEffect(() => {
     const focus = (event: KeyboardEvent) => {
       if (event.key !== '/' || event.ctrlKey || event.metaKey || isTyping(event.target)) return;
       event.preventDefault();
