@@ -1,7 +1,8 @@
-import { readdirSync, statSync } from 'node:fs';
+import { statSync } from 'node:fs';
 import { join } from 'node:path';
 import type { Database } from 'lmdb';
-import { openTables, type Tables } from '../src/store/lmdb/tables.js';
+import { openTables, STORE_FILE, type Tables } from '../src/store/lmdb/tables.js';
+import { JOURNAL_FILES } from '../src/store/lmdb/writes/journal-files.js';
 import { inParallel } from './load/in-parallel.js';
 import { longTestPath, NODES, nodeFields, RECORDING } from './load/messages.js';
 import { type Server, startServer } from './load/server.js';
@@ -23,16 +24,17 @@ export interface DiskOptions {
 /** The share of the builds that are recorded before the measurement, so that fixed costs of the store do not count. */
 const SHARE_BEFORE = 0.1;
 
-const head = ['suite', 'timings', 'file MB', 'bytes per timing', 'used MB', 'used bytes per timing', 'sent bytes per timing'];
+const head = ['suite', 'timings', 'file MB', 'bytes per timing', 'used MB', 'used bytes per timing', 'sent bytes per timing', 'journal MB'];
 const legend =
   '8 nodes record each build, each file on a random node, with new times of 16 or 17 digits. per timing: ' +
   'growth over the last nine tenths of the builds, divided by the times recorded in these. used: pages in use; ' +
-  'the file of the store also has free pages. sent: JSON of the path and the time.';
+  'the file of the store also has free pages. sent: JSON of the path and the time. journal: its two files, whose size is bounded.';
 
 /** Bytes. */
 interface Size {
   file: number;
   used: number;
+  journal: number;
 }
 
 export async function disk({ builds, files = 2000, suites = [] }: DiskOptions): Promise<Result[]> {
@@ -78,16 +80,16 @@ async function measureGrowth(server: Server, { timings }: Suite, builds: number)
   return [
     String(timings.size * builds),
     ...[megabytes(end.file), perTiming(end.file - start.file), megabytes(end.used), perTiming(end.used - start.used), perTiming(sent)],
+    megabytes(end.journal),
   ];
 }
 
 async function sizeOf(dataDir: string): Promise<Size> {
-  const file = readdirSync(dataDir)
-    .map(name => statSync(join(dataDir, name)))
-    .reduce((sum, { size }) => sum + size, 0);
+  const sizeOfFile = (name: string) => statSync(join(dataDir, name)).size;
+  const journal = JOURNAL_FILES.reduce((sum, name) => sum + sizeOfFile(name), 0);
   const tables = openTables(dataDir);
   try {
-    return { file, used: usedBytes(tables) };
+    return { file: sizeOfFile(STORE_FILE), used: usedBytes(tables), journal };
   } finally {
     await tables.root.close();
   }

@@ -75,7 +75,7 @@ speedTrial(
   );
 speedTrial(
   'initializing',
-  'time to create a queue or a split from 10,000 and from 100,000 files, of a list that changed or the same again',
+  'time to create a queue or a split from 10,000 and from 100,000 files, of a list that is new, that changed, or the same again',
   (_, { times }) => initializing({ times }),
 ).option('--times <number>', 'repetitions of each', positiveInteger, 20);
 speedTrial('isolation', 'delay of the main thread and of small pulls while large suites arrive', (_, { seconds }) =>
@@ -112,7 +112,7 @@ speedTrial('disk', 'bytes on disk per recorded time', ([folder], { times }) =>
   disk({ builds: times, ...(folder !== undefined && { suites: nonEmpty(readSuites(folder), folder, 'FILE.json') }) }),
 )
   .argument('[folder]', 'recorded suites to measure in addition: FILE.json {"timings": {path: seconds}}')
-  .option('--times <number>', 'number of builds that record each suite', positiveInteger, 200);
+  .option('--times <number>', 'number of builds that record each suite', positiveInteger, 1000);
 speedTrial('sweeping', 'delay of the main thread and of small pulls while expired records are deleted', (_, { records, seconds }) =>
   sweeping({ records, seconds }),
 )
@@ -123,6 +123,10 @@ program
   .option('--write', 'write the results to bench/RESULTS.md')
   .option(...BUILDS)
   .allowExcessArguments()
+  .hook('preSubcommand', () => {
+    const early = program.options.find(option => program.getOptionValueSource(option.attributeName()) === 'cli');
+    if (early) program.error(`bench: ${early.long} must come after the command`);
+  })
   .action(async ({ write, ...shared }: { write?: true; builds: number }) => {
     const [unknown] = program.args;
     if (unknown !== undefined) throw new Error(`there is no command "${unknown}": "npm run bench -- --help" lists them`);
