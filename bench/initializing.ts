@@ -35,8 +35,8 @@ export async function initializing({ times, sizes = SIZES }: InitializingOptions
   }
   const legend =
     `Time from sending the body to receiving the answer: ${times} requests after ${WARM_UP} for warm-up, in sequence on an idle server, each for a new build. ` +
-    'The client, a process of its own, has prepared the body. timings: whether the paths were recorded before. ' +
-    'list: the same as in the request before, or with ten paths that no request had. ' +
+    'The client, a process of its own, has prepared the body. timings: whether the paths were recorded before, in two builds. ' +
+    'list: the same as in the request before, with ten paths that no request had, or with such paths only. ' +
     'JSON.parse: median for the same body, in the client. ratio: median ms, and max ms, over JSON.parse ms. server CPU: all threads, per request.';
   return [{ title: 'Initialising', head, rows, legend }];
 }
@@ -50,7 +50,8 @@ async function measureSize([files, nodes]: readonly [number, number], times: num
     for (const isKnown of [false, true]) {
       if (isKnown) await client.ask({ verb: 'record', url: server.url, files });
       for (const what of ['queue', 'split'] as const) {
-        for (const list of ['changed', 'same'] as const) {
+        // A list of new paths has no known timings.
+        for (const list of isKnown ? (['changed', 'same'] as const) : (['new', 'changed', 'same'] as const)) {
           const row = await measureKind({ client, server, what, files, nodes, list, from, times });
           rows.push([`${what}: ${files} files, ${nodes} nodes`, isKnown ? 'known' : 'none', list, ...row]);
           from += times + WARM_UP;
