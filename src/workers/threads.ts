@@ -28,14 +28,7 @@ export async function startThreads(setup: WorkerSetup, most: number, isWarm: boo
     idleTimeout: limits.idleThreadMilliseconds,
   });
   if (isWarm) await untilStarted(piscina);
-  // In short tasks, because a large suite that arrives meanwhile waits for one of them.
-  const warmUp = async () => {
-    for (let round = 0; round < WARM_UP_ROUNDS; round++) {
-      const answer = (await piscina.run({ kind: 'warm-up' } satisfies Task)) as TaskAnswer;
-      if ('error' in answer) throw new Error(`the made-up suite was refused: ${JSON.stringify(answer.error.errors)}`);
-    }
-  };
-  const tryWarmUp = () => void warmUp().catch((err: unknown) => log.debug({ err }, 'could not warm up a worker thread'));
+  const tryWarmUp = () => warmUp(piscina).catch((err: unknown) => log.debug({ err }, 'could not warm up a worker thread'));
   const warmUpTimer = isWarm ? setTimeout(tryWarmUp, limits.warmUpDelayMilliseconds) : undefined;
   // A failure in a task rejects that task. This error means that a thread could not start, or died between tasks.
   piscina.on('error', err => log.error({ err }, 'a worker thread failed'));
@@ -49,6 +42,14 @@ export async function startThreads(setup: WorkerSetup, most: number, isWarm: boo
       return piscina.close();
     },
   };
+}
+
+/** Warms a thread up in short tasks, because a large suite that arrives meanwhile waits for one of them. */
+async function warmUp(piscina: Piscina): Promise<void> {
+  for (let round = 0; round < WARM_UP_ROUNDS; round++) {
+    const answer = (await piscina.run({ kind: 'warm-up' } satisfies Task)) as TaskAnswer;
+    if ('error' in answer) throw new Error(`the made-up suite was refused: ${JSON.stringify(answer.error.errors)}`);
+  }
 }
 
 /** Waits until a thread runs. When it cannot start, no thread is left. */

@@ -1,17 +1,18 @@
 import { expect, it } from 'vitest';
 import { openMemoryStore } from '../../src/store/memory/store.js';
+import type { Posts } from '../../src/workers/jobs.js';
 import { perform } from '../../src/workers/perform.js';
-import type { PostTask } from '../../src/workers/task.js';
+import type { Prepared } from '../../src/workers/task.js';
 import { warmUp } from '../../src/workers/warm-up.js';
 
 it('the warm-up plans a new list and one that changed, and what it learned of the first is used for the second', async () => {
   const store = openMemoryStore({ pullCost: 0, lease: null });
   const setup = { tokenHeader: 'SERVICE-TEST-SUITE-TOKEN', pullCost: 0 };
   const planned: { job: string; hasTimes: boolean; files: number }[] = [];
-  await warmUp(async (task: PostTask) => {
+  await warmUp(async task => {
     const answer = await perform(store, setup, task);
     if (!('value' in answer)) throw new Error(JSON.stringify(answer.error));
-    const value = answer.value as Awaited<ReturnType<Parameters<typeof warmUp>[0]>>;
+    const value = answer.value as Prepared<keyof Posts>;
     planned.push({ job: task.job, hasTimes: Boolean(task.base?.times), files: value.list?.columns.ends.length ?? 0 });
     return value;
   });

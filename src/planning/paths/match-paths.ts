@@ -9,7 +9,7 @@ export interface Match {
   length: number;
 }
 
-/** How many paths are looked up to tell whether two lists have any in common. */
+/** How many paths of a long list are looked up to tell whether it has any in common with another one. */
 const SAMPLES = 32;
 /** Multiples of it, modulo 1, are spread evenly and have no period: new paths are often every second or fourth one. */
 const GOLDEN_RATIO = 0.618033988749895;
@@ -20,7 +20,7 @@ const GOLDEN_RATIO = 0.618033988749895;
  */
 export function matchPaths(list: PathList, other: PathList): Match[] {
   const matches: Match[] = [];
-  if (!hasSampleIn(list, other)) return matches;
+  if (list.length > 2 * SAMPLES && !hasSampleIn(list, other)) return matches;
   let file = 0;
   let candidate = 0;
   while (file < list.length && candidate < other.length) {
@@ -38,12 +38,10 @@ export function matchPaths(list: PathList, other: PathList): Match[] {
   return matches;
 }
 
-/** Whether one of a few paths, spread over a list, is in another list. Of a short list, all are looked up. */
+/** Whether one of a few paths, spread over a list, is in another list. */
 function hasSampleIn(list: PathList, other: PathList): boolean {
-  const isShort = list.length <= 2 * SAMPLES;
-  const samples = isShort ? list.length : SAMPLES;
-  for (let i = 0; i < samples; i++) {
-    const path = list.at(isShort ? i : Math.floor(list.length * ((i * GOLDEN_RATIO) % 1)));
+  for (let i = 0; i < SAMPLES; i++) {
+    const path = list.at(Math.floor(list.length * ((i * GOLDEN_RATIO) % 1)));
     const place = other.indexOf(path);
     if (place < other.length && other.at(place) === path) return true;
   }
