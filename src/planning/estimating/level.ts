@@ -5,6 +5,8 @@
  * 1978). Two deviations in a row to the same side count as a change of the level. How fast the level drifts from build to
  * build is learned for each path. The constants are round numbers on a broad optimum: halving or doubling any of them changes
  * the estimation error by at most 2 % of it.
+ *
+ * The numbers have the precision in which a store keeps them, so that an estimate is the same before and after they are written.
  */
 export interface Level {
   log: number;
@@ -14,7 +16,7 @@ export interface Level {
   drift: number;
   /** The deviation of the last recording from the level after it. */
   residual: number;
-  /** When the last recording was made, in milliseconds since 1970. */
+  /** When the last recording was made, in milliseconds since 1970, a whole second. */
   at: number;
   /** How many recordings it follows. Below version 9 of the store they were not counted: those before are one. */
   builds: number;
@@ -46,20 +48,30 @@ const TRUSTED_PART = 1 / 3;
  */
 export function updateLevel(level: Level | null, seconds: number, at: number): Level {
   const log = Math.log(seconds);
-  if (!level) return { log, variance: FIRST_VARIANCE, drift: FIRST_DRIFT, residual: 0, at, builds: 1 };
+  if (!level) return stored({ log, variance: FIRST_VARIANCE, drift: FIRST_DRIFT, residual: 0, at, builds: 1 });
   const deviation = log - level.log;
   const byClock = Math.min(MAX_VARIANCE_BY_CLOCK, Math.max(0, at - level.at) * VARIANCE_PER_MILLISECOND);
   const variance = level.variance + byClock + level.drift + square(trustedShift(deviation, level.residual));
   const weight = Math.exp(-square(deviation) / (variance + NOISE_VARIANCE) / square(OUTLIER_DEVIATIONS));
   const gain = (weight * variance) / (weight * variance + NOISE_VARIANCE);
-  return {
+  return stored({
     log: level.log + gain * deviation,
     variance: (1 - gain) * variance,
     drift: adaptDrift(level.drift, (deviation * level.residual) / (variance + NOISE_VARIANCE)),
     residual: (1 - gain) * deviation,
     at: Math.max(at, level.at),
     builds: level.builds + 1,
-  };
+  });
+}
+
+/** Rounds a level to what a store keeps of it. */
+function stored(level: Level): Level {
+  level.log = Math.fround(level.log);
+  level.variance = Math.fround(level.variance);
+  level.drift = Math.fround(level.drift);
+  level.residual = Math.fround(level.residual);
+  level.at = Math.floor(level.at / 1000) * 1000;
+  return level;
 }
 
 /** Returns the duration in seconds, which is always finite. */

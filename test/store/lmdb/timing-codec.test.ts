@@ -1,7 +1,7 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { measureOn, timingOn } from '../../../src/planning/estimating/branch-timings.js';
-import { estimateOf, expectationOf } from '../../../src/planning/estimating/timing.js';
+import { expectationOf } from '../../../src/planning/estimating/timing.js';
 import { decodeTimingOn, decodeTimings, encodeTimings } from '../../../src/store/lmdb/codecs/timing-codec.js';
 
 const seed = 20_260_113;
@@ -11,11 +11,11 @@ const measurement = fc.record({
   branch: fc.integer({ min: 1, max: 12 }),
   build: fc.integer({ min: 1, max: 2 ** 48 - 1 }),
   seconds: fc.double({ min: Number.MIN_VALUE, max: Number.MAX_VALUE, noNaN: true }),
-  at: fc.integer({ min: 0, max: 2 ** 48 - 1 }),
+  at: fc.integer({ min: 0, max: 1000 * 2 ** 32 - 1 }),
 });
 
 describe('timings in bytes', () => {
-  it('have the same values when they are decoded, and levels to seven digits', () => {
+  it('are the same when they are decoded', () => {
     fc.assert(
       fc.property(fc.array(measurement, { minLength: 1, maxLength: 40 }), measurements => {
         let bytes: Buffer | null = null;
@@ -25,13 +25,7 @@ describe('timings in bytes', () => {
           bytes = encodeTimings({ project: rest.build % 2 ** 32, seen_at: rest.at, timings });
           const { project, seen_at, timings: decoded } = decodeTimings(bytes);
           expect([project, seen_at]).toEqual([rest.build % 2 ** 32, rest.at]);
-          expect(decoded.map(({ before, ...exact }) => ({ ...exact, hasLevel: before !== null }))).toEqual(
-            timings.map(({ before, ...exact }) => ({ ...exact, hasLevel: before !== null })),
-          );
-          for (const [i, timing] of timings.entries()) {
-            const [before, after] = [timing, decoded[i]!].map(estimateOf) as [number, number];
-            expect(Math.abs(after - before)).toBeLessThanOrEqual(0.0001 + 0.0002 * before);
-          }
+          expect(decoded).toEqual(timings);
           for (const own of [branch, 1, 13]) expect(decodeTimingOn(bytes, own, 1)).toEqual(timingOn(decoded, own, 1));
           expect(decodeTimingOn(bytes, 13, null)).toEqual(timingOn(decoded, 13, null));
         }
