@@ -32,7 +32,8 @@ export class SkippedEntries {
 /** Returns why a path cannot be recorded; null: it can. */
 export function pathError(path: string): string | null {
   const { pathMinCharacters: min, pathMaxCharacters: max } = limits;
-  return path.length < min || path.length > max ? `the path does not have ${min} to ${max} characters` : null;
+  if (path.length < min || path.length > max) return `the path does not have ${min} to ${max} characters`;
+  return path.isWellFormed() && !path.includes('\0') ? null : 'the path has a NUL, or half a surrogate pair';
 }
 
 /** Returns why a time cannot be recorded; null: it can. */

@@ -103,7 +103,7 @@ describe('POST /build_distributions/subset', () => {
 
   it('returns each path as it was sent, with any characters', async () => {
     const server = await shared.project();
-    const odd = ['a},{', 'b","time_execution":1},{"path":"c', '\\"},{"p', '},{"path', 'größe/漢/\u0000\u001f', '{}[],:'];
+    const odd = ['a},{', 'b","time_execution":1},{"path":"c', '\\"},{"p', '},{"path', 'größe/漢/\u0001\u001f', '{}[],:'];
     await startSplit(server, odd, { node_total: 2 });
     const nodes = await Promise.all([0, 1].map(node_index => readSplit(server, { node_total: 2, node_index })));
     expect(sortPaths(nodes.flatMap(pathsIn))).toEqual(sortPaths(odd));

@@ -1,6 +1,18 @@
 import { describe, expect, it } from 'vitest';
 import type { Client, Reply } from '../harness/client.js';
-import { buildKey, type Fields, pathsIn, queueMessage, splitMessage, subsetMessage, testFiles, uuidPattern } from '../harness/messages.js';
+import {
+  buildKey,
+  type Fields,
+  initialise,
+  manyPaths,
+  pathsIn,
+  queueMessage,
+  splitMessage,
+  startSplit,
+  subsetMessage,
+  testFiles,
+  uuidPattern,
+} from '../harness/messages.js';
 import { SharedServer } from '../harness/server.js';
 
 const REQUIRED = ['parameter is required'];
@@ -8,6 +20,7 @@ const NOT_BOOLEAN = ['is not a boolean'];
 const NOT_NUMBER = ['is not a number'];
 const NOT_STRING = ['is not a string'];
 const SHORT = ['is too short (minimum is 3 characters)'];
+const NOT_FILE = ['has a NUL, or half a surrogate pair'];
 const LONG = ['is too long (maximum is 4096 characters)'];
 const shared = new SharedServer();
 const server: Client = shared;
@@ -128,6 +141,30 @@ describe('test_files of POST /build_subsets', () => {
       ],
     });
     expect((await server.get('/v1/builds')).json.data).toEqual([]);
+  });
+
+  it.each([3, 1000])('with half a surrogate pair or a NUL in a path are refused in a list of %i', async count => {
+    const server = await shared.project();
+    const paths = [...manyPaths(count - 2), 'spec/\ud83d_spec.rb', 'spec/a\0b_spec.rb'];
+    const [half, nul] = [count - 2, count - 1];
+    const test_files = [{ [half]: { path: NOT_FILE } }, { [nul]: { path: NOT_FILE } }];
+    const files = testFiles(paths);
+    expect(await posts.subset(server, { test_files: files.map(file => ({ ...file, time_execution: 1 })) })).toMatchObject({
+      status: 422,
+      json: { errors: [{ test_files }] },
+    });
+    for (const initialised of [startSplit, initialise])
+      expect(await initialised(server, paths)).toMatchObject({ status: 422, json: { errors: [{ test_files }] } });
+    const pull = { ...buildKey, node_index: 0, can_initialize_queue: true, test_queue_id: '1', node_uuid: 'u', batch_index: 0 };
+    expect(
+      await server.post('/v2/queues/queue', { ...pull, attempt_connect_to_queue: false, paths, failed_paths: ['\udc00', 'a\0'] }),
+    ).toMatchObject({
+      status: 422,
+      json: { errors: [{ paths: [{ [half]: NOT_FILE }, { [nul]: NOT_FILE }], failed_paths: [{ 0: NOT_FILE }, { 1: NOT_FILE }] }] },
+    });
+    expect((await server.get('/v1/builds')).json.data).toEqual([]);
+    // A pair, and the sign that stands for what cannot be decoded, are characters as any other.
+    expect((await initialise(server, ['spec/😀_spec.rb', 'spec/\ufffd_spec.rb'])).status).toBe(200);
   });
 
   it('with an infinite time are refused', async () => {

@@ -1,12 +1,11 @@
-import typia, { type tags } from 'typia';
-import type { limits } from '../../limits.js';
+import typia from 'typia';
 import type { NodeKey } from './build-key.js';
 import { checkNodeIndex } from './build-subset.js';
 import { coerce, type RawParameters } from './coerce.js';
 import type { People } from './people.js';
 import { isInitialization } from './queue.js';
 import type { TestFileList } from './test-file.js';
-import type { Count, Path, Text } from './text.js';
+import type { Count, FailedPath, Path, Text } from './text.js';
 import { PARAMETER_REQUIRED, requireValid } from './validation.js';
 
 /** POST /v2/queues/queue: each pull reports the outcome of the previous batch. */
@@ -29,7 +28,7 @@ export interface TestQueueMessage extends NodeKey, People {
   /** Id of the batch that the node has run. */
   batch_id?: Count;
   /** What failed in that batch: test files, or test cases in them. */
-  failed_paths?: TestFileList<string & tags.MaxLength<typeof limits.pathMaxCharacters>>;
+  failed_paths?: TestFileList<FailedPath>;
   /** Creates the queue or connects to it, without pulling a batch. */
   skip_pull?: boolean;
   /** Requests `times`, `node_uuid` and `batch_index` in the answer. */

@@ -12,7 +12,23 @@ export type Uuid = string & tags.Format<'uuid'>;
 /** ISO 8601 in UTC with milliseconds. */
 export type Timestamp = string & tags.Format<'date-time'>;
 
-export type Path = string & tags.MinLength<typeof limits.pathMinCharacters> & tags.MaxLength<typeof limits.pathMaxCharacters>;
+/**
+ * Half a surrogate pair has no UTF-8, and a digest of paths ends each path with NUL. Paths with either would be confused with others. File
+ * systems have neither.
+ */
+type FileName = tags.TagBase<{
+  target: 'string';
+  kind: 'fileName';
+  value: undefined;
+  validate: '$input.isWellFormed() && !$input.includes("\\0")';
+  exclusive: true;
+  schema: undefined;
+}>;
+
+export type Path = string & tags.MinLength<typeof limits.pathMinCharacters> & tags.MaxLength<typeof limits.pathMaxCharacters> & FileName;
+
+/** A path, or a test case in one, which may be of any length. */
+export type FailedPath = string & tags.MaxLength<typeof limits.pathMaxCharacters> & FileName;
 
 /** A number of things, or an index. */
 export type Count = number & tags.Type<'int64'> & tags.Minimum<0>;

@@ -48,7 +48,7 @@ function toValidationErrors(typiaErrors: readonly IValidation.IError[]): Validat
  */
 function toMessage({ expected, value }: IValidation.IError): string {
   if (value === undefined || (value === '' && expected.includes('MinLength<1>'))) return PARAMETER_REQUIRED;
-  const [, tag, bound] = /^[^()]* & (\w+)<"?([^"<>]+)"?>$/.exec(expected) ?? [];
+  const [, tag, bound] = /^[^()]* & (\w+)(?:<"?([^"<>]+)"?>)?$/.exec(expected) ?? [];
   switch (tag) {
     case 'Type':
       return Number.isInteger(value) ? 'is too large' : 'is not an integer';
@@ -64,6 +64,8 @@ function toMessage({ expected, value }: IValidation.IError): string {
       return 'is malformed';
     case 'Format':
       return bound === 'uuid' ? 'is not a UUID' : 'is not a date such as 2026-11-22';
+    case 'FileName':
+      return 'has a NUL, or half a surrogate pair';
     case 'MaxItems':
       return `is too long (maximum is ${bound} entries)`;
   }
