@@ -27,14 +27,22 @@ export function headOfSubset(head: RunHead): string {
   return JSON.stringify(subsetAnswer(head, [])).slice(0, -2);
 }
 
-export function completenessAnswer({ assigned, comparison, errors, warnings }: Completeness): CompletenessAnswer {
-  const { recorded, neverHandedOut, notRecorded, ranNotRecorded, recordedTwice, recordedByOthers, notMeasured, neverCame } = comparison;
+/** Without what it is about: requests that ask the same share a comparison. */
+export function completenessAnswer({
+  assigned,
+  comparison,
+  errors,
+  mayBeEmpty,
+  warnings,
+}: Completeness): Omit<CompletenessAnswer, 'about'> {
+  const { recorded, neverHandedOut, notRecorded, notRun, ranNotRecorded, recordedTwice, recordedByOthers, neverCame } = comparison;
   return {
     is_complete: errors.length === 0,
     kind: assigned?.kind ?? null,
     test_files: assigned?.handed.size ?? 0,
     recorded,
     errors,
+    may_be_empty: mayBeEmpty && Math.max(notRecorded.length, notRun.length) <= limits.completenessEntries,
     warnings,
     never_handed_out: cut(neverHandedOut).map(path => ({ path })),
     handed_out_not_recorded: cut(notRecorded).map(({ path, node_index, at }) => ({
@@ -46,7 +54,7 @@ export function completenessAnswer({ assigned, comparison, errors, warnings }: C
     handed_on: cut(assigned?.reassigned ?? []),
     recorded_twice: cut(recordedTwice).map(({ path, nodes }: Comparison['recordedTwice'][number]) => ({ path, node_indexes: cut(nodes) })),
     recorded_not_handed_out: assigned ? cut(recordedByOthers) : [],
-    recorded_without_time: cut(notMeasured).map(path => ({ path })),
+    recorded_without_time: cut(notRun).map(({ path, node_index }) => ({ path, node_index })),
     nodes_never_came: cut(neverCame),
   };
 }

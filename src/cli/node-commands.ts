@@ -55,8 +55,8 @@ function addQueue(program: Command, context: NodeContext): void {
   addPolicyFlags(addListFlags(command))
     .option(
       '--junit <glob>',
-      'JUnit reports that the command writes, with the times and failures of its files; may be repeated',
-      (glob: string, others: string[] = []) => [...others, glob],
+      'reports that the command writes, with the times and failures of its files: JUnit XML, output of go test, or JSON of RSpec, Jest or vitest; may be repeated',
+      collect,
     )
     .addHelpText(
       'after',
@@ -68,7 +68,7 @@ function addQueue(program: Command, context: NodeContext): void {
 }
 
 function addRecord(program: Command, context: NodeContext): void {
-  const command = addNodeCommand(program, 'record <reports...>', 'record the times of the tests that this node ran, from JUnit reports', [
+  const command = addNodeCommand(program, 'record <reports...>', 'record the times of the tests that this node ran, from their reports', [
     'nodeIndex',
     'nodeTotal',
     'branch',
@@ -97,6 +97,8 @@ function addVerify(program: Command, context: NodeContext): void {
     .option('--node-build-id <id>', 'ask about the queue with this id, not about a split')
     .option('--ci-build-id <id>', 'ask about the split with this id, not about a queue')
     .option('--newest', 'ask about the newest queue or split of the build, of any CI run')
+    .option('--allow-empty', 'count a test file that was recorded with a time of 0 only as run')
+    .addOption(mayBeEmptyOption())
     .option('--wait <seconds>', 'seconds to wait for nodes that have not recorded yet', wholeNumber('seconds'), 0)
     .option('--json', 'print the answer as one JSON object')
     .action(async flags => (await import('./verify.js')).verify(clientOptions(flags, context)));
@@ -170,7 +172,20 @@ function addPolicyFlags(command: Command): Command {
       '--trust-exit-code',
       'let only the exit code of the command decide: ignore failures in reports (for test runners that report retried or expected failures)',
     )
-    .option('--fail-unreported', 'fail when no report mentions a test file: the file counts as not run');
+    .option('--fail-unreported', 'fail when no report mentions a test file: the file counts as not run')
+    .addOption(mayBeEmptyOption());
+}
+
+function mayBeEmptyOption(): Option {
+  return new Option(
+    '--may-be-empty <glob>',
+    'test files that may have nothing to run: in no report, they count as run; may be repeated',
+  ).argParser(collect);
+}
+
+/** Collects the values of a flag that may be repeated. */
+function collect(value: string, others: string[] = []): string[] {
+  return [...others, value];
 }
 
 function clientOptions<Flags extends { url?: string; token?: string }>(

@@ -1,8 +1,9 @@
 import { statSync } from 'node:fs';
 import { Api } from '../client/api.js';
-import { type FailurePolicy, failureReason, type RecordedFile, recordedSeconds } from '../client/batch-results.js';
+import { emptyFile, type FailurePolicy, failureReason, type RecordedFile, recordedFile } from '../client/batch-results.js';
 import { detectValue, identify } from '../client/ci/identity.js';
 import { gitCheckout } from '../client/git.js';
+import { emptyTest } from '../client/may-be-empty.js';
 import { recordRun } from '../client/record-run.js';
 import { failureNames, readReport, testCaseName } from '../client/report-files.js';
 import { assertSplitExists, reportsOlderThanSplit, savedCiRun } from '../client/split-state.js';
@@ -37,13 +38,15 @@ export async function record(globs: readonly string[], options: RecordOptions): 
   const reports = await findReports(globs, api, identity, filesFrom);
   const listed = filesFrom === undefined ? null : await readList(filesFrom);
   const results = readResults(reports, listed);
-  const { byFile, unmatched } = results;
+  const { byFile, unmatched, areAllLoaded } = results;
   warnOfOldReports(reports, filesFrom);
   if (unmatched.length > 0)
     printToStderr(
       `WARNING: left out ${pluralize(unmatched.length, 'test case')} of no known test file: ${abbreviate(unmatched.map(testCaseName))}`,
     );
-  const unreported = listed?.filter(path => !byFile.has(path)) ?? [];
+  const isEmpty = areAllLoaded ? () => true : emptyTest(options.mayBeEmpty);
+  const notReported = listed?.filter(path => !byFile.has(path)) ?? [];
+  const unreported = notReported.filter(path => !isEmpty(path));
   const failed = failureNames(results);
   // Without --exit-code, the caller acts on the exit code of its command.
   const reason = failureReason({ failed: exitCode === 0 ? failed : [], unreadable: [], unreported }, options);
@@ -51,8 +54,8 @@ export async function record(globs: readonly string[], options: RecordOptions): 
   const isScheduled = exitCode === 0 && reason === null;
   if (unreported.length > 0) warnOfUnreported(unreported, listed!.length, isScheduled);
   const recorded: RecordedFile[] = [
-    ...[...byFile].map(([path, result]) => ({ path, time_execution: recordedSeconds(result) })),
-    ...(isScheduled ? unreported : []).map(path => ({ path, time_execution: 0 })),
+    ...[...byFile].map(([path, result]) => recordedFile(path, result)),
+    ...(isScheduled ? notReported : []).map(path => (isEmpty(path) ? emptyFile(path) : { path, time_execution: 0 })),
   ];
   if (recorded.length === 0)
     throw new Error(
@@ -87,7 +90,10 @@ async function findReports(globs: readonly string[], api: Api, node: Node, list:
 /** @param listed the test files of the node; null: match the reports to the files in the current folder */
 function readResults(reports: readonly string[], listed: readonly string[] | null): ReportResults {
   const known = listed ? new ListedFiles(listed) : new DiskFiles(process.cwd());
-  const results = reports.map(path => collectResults(readReport(path), known));
+  const results = reports.map(path => {
+    const { cases, areAllLoaded } = readReport(path);
+    return collectResults(cases, known, areAllLoaded);
+  });
   return mergeResults(listed ? results : results.map(addReportedFiles));
 }
 

@@ -1,10 +1,12 @@
+import { randomUUID } from 'node:crypto';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { type Completeness, completenessParser } from '../client/answers.js';
 import { Api } from '../client/api.js';
 import { detectValue, identify, missingMessage } from '../client/ci/identity.js';
 import { gitCheckout } from '../client/git.js';
+import { emptyTest } from '../client/may-be-empty.js';
 import { UsageError } from '../client/usage-error.js';
-import { abbreviate, print, printToStderr } from '../terminal.js';
+import { abbreviate, pluralize, print, printToStderr } from '../terminal.js';
 import type { ClientOptions } from './client-options.js';
 import { exitCodes } from './process/exit-codes.js';
 
@@ -13,6 +15,10 @@ export interface VerifyOptions extends ClientOptions {
   ciBuildId?: string;
   /** Ask about the newest queue or split of the build, of any CI run. */
   newest?: true;
+  /** A file that was recorded with a time of 0 only counts as run. */
+  allowEmpty?: true;
+  /** Globs of files that may have nothing to run: they need not be recorded by a node that recorded others. */
+  mayBeEmpty?: readonly string[];
   /** Seconds to wait for the build to be complete. */
   wait: number;
   json?: true;
@@ -21,18 +27,21 @@ export interface VerifyOptions extends ClientOptions {
 /** The id of a queue or a split of the build; without both, the newest one. */
 type Id = { node_build_id?: string; ci_build_id?: string };
 
-interface Build {
-  commit_hash: string;
-  branch: string;
-  node_total: string;
-}
+/** Asks about an id, and has the server wait up to some seconds for the build to be complete. */
+type Ask = (id: Id, wait: number) => Promise<Completeness>;
+
+/** The answer is about another request, so it proves nothing. */
+class OtherAnswer extends Error {}
 
 /** Proxies give up on requests that wait longer. */
 const MAX_WAIT_SECONDS = 25;
 const PAUSE_MILLISECONDS = 1000;
 const MAX_FILES_SHOWN = 20;
 
-/** Asks a server whether every test file of a CI run was recorded. Exit code 0: yes; 1: no, or the CI run is not known; 3: the request failed. */
+/**
+ * Asks a server whether every test file of a CI run was recorded. Exit code 0: yes; 1: no, the CI run is not known, or the answer is about
+ * another one; 3: the request failed.
+ */
 export async function verify(options: VerifyOptions): Promise<void> {
   const deadline = performance.now() + options.wait * 1000;
   const { node_total, branch, commit_hash } = identify(
@@ -44,8 +53,11 @@ export async function verify(options: VerifyOptions): Promise<void> {
   const build = { commit_hash, branch, node_total: String(node_total) };
   const selection = selectIds(options);
   const api = new Api(options);
+  const isEmpty = emptyTest(options.mayBeEmpty);
+  const asked = { ...build, allow_empty: String(options.allowEmpty ?? false) };
+  const ask: Ask = async (id, wait) => excuse(await askServer(api, { ...asked, ...id }, wait), isEmpty);
   try {
-    const { selected, isKnown } = await waitForAnswers(api, build, selection, deadline);
+    const { selected, isKnown } = await waitForAnswers(ask, selection, deadline);
     const incomplete = selected.find(({ is_complete }) => !is_complete);
     if (options.json) print(JSON.stringify(incomplete ?? selected[0]));
     else for (const line of selected.flatMap(report)) print(line);
@@ -56,8 +68,7 @@ export async function verify(options: VerifyOptions): Promise<void> {
     process.exitCode = incomplete ? exitCodes.failed : exitCodes.done;
   } catch (error) {
     printToStderr(`cannot tell whether the build is complete: ${(error as Error).message}`);
-    // Exit code 1 would mean that the build is incomplete.
-    process.exitCode = exitCodes.server;
+    process.exitCode = error instanceof OtherAnswer ? exitCodes.failed : exitCodes.server;
   }
 }
 
@@ -88,14 +99,13 @@ function selectIds({ nodeBuildId: node_build_id, ciBuildId: ci_build_id, buildId
 
 /** Asks until the build is complete or the deadline has passed. Returns the answers that count. */
 async function waitForAnswers(
-  api: Api,
-  build: Build,
+  ask: Ask,
   { ids, areAllRequired }: Selection,
   deadline: number,
 ): Promise<{ selected: Completeness[]; isKnown: boolean }> {
   for (;;) {
     const answers: Completeness[] = [];
-    for (const id of ids) answers.push(await ask(api, build, id, 0));
+    for (const id of ids) answers.push(await ask(id, 0));
     const known = answers.filter(({ kind }) => kind !== null);
     const isKnown = known.length > 0;
     // An id that names neither a queue nor a split is reported once.
@@ -103,7 +113,7 @@ async function waitForAnswers(
     const incomplete = selected.find(({ is_complete }) => !is_complete);
     const seconds = Math.floor((deadline - performance.now()) / 1000);
     if (!incomplete || seconds <= 0) return { selected, isKnown };
-    await waitForChange(api, build, ids[answers.indexOf(incomplete)]!, Math.min(MAX_WAIT_SECONDS, seconds));
+    await waitForChange(ask, ids[answers.indexOf(incomplete)]!, Math.min(MAX_WAIT_SECONDS, seconds));
   }
 }
 
@@ -112,18 +122,35 @@ function describeIds(ids: readonly Id[]): string {
 }
 
 /** Resolves when the answer may have changed, or after some seconds. */
-async function waitForChange(api: Api, build: Build, id: Id, seconds: number): Promise<void> {
+async function waitForChange(ask: Ask, id: Id, seconds: number): Promise<void> {
   const before = performance.now();
-  await ask(api, build, id, seconds);
+  await ask(id, seconds);
   // A busy server may answer early.
   if (performance.now() - before < PAUSE_MILLISECONDS) await sleep(PAUSE_MILLISECONDS);
 }
 
-async function ask(api: Api, build: Build, id: Id, wait: number): Promise<Completeness> {
-  const query = new URLSearchParams({ ...build, ...id, wait: String(wait) });
-  const { node_build_id, ci_build_id } = id;
-  const kind = node_build_id !== undefined ? 'queue' : ci_build_id !== undefined ? 'split' : null;
-  return api.get(`/v1/builds/completeness?${query.toString()}`, completenessParser(kind), wait);
+/** Throws OtherAnswer when the answer does not repeat what was asked: a cache, or a proxy that mixes up answers, must not pass the gate. */
+async function askServer(api: Api, asked: Id & Record<string, string>, wait: number): Promise<Completeness> {
+  const about = { ...asked, request_id: randomUUID() };
+  const kind = asked.node_build_id !== undefined ? 'queue' : asked.ci_build_id !== undefined ? 'split' : null;
+  const query = new URLSearchParams({ ...about, wait: String(wait) });
+  const answer = await api.get(`/v1/builds/completeness?${query.toString()}`, completenessParser(kind), wait);
+  const repeats = Object.entries(about).every(([name, value]) => String(answer.about?.[name as keyof typeof answer.about]) === value);
+  // An incomplete build of an unnamed CI run fails the gate, too, and says more.
+  if (repeats || (!answer.is_complete && !answer.about)) return answer;
+  throw new OtherAnswer(
+    `the answer is about another request: asked about ${JSON.stringify(about)}, answered about ${JSON.stringify(answer.about) ?? 'nothing'}; let no proxy or cache answer for ${api.options.url}`,
+  );
+}
+
+/** Counts files that may be empty as run, if nothing else is missing. */
+function excuse(answer: Completeness, isEmpty: (path: string) => boolean): Completeness {
+  const { test_files, recorded, handed_out_not_recorded: missing, ran_not_recorded = [], recorded_without_time = [] } = answer;
+  const files = [...missing, ...(answer.about?.allow_empty ? [] : recorded_without_time)];
+  const areAllNamed = recorded + missing.length + ran_not_recorded.length === test_files && files.length > 0;
+  if (!answer.may_be_empty || !areAllNamed || !files.every(({ path }) => isEmpty(path))) return answer;
+  const warning = `${pluralize(files.length, 'test file')} that may be empty (--may-be-empty) counted as run: ${abbreviate(files.map(({ path }) => path))}`;
+  return { ...answer, is_complete: true, errors: [], warnings: [...answer.warnings, warning] };
 }
 
 function report(answer: Completeness): string[] {
@@ -147,12 +174,15 @@ function report(answer: Completeness): string[] {
   ];
   // The server may truncate each list.
   const more = is_complete ? 0 : test_files - recorded - ran_not_recorded.length - Math.min(MAX_FILES_SHOWN, missing.length);
+  const counts = [
+    `${recorded} of ${test_files} test files of the ${kind} were recorded`,
+    ...(recorded_without_time.length > 0 ? [`${recorded_without_time.length} of them with a time of 0 only`] : []),
+    ...(ran_not_recorded.length > 0 ? ['others run and not recorded'] : []),
+  ];
   return [
-    kind
-      ? `${is_complete ? 'complete' : 'incomplete'}: ${recorded} of ${test_files} test files of the ${kind} were recorded${ran_not_recorded.length > 0 ? ', others run and not recorded' : ''}`
-      : 'incomplete',
+    kind ? `${is_complete ? 'complete' : 'incomplete'}: ${counts.join(', ')}` : 'incomplete',
     ...errors.map(error => `error: ${error}`),
-    ...missing.slice(0, MAX_FILES_SHOWN).map(line => `  ${line}`),
+    ...(is_complete ? [] : missing.slice(0, MAX_FILES_SHOWN).map(line => `  ${line}`)),
     ...(more > 0 ? [`  and ${more} more (--json names more of them)`] : []),
     ...warnings.map(warning => `warning: ${warning}`),
     ...(recorded_without_time.length > 0

@@ -11,15 +11,15 @@ export interface PlannedFile {
 export interface RecordedFile {
   path: string;
   time_execution: number;
+  /** With a time of 0: the file ran, and had no time to measure. */
+  ran?: true;
 }
 
 export interface BatchResult {
   /** Files that ran. */
   recorded: RecordedFile[];
-  /** Files that this node gets again when it is retried. */
+  /** Files that failed or may not have run. This node gets them again when it is retried. */
   failed: string[];
-  /** False if a file may not have run. */
-  allRan: boolean;
 }
 
 /** Options that decide, together with the exit code of the command, whether a batch passed. */
@@ -28,6 +28,8 @@ export interface FailurePolicy {
   trustExitCode?: true;
   /** A file in no report counts as failed and not run. */
   failUnreported?: true;
+  /** Globs of files that may have nothing to run: in no report, they count as run. */
+  mayBeEmpty?: readonly string[];
 }
 
 /** Signs of failure in the reports of a batch. */
@@ -57,31 +59,39 @@ export function failureReason(
 /** A report may round the time of a file down to 0, which would mean that it was not measured. */
 const MIN_SECONDS = 0.001;
 
-/** Returns the seconds to record for a file. A file that failed in no time could not be loaded, so it was not measured. */
-export function recordedSeconds({ hasRun, isFailed, seconds }: FileResult): number {
-  return hasRun && !(isFailed && seconds === 0) ? Math.max(MIN_SECONDS, seconds) : 0;
+/** Returns what to record for a file in a report. A file that failed in no time could not be loaded, so it did not run. */
+export function recordedFile(path: string, { hasRun, isFailed, seconds }: FileResult): RecordedFile {
+  if (hasRun && !(isFailed && seconds === 0)) return { path, time_execution: Math.max(MIN_SECONDS, seconds) };
+  return isFailed ? { path, time_execution: 0 } : emptyFile(path);
+}
+
+/** What to record for a file that had nothing to run. */
+export function emptyFile(path: string): RecordedFile {
+  return { path, time_execution: 0, ran: true };
 }
 
 /**
- * Derives the result of a batch from its reports. If the batch passed, a file in no report had nothing to run and is recorded with 0
- * (scheduled, not measured). If the batch failed, that file may not have run: it counts as failed and is not recorded.
+ * Derives the result of a batch from its reports. If the batch passed, a file in no report is recorded with 0 (scheduled, not measured). If
+ * the batch failed, that file may not have run: it counts as failed and is not recorded.
+ * @param isEmpty whether a file in no report is known to have had nothing to run, if the batch passed
  */
 export function resultFromReports(
   files: readonly PlannedFile[],
   reported: ReadonlyMap<string, FileResult>,
   isSuccess: boolean,
+  isEmpty: (path: string) => boolean = () => false,
 ): BatchResult {
   const recorded: RecordedFile[] = [];
   const failed: string[] = [];
   for (const { path } of files) {
     const result = reported.get(path);
-    if (result) recorded.push({ path, time_execution: recordedSeconds(result) });
-    else if (isSuccess) recorded.push({ path, time_execution: 0 });
+    if (result) recorded.push(recordedFile(path, result));
+    else if (isSuccess) recorded.push(isEmpty(path) ? emptyFile(path) : { path, time_execution: 0 });
     if (!isSuccess && (result?.isFailed ?? true)) failed.push(path);
   }
   // No report names the failed file, so it may be any of them.
   if (!isSuccess && failed.length === 0) for (const { path } of files) failed.push(path);
-  return { recorded, failed, allRan: recorded.length === files.length };
+  return { recorded, failed };
 }
 
 /**
@@ -90,7 +100,7 @@ export function resultFromReports(
  */
 export function resultFromExitCode(files: readonly PlannedFile[], seconds: number, isSuccess: boolean): BatchResult {
   const paths = files.map(({ path }) => path);
-  if (!isSuccess) return { recorded: paths.map(path => ({ path, time_execution: 0 })), failed: paths, allRan: true };
+  if (!isSuccess) return { recorded: paths.map(path => ({ path, time_execution: 0 })), failed: paths };
   const measured = files.flatMap(({ expected }) => (expected === null ? [] : [expected]));
   const mean = measured.length > 0 ? measured.reduce((sum, seconds) => sum + seconds, 0) / measured.length : 1;
   const shares = files.map(({ expected }) => Math.max(MIN_SECONDS, expected ?? mean));
@@ -98,6 +108,5 @@ export function resultFromExitCode(files: readonly PlannedFile[], seconds: numbe
   return {
     recorded: paths.map((path, i) => ({ path, time_execution: Math.max(MIN_SECONDS, (seconds * shares[i]!) / total) })),
     failed: [],
-    allRan: true,
   };
 }

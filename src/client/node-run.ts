@@ -14,6 +14,7 @@ import {
 } from './batch-results.js';
 import { commandError, commandLine, splitByLength } from './command-line.js';
 import type { CommandResult, CommandRunner } from './command-runner.js';
+import { emptyTest } from './may-be-empty.js';
 import { failureNames, ReportWatch, readReport } from './report-files.js';
 import { UsageError } from './usage-error.js';
 
@@ -36,9 +37,10 @@ interface BatchReports extends ReportResults {
 
 /** The batches that one node runs, and their results. */
 export class NodeRun {
-  #recorded = new Map<string, number>();
+  #recorded = new Map<string, RecordedFile>();
   readonly #failed = new Set<string>();
   readonly #reportWatch: ReportWatch;
+  readonly #mayBeEmpty: (path: string) => boolean;
   #commandCount = 0;
   #hasFailed = false;
 
@@ -56,6 +58,7 @@ export class NodeRun {
     const error = commandError(command, allFiles);
     if (error !== null) throw new UsageError([error]);
     this.#reportWatch = new ReportWatch(reportGlobs);
+    this.#mayBeEmpty = emptyTest(policy.mayBeEmpty);
   }
 
   get hasFailed(): boolean {
@@ -75,7 +78,7 @@ export class NodeRun {
   takeRecorded(): RecordedFile[] {
     const recorded = this.#recorded;
     this.#recorded = new Map();
-    return [...recorded].map(([path, time_execution]) => ({ path, time_execution }));
+    return [...recorded.values()];
   }
 
   /** Runs the command for a batch, in several parts if the paths do not fit into one command. Throws CommandNotStarted. */
@@ -90,7 +93,6 @@ export class NodeRun {
     return {
       recorded: results.flatMap(({ recorded }) => recorded),
       failed: results.flatMap(({ failed }) => failed),
-      allRan: results.every(({ allRan }) => allRan),
     };
   }
 
@@ -105,7 +107,7 @@ export class NodeRun {
     if (ended.startError !== null)
       throw new CommandNotStarted(ended.exitCode, `cannot start the command ${this.command[0]}: ${ended.startError}`);
     const result = this.runner.signal === null ? await this.#resultOf(files, ended) : await this.#interruptedResult(files);
-    for (const { path, time_execution } of result.recorded) this.#recorded.set(path, time_execution);
+    for (const file of result.recorded) this.#recorded.set(file.path, file);
     if (this.runner.signal === null) {
       for (const path of result.failed) this.#failed.add(path);
       if (ended.exitCode !== 0) printToStderr(`the command ended with ${ended.exitCode} (${this.#batchLabel(files)})`);
@@ -125,13 +127,14 @@ export class NodeRun {
   async #resultOf(files: readonly PlannedFile[], { exitCode, seconds }: CommandResult): Promise<BatchResult> {
     if (this.reportGlobs.length === 0) return resultFromExitCode(files, seconds, exitCode === 0);
     const reports = await this.#readReports(files);
-    const { byFile, unreadable } = reports;
-    const unreported = files.map(({ path }) => path).filter(path => !byFile.has(path));
+    const { byFile, unreadable, areAllLoaded } = reports;
+    const isEmpty = areAllLoaded ? () => true : this.#mayBeEmpty;
+    const unreported = files.map(({ path }) => path).filter(path => !byFile.has(path) && !isEmpty(path));
     const reason = exitCode === 0 ? failureReason({ failed: failureNames(reports), unreadable, unreported }, this.policy) : null;
     if (reason !== null) printToStderr(`the command ended with 0, but the batch failed (${this.#batchLabel(files)}): ${reason}`);
     const isSuccess = exitCode === 0 && reason === null;
     const areReportsUsable = this.#warnOfGaps(files, reports, unreported, isSuccess);
-    return !areReportsUsable && isSuccess ? resultFromExitCode(files, seconds, true) : resultFromReports(files, byFile, isSuccess);
+    return !areReportsUsable && isSuccess ? resultFromExitCode(files, seconds, true) : resultFromReports(files, byFile, isSuccess, isEmpty);
   }
 
   /** Warns about what the reports leave out. Returns false if they say nothing about the batch, not even that it had nothing to run. */
@@ -179,7 +182,8 @@ export class NodeRun {
     const unreadable: string[] = [];
     for (const path of await this.#reportWatch.changed()) {
       try {
-        results.push(collectResults(readReport(path), known));
+        const { cases, areAllLoaded } = readReport(path);
+        results.push(collectResults(cases, known, areAllLoaded));
       } catch (error) {
         const { message, cause } = error as Error;
         if (!(cause instanceof OtherXml)) unreadable.push(path);
@@ -195,7 +199,7 @@ export class NodeRun {
 }
 
 function notRunResult(files: readonly PlannedFile[]): BatchResult {
-  return { recorded: [], failed: files.map(({ path }) => path), allRan: false };
+  return { recorded: [], failed: files.map(({ path }) => path) };
 }
 
 function describeCase(testCase: TestCase | undefined): string | null {

@@ -40,14 +40,11 @@ export class QueueClient {
     return this.#toBatch(await retryOnMismatch(initialise));
   }
 
-  /**
-   * Acknowledges a batch and returns the next one; null: the queue is empty. A batch that may not have run completely is not acknowledged: the
-   * node gets it again when it is retried, and the build is incomplete until then.
-   */
-  async nextBatch({ id: batch_id }: Batch, { failed: failed_paths, allRan }: BatchResult): Promise<Batch | null> {
+  /** Acknowledges a batch and returns the next one; null: the queue is empty. A node that is retried gets what failed or did not run. */
+  async nextBatch({ id: batch_id }: Batch, { failed: failed_paths }: BatchResult): Promise<Batch | null> {
     this.#batchIndex += 1;
     const pull = { can_initialize_queue: false, attempt_connect_to_queue: false, batch_index: this.#batchIndex };
-    return this.#toBatch(await this.#pull({ ...pull, ...(allRan && { batch_id, failed_paths }) }, parseBatch));
+    return this.#toBatch(await this.#pull({ ...pull, batch_id, failed_paths }, parseBatch));
   }
 
   #pull<T extends TestQueueAnswer | ConnectFailed>(

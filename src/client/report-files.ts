@@ -2,13 +2,14 @@ import { readFileSync, statSync } from 'node:fs';
 import { glob } from 'tinyglobby';
 import { decoderFor } from '../reports/encoding.js';
 import { isGoTest, readGoTest } from '../reports/go-test.js';
+import { readJsonReport } from '../reports/json-report.js';
 import { readJunit, type TestCase } from '../reports/junit.js';
 import { ReportError } from '../reports/report.js';
-import type { ReportResults } from '../reports/report-results.js';
+import type { Report, ReportResults } from '../reports/report-results.js';
 import { isFile, relativeToCwd } from './test-files.js';
 
-/** Reads the test cases of a report. Throws an Error that names the file; its cause is the error of the reader. */
-export function readReport(path: string): TestCase[] {
+/** Reads a report: JUnit XML, output of `go test`, or JSON of RSpec, Jest or vitest. Throws an Error that names the file; its cause is the error of the reader. */
+export function readReport(path: string): Report {
   let bytes: Buffer;
   try {
     bytes = readFileSync(path);
@@ -17,7 +18,8 @@ export function readReport(path: string): TestCase[] {
   }
   try {
     const text = decoderFor(bytes).decode(bytes);
-    return isGoTest(text) ? readGoTest(text) : readJunit(text);
+    if (isGoTest(text)) return { cases: readGoTest(text), areAllLoaded: false };
+    return text.trimStart().startsWith('{') ? readJsonReport(text) : { cases: readJunit(text), areAllLoaded: false };
   } catch (error) {
     if (!(error instanceof ReportError)) throw error;
     throw new Error(`cannot use the report ${path}: ${error.message}`, { cause: error });

@@ -3,6 +3,7 @@ import { limits } from '../limits.js';
 import type { BuildKey, NodeKey } from './build-key.js';
 import { isAfter, type Moment } from './moment.js';
 import type { Build, Builds, Run, RunHead } from './ports/builds.js';
+import { hasRun } from './test-file.js';
 
 const UUID = /^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/;
 
@@ -60,16 +61,16 @@ export async function runsSince(builds: Builds, build: Build | null, since: Mome
   return runs;
 }
 
-/** The paths that a node has recorded since a moment, but only without a time. */
-export async function pathsWithoutTime(builds: Builds, project: number, node: NodeKey, since: Moment): Promise<Set<string>> {
+/** The paths that a node has recorded since a moment, but not as run. */
+export async function pathsNotRun(builds: Builds, project: number, node: NodeKey, since: Moment): Promise<Set<string>> {
   const build = await builds.find(project, node);
-  const isMeasured = new Map<string, boolean>();
+  const haveRun = new Map<string, boolean>();
   for (const head of build ? await builds.runs(build.number, node.node_index) : []) {
     const run = isRunAfter(head, since) ? await builds.run(build!.number, head) : null;
     if (!run) continue;
-    for (const [i, path] of run.paths.entries()) isMeasured.set(path, isMeasured.get(path) === true || run.seconds[i]! > 0);
+    for (const [i, path] of run.paths.entries()) haveRun.set(path, haveRun.get(path) === true || hasRun(run.seconds[i]!));
   }
-  return new Set([...isMeasured].filter(([, measured]) => !measured).map(([path]) => path));
+  return new Set([...haveRun].filter(([, ran]) => !ran).map(([path]) => path));
 }
 
 /** The id of the last run of a node that was recorded after a moment; null: there is none. */

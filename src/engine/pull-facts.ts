@@ -1,5 +1,5 @@
 import type { NodeKey } from './build-key.js';
-import { lastRunId, pathsWithoutTime, runsRecorded } from './builds.js';
+import { lastRunId, pathsNotRun, runsRecorded } from './builds.js';
 import { beginningOf } from './moment.js';
 import { pathsOfQueue } from './plans.js';
 import type { OpenQueue } from './ports/queues.js';
@@ -14,7 +14,7 @@ export interface Facts {
   runs_before?: number;
   recordedSubset: string | null;
   failed: Failed | null;
-  unmeasured?: ReadonlySet<number>;
+  notRun?: ReadonlySet<number>;
 }
 
 const NONE_FAILED: Failed = { failed: [] };
@@ -41,10 +41,10 @@ async function readFacts(store: Store, request: QueueRequest, open: OpenQueue): 
   const recordedSubset = wantsLastSplit || (!report && info.repeats) ? await lastRunId(store.builds, project, node, since) : null;
   if (!report) return { runs_before, recordedSubset, failed };
   const finished = queue.filesOf(node_index);
-  const paths = finished.length === 0 ? null : await pathsWithoutTime(store.builds, project, node, since);
+  const paths = finished.length === 0 ? null : await pathsNotRun(store.builds, project, node, since);
   if (!paths || paths.size === 0) return { runs_before, recordedSubset, failed };
   const listed = await pathsOfQueue(store, id, finished);
-  return { runs_before, recordedSubset, failed, unmeasured: new Set(finished.filter((_, i) => paths.has(listed[i]!))) };
+  return { runs_before, recordedSubset, failed, notRun: new Set(finished.filter((_, i) => paths.has(listed[i]!))) };
 }
 
 /** The failures in the batch that the node reports on; null: it reports on none. */

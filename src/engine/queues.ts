@@ -185,7 +185,7 @@ function pullFrom({ queue, info }: OpenQueue, { request, sent, caller, at }: Ask
   return { value, changes };
 }
 
-function toPull(request: QueueRequest, info: QueueInfo, { runs_before, recordedSubset, unmeasured }: Facts, caller: Caller): Pull {
+function toPull(request: QueueRequest, info: QueueInfo, { runs_before, recordedSubset, notRun }: Facts, caller: Caller): Pull {
   const { node_index, run, batch_uuid, isFirstRequest, report } = request;
   const pulled: Pull = {
     node_index,
@@ -199,6 +199,6 @@ function toPull(request: QueueRequest, info: QueueInfo, { runs_before, recordedS
   };
   if (runs_before !== undefined) pulled.runs_before = runs_before;
   if (report) pulled.acknowledges = true;
-  if (unmeasured) pulled.unmeasured = unmeasured;
+  if (notRun) pulled.notRun = notRun;
   return pulled;
 }

@@ -3,16 +3,17 @@ import { fileOf } from '../planning/estimating/test-case.js';
 import { shortDigest } from './digest.js';
 import type { NewRun, Recorded } from './ports/recordings.js';
 import type { Millis } from './ports/store.js';
-import type { RecordedTestFile } from './test-file.js';
+import { type RecordedTestFile, UNTIMED } from './test-file.js';
 
 /** @param ci_build_id the id of the CI run; undefined: the client named none */
 export function newRun(testFiles: readonly RecordedTestFile[], ci_build_id?: string): NewRun {
   const paths: string[] = [];
   const seconds: number[] = [];
   let hasTestCases = false;
-  for (const { path, time_execution } of testFiles) {
+  for (const { path, time_execution, ran } of testFiles) {
     paths.push(path);
-    seconds.push(time_execution);
+    // A client may send -0.
+    seconds.push(time_execution > 0 ? time_execution : ran ? UNTIMED : 0);
     hasTestCases ||= time_execution > 0 && fileOf(path) !== null;
   }
   return { paths, seconds, hasTestCases, ci_run: ci_build_id === undefined ? 0 : shortDigest(ci_build_id) };

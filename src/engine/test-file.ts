@@ -2,6 +2,16 @@
 export interface RecordedTestFile {
   path: string;
   time_execution: number;
+  /** With a time of 0: the file ran, and had no time to measure. It has no test case, or all of them are skipped. */
+  ran?: boolean;
+}
+
+/** The seconds of a file that ran and had no time to measure: negative zero, which is 0 in every sum and comparison. */
+export const UNTIMED = -0;
+
+/** Whether the recorded seconds of a file say that it ran. */
+export function hasRun(seconds: number): boolean {
+  return seconds > 0 || Object.is(seconds, UNTIMED);
 }
 
 /** A test file that is handed to a node. A null time is unknown. */

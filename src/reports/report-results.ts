@@ -10,10 +10,19 @@ export interface FileResult {
   hasRun: boolean;
 }
 
+/** What one report of a run says. */
+export interface Report {
+  cases: TestCase[];
+  /** As in ReportResults. */
+  areAllLoaded: boolean;
+}
+
 export interface ReportResults {
   byFile: Map<string, FileResult>;
   /** Test cases whose file is not known. */
   unmatched: TestCase[];
+  /** The runner says that it loaded every file that it was given, so those in no report have nothing to run. */
+  areAllLoaded: boolean;
 }
 
 interface SuiteSum {
@@ -60,7 +69,7 @@ export class FileTimes {
 }
 
 /** Returns what one report says about the known files. */
-export function collectResults(cases: readonly TestCase[], known: KnownFiles): ReportResults {
+export function collectResults(cases: readonly TestCase[], known: KnownFiles, areAllLoaded = false): ReportResults {
   const times = new FileTimes();
   const unmatched: TestCase[] = [];
   for (const testCase of cases) {
@@ -68,7 +77,7 @@ export function collectResults(cases: readonly TestCase[], known: KnownFiles): R
     if (file === null) unmatched.push(testCase);
     times.add(testCase, file);
   }
-  return { byFile: times.end(), unmatched };
+  return { byFile: times.end(), unmatched, areAllLoaded };
 }
 
 /** Merges the results of several reports, such as the shards of one run. */
@@ -80,5 +89,9 @@ export function mergeResults(all: readonly ReportResults[]): ReportResults {
       byFile.set(file, { seconds: before.seconds + seconds, isFailed: before.isFailed || isFailed, hasRun: before.hasRun || hasRun });
     }
   }
-  return { byFile, unmatched: all.flatMap(({ unmatched }) => unmatched) };
+  return {
+    byFile,
+    unmatched: all.flatMap(({ unmatched }) => unmatched),
+    areAllLoaded: all.length > 0 && all.every(({ areAllLoaded }) => areAllLoaded),
+  };
 }

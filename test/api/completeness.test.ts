@@ -3,7 +3,19 @@ import { limits } from '../../src/limits.js';
 import { WorkerPool } from '../../src/workers/pool.js';
 import { Clock } from '../harness/clock.js';
 import { getCompleteness, recordPaths } from '../harness/completeness.js';
-import { buildKey, initialise, manyPaths, pathsIn, pull, pullAll, readSplit, startSplit, testFiles } from '../harness/messages.js';
+import {
+  buildKey,
+  initialise,
+  manyPaths,
+  pathsIn,
+  pull,
+  pullAll,
+  readSplit,
+  record,
+  startSplit,
+  testFiles,
+  timedTestFiles,
+} from '../harness/messages.js';
 import { problemsIn } from '../harness/problems.js';
 import { SharedServer, startServer, startServerOnDisk } from '../harness/server.js';
 
@@ -65,6 +77,59 @@ describe('GET /builds/completeness', () => {
     // Without an id: the newest.
     expect(await getCompleteness(server)).toMatchObject({ status: 200, json: { kind: 'queue' } });
     expect(await getCompleteness(server, { node_build_id: '', ci_build_id: '' })).toMatchObject({ status: 200 });
+  });
+
+  it('says what it is about, also when requests share the comparison', async () => {
+    const server = await shared.project();
+    await initialise(server, ['a_spec.rb'], { ...buildKey, node_build_id: '7' });
+    const asked = [
+      { node_build_id: '7', request_id: 'one' },
+      { test_queue_id: '7', request_id: 'two' },
+      { ci_build_id: '7', allow_empty: 'true' },
+      {},
+    ];
+    const answers = await Promise.all(asked.map(more => getCompleteness(server, more)));
+    const about = {
+      ...buildKey,
+      project: expect.any(String) as string,
+      node_build_id: null,
+      ci_build_id: null,
+      allow_empty: false,
+      request_id: null,
+    };
+    expect(answers.map(({ json }) => json.about)).toEqual([
+      { ...about, node_build_id: '7', request_id: 'one' },
+      { ...about, node_build_id: '7', request_id: 'two' },
+      { ...about, ci_build_id: '7', allow_empty: true },
+      about,
+    ]);
+  });
+
+  it('is 409 while files were recorded with a time of 0 only, unless they ran or may be empty', async () => {
+    const server = await shared.project();
+    const paths = manyPaths(25);
+    await initialise(server, paths, { ...buildKey, node_total: 1, node_build_id: '7' });
+    const build = { ...buildKey, node_total: 1 };
+    const nothing = Object.fromEntries(paths.map(path => [path, 0]));
+    await record(server, { ...build, test_files: timedTestFiles(nothing) });
+    const ask = (more = {}) => getCompleteness(server, { node_total: 1, node_build_id: '7', ...more });
+    expect(await ask()).toMatchObject({
+      status: 409,
+      json: {
+        recorded: 25,
+        may_be_empty: true,
+        errors: [expect.stringMatching(/^25 of 25 test files were recorded with a time of 0 only, by node 0: /)],
+        recorded_without_time: paths.map(path => ({ path, node_index: 0 })),
+      },
+    });
+    expect(await ask({ allow_empty: true })).toMatchObject({
+      status: 200,
+      json: { errors: [], warnings: ['25 test files were recorded with a time of 0: scheduled, and perhaps not run'] },
+    });
+    await record(server, { ...build, test_files: timedTestFiles(nothing).map((file, i) => (i === 0 ? file : { ...file, ran: true })) });
+    expect(await ask()).toMatchObject({ status: 409, json: { recorded_without_time: [{ path: paths[0] }] } });
+    await record(server, { ...build, test_files: timedTestFiles({ [paths[0]!]: 2 }) });
+    expect(await ask()).toMatchObject({ status: 200, json: { ...COMPLETE, test_files: 25, recorded: 25 } });
   });
 
   it('is 409 for a split until every node has recorded its files', async () => {

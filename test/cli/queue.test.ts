@@ -100,6 +100,20 @@ describe('ballast queue', () => {
     expect(suite.ran).toEqual([FILES[0], FILES[0]]);
   });
 
+  it('runs only what is missing of a batch again', async () => {
+    const [server, suite] = [await startServer(), new TestProject(FILES)];
+    const queue = (more: NodeJS.ProcessEnv, ...flags: string[]) =>
+      suite.run(server, 0, ['queue', GLOB, ...JUNIT, '--fail-unreported', ...flags, ...suite.runner], { ...REPORT, ...more });
+    expect((await queue({ SILENT: FILES[2]! })).code).toBe(1);
+    expect(sortPaths(suite.ran)).toEqual(sortPaths(FILES));
+    const gate = () => getCompleteness(server, { ...BUILD, node_build_id: '7' });
+    expect(await gate()).toMatchObject({ status: 409, json: { recorded: 7, handed_out_not_recorded: [{ path: FILES[2] }] } });
+    // The file has nothing to run, so no report will ever mention it.
+    expect((await queue({ SILENT: FILES[2]! }, '--may-be-empty', 'test/x*')).code).toBe(0);
+    expect(suite.ran.slice(FILES.length)).toEqual([FILES[2]]);
+    expect(await gate()).toMatchObject({ status: 200, json: { recorded: 8 } });
+  });
+
   it('divides the time of a batch without reports, and warns if they are missing', async () => {
     const [server, suite] = [await startServer(), new TestProject(FILES)];
     const { code, stderr } = await suite.run(server, 0, ['queue', GLOB, ...JUNIT, ...suite.runner]);

@@ -1,5 +1,5 @@
 import { once } from 'node:events';
-import { createServer } from 'node:http';
+import { createServer, type IncomingMessage } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { describe, expect, it, onTestFinished } from 'vitest';
 import type { Client } from '../harness/client.js';
@@ -95,31 +95,65 @@ describe('ballast verify', () => {
 
   it('asks again after a server was restarted', async () => {
     let requests = 0;
-    const server = createServer((request, response) => {
+    const server = await completeFor(request => {
       requests += 1;
       if (requests === 1) request.socket.destroy();
-      else
-        response.writeHead(200).end(
-          JSON.stringify({
-            is_complete: true,
-            kind: 'split',
-            test_files: 1,
-            recorded: 1,
-            errors: [],
-            warnings: [],
-            never_handed_out: [],
-            handed_out_not_recorded: [],
-          }),
-        );
-    }).listen(0, '127.0.0.1');
-    onTestFinished(() => void server.close());
-    await once(server, 'listening');
-    const { port } = server.address() as AddressInfo;
-    expect(await verify({ url: `http://127.0.0.1:${port}`, token: 't' }, '--newest')).toMatchObject({
+      return Object.fromEntries(new URL(request.url!, 'http://x').searchParams);
+    });
+    expect(await verify(server, '--newest')).toMatchObject({
       code: 0,
       stdout: 'complete: 1 of 1 test files of the split were recorded\n',
     });
     expect(requests).toBe(2);
+  });
+
+  it.each<[string, object | undefined]>([
+    ['another CI run', { node_build_id: '6' }],
+    ['another build', { commit_hash: 'abd' }],
+    ['an earlier request', { request_id: 'x' }],
+    ['nothing', undefined],
+  ])('ends with 1 for a complete answer about %s', async (_, other) => {
+    const server = await completeFor(({ url }) => other && { ...Object.fromEntries(new URL(url!, 'http://x').searchParams), ...other });
+    expect(await verify(server, '--node-build-id', '7')).toEqual({
+      code: 1,
+      stdout: '',
+      stderr: expect.stringMatching(
+        /^ballast: cannot tell whether the build is complete: the answer is about another request: asked about .*"node_build_id":"7".*, answered about .*let no proxy or cache answer for /,
+      ) as string,
+    });
+  });
+
+  it('fails if files were recorded with a time of 0 only, unless they may be empty', async () => {
+    const server = await startServer();
+    const paths = ['a_spec.rb', 'b/b_spec.rb', 'b/c_spec.rb'];
+    await initialise(server, paths, { ...TRIPLE, node_build_id: '7' });
+    await record(server, { ...TRIPLE, test_files: timedTestFiles({ 'a_spec.rb': 1, 'b/b_spec.rb': 0 }) });
+    const ask = (...flags: string[]) => verify(server, '--node-build-id', '7', ...flags);
+    const red = await ask();
+    expect(red.code).toBe(1);
+    expect(red.stdout.split('\n').slice(0, 3)).toEqual([
+      'incomplete: 2 of 3 test files of the queue were recorded, 1 of them with a time of 0 only',
+      'error: 1 of 3 test files were handed out and not recorded, to node 0: a node or its test runner may have died; retry these nodes',
+      'error: 1 of 3 test files were recorded with a time of 0 only, by node 0: nothing says that they ran; look for files that could not be loaded, or allow empty files (allow_empty, ballast verify --allow-empty)',
+    ]);
+    expect((await ask('--allow-empty')).code).toBe(1);
+    expect((await ask('--may-be-empty', 'b/b*')).code).toBe(1);
+    expect(await ask('--allow-empty', '--may-be-empty', 'b/c*')).toMatchObject({ code: 0 });
+    expect(await ask('--may-be-empty', './b/**')).toEqual({
+      code: 0,
+      stdout:
+        'complete: 2 of 3 test files of the queue were recorded, 1 of them with a time of 0 only\n' +
+        'warning: 2 test files that may be empty (--may-be-empty) counted as run: b/c_spec.rb, b/b_spec.rb\n' +
+        '  b/b_spec.rb  (recorded with a time of 0)\n',
+      stderr: '',
+    });
+    expect(JSON.parse((await ask('--may-be-empty', 'b/**', '--json')).stdout)).toMatchObject({ is_complete: true, errors: [] });
+  });
+
+  it('excuses no file of a node that recorded nothing', async () => {
+    const server = await startServer();
+    await initialise(server, ['a_spec.rb'], { ...TRIPLE, node_build_id: '7' });
+    expect((await verify(server, '--node-build-id', '7', '--may-be-empty', '**')).code).toBe(1);
   });
 
   it('names missing and wrong flags', async () => {
@@ -138,3 +172,23 @@ describe('ballast verify', () => {
     });
   });
 });
+
+/** Starts a server that says of everything that it is complete. @param about what the answer to a request says that it is about */
+async function completeFor(about: (request: IncomingMessage) => object | undefined): Promise<Pick<Client, 'url' | 'token'>> {
+  const complete = {
+    is_complete: true,
+    test_files: 1,
+    recorded: 1,
+    errors: [],
+    warnings: [],
+    never_handed_out: [],
+    handed_out_not_recorded: [],
+  };
+  const server = createServer((request, response) => {
+    const kind = request.url!.includes('node_build_id') ? 'queue' : 'split';
+    response.end(JSON.stringify({ about: about(request), kind, ...complete }));
+  }).listen(0, '127.0.0.1');
+  onTestFinished(() => void server.close());
+  await once(server, 'listening');
+  return { url: `http://127.0.0.1:${(server.address() as AddressInfo).port}`, token: 't' };
+}

@@ -15,14 +15,16 @@ const reports = (results: Record<string, Partial<FileResult>>) =>
 describe('a batch with reports', () => {
   it('takes times and failures from them', () => {
     const reported = reports({ a: { seconds: 5 }, b: { seconds: 2, isFailed: true }, c: { seconds: 0, hasRun: false } });
-    expect(resultFromReports(files, reported, false)).toEqual({ recorded: recorded({ a: 5, b: 2, c: 0 }), failed: ['b'], allRan: true });
+    expect(resultFromReports(files, reported, false)).toEqual({
+      recorded: [...recorded({ a: 5, b: 2 }), { path: 'c', time_execution: 0, ran: true }],
+      failed: ['b'],
+    });
   });
 
   it('has no failures if it passed because the exit code is trusted', () => {
     expect(resultFromReports(files, reports({ a: {}, b: { isFailed: true }, c: {} }), true)).toEqual({
       recorded: recorded({ a: 1, b: 1, c: 1 }),
       failed: [],
-      allRan: true,
     });
   });
 
@@ -32,19 +34,27 @@ describe('a batch with reports', () => {
     );
   });
 
-  it('had nothing to run in unreported files if its command succeeded', () => {
+  it('records unreported files with 0 if its command succeeded', () => {
     expect(resultFromReports(files, reports({ a: {} }), true)).toEqual({
       recorded: recorded({ a: 1, b: 0, c: 0 }),
       failed: [],
-      allRan: true,
     });
+  });
+
+  it('ran files that are known to have nothing to run, if its command succeeded', () => {
+    const isEmpty = (path: string) => path === 'b';
+    expect(resultFromReports(files, reports({ a: {} }), true, isEmpty).recorded).toEqual([
+      { path: 'a', time_execution: 1 },
+      { path: 'b', time_execution: 0, ran: true },
+      { path: 'c', time_execution: 0 },
+    ]);
+    expect(resultFromReports(files, reports({ a: {} }), false, isEmpty).failed).toEqual(['b', 'c']);
   });
 
   it('may not have run unreported files if its command failed', () => {
     expect(resultFromReports(files, reports({ a: {}, b: {} }), false)).toEqual({
       recorded: recorded({ a: 1, b: 1 }),
       failed: ['c'],
-      allRan: false,
     });
   });
 
@@ -95,7 +105,7 @@ describe('a batch of more files than a function call takes arguments', () => {
 
 describe('a batch without reports', () => {
   it('divides its time by the expected times; an unmeasured file gets their mean', () => {
-    expect(resultFromExitCode(files, 24, true)).toEqual({ recorded: recorded({ a: 12, b: 4, c: 8 }), failed: [], allRan: true });
+    expect(resultFromExitCode(files, 24, true)).toEqual({ recorded: recorded({ a: 12, b: 4, c: 8 }), failed: [] });
   });
 
   it('divides its time evenly if no file was measured', () => {
@@ -107,7 +117,6 @@ describe('a batch without reports', () => {
     expect(resultFromExitCode(files, 24, false)).toEqual({
       recorded: recorded({ a: 0, b: 0, c: 0 }),
       failed: ['a', 'b', 'c'],
-      allRan: true,
     });
   });
 });

@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest';
-import { boundedRuns, lastRunId, pathsWithoutTime, runsSince } from '../../src/engine/builds.js';
+import { boundedRuns, lastRunId, pathsNotRun, runsSince } from '../../src/engine/builds.js';
 import type { Build, Builds, RunHead } from '../../src/engine/ports/builds.js';
 import { limits } from '../../src/limits.js';
 import { openMemoryStore } from '../../src/store/memory/store.js';
@@ -60,5 +60,5 @@ it('runs after a moment have a greater number, or a later time if an older store
   const last = (await store.builds.runs(build!.number)).at(-1)!;
   expect(await lastRunId(store.builds, 1, node, { runs_before: 1, at: 1500 })).toBe(last.id);
   expect(await lastRunId(store.builds, 1, node, { runs_before: 3, at: 0 })).toBeNull();
-  expect(await pathsWithoutTime(store.builds, 1, node, { runs_before: 1, at: 1500 })).toEqual(new Set(['2_spec.rb']));
+  expect(await pathsNotRun(store.builds, 1, node, { runs_before: 1, at: 1500 })).toEqual(new Set(['2_spec.rb']));
 });

@@ -12,6 +12,7 @@ const coercions: Readonly<Record<string, (value: unknown) => unknown>> = {
   limit: toInteger,
   offset: toInteger,
   failed: toBoolean,
+  allow_empty: toBoolean,
   within: toNumber,
   start_spread: toNumber,
   pull_cost: toNumber,

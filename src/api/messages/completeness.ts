@@ -13,12 +13,17 @@ export interface CompletenessQuery extends BuildKey {
   test_queue_id?: Text;
   /** The split with this id, or else the fixed split. */
   ci_build_id?: Text;
+  /** A file that was recorded with a time of 0 only counts as run. */
+  allow_empty: boolean;
+  /** The answer repeats it, so that a client recognizes the answer to its request. */
+  request_id?: Text;
   /** Seconds to wait for an incomplete build. */
   wait: number & tags.Type<'int64'> & tags.Minimum<0> & tags.Maximum<typeof limits.completenessWaitSeconds>;
 }
 
 /** Tells whether every test file of a build was run and recorded. Each list has at most 1,000 entries. */
 export interface CompletenessAnswer {
+  about: AnsweredSubject;
   is_complete: boolean;
   /** Null: the build has neither. */
   kind: 'queue' | 'split' | null;
@@ -26,6 +31,11 @@ export interface CompletenessAnswer {
   recorded: Count;
   /** Why the build is not complete, and what to do. Empty if it is complete. */
   errors: string[];
+  /**
+   * The only reason is the files in handed_out_not_recorded and recorded_without_time, all of which are listed, and their nodes recorded
+   * others: they may have nothing to run.
+   */
+  may_be_empty: boolean;
   /** Problems that do not make the build incomplete. */
   warnings: string[];
   /** Test files that are still in the queue. */
@@ -39,10 +49,19 @@ export interface CompletenessAnswer {
   recorded_twice: { path: string; node_indexes: Count[] }[];
   /** Test files recorded by a node that did not get them, such as one in fallback. */
   recorded_not_handed_out: { path: string; node_index: Count }[];
-  /** Test files recorded only with time 0: scheduled, and perhaps not run. */
-  recorded_without_time: { path: string }[];
+  /** Test files recorded only with time 0, and not as run: scheduled, and perhaps not run. */
+  recorded_without_time: { path: string; node_index: Count }[];
   /** Nodes that neither pulled from the queue nor recorded anything. */
   nodes_never_came: Count[];
+}
+
+/** What an answer is about: the project of the token, and the parameters of the request. */
+export interface AnsweredSubject extends BuildKey {
+  project: string;
+  node_build_id: string | null;
+  ci_build_id: string | null;
+  allow_empty: boolean;
+  request_id: string | null;
 }
 
 export interface HandedOut {
@@ -58,6 +77,7 @@ const validate = typia.createValidate<CompletenessQuery>();
 export function toCompletenessQuery(raw: RawParameters): CompletenessQuery {
   const parameters = coerce(raw, names);
   parameters.wait ??= 0;
+  parameters.allow_empty ??= false;
   // A CI step may send the ids that its system does not have as empty strings.
   for (const name of ['node_build_id', 'test_queue_id', 'ci_build_id']) if (parameters[name] === '') delete parameters[name];
   parameters.node_build_id ??= parameters.test_queue_id;

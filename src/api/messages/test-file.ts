@@ -11,6 +11,8 @@ export interface ListedTestFile {
 export interface RecordedTestFile {
   path: Path;
   time_execution: number & tags.Minimum<0>;
+  /** With a time of 0: the file ran, and had no time to measure. It has no test case, or all of them are skipped. */
+  ran?: boolean;
 }
 
 /** A test file to run. A null time is unknown. */

@@ -2,23 +2,33 @@ import { ApiError, apiErrors } from '../../api-error.js';
 import type { CompletenessSubject } from '../../engine/completeness/assigned.js';
 import type { Answer, Request } from '../../http/request.js';
 import type { Asker } from '../../workers/asker.js';
-import type { CompletenessJson } from '../../workers/reads.js';
+import type { CompletenessJson, Json } from '../../workers/reads.js';
 import { askerOf } from '../authenticate.js';
 import type { Context } from '../context.js';
-import { toCompletenessQuery } from '../messages/completeness.js';
+import { type AnsweredSubject, toCompletenessQuery } from '../messages/completeness.js';
 import { decodeQuery } from '../messages/decode.js';
 
 /** GET /builds/completeness: whether every test file of a CI run was recorded. With `wait` it answers then, or at the time limit. */
 export async function completenessOfBuild(context: Context, request: Request): Promise<Answer> {
   const { completeness } = context;
   const asker = await askerOf(context, request);
-  const { wait, commit_hash, branch, node_total, ...ids } = toCompletenessQuery(decodeQuery(request.query));
-  const subject: CompletenessSubject = { project: asker.project, build: { commit_hash, branch, node_total }, ...ids };
+  const { wait, allow_empty, request_id = null, ...sent } = toCompletenessQuery(decodeQuery(request.query));
+  const { commit_hash, branch, node_total, ...ids } = sent;
+  const subject: CompletenessSubject = {
+    project: asker.project,
+    build: { commit_hash, branch, node_total },
+    ...ids,
+    allowsEmpty: allow_empty,
+  };
+  const project = (await context.store.access.projectById(asker.project))!.name;
+  const { node_build_id = null, ci_build_id = null } = ids;
+  const about = { project, commit_hash, branch, node_total, node_build_id, ci_build_id, allow_empty, request_id };
   const until = performance.now() + wait * 1000;
   for (;;) {
     const runs = await runsKept(context, subject);
     const result = await compareUntil(context, subject, asker, until);
-    if (result && (result.isComplete || performance.now() >= until)) return { status: result.isComplete ? 200 : 409, body: result.json };
+    if (result && (result.isComplete || performance.now() >= until))
+      return { status: result.isComplete ? 200 : 409, body: answerAbout(about, result.json) };
     // Only another recorded run can make it complete. A refused comparison is tried again.
     do {
       if (request.hasLeft()) throw apiErrors.clientLeft();
@@ -26,6 +36,10 @@ export async function completenessOfBuild(context: Context, request: Request): P
       await completeness.tick();
     } while (result && (await runsKept(context, subject)) === runs && performance.now() < until);
   }
+}
+
+function answerAbout(about: AnsweredSubject, comparison: Json): Buffer {
+  return Buffer.concat([Buffer.from(`{"about":${JSON.stringify(about)},`), Buffer.from(comparison as string).subarray(1)]);
 }
 
 /** Null when the server is too busy and there is time left. */

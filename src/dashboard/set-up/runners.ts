@@ -50,9 +50,9 @@ export const runners: readonly Runner[] = [
   ),
   queue(
     'rspec',
-    'rspec, with rspec_junit_formatter',
-    'npx ballast queue "spec/**/*_spec.rb" --junit rspec.xml --fail-unreported -- \\',
-    '  bundle exec rspec --format progress --format RspecJunitFormatter --out rspec.xml {}',
+    'rspec',
+    'npx ballast queue "spec/**/*_spec.rb" --junit rspec.json --fail-unreported -- \\',
+    '  bundle exec rspec --format progress --format json --out rspec.json {}',
   ),
   queue(
     'go',

@@ -16,6 +16,8 @@ export interface CompletenessSubject {
   node_build_id?: string;
   /** The id of its split. */
   ci_build_id?: string;
+  /** A file that was recorded with a time of 0 only counts as run. */
+  allowsEmpty?: boolean;
 }
 
 /** What was assigned to the nodes of a CI run. */
@@ -39,7 +41,7 @@ export interface Assigned {
 /** What was assigned in a CI run; null: it has no known split or queue. */
 export async function findAssigned(
   store: Store,
-  { project, build, node_build_id, ci_build_id }: CompletenessSubject,
+  { project, build, node_build_id, ci_build_id }: Omit<CompletenessSubject, 'allowsEmpty'>,
 ): Promise<Assigned | null> {
   if (node_build_id !== undefined) return assignedByQueue(store, await store.queues.find(queueKey(project, build, node_build_id)));
   if (ci_build_id !== undefined) {

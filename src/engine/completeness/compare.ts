@@ -1,5 +1,6 @@
 import { fileOf } from '../../planning/estimating/test-case.js';
 import { isAfter, type Moment, type RecordingOrder } from '../moment.js';
+import { hasRun } from '../test-file.js';
 
 /** A node that a file was handed to. */
 export interface Assignment {
@@ -19,7 +20,7 @@ export type AssignmentsByPath = ReadonlyMap<string, readonly Assignment[]>;
 export interface RecordedRun extends RecordingOrder {
   node_index: number;
   paths: readonly string[];
-  /** By path; 0: scheduled, not measured. */
+  /** By path; 0: scheduled, not measured; see also UNTIMED. */
   seconds: Float64Array;
 }
 
@@ -40,7 +41,9 @@ export interface Comparison {
   notRecorded: AssignedFile[];
   /** Files that a node acknowledged and no node recorded. */
   ranNotRecorded: AssignedFile[];
-  /** The nodes of `ranNotRecorded` that recorded nothing since their process began. */
+  /** Files that were recorded with a time of 0 only, and not as run. */
+  notRun: AssignedFile[];
+  /** The nodes of `notRecorded` and of `ranNotRecorded` that recorded nothing since their process began. */
   nodesWithoutRecording: number[];
   /** Nodes that restarted and ran nothing: they were handed no file, or recorded an empty run after one with files. */
   emptyReruns: number[];
@@ -50,8 +53,6 @@ export interface Comparison {
   recordedTwice: { path: string; nodes: number[] }[];
   /** Files recorded by a node that was not handed them. */
   recordedByOthers: { path: string; node_index: number }[];
-  /** Files recorded only with a time of 0. */
-  notMeasured: string[];
   neverCame: number[];
 }
 
@@ -69,7 +70,7 @@ export function compare(
   restarts: readonly Restart[] = [],
 ): Comparison {
   const nodesByPath = new Map<string, Set<number>>();
-  const measured = new Set<string>();
+  const nodesByRunPath = new Map<string, Set<number>>();
   const runsByNode = new Map<number, RecordedRun[]>();
   for (const run of runs) {
     const { node_index, paths, seconds } = run;
@@ -78,10 +79,10 @@ export function compare(
     else runsByNode.set(node_index, [run]);
     for (const [i, path] of paths.entries()) {
       add(nodesByPath, path, node_index);
-      if (seconds[i]! > 0) measured.add(path);
+      if (hasRun(seconds[i]!)) add(nodesByRunPath, path, node_index);
     }
   }
-  const missing = missingFiles(handed, nodesByPath, runsByNode);
+  const missing = missingFiles(handed, { nodesByPath, nodesByRunPath, runsByNode });
   const { neverHandedOut, notRecorded, ranNotRecorded } = missing;
   return {
     recorded: handed.size - neverHandedOut.length - notRecorded.length - ranNotRecorded.length,
@@ -90,24 +91,32 @@ export function compare(
     lostReruns: lostReruns(runsByNode, restarts).filter(node => !notRecorded.some(({ node_index }) => node_index === node)),
     recordedTwice: [...nodesByPath].filter(([, nodes]) => nodes.size > 1).map(([path, nodes]) => ({ path, nodes: sorted(nodes) })),
     recordedByOthers: recordedByOthers(handed, nodesByPath),
-    notMeasured: [...nodesByPath.keys()].filter(path => !measured.has(path)),
     neverCame: neverCame(handed, runsByNode, nodeTotal),
   };
 }
 
-/** Returns the files that no node recorded, by their last known state. */
+/** What was recorded. */
+interface Recordings {
+  /** The nodes that recorded a path, and those that recorded it as run. */
+  nodesByPath: NodesByPath;
+  nodesByRunPath: NodesByPath;
+  runsByNode: RunsByNode;
+}
+
+/** Returns the files that no node recorded as run, by their last known state. */
 function missingFiles(
   handed: AssignmentsByPath,
-  nodesByPath: NodesByPath,
-  runsByNode: RunsByNode,
-): Pick<Comparison, 'neverHandedOut' | 'notRecorded' | 'ranNotRecorded' | 'nodesWithoutRecording'> {
+  { nodesByPath, nodesByRunPath, runsByNode }: Recordings,
+): Pick<Comparison, 'neverHandedOut' | 'notRecorded' | 'notRun' | 'ranNotRecorded' | 'nodesWithoutRecording'> {
+  const isRun = recordedTest(handed, nodesByRunPath);
   const isRecorded = recordedTest(handed, nodesByPath);
   const neverHandedOut: string[] = [];
+  const notRun: AssignedFile[] = [];
   const notRecorded: AssignedFile[] = [];
   const ranNotRecorded: AssignedFile[] = [];
   const nodesWithoutRecording = new Set<number>();
   for (const [path, assignments] of handed) {
-    if (isRecorded(path)) continue;
+    if (isRun(path)) continue;
     // The last node should have run the file, unless another one did.
     const assignment = assignments.findLast(({ ran }) => ran) ?? assignments.at(-1);
     if (!assignment) {
@@ -115,11 +124,15 @@ function missingFiles(
       continue;
     }
     const { node_index, at, ran, processBegan } = assignment;
+    if (isRecorded(path)) {
+      notRun.push({ path, node_index, at });
+      continue;
+    }
     (ran ? ranNotRecorded : notRecorded).push({ path, node_index, at });
-    if (ran && !nodesWithoutRecording.has(node_index) && !hasRecorded(runsByNode.get(node_index), processBegan))
+    if (!nodesWithoutRecording.has(node_index) && !hasRecorded(runsByNode.get(node_index), processBegan))
       nodesWithoutRecording.add(node_index);
   }
-  return { neverHandedOut, notRecorded, ranNotRecorded, nodesWithoutRecording: sorted(nodesWithoutRecording) };
+  return { neverHandedOut, notRecorded, notRun, ranNotRecorded, nodesWithoutRecording: sorted(nodesWithoutRecording) };
 }
 
 /** Returns a function that tests whether a path that was handed out counts as recorded. */

@@ -4,21 +4,19 @@ import { shortDigest } from '../digest.js';
 import type { Store } from '../ports/store.js';
 import { type Assigned, type CompletenessSubject, findAssigned } from './assigned.js';
 import { type Comparison, compare } from './compare.js';
-import { errorsOf, warningsOf } from './report.js';
+import { type Incompleteness, incompleteness, warningsOf } from './report.js';
 
 /** Whether every test file of a CI run is recorded. */
-export interface Completeness {
+export interface Completeness extends Incompleteness {
   /** Null: no split or queue is known. */
   assigned: Assigned | null;
   comparison: Comparison;
-  /** Why it is not complete, and what to do; empty when it is. */
-  errors: string[];
   /** Problems that do not make it incomplete. */
   warnings: string[];
 }
 
 export async function completeness(store: Store, subject: CompletenessSubject): Promise<Completeness> {
-  const { project, build: key, node_build_id, ci_build_id } = subject;
+  const { project, build: key, node_build_id, ci_build_id, allowsEmpty = false } = subject;
   const assigned = await findAssigned(store, subject);
   const build = await store.builds.find(project, key);
   const id = node_build_id ?? ci_build_id;
@@ -32,5 +30,10 @@ export async function completeness(store: Store, subject: CompletenessSubject): 
   for (const node of new Set([...comparison.notRecorded.map(({ node_index }) => node_index), ...comparison.lostReruns])) {
     if (build && (await store.builds.runs(build.number, node)).length >= limits.runsPerNode) full.push(node);
   }
-  return { assigned, comparison, errors: errorsOf(assigned, comparison, runs.length, full), warnings: warningsOf(assigned, comparison) };
+  return {
+    assigned,
+    comparison,
+    ...incompleteness(assigned, comparison, { runs: runs.length, full, allowsEmpty }),
+    warnings: warningsOf(assigned, comparison, allowsEmpty),
+  };
 }

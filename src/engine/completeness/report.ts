@@ -2,17 +2,28 @@ import { limits } from '../../limits.js';
 import type { Assigned } from './assigned.js';
 import type { Comparison } from './compare.js';
 
+/** Why a CI run is not complete. */
+export interface Incompleteness {
+  /** A sentence for each reason; empty when it is complete. */
+  errors: string[];
+  /** The only reason is files that are not recorded as run, by nodes that recorded others: they may have nothing to run. */
+  mayBeEmpty: boolean;
+}
+
 /**
- * Why a CI run is not complete, a sentence for each reason; empty when it is complete.
- *
  * @param runs how many recorded runs were compared
  * @param full nodes at the limit of kept runs
  */
-export function errorsOf(assigned: Assigned | null, comparison: Comparison, runs: number, full: readonly number[]): string[] {
-  if (!assigned) return [nothingKnown(runs)];
-  const { neverHandedOut, notRecorded, ranNotRecorded, nodesWithoutRecording, emptyReruns, lostReruns } = comparison;
+export function incompleteness(
+  assigned: Assigned | null,
+  comparison: Comparison,
+  { runs, full, allowsEmpty }: { runs: number; full: readonly number[]; allowsEmpty: boolean },
+): Incompleteness {
+  if (!assigned) return { errors: [nothingKnown(runs)], mayBeEmpty: false };
+  const { neverHandedOut, notRecorded, notRun, ranNotRecorded, nodesWithoutRecording, emptyReruns, lostReruns } = comparison;
   const ofAll = `of ${assigned.handed.size} test files were`;
   const errors: string[] = [];
+  const ofEmpty: string[] = [];
   if (assigned.isUnnamed) {
     errors.push(
       'the nodes of this split sent no ci_build_id, so it is unknown what this CI run recorded; omit the id to ask about the newest split of the build',
@@ -25,7 +36,8 @@ export function errorsOf(assigned: Assigned | null, comparison: Comparison, runs
   }
   const ended = notRecorded.filter(({ node_index }) => !full.includes(node_index));
   if (ended.length > 0) {
-    errors.push(
+    const areSilent = ended.some(({ node_index }) => nodesWithoutRecording.includes(node_index));
+    (areSilent ? errors : ofEmpty).push(
       `${ended.length} ${ofAll} handed out and not recorded, to ${nodesOf(ended)}: a node or its test runner may have died; retry these nodes`,
     );
   }
@@ -34,10 +46,15 @@ export function errorsOf(assigned: Assigned | null, comparison: Comparison, runs
       `${nodes(full)} recorded more than ${limits.runsPerNode - 1} retries of this build: later runs are not stored; run another commit`,
     );
   }
-  if (nodesWithoutRecording.length > 0) {
-    const count = ranNotRecorded.filter(({ node_index }) => nodesWithoutRecording.includes(node_index)).length;
+  if (notRun.length > 0 && !allowsEmpty) {
+    ofEmpty.push(
+      `${notRun.length} ${ofAll} recorded with a time of 0 only, by ${nodesOf(notRun)}: nothing says that they ran; look for files that could not be loaded, or allow empty files (allow_empty, ballast verify --allow-empty)`,
+    );
+  }
+  const lost = ranNotRecorded.filter(({ node_index }) => nodesWithoutRecording.includes(node_index));
+  if (lost.length > 0) {
     errors.push(
-      `${count} ${ofAll} run and not recorded: ${nodes(nodesWithoutRecording)} recorded nothing since; a node that ends before it records may have failed, so retry it`,
+      `${lost.length} ${ofAll} run and not recorded: ${nodesOf(lost)} recorded nothing since; a node that ends before it records may have failed, so retry it`,
     );
   }
   const gone = lostReruns.filter(node => !full.includes(node));
@@ -51,7 +68,7 @@ export function errorsOf(assigned: Assigned | null, comparison: Comparison, runs
       `${nodes(unproved)} ran nothing when run again, so a green result proves nothing: retry with fixed_queue_split, or with a node_build_id of its own`,
     );
   }
-  return errors;
+  return { errors: [...errors, ...ofEmpty], mayBeEmpty: errors.length === 0 && ofEmpty.length > 0 };
 }
 
 function nothingKnown(runs: number): string {
@@ -60,8 +77,8 @@ function nothingKnown(runs: number): string {
 }
 
 /** Problems of a CI run that do not make it incomplete. */
-export function warningsOf(assigned: Assigned | null, comparison: Comparison): string[] {
-  const { ranNotRecorded, recordedTwice, recordedByOthers, notMeasured, neverCame } = comparison;
+export function warningsOf(assigned: Assigned | null, comparison: Comparison, allowsEmpty: boolean): string[] {
+  const { ranNotRecorded, recordedTwice, recordedByOthers, notRun, neverCame } = comparison;
   const warnings: string[] = [];
   if (ranNotRecorded.length > 0) {
     warnings.push(
@@ -79,8 +96,8 @@ export function warningsOf(assigned: Assigned | null, comparison: Comparison): s
       `${recordedByOthers.length} test files were recorded by nodes that they were not handed to, perhaps in fallback: ${nodesOf(recordedByOthers)}`,
     );
   }
-  if (notMeasured.length > 0)
-    warnings.push(`${notMeasured.length} test files were recorded with a time of 0: scheduled, and perhaps not run`);
+  if (notRun.length > 0 && allowsEmpty)
+    warnings.push(`${notRun.length} test files were recorded with a time of 0: scheduled, and perhaps not run`);
   if (recordedTwice.length > 0) warnings.push(`${recordedTwice.length} test files were recorded by several nodes`);
   return warnings;
 }

@@ -19,7 +19,7 @@ export type Recorded = 'recorded' | 'known' | 'retried too often';
 export interface NewRun {
   /** Segments if they come from a worker thread. */
   paths: readonly string[] | Segments;
-  /** By path; 0: the file was scheduled, not measured. */
+  /** By path; 0: the file was scheduled, not measured; see also UNTIMED. */
   seconds: ArrayLike<number>;
   /** Whether a measured path is a test case inside a file. */
   hasTestCases: boolean;

@@ -58,8 +58,8 @@ export interface Pull {
   wantsLastSplit: boolean;
   /** The client acknowledges what it ran. Its first request gets the files that the node has not run or that failed. */
   acknowledges?: true;
-  /** Only in a first request: files that the node recorded without a time. A file that cannot be loaded reports no failed test. */
-  unmeasured?: ReadonlySet<number>;
+  /** Only in a first request: files that the node recorded, but not as run. A file that cannot be loaded reports no failed test. */
+  notRun?: ReadonlySet<number>;
   /** The node's recorded subset since this queue began. */
   recordedSubset: string | null;
   /** Whether the client has closed its connection since it sent the request. */

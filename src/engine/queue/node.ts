@@ -80,10 +80,10 @@ export class Node {
   }
 
   /** Returns the files that a first request gets again; null: none. */
-  replay({ isFirstRequest, acknowledges, wantsLastSplit, run, unmeasured }: Pull): Replay | null {
+  replay({ isFirstRequest, acknowledges, wantsLastSplit, run, notRun }: Pull): Replay | null {
     if (wantsLastSplit) return this.batches.length === 0 ? null : { files: this.files };
     const isNewRun = isFirstRequest && !this.batches.some(batch => batch.run === run);
-    return acknowledges && isNewRun ? this.#unfinished(unmeasured) : null;
+    return acknowledges && isNewRun ? this.#unfinished(notRun) : null;
   }
 
   beginAnswer(batch: Batch, hasLeft: () => boolean): void {
@@ -100,7 +100,7 @@ export class Node {
   }
 
   /** The files that the node has not acknowledged, or that failed in their last run; with the failed test cases if it named them. */
-  #unfinished(unmeasured: ReadonlySet<number> | undefined): Replay | null {
+  #unfinished(notRun: ReadonlySet<number> | undefined): Replay | null {
     /** The test cases to run; undefined: the whole file. */
     const unfinished = new Map<number, string[] | undefined>();
     const finished = new Set<number>();
@@ -116,7 +116,7 @@ export class Node {
         else finished.add(file);
       }
     }
-    for (const file of finished) if (unmeasured?.has(file)) unfinished.set(file, undefined);
+    for (const file of finished) if (notRun?.has(file)) unfinished.set(file, undefined);
     if (unfinished.size === 0) return null;
     const cases = [...unfinished].filter((entry): entry is CasesByFile[number] => entry[1] !== undefined);
     return { files: [...unfinished.keys()], ...(cases.length > 0 && { cases }) };

@@ -1,6 +1,7 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { type Assignment, compare } from '../../../src/engine/completeness/compare.js';
+import { UNTIMED } from '../../../src/engine/test-file.js';
 
 const AT = 1000;
 /** Before the first run that these tests record. */
@@ -30,7 +31,7 @@ const COMPLETE = {
   lostReruns: [],
   recordedTwice: [],
   recordedByOthers: [],
-  notMeasured: [],
+  notRun: [],
   neverCame: [],
 };
 
@@ -62,6 +63,7 @@ describe('the comparison of handed out with recorded files', () => {
       ...COMPLETE,
       recorded: 0,
       notRecorded: [{ path: 'a', node_index: 2, at: 2 }],
+      nodesWithoutRecording: [2],
       neverCame: [1],
     });
   });
@@ -142,9 +144,18 @@ describe('the comparison of handed out with recorded files', () => {
     expect(compare(handedTo({ 0: ['a'] }), [ran(0, 'a'), { ...ran(0), ordinal: 8 }], 1, [restart]).lostReruns).toEqual([]);
   });
 
-  it('names files that were scheduled and never measured', () => {
+  it('counts a file that ran and had no time to measure', () => {
+    const empty = { ...ran(0, 'a', 'b[1:1]'), seconds: Float64Array.of(UNTIMED, UNTIMED) };
+    expect(compare(handedTo({ 0: ['a', 'b'] }), [empty], 1)).toEqual({ ...COMPLETE, recorded: 2 });
+  });
+
+  it('names files that were recorded, and not as run', () => {
     const scheduled = { node_index: 0, ordinal: 6, at: AT, paths: ['a', 'b'], seconds: Float64Array.of(0, 0) };
-    expect(compare(handedTo({ 0: ['a', 'b'] }), [scheduled, ran(0, 'b')], 1)).toEqual({ ...COMPLETE, recorded: 2, notMeasured: ['a'] });
+    expect(compare(handedTo({ 0: ['a', 'b'] }), [scheduled, ran(0, 'b')], 1)).toEqual({
+      ...COMPLETE,
+      recorded: 2,
+      notRun: [{ path: 'a', node_index: 0, at: AT }],
+    });
   });
 
   it('names a node of a split as absent until it records', () => {

@@ -440,7 +440,7 @@ describe('a client that acknowledges its batches', () => {
     const queue = queueOf(4);
     const [failed, unmeasured] = [run(queue, 'u-1', [0]), run(queue, 'u-2'), run(queue, 'u-3')];
     expect(queue.filesOf(0)).toEqual([0, 1, 2]);
-    const restart = { ...acknowledging, run: 'run-2', isFirstRequest: true, unmeasured: new Set([unmeasured!, 3]) };
+    const restart = { ...acknowledging, run: 'run-2', isFirstRequest: true, notRun: new Set([unmeasured!, 3]) };
     expect(pull(queue, restart)).toEqual([failed, unmeasured]);
   });
 });

@@ -1,0 +1,80 @@
+import { describe, expect, it } from 'vitest';
+import { readJsonReport } from '../../src/reports/json-report.js';
+import { ListedFiles } from '../../src/reports/known-files.js';
+import { collectResults } from '../../src/reports/report-results.js';
+
+const example = (id: string, status: string, run_time: number | null) => ({ id, file_path: './spec/shared.rb', status, run_time });
+const rspec = (errors: number, ...examples: object[]) =>
+  JSON.stringify({ version: '3.13.0', examples, summary: { errors_outside_of_examples_count: errors } });
+
+/** What a report says about these files. */
+function resultsOf(text: string, ...paths: string[]) {
+  const { cases, areAllLoaded } = readJsonReport(text);
+  const { byFile, unmatched } = collectResults(cases, new ListedFiles(paths));
+  return { byFile: Object.fromEntries(byFile), unmatched: unmatched.length, areAllLoaded };
+}
+
+describe('the JSON of RSpec', () => {
+  it('has the times of the files that ran, and says that the others were loaded', () => {
+    const examples = [example('./spec/a_spec.rb[1:1]', 'passed', 1), example('./spec/a_spec.rb[1:2]', 'failed', 2)];
+    expect(resultsOf(rspec(0, ...examples, example('./spec/b_spec.rb[1:1]', 'pending', null)), 'spec/a_spec.rb', 'spec/b_spec.rb')).toEqual(
+      {
+        byFile: {
+          'spec/a_spec.rb': { seconds: 3, isFailed: true, hasRun: true },
+          'spec/b_spec.rb': { seconds: 0, isFailed: false, hasRun: false },
+        },
+        unmatched: 0,
+        areAllLoaded: true,
+      },
+    );
+  });
+
+  it('fails for a file that could not be loaded, and does not say that any was', () => {
+    expect(resultsOf(rspec(1), 'spec/a_spec.rb')).toEqual({ byFile: {}, unmatched: 1, areAllLoaded: false });
+    expect(readJsonReport(rspec(1)).cases).toMatchObject([{ name: 'an error outside of examples', isFailed: true }]);
+    // Older versions do not count these errors.
+    expect(readJsonReport('{"examples":[]}').areAllLoaded).toBe(false);
+  });
+});
+
+describe('the JSON of Jest and vitest', () => {
+  const report = (...testResults: object[]) => JSON.stringify({ numTotalTests: 1, testResults });
+  const test = (status: string, duration = 500) => ({ fullName: 'a test', status, duration });
+
+  it('has the time of each file, from its start to its end', () => {
+    const [a, b] = [
+      { name: '/ci/src/a.test.js', status: 'passed', startTime: 1000, endTime: 3000, assertionResults: [test('passed'), test('passed')] },
+      { name: '/ci/src/b.test.js', status: 'passed', startTime: 1000, endTime: 1000, assertionResults: [test('pending', 0)] },
+    ];
+    expect(resultsOf(report(a, b), 'src/a.test.js', 'src/b.test.js').byFile).toEqual({
+      'src/a.test.js': { seconds: 2, isFailed: false, hasRun: true },
+      'src/b.test.js': { seconds: 0, isFailed: false, hasRun: false },
+    });
+  });
+
+  it('knows files without tests: one that is empty, and one that could not be loaded', () => {
+    const [empty, broken] = [
+      { name: 'a.test.js', status: 'passed', assertionResults: [] },
+      { name: 'b.test.js', status: 'failed', message: 'Cannot find module', assertionResults: [] },
+    ];
+    expect(resultsOf(report(empty, broken), 'a.test.js', 'b.test.js').byFile).toEqual({
+      'a.test.js': { seconds: 0, isFailed: false, hasRun: false },
+      'b.test.js': { seconds: 0, isFailed: true, hasRun: true },
+    });
+  });
+
+  it('keeps the failure of a file whose tests all passed', () => {
+    const file = { name: 'a.test.js', status: 'failed', assertionResults: [test('passed')] };
+    expect(resultsOf(report(file), 'a.test.js').byFile).toMatchObject({ 'a.test.js': { isFailed: true } });
+  });
+});
+
+it.each([
+  ['{"examples": [', 'it is not JSON of RSpec, Jest or vitest: '],
+  ['{"testResults": [null]}', 'it is not JSON of RSpec, Jest or vitest: '],
+  ['{"examples": [{"id": 7}]}', 'it is not JSON of RSpec, Jest or vitest: '],
+  ['{"durations": []}', 'it is JSON, but not of RSpec, Jest or vitest'],
+  ['{"testResults": 7}', 'it is JSON, but not of RSpec, Jest or vitest'],
+])('JSON of no runner is refused: %s', (text, message) => {
+  expect(() => readJsonReport(text)).toThrow(message);
+});
