@@ -41,7 +41,7 @@ export interface Listener {
 export class FaultProxy {
   readonly evidence = new Evidence();
   #requests = 0;
-  readonly #answers: { client: string; endpoint: string; answer: Answer }[] = [];
+  readonly #answers: { client: string; path: string; answer: Answer }[] = [];
 
   constructor(
     readonly operator: Operator,
@@ -98,8 +98,7 @@ export class FaultProxy {
     if (name === 'lost') return null;
     if (name in wrongAnswers) return wrongAnswers[name]!(original?.body ?? '');
     if (!(name in forgedAnswers)) return original;
-    const endpoint = endpointOf(request);
-    const earlier = this.#answers.filter(answer => answer.endpoint === endpoint && answer.answer !== original);
+    const earlier = this.#answers.filter(({ path, answer }) => path === request.path && answer !== original);
     return forgedAnswers[name as Forged](request.path, {
       otherNode: earlier.findLast(answer => answer.client !== client)?.answer ?? original,
       sameNode: earlier.findLast(answer => answer.client === client)?.answer ?? original,
@@ -113,13 +112,10 @@ export class FaultProxy {
     if (url === null) return null;
     const answer = await exchange(url, request);
     this.evidence.add(request.path, request.body, answer);
-    if (answer) this.#answers.push({ client, endpoint: endpointOf(request), answer });
+    if (answer) this.#answers.push({ client, path: request.path, answer });
     return answer;
   }
 }
-
-/** What identifies the endpoint of an answer: the path, for GET with the query. */
-const endpointOf = ({ method, target, path }: Request): string => (method === 'GET' ? target : path);
 
 async function read(incoming: IncomingMessage): Promise<Request> {
   const { method = '', url: target = '', headers } = incoming;
