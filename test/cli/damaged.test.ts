@@ -1,5 +1,5 @@
 import { randomBytes } from 'node:crypto';
-import { openSync, statSync, truncateSync, writeFileSync, writeSync } from 'node:fs';
+import { openSync, rmSync, statSync, truncateSync, writeFileSync, writeSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { initialise, manyPaths, record, startSplit } from '../harness/messages.js';
@@ -57,6 +57,21 @@ describe('a store whose file is damaged', () => {
     const { code, stderr } = await runBallast(['check', '--data-dir', dataDir]);
     expect(code).toBe(1);
     expect(stderr).toMatch(/: the file is damaged or not a store; put a backup /);
+  });
+
+  it.each(['journal-0', 'journal-1'])('is refused without its file %s, and goes on without both', async name => {
+    const { dataDir } = await usedStore();
+    rmSync(join(dataDir, name));
+    const sentence = new RegExp(
+      `${name} is missing or is not the file that was written; restore a backup, or delete journal-0 and journal-1 `,
+    );
+    expect(await serve(dataDir)).toMatchObject({ code: 1, stdout: '', stderr: expect.stringMatching(sentence) as string });
+    const checked = await runBallast(['check', '--data-dir', dataDir]);
+    expect(checked.code).toBe(1);
+    expect(checked.stdout).toMatch(sentence);
+    for (const each of ['journal-0', 'journal-1']) rmSync(join(dataDir, each), { force: true });
+    const server = await startServerOnDisk({ dataDir });
+    await record(server);
   });
 
   it('is refused with an error if it is truncated', async () => {

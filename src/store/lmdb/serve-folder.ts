@@ -1,3 +1,5 @@
+import { existsSync } from 'node:fs';
+import { join } from 'node:path';
 import type { FileLock } from '../../file-lock.js';
 import { limits } from '../../limits.js';
 import type { Logger } from '../../server/log.js';
@@ -7,6 +9,7 @@ import { type LmdbOptions, type LmdbStore, openLmdbStore } from './store.js';
 import { newJournalId, STORE_VERSION, type Tables } from './tables.js';
 import { applyPendingRuns } from './writes/apply-times.js';
 import { commit } from './writes/commit.js';
+import { JOURNAL_FILES } from './writes/journal-files.js';
 
 /**
  * Opens the store in a folder for the one process that serves it: takes the lock of the folder, and finishes the work that the last
@@ -25,10 +28,16 @@ export async function serveFolder(dataDir: string, log: Logger, options: LmdbOpt
   };
   try {
     lock = lockFolder(dataDir);
-    await upgrade(parts);
     await applyPendingRuns(parts, log);
-    parts.journal.recover();
+    await upgrade(parts);
+    const { meta, journal } = parts;
+    if (meta.get('journalHeads') && JOURNAL_FILES.every(name => !existsSync(join(dataDir, name))))
+      log.warn({ dataDir }, 'the files of the journal are gone, and with them the changes that were not in the store yet');
+    journal.recover();
     await parts.runs.settle();
+    // What was read may be on no disk: after a failed write, the system may keep it in memory and never write it. If this checkpoint
+    // fails, the next one writes it.
+    await journal.checkpoint().catch(err => log.error({ err }, 'could not move the changes in the journal to the store'));
     readers = setInterval(() => clearDeadReaders(parts, log), limits.staleReadersMilliseconds);
     return { ...store, close };
   } catch (error) {
@@ -37,18 +46,15 @@ export async function serveFolder(dataDir: string, log: Logger, options: LmdbOpt
   }
 }
 
-/** Makes the store one of this version. A store of version 9 and below, or one that was restored from a backup, gets a new journal. */
+/** Makes the store one of this version. A store of an older one, or one that was restored from a backup, gets a new journal. */
 async function upgrade(parts: Parts): Promise<void> {
   const { meta, journal, journalTurns } = parts;
-  const hasJournal = meta.get('journal') !== undefined;
-  if (meta.get('version') === STORE_VERSION && hasJournal) return;
-  if (!hasJournal) {
-    journal.read();
-    await journal.checkpoint();
-    await journalTurns.clearAsync();
-  }
+  if (meta.get('version') === STORE_VERSION && meta.get('journal') !== undefined) return;
+  await journal.moveOld();
+  await journalTurns.clearAsync();
   await commit(parts, () => {
-    if (!hasJournal) void meta.put('journal', newJournalId());
+    void meta.put('journal', newJournalId());
+    void meta.remove('journalHeads');
     void meta.put('version', STORE_VERSION);
   });
 }

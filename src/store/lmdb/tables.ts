@@ -27,7 +27,7 @@ import type {
 import { readStoreFile, type StoreFile } from './store-file.js';
 
 /** Raised when an older Ballast would misread the records of this one. src/docs/changelog.md lists the changes. */
-export const STORE_VERSION = 12;
+export const STORE_VERSION = 13;
 /** The oldest version that is read. */
 const OLDEST_VERSION = 5;
 
@@ -36,7 +36,7 @@ const OLDEST_VERSION = 5;
  * times are Millis.
  *
  * table          key                                           value
- * meta           'version' | 'nextProject' | 'nextBuild' | 'readiness' | 'checkpoint' | 'recorded' | 'known' | 'lastOrdinal' | 'backup' | 'journal'  number
+ * meta           'version' | 'nextProject' | 'nextBuild' | 'readiness' | 'checkpoint' | 'recorded' | 'known' | 'lastOrdinal' | 'backup' | 'journal' | 'journalHeads'  number
  * projects       project (1, 2, ...)                           ProjectRecord
  * projectNames   name                                          project
  * tokens         first 32 hex digits of the token's SHA-256    TokenRecord

@@ -1,10 +1,10 @@
-import { readFileSync, statSync, truncateSync, writeFileSync, writeSync } from 'node:fs';
+import { readFileSync, rmSync, statSync, truncateSync, writeFileSync, writeSync } from 'node:fs';
 import { describe, expect, it, onTestFinished } from 'vitest';
 import { limits } from '../../../src/limits.js';
-import { BLOCK_BYTES, encodeRecord } from '../../../src/store/lmdb/codecs/journal-record.js';
+import { BLOCK_BYTES, encodeHead, encodeRecord } from '../../../src/store/lmdb/codecs/journal-record.js';
 import { JournalFiles, readJournal, type WriteBytes } from '../../../src/store/lmdb/writes/journal-files.js';
 import { temporaryFolder } from '../../harness/temporary-folder.js';
-import { JOURNAL, openJournal, pathsOf, readPayloads, writeFiles } from './journal-folder.js';
+import { JOURNAL, openJournal, pathsOf, readPayloads, withHead, writeFiles } from './journal-folder.js';
 import { nextTurns } from './temporary-store.js';
 
 /** Writes that end only when they are let go, one at a time. */
@@ -94,7 +94,7 @@ describe('the files of the journal', () => {
   it('are cut when they are used again after a burst', async () => {
     const folder = temporaryFolder();
     const [first] = pathsOf(folder) as [string, string];
-    writeFileSync(first, '');
+    writeFiles(folder, fileOf(), fileOf());
     truncateSync(first, 2 * limits.keptJournalFileBytes);
     const files = openJournal(folder);
     await files.append(Buffer.from('a'));
@@ -138,25 +138,53 @@ describe('a journal that is read', () => {
     ['a record is damaged and later ones are intact', Buffer.concat([fileOf(5), damaged, fileOf(7, 8)]), fileOf(), 4, 6],
     ['the last record of a file is damaged and the other file goes on', Buffer.concat([fileOf(5), damaged]), fileOf(7), 4, 6],
     ['the first needed record is damaged', Buffer.concat([damaged, fileOf(6)]), fileOf(), 4, 5],
-    ['a file is gone', fileOf(), fileOf(7, 8), 4, 5],
   ])('is refused with advice when %s', (_, first, second, released, missing) => {
     const folder = temporaryFolder();
     writeFiles(folder, first, second);
     expect(() => readJournal(folder, JOURNAL, () => released)).toThrow(
       `cannot read the journal in ${folder}: record ${missing} is missing in journal-0 and journal-1, and later ones are there; ` +
-        'restore a backup, or delete journal-0 and journal-1 to go on without the last changes of queues',
+        'restore a backup, or delete journal-0 and journal-1 to go on without the last changes of queues and the last recorded runs',
     );
+  });
+
+  it.each<[state: string, damage: (path: string) => void]>([
+    ['is missing', path => rmSync(path)],
+    ['is emptied', path => truncateSync(path)],
+    ['is cut within its head', path => truncateSync(path, 20)],
+    ['has zeros only', path => writeFileSync(path, Buffer.alloc(statSync(path).size))],
+    ['is that of another journal', path => writeFileSync(path, Buffer.concat([encodeHead(JOURNAL + 1), fileOf(5, 6)]))],
+  ])('is refused when one of its files %s, whichever has records that are needed', (_, damage) => {
+    for (const lost of [0, 1]) {
+      for (const [first, second] of [
+        [fileOf(5, 6), fileOf(3, 4)],
+        [fileOf(7), fileOf(5, 6)],
+        [fileOf(1), fileOf()],
+      ] as const) {
+        const folder = temporaryFolder();
+        writeFiles(folder, first, second);
+        damage(pathsOf(folder)[lost]!);
+        expect(() => openJournal(folder, 4)).toThrow(
+          `cannot read the journal in ${folder}: journal-${lost} is missing or is not the file that was written; restore a backup, or delete`,
+        );
+      }
+    }
+  });
+
+  it('has no records when somebody deleted both of its files', async () => {
+    const folder = temporaryFolder();
+    const files = openJournal(folder, 4);
+    expect(await files.append(Buffer.from('a'))).toBe(5);
+    expect(readPayloads(folder, 4)).toEqual(['5: a']);
   });
 
   it('is read again when a server overwrote a file between the two', () => {
     const folder = temporaryFolder();
-    const [first, second] = pathsOf(folder) as [string, string];
-    writeFileSync(first, fileOf(1, 2));
-    writeFileSync(second, fileOf(6, 7));
+    const [first] = pathsOf(folder) as [string, string];
+    writeFiles(folder, fileOf(1, 2), fileOf(6, 7));
     let looks = 0;
     const released = () => {
       looks += 1;
-      writeFileSync(first, fileOf(3, 4, 5));
+      writeFileSync(first, withHead(fileOf(3, 4, 5)));
       return 2;
     };
     expect(readJournal(folder, JOURNAL, released).map(({ number }) => number)).toEqual([3, 4, 5, 6, 7]);
@@ -165,9 +193,7 @@ describe('a journal that is read', () => {
 
   it('goes on where it ended: a torn record is overwritten, and nothing is lost at the next start', async () => {
     const folder = temporaryFolder();
-    const [first, second] = pathsOf(folder) as [string, string];
-    writeFileSync(first, Buffer.concat([fileOf(5, 6), damaged, damaged]));
-    writeFileSync(second, fileOf(3, 4));
+    writeFiles(folder, Buffer.concat([fileOf(5, 6), damaged, damaged]), fileOf(3, 4));
     // Both files have records that are needed.
     const files = openJournal(folder, 3);
     expect(await files.append(Buffer.from('a'))).toBe(7);
@@ -177,9 +203,10 @@ describe('a journal that is read', () => {
   });
 });
 
-/** The number of blocks that are not zero: each record of these tests takes one. */
+/** The number of blocks behind the head that are not zero: each record of these tests takes one. */
 function recordsInFile(file: Buffer): number {
   let records = 0;
-  for (let at = 0; at < file.length; at += BLOCK_BYTES) if (file.subarray(at, at + BLOCK_BYTES).some(byte => byte !== 0)) records += 1;
+  for (let at = BLOCK_BYTES; at < file.length; at += BLOCK_BYTES)
+    if (file.subarray(at, at + BLOCK_BYTES).some(byte => byte !== 0)) records += 1;
   return records;
 }

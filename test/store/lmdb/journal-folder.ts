@@ -1,6 +1,7 @@
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { onTestFinished } from 'vitest';
+import { encodeHead } from '../../../src/store/lmdb/codecs/journal-record.js';
 import { JOURNAL_FILES, JournalFiles, readJournal, type WriteBytes } from '../../../src/store/lmdb/writes/journal-files.js';
 
 export const JOURNAL = 77;
@@ -19,7 +20,10 @@ export function openJournal(folder: string, released = 0, write?: WriteBytes): J
 export const readPayloads = (folder: string, released = 0) =>
   readJournal(folder, JOURNAL, () => released).map(({ number, payloads }) => `${number}: ${payloads.map(String).join(' ')}`);
 
-/** Writes the content of both files. */
+/** A file of the journal with this content behind its head. */
+export const withHead = (content: Buffer) => Buffer.concat([encodeHead(JOURNAL), content]);
+
+/** Writes both files, with this content behind their heads. */
 export function writeFiles(folder: string, ...contents: readonly [Buffer, Buffer]): void {
-  for (const [i, path] of pathsOf(folder).entries()) writeFileSync(path, contents[i]!);
+  for (const [i, path] of pathsOf(folder).entries()) writeFileSync(path, withHead(contents[i]!));
 }

@@ -40,7 +40,7 @@ async function survivesPowerCut(steps: readonly Step[], cut: number, part: numbe
   const images = [Buffer.alloc(size), Buffer.alloc(size)] as const;
   for (const write of log.slice(0, torn)) images[write.file]!.set(write.bytes, write.at);
   if (kept > skipped) images[file]!.set(bytes.subarray(skipped, kept), at + skipped);
-  writeFiles(folder, ...images);
+  writeFiles(folder, images[0].subarray(BLOCK_BYTES), images[1].subarray(BLOCK_BYTES));
 
   const found = wordsIn(folder, released);
   const from = appended.indexOf(found[0] ?? '');

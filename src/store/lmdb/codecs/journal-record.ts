@@ -22,6 +22,17 @@ export interface JournalRecord {
   payloads: Buffer[];
 }
 
+/** The first block of each file: a record with the number 0, which is never overwritten. Without it, a file is not what was written. */
+export function encodeHead(journal: number): Buffer {
+  return encodeRecord(journal, 0, [], Buffer.alloc(BLOCK_BYTES));
+}
+
+/** Whether a file begins with the head of a journal. */
+export function hasHead(file: Buffer, journal: number): boolean {
+  const [head] = recordsIn(file.subarray(0, BLOCK_BYTES), journal, -1);
+  return head?.number === 0;
+}
+
 /** Encodes a record into the start of `room`, or into a new buffer if it is larger. Returns its bytes. */
 export function encodeRecord(journal: number, number: number, payloads: readonly Uint8Array[], room: Buffer): Buffer {
   let end = CONTENT_AT;

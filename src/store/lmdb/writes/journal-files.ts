@@ -1,10 +1,22 @@
-import { closeSync, constants, fdatasync, fdatasyncSync, fstatSync, ftruncate, openSync, readFileSync, write } from 'node:fs';
+import {
+  closeSync,
+  constants,
+  fdatasync,
+  fdatasyncSync,
+  fstatSync,
+  ftruncate,
+  openSync,
+  readFileSync,
+  readSync,
+  write,
+  writeSync,
+} from 'node:fs';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
 import { apiErrors } from '../../../api-error.js';
 import { fsyncPath } from '../../../fsync.js';
 import { limits } from '../../../limits.js';
-import { encodeRecord, type JournalRecord, recordsIn } from '../codecs/journal-record.js';
+import { BLOCK_BYTES, encodeHead, encodeRecord, hasHead, type JournalRecord, recordsIn } from '../codecs/journal-record.js';
 import type { Failure } from './failure.js';
 
 /** The files of the journal. Both have records only until a checkpoint. */
@@ -58,6 +70,7 @@ export class JournalFiles {
   #waiting: Waiting | null = null;
   #isWriting = false;
   #error: Error | null = null;
+  #written = 0;
   /** For the record that is being written. */
   readonly #room = Buffer.allocUnsafe(ROOM_BYTES);
 
@@ -71,9 +84,14 @@ export class JournalFiles {
     return this.#files.length > 0;
   }
 
+  /** The bytes of all records that were written since the files were opened. */
+  get written(): number {
+    return this.#written;
+  }
+
   /**
-   * Opens the files to append records after the last one. Only the process that serves the folder may do that. Throws a sentence when it
-   * fails.
+   * Opens the files to append records after the last one. Files without a head get one. Only the process that serves the folder may do
+   * that. Throws a sentence when it fails.
    *
    * @param journal its id, as in `readJournal`
    * @param last the number of the last record that exists or existed
@@ -83,7 +101,7 @@ export class JournalFiles {
     this.#journal = journal;
     this.#last = last;
     this.#released = last - records.length;
-    this.#files = JOURNAL_FILES.map(name => openFile(this.folder, name));
+    this.#files = JOURNAL_FILES.map(name => openFile(this.folder, name, journal));
     fsyncPath(this.folder);
     for (const { file, number, end } of records) {
       this.#current = file;
@@ -105,7 +123,7 @@ export class JournalFiles {
     const other = 1 - this.#current;
     const file = this.#files[other];
     if (!file || file.last > this.#released) return;
-    file.end = 0;
+    file.end = BLOCK_BYTES;
     this.#current = other;
   }
 
@@ -139,7 +157,7 @@ export class JournalFiles {
     const record = encodeRecord(this.#journal, number, payloads, this.#room);
     file.last = number;
     file.end += record.length;
-    if (from === 0 && file.bytes > limits.keptJournalFileBytes) {
+    if (from === BLOCK_BYTES && file.bytes > limits.keptJournalFileBytes) {
       await truncate(file.descriptor, limits.keptJournalFileBytes);
       file.bytes = limits.keptJournalFileBytes;
     }
@@ -150,6 +168,7 @@ export class JournalFiles {
       file.bytes += zeros.length;
     }
     await this.#writeAt(file, record, from);
+    this.#written += record.length;
     this.#last = number;
     return number;
   }
@@ -169,13 +188,17 @@ export class JournalFiles {
   }
 }
 
-function openFile(folder: string, name: string): OpenFile {
+function openFile(folder: string, name: string, journal: number): OpenFile {
   const path = join(folder, name);
   try {
     const descriptor = openSync(path, FLAGS, 0o600);
-    // What was read may be in the memory of the system only, if the last process was killed while it wrote.
-    fdatasyncSync(descriptor);
-    return { descriptor, bytes: fstatSync(descriptor).size, end: 0, last: 0 };
+    const head = Buffer.alloc(BLOCK_BYTES);
+    readSync(descriptor, head, 0, BLOCK_BYTES, 0);
+    if (!hasHead(head, journal)) {
+      writeSync(descriptor, encodeHead(journal), 0, BLOCK_BYTES, 0);
+      fdatasyncSync(descriptor);
+    }
+    return { descriptor, bytes: fstatSync(descriptor).size, end: BLOCK_BYTES, last: 0 };
   } catch (error) {
     throw new Error(`cannot open ${path}: ${(error as Error).message}; the user of the server must own it`, { cause: error });
   }
@@ -197,15 +220,21 @@ export interface FoundRecord extends JournalRecord {
  * Reads the records that are still needed, in order. A server may write and overwrite records meanwhile. Every record that was on disk
  * before and that `released` does not include is found.
  *
- * Records are written one after another, so the intact ones have consecutive numbers. Throws a sentence when one is missing.
+ * Records are written one after another, so the intact ones have consecutive numbers. Throws a sentence when one or a file is missing. If
+ * both files are, there is no record: somebody deleted them to go on without.
  *
  * @param journal the id of the journal; the files may have records of another one, which are ignored
  * @param released returns the number up to which records are needed no longer, as it is on disk now
+ * @param hasHeads false: nothing shows that the files have heads
  */
-export function readJournal(folder: string, journal: number, released: () => number): FoundRecord[] {
+export function readJournal(folder: string, journal: number, released: () => number, hasHeads = true): FoundRecord[] {
   let missing = 0;
   for (let attempt = 0; attempt < READ_ATTEMPTS; attempt++) {
-    const contents = JOURNAL_FILES.map(name => readFile(join(folder, name)));
+    const files = JOURNAL_FILES.map(name => readFile(join(folder, name)));
+    const contents = files.map(file => file ?? Buffer.alloc(0));
+    const lost = JOURNAL_FILES.filter((_, i) => !hasHead(contents[i]!, journal));
+    if (hasHeads && lost.length > 0 && files.some(file => file !== null))
+      throw damaged(folder, `${lost.join(' and ')} is missing or is not the file that was written`);
     // After the files: a record that was overwritten before it was read is released.
     const after = released();
     const records = contents.flatMap((content, file) => Array.from(recordsIn(content, journal, after), record => ({ ...record, file })));
@@ -215,18 +244,21 @@ export function readJournal(folder: string, journal: number, released: () => num
     // A server may have gone on in the first file while the second one was read.
     missing = after + 1 + gap;
   }
-  const files = JOURNAL_FILES.join(' and ');
-  throw new Error(
-    `cannot read the journal in ${folder}: record ${missing} is missing in ${files}, and later ones are there; ` +
-      `restore a backup, or delete ${files} to go on without the last changes of queues`,
+  throw damaged(folder, `record ${missing} is missing in ${JOURNAL_FILES.join(' and ')}, and later ones are there`);
+}
+
+function damaged(folder: string, what: string): Error {
+  return new Error(
+    `cannot read the journal in ${folder}: ${what}; restore a backup, or delete ${JOURNAL_FILES.join(' and ')} to go on without the last changes of queues and the last recorded runs`,
   );
 }
 
-function readFile(path: string): Buffer {
+/** Null: there is no file. */
+function readFile(path: string): Buffer | null {
   try {
     return readFileSync(path);
   } catch (error) {
-    if ((error as NodeJS.ErrnoException).code === 'ENOENT') return Buffer.alloc(0);
+    if ((error as NodeJS.ErrnoException).code === 'ENOENT') return null;
     throw new Error(`cannot read ${path}: ${(error as Error).message}`, { cause: error });
   }
 }

@@ -35,8 +35,8 @@ export class Journal {
   readonly #checkpointing = new Map<string, Buffer[]>();
   /** Runs that the last read found and that were not in the tables then. */
   #runsRead: readonly NewSubset[] = [];
-  /** Bytes in the journal that wait for a checkpoint. */
-  #bytes = 0;
+  /** How many of the bytes that were written to the files a checkpoint has in the tables. */
+  #movedBytes = 0;
   /** Numbers of records: the last one of the last checkpoint, and the last one on disk. */
   #checkpointed = 0;
   #last = 0;
@@ -65,7 +65,7 @@ export class Journal {
 
   #openTurn(): OpenTurn {
     this.store.diskSpace.assert();
-    if (this.#bytes >= limits.pendingJournalBytes)
+    if (this.files.written - this.#movedBytes >= limits.pendingJournalBytes)
       throw apiErrors.overloaded('memory', 'too much of the journal waits for a checkpoint', limits.retryAfterSeconds);
     return (this.#turn ??= this.#begin());
   }
@@ -95,10 +95,19 @@ export class Journal {
 
   /** Reads the changes that an earlier process left, opens the files for more, and schedules a checkpoint. */
   recover(): void {
+    const { meta } = this.store;
     const records = this.#read();
-    this.files.open(this.store.meta.get('journal')!, this.#last, records);
+    this.files.open(meta.get('journal')!, this.#last, records);
+    if (!meta.get('journalHeads')) meta.putSync('journalHeads', 1);
     for (const run of this.#runsRead) this.runs.add(run);
     if (this.turns > 0) this.#checkpoints.runWithin(limits.checkpointMilliseconds);
+  }
+
+  /** Moves the changes in files of an older layout to the tables. */
+  async moveOld(): Promise<void> {
+    this.#read();
+    for (const run of this.#runsRead) this.runs.add(run);
+    await this.checkpoint();
   }
 
   /** Reads the changes that no checkpoint has written, and leaves them in place. A server may be writing the journal. */
@@ -112,19 +121,18 @@ export class Journal {
       root.resetReadTxn();
       return meta.get('checkpoint') ?? 0;
     };
-    const records = readJournal(this.files.folder, meta.get('journal') ?? 0, checkpointed);
+    const records = readJournal(this.files.folder, meta.get('journal') ?? 0, checkpointed, meta.get('journalHeads') === 1);
     this.#checkpointed = meta.get('checkpoint') ?? 0;
     this.#pending.clear();
-    this.#bytes = 0;
     this.#last = this.#checkpointed;
     const runs: NewSubset[] = [];
-    const keep = (number: number, turn: Turn, bytes: number) => this.#keep(number, encodeTurn(turn).changes, bytes);
+    const keep = (number: number, turn: Turn) => this.#keep(number, encodeTurn(turn).changes);
     // Store version 9 and below had no files.
-    for (const { key, value } of journalTurns.getRange({ start: this.#checkpointed + 1 })) keep(key, toTurn(value), 0);
+    for (const { key, value } of journalTurns.getRange({ start: this.#checkpointed + 1 })) keep(key, toTurn(value));
     for (const { number, payloads } of records) {
       for (const payload of payloads) {
         if (isRun(payload)) runs.push(decodeRun(payload));
-        keep(number, isRun(payload) ? [] : decodeTurn(payload), payload.length);
+        keep(number, isRun(payload) ? [] : decodeTurn(payload));
       }
     }
     const recorded = meta.get('recorded') ?? 0;
@@ -147,6 +155,7 @@ export class Journal {
     // A server of an older version may have made the store, and the changes are encoded for this one.
     await meta.put('version', STORE_VERSION);
     await meta.remove('journal');
+    await meta.remove('journalHeads');
   }
 
   #begin(): OpenTurn {
@@ -167,23 +176,18 @@ export class Journal {
     const number = await this.files.append(...payloads);
     this.store.failure.assert();
     this.store.committed((performance.now() - begun) / 1000);
-    this.#keep(
-      number,
-      changes,
-      payloads.reduce((sum, { length }) => sum + length, 0),
-    );
+    this.#keep(number, changes);
     this.#checkpoints.runWithin(limits.checkpointMilliseconds);
-    if (this.#bytes >= limits.pendingJournalBytes / 8) this.#checkpoints.run().catch(() => {});
+    if (this.files.written - this.#movedBytes >= limits.pendingJournalBytes / 8) this.#checkpoints.run().catch(() => {});
   }
 
-  #keep(number: number, changes: EncodedTurn['changes'], bytes: number): void {
+  #keep(number: number, changes: EncodedTurn['changes']): void {
     for (const [queue, change] of changes) {
       const pending = this.#pending.get(queue);
       if (pending) pending.push(change);
       else this.#pending.set(queue, [change]);
     }
     this.#last = number;
-    this.#bytes += bytes;
   }
 
   async #checkpoint(): Promise<void> {
@@ -191,7 +195,7 @@ export class Journal {
     // The checkpoint then has all records of the other file.
     this.files.alternate();
     await this.#saving;
-    const [last, bytes] = [this.#last, this.#bytes];
+    const [last, { written }] = [this.#last, this.files];
     for (const [queue, changes] of this.#pending) this.#checkpointing.set(queue, [...(this.#checkpointing.get(queue) ?? []), ...changes]);
     this.#pending.clear();
     try {
@@ -205,7 +209,7 @@ export class Journal {
     }
     this.files.release(last);
     this.#checkpointed = last;
-    this.#bytes -= bytes;
+    this.#movedBytes = written;
     this.#checkpointing.clear();
   }
 }
