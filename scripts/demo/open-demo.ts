@@ -26,6 +26,8 @@ export interface DemoOptions {
   clock?: () => number;
   /** See Past. */
   isExact?: boolean;
+  /** Called while the builds are made, with the part of them that is. It may throw to end the demo. */
+  progressed?: (part: number) => void;
 }
 
 export interface Demo {
@@ -43,10 +45,19 @@ export interface Demo {
 const DAY = 86_400_000;
 
 /** Makes the builds in a folder, then serves it. */
-export async function openDemo({ dataDir, port, seed, days, now, clock, isExact = false }: DemoOptions): Promise<Demo> {
+export async function openDemo({
+  dataDir,
+  port,
+  seed,
+  days,
+  now,
+  clock,
+  isExact = false,
+  progressed = () => {},
+}: DemoOptions): Promise<Demo> {
   const config = parseConfig({ port: String(port), dataDir, logLevel: 'error', leaseFactor: '3', leaseGraceSeconds: '60' });
   const log = openLog(config.logLevel);
-  const { live, secret } = await makeBuilds(config, log, { seed, days, now, linkedAt: clock ?? Date.now, isExact });
+  const { live, secret } = await makeBuilds(config, log, { seed, days, now, linkedAt: clock ?? Date.now, isExact, progressed });
   const service = await openService(config, log, clock && { now: clock });
   return {
     url: service.url,
@@ -64,7 +75,14 @@ type Config = ReturnType<typeof parseConfig>;
 async function makeBuilds(
   config: Config,
   log: ReturnType<typeof openLog>,
-  { seed, days, now, linkedAt, isExact }: Pick<DemoOptions, 'seed' | 'days' | 'now'> & { linkedAt: () => number; isExact: boolean },
+  {
+    seed,
+    days,
+    now,
+    linkedAt,
+    isExact,
+    progressed,
+  }: Required<Pick<DemoOptions, 'seed' | 'days' | 'now' | 'isExact' | 'progressed'>> & { linkedAt: () => number },
 ) {
   const { dataDir, leaseFactor, leaseGraceSeconds, queueCacheBytes } = config;
   const pullCost = toWeight(config.pullCostSeconds);
@@ -78,12 +96,21 @@ async function makeBuilds(
   const store = await serveFolder(dataDir, log, { queues: { pullCost, lease, cacheBytes: queueCacheBytes } });
   const threads = await startThreads({ dataDir, tokenHeader: '', pullCost }, config.workers, false, log);
   try {
+    const parts = projects.map(() => 0);
     const summaries = new Summaries(store, new WorkerPool(store, threads, config.workers, () => {}), now);
+    const noteProgress = (i: number) => (part: number) => {
+      parts[i] = part;
+      progressed(parts.reduce((sum, each) => sum + each, 0) / parts.length);
+    };
     const live = await Promise.all(
       projects.map(async (project, i): Promise<LiveProject & { ciRuns: number }> => {
         const { id, token } = await createProject(store.access, project.name, now - days * DAY);
         const calendar = new Calendar(project, 1000 * seed + i, now, days);
-        return { token, calendar, ...(await playPast({ store, project: id, pullCost, clock, summaries, isExact }, calendar)) };
+        return {
+          token,
+          calendar,
+          ...(await playPast({ store, project: id, pullCost, clock, summaries, isExact, progressed: noteProgress(i) }, calendar)),
+        };
       }),
     );
     await summaries.end();

@@ -29,12 +29,13 @@ export interface Past {
   /** The clock of the leases. */
   clock: { millis: number };
   summaries: Summaries;
-  /**
-   * The same seed makes the same plans, too, and playing takes longer. Otherwise runs that are recorded at the same time may change places,
-   * and times in memory are more exact than those on disk.
-   */
+  /** The same seed makes the same plans, too, and playing takes longer. Otherwise runs that are recorded at the same time may change places. */
   isExact?: boolean;
+  /** Called before each CI run with the part of the time that is played. It may throw to end the play. */
+  progressed?: (part: number) => void;
 }
+
+const DAY = 86_400_000;
 
 type Recording = RunningNode & { request: RecordRequest };
 
@@ -55,6 +56,7 @@ export async function playPast(past: Past, calendar: Calendar): Promise<{ runnin
     for (const { run } of due) if (!unfinished.has(run)) past.summaries.note(past.project, run.build);
   };
   for (const run of calendar.past()) {
+    past.progressed?.(1 - (calendar.now - run.at) / (DAY * calendar.days));
     ciRuns += 1;
     await recordUntil(run.at);
     const nodes = run.project.mode === 'queue' ? await playQueue(past, run, calendar.now) : await playSplit(past, run, calendar.now);

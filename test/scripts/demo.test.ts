@@ -1,4 +1,9 @@
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { readdirSync } from 'node:fs';
+import { type AddressInfo, createServer } from 'node:net';
+import { fileURLToPath } from 'node:url';
+import { afterAll, beforeAll, describe, expect, it, onTestFinished } from 'vitest';
 import { Calendar } from '../../scripts/demo/calendar.js';
 import { playLive } from '../../scripts/demo/live.js';
 import { type NodeRequest, startNode } from '../../scripts/demo/node.js';
@@ -95,6 +100,46 @@ describe('the demo', () => {
     expect(failures[0]).toMatch(/answered 403/);
   });
 });
+
+describe('npm run demo', () => {
+  it('ends at once when its port is in use, and takes a free one when that is the usual one', async () => {
+    const other = createServer().listen(0, '127.0.0.1');
+    onTestFinished(() => void other.close());
+    await once(other, 'listening');
+    const { port } = other.address() as AddressInfo;
+    const { child, folder, stderr } = startDemo('--port', String(port), '--days', '60');
+    expect((await once(child, 'close'))[0]).toBe(1);
+    expect(stderr()).toMatch(
+      new RegExp(`^demo: port ${port} cannot be used \\(.*EADDRINUSE.*\\): give another --port, or 0 for a free one\n$`),
+    );
+    expect(readdirSync(folder)).toEqual([]);
+  });
+
+  it.each(['SIGINT', 'SIGTERM'] as const)('leaves nothing behind when %s interrupts it while it makes builds', async signal => {
+    const { child, folder, stderr } = startDemo('--port', '0', '--days', '60');
+    const ended = once(child, 'close');
+    await expect.poll(() => readdirSync(folder).length, { timeout: 20_000 }).toBe(1);
+    await expect.poll(stderr).toContain('making the builds of 60 days');
+    child.kill(signal);
+    child.kill(signal);
+    expect((await ended)[0]).toBe(0);
+    expect(readdirSync(folder)).toEqual([]);
+  });
+});
+
+/** Starts the program of the demo with a folder of its own for temporary files. */
+function startDemo(...args: string[]) {
+  const folder = temporaryFolder();
+  const program = fileURLToPath(new URL('../../scripts/demo.js', import.meta.url));
+  const child = spawn(process.execPath, [program, ...args], {
+    env: { ...process.env, TMPDIR: folder },
+    stdio: ['ignore', 'ignore', 'pipe'],
+  });
+  onTestFinished(() => void child.kill('SIGKILL'));
+  let text = '';
+  child.stderr.setEncoding('utf8').on('data', (more: string) => (text += more));
+  return { child, folder, stderr: () => text };
+}
 
 /** A node that asks for its files now. */
 function runningNodes() {
