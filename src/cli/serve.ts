@@ -82,7 +82,8 @@ export async function serve(config: Config, unknown: string[]): Promise<void> {
     print(service.firstLink);
   }
   if (adminUrl) print(`Metrics are at ${adminUrl}/metrics`);
-  print(`Ballast listens on ${url} (data in ${config.dataDir})`);
+  const notes = [`data in ${config.dataDir}`, ...(service.slowerServer ? [service.slowerServer] : [])];
+  print(`Ballast listens on ${url} (${notes.join('; ')})`);
 }
 
 /** Returns false after the window of the terminal was closed, which must stop the server. */

@@ -16,7 +16,8 @@ export interface ChosenAdapter {
 
 /** Rejects if uWebSockets.js is configured and no package has a binary that loads here. */
 export async function chooseAdapter(name: HttpServerName): Promise<ChosenAdapter> {
-  if (name === 'node') return { name, open: openNodeAdapter(limits), logLine: 'HTTP server: node:http, as configured' };
+  if (name === 'node')
+    return { name, open: openNodeAdapter(limits), logLine: 'HTTP server: node:http, which takes more processor time, as configured' };
   try {
     const { uws, packageName } = await loadUwebsockets();
     const reason = name === 'auto' ? 'which has a binary for this machine' : 'as configured';

@@ -39,6 +39,8 @@ export interface Service {
   url: string;
   /** The address of the admin port; null: there is none. */
   adminUrl: string | null;
+  /** Which HTTP server answers, and why, if it is the slower one; else null. */
+  slowerServer: string | null;
   /** The token of the project that the first start creates; null at every other start. */
   firstToken: string | null;
   /** The address that signs in to the dashboard, once; null at every start but the first, and without a dashboard. */
@@ -151,7 +153,7 @@ export async function openService(
     });
     const sources: MetricSources = {
       version,
-      httpServer: adapter,
+      httpServer: adapter.name,
       connections: () => http.connections,
       requestsInFlight: () => http.requestsInFlight,
       reservedBytes: () => memory.reservedBytes,
@@ -174,7 +176,9 @@ export async function openService(
     const address = context.dashboard && (await noteAddress(config, ports, store, log));
     const firstLink = isFirstStart && address !== null ? await newSignInUrl(store, address, now()) : null;
     const summarize = () => summarizer.flush();
-    return { ...ports, firstToken, firstLink, sweep, summarize, renew: () => http.reloadCertificate(), close };
+    const slowerServer = adapter.name === 'node' ? adapter.logLine : null;
+    const renew = () => http.reloadCertificate();
+    return { ...ports, slowerServer, firstToken, firstLink, sweep, summarize, renew, close };
   } catch (error) {
     await close();
     throw error;
@@ -204,7 +208,7 @@ async function openPorts(config: Config, context: Context, observer: Observer, m
   try {
     const http = await listen(options, request => route(onMainPort, request), log, observer);
     log.info(adapter.logLine);
-    return { http, admin, adapter: adapter.name };
+    return { http, admin, adapter };
   } catch (error) {
     await admin?.drain();
     throw error;

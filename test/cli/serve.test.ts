@@ -30,6 +30,11 @@ describe('the first start', () => {
     expect((await new Client(second.url, token).get('/v1/builds')).json.data).toHaveLength(1);
   });
 
+  it('says that node:http answers, and why', async () => {
+    const { stdout } = await spawnServer({ env: { BALLAST_HTTP_SERVER: 'node' } });
+    expect(stdout()).toMatch(/ \(data in .*; HTTP server: node:http, which takes more processor time, as configured\)\n$/);
+  });
+
   it('with BALLAST_BOOTSTRAP_TOKEN creates the project "default" with that token, and prints none', async () => {
     const dataDir = temporaryFolder();
     const server = await spawnServer({ dataDir, token: 'bootstrap-token-of-at-least-32-characters' });
