@@ -15,7 +15,7 @@ interface Waiting {
 }
 
 /**
- * Compares builds one at a time, so that worker threads stay free for nodes. Projects take turns. Requests for the same build share
+ * Compares builds one at a time, so that where there are several worker threads the others stay free for nodes. Projects take turns. Requests for the same build share
  * a comparison, and those that wait share a timer.
  */
 export class CompletenessChecker {

@@ -17,7 +17,7 @@ import { KnownLists } from './known-lists.js';
 import { listNameOf } from './listed-body.js';
 import type { CompletenessJson, Json } from './reads.js';
 import { isSmallBuild, isSmallSubject } from './small-reads.js';
-import type { PostTask, Prepared, ReadTask, TaskAnswer } from './task.js';
+import type { Lane, PostTask, Prepared, ReadTask, TaskAnswer } from './task.js';
 import type { TaskRunner } from './threads.js';
 import type { TrendJson } from './trend-reads.js';
 
@@ -41,37 +41,31 @@ export interface BuildJson {
 /** What is asked about a CI run. */
 export type InsightJob = keyof typeof insightReads;
 
-/** The owner of what people read about builds, for all projects. */
-const INSIGHTS = 'insights';
-/** The owner of the comparisons of builds, for all projects. */
-const COMPARISONS = 'comparisons';
-/** The owner of the summaries of builds, for all projects. */
-const SUMMARIES = 'summaries';
-/** The owner of builds that are played, for all projects. */
-const WHAT_IFS = 'what-ifs';
+/** The owners of what people read about builds, of comparisons, of summaries and of builds that are played, for all projects. */
+const [INSIGHTS, COMPARISONS, SUMMARIES, WHAT_IFS] = ['insights', 'comparisons', 'summaries', 'what-ifs'] as const;
 
 /** A line of a project, or one of those above. */
 type Owner = ReturnType<typeof lineOf>;
 
 /** Performs work that would delay other requests. The waiting work is bounded, and projects take turns. */
 export class WorkerPool {
-  /** The suites of one project do not delay those of another. */
-  readonly #turns: FairSemaphore;
-  /** Insights are read one at a time, so that worker threads stay free for nodes. */
+  /** The suites of one project do not delay those of another, and what people read delays no suite. */
+  readonly #turns: Record<Lane, FairSemaphore>;
+  /** Insights are read one at a time. */
   readonly #insights = new FairSemaphore(1);
   /** The lists of test files that were sent before. */
   readonly lists = new KnownLists();
   /** The plans that were made before. */
   readonly plans: PlanCache;
 
-  /** @param atOnce how many tasks the runner gets at a time: one more than its threads, so that no thread waits for the main thread */
+  /** @param atOnce how many tasks for nodes the runner gets at a time: one more than its threads, so that no thread waits for the main thread */
   constructor(
     readonly store: Store,
     readonly runner: TaskRunner,
     atOnce: number,
     readonly ran: Ran = () => {},
   ) {
-    this.#turns = new FairSemaphore(atOnce);
+    this.#turns = { nodes: new FairSemaphore(atOnce), people: new FairSemaphore(2) };
     this.plans = new PlanCache(store.timings);
   }
 
@@ -110,6 +104,7 @@ export class WorkerPool {
       return this.runner.run(
         { ...due, base, version: due.project === null ? undefined : known },
         due.body.map(({ buffer }) => buffer as ArrayBuffer),
+        'nodes',
       );
     };
     const { list, times, ...prepared } = (await this.#run(owner, task.job, begin, { hasLeft })) as Prepared<K>;
@@ -167,7 +162,7 @@ export class WorkerPool {
     return this.#insight({ kind: 'read', job, subject }, asker) as Promise<TrendJson>;
   }
 
-  /** A part of a request to play a build. They run one at a time, so that worker threads stay free for nodes. */
+  /** A part of a request to play a build. They run one at a time. */
   async whatIf<K extends 'prepareWhatIf' | 'playVariants' | 'playCuts'>(
     job: K,
     subject: Parameters<Reads[K]>[1],
@@ -182,7 +177,8 @@ export class WorkerPool {
 
   /** The numbers of waiting tasks, running tasks and threads. */
   get load(): { waiting: number; running: number; threads: number } {
-    return { waiting: this.#turns.waiting, running: this.#turns.running, threads: this.runner.threads };
+    const { nodes, people } = this.#turns;
+    return { waiting: nodes.waiting + people.waiting, running: nodes.running + people.running, threads: this.runner.threads };
   }
 
   close(): Promise<void> {
@@ -213,7 +209,7 @@ export class WorkerPool {
   ): Promise<Awaited<ReturnType<Reads[K]>>> {
     const begin = async () => {
       await this.store.maintenance.publishRuns();
-      return this.runner.run(task as unknown as ReadTask, []);
+      return this.runner.run(task as unknown as ReadTask, [], laneOf(owner));
     };
     const value = isHere ? reads[task.job](this.store, task.subject as never) : this.#run(owner, task.job, begin, options);
     return (await value) as Awaited<ReturnType<Reads[K]>>;
@@ -225,13 +221,14 @@ export class WorkerPool {
     begin: () => Promise<TaskAnswer>,
     { hasLeft, isPage = false, isUnderWay = false }: TaskOptions,
   ): Promise<unknown> {
+    const turns = this.#turns[laneOf(owner)];
     if (!isUnderWay) {
       const load = 'too many large test suites at once';
-      assertRoom({ isPage: false }, this.#turns.waiting, limits.waitingJobs, load);
-      assertRoom({ isPage }, this.#turns.waitingOf(owner), limits.waitingJobsPerProject, load);
+      assertRoom({ isPage: false }, turns.waiting, limits.waitingJobs, load);
+      assertRoom({ isPage }, turns.waitingOf(owner), limits.waitingJobsPerProject, load);
     }
     const asked = performance.now();
-    const answer = await this.#turns.run(owner, async () => {
+    const answer = await turns.run(owner, async () => {
       // The client may have left meanwhile.
       if (hasLeft()) throw apiErrors.clientLeft();
       const began = performance.now();
@@ -246,3 +243,6 @@ export class WorkerPool {
     throw new ApiError(status, errors, headers, undefined, reason);
   }
 }
+
+/** CI jobs wait in the lines of their projects, and for comparisons. */
+const laneOf = (owner: Owner | null): Lane => (typeof owner === 'string' && owner !== COMPARISONS ? 'people' : 'nodes');

@@ -58,6 +58,9 @@ export interface WorkerSetup extends TaskSetup {
   dataDir: string;
 }
 
+/** Who waits for a task: a CI node or its job, or people who read about builds. Each has threads of its own. */
+export type Lane = 'nodes' | 'people';
+
 /** The fields of an ApiError, because a class instance cannot be passed between threads. */
 export type TaskAnswer =
   | { value: unknown }

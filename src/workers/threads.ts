@@ -3,11 +3,11 @@ import type { Store } from '../engine/ports/store.js';
 import { limits } from '../limits.js';
 import type { Logger } from '../server/log.js';
 import { perform } from './perform.js';
-import type { Task, TaskAnswer, TaskSetup, WorkerSetup } from './task.js';
+import type { Lane, Task, TaskAnswer, TaskSetup, WorkerSetup } from './task.js';
 
 /** Performs tasks. */
 export interface TaskRunner {
-  run(task: Task, transferList: ArrayBuffer[]): Promise<TaskAnswer>;
+  run(task: Task, transferList: ArrayBuffer[], lane: Lane): Promise<TaskAnswer>;
   readonly threads: number;
   close(): Promise<void>;
 }
@@ -16,30 +16,36 @@ export interface TaskRunner {
 const WARM_UP_ROUNDS = 6;
 
 /**
- * Starts worker threads. With `isWarm` it waits for the first, so that a worker that cannot start is noticed now, not at the first
+ * Starts worker threads: some for nodes, and one for people, which is there only while it is used. What people read may take seconds, and a
+ * thread does one task after another. With `isWarm` it waits for the first, so that a worker that cannot start is noticed now, not at the first
  * large suite. The thread warms up later, because the nodes that waited for the start of the server need the processor first.
  */
 export async function startThreads(setup: WorkerSetup, most: number, isWarm: boolean, log: Logger): Promise<TaskRunner> {
-  const piscina = new Piscina({
-    filename: new URL('./worker.js', import.meta.url).href,
-    workerData: setup,
-    minThreads: isWarm ? 1 : 0,
-    maxThreads: most,
-    idleTimeout: limits.idleThreadMilliseconds,
-  });
-  if (isWarm) await untilStarted(piscina);
-  const tryWarmUp = () => warmUp(piscina).catch((err: unknown) => log.debug({ err }, 'could not warm up a worker thread'));
+  const open = (lane: Lane, minThreads: number, maxThreads: number) => {
+    const filename = new URL('./worker.js', import.meta.url).href;
+    const piscina = new Piscina({
+      filename,
+      workerData: { ...setup, lane },
+      minThreads,
+      maxThreads,
+      idleTimeout: limits.idleThreadMilliseconds,
+    });
+    // A failure in a task rejects that task. This error means that a thread could not start, or died between tasks.
+    piscina.on('error', err => log.error({ err }, 'a worker thread failed'));
+    return piscina;
+  };
+  const lanes = { nodes: open('nodes', isWarm ? 1 : 0, most), people: open('people', 0, 1) };
+  if (isWarm) await untilStarted(lanes.nodes);
+  const tryWarmUp = () => warmUp(lanes.nodes).catch((err: unknown) => log.debug({ err }, 'could not warm up a worker thread'));
   const warmUpTimer = isWarm ? setTimeout(tryWarmUp, limits.warmUpDelayMilliseconds) : undefined;
-  // A failure in a task rejects that task. This error means that a thread could not start, or died between tasks.
-  piscina.on('error', err => log.error({ err }, 'a worker thread failed'));
   return {
-    run: (task, transferList) => piscina.run(task, { transferList }) as Promise<TaskAnswer>,
+    run: (task, transferList, lane) => lanes[lane].run(task, { transferList }) as Promise<TaskAnswer>,
     get threads() {
-      return piscina.threads.length;
+      return lanes.nodes.threads.length + lanes.people.threads.length;
     },
-    close: () => {
+    close: async () => {
       clearTimeout(warmUpTimer);
-      return piscina.close();
+      await Promise.all([lanes.nodes.close(), lanes.people.close()]);
     },
   };
 }

@@ -9,8 +9,7 @@ import { FairSemaphore } from './fair-semaphore.js';
 import type { WorkerPool } from './pool.js';
 
 /**
- * Plays builds in worker threads, in turns of about 100 ms. One turn runs at a time, so that the other threads stay free for nodes, and
- * projects alternate. A client that leaves ends its request before the next turn.
+ * Plays builds in the worker thread for people, in turns of about 100 ms. One turn runs at a time, and projects alternate. A client that leaves ends its request before the next turn.
  */
 export class WhatIfPlayer {
   readonly #turns = new FairSemaphore(1);

@@ -5,13 +5,13 @@ import { move, transferableSymbol, valueSymbol, workerData } from 'piscina';
 import { toSegments } from '../engine/segments.js';
 import { openLmdbStore } from '../store/lmdb/store.js';
 import { perform } from './perform.js';
-import type { Task, TaskAnswer, WorkerSetup } from './task.js';
+import type { Lane, Task, TaskAnswer, WorkerSetup } from './task.js';
 
 /** The entry point of a worker thread: it takes a task and returns blocks of bytes. */
 
-lowerPriority();
+const setup = workerData as WorkerSetup & { lane: Lane };
+lowerPriority(setup.lane);
 moveFirstBuffer();
-const setup = workerData as WorkerSetup;
 const store = openLmdbStore(setup.dataDir);
 
 /** @param task null: the pool only asks whether the thread is there */
@@ -62,12 +62,13 @@ function moveFirstBuffer(): void {
   structuredClone(buffer, { transfer: [buffer] });
 }
 
-/** Lowers the thread's priority, so that the thread that answers goes first where cores are scarce. */
-function lowerPriority(): void {
+/** Lowers the thread's priority. Where cores are scarce, the thread that answers goes first, and those that work for people last. */
+function lowerPriority(lane: Lane): void {
   try {
     // Linux gives a thread an id of its own, which Node does not show.
     const thread = Number(basename(readlinkSync('/proc/thread-self')));
-    setPriority(thread, constants.priority.PRIORITY_BELOW_NORMAL);
+    const { PRIORITY_BELOW_NORMAL, PRIORITY_LOW } = constants.priority;
+    setPriority(thread, lane === 'nodes' ? PRIORITY_BELOW_NORMAL : PRIORITY_LOW);
   } catch {
     // On other systems all threads have the same priority.
   }

@@ -1,19 +1,22 @@
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import { describe, expect, it } from 'vitest';
+import type { Build } from '../../src/engine/ports/builds.js';
 import { limits } from '../../src/limits.js';
 import { pathList } from '../../src/planning/paths/path-list.js';
 import type { Asker } from '../../src/workers/asker.js';
 import type { KnownList } from '../../src/workers/known-lists.js';
 import { WorkerPool } from '../../src/workers/pool.js';
-import type { Task, TaskAnswer } from '../../src/workers/task.js';
+import type { Lane, Task, TaskAnswer } from '../../src/workers/task.js';
 import { jobOf, pageOf } from '../harness/asker.js';
 
 /** A pool with two threads, whose tasks end when they are told to; which began, in order. */
 function pool() {
   const began: Task[] = [];
   const ends: (() => void)[] = [];
-  const run = (task: Task) => {
+  const lanes: Lane[] = [];
+  const run = (task: Task, _: ArrayBuffer[], lane: Lane) => {
     began.push(task);
+    lanes.push(lane);
     return new Promise<TaskAnswer>(resolve => ends.push(() => resolve({ value: { json: '{}', outdated: [] } })));
   };
   const store = { timings: { version: () => '' }, maintenance: { refresh() {}, publishRuns() {}, publishTimings: async () => {} } };
@@ -24,7 +27,7 @@ function pool() {
     ends.shift()!();
     await nextTurn();
   };
-  return { workers, history, split, began, end };
+  return { workers, history, split, began, lanes, end };
 }
 
 it('a task gets the last list of its project, unless the project is only guessed', async () => {
@@ -47,6 +50,25 @@ it('a task gets the last list of its project, unless the project is only guessed
   ]);
   for (const _ of all) await end();
   await Promise.all(all);
+});
+
+it('what people read has a thread of its own, and what CI jobs wait for has the others', async () => {
+  const { workers, history, split, lanes, end } = pool();
+  const build = { number: 1, test_files: limits.pooledTestFiles, subsets: 1 } as Build;
+  const all: Promise<unknown>[] = [
+    history(jobOf(1)),
+    workers.summary(build, 0),
+    workers.distribution(build, pageOf(1)),
+    split(),
+    workers.distribution(build, jobOf(1)),
+  ];
+  for (const _ of all) {
+    await nextTurn();
+    await end();
+  }
+  await Promise.all(all);
+  expect(lanes.filter(lane => lane === 'people')).toHaveLength(3);
+  expect(lanes.filter(lane => lane === 'nodes')).toHaveLength(2);
 });
 
 describe('many requests for trends', () => {

@@ -56,7 +56,9 @@ export interface Comparison {
   neverCame: number[];
 }
 
-type NodesByPath = ReadonlyMap<string, ReadonlySet<number>>;
+/** Nearly every path has one node: a set for each takes most of the time of a comparison. */
+type Nodes = number | Set<number>;
+type NodesByPath = ReadonlyMap<string, Nodes>;
 type RunsByNode = ReadonlyMap<number, readonly RecordedRun[]>;
 
 /**
@@ -69,8 +71,8 @@ export function compare(
   nodeTotal: number,
   restarts: readonly Restart[] = [],
 ): Comparison {
-  const nodesByPath = new Map<string, Set<number>>();
-  const nodesByRunPath = new Map<string, Set<number>>();
+  const nodesByPath = new Map<string, Nodes>();
+  const withoutTime = new Set<string>();
   const runsByNode = new Map<number, RecordedRun[]>();
   for (const run of runs) {
     const { node_index, paths, seconds } = run;
@@ -79,17 +81,19 @@ export function compare(
     else runsByNode.set(node_index, [run]);
     for (const [i, path] of paths.entries()) {
       add(nodesByPath, path, node_index);
-      if (hasRun(seconds[i]!)) add(nodesByRunPath, path, node_index);
+      if (!hasRun(seconds[i]!)) withoutTime.add(path);
     }
   }
-  const missing = missingFiles(handed, { nodesByPath, nodesByRunPath, runsByNode });
+  if (withoutTime.size > 0)
+    for (const { paths, seconds } of runs) for (const [i, path] of paths.entries()) if (hasRun(seconds[i]!)) withoutTime.delete(path);
+  const missing = missingFiles(handed, { nodesByPath, withoutTime, runsByNode });
   const { neverHandedOut, notRecorded, ranNotRecorded } = missing;
   return {
     recorded: handed.size - neverHandedOut.length - notRecorded.length - ranNotRecorded.length,
     ...missing,
     emptyReruns: emptyReruns(runsByNode, restarts),
     lostReruns: lostReruns(runsByNode, restarts).filter(node => !notRecorded.some(({ node_index }) => node_index === node)),
-    recordedTwice: [...nodesByPath].filter(([, nodes]) => nodes.size > 1).map(([path, nodes]) => ({ path, nodes: sorted(nodes) })),
+    recordedTwice: [...nodesByPath].flatMap(([path, nodes]) => (typeof nodes === 'number' ? [] : { path, nodes: sorted(nodes) })),
     recordedByOthers: recordedByOthers(handed, nodesByPath),
     neverCame: neverCame(handed, runsByNode, nodeTotal),
   };
@@ -97,19 +101,20 @@ export function compare(
 
 /** What was recorded. */
 interface Recordings {
-  /** The nodes that recorded a path, and those that recorded it as run. */
   nodesByPath: NodesByPath;
-  nodesByRunPath: NodesByPath;
+  /** Paths that no run says ran. */
+  withoutTime: ReadonlySet<string>;
   runsByNode: RunsByNode;
 }
 
 /** Returns the files that no node recorded as run, by their last known state. */
 function missingFiles(
   handed: AssignmentsByPath,
-  { nodesByPath, nodesByRunPath, runsByNode }: Recordings,
+  { nodesByPath, withoutTime, runsByNode }: Recordings,
 ): Pick<Comparison, 'neverHandedOut' | 'notRecorded' | 'notRun' | 'ranNotRecorded' | 'nodesWithoutRecording'> {
-  const isRun = recordedTest(handed, nodesByRunPath);
   const isRecorded = recordedTest(handed, nodesByPath);
+  const ran = () => new Map([...nodesByPath].filter(([path]) => !withoutTime.has(path)));
+  const isRun = withoutTime.size === 0 ? isRecorded : recordedTest(handed, ran());
   const neverHandedOut: string[] = [];
   const notRun: AssignedFile[] = [];
   const notRecorded: AssignedFile[] = [];
@@ -144,7 +149,7 @@ function recordedTest(handed: AssignmentsByPath, nodesByPath: NodesByPath): (pat
     if (file !== null) recordedByCase.add(file);
   }
   /** The nodes that were handed test cases of a file. */
-  const nodesWithCases = new Map<string, Set<number>>();
+  const nodesWithCases = new Map<string, Nodes>();
   for (const [path, assignments] of handed) {
     const file = fileOf(path);
     if (file !== null) for (const { node_index } of assignments) add(nodesWithCases, file, node_index);
@@ -155,7 +160,7 @@ function recordedTest(handed: AssignmentsByPath, nodesByPath: NodesByPath): (pat
     if (file === null || handed.has(file)) return false;
     // A node that was handed some cases of a file records only these under the name of the file.
     const assigned = handed.get(path)!.map(({ node_index }) => node_index);
-    return [...(nodesByPath.get(file) ?? [])].some(node => assigned.includes(node) || !nodesWithCases.get(file)?.has(node));
+    return nodesIn(nodesByPath.get(file)).some(node => assigned.includes(node) || !nodesIn(nodesWithCases.get(file)).includes(node));
   };
 }
 
@@ -181,7 +186,7 @@ function hasRecorded(runs: readonly RecordedRun[] | undefined, since: Moment): b
 }
 
 function recordedByOthers(handed: AssignmentsByPath, nodesByPath: NodesByPath): Comparison['recordedByOthers'] {
-  const assigned = new Map<string, Set<number>>();
+  const assigned = new Map<string, Nodes>();
   for (const [path, assignments] of handed) {
     for (const { node_index } of assignments) {
       add(assigned, path, node_index);
@@ -189,11 +194,14 @@ function recordedByOthers(handed: AssignmentsByPath, nodesByPath: NodesByPath): 
       if (file !== null) add(assigned, file, node_index);
     }
   }
-  return [...nodesByPath].flatMap(([path, nodes]) =>
-    sorted(nodes)
-      .filter(node => !assigned.get(path)?.has(node) && !assigned.get(fileOf(path) ?? path)?.has(node))
-      .map(node_index => ({ path, node_index })),
-  );
+  const others: Comparison['recordedByOthers'] = [];
+  for (const [path, nodes] of nodesByPath) {
+    // Its only node was handed it.
+    if (assigned.get(path) === nodes) continue;
+    const expected = [...nodesIn(assigned.get(path)), ...nodesIn(assigned.get(fileOf(path) ?? path))];
+    for (const node_index of sorted(nodesIn(nodes))) if (!expected.includes(node_index)) others.push({ path, node_index });
+  }
+  return others;
 }
 
 /** Returns the nodes that pulled no file and recorded no run, not even an empty one. */
@@ -203,10 +211,15 @@ function neverCame(handed: AssignmentsByPath, runsByNode: RunsByNode, nodeTotal:
   return Array.from({ length: nodeTotal }, (_, node) => node).filter(node => !came.has(node));
 }
 
-function add(nodesByPath: Map<string, Set<number>>, path: string, node: number): void {
+function add(nodesByPath: Map<string, Nodes>, path: string, node: number): void {
   const nodes = nodesByPath.get(path);
-  if (nodes) nodes.add(node);
-  else nodesByPath.set(path, new Set([node]));
+  if (nodes === undefined) nodesByPath.set(path, node);
+  else if (typeof nodes !== 'number') nodes.add(node);
+  else if (nodes !== node) nodesByPath.set(path, new Set([nodes, node]));
+}
+
+function nodesIn(nodes: Nodes | undefined): number[] {
+  return nodes === undefined ? [] : typeof nodes === 'number' ? [nodes] : [...nodes];
 }
 
 function sorted(nodes: Iterable<number>): number[] {
