@@ -2,8 +2,9 @@ import { randomUUID } from 'node:crypto';
 import type { ConnectFailed } from '../api/messages/queue.js';
 import type { TestQueueAnswer, TestQueueMessage } from '../api/messages/test-queue.js';
 import { digestOfList } from '../list-digest.js';
+import { abbreviate } from '../terminal.js';
 import { parseBatch, parseBatchOrMiss, pullParser } from './answers.js';
-import type { AnswerParser, Api } from './api.js';
+import { type AnswerParser, type Api, RequestRejected } from './api.js';
 import type { BatchResult, PlannedFile } from './batch-results.js';
 import type { Identity } from './ci/identity.js';
 import { assertListed, detectMismatch, retryOnMismatch } from './list-mismatch.js';
@@ -13,11 +14,16 @@ export interface Batch {
   files: PlannedFile[];
 }
 
+/** Files may come back once when the node was silent for too long, and again after a restored backup. */
+const MOST_TIMES_HANDED = 3;
+
 /** Takes batches from the queue of a CI run, for one process of one node. */
 export class QueueClient {
   readonly #nodeUuid = randomUUID();
   readonly #digest: string;
   #batchIndex = 0;
+  /** How often each batch was handed out, by the digest of its files. */
+  readonly #timesHanded = new Map<string, number>();
 
   /** @param allFiles the test files of all nodes */
   constructor(
@@ -47,6 +53,18 @@ export class QueueClient {
     return this.#toBatch(await this.#pull({ ...pull, batch_id, failed_paths }, parseBatch));
   }
 
+  /** Throws when this process has run these files so often that the server cannot have noted it. */
+  #countBatch(paths: readonly string[]): void {
+    const digest = digestOfList(paths);
+    const times = 1 + (this.#timesHanded.get(digest) ?? 0);
+    this.#timesHanded.set(digest, times);
+    if (times > MOST_TIMES_HANDED)
+      throw new RequestRejected(
+        `the server handed out the same batch ${times} times (${abbreviate(paths)}), though this node ran and acknowledged it: it keeps no state, or a proxy answers for it; compare --url with the address of the server`,
+        200,
+      );
+  }
+
   #pull<T extends TestQueueAnswer | ConnectFailed>(
     fields: Omit<Partial<TestQueueMessage>, 'paths'> & { batch_index: number; paths?: readonly string[] },
     parse: AnswerParser<T>,
@@ -59,6 +77,7 @@ export class QueueClient {
   #toBatch({ paths, batch_id, times = [] }: TestQueueAnswer): Batch | null {
     if (batch_id === null) return null;
     assertListed('queue', paths, this.allFiles);
+    this.#countBatch(paths);
     return { id: batch_id, files: paths.map((path, i) => ({ path, expected: times[i] ?? null })) };
   }
 }

@@ -37,6 +37,21 @@ describe('a server that answers 200 {} to everything', () => {
   });
 });
 
+it('a server that hands out one batch again and again does not keep a node forever', async () => {
+  const server = await startStrange((request, response) =>
+    request.url === '/v2/queues/queue' ? response.end('{"paths":["test/a.js"],"batch_id":0,"times":[null]}') : response.writeHead(201).end(),
+  );
+  const suite = new TestProject(['test/a.js']);
+  expect(await suite.run(server, 0, ['queue', 'test/*.js', ...suite.runner])).toEqual({
+    code: 3,
+    stdout: '',
+    stderr: expect.stringMatching(
+      /^ballast: the server handed out the same batch 4 times \(test\/a\.js\), though this node ran .*\nballast: recorded 1 test file, /,
+    ) as string,
+  });
+  expect(suite.ran).toEqual(['test/a.js', 'test/a.js', 'test/a.js']);
+});
+
 describe('ballast import', () => {
   it('follows no redirect: no other server gets the token, and a login page records nothing', async () => {
     const elsewhere: string[] = [];
