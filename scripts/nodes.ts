@@ -16,6 +16,9 @@ const RELEASES: Record<string, { name: string; versions: string[] }> = {
 };
 
 const root = fileURLToPath(new URL('../../', import.meta.url));
+const { optionalDependencies: binaries } = JSON.parse(readFileSync(join(root, 'package.json'), 'utf8')) as {
+  optionalDependencies: Record<string, string>;
+};
 const release = RELEASES[`${process.platform}-${process.arch}`]!;
 const majorOf = (version: string) => version.split('.', 1)[0]!;
 const majors = release.versions.map(majorOf);
@@ -64,7 +67,9 @@ function testOn(version: string): Outcome {
       `--outputFile.json=${file}`,
     ];
     const started = performance.now();
-    const { status } = spawnSync(node, vitest, { cwd: root, stdio: ['ignore', 'inherit', 'inherit'] });
+    // npm has installed the binary of uWebSockets.js for this version of Node beside Node.
+    const env = { ...process.env, NODE_PATH: join(node, '../../..') };
+    const { status } = spawnSync(node, vitest, { cwd: root, env, stdio: ['ignore', 'inherit', 'inherit'] });
     const seconds = Math.round((performance.now() - started) / 1000);
     const { numPassedTests: passed, numFailedTests: failed } = JSON.parse(readFileSync(file, 'utf8')) as {
       numPassedTests: number;
@@ -80,11 +85,13 @@ function testOn(version: string): Outcome {
 
 /** Installs a version. Returns the path of its binary, or null when npm cannot install it or it does not run. */
 function install(version: string): string | null {
+  const uwebsockets = `@uwsjs/${process.platform}-${process.arch}-${majorOf(version)}`;
   const npm = [
     'exec',
     '--yes',
     '--loglevel=error',
     `--package=${release.name}@${version}`,
+    ...(uwebsockets in binaries ? [`--package=${uwebsockets}@${binaries[uwebsockets]}`] : []),
     '--',
     'node',
     '-p',

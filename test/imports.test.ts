@@ -78,7 +78,7 @@ describe('the sources', () => {
 
   it('keep each foreign library of the edges in one folder', () => {
     const homes: Record<string, string> = {
-      'uws-pack': 'http/uwebsockets',
+      'uWebSockets.js': 'http/uwebsockets',
       'node:http': 'http/node',
       'node:https': 'http/node',
       lmdb: 'store/lmdb',

@@ -1,5 +1,5 @@
+import type { TemplatedApp, us_listen_socket } from 'uWebSockets.js';
 import { setImmediate as nextTurn } from 'node:timers/promises';
-import type { TemplatedApp, us_listen_socket } from 'uws-pack';
 import { limits } from '../../limits.js';
 import type { AdapterOptions, HttpAdapter, Listener, OpenAdapter } from '../adapter.js';
 import { readHead } from '../head.js';

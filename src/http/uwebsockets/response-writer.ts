@@ -1,4 +1,4 @@
-import type { HttpResponse } from 'uws-pack';
+import type { HttpResponse } from 'uWebSockets.js';
 import { limits } from '../../limits.js';
 import type { ResponseWriter, SendCallbacks, SendOptions } from '../adapter.js';
 import { KEEP_ALIVE, writeHeaders } from '../answer-headers.js';
