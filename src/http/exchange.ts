@@ -131,8 +131,8 @@ export class Exchange implements RequestReceiver, Peer {
       return;
     }
     // uWebSockets.js closes the connection for a second request in the same packet if the first has no answer yet. Clients may send
-    // several GETs at once.
-    if (answer.saved || this.head.method === 'POST') this.options.outbox.add(this, answer.saved ?? null);
+    // several GETs at once, but nothing may follow chunks: see `write`.
+    if (answer.saved || this.head.method === 'POST' || this.head.isChunked) this.options.outbox.add(this, answer.saved ?? null);
     else this.write();
   }
 
@@ -140,8 +140,9 @@ export class Exchange implements RequestReceiver, Peer {
   write(): void {
     if (this.#hasEnded) return;
     const answer = this.#answer!;
-    const { id: requestId, method, wantsClose } = this.head;
-    const close = this.options.inFlight.draining || wantsClose || !this.#isBodyRead;
+    const { id: requestId, method, wantsClose, isChunked } = this.head;
+    // uWebSockets.js accepts malformed chunks. A proxy may see another end of such a body, so the bytes after it are not read as a request.
+    const close = this.options.inFlight.draining || wantsClose || isChunked || !this.#isBodyRead;
     const headOnly = method === 'HEAD' || answer.status === 304;
     const options = { requestId, clientWantsClose: wantsClose, headOnly, close };
     try {

@@ -117,6 +117,7 @@ function readHeader(head: RequestHead, name: string, value: string, fields: Head
   switch (name) {
     case 'content-length':
       if (head.contentLength !== null) head.refusal = apiErrors.malformed('Content-Length is sent twice');
+      if (value === '') head.refusal = apiErrors.malformed('Content-Length is empty');
       head.contentLength = Number(value);
       return;
     case 'transfer-encoding':

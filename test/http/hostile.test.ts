@@ -32,9 +32,21 @@ describe('an ambiguous or malformed request', () => {
     ['a negative Content-Length', ['Content-Length: -1'], record],
     ['a Content-Length that is not a number', ['Content-Length: 5a'], record],
     ['a signed Content-Length', [`Content-Length: +${record.length}`], record],
+    ['a hexadecimal Content-Length', [`Content-Length: 0x${record.length.toString(16)}`], record],
+    ['a list of lengths', [`Content-Length: ${record.length}, ${record.length}`], record],
+    ['an empty Content-Length', ['Content-Length:'], ''],
+    ['an empty Content-Length before chunks', ['Content-Length:', 'Transfer-Encoding: chunked'], `${chunk(record)}0\r\n\r\n`],
+    ['an empty Transfer-Encoding', ['Transfer-Encoding:'], ''],
+    ['an empty Transfer-Encoding before chunks', ['Transfer-Encoding:', 'Transfer-Encoding: chunked'], `${chunk(record)}0\r\n\r\n`],
+    ['white space before the colon of Content-Length', [`Content-Length : ${record.length}`], record],
+    ['white space before the colon of Transfer-Encoding', ['Transfer-Encoding : chunked'], `${chunk(record)}0\r\n\r\n`],
+    ['a folded Content-Length', [`X: y\r\n Content-Length: ${record.length}`], record],
     ['a huge Content-Length', ['Content-Length: 99999999999999999999999'], record],
     ['a chunk size that is not a number', ['Transfer-Encoding: chunked'], `zz\r\n${record}\r\n0\r\n\r\n`],
     ['a huge chunk size', ['Transfer-Encoding: chunked'], `fffffffffffffffff\r\n${record}`],
+    ['a chunk size that overflows', ['Transfer-Encoding: chunked'], `1000000000000000${chunk(record)}0\r\n\r\n`],
+    ['a negative chunk size', ['Transfer-Encoding: chunked'], `-${chunk(record)}0\r\n\r\n`],
+    ['a chunk size with a prefix', ['Transfer-Encoding: chunked'], `0x${chunk(record)}0\r\n\r\n`],
   ])('(%s) is refused: nothing is recorded, and the bytes after it are not answered', async (_, fields, body) => {
     const connection = await RawConnection.open(server.url);
     const token = `SERVICE-TEST-SUITE-TOKEN: ${server.token}`;
@@ -79,6 +91,20 @@ describe('an ambiguous or malformed request', () => {
     ['HTTP/0.9', 'GET /healthz HTTP/0.9\r\nHost: a\r\n\r\n'],
     ['chunks in HTTP/1.0', 'POST /healthz HTTP/1.0\r\nConnection: keep-alive\r\nTransfer-Encoding: chunked\r\n\r\n0\r\n\r\n'],
     ['no Host', 'GET /healthz HTTP/1.1\r\nX-Host: a\r\n\r\n'],
+    ['white space before a colon', 'GET /healthz HTTP/1.1\r\nHost : a\r\n\r\n'],
+    ['a folded header', 'GET /healthz HTTP/1.1\r\nHost: a\r\nX: y\r\n z\r\n\r\n'],
+    ['a folded first header', 'GET /healthz HTTP/1.1\r\n X: y\r\nHost: a\r\n\r\n'],
+    ['a header without a colon', 'GET /healthz HTTP/1.1\r\nHost: a\r\nX\r\n\r\n'],
+    ['NUL in a value', 'GET /healthz HTTP/1.1\r\nHost: a\r\nX: y\0z\r\n\r\n'],
+    ['NUL in a name', 'GET /healthz HTTP/1.1\r\nHost: a\r\nX\0: y\r\n\r\n'],
+    ['NUL in the path', 'GET /healthz\0 HTTP/1.1\r\nHost: a\r\n\r\n'],
+    ['a byte above 127 in a name', 'GET /healthz HTTP/1.1\r\nHost: a\r\nX\x80: y\r\n\r\n'],
+    ['LF after the request line', 'GET /healthz HTTP/1.1\nHost: a\r\n\r\n'],
+    ['LF after a header', 'GET /healthz HTTP/1.1\r\nHost: a\nX: y\r\n\r\n'],
+    ['LF at the end', 'GET /healthz HTTP/1.1\r\nHost: a\r\n\n'],
+    ['CR at the end', 'GET /healthz HTTP/1.1\r\nHost: a\r\n\rX\r\n\r\n'],
+    ['a space in the path', 'GET /healthz /x HTTP/1.1\r\nHost: a\r\n\r\n'],
+    ['HTTP/1.2', 'GET /healthz HTTP/1.2\r\nHost: a\r\n\r\n'],
     ['a head of 64 KB', requestHead('GET /healthz', [`X-Long: ${'x'.repeat(65_536)}`])],
     [
       '200 headers',
@@ -92,6 +118,41 @@ describe('an ambiguous or malformed request', () => {
     connection.send(Buffer.from(bytes, 'latin1'));
     expect(await connection.closed()).toMatch(/^HTTP\/1\.1 (400|431|505) /);
     expect((await server.get('/healthz')).json).toEqual({ status: 'ok' });
+  });
+});
+
+describe('a request with chunks', () => {
+  const head = requestHead('GET /healthz', ['Transfer-Encoding: chunked']);
+  const smuggled = () => postRequest('/v1/build_subsets', shared.token, record);
+
+  it.each([
+    ['well-formed', '3\r\nabc\r\n0\r\n\r\n'],
+    ['with an extension', '3;a=b\r\nabc\r\n0\r\n\r\n'],
+    ['with an empty extension', '3;\r\nabc\r\n0\r\n\r\n'],
+    ['with text after a size', '3 x\r\nabc\r\n0\r\n\r\n'],
+    ['with bytes above 127 after a size', '3\x80\r\nabc\r\n0\r\n\r\n'],
+    ['with "g" as a size', 'g\r\n0123456789abcdef\r\n0\r\n\r\n'],
+    ['without a size', '\r\n\r\n'],
+    ['with LF after a size', '3\nabc\r\n0\r\n\r\n'],
+    ['with LF after the last size', '3\r\nabc\r\n0\n\r\n'],
+    ['without CR and LF after a chunk', '3\r\nabcXX0\r\n\r\n'],
+    ['without CR and LF at the end', '3\r\nabc\r\n0\r\nXX'],
+    ['with a trailer', '3\r\nabc\r\n0\r\nX: y\r\n\r\n'],
+  ])('(%s) is the last of its connection: the bytes after it are not read as a request', async (_, body) => {
+    const connection = await RawConnection.open(server.url);
+    connection.send(Buffer.from(head + body + smuggled(), 'latin1'));
+    connection.socket.end();
+    await connection.closed();
+    expect(await countBuilds(server)).toBe(0);
+  });
+
+  it('gets Connection: close, and a request that is sent after the answer is not read', async () => {
+    const connection = await RawConnection.open(server.url);
+    connection.send(head, '3\r\nabc\r\n0\r\n\r\n');
+    expect(await connection.reply()).toMatchObject({ status: 200, headers: { connection: 'close' } });
+    connection.send(smuggled());
+    expect(await connection.closed()).toBe('');
+    expect(await countBuilds(server)).toBe(0);
   });
 });
 
@@ -159,8 +220,6 @@ describe('a request body', () => {
     const reply = await connection.reply();
     expect(reply?.status).toBe(413);
     expect(JSON.parse(reply!.text)).toEqual({ errors });
-    connection.send(postRequest('/v1/build_subsets', server.token, record));
-    expect(await connection.reply()).toMatchObject({ status: 201, text: '' });
   });
 
   it.each(['{}', '[]'])('with megabytes of %s gets a 413 before it is parsed', async empty => {
