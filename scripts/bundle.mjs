@@ -37,6 +37,10 @@ const { metafile } = await build({
   logLevel: 'warning',
 });
 
+const packages = new Set(Object.keys(metafile.inputs).flatMap(path => /^node_modules\/((?:@[^/]+\/)?[^/]+)/.exec(path)?.[1] ?? []));
+const licences = [...packages].map(name => `${name}\n\n${readFileSync(join(root, 'node_modules', name, 'LICENSE'), 'utf8')}`);
+writeFileSync(join(out, 'licences.txt'), licences.join('\n'));
+
 /** The address of what an entry point was made into. */
 const assets = {};
 for (const [path, { entryPoint }] of Object.entries(metafile.outputs)) {
