@@ -39,7 +39,9 @@ describe('a server that answers 200 {} to everything', () => {
 
 it('a server that hands out one batch again and again does not keep a node forever', async () => {
   const server = await startStrange((request, response) =>
-    request.url === '/v2/queues/queue' ? response.end('{"paths":["test/a.js"],"batch_id":0,"times":[null]}') : response.writeHead(201).end(),
+    request.url === '/v2/queues/queue'
+      ? response.end('{"paths":["test/a.js"],"batch_id":0,"times":[null]}')
+      : response.writeHead(201).end(),
   );
   const suite = new TestProject(['test/a.js']);
   expect(await suite.run(server, 0, ['queue', 'test/*.js', ...suite.runner])).toEqual({

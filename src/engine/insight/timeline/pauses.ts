@@ -1,11 +1,12 @@
 import type { NodeLane, Span } from './timeline.js';
 
-/** When nothing runs for this long before nodes are only retried, the time is not that of the build. */
+/** A node that was lost is replaced sooner. After a longer time somebody retried it. */
 const PAUSE_MILLISECONDS = 300_000;
 
 /**
- * Cuts pauses out of the lanes: the time in which no node had files, after each node had begun. Somebody retried a node later. Returns the
- * lanes with earlier times after each pause, and how long the pauses were.
+ * Cuts pauses out of the lanes: the time in which no node had files, after each node had begun. If every node had recorded what it had, the
+ * build had ended, and somebody retried a node later; else only a long time is a pause. Returns the lanes with earlier times after each
+ * pause, and how long the pauses were.
  */
 export function cutPauses(lanes: readonly NodeLane[]): { nodes: NodeLane[]; paused: number } {
   const pauses = pausesIn(lanes);
@@ -29,6 +30,12 @@ interface Interval {
   to: number;
 }
 
+/** Whether a node had recorded what it had before a time. A node that ran nothing had. */
+function hadRecorded({ spans }: NodeLane, at: number): boolean {
+  const last = spans.findLast(({ from }) => from < at);
+  return !last || last.seconds.some(seconds => !Number.isNaN(seconds));
+}
+
 function pausesIn(lanes: readonly NodeLane[]): Interval[] {
   const came = lanes.filter(({ start }) => start !== null);
   const lastStart = Math.max(...came.map(({ start }) => start!));
@@ -39,7 +46,9 @@ function pausesIn(lanes: readonly NodeLane[]): Interval[] {
   const pauses: Interval[] = [];
   let to = lastStart;
   for (const interval of active.sort((a, b) => a.from - b.from)) {
-    if (interval.from - to > PAUSE_MILLISECONDS) pauses.push({ from: to, to: interval.from });
+    // A node that records after the others has not begun again.
+    const isRetry = interval.from > to && interval.to > interval.from && came.every(lane => hadRecorded(lane, interval.from));
+    if (isRetry || interval.from - to > PAUSE_MILLISECONDS) pauses.push({ from: to, to: interval.from });
     to = Math.max(to, interval.to);
   }
   return pauses;

@@ -120,6 +120,31 @@ describe('the timeline of a queue', () => {
     expect(timeline.paused).toBe((2 * HOUR - 50) * 1000);
   });
 
+  it('ends when all nodes have recorded, even if one is retried soon after that', async () => {
+    const build = await TestBuild.begin({ nodes: 2 });
+    await build.createQueue({ 'a.rb': 2, 'b.rb': 2 });
+    await build.pull(0, 0, FIRST);
+    await build.pull(1, 0, FIRST);
+    await build.record(0, 3, { 'a.rb': 2 });
+    await build.record(1, 4, { 'b.rb': 2 });
+    await build.pull(0, 60, { ...FIRST, wantsLastSplit: true, runs_before: 2 });
+    await build.record(0, 63, { 'a.rb': 2 });
+    const timeline = await build.timeline(HOUR);
+    expect(lanesOf(timeline)).toEqual(['0-3 a.rb=2, 4-7 again a.rb=2, until 7', '0-4 b.rb=2, until 4']);
+    expect(timeline.paused).toBe(56_000);
+  });
+
+  it('keeps the wait for a node that died and was started again within minutes', async () => {
+    const build = await TestBuild.begin({ nodes: 2 });
+    await build.createQueue({ 'a.rb': 2, 'b.rb': 2 });
+    await build.pull(0, 0, FIRST);
+    await build.pull(1, 0, FIRST);
+    await build.record(1, 4, { 'b.rb': 2 });
+    await build.pull(0, 60, { ...FIRST, run: 'again', acknowledges: true, runs_before: 1 });
+    await build.record(0, 63, { 'a.rb': 2 });
+    expect(await build.timeline(HOUR)).toMatchObject({ paused: 0 });
+  });
+
   it('keeps the wait for a node that came late', async () => {
     const build = await TestBuild.begin({ nodes: 2 });
     await build.createQueue({ 'a.rb': 40, 'b.rb': 40 });
@@ -265,7 +290,7 @@ describe('the timeline of recordings', () => {
     for (const seconds of [20, 40]) for (const node of [0, 1]) await build.record(node, seconds + node, { 'a.rb': seconds / 10 }, null);
     expect(lanesOf(await build.timeline(HOUR))).toEqual(['0-4 a.rb=4, until 4', '1-5 a.rb=4, until 5']);
     await build.record(0, 45, { 'a.rb': 3 }, null);
-    expect(lanesOf(await build.timeline(HOUR))).toEqual(['0-4 a.rb=4, 6-9 again a.rb=3, until 9', '1-5 a.rb=4, until 5']);
+    expect(lanesOf(await build.timeline(HOUR))).toEqual(['0-4 a.rb=4, 5-8 again a.rb=3, until 8', '1-5 a.rb=4, until 5']);
   });
 
   it('is running while some node has not recorded for some minutes', async () => {
