@@ -29,11 +29,11 @@ const STUB = `#!/bin/sh
 name=\${0##*/}
 echo "$name $1 $2" >> "$RAN"
 case "$name $1 $2" in
-  'npx ballast split') printf 'spec/a_spec.rb\\0spec/b_spec.rb\\0' ;;
+  'ballast split '*) printf 'spec/a_spec.rb\\0spec/b_spec.rb\\0' ;;
   'go list '*) echo example.com/a ;;
 esac
 [ "$(wc -l < "$RAN")" -eq "$FAILS" ] && exit 3
-[ "$name $1 $2" = 'npx ballast queue' ] || exit 0
+[ "$name $1" = 'ballast queue' ] || exit 0
 case " $* " in *' --stdin '*) [ -n "$(cat)" ] || exit 2 ;; esac
 while [ "$1" != -- ]; do shift; done
 shift
@@ -48,10 +48,10 @@ done
 /** Runs a recipe in a shell. The FAILS-th of its commands fails; 0: none does. */
 function run(recipe: string, fails: number): { code: number | null; ran: string[] } {
   const folder = temporaryFolder();
-  mkdirSync(join(folder, 'bin'));
-  for (const name of ['npx', 'npm', 'bundle', 'go', 'python3', 'curl']) {
-    writeFileSync(join(folder, 'bin', name), STUB);
-    chmodSync(join(folder, 'bin', name), 0o755);
+  for (const name of ['bin', 'node_modules/.bin']) mkdirSync(join(folder, name), { recursive: true });
+  for (const path of [...['npx', 'npm', 'bundle', 'go', 'python3', 'curl'].map(name => `bin/${name}`), 'node_modules/.bin/ballast']) {
+    writeFileSync(join(folder, path), STUB);
+    chmodSync(join(folder, path), 0o755);
   }
   const ran = join(folder, 'ran');
   writeFileSync(ran, '');
@@ -113,6 +113,42 @@ describe('a recipe of the README and the guides', () => {
     expect(ran.length).toBeGreaterThan(0);
     for (const [i, command] of ran.entries())
       expect({ command, isGreen: run(recipe, i + 1).code === 0 }).toEqual({ command, isGreen: false });
+  });
+});
+
+describe('a call of the program', () => {
+  /** A program that fetches packages, its flags, and the name of ours: ballast, ballast@latest. */
+  const CALL =
+    /\b(?:npx|pnpx|bunx|(?:npm|pnpm|yarn|bun) (?:exec|dlx|x|i|install|add))((?: -[\w-]+(?:[= ][\w./:+-]+)??)*) (?:-- )?ballast\b(?![./-])/g;
+  const isSafe = (flags: string) => / --(no(-install)?(?![-\w])|package=(\.\/|git\+))/.test(flags);
+  const unsafeCalls = (text: string) =>
+    [...text.replace(/[\s\\'",`]+/g, ' ').matchAll(CALL)].filter(([, flags]) => !isSafe(flags!)).map(([call]) => call);
+
+  it('is recognised if it may run a package of that name from the public registry', () => {
+    const unsafe = [
+      ...['npx ballast queue', 'npx -y ballast', 'npx\nballast@latest', "['npx', 'ballast']", 'npx -p ballast ballast verify'],
+      ...['npm exec -- ballast split', 'pnpm dlx ballast', 'bunx ballast', 'npm install --no-save ballast'],
+    ];
+    for (const text of unsafe) expect({ text, calls: unsafeCalls(text).length }).toEqual({ text, calls: 1 });
+    const safe = [
+      'npx --no ballast',
+      'npx --yes --package=./ballast-0.1.0.tgz ballast queue',
+      'node_modules/.bin/ballast queue -- npx jest',
+    ];
+    for (const text of safe) expect({ text, calls: unsafeCalls(text) }).toEqual({ text, calls: [] });
+  });
+
+  it('never runs a package of that name from the public registry: no guide, page, pipeline, message or script has one that may', () => {
+    const files = ['src', 'scripts', '.ci'].flatMap(folder =>
+      readdirSync(join(root, folder), { recursive: true, withFileTypes: true })
+        .filter(entry => entry.isFile() && !entry.name.endsWith('.png'))
+        .map(entry => join(entry.parentPath, entry.name)),
+    );
+    const unsafe = [join(root, 'README.md'), join(root, 'package.json'), ...files].flatMap(path =>
+      unsafeCalls(readFileSync(path, 'utf8')).map(call => `${path}: ${call}`),
+    );
+    expect(files.length).toBeGreaterThan(100);
+    expect(unsafe).toEqual([]);
   });
 });
 

@@ -33,7 +33,9 @@ const TIMEOUT_SECONDS = 60;
 export async function plan(globs: readonly string[], command: readonly string[], options: PlanOptions): Promise<void> {
   const { format, within, json } = options;
   if (format === 'buildkite' && command.length === 0)
-    throw new UsageError(['the step has no command: give it after --, as in ballast plan --format buildkite -- npx ballast queue ...']);
+    throw new UsageError([
+      'the step has no command: give it after --, as in ballast plan --format buildkite -- node_modules/.bin/ballast queue ...',
+    ]);
   if (format !== 'buildkite' && command.length > 0)
     throw new UsageError([`plan runs no command: leave ${command[0]} out, or give --format buildkite`]);
   const { branch } = identify(['branch'], options, options.environment, gitCheckout('.'));

@@ -26,9 +26,9 @@ const FILES = Array.from({ length: 30 }, (_, i) => `spec/${i}_spec.rb`);
 async function jobRunner(more: NodeJS.ProcessEnv = {}) {
   const [server, suite] = [await startServer(), new TestProject(FILES)];
   await record(server, { ...BUILD, node_total: 1, test_files: timedTestFiles(Object.fromEntries(FILES.map(path => [path, 59]))) });
-  const bin = join(suite.folder, 'bin');
-  mkdirSync(bin);
-  const programs = { npx: `shift\nexec '${process.execPath}' '${main}' "$@"`, 'buildkite-agent': 'cp "$3" uploaded.yml' };
+  const bin = join(suite.folder, 'node_modules/.bin');
+  mkdirSync(bin, { recursive: true });
+  const programs = { ballast: `exec '${process.execPath}' '${main}' "$@"`, 'buildkite-agent': 'cp "$3" uploaded.yml' };
   for (const [name, script] of Object.entries(programs)) {
     writeFileSync(join(bin, name), `#!/bin/sh\n${script}\n`);
     chmodSync(join(bin, name), 0o755);

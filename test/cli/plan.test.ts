@@ -91,15 +91,14 @@ describe('ballast plan', () => {
       '--format',
       'buildkite',
       '--',
-      'npx',
-      'ballast',
+      'node_modules/.bin/ballast',
       'queue',
       "it's $HOME *.js",
       '--',
       '{}',
     );
     expect(parse(stdout)).toEqual({
-      steps: [{ label: 'tests', command: `npx ballast queue 'it'\\''s $$HOME *.js' -- '{}'`, parallelism: 2 }],
+      steps: [{ label: 'tests', command: `node_modules/.bin/ballast queue 'it'\\''s $$HOME *.js' -- '{}'`, parallelism: 2 }],
     });
   });
 
