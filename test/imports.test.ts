@@ -92,6 +92,17 @@ describe('the sources', () => {
     }
   });
 
+  it('of a CI node need only packages that are bundled', () => {
+    const { bundleDependencies } = JSON.parse(readFileSync(join(source, '../package.json'), 'utf8')) as { bundleDependencies: string[] };
+    const seen = new Set(['queue', 'split', 'record', 'verify', 'plan', 'summary', 'import'].map(name => `cli/${name}.ts`));
+    for (const path of seen) {
+      for (const { target, isType } of files.get(path)?.imports ?? []) if (!isType) seen.add(target);
+    }
+    expect(seen.size).toBeGreaterThan(40);
+    const packages = [...seen].filter(target => !isSource(target) && !target.startsWith('node:'));
+    expect(packages.filter(target => !bundleDependencies.some(name => isPackage(target, name)))).toEqual([]);
+  });
+
   it('lock files in one file only', () => {
     expect(offenders((path, { target }) => isPackage(target, 'fs-native-extensions') && path !== 'locks.ts')).toEqual([]);
   });
@@ -182,8 +193,8 @@ describe('the sources', () => {
     expect([...files].filter(([, { text }]) => writes.test(withoutComments(text))).map(([path]) => path)).toEqual(['terminal.ts']);
   });
 
-  it('have no file over 250 lines', () => {
-    expect([...files].filter(([, { text }]) => text.trimEnd().split('\n').length > 250).map(([path]) => path)).toEqual([]);
+  it('have no file over 300 lines', () => {
+    expect([...files].filter(([, { text }]) => text.trimEnd().split('\n').length > 300).map(([path]) => path)).toEqual([]);
   });
 
   it('have no folder and no file that is named for its kind', () => {

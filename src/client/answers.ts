@@ -4,7 +4,6 @@ import type { ConnectFailed } from '../api/messages/queue.js';
 import type { SplitAnswer, SplitMiss } from '../api/messages/split.js';
 import type { PlannedTestFile } from '../api/messages/test-file.js';
 import type { TestQueueAnswer } from '../api/messages/test-queue.js';
-import type { Answer, AnswerParser } from './api.js';
 import {
   arrayOf,
   hasShape,
@@ -19,7 +18,8 @@ import {
   type Predicate,
   recordOf,
   type Shape,
-} from './shapes.js';
+} from '../shapes.js';
+import type { Answer, AnswerParser } from './api.js';
 
 /**
  * Parsers for the answers of the protocol. They are written by hand: a compiled typia validator needs typia at run time, which a CI node does

@@ -1,6 +1,6 @@
 import type { MinutesAnswer } from '../api/messages/insight/minutes.js';
+import { arrayOf, hasShape, isBoolean, isCount, isNonEmptyString, isSeconds, isString, nullable, recordOf } from '../shapes.js';
 import type { AnswerParser } from './api.js';
-import { arrayOf, hasShape, isBoolean, isCount, isNonEmptyString, isSeconds, isString, nullable, recordOf } from './shapes.js';
 
 /** What a summary needs of MinutesAnswer. */
 export type BuildMinutes = Pick<

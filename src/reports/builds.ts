@@ -1,26 +1,41 @@
-import typia, { type tags } from 'typia';
 import { EXPORT_VERSION, type ExportHead } from '../engine/export-version.js';
+import {
+  arrayOf,
+  hasShape,
+  isCount,
+  isNonEmptyString,
+  isRecord,
+  isString,
+  nullable,
+  optional,
+  type Predicate,
+  type Shape,
+} from '../shapes.js';
 import { jsonDocuments } from './json.js';
 import { type AddTime, ReportError } from './report.js';
 
-type Text = string & tags.MinLength<1>;
-type Count = number & tags.Type<'int64'>;
-
 /** A build with its recorded runs, as in the answer to `GET /builds/:id` and in an export. */
 export interface RecordedBuild {
-  commit_hash: Text;
-  branch: Text;
-  node_total: Count & tags.Minimum<1>;
+  commit_hash: string;
+  branch: string;
+  node_total: number;
   /** In any order. */
   build_subsets: RecordedRun[];
 }
 
 export interface RecordedRun {
-  node_index: Count & tags.Minimum<0>;
+  node_index: number;
   /** ISO 8601 */
   created_at?: string | null;
   test_files: { path: string; time_execution: number | null }[];
 }
+
+const headShape: Shape<ExportHead> = {
+  type: type => type === 'export',
+  v: value => typeof value === 'number',
+  exported_at: isString,
+  projects: arrayOf(isString),
+};
 
 interface ExportedBuild extends RecordedBuild {
   project?: string;
@@ -32,16 +47,50 @@ interface ExportedTiming {
   time_execution: number | null;
 }
 
-const validateBuild = typia.createValidate<RecordedBuild>();
-const validateExported = typia.createValidate<ExportedBuild>();
-const validateTiming = typia.createValidate<ExportedTiming>();
-const isHead = typia.createIs<ExportHead>();
+/** For each field of T what it must be, in words and as a predicate. */
+type Fields<T> = { [Name in keyof T]-?: readonly [expected: string, Predicate] };
+
+// These checks are written by hand: a compiled typia validator needs typia at run time, which a CI node does not have.
+const text = ['a text that is not empty', isNonEmptyString] as const;
+const seconds = ['a number or null', nullable(value => typeof value === 'number')] as const;
+const project = ['the name of a project', optional(isString)] as const;
+const buildFields: Fields<ExportedBuild> = {
+  commit_hash: text,
+  branch: text,
+  node_total: ['a whole number from 1 on', value => isCount(value) && value !== 0],
+  build_subsets: ['a list', Array.isArray],
+  project,
+};
+const runFields: Fields<RecordedRun> = {
+  node_index: ['a whole number from 0 on', isCount],
+  created_at: ['a text or null', optional(nullable(isString))],
+  test_files: ['a list', Array.isArray],
+};
+const fileFields: Fields<RecordedRun['test_files'][number]> = { path: ['a text', isString], time_execution: seconds };
+const timingFields: Fields<ExportedTiming> = { ...fileFields, project };
+
+/** Throws a ReportError that names the first field that is not what it must be. */
+function assertFields<T>(value: unknown, fields: Fields<T>, name: string): asserts value is T {
+  const refuse = (at: string, found: unknown, expected: string): never => {
+    throw new ReportError(`${at} is ${(JSON.stringify(found) ?? 'missing').slice(0, 100)}, expected ${expected}`);
+  };
+  if (!isRecord(value)) return refuse(name, value, 'an object');
+  for (const [field, [expected, is]] of Object.entries<Fields<T>[keyof T]>(fields))
+    if (!is(value[field])) refuse(`${name}.${field}`, value[field], expected);
+}
+
+function assertBuild(value: unknown, name: string): asserts value is ExportedBuild {
+  assertFields(value, buildFields, name);
+  for (const [i, run] of value.build_subsets.entries()) {
+    assertFields(run, runFields, `${name}.build_subsets[${i}]`);
+    for (const [k, file] of run.test_files.entries()) assertFields(file, fileFields, `${name}.build_subsets[${i}].test_files[${k}]`);
+  }
+}
 
 /** Returns the build in an answer. Throws a ReportError if it is not a build. */
 export function toBuild(answer: unknown): RecordedBuild {
-  const { errors } = { errors: [], ...validateBuild(answer) };
-  if (errors.length > 0) throw new ReportError(validationMessage(errors, 'build'));
-  return answer as RecordedBuild;
+  assertBuild(answer, 'the build');
+  return answer;
 }
 
 /**
@@ -63,8 +112,8 @@ export async function* readBuilds(
     if (type === 'export') selected = selectProject(document, selected);
     hasBuilds ||= type === 'build';
     if (type !== 'build' && (type !== 'timing' || hasBuilds)) continue;
-    const { errors } = { errors: [], ...(type === 'build' ? validateExported(document) : validateTiming(document)) };
-    if (errors.length > 0) throw new ReportError(`document ${number}: ${validationMessage(errors, type)}`);
+    if (type === 'build') assertBuild(document, `document ${number}: the build`);
+    else assertFields(document, timingFields, `document ${number}: the timing`);
     const { project: owner, ...record } = document as ExportedBuild | ExportedTiming;
     if (owner !== undefined) selected ??= owner;
     if (owner !== undefined && owner !== selected) {
@@ -75,7 +124,7 @@ export async function* readBuilds(
 }
 
 function selectProject(head: unknown, wanted: string | null): string | null {
-  if (!isHead(head)) throw new ReportError('its first line is not the header of an export');
+  if (!hasShape(head, headShape)) throw new ReportError('its first line is not the header of an export');
   if (head.v !== EXPORT_VERSION)
     throw new ReportError(`it is an export of version ${head.v}, and this Ballast reads version ${EXPORT_VERSION}`);
   if (wanted === null && head.projects.length > 1) throw new ReportError(severalProjectsMessage(head.projects));
@@ -92,11 +141,6 @@ function severalProjectsMessage(names: readonly string[]): string {
     .slice(0, 10)
     .map(name => JSON.stringify(name))
     .join(', ')}): name the one to read with --project`;
-}
-
-function validationMessage([first]: readonly { path: string; expected: string; value: unknown }[], type: string): string {
-  const { path, expected, value } = first!;
-  return `${path.replace('$input', `the ${type}`)} is ${(JSON.stringify(value) ?? 'missing').slice(0, 100)}, expected ${expected.replaceAll(/ & (Type|Minimum|MinLength)<[^>]*>/g, '')}`;
 }
 
 /** Sorts runs by the time of their recording. Runs without a time keep their order. */

@@ -161,7 +161,7 @@ describe('ballast import of an export', () => {
       build_subsets: [{ node_index: 0, test_files: [{ path: 'a_spec.rb', time_execution: '1' }] }],
     };
     expect((await runImport(server, writeReport(build))).stderr).toContain(
-      'document 1: the build.build_subsets[0].test_files[0].time_execution is "1", expected (null | number)',
+      'document 1: the build.build_subsets[0].test_files[0].time_execution is "1", expected a number or null',
     );
     const files = [
       { path: 'x', time_execution: 1 },
