@@ -1,6 +1,10 @@
-import { readFileSync, statSync } from 'node:fs';
-import { text } from 'node:stream/consumers';
+import { isUtf8 } from 'node:buffer';
+import fs, { readFileSync, statSync } from 'node:fs';
+import { posix } from 'node:path';
+import { buffer } from 'node:stream/consumers';
+import picomatch from 'picomatch';
 import { glob } from 'tinyglobby';
+import { abbreviate } from '../terminal.js';
 import { UsageError } from './usage-error.js';
 
 /**
@@ -11,7 +15,7 @@ export async function listTestFiles(args: readonly string[], readsStdin: boolean
   const patterns = args.filter(arg => arg !== '-');
   const files = new Set(patterns.length > 0 ? await filesMatching(patterns) : []);
   const readsList = readsStdin || args.includes('-');
-  if (readsList) for (const path of parseList(await text(process.stdin))) files.add(path);
+  if (readsList) for (const path of parseList(await buffer(process.stdin))) files.add(path);
   if (files.size === 0) {
     const reasons = [
       ...(patterns.length > 0 ? [`nothing matches ${patterns.join(' ')} in ${process.cwd()}`] : []),
@@ -31,11 +35,12 @@ export async function listTestFiles(args: readonly string[], readsStdin: boolean
  */
 export async function filesMatching(args: readonly string[]): Promise<string[]> {
   const patterns = args.map(relativeToCwd);
-  const excluded = new Set(await expand(patterns.filter(arg => arg.startsWith('!')).map(arg => arg.slice(1))));
+  const excluded = patterns.filter(arg => arg.startsWith('!')).map(arg => arg.slice(1));
   const included = patterns.filter(arg => !arg.startsWith('!'));
-  const paths = included.filter(isFile);
-  const found = await expand(included.filter(arg => !isFile(arg)));
-  return [...new Set([...paths, ...found])].filter(path => !excluded.has(path));
+  const isExcluded = picomatch(excluded);
+  const paths = included.filter(isFile).filter(path => !isExcluded(path));
+  const globs = included.filter(arg => !isFile(arg));
+  return [...new Set([...paths, ...(await expand(globs, excluded))])];
 }
 
 /** Makes a path relative to the current folder, so that it is the same on all machines. */
@@ -46,10 +51,40 @@ export function relativeToCwd(arg: string): string {
   return arg.startsWith('!') ? `!${relative}` : relative;
 }
 
-async function expand(patterns: string[]): Promise<string[]> {
+/** Throws a UsageError when the name of a file that matches is not UTF-8: Node decodes several such names to one that does not exist. */
+async function expand(patterns: string[], excluded: readonly string[]): Promise<string[]> {
   if (patterns.length === 0) return [];
-  return glob(patterns, { ignore: ['**/node_modules/**'], expandDirectories: false });
+  const folders: string[] = [];
+  const readdir = ((path: string, options: { withFileTypes: true }, done: (error: Error | null, entries: fs.Dirent[]) => void) =>
+    fs.readdir(path, options, (error, entries) => {
+      if (entries?.some(({ name }) => name.includes('\ufffd'))) folders.push(path);
+      done(error, entries);
+    })) as typeof fs.readdir;
+  const ignore = ['**/node_modules/**', ...excluded];
+  const found = await glob(patterns, { ignore, expandDirectories: false, fs: { ...fs, readdir } });
+  const matches = picomatch(patterns, { ignore });
+  const misnamed = folders.flatMap(folder => filesNotUtf8(Buffer.from(folder.endsWith('/') ? folder : `${folder}/`)));
+  assertUtf8(misnamed.filter(path => matches(posix.relative(process.cwd(), path.toString()))));
+  return found;
 }
+
+/** The files below a folder whose paths are not UTF-8, in bytes. @param folder ends with a slash */
+function filesNotUtf8(folder: Buffer): Buffer[] {
+  return fs.readdirSync(folder, { withFileTypes: true, encoding: 'buffer' }).flatMap(entry => {
+    const name = entry.name as unknown as Buffer;
+    if (isUtf8(folder) && isUtf8(name)) return [];
+    return entry.isDirectory() ? filesNotUtf8(Buffer.concat([folder, name, Buffer.from('/')])) : [Buffer.concat([folder, name])];
+  });
+}
+
+/** Throws a UsageError that names the paths that are not UTF-8. */
+function assertUtf8(paths: readonly Buffer[]): void {
+  const names = paths.filter(path => !isUtf8(path)).map(path => path.toString('latin1').replace(/[^ -~]/g, byteEscape));
+  if (names.length > 0)
+    throw new UsageError([`the names of these test files are not UTF-8: ${abbreviate(names)}; rename them, or leave them out`]);
+}
+
+const byteEscape = (byte: string) => `\\x${byte.charCodeAt(0).toString(16).padStart(2, '0')}`;
 
 export function isFile(path: string): boolean {
   return statSync(path, { throwIfNoEntry: false })?.isFile() ?? false;
@@ -58,14 +93,19 @@ export function isFile(path: string): boolean {
 /** Reads a list of test files from a file; `-` is stdin. */
 export async function readList(path: string): Promise<string[]> {
   try {
-    return parseList(path === '-' ? await text(process.stdin) : readFileSync(path, 'utf8'));
+    return parseList(path === '-' ? await buffer(process.stdin) : readFileSync(path));
   } catch (error) {
+    if (error instanceof UsageError) throw error;
     throw new UsageError([`cannot read the list of test files ${path}: ${(error as Error).message}`]);
   }
 }
 
 /** Paths are separated by NUL if the list has one, else by line breaks. */
-function parseList(list: string): string[] {
-  const parts = list.includes('\0') ? list.split('\0') : list.split(/\r?\n/);
-  return parts.filter(part => part !== '');
+function parseList(list: Buffer): string[] {
+  const separator = list.includes(0) ? '\0' : /\r?\n/;
+  if (!isUtf8(list)) assertUtf8(Array.from(list.toString('latin1').split(separator), path => Buffer.from(path, 'latin1')));
+  return list
+    .toString()
+    .split(separator)
+    .filter(part => part !== '');
 }

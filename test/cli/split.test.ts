@@ -1,6 +1,6 @@
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { closeSync, existsSync, openSync, realpathSync } from 'node:fs';
+import { closeSync, existsSync, mkdirSync, openSync, realpathSync, writeFileSync } from 'node:fs';
 import { text } from 'node:stream/consumers';
 import { describe, expect, it } from 'vitest';
 import { sortPaths, startSplit } from '../harness/messages.js';
@@ -10,6 +10,41 @@ import { BUILD, TestProject, unreachableServer } from './test-project.js';
 
 const FILES = ['test/a.test.js', 'test/b.test.js', 'test/deep/c.test.js', 'test/slow/d.test.js'];
 const lines = (stdout: string) => stdout.split('\n').slice(0, -1);
+
+describe('names of test files that are not UTF-8', () => {
+  const bytes = (text: string) => Buffer.from(text, 'latin1');
+
+  it('are refused by their bytes, in globs, arguments and lists, unless they are left out', async () => {
+    const [server, suite] = [await startServer(), new TestProject(['test/ok.test.js', 'test/\ufffd.test.js'])];
+    const inFolder = (name: string) => Buffer.concat([Buffer.from(`${suite.folder}/test/`), bytes(name)]);
+    mkdirSync(inFolder('d\xff'));
+    for (const name of ['a\xff.test.js', 'a\xfe.test.js', 'd\xff/b.test.js']) writeFileSync(inFolder(name), '');
+    const split = (...args: string[]) => suite.run(server, 0, ['split', ...args]);
+    const refused = (names: string) => ({
+      code: 2,
+      stdout: '',
+      stderr: `ballast: the names of these test files are not UTF-8: ${names}; rename them, or leave them out\n`,
+    });
+    const folder = `${suite.folder}/test`;
+    expect(await split('test/*.test.js')).toEqual(refused(`${folder}/a\\xfe.test.js, ${folder}/a\\xff.test.js`));
+    expect(await split('test/ok.test.js', 'test/d*/**')).toEqual(refused(`${folder}/d\\xff/b.test.js`));
+    expect(await split('test/ok.test.js', 'test/a\ufffd.test.js')).toMatchObject({ code: 2 });
+    const list = Buffer.concat([Buffer.from('test/ok.test.js\n'), bytes('a\xff.test.js\n')]);
+    writeFileSync(`${suite.folder}/list.txt`, list);
+    writeFileSync(`${suite.folder}/report.xml`, '<testsuites/>');
+    expect(await suite.run(server, 0, ['record', 'report.xml', '--files-from', 'list.txt'])).toEqual(refused('a\\xff.test.js'));
+    const child = spawn(process.execPath, [main, 'split', '-'], {
+      cwd: suite.folder,
+      env: plainEnvironment(suite.environment(server, 0)),
+      stdio: ['pipe', 'ignore', 'pipe'],
+    });
+    child.stdin.end(list);
+    expect(await text(child.stderr)).toBe(refused('a\\xff.test.js').stderr);
+    const { code, stdout } = await suite.run({ ...unreachableServer }, 0, ['split', 'test/**', '!test/a*', '!test/d*/**', '--fallback']);
+    // A name may have the sign itself.
+    expect({ code, files: lines(stdout) }).toEqual({ code: 0, files: ['test/ok.test.js', 'test/\ufffd.test.js'] });
+  });
+});
 
 describe('ballast split', () => {
   it('prints each file on one node, and the same files if it is repeated', async () => {
