@@ -19,6 +19,9 @@ export const limits = {
   /** Characters of a CI run's id that are kept to show it, and CI runs of one build that are listed. */
   ciRunCharacters: 200,
   ciRunsPerBuild: 100,
+  /** Newest CI runs of a project that are searched for one whose number of nodes is unknown, and how many at a time. */
+  ciRunsSearched: 5000,
+  ciRunsPerRead: 500,
   /** Invalid entries of test_files that one 422 lists. */
   reportedInvalidEntries: 1000,
 

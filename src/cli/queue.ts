@@ -1,7 +1,7 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { Api, RequestRejected, ServerUnreachable } from '../client/api.js';
 import type { FailurePolicy, RecordedFile } from '../client/batch-results.js';
-import { type Identity, identify } from '../client/ci/identity.js';
+import { detectSystem, type Identity, identify } from '../client/ci/identity.js';
 import { CommandRunner, signalExitCode } from '../client/command-runner.js';
 import { fallbackFiles, fallbackWarning, noFallbackMessage } from '../client/fallback.js';
 import { gitCheckout } from '../client/git.js';
@@ -11,7 +11,7 @@ import { type Batch, QueueClient } from '../client/queue-client.js';
 import { recordRun } from '../client/record-run.js';
 import { listTestFiles } from '../client/test-files.js';
 import { UsageError } from '../client/usage-error.js';
-import { abbreviate, pluralize, printToStderr } from '../terminal.js';
+import { abbreviate, pluralize, print, printToStderr } from '../terminal.js';
 import type { ClientOptions, ListOptions } from './client-options.js';
 import { exitCodes } from './process/exit-codes.js';
 
@@ -86,11 +86,22 @@ async function runBatches(
     return;
   }
   if (run.commandCount > 0 || runner.signal) return;
-  printToStderr(
-    `nothing is left to run for node ${identity.node_index} of ${identity.node_total} in this CI run (to run all again, give another --build-id)`,
-  );
+  if (detectSystem(options.environment).isRerun?.(options.environment)) warnOfEmptyRerun(options.environment);
+  else
+    printToStderr(
+      `nothing is left to run for node ${identity.node_index} of ${identity.node_total} in this CI run (to run all again, give another --build-id)`,
+    );
   // An empty run shows the completeness gate that the node started and ended.
   await recordFiles([], options.retries, identity, options);
+}
+
+/** No CI system tells whether all jobs run again, or only those that failed. */
+function warnOfEmptyRerun({ GITHUB_ACTIONS }: NodeJS.ProcessEnv): void {
+  const warning =
+    'WARNING: nothing was run again: this CI run is complete for this node, by an earlier attempt; to run all tests again, start a new CI run, or give each attempt another --build-id';
+  printToStderr(warning);
+  // GitHub shows it in the summary of the run.
+  if (GITHUB_ACTIONS) print(`::warning title=Ballast::${warning}`);
 }
 
 /** Records the files that were run and are not recorded yet. */

@@ -2,7 +2,7 @@ import { randomUUID } from 'node:crypto';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { type Completeness, completenessParser } from '../client/answers.js';
 import { Api } from '../client/api.js';
-import { detectValue, identify, missingMessage } from '../client/ci/identity.js';
+import { detectValue, type Identity, identify, missingMessage } from '../client/ci/identity.js';
 import { gitCheckout } from '../client/git.js';
 import { emptyTest } from '../client/may-be-empty.js';
 import { UsageError } from '../client/usage-error.js';
@@ -44,13 +44,11 @@ const MAX_FILES_SHOWN = 20;
  */
 export async function verify(options: VerifyOptions): Promise<void> {
   const deadline = performance.now() + options.wait * 1000;
-  const { node_total, branch, commit_hash } = identify(
-    ['node_total', 'branch', 'commit_hash'],
-    options,
-    options.environment,
-    gitCheckout('.'),
-  );
-  const build = { commit_hash, branch, node_total: String(node_total) };
+  // A CI run tells the number of its nodes. The job of the gate may have another one: it is no node.
+  const needsTotal = options.newest || Boolean(options.nodeTotal);
+  const wanted = ['branch', 'commit_hash', ...(needsTotal ? (['node_total'] as const) : [])] as const;
+  const { node_total, branch, commit_hash }: Partial<Identity> = identify(wanted, options, options.environment, gitCheckout('.'));
+  const build = { commit_hash: commit_hash!, branch: branch!, ...(node_total !== undefined && { node_total: String(node_total) }) };
   const selection = selectIds(options);
   const api = new Api(options);
   const isEmpty = emptyTest(options.mayBeEmpty);

@@ -1,7 +1,35 @@
 import { limits } from '../limits.js';
+import type { BuildKey } from './build-key.js';
 import { shortDigest } from './digest.js';
 import type { QueueKey, SplitKey } from './keys.js';
-import type { CiRun } from './ports/ci-runs.js';
+import type { CiRun, CiRuns } from './ports/ci-runs.js';
+
+/**
+ * The numbers of nodes of the builds of a commit that a CI run has, among the newest CI runs of the project.
+ *
+ * @param ci_run the kind of the CI run, and the id that the CI system gave it
+ */
+export async function nodeTotalsOf(
+  ciRuns: CiRuns,
+  project: number,
+  { commit_hash, branch }: Omit<BuildKey, 'node_total'>,
+  ci_run: { kind: CiRun['kind']; id: string },
+): Promise<number[]> {
+  const digest = shortDigest(ci_run.id);
+  const isWanted = (run: CiRun) =>
+    run.digest === digest && run.kind === ci_run.kind && run.commit_hash === commit_hash && run.branch === branch;
+  const totals = new Set<number>();
+  let before = Infinity;
+  for (let read = 0; read < limits.ciRunsSearched; read += limits.ciRunsPerRead) {
+    const runs = await ciRuns.list(project, before, limits.ciRunsPerRead);
+    for (const run of runs) if (isWanted(run)) totals.add(run.node_total);
+    if (runs.length < limits.ciRunsPerRead) break;
+    // Others may have begun in the same millisecond.
+    before = runs.at(-1)!.created_at + 1;
+    await new Promise(resolve => setImmediate(resolve));
+  }
+  return [...totals];
+}
 
 /** A CI run that begins: its queue was created, or it first uses a split. */
 export function beginningCiRun(

@@ -63,6 +63,20 @@ describe('ballast queue', () => {
     expect(suite.ran).toHaveLength(FILES.length + 1);
   });
 
+  it.each<[string, NodeJS.ProcessEnv]>([
+    ['GitHub Actions', { GITHUB_ACTIONS: 'true', GITHUB_RUN_ATTEMPT: '2' }],
+    ['Buildkite', { BUILDKITE: 'true', BUILDKITE_RETRY_COUNT: '1' }],
+  ])('warns in a later attempt of %s when nothing was run again', async (system, attempt) => {
+    const [server, suite] = [await startServer(), new TestProject(FILES.slice(0, 2))];
+    const queue = (more: NodeJS.ProcessEnv) => suite.run(server, 0, ['queue', GLOB, ...suite.runner], more);
+    expect(await queue({ ...attempt, GITHUB_RUN_ATTEMPT: '1', BUILDKITE_RETRY_COUNT: '0' })).toMatchObject({ code: 0 });
+    const { code, stdout, stderr } = await queue(attempt);
+    const warning = 'WARNING: nothing was run again: this CI run is complete for this node, by an earlier attempt; ';
+    expect({ code, stderr }).toEqual({ code: 0, stderr: expect.stringContaining(`ballast: ${warning}`) as string });
+    expect(stdout.startsWith(`::warning title=Ballast::${warning}`)).toBe(system === 'GitHub Actions');
+    expect(suite.ran).toHaveLength(2);
+  });
+
   it('fails for a failure in a report if the command ends with 0, unless the exit code is trusted', async () => {
     const [server, suite] = [await startServer(), new TestProject(FILES.slice(0, 1))];
     const queue = (...flags: string[]) =>

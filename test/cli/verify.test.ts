@@ -93,6 +93,29 @@ describe('ballast verify', () => {
     });
   });
 
+  it('finds all builds of its CI run without a number of nodes, also where the job of the gate has one of its own', async () => {
+    const server = await startServer();
+    const gitlab = { GITLAB_CI: 'true', CI_NODE_TOTAL: '1', CI_PIPELINE_ID: '7', CI_COMMIT_SHA: 'abc', CI_COMMIT_REF_NAME: 'main' };
+    const ask = (more: Record<string, string> = {}, ...flags: string[]) =>
+      runInProcess(['verify', ...flags], { BALLAST_URL: server.url, BALLAST_TOKEN: server.token, ...gitlab, ...more });
+    const build = (node_total: number) => ({ commit_hash: 'abc', branch: 'main', node_total });
+    for (const node_total of [3, 5]) await initialise(server, ['a_spec.rb'], { ...build(node_total), node_build_id: '7' });
+    for (let other = 0; other < 3; other++) await initialise(server, ['a_spec.rb'], { ...build(2), node_build_id: `other ${other}` });
+    await startSplit(server, ['b_spec.rb'], { ...build(3), ci_build_id: '7' });
+    const once = (path: string) => ({ test_files: timedTestFiles({ [path]: 1 }) });
+    await record(server, { ...build(3), ...once('a_spec.rb') });
+    await record(server, { ...build(3), ...once('b_spec.rb') });
+    expect(await ask()).toMatchObject({ code: 1, stdout: expect.stringMatching(/^incomplete: 0 of 1 test files of the queue/) as string });
+    expect((await ask({}, '--node-total', '3')).code).toBe(0);
+    await record(server, { ...build(5), ...once('a_spec.rb') });
+    expect(await ask()).toMatchObject({
+      code: 0,
+      stdout: expect.stringMatching(/^complete: 1 of 1 .* of the queue [^]*\ncomplete: 1 of 1 .* of the split /) as string,
+    });
+    expect(await ask({ CI_PIPELINE_ID: '8' })).toMatchObject({ code: 1, stderr: expect.stringContaining('this CI run (8)') as string });
+    expect((await ask({ CI_COMMIT_SHA: 'abd' })).code).toBe(1);
+  });
+
   it('asks again after a server was restarted', async () => {
     let requests = 0;
     const server = await completeFor(request => {
@@ -160,7 +183,7 @@ describe('ballast verify', () => {
     expect(await runInProcess(['verify', ...FLAGS.slice(0, 4), '--url', 'http://127.0.0.1:1', '--token', 't'])).toMatchObject({
       code: 2,
       stderr:
-        'ballast: the number of nodes is not known: give --node-total <number> or set BALLAST_NODE_TOTAL; tried CI_NODE_TOTAL (no known CI system)\n',
+        'ballast: the id of the CI run (the same for all its nodes) is not known: give --build-id <id> or set BALLAST_BUILD_ID; or give --newest to ask about the newest queue or split of the build\n',
     });
     expect(await verify({ url: 'localhost', token: 't' })).toMatchObject({
       code: 2,

@@ -291,15 +291,15 @@ describe('a node of a CI run', () => {
       return [];
     };
     expect(errorsOf({ GITHUB_ACTIONS: 'true', GITHUB_RUN_ID: '7', GITHUB_SHA: 'c1' })).toEqual([
-      'the index of this node, from 0 is not known: give --node-index <number> or set BALLAST_NODE_INDEX; tried CI_NODE_INDEX (GitHub Actions)',
+      'the index of this node (from 0) is not known: give --node-index <number> or set BALLAST_NODE_INDEX; tried CI_NODE_INDEX (GitHub Actions)',
       'the number of nodes is not known: give --node-total <number> or set BALLAST_NODE_TOTAL; tried CI_NODE_TOTAL (GitHub Actions)',
       'the branch is not known: give --branch <name> or set BALLAST_BRANCH; tried GITHUB_HEAD_REF, GITHUB_REF_NAME (GitHub Actions), and git does not know it either',
     ]);
     expect(errorsOf({ CODEBUILD_BUILD_ARN: 'a', ...numbered }, { branch: 'b', commitHash: 'c' })).toEqual([
-      'the id of the CI run, the same for all its nodes is not known: give --build-id <id> or set BALLAST_BUILD_ID (AWS CodeBuild does not set it)',
+      'the id of the CI run (the same for all its nodes) is not known: give --build-id <id> or set BALLAST_BUILD_ID (AWS CodeBuild does not set it)',
     ]);
     expect(errorsOf(numbered, { branch: 'b', commitHash: 'c' })).toEqual([
-      'the id of the CI run, the same for all its nodes is not known: give --build-id <id> or set BALLAST_BUILD_ID',
+      'the id of the CI run (the same for all its nodes) is not known: give --build-id <id> or set BALLAST_BUILD_ID',
     ]);
     const full = { branch: 'b', commitHash: 'c', buildId: '1' };
     expect(errorsOf({}, { ...full, nodeIndex: '4', nodeTotal: '4' })).toEqual([

@@ -2,11 +2,13 @@ import typia, { type tags } from 'typia';
 import type { limits } from '../../limits.js';
 import type { BuildKey } from './build-key.js';
 import { coerce, type RawParameters } from './coerce.js';
-import type { Count, Text, Timestamp } from './text.js';
-import { requireValid } from './validation.js';
+import type { Count, NodeTotal, Text, Timestamp } from './text.js';
+import { PARAMETER_REQUIRED, requireValid } from './validation.js';
 
 /** Query of GET /builds/completeness */
-export interface CompletenessQuery extends BuildKey {
+export interface CompletenessQuery extends Omit<BuildKey, 'node_total'> {
+  /** Missing: every build of this commit and branch that the named CI run has. */
+  node_total?: NodeTotal;
   /** Id of the queue. Without any id, the newest queue or fixed split of the build counts. */
   node_build_id?: Text;
   /** The same as node_build_id, for newer clients. */
@@ -56,8 +58,9 @@ export interface CompletenessAnswer {
 }
 
 /** What an answer is about: the project of the token, and the parameters of the request. */
-export interface AnsweredSubject extends BuildKey {
+export interface AnsweredSubject extends Omit<BuildKey, 'node_total'> {
   project: string;
+  node_total: number | null;
   node_build_id: string | null;
   ci_build_id: string | null;
   allow_empty: boolean;
@@ -82,7 +85,8 @@ export function toCompletenessQuery(raw: RawParameters): CompletenessQuery {
   for (const name of ['node_build_id', 'test_queue_id', 'ci_build_id']) if (parameters[name] === '') delete parameters[name];
   parameters.node_build_id ??= parameters.test_queue_id;
   delete parameters.test_queue_id;
-  return requireValid(validate(parameters), ({ node_build_id, ci_build_id }) =>
-    node_build_id !== undefined && ci_build_id !== undefined ? { ci_build_id: ['must not be sent together with node_build_id'] } : {},
-  );
+  return requireValid(validate(parameters), ({ node_build_id, ci_build_id, node_total }) => {
+    if (node_build_id !== undefined && ci_build_id !== undefined) return { ci_build_id: ['must not be sent together with node_build_id'] };
+    return (node_build_id ?? ci_build_id ?? node_total) === undefined ? { node_total: [PARAMETER_REQUIRED] } : {};
+  });
 }

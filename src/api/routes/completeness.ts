@@ -1,4 +1,5 @@
 import { ApiError, apiErrors } from '../../api-error.js';
+import { nodeTotalsOf } from '../../engine/ci-run.js';
 import type { CompletenessSubject } from '../../engine/completeness/assigned.js';
 import type { Answer, Request } from '../../http/request.js';
 import type { Asker } from '../../workers/asker.js';
@@ -14,27 +15,47 @@ export async function completenessOfBuild(context: Context, request: Request): P
   const asker = await askerOf(context, request);
   const { wait, allow_empty, request_id = null, ...sent } = toCompletenessQuery(decodeQuery(request.query));
   const { commit_hash, branch, node_total, ...ids } = sent;
-  const subject: CompletenessSubject = {
-    project: asker.project,
-    build: { commit_hash, branch, node_total },
-    ...ids,
-    allowsEmpty: allow_empty,
-  };
   const project = (await context.store.access.projectById(asker.project))!.name;
   const { node_build_id = null, ci_build_id = null } = ids;
-  const about = { project, commit_hash, branch, node_total, node_build_id, ci_build_id, allow_empty, request_id };
+  const ciRun = node_build_id !== null ? ({ kind: 'queue', id: node_build_id } as const) : ({ kind: 'split', id: ci_build_id! } as const);
+  const about = { project, commit_hash, branch, node_build_id, ci_build_id, allow_empty, request_id };
   const until = performance.now() + wait * 1000;
   for (;;) {
-    const runs = await runsKept(context, subject);
-    const result = await compareUntil(context, subject, asker, until);
-    if (result && (result.isComplete || performance.now() >= until))
-      return { status: result.isComplete ? 200 : 409, body: answerAbout(about, result.json) };
+    const totals =
+      node_total !== undefined ? [node_total] : await nodeTotalsOf(context.store.ciRuns, asker.project, { commit_hash, branch }, ciRun);
+    // Of an unknown CI run nothing is found, whatever its number of nodes.
+    const subjects = (totals.length > 0 ? totals : [1]).map(
+      (total): CompletenessSubject => ({
+        project: asker.project,
+        build: { commit_hash, branch, node_total: total },
+        ...ids,
+        allowsEmpty: allow_empty,
+      }),
+    );
+    const runs = await runsKept(context, subjects);
+    const results: CompletenessJson[] = [];
+    for (const subject of subjects) {
+      const result = await compareUntil(context, subject, asker, until);
+      if (!result) break;
+      results.push(result);
+    }
+    const isCompared = results.length === subjects.length;
+    // All builds of the CI run must be complete.
+    const at = Math.max(
+      0,
+      results.findIndex(({ isComplete }) => !isComplete),
+    );
+    const result = results[at];
+    if (isCompared && result && (result.isComplete || performance.now() >= until)) {
+      const body = answerAbout({ ...about, node_total: totals[at] ?? null }, result.json);
+      return { status: result.isComplete ? 200 : 409, body };
+    }
     // Only another recorded run can make it complete. A refused comparison is tried again.
     do {
       if (request.hasLeft()) throw apiErrors.clientLeft();
       if (completeness.isClosing) throw apiErrors.stopping();
       await completeness.tick();
-    } while (result && (await runsKept(context, subject)) === runs && performance.now() < until);
+    } while (isCompared && totals.length > 0 && (await runsKept(context, subjects)) === runs && performance.now() < until);
   }
 }
 
@@ -57,6 +78,8 @@ async function compareUntil(
   }
 }
 
-async function runsKept({ store }: Context, { project, build }: CompletenessSubject): Promise<number> {
-  return (await store.builds.find(project, build))?.subsets ?? 0;
+async function runsKept({ store }: Context, subjects: readonly CompletenessSubject[]): Promise<number> {
+  let runs = 0;
+  for (const { project, build } of subjects) runs += (await store.builds.find(project, build))?.subsets ?? 0;
+  return runs;
 }

@@ -29,9 +29,9 @@ interface FieldDescription {
 }
 
 export const identityFields: Readonly<Record<Field, FieldDescription>> = {
-  nodeIndex: { flag: '--node-index <number>', variable: 'BALLAST_NODE_INDEX', description: 'the index of this node, from 0' },
+  nodeIndex: { flag: '--node-index <number>', variable: 'BALLAST_NODE_INDEX', description: 'the index of this node (from 0)' },
   nodeTotal: { flag: '--node-total <number>', variable: 'BALLAST_NODE_TOTAL', description: 'the number of nodes' },
-  buildId: { flag: '--build-id <id>', variable: 'BALLAST_BUILD_ID', description: 'the id of the CI run, the same for all its nodes' },
+  buildId: { flag: '--build-id <id>', variable: 'BALLAST_BUILD_ID', description: 'the id of the CI run (the same for all its nodes)' },
   branch: { flag: '--branch <name>', variable: 'BALLAST_BRANCH', description: 'the branch' },
   commitHash: { flag: '--commit-hash <hash>', variable: 'BALLAST_COMMIT_HASH', description: 'the commit' },
 };

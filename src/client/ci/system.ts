@@ -16,6 +16,8 @@ export interface CiSystem {
   nodeTotal: readonly Variable[];
   /** The same for all nodes of a CI run and for retries of them. */
   buildId: readonly Variable[];
+  /** Whether this is a later attempt of a CI run or job. Missing: the system does not tell. */
+  isRerun?: (environment: Environment) => boolean;
   /** The source branch, also of a pull request. */
   branch: readonly Variable[];
   commitHash: readonly Variable[];
@@ -34,6 +36,12 @@ export const hash = (name: string): Variable => ({ name, read: text => (/^[0-9a-
 
 /** A remote branch: origin/main is the branch main. */
 export const remote = (name: string): Variable => ({ name, read: text => text.replace(/^origin\//, '') });
+
+/** A number of attempts above that of the first. */
+export const countsFrom =
+  (name: string, first: number) =>
+  (environment: Environment): boolean =>
+    Number(environment[name]) > first;
 
 export const isSet =
   (name: string) =>

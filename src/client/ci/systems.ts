@@ -1,4 +1,4 @@
-import { type CiSystem, fromOne, hash, isSet, reference, remote, variable } from './system.js';
+import { type CiSystem, countsFrom, fromOne, hash, isSet, reference, remote, variable } from './system.js';
 
 /** The conventional variables of users who number parallel jobs themselves, because the system does not. */
 const userNumbering = { nodeIndex: [variable('CI_NODE_INDEX')], nodeTotal: [variable('CI_NODE_TOTAL')] };
@@ -15,6 +15,7 @@ export const systems: readonly CiSystem[] = [
     isHere: isSet('GITHUB_ACTIONS'),
     ...userNumbering,
     buildId: [variable('GITHUB_RUN_ID')],
+    isRerun: countsFrom('GITHUB_RUN_ATTEMPT', 1),
     branch: [variable('GITHUB_HEAD_REF'), variable('GITHUB_REF_NAME')],
     commitHash: [variable('GITHUB_SHA')],
   },
@@ -50,6 +51,7 @@ export const systems: readonly CiSystem[] = [
     nodeIndex: [variable('BUILDKITE_PARALLEL_JOB')],
     nodeTotal: [variable('BUILDKITE_PARALLEL_JOB_COUNT')],
     buildId: [variable('BUILDKITE_BUILD_ID')],
+    isRerun: countsFrom('BUILDKITE_RETRY_COUNT', 0),
     branch: [variable('BUILDKITE_BRANCH')],
     commitHash: [hash('BUILDKITE_COMMIT')],
   },
@@ -60,6 +62,7 @@ export const systems: readonly CiSystem[] = [
     nodeIndex: [fromOne('SYSTEM_JOBPOSITIONINPHASE')],
     nodeTotal: [variable('SYSTEM_TOTALJOBSINPHASE')],
     buildId: [variable('BUILD_BUILDID')],
+    isRerun: countsFrom('SYSTEM_JOBATTEMPT', 1),
     branch: [reference('SYSTEM_PULLREQUEST_SOURCEBRANCH'), reference('BUILD_SOURCEBRANCH')],
     commitHash: [variable('BUILD_SOURCEVERSION')],
   },
@@ -70,6 +73,7 @@ export const systems: readonly CiSystem[] = [
     nodeIndex: [variable('BITBUCKET_PARALLEL_STEP')],
     nodeTotal: [variable('BITBUCKET_PARALLEL_STEP_COUNT')],
     buildId: [variable('BITBUCKET_PIPELINE_UUID'), variable('BITBUCKET_BUILD_NUMBER')],
+    isRerun: countsFrom('BITBUCKET_STEP_RUN_NUMBER', 1),
     branch: [variable('BITBUCKET_BRANCH'), variable('BITBUCKET_TAG')],
     commitHash: [variable('BITBUCKET_COMMIT')],
   },
