@@ -120,6 +120,11 @@ export const apiErrors = {
   invalid: (errors: ValidationErrors) => new ApiError(422, [errors]),
   internal: (requestId: string) =>
     new ApiError(500, [`internal error; the server's log has the details under the request id ${requestId}`]),
+  // Not 429: clients treat it as an outage at once. Not 422: the next day it is right.
+  dailyBytesStored: (limit: number) =>
+    new ApiError(507, [
+      `this project has stored ${limit} bytes today, as much as the server's setting BALLAST_DAILY_BYTES_PER_PROJECT allows; raise it, or wait until 00:00 UTC`,
+    ]),
   overloaded: (reason: 'memory' | 'jobs', load: string, retryAfterSeconds: number) =>
     unavailable(reason, retryAfterSeconds, `overloaded: ${load}; try again in ${retryAfterSeconds} seconds`),
   // Pages only: see the API's guide for why a CI job gets a 503.

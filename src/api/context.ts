@@ -1,3 +1,4 @@
+import type { DailyBytes } from '../engine/daily-bytes.js';
 import type { Store } from '../engine/ports/store.js';
 import type { PasswordAttempts } from '../engine/sign-in/password-attempts.js';
 import type { ServerStatus } from '../server/dashboard.js';
@@ -16,6 +17,8 @@ export interface Context {
   completeness: CompletenessChecker;
   summarizer: Summarizer;
   whatIfs: WhatIfPlayer;
+  /** What each project has stored today. */
+  dailyBytes: DailyBytes;
   readiness: { assert(): Promise<void> };
   log: Logger;
   metrics: Metrics;

@@ -22,7 +22,11 @@ export interface Share {
   files: Buffer | null;
   /** How the lists differ; null: the node must send its list. */
   difference: string | null;
+  /** This request created the split. */
+  isNew: boolean;
 }
+
+const NOTHING_SENT = { sent: null, difference: null, isNew: false };
 
 /** The share of a node. Creates the split when the request plans one. Null: there is no split. Throws a 503 when it expired meanwhile. */
 export function shareOf(store: Store, request: SplitRequest, planned: Planned<NewSplit>, at: Millis): Soon<Share | null> {
@@ -41,6 +45,8 @@ async function createOrCompare(
 ): Promise<Share | null> {
   const { key } = request;
   const split = found ?? (plan && (await store.splits.create(key, plan, at)));
+  // Of the requests of one millisecond that plan the same split, each counts as the one that created it.
+  const isNew = !found && split?.created_at === at;
   if (!split) {
     // The request brought a list because there was a split to compare it with.
     if (sent) throw apiErrors.expired('split');
@@ -49,7 +55,7 @@ async function createOrCompare(
   const difference = sent && differs(split.list, sent) ? describeLists('split', split.list, sent) : null;
   // Before the node is answered, because the completeness check needs it.
   if (difference !== null) await store.splits.noteOtherList(key, split, difference, at);
-  return takeShare(store, request, split, at, sent, difference);
+  return takeShare(store, request, split, at, { sent, difference, isNew });
 }
 
 function takeShare(
@@ -57,14 +63,13 @@ function takeShare(
   { key, node_index, listDigest: digest }: SplitRequest,
   split: Split,
   at: Millis,
-  sent: SentList | null = null,
-  difference: string | null = null,
+  { sent, difference, isNew }: { sent: SentList | null; difference: string | null; isNew: boolean } = NOTHING_SENT,
 ): Soon<Share> {
-  if (isOtherList(split.list, { digest, sent, isFirstRequest: true })) return { split, files: null, difference };
+  if (isOtherList(split.list, { digest, sent, isFirstRequest: true })) return { split, files: null, difference, isNew };
   return whenKnown(splits.use(key, split, at), () =>
     whenKnown(splits.files(split, node_index), files => {
       if (!files) throw apiErrors.expired('split');
-      return { split, files, difference: null };
+      return { split, files, difference: null, isNew };
     }),
   );
 }

@@ -19,4 +19,5 @@ export const STATUS_LINES: Readonly<Record<number, string>> = {
   431: '431 Request Header Fields Too Large',
   500: '500 Internal Server Error',
   503: '503 Service Unavailable',
+  507: '507 Insufficient Storage',
 };

@@ -27,6 +27,8 @@ export interface Config {
   leaseFactor: number;
   leaseGraceSeconds: number;
   maxBodyBytes: number;
+  /** 0: any number. */
+  dailyBytesPerProject: number;
   /** Memory for open queues. Others are read from the store when needed. */
   queueCacheBytes: number;
   /** Number of packing threads. */

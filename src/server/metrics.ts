@@ -9,6 +9,7 @@ export interface MetricSources {
   connections(): number;
   requestsInFlight(): number;
   reservedBytes(): number;
+  fullProjects(): number;
   jobs(): { waiting: number; running: number; threads: number };
   /** Lists of large suites that are kept, their bytes, and how often one was sent again. */
   lists(): { lists: number; bytes: number; hits: number };
@@ -121,6 +122,11 @@ export class Metrics {
     this.#gauge('ballast_connections', 'Open connections.', connections);
     this.#gauge('ballast_requests_in_flight', 'Requests that are being received or answered.', requestsInFlight);
     this.#gauge('ballast_held_bytes', 'Memory reserved for bodies and large answers of requests in flight.', reservedBytes);
+    this.#gauge(
+      'ballast_full_projects',
+      'Projects that have stored as many bytes today as BALLAST_DAILY_BYTES_PER_PROJECT allows.',
+      sources.fullProjects,
+    );
     this.#gauge('ballast_jobs_waiting', 'Large test suites that wait for a packing thread.', () => jobs().waiting);
     this.#gauge('ballast_jobs_running', 'Large test suites in packing threads.', () => jobs().running);
     this.#gauge('ballast_job_threads', 'Packing threads.', () => jobs().threads);

@@ -3,6 +3,7 @@ import type { DashboardFiles } from '../api/dashboard/files.js';
 import { routeAdmin } from '../api/routes/admin.js';
 import { endpointOf, route } from '../api/table.js';
 import { createProject, createToken, findToken } from '../engine/access.js';
+import { DailyBytes } from '../engine/daily-bytes.js';
 import type { Access } from '../engine/ports/access.js';
 import type { ScryptCost } from '../engine/ports/sign-ins.js';
 import type { Millis, Store } from '../engine/ports/store.js';
@@ -117,8 +118,10 @@ export async function openService(
     summarizer.noteNewest().catch((err: unknown) => log.warn({ err }, 'could not look for missing summaries'));
     const readiness = new Readiness(store.maintenance, now, uptime);
     const hasAdminPort = config.adminPort !== null;
+    const dailyBytes = new DailyBytes(config.dailyBytesPerProject);
     const context: Context = {
       store,
+      dailyBytes,
       workers,
       completeness,
       summarizer,
@@ -160,6 +163,7 @@ export async function openService(
       jobs: () => workers.load,
       lists: () => workers.lists.load,
       plans: () => workers.plans.load,
+      fullProjects: () => dailyBytes.fullProjects,
       queues: () => store.queues.load(),
       store: () => store.maintenance.load(),
       sweeps: () => swept,

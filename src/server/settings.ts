@@ -187,6 +187,13 @@ export const settings: { [K in keyof Config]: Setting<Config[K]> } = {
     help: 'largest request body in bytes; larger ones get status 413',
     parse: wholeNumber(1024, limits.requestMemoryBytes / 4),
   },
+  dailyBytesPerProject: {
+    flag: '--daily-bytes-per-project <bytes>',
+    env: 'BALLAST_DAILY_BYTES_PER_PROJECT',
+    defaultText: String(50 * 1024 * MIB),
+    help: 'bytes that a project may store in a day; beyond it recordings and new queues and splits get status 507; 0: any number',
+    parse: wholeNumber(0, Number.MAX_SAFE_INTEGER),
+  },
   queueCacheBytes: {
     flag: '--queue-cache-bytes <bytes>',
     env: 'BALLAST_QUEUE_CACHE_BYTES',

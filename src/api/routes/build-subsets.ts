@@ -9,16 +9,22 @@ import type { Context } from '../context.js';
 import { json } from '../json.js';
 import { prepare } from '../prepare.js';
 
+/** What a recorded run takes on the disk: its entries in indexes, and each time. */
+const BYTES_OF_RUN = 200;
+const BYTES_OF_TIME = 12;
+
 /** POST /build_subsets: records a run of a node. The 201 is sent when the run is on disk. */
 export function recordBuildSubset(context: Context, request: Request): Soon<Answer> {
-  const { store, now } = context;
-  return whenKnown(prepare(context, 'prepareSubset', request), ({ project, prepared: { node, run } }) =>
-    whenKnown(store.recordings.record(project, node, run, request.retryCount > 0, now()), ({ value: outcome, saved }) => {
+  const { store, now, dailyBytes } = context;
+  return whenKnown(prepare(context, 'prepareSubset', request), ({ project, prepared: { node, run } }) => {
+    dailyBytes.assertRoom(project, now());
+    return whenKnown(store.recordings.record(project, node, run, request.retryCount > 0, now()), ({ value: outcome, saved }) => {
+      if (outcome === 'recorded') dailyBytes.add(project, BYTES_OF_RUN + BYTES_OF_TIME * run.seconds.length, now());
       const answer = answerRecorded(context, request, project, node, outcome);
       answer.saved = saved;
       return answer;
-    }),
-  );
+    });
+  });
 }
 
 function answerRecorded(

@@ -27,10 +27,16 @@ export function testQueueForNode(context: Context, request: Request): Soon<Answe
 }
 
 function answerPull(context: Context, request: Request, encoding: QueueEncoding): Soon<Answer> {
-  return whenKnown(prepare(context, encoding.job, request), ({ prepared }) => {
+  const { dailyBytes } = context;
+  return whenKnown(prepare(context, encoding.job, request), ({ project, prepared }) => {
+    const { plan, sent } = prepared.planned;
+    if (plan) dailyBytes.assertRoom(project, context.now());
     const caller = { isRetry: request.retryCount > 0, hasLeft: request.hasLeft };
     const pulling = pull(context.store, prepared.request, prepared.planned, caller, context.now());
     return whenKnown(pulling, ({ value, saved }) => {
+      // A batch keeps texts of its request. A request with a list of test files stores the plan, if it is the first.
+      if (!sent && value?.isNewBatch) dailyBytes.add(project, bytesOf(request), context.now());
+      if (plan && value?.isNewQueue) dailyBytes.add(project, plan.files.bytes.length, context.now());
       const answering = value ? answerPulled(context, request, prepared, value, encoding) : answerNoQueue(request, prepared, encoding);
       return whenKnown(answering, answer => {
         answer.saved = saved;
@@ -38,6 +44,10 @@ function answerPull(context: Context, request: Request, encoding: QueueEncoding)
       });
     });
   });
+}
+
+function bytesOf({ body }: Request): number {
+  return body.reduce((sum, { length }) => sum + length, 0);
 }
 
 function answerPulled(context: Context, request: Request, prepared: PreparedQueue, pulled: Pulled, encoding: QueueEncoding): Soon<Answer> {

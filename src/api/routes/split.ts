@@ -14,9 +14,15 @@ const MISS: SplitMiss = { code: 'TEST_SUITE_SPLIT_CACHE_MISS' };
 
 /** POST /build_distributions/subset: the test files of one node in regular mode. */
 export function splitForNode(context: Context, request: Request): Soon<Answer> {
-  return whenKnown(prepare(context, 'prepareSplit', request), ({ prepared: { request: asked, planned } }) =>
-    whenKnown(shareOf(context.store, asked, planned, context.now()), share => answerShare(request, asked, share)),
-  );
+  const { store, dailyBytes, now } = context;
+  return whenKnown(prepare(context, 'prepareSplit', request), ({ project, prepared: { request: asked, planned } }) => {
+    const { plan } = planned;
+    if (plan) dailyBytes.assertRoom(project, now());
+    return whenKnown(shareOf(store, asked, planned, now()), share => {
+      if (plan && share?.isNew) dailyBytes.add(project, plan.files.bytes.length, now());
+      return answerShare(request, asked, share);
+    });
+  });
 }
 
 function answerShare(request: Request, { node_index, listDigest }: SplitRequest, share: Share | null): Answer {
