@@ -1,4 +1,4 @@
-import { limits } from './limits.js';
+import { memoryBounds } from './memory-bounds.js';
 
 /** The memory that `scratch` returns again. */
 let kept = Buffer.alloc(0);
@@ -10,7 +10,7 @@ let kept = Buffer.alloc(0);
 export function scratch(bytes: number): Buffer {
   if (bytes <= kept.length) return kept;
   const memory = Buffer.allocUnsafeSlow(bytes);
-  if (bytes <= limits.scratchBytes) kept = memory;
+  if (bytes <= memoryBounds.scratch) kept = memory;
   return memory;
 }
 

@@ -37,8 +37,6 @@ export const limits = {
   pipelinedBytes: 65_536,
   /** Time limit of a body, even if it keeps arriving slowly. */
   bodySeconds: 30,
-  /** Memory for bodies and large answers of all requests in flight; beyond it 503. One token may use half of it. */
-  requestMemoryBytes: 536_870_912,
   /** Larger answers are sent in chunks of this size, as fast as the client reads. */
   answerChunkBytes: 65_536,
   /** A large build is answered in pieces: JSON characters and runs of one piece, and the memory counted for the answer. */
@@ -79,10 +77,6 @@ export const limits = {
   pooledInsightFiles: 250,
   /** Bodies of at least this size (about 1,000 test files) are passed to a packing thread without being parsed, unless their list is known. */
   pooledBodyBytes: 65_536,
-  /** Memory for the lists of large suites sent last (twice their paths, 60 bytes a file), for their plans, and, in each thread, for encoding. */
-  knownListsBytes: 67_108_864,
-  keptPlansBytes: 67_108_864,
-  scratchBytes: 33_554_432,
   /** Free disk space below which nothing is written: more than is written between two checks. */
   diskReserveBytes: 8_388_608,
   diskCheckMilliseconds: 10,
@@ -103,14 +97,10 @@ export const limits = {
   waitingRuns: 500,
   journaledRunBytes: 65_536,
   buildsRecordedAtOnce: 2000,
-  /** Memory for paths and their numbers, in each thread: about 500,000 paths of usual length. */
-  pathNumbersBytes: 100_663_296,
   /** Characters of new paths, and of their keys, whose numbers are not on disk yet; beyond it recordings wait. */
   unsavedPathCharacters: 8_388_608,
   /** Time until the changes in the journal are moved to the records of their queues. */
   checkpointMilliseconds: 1000,
-  /** Bytes of changes that wait for a checkpoint. An eighth of it starts one at once; beyond it 503. */
-  pendingJournalBytes: 67_108_864,
   /** A file of the journal grows by this much, and is cut to this size when it is used again after a burst. */
   journalFileStepBytes: 1_048_576,
   keptJournalFileBytes: 16_777_216,
@@ -173,8 +163,7 @@ export const limits = {
   foundTokens: 1000,
   cachedSplitUsers: 2000,
   cachedStoredFiles: 20_000,
-  /** Memory, in each thread, for the file lists of splits and queues, and for each of decoded tokens and decoded splits. */
-  fileBlobCacheBytes: 33_554_432,
+  /** Memory, in each thread, for each of decoded tokens and decoded splits. */
   decodedRecordBytes: 4_194_304,
   /** Interval at which the last use of a split or queue is stored: a small part of the shortest retention, a day. */
   lastUseUpdateMilliseconds: 3_600_000,
@@ -237,9 +226,8 @@ export const limits = {
   /** A build with another number of nodes is shown beside a played one if it was created within this time of it. */
   measuredBuildMilliseconds: 1_209_600_000,
 
-  /** Records that an export reads at a time, and memory for paths. */
+  /** Records that an export reads at a time. */
   exportedRecordsPerStep: 200,
-  pathNamesBytes: 67_108_864,
 
   /** Characters of a JUnit report, and depth of its elements. */
   reportCharacters: 268_435_456,

@@ -1,10 +1,12 @@
 import { spawnSync } from 'node:child_process';
 import { closeSync, openSync } from 'node:fs';
+import { totalmem } from 'node:os';
 import { setFlagsFromString } from 'node:v8';
 import { ApiError } from '../api-error.js';
 import { limits } from '../limits.js';
+import { scaleMemory } from '../memory-bounds.js';
 import type { Config } from '../server/config.js';
-import { openLog, openSyncLog } from '../server/log.js';
+import { type Logger, openLog, openSyncLog } from '../server/log.js';
 import { openService } from '../server/service.js';
 import { storeFileOf } from '../store/lmdb/tables.js';
 import { print } from '../terminal.js';
@@ -25,6 +27,8 @@ export async function serve(config: Config, unknown: string[]): Promise<void> {
   // A failed commit leaves unhandled rejections in lmdb. Everyone who waited for it has got the error.
   process.on('unhandledRejection', err => log.error({ err }, 'unhandled rejection'));
   assertNotTruncated(config.dataDir);
+  scaleMemory(config.memoryBytes);
+  warnOfLittleMemory(config.memoryBytes, log);
   const storeFailed = (err: Error) => {
     lastLog.fatal({ err }, storeFailureMessage(config.dataDir, err));
     hardExit();
@@ -84,6 +88,16 @@ export async function serve(config: Config, unknown: string[]): Promise<void> {
   if (adminUrl) print(`Metrics are at ${adminUrl}/metrics`);
   const notes = [`data in ${config.dataDir}`, ...(service.slowerServer ? [service.slowerServer] : [])];
   print(`Ballast listens on ${url} (${notes.join('; ')})`);
+}
+
+/** The memory of the machine, or of the container if that is less. */
+function warnOfLittleMemory(needed: number, log: Logger): void {
+  const available = Math.min(totalmem(), process.constrainedMemory?.() || Infinity);
+  if (available < needed)
+    log.warn(
+      { neededBytes: needed, availableBytes: available },
+      'this machine or container has less memory than BALLAST_MEMORY_BYTES (--memory-bytes): the kernel may end the server under load; set it to what there is, or give it more',
+    );
 }
 
 /** Returns false after the window of the terminal was closed, which must stop the server. */

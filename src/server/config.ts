@@ -1,5 +1,6 @@
 import type { BlockList } from 'node:net';
 import type { HttpServerName } from '../http/choose-adapter.js';
+import { boundsFor } from '../memory-bounds.js';
 import { settings } from './settings.js';
 
 /** The checked settings of `serve`. Modules read settings from here, never from the environment. */
@@ -26,6 +27,8 @@ export interface Config {
   /** 0: batches of silent nodes are never reassigned. */
   leaseFactor: number;
   leaseGraceSeconds: number;
+  /** See memory-bounds.ts. */
+  memoryBytes: number;
   maxBodyBytes: number;
   /** 0: any number. */
   dailyBytesPerProject: number;
@@ -73,6 +76,15 @@ export function parseConfig(texts: { [K in keyof Config]?: string }): Config {
   }
   if (config.dashboard === 'admin' && config.adminPort === null)
     complaints.push('BALLAST_DASHBOARD (--dashboard) is "admin": give BALLAST_ADMIN_PORT (--admin-port), which then serves it');
+  const bounds = boundsFor(config.memoryBytes as number);
+  config.queueCacheBytes ||= bounds.queues;
+  // A token may use half of what requests have: two bodies of the largest size.
+  const mostBodyBytes = Math.floor(bounds.requests / 4);
+  if (texts.maxBodyBytes === undefined) config.maxBodyBytes = Math.min(config.maxBodyBytes as number, mostBodyBytes);
+  else if ((config.maxBodyBytes as number) > mostBodyBytes)
+    complaints.push(
+      `BALLAST_MAX_BODY_BYTES (--max-body-bytes) is "${texts.maxBodyBytes}": with this BALLAST_MEMORY_BYTES (--memory-bytes) it must be at most ${mostBodyBytes}`,
+    );
   if (complaints.length > 0) throw new ConfigError(complaints);
   return config as unknown as Config;
 }

@@ -14,6 +14,7 @@ import type { Observer } from '../http/exchange.js';
 import { MemoryBudget } from '../http/memory-budget.js';
 import { listen } from '../http/server.js';
 import { limits } from '../limits.js';
+import { memoryBounds } from '../memory-bounds.js';
 import { toWeight } from '../planning/weight.js';
 import { serveFolder } from '../store/lmdb/serve-folder.js';
 import type { LmdbOptions } from '../store/lmdb/store.js';
@@ -101,7 +102,7 @@ export async function openService(
     closers.push(() => store.close());
 
     const tokenHeader = `${headerPrefixes[0]}-TEST-SUITE-TOKEN`;
-    const setup = { dataDir, tokenHeader, pullCost };
+    const setup = { dataDir, tokenHeader, pullCost, memoryBytes: config.memoryBytes };
     const runner = hasThreads ? await startThreads(setup, config.workers, isWarm, log) : onThisThread(store, setup);
     const workers = new WorkerPool(store, runner, config.workers + 1, (job, waited, took) => metrics.observeJob(job, waited, took));
     closers.push(() => workers.close());
@@ -138,7 +139,7 @@ export async function openService(
       tokenHeader,
       dashboard: openDashboard(config, dashboardFiles, passwordCost, () => status),
     };
-    const memory = new MemoryBudget(limits.requestMemoryBytes);
+    const memory = new MemoryBudget(memoryBounds.requests);
     const clients = new SeenClients();
     const refused = new RefusedRequests(token => ownerOf(store.access, token));
     const observer: Observer = {

@@ -2,7 +2,7 @@ import { availableParallelism } from 'node:os';
 // Only this function of semver, because every command of a CI node loads this file.
 import coerce from 'semver/functions/coerce.js';
 import { parseTrustedProxies } from '../http/forwarded.js';
-import { limits } from '../limits.js';
+import { DEFAULT_MEMORY_BYTES, LEAST_MEMORY_BYTES } from '../memory-bounds.js';
 import type { Config } from './config.js';
 
 /** A setting. A secret has no flag, because a process list would show it. */
@@ -180,12 +180,19 @@ export const settings: { [K in keyof Config]: Setting<Config[K]> } = {
     help: 'extra seconds of silence allowed before a batch is reassigned',
     parse: wholeNumber(0, 86_400),
   },
+  memoryBytes: {
+    flag: '--memory-bytes <bytes>',
+    env: 'BALLAST_MEMORY_BYTES',
+    defaultText: String(DEFAULT_MEMORY_BYTES),
+    help: 'memory of the process in bytes, of which its caches and buffers have parts',
+    parse: wholeNumber(LEAST_MEMORY_BYTES, 1024 * 1024 * MIB),
+  },
   maxBodyBytes: {
     flag: '--max-body-bytes <bytes>',
     env: 'BALLAST_MAX_BODY_BYTES',
     defaultText: String(32 * MIB),
     help: 'largest request body in bytes; larger ones get status 413',
-    parse: wholeNumber(1024, limits.requestMemoryBytes / 4),
+    parse: wholeNumber(1024, 1024 * MIB),
   },
   dailyBytesPerProject: {
     flag: '--daily-bytes-per-project <bytes>',
@@ -197,9 +204,9 @@ export const settings: { [K in keyof Config]: Setting<Config[K]> } = {
   queueCacheBytes: {
     flag: '--queue-cache-bytes <bytes>',
     env: 'BALLAST_QUEUE_CACHE_BYTES',
-    defaultText: String(256 * MIB),
-    help: 'memory for open queues in bytes; other queues are read from the store when needed',
-    parse: wholeNumber(MIB, 1024 * 1024 * MIB),
+    defaultText: '',
+    help: 'memory for open queues in bytes (default: a part of the memory); other queues are read from the store when needed',
+    parse: text => (text === '' ? 0 : wholeNumber(MIB, 1024 * 1024 * MIB)(text)),
   },
   workers: {
     flag: '--workers <threads>',

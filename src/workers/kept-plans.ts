@@ -3,7 +3,7 @@ import type { QueueKey, SplitKey } from '../engine/keys.js';
 import type { KeptPlan, KeptPlans, NewPlan } from '../engine/plans.js';
 import type { Timings } from '../engine/ports/timings.js';
 import type { TestFileList } from '../engine/test-file-list.js';
-import { limits } from '../limits.js';
+import { memoryBounds } from '../memory-bounds.js';
 
 /**
  * The plans of large suites that were made last. A plan depends on the list, the times of the project, the branch and the number of nodes
@@ -11,7 +11,7 @@ import { limits } from '../limits.js';
  */
 export class PlanCache implements KeptPlans {
   readonly #plans = new LRUCache<string, { version: string; plan: NewPlan[keyof NewPlan] }>({
-    maxSize: limits.keptPlansBytes,
+    maxSize: memoryBounds.keptPlans,
     sizeCalculation: ({ plan }) => plan.files.bytes.length + plan.basis.length + ('weights' in plan ? plan.weights.byteLength : 0),
   });
   #hits = 0;

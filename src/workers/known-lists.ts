@@ -6,6 +6,7 @@ import { countContainers } from '../api/messages/decode.js';
 import type { ListTimes } from '../engine/list-times.js';
 import type { TestFileList } from '../engine/test-file-list.js';
 import { limits } from '../limits.js';
+import { memoryBounds } from '../memory-bounds.js';
 import { BASIS_BYTES } from '../planning/estimating/basis.js';
 import type { PathColumns } from '../planning/paths/path-list.js';
 
@@ -43,7 +44,7 @@ const PLACEHOLDER = randomUUID();
  */
 export class KnownLists {
   readonly #lists = new LRUCache<number, { project: number; list: KnownList }>({
-    maxSize: limits.knownListsBytes,
+    maxSize: memoryBounds.knownLists,
     sizeCalculation: ({ list }) => bytesOf(list),
   });
   #added = 0;

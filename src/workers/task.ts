@@ -56,6 +56,8 @@ export interface TaskSetup {
 /** Input of a worker thread. */
 export interface WorkerSetup extends TaskSetup {
   dataDir: string;
+  /** See memory-bounds.ts; missing: the default. */
+  memoryBytes?: number;
 }
 
 /** Who waits for a task: a CI node or its job, or people who read about builds. Each has threads of its own. */

@@ -3,6 +3,7 @@ import { constants, setPriority } from 'node:os';
 import { basename } from 'node:path';
 import { move, transferableSymbol, valueSymbol, workerData } from 'piscina';
 import { toSegments } from '../engine/segments.js';
+import { DEFAULT_MEMORY_BYTES, scaleMemory } from '../memory-bounds.js';
 import { openLmdbStore } from '../store/lmdb/store.js';
 import { perform } from './perform.js';
 import type { Lane, Task, TaskAnswer, WorkerSetup } from './task.js';
@@ -12,6 +13,7 @@ import type { Lane, Task, TaskAnswer, WorkerSetup } from './task.js';
 const setup = workerData as WorkerSetup & { lane: Lane };
 lowerPriority(setup.lane);
 moveFirstBuffer();
+scaleMemory(setup.memoryBytes ?? DEFAULT_MEMORY_BYTES);
 const store = openLmdbStore(setup.dataDir);
 
 /** @param task null: the pool only asks whether the thread is there */

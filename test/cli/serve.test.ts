@@ -30,6 +30,14 @@ describe('the first start', () => {
     expect((await new Client(second.url, token).get('/v1/builds')).json.data).toHaveLength(1);
   });
 
+  it('warns when the machine has less memory than the setting says', async () => {
+    const server = await spawnServer({ flags: ['--memory-bytes', String(2 ** 40)] });
+    expect(server.stderr()).toMatch(
+      /"neededBytes":1099511627776,"availableBytes":\d+,"msg":"this machine or container has less memory than BALLAST_MEMORY_BYTES/,
+    );
+    expect((await spawnServer()).stderr()).not.toContain('less memory');
+  });
+
   it('says that node:http answers, and why', async () => {
     const { stdout } = await spawnServer({ env: { BALLAST_HTTP_SERVER: 'node' } });
     expect(stdout()).toMatch(/ \(data in .*; HTTP server: node:http, which takes more processor time, as configured\)\n$/);

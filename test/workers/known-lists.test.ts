@@ -5,6 +5,7 @@ import { toSplitMessage } from '../../src/api/messages/split.js';
 import { ApiError } from '../../src/api-error.js';
 import { listedPaths } from '../../src/engine/listed-paths.js';
 import { limits } from '../../src/limits.js';
+import { memoryBounds } from '../../src/memory-bounds.js';
 import { PathList, pathList } from '../../src/planning/paths/path-list.js';
 import { type KnownList, KnownLists } from '../../src/workers/known-lists.js';
 import { cutPieces } from '../../src/workers/list-pieces.js';
@@ -173,7 +174,7 @@ describe('a body whose list is known', () => {
 describe('known lists', () => {
   it('are kept once, however many nodes send them, and those that were sent last within their memory', () => {
     const lists = new KnownLists();
-    const bytes = Math.floor(limits.knownListsBytes / 3);
+    const bytes = Math.floor(memoryBounds.knownLists / 3);
     const listOf = (name: string) => ({ ...knownList([{ path: name }], JSON.stringify([{ path: name }]).padEnd(bytes)), containers: 2 });
     const bodyOf = ({ text }: KnownList) => [Buffer.concat([Buffer.from('{"test_files":'), text, Buffer.from('}')])];
     const [a, b] = [listOf('aaa'), listOf('bbb')];
@@ -183,6 +184,6 @@ describe('known lists', () => {
     lists.add(PROJECT, listOf('ccc'));
     expect(lists.find(PROJECT, bodyOf(b), 'test_files')).toBeNull();
     expect(lists.find(PROJECT, bodyOf(a), 'test_files')).not.toBeNull();
-    expect(lists.load.bytes).toBeLessThanOrEqual(limits.knownListsBytes);
+    expect(lists.load.bytes).toBeLessThanOrEqual(memoryBounds.knownLists);
   });
 });

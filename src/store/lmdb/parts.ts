@@ -1,6 +1,7 @@
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import type { Segments } from '../../engine/segments.js';
 import { limits } from '../../limits.js';
+import { memoryBounds } from '../../memory-bounds.js';
 import { PairCache } from './pair-cache.js';
 import { type NameOfPath, pathNameCache } from './path-name-cache.js';
 import { PathNumbers } from './path-numbers.js';
@@ -65,7 +66,7 @@ export function openParts(dataDir: string, { storeFailed = () => {}, committed =
     runs,
     journal: new Journal(writing, new JournalFiles(dataDir, failure), runs),
     splitUsers: new PairCache(limits.cachedSplitUsers, () => 1),
-    blobsRead: new PairCache(limits.fileBlobCacheBytes, ({ length }) => BLOB_OVERHEAD_BYTES + length),
+    blobsRead: new PairCache(memoryBounds.fileBlobs, ({ length }) => BLOB_OVERHEAD_BYTES + length),
     storedFiles: new Map(),
     ownerOfPlan: new WeakMap(),
     creations: new Map(),

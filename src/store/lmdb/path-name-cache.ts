@@ -1,5 +1,5 @@
 import { LRUCache } from 'lru-cache';
-import { limits } from '../../limits.js';
+import { memoryBounds } from '../../memory-bounds.js';
 import type { Tables } from './tables.js';
 
 /** Returns the name of a path by its number. */
@@ -11,7 +11,7 @@ const BYTES_PER_NAME = 200;
 /** Reads names through a cache, because the runs of a project have the same paths. A name never changes: no number is used twice. */
 export function pathNameCache({ pathNames }: Pick<Tables, 'pathNames'>): NameOfPath {
   const names = new LRUCache<number, string>({
-    maxSize: limits.pathNamesBytes,
+    maxSize: memoryBounds.pathNames,
     sizeCalculation: name => BYTES_PER_NAME + 2 * name.length,
   });
   return path => {

@@ -1,4 +1,4 @@
-import { limits } from '../../limits.js';
+import { memoryBounds } from '../../memory-bounds.js';
 import { pathKey } from './codecs/path-keys.js';
 import type { Tables } from './tables.js';
 
@@ -51,7 +51,7 @@ export class PathNumbers {
 
   #keep(project: number, path: string, number: number): void {
     const bytes = bytesOf(path);
-    if (this.#bytes + bytes > limits.pathNumbersBytes) {
+    if (this.#bytes + bytes > memoryBounds.pathNumbers) {
       this.#known = new Map();
       this.#bytes = 0;
     }

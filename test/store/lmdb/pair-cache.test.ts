@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest';
-import { limits } from '../../../src/limits.js';
+import { memoryBounds } from '../../../src/memory-bounds.js';
 import { PairCache } from '../../../src/store/lmdb/pair-cache.js';
 import { temporaryStore } from './temporary-store.js';
 
@@ -21,7 +21,7 @@ it('a cache of pairs has what was added since it was full', () => {
 
 it('the cache of files is bounded when many nodes have none', () => {
   const { blobsRead } = temporaryStore();
-  const nodes = Math.ceil(limits.fileBlobCacheBytes / 200);
+  const nodes = Math.ceil(memoryBounds.fileBlobs / 200);
   const none = Buffer.from('[]');
   for (let node = 0; node < nodes; node++) blobsRead.add('split', node, none);
   expect([blobsRead.get('split', 0), blobsRead.get('split', nodes - 1)]).toEqual([undefined, none]);

@@ -1,5 +1,6 @@
 import { expect, it } from 'vitest';
 import { limits } from '../../../src/limits.js';
+import { memoryBounds } from '../../../src/memory-bounds.js';
 import { PathNumbers } from '../../../src/store/lmdb/path-numbers.js';
 import { temporaryStore } from './temporary-store.js';
 
@@ -12,8 +13,8 @@ it('caches paths up to a number of bytes, and keeps the numbers of all paths', (
     numbers.make(1, `${LONG}${i}`);
     most = Math.max(most, numbers.bytes);
   }
-  expect(most).toBeGreaterThan(limits.pathNumbersBytes / 2);
-  expect(most).toBeLessThanOrEqual(limits.pathNumbersBytes);
+  expect(most).toBeGreaterThan(memoryBounds.pathNumbers / 2);
+  expect(most).toBeLessThanOrEqual(memoryBounds.pathNumbers);
   expect(numbers.get(1, `${LONG}29999`)).toBe(30_000);
 });
 

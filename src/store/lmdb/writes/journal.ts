@@ -2,6 +2,7 @@ import { setImmediate as nextTurn } from 'node:timers/promises';
 import { apiErrors } from '../../../api-error.js';
 import type { Change } from '../../../engine/ports/queues.js';
 import { limits } from '../../../limits.js';
+import { memoryBounds } from '../../../memory-bounds.js';
 import { decodeChanges, decodeTurn, type EncodedTurn, encodeTurn, joinChanges, type Turn, toTurn } from '../codecs/batch-codec.js';
 import { decodeRun, encodeRun, isRun } from '../codecs/run-codec.js';
 import { STORE_VERSION, type Tables } from '../tables.js';
@@ -65,7 +66,7 @@ export class Journal {
 
   #openTurn(): OpenTurn {
     this.store.diskSpace.assert();
-    if (this.files.written - this.#movedBytes >= limits.pendingJournalBytes)
+    if (this.files.written - this.#movedBytes >= memoryBounds.journal)
       throw apiErrors.overloaded('memory', 'too much of the journal waits for a checkpoint', limits.retryAfterSeconds);
     return (this.#turn ??= this.#begin());
   }
@@ -178,7 +179,7 @@ export class Journal {
     this.store.committed((performance.now() - begun) / 1000);
     this.#keep(number, changes);
     this.#checkpoints.runWithin(limits.checkpointMilliseconds);
-    if (this.files.written - this.#movedBytes >= limits.pendingJournalBytes / 8) this.#checkpoints.run().catch(() => {});
+    if (this.files.written - this.#movedBytes >= memoryBounds.journal / 8) this.#checkpoints.run().catch(() => {});
   }
 
   #keep(number: number, changes: EncodedTurn['changes']): void {

@@ -1,0 +1,43 @@
+const MIB = 1_048_576;
+
+/** What the program and two worker threads take at most while they read, plan and encode large suites, measured on two cores. */
+const PROGRAM_BYTES = 600 * MIB;
+/** That and the bounds below, in three threads. */
+export const DEFAULT_MEMORY_BYTES = 2304 * MIB;
+/** Less would leave the bounds too little for large suites. */
+export const LEAST_MEMORY_BYTES = 768 * MIB;
+
+const DEFAULTS = {
+  /** Bodies and large answers of all requests in flight; beyond it 503. One token may use half of it. */
+  requests: 512 * MIB,
+  /** Open queues, unless BALLAST_QUEUE_CACHE_BYTES says another number. */
+  queues: 256 * MIB,
+  /** The lists of large suites that were sent last: twice their paths, and 60 bytes a file. */
+  knownLists: 64 * MIB,
+  /** The plans of these lists. */
+  keptPlans: 64 * MIB,
+  /** Changes in the journal that wait for a checkpoint. An eighth of it starts one at once; beyond it 503. */
+  journal: 64 * MIB,
+  /** In each thread: paths and their numbers, about 500,000 paths of usual length. */
+  pathNumbers: 96 * MIB,
+  /** In each thread: paths by their numbers. */
+  pathNames: 64 * MIB,
+  /** In each thread: the file lists of splits and queues. */
+  fileBlobs: 32 * MIB,
+  /** In each thread: memory that is used again to encode large suites. */
+  scratch: 32 * MIB,
+};
+
+/** The memory that each cache and buffer may take, in bytes. */
+export const memoryBounds: Readonly<typeof DEFAULTS> = { ...DEFAULTS };
+
+/** The bounds of a process with so much memory. */
+export function boundsFor(bytes: number): typeof DEFAULTS {
+  const part = (bytes - PROGRAM_BYTES) / (DEFAULT_MEMORY_BYTES - PROGRAM_BYTES);
+  return Object.fromEntries(Object.entries(DEFAULTS).map(([name, bound]) => [name, Math.floor(part * bound)])) as typeof DEFAULTS;
+}
+
+/** Sets the bounds. The process and each of its threads call it once, before they open anything. */
+export function scaleMemory(bytes: number): void {
+  Object.assign(memoryBounds, boundsFor(bytes));
+}
