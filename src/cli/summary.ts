@@ -1,6 +1,6 @@
 import { type Completeness, completenessParser, parseBuildList } from '../client/answers.js';
 import { Api } from '../client/api.js';
-import { detectValue, identify, missingMessage } from '../client/ci/identity.js';
+import { detectValue, type Identity, identify, missingMessage } from '../client/ci/identity.js';
 import { gitCheckout } from '../client/git.js';
 import { type BuildMinutes, parseMinutes, parseMinutesOrMiss } from '../client/summary-answers.js';
 import { UsageError } from '../client/usage-error.js';
@@ -43,9 +43,8 @@ export async function summary(id: string | undefined, options: SummaryOptions): 
 }
 
 interface Wanted {
-  commit_hash: string;
-  branch: string;
-  node_total: number;
+  /** Without node_total: the builds of the commit with any number of nodes. */
+  build: Partial<Identity>;
   /** Null: the newest CI run. */
   ci_run: string | null;
 }
@@ -53,29 +52,33 @@ interface Wanted {
 function wantedBuild(options: SummaryOptions): Wanted {
   const { environment, buildId, newest } = options;
   if (newest && buildId) throw new UsageError(['--newest cannot be combined with --build-id: leave one of them out']);
-  const build = identify(['node_total', 'branch', 'commit_hash'], options, environment, gitCheckout('.'));
+  // The job of the summary may be no node, and have another number of nodes.
+  const wanted = ['branch', 'commit_hash', ...(options.nodeTotal ? (['node_total'] as const) : [])] as const;
+  const build: Partial<Identity> = identify(wanted, options, environment, gitCheckout('.'));
   const ci_run = newest ? null : buildId || detectValue('buildId', environment);
   if (ci_run === null && !newest)
     throw new UsageError([`${missingMessage('buildId', environment)}; or give --newest for the newest CI run of the build`]);
-  return { ...build, ci_run };
+  return { build, ci_run };
 }
 
-async function minutesOfWanted(api: Api, { ci_run, ...build }: Wanted): Promise<BuildMinutes> {
+async function minutesOfWanted(api: Api, { ci_run, build }: Wanted): Promise<BuildMinutes> {
   const { data } = await api.get(`/v1/builds?${queryOf(build)}`, parseBuildList);
-  if (!data[0])
-    throw new NotFound('nothing of it is recorded yet; run this step after the nodes, and give their commit, branch and number of nodes');
-  const newest = await api.get(`/v1/builds/${encodeURIComponent(data[0].id)}/minutes`, parseMinutes);
-  // Only recordings are known, of whichever CI run.
-  if (ci_run === null || newest.kind === 'recordings') return newest;
-  const shown = ci_run.slice(0, limits.ciRunCharacters);
-  if (newest.ci_run === null || newest.ci_run === shown) return newest;
-  const other = newest.other_ci_runs.find(run => run.ci_run === shown);
-  if (!other) {
-    throw new NotFound(
-      `the server knows no queue and no split of the CI run ${escapeControls(ci_run)}; check that its nodes reach the server, or give --newest for the newest CI run of the build`,
-    );
+  if (data.length === 0)
+    throw new NotFound('nothing of it is recorded yet; run this step after the nodes, and give their commit and branch');
+  let ofUnknownRun: BuildMinutes | null = null;
+  for (const { id } of data) {
+    const minutes = await api.get(`/v1/builds/${encodeURIComponent(id)}/minutes`, parseMinutes);
+    const shown = ci_run?.slice(0, limits.ciRunCharacters);
+    if (shown === undefined || minutes.ci_run === shown) return minutes;
+    const other = minutes.other_ci_runs.find(run => run.ci_run === shown);
+    if (other) return api.get(`/v1/builds/${encodeURIComponent(id)}/minutes?${queryOf({ ci_run: other.ci_run_id })}`, parseMinutes);
+    // Only recordings are known, of whichever CI run.
+    if (minutes.ci_run === null) ofUnknownRun ??= minutes;
   }
-  return api.get(`/v1/builds/${encodeURIComponent(data[0].id)}/minutes?${queryOf({ ci_run: other.ci_run_id })}`, parseMinutes);
+  if (ofUnknownRun) return ofUnknownRun;
+  throw new NotFound(
+    `the server knows no queue and no split of the CI run ${escapeControls(ci_run!)}; check that its nodes reach the server, or give --newest for the newest CI run of the build`,
+  );
 }
 
 async function minutesOf(api: Api, id: string): Promise<BuildMinutes> {

@@ -106,6 +106,7 @@ function parseList(list: Buffer): string[] {
   if (!isUtf8(list)) assertUtf8(Array.from(list.toString('latin1').split(separator), path => Buffer.from(path, 'latin1')));
   return list
     .toString()
+    .replace(/^\uFEFF/, '')
     .split(separator)
     .filter(part => part !== '');
 }

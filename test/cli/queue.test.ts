@@ -66,10 +66,13 @@ describe('ballast queue', () => {
   it.each<[string, NodeJS.ProcessEnv]>([
     ['GitHub Actions', { GITHUB_ACTIONS: 'true', GITHUB_RUN_ATTEMPT: '2' }],
     ['Buildkite', { BUILDKITE: 'true', BUILDKITE_RETRY_COUNT: '1' }],
+    ['CircleCI', { CIRCLECI: 'true', CIRCLE_WORKFLOW_ID: 'b', CIRCLE_WORKFLOW_WORKSPACE_ID: 'a' }],
   ])('warns in a later attempt of %s when nothing was run again', async (system, attempt) => {
     const [server, suite] = [await startServer(), new TestProject(FILES.slice(0, 2))];
     const queue = (more: NodeJS.ProcessEnv) => suite.run(server, 0, ['queue', GLOB, ...suite.runner], more);
-    expect(await queue({ ...attempt, GITHUB_RUN_ATTEMPT: '1', BUILDKITE_RETRY_COUNT: '0' })).toMatchObject({ code: 0 });
+    expect(await queue({ ...attempt, GITHUB_RUN_ATTEMPT: '1', BUILDKITE_RETRY_COUNT: '0', CIRCLE_WORKFLOW_ID: 'a' })).toMatchObject({
+      code: 0,
+    });
     const { code, stdout, stderr } = await queue(attempt);
     const warning = 'WARNING: nothing was run again: this CI run is complete for this node, by an earlier attempt; ';
     expect({ code, stderr }).toEqual({ code: 0, stderr: expect.stringContaining(`ballast: ${warning}`) as string });

@@ -73,6 +73,7 @@ describe('ballast split', () => {
 
   it.each([
     ['lines', 'pkg/a\r\npkg/b c\n', ['--stdin']],
+    ['a byte order mark', '\ufeffpkg/a\npkg/b c', ['--stdin']],
     ['NUL between them', 'pkg/a\0pkg/b c', ['-']],
   ])('takes a list of literal paths on stdin, with %s', async (_, stdin, args) => {
     const [server, suite] = [await startServer(), new TestProject([])];

@@ -97,6 +97,16 @@ describe('ballast summary', () => {
     expect((await run(server, earlier)).stdout).toContain('### Tests: 40 s\n');
   });
 
+  it('finds the CI run in a job that is no node, where the number of nodes is unknown or another one', async () => {
+    const clock = new Clock();
+    const server = await startServer({}, clock.now);
+    await runBuild(server, clock);
+    await record(server, { ...BUILD, node_total: 5 });
+    const job = { BALLAST_URL: server.url, BALLAST_TOKEN: server.token, GITLAB_CI: 'true', CI_NODE_TOTAL: '1', CI_PIPELINE_ID: '7' };
+    const { code: exitCode, stdout } = await runInProcess(['summary', '--commit-hash', 'abc', '--branch', 'main'], job);
+    expect([exitCode, stdout.split('\n')[0]]).toEqual([0, '### Tests: 40 s']);
+  });
+
   it('ends with 1 if the server does not know the build or its CI run', async () => {
     const clock = new Clock();
     const server = await startServer({}, clock.now);

@@ -34,12 +34,13 @@ export const systems: readonly CiSystem[] = [
     commitHash: [variable('CI_COMMIT_SHA')],
   },
   {
-    // `parallelism: N`, from 0. A rerun creates a new workflow in the workspace of the old one.
+    // `parallelism: N`, from 0. A rerun, from the start or of failed jobs, creates a new workflow in the workspace of the old one.
     name: 'CircleCI',
     isHere: isSet('CIRCLECI'),
     nodeIndex: [variable('CIRCLE_NODE_INDEX')],
     nodeTotal: [variable('CIRCLE_NODE_TOTAL')],
     buildId: [variable('CIRCLE_WORKFLOW_WORKSPACE_ID'), variable('CIRCLE_WORKFLOW_ID')],
+    isRerun: ({ CIRCLE_WORKFLOW_ID: workflow, CIRCLE_WORKFLOW_WORKSPACE_ID: first = workflow }) => workflow !== first,
     branch: [variable('CIRCLE_BRANCH'), variable('CIRCLE_TAG')],
     commitHash: [variable('CIRCLE_SHA1')],
   },
