@@ -5,7 +5,7 @@ import { detectValue, identify } from '../client/ci/identity.js';
 import { gitCheckout } from '../client/git.js';
 import { emptyTest } from '../client/may-be-empty.js';
 import { recordRun } from '../client/record-run.js';
-import { failureNames, readReport, testCaseName } from '../client/report-files.js';
+import { failureNames, onePathEach, readReport, testCaseName } from '../client/report-files.js';
 import { assertSplitExists, reportsOlderThanSplit, savedCiRun } from '../client/split-state.js';
 import { filesMatching, readList } from '../client/test-files.js';
 import { UsageError } from '../client/usage-error.js';
@@ -77,7 +77,7 @@ export async function record(globs: readonly string[], options: RecordOptions): 
 
 /** Returns the reports, sorted, without those that are older than the split of this node. */
 async function findReports(globs: readonly string[], api: Api, node: Node, list: string | undefined): Promise<string[]> {
-  const found = await filesMatching(globs);
+  const found = onePathEach(await filesMatching(globs));
   if (found.length === 0) throw new UsageError([`no reports: nothing matches ${globs.join(' ')} in ${process.cwd()}`]);
   const older = list === undefined ? [] : reportsOlderThanSplit(api, node, list, found);
   if (older.length > 0) printToStderr(`WARNING: left out reports that are older than the split of this node: ${abbreviate(older)}`);

@@ -36,7 +36,7 @@ export interface FailurePolicy {
 export interface ReportFindings {
   /** Files that failed, and failed test cases of unknown files. */
   failed: readonly string[];
-  /** Reports that cannot be read. */
+  /** Why reports cannot be read. */
   unreadable: readonly string[];
   /** Files of the batch that no report mentions. */
   unreported: readonly string[];
@@ -50,7 +50,7 @@ export function failureReason(
   if (!trustExitCode && failed.length > 0)
     return `a report has failures (${abbreviate(failed)}); let the command return the exit code of its test runner, or give --trust-exit-code`;
   if (!trustExitCode && unreadable.length > 0)
-    return `a report cannot be read (${abbreviate(unreadable)}); let the command return the exit code of its test runner, or give --trust-exit-code`;
+    return `${unreadable.join('; ')}; let the command return the exit code of its test runner, or give --trust-exit-code`;
   if (failUnreported && unreported.length > 0)
     return `no report mentions ${pluralize(unreported.length, 'test file')} (${abbreviate(unreported)}), and --fail-unreported is given`;
   return null;

@@ -31,7 +31,7 @@ export class CommandNotStarted extends Error {
 interface BatchReports extends ReportResults {
   /** The number of reports that could be read. */
   count: number;
-  /** Reports that could not be read, without XML of other kinds. */
+  /** Why reports could not be read, without XML of other kinds. */
   unreadable: string[];
 }
 
@@ -131,35 +131,48 @@ export class NodeRun {
     const isEmpty = areAllLoaded ? () => true : this.#mayBeEmpty;
     const unreported = files.map(({ path }) => path).filter(path => !byFile.has(path) && !isEmpty(path));
     const reason = exitCode === 0 ? failureReason({ failed: failureNames(reports), unreadable, unreported }, this.policy) : null;
-    if (reason !== null) printToStderr(`the command ended with 0, but the batch failed (${this.#batchLabel(files)}): ${reason}`);
     const isSuccess = exitCode === 0 && reason === null;
-    const areReportsUsable = this.#warnOfGaps(files, reports, unreported, isSuccess);
+    const areReportsUsable = this.#warnOfGaps(files, reports, unreported, isSuccess, reason);
     return !areReportsUsable && isSuccess ? resultFromExitCode(files, seconds, true) : resultFromReports(files, byFile, isSuccess, isEmpty);
   }
 
-  /** Warns about what the reports leave out. Returns false if they say nothing about the batch, not even that it had nothing to run. */
-  #warnOfGaps(files: readonly PlannedFile[], reports: BatchReports, unreported: readonly string[], isSuccess: boolean): boolean {
-    const { byFile, unmatched, count } = reports;
+  /**
+   * Prints why the batch failed, and warns about what the reports leave out. Returns false if they say nothing about the batch, not even that
+   * it had nothing to run.
+   */
+  #warnOfGaps(
+    files: readonly PlannedFile[],
+    reports: BatchReports,
+    unreported: readonly string[],
+    isSuccess: boolean,
+    reason: string | null,
+  ): boolean {
+    const { byFile, unmatched, unreadable, count } = reports;
     const batch = new Set(files.map(({ path }) => path));
     const others = [...byFile.keys()].filter(path => !batch.has(path));
     const hint = isSuccess ? ' (--fail-unreported: fail instead)' : '';
+    const failure = `the command ended with 0, but the batch failed (${this.#batchLabel(files)}): ${reason}`;
     if (unreported.length < files.length) {
+      if (reason !== null) printToStderr(failure);
+      else if (unreadable.length > 0) printToStderr(`WARNING: ${unreadable.join('; ')}`);
       if (others.length > 0)
         printToStderr(`WARNING: the command ran ${pluralize(others.length, 'test file')} of other batches, too: ${abbreviate(others)}`);
       if (unreported.length > 0 && (isSuccess || unmatched.length > 0)) this.#warnOfUnreported(files, unreported, unmatched, hint);
       return true;
     }
-    const isEmpty = count > 0 && unmatched.length === 0 && others.length === 0;
+    const isEmpty = count > 0 && unreadable.length === 0 && unmatched.length === 0 && others.length === 0;
     if (isEmpty && isSuccess) {
       printToStderr(
         `WARNING: no test was run in batch ${this.#commandCount}, ${pluralize(files.length, 'test file')}: ${abbreviate(unreported)}${hint}`,
       );
       return true;
     }
-    const contents = describeCase(unmatched[0]) ?? (abbreviate(others) || 'no test case');
-    const reason = count === 0 ? 'the command wrote no report there' : `the reports mention no file of the batch, but ${contents}`;
+    const contents = describeCase(unmatched[0]) ?? abbreviate(others);
+    const gap =
+      unreadable.join('; ') ||
+      `--junit ${this.reportGlobs.join(' ')}: ${count === 0 ? 'the command wrote no report there' : isEmpty ? 'the report has no test case' : `the reports mention no file of the batch, but ${contents}`}`;
     const consequence = isSuccess ? 'the time of the batch is divided among its test files' : 'its test files count as failed and not run';
-    printToStderr(`WARNING: --junit ${this.reportGlobs.join(' ')}: ${reason}; ${consequence}`);
+    printToStderr(`${reason === null ? 'WARNING: ' : `${failure}; `}${reason?.includes(gap) ? '' : `${gap}; `}${consequence}`);
     return false;
   }
 
@@ -186,8 +199,8 @@ export class NodeRun {
         results.push(collectResults(cases, known, areAllLoaded));
       } catch (error) {
         const { message, cause } = error as Error;
-        if (!(cause instanceof OtherXml)) unreadable.push(path);
-        if (this.runner.signal === null) printToStderr(`WARNING: ${message}`);
+        if (!(cause instanceof OtherXml)) unreadable.push(message);
+        else if (this.runner.signal === null) printToStderr(`WARNING: ${message}`);
       }
     }
     return { ...mergeResults(results), count: results.length, unreadable };

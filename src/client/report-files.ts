@@ -1,4 +1,5 @@
 import { readFileSync, statSync } from 'node:fs';
+import { resolve } from 'node:path';
 import { glob } from 'tinyglobby';
 import { decoderFor } from '../reports/encoding.js';
 import { isGoTest, readGoTest } from '../reports/go-test.js';
@@ -39,6 +40,11 @@ export function failureNames({ byFile, unmatched }: ReportResults): string[] {
   ];
 }
 
+/** Leaves out the other paths of a file that several name, such as /ci/junit.xml and ../junit.xml: its times would count twice. */
+export function onePathEach(paths: readonly string[]): string[] {
+  return [...new Map(paths.map(path => [resolve(path), path])).values()];
+}
+
 /** Finds the reports that were written since the last snapshot. */
 export class ReportWatch {
   #snapshot = new Map<string, string>();
@@ -63,8 +69,8 @@ export class ReportWatch {
     const fingerprints = new Map<string, string>();
     if (this.#globs.length === 0) return fingerprints;
     // A path that exists is taken literally, even if it looks like a glob.
-    const paths = [...this.#globs.filter(isFile), ...(await glob([...this.#globs], { dot: true, expandDirectories: false }))];
-    for (const path of [...new Set(paths)].sort()) {
+    const paths = [...(await glob([...this.#globs], { dot: true, expandDirectories: false })), ...this.#globs.filter(isFile)];
+    for (const path of onePathEach(paths).sort()) {
       const stats = statSync(path, { bigint: true, throwIfNoEntry: false });
       if (stats) fingerprints.set(path, `${stats.ino} ${stats.size} ${stats.mtimeNs}`);
     }

@@ -73,7 +73,7 @@ describe('a batch whose command ended with 0', () => {
 
   it.each([
     ['a failure in a report', { ...nothing, failed: ['a'] }, 'a report has failures (a); let the command return the exit code'],
-    ['a report that cannot be read', { ...nothing, unreadable: ['r.xml'] }, 'a report cannot be read (r.xml); let the command'],
+    ['a report that cannot be read', { ...nothing, unreadable: ['r.xml'] }, 'r.xml; let the command'],
   ])('fails for %s, unless the exit code is trusted', (_, findings, reason) => {
     expect(failureReason(findings, {})).toContain(reason);
     expect(failureReason(findings, {})).toContain('--trust-exit-code');

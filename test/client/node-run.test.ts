@@ -72,9 +72,26 @@ describe('a command that ended with 0', () => {
     for (const text of [`<testsuites><testsuite>${passed('a.js')}`, '']) {
       const result = await runBatch({ '1.xml': makeReport(passed('a.js')), '2.xml': text });
       expect(result).toMatchObject({ hasFailed: true, failed: ['b.js'] });
-      expect(result.stderrText).toContain('a report cannot be read (');
+      expect(result.stderrText).toMatch(/^ballast: .*cannot use the report [^\n]*\n$/);
     }
     expect(await runBatch({ '1.xml': '' }, { trustExitCode: true })).toMatchObject({ hasFailed: false, failed: [] });
+  });
+
+  it.each<[string, Record<string, string>, FailurePolicy & { code?: number }, string]>([
+    ['is empty', { 'r.xml': '' }, {}, 'but the batch failed (batch 1, 2 test files): cannot use the report '],
+    ['is empty, and the command failed', { 'r.xml': '' }, { code: 1 }, 'its test files count as failed and not run'],
+    [
+      'has no case, with --fail-unreported',
+      { 'r.xml': makeReport() },
+      { failUnreported: true },
+      ': the report has no test case; its test files',
+    ],
+    ['has no case', { 'r.xml': makeReport() }, {}, 'WARNING: no test was run in batch 1, 2 test files: a.js, b.js'],
+    ['is missing, with --fail-unreported', {}, { failUnreported: true }, ': the command wrote no report there; its test files'],
+  ])('says so once if its report %s', async (_, reports, options, message) => {
+    const { stderrText } = await runBatch(reports, options);
+    const lines = stderrText.split('\n').filter(line => line !== '' && !line.startsWith('ballast: the command ended with 1 '));
+    expect(lines).toEqual([expect.stringContaining(message)]);
   });
 
   it('passes if there is other XML beside the report', async () => {

@@ -1,0 +1,16 @@
+import { writeFileSync } from 'node:fs';
+import { join, relative } from 'node:path';
+import { describe, expect, it } from 'vitest';
+import { ReportWatch } from '../../src/client/report-files.js';
+import { temporaryFolder } from '../harness/temporary-folder.js';
+
+describe('a report that several paths and globs name', () => {
+  it('is read once, so that its times do not count twice', async () => {
+    const folder = temporaryFolder();
+    const path = join(folder, 'r.xml');
+    const watch = new ReportWatch([path, `${folder}/*.xml`, relative(process.cwd(), path)]);
+    await watch.snapshot();
+    writeFileSync(path, '<testsuites/>');
+    expect(await watch.changed()).toHaveLength(1);
+  });
+});
