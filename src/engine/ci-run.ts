@@ -3,17 +3,20 @@ import type { BuildKey } from './build-key.js';
 import { shortDigest } from './digest.js';
 import type { QueueKey, SplitKey } from './keys.js';
 import type { CiRun, CiRuns } from './ports/ci-runs.js';
+import type { Millis } from './ports/store.js';
 
 /**
  * The numbers of nodes of the builds of a commit that a CI run has, among the newest CI runs of the project.
  *
  * @param ci_run the kind of the CI run, and the id that the CI system gave it
+ * @param since CI runs that began before this time are not looked at
  */
 export async function nodeTotalsOf(
   ciRuns: CiRuns,
   project: number,
   { commit_hash, branch }: Omit<BuildKey, 'node_total'>,
   ci_run: { kind: CiRun['kind']; id: string },
+  since: Millis,
 ): Promise<number[]> {
   const digest = shortDigest(ci_run.id);
   const isWanted = (run: CiRun) =>
@@ -23,7 +26,7 @@ export async function nodeTotalsOf(
   for (let read = 0; read < limits.ciRunsSearched; read += limits.ciRunsPerRead) {
     const runs = await ciRuns.list(project, before, limits.ciRunsPerRead);
     for (const run of runs) if (isWanted(run)) totals.add(run.node_total);
-    if (runs.length < limits.ciRunsPerRead) break;
+    if (runs.length < limits.ciRunsPerRead || runs.at(-1)!.created_at < since) break;
     // Others may have begun in the same millisecond.
     before = runs.at(-1)!.created_at + 1;
     await new Promise(resolve => setImmediate(resolve));

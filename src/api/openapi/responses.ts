@@ -39,6 +39,7 @@ export const sharedResponses = {
     content: json({ schemas: ['Invalid'], example: { errors: [{ node_index: ['must be less than or equal to 1'] }] } }),
   },
   Failed: refusal("Internal error. The server's log has the details under the request id."),
+  Full: refusal('The project has stored as much as it may today. Nothing has changed.'),
   Busy: refusal('The server is overloaded, is shutting down, or cannot write to its disk. Nothing has changed: try again.', 'Retry-After'),
 };
 
@@ -50,7 +51,7 @@ export const tokenResponses = shared({ 403: 'NoToken', 500: 'Failed', 503: 'Busy
 export const queryResponses = { ...tokenResponses, ...shared({ 422: 'Invalid' }) };
 export const bodyResponses = {
   ...queryResponses,
-  ...shared({ 400: 'NotJson', 408: 'TooSlow', 413: 'TooLarge', 415: 'NotJsonType' }),
+  ...shared({ 400: 'NotJson', 408: 'TooSlow', 413: 'TooLarge', 415: 'NotJsonType', 507: 'Full' }),
 };
 
 /** Response of operations that read all runs of a build. */

@@ -9,6 +9,9 @@ import type { Context } from '../context.js';
 import { type AnsweredSubject, toCompletenessQuery } from '../messages/completeness.js';
 import { decodeQuery } from '../messages/decode.js';
 
+/** A CI run may be noted some time after it began. */
+const SLACK_MILLISECONDS = 60_000;
+
 /** GET /builds/completeness: whether every test file of a CI run was recorded. With `wait` it answers then, or at the time limit. */
 export async function completenessOfBuild(context: Context, request: Request): Promise<Answer> {
   const { completeness } = context;
@@ -20,9 +23,15 @@ export async function completenessOfBuild(context: Context, request: Request): P
   const ciRun = node_build_id !== null ? ({ kind: 'queue', id: node_build_id } as const) : ({ kind: 'split', id: ci_build_id! } as const);
   const about = { project, commit_hash, branch, node_build_id, ci_build_id, allow_empty, request_id };
   const until = performance.now() + wait * 1000;
+  const found = new Set(node_total === undefined ? [] : [node_total]);
+  let searchedAt = -Infinity;
   for (;;) {
-    const totals =
-      node_total !== undefined ? [node_total] : await nodeTotalsOf(context.store.ciRuns, asker.project, { commit_hash, branch }, ciRun);
+    if (node_total === undefined) {
+      const since = searchedAt - SLACK_MILLISECONDS;
+      searchedAt = context.now();
+      for (const total of await nodeTotalsOf(context.store.ciRuns, asker.project, { commit_hash, branch }, ciRun, since)) found.add(total);
+    }
+    const totals = [...found];
     // Of an unknown CI run nothing is found, whatever its number of nodes.
     const subjects = (totals.length > 0 ? totals : [1]).map(
       (total): CompletenessSubject => ({

@@ -43,8 +43,10 @@ export interface Comparison {
   ranNotRecorded: AssignedFile[];
   /** Files that were recorded with a time of 0 only, and not as run. */
   notRun: AssignedFile[];
-  /** The nodes of `notRecorded` and of `ranNotRecorded` that recorded nothing since their process began. */
+  /** The nodes of `ranNotRecorded` that recorded nothing since their process began. */
   nodesWithoutRecording: number[];
+  /** The same of `notRecorded`. */
+  silentNodes: number[];
   /** Nodes that restarted and ran nothing: they were handed no file, or recorded an empty run after one with files. */
   emptyReruns: number[];
   /** Nodes that restarted, were handed files, and recorded nothing since. Nodes of `notRecorded` are left out. */
@@ -111,7 +113,7 @@ interface Recordings {
 function missingFiles(
   handed: AssignmentsByPath,
   { nodesByPath, withoutTime, runsByNode }: Recordings,
-): Pick<Comparison, 'neverHandedOut' | 'notRecorded' | 'notRun' | 'ranNotRecorded' | 'nodesWithoutRecording'> {
+): Pick<Comparison, 'neverHandedOut' | 'notRecorded' | 'notRun' | 'ranNotRecorded' | 'nodesWithoutRecording' | 'silentNodes'> {
   const isRecorded = recordedTest(handed, nodesByPath);
   const ran = () => new Map([...nodesByPath].filter(([path]) => !withoutTime.has(path)));
   const isRun = withoutTime.size === 0 ? isRecorded : recordedTest(handed, ran());
@@ -120,6 +122,7 @@ function missingFiles(
   const notRecorded: AssignedFile[] = [];
   const ranNotRecorded: AssignedFile[] = [];
   const nodesWithoutRecording = new Set<number>();
+  const silentNodes = new Set<number>();
   for (const [path, assignments] of handed) {
     if (isRun(path)) continue;
     // The last node should have run the file, unless another one did.
@@ -134,10 +137,11 @@ function missingFiles(
       continue;
     }
     (ran ? ranNotRecorded : notRecorded).push({ path, node_index, at });
-    if (!nodesWithoutRecording.has(node_index) && !hasRecorded(runsByNode.get(node_index), processBegan))
-      nodesWithoutRecording.add(node_index);
+    const silent = ran ? nodesWithoutRecording : silentNodes;
+    if (!silent.has(node_index) && !hasRecorded(runsByNode.get(node_index), processBegan)) silent.add(node_index);
   }
-  return { neverHandedOut, notRecorded, notRun, ranNotRecorded, nodesWithoutRecording: sorted(nodesWithoutRecording) };
+  const nodes = { nodesWithoutRecording: sorted(nodesWithoutRecording), silentNodes: sorted(silentNodes) };
+  return { neverHandedOut, notRecorded, notRun, ranNotRecorded, ...nodes };
 }
 
 /** Returns a function that tests whether a path that was handed out counts as recorded. */

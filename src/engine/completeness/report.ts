@@ -20,7 +20,7 @@ export function incompleteness(
   { runs, full, allowsEmpty }: { runs: number; full: readonly number[]; allowsEmpty: boolean },
 ): Incompleteness {
   if (!assigned) return { errors: [nothingKnown(runs)], mayBeEmpty: false };
-  const { neverHandedOut, notRecorded, notRun, ranNotRecorded, nodesWithoutRecording, emptyReruns, lostReruns } = comparison;
+  const { neverHandedOut, notRecorded, notRun, ranNotRecorded, nodesWithoutRecording, silentNodes, emptyReruns, lostReruns } = comparison;
   const ofAll = `of ${assigned.handed.size} test files were`;
   const errors: string[] = [];
   const ofEmpty: string[] = [];
@@ -36,7 +36,7 @@ export function incompleteness(
   }
   const ended = notRecorded.filter(({ node_index }) => !full.includes(node_index));
   if (ended.length > 0) {
-    const areSilent = ended.some(({ node_index }) => nodesWithoutRecording.includes(node_index));
+    const areSilent = ended.some(({ node_index }) => silentNodes.includes(node_index));
     (areSilent ? errors : ofEmpty).push(
       `${ended.length} ${ofAll} handed out and not recorded, to ${nodesOf(ended)}: a node or its test runner may have died; retry these nodes`,
     );

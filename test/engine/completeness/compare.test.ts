@@ -27,6 +27,7 @@ const COMPLETE = {
   notRecorded: [],
   ranNotRecorded: [],
   nodesWithoutRecording: [],
+  silentNodes: [],
   emptyReruns: [],
   lostReruns: [],
   recordedTwice: [],
@@ -63,7 +64,7 @@ describe('the comparison of handed out with recorded files', () => {
       ...COMPLETE,
       recorded: 0,
       notRecorded: [{ path: 'a', node_index: 2, at: 2 }],
-      nodesWithoutRecording: [2],
+      silentNodes: [2],
       neverCame: [1],
     });
   });
