@@ -12,7 +12,7 @@ const PATHS = [
   'spec/\u202egnp.bur_ceps',
   "spec/a'; drop table builds; --_spec.rb",
   `spec/${'long/'.repeat(799)}x.rb`,
-  'spec/\u0000nul_spec.rb',
+  'spec/\u0001soh_spec.rb',
   'javascript:alert(1)//_spec.rb',
 ];
 const BRANCH = `${ATTACK}\u202e`;
