@@ -1,6 +1,6 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { Api, RequestRejected, ServerUnreachable } from '../client/api.js';
-import type { FailurePolicy, RecordedFile } from '../client/batch-results.js';
+import type { BatchResult, FailurePolicy, PlannedFile, RecordedFile } from '../client/batch-results.js';
 import { detectSystem, type Identity, identify } from '../client/ci/identity.js';
 import { CommandRunner, signalExitCode } from '../client/command-runner.js';
 import { fallbackFiles, fallbackWarning, noFallbackMessage } from '../client/fallback.js';
@@ -12,6 +12,7 @@ import { recordRun } from '../client/record-run.js';
 import { listTestFiles } from '../client/test-files.js';
 import { UsageError } from '../client/usage-error.js';
 import { abbreviate, pluralize, print, printToStderr } from '../terminal.js';
+import { batchLine, batchTable, type RanBatch } from './batch-table.js';
 import type { ClientOptions, ListOptions } from './client-options.js';
 import { exitCodes } from './process/exit-codes.js';
 
@@ -40,7 +41,8 @@ export async function queue(globs: readonly string[], command: readonly string[]
   try {
     // After a signal, record at once: the CI system may not wait for the command to end.
     const recordedEarly = runner.interrupted.then(recordRemaining);
-    const code = await exitCodeOf(() => runBatches(run, runner, identity, allFiles, options));
+    const batches: RanBatch[] = [];
+    const code = await exitCodeOf(() => runBatches(run, runner, identity, allFiles, options, batches));
     const unlessShutdown = (work: Promise<number>) =>
       Promise.race([work, runner.interrupted.then(() => sleep(SHUTDOWN_MILLISECONDS, exitCodes.server))]);
     const recordCode = await unlessShutdown(recordRemaining());
@@ -50,6 +52,7 @@ export async function queue(globs: readonly string[], command: readonly string[]
       // A request may still wait for its answer: do not wait for it.
       process.exit(signalExitCode(runner.signal));
     }
+    if (batches.length > 0) printToStderr(...batchTable(batches));
     if (run.failed.length > 0) printToStderr(`failed: ${abbreviate(run.failed)}`);
     process.exitCode = code || (run.hasFailed ? exitCodes.failed : recordCode);
   } finally {
@@ -57,21 +60,30 @@ export async function queue(globs: readonly string[], command: readonly string[]
   }
 }
 
-/** Runs all batches of the node. Without the server and with --fallback, runs all files that the node has not run. */
+/** Runs all batches of the node, and adds each to `batches`. Without the server and with --fallback, runs all files that the node has not run. */
 async function runBatches(
   run: NodeRun,
   runner: CommandRunner,
   identity: Identity,
   allFiles: readonly string[],
   options: QueueOptions,
+  batches: RanBatch[],
 ): Promise<void> {
   const queueClient = new QueueClient(new Api(options), identity, allFiles);
   const unlessInterrupted = (batch: Promise<Batch | null>) => Promise.race([batch, runner.interrupted.then(() => null)]);
   const ran = new Set<string>();
+  const runBatch = async (files: PlannedFile[]): Promise<BatchResult> => {
+    const number = run.commandCount + 1;
+    printToStderr(batchLine(number, files));
+    const before = performance.now();
+    const result = await run.runBatch(files);
+    batches.push({ number, files, seconds: (performance.now() - before) / 1000, failed: result.failed.length });
+    return result;
+  };
   try {
     let batch = await unlessInterrupted(queueClient.firstBatch());
     while (batch && !runner.signal) {
-      const result = await run.runBatch(batch.files);
+      const result = await runBatch(batch.files);
       if (runner.signal) return;
       for (const { path } of batch.files) ran.add(path);
       batch = await unlessInterrupted(queueClient.nextBatch(batch, result));
@@ -82,7 +94,7 @@ async function runBatches(
     if (!options.fallback) throw new ServerUnreachable(noFallbackMessage(error, progress), { cause: error });
     const files = fallbackFiles(allFiles, ran);
     printToStderr(...fallbackWarning(error, files.length, allFiles.length));
-    if (files.length > 0 && !runner.signal) await run.runBatch(files.map(path => ({ path, expected: null })));
+    if (files.length > 0 && !runner.signal) await runBatch(files.map(path => ({ path, expected: null })));
     return;
   }
   if (run.commandCount > 0 || runner.signal) return;
