@@ -94,7 +94,7 @@ async function help(...command: string[]): Promise<string> {
 /** Returns the first words of the matching lines of a help text. */
 const listed = (text: string, begin: RegExp) => [...text.matchAll(begin)].map(([, name]) => name!);
 
-const commandsOf = (text: string) => listed(text.split('\nCommands:')[1] ?? '', /^ {2}([a-z]+)\b/gm).filter(name => name !== 'help');
+const commandsOf = (text: string) => listed(text.split('\nCommands:')[1] ?? '', /^ {2}([a-z-]+)\b/gm).filter(name => name !== 'help');
 const flagsOf = (text: string) => listed(text, /^ {2}(?:-\w, )?(--[a-z-]+)/gm);
 
 /** Flags of other programs. */

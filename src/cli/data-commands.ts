@@ -5,6 +5,7 @@ import type { ExportOptions } from './export.js';
 import { addSetting } from './options.js';
 import { requireServerPlatform } from './process/supported.js';
 import { untilSignal } from './process/until-signal.js';
+import type { DefaultBranchOptions } from './project.js';
 
 /** Adds the commands on the data folder. They need the store, but no running server. */
 export function addDataCommands(program: Command): void {
@@ -42,6 +43,16 @@ function addProjectCommands(program: Command): void {
     '--json',
     'print JSON',
   );
+  addDefaultBranchCommand(project);
+}
+
+function addDefaultBranchCommand(project: Command): void {
+  addDataCommand(project, 'default-branch <name>', 'print the default branch of a project, or set it', async (dataDir, name, flags) =>
+    (await loadProject()).defaultBranch(dataDir, name, flags as DefaultBranchOptions),
+  )
+    .option('--set <branch>', 'set it')
+    .option('--unset', 'let recorded builds decide again')
+    .option('--json', 'print JSON');
 }
 
 function addTokenCommands(program: Command): void {

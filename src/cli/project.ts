@@ -1,5 +1,7 @@
+import { UsageError } from '../client/usage-error.js';
 import { createProject, createToken, hashOf, revokeToken, tokenId } from '../engine/access.js';
 import type { Access, Project } from '../engine/ports/access.js';
+import { limits } from '../limits.js';
 import { pluralize, print, printRow, printToStderr } from '../terminal.js';
 import { timestamp } from '../time.js';
 import { withExistingStore, withStore } from './data-folder/data-folder.js';
@@ -33,6 +35,27 @@ export function printProjects(dataDir: string, _: string, { json }: PrintOptions
     }));
     if (json) return print(JSON.stringify(projects));
     for (const { name, created_at, tokens } of projects) printRow([name, created_at, pluralize(tokens, 'token')]);
+  });
+}
+
+export interface DefaultBranchOptions extends PrintOptions {
+  set?: string;
+  unset?: true;
+}
+
+/** Prints the default branch of a project, after it was set, or recorded builds were to decide again. */
+export function defaultBranch(dataDir: string, name: string, { set, unset, json }: DefaultBranchOptions): Promise<void> {
+  if (set !== undefined && unset) throw new UsageError(['--set and --unset cannot be combined: leave one of them out']);
+  if (set !== undefined && (set === '' || set.length > limits.textMaxCharacters))
+    throw new UsageError([`--set needs the name of a branch, of 1 to ${limits.textMaxCharacters} characters`]);
+  return withExistingStore(dataDir, async ({ access, builds }) => {
+    const { id } = await requireProject(access, name);
+    if (set !== undefined || unset) await access.setDefaultBranch(id, set ?? null);
+    const { default_branch, is_default_branch_set: is_set } = await requireProject(access, name);
+    if (json) print(JSON.stringify({ default_branch, is_set }));
+    else print(default_branch ?? '');
+    if (set !== undefined && !(await builds.newest(id, { branch: set })))
+      printToStderr(`WARNING: the project has no build of the branch ${set}: until it has, times of any branch are used`);
   });
 }
 

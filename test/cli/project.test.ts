@@ -86,6 +86,33 @@ describe('project and token commands with --json', () => {
   });
 });
 
+describe('the default branch of a project', () => {
+  it('is what the builds say, until it is set, also beside a running server', async () => {
+    const server = await spawnServer();
+    const command = commandsOn(server.dataDir);
+    const branch = async (...flags: string[]) => {
+      // The list shows what was recorded, so it is in the store.
+      await server.get('/v1/builds');
+      return command('project', 'default-branch', 'default', ...flags);
+    };
+    expect(await branch()).toEqual({ code: 0, stdout: '\n', stderr: '' });
+    await record(server, { branch: 'trunk' });
+    expect(await branch('--json')).toMatchObject({ stdout: '{"default_branch":"trunk","is_set":false}\n' });
+    expect(await branch('--set', 'release')).toEqual({
+      code: 0,
+      stdout: 'release\n',
+      stderr: expect.stringContaining('WARNING: the project has no build of the branch release') as string,
+    });
+    await record(server, { branch: 'main', commit_hash: 'c2' });
+    expect(await branch('--json')).toMatchObject({ stdout: '{"default_branch":"release","is_set":true}\n' });
+    expect((await branch('--unset')).code).toBe(0);
+    await record(server, { branch: 'main', commit_hash: 'c3' });
+    expect(await branch()).toMatchObject({ stdout: 'main\n' });
+    expect(await branch('--set', 'a', '--unset')).toMatchObject({ code: 2 });
+    expect(await branch('--set', '')).toMatchObject({ code: 2 });
+  });
+});
+
 describe('a command that fails', () => {
   it('reports why on stderr, and exits with 1', async () => {
     const ballast = commandsOn(temporaryFolder());

@@ -9,6 +9,8 @@ export interface Access {
   projectById(id: number): Soon<Project | null>;
   /** Creates a project with its first token. Null: the name is taken, and nothing was created. */
   createProject(name: string, tokenHash: string, at: Millis): Promise<Project | null>;
+  /** Sets the default branch of a project; null: recorded builds decide again. */
+  setDefaultBranch(project: number, branch: string | null): Promise<void>;
   /** All tokens of all projects, oldest first, revoked ones included. */
   tokens(): Soon<Token[]>;
   /** The token with a hash. A store may find it by a part of the hash, so the caller compares the whole. */
@@ -22,8 +24,9 @@ export interface Project {
   id: number;
   name: string;
   created_at: Millis;
-  /** The default branch, derived from recorded builds (see default-branch.ts); null before the first build. */
+  /** Derived from recorded builds (see default-branch.ts), unless it is set; null before the first build. */
   default_branch: string | null;
+  is_default_branch_set: boolean;
 }
 
 export interface Token {

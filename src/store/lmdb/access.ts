@@ -36,6 +36,12 @@ export function lmdbAccess(parts: Pick<Tables, 'meta' | 'projects' | 'projectNam
         putToken(id, tokenHash, at);
         return toProject(id, record);
       }),
+    setDefaultBranch: (project, branch) =>
+      commit(parts, () => {
+        const record = projects.get(project);
+        const set = { default_branch: branch ?? record?.default_branch ?? null, is_default_branch_set: branch !== null };
+        if (record) void projects.put(project, { ...record, ...set });
+      }),
     tokens: () => [...tokens.getRange()].map(({ value: { v: _, ...token } }) => token).sort((a, b) => a.created_at - b.created_at),
     token: hash => records.get(keyOf(hash)) ?? null,
     createToken: (project, hash, at) => commit(parts, () => putToken(project, hash, at)),
@@ -47,6 +53,6 @@ export function lmdbAccess(parts: Pick<Tables, 'meta' | 'projects' | 'projectNam
   } satisfies Access;
 }
 
-function toProject(id: number, { name, created_at, default_branch }: ProjectRecord): Project {
-  return { id, name, created_at, default_branch };
+function toProject(id: number, { name, created_at, default_branch, is_default_branch_set = false }: ProjectRecord): Project {
+  return { id, name, created_at, default_branch, is_default_branch_set };
 }

@@ -17,8 +17,10 @@ export interface ProjectRecord {
   v: 1;
   name: string;
   created_at: Millis;
-  /** The default branch, derived from recorded builds; null before the first build. */
+  /** Derived from recorded builds, unless it is set; null before the first build. */
   default_branch: string | null;
+  /** Missing: it is not. */
+  is_default_branch_set?: boolean;
   /** Whether a path that is a test case inside a file was ever recorded. */
   has_test_cases: boolean;
 }

@@ -12,11 +12,16 @@ export function memoryAccess({ projects, tokens }: Tables): Access {
     projectById: id => projects.get(id) ?? null,
     async createProject(name, tokenHash, at) {
       if (project(name)) return null;
-      const created: Project = { id: projects.size + 1, name, created_at: at, default_branch: null };
+      const created: Project = { id: projects.size + 1, name, created_at: at, default_branch: null, is_default_branch_set: false };
       projects.set(created.id, created);
       putToken(created.id, tokenHash, at);
       await nextTurn();
       return created;
+    },
+    async setDefaultBranch(id, branch) {
+      const owner = projects.get(id)!;
+      projects.set(id, { ...owner, default_branch: branch ?? owner.default_branch, is_default_branch_set: branch !== null });
+      await nextTurn();
     },
     tokens: () => [...tokens.values()].sort((a, b) => a.created_at - b.created_at),
     token: hash => tokens.get(hash) ?? null,

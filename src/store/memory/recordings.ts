@@ -76,6 +76,7 @@ function createBuild(tables: Tables, project: number, { commit_hash, branch, nod
   };
   tables.builds.set(buildDigest(project, build), build);
   const owner = tables.projects.get(project)!;
+  if (owner.is_default_branch_set) return build;
   const buildsOf = (name: string) => [...tables.builds.values()].filter(of => of.project === project && of.branch === name).length;
   tables.projects.set(project, { ...owner, default_branch: defaultBranchAfter(owner.default_branch, branch, buildsOf) });
   return build;

@@ -7,7 +7,7 @@ describe.each(stores)('access in a store in $name', ({ open }) => {
     const { access } = open();
     const web = await access.createProject('web', 'hash-1', NOW);
     const api = await access.createProject('api/v2 größe', 'hash-2', NOW);
-    expect(web).toEqual({ id: web!.id, name: 'web', created_at: NOW, default_branch: null });
+    expect(web).toEqual({ id: web!.id, name: 'web', created_at: NOW, default_branch: null, is_default_branch_set: false });
     expect(api!.id).toBeGreaterThan(web!.id);
     expect(await access.projects()).toEqual([web, api]);
     expect([await access.project('api/v2 größe'), await access.project('Web')]).toEqual([api, null]);

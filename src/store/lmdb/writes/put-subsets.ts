@@ -147,11 +147,11 @@ class Group {
     return build;
   }
 
-  /** Chooses the default branch after a build was created. */
+  /** Chooses the default branch after a build was created, unless it is set. */
   #chooseDefaultBranch(project: number, branch: string): void {
     const { projects } = this.tables;
     const record = projects.get(project);
-    if (!record || record.default_branch === branch) return;
+    if (!record || record.is_default_branch_set || record.default_branch === branch) return;
     const buildsOf = (name: string) => buildCount({ buildCounts: this.#buildCounts }, project, { branch: name });
     const default_branch = defaultBranchAfter(record.default_branch, branch, buildsOf);
     if (default_branch !== record.default_branch) void projects.put(project, { ...record, default_branch });
