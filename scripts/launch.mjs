@@ -31,7 +31,7 @@ if (!['linux', 'darwin'].includes(platform) || !['x64', 'arm64'].includes(arch))
   process.exit(2);
 }
 if (!isInstalled()) {
-  log('installing packages (once, 450 MB) ...');
+  log('installing packages (once, 430 MB) ...');
   // --include=dev: the compiler is necessary even if NODE_ENV is "production". The timeout keeps npm from retrying for minutes without a network.
   const flags = [
     '--include=dev',
