@@ -43,7 +43,7 @@ export interface DefaultBranchOptions extends PrintOptions {
   unset?: true;
 }
 
-/** Prints the default branch of a project, after it was set, or recorded builds were to decide again. */
+/** Sets the default branch of a project, or lets recorded builds decide again, if a flag says so. Then prints it. */
 export function defaultBranch(dataDir: string, name: string, { set, unset, json }: DefaultBranchOptions): Promise<void> {
   if (set !== undefined && unset) throw new UsageError(['--set and --unset cannot be combined: leave one of them out']);
   if (set !== undefined && (set === '' || set.length > limits.textMaxCharacters))
