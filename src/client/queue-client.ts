@@ -2,7 +2,6 @@ import { randomUUID } from 'node:crypto';
 import type { ConnectFailed } from '../api/messages/queue.js';
 import type { TestQueueAnswer, TestQueueMessage } from '../api/messages/test-queue.js';
 import { digestOfList } from '../list-digest.js';
-import { abbreviate } from '../terminal.js';
 import { parseBatch, parseBatchOrMiss, pullParser } from './answers.js';
 import { type AnswerParser, type Api, RequestRejected } from './api.js';
 import type { BatchResult, PlannedFile } from './batch-results.js';
@@ -22,7 +21,7 @@ export class QueueClient {
   readonly #nodeUuid = randomUUID();
   readonly #digest: string;
   #batchIndex = 0;
-  /** How often each batch was handed out, by the digest of its files. */
+  /** How often each file was handed out. */
   readonly #timesHanded = new Map<string, number>();
 
   /** @param allFiles the test files of all nodes */
@@ -53,16 +52,17 @@ export class QueueClient {
     return this.#toBatch(await this.#pull({ ...pull, batch_id, failed_paths }, parseBatch));
   }
 
-  /** Throws when this process has run these files so often that the server cannot have noted it. */
-  #countBatch(paths: readonly string[]): void {
-    const digest = digestOfList(paths);
-    const times = 1 + (this.#timesHanded.get(digest) ?? 0);
-    this.#timesHanded.set(digest, times);
-    if (times > MOST_TIMES_HANDED)
-      throw new RequestRejected(
-        `the server handed out the same batch ${times} times (${abbreviate(paths)}), though this node ran and acknowledged it: it keeps no state, or a proxy answers for it; compare --url with the address of the server`,
-        200,
-      );
+  /** Throws when this process got a file so often that the server cannot note what it hands out. */
+  #countFiles(paths: readonly string[]): void {
+    for (const path of paths) {
+      const times = 1 + (this.#timesHanded.get(path) ?? 0);
+      this.#timesHanded.set(path, times);
+      if (times > MOST_TIMES_HANDED)
+        throw new RequestRejected(
+          `the server handed out ${path} ${times} times to this node, which ran and acknowledged it: the server keeps no state, or a proxy answers for it; compare --url with the address of the server`,
+          200,
+        );
+    }
   }
 
   #pull<T extends TestQueueAnswer | ConnectFailed>(
@@ -77,7 +77,7 @@ export class QueueClient {
   #toBatch({ paths, batch_id, times = [] }: TestQueueAnswer): Batch | null {
     if (batch_id === null) return null;
     assertListed('queue', paths, this.allFiles);
-    this.#countBatch(paths);
+    this.#countFiles(paths);
     return { id: batch_id, files: paths.map((path, i) => ({ path, expected: times[i] ?? null })) };
   }
 }

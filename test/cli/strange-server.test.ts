@@ -48,7 +48,7 @@ it('a server that hands out one batch again and again does not keep a node forev
     code: 3,
     stdout: '',
     stderr: expect.stringMatching(
-      /\nballast: the server handed out the same batch 4 times \(test\/a\.js\), though this node ran .*\nballast: recorded 1 test file, /,
+      /\nballast: the server handed out test\/a\.js 4 times to this node, which ran .*\nballast: recorded 1 test file, /,
     ) as string,
   });
   expect(suite.ran).toEqual(['test/a.js', 'test/a.js', 'test/a.js']);
