@@ -205,7 +205,7 @@ export const settings: { [K in keyof Config]: Setting<Config[K]> } = {
     flag: '--queue-cache-bytes <bytes>',
     env: 'BALLAST_QUEUE_CACHE_BYTES',
     defaultText: '',
-    help: 'memory for open queues in bytes (default: a part of the memory); other queues are read from the store when needed',
+    help: 'memory for open queues in bytes, without it a part of the memory; other queues are read from the store when needed',
     parse: text => (text === '' ? 0 : wholeNumber(MIB, 1024 * 1024 * MIB)(text)),
   },
   workers: {
