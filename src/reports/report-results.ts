@@ -92,6 +92,7 @@ export function mergeResults(all: readonly ReportResults[]): ReportResults {
   return {
     byFile,
     unmatched: all.flatMap(({ unmatched }) => unmatched),
-    areAllLoaded: all.length > 0 && all.every(({ areAllLoaded }) => areAllLoaded),
+    // Of several processes, one may have ended without a report.
+    areAllLoaded: all.length === 1 && all[0]!.areAllLoaded,
   };
 }

@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { readJsonReport } from '../../src/reports/json-report.js';
 import { ListedFiles } from '../../src/reports/known-files.js';
-import { collectResults } from '../../src/reports/report-results.js';
+import { collectResults, mergeResults } from '../../src/reports/report-results.js';
 
 const example = (id: string, status: string, run_time: number | null) => ({ id, file_path: './spec/shared.rb', status, run_time });
 const rspec = (errors: number, ...examples: object[]) =>
@@ -27,6 +27,16 @@ describe('the JSON of RSpec', () => {
         areAllLoaded: true,
       },
     );
+  });
+
+  it('says nothing of the other files when there are several reports: a process may have ended without one', () => {
+    const known = new ListedFiles(['spec/a_spec.rb', 'spec/b_spec.rb']);
+    const results = ['a', 'b'].map(name => {
+      const { cases, areAllLoaded } = readJsonReport(rspec(0, example(`./spec/${name}_spec.rb[1:1]`, 'passed', 1)));
+      return collectResults(cases, known, areAllLoaded);
+    });
+    expect(mergeResults(results.slice(0, 1)).areAllLoaded).toBe(true);
+    expect(mergeResults(results).areAllLoaded).toBe(false);
   });
 
   it('fails for a file that could not be loaded, and does not say that any was', () => {
