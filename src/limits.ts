@@ -110,11 +110,13 @@ export const limits = {
   testCasesOnMainThread: 2000,
   /** Test cases measured this long before the last one of their file no longer exist. It is longer than a build takes. */
   staleTestCaseMilliseconds: 21_600_000,
-  /** Records deleted, and paths checked, in one step of the expiry sweep (approximate), and the pause between steps. */
+  /** Records deleted, and paths and dates checked, in one step of the expiry sweep (approximate), and the pause between steps. */
   expiredPerStep: 400,
   pathsPerStep: 500,
   sweepPauseMilliseconds: 20,
   sweepEveryMilliseconds: 600_000,
+  /** How long after its deletion the data of a project are deleted: longer than any request takes. */
+  deletedProjectMilliseconds: 300_000,
   /** Interval of clearing the read locks of killed processes. While one exists, each write enlarges the store. Clearing takes 1 us. */
   staleReadersMilliseconds: 1000,
   /** How long to wait for a pause in the writes of others to open a store, and how long writes wait for others that open it. */
@@ -127,6 +129,7 @@ export const limits = {
   operatorLinkMilliseconds: 600_000,
   readerLinkDays: 365,
   readerLinkDefaultDays: 30,
+  tokenNameMaxCharacters: 100,
   /** Links in force of operators, and of each project. */
   linksPerProject: 100,
   /** Sessions of operators, and of each project; beyond it the one that was not used for longest ends. */
@@ -165,7 +168,7 @@ export const limits = {
   cachedStoredFiles: 20_000,
   /** Memory, in each thread, for each of decoded tokens and decoded splits. */
   decodedRecordBytes: 4_194_304,
-  /** Interval at which the last use of a split or queue is stored: a small part of the shortest retention, a day. */
+  /** Interval at which the last use of a split, queue or token is stored: a small part of the shortest retention, a day. */
   lastUseUpdateMilliseconds: 3_600_000,
 
   /** Failed test cases stored for a batch, and their characters in a queue; beyond either, whole files are run again. */

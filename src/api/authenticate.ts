@@ -1,6 +1,7 @@
 import { apiErrors } from '../api-error.js';
-import { findToken } from '../engine/access.js';
-import type { Access, Token } from '../engine/ports/access.js';
+import { projectOfToken } from '../engine/access.js';
+import type { Access } from '../engine/ports/access.js';
+import type { Millis } from '../engine/ports/store.js';
 import { type Soon, whenKnown } from '../engine/soon.js';
 import type { Request } from '../http/request.js';
 import type { Asker } from '../workers/asker.js';
@@ -10,15 +11,16 @@ import { projectOfSession } from './dashboard/session.js';
 /**
  * The project of a token in force. Throws the 403.
  * @param header the header that the 403 names when no token was sent
+ * @param at when the token is used; missing: the use is not noted
  */
-export function authenticate(access: Access, token: string | null, header: string): Soon<number> {
+export function authenticate(access: Access, token: string | null, header: string, at?: Millis): Soon<number> {
   if (token === null) throw apiErrors.tokenMissing(header);
-  return whenKnown(findToken(access, token), projectInForce);
+  return whenKnown(projectOfToken(access, token, at), requireProject);
 }
 
-function projectInForce(token: Token | null): number {
-  if (token?.revoked_at !== null) throw apiErrors.tokenInvalid();
-  return token.project;
+function requireProject(project: number | null): number {
+  if (project === null) throw apiErrors.tokenInvalid();
+  return project;
 }
 
 /**
@@ -27,7 +29,7 @@ function projectInForce(token: Token | null): number {
  */
 export async function projectOf(context: Context, request: Request): Promise<number> {
   if (isOfPage(context, request)) return await projectOfSession(context, request);
-  return authenticate(context.store.access, request.token, context.tokenHeader);
+  return authenticate(context.store.access, request.token, context.tokenHeader, context.now());
 }
 
 /** The same, for work that may have to wait. */

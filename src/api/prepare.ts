@@ -24,7 +24,7 @@ export function prepare<K extends keyof Posts>(context: Context, job: K, request
 
 /** Every pull and recording comes along here, and nearly always without a wait. */
 function prepareSmall<K extends keyof Posts>(context: Context, job: K, request: Request, body: Uint8Array): Soon<Prepared<K>> {
-  const { store, workers, tokenHeader, pullCost } = context;
+  const { store, workers, tokenHeader, pullCost, now } = context;
   const { hasLeft } = request;
   // The body is valid only until the first wait, so it is decoded now, and copied if a worker thread may need it.
   const sent = decode(body);
@@ -35,7 +35,7 @@ function prepareSmall<K extends keyof Posts>(context: Context, job: K, request: 
   if (request.token === null && sent instanceof ApiError) throw sent;
   const token = request.token ?? tokenInBody(sent as RawParameters);
   if (files >= limits.pooledTestFiles) return prepareLarge(context, job, { body: [copy ?? new Uint8Array(body)], token, hasLeft });
-  return whenKnown(authenticate(store.access, token, tokenHeader), project => {
+  return whenKnown(authenticate(store.access, token, tokenHeader, now()), project => {
     if (sent instanceof ApiError) throw sent;
     const made: Soon<object | null> = posts[job](store, sent, project, { pullCost, isWorker: false });
     return whenKnown(made, prepared =>
@@ -49,11 +49,11 @@ async function prepareLarge<K extends keyof Posts>(
   job: K,
   { body, token, hasLeft }: Pick<Request, 'body' | 'token' | 'hasLeft'>,
 ): Promise<Prepared<K>> {
-  const { store, workers, tokenHeader } = context;
-  const project = token === null ? null : await authenticate(store.access, token, tokenHeader);
+  const { store, workers, tokenHeader, now } = context;
+  const project = token === null ? null : await authenticate(store.access, token, tokenHeader, now());
   // The worker thread finds the token in the body. Until then a guess names the project that takes turns.
   const guess = project === null ? guessToken(body) : null;
-  const owner = guess === null ? project : await projectOfToken(store.access, guess);
+  const owner = guess === null ? project : await projectOfToken(store.access, guess, now());
   const sooner = () => (owner === null ? null : prepareKnown(context, job, { body, token }, owner));
   const known = await sooner();
   if (known && 'prepared' in known) return known;
@@ -65,7 +65,7 @@ async function prepareLarge<K extends keyof Posts>(
  * worker thread must decode the whole body.
  */
 async function prepareKnown<K extends keyof Posts>(
-  { store, workers, tokenHeader, pullCost }: Context,
+  { store, workers, tokenHeader, pullCost, now }: Context,
   job: K,
   { body, token }: Pick<Request, 'body' | 'token'>,
   owner: number,
@@ -74,7 +74,7 @@ async function prepareKnown<K extends keyof Posts>(
   const known = name && workers.lists.find(owner, body, name);
   if (!known) return null;
   const { list, rest, placeholder } = known;
-  const project = token === null ? await authenticate(store.access, tokenInBody(known.sent), tokenHeader) : owner;
+  const project = token === null ? await authenticate(store.access, tokenInBody(known.sent), tokenHeader, now()) : owner;
   if (project !== owner) return null;
   const sent = withList(known.sent, name, new PathList(list.columns));
   const prepared = await posts[job](store, sent, project, { pullCost, isWorker: false, kept: workers.plans });

@@ -7,7 +7,7 @@ import type { LmdbStore } from '../store/lmdb/store.js';
 import { print, printRow, printToStderr } from '../terminal.js';
 import { timestamp } from '../time.js';
 import { withExistingStore } from './data-folder/data-folder.js';
-import { readPassword } from './process/read-password.js';
+import { readPassword } from './process/terminal-input.js';
 import { requireProject } from './project.js';
 
 /** Commands for those who use the dashboard. A running server sees a change at its next request. */

@@ -5,7 +5,7 @@ import type { ExportOptions } from './export.js';
 import { addSetting } from './options.js';
 import { requireServerPlatform } from './process/supported.js';
 import { untilSignal } from './process/until-signal.js';
-import type { DefaultBranchOptions } from './project.js';
+import type { DefaultBranchOptions, DeleteOptions, TokenOptions } from './project.js';
 
 /** Adds the commands on the data folder. They need the store, but no running server. */
 export function addDataCommands(program: Command): void {
@@ -35,7 +35,7 @@ export function addDataCommands(program: Command): void {
 const loadProject = () => import('./project.js');
 
 function addProjectCommands(program: Command): void {
-  const project = program.command('project').description('create and list projects');
+  const project = program.command('project').description('create, list, rename and delete projects');
   addDataCommand(project, 'create <name>', 'create a project and print its test-suite token', async (...args) =>
     (await loadProject()).createProjectWithToken(...args),
   ).option('--json', 'print JSON');
@@ -43,6 +43,14 @@ function addProjectCommands(program: Command): void {
     '--json',
     'print JSON',
   );
+  const rename: Command = addDataCommand(project, 'rename <name> <new-name>', 'give a project another name', async (dataDir, name, flags) =>
+    (await loadProject()).rename(dataDir, name, rename.args[1]!, flags),
+  ).option('--json', 'print JSON');
+  addDataCommand(project, 'delete <name>', 'delete a project with its tokens and all that it recorded', async (dataDir, name, flags) =>
+    (await loadProject()).deleteNamed(dataDir, name, flags as DeleteOptions),
+  )
+    .option('--confirm <name>', 'the name of the project again, where nobody can be asked')
+    .option('--json', 'print JSON');
   addDefaultBranchCommand(project);
 }
 
@@ -57,10 +65,12 @@ function addDefaultBranchCommand(project: Command): void {
 
 function addTokenCommands(program: Command): void {
   const token = program.command('token').description('create, list and revoke test-suite tokens');
-  addDataCommand(token, 'create <project>', 'create another token for a project and print it', async (...args) =>
-    (await loadProject()).createProjectToken(...args),
-  ).option('--json', 'print JSON');
-  addDataCommand(token, 'list <project>', 'list the ids of a project’s tokens', async (...args) =>
+  addDataCommand(token, 'create <project>', 'create another token for a project and print it', async (dataDir, project, flags) =>
+    (await loadProject()).createProjectToken(dataDir, project, flags as TokenOptions),
+  )
+    .option('--name <name>', 'what the token is for, as lists show it')
+    .option('--json', 'print JSON');
+  addDataCommand(token, 'list <project>', 'list the tokens of a project: id, creation, last use, state, name', async (...args) =>
     (await loadProject()).printTokens(...args),
   ).option('--json', 'print JSON');
   addDataCommand(token, 'revoke <token-or-id>', 'revoke a token: the next request with it is refused', async (...args) =>

@@ -1,10 +1,11 @@
 import { UsageError } from '../client/usage-error.js';
-import { createProject, createToken, hashOf, revokeToken, tokenId } from '../engine/access.js';
+import { createProject, createToken, hashOf, renameProject, revokeToken, tokenId } from '../engine/access.js';
 import type { Access, Project } from '../engine/ports/access.js';
 import { limits } from '../limits.js';
 import { pluralize, print, printRow, printToStderr } from '../terminal.js';
 import { timestamp } from '../time.js';
 import { withExistingStore, withStore } from './data-folder/data-folder.js';
+import { ask } from './process/terminal-input.js';
 
 /** Commands for projects and tokens. A running server sees a change at its next request. */
 
@@ -38,6 +39,37 @@ export function printProjects(dataDir: string, _: string, { json }: PrintOptions
   });
 }
 
+export function rename(dataDir: string, name: string, newName: string, { json }: PrintOptions): Promise<void> {
+  return withExistingStore(dataDir, async ({ access }) => {
+    await renameProject(access, await requireProject(access, name), newName);
+    if (json) print(JSON.stringify({ project: newName }));
+    else printToStderr(`renamed the project "${name}" to "${newName}"`);
+  });
+}
+
+export interface DeleteOptions extends PrintOptions {
+  confirm?: string;
+}
+
+/** Deletes a project whose name is given twice: in the command, and in a flag or at the terminal. */
+export function deleteNamed(dataDir: string, name: string, { confirm, json }: DeleteOptions): Promise<void> {
+  return withExistingStore(dataDir, async ({ access, builds }) => {
+    const { id } = await requireProject(access, name);
+    const tokens = (await access.tokens()).filter(({ project, revoked_at }) => project === id && revoked_at === null);
+    const { total } = await builds.page(id, {}, 1);
+    const loss = `the project "${name}", ${pluralize(total, 'build')}, all timings, and ${pluralize(tokens.length, 'token')} in force`;
+    const typed = confirm ?? (await ask(`This deletes ${loss}. Type the name of the project to delete it: `));
+    if (typed === null) throw new UsageError([`nobody can be asked here: add --confirm "${name}" to delete ${loss}`]);
+    if (typed !== name) throw new UsageError([`nothing was deleted: "${typed}" is not the name of the project "${name}"`]);
+    await access.deleteProject(id, Date.now());
+    if (json) return print(JSON.stringify({ project: name }));
+    printToStderr(
+      `deleted the project "${name}": its tokens are refused from now on`,
+      'the server deletes what the project recorded within half an hour, or after its next start',
+    );
+  });
+}
+
 export interface DefaultBranchOptions extends PrintOptions {
   set?: string;
   unset?: true;
@@ -59,29 +91,38 @@ export function defaultBranch(dataDir: string, name: string, { set, unset, json 
   });
 }
 
+export interface TokenOptions extends PrintOptions {
+  /** That of the token. */
+  name?: string;
+}
+
 /** Creates another token, for a rotation without downtime, and prints it, and nothing else. */
-export function createProjectToken(dataDir: string, name: string, { json }: PrintOptions): Promise<void> {
+export function createProjectToken(dataDir: string, project: string, { name, json }: TokenOptions): Promise<void> {
   return withExistingStore(dataDir, async ({ access }) => {
-    const { id } = await requireProject(access, name);
-    const token = await createToken(access, id, Date.now());
-    print(json ? JSON.stringify({ project: name, id: tokenId({ hash: hashOf(token) }), token }) : token);
+    const { id } = await requireProject(access, project);
+    const token = await createToken(access, id, Date.now(), { name: name ?? null });
+    print(json ? JSON.stringify({ project, id: tokenId({ hash: hashOf(token) }), name: name ?? null, token }) : token);
   });
 }
 
-/** Prints one line for each token (id, creation, state), or one JSON array. The tokens themselves are not stored. */
+/** Prints one line for each token (id, creation, last use, state, name), or one JSON array. The tokens themselves are not stored. */
 export function printTokens(dataDir: string, name: string, { json }: PrintOptions): Promise<void> {
   return withExistingStore(dataDir, async ({ access }) => {
     const { id: project } = await requireProject(access, name);
     const tokens = (await access.tokens())
       .filter(token => token.project === project)
-      .map(({ hash, created_at, revoked_at }) => ({
+      .map(({ hash, name, created_at, used_at, revoked_at }) => ({
         id: tokenId({ hash }),
+        name,
         created_at: timestamp(created_at),
+        used_at: used_at === null ? null : timestamp(used_at),
         revoked_at: revoked_at === null ? null : timestamp(revoked_at),
       }));
     if (json) return print(JSON.stringify(tokens));
-    for (const { id, created_at, revoked_at } of tokens)
-      printRow([id, created_at, revoked_at === null ? 'in force' : `revoked ${revoked_at}`]);
+    for (const { id, name, created_at, used_at, revoked_at } of tokens) {
+      const use = used_at === null ? 'never used' : `used ${used_at}`;
+      printRow([id, created_at, use, revoked_at === null ? 'in force' : `revoked ${revoked_at}`, name ?? '']);
+    }
   });
 }
 

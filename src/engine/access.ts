@@ -6,23 +6,45 @@ import { Refusal } from './refusal.js';
 import { type Soon, whenKnown } from './soon.js';
 
 const NAME = /^[\p{L}\p{N}][\p{L}\p{N} ._/-]{0,199}$/u;
+const TOKEN_NAME = new RegExp(`^[^\\p{C}\\p{Zl}\\p{Zp}]{1,${limits.tokenNameMaxCharacters}}$`, 'u');
 const ID_CHARACTERS = 12;
 
 /** Creates a project with its first token. Throws a Refusal when the name is invalid or taken. */
 export async function createProject(access: Access, name: string, at: Millis, token = newToken()): Promise<Project & { token: string }> {
-  if (!NAME.test(name)) {
-    throw new Refusal(
-      `cannot create the project "${name}": a name has 1 to 200 letters, digits, spaces and . _ / -, and starts with a letter or digit`,
-    );
-  }
+  assertName(`create the project "${name}"`, name);
   const project = await access.createProject(name, hashOf(token), at);
   if (!project) throw new Refusal(`cannot create the project "${name}": it exists already; "token create" makes another token for it`);
   return { ...project, token };
 }
 
-/** Creates a token for a project and returns it. The store keeps only its hash, so the token cannot be shown again. */
-export async function createToken(access: Access, project: number, at: Millis, token = newToken()): Promise<string> {
-  await access.createToken(project, hashOf(token), at);
+/** Gives a project another name. Throws a Refusal when the name is invalid or taken. */
+export async function renameProject(access: Access, { id, name }: Project, newName: string): Promise<void> {
+  const attempt = `rename the project "${name}" to "${newName}"`;
+  assertName(attempt, newName);
+  if (!(await access.renameProject(id, newName))) throw new Refusal(`cannot ${attempt}: a project of that name exists`);
+}
+
+/** Throws a Refusal when a project cannot have a name. */
+function assertName(attempt: string, name: string): void {
+  if (NAME.test(name)) return;
+  throw new Refusal(`cannot ${attempt}: a name has 1 to 200 letters, digits, spaces and . _ / -, and starts with a letter or digit`);
+}
+
+/**
+ * Creates a token for a project and returns it. The store keeps only its hash, so the token cannot be shown again. Throws a Refusal when the
+ * name is invalid or the project was deleted.
+ */
+export async function createToken(
+  access: Access,
+  project: number,
+  at: Millis,
+  { token = newToken(), name = null }: { token?: string; name?: string | null } = {},
+): Promise<string> {
+  if (name !== null && !TOKEN_NAME.test(name)) {
+    throw new Refusal(`cannot create a token "${name}": its name has 1 to ${limits.tokenNameMaxCharacters} characters, all printable`);
+  }
+  if (!(await access.createToken(project, { hash: hashOf(token), name }, at)))
+    throw new Refusal('cannot create a token: the project was deleted');
   return token;
 }
 
@@ -47,10 +69,29 @@ function confirm(token: string, hash: string, found: Token | null): Token | null
   return found;
 }
 
-/** The project of a token in force; null: the token is unknown or revoked. */
-export async function projectOfToken(access: Access, token: string): Promise<number | null> {
-  const found = await findToken(access, token);
-  return found?.revoked_at === null ? found.project : null;
+/** The tokens whose use is being noted, by hash. */
+const noting = new Set<string>();
+
+/**
+ * The project of a token in force; null: the token is unknown or revoked.
+ *
+ * @param at when it is used, which is noted once an hour; missing: the use is not noted
+ */
+export function projectOfToken(access: Access, token: string, at?: Millis): Soon<number | null> {
+  return whenKnown(findToken(access, token), found => {
+    if (found?.revoked_at !== null) return null;
+    if (at !== undefined) noteUse(access, found, at);
+    return found.project;
+  });
+}
+
+function noteUse(access: Access, { hash, used_at }: Token, at: Millis): void {
+  // A token of an older store has no `used_at`.
+  if (at - (used_at ?? -Infinity) < limits.lastUseUpdateMilliseconds || noting.has(hash)) return;
+  noting.add(hash);
+  // A store that refuses writes is reported elsewhere.
+  const noted = access.useToken(hash, at).catch(() => {});
+  void noted.then(() => noting.delete(hash));
 }
 
 /** Revokes a token, named by itself or by its id. Returns the id. Throws a Refusal when no token in force has that name. */

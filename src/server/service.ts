@@ -240,6 +240,6 @@ async function ensureBootstrapToken({ access }: Store, bootstrapToken: string, n
     return;
   }
   const project = await access.project(DEFAULT_PROJECT);
-  if (project) await createToken(access, project.id, now, bootstrapToken);
+  if (project) await createToken(access, project.id, now, { token: bootstrapToken });
   else await createProject(access, DEFAULT_PROJECT, now, bootstrapToken);
 }

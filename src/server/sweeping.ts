@@ -27,7 +27,7 @@ export interface Sweeping {
 /** Deletes records older than the retention, now and at intervals. */
 export function startSweeping(store: Store, retentionDays: number, log: Logger, clock: SlewedClock): Sweeping {
   let isStopping = false;
-  const swept: Swept = { endedAt: null, seconds: 0, deleted: { subset: 0, split: 0, queue: 0, ci_run: 0, path: 0, day: 0 } };
+  const swept: Swept = { endedAt: null, seconds: 0, deleted: { subset: 0, split: 0, queue: 0, ci_run: 0, path: 0, day: 0, project: 0 } };
   const options = {
     count: (kind: ExpiringKind) => void (swept.deleted[kind] += 1),
     pause: () => new Promise(resolve => setTimeout(resolve, limits.sweepPauseMilliseconds)),
@@ -36,7 +36,7 @@ export function startSweeping(store: Store, retentionDays: number, log: Logger, 
   const sweep = async (time: Millis) => {
     await store.maintenance.keepTime(clock.reached);
     await deleteEndedSignIns(store.signIns, time);
-    await deleteExpired(store, time, retentionDays, options);
+    await deleteExpired(store, time, clock.now(), retentionDays, options);
   };
   let sweeping: Promise<void> | null = null;
   const start = () => {

@@ -33,7 +33,7 @@ beforeAll(async () => {
   const log = openLog('silent');
   const store = await serveFolder(dataDir, log);
   const workers = new WorkerPool(store, await startThreads({ dataDir, tokenHeader, pullCost }, 1, false, log), 2);
-  context = { store, workers, tokenHeader, pullCost } as unknown as Context;
+  context = { store, workers, tokenHeader, pullCost, now: () => NOW } as unknown as Context;
 });
 afterAll(async () => {
   await context.workers.close();

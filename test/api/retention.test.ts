@@ -1,5 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { Clock } from '../harness/clock.js';
+import { problemsIn } from '../harness/problems.js';
 import { startServer, type TestServer } from '../harness/server.js';
 import { temporaryFolder } from '../harness/temporary-folder.js';
 
@@ -23,6 +24,28 @@ async function remaining(server: TestServer) {
     queue: queue.json.code === undefined,
   };
 }
+
+it('what a deleted project recorded goes within two sweeps, five minutes later, and the metrics say so', async () => {
+  const clock = new Clock();
+  const server = await startServer({ dataDir: temporaryFolder() }, clock.now);
+  await server.post('/v1/build_subsets', { ...key, test_files: [{ path: 'spec/a_spec.rb', time_execution: 3 }] });
+  await split(server, { cache_read_attempt: false, test_files });
+  await pull(server, { attempt_connect_to_queue: false, test_files });
+  const { id } = (await server.store.access.project('default'))!;
+  await server.store.access.deleteProject(id, clock.now());
+  expect(await pull(server, { can_initialize_queue: false, attempt_connect_to_queue: false })).toMatchObject({ status: 403 });
+  const { records } = server.store.maintenance.load();
+  expect(records).toEqual({ build: 1, subset: 1, path: 1, split: 1, queue: 1, ci_run: 2 });
+  clock.advance({ seconds: 300 });
+  await server.service.sweep();
+  expect(server.store.maintenance.load().records).toEqual(records);
+  clock.advance({ milliseconds: 1 });
+  for (let sweeps = 0; sweeps < 2; sweeps++) await server.service.sweep();
+  expect(server.store.maintenance.load().records).toEqual({ build: 0, subset: 0, path: 0, split: 0, queue: 0, ci_run: 0 });
+  expect((await server.get('/metrics')).text).toContain('ballast_expired_records_total{kind="project"} 1\n');
+  await server.close();
+  expect(await problemsIn(server.dataDir)).toEqual([]);
+});
 
 describe('after the retention', () => {
   /** Starts a server with one build that has a run, a split and a queue. */

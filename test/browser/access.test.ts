@@ -34,6 +34,37 @@ describe('the page of tokens, links and sessions', () => {
     expect((await client.get('/v1/builds')).status).toBe(403);
   });
 
+  it('names a token, renames a project, and deletes it when its name is typed', async () => {
+    const { name, client } = await emptyProject(server);
+    const tab = await openAsOperator(server, '/access');
+    const named = (name: string) => tab.getByRole('listitem').filter({ has: tab.getByRole('heading', { name, exact: true }) });
+    const project = named(name);
+    await project.getByText('never used').waitFor();
+    await project.getByRole('button', { name: 'New token' }).click();
+    await project.getByLabel('What it is for').fill('GitHub');
+    await tab.keyboard.press('Enter');
+    await project.getByText('for GitHub').waitFor();
+    expect(await focused(tab)).toBe('New token');
+
+    await project.getByRole('button', { name: 'Rename' }).click();
+    await tab.keyboard.press('Escape');
+    expect(await focused(tab)).toBe('Rename');
+    await project.getByRole('button', { name: 'Rename' }).click();
+    await project.getByLabel(`New name of ${name}`).fill(`${name} renamed`);
+    await tab.keyboard.press('Enter');
+    const renamed = named(`${name} renamed`);
+    await renamed.getByRole('button', { name: 'Delete' }).click();
+    const field = renamed.getByLabel(`To delete it, type ${name} renamed`);
+    await field.fill(name);
+    await tab.keyboard.press('Enter');
+    await tab.getByText(`nothing was deleted: "${name}" is not the name of the project "${name} renamed"`).waitFor();
+    expect((await client.get('/v1/builds')).status).toBe(200);
+    await field.fill(`${name} renamed`);
+    await tab.keyboard.press('Enter');
+    await renamed.waitFor({ state: 'detached' });
+    expect((await client.get('/v1/builds')).status).toBe(403);
+  });
+
   it('creates a project, and shows its token once', async () => {
     const tab = await openAsOperator(server, '/access');
     await tab.getByLabel('New project').fill('a new project');

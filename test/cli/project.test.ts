@@ -2,7 +2,7 @@ import { existsSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { Client } from '../harness/client.js';
-import { record } from '../harness/messages.js';
+import { connect, initialise, pull, record } from '../harness/messages.js';
 import { spawnServer } from '../harness/process.js';
 import { runInProcess } from '../harness/run-in-process.js';
 import { temporaryFolder } from '../harness/temporary-folder.js';
@@ -26,15 +26,15 @@ describe('project and token commands beside a running server', () => {
     const first = new Client(server.url, created.stdout.trim());
     await record(first);
 
-    const rotated = await ballast('token', 'create', 'web shop');
+    const rotated = await ballast('token', 'create', 'web shop', '--name', 'the new one');
     expect(rotated).toMatchObject({ code: 0, stderr: '', stdout: expect.stringMatching(TOKEN_LINE) });
     const second = new Client(server.url, rotated.stdout.trim());
     expect((await second.get('/v1/builds')).json.data).toHaveLength(1);
     expect((await first.get('/v1/builds')).status).toBe(200);
 
-    const line = new RegExp(`^([0-9a-f]{12,})\t${AT}\tin force$`);
-    const listed = (await ballast('token', 'list', 'web shop')).stdout.trim().split('\n');
-    expect(listed).toEqual([expect.stringMatching(line), expect.stringMatching(line)]);
+    const listed = (await ballast('token', 'list', 'web shop')).stdout.split('\n');
+    const line = new RegExp(`^([0-9a-f]{12,})\t${AT}\tused ${AT}\tin force\t(.*)$`);
+    expect(listed.map(text => line.exec(text)?.[2])).toEqual(['', 'the new one', undefined]);
     expect(listed.join()).not.toContain(first.token);
     expect(listed.join()).not.toContain(second.token);
 
@@ -43,7 +43,7 @@ describe('project and token commands beside a running server', () => {
     expect(await first.get('/v1/builds')).toMatchObject(INVALID);
     expect((await second.get('/v1/builds')).json.data).toHaveLength(1);
     expect((await ballast('token', 'list', 'web shop')).stdout).toMatch(
-      new RegExp(`^${id}\t${AT}\trevoked ${AT}\n[0-9a-f]+\t${AT}\tin force\n$`),
+      new RegExp(`^${id}\t${AT}\tused ${AT}\trevoked ${AT}\t\n[0-9a-f]+\t${AT}\tused ${AT}\tin force\tthe new one\n$`),
     );
 
     // The token itself works as well as its id. Large requests are refused, too.
@@ -53,6 +53,55 @@ describe('project and token commands beside a running server', () => {
     expect(await server.send('/v1/build_subsets', { method: 'POST', body })).toMatchObject(INVALID);
 
     expect((await ballast('project', 'list')).stdout).toMatch(new RegExp(`^default\t${AT}\t1 token\nweb shop\t${AT}\t0 tokens\n$`));
+  });
+});
+
+describe('a project that is renamed', () => {
+  it('keeps its tokens and builds, also beside a running server', async () => {
+    const server = await spawnServer();
+    const ballast = commandsOn(server.dataDir);
+    await record(server);
+    expect(await ballast('project', 'rename', 'default', 'web shop')).toEqual({
+      code: 0,
+      stdout: '',
+      stderr: 'ballast: renamed the project "default" to "web shop"\n',
+    });
+    expect((await server.get('/v1/builds')).json.data).toHaveLength(1);
+    expect((await ballast('project', 'list')).stdout).toMatch(/^web shop\t/);
+    expect(await ballast('project', 'rename', 'default', 'web')).toMatchObject({ code: 1, stderr: /there is no project "default"/ });
+  });
+});
+
+describe('a project that is deleted beside a running server', () => {
+  it('refuses its tokens at once, and a new one of the name has none of its builds', async () => {
+    const server = await spawnServer();
+    const ballast = commandsOn(server.dataDir);
+    const web = new Client(server.url, (await ballast('project', 'create', 'web')).stdout.trim());
+    await record(web);
+    await initialise(web, ['a_spec.rb', 'b_spec.rb', 'c_spec.rb']);
+
+    const loss = 'the project "web", 1 build, all timings, and 1 token in force';
+    expect(await ballast('project', 'delete', 'web')).toEqual({
+      code: 2,
+      stdout: '',
+      stderr: `ballast: nobody can be asked here: add --confirm "web" to delete ${loss}\n`,
+    });
+    expect(await ballast('project', 'delete', 'web', '--confirm', 'default')).toEqual({
+      code: 2,
+      stdout: '',
+      stderr: 'ballast: nothing was deleted: "default" is not the name of the project "web"\n',
+    });
+    expect((await web.get('/v1/builds')).json.data).toHaveLength(1);
+    expect(await ballast('project', 'delete', 'web', '--confirm', 'web')).toMatchObject({ code: 0, stdout: '' });
+
+    expect(await pull(web)).toMatchObject(INVALID);
+    expect(await web.get('/v1/builds')).toMatchObject(INVALID);
+    expect((await ballast('project', 'list')).stdout).toMatch(/^default\t[^\n]*\n$/);
+    expect(await ballast('token', 'list', 'web')).toMatchObject({ code: 1 });
+    const again = new Client(server.url, (await ballast('project', 'create', 'web')).stdout.trim());
+    expect((await again.get('/v1/builds')).json.data).toEqual([]);
+    expect((await connect(again)).json.code).toBe('ATTEMPT_CONNECT_TO_QUEUE_FAILED');
+    expect((await ballast('check')).code).toBe(0);
   });
 });
 
@@ -68,6 +117,7 @@ describe('project and token commands with --json', () => {
     });
     expect(await json('token', 'create', 'web')).toEqual({
       project: 'web',
+      name: null,
       id: expect.stringMatching(/^[0-9a-f]{12}$/) as string,
       token: expect.stringMatching(/^[0-9a-f]{32,}$/) as string,
     });
@@ -75,11 +125,12 @@ describe('project and token commands with --json', () => {
     expect(id).toBe(made.id);
     const at = expect.stringMatching(new RegExp(`^${AT}$`)) as string;
     expect(await json('project', 'list')).toEqual([{ name: 'web', created_at: at, default_branch: null, tokens: 1 }]);
-    const tokens = (await json('token', 'list', 'web')) as { id: string; created_at: string; revoked_at: string | null }[];
-    expect(tokens.map(({ created_at, revoked_at }) => ({ created_at, revoked_at }))).toEqual(
+    const tokens = (await json('token', 'list', 'web')) as { id: string }[];
+    const token = { id: expect.any(String) as string, name: null, created_at: at, used_at: null };
+    expect(tokens).toEqual(
       expect.arrayContaining([
-        { created_at: at, revoked_at: null },
-        { created_at: at, revoked_at: at },
+        { ...token, revoked_at: null },
+        { ...token, revoked_at: at },
       ]),
     );
     expect(tokens.find(token => token.id === id)).toMatchObject({ revoked_at: at });

@@ -1,14 +1,23 @@
+import { setImmediate as nextTurn } from 'node:timers/promises';
 import { describe, expect, it } from 'vitest';
-import { createProject, createToken, findToken, projectOfToken, revokeToken, tokenId } from '../../src/engine/access.js';
+import { createProject, createToken, findToken, projectOfToken, renameProject, revokeToken, tokenId } from '../../src/engine/access.js';
 import { memoryAccess } from '../../src/store/memory/access.js';
 import { Tables } from '../../src/store/memory/tables.js';
 
 const NOW = Date.UTC(2026, 0, 1);
+const HOUR = 3_600_000;
 const emptyAccess = () => memoryAccess(new Tables());
+
+/** With the projects 1, 2 and 3, whose first tokens are not of interest. */
+async function accessToProjects() {
+  const access = emptyAccess();
+  for (const name of ['web', 'api', 'shop']) await access.createProject(name, `hash of ${name}`, NOW - 1);
+  return access;
+}
 
 describe('tokens', () => {
   it('have 64 hex digits, are unique, and open their own project', async () => {
-    const access = emptyAccess();
+    const access = await accessToProjects();
     const tokens = await Promise.all([1, 1, 2].map(project => createToken(access, project, NOW)));
     expect(new Set(tokens).size).toBe(3);
     for (const token of tokens) expect(token).toMatch(/^[0-9a-f]{64}$/);
@@ -16,14 +25,14 @@ describe('tokens', () => {
   });
 
   it('are not kept, only their hashes', async () => {
-    const access = emptyAccess();
+    const access = await accessToProjects();
     const token = await createToken(access, 1, NOW);
-    expect(await access.tokens()).toHaveLength(1);
+    expect(await access.tokens()).toHaveLength(4);
     expect(JSON.stringify(await access.tokens())).not.toContain(token.slice(0, 12));
   });
 
   it('that do not exist open nothing', async () => {
-    const access = emptyAccess();
+    const access = await accessToProjects();
     const token = await createToken(access, 1, NOW);
     for (const other of ['', 'x', token.toUpperCase(), token.slice(1), `${token}0`]) {
       expect([await projectOfToken(access, other), await findToken(access, other)]).toEqual([null, null]);
@@ -34,7 +43,7 @@ describe('tokens', () => {
     ['value', (token: string) => token],
     ['id', (_token: string, id: string) => id],
   ])('are revoked by their %s, and the other tokens of the project stay in force', async (_, nameOf) => {
-    const access = emptyAccess();
+    const access = await accessToProjects();
     const [revoked, other] = [await createToken(access, 1, NOW), await createToken(access, 1, NOW + 1)];
     const id = tokenId((await findToken(access, revoked))!);
     expect(await revokeToken(access, nameOf(revoked, id), NOW + 2)).toBe(id);
@@ -43,7 +52,7 @@ describe('tokens', () => {
   });
 
   it('cannot be revoked twice, or if they do not exist', async () => {
-    const access = emptyAccess();
+    const access = await accessToProjects();
     const token = await createToken(access, 1, NOW);
     await revokeToken(access, token, NOW);
     for (const name of [token, 'unknown'])
@@ -51,10 +60,49 @@ describe('tokens', () => {
   });
 
   it('may be chosen by the operator', async () => {
-    const access = emptyAccess();
+    const access = await accessToProjects();
     const token = 'chosen-by-the-operator-0123456789';
-    expect(await createToken(access, 3, NOW, token)).toBe(token);
+    expect(await createToken(access, 3, NOW, { token })).toBe(token);
     expect(await projectOfToken(access, token)).toBe(3);
+  });
+
+  it('have a name if they are given one', async () => {
+    const access = await accessToProjects();
+    await createToken(access, 1, NOW, { name: 'GitHub Actions – 東京' });
+    expect((await access.tokens()).at(-1)).toMatchObject({ project: 1, name: 'GitHub Actions – 東京', used_at: null });
+    for (const name of ['', 'a\nb', 'a\u202eb', 'x'.repeat(101)])
+      await expect(createToken(access, 1, NOW, { name })).rejects.toThrow('its name has 1 to 100 characters');
+    await expect(createToken(access, 99, NOW)).rejects.toThrow('cannot create a token: the project was deleted');
+    expect(await access.tokens()).toHaveLength(4);
+  });
+
+  it('are noted as used once an hour, however often they are used', async () => {
+    const access = await accessToProjects();
+    const token = await createToken(access, 1, NOW);
+    const noted: number[] = [];
+    const counting = {
+      ...access,
+      useToken(hash: string, at: number) {
+        noted.push(at);
+        return access.useToken(hash, at);
+      },
+    };
+    for (const at of [NOW, NOW, NOW + HOUR - 1, NOW + HOUR, NOW + HOUR + 1, NOW + 3 * HOUR]) {
+      expect(await Promise.all([0, 1].map(() => projectOfToken(counting, token, at)))).toEqual([1, 1]);
+      await nextTurn();
+    }
+    expect(noted).toEqual([NOW, NOW + HOUR, NOW + 3 * HOUR]);
+    expect(await findToken(access, token)).toMatchObject({ used_at: NOW + 3 * HOUR });
+    await revokeToken(access, token, NOW + 4 * HOUR);
+    expect(await projectOfToken(counting, token, NOW + 5 * HOUR)).toBeNull();
+    expect(noted).toHaveLength(3);
+  });
+
+  it('open their project although the store cannot note that they are used', async () => {
+    const access = await accessToProjects();
+    const token = await createToken(access, 2, NOW);
+    const failing = { ...access, useToken: () => Promise.reject(new Error('the disk is full')) };
+    for (const at of [NOW, NOW + 1]) expect(await projectOfToken(failing, token, at)).toBe(2);
   });
 });
 
@@ -76,5 +124,16 @@ describe('projects', () => {
     const access = emptyAccess();
     await expect(createProject(access, name, NOW)).rejects.toThrow('cannot create the project');
     expect(await access.projects()).toEqual([]);
+  });
+
+  it('are renamed, unless the name is taken or invalid', async () => {
+    const access = emptyAccess();
+    const [web, api] = [await createProject(access, 'web', NOW), await createProject(access, 'api', NOW)];
+    await renameProject(access, web, 'web shop');
+    expect((await access.projects()).map(({ name }) => name)).toEqual(['web shop', 'api']);
+    await expect(renameProject(access, api, 'web shop')).rejects.toThrow(
+      'cannot rename the project "api" to "web shop": a project of that name exists',
+    );
+    await expect(renameProject(access, api, '-x')).rejects.toThrow('cannot rename the project "api" to "-x": a name has 1 to 200 letters');
   });
 });

@@ -1,6 +1,6 @@
 import { apiErrors } from '../../api-error.js';
-import { createProject, createToken, hashOf, revokeToken, tokenId } from '../../engine/access.js';
-import type { Token } from '../../engine/ports/access.js';
+import { createProject, createToken, hashOf, renameProject, revokeToken, tokenId } from '../../engine/access.js';
+import type { Project, Token } from '../../engine/ports/access.js';
 import type { Session } from '../../engine/ports/sign-ins.js';
 import { createOperatorLink, createReaderLink, endSession, expiryOf, revokeLink, signInId } from '../../engine/sign-in/sign-in.js';
 import type { Answer, Request } from '../../http/request.js';
@@ -9,13 +9,19 @@ import type { Context } from '../context.js';
 import { json } from '../json.js';
 import type { RawParameters } from '../messages/coerce.js';
 import type { AccessAnswer, CreatedLink, CreatedProject, CreatedToken, TokenLine } from '../messages/dashboard.js';
-import { toNamed, toNewLink, toProjectName, toProjectNumber } from '../messages/dashboard-request.js';
+import { toNamed, toNamedProject, toNewLink, toNewToken, toProjectName } from '../messages/dashboard-request.js';
 
 /** Projects, tokens, links and sessions, for operators. */
 
 function tokenLine(token: Token): TokenLine {
-  const { created_at, revoked_at } = token;
-  return { id: tokenId(token), created_at: timestamp(created_at), revoked_at: revoked_at === null ? null : timestamp(revoked_at) };
+  const { name, created_at, used_at, revoked_at } = token;
+  return {
+    id: tokenId(token),
+    name,
+    created_at: timestamp(created_at),
+    used_at: used_at === null ? null : timestamp(used_at),
+    revoked_at: revoked_at === null ? null : timestamp(revoked_at),
+  };
 }
 
 /** GET /dashboard/access */
@@ -62,11 +68,27 @@ export async function makeProject({ store, now }: Context, message: RawParameter
   return { id, name, token };
 }
 
+/** POST /dashboard/projects/rename */
+export async function renameProjectTo(context: Context, message: RawParameters): Promise<object> {
+  const { project, name } = toNamedProject(message);
+  await renameProject(context.store.access, await requireProject(context, project), name);
+  return { id: project, name };
+}
+
+/** POST /dashboard/projects/delete: the message repeats the name of the project. */
+export async function deleteProject(context: Context, message: RawParameters): Promise<object> {
+  const { project, name } = toNamedProject(message);
+  const known = await requireProject(context, project);
+  if (name !== known.name) throw apiErrors.refused(`nothing was deleted: "${name}" is not the name of the project "${known.name}"`);
+  await context.store.access.deleteProject(project, context.now());
+  return { id: project };
+}
+
 /** POST /dashboard/tokens */
 export async function makeToken(context: Context, message: RawParameters): Promise<CreatedToken> {
-  const { project } = toProjectNumber(message);
+  const { project, name = '' } = toNewToken(message);
   await requireProject(context, project);
-  const token = await createToken(context.store.access, project, context.now());
+  const token = await createToken(context.store.access, project, context.now(), { name: name === '' ? null : name });
   return { id: tokenId({ hash: hashOf(token) }), token };
 }
 
@@ -101,6 +123,8 @@ export async function endSessionById({ store }: Context, message: RawParameters)
   return { id };
 }
 
-async function requireProject({ store }: Context, project: number): Promise<void> {
-  if (!(await store.access.projectById(project))) throw apiErrors.refused(`there is no project ${project}`);
+async function requireProject({ store }: Context, project: number): Promise<Project> {
+  const known = await store.access.projectById(project);
+  if (!known) throw apiErrors.refused(`there is no project ${project}`);
+  return known;
 }

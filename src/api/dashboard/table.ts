@@ -6,7 +6,17 @@ import type { Context, Dashboard } from '../context.js';
 import { json } from '../json.js';
 import type { RawParameters } from '../messages/coerce.js';
 import { decodeDashboardBody } from '../messages/dashboard-request.js';
-import { answerAccess, endSessionById, makeLink, makeProject, makeToken, revokeLinkById, revokeTokenById } from './access.js';
+import {
+  answerAccess,
+  deleteProject,
+  endSessionById,
+  makeLink,
+  makeProject,
+  makeToken,
+  renameProjectTo,
+  revokeLinkById,
+  revokeTokenById,
+} from './access.js';
 import { assetAnswer, isAsset, isPage, pageAnswer } from './pages.js';
 import { answerProjects } from './projects.js';
 import { secured } from './security-headers.js';
@@ -24,6 +34,8 @@ const table: Readonly<Record<string, { GET?: Handle; POST?: Handle }>> = {
   '/dashboard/access': { GET: read('operator', answerAccess) },
   '/dashboard/server': { GET: read('operator', context => answerServer(context, context.dashboard!)) },
   '/dashboard/projects': { GET: read('reader', answerProjects), POST: change(makeProject) },
+  '/dashboard/projects/rename': { POST: change(renameProjectTo) },
+  '/dashboard/projects/delete': { POST: change(deleteProject) },
   '/dashboard/tokens': { POST: change(makeToken) },
   '/dashboard/tokens/revoke': { POST: change(revokeTokenById) },
   '/dashboard/links': { POST: change(makeLink) },

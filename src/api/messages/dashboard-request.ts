@@ -18,8 +18,12 @@ interface SignIn extends SignInMessage {
 interface ProjectName {
   name: string & tags.MinLength<1> & tags.MaxLength<200>;
 }
-interface ProjectNumber {
+interface NamedProject extends ProjectName {
   project: Count;
+}
+interface NewToken {
+  project: Count;
+  name?: string & tags.MaxLength<typeof limits.tokenNameMaxCharacters>;
 }
 interface Named {
   id: Id;
@@ -32,7 +36,8 @@ interface NewLink {
 
 const signIn = typia.createValidate<SignIn>();
 const projectName = typia.createValidate<ProjectName>();
-const projectNumber = typia.createValidate<ProjectNumber>();
+const namedProject = typia.createValidate<NamedProject>();
+const newToken = typia.createValidate<NewToken>();
 const named = typia.createValidate<Named>();
 const newLink = typia.createValidate<NewLink>();
 
@@ -43,7 +48,8 @@ export function toSignIn(raw: RawParameters): SignIn {
 }
 
 export const toProjectName = (raw: RawParameters): ProjectName => requireValid(projectName(coerce(raw, ['name'])));
-export const toProjectNumber = (raw: RawParameters): ProjectNumber => requireValid(projectNumber(coerce(raw, ['project'])));
+export const toNamedProject = (raw: RawParameters): NamedProject => requireValid(namedProject(coerce(raw, ['project', 'name'])));
+export const toNewToken = (raw: RawParameters): NewToken => requireValid(newToken(coerce(raw, ['project', 'name'])));
 export const toNamed = (raw: RawParameters): Named => requireValid(named(coerce(raw, ['id'])));
 
 export function toNewLink(raw: RawParameters): NewLink {

@@ -60,7 +60,10 @@ export interface AccessAnswer {
 
 export interface TokenLine {
   id: string;
+  name: string | null;
   created_at: Timestamp;
+  /** To the hour; null: it was never used. */
+  used_at: Timestamp | null;
   revoked_at: Timestamp | null;
 }
 
@@ -86,7 +89,8 @@ export interface LinkLine {
 }
 
 /**
- * POST /dashboard/projects {name}, /dashboard/tokens {project}, /dashboard/tokens/revoke {id}, /dashboard/links {project, days},
+ * POST /dashboard/projects {name}, /dashboard/projects/rename {project, name}, /dashboard/projects/delete {project, name} with the name that
+ * the project has, /dashboard/tokens {project, name?}, /dashboard/tokens/revoke {id}, /dashboard/links {project, days},
  * /dashboard/links/revoke {id}, /dashboard/sessions/end {id}, /dashboard/sign_out {}.
  */
 export interface CreatedProject {

@@ -18,10 +18,12 @@ export async function completenessOfBuild(context: Context, request: Request): P
   const asker = await askerOf(context, request);
   const { wait, allow_empty, request_id = null, ...sent } = toCompletenessQuery(decodeQuery(request.query));
   const { commit_hash, branch, node_total, ...ids } = sent;
-  const project = (await context.store.access.projectById(asker.project))!.name;
+  const owner = await context.store.access.projectById(asker.project);
+  // It was deleted meanwhile.
+  if (!owner) throw apiErrors.tokenInvalid();
   const { node_build_id = null, ci_build_id = null } = ids;
   const ciRun = node_build_id !== null ? ({ kind: 'queue', id: node_build_id } as const) : ({ kind: 'split', id: ci_build_id! } as const);
-  const about = { project, commit_hash, branch, node_build_id, ci_build_id, allow_empty, request_id };
+  const about = { project: owner.name, commit_hash, branch, node_build_id, ci_build_id, allow_empty, request_id };
   const until = performance.now() + wait * 1000;
   const found = new Set(node_total === undefined ? [] : [node_total]);
   let searchedAt = -Infinity;

@@ -6,6 +6,7 @@ import { Secret } from '../parts/copy.js';
 import { Path } from '../parts/path.js';
 import { projectPath } from '../routes/routes.js';
 import { inSentence } from '../text/in-sentence.js';
+import { NameButton } from './name-button.js';
 import type { Change } from './use-change.js';
 
 type Project = AccessAnswer['projects'][number];
@@ -18,15 +19,21 @@ export function Projects({ projects, change }: { projects: Project[]; change: Ch
     if (answer) setCreated({ project: answer.name, token: answer.token });
     return answer !== null;
   };
-  const createToken = async ({ id, name }: Project) => {
-    const answer = await change.send<CreatedToken>('/dashboard/tokens', { project: id }, `create a token of ${name}`);
-    if (answer) setCreated({ project: name, token: answer.token });
+  const createToken = async ({ id, name: project }: Project, name: string) => {
+    const answer = await change.send<CreatedToken>('/dashboard/tokens', { project: id, name }, `create a token of ${project}`);
+    if (answer) setCreated({ project, token: answer.token });
+    return answer !== null;
   };
+  const rename = async ({ id, name: project }: Project, name: string) =>
+    (await change.send('/dashboard/projects/rename', { project: id, name }, `rename the project ${project}`)) !== null;
+  const remove = async ({ id, name: project }: Project, name: string) =>
+    (await change.send('/dashboard/projects/delete', { project: id, name }, `delete the project ${project}`)) !== null;
   return (
     <section>
       <h2>Projects and tokens</h2>
       <p class="quiet">
-        One project for each test suite. A CI job sends its token; a project may have several, so that you can exchange them.
+        One project for each test suite. A CI job sends its token; a project may have several, so that you can exchange them. The last use
+        of a token is precise to an hour.
       </p>
       {created && (
         <Secret title={`A token of ${inSentence(created.project)}.`} text={created.token}>
@@ -43,12 +50,30 @@ export function Projects({ projects, change }: { projects: Project[]; change: Ch
             </h3>
             <Tokens tokens={project.tokens} project={project.name} change={change} />
             <div class="actions">
-              <button type="button" disabled={change.isSending} onClick={() => void createToken(project)}>
-                New token
-              </button>
               <a class="button" href={projectPath(project.name, 'set-up')}>
                 Set-up
               </a>
+              <NameButton
+                button="New token"
+                label="What it is for, if you like"
+                maxLength={100}
+                isSending={change.isSending}
+                onSubmit={name => createToken(project, name)}
+              />
+              <NameButton
+                button="Rename"
+                label={`New name of ${inSentence(project.name)}`}
+                isRequired
+                isSending={change.isSending}
+                onSubmit={name => rename(project, name)}
+              />
+              <NameButton
+                button="Delete"
+                label={`CI jobs that send its tokens are refused at once, and its builds and timings are lost. To delete it, type ${inSentence(project.name)}`}
+                isRequired
+                isSending={change.isSending}
+                onSubmit={name => remove(project, name)}
+              />
             </div>
           </li>
         ))}
@@ -63,10 +88,18 @@ function Tokens({ tokens, project, change }: { tokens: TokenLine[]; project: str
   const revoked = tokens.length - active.length;
   return (
     <ul class="lines" tabIndex={-1} aria-label={`Tokens of ${inSentence(project)}`}>
-      {active.map(({ id, created_at }) => (
+      {active.map(({ id, name, created_at, used_at }) => (
         <li key={id}>
           <span>
-            Token <code>{id}</code>, created <When time={created_at} />
+            Token <code>{id}</code>
+            {name !== null && <bdi> for {name}</bdi>}, created <When time={created_at} />,{' '}
+            {used_at === null ? (
+              'never used'
+            ) : (
+              <>
+                last used <When time={used_at} />
+              </>
+            )}
           </span>
           <ConfirmButton
             name="Revoke"

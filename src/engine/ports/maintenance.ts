@@ -14,11 +14,12 @@ export interface Maintenance {
   /** Makes the commits of other threads and processes visible to the next read. */
   refresh(): void;
   /**
-   * Deletes records not used since `before`, in bounded steps; yields between steps. A queue or split in use stays.
+   * Deletes records not used since `before`, and what projects recorded that were deleted before `deletedBefore`, in bounded steps; yields
+   * between steps. A queue or split in use stays. A deleted project is gone, and counted, with the first sweep that finds nothing of it.
    *
    * @param count called with the kind of each record that is deleted
    */
-  sweep(before: Millis, count: (kind: ExpiringKind) => void): AsyncIterable<void>;
+  sweep(times: SweepTimes, count: (kind: ExpiringKind) => void): AsyncIterable<void>;
   /** The time that was stored last; null: none was. */
   keptTime(): Soon<Millis | null>;
   keepTime(at: Millis): Promise<void>;
@@ -28,7 +29,12 @@ export interface Maintenance {
   load(): StoreLoad;
 }
 
-export type ExpiringKind = 'subset' | 'split' | 'queue' | 'ci_run' | 'path' | 'day';
+export interface SweepTimes {
+  before: Millis;
+  deletedBefore: Millis;
+}
+
+export type ExpiringKind = 'subset' | 'split' | 'queue' | 'ci_run' | 'path' | 'day' | 'project';
 
 export interface StoreLoad {
   bytes: number;

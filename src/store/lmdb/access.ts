@@ -1,7 +1,8 @@
-import type { Access, Project } from '../../engine/ports/access.js';
+import type { Database } from 'lmdb';
+import type { Access, NewToken, Project } from '../../engine/ports/access.js';
 import type { Millis } from '../../engine/ports/store.js';
 import { DecodedRecords } from './decoded-records.js';
-import type { ProjectRecord } from './records.js';
+import type { ProjectRecord, TokenRecord } from './records.js';
 import type { Tables } from './tables.js';
 import { type Committing, commit } from './writes/commit.js';
 
@@ -10,20 +11,31 @@ const KEY_CHARACTERS = 32;
 /** The key of a token in `tokens`. */
 const keyOf = (hash: string) => hash.slice(0, KEY_CHARACTERS);
 
-export function lmdbAccess(parts: Pick<Tables, 'meta' | 'projects' | 'projectNames' | 'tokens'> & Committing) {
-  const { meta, projects, projectNames, tokens } = parts;
+type AccessTables = Pick<Tables, 'meta' | 'projects' | 'projectNames' | 'tokens' | 'links' | 'sessions'>;
+
+export function lmdbAccess(parts: AccessTables & Committing) {
+  const { meta, projects, projectNames, tokens, links, sessions } = parts;
   const records = new DecodedRecords(parts.root, tokens);
-  const putToken = (project: number, hash: string, at: Millis) =>
-    void tokens.put(keyOf(hash), { v: 1, project, hash, created_at: at, revoked_at: null });
+  const recordOf = (project: number): ProjectRecord | null => {
+    const record = projects.get(project);
+    return record && record.deleted_at === undefined ? record : null;
+  };
+  const putToken = (project: number, { hash, name }: NewToken, at: Millis) =>
+    void tokens.put(keyOf(hash), { v: 1, project, hash, name, created_at: at, used_at: null, revoked_at: null });
+  const changeToken = (hash: string, changed: (token: TokenRecord) => Partial<TokenRecord>) =>
+    commit(parts, () => {
+      const record = tokens.get(keyOf(hash));
+      if (record?.hash === hash) void tokens.put(keyOf(hash), { ...record, ...changed(record) });
+    });
   return {
-    projects: () => [...projects.getRange()].map(({ key, value }) => toProject(key, value)),
+    projects: () => [...projects.getRange()].flatMap(({ key, value }) => (value.deleted_at === undefined ? toProject(key, value) : [])),
     project(name) {
       const id = projectNames.get(name);
       return id === undefined ? null : toProject(id, projects.get(id)!);
     },
     projectById(id) {
-      const record = projects.get(id);
-      return record ? toProject(id, record) : null;
+      const record = recordOf(id);
+      return record && toProject(id, record);
     },
     createProject: (name, tokenHash, at) =>
       commit(parts, () => {
@@ -33,8 +45,27 @@ export function lmdbAccess(parts: Pick<Tables, 'meta' | 'projects' | 'projectNam
         void meta.put('nextProject', id + 1);
         void projects.put(id, record);
         void projectNames.put(name, id);
-        putToken(id, tokenHash, at);
+        putToken(id, { hash: tokenHash, name: null }, at);
         return toProject(id, record);
+      }),
+    renameProject: (project, name) =>
+      commit(parts, () => {
+        const record = recordOf(project);
+        if (!record || projectNames.get(name) !== undefined) return false;
+        void projectNames.remove(record.name);
+        void projectNames.put(name, project);
+        void projects.put(project, { ...record, name });
+        return true;
+      }),
+    deleteProject: (project, at) =>
+      commit(parts, () => {
+        const record = recordOf(project);
+        if (!record) return;
+        void projectNames.remove(record.name);
+        void projects.put(project, { ...record, deleted_at: at });
+        for (const table of [tokens, links, sessions] as Database<{ project: number | null }, string>[]) {
+          for (const { key, value } of [...table.getRange()]) if (value.project === project) void table.remove(key);
+        }
       }),
     setDefaultBranch: (project, branch) =>
       commit(parts, () => {
@@ -42,14 +73,20 @@ export function lmdbAccess(parts: Pick<Tables, 'meta' | 'projects' | 'projectNam
         const set = { default_branch: branch ?? record?.default_branch ?? null, is_default_branch_set: branch !== null };
         if (record) void projects.put(project, { ...record, ...set });
       }),
-    tokens: () => [...tokens.getRange()].map(({ value: { v: _, ...token } }) => token).sort((a, b) => a.created_at - b.created_at),
+    // A token of an older store has neither a name nor a last use.
+    tokens: () =>
+      [...tokens.getRange()]
+        .map(({ value: { v: _, ...token } }) => ({ ...token, name: token.name ?? null, used_at: token.used_at ?? null }))
+        .sort((a, b) => a.created_at - b.created_at),
     token: hash => records.get(keyOf(hash)) ?? null,
-    createToken: (project, hash, at) => commit(parts, () => putToken(project, hash, at)),
-    revokeToken: (hash, at) =>
+    createToken: (project, token, at) =>
       commit(parts, () => {
-        const record = tokens.get(keyOf(hash));
-        if (record?.hash === hash && record.revoked_at === null) void tokens.put(keyOf(hash), { ...record, revoked_at: at });
+        if (!recordOf(project)) return false;
+        putToken(project, token, at);
+        return true;
       }),
+    useToken: (hash, at) => changeToken(hash, () => ({ used_at: at })),
+    revokeToken: (hash, at) => changeToken(hash, ({ revoked_at }) => ({ revoked_at: revoked_at ?? at })),
   } satisfies Access;
 }
 

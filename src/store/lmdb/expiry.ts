@@ -4,6 +4,7 @@ import { limits } from '../../limits.js';
 import { deleteCiRun } from './ci-runs.js';
 import { pathKey } from './codecs/path-keys.js';
 import { headOfTimings } from './codecs/timing-codec.js';
+import { EXPIRED } from './deleted-projects.js';
 import { deleteSubset, expireRuns } from './expire-runs.js';
 import type { Parts } from './parts.js';
 import type { ExpiryProgress, RunKey } from './records.js';
@@ -16,8 +17,8 @@ import { commit } from './writes/commit.js';
 export type Count = (kind: ExpiringKind) => void;
 
 /**
- * Makes one step of the sweep: deletes about `limits.expiredPerStep` records that are older than `before`. Resolves with whether more
- * may be left. The table `expiry` has the kinds and keys of expiring records, by time:
+ * Makes one step of the sweep: deletes about `limits.expiredPerStep` records that are older than `before` or EXPIRED. Resolves with
+ * whether more may be left. The table `expiry` has the kinds and keys of expiring records, by time:
  *   build         build number                         one entry for all its runs, by the time of the oldest
  *   subset        build number, node_index, run        the same of each run, below store version 11
  *   split         key in splits, split id
@@ -35,8 +36,9 @@ export function expireStep(parts: Parts, before: Millis, drop: (key: string) => 
     const due = [...parts.expiry.getKeys({ end: [before, ''] as ExpiryKey, limit: left })];
     if (due.length > 0) parts.runs.forgetBuilds();
     for (const entry of due) {
-      const [, kind, ...key] = entry;
-      const done = kind === 'build' ? expireBuild(parts, entry, left, before, count) : expire(parts, kind, key, left, before, drop);
+      const [at, kind, ...key] = entry;
+      const until = at === EXPIRED ? Infinity : before;
+      const done = kind === 'build' ? expireBuild(parts, entry, left, until, count) : expire(parts, kind, key, left, until, drop);
       left -= done.deleted + 1;
       if (done.whole) void parts.expiry.remove(entry);
       if (done.whole && !done.later) count(kind as ExpiringKind);
@@ -48,22 +50,31 @@ export function expireStep(parts: Parts, before: Millis, drop: (key: string) => 
 
 /**
  * Makes one step of the sweep over paths, which are recorded too often for an index by time. Checks some paths after a number and
- * deletes those that were last recorded before `before`. Resolves with the number to continue after; null: it was the last step. It
- * runs after `expireStep`, because recorded runs refer to paths by these numbers.
+ * deletes those that were last recorded before `before`, and those of deleted projects. Resolves with the number to continue after; null:
+ * it was the last step. It runs after `expireStep`, because recorded runs refer to paths by these numbers.
  */
-export async function expirePaths(parts: Parts, before: Millis, after: number, count: Count = () => {}): Promise<number | null> {
+export async function expirePaths(
+  parts: Parts,
+  before: Millis,
+  after: number,
+  count: Count = () => {},
+  isDeleted: (project: number) => boolean = () => false,
+): Promise<number | null> {
   const { timings, timingBuffer } = parts;
   const limit = limits.pathsPerStep;
-  // Later than other records, because `intern` saves the name of a path again only after this time.
-  const isOld = (bytes: Buffer) => headOfTimings(bytes).seen_at < before - limits.lastUseUpdateMilliseconds;
+  const isDue = (bytes: Buffer) => {
+    const { project, seen_at } = headOfTimings(bytes);
+    // Later than other records, because `intern` saves the name of a path again only after this time.
+    return seen_at < before - limits.lastUseUpdateMilliseconds || isDeleted(project);
+  };
   const checked = [...timings.getRange({ start: after + 1, limit })];
-  const due = checked.filter(({ value }) => isOld(value)).map(({ key }) => key);
+  const due = checked.filter(({ value }) => isDue(value)).map(({ key }) => key);
   if (due.length > 0) {
     await commit(parts, () => {
       for (const number of due) {
         // The path may have been recorded or deleted since the check.
         const bytes = timingBuffer.get(number) ? undefined : timings.get(number);
-        if (!bytes || !isOld(bytes)) continue;
+        if (!bytes || !isDue(bytes)) continue;
         deletePath(parts, number, headOfTimings(bytes).project);
         count('path');
       }

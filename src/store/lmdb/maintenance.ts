@@ -1,7 +1,9 @@
 import { statSync } from 'node:fs';
 import type { Maintenance } from '../../engine/ports/maintenance.js';
+import { deletedProjects, expireProjects, FIRST_ENTRY, forgetProjects } from './deleted-projects.js';
 import { expirePaths, expireStep } from './expiry.js';
 import type { Parts } from './parts.js';
+import type { ExpiryKey } from './tables.js';
 import { commit, written } from './writes/commit.js';
 
 /**
@@ -23,14 +25,22 @@ export function lmdbMaintenance(parts: Parts, file: string, dropQueue: (key: str
     },
     publishQueues: () => written(journal.checkpoint()),
     refresh: () => void root.resetReadTxn(),
-    async *sweep(before, count) {
+    async *sweep({ before, deletedBefore }, count) {
       // Changes that are written after their queue expired would never be deleted.
       await journal.checkpoint().catch(() => {});
+      const deleted = deletedProjects(parts, deletedBefore);
+      const found = new Set<number>();
+      const isDeleted = (project: number) => deleted.has(project) && found.add(project).has(project);
+      for (let after = FIRST_ENTRY as ExpiryKey | null; deleted.size > 0 && after; yield)
+        after = await expireProjects(parts, isDeleted, after);
       while (await expireStep(parts, before, dropQueue, count)) yield;
       // Paths that are being recorded are skipped.
       await runs.settle();
       await timingBuffer.save();
-      for (let after: number | null = 0; after !== null; yield) after = await expirePaths(parts, before, after, count);
+      for (let after: number | null = 0; after !== null; yield) after = await expirePaths(parts, before, after, count, isDeleted);
+      const empty = [...deleted].filter(project => !found.has(project));
+      if (empty.length > 0) await forgetProjects(parts, empty);
+      for (const _ of empty) count('project');
     },
     keptTime: () => meta.get('known') ?? null,
     keepTime: at => commit(parts, () => void meta.put('known', at)),

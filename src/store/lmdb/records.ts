@@ -21,6 +21,8 @@ export interface ProjectRecord {
   default_branch: string | null;
   /** Missing: it is not. */
   is_default_branch_set?: boolean;
+  /** When the project was deleted. The record goes with the last of what the project recorded. */
+  deleted_at?: Millis;
   /** Whether a path that is a test case inside a file was ever recorded. */
   has_test_cases: boolean;
 }

@@ -27,7 +27,7 @@ import type {
 import { readStoreFile, type StoreFile } from './store-file.js';
 
 /** Raised when an older Ballast would misread the records of this one. src/docs/changelog.md lists the changes. */
-export const STORE_VERSION = 13;
+export const STORE_VERSION = 14;
 /** The oldest version that is read. */
 const OLDEST_VERSION = 5;
 

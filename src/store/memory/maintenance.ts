@@ -14,7 +14,8 @@ export function memoryMaintenance(tables: Tables): Maintenance {
     publishTimings: () => nextTurn(),
     publishQueues: () => nextTurn(),
     refresh() {},
-    async *sweep(before, count) {
+    async *sweep({ before, deletedBefore }, count) {
+      sweepProjects(tables, deletedBefore, count);
       const { splits, queues, ciRuns, paths, days } = tables;
       sweepRuns(tables, before, count);
       yield;
@@ -75,6 +76,36 @@ function sweepTable<Key, Value>(table: Map<Key, Value>, isOld: (value: Value) =>
     if (!isOld(value)) continue;
     table.delete(key);
     count();
+  }
+}
+
+/** Deletes what deleted projects recorded. */
+function sweepProjects(tables: Tables, before: Millis, count: Count): void {
+  const { deletedProjects, builds, runs, summaries, days, paths, splits, queues, ciRuns } = tables;
+  for (const [id, at] of deletedProjects) {
+    if (at >= before) continue;
+    const isOwn = ({ project }: { project: number }) => project === id;
+    const plans = new Set([...ciRuns.values()].filter(isOwn).map(({ plan }) => plan));
+    for (const { number } of [...builds.values()].filter(isOwn)) {
+      runs.delete(number);
+      summaries.delete(number);
+    }
+    sweepTable(builds, isOwn, () => {});
+    sweepTable(paths, isOwn, () => count('path'));
+    sweepTable(ciRuns, isOwn, () => count('ci_run'));
+    sweepTable(
+      splits,
+      ({ split }) => plans.has(split.id),
+      () => count('split'),
+    );
+    sweepTable(
+      queues,
+      ({ info }) => plans.has(info.id),
+      () => count('queue'),
+    );
+    for (const key of days.keys()) if (key.startsWith(`[${id},`)) days.delete(key);
+    deletedProjects.delete(id);
+    count('project');
   }
 }
 

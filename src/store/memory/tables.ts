@@ -14,6 +14,8 @@ import type { KeptSplit } from './splits.js';
  */
 export class Tables {
   readonly projects = new Map<number, Project>();
+  /** When each was deleted. */
+  readonly deletedProjects = new Map<number, Millis>();
   /** By hash. */
   readonly tokens = new Map<string, Token>();
   /** By hash. */
@@ -39,6 +41,7 @@ export class Tables {
   readonly queues = new Map<string, KeptQueue>();
   /** By id. */
   readonly ciRuns = new Map<string, CiRun>();
+  projectsCreated = 0;
   buildsCreated = 0;
   pathsCreated = 0;
   /** How many runs were measured, and how often paths were deleted. */

@@ -26,21 +26,21 @@ describe('an operator', () => {
     const { id: project } = made.json as { id: number };
     const first = new Client(own.url, made.json.token);
     await record(first);
-    const token = (await browser.post('/dashboard/tokens', { project })).json as { id: string; token: string };
+    const token = (await browser.post('/dashboard/tokens', { project, name: 'of GitHub' })).json as { id: string; token: string };
     const link = (await browser.post('/dashboard/links', { project, days: 30 })).json as { id: string; url: string };
     expect(link.url).toMatch(new RegExp(`^${own.url}/sign-in#[0-9a-f]{64}$`));
 
     const access = async () => (await browser.get('/dashboard/access')).json;
     expect(await access()).toEqual({
       projects: [
-        { id: 1, name: 'default', created_at: TIME, tokens: [{ id: ID, created_at: TIME, revoked_at: null }] },
+        { id: 1, name: 'default', created_at: TIME, tokens: [{ id: ID, name: null, created_at: TIME, used_at: null, revoked_at: null }] },
         {
           id: project,
           name: 'web shop',
           created_at: TIME,
           tokens: [
-            { id: ID, created_at: TIME, revoked_at: null },
-            { id: token.id, created_at: TIME, revoked_at: null },
+            { id: ID, name: null, created_at: TIME, used_at: TIME, revoked_at: null },
+            { id: token.id, name: 'of GitHub', created_at: TIME, used_at: null, revoked_at: null },
           ],
         },
       ],
@@ -57,6 +57,26 @@ describe('an operator', () => {
     expect((await new Client(own.url, token.token).get('/v1/builds')).status).toBe(403);
     expect((await first.get('/v1/builds')).status).toBe(200);
     expect((await access()).links).toEqual([]);
+  });
+
+  it('renames a project, and deletes it when its name is repeated', async () => {
+    const { id: project, client } = await newProject('to delete');
+    const browser = await signedInOperator(server.url, server.store);
+    const reader = await signedInReader(server.url, server.store, project);
+    expect(await browser.post('/dashboard/projects/rename', { project, name: 'renamed' })).toMatchObject({ status: 200 });
+    expect((await client.get('/v1/builds')).json.data).toHaveLength(1);
+    expect(await browser.post('/dashboard/projects/delete', { project, name: 'to delete' })).toMatchObject({
+      status: 422,
+      json: { errors: ['nothing was deleted: "to delete" is not the name of the project "renamed"'] },
+    });
+    expect((await reader.get('/dashboard/session')).status).toBe(200);
+    expect((await browser.post('/dashboard/projects/delete', { project, name: 'renamed' })).status).toBe(200);
+    expect((await client.get('/v1/builds')).status).toBe(403);
+    expect((await reader.get('/dashboard/session')).status).toBe(401);
+    expect((await browser.get('/v1/builds', { 'Ballast-Project': String(project) })).status).toBe(403);
+    const { json } = await browser.get('/dashboard/access');
+    expect(json.projects.map(({ name }: { name: string }) => name)).not.toContain('renamed');
+    expect((await browser.post('/dashboard/projects', { name: 'renamed' })).json.id).toBeGreaterThan(project);
   });
 
   it('makes a link for another operator, and ends the session', async () => {
@@ -77,6 +97,12 @@ describe('an operator', () => {
     ['/dashboard/projects', {}, 'parameter is required'],
     ['/dashboard/tokens', { project: 999 }, 'there is no project 999'],
     ['/dashboard/tokens', { project: 'default' }, 'is not a number'],
+    ['/dashboard/tokens', { project: 1, name: 'x'.repeat(101) }, '100'],
+    ['/dashboard/tokens', { project: 1, name: 'a\nb' }, 'all printable'],
+    ['/dashboard/projects/rename', { project: 1, name: '-x' }, 'a name has 1 to 200 letters'],
+    ['/dashboard/projects/rename', { project: 999, name: 'x' }, 'there is no project 999'],
+    ['/dashboard/projects/delete', { project: 1 }, 'parameter is required'],
+    ['/dashboard/projects/delete', { project: 999, name: 'x' }, 'there is no project 999'],
     ['/dashboard/tokens/revoke', { id: 'nothing' }, 'no token in force'],
     ['/dashboard/links', { project: 1 }, '1 to 365'],
     ['/dashboard/links', { days: 3 }, 'parameter is required with days'],
@@ -122,7 +148,16 @@ describe('a reader', () => {
   it('changes nothing', async () => {
     const { id } = await newProject('unchanged');
     const reader = await signedInReader(server.url, server.store, id);
-    for (const path of ['projects', 'tokens', 'tokens/revoke', 'links', 'links/revoke', 'sessions/end'])
+    for (const path of [
+      'projects',
+      'projects/rename',
+      'projects/delete',
+      'tokens',
+      'tokens/revoke',
+      'links',
+      'links/revoke',
+      'sessions/end',
+    ])
       expect(await reader.post(`/dashboard/${path}`, { name: 'new', project: id, days: 1, id: 'x' })).toMatchObject({
         status: 403,
         json: { errors: ['this session is read-only; sign in with the password, or a link from "ballast dashboard link"'] },

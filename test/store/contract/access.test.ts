@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { NOW } from './fixtures.js';
+import { DAY, NOW } from './fixtures.js';
 import { stores } from './stores.js';
 
 describe.each(stores)('access in a store in $name', ({ open }) => {
@@ -21,7 +21,7 @@ describe.each(stores)('access in a store in $name', ({ open }) => {
     expect(created.filter(project => project !== null)).toEqual(await access.projects());
     const hash = hashes[created.findIndex(project => project !== null)]!;
     const project = created.find(found => found !== null)!.id;
-    expect(await access.tokens()).toEqual([{ project, hash, created_at: NOW, revoked_at: null }]);
+    expect(await access.tokens()).toEqual([{ project, hash, name: null, created_at: NOW, used_at: null, revoked_at: null }]);
     expect(await access.createProject('web', 'late', NOW)).toBeNull();
     expect(await access.token('late')).toBeNull();
   });
@@ -29,25 +29,68 @@ describe.each(stores)('access in a store in $name', ({ open }) => {
   it('lists tokens oldest first, revoked ones included', async () => {
     const { access } = open();
     const { id: project } = (await access.createProject('web', 'c', NOW))!;
-    await access.createToken(project, 'a', NOW + 2);
-    await access.createToken(project, 'b', NOW + 1);
+    await access.createToken(project, { hash: 'a', name: 'of GitHub' }, NOW + 2);
+    await access.createToken(project, { hash: 'b', name: null }, NOW + 1);
     await access.revokeToken('b', NOW + 3);
-    const token = { project, revoked_at: null };
+    const token = { project, name: null, used_at: null, revoked_at: null };
     expect(await access.tokens()).toEqual([
       { ...token, hash: 'c', created_at: NOW },
       { ...token, hash: 'b', created_at: NOW + 1, revoked_at: NOW + 3 },
-      { ...token, hash: 'a', created_at: NOW + 2 },
+      { ...token, hash: 'a', name: 'of GitHub', created_at: NOW + 2 },
     ]);
   });
 
   it('revokes a token once, and leaves others in force', async () => {
     const { access } = open();
     const { id: project } = (await access.createProject('web', 'a', NOW))!;
-    await access.createToken(project, 'b', NOW);
+    await access.createToken(project, { hash: 'b', name: null }, NOW);
     for (const at of [NOW + 1, NOW + 2]) await access.revokeToken('a', at);
     await access.revokeToken('unknown', NOW);
     expect(await access.token('a')).toMatchObject({ revoked_at: NOW + 1 });
     expect(await access.token('b')).toMatchObject({ project, hash: 'b', created_at: NOW, revoked_at: null });
     expect(await access.token('unknown')).toBeNull();
+  });
+
+  it('notes when a token was used, revoked or not, and no unknown one', async () => {
+    const { access } = open();
+    await access.createProject('web', 'a', NOW);
+    expect(await access.token('a')).toMatchObject({ used_at: null });
+    await access.useToken('a', NOW + 1);
+    await access.revokeToken('a', NOW + 2);
+    await access.useToken('a', NOW + 3);
+    await access.useToken('unknown', NOW);
+    expect(await access.tokens()).toMatchObject([{ hash: 'a', used_at: NOW + 3, revoked_at: NOW + 2 }]);
+  });
+
+  it('renames a project, unless the name is taken or the project is unknown', async () => {
+    const { access } = open();
+    const [web, api] = [(await access.createProject('web', 'a', NOW))!, (await access.createProject('api', 'b', NOW))!];
+    await access.setDefaultBranch(web.id, 'trunk');
+    expect(await access.renameProject(web.id, 'shop')).toBe(true);
+    const renamed = { ...web, name: 'shop', default_branch: 'trunk', is_default_branch_set: true };
+    expect([await access.project('shop'), await access.projectById(web.id), await access.project('web')]).toEqual([renamed, renamed, null]);
+    expect([await access.renameProject(web.id, 'api'), await access.renameProject(99, 'new')]).toEqual([false, false]);
+    expect(await access.projects()).toEqual([renamed, api]);
+    expect((await access.createProject('web', 'c', NOW))!.id).toBeGreaterThan(api.id);
+    expect(await access.token('a')).toMatchObject({ project: web.id });
+  });
+
+  it('deletes a project with its tokens, links and sessions at once, and leaves those of others', async () => {
+    const { access, signIns } = open();
+    const [web, api] = [(await access.createProject('web', 'a', NOW))!, (await access.createProject('api', 'b', NOW))!];
+    const times = { created_at: NOW, expires_at: NOW + DAY };
+    for (const [i, project] of [web.id, api.id, null].entries()) {
+      await signIns.createLink({ hash: `link ${i}`, project, ...times });
+      const session = { hash: `session ${i}`, project, origin: `link ${i}`, created_at: NOW, used_at: NOW, ends_at: NOW + DAY };
+      expect(await signIns.createSession(session, 10)).toBe(true);
+    }
+    await access.deleteProject(web.id, NOW + 1);
+    for (const gone of [await access.project('web'), await access.projectById(web.id), await access.token('a')]) expect(gone).toBeNull();
+    expect([await access.projects(), (await access.tokens()).map(({ hash }) => hash)]).toEqual([[api], ['b']]);
+    expect((await signIns.links()).map(({ hash }) => hash)).toEqual(['link 1']);
+    expect((await signIns.sessions()).map(({ hash }) => hash)).toEqual(['session 1', 'session 2']);
+    expect(await access.createToken(web.id, { hash: 'c', name: null }, NOW)).toBe(false);
+    expect([await access.token('c'), await access.renameProject(web.id, 'new')]).toEqual([null, false]);
+    expect((await access.createProject('web', 'd', NOW))!.id).toBeGreaterThan(api.id);
   });
 });

@@ -62,9 +62,9 @@ export async function secondsOf(store: Store, project: number, paths: readonly s
 }
 
 /** Sweeps to the end. Returns how many records were deleted, by kind. */
-export async function sweep(store: Store, before: Millis): Promise<Partial<Record<ExpiringKind, number>>> {
+export async function sweep(store: Store, before: Millis, deletedBefore: Millis = 0): Promise<Partial<Record<ExpiringKind, number>>> {
   const deleted: Partial<Record<ExpiringKind, number>> = {};
-  for await (const _ of store.maintenance.sweep(before, kind => (deleted[kind] = (deleted[kind] ?? 0) + 1)));
+  for await (const _ of store.maintenance.sweep({ before, deletedBefore }, kind => (deleted[kind] = (deleted[kind] ?? 0) + 1)));
   return deleted;
 }
 

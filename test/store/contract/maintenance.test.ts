@@ -14,6 +14,7 @@ import {
   pullAll,
   record,
   secondsOf,
+  summaryOf,
   sweep,
   upTo,
 } from './fixtures.js';
@@ -82,7 +83,7 @@ describe.each(stores)('a store in $name', ({ open }) => {
     await store.queues.create(queue, newQueue(store, 64_000), NOW);
     await Promise.all(upTo(600).map(i => record(store, project, {}, { commit_hash: `c${i}` })));
     const deleted: string[] = [];
-    for await (const _ of store.maintenance.sweep(NOW + 1, kind => deleted.push(kind))) {
+    for await (const _ of store.maintenance.sweep({ before: NOW + 1, deletedBefore: 0 }, kind => deleted.push(kind))) {
       await record(store, project, files(1), { at: NOW + DAY, isRetry: true });
       if ((await store.splits.find(split)) === null) await store.splits.create(split, newSplit(store, split), NOW + DAY);
       await store.queues.create(queue, newQueue(store, 5), NOW + DAY);
@@ -116,6 +117,50 @@ describe.each(stores)('a store in $name', ({ open }) => {
     expect([await buildsOf(store, project), await store.timings.list(0, 10)]).toEqual([[], []]);
     expect(await store.queues.newest(project, BUILD)).toBeNull();
     expect((await store.access.projects()).length).toBe(1);
+  });
+
+  it('deletes what a deleted project recorded, however new, and nothing of another', async () => {
+    const store = open();
+    const [gone, kept] = [await newProject(store, 'web'), await newProject(store, 'api')];
+    const keys = [gone, kept].map(project => ({
+      split: splitKey(project, BUILD, '1', false),
+      fixed: splitKey(project, BUILD, '2', true),
+      queue: queueKey(project, BUILD, '3'),
+      copy: queueKey(project, BUILD, '4'),
+    }));
+    for (const [i, project] of [gone, kept].entries()) {
+      const { split, fixed, queue, copy } = keys[i]!;
+      await record(store, project, files(3));
+      await record(store, project, files(3), { node_index: 1, commit_hash: 'b' });
+      for (const key of [split, fixed]) await store.splits.create(key, newSplit(store, key), NOW);
+      await store.queues.create(queue, newQueue(store, 5), NOW);
+      await pullAll(store, queue, 0);
+      await store.queues.repeat(copy, NOW);
+      const [build] = await buildsOf(store, project);
+      await store.summaries.put(build!, summaryOf({ wall: 10 }));
+    }
+    const day = Math.floor(NOW / DAY);
+    const left = async (i: number, project: number) => ({
+      builds: (await buildsOf(store, project)).length,
+      splits: [await store.splits.find(keys[i]!.split), await store.splits.find(keys[i]!.fixed)].filter(Boolean).length,
+      queues: [await store.queues.find(keys[i]!.queue), await store.queues.find(keys[i]!.copy)].filter(Boolean).length,
+      ciRuns: (await store.ciRuns.list(project, NOW + DAY, 10)).length,
+      days: (await store.summaries.days(project, null, day - 1, day + 1)).length,
+      paths: (await store.timings.list(0, 10)).filter(known => known.project === project).length,
+    });
+    const all = { builds: 2, splits: 2, queues: 2, ciRuns: 4, days: 1, paths: 3 };
+    await store.access.deleteProject(gone, NOW + 5);
+    expect(await sweep(store, NOW, NOW + 5)).toEqual({});
+    expect(await left(0, gone)).toEqual(all);
+    const deleted = { ...(await sweep(store, NOW, NOW + 6)) };
+    const none = { builds: 0, splits: 0, queues: 0, ciRuns: 0, days: 0, paths: 0 };
+    expect([await left(0, gone), await left(1, kept)]).toEqual([none, all]);
+    expect(deleted).toMatchObject({ split: 2, queue: 2, ci_run: 4, path: 3 });
+    // The project itself goes by the next sweep, which finds nothing of it.
+    expect((deleted.project ?? 0) + ((await sweep(store, NOW, NOW + 6)).project ?? 0)).toBe(1);
+    const again = await newProject(store, 'web');
+    expect(await left(0, again)).toMatchObject({ builds: 0, ciRuns: 0, days: 0, paths: 0 });
+    expect(await secondsOf(store, again, ['spec/0_spec.rb'])).toEqual([null]);
   });
 
   it('accepts writes, keeps a time and reports its load', async () => {

@@ -96,8 +96,8 @@ export async function preparePlan(store: Store, asked: PlanSubject): Promise<Pre
 async function newestBuild({ builds, access }: Store, project: number, branch: string): Promise<Build | null> {
   const own = await builds.newest(project, { branch });
   if (own) return own;
-  const { default_branch } = (await access.projectById(project))!;
-  return (default_branch !== null && (await builds.newest(project, { branch: default_branch }))) || builds.newest(project, {});
+  const defaultBranch = (await access.projectById(project))?.default_branch ?? null;
+  return (defaultBranch !== null && (await builds.newest(project, { branch: defaultBranch }))) || builds.newest(project, {});
 }
 
 type Seen = Pick<Scenario, 'starts' | 'speeds' | 'speedSpread' | 'rate' | 'pullCost' | 'deviations'>;

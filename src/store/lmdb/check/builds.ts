@@ -1,6 +1,7 @@
 import { buildDigest } from '../../../engine/keys.js';
 import { runsOf, runsRecorded } from '../builds.js';
 import { decodeSubset, subsetCount, subsetHead } from '../codecs/subset-codec.js';
+import { willExpire } from '../deleted-projects.js';
 import type { BuildRecord } from '../records.js';
 import type { Tables } from '../tables.js';
 import { pendingRunsOf } from '../writes/apply-times.js';
@@ -90,7 +91,7 @@ function* problemsOfSubsets(tables: Tables, seen: Seen): Generator<Problem> {
     const lost = subset.paths.find(path => isNamed[path] !== 1);
     if (lost !== undefined) yield problem(`has path ${lost}, whose name is lost`, null);
     const expiry: Parameters<typeof tables.expiry.put>[0] = [subset.created_at, 'subset', ...key];
-    if (build?.v === 1 && !tables.expiry.doesExist(expiry)) yield problem('would never expire', () => tables.expiry.put(expiry, true));
+    if (build?.v === 1 && !willExpire(tables, expiry)) yield problem('would never expire', () => tables.expiry.put(expiry, true));
   }
   for (const { key, value } of tables.pendingRuns.getRange()) {
     const runs = pendingRunsOf(value);

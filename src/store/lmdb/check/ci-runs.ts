@@ -1,4 +1,5 @@
 import { buildDigest } from '../../../engine/keys.js';
+import { willExpire } from '../deleted-projects.js';
 import type { Tables } from '../tables.js';
 import { type Problem, problemOf, type Seen } from './problem.js';
 
@@ -14,7 +15,7 @@ export function* problemsOfCiRuns(tables: Tables, seen: Seen): Generator<Problem
     else if (found[0] !== project || found[1] !== created_at) yield problem('has the id of another CI run', () => ciRuns.remove(key));
     const ofBuild: [string, number, string] = [buildDigest(project, value), created_at, id];
     if (!ciRunsOfBuild.doesExist(ofBuild)) yield problem('is not found by its build', () => ciRunsOfBuild.put(ofBuild, project));
-    if (!expiry.doesExist([created_at, 'ci_run', id]))
+    if (!willExpire(tables, [created_at, 'ci_run', id]))
       yield problem('would never expire', () => expiry.put([created_at, 'ci_run', id], true));
   }
   for (const { key: id, value } of ciRunKeys.getRange()) {

@@ -7,10 +7,11 @@ export function* problemsOfProjects(tables: Tables, seen: Seen): Generator<Probl
   let last = 0;
   for (const {
     key: id,
-    value: { name },
+    value: { name, deleted_at },
   } of tables.projects.getRange()) {
     seen('projects');
     last = id;
+    if (deleted_at !== undefined) continue;
     const named = tables.projectNames.get(name);
     if (named === undefined) {
       yield { table: 'projects', key: id, what: `is not found by its name "${name}"`, repair: () => tables.projectNames.put(name, id) };

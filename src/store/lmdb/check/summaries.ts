@@ -1,5 +1,6 @@
 import { endOfDay } from '../../../engine/insight/trends/days.js';
 import { decodeDay, decodeSummary } from '../codecs/summary-codec.js';
+import { willExpire } from '../deleted-projects.js';
 import type { ExpiryKey, Tables } from '../tables.js';
 import { ofRecord, type Problem, type Seen } from './problem.js';
 
@@ -23,7 +24,7 @@ export function* problemsOfSummaries(tables: Tables, seen: Seen): Generator<Prob
       continue;
     }
     const expiry: ExpiryKey = [endOfDay(day), 'day', ...key];
-    if (!tables.expiry.doesExist(expiry))
+    if (!willExpire(tables, expiry))
       yield { table: 'days', key, what: 'would never expire', repair: () => tables.expiry.put(expiry, true) };
     yield* ofRecord('days', key, () => {
       decodeDay(day, value);

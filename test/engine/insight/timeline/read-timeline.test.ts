@@ -206,7 +206,7 @@ describe('the timeline of a queue', () => {
     await build.createQueue({ 'a.rb': 40 });
     await build.pull(0, 0, FIRST);
     await build.record(0, 50, { 'a.rb': 40 });
-    for await (const _ of build.store.maintenance.sweep((await build.timeline(0)).start + 10_000, () => {}));
+    for await (const _ of build.store.maintenance.sweep({ before: (await build.timeline(0)).start + 10_000, deletedBefore: 0 }, () => {}));
     expect(await build.store.ciRuns.ofBuild(build.project, build.build)).toEqual([]);
     const timeline = await build.timeline(HOUR);
     expect([timeline.kind, ...lanesOf(timeline)]).toEqual(['recordings', '0-40 a.rb=40, until 40']);

@@ -3,6 +3,19 @@ import { Writable } from 'node:stream';
 import { limits } from '../../limits.js';
 import { printToStderr } from '../../terminal.js';
 
+/** Asks a question at the terminal, on stderr, and resolves with the typed line. Null: nobody can be asked, or nothing was typed. */
+export function ask(question: string): Promise<string | null> {
+  if (!process.stdin.isTTY) return Promise.resolve(null);
+  const terminal = createInterface({ input: process.stdin, output: process.stderr });
+  return new Promise(resolve => {
+    terminal.question(question, line => {
+      resolve(line);
+      terminal.close();
+    });
+    terminal.once('close', () => resolve(null));
+  });
+}
+
 /** Reads a password: at a terminal it is typed twice and not shown, otherwise it is the first line of stdin. */
 export async function readPassword(): Promise<string> {
   if (!process.stdin.isTTY) return firstLine();
