@@ -58,7 +58,7 @@ export function deleteNamed(dataDir: string, name: string, { confirm, json }: De
     const tokens = (await access.tokens()).filter(({ project, revoked_at }) => project === id && revoked_at === null);
     const { total } = await builds.page(id, {}, 1);
     const loss = `the project "${name}", ${pluralize(total, 'build')}, all timings, and ${pluralize(tokens.length, 'token')} in force`;
-    const typed = confirm ?? (await ask(`This deletes ${loss}. Type the name of the project to delete it: `));
+    const typed = confirm ?? (await ask(`this deletes ${loss}; type the name of the project to delete it:`));
     if (typed === null) throw new UsageError([`nobody can be asked here: add --confirm "${name}" to delete ${loss}`]);
     if (typed !== name) throw new UsageError([`nothing was deleted: "${typed}" is not the name of the project "${name}"`]);
     await access.deleteProject(id, Date.now());

@@ -3,16 +3,18 @@ import { Writable } from 'node:stream';
 import { limits } from '../../limits.js';
 import { printToStderr } from '../../terminal.js';
 
-/** Asks a question at the terminal, on stderr, and resolves with the typed line. Null: nobody can be asked, or nothing was typed. */
+/** Asks a question at the terminal, on stderr, and resolves with the typed line. Null: nobody can be asked. */
 export function ask(question: string): Promise<string | null> {
   if (!process.stdin.isTTY) return Promise.resolve(null);
-  const terminal = createInterface({ input: process.stdin, output: process.stderr });
+  printToStderr(question);
+  // The terminal edits the line, and Ctrl-C ends the process.
+  const lines = createInterface({ input: process.stdin, terminal: false });
   return new Promise(resolve => {
-    terminal.question(question, line => {
+    lines.once('line', line => {
       resolve(line);
-      terminal.close();
+      lines.close();
     });
-    terminal.once('close', () => resolve(null));
+    lines.once('close', () => resolve(''));
   });
 }
 
