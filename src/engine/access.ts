@@ -86,8 +86,7 @@ export function projectOfToken(access: Access, token: string, at?: Millis): Soon
 }
 
 function noteUse(access: Access, { hash, used_at }: Token, at: Millis): void {
-  // A token of an older store has no `used_at`.
-  if (at - (used_at ?? -Infinity) < limits.lastUseUpdateMilliseconds || noting.has(hash)) return;
+  if ((used_at !== null && at - used_at < limits.lastUseUpdateMilliseconds) || noting.has(hash)) return;
   noting.add(hash);
   // A store that refuses writes is reported elsewhere.
   const noted = access.useToken(hash, at).catch(() => {});

@@ -55,7 +55,7 @@ export async function* boundedRuns(builds: Builds, build: Build, heads: readonly
 export async function runsSince(builds: Builds, build: Build | null, since: Moment | null): Promise<Run[]> {
   if (!build) return [];
   const heads = await builds.runs(build.number);
-  const later = heads.filter(head => !since || isRunAfter(head, since));
+  const later = heads.filter(head => !since || isAfter(head, since));
   const runs: Run[] = [];
   for await (const run of boundedRuns(builds, build, later)) runs.push(run);
   return runs;
@@ -66,7 +66,7 @@ export async function pathsNotRun(builds: Builds, project: number, node: NodeKey
   const build = await builds.find(project, node);
   const haveRun = new Map<string, boolean>();
   for (const head of build ? await builds.runs(build.number, node.node_index) : []) {
-    const run = isRunAfter(head, since) ? await builds.run(build!.number, head) : null;
+    const run = isAfter(head, since) ? await builds.run(build!.number, head) : null;
     if (!run) continue;
     for (const [i, path] of run.paths.entries()) haveRun.set(path, haveRun.get(path) === true || hasRun(run.seconds[i]!));
   }
@@ -77,14 +77,10 @@ export async function pathsNotRun(builds: Builds, project: number, node: NodeKey
 export async function lastRunId(builds: Builds, project: number, node: NodeKey, since: Moment): Promise<string | null> {
   const build = await builds.find(project, node);
   const last = build && (await builds.runs(build.number, node.node_index)).at(-1);
-  return last && isRunAfter(last, since) ? last.id : null;
+  return last && isAfter(last, since) ? last.id : null;
 }
 
 /** How many runs of a build were ever recorded. */
 export async function runsRecorded(builds: Builds, project: number, key: BuildKey): Promise<number> {
   return (await builds.find(project, key))?.recorded ?? 0;
-}
-
-function isRunAfter({ ordinal, created_at: at }: RunHead, moment: Moment): boolean {
-  return isAfter({ ordinal, at }, moment);
 }

@@ -38,7 +38,7 @@ async function readFacts(store: Store, request: QueueRequest, open: OpenQueue): 
   if (!isFirstRequest) return { recordedSubset: null, failed };
   const since = beginningOf(info);
   const runs_before = await runsRecorded(store.builds, project, build);
-  const recordedSubset = wantsLastSplit || (!report && info.repeats) ? await lastRunId(store.builds, project, node, since) : null;
+  const recordedSubset = wantsLastSplit || (!report && info.copied !== null) ? await lastRunId(store.builds, project, node, since) : null;
   if (!report) return { runs_before, recordedSubset, failed };
   const finished = queue.filesOf(node_index);
   const paths = finished.length === 0 ? null : await pathsNotRun(store.builds, project, node, since);

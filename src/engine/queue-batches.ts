@@ -17,8 +17,6 @@ export async function batchesOf(queues: Queues, id: string): Promise<QueueBatche
 }
 
 /** The moment after which recorded runs count for a queue: its creation, or for a copy the time of the copy. */
-export function beginningOfQueue(queue: QueueInfo, { own: [first] }: QueueBatches): Moment {
-  if (!queue.repeats) return beginningOf(queue);
-  // An older Ballast did not note the time of a copy. The last use is not before it.
-  return { runs_before: queue.copied_runs_before ?? null, at: queue.copied_at ?? first?.handed_at ?? queue.used_at };
+export function beginningOfQueue(queue: QueueInfo): Moment {
+  return queue.copied ?? beginningOf(queue);
 }

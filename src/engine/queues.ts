@@ -159,10 +159,10 @@ interface Asked {
 }
 
 function pullFrom({ queue, info }: OpenQueue, { request, sent, caller, at }: Asked, facts: Facts): Verdict<Pulled> {
-  const { node_index, isFirstRequest, takesNothing, batch_uuid, report, listDigest: digest } = request;
+  const { node_index, takesNothing, batch_uuid, report, listDigest: digest } = request;
   const value: Pulled = { queue: info, batch: null, isOtherList: false, endedLeases: [], isNewBatch: false, isNewQueue: false };
   const changes: Change[] = [];
-  if (isOtherList(info.list, { digest, sent, isFirstRequest })) {
+  if (isOtherList(info.list, { digest, sent })) {
     value.isOtherList = true;
     return { value, changes };
   }
@@ -194,7 +194,7 @@ function toPull(request: QueueRequest, info: QueueInfo, { runs_before, recordedS
     isRetry: caller.isRetry,
     hasLeft: caller.hasLeft,
     isFirstRequest,
-    wantsLastSplit: request.wantsLastSplit || (isFirstRequest && !report && info.repeats),
+    wantsLastSplit: request.wantsLastSplit || (isFirstRequest && !report && info.copied !== null),
     recordedSubset,
   };
   if (runs_before !== undefined) pulled.runs_before = runs_before;

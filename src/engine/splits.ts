@@ -65,7 +65,7 @@ function takeShare(
   at: Millis,
   { sent, difference, isNew }: { sent: SentList | null; difference: string | null; isNew: boolean } = NOTHING_SENT,
 ): Soon<Share> {
-  if (isOtherList(split.list, { digest, sent, isFirstRequest: true })) return { split, files: null, difference, isNew };
+  if (isOtherList(split.list, { digest, sent })) return { split, files: null, difference, isNew };
   return whenKnown(splits.use(key, split, at), () =>
     whenKnown(splits.files(split, node_index), files => {
       if (!files) throw apiErrors.expired('split');

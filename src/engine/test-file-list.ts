@@ -17,25 +17,24 @@ export interface NodeList {
   digest: string | undefined;
   /** Null: this request brings no list. */
   sent: SentList | null;
-  isFirstRequest: boolean;
 }
 
-/** Whether a node's list differs from that of a split or queue. An older Ballast stored no list; then the comparison of the paths decides. */
-export function differs(list: TestFileList | undefined, sent: SentList): boolean {
-  return list ? list.digest !== sent.digest : sent.difference !== null;
+/** Whether a node's list differs from that of a split or queue. */
+export function differs(list: TestFileList, sent: SentList): boolean {
+  return list.digest !== sent.digest;
 }
 
 /**
  * Whether a node that names its list gets no files of `list`. The digest of a first request without a list must match: otherwise the
  * node sends its list, and gets the difference.
  */
-export function isOtherList(list: TestFileList | undefined, { digest, sent, isFirstRequest }: NodeList): boolean {
+export function isOtherList(list: TestFileList, { digest, sent }: NodeList): boolean {
   if (digest === undefined) return false;
   if (sent) return differs(list, sent);
-  return isFirstRequest ? list?.digest !== digest : list !== undefined && list.digest !== digest;
+  return list.digest !== digest;
 }
 
 /** Describes both lists. */
-export function describeLists(plan: 'split' | 'queue', list: TestFileList | undefined, { test_files, difference }: SentList): string {
-  return difference ?? `the ${plan} was made of ${list?.test_files ?? 'other'} test files, and a node lists ${test_files} others`;
+export function describeLists(plan: 'split' | 'queue', list: TestFileList, { test_files, difference }: SentList): string {
+  return difference ?? `the ${plan} was made of ${list.test_files} test files, and a node lists ${test_files} others`;
 }

@@ -9,7 +9,7 @@ import { BASIS_BYTES } from '../planning/estimating/basis.js';
 /** Counts the files that a CI run planned and recorded, and its nodes. */
 export async function isSmallSubject({ queues, splits }: Store, { ciRun, recorded, build }: Subject): Promise<boolean> {
   const plan = ciRun && (await (ciRun.kind === 'queue' ? queues.basis(ciRun.plan) : splits.basis({ id: ciRun.plan })));
-  // An older Ballast did not keep it.
+  // It expired.
   if (ciRun && !plan) return false;
   const planned = (plan?.length ?? 0) / BASIS_BYTES;
   return planned + build.node_total + (recorded ? recorded.test_files + recorded.subsets : 0) < limits.pooledInsightFiles;

@@ -41,7 +41,7 @@ it('a run that expires while its build is read is left out', async () => {
   expect(runs).toEqual([]);
 });
 
-it('runs after a moment have a greater number, or a later time if an older store kept only the time', async () => {
+it('runs after a moment have a greater number, whatever the clock says', async () => {
   const store = openMemoryStore({ pullCost: 0, lease: null });
   await store.access.createProject('web', 'hash', 0);
   const node = { commit_hash: 'abc', branch: 'main', node_total: 1, node_index: 0 };
@@ -51,7 +51,6 @@ it('runs after a moment have a greater number, or a later time if an older store
   for (const [since, expected] of [
     [null, [0, 1, 2]],
     [{ runs_before: 1, at: 1500 }, [1, 2]],
-    [{ runs_before: null, at: 1500 }, [1]],
     [{ runs_before: 3, at: 0 }, []],
   ] as const) {
     const runs = await runsSince(store.builds, build, since);

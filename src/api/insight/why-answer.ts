@@ -24,7 +24,7 @@ function batchReason({ seq, node_index, at, reason, decision, files, fileCount }
       target: decision.target,
       pull_cost: decision.pullCost,
     },
-    files: files.map(({ estimate, seconds, ...file }) => ({ ...file, estimate: orNull(estimate), seconds: orNull(seconds) })),
+    files: files.map(({ estimate, seconds, ...file }) => ({ ...file, estimate, seconds: orNull(seconds) })),
     file_count: fileCount,
   };
 }

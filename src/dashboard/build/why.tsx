@@ -160,8 +160,8 @@ const columnsOf = (project: string, branch: string): Column<FileReason>[] => [
     cell: ({ path }) => <FileLink project={project} path={path} branch={branch} />,
   },
   { name: 'estimate', title: 'Estimate', isNumber: true, cell: ({ estimate }) => <Duration seconds={estimate} /> },
-  { name: 'source', title: 'Known from', isExtra: true, cell: ({ source }) => (source === null ? 'unknown' : SOURCES[source]) },
-  { name: 'count', title: 'Builds', isNumber: true, isExtra: true, cell: ({ count }) => (count === null ? '–' : number(count)) },
+  { name: 'source', title: 'Known from', isExtra: true, cell: ({ source }) => SOURCES[source] },
+  { name: 'count', title: 'Builds', isNumber: true, isExtra: true, cell: ({ count }) => number(count) },
   {
     name: 'spread',
     title: 'Varies by',
@@ -181,7 +181,7 @@ const columnsOf = (project: string, branch: string): Column<FileReason>[] => [
     title: 'Of estimate',
     isNumber: true,
     cell: ({ seconds, estimate }) => {
-      if (seconds === null || estimate === null || !(estimate > 0)) return '';
+      if (seconds === null || !(estimate > 0)) return '';
       const ratio = seconds / estimate;
       return ratio > FAR_OVER ? <strong>▲ {times(ratio)}</strong> : times(ratio);
     },

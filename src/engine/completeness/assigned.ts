@@ -72,10 +72,9 @@ async function assignedBySplit(store: Store, key: SplitKey, ci_run: string | nul
 
 async function assignedByQueue(store: Store, queue: QueueInfo | null): Promise<Assigned | null> {
   if (!queue) return null;
-  const batches = await batchesOf(store.queues, queue.id);
-  const { own, copied } = batches;
+  const { own, copied } = await batchesOf(store.queues, queue.id);
   const paths = await pathsOfQueue(store, queue.id);
-  const since = beginningOfQueue(queue, batches);
+  const since = beginningOfQueue(queue);
   const hands = handsOf(paths.length, own, since);
   // A node gets each file again that it had in the copied queue.
   for (const { node_index, files } of copied) {
@@ -117,8 +116,9 @@ function processOf({ node_index, run }: Batch): string {
   return `${node_index} ${run}`;
 }
 
+/** When the first request of a process was answered, with this batch. */
 function momentOf({ runs_before, handed_at: at }: Batch): Moment {
-  return { runs_before: runs_before ?? null, at };
+  return { runs_before: runs_before!, at };
 }
 
 /** The last restart of each node. The node got the files that it had not reported as run, or nothing. */

@@ -1,5 +1,5 @@
 import { fileOf } from '../../planning/estimating/test-case.js';
-import { isAfter, type Moment, type RecordingOrder } from '../moment.js';
+import { isAfter, type Moment } from '../moment.js';
 import { hasRun } from '../test-file.js';
 
 /** A node that a file was handed to. */
@@ -17,7 +17,9 @@ export interface Assignment {
 export type AssignmentsByPath = ReadonlyMap<string, readonly Assignment[]>;
 
 /** A run that a node recorded. The runs of a node come in the order of recording. */
-export interface RecordedRun extends RecordingOrder {
+export interface RecordedRun {
+  /** Its number among the runs of its build. */
+  ordinal: number;
   node_index: number;
   paths: readonly string[];
   /** By path; 0: scheduled, not measured; see also UNTIMED. */

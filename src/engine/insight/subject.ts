@@ -1,12 +1,10 @@
 import type { BuildKey } from '../build-key.js';
 import { uuidOf } from '../builds.js';
-import { fixedSplitKey, UNNAMED_CI_RUN } from '../keys.js';
-import { beginningOf, isLater, type Moment } from '../moment.js';
+import { UNNAMED_CI_RUN } from '../keys.js';
+import { beginningOf, type Moment } from '../moment.js';
 import type { Build } from '../ports/builds.js';
 import type { CiRun } from '../ports/ci-runs.js';
-import type { QueueInfo } from '../ports/queues.js';
 import type { Store } from '../ports/store.js';
-import { batchesOf, beginningOfQueue } from '../queue-batches.js';
 
 /** A CI run of a build, and what is known of it. */
 export interface Subject {
@@ -22,9 +20,9 @@ export interface Subject {
 
 /** What a timeline needs of a CI run. */
 export interface SubjectRun extends Pick<CiRun, 'id' | 'kind' | 'plan'> {
-  /** The id that the CI system gave it, cut; null: an older Ballast did not note it. */
-  ci_run: string | null;
-  /** See CiRun; null: unknown, so runs of every CI run count. */
+  /** The id that the CI system gave it, cut. */
+  ci_run: string;
+  /** See CiRun; null: its clients sent no id, so runs of every CI run count. */
   digest: number | null;
   /** Only runs that were recorded after this moment count. */
   since: Moment;
@@ -61,8 +59,7 @@ async function subjectOf(
   const build = { commit_hash, branch, node_total };
   const recorded = found ?? (await store.builds.find(project, build));
   const ciRuns = await store.ciRuns.ofBuild(project, build);
-  if (ciRuns.length === 0)
-    return id === undefined ? { project, build, recorded, ciRun: await unlisted(store, project, build), ciRuns } : null;
+  if (ciRuns.length === 0) return id === undefined ? { project, build, recorded, ciRun: null, ciRuns } : null;
   const at = id === undefined ? 0 : ciRuns.findIndex(run => run.id === id);
   const run = ciRuns[at];
   if (!run) return null;
@@ -75,15 +72,4 @@ async function subjectOf(
     next: next ? beginningOf(next) : null,
   };
   return { project, build, recorded, ciRun, ciRuns };
-}
-
-/** The newest queue or fixed split of a build whose CI runs an older Ballast did not note. */
-async function unlisted(store: Store, project: number, build: BuildKey): Promise<SubjectRun | null> {
-  const split = await store.splits.find(fixedSplitKey(project, build));
-  const queue = await store.queues.newest(project, build);
-  const known = { ci_run: null, digest: null, next: null };
-  const ofSplit = split && { ...known, id: split.id, kind: 'split' as const, plan: split.id, since: beginningOf(split) };
-  const sinceOf = async (queue: QueueInfo) => beginningOfQueue(queue, await batchesOf(store.queues, queue.id));
-  const ofQueue = queue && { ...known, id: queue.id, kind: 'queue' as const, plan: queue.id, since: await sinceOf(queue) };
-  return ofSplit && ofQueue ? (isLater(ofQueue.since, ofSplit.since) ? ofQueue : ofSplit) : (ofSplit ?? ofQueue);
 }

@@ -50,7 +50,7 @@ export interface RunHead {
   /** A UUID. */
   id: string;
   created_at: Millis;
-  /** Its number among the runs of its build, from 1, never reused; 0: an older Ballast recorded it. */
+  /** Its number among the runs of its build, from 1, never reused. */
   ordinal: number;
   /** shortDigest of its ci_build_id; 0: the client named none. */
   ci_run: number;

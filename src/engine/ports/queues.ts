@@ -2,6 +2,7 @@ import type { PathTimes } from '../../planning/estimating/estimate.js';
 import type { Forecast } from '../../planning/forecasting/forecast.js';
 import type { BuildKey } from '../build-key.js';
 import type { QueueKey } from '../keys.js';
+import type { Moment } from '../moment.js';
 import type { People } from '../people.js';
 import type { Batch } from '../queue/batch.js';
 import type { Queue } from '../queue/queue.js';
@@ -51,7 +52,7 @@ export interface Queues {
   /** Of a copy: the batches of the copied queue. Otherwise empty. */
   copiedBatches(queue: string): Soon<Batch[]>;
   forecast(queue: string): Soon<Forecast | null>;
-  /** What the estimates of its files rest on, see plan-basis.ts; null: an older Ballast made the queue. */
+  /** What the estimates of its files rest on, see plan-basis.ts; null: the queue expired. */
   basis(queue: string): Soon<Uint8Array | null>;
   /** Encodes test files for `create`. Pure: any thread may call it. */
   encode(files: PathTimes): Segments;
@@ -64,16 +65,16 @@ export interface QueueInfo {
   /** Its name in answers, the same for all nodes of its build. */
   name: string;
   node_total: number;
-  /** It repeats an earlier queue: every node that starts first gets its files from there. */
-  repeats: boolean;
   created_at: Millis;
-  /** How many runs of its build were recorded before it was made; missing: an older Ballast made it. */
-  runs_before?: number;
-  /** When a copy was made, and how many runs were recorded before; `created_at` and `runs_before` are those of the copied queue. */
-  copied_at?: Millis;
-  copied_runs_before?: number;
-  /** The list that it was made from; missing: an older Ballast made it. */
-  list?: TestFileList;
+  /** How many runs of its build were recorded before it was made. */
+  runs_before: number;
+  /**
+   * When it was copied from an earlier queue of its build: every node that starts first gets its files from there. `created_at` and
+   * `runs_before` are those of that queue. Null: it is no copy.
+   */
+  copied: Moment | null;
+  /** The list that it was made from. */
+  list: TestFileList;
   /** How a node's list differed from `list`; missing: no list differed. */
   other_list?: string;
   /** The queue expires by this time, which moves while the queue is in use. */

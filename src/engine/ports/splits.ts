@@ -22,7 +22,7 @@ export interface Splits {
   /** The files of a node in UTF-8, as a JSON array of PlannedTestFile, slowest first; null: the split expired. */
   files(split: Pick<Split, 'id'>, node_index: number): Soon<Buffer | null>;
   forecast(split: Pick<Split, 'id'>): Soon<Forecast | null>;
-  /** What the estimates of its files, node by node, rest on, see plan-basis.ts; null: an older Ballast made the split. */
+  /** What the estimates of its files, node by node, rest on, see plan-basis.ts; null: the split expired. */
   basis(split: Pick<Split, 'id'>): Soon<Uint8Array | null>;
   /** Encodes the files of each node (indices into the estimates) for `create`. Pure: any thread may call it. */
   encode(files: PathTimes, nodes: readonly (readonly number[])[]): Segments;
@@ -33,10 +33,10 @@ export interface Split {
   id: string;
   node_total: number;
   created_at: Millis;
-  /** How many runs of its build were recorded before it was made; missing: an older Ballast made it. */
-  runs_before?: number;
-  /** The list that it was made from; missing: an older Ballast made it. */
-  list?: TestFileList;
+  /** How many runs of its build were recorded before it was made. */
+  runs_before: number;
+  /** The list that it was made from. */
+  list: TestFileList;
   /** How a node's list differed from `list`; missing: no list differed. */
   other_list?: string;
   /** The split expires by this time, which moves while the split is in use. */
@@ -55,8 +55,8 @@ export interface NewSplit {
 
 export interface SplitUse {
   at: Millis;
-  /** How many runs of the build were recorded before; null: an older Ballast noted it. */
-  runs_before: number | null;
+  /** How many runs of the build were recorded before. */
+  runs_before: number;
   /** How the list of a node in this CI run differed. */
   other_list?: string;
 }

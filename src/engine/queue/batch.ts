@@ -13,11 +13,11 @@ export interface Batch {
   files: number[];
   /** It answered the first request of a run, so the node no longer works on earlier batches. */
   isFirstRequest: boolean;
-  /** How many runs of the build were recorded before this first request; missing in later requests and below store version 7. */
+  /** How many runs of the build were recorded before this first request; missing in later requests. */
   runs_before?: number;
   /** The node had these files before: a fixed split, or files that it has not acknowledged. */
   isReplay: boolean;
-  /** Why it has its size; null: the planner did not size it, or an older Ballast handed it out. */
+  /** Why it has its size; null: the planner did not size it. */
   decision: KeptDecision | null;
   /** Test cases to run instead of whole files, because only they failed. */
   cases?: CasesByFile;

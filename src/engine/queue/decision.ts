@@ -52,7 +52,7 @@ export function keepDecision(situation: Situation, target: number): KeptDecision
   ];
 }
 
-/** The decision behind a batch; null: the planner did not size it, or an older Ballast handed it out. */
+/** The decision behind a batch; null: the planner did not size it. */
 export function decisionOf({ decision }: { decision: KeptDecision | null }): Decision | null {
   if (!decision) return null;
   const [remaining, finishIn, speed, slowdown, share, target, pullCost] = decision.map(value => value / 1000) as KeptDecision;

@@ -7,7 +7,7 @@ export const SOURCES = ['branch', 'default_branch', 'other_branch', 'cases', 'fi
 export type Source = (typeof SOURCES)[number];
 
 /**
- * What estimates rest on, in three bytes by file, because a suite may have 200,000 files: the code of the source, 0: unknown; how many
+ * What estimates rest on, in three bytes by file, because a suite may have 200,000 files: the code of the source, from 1; how many
  * builds measured the file, 255: 255 or more; the usual deviation of the logarithm of its seconds in hundredths, 0: unknown.
  */
 export type Basis = Uint8Array;
@@ -18,10 +18,9 @@ const HUNDREDTHS = 100;
 
 /** What the estimate of one file rests on. */
 export interface FileBasis {
-  /** Null: unknown. */
-  source: Source | null;
-  /** How many builds measured it, at most 255; null: unknown. */
-  count: number | null;
+  source: Source;
+  /** How many builds measured it, at most 255. */
+  count: number;
   /** The usual deviation, as a factor; null: unknown. */
   spread: number | null;
 }
@@ -47,8 +46,8 @@ export function fileBasis(basis: Basis, file: number): FileBasis {
   const at = BASIS_BYTES * file;
   const [code, builds, deviation] = [basis[at] ?? 0, basis[at + 1] ?? 0, basis[at + 2] ?? 0];
   return {
-    source: SOURCES[code - 1] ?? null,
-    count: code === 0 ? null : builds,
+    source: SOURCES[code - 1] ?? 'none',
+    count: builds,
     spread: deviation === 0 ? null : Math.exp(deviation / HUNDREDTHS),
   };
 }

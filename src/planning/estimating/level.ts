@@ -18,7 +18,7 @@ export interface Level {
   residual: number;
   /** When the last recording was made, in milliseconds since 1970, a whole second. */
   at: number;
-  /** How many recordings it follows. Below version 9 of the store they were not counted: those before are one. */
+  /** How many recordings it follows. */
   builds: number;
 }
 

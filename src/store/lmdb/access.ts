@@ -41,7 +41,14 @@ export function lmdbAccess(parts: AccessTables & Committing) {
       commit(parts, () => {
         if (projectNames.get(name) !== undefined) return null;
         const id = meta.get('nextProject') ?? 1;
-        const record: ProjectRecord = { v: 1, name, created_at: at, default_branch: null, has_test_cases: false };
+        const record: ProjectRecord = {
+          v: 1,
+          name,
+          created_at: at,
+          default_branch: null,
+          is_default_branch_set: false,
+          has_test_cases: false,
+        };
         void meta.put('nextProject', id + 1);
         void projects.put(id, record);
         void projectNames.put(name, id);
@@ -73,11 +80,7 @@ export function lmdbAccess(parts: AccessTables & Committing) {
         const set = { default_branch: branch ?? record?.default_branch ?? null, is_default_branch_set: branch !== null };
         if (record) void projects.put(project, { ...record, ...set });
       }),
-    // A token of an older store has neither a name nor a last use.
-    tokens: () =>
-      [...tokens.getRange()]
-        .map(({ value: { v: _, ...token } }) => ({ ...token, name: token.name ?? null, used_at: token.used_at ?? null }))
-        .sort((a, b) => a.created_at - b.created_at),
+    tokens: () => [...tokens.getRange()].map(({ value: { v: _, ...token } }) => token).sort((a, b) => a.created_at - b.created_at),
     token: hash => records.get(keyOf(hash)) ?? null,
     createToken: (project, token, at) =>
       commit(parts, () => {
@@ -90,6 +93,6 @@ export function lmdbAccess(parts: AccessTables & Committing) {
   } satisfies Access;
 }
 
-function toProject(id: number, { name, created_at, default_branch, is_default_branch_set = false }: ProjectRecord): Project {
+function toProject(id: number, { name, created_at, default_branch, is_default_branch_set }: ProjectRecord): Project {
   return { id, name, created_at, default_branch, is_default_branch_set };
 }

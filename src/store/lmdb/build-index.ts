@@ -28,12 +28,12 @@ function filterKey(project: number, filter: BuildFilter): string {
   return digest(project, filter.commit_hash ?? null, filter.branch ?? null, filter.node_total ?? null);
 }
 
-/** The seven filters that find a build and maybe others. In store version 10 and below, the one that names all of it was the eighth. */
+/** How many filters find a build and maybe others. */
 const FILTERS = 7;
 
-/** The keys of the filters that find a build. @param count 8: those of store version 10 and below */
-export function filterKeys(project: number, { commit_hash, branch, node_total }: BuildKey, count = FILTERS): string[] {
-  return Array.from({ length: count }, (_, bits) =>
+/** The keys of these filters. */
+export function filterKeys(project: number, { commit_hash, branch, node_total }: BuildKey): string[] {
+  return Array.from({ length: FILTERS }, (_, bits) =>
     digest(project, bits & 1 ? commit_hash : null, bits & 2 ? branch : null, bits & 4 ? node_total : null),
   );
 }
@@ -57,7 +57,7 @@ export function indexBuild(
 /** Removes a build from its filters, within a write transaction. Returns how many records it changed. */
 export function unindexBuild(tables: IndexTables, { project, places, ...key }: BuildRecord): number {
   let changed = 0;
-  for (const [i, filter] of filterKeys(project, key, places.length).entries()) {
+  for (const [i, filter] of filterKeys(project, key).entries()) {
     const place = places[i]!;
     const [count, next, first] = tables.buildCounts.get(filter)!;
     if (first === undefined) void tables.buildIndex.remove([filter, place]);

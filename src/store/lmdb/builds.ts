@@ -56,7 +56,7 @@ export function lmdbBuilds(parts: Parts) {
 }
 
 function toBuild(number: number, record: BuildRecord): Build {
-  const { id, project, commit_hash, branch, node_total, created_at, updated_at, subsets, test_files } = record;
+  const { id, project, commit_hash, branch, node_total, created_at, updated_at, recorded, subsets, test_files } = record;
   return {
     id,
     number,
@@ -66,7 +66,7 @@ function toBuild(number: number, record: BuildRecord): Build {
     node_total,
     created_at,
     updated_at,
-    recorded: runsRecorded(record),
+    recorded,
     subsets,
     test_files,
   };
@@ -77,20 +77,14 @@ function toRunHead([, node_index, run]: RunKey, bytes: Buffer): RunHead {
   return { node_index, run, id, created_at, ordinal, ci_run, test_files: subsetCount(bytes) };
 }
 
-/** The ordinal of the last run of a build. */
-export function runsRecorded({ recorded, subsets }: BuildRecord): number {
-  return recorded ?? subsets;
-}
-
 /**
- * The same for a build that may not exist.
+ * The ordinal of the last run of a build that may not exist.
  *
  * @param build see buildDigest
  */
 export function runsRecordedOf({ builds, buildNumbers }: Pick<Tables, 'builds' | 'buildNumbers'>, build: string): number {
   const number = buildNumbers.get(build);
-  const record = number === undefined ? undefined : builds.get(number);
-  return record ? runsRecorded(record) : 0;
+  return (number === undefined ? undefined : builds.get(number))?.recorded ?? 0;
 }
 
 /** The range of a build's runs in `subsets`. */

@@ -32,11 +32,10 @@ export async function createQueue(
     content: () => ({
       record: {
         v: 1,
-        has_basis: true,
         name: key.digest,
         node_total: key.build.node_total,
         guessed,
-        repeats: false,
+        copied: null,
         people,
         list,
         created_at: at,
@@ -66,9 +65,9 @@ export async function copyQueue(parts: Parts, key: QueueKey, at: Millis): Promis
       const record = parts.queues.get(original);
       // It expired meanwhile.
       if (!record) return null;
-      const { other_list: _ofOriginal, ...copied } = record;
+      const { other_list: _ofOriginal, ...own } = record;
       return {
-        record: { ...copied, repeats: true, copied_at: at, copied_runs_before: runsRecordedOf(parts, build), used_at: at },
+        record: { ...own, copied: { runs_before: runsRecordedOf(parts, build), at }, used_at: at },
         forecast: parts.forecasts.get(original)!,
         batches: encodeChanges(copyOf(batchesOf(parts, original))),
       };

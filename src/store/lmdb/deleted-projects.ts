@@ -66,7 +66,6 @@ export function forgetProjects(parts: Pick<Tables, 'projects'> & Committing, ids
 function ownerOf({ builds, ciRunKeys }: ExpiryTables, [, kind, ...key]: ExpiryKey): number | undefined {
   switch (kind) {
     case 'build':
-    case 'subset':
       return builds.get(key[0] as number)?.project;
     // The first CI run of a queue or split has its id.
     case 'queue':

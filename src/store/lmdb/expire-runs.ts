@@ -1,7 +1,7 @@
 import { buildDigest } from '../../engine/keys.js';
 import type { Millis } from '../../engine/ports/store.js';
 import { unindexBuild } from './build-index.js';
-import { runsOf, runsRecorded } from './builds.js';
+import { runsOf } from './builds.js';
 import { subsetCount, subsetHead } from './codecs/subset-codec.js';
 import type { ExpiryProgress, RunKey } from './records.js';
 import type { Tables } from './tables.js';
@@ -47,21 +47,21 @@ export function expireRuns(tables: Tables, build: number, before: Millis, most: 
 }
 
 /** Deletes a run within a write transaction, and its build with the last one. Returns how many records it changed. */
-export function deleteSubset(tables: Tables, key: RunKey): number {
+function deleteSubset(tables: Tables, key: RunKey): number {
   const bytes = tables.subsets.get(key);
   const build = tables.builds.get(key[0]);
   if (!bytes) return 0;
   void tables.subsets.remove(key);
   if (!build) return 1;
   if (build.subsets > 1) {
-    const left = { recorded: runsRecorded(build), subsets: build.subsets - 1, test_files: build.test_files - subsetCount(bytes) };
+    const left = { subsets: build.subsets - 1, test_files: build.test_files - subsetCount(bytes) };
     void tables.builds.put(key[0], { ...build, ...left });
     return 2 + (bytes.length >> 12);
   }
   void tables.builds.remove(key[0]);
   void tables.summaries.remove(key[0]);
   // If the build is created again, its runs count as later than all runs of this one.
-  void tables.meta.put('lastOrdinal', Math.max(runsRecorded(build), tables.meta.get('lastOrdinal') ?? 0));
+  void tables.meta.put('lastOrdinal', Math.max(build.recorded, tables.meta.get('lastOrdinal') ?? 0));
   void tables.buildNumbers.remove(buildDigest(build.project, build));
   void tables.buildNumbers.remove(build.id);
   return 5 + (bytes.length >> 12) + unindexBuild(tables, build);

@@ -5,9 +5,9 @@ import { deleteCiRun } from './ci-runs.js';
 import { pathKey } from './codecs/path-keys.js';
 import { headOfTimings } from './codecs/timing-codec.js';
 import { EXPIRED } from './deleted-projects.js';
-import { deleteSubset, expireRuns } from './expire-runs.js';
+import { expireRuns } from './expire-runs.js';
 import type { Parts } from './parts.js';
-import type { ExpiryProgress, RunKey } from './records.js';
+import type { ExpiryProgress } from './records.js';
 import { releaseFiles } from './shared-files.js';
 import type { DayKey, ExpiryKey, Tables } from './tables.js';
 import { entriesOf, type OwnedTable } from './writes/blobs.js';
@@ -20,7 +20,6 @@ export type Count = (kind: ExpiringKind) => void;
  * Makes one step of the sweep: deletes about `limits.expiredPerStep` records that are older than `before` or EXPIRED. Resolves with
  * whether more may be left. The table `expiry` has the kinds and keys of expiring records, by time:
  *   build         build number                         one entry for all its runs, by the time of the oldest
- *   subset        build number, node_index, run        the same of each run, below store version 11
  *   split         key in splits, split id
  *   queue         queue id, key in queuesOfNodeBuild
  *   ci_run        id
@@ -103,10 +102,6 @@ const ONE: Done = { deleted: 1, whole: true };
 function expire(tables: Tables, kind: string, key: (string | number)[], most: number, before: Millis, drop: (key: string) => void): Done {
   const first = key[0] as string;
   switch (kind) {
-    case 'subset': {
-      const deleted = deleteSubset(tables, key as RunKey);
-      return deleted > 0 ? { deleted, whole: true } : { deleted, whole: true, later: true };
-    }
     case 'ci_run':
       deleteCiRun(tables, first);
       return ONE;

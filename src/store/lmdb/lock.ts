@@ -1,4 +1,3 @@
-import { rmSync } from 'node:fs';
 import { join } from 'node:path';
 import { acquireLock, type FileLock, lockHolder } from '../../file-lock.js';
 
@@ -14,7 +13,5 @@ export function lockFolder(dataDir: string): FileLock {
       `cannot take ${dataDir}: another Ballast serves this folder${lockHolder(path)}; stop it, or choose another with BALLAST_DATA_DIR`,
     );
   }
-  // The lock of older versions.
-  rmSync(join(dataDir, 'serve.sock'), { force: true });
   return lock;
 }

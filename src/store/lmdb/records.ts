@@ -4,7 +4,7 @@ import type { Token } from '../../engine/ports/access.js';
 import type { CiRun } from '../../engine/ports/ci-runs.js';
 import type { QueueInfo } from '../../engine/ports/queues.js';
 import type { Link, Password, Session } from '../../engine/ports/sign-ins.js';
-import type { Split } from '../../engine/ports/splits.js';
+import type { Split, SplitUse } from '../../engine/ports/splits.js';
 import type { Millis } from '../../engine/ports/store.js';
 import type { Forecast } from '../../planning/forecasting/forecast.js';
 
@@ -19,8 +19,7 @@ export interface ProjectRecord {
   created_at: Millis;
   /** Derived from recorded builds, unless it is set; null before the first build. */
   default_branch: string | null;
-  /** Missing: it is not. */
-  is_default_branch_set?: boolean;
+  is_default_branch_set: boolean;
   /** When the project was deleted. The record goes with the last of what the project recorded. */
   deleted_at?: Millis;
   /** Whether a path that is a test case inside a file was ever recorded. */
@@ -44,16 +43,15 @@ export interface PasswordRecord extends Password {
 }
 
 export interface BuildRecord extends BuildKey {
-  /** 2: `expiry` has one entry for the build; 1: one for each of its runs, as below store version 11. */
-  v: 1 | 2;
+  v: 1;
   /** Its id in the API, a UUID. */
   id: string;
   project: number;
   created_at: Millis;
   /** Moves with each subset. */
   updated_at: Millis;
-  /** The ordinal of the last recorded run (see subset-codec.ts); missing in records of store version 6 and below. */
-  recorded?: number;
+  /** The ordinal of the last recorded run (see subset-codec.ts). */
+  recorded: number;
   subsets: number;
   /** Entries of test_files over all subsets. */
   test_files: number;
@@ -73,35 +71,25 @@ export interface ExpiryProgress {
   oldest: Millis | null;
 }
 
-/** Runs that one transaction put, whose times are not in `timings` yet. Below store version 11: one run. */
-export type PendingRunsRecord = RunKey[] | RunKey;
+/** Runs that one transaction put, whose times are not in `timings` yet. */
+export type PendingRunsRecord = RunKey[];
 
 export interface ForecastRecord extends Forecast {
   v: 1;
 }
 
-/** A split. Its files are in `blobs`. `runs_before` and `list` are missing below store version 7. */
+/** A split. Its files, and the basis of its estimates, are in `blobs`. */
 export interface SplitRecord extends Split {
   v: 1;
-  /** `blobs` has the basis of its estimates; missing below store version 9. */
-  has_basis?: true;
   people: People;
 }
 
-/**
- * When a CI build first asked for a fixed split, how many runs of the build were recorded before that, and `other_list` as above.
- * Below store version 7 it is only the time.
- */
-export type SplitRunRecord = { at: Millis; runs_before: number; other_list?: string } | Millis;
+/** When a CI build first asked for a fixed split, how many runs of the build were recorded before that, and `other_list` as above. */
+export type SplitRunRecord = SplitUse;
 
-/**
- * A queue as it was created. Its files are in `blobs`. Its batches are in the journal, a second later in `batches`. `runs_before` and `list`
- * are missing below store version 7.
- */
+/** A queue as it was created. Its files are in `blobs`. Its batches are in the journal, a second later in `batches`. */
 export interface QueueRecord extends Omit<QueueInfo, 'id'> {
   v: 1;
-  /** As in SplitRecord. */
-  has_basis?: true;
   /** Most files were never measured. */
   guessed: boolean;
   people: People;

@@ -4,11 +4,9 @@ import type { FileLock } from '../../file-lock.js';
 import { limits } from '../../limits.js';
 import type { Logger } from '../../server/log.js';
 import { lockFolder } from './lock.js';
-import type { Parts } from './parts.js';
 import { type LmdbOptions, type LmdbStore, openLmdbStore } from './store.js';
-import { newJournalId, STORE_VERSION, type Tables } from './tables.js';
+import type { Tables } from './tables.js';
 import { applyPendingRuns } from './writes/apply-times.js';
-import { commit } from './writes/commit.js';
 import { JOURNAL_FILES } from './writes/journal-files.js';
 
 /**
@@ -29,9 +27,8 @@ export async function serveFolder(dataDir: string, log: Logger, options: LmdbOpt
   try {
     lock = lockFolder(dataDir);
     await applyPendingRuns(parts, log);
-    await upgrade(parts);
     const { meta, journal } = parts;
-    if (meta.get('journalHeads') && JOURNAL_FILES.every(name => !existsSync(join(dataDir, name))))
+    if (meta.get('journal') !== undefined && JOURNAL_FILES.every(name => !existsSync(join(dataDir, name))))
       log.warn({ dataDir }, 'the files of the journal are gone, and with them the changes that were not in the store yet');
     journal.recover();
     await parts.runs.settle();
@@ -44,19 +41,6 @@ export async function serveFolder(dataDir: string, log: Logger, options: LmdbOpt
     await close();
     throw error;
   }
-}
-
-/** Makes the store one of this version. A store of an older one, or one that was restored from a backup, gets a new journal. */
-async function upgrade(parts: Parts): Promise<void> {
-  const { meta, journal, journalTurns } = parts;
-  if (meta.get('version') === STORE_VERSION && meta.get('journal') !== undefined) return;
-  await journal.moveOld();
-  await journalTurns.clearAsync();
-  await commit(parts, () => {
-    void meta.put('journal', newJournalId());
-    void meta.remove('journalHeads');
-    void meta.put('version', STORE_VERSION);
-  });
 }
 
 /**

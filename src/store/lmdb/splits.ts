@@ -12,7 +12,7 @@ import { blobsOfSplit, encodeSplitFiles, filesOfNode } from './codecs/split-file
 import { DecodedRecords } from './decoded-records.js';
 import { toForecast } from './forecasts.js';
 import type { Parts } from './parts.js';
-import type { SplitRecord, SplitRunRecord } from './records.js';
+import type { SplitRecord } from './records.js';
 import { readBlob } from './writes/blobs.js';
 import { commit } from './writes/commit.js';
 import { createOnce, creationSettled } from './writes/create-once.js';
@@ -28,7 +28,7 @@ export function lmdbSplits(parts: Parts) {
   function putUse(key: SplitKey, split: Split, at: Millis, other_list?: string): void {
     const use = useKey(split, key.ci_run);
     const known = splitRuns.get(use);
-    if (known !== undefined && (typeof known === 'number' || known.other_list !== undefined || other_list === undefined)) return;
+    if (known !== undefined && (known.other_list !== undefined || other_list === undefined)) return;
     const first = known ?? firstUseOf(key, at);
     void splitRuns.put(use, { ...first, ...(other_list !== undefined && { other_list }) });
     if (known === undefined) putCiRunOf(key, randomUUID(), split, first);
@@ -55,7 +55,7 @@ export function lmdbSplits(parts: Parts) {
     if (current?.id === id) void splits.put(key, { ...current, ...changed(current) });
   }
 
-  const firstUse = (split: Split, ci_run: string): SplitUse | null => toSplitUse(splitRuns.get(useKey(split, ci_run)));
+  const firstUse = (split: Split, ci_run: string): SplitUse | null => splitRuns.get(useKey(split, ci_run)) ?? null;
 
   return {
     find: key =>
@@ -73,7 +73,7 @@ export function lmdbSplits(parts: Parts) {
         put() {
           const use = firstUseOf(key, at);
           const times = { created_at: at, runs_before: use.runs_before, used_at: at };
-          const record: SplitRecord = { v: 1, has_basis: true, id, node_total, people, list, ...times };
+          const record: SplitRecord = { v: 1, id, node_total, people, list, ...times };
           void splits.put(key.digest, record);
           void forecasts.put(id, { v: 1, ...forecast });
           if (key.isFixed) void splitRuns.put(useKey(record, key.ci_run), use);
@@ -127,8 +127,4 @@ const nameOf = ({ digest: key }: SplitKey) => `split ${key}`;
 
 function useKey({ id }: Pick<Split, 'id'>, ci_run: string): [split: string, ci_build: string] {
   return [id, digest(ci_run)];
-}
-
-function toSplitUse(record: SplitRunRecord | undefined): SplitUse | null {
-  return typeof record === 'number' ? { at: record, runs_before: null } : (record ?? null);
 }

@@ -1,9 +1,8 @@
-import { randomInt } from 'node:crypto';
 import { accessSync, constants, existsSync, mkdirSync } from 'node:fs';
 import { join } from 'node:path';
 import { type Database, type Key, open as openLmdb, type RootDatabase, type RootDatabaseOptionsWithPath } from 'lmdb';
 import type { Millis } from '../../engine/ports/store.js';
-import type { ChangeRecord, TurnRecord } from './codecs/batch-codec.js';
+import type { ChangeRecord } from './codecs/batch-codec.js';
 import type { DayRecord, SummaryRecord } from './codecs/summary-codec.js';
 import { openAlone } from './open-lock.js';
 import type {
@@ -27,16 +26,14 @@ import type {
 import { readStoreFile, type StoreFile } from './store-file.js';
 
 /** Raised when an older Ballast would misread the records of this one. src/docs/changelog.md lists the changes. */
-export const STORE_VERSION = 14;
-/** The oldest version that is read. */
-const OLDEST_VERSION = 5;
+export const STORE_VERSION = 1;
 
 /**
  * One LMDB file, one table per line; the journal is beside it, see writes/journal.ts. Records are msgpack maps whose `v` is their version;
  * times are Millis.
  *
  * table          key                                           value
- * meta           'version' | 'nextProject' | 'nextBuild' | 'readiness' | 'checkpoint' | 'recorded' | 'known' | 'lastOrdinal' | 'backup' | 'journal' | 'journalHeads'  number
+ * meta           'version' | 'nextProject' | 'nextBuild' | 'readiness' | 'checkpoint' | 'recorded' | 'known' | 'lastOrdinal' | 'backup' | 'journal'  number
  * projects       project (1, 2, ...)                           ProjectRecord
  * projectNames   name                                          project
  * tokens         first 32 hex digits of the token's SHA-256    TokenRecord
@@ -54,7 +51,7 @@ const OLDEST_VERSION = 5;
  * paths          see path-keys.ts                              path number (1, 2, ...)
  * pathNames      path number                                   the path as JSON
  * timings        path number                                   bytes          see timing-codec.ts
- * unlearnt       number                                        PendingRunsRecord
+ * pendingRuns    number                                        PendingRunsRecord
  * splits         digest(project, commit, branch, total, ci_build_id | null)      SplitRecord
  * splitRuns      [split id, digest(ci_build_id)]               SplitRunRecord when a CI build first asked for a fixed split
  * queues         queue id                                      QueueRecord
@@ -64,7 +61,6 @@ const OLDEST_VERSION = 5;
  * ciRuns         [project, created_at, id]                     CiRunRecord
  * ciRunKeys      id                                            [project, created_at]
  * ciRunsOfBuild  [digest(project, commit, branch, total), created_at, id]        project
- * journalTurns   number                                        TurnRecord     the journal below store version 10
  * batches        [queue id, last record of the journal]        ChangeRecord[] the changes of a queue, in order, see batch-codec.ts; 0: of a copy
  * blobs          [split id, node_index]                        the test files of this node and some after it, see split-files.ts
  *                [queue id, first file / 64]                   some of its test files, see file-blocks.ts
@@ -97,7 +93,6 @@ export interface Tables {
   readonly paths: Database<number, string>;
   readonly pathNames: Database<string, number>;
   readonly timings: Database<Buffer, number>;
-  /** Named 'unlearnt' on disk. */
   readonly pendingRuns: Database<PendingRunsRecord, number>;
   readonly splits: Database<SplitRecord, string>;
   readonly splitRuns: Database<SplitRunRecord, [split: string, ci_build: string]>;
@@ -107,7 +102,6 @@ export interface Tables {
   readonly ciRuns: Database<CiRunRecord, CiRunKey>;
   readonly ciRunKeys: Database<[project: number, created_at: Millis], string>;
   readonly ciRunsOfBuild: Database<number, [build: string, created_at: Millis, id: string]>;
-  readonly journalTurns: Database<TurnRecord, number>;
   readonly batches: Database<ChangeRecord[], [queue: string, turn: number]>;
   readonly blobs: Database<Buffer, [owner: string, part: number | string]>;
   readonly filesOf: Database<string, string>;
@@ -122,9 +116,6 @@ export interface Tables {
 export type DayKey = [project: number, branch: string, day: number];
 
 export type ExpiryKey = [time: Millis, kind: string, ...key: (string | number)[]];
-
-/** The id of a new journal, see journal-record.ts. 0 is none. */
-export const newJournalId = () => 1 + randomInt(2 ** 48 - 1);
 
 export const STORE_FILE = 'ballast.lmdb';
 const MAP_BYTES = 2 ** 34;
@@ -219,7 +210,7 @@ function open(dataDir: string): Tables {
     paths: table('paths'),
     pathNames: root.openDB({ name: 'pathNames', encoding: 'string', keyEncoding: 'uint32' }),
     timings: root.openDB({ name: 'timings', encoding: 'binary', keyEncoding: 'uint32', compression: false }),
-    pendingRuns: table('unlearnt'),
+    pendingRuns: table('pendingRuns'),
     splits: table('splits'),
     splitRuns: table('splitRuns'),
     queues: table('queues'),
@@ -228,7 +219,6 @@ function open(dataDir: string): Tables {
     ciRuns: table('ciRuns'),
     ciRunKeys: table('ciRunKeys'),
     ciRunsOfBuild: table('ciRunsOfBuild'),
-    journalTurns: root.openDB({ name: 'journalTurns', compression: false }),
     batches: table('batches'),
     blobs: root.openDB({ name: 'blobs', encoding: 'binary' }),
     filesOf: table('filesOf'),
@@ -241,10 +231,11 @@ function open(dataDir: string): Tables {
   const version = tables.meta.get('version');
   if (version === undefined) {
     tables.meta.putSync('version', STORE_VERSION);
-    tables.meta.putSync('journal', newJournalId());
-  } else if (version > STORE_VERSION || version < OLDEST_VERSION) {
+  } else if (version !== STORE_VERSION) {
     void root.close();
-    throw new Error(`it has version ${version}, and this Ballast reads version ${STORE_VERSION}: start the Ballast that wrote it`);
+    throw new Error(
+      `it has version ${version}, and this Ballast reads version ${STORE_VERSION}: run "ballast export" with the Ballast that wrote it, and "ballast import" into an empty folder`,
+    );
   }
   return tables;
 }

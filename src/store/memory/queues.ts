@@ -83,7 +83,7 @@ export function memoryQueues({ queues, ciRuns, recorded }: Tables, options: Queu
         const build = digestOf(key);
         const { node_total } = key.build;
         const times = { created_at: at, runs_before: runsOf(build), used_at: at };
-        const info: QueueInfo = { id: randomUUID(), name: key.digest, node_total, repeats: false, list, ...times };
+        const info: QueueInfo = { id: randomUUID(), name: key.digest, node_total, copied: null, list, ...times };
         queues.set(key.digest, new KeptQueue(info, build, content, options));
         noteCiRun(key, info.id, at);
       }
@@ -95,8 +95,8 @@ export function memoryQueues({ queues, ciRuns, recorded }: Tables, options: Queu
       const last = newest(build);
       if (last && !queues.has(key.digest)) {
         const { other_list: _ofAnother, ...own } = last.info;
-        const copied = { copied_at: at, copied_runs_before: runsOf(build), used_at: at };
-        const info: QueueInfo = { ...own, id: randomUUID(), repeats: true, ...copied };
+        const copied = { copied: { runs_before: runsOf(build), at }, used_at: at };
+        const info: QueueInfo = { ...own, id: randomUUID(), ...copied };
         queues.set(key.digest, new KeptQueue(info, build, last.content, options, copyOf(last.batches)));
         noteCiRun(key, info.id, at);
       }

@@ -109,7 +109,7 @@ describe('the basis of a known time', () => {
     expect(sum!.spread).toBeLessThan(steady!.spread!);
   });
 
-  it('is unknown where no time is', () => {
-    expect(basesOn(MAIN, {}, ['a', 'b[1]'])).toEqual(Array(2).fill({ source: null, count: null, spread: null }));
+  it('is nothing where no time is', () => {
+    expect(basesOn(MAIN, {}, ['a', 'b[1]'])).toEqual(Array(2).fill({ source: 'none', count: 0, spread: null }));
   });
 });

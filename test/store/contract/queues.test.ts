@@ -45,7 +45,7 @@ describe.each(stores)('queues in a store in $name', ({ open }) => {
     expect(await create(first)).toBe(true);
     const info = (await queues.find(first))!;
     const times = { created_at: NOW, runs_before: 1, used_at: NOW };
-    expect(info).toEqual({ id: info.id, name: first.digest, node_total: 4, repeats: false, list: LIST, ...times });
+    expect(info).toEqual({ id: info.id, name: first.digest, node_total: 4, copied: null, list: LIST, ...times });
     for (const other of [key('2'), key('1', { ...BUILD, node_total: 5 }), queueKey(project + 1, BUILD, '1')])
       expect(await queues.find(other)).toBeNull();
     expect([await queues.forecast(info.id), await queues.size(info.id)]).toEqual([FORECAST, 20]);
@@ -227,8 +227,8 @@ describe.each(stores)('queues in a store in $name', ({ open }) => {
       expect(await Promise.all(upTo(3).map(() => queues.repeat(second, NOW + 1)))).toEqual([true, true, true]);
       const { other_list: _, ...copied } = (await queues.find(third))!;
       const copy = (await queues.find(second))!;
-      const since = { copied_at: NOW + 1, copied_runs_before: 1, used_at: NOW + 1 };
-      expect(copy).toEqual({ ...copied, id: copy.id, repeats: true, ...since });
+      const since = { copied: { runs_before: 1, at: NOW + 1 }, used_at: NOW + 1 };
+      expect(copy).toEqual({ ...copied, id: copy.id, ...since });
       expect([await idOf(first), await idOf(third)]).not.toContain(copy.id);
       expect(await queues.newest(project, BUILD)).toEqual(copy);
       expect([await queues.size(copy.id), await queues.forecast(copy.id)]).toEqual([20, FORECAST]);

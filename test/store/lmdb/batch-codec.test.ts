@@ -1,5 +1,5 @@
 import fc from 'fast-check';
-import { Packr, unpack } from 'msgpackr';
+import { unpack } from 'msgpackr';
 import { describe, expect, it } from 'vitest';
 import type { Change } from '../../../src/engine/ports/queues.js';
 import type { Batch, EndedLease } from '../../../src/engine/queue/batch.js';
@@ -13,7 +13,6 @@ import {
   encodeTurn,
   joinChanges,
 } from '../../../src/store/lmdb/codecs/batch-codec.js';
-import { oldChange, oldTurn } from './old-batches.js';
 
 const batch: Batch = {
   seq: 7,
@@ -27,15 +26,6 @@ const batch: Batch = {
   build_subset_id: 'subset',
   decision: null,
   delivered: false,
-};
-
-const optional = {
-  acknowledges: true as const,
-  runs_before: 0,
-  decision: [240_000, 60_000, 900, 1100, 48_000, 28_800, 2000] as KeptDecision,
-  cases: [[3, ['a:1']]] as [number, string[]][],
-  failed: [],
-  failed_cases: [[4, ['b:2', 'b:3']]] as [number, string[]][],
 };
 
 const LEASES: EndedLease[] = ['expired', 'returned', 'restarted', 'closed'];
@@ -140,25 +130,5 @@ describe('the changes of queues on disk', () => {
   it('stay as they are while later ones are encoded', () => {
     const turns = Array.from({ length: 2000 }, (_, seq) => encodeTurn([['a', { ...batch, seq }]]));
     expect(turns.map(({ payload }) => decodeTurn(payload)[0]![1])).toEqual(turns.map((_, seq) => ({ ...batch, seq })));
-  });
-
-  it('are a fraction of the bytes of those below store version 11', () => {
-    const pulled = { ...batch, files: [3, 4, 500, 70_000], handed_at: Date.UTC(2026, 0, 1), ...optional };
-    expect(encodeChanges([pulled]).length).toBeLessThan(0.6 * new Packr({ useRecords: false }).pack([oldChange(pulled)]).length);
-  });
-});
-
-describe('a change below store version 11', () => {
-  it.each<[situation: string, change: Batch | number]>([
-    ['a batch', batch],
-    ['a batch with each optional field', { ...batch, ...optional }],
-    ...LEASES.map((lease): [string, Batch] => [`a batch whose lease is ${lease}`, { ...batch, lease }]),
-    ['a batch that was taken back', 7],
-  ])('is read: %s', (_, change) => {
-    expect(decodeChange(oldChange(change))).toStrictEqual(change);
-    expect(decodeTurn(oldTurn(['a', change], ['b', 3]))).toStrictEqual([
-      ['a', change],
-      ['b', 3],
-    ]);
   });
 });

@@ -1,10 +1,8 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import type { BuildFilter, NodeKey } from '../../../src/engine/build-key.js';
+import type { NodeKey } from '../../../src/engine/build-key.js';
 import { limits } from '../../../src/limits.js';
-import { filterKeys } from '../../../src/store/lmdb/build-index.js';
 import { lmdbBuilds } from '../../../src/store/lmdb/builds.js';
-import { problemsOfBuildIndex } from '../../../src/store/lmdb/check/build-index.js';
 import type { Parts } from '../../../src/store/lmdb/parts.js';
 import { expire, leftovers, recordRun, recordsByTable, temporaryStore } from './temporary-store.js';
 
@@ -17,63 +15,13 @@ function record(store: Parts, { project = 1, at = NOW, ...key }: Partial<NodeKey
   return recordRun(store, project, { ...node, ...key }, [{ path: 'a_spec.rb', time_execution: 1 }], at);
 }
 
-/** Gives each build an entry under each of eight filters. */
-async function indexAsVersion10({ builds, buildCounts, buildIndex }: Parts): Promise<void> {
-  for (const { key: filter, value } of [...buildCounts.getRange()]) {
-    const [count, next, first] = value;
-    if (first === undefined) continue;
-    await buildIndex.put([filter, 0], first);
-    await buildCounts.put(filter, [count, next]);
-  }
-  for (const { key: number, value: build } of [...builds.getRange()]) {
-    const filter = filterKeys(build.project, build, 8)[7]!;
-    await buildIndex.put([filter, 0], number);
-    await buildCounts.put(filter, [1, 1]);
-    await builds.put(number, { ...build, places: [...build.places, 0] });
-  }
-}
-
 describe('builds in the tables', () => {
-  it('continue the numbers of runs that an older store recorded and that have expired', async () => {
-    const store = temporaryStore();
-    for (const at of [NOW, NOW + 1, NOW + 2]) await record(store, { at });
-    const builds = lmdbBuilds(store);
-    const { number } = builds.find(1, node)!;
-    const { recorded: _, ...older } = store.builds.get(number)!;
-    await store.builds.put(number, older);
-    const { recorded } = builds.find(1, node)!;
-    await expire(store, NOW + 2);
-    await record(store, { at: NOW + 2 * limits.lastUseUpdateMilliseconds });
-    expect(builds.runs(number).at(-1)!.ordinal).toBe(recorded + 1);
-  });
-
   it('keep their records while a run is left', async () => {
     const store = temporaryStore();
     await record(store);
     await record(store, { at: NOW + 100, node_index: 1 });
     await expire(store, NOW + 50);
     expect(recordsByTable(store)).toMatchObject({ builds: 1, buildNumbers: 2, subsets: 1, buildIndex: 0, buildCounts: 7, buildGaps: 0 });
-  });
-
-  it('are listed and deleted in a store that version 10 wrote in part', async () => {
-    const store = temporaryStore();
-    for (const [i, commit_hash] of ['a', 'b'].entries()) await record(store, { commit_hash, at: NOW + i });
-    await indexAsVersion10(store);
-    for (const [i, commit_hash] of ['c', 'd'].entries()) await record(store, { commit_hash, at: NOW + 2 + i });
-    await record(store, { commit_hash: 'a', node_total: 4, at: NOW + 4 });
-    const nodes = { branch: 'main', node_total: 2 };
-    const numbers = (filter: BuildFilter) =>
-      lmdbBuilds(store)
-        .page(1, filter, 1)
-        .builds.map(({ number }) => number);
-    const listed = () => [{}, { commit_hash: 'a' }, { ...nodes, commit_hash: 'a' }, { ...nodes, commit_hash: 'c' }].map(numbers);
-    expect(listed()).toEqual([[5, 4, 3, 2, 1], [5, 1], [1], [3]]);
-    expect([...problemsOfBuildIndex(store, () => {})]).toEqual([]);
-    await expire(store, NOW + 3);
-    expect(listed()).toEqual([[5, 4], [5], [], []]);
-    expect([...problemsOfBuildIndex(store, () => {})]).toEqual([]);
-    await expire(store, NOW + 2 * limits.lastUseUpdateMilliseconds);
-    expect(leftovers(store)).toEqual([]);
   });
 
   it('expire with their last run and leave nothing behind', async () => {

@@ -1,18 +1,17 @@
 import { cpSync } from 'node:fs';
 import { join } from 'node:path';
 import { asBinary } from 'lmdb';
-import { describe, expect, it, onTestFinished } from 'vitest';
+import { describe, expect, it } from 'vitest';
 import type { Batch } from '../../../src/engine/queue/batch.js';
 import { openLog } from '../../../src/server/log.js';
-import { type ChangeRecord, encodeChanges } from '../../../src/store/lmdb/codecs/batch-codec.js';
+import { encodeChanges } from '../../../src/store/lmdb/codecs/batch-codec.js';
 import { batchesOf } from '../../../src/store/lmdb/open-queue.js';
-import { openParts, type Parts } from '../../../src/store/lmdb/parts.js';
+import type { Parts } from '../../../src/store/lmdb/parts.js';
 import type { QueueRecord } from '../../../src/store/lmdb/records.js';
 import { serveFolder } from '../../../src/store/lmdb/serve-folder.js';
-import { STORE_FILE, STORE_VERSION } from '../../../src/store/lmdb/tables.js';
+import { STORE_FILE } from '../../../src/store/lmdb/tables.js';
 import { JOURNAL_FILES } from '../../../src/store/lmdb/writes/journal-files.js';
 import { temporaryFolder } from '../../harness/temporary-folder.js';
-import { oldChange, oldChanges, oldTurn } from './old-batches.js';
 import { afterKill, newJournal, nextTurns, recordsByTable, temporaryStore, withPut } from './temporary-store.js';
 
 const batch = (seq: number, files = [seq]): Batch => ({
@@ -189,19 +188,6 @@ describe('a backup of a store', () => {
     expect(batchesOf(later, 'a').map(({ seq, handed_at }) => [seq, handed_at])).toEqual(times);
   });
 
-  it('has the version of the Ballast that makes it, because that encodes the changes', async () => {
-    const store = temporaryStore();
-    await store.meta.put('version', STORE_VERSION - 1);
-    await store.journal.write('a', batch(0));
-    const folder = temporaryFolder();
-    await store.root.backup(join(folder, STORE_FILE), true);
-    const reader = newJournal(store);
-    reader.read();
-    const copy = temporaryStore(folder);
-    await reader.complete(copy);
-    expect(copy.meta.get('version')).toBe(STORE_VERSION);
-  });
-
   it('has no changes of queues that expired meanwhile', async () => {
     const store = temporaryStore();
     await store.journal.write('a', batch(0));
@@ -230,70 +216,4 @@ describe('a backup of a store', () => {
     expect(served.parts.journal.pendingOf('a').map(change => (change as Batch).seq)).toEqual([2]);
     await served.close();
   });
-});
-
-/** The files of the batches of queues a and b, as a command reads them. */
-async function filesRead(folder: string): Promise<number[][][]> {
-  const parts = openParts(folder);
-  parts.journal.read();
-  const files = [filesOf(parts, 'a'), filesOf(parts, 'b')];
-  await parts.root.close();
-  return files;
-}
-
-async function serve(folder: string) {
-  const store = await serveFolder(folder, openLog('silent'));
-  onTestFinished(() => store.close());
-  return store;
-}
-
-it('a store of version 9 keeps the changes that it has in a table', async () => {
-  const folder = temporaryFolder();
-  const old = openParts(folder);
-  await old.batches.put(['a', 2], asBinary(oldChanges(batch(0), batch(1))) as never);
-  await old.meta.put('checkpoint', 2);
-  // The first of them is left from a checkpoint that was interrupted.
-  await old.journalTurns.put(2, [['a', oldChange(batch(1))]]);
-  await old.journalTurns.put(3, [['a', 1]]);
-  await old.journalTurns.put(4, [
-    ['b', oldChange(batch(0))],
-    ['a', oldChange(batch(2))],
-  ]);
-  await old.meta.remove('journal');
-  await old.meta.put('version', 9);
-  await old.root.close();
-
-  expect(await filesRead(folder)).toEqual([[[0], [2]], [[0]]]);
-  const store = await serve(folder);
-  expect([filesOf(store.parts, 'a'), filesOf(store.parts, 'b')]).toEqual([[[0], [2]], [[0]]]);
-  expect(recordsByTable(store.parts).journalTurns).toBe(0);
-  expect(store.parts.meta.get('version')).toBe(STORE_VERSION);
-  await store.parts.journal.write('b', batch(7));
-  expect(filesOf(afterKill(store.parts), 'b')).toEqual([[0], [7]]);
-});
-
-it('a store of version 10 keeps the changes of its journal', async () => {
-  const folder = temporaryFolder();
-  const old = openParts(folder);
-  await old.batches.put(['a', 0], [oldChange(batch(0))] as ChangeRecord[]);
-  await old.batches.put(['a', 2], asBinary(oldChanges(batch(1), batch(2))) as never);
-  await old.meta.put('checkpoint', 2);
-  await old.meta.put('version', 10);
-  old.journal.recover();
-  await old.journal.files.append(oldTurn(['a', 1], ['b', batch(0)]));
-  await old.journal.files.append(oldTurn(['a', { ...batch(2), lease: 'expired' }]));
-  await old.root.close();
-
-  expect(await filesRead(folder)).toEqual([[[0], [2]], [[0]]]);
-  const store = await serve(folder);
-  expect(store.parts.meta.get('version')).toBe(STORE_VERSION);
-  expect(batchesOf(store.parts, 'a')).toEqual([batch(0), { ...batch(2), lease: 'expired' }]);
-  await store.parts.journal.write('b', batch(7));
-  const second = afterKill(store.parts);
-  expect(filesOf(second, 'b')).toEqual([[0], [7]]);
-  await second.journal.checkpoint();
-  expect([filesOf(second, 'a'), filesOf(second, 'b')]).toEqual([
-    [[0], [2]],
-    [[0], [7]],
-  ]);
 });

@@ -2,16 +2,12 @@ import { cpSync } from 'node:fs';
 import { basename, join } from 'node:path';
 import { describe, expect, it, onTestFinished, vi } from 'vitest';
 import type { NodeKey } from '../../../src/engine/build-key.js';
-import { buildDigest } from '../../../src/engine/keys.js';
 import { limits } from '../../../src/limits.js';
 import { pathList } from '../../../src/planning/paths/path-list.js';
 import { openLog } from '../../../src/server/log.js';
-import { newSubset, setTime, timesOf } from '../../../src/store/lmdb/codecs/subset-codec.js';
-import { openParts } from '../../../src/store/lmdb/parts.js';
 import { serveFolder } from '../../../src/store/lmdb/serve-folder.js';
 import type { LmdbStore } from '../../../src/store/lmdb/store.js';
-import { STORE_FILE, STORE_VERSION } from '../../../src/store/lmdb/tables.js';
-import type { NewSubset } from '../../../src/store/lmdb/writes/put-subsets.js';
+import { STORE_FILE } from '../../../src/store/lmdb/tables.js';
 import { recordRun } from '../../harness/recording.js';
 import { temporaryFolder } from '../../harness/temporary-folder.js';
 import { newJournal, temporaryStore } from './temporary-store.js';
@@ -38,14 +34,6 @@ function afterKill(store: LmdbStore): string {
   const folder = temporaryFolder();
   cpSync(store.parts.journal.files.folder, folder, { recursive: true, filter: path => !basename(path).includes('lock') });
   return folder;
-}
-
-/** A run in a journal of store version 10. */
-function runOfVersion10(head: Omit<NewSubset, 'bytes'>, bytes: Buffer): Buffer {
-  const text = Buffer.from(JSON.stringify(head));
-  const start = Buffer.alloc(5, 1);
-  start.writeUInt32LE(text.length, 1);
-  return Buffer.concat([start, text, bytes]);
 }
 
 async function runsOf({ builds }: LmdbStore, key = BUILD): Promise<[node_index: number, run: number, ordinal: number][]> {
@@ -105,34 +93,6 @@ describe('a run that was recorded', () => {
       [3, 1, 3],
     ]);
     expect(await secondsOf(third)).toBe(await secondsOf(second));
-  });
-
-  it('is there after a kill of a Ballast with store version 10, once, with its times', async () => {
-    withoutTimers();
-    const old = await serve();
-    await recordRun(old, 1, node(0), times(4), NOW);
-    await runsOf(old);
-    const bytes = newSubset({ created_at: NOW + 1, ciRun: 0 }, 1);
-    setTime(timesOf(bytes), 0, (await old.builds.pathNumber(1, 'a_spec.rb'))!, 6);
-    const head = { project: 1, key: node(1), build: buildDigest(1, BUILD), hasTestCases: false, isRetry: false, at: NOW + 1, entry: 2 };
-    await old.parts.journal.files.append(runOfVersion10(head, bytes));
-    const folder = afterKill(old);
-    const parts = openParts(folder);
-    const [pending] = [...parts.pendingRuns.getRange()];
-    expect(pending!.value).toEqual([[1, 0, 1]]);
-    await parts.pendingRuns.put(pending!.key, [1, 0, 1]);
-    await parts.meta.put('version', 10);
-    await parts.root.close();
-
-    const store = await serve(folder);
-    expect(await runsOf(store)).toEqual([
-      [0, 1, 1],
-      [1, 1, 2],
-    ]);
-    expect(await secondsOf(store)).toBe(5);
-    await store.parts.timingBuffer.save();
-    expect(store.parts.pendingRuns.getCount()).toBe(0);
-    expect(store.parts.meta.get('version')).toBe(STORE_VERSION);
   });
 
   it('is one of two of its node when both are recorded at the same time', async () => {

@@ -1,5 +1,5 @@
 import { once } from 'node:events';
-import { existsSync, mkdirSync, readFileSync, symlinkSync, writeFileSync } from 'node:fs';
+import { mkdirSync, readFileSync, symlinkSync, writeFileSync } from 'node:fs';
 import { hostname } from 'node:os';
 import { join } from 'node:path';
 import { Worker } from 'node:worker_threads';
@@ -74,13 +74,6 @@ describe('a folder', () => {
     expect(() => lockFolder(folder)).toThrow('another Ballast');
     lock.release();
     lockFolder(folder).release();
-  });
-
-  it('loses the socket of an older version', () => {
-    const folder = temporaryFolder();
-    writeFileSync(join(folder, 'serve.sock'), '');
-    lockFolder(folder).release();
-    expect(existsSync(join(folder, 'serve.sock'))).toBe(false);
   });
 
   it('that cannot hold a store is named with its setting', async () => {

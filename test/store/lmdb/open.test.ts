@@ -13,7 +13,7 @@ describe('a store', () => {
     await store.root.close();
     const sentence =
       `cannot open the store in ${folder}: it has version ${STORE_VERSION + 1}, ` +
-      `and this Ballast reads version ${STORE_VERSION}: start the Ballast that wrote it`;
+      `and this Ballast reads version ${STORE_VERSION}: run "ballast export" with the Ballast that wrote it, and "ballast import" into an empty folder`;
     expect(() => openParts(folder)).toThrow(sentence);
     expect(() => openParts(folder)).toThrow(sentence);
   });

@@ -6,7 +6,6 @@ import { expireStep } from '../../../src/store/lmdb/expiry.js';
 import { LmdbQueues } from '../../../src/store/lmdb/queues.js';
 import { lmdbSplits } from '../../../src/store/lmdb/splits.js';
 import { ascending, DAY, HOUR, NOW, newQueue, newSplit, pullAll, upTo } from '../contract/fixtures.js';
-import { storeOldBlocks } from './old-blobs.js';
 import { expire, leftovers, queueOf, recordsByTable, splitOf, temporaryStore } from './temporary-store.js';
 
 function open(parts = temporaryStore()) {
@@ -54,7 +53,8 @@ describe('queues with the same plan', () => {
     const { parts, queues, handOut, create, sweep } = open();
     const plan = newQueue({ queues }, 64_000);
     await create('1', plan);
-    await storeOldBlocks(parts, queues.find(queueOf('1'))!.id);
+    const { id } = queues.find(queueOf('1'))!;
+    await Promise.all(upTo(2000).map(i => parts.blobs.put([id, 1_000_000 + i], Buffer.of(0))));
     await expireStep(parts, NOW + 1, key => queues.drop(key));
     expect(parts.blobs.getCount()).toBeGreaterThan(0);
     await create('2', plan, NOW + HOUR);

@@ -1,7 +1,6 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { measureOn, timingOn } from '../../../src/planning/estimating/branch-timings.js';
-import { expectationOf } from '../../../src/planning/estimating/timing.js';
 import { decodeTimingOn, decodeTimings, encodeTimings } from '../../../src/store/lmdb/codecs/timing-codec.js';
 
 const seed = 20_260_113;
@@ -53,19 +52,7 @@ describe('timings in bytes', () => {
     expect(decoded).toEqual([{ ...timing, before: { ...level, at: NOW + 1000, builds: 65_535 } }]);
   });
 
-  it('of version 2 count the builds before as one', () => {
-    const level = { log: 0, variance: 0.5, drift: 0.25, residual: 0, at: NOW + 1, builds: 1 };
-    const timing = { branch: 1, before: level, build: 1, times: [1], at: NOW };
-    const bytes = encodeTimings({ project: 1, seen_at: 0, timings: [timing] });
-    bytes[0] = 2;
-    bytes.writeUIntBE(level.at, bytes.length - 6, 6);
-    expect(decodeTimings(bytes).timings).toEqual([timing]);
-    expect(decodeTimingOn(bytes, 1, null)).toEqual(timing);
-    const renewed = encodeTimings(decodeTimings(bytes));
-    expect([renewed[0], renewed.length, expectationOf(timing).builds]).toEqual([3, bytes.length, 2]);
-  });
-
   it('of another version are refused', () => {
-    expect(() => decodeTimings(Buffer.from([9]))).toThrow('timings have version 9, and this Ballast reads 3');
+    expect(() => decodeTimings(Buffer.from([9]))).toThrow('timings have version 9, and this Ballast reads 1');
   });
 });

@@ -16,7 +16,7 @@ export interface BatchReason {
   handed_at: Timestamp;
   /** In a few sentences. */
   reason: string;
-  /** Null: the planner did not size it (a split, a repeat), or an older Ballast handed it out. */
+  /** Null: the planner did not size it (a split, a repeat). */
   decision: {
     /** Seconds of estimates that were left in the queue, those of this batch included. */
     remaining: number;
@@ -40,12 +40,12 @@ export interface BatchReason {
 
 export interface FileReason {
   path: string;
-  /** The estimate when the plan was made; null: an older Ballast did not keep its guess. */
-  estimate: number | null;
-  /** `branch`, `default_branch`, `other_branch`: its own measurements there. `cases`: the sum of its test cases. `file`: a share of its file, or a percentile of the other test cases in it. `directory`, `suite`: a percentile of the files there. `none`: nothing was ever measured. Null: an older Ballast planned it. */
-  source: 'branch' | 'default_branch' | 'other_branch' | 'cases' | 'file' | 'directory' | 'suite' | 'none' | null;
-  /** How many builds had measured it, at most 255; 0 for a guess; null: unknown. Builds that an older Ballast recorded count as one. */
-  count: Count | null;
+  /** The estimate when the plan was made. */
+  estimate: number;
+  /** `branch`, `default_branch`, `other_branch`: its own measurements there. `cases`: the sum of its test cases. `file`: a share of its file, or a percentile of the other test cases in it. `directory`, `suite`: a percentile of the files there. `none`: nothing was ever measured. */
+  source: 'branch' | 'default_branch' | 'other_branch' | 'cases' | 'file' | 'directory' | 'suite' | 'none';
+  /** How many builds had measured it, at most 255; 0 for a guess. */
+  count: Count;
   /** The usual deviation by the model of the estimate, as a factor: 1.2 means from 1/1.2 to 1.2 times the estimate; null: unknown. */
   spread: number | null;
   /** What it took then; null: not recorded. */

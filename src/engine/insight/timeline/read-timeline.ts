@@ -34,11 +34,10 @@ async function runsOf({ builds }: Store, { recorded, ciRun }: Subject): Promise<
 }
 
 /** Whether a run belongs to a CI run: it names this one, or none while this one was the newest of its build. */
-function isOf({ digest, since, next }: SubjectRun, { ordinal, created_at: at, ci_run }: RunHead): boolean {
-  const order = { ordinal, at };
-  if (!isAfter(order, since)) return false;
-  if (digest !== null && ci_run !== 0) return ci_run === digest;
-  return !next || !isAfter(order, next);
+function isOf({ digest, since, next }: SubjectRun, run: RunHead): boolean {
+  if (!isAfter(run, since)) return false;
+  if (digest !== null && run.ci_run !== 0) return run.ci_run === digest;
+  return !next || !isAfter(run, next);
 }
 
 /** Null: the queue has expired. */
@@ -103,7 +102,7 @@ function ofRecordings({ build, ciRun }: Subject, all: readonly Run[], now: Milli
  * Otherwise a CI run begins again when a node records after all nodes had recorded.
  */
 function lastCiRunIn(runs: readonly Run[]): readonly Run[] {
-  const ordered = [...runs].sort((a, b) => a.ordinal - b.ordinal || a.created_at - b.created_at);
+  const ordered = [...runs].sort((a, b) => a.ordinal - b.ordinal);
   const last = ordered.at(-1);
   if (!last) return runs;
   const own = ordered.filter(({ ci_run }) => ci_run === last.ci_run);

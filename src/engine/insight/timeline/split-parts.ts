@@ -5,7 +5,7 @@ import type { Splits } from '../../ports/splits.js';
 /** A file of a split. */
 export interface SplitFile {
   path: string;
-  /** What it was planned with; NaN: an older Ballast did not keep its guess. */
+  /** What it was planned with, guessed or not. */
   seconds: number;
   isGuess: boolean;
 }
@@ -26,7 +26,7 @@ export async function splitParts(splits: Splits, split: { id: string }, nodeTota
     count += part.length;
   }
   const basis = await splits.basis(split);
-  if (!basis) return parts;
+  if (!basis) return null;
   const { guesses } = decodeBasis(basis, count);
   let at = 0;
   for (const part of parts) {

@@ -23,7 +23,7 @@ export interface Timeline {
 /** Columns, because a suite may have 200,000 files. */
 export interface TimelineFiles {
   paths: string[];
-  /** The seconds that the plan was made with, guesses included; NaN: not planned, or an older Ballast did not keep the guess of a split. */
+  /** The seconds that the plan was made with, guesses included; NaN: not planned. */
   estimates: Float64Array;
   /** 1: the estimate is a guess, because the file was never measured. */
   isGuess: Uint8Array;
@@ -62,6 +62,6 @@ export interface Span {
   lease: EndedLease | null;
   /** Which of `files` failed; null: the client does not report it. */
   failed: number[] | null;
-  /** Null: the batch was not sized by the planner, or an older Ballast handed it out. */
+  /** Null: the planner did not size the batch. */
   decision: Decision | null;
 }

@@ -7,7 +7,7 @@ import type { ReturnedFiles } from './returned-files.js';
 export interface BatchFacts {
   node_index: number;
   nodeTotal: number;
-  /** Null: the planner did not size it, or an older Ballast handed it out. */
+  /** Null: a replay. */
   decision: Decision | null;
   /** Most files of the queue were never measured. */
   isGuessed: boolean;
@@ -24,11 +24,10 @@ export interface BatchFacts {
 /** Why a node got this batch, in a few sentences. */
 export function batchReason(facts: BatchFacts): string {
   const { replay, decision } = facts;
-  const sentences = replay ? [replayReason(facts, replay)] : decision ? sizeReasons(facts, decision) : [UNKNOWN];
+  const sentences = replay ? [replayReason(facts, replay)] : sizeReasons(facts, decision!);
   return [...sentences, ...facts.returned.slice(0, MAX_RETURNS).map(returnReason), ...caseReason(facts)].join(' ');
 }
 
-const UNKNOWN = 'An older Ballast handed out this batch and did not keep why.';
 /** Nodes that a reason names at most. */
 const MAX_RETURNS = 3;
 

@@ -5,7 +5,7 @@ export interface PartFacts {
   node_index: number;
   nodeTotal: number;
   files: number;
-  /** The estimates of its files together; NaN: an older Ballast did not keep them all. */
+  /** The estimates of its files together. */
   weight: number;
   /** The mean of all nodes. */
   mean: number;
@@ -19,7 +19,7 @@ export interface PartFacts {
 /** Why a node got this part of a split, in a few sentences. */
 export function partReason({ node_index, nodeTotal, files, weight, mean, makespan, bound, isReused }: PartFacts): string {
   const sentences = [nodeTotal === 1 ? `Node ${node_index} is the only node, so it got all files.` : METHOD];
-  if (nodeTotal > 1 && !Number.isNaN(weight)) {
+  if (nodeTotal > 1) {
     const work = files === 0 ? 'got no files' : `got ${durationText(weight)} of work`;
     sentences.push(`Node ${node_index} ${work}; the mean of the ${nodeTotal} nodes is ${durationText(mean)}.`);
     if (!Number.isNaN(makespan + bound))

@@ -25,7 +25,7 @@ export interface HandOut {
   at: Millis;
   /** In a few sentences. */
   reason: string;
-  /** Null: the planner did not size it, or an older Ballast handed it out. */
+  /** Null: the planner did not size it. */
   decision: Decision | null;
   /** At most `limits.explainedFilesPerBatch`, and at most `limits.explainedFiles` of all hand-outs. */
   files: ExplainedFile[];
@@ -34,7 +34,7 @@ export interface HandOut {
 
 export interface ExplainedFile extends FileBasis {
   path: string;
-  /** Seconds; NaN: an older Ballast did not keep its guess. */
+  /** Seconds. */
   estimate: number;
   /** What it took then; NaN: not recorded. */
   seconds: number;

@@ -17,7 +17,7 @@ interface Found {
 export function* problemsOfBuildIndex(tables: Tables & Committing, seen: Seen): Generator<Problem> {
   const repair = () => writeIndex(tables);
   for (const { key: number, value: build } of tables.builds.getRange()) {
-    for (const [i, filter] of filterKeys(build.project, build, build.places.length).entries()) {
+    for (const [i, filter] of filterKeys(build.project, build).entries()) {
       const key: [string, number] = [filter, build.places[i]!];
       const first = key[1] === 0 ? tables.buildCounts.get(filter)?.[2] : undefined;
       if ((first ?? tables.buildIndex.get(key)) === number) continue;

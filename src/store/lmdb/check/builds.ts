@@ -1,10 +1,8 @@
 import { buildDigest } from '../../../engine/keys.js';
-import { runsOf, runsRecorded } from '../builds.js';
+import { runsOf } from '../builds.js';
 import { decodeSubset, subsetCount, subsetHead } from '../codecs/subset-codec.js';
-import { willExpire } from '../deleted-projects.js';
 import type { BuildRecord } from '../records.js';
 import type { Tables } from '../tables.js';
-import { pendingRunsOf } from '../writes/apply-times.js';
 import { type Problem, problemOf, type Seen } from './problem.js';
 
 /** Problems of builds, their numbers and recorded runs. */
@@ -56,9 +54,9 @@ function* problemsOfBuild(tables: Tables, number: number, build: BuildRecord, is
       test_files = NaN;
     }
   }
-  if (build.v === 2 && !isExpiring) yield problem('would never expire', () => tables.expiry.put([oldest, 'build', number], true));
-  if (last > runsRecorded(build))
-    yield problem(`counts ${runsRecorded(build)} runs ever recorded, but has run ${last}`, () =>
+  if (!isExpiring) yield problem('would never expire', () => tables.expiry.put([oldest, 'build', number], true));
+  if (last > build.recorded)
+    yield problem(`counts ${build.recorded} runs ever recorded, but has run ${last}`, () =>
       tables.builds.put(number, { ...build, recorded: last }),
     );
   if (subsets === 0) {
@@ -90,15 +88,12 @@ function* problemsOfSubsets(tables: Tables, seen: Seen): Generator<Problem> {
     }
     const lost = subset.paths.find(path => isNamed[path] !== 1);
     if (lost !== undefined) yield problem(`has path ${lost}, whose name is lost`, null);
-    const expiry: Parameters<typeof tables.expiry.put>[0] = [subset.created_at, 'subset', ...key];
-    if (build?.v === 1 && !willExpire(tables, expiry)) yield problem('would never expire', () => tables.expiry.put(expiry, true));
   }
-  for (const { key, value } of tables.pendingRuns.getRange()) {
-    const runs = pendingRunsOf(value);
+  for (const { key, value: runs } of tables.pendingRuns.getRange()) {
     const lost = runs.find(run => !tables.subsets.doesExist(run));
     if (!lost) continue;
     yield {
-      table: 'unlearnt',
+      table: 'pendingRuns',
       key,
       what: `has run ${lost.join('/')}, which does not exist`,
       repair: () =>

@@ -1,4 +1,3 @@
-import type { RunKey } from '../records.js';
 import type { DayKey, ExpiryKey, Tables } from '../tables.js';
 import { type OwnedTable, removeEntries } from '../writes/blobs.js';
 import type { Problem, Seen } from './problem.js';
@@ -20,8 +19,7 @@ export function* problemsOfExpiry(tables: Tables, seen: Seen): Generator<Problem
       if (!tables.ciRunKeys.doesExist(owner[0] as string)) yield dangling(tables, key);
     } else if (kind === 'day') {
       if (!tables.days.doesExist(owner as DayKey)) yield dangling(tables, key);
-    } else if (kind !== 'subset') yield { table: 'expiry', key, what: 'has an unknown kind', repair: null };
-    else if (!tables.subsets.doesExist(owner as RunKey)) yield dangling(tables, key);
+    } else yield { table: 'expiry', key, what: 'has an unknown kind', repair: null };
   }
   const splits = new Set<string>();
   for (const {

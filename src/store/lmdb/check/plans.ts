@@ -21,7 +21,7 @@ export function* problemsOfPlans(parts: Parts, seen: Seen): Generator<Problem> {
     const queue = parts.queues.get(id);
     const problem = problemOf('queuesOfNodeBuild', key);
     if (!queue) yield problem(`leads to queue ${id}, which does not exist`, () => parts.queuesOfNodeBuild.remove(key));
-    else if (led.has(id) || (!queue.repeats && queue.name !== key))
+    else if (led.has(id) || (!queue.copied && queue.name !== key))
       yield problem(`leads to queue ${id}, which belongs to another key`, null);
     led.add(id);
   }
@@ -29,7 +29,7 @@ export function* problemsOfPlans(parts: Parts, seen: Seen): Generator<Problem> {
     seen('queues');
     if (!led.has(id)) {
       // No other record has the key of a copy.
-      const repair = queue.repeats
+      const repair = queue.copied
         ? null
         : () => parts.queuesOfNodeBuild.ifNoExists(queue.name, () => void parts.queuesOfNodeBuild.put(queue.name, id));
       yield { table: 'queues', key: id, what: 'is found by no request', repair };
@@ -63,18 +63,12 @@ function* problemsOfSplit(parts: Parts, key: string, split: SplitRecord): Genera
   const twice = firstTwice(paths);
   if (twice !== undefined) yield problem(`has the file ${JSON.stringify(twice)} twice`);
   if (isOther(split.list, paths)) yield problem('has other files than its list');
-  yield* problemsOfBasis(parts, split.id, split, paths.length, problem);
+  yield* problemsOfBasis(parts, split.id, paths.length, problem);
 }
 
-function* problemsOfBasis(
-  parts: Parts,
-  id: string,
-  { has_basis }: SplitRecord | QueueRecord,
-  files: number,
-  problem: (what: string) => Problem,
-): Generator<Problem> {
+function* problemsOfBasis(parts: Parts, id: string, files: number, problem: (what: string) => Problem): Generator<Problem> {
   const bytes = readBlob(parts, id, BASIS);
-  if (has_basis && !bytes) yield problem('has no basis of estimates');
+  if (!bytes) yield problem('has no basis of estimates');
   try {
     if (bytes) decodeBasis(bytes, files);
   } catch (error) {
@@ -103,7 +97,7 @@ function* problemsOfQueue(parts: Parts, id: string, queue: QueueRecord): Generat
     yield problem(`has files that cannot be read: ${(error as Error).message}`);
     return;
   }
-  yield* problemsOfBasis(parts, id, queue, files, problem);
+  yield* problemsOfBasis(parts, id, files, problem);
   const taken = new Map<number, number>();
   for (const batch of batchesOf(parts, id)) {
     const { seq, node_index } = batch;
@@ -128,7 +122,7 @@ function pathsIn(list: Buffer): string[] {
   return (JSON.parse(list.toString()) as { path: string }[]).map(({ path }) => path);
 }
 
-/** Whether paths differ from those of a list. False if the list is unknown. */
-function isOther(list: TestFileList | undefined, paths: readonly string[]): boolean {
-  return list !== undefined && list.digest !== digestOfList(paths);
+/** Whether paths differ from those of a list. */
+function isOther(list: TestFileList, paths: readonly string[]): boolean {
+  return list.digest !== digestOfList(paths);
 }

@@ -31,7 +31,14 @@ export function* problemsOfProjects(tables: Tables, seen: Seen): Generator<Probl
     const project = tables.projects.get(id);
     if (project?.name === name) continue;
     // The next build sets its default branch again.
-    const lost: ProjectRecord = { v: 1, name, created_at: Date.now(), default_branch: null, has_test_cases: true };
+    const lost: ProjectRecord = {
+      v: 1,
+      name,
+      created_at: Date.now(),
+      default_branch: null,
+      is_default_branch_set: false,
+      has_test_cases: true,
+    };
     const repair = project ? null : () => tables.projects.put(id, lost);
     yield { table: 'projectNames', key: name, what: `names project ${id}, which has another name or does not exist`, repair };
   }

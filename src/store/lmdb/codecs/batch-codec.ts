@@ -3,7 +3,6 @@ import { type Change, isDelivery } from '../../../engine/ports/queues.js';
 import type { Batch, CasesByFile, EndedLease } from '../../../engine/queue/batch.js';
 import type { KeptDecision } from '../../../engine/queue/decision.js';
 import { MsgpackWriter } from './msgpack-writer.js';
-import { decodeOldBatch, type OldBatchRecord } from './old-batches.js';
 
 /** A batch on disk: an array, because the names of fields would take more space than the values. */
 export type BatchRecord = [
@@ -31,11 +30,11 @@ const IS_DELIVERED = 4;
 const ACKNOWLEDGES = 8;
 
 /** A change on disk: a new or changed batch, the seq of a batch that was taken back, or that of one that was delivered. */
-export type ChangeRecord = BatchRecord | OldBatchRecord | number | [delivered_seq: number];
+export type ChangeRecord = BatchRecord | number | [delivered_seq: number];
 
 /** The changes of all queues in one turn of the event loop, in their order. */
 export type Turn = readonly (readonly [queue: string, change: Change])[];
-export type TurnRecord = [queue: string, change: ChangeRecord][];
+type TurnRecord = [queue: string, change: ChangeRecord][];
 
 const writer = new MsgpackWriter();
 const msgpack = new Unpackr({});
@@ -63,11 +62,7 @@ export function encodeTurn(turn: Turn): EncodedTurn {
 }
 
 export function decodeTurn(payload: Uint8Array): Turn {
-  return toTurn(msgpack.unpack(payload) as TurnRecord);
-}
-
-export function toTurn(record: TurnRecord): Turn {
-  return record.map(([queue, change]) => [queue, decodeChange(change)]);
+  return (msgpack.unpack(payload) as TurnRecord).map(([queue, change]) => [queue, decodeChange(change)]);
 }
 
 /** Encodes changes as a ChangeRecord[]. */
@@ -91,7 +86,6 @@ export function decodeChanges(records: Uint8Array): Change[] {
 
 export function decodeChange(record: ChangeRecord): Change {
   if (typeof record === 'number') return record;
-  if (!Array.isArray(record)) return decodeOldBatch(record);
   return record.length === 1 ? { delivered_seq: record[0] } : decodeBatch(record);
 }
 

@@ -11,7 +11,7 @@ import { PlannedFileWriter } from './planned-files.js';
  * The test files of a queue, slowest first, each as JSON with a comma before it. They are stored in blocks, because a pull reads the
  * files of one batch, which are adjacent. A block is the ends of its files (4 bytes each, little-endian, from the end of this
  * table), then the text. It has 64 files, or a multiple of that in a large queue. Its key is the number of its first file / 64, so the second
- * key tells the size. Below store version 12 all blocks had 64 files.
+ * key tells the size.
  */
 const FILES_PER_KEY = 64;
 const END = 4;

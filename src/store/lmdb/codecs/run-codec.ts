@@ -8,7 +8,7 @@ import { subsetHead } from './subset-codec.js';
  * A recorded run in the journal: RUN, 1 byte | RunRecord in msgpack. The changes of queues (see batch-codec.ts) begin with another byte,
  * because they are an array in msgpack.
  */
-const RUN = 2;
+const RUN = 1;
 
 /** A NewSubset without the digest of its build and the time, which follow from the rest. */
 type RunRecord = [
@@ -27,17 +27,11 @@ const FIELDS = 8;
 const HAS_TEST_CASES = 1;
 const IS_RETRY = 2;
 
-/**
- * The same in store version 10: OLD_RUN, 1 byte | length of the head, 4, little-endian | the head as JSON | the run, see subset-codec.ts
- */
-const OLD_RUN = 1;
-const OLD_HEAD_AT = 5;
-
 const writer = new MsgpackWriter();
 const msgpack = new Unpackr({ useRecords: false });
 
 export function isRun(payload: Uint8Array): boolean {
-  return payload[0] === RUN || payload[0] === OLD_RUN;
+  return payload[0] === RUN;
 }
 
 export function encodeRun({ entry, project, hasTestCases, isRetry, key, bytes }: NewSubset): Buffer {
@@ -56,7 +50,6 @@ export function encodeRun({ entry, project, hasTestCases, isRetry, key, bytes }:
 }
 
 export function decodeRun(payload: Buffer): NewSubset {
-  if (payload[0] === OLD_RUN) return decodeOldRun(payload);
   const [entry, project, flags, commit_hash, branch, node_total, node_index, run] = msgpack.unpack(payload.subarray(1)) as RunRecord;
   const key = { commit_hash, branch, node_total, node_index };
   // A copy, because the run gets its ordinal when it is put.
@@ -64,10 +57,4 @@ export function decodeRun(payload: Buffer): NewSubset {
   const { created_at: at } = subsetHead(bytes);
   const hasTestCases = (flags & HAS_TEST_CASES) !== 0;
   return { entry, project, key, build: buildDigest(project, key), hasTestCases, isRetry: (flags & IS_RETRY) !== 0, at, bytes };
-}
-
-function decodeOldRun(payload: Buffer): NewSubset {
-  const end = OLD_HEAD_AT + payload.readUInt32LE(1);
-  const head = JSON.parse(payload.toString('utf8', OLD_HEAD_AT, end)) as Omit<NewSubset, 'bytes'>;
-  return { ...head, bytes: Buffer.from(payload.subarray(end)) };
 }

@@ -10,8 +10,7 @@ import { PlannedFileWriter } from './planned-files.js';
 /**
  * The test files of each node of a split: a JSON array of PlannedTestFile, in `blobs` under [split id, node_index]. Several adjacent nodes of a
  * large split have one blob, under the first of them: the end of the array of each (4 bytes, little-endian, from the end of this table), then
- * the arrays. The second key tells how many they are. Below store version 12 each node had a blob, and up to version 7 it was the whole
- * answer to the node, {"build_distribution_id":"...","node_index":0,"test_files":[...]}.
+ * the arrays. The second key tells how many they are.
  */
 
 const END = 4;
@@ -63,7 +62,7 @@ export function filesOfNode(parts: BlobParts, split: string, node: number): Buff
   const { owner, keyStep } = storedFilesOf(parts, split);
   const place = node % keyStep;
   const blob = readBlobAgain(parts, owner, node - place);
-  if (!blob || keyStep === 1) return blob ? filesInBlob(blob) : null;
+  if (!blob || keyStep === 1) return blob ?? null;
   const table = tableBytesOf(keyStep);
   const start = place === 0 ? 0 : blob.readUInt32LE(END * (place - 1));
   const end = blob.readUInt32LE(END * place);
@@ -73,10 +72,4 @@ export function filesOfNode(parts: BlobParts, split: string, node: number): Buff
 /** A node alone in its blob needs no table. */
 function tableBytesOf(keyStep: number): number {
   return keyStep === 1 ? 0 : END * keyStep;
-}
-
-/** The JSON array in a blob of one node, of any version. */
-function filesInBlob(blob: Buffer): Buffer {
-  // In an old answer, the text before the array has no bracket.
-  return blob[0] === OPENING_BRACKET ? blob : blob.subarray(blob.indexOf(OPENING_BRACKET!), blob.lastIndexOf('}'));
 }

@@ -6,19 +6,17 @@ import { randomUUID } from 'node:crypto';
  * version (1 byte)
  * 6    created_at
  * 16   id
- * 4    ordinal; not in version 1
- * 6    CI run; not in version 1
+ * 4    ordinal
+ * 6    CI run
  * then for each test file, little-endian:
  * 4    path, the key of its name
  * 8    seconds
  */
-const VERSION = 2;
+const VERSION = 1;
 const ID = 7;
 const ORDINAL = 23;
 const CI_RUN = 27;
 const HEAD = 33;
-/** The length of the head by version; null: an unknown version. */
-const HEADS = [null, ORDINAL, HEAD];
 const ENTRY = 12;
 
 export interface SubsetHead {
@@ -26,7 +24,7 @@ export interface SubsetHead {
   id: string;
   /** In milliseconds since 1970. */
   created_at: number;
-  /** Its number among the runs of its build, from 1; 0: an older Ballast recorded it. */
+  /** Its number among the runs of its build, from 1. */
   ordinal: number;
   /** shortDigest of its ci_build_id; 0: it has none. */
   ciRun: number;
@@ -53,7 +51,8 @@ export function newSubset({ created_at, ciRun }: Omit<SubsetHead, 'id' | 'ordina
 
 /** The test files of a run. A DataView is many times as fast as a Buffer's own methods. */
 export function timesOf(bytes: Buffer): DataView {
-  return new DataView(bytes.buffer, bytes.byteOffset + headOf(bytes), bytes.length - headOf(bytes));
+  assertVersion(bytes);
+  return new DataView(bytes.buffer, bytes.byteOffset + HEAD, bytes.length - HEAD);
 }
 
 export function setTime(times: DataView, file: number, path: number, seconds: number): void {
@@ -91,24 +90,22 @@ export function decodeSubset(bytes: Buffer, from = 0, to = Infinity): CodedSubse
 }
 
 export function subsetHead(bytes: Buffer): SubsetHead {
-  const isOld = headOf(bytes) < HEAD;
-  const [ordinal, ciRun] = isOld ? [0, 0] : [bytes.readUInt32BE(ORDINAL), bytes.readUIntBE(CI_RUN, 6)];
+  assertVersion(bytes);
   const id = bytes.toString('hex', ID, ORDINAL).replace(/^(.{8})(.{4})(.{4})(.{4})/, '$1-$2-$3-$4-');
-  return { id, created_at: bytes.readUIntBE(1, 6), ordinal, ciRun };
+  return { id, created_at: bytes.readUIntBE(1, 6), ordinal: bytes.readUInt32BE(ORDINAL), ciRun: bytes.readUIntBE(CI_RUN, 6) };
 }
 
 /** How many test files a run has. */
 export function subsetCount(bytes: Buffer): number {
-  return (bytes.length - headOf(bytes)) / ENTRY;
+  assertVersion(bytes);
+  return (bytes.length - HEAD) / ENTRY;
 }
 
 /** Whether two runs have the same CI run, test files and times. */
 export function areSameRuns(a: Buffer, b: Buffer): boolean {
-  return subsetHead(a).ciRun === subsetHead(b).ciRun && a.subarray(headOf(a)).equals(b.subarray(headOf(b)));
+  return subsetHead(a).ciRun === subsetHead(b).ciRun && a.subarray(HEAD).equals(b.subarray(HEAD));
 }
 
-function headOf(bytes: Buffer): number {
-  const head = HEADS[bytes[0]!];
-  if (!head) throw new Error(`cannot read a recorded run of version ${bytes[0]}: this Ballast reads versions 1 to ${VERSION}`);
-  return head;
+function assertVersion(bytes: Buffer): void {
+  if (bytes[0] !== VERSION) throw new Error(`cannot read a recorded run of version ${bytes[0]}: this Ballast reads version ${VERSION}`);
 }

@@ -25,11 +25,8 @@ export interface PathTimings {
  * 16  the level: log, variance, drift, residual, little-endian
  * 4   at of the level, in seconds
  * 2   builds of the level, at most 65,535
- *
- * In version 2 (below store version 9) the level ended with 6 bytes for `at`.
  */
-const VERSION = 3;
-const UNCOUNTED_VERSION = 2;
+const VERSION = 1;
 const START = 11;
 const HEAD = 19;
 const TIME = 8;
@@ -79,8 +76,7 @@ export function decodeTimingOn(bytes: Buffer, branch: number, defaultBranch: num
 }
 
 export function headOfTimings(bytes: Buffer): Omit<PathTimings, 'timings'> {
-  if (bytes[0] !== VERSION && bytes[0] !== UNCOUNTED_VERSION)
-    throw new Error(`timings have version ${bytes[0]}, and this Ballast reads ${VERSION}`);
+  if (bytes[0] !== VERSION) throw new Error(`timings have version ${bytes[0]}, and this Ballast reads ${VERSION}`);
   return { project: bytes.readUInt32BE(1), seen_at: bytes.readUIntBE(5, 6) };
 }
 
@@ -112,13 +108,12 @@ function dated(at: number): number {
 }
 
 function readLevel(bytes: Buffer, offset: number): Level {
-  const isCounted = bytes[0] === VERSION;
   return {
     log: bytes.readFloatLE(offset),
     variance: bytes.readFloatLE(offset + 4),
     drift: bytes.readFloatLE(offset + 8),
     residual: bytes.readFloatLE(offset + 12),
-    at: isCounted ? 1000 * bytes.readUInt32BE(offset + 16) : bytes.readUIntBE(offset + 16, 6),
-    builds: isCounted ? bytes.readUInt16BE(offset + 20) : 1,
+    at: 1000 * bytes.readUInt32BE(offset + 16),
+    builds: bytes.readUInt16BE(offset + 20),
   };
 }

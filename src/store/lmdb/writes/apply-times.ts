@@ -5,7 +5,7 @@ import type { Measurement, RunKind } from '../../../planning/estimating/timing.j
 import type { Logger } from '../../../server/log.js';
 import { pathAt, secondsAt, subsetCount, subsetHead, timesOf } from '../codecs/subset-codec.js';
 import type { Parts } from '../parts.js';
-import type { PendingRunsRecord, ProjectRecord, RunKey } from '../records.js';
+import type { ProjectRecord, RunKey } from '../records.js';
 import type { Tables } from '../tables.js';
 
 /** A recorded run whose times are not in the timings yet. */
@@ -60,7 +60,7 @@ export async function applyPendingRuns(
   const { pendingRuns, builds, subsets, timingBuffer } = parts;
   for (const { key: entry, value } of [...pendingRuns.getRange()]) {
     let isApplied = true;
-    for (const runKey of pendingRunsOf(value)) {
+    for (const runKey of value) {
       try {
         const build = builds.get(runKey[0]);
         const bytes = subsets.get(runKey);
@@ -77,13 +77,6 @@ export async function applyPendingRuns(
     if (isApplied) timingBuffer.markApplied(entry);
   }
 }
-
-/** The runs of a record of `pendingRuns`. */
-export function pendingRunsOf(record: PendingRunsRecord): readonly RunKey[] {
-  return isRunKey(record) ? [record] : record;
-}
-
-const isRunKey = (record: PendingRunsRecord): record is RunKey => typeof record[0] === 'number';
 
 export function kindOf([, , run]: RunKey): RunKind {
   return run === 1 ? 'first' : 'retried';

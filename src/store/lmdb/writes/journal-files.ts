@@ -225,15 +225,14 @@ export interface FoundRecord extends JournalRecord {
  *
  * @param journal the id of the journal; the files may have records of another one, which are ignored
  * @param released returns the number up to which records are needed no longer, as it is on disk now
- * @param hasHeads false: nothing shows that the files have heads
  */
-export function readJournal(folder: string, journal: number, released: () => number, hasHeads = true): FoundRecord[] {
+export function readJournal(folder: string, journal: number, released: () => number): FoundRecord[] {
   let missing = 0;
   for (let attempt = 0; attempt < READ_ATTEMPTS; attempt++) {
     const files = JOURNAL_FILES.map(name => readFile(join(folder, name)));
     const contents = files.map(file => file ?? Buffer.alloc(0));
     const lost = JOURNAL_FILES.filter((_, i) => !hasHead(contents[i]!, journal));
-    if (hasHeads && lost.length > 0 && files.some(file => file !== null))
+    if (lost.length > 0 && files.some(file => file !== null))
       throw damaged(folder, `${lost.join(' and ')} is missing or is not the file that was written`);
     // After the files: a record that was overwritten before it was read is released.
     const after = released();

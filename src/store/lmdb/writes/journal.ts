@@ -1,17 +1,21 @@
+import { randomInt } from 'node:crypto';
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import { apiErrors } from '../../../api-error.js';
 import type { Change } from '../../../engine/ports/queues.js';
 import { limits } from '../../../limits.js';
 import { memoryBounds } from '../../../memory-bounds.js';
-import { decodeChanges, decodeTurn, type EncodedTurn, encodeTurn, joinChanges, type Turn, toTurn } from '../codecs/batch-codec.js';
+import { decodeChanges, decodeTurn, type EncodedTurn, encodeTurn, joinChanges, type Turn } from '../codecs/batch-codec.js';
 import { decodeRun, encodeRun, isRun } from '../codecs/run-codec.js';
-import { STORE_VERSION, type Tables } from '../tables.js';
+import type { Tables } from '../tables.js';
 import { CoalescedTask } from './coalesced-task.js';
 import type { Committing } from './commit.js';
 import { type FoundRecord, type JournalFiles, readJournal } from './journal-files.js';
 import type { JournaledRuns } from './journaled-runs.js';
 import { putChanges } from './put-changes.js';
 import { type NewSubset, putSubsets } from './put-subsets.js';
+
+/** The id of a new journal, see journal-record.ts. 0 is none. */
+const newJournalId = () => 1 + randomInt(2 ** 48 - 1);
 
 /** What a turn of the event loop adds. */
 interface OpenTurn {
@@ -44,7 +48,7 @@ export class Journal {
   readonly #checkpoints = new CoalescedTask(() => this.#checkpoint());
 
   constructor(
-    readonly store: Pick<Tables, 'meta' | 'journalTurns' | 'batches'> & Omit<Committing, 'runs'>,
+    readonly store: Pick<Tables, 'meta' | 'batches'> & Omit<Committing, 'runs'>,
     readonly files: JournalFiles,
     readonly runs: JournaledRuns,
   ) {}
@@ -98,17 +102,12 @@ export class Journal {
   recover(): void {
     const { meta } = this.store;
     const records = this.#read();
-    this.files.open(meta.get('journal')!, this.#last, records);
-    if (!meta.get('journalHeads')) meta.putSync('journalHeads', 1);
+    const journal = meta.get('journal') ?? newJournalId();
+    this.files.open(journal, this.#last, records);
+    // Noted after the files have their heads: from then on a missing file is damage.
+    if (meta.get('journal') !== journal) meta.putSync('journal', journal);
     for (const run of this.#runsRead) this.runs.add(run);
     if (this.turns > 0) this.#checkpoints.runWithin(limits.checkpointMilliseconds);
-  }
-
-  /** Moves the changes in files of an older layout to the tables. */
-  async moveOld(): Promise<void> {
-    this.#read();
-    for (const run of this.#runsRead) this.runs.add(run);
-    await this.checkpoint();
   }
 
   /** Reads the changes that no checkpoint has written, and leaves them in place. A server may be writing the journal. */
@@ -117,19 +116,18 @@ export class Journal {
   }
 
   #read(): FoundRecord[] {
-    const { root, meta, journalTurns } = this.store;
+    const { root, meta } = this.store;
     const checkpointed = () => {
       root.resetReadTxn();
       return meta.get('checkpoint') ?? 0;
     };
-    const records = readJournal(this.files.folder, meta.get('journal') ?? 0, checkpointed, meta.get('journalHeads') === 1);
+    const journal = meta.get('journal');
+    const records = journal === undefined ? [] : readJournal(this.files.folder, journal, checkpointed);
     this.#checkpointed = meta.get('checkpoint') ?? 0;
     this.#pending.clear();
     this.#last = this.#checkpointed;
     const runs: NewSubset[] = [];
     const keep = (number: number, turn: Turn) => this.#keep(number, encodeTurn(turn).changes);
-    // Store version 9 and below had no files.
-    for (const { key, value } of journalTurns.getRange({ start: this.#checkpointed + 1 })) keep(key, toTurn(value));
     for (const { number, payloads } of records) {
       for (const payload of payloads) {
         if (isRun(payload)) runs.push(decodeRun(payload));
@@ -153,10 +151,7 @@ export class Journal {
     const pending = [...this.#pending].filter(([queue]) => queues.doesExist(queue));
     await putChanges(batches, this.#last, new Map(pending));
     await meta.put('checkpoint', Math.max(this.#last, meta.get('checkpoint') ?? 0));
-    // A server of an older version may have made the store, and the changes are encoded for this one.
-    await meta.put('version', STORE_VERSION);
     await meta.remove('journal');
-    await meta.remove('journalHeads');
   }
 
   #begin(): OpenTurn {

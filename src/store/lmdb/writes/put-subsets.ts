@@ -6,7 +6,7 @@ import type { Millis } from '../../../engine/ports/store.js';
 import { type LastRun, outcomeOf } from '../../../engine/recordings.js';
 import { limits } from '../../../limits.js';
 import { type BuildCounts, buildCount, indexBuild } from '../build-index.js';
-import { runsOfNode, runsRecorded } from '../builds.js';
+import { runsOfNode } from '../builds.js';
 import { areSameRuns, setOrdinal, subsetCount, subsetHead } from '../codecs/subset-codec.js';
 import type { BuildCountRecord, BuildRecord, RunKey } from '../records.js';
 import type { Tables } from '../tables.js';
@@ -72,9 +72,8 @@ class Group {
 
     const build = existing ?? this.#create(project, key, digest, at);
     const { number, record } = build;
-    if (record.v === 1) this.#letExpire(build, at);
     record.updated_at = Math.max(at, record.updated_at);
-    record.recorded = runsRecorded(record) + 1;
+    record.recorded += 1;
     setOrdinal(bytes, record.recorded);
     record.subsets += 1;
     record.test_files += subsetCount(bytes);
@@ -95,12 +94,6 @@ class Group {
     if (this.#last) void meta.put('nextBuild', this.#last.number + 1);
   }
 
-  /** Adds the entry of a build to `expiry`, before its first run, or the first one since store version 11. */
-  #letExpire({ number, record }: KnownBuild, at: Millis): void {
-    void this.tables.expiry.put([at, 'build', number], true);
-    record.v = 2;
-  }
-
   #find(digest: string): KnownBuild | null {
     const known = this.#builds.get(digest);
     if (known) return known;
@@ -119,6 +112,7 @@ class Group {
     const id = before?.created_at === at ? uuidBelow(before.id) : randomUUID();
     void tables.buildNumbers.put(digest, number);
     void tables.buildNumbers.put(id, number);
+    void tables.expiry.put([at, 'build', number], true);
     const places = indexBuild(
       { buildIndex: tables.buildIndex, buildCounts: this.#buildCounts },
       project,

@@ -61,10 +61,6 @@ describe('the reason for a batch', () => {
   ] as const)('of a repeat (%s) needs no decision', (replay, text) => {
     expect(reason({ replay, decision: null })).toBe(text);
   });
-
-  it('is unknown when an older Ballast handed it out', () => {
-    expect(reason({ decision: null })).toBe('An older Ballast handed out this batch and did not keep why.');
-  });
 });
 
 describe('the reason for a part of a split', () => {
@@ -82,10 +78,6 @@ describe('the reason for a part of a split', () => {
     expect(partReason({ ...part, files: 0, weight: 0 })).toContain('Node 1 got no files; the mean');
     expect(partReason({ ...part, node_index: 0, nodeTotal: 1 })).toBe('Node 0 is the only node, so it got all files.');
     expect(partReason({ ...part, isReused: true })).toMatch(/made for an earlier CI run of this build, and later ones get the same\.$/);
-  });
-
-  it('tells no numbers that an older Ballast did not keep', () => {
-    expect(partReason({ ...part, weight: NaN, mean: NaN })).not.toMatch(/NaN|\d m/);
   });
 });
 

@@ -1,7 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { findSubject } from '../../../../src/engine/insight/subject.js';
 import { type Why, type WhyFilter, why } from '../../../../src/engine/insight/why/why.js';
-import { whenSaved } from '../../../../src/engine/soon.js';
 import { limits } from '../../../../src/limits.js';
 import { NOW } from '../../../store/contract/fixtures.js';
 import { TestBuild } from '../ci-run.js';
@@ -83,28 +82,6 @@ describe('why nodes of a queue got their files', () => {
     await build.pull(0, 60, { run: 'copy', isFirstRequest: true, wantsLastSplit: true }, '2');
     const { handOuts } = await whyOf(build, 61);
     expect(handOuts).toMatchObject([{ decision: null, reason: expect.stringContaining('in the CI run that this one repeats') as string }]);
-  });
-
-  it('is unknown of a batch and a queue of an older Ballast', async () => {
-    const build = await TestBuild.begin({ nodes: 2 });
-    const key = await build.createQueue(suite(4));
-    const { store } = build;
-    await whenSaved(
-      store.queues.update(
-        key,
-        () => null,
-        ({ queue }) => {
-          const request = { node_index: 0, run: 'run', batch_uuid: null, isRetry: false, isFirstRequest: true, wantsLastSplit: false };
-          const { batch } = queue.pull({ ...request, recordedSubset: null, hasLeft: () => false }, NOW)!;
-          return { value: null, changes: [{ ...batch, decision: null }] };
-        },
-        NOW,
-      ),
-    );
-    const old = new TestBuild({ ...store, queues: { ...store.queues, basis: () => null } }, build.project, build.build);
-    const { handOuts } = await whyOf(old, 1);
-    expect(handOuts).toMatchObject([{ decision: null, reason: 'An older Ballast handed out this batch and did not keep why.' }]);
-    expect(handOuts[0]!.files[0]).toMatchObject({ estimate: 10, source: null, count: null, spread: null });
   });
 
   it('lists a bounded number of files', async () => {
