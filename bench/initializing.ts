@@ -35,7 +35,7 @@ export async function initializing({ times, sizes = SIZES }: InitializingOptions
   }
   const legend =
     `Time from sending the body to receiving the answer: ${times} requests after ${WARM_UP} for warm-up, in sequence on an idle server, each for a new build. ` +
-    'The client, a process of its own, has prepared the body. timings: whether the paths were recorded before, in two builds. ' +
+    'The client, a process of its own, has prepared the body. timings: whether the paths were recorded before, in two builds; if so, a node of another build records 20 of them 150 ms before each request, as in CI. ' +
     'list: the same as in the request before, with ten paths that no request had, or with such paths only. ' +
     'JSON.parse: median for the same body, in the client. ratio: median ms, and max ms, over JSON.parse ms. server CPU: all threads, per request.';
   return [{ title: 'Initialising', head, rows, legend }];
@@ -52,7 +52,7 @@ async function measureSize([files, nodes]: readonly [number, number], times: num
       for (const what of ['queue', 'split'] as const) {
         // A list of new paths has no known timings.
         for (const list of isKnown ? (['changed', 'same'] as const) : (['new', 'changed', 'same'] as const)) {
-          const row = await measureKind({ client, server, what, files, nodes, list, from, times });
+          const row = await measureKind({ client, server, what, files, nodes, list, from, times, isKnown });
           rows.push([`${what}: ${files} files, ${nodes} nodes`, isKnown ? 'known' : 'none', list, ...row]);
           from += times + WARM_UP;
         }
@@ -73,10 +73,12 @@ interface Kind {
   list: ListKind;
   from: number;
   times: number;
+  /** The times of the files are known, and nodes of other builds record some of them between two requests. */
+  isKnown: boolean;
 }
 
-async function measureKind({ client, server, times, from, ...kind }: Kind): Promise<string[]> {
-  const question = { verb: 'initialize', url: server.url, ...kind } as const;
+async function measureKind({ client, server, times, from, isKnown, ...kind }: Kind): Promise<string[]> {
+  const question = { verb: 'initialize', url: server.url, ...kind, records: isKnown } as const;
   await client.ask({ ...question, from, times: WARM_UP });
   const before = readCpu(server.pid);
   const milliseconds = await client.ask({ ...question, from: from + WARM_UP, times });

@@ -33,6 +33,17 @@ export function recordingTemplates(count: number, filesEach: number): Template[]
   });
 }
 
+/** What a node of another build records while a build begins. */
+const FILES_OF_A_NODE = 20;
+
+/** Records some of the files in a build of its own. */
+export async function recordSome(connections: Connections, count: number, round: number): Promise<void> {
+  const first = (FILES_OF_A_NODE * round) % (count - FILES_OF_A_NODE);
+  const test_files = Array.from({ length: FILES_OF_A_NODE }, (_, i) => ({ path: longTestPath(first + i), time_execution: 1 + (i % 7) }));
+  const body = new Template({ ...nodeFields('record some', ROUND, 0, 1), commit_hash: commitHash(ROUND), test_files }).body(round);
+  expectAnswer(await connections.post(RECORDING, body), 201);
+}
+
 /** As in a project after its first builds. After a single one, the estimates have all digits of the recorded times. */
 const BUILDS_RECORDED = 2;
 
