@@ -32,31 +32,3 @@ export function shareBytes(...pieces: readonly Uint8Array[]): Buffer {
   }
   return copy;
 }
-
-/** Bytes of the first native comparison, and of the largest. Each is twice the last: the more were the same, the more are likely to be. */
-const FIRST_COMPARED = 256;
-const MOST_COMPARED = 65_536;
-/** So few bytes are compared faster by a loop. */
-const LOOP = 64;
-
-/** How many bytes of one text, from a place on, are the same as those of another one from a place on. */
-export function commonBytes(one: Buffer, oneFrom: number, other: Buffer, otherFrom: number): number {
-  const most = Math.min(one.length - oneFrom, other.length - otherFrom);
-  const areSame = (from: number, to: number) => one.compare(other, otherFrom + from, otherFrom + to, oneFrom + from, oneFrom + to) === 0;
-  let same = 0;
-  let size = Math.min(FIRST_COMPARED, most);
-  while (same < most && areSame(same, same + size)) {
-    same += size;
-    size = Math.min(2 * size, MOST_COMPARED, most - same);
-  }
-  // The first difference is within this size.
-  while (size > LOOP) {
-    const half = size >> 1;
-    if (areSame(same, same + half)) {
-      same += half;
-      size -= half;
-    } else size = half;
-  }
-  while (same < most && one[oneFrom + same] === other[otherFrom + same]) same += 1;
-  return same;
-}

@@ -161,11 +161,11 @@ export const limits = {
   /** Body of a request of the dashboard; beyond it 413. */
   dashboardBodyBytes: 65_536,
 
-  /** Cached: characters of texts with digests of each kind, hashes of valid tokens, CI builds that use a split, and where the files of plans are. */
+  /** Cached: characters of texts with digests of each kind, hashes of valid tokens, CI builds that use a split, and steps of the blobs of plans. */
   knownDigestCharacters: 2_000_000,
   foundTokens: 1000,
   cachedSplitUsers: 2000,
-  cachedStoredFiles: 20_000,
+  cachedBlobSteps: 20_000,
   /** Memory, in each thread, for each of decoded tokens and decoded splits. */
   decodedRecordBytes: 4_194_304,
   /** Interval at which the last use of a split, queue or token is stored: a small part of the shortest retention, a day. */

@@ -77,7 +77,7 @@ async function prepareKnown<K extends keyof Posts>(
   const project = token === null ? await authenticate(store.access, tokenInBody(known.sent), tokenHeader, now()) : owner;
   if (project !== owner) return null;
   const sent = withList(known.sent, name, new PathList(list.columns));
-  const prepared = await posts[job](store, sent, project, { pullCost, isWorker: false, kept: workers.plans });
+  const prepared = await posts[job](store, sent, project, { pullCost, isWorker: false });
   if (prepared) return { project, prepared } as Prepared<K>;
   return { kind: 'post', job, body: [new Uint8Array(rest)], project, list: { name, placeholder, columns: list.columns } };
 }

@@ -18,7 +18,7 @@ export function listedPaths(listed: Listed): PathList {
   return list;
 }
 
-export function pathsOf(listed: Listed): string[] {
+function pathsOf(listed: Listed): string[] {
   return listed.map(file => (typeof file === 'string' ? file : file.path));
 }
 

@@ -9,12 +9,10 @@ import type { PathList } from '../planning/paths/path-list.js';
 import type { BuildKey } from './build-key.js';
 import type { QueueKey, SplitKey } from './keys.js';
 import { describeDifference, listDifference } from './list-difference.js';
-import { type BaseList, type ListTimes, timesOfList } from './list-times.js';
 import type { People } from './people.js';
 import type { NewQueue } from './ports/queues.js';
 import type { NewSplit, Split } from './ports/splits.js';
 import type { Store } from './ports/store.js';
-import type { Soon } from './soon.js';
 import type { PlannedTestFile } from './test-file.js';
 import type { SentList, TestFileList } from './test-file-list.js';
 
@@ -34,39 +32,11 @@ export interface Suite {
 
 export const NOTHING_PLANNED: Planned<never> = { plan: null, sent: null };
 
-/** What is created of a plan. */
-export interface NewPlan {
-  split: NewSplit;
-  queue: NewQueue;
-}
-
-/** A plan for whoever asks for it. */
-export type KeptPlan<Kind extends keyof NewPlan> = Omit<NewPlan[Kind], 'people'>;
-
-/** Plans of large suites that were made before. */
-export interface KeptPlans {
-  /** Returns the plan that would be made now; null: it is not kept. */
-  find<Kind extends keyof NewPlan>(kind: Kind, key: SplitKey | QueueKey, list: TestFileList): Soon<KeptPlan<Kind> | null>;
-}
-
 export interface PlanOptions {
   /** This is a worker thread, where large suites delay no other request. */
   isWorker: boolean;
   /** The time that a node loses between two batches of a queue, as a weight. */
   pullCost: number;
-  /** Missing: none are kept in this thread. */
-  kept?: KeptPlans;
-  /** What is known of a list that was sent before; missing: nothing. */
-  known?: KnownBase;
-}
-
-/** The list that most lists of its project resemble, and the version of the project's times. */
-export interface KnownBase {
-  base: BaseList | null;
-  /** Null: it is unknown. */
-  version: string | null;
-  /** What was looked up for the planned list. */
-  times: ListTimes | null;
 }
 
 /** Plans a split. Null: only a worker thread should do that. */
@@ -76,12 +46,10 @@ export async function planSplit(
   { paths, people }: Suite,
   options: PlanOptions,
 ): Promise<Planned<NewSplit> | null> {
-  const { isWorker, kept } = options;
+  const { isWorker } = options;
   const split = await store.splits.find(key);
   if (split) return compareLists('split', split.list, paths, isWorker, () => pathsOfSplit(store, split));
   const list = listOf(paths);
-  const same = await kept?.find('split', key, list);
-  if (same) return { plan: { ...same, people }, sent: { ...list, difference: null } };
   const files = await estimates(store, key, paths, SPLIT_PERCENTILE, options);
   if (!files) return null;
   const { node_total } = key.build;
@@ -107,12 +75,10 @@ export async function planQueue(
   repeatsNewest: boolean,
   options: PlanOptions,
 ): Promise<Planned<NewQueue> | null> {
-  const { isWorker, pullCost, kept } = options;
+  const { isWorker, pullCost } = options;
   const queue = (await store.queues.find(key)) ?? (repeatsNewest ? await store.queues.newest(key.project, key.build) : null);
   if (queue) return compareLists('queue', queue.list, paths, isWorker, () => pathsOfQueue(store, queue.id));
   const list = listOf(paths);
-  const same = await kept?.find('queue', key, list);
-  if (same) return { plan: { ...same, people }, sent: { ...list, difference: null } };
   const files = await estimates(store, key, paths, QUEUE_PERCENTILE, options);
   if (!files) return null;
   const { weights, seconds } = files;
@@ -136,27 +102,26 @@ async function estimates(
   { project, build }: { project: number; build: BuildKey },
   list: PathList,
   percentile: number,
-  { isWorker, known }: PlanOptions,
+  { isWorker }: PlanOptions,
 ): Promise<Estimates | null> {
   if (!isWorker && list.length >= limits.pooledTestFiles) return null;
   const { branch } = build;
   const mostCases = isWorker ? limits.testCasesPerRequest : limits.testCasesOnMainThread;
-  const times = await timesOfList(timings, { project, branch, list, mostCases }, known?.base ?? null, known?.version ?? null);
-  if (known && known.version !== null && times.isComplete) known.times = { ...times, version: known.version, branch };
+  const times = await timings.estimates(project, branch, list, mostCases);
   return times.isComplete || isWorker ? estimate(list, times, percentile) : null;
 }
 
 /** Compares the list of a node with that of the existing split or queue. */
 async function compareLists(
   plan: 'split' | 'queue',
-  list: TestFileList | undefined,
+  list: TestFileList,
   paths: PathList,
   isWorker: boolean,
   planned: () => Promise<string[]>,
 ): Promise<Planned<never> | null> {
   const sent = listOf(paths);
-  if (list?.digest === sent.digest) return { plan: null, sent: { ...sent, difference: null } };
-  if (!isWorker && (list?.test_files ?? Infinity) >= limits.pooledTestFiles) return null;
+  if (list.digest === sent.digest) return { plan: null, sent: { ...sent, difference: null } };
+  if (!isWorker && list.test_files >= limits.pooledTestFiles) return null;
   const difference = listDifference(await planned(), paths.strings());
   const isSame = difference.onlyPlanned.length + difference.onlyListed.length === 0;
   return { plan: null, sent: { ...sent, difference: isSame ? null : describeDifference(plan, difference) } };

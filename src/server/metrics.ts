@@ -13,8 +13,6 @@ export interface MetricSources {
   jobs(): { waiting: number; running: number; threads: number };
   /** Lists of large suites that are kept, their bytes, and how often one was sent again. */
   lists(): { lists: number; bytes: number; hits: number };
-  /** The same of their plans. */
-  plans(): { plans: number; bytes: number; hits: number };
   queues(): { inMemory: number; open: number; bytes: number; testFilesLeft: number };
   store(): { bytes: number; diskFreeBytes: number; journalTurns: number; records: Readonly<Record<string, number>> };
   /** End (in milliseconds since 1970, null before the first) and duration of the last sweep, and all deleted records, by kind. */
@@ -136,13 +134,6 @@ export class Metrics {
       'ballast_known_list_hits_total',
       'Lists of large suites that were sent again while they were kept.',
       () => sources.lists().hits,
-    );
-    this.#gauge('ballast_kept_plans', 'Plans of large suites that are kept in memory.', () => sources.plans().plans);
-    this.#gauge('ballast_kept_plans_bytes', 'Size of the plans that are kept in memory.', () => sources.plans().bytes);
-    this.#counter(
-      'ballast_kept_plan_hits_total',
-      'Plans of large suites that were used again while they were kept.',
-      () => sources.plans().hits,
     );
     this.#gauge('ballast_queues_in_memory', 'Queues in memory.', () => queues().inMemory);
     this.#gauge('ballast_queues_in_memory_bytes', 'Estimated size of the queues in memory.', () => queues().bytes);

@@ -163,7 +163,6 @@ export async function openService(
       reservedBytes: () => memory.reservedBytes,
       jobs: () => workers.load,
       lists: () => workers.lists.load,
-      plans: () => workers.plans.load,
       fullProjects: () => dailyBytes.fullProjects,
       queues: () => store.queues.load(),
       store: () => store.maintenance.load(),

@@ -3,11 +3,8 @@ import { LRUCache } from 'lru-cache';
 import { findListStart, type ListName, parseRest, restOfBody } from '../api/messages/body-list.js';
 import type { RawParameters } from '../api/messages/coerce.js';
 import { countContainers } from '../api/messages/decode.js';
-import type { ListTimes } from '../engine/list-times.js';
-import type { TestFileList } from '../engine/test-file-list.js';
 import { limits } from '../limits.js';
 import { memoryBounds } from '../memory-bounds.js';
-import { BASIS_BYTES } from '../planning/estimating/basis.js';
 import type { PathColumns } from '../planning/paths/path-list.js';
 
 /** A valid list of test files that a client of a project has sent, in memory that threads share. */
@@ -15,13 +12,9 @@ export interface KnownList {
   name: ListName;
   /** The JSON array as it was sent, a part of its body. */
   text: Uint8Array;
-  /** Where its pieces begin and end, see list-pieces.ts. */
-  cuts: Uint32Array;
   /** At least as many as it has objects and arrays. */
   containers: number;
   columns: PathColumns;
-  /** What was known of its paths when it was planned last; null: it was not planned, or the version of the times was unknown. */
-  times: ListTimes | null;
 }
 
 /** A body whose list is known. */
@@ -34,7 +27,6 @@ export interface KnownBody {
   sent: RawParameters;
 }
 
-const BYTES_OF_TIMES = BASIS_BYTES + Float64Array.BYTES_PER_ELEMENT;
 /** No client can know it. */
 const PLACEHOLDER = randomUUID();
 
@@ -87,27 +79,14 @@ export class KnownLists {
     if (![...this.#lists.values()].some(isKnown)) this.#lists.set(++this.#added, { project, list });
   }
 
-  /** The list that a project sent last; undefined: none is known. */
-  newest(project: number, name: ListName): KnownList | undefined {
-    for (const { project: owner, list } of this.#lists.values()) if (owner === project && list.name === name) return list;
-    return undefined;
-  }
-
-  /** Keeps what is known of the paths of a list. */
-  noteTimes(project: number, { digest }: TestFileList, times: ListTimes): void {
-    for (const { project: owner, list } of this.#lists.values())
-      if (owner === project && list.columns.digest === digest) list.times = times;
-  }
-
   /** The number of lists, their bytes, and how many bodies had one that was known. */
   get load(): { lists: number; bytes: number; hits: number } {
     return { lists: this.#lists.size, bytes: this.#lists.calculatedSize, hits: this.#hits };
   }
 }
 
-/** The times are counted before they are known. */
-function bytesOf({ text, cuts, columns: { heads, ends, numbers } }: KnownList): number {
-  return text.buffer.byteLength + cuts.byteLength + heads.length + ends.byteLength + numbers.byteLength + BYTES_OF_TIMES * ends.length;
+function bytesOf({ text, columns: { heads, ends, numbers } }: KnownList): number {
+  return text.buffer.byteLength + heads.length + ends.byteLength + numbers.byteLength;
 }
 
 /** Whether a body has a text at some place. */

@@ -4,13 +4,11 @@ import { findListEnd, findListStart, type ListName, parseRest, restOfBody } from
 import type { RawParameters } from '../api/messages/coerce.js';
 import { countContainers, decodeBody, parseArray } from '../api/messages/decode.js';
 import { asBuffer, shareBytes } from '../bytes.js';
-import { type Listed, listMadeFor, pathsOf, standInFor } from '../engine/listed-paths.js';
+import { listMadeFor, standInFor } from '../engine/listed-paths.js';
 import { limits } from '../limits.js';
 import { PathList } from '../planning/paths/path-list.js';
-import { changedList } from './changed-list.js';
 import type { Posts } from './jobs.js';
 import type { KnownList } from './known-lists.js';
-import { piecesOf, shareCuts } from './list-pieces.js';
 import type { PostTask } from './task.js';
 
 /** The parameter of each message that lists all test files; null: its list is another one each time. */
@@ -33,9 +31,9 @@ export interface DecodedBody {
 }
 
 /** Decodes the body of a task. Throws what `decodeBody` throws. */
-export function decodeTask({ job, body, list, base }: PostTask): DecodedBody {
+export function decodeTask({ job, body, list }: PostTask): DecodedBody {
   const listName = LIST_NAMES[job];
-  if (!list && listName) return decodeListed(shareBytes(...body), listName, base);
+  if (!list && listName) return decodeListed(shareBytes(...body), listName);
   const bytes = body.length === 1 ? asBuffer(body[0]!) : Buffer.concat(body);
   if (!list) return { sent: decodeBody(bytes), listToKnow: () => null };
   const { name, placeholder, columns } = list;
@@ -48,12 +46,8 @@ export function withList(sent: RawParameters, name: ListName, list: PathList): R
 }
 
 /** @param body in memory that threads share: its list may be kept there */
-function decodeListed(body: Buffer, name: ListName, base: KnownList | undefined): DecodedBody {
+function decodeListed(body: Buffer, name: ListName): DecodedBody {
   const cut = cutList(body, name);
-  const known = cut && base && changedList(base, cut.text);
-  if (known && isWithin(known.containers, cut.restBytes)) {
-    return { sent: withList(cut.rest, known.name, new PathList(known.columns)), listToKnow: () => known };
-  }
   const listed = cut && parseListed(cut);
   if (!listed) return { sent: decodeBody(body), listToKnow: () => null };
   const { text, rest } = cut;
@@ -61,8 +55,7 @@ function decodeListed(body: Buffer, name: ListName, base: KnownList | undefined)
   const listToKnow = () => {
     const list = listMadeFor(entries);
     if (!list || (list.length < limits.pooledTestFiles && body.length < limits.pooledBodyBytes)) return null;
-    const cuts = shareCuts(piecesOf(text, name, pathsOf(entries as Listed)));
-    return { name, text, cuts, containers, columns: list.columns, times: null };
+    return { name, text, containers, columns: list.columns };
   };
   return { sent: { ...rest, [name]: entries }, listToKnow };
 }

@@ -1,7 +1,5 @@
-import { setImmediate as nextTurn } from 'node:timers/promises';
 import { ApiError, apiErrors } from '../api-error.js';
 import type { CompletenessSubject } from '../engine/completeness/assigned.js';
-import type { ListTimes } from '../engine/list-times.js';
 import type { Build } from '../engine/ports/builds.js';
 import type { Millis, Store } from '../engine/ports/store.js';
 import type { Summary } from '../engine/ports/summaries.js';
@@ -11,10 +9,8 @@ import { type Asker, assertRoom, lineOf } from './asker.js';
 import { BuildPieces } from './build-pieces.js';
 import { FairSemaphore } from './fair-semaphore.js';
 import type { InsightQuestion, insightReads } from './insight-reads.js';
-import { type Posts, type PreparedQueue, type PreparedSplit, type Reads, reads } from './jobs.js';
-import { PlanCache } from './kept-plans.js';
+import { type Posts, type Reads, reads } from './jobs.js';
 import { KnownLists } from './known-lists.js';
-import { listNameOf } from './listed-body.js';
 import type { CompletenessJson, Json } from './reads.js';
 import { isSmallBuild, isSmallSubject } from './small-reads.js';
 import type { Lane, PostTask, Prepared, ReadTask, TaskAnswer } from './task.js';
@@ -55,8 +51,6 @@ export class WorkerPool {
   readonly #insights = new FairSemaphore(1);
   /** The lists of test files that were sent before. */
   readonly lists = new KnownLists();
-  /** The plans that were made before. */
-  readonly plans: PlanCache;
 
   /** @param atOnce how many tasks for nodes the runner gets at a time: one more than its threads, so that no thread waits for the main thread */
   constructor(
@@ -66,7 +60,6 @@ export class WorkerPool {
     readonly ran: Ran = () => {},
   ) {
     this.#turns = { nodes: new FairSemaphore(atOnce), people: new FairSemaphore(2) };
-    this.plans = new PlanCache(store.timings);
   }
 
   /**
@@ -80,36 +73,20 @@ export class WorkerPool {
     hasLeft: () => boolean,
     sooner: () => Soon<Prepared<K> | PostTask<K> | null> = () => null,
   ): Promise<Prepared<K>> {
-    // Read before times are written: later ones may be missing in the plan.
-    const version = owner === null ? null : await this.store.timings.version(owner);
     // Worker threads read only written times. Times that cannot be written now count later.
-    const isWritten =
-      task.job === 'prepareSubset' ||
-      (await this.store.maintenance.publishTimings().then(
-        () => true,
-        () => false,
-      ));
-    const known = version !== null && isWritten ? version : undefined;
+    if (task.job !== 'prepareSubset') await this.store.maintenance.publishTimings().catch(() => {});
     const begin = async () => {
       const found = await sooner();
-      if (found && 'prepared' in found) {
-        // The creations of kept plans begin in different turns of the event loop.
-        await nextTurn();
-        return { value: found };
-      }
+      if (found && 'prepared' in found) return { value: found };
       const due = found ?? task;
-      const name = listNameOf(task.job);
-      // An owner that is only guessed must not lend its numbers of paths to another project.
-      const base = due.project === null || name === null ? undefined : this.lists.newest(due.project, name);
       return this.runner.run(
-        { ...due, base, version: due.project === null ? undefined : known },
+        due,
         due.body.map(({ buffer }) => buffer as ArrayBuffer),
         'nodes',
       );
     };
-    const { list, times, ...prepared } = (await this.#run(owner, task.job, begin, { hasLeft })) as Prepared<K>;
+    const { list, ...prepared } = (await this.#run(owner, task.job, begin, { hasLeft })) as Prepared<K>;
     if (list) this.lists.add(prepared.project, list);
-    if (known !== undefined && prepared.project === owner) this.#keepPlan(owner, prepared.prepared, known, times);
     return prepared;
   }
 
@@ -183,14 +160,6 @@ export class WorkerPool {
 
   close(): Promise<void> {
     return this.runner.close();
-  }
-
-  #keepPlan(project: number, prepared: object, version: string, times: ListTimes | undefined): void {
-    const { planned, request } = prepared as Partial<PreparedSplit | PreparedQueue>;
-    if (!planned?.plan || !request) return;
-    if (times) this.lists.noteTimes(project, planned.plan.list, times);
-    if ('weights' in planned.plan) this.plans.keep('queue', request.key, planned.plan, version);
-    else this.plans.keep('split', request.key, planned.plan, version);
   }
 
   /** Reads an insight when it is the asker's turn. Throws the error of `assertRoom` when too many of the project wait. */

@@ -1,6 +1,5 @@
 import type { ListName } from '../api/messages/body-list.js';
 import type { ApiError, ValidationErrors } from '../api-error.js';
-import type { ListTimes } from '../engine/list-times.js';
 import type { PathColumns } from '../planning/paths/path-list.js';
 import type { Posts, Reads } from './jobs.js';
 import type { KnownList } from './known-lists.js';
@@ -16,10 +15,6 @@ export interface PostTask<K extends keyof Posts = keyof Posts> {
   project: number | null;
   /** The list that the placeholder stands for in the body; missing: the body has its list. */
   list?: { name: ListName; placeholder: string; columns: PathColumns };
-  /** The list that the project sent last; missing: none is known. */
-  base?: KnownList | undefined;
-  /** The version of the project's times; missing: it is unknown, or not all of them are written. */
-  version?: string | undefined;
 }
 
 export interface ReadTask<K extends keyof Reads = keyof Reads> {
@@ -41,8 +36,6 @@ export interface Prepared<K extends keyof Posts> {
   prepared: NonNullable<Awaited<ReturnType<Posts[K]>>>;
   /** The list of the body, to be known from now on; missing: it is known, or too small to be. */
   list?: KnownList;
-  /** What is known of the paths of the list. */
-  times?: ListTimes;
 }
 
 /** The settings that tasks need. */

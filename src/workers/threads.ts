@@ -13,7 +13,7 @@ export interface TaskRunner {
 }
 
 /** After these, V8 has compiled the code: more make it no faster. */
-const WARM_UP_ROUNDS = 6;
+const WARM_UP_ROUNDS = 12;
 
 /**
  * Starts worker threads: some for nodes, and one for people, which is there only while it is used. What people read may take seconds, and a

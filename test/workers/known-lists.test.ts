@@ -8,7 +8,6 @@ import { limits } from '../../src/limits.js';
 import { memoryBounds } from '../../src/memory-bounds.js';
 import { PathList, pathList } from '../../src/planning/paths/path-list.js';
 import { type KnownList, KnownLists } from '../../src/workers/known-lists.js';
-import { cutPieces } from '../../src/workers/list-pieces.js';
 import { decodeTask, withList } from '../../src/workers/listed-body.js';
 
 const seed = 20_260_124;
@@ -20,10 +19,8 @@ const knownList = (listed: readonly { path: string }[], text = JSON.stringify(li
   return {
     name: 'test_files',
     text: bytes,
-    cuts: Uint32Array.from(cutPieces(bytes)),
     containers: text.length,
     columns: pathList(listed.map(({ path }) => path)).columns,
-    times: null,
   };
 };
 

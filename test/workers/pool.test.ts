@@ -2,9 +2,7 @@ import { setImmediate as nextTurn } from 'node:timers/promises';
 import { describe, expect, it } from 'vitest';
 import type { Build } from '../../src/engine/ports/builds.js';
 import { limits } from '../../src/limits.js';
-import { pathList } from '../../src/planning/paths/path-list.js';
 import type { Asker } from '../../src/workers/asker.js';
-import type { KnownList } from '../../src/workers/known-lists.js';
 import { WorkerPool } from '../../src/workers/pool.js';
 import type { Lane, Task, TaskAnswer } from '../../src/workers/task.js';
 import { jobOf, pageOf } from '../harness/asker.js';
@@ -19,7 +17,7 @@ function pool() {
     lanes.push(lane);
     return new Promise<TaskAnswer>(resolve => ends.push(() => resolve({ value: { json: '{}', outdated: [] } })));
   };
-  const store = { timings: { version: () => '' }, maintenance: { refresh() {}, publishRuns() {}, publishTimings: async () => {} } };
+  const store = { maintenance: { refresh() {}, publishRuns() {}, publishTimings: async () => {} } };
   const workers = new WorkerPool(store as never, { run, threads: 2, close: async () => {} }, 3);
   const history = (asker: Asker) => workers.trend('fileHistory', { project: asker.project, branch: 'main', path: 'a_test.rb' }, asker);
   const split = () => workers.post({ kind: 'post', job: 'prepareSplit', body: [], project: 1 }, 1, () => false);
@@ -29,28 +27,6 @@ function pool() {
   };
   return { workers, history, split, began, lanes, end };
 }
-
-it('a task gets the last list of its project, unless the project is only guessed', async () => {
-  const { workers, began, end } = pool();
-  const list: KnownList = {
-    name: 'test_files',
-    text: new Uint8Array(9),
-    cuts: Uint32Array.of(1, 9),
-    containers: 1,
-    columns: pathList(['a.rb']).columns,
-    times: null,
-  };
-  workers.lists.add(1, list);
-  const post = (project: number | null) => workers.post({ kind: 'post', job: 'prepareSplit', body: [], project }, 1, () => false);
-  const all = [post(1), post(null)];
-  await nextTurn();
-  expect(began.map(task => task.kind === 'post' && [task.base, task.version])).toEqual([
-    [list, ''],
-    [undefined, undefined],
-  ]);
-  for (const _ of all) await end();
-  await Promise.all(all);
-});
 
 it('what people read has a thread of its own, and what CI jobs wait for has the others', async () => {
   const { workers, history, split, lanes, end } = pool();

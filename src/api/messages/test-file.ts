@@ -1,4 +1,4 @@
-import typia, { type tags } from 'typia';
+import type { tags } from 'typia';
 import type { limits } from '../../limits.js';
 import type { Path } from './text.js';
 
@@ -22,9 +22,3 @@ export interface PlannedTestFile {
 }
 
 export type TestFileList<File> = File[] & tags.MaxItems<typeof limits.testFilesPerRequest>;
-
-/** Whether entries of a list of all test files are valid, by the parameter that has the list. */
-export const areListed = {
-  test_files: typia.createIs<ListedTestFile[]>(),
-  paths: typia.createIs<Path[]>(),
-};

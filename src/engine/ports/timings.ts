@@ -11,11 +11,6 @@ export interface Timings {
    * recording resolved before. The times of at most `mostCases` test cases are added up.
    */
   estimates(project: number, branch: string, list: PathList, mostCases: number): Soon<LookedUpTimes>;
-  /**
-   * Changes whenever `estimates` of a project may have changed. While it stays the same, so do they. Only the process that records runs
-   * knows it.
-   */
-  version(project: number): Soon<string>;
   /** The seconds of the current test cases of a file, in the order of their keys, at most `limits.testCasesPerFile`; empty: none is known. */
   cases(project: number, branch: string, file: string): Soon<number[]>;
   /** Up to `limit` paths of all projects whose numbers are at least `from`, in the order of their numbers. */

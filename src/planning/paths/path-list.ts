@@ -25,7 +25,7 @@ export interface PathColumns {
 }
 
 /** Makes memory for columns. */
-export type Allocate = (bytes: number) => ArrayBufferLike;
+type Allocate = (bytes: number) => ArrayBufferLike;
 const ownMemory: Allocate = bytes => new ArrayBuffer(bytes);
 
 const BACKSLASH = '\\';
@@ -48,16 +48,6 @@ export class PathList {
 
   at(file: number): string {
     return pathIn(this.heads, this.columns.ends, file);
-  }
-
-  /** Where the head of a file begins, in bytes. */
-  startOf(file: number): number {
-    return startIn(this.columns.ends, file);
-  }
-
-  /** How many heads end within the first bytes. */
-  filesUntil(bytes: number): number {
-    return firstWhere(this.length, file => this.columns.ends[file]! > bytes);
   }
 
   /** All paths, in their order. */
@@ -84,12 +74,7 @@ export function pathList(paths: readonly string[], allocate = ownMemory): PathLi
   const heads = encodeHeads(sorted, ends, allocate);
   const numbers = new Uint32Array(allocate(Uint32Array.BYTES_PER_ELEMENT * (sorted.length + 1)));
   const hasCases = sorted.some(path => fileOf(path) !== null);
-  return pathListOf({ heads, ends, hasCases, numbers });
-}
-
-/** Returns the list with these columns. */
-export function pathListOf(columns: Omit<PathColumns, 'digest'>): PathList {
-  return new PathList({ ...columns, digest: digestOf(asBuffer(columns.heads), columns.ends) });
+  return new PathList({ heads, ends, digest: digestOf(asBuffer(heads), ends), hasCases, numbers });
 }
 
 function sortedDistinct(paths: readonly string[]): readonly string[] {

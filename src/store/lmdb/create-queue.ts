@@ -12,7 +12,7 @@ import { blobsOfQueue } from './codecs/file-blocks.js';
 import { batchesOf } from './open-queue.js';
 import type { Parts } from './parts.js';
 import type { ForecastRecord, QueueRecord } from './records.js';
-import { storedFilesOf } from './shared-files.js';
+import { blobsOf } from './writes/blobs.js';
 import { type Creation, createOnce } from './writes/create-once.js';
 
 /** Creates a queue unless its key has one. Resolves with whether it did. */
@@ -28,7 +28,7 @@ export async function createQueue(
     key,
     id,
     at,
-    files: { plan: files, blobs: () => blobsOfQueue({ files, weights, basis }) },
+    blobs: () => blobsOfQueue({ files, weights, basis }),
     content: () => ({
       record: {
         v: 1,
@@ -60,7 +60,7 @@ export async function copyQueue(parts: Parts, key: QueueKey, at: Millis): Promis
     key,
     id,
     at,
-    files: storedFilesOf(parts, original).owner,
+    blobs: () => blobsOf(parts, original),
     content: () => {
       const record = parts.queues.get(original);
       // It expired meanwhile.
@@ -80,8 +80,8 @@ interface QueueCreation {
   key: QueueKey;
   id: string;
   at: Millis;
-  /** With their weights. */
-  files: Creation<string>['files'];
+  /** Its files with their weights and basis. */
+  blobs: Creation<string>['blobs'];
   /** The other fields, read within the write transaction; null: the queue to copy has expired. */
   content(): QueueContent | null;
 }
@@ -94,12 +94,12 @@ interface QueueContent {
 }
 
 /** Puts a queue unless its key has one. Resolves with the id of the queue that then exists; null: the content has expired. */
-function putQueue(parts: Parts, { key, id, at, files, content }: QueueCreation): Promise<string | null> {
+function putQueue(parts: Parts, { key, id, at, blobs, content }: QueueCreation): Promise<string | null> {
   return createOnce(parts, {
     name: `queue ${key.digest}`,
     id,
     expiry: [at, 'queue', id, key.digest],
-    files,
+    blobs,
     find: () => parts.queuesOfNodeBuild.get(key.digest) ?? null,
     put() {
       const found = content();

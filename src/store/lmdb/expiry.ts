@@ -8,7 +8,6 @@ import { EXPIRED } from './deleted-projects.js';
 import { expireRuns } from './expire-runs.js';
 import type { Parts } from './parts.js';
 import type { ExpiryProgress } from './records.js';
-import { releaseFiles } from './shared-files.js';
 import type { DayKey, ExpiryKey, Tables } from './tables.js';
 import { entriesOf, type OwnedTable } from './writes/blobs.js';
 import { commit } from './writes/commit.js';
@@ -25,7 +24,6 @@ export type Count = (kind: ExpiringKind) => void;
  *   ci_run        id
  *   ci_run        project, id                          by the time when it began
  *   day           key in days
- *   files         id of the blobs that no split or queue has any longer
  *
  * @param drop called with the key of each queue that expires
  */
@@ -78,7 +76,6 @@ export async function expirePaths(
         count('path');
       }
     });
-    timingBuffer.noteDeletion();
   }
   return checked.length === limit ? checked.at(-1)!.key : null;
 }
@@ -113,9 +110,7 @@ function expire(tables: Tables, kind: string, key: (string | number)[], most: nu
         void tables.splits.remove(first);
       }
       void tables.forecasts.remove(key[1] as string);
-      const runs = deleteRange(tables.splitRuns, key[1] as string, most);
-      if (runs.whole) releaseFiles(tables, key[1] as string);
-      return runs;
+      return deleteOwned([tables.splitRuns, tables.blobs], key[1] as string, most);
     }
     case 'queue': {
       const queue = tables.queues.get(first);
@@ -127,12 +122,8 @@ function expire(tables: Tables, kind: string, key: (string | number)[], most: nu
         void tables.forecasts.remove(first);
         drop(key[1] as string);
       }
-      const batches = deleteRange(tables.batches, first, most);
-      if (batches.whole) releaseFiles(tables, first);
-      return batches;
+      return deleteOwned([tables.batches, tables.blobs], first, most);
     }
-    case 'files':
-      return { ...deleteRange(tables.blobs, first, most), later: true };
     case 'day':
       void tables.days.remove(key as DayKey);
       return ONE;
@@ -162,10 +153,15 @@ function removePointer(table: Tables['queuesOfNodeBuild'], key: string, queue: s
   if (table.get(key) === queue) void table.remove(key);
 }
 
-/** Deletes up to `most` entries [owner, ...], at least one. */
-function deleteRange(table: OwnedTable, owner: string, most: number): Done {
+/** Deletes up to `most` entries [owner, ...] of the tables, one after the other; at least one. */
+function deleteOwned(tables: readonly OwnedTable[], owner: string, most: number): Done {
   const limit = Math.max(1, most);
-  const keys = [...table.getKeys({ ...entriesOf(owner), limit })];
-  for (const key of keys) void (table as Tables['blobs']).remove(key as never);
-  return { deleted: keys.length, whole: keys.length < limit };
+  let deleted = 0;
+  for (const table of tables) {
+    const keys = [...table.getKeys({ ...entriesOf(owner), limit: limit - deleted })];
+    for (const key of keys) void (table as Tables['blobs']).remove(key as never);
+    deleted += keys.length;
+    if (deleted === limit) return { deleted, whole: false };
+  }
+  return { deleted, whole: true };
 }

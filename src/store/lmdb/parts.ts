@@ -1,11 +1,9 @@
 import { setImmediate as nextTurn } from 'node:timers/promises';
-import type { Segments } from '../../engine/segments.js';
 import { limits } from '../../limits.js';
 import { memoryBounds } from '../../memory-bounds.js';
 import { PairCache } from './pair-cache.js';
 import { type NameOfPath, pathNameCache } from './path-name-cache.js';
 import { PathNumbers } from './path-numbers.js';
-import type { StoredFiles } from './shared-files.js';
 import { openTables, type Tables } from './tables.js';
 import type { Committing } from './writes/commit.js';
 import { DiskSpaceGuard } from './writes/disk-space-guard.js';
@@ -34,10 +32,8 @@ export interface Parts extends Tables, Committing {
   readonly splitUsers: PairCache<string, true>;
   /** The files of splits and queues that were read, as in `blobs`. A blob never changes. */
   readonly blobsRead: PairCache<number, Buffer>;
-  /** Where files are that were looked up, by split or queue. */
-  readonly storedFiles: Map<string, StoredFiles>;
-  /** The split or queue that owns the stored files of a plan. */
-  readonly ownerOfPlan: WeakMap<Segments, string>;
+  /** See blobStepOf. */
+  readonly blobSteps: Map<string, number>;
   /** The creations under way: see create-once.ts. */
   readonly creations: Map<string, Promise<unknown>>;
 }
@@ -67,8 +63,7 @@ export function openParts(dataDir: string, { storeFailed = () => {}, committed =
     journal: new Journal(writing, new JournalFiles(dataDir, failure), runs),
     splitUsers: new PairCache(limits.cachedSplitUsers, () => 1),
     blobsRead: new PairCache(memoryBounds.fileBlobs, ({ length }) => BLOB_OVERHEAD_BYTES + length),
-    storedFiles: new Map(),
-    ownerOfPlan: new WeakMap(),
+    blobSteps: new Map(),
     creations: new Map(),
   };
 }

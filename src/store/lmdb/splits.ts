@@ -68,7 +68,7 @@ export function lmdbSplits(parts: Parts) {
         name: nameOf(key),
         id,
         expiry: [at, 'split', key.digest, id],
-        files: { plan: files, blobs: () => blobsOfSplit({ files, basis }, node_total) },
+        blobs: () => blobsOfSplit({ files, basis }, node_total),
         find: () => found(key),
         put() {
           const use = firstUseOf(key, at);

@@ -66,8 +66,6 @@ export const STORE_VERSION = 1;
  *                [queue id, first file / 64]                   some of its test files, see file-blocks.ts
  *                [queue id, 'weights']                         the weights of all of them, in descending order
  *                [split id | queue id, 'basis']                what their estimates rest on, see plan-basis.ts
- * filesOf        split id | queue id                           id             the one whose blobs it has as well, see shared-files.ts
- * fileUsers      [split id | queue id, id]                     true           who has its blobs as well, and itself
  * forecasts      split id | queue id                           ForecastRecord
  * summaries      build number                                  SummaryRecord  see summary-codec.ts
  * days           [project, digest(branch) | '', day]           DayRecord      '': all branches together
@@ -104,8 +102,6 @@ export interface Tables {
   readonly ciRunsOfBuild: Database<number, [build: string, created_at: Millis, id: string]>;
   readonly batches: Database<ChangeRecord[], [queue: string, turn: number]>;
   readonly blobs: Database<Buffer, [owner: string, part: number | string]>;
-  readonly filesOf: Database<string, string>;
-  readonly fileUsers: Database<true, [owner: string, user: string]>;
   readonly forecasts: Database<ForecastRecord, string>;
   readonly summaries: Database<SummaryRecord, number>;
   readonly days: Database<DayRecord, DayKey>;
@@ -221,8 +217,6 @@ function open(dataDir: string): Tables {
     ciRunsOfBuild: table('ciRunsOfBuild'),
     batches: table('batches'),
     blobs: root.openDB({ name: 'blobs', encoding: 'binary' }),
-    filesOf: table('filesOf'),
-    fileUsers: table('fileUsers'),
     forecasts: table('forecasts'),
     summaries: table('summaries'),
     days: table('days'),

@@ -104,10 +104,6 @@ export function lmdbTimings(parts: Pick<Parts, 'projects' | 'paths' | 'pathNames
       const timing = (path: string) => timingOf(project, path, branches);
       return knownTimes(list, { ...branches, each, timing, cases: hasCases ? cases : null }, mostCases);
     },
-    version(project) {
-      const { default_branch = null, has_test_cases = false } = projects.get(project) ?? {};
-      return JSON.stringify([timingBuffer.version(project), default_branch, has_test_cases]);
-    },
     cases(project, branchName, file) {
       const { branch, defaultBranch } = branchesOf(parts, project, branchName);
       return timesOfCases(casesOf(project, file, limits.testCasesPerFile), branch, defaultBranch);

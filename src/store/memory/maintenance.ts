@@ -41,7 +41,6 @@ export function memoryMaintenance(tables: Tables): Maintenance {
         paths,
         ({ seen_at }) => seen_at < before,
         () => {
-          tables.measuredRuns += 1;
           count('path');
         },
       );

@@ -45,7 +45,6 @@ export class Tables {
   buildsCreated = 0;
   pathsCreated = 0;
   /** How many runs were measured, and how often paths were deleted. */
-  measuredRuns = 0;
   keptTime: Millis | null = null;
   backedUpAt: Millis | null = null;
 }

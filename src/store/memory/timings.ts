@@ -24,7 +24,6 @@ export function memoryTimings(tables: Tables): Timings {
       const cases = (file: string, limit: number) => (casesByFile.get(file) ?? []).slice(0, limit);
       return knownTimes(list, { branch, defaultBranch, each, timing, cases }, mostCases);
     },
-    version: () => String(tables.measuredRuns),
     cases(project, branchName, file) {
       const cases = (testCases(tables, project).get(file) ?? []).slice(0, limits.testCasesPerFile);
       return timesOfCases(cases, shortDigest(branchName), defaultBranchOf(tables, project));
@@ -36,7 +35,6 @@ export function memoryTimings(tables: Tables): Timings {
 /** Updates the timings of the paths of a run that was recorded. */
 export function measurePaths(tables: Tables, { project, branch: branchName, id, created_at: began }: Build, recorded: Run): void {
   const { created_at: at, run, paths, seconds } = recorded;
-  tables.measuredRuns += 1;
   const branch = shortDigest(branchName);
   const defaultBranch = defaultBranchOf(tables, project);
   const build = shortDigest(id);

@@ -2,7 +2,7 @@ import { describe, expect, it } from 'vitest';
 import type { KnownPath } from '../../../src/engine/ports/timings.js';
 import { emptyBasis } from '../../../src/planning/estimating/basis.js';
 import { pathList } from '../../../src/planning/paths/path-list.js';
-import { DAY, NOW, newProject, type Recording, record, secondsOf, sweep, type Times } from './fixtures.js';
+import { DAY, NOW, newProject, type Recording, record, secondsOf, type Times } from './fixtures.js';
 import { stores } from './stores.js';
 
 describe.each(stores)('timings in a store in $name', ({ open }) => {
@@ -166,22 +166,6 @@ describe.each(stores)('timings in a store in $name', ({ open }) => {
     );
     const unknown = { seconds: Float64Array.of(NaN, NaN, NaN), basis: emptyBasis(3) };
     expect(known).toEqual({ ...unknown, files: new Map([['spec/a_spec.rb', 12]]), isComplete: true });
-  });
-
-  it('have another version when a run was recorded or a path expired, which stays the same meanwhile', async () => {
-    const { store, project, measure } = await opened();
-    const other = await newProject(store, 'other');
-    const versions = async () => [await store.timings.version(project), await store.timings.version(other)] as const;
-    const [first, ofOther] = await versions();
-    expect(await versions()).toEqual([first, ofOther]);
-    await measure('main', { 'a_spec.rb': 1.5 });
-    const [second] = await versions();
-    expect(second).not.toBe(first);
-    await store.timings.estimates(project, 'main', pathList(['a_spec.rb']), 10);
-    await store.maintenance.publishTimings();
-    expect((await versions())[0]).toBe(second);
-    await sweep(store, NOW + 100 * DAY);
-    expect((await versions())[0]).not.toBe(second);
   });
 
   it('of all projects are listed by number, in pieces', async () => {

@@ -111,18 +111,7 @@ const contents = (store: Parts) =>
 /** Tables whose records follow from no others. */
 const INDEPENDENT = ['meta', 'tokens', 'batches', 'pendingRuns', 'queuesOfBuild', 'summaries', 'days'];
 /** Tables whose records all follow from others. */
-const DERIVED = [
-  'projectNames',
-  'buildNumbers',
-  'buildIndex',
-  'buildCounts',
-  'buildGaps',
-  'ciRunKeys',
-  'ciRunsOfBuild',
-  'filesOf',
-  'fileUsers',
-  'expiry',
-];
+const DERIVED = ['projectNames', 'buildNumbers', 'buildIndex', 'buildCounts', 'buildGaps', 'ciRunKeys', 'ciRunsOfBuild', 'expiry'];
 /** Tables whose records others refer to. */
 const REFERRED = [
   'projects',
@@ -219,8 +208,6 @@ describe('a store', () => {
     ['has a day without a project', ({ days }) => first(days, day => day, [9, '', 5]), 'days', /project 9, which does not exist/],
     ['has a day that never expires', ({ days }) => first(days, day => day, [1, '', 5]), 'days', /would never expire/],
     ['has blobs without an owner', ({ blobs }) => void blobs.put(['nobody', 0], Buffer.from('x')), 'blobs', /no split or queue/],
-    ['has files of nobody', ({ filesOf }) => void filesOf.put('nobody', 'somebody'), 'filesOf', /no split or queue/],
-    ['counts nobody', ({ fileUsers }) => void fileUsers.put(['somebody', 'nobody'], true), 'fileUsers', /no split or queue/],
     ['has batches without a queue', ({ batches }) => void batches.put(['nobody', 1], []), 'batches', /no queue/],
     [
       'has a forecast without an owner',

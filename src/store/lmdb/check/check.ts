@@ -32,7 +32,7 @@ export function* problemsOf(parts: Parts, seen: Seen): Generator<Problem> {
   yield* ofRecord('journal', JOURNAL_FILES, () => {
     parts.journal.read();
     // An earlier check may have had them repaired.
-    parts.storedFiles.clear();
+    parts.blobSteps.clear();
     parts.blobsRead.clear();
     return [];
   });

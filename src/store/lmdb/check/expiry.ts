@@ -1,18 +1,15 @@
 import type { DayKey, ExpiryKey, Tables } from '../tables.js';
 import { type OwnedTable, removeEntries } from '../writes/blobs.js';
 import type { Problem, Seen } from './problem.js';
-import { problemsOfSharedFiles } from './shared-files.js';
 
 /** Problems of expiry: splits and queues that never expire, records that they left behind, and entries of missing records. */
 export function* problemsOfExpiry(tables: Tables, seen: Seen): Generator<Problem> {
   const expiring = new Set<string>();
-  const released = new Set<string>();
   for (const key of tables.expiry.getKeys()) {
     seen('expiry');
     const [, kind, ...owner] = key;
     if (kind === 'split') expiring.add(owner[1] as string);
     else if (kind === 'queue') expiring.add(owner[0] as string);
-    else if (kind === 'files') released.add(owner[0] as string);
     else if (kind === 'build') {
       if (!tables.builds.doesExist(owner[0] as number)) yield dangling(tables, key);
     } else if (kind === 'ci_run') {
@@ -38,11 +35,9 @@ export function* problemsOfExpiry(tables: Tables, seen: Seen): Generator<Problem
   }
   const owns = (owner: string) => splits.has(owner) || tables.queues.doesExist(owner);
   const exists = (id: string) => owns(id) || expiring.has(id);
-  yield* problemsOfSharedFiles(tables, exists);
-  const used = new Set([...tables.fileUsers.getKeys()].flatMap(([owner, user]) => (exists(user) ? [owner] : [])));
   for (const owner of ownersIn(tables.blobs)) {
     seen('blobs');
-    if (exists(owner) || used.has(owner) || released.has(owner)) continue;
+    if (exists(owner)) continue;
     const repair = () => removeEntries(tables.blobs, owner);
     yield { table: 'blobs', key: owner, what: 'is of no split or queue, and would never expire', repair };
   }

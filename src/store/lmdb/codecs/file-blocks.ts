@@ -3,8 +3,7 @@ import { asBuffer } from '../../../bytes.js';
 import type { NewQueue } from '../../../engine/ports/queues.js';
 import { type Segments, segment } from '../../../engine/segments.js';
 import type { PathTimes } from '../../../planning/estimating/estimate.js';
-import { storedFilesOf } from '../shared-files.js';
-import { type Blob, type BlobParts, type Blobs, piecesPerBlob, readBlob, readBlobAgain } from '../writes/blobs.js';
+import { type Blob, type BlobParts, type Blobs, blobStepOf, piecesPerBlob, readBlob, readBlobAgain } from '../writes/blobs.js';
 import { PlannedFileWriter } from './planned-files.js';
 
 /**
@@ -55,9 +54,8 @@ function keyStep(files: number): number {
 
 /** How many blocks a queue has, and how many it should have. */
 export function blocksOfQueue(parts: BlobParts, queue: string, files: number): { found: number; expected: number } {
-  const { owner, keyStep } = storedFilesOf(parts, queue);
-  const found = parts.blobs.getKeysCount({ start: [owner, 0], end: [owner, Infinity] });
-  return { found, expected: Math.ceil(files / (FILES_PER_KEY * keyStep)) };
+  const found = parts.blobs.getKeysCount({ start: [queue, 0], end: [queue, Infinity] });
+  return { found, expected: Math.ceil(files / (FILES_PER_KEY * blobStepOf(parts, queue))) };
 }
 
 /** The weights of a queue's files, in their order. */
@@ -76,8 +74,7 @@ const CLOSING_BRACKET = 0x5d;
 
 /** Some files of a queue, at least one, as a JSON array. Throws a 503 when the queue expired. */
 export function readFiles(parts: BlobParts, queue: string, files: readonly number[]): Buffer {
-  const { owner, keyStep } = storedFilesOf(parts, queue);
-  const filesPerBlock = FILES_PER_KEY * keyStep;
+  const filesPerBlock = FILES_PER_KEY * blobStepOf(parts, queue);
   const expected = BYTES_PER_FILE * (files.length + 1);
   if (slab.length < expected) slab = Buffer.allocUnsafeSlow(Math.max(SLAB_BYTES, expected));
   let list = slab;
@@ -87,7 +84,7 @@ export function readFiles(parts: BlobParts, queue: string, files: readonly numbe
   for (let i = 0; i < files.length; i++) {
     const first = files[i]!;
     const begin = first - (first % filesPerBlock);
-    if (begin !== block) bytes = readBlock(parts, owner, (block = begin) / FILES_PER_KEY);
+    if (begin !== block) bytes = readBlock(parts, queue, (block = begin) / FILES_PER_KEY);
     // Adjacent files are copied at once.
     let last = first;
     while (files[i + 1] === last + 1 && (last + 1) % filesPerBlock > 0) last = files[++i]!;
@@ -105,8 +102,8 @@ export function readFiles(parts: BlobParts, queue: string, files: readonly numbe
   return list.subarray(0, at);
 }
 
-function readBlock(parts: BlobParts, owner: string, key: number): Buffer {
-  const bytes = readBlobAgain(parts, owner, key);
+function readBlock(parts: BlobParts, queue: string, key: number): Buffer {
+  const bytes = readBlobAgain(parts, queue, key);
   if (!bytes) throw apiErrors.expired('queue');
   return bytes;
 }

@@ -2,8 +2,7 @@ import { asBuffer } from '../../../bytes.js';
 import type { NewSplit } from '../../../engine/ports/splits.js';
 import { type Segments, segment } from '../../../engine/segments.js';
 import type { PathTimes } from '../../../planning/estimating/estimate.js';
-import { storedFilesOf } from '../shared-files.js';
-import { type BlobParts, type Blobs, piecesPerBlob, readBlobAgain } from '../writes/blobs.js';
+import { type BlobParts, type Blobs, blobStepOf, piecesPerBlob, readBlobAgain } from '../writes/blobs.js';
 import { BASIS } from './file-blocks.js';
 import { PlannedFileWriter } from './planned-files.js';
 
@@ -59,9 +58,9 @@ export function blobsOfSplit({ files, basis }: Pick<NewSplit, 'files' | 'basis'>
 
 /** The JSON array of a node; null: the split expired, or has no such node. */
 export function filesOfNode(parts: BlobParts, split: string, node: number): Buffer | null {
-  const { owner, keyStep } = storedFilesOf(parts, split);
+  const keyStep = blobStepOf(parts, split);
   const place = node % keyStep;
-  const blob = readBlobAgain(parts, owner, node - place);
+  const blob = readBlobAgain(parts, split, node - place);
   if (!blob || keyStep === 1) return blob ?? null;
   const table = tableBytesOf(keyStep);
   const start = place === 0 ? 0 : blob.readUInt32LE(END * (place - 1));

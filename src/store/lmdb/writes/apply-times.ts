@@ -49,7 +49,6 @@ export async function applyTimes(
     measurement.seconds = secondsAt(times, i);
     if (measurement.seconds > 0) timingBuffer.measure(pathAt(times, i), branches.branch, branches.defaultBranch, measurement);
   }
-  timingBuffer.noteRun(project);
 }
 
 /** Applies the times of runs that were recorded shortly before the last process ended. */

@@ -1,5 +1,5 @@
+import { limits } from '../../../limits.js';
 import type { Parts } from '../parts.js';
-import { storedFilesOf } from '../shared-files.js';
 import type { ExpiryKey, Tables } from '../tables.js';
 import type { Committing } from './commit.js';
 import { putInChunks } from './put-in-chunks.js';
@@ -16,7 +16,7 @@ export interface Blob {
 }
 
 /** What reads blobs. */
-export type BlobParts = Pick<Parts, 'blobs' | 'blobsRead' | 'filesOf' | 'storedFiles'>;
+export type BlobParts = Pick<Parts, 'blobs' | 'blobsRead' | 'blobSteps'>;
 
 /** The files of a plan are in at most this many blobs, unless these would have more files each. */
 const FEW_BLOBS = 16;
@@ -32,8 +32,26 @@ export function piecesPerBlob(pieces: number, files: number): number {
 }
 
 /** Reads a blob of a split or queue. */
-export function readBlob(parts: BlobParts, id: string, part: number | string): Buffer | undefined {
-  return parts.blobs.get([storedFilesOf(parts, id).owner, part]);
+export function readBlob({ blobs }: BlobParts, id: string, part: number | string): Buffer | undefined {
+  return blobs.get([id, part]);
+}
+
+/** The difference between the keys of two blobs of files: how many nodes of a split, or times 64 files of a queue, are in each. */
+export function blobStepOf({ blobs, blobSteps }: BlobParts, id: string): number {
+  const known = blobSteps.get(id);
+  if (known !== undefined) return known;
+  const [first, second] = blobs.getKeys({ start: [id, 0], end: [id, Infinity], limit: 2 });
+  // Without the first, they are being deleted.
+  const step = first?.[1] === 0 && second ? (second[1] as number) : 1;
+  if (blobSteps.size >= limits.cachedBlobSteps) blobSteps.clear();
+  blobSteps.set(id, step);
+  return step;
+}
+
+/** All blobs of a split or queue, to be put under another id. */
+export function blobsOf({ blobs }: BlobParts, id: string): Blobs {
+  const keys = [...blobs.getKeys(entriesOf(id))];
+  return { count: keys.length, blob: i => ({ part: keys[i]![1], bytes: blobs.get(keys[i]!)! }) };
 }
 
 /** Reads a blob of an owner through a cache: nodes read the same blobs shortly after each other. */

@@ -1,7 +1,5 @@
 import { apiErrors } from '../../../api-error.js';
-import type { Segments } from '../../../engine/segments.js';
 import type { Parts } from '../parts.js';
-import { canShareFiles, shareFiles } from '../shared-files.js';
 import type { ExpiryKey } from '../tables.js';
 import { type Blobs, entriesOf, putBlobs, removeBlobs } from './blobs.js';
 import { type Committing, commit, written } from './commit.js';
@@ -12,21 +10,15 @@ export interface Creation<T> {
   name: string;
   id: string;
   expiry: ExpiryKey;
-  /** Its files, or the id of the split or queue that owns them. */
-  files: NewFiles | string;
+  /** Its files, which are put before the record can be found. */
+  blobs(): Blobs;
   /** Returns the existing record; null: there is none. */
   find(): T | null;
   /** Puts the records by which it is found, within a write transaction. Null: it can no longer be created, and nothing was put. */
   put(): T | null;
 }
 
-/** The files of a plan. They are put before the record can be found, unless another split or queue of the plan has them. */
-export interface NewFiles {
-  plan: Segments;
-  blobs(): Blobs;
-}
-
-type CreationParts = Pick<Parts, 'creations' | 'blobs' | 'filesOf' | 'fileUsers' | 'expiry' | 'ownerOfPlan'> & Committing;
+type CreationParts = Pick<Parts, 'creations' | 'blobs' | 'expiry'> & Committing;
 
 /** Creates a record unless it exists. Resolves with the record, which is then on disk. Throws a 503 when the write fails. */
 export async function createOnce<T>(parts: CreationParts, creation: Creation<T>): Promise<T | null> {
@@ -48,28 +40,8 @@ export async function creationSettled({ creations }: Pick<Parts, 'creations'>, n
 }
 
 async function create<T>(parts: CreationParts, creation: Creation<T>): Promise<T | null> {
-  const { files, id } = creation;
-  if (typeof files === 'string') return createSharing(parts, creation, files);
-  const owner = parts.ownerOfPlan.get(files.plan);
-  const shared = owner === undefined ? null : await createSharing(parts, creation, owner);
-  if (shared !== null) return shared;
-  const created = await createWithFiles(parts, creation, files.blobs());
-  if (created !== null) parts.ownerOfPlan.set(files.plan, id);
-  return created;
-}
-
-/** Null: the files are gone, too. */
-function createSharing<T>(parts: CreationParts, { id, expiry, put }: Creation<T>, owner: string): Promise<T | null> {
-  return commit(parts, () => {
-    const created = canShareFiles(parts, owner) ? put() : null;
-    if (created === null) return null;
-    shareFiles(parts, owner, id);
-    void parts.expiry.put(expiry, true);
-    return created;
-  });
-}
-
-async function createWithFiles<T>(parts: CreationParts, { id, expiry, put }: Creation<T>, blobs: Blobs): Promise<T | null> {
+  const { id, expiry, put } = creation;
+  const blobs = creation.blobs();
   let mayBeFound = false;
   try {
     // The puts, and the change after them in their turn of the event loop, are one transaction.

@@ -32,10 +32,6 @@ export class TimingWriteBuffer {
   readonly #saves = new CoalescedTask(() => this.#save());
   #undivided: Promise<void> = Promise.resolve();
   #nextEntry: number | null = null;
-  /** How many runs of each project were applied, and how often paths were deleted. Both only grow, and so does their sum. */
-  readonly #runs = new Map<number, number>();
-  #deletions = 0;
-
   constructor(
     readonly store: Pick<Tables, 'meta' | 'paths' | 'timings' | 'pathNames' | 'pendingRuns'> &
       Pick<Committing, 'diskSpace'> & { pathNumbers: PathNumbers },
@@ -105,24 +101,9 @@ export class TimingWriteBuffer {
     return this.#nextEntry++;
   }
 
-  /** Changes when times of a project were applied, or paths were deleted. */
-  version(project: number): number {
-    return this.#deletions + (this.#runs.get(project) ?? 0);
-  }
-
-  /** Notes that paths were deleted from the store. */
-  noteDeletion(): void {
-    this.#deletions += 1;
-  }
-
   /** Makes changes, maybe in several turns, that are saved together with what they mark as applied. They must not wait for a save. */
   undivided(change: () => Promise<void>): Promise<void> {
     return (this.#undivided = change());
-  }
-
-  /** Notes that the buffer has all times of a run of a project. */
-  noteRun(project: number): void {
-    this.#runs.set(project, (this.#runs.get(project) ?? 0) + 1);
   }
 
   /** Notes that the buffer has all times of an entry of `pendingRuns`. */
