@@ -3,7 +3,7 @@
  * that tier make every attempt to start another one fail.
  */
 
-/** Tests of stores, on disk and in memory. They wait for the disk most of the time. */
+/** Tests of the store. They wait for the disk most of the time. */
 export const STORE = ['test/store/**/*.test.js'];
 
 /** Tests of programs and servers in processes of their own. */

@@ -1,12 +1,11 @@
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import { describe, expect, it } from 'vitest';
 import { createProject, createToken, findToken, projectOfToken, renameProject, revokeToken, tokenId } from '../../src/engine/access.js';
-import { memoryAccess } from '../../src/store/memory/access.js';
-import { Tables } from '../../src/store/memory/tables.js';
+import { memoryStore } from '../harness/memory-store.js';
 
 const NOW = Date.UTC(2026, 0, 1);
 const HOUR = 3_600_000;
-const emptyAccess = () => memoryAccess(new Tables());
+const emptyAccess = () => memoryStore().access;
 
 /** With the projects 1, 2 and 3, whose first tokens are not of interest. */
 async function accessToProjects() {
@@ -80,15 +79,17 @@ describe('tokens', () => {
     const access = await accessToProjects();
     const token = await createToken(access, 1, NOW);
     const noted: number[] = [];
+    let written = Promise.resolve();
     const counting = {
       ...access,
       useToken(hash: string, at: number) {
         noted.push(at);
-        return access.useToken(hash, at);
+        return (written = access.useToken(hash, at));
       },
     };
     for (const at of [NOW, NOW, NOW + HOUR - 1, NOW + HOUR, NOW + HOUR + 1, NOW + 3 * HOUR]) {
       expect(await Promise.all([0, 1].map(() => projectOfToken(counting, token, at)))).toEqual([1, 1]);
+      await written;
       await nextTurn();
     }
     expect(noted).toEqual([NOW, NOW + HOUR, NOW + 3 * HOUR]);

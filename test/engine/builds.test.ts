@@ -2,8 +2,8 @@ import { expect, it } from 'vitest';
 import { boundedRuns, lastRunId, pathsNotRun, runsSince } from '../../src/engine/builds.js';
 import type { Build, Builds, RunHead } from '../../src/engine/ports/builds.js';
 import { limits } from '../../src/limits.js';
-import { openMemoryStore } from '../../src/store/memory/store.js';
 import { distributionJson } from '../../src/workers/reads.js';
+import { memoryStore } from '../harness/memory-store.js';
 import { recordRun } from '../harness/recording.js';
 
 const BUILD = { number: 1 } as Build;
@@ -42,7 +42,7 @@ it('a run that expires while its build is read is left out', async () => {
 });
 
 it('runs after a moment have a greater number, whatever the clock says', async () => {
-  const store = openMemoryStore({ pullCost: 0, lease: null });
+  const store = memoryStore();
   await store.access.createProject('web', 'hash', 0);
   const node = { commit_hash: 'abc', branch: 'main', node_total: 1, node_index: 0 };
   // The clock is set back before the third run.

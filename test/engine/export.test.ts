@@ -1,7 +1,7 @@
 import { expect, it } from 'vitest';
 import { createProject } from '../../src/engine/access.js';
 import { exportLines } from '../../src/engine/export.js';
-import { openMemoryStore } from '../../src/store/memory/store.js';
+import { memoryStore } from '../harness/memory-store.js';
 import { recordRun } from '../harness/recording.js';
 
 const NOW = Date.UTC(2026, 0, 1);
@@ -9,7 +9,7 @@ const HOUR = 3_600_000;
 const node = { branch: 'main', node_total: 1, node_index: 0 };
 
 it('has builds from when the clock was ahead, and no builds created during the export', async () => {
-  const store = openMemoryStore({ pullCost: 0, lease: null });
+  const store = memoryStore();
   const project = await createProject(store.access, 'a project', NOW);
   const record = (commit_hash: string, at: number) =>
     recordRun(store, project.id, { ...node, commit_hash }, [{ path: 'a_spec.rb', time_execution: 1 }], at);

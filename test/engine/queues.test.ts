@@ -4,7 +4,7 @@ import { NOTHING_PLANNED, planQueue } from '../../src/engine/plans.js';
 import { pull, type QueueRequest, settle } from '../../src/engine/queues.js';
 import { whenSaved } from '../../src/engine/soon.js';
 import { pathList } from '../../src/planning/paths/path-list.js';
-import { openMemoryStore } from '../../src/store/memory/store.js';
+import { memoryStore } from '../harness/memory-store.js';
 
 const NOW = Date.UTC(2026, 0, 1);
 const GRACE = 60_000;
@@ -29,7 +29,7 @@ const requestOf = (node_index: number, isFirstRequest: boolean): QueueRequest =>
 it('a pull that ends the lease of a silent node reports it, even if the node comes back before the change is on disk', async () => {
   let uptime = 0;
   const lease = { factor: 1, graceMilliseconds: GRACE, uptime: () => uptime, uptimeAt: () => uptime };
-  const store = openMemoryStore({ pullCost: 0, lease });
+  const store = memoryStore({ lease });
   const planned = (await planQueue(store, key, suite, false, { isWorker: false, pullCost: 0 }))!;
   const first = await whenSaved(pull(store, requestOf(0, true), planned, caller, NOW));
   await settle(store, key, first!.batch!.seq, true, NOW);

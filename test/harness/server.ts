@@ -8,10 +8,9 @@ import { type Config, parseConfig } from '../../src/server/config.js';
 import { openLog } from '../../src/server/log.js';
 import { openService, type Service, type ServiceDependencies } from '../../src/server/service.js';
 import { serveFolder } from '../../src/store/lmdb/serve-folder.js';
-import { openMemoryStore } from '../../src/store/memory/store.js';
 import { Client, TOKEN } from './client.js';
 import { httpServer, openAdapter } from './http-server.js';
-import { temporaryFolder } from './temporary-folder.js';
+import { memoryFolder, temporaryFolder } from './temporary-folder.js';
 
 /** Servers in the process of the test. */
 
@@ -23,42 +22,42 @@ type Settings = { [K in keyof Config]?: string };
 export interface TestServer extends Client {
   service: Service;
   store: Store;
-  /** Empty: the store is in memory. */
   dataDir: string;
   /** Lines of the log at level debug. */
   log: string[];
   close(): Promise<void>;
 }
 
-/** Opens a service over a folder, or, when the settings name none, over a store in memory. */
-async function openServer(settings: Settings, dependencies: ServiceDependencies = {}) {
+/** Opens a service over a folder, or, when the settings name none, over one in memory and without threads. */
+async function openServer({ dataDir, ...settings }: Settings, dependencies: ServiceDependencies = {}) {
   const log: string[] = [];
-  const config = parseConfig({ port: '0', httpServer, logLevel: 'debug', bootstrapToken: TOKEN, ...settings });
-  const isOnDisk = settings.dataDir !== undefined;
+  let remove = () => {};
+  const folder = dataDir ?? memoryFolder(end => (remove = end));
+  const config = parseConfig({ port: '0', httpServer, logLevel: 'debug', bootstrapToken: TOKEN, dataDir: folder, ...settings });
   let store: Store | null = null;
-  const openStore: ServiceDependencies['openStore'] = async (folder, log, options) =>
-    (store = isOnDisk ? await serveFolder(folder, log, options) : openMemoryStore(options.queues));
+  const openStore: ServiceDependencies['openStore'] = async (...args) => (store = await serveFolder(...args));
   const logger = openLog(config.logLevel, { write: line => log.push(line) });
   const service = await openService(config, logger, {
     openStore,
-    hasThreads: isOnDisk,
+    hasThreads: dataDir !== undefined,
     passwordCost: CHEAP,
     ...dependencies,
     isWarm: false,
   });
-  return { service, log, store: store as unknown as Store };
+  const close = () => service.close().finally(remove);
+  return { service: { ...service, close }, log, store: store as unknown as Store, dataDir: folder };
 }
 
-/** A server on a free port, closed after the test. It keeps nothing on disk unless the settings name a folder. */
+/** A server on a free port, closed after the test. */
 export async function startServer(settings: Settings = {}, now = Date.now, uptime = () => performance.now()): Promise<TestServer> {
-  const { service, log, store } = await openServer(settings, { now, uptime });
+  const { service, log, store, dataDir } = await openServer(settings, { now, uptime });
   let closed: Promise<void> | null = null;
   const close = () => (closed ??= service.close());
   onTestFinished(close);
   return Object.assign(new Client(service.url, settings.bootstrapToken ?? TOKEN), {
     service,
     store,
-    dataDir: settings.dataDir ?? '',
+    dataDir,
     log,
     close,
   });
@@ -69,7 +68,7 @@ export function startServerOnDisk(settings: Settings = {}, now = Date.now, uptim
   return startServer({ dataDir: temporaryFolder(), ...settings }, now, uptime);
 }
 
-/** One server for all tests of a file, as starting one takes longer than most tests. It keeps nothing on disk unless the settings name a folder. */
+/** One server for all tests of a file, as starting one takes longer than most tests. */
 export class SharedServer extends Client {
   #service: Service | null = null;
   #store: Store | null = null;

@@ -4,14 +4,14 @@ import type { Summary } from '../../src/engine/ports/summaries.js';
 import { limits } from '../../src/limits.js';
 import { openLog } from '../../src/server/log.js';
 import { Summarizer } from '../../src/server/summarizer.js';
-import { openMemoryStore } from '../../src/store/memory/store.js';
+import { memoryStore } from '../harness/memory-store.js';
 import { BUILD, buildsOf, files, NOW, newProject, record, summaryOf } from '../store/contract/fixtures.js';
 
 const { summaryQuietMilliseconds: QUIET, summaryLatestMilliseconds: LATEST, summaryRepeatMilliseconds: REPEAT } = limits;
 
 /** A summarizer over a store with one build, whose clock stands still. It makes summaries with `part`. */
 async function start(part: (build: Build) => Partial<Summary> = () => ({})) {
-  const store = openMemoryStore({ pullCost: 0, lease: null });
+  const store = memoryStore();
   const project = await newProject(store);
   await record(store, project, files(1));
   const clock = { uptime: 0 };

@@ -4,8 +4,8 @@ import { createProject } from '../../src/engine/access.js';
 import type { Build, RunHead } from '../../src/engine/ports/builds.js';
 import type { Store } from '../../src/engine/ports/store.js';
 import { limits } from '../../src/limits.js';
-import { openMemoryStore } from '../../src/store/memory/store.js';
 import { BuildPieces, buildOutline, buildPiece } from '../../src/workers/build-pieces.js';
+import { memoryStore } from '../harness/memory-store.js';
 import { recordRun } from '../harness/recording.js';
 
 const NOW = Date.UTC(2026, 0, 1);
@@ -56,7 +56,7 @@ function without(store: Store, isExpired: (run: Pick<RunHead, 'node_index'>) => 
 }
 
 async function openStore(): Promise<Store> {
-  const store = openMemoryStore({ pullCost: 0, lease: null });
+  const store = memoryStore();
   await createProject(store.access, 'default', NOW);
   return store;
 }

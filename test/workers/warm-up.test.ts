@@ -1,12 +1,12 @@
 import { expect, it } from 'vitest';
-import { openMemoryStore } from '../../src/store/memory/store.js';
 import type { Posts } from '../../src/workers/jobs.js';
 import { perform } from '../../src/workers/perform.js';
 import type { Prepared } from '../../src/workers/task.js';
 import { warmUp } from '../../src/workers/warm-up.js';
+import { memoryStore } from '../harness/memory-store.js';
 
 it('the warm-up plans a large split and a large queue', async () => {
-  const store = openMemoryStore({ pullCost: 0, lease: null });
+  const store = memoryStore();
   const setup = { tokenHeader: 'SERVICE-TEST-SUITE-TOKEN', pullCost: 0 };
   const planned: [job: string, files: number | undefined][] = [];
   await warmUp(async task => {

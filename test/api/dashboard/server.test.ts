@@ -20,6 +20,7 @@ describe('the page of the server', () => {
     await server.service.sweep();
     await server.store.maintenance.noteBackup(clock.millis);
     await record(server);
+    await server.store.maintenance.publishRuns();
     expect(await status()).toMatchObject({
       version: expect.stringMatching(/^\d+\./) as string,
       node: process.version,

@@ -4,6 +4,7 @@ import type { Store } from '../../../src/engine/ports/store.js';
 import { hashPassword } from '../../../src/engine/sign-in/password.js';
 import { createOperatorLink, createReaderLink } from '../../../src/engine/sign-in/sign-in.js';
 import { Browser, signedInOperator } from '../../harness/browser.js';
+import type { Reply } from '../../harness/client.js';
 import { Clock } from '../../harness/clock.js';
 import { CHEAP, SharedServer, startServer } from '../../harness/server.js';
 
@@ -14,7 +15,13 @@ const PASSWORD = 'correct horse battery';
 const setPassword = async ({ signIns }: Store) => signIns.setPassword(await hashPassword(PASSWORD, clock.millis, CHEAP));
 const DAY = 86_400_000;
 const operator = () => signedInOperator(server.url, server.store, clock.millis);
-const session = (browser: Browser) => browser.get('/dashboard/session');
+
+/** Asks for the session. Resolves when its use is noted: that write is under way, and this one follows it. */
+async function session(browser: Browser): Promise<Reply> {
+  const reply = await browser.get('/dashboard/session');
+  await server.store.maintenance.probe(clock.millis);
+  return reply;
+}
 
 describe('a sign-in link of an operator', () => {
   it('gives a cookie that no script reads and no other site sends', async () => {

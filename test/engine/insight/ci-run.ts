@@ -11,7 +11,7 @@ import type { Estimates } from '../../../src/planning/estimating/estimate.js';
 import { encodeBasis } from '../../../src/planning/estimating/plan-basis.js';
 import { forecast } from '../../../src/planning/forecasting/forecast.js';
 import { toWeight } from '../../../src/planning/weight.js';
-import { openMemoryStore } from '../../../src/store/memory/store.js';
+import { memoryStore } from '../../harness/memory-store.js';
 import { pathsOf, plannedPaths } from '../../harness/planned-paths.js';
 import { BUILD, NOBODY, NOW, newProject, pull, record, settle } from '../../store/contract/fixtures.js';
 
@@ -30,7 +30,7 @@ export class TestBuild {
   ) {}
 
   static async begin({ lease = null, nodes = BUILD.node_total }: { lease?: LeasePolicy | null; nodes?: number } = {}): Promise<TestBuild> {
-    const store = openMemoryStore({ pullCost: 0, lease });
+    const store = memoryStore({ lease });
     return new TestBuild(store, await newProject(store), { ...BUILD, node_total: nodes });
   }
 

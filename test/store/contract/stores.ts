@@ -1,13 +1,11 @@
 import { onTestFinished } from 'vitest';
 import type { Store } from '../../../src/engine/ports/store.js';
+import type { QueueOptions } from '../../../src/store/lmdb/open-queue.js';
 import { openLmdbStore } from '../../../src/store/lmdb/store.js';
-import type { QueueOptions } from '../../../src/store/memory/queues.js';
-import { openMemoryStore } from '../../../src/store/memory/store.js';
 import { temporaryFolder } from '../../harness/temporary-folder.js';
 
 /** The stores that must keep the contract. Add a store here. */
 const openers: Record<string, (options: QueueOptions) => Store> = {
-  memory: openMemoryStore,
   LMDB: options => openLmdbStore(temporaryFolder(), { queues: { ...options, cacheBytes: 1e9 } }),
   // Every queue is read back for every request.
   'LMDB without a cache': options => openLmdbStore(temporaryFolder(), { queues: { ...options, cacheBytes: 1 } }),
