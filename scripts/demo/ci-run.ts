@@ -1,7 +1,5 @@
 import { normal, pick, type Random } from '../../bench/random.js';
-import { maskPeople } from '../../src/api/messages/people.js';
 import type { BuildKey } from '../../src/engine/build-key.js';
-import type { People } from '../../src/engine/people.js';
 import type { Push } from './commits.js';
 import type { Project } from './projects.js';
 import { exists, type SuiteFile, secondsOf } from './suite.js';
@@ -15,7 +13,8 @@ export interface CiRun {
   build: BuildKey;
   /** The id that its CI system gave it. */
   id: string;
-  people: People;
+  /** As clients name them. */
+  people: { build_author: string; user_seat: string };
   /** When it began, in milliseconds since 1970. */
   at: number;
   /** In the order in which clients list them. */
@@ -72,7 +71,7 @@ export function drawCiRun(random: Random, { project, suite, push, id, at, now, i
     build: { commit_hash, branch, node_total: project.nodes },
     id,
     at,
-    people: maskPeople({ build_author: author, user_seat: author }),
+    people: { build_author: author, user_seat: author },
     paths: files.map(({ path }) => path),
     seconds,
     failing: new Set([...flaky, ...broken]),

@@ -22,7 +22,7 @@ export const VERBS = [
   ...['export', 'filter', 'import', 'list', 'merge', 'print', 'publish', 'restore', 'search', 'split'],
 ] as const;
 
-/** Invented people. Their names are masked before they are stored. */
+/** Invented people. */
 export const PEOPLE = [
   'Ines Halvorsen',
   'Tomasz Brandt',

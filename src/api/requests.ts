@@ -10,7 +10,6 @@ import type { SplitRequest } from '../engine/splits.js';
 import { toBuildSubsetMessage } from './messages/build-subset.js';
 import type { RawParameters } from './messages/coerce.js';
 import { toPlanMessage } from './messages/insight/what-if.js';
-import { maskPeople } from './messages/people.js';
 import { isInitialization, toQueueMessage } from './messages/queue.js';
 import { toSplitMessage } from './messages/split.js';
 import { toTestQueueMessage } from './messages/test-queue.js';
@@ -28,7 +27,7 @@ export function splitRequest(sent: RawParameters, project: number): SplitRequest
   return {
     key: splitKey(project, { commit_hash, branch, node_total }, ci_build_id, fixed_test_suite_split),
     node_index,
-    suite: cache_read_attempt ? null : { paths: listedPaths(test_files), people: maskPeople(message) },
+    suite: cache_read_attempt ? null : listedPaths(test_files),
     listDigest: message.test_files_digest,
   };
 }
@@ -57,7 +56,7 @@ export function queueRequest(sent: RawParameters, project: number): QueueRequest
   return {
     key,
     node_index,
-    suite: isInitialization(message) ? { paths: listedPaths(message.test_files ?? []), people: maskPeople(message) } : null,
+    suite: isInitialization(message) ? listedPaths(message.test_files ?? []) : null,
     listDigest: undefined,
     isFirstRequest,
     // A later pull without a batch would look like the end of the queue.
@@ -78,7 +77,7 @@ export function testQueueRequest(sent: RawParameters, project: number): { reques
   const request: QueueRequest = {
     key: queueKey(project, { commit_hash, branch, node_total }, test_queue_id),
     node_index,
-    suite: isInitialization(message) ? { paths: listedPaths(message.paths ?? []), people: maskPeople(message) } : null,
+    suite: isInitialization(message) ? listedPaths(message.paths ?? []) : null,
     listDigest: message.test_files_digest,
     isFirstRequest,
     takesNothing: message.skip_pull === true && isFirstRequest,

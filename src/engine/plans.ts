@@ -9,7 +9,6 @@ import type { PathList } from '../planning/paths/path-list.js';
 import type { BuildKey } from './build-key.js';
 import type { QueueKey, SplitKey } from './keys.js';
 import { describeDifference, listDifference } from './list-difference.js';
-import type { People } from './people.js';
 import type { NewQueue } from './ports/queues.js';
 import type { NewSplit, Split } from './ports/splits.js';
 import type { Store } from './ports/store.js';
@@ -24,12 +23,6 @@ export interface Planned<Plan> {
   sent: SentList | null;
 }
 
-/** The test files of a build. */
-export interface Suite {
-  paths: PathList;
-  people: People;
-}
-
 export const NOTHING_PLANNED: Planned<never> = { plan: null, sent: null };
 
 export interface PlanOptions {
@@ -40,12 +33,7 @@ export interface PlanOptions {
 }
 
 /** Plans a split. Null: only a worker thread should do that. */
-export async function planSplit(
-  store: Store,
-  key: SplitKey,
-  { paths, people }: Suite,
-  options: PlanOptions,
-): Promise<Planned<NewSplit> | null> {
+export async function planSplit(store: Store, key: SplitKey, paths: PathList, options: PlanOptions): Promise<Planned<NewSplit> | null> {
   const { isWorker } = options;
   const split = await store.splits.find(key);
   if (split) return compareLists('split', split.list, paths, isWorker, () => pathsOfSplit(store, split));
@@ -55,7 +43,6 @@ export async function planSplit(
   const { node_total } = key.build;
   const packing = pack(files.weights, node_total);
   const plan = {
-    people,
     list,
     files: store.splits.encode(files, packing.nodes),
     basis: encodeBasis(files, packing.nodes),
@@ -71,7 +58,7 @@ export async function planSplit(
 export async function planQueue(
   store: Store,
   key: QueueKey,
-  { paths, people }: Suite,
+  paths: PathList,
   repeatsNewest: boolean,
   options: PlanOptions,
 ): Promise<Planned<NewQueue> | null> {
@@ -86,7 +73,6 @@ export async function planQueue(
   const isGuessed = unknownFiles(seconds) > seconds.length / 2;
   const expectation = simulateQueue(weights, { nodeTotal, pullCost, isGuessed });
   const plan = {
-    people,
     list,
     files: store.queues.encode(files),
     basis: encodeBasis(files),

@@ -1,5 +1,6 @@
+import type { PathList } from '../planning/paths/path-list.js';
 import type { QueueKey } from './keys.js';
-import { type Planned, pathsOfQueue, type Suite } from './plans.js';
+import { type Planned, pathsOfQueue } from './plans.js';
 import type { Change, NewQueue, OpenQueue, QueueInfo, Verdict } from './ports/queues.js';
 import type { Millis, Store } from './ports/store.js';
 import { type Facts, factsFor } from './pull-facts.js';
@@ -13,7 +14,7 @@ export interface QueueRequest {
   key: QueueKey;
   node_index: number;
   /** Null: the request brings no list of test files. */
-  suite: Suite | null;
+  suite: PathList | null;
   /** The digest of the node's list; undefined: its client sends none. */
   listDigest: string | undefined;
   /** The first request of the node's process: it may initialize the queue. */

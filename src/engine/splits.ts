@@ -1,6 +1,7 @@
 import { apiErrors } from '../api-error.js';
+import type { PathList } from '../planning/paths/path-list.js';
 import type { SplitKey } from './keys.js';
-import type { Planned, Suite } from './plans.js';
+import type { Planned } from './plans.js';
 import type { NewSplit, Split } from './ports/splits.js';
 import type { Millis, Store } from './ports/store.js';
 import { type Soon, whenKnown } from './soon.js';
@@ -11,7 +12,7 @@ export interface SplitRequest {
   key: SplitKey;
   node_index: number;
   /** Null: the request brings no list of test files. */
-  suite: Suite | null;
+  suite: PathList | null;
   /** The digest of the node's list; undefined: its client sends none. */
   listDigest: string | undefined;
 }

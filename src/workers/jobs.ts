@@ -4,7 +4,7 @@ import { type PreparedPlan, preparePlan } from '../engine/insight/what-if/prepar
 import { prepareWhatIf } from '../engine/insight/what-if/prepare-what-if.js';
 import { playVariants, type Scenario } from '../engine/insight/what-if/scenario.js';
 import { type LongFile, playCuts } from '../engine/insight/what-if/what-if.js';
-import { NOTHING_PLANNED, type Planned, type PlanOptions, planQueue, planSplit, type Suite } from '../engine/plans.js';
+import { NOTHING_PLANNED, type Planned, type PlanOptions, planQueue, planSplit } from '../engine/plans.js';
 import type { NewQueue } from '../engine/ports/queues.js';
 import type { NewSplit } from '../engine/ports/splits.js';
 import type { Store } from '../engine/ports/store.js';
@@ -12,6 +12,7 @@ import type { QueueRequest } from '../engine/queues.js';
 import { toSegments } from '../engine/segments.js';
 import type { Soon } from '../engine/soon.js';
 import type { SplitRequest } from '../engine/splits.js';
+import type { PathList } from '../planning/paths/path-list.js';
 import { buildOutline, buildPiece } from './build-pieces.js';
 import { insightReads } from './insight-reads.js';
 import { completenessJson, distributionJson, failedPathsJson } from './reads.js';
@@ -60,7 +61,7 @@ export const posts = {
 };
 
 // A planned request needs no list, and the list would be copied between threads.
-async function splitPlan(store: Store, request: SplitRequest, suite: Suite, options: PlanOptions): Promise<PreparedSplit | null> {
+async function splitPlan(store: Store, request: SplitRequest, suite: PathList, options: PlanOptions): Promise<PreparedSplit | null> {
   const planned = await planSplit(store, request.key, suite, options);
   return planned && { request: { ...request, suite: null }, planned };
 }
@@ -68,7 +69,7 @@ async function splitPlan(store: Store, request: SplitRequest, suite: Suite, opti
 async function queuePlan(
   store: Store,
   request: QueueRequest,
-  suite: Suite,
+  suite: PathList,
   echo: object | null,
   options: PlanOptions,
 ): Promise<PreparedQueue | null> {

@@ -10,11 +10,11 @@ const people = {
   commit_authors: [{ commits: 3, author: 'Wilhelmina Zebrowski <wilhelmina@zebrowski.example>' }],
 };
 
-describe('people that the client did not mask', () => {
+describe('people', () => {
   it.each([
     ['a small', 3],
     ['a large', 1500],
-  ])('are masked before they are stored or logged, with %s suite', async (_, count) => {
+  ])('are neither stored nor logged, masked or not, with %s suite', async (_, count) => {
     const server = await startServerOnDisk({ logLevel: 'trace' });
     const paths = manyPaths(count);
     expect((await startSplit(server, paths, people)).status).toBe(200);
@@ -26,7 +26,6 @@ describe('people that the client did not mask', () => {
     const stored = readdirSync(server.dataDir)
       .map(name => readFileSync(join(server.dataDir, name), 'latin1'))
       .join('');
-    expect(stored).toContain('Wi******** Ze*******');
-    for (const place of [stored, server.log.join('')]) expect(place).not.toMatch(/wilhelmina|zebrowski/i);
+    for (const place of [stored, server.log.join('')]) expect(place).not.toMatch(/wilhelmina|zebrowski|Wi\*\*\*\*/i);
   });
 });

@@ -10,7 +10,7 @@ const NOW = Date.UTC(2026, 0, 1);
 const GRACE = 60_000;
 const key = queueKey(1, { commit_hash: 'abc', branch: 'main', node_total: 2 }, 'ci');
 const paths = ['a_spec.rb', 'b_spec.rb', 'c_spec.rb', 'd_spec.rb'];
-const suite = { paths: pathList(paths), people: { user_seat: null, build_author: null } };
+const suite = pathList(paths);
 const caller = { isRetry: false, hasLeft: () => false };
 
 const requestOf = (node_index: number, isFirstRequest: boolean): QueueRequest => ({

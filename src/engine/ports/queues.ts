@@ -3,7 +3,6 @@ import type { Forecast } from '../../planning/forecasting/forecast.js';
 import type { BuildKey } from '../build-key.js';
 import type { QueueKey } from '../keys.js';
 import type { Moment } from '../moment.js';
-import type { People } from '../people.js';
 import type { Batch } from '../queue/batch.js';
 import type { Queue } from '../queue/queue.js';
 import type { Segments } from '../segments.js';
@@ -88,7 +87,6 @@ export interface OpenQueue {
 }
 
 export interface NewQueue {
-  people: People;
   list: TestFileList;
   /** The test files, slowest first, made by `encode`. */
   files: Segments;

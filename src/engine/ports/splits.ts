@@ -1,7 +1,6 @@
 import type { PathTimes } from '../../planning/estimating/estimate.js';
 import type { Forecast } from '../../planning/forecasting/forecast.js';
 import type { SplitKey } from '../keys.js';
-import type { People } from '../people.js';
 import type { Segments } from '../segments.js';
 import type { Soon } from '../soon.js';
 import type { TestFileList } from '../test-file-list.js';
@@ -44,7 +43,6 @@ export interface Split {
 }
 
 export interface NewSplit {
-  people: People;
   list: TestFileList;
   /** The files of each node, made by `encode`. */
   files: Segments;

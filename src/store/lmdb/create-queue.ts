@@ -19,7 +19,7 @@ import { type Creation, createOnce } from './writes/create-once.js';
 export async function createQueue(
   parts: Parts,
   key: QueueKey,
-  { people, list, files, weights, basis, guessed, forecast }: NewQueue,
+  { list, files, weights, basis, guessed, forecast }: NewQueue,
   at: Millis,
 ): Promise<boolean> {
   const id = randomUUID();
@@ -36,7 +36,6 @@ export async function createQueue(
         node_total: key.build.node_total,
         guessed,
         copied: null,
-        people,
         list,
         created_at: at,
         runs_before: runsRecordedOf(parts, build),

@@ -52,7 +52,7 @@ export function readQueue(parts: Parts, id: string, { pullCost, lease }: QueueOp
   return { id, info: toQueueInfo(id, record), queue, bytes: 0, saving: null };
 }
 
-export function toQueueInfo(id: string, { v: _, guessed: _g, people: _p, build: _b, ...info }: QueueRecord): QueueInfo {
+export function toQueueInfo(id: string, { v: _, guessed: _g, build: _b, ...info }: QueueRecord): QueueInfo {
   return { id, ...info };
 }
 

@@ -1,5 +1,4 @@
 import type { BuildKey } from '../../engine/build-key.js';
-import type { People } from '../../engine/people.js';
 import type { Token } from '../../engine/ports/access.js';
 import type { CiRun } from '../../engine/ports/ci-runs.js';
 import type { QueueInfo } from '../../engine/ports/queues.js';
@@ -81,7 +80,6 @@ export interface ForecastRecord extends Forecast {
 /** A split. Its files, and the basis of its estimates, are in `blobs`. */
 export interface SplitRecord extends Split {
   v: 1;
-  people: People;
 }
 
 /** When a CI build first asked for a fixed split, how many runs of the build were recorded before that, and `other_list` as above. */
@@ -92,7 +90,6 @@ export interface QueueRecord extends Omit<QueueInfo, 'id'> {
   v: 1;
   /** Most files were never measured. */
   guessed: boolean;
-  people: People;
   /** Its key in queuesOfBuild. */
   build: string;
 }

@@ -61,7 +61,7 @@ export function lmdbSplits(parts: Parts) {
     find: key =>
       creations.size > 0 && creations.has(nameOf(key)) ? creationSettled(parts, nameOf(key)).then(() => found(key)) : found(key),
 
-    async create(key, { people, list, files, basis, forecast }, at) {
+    async create(key, { list, files, basis, forecast }, at) {
       const id = randomUUID();
       const { node_total } = key.build;
       const split = await createOnce(parts, {
@@ -73,7 +73,7 @@ export function lmdbSplits(parts: Parts) {
         put() {
           const use = firstUseOf(key, at);
           const times = { created_at: at, runs_before: use.runs_before, used_at: at };
-          const record: SplitRecord = { v: 1, id, node_total, people, list, ...times };
+          const record: SplitRecord = { v: 1, id, node_total, list, ...times };
           void splits.put(key.digest, record);
           void forecasts.put(id, { v: 1, ...forecast });
           if (key.isFixed) void splitRuns.put(useKey(record, key.ci_run), use);

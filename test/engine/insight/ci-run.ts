@@ -13,7 +13,7 @@ import { forecast } from '../../../src/planning/forecasting/forecast.js';
 import { toWeight } from '../../../src/planning/weight.js';
 import { memoryStore } from '../../harness/memory-store.js';
 import { pathsOf, plannedPaths } from '../../harness/planned-paths.js';
-import { BUILD, NOBODY, NOW, newProject, pull, record, settle } from '../../store/contract/fixtures.js';
+import { BUILD, NOW, newProject, pull, record, settle } from '../../store/contract/fixtures.js';
 
 /** Seconds by path; null: never measured. */
 export type Suite = Record<string, number | null>;
@@ -116,5 +116,5 @@ function estimatesOf(suite: Suite): Estimates {
 
 function planOf(files: Estimates) {
   const outcome = { makespan: 20_000, lowerBound: 20_000, isBoundByFile: false };
-  return { people: NOBODY, list: { digest: 'digest', test_files: files.order.length }, forecast: forecast(files, 2, outcome) };
+  return { list: { digest: 'digest', test_files: files.order.length }, forecast: forecast(files, 2, outcome) };
 }

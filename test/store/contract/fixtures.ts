@@ -68,7 +68,6 @@ export async function sweep(store: Store, before: Millis, deletedBefore: Millis 
   return deleted;
 }
 
-export const NOBODY = { user_seat: null, build_author: null };
 export const LIST = { digest: 'digest of a list', test_files: 3 };
 
 /** Test files of two seconds each, the last one of them never measured. */
@@ -95,7 +94,7 @@ export const FORECAST = forecast(estimates(3), 4, { makespan: 20_000, lowerBound
 export function newSplit(store: Pick<Store, 'splits'>, { build: { node_total } }: SplitKey, list = LIST): NewSplit {
   const nodes = Array.from({ length: node_total }, (_, node) => [node]);
   const plan = estimates(node_total);
-  return { people: NOBODY, list, files: store.splits.encode(plan, nodes), basis: encodeBasis(plan, nodes), forecast: FORECAST };
+  return { list, files: store.splits.encode(plan, nodes), basis: encodeBasis(plan, nodes), forecast: FORECAST };
 }
 
 /** A store of which only queues are used. */
@@ -104,7 +103,7 @@ type QueueStore = Pick<Store, 'queues'>;
 export function newQueue(store: QueueStore, count: number, list = LIST): NewQueue {
   const plan = estimates(count);
   const { weights } = plan;
-  return { people: NOBODY, list, files: store.queues.encode(plan), weights, basis: encodeBasis(plan), guessed: false, forecast: FORECAST };
+  return { list, files: store.queues.encode(plan), weights, basis: encodeBasis(plan), guessed: false, forecast: FORECAST };
 }
 
 /** Pulls for a node. Resolves with null if no file is left for it or there is no queue. */

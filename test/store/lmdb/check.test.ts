@@ -21,7 +21,7 @@ import { lmdbSummaries } from '../../../src/store/lmdb/summaries.js';
 import { commit } from '../../../src/store/lmdb/writes/commit.js';
 import { pathsOf } from '../../harness/planned-paths.js';
 import { temporaryFolder } from '../../harness/temporary-folder.js';
-import { FORECAST, LIST, NOBODY, summaryOf } from '../contract/fixtures.js';
+import { FORECAST, LIST, summaryOf } from '../contract/fixtures.js';
 import { estimatesOf, expire, recordRun, temporaryStore } from './temporary-store.js';
 
 const NOW = Date.UTC(2026, 0, 1);
@@ -68,7 +68,7 @@ async function fill(store: Parts): Promise<void> {
   const list = (paths: readonly string[]) => ({ digest: digestOfList(paths), test_files: paths.length });
   const splits = lmdbSplits(store);
   const split = ['0.rb', '1.rb'];
-  const parts = { people: NOBODY, forecast: FORECAST };
+  const parts = { forecast: FORECAST };
   const [plan, nodes] = [estimatesOf(split), [[0], [1]]];
   const newSplit = { ...parts, list: list(split), files: splits.encode(plan, nodes), basis: encodeBasis(plan, nodes) };
   await splits.create(SPLIT, newSplit, NOW + 3 * DAY);
