@@ -21,7 +21,7 @@ import type { LmdbOptions } from '../store/lmdb/store.js';
 import { version } from '../version.js';
 import { CompletenessChecker } from '../workers/completeness-checker.js';
 import { WorkerPool } from '../workers/pool.js';
-import { onThisThread, startThreads } from '../workers/threads.js';
+import { startThreads } from '../workers/threads.js';
 import { WhatIfPlayer } from '../workers/what-if-player.js';
 import type { Config } from './config.js';
 import { newSignInUrl, noteAddress, openDashboard } from './dashboard.js';
@@ -66,8 +66,7 @@ export interface ServiceDependencies {
   /** Called when the disk fails a write of the store. The store is unreliable from then on, so the process must end. */
   storeFailed?: (error: Error) => void;
   openStore?: (dataDir: string, log: Logger, options: Required<LmdbOptions>) => Promise<Store>;
-  /** False: the store cannot be read by other threads, so large suites are planned on this one. */
-  hasThreads?: boolean;
+  openThreads?: typeof startThreads;
   /** Reads the front end of the dashboard. */
   dashboardFiles?: () => DashboardFiles;
   /** What the check of a password costs when none is set. */
@@ -84,7 +83,7 @@ export async function openService(
     isWarm = true,
     storeFailed = () => {},
     openStore = serveFolder,
-    hasThreads = true,
+    openThreads = startThreads,
     dashboardFiles = readDashboardFiles,
     passwordCost = PASSWORD_COST,
   }: ServiceDependencies = {},
@@ -103,7 +102,7 @@ export async function openService(
 
     const tokenHeader = `${headerPrefixes[0]}-TEST-SUITE-TOKEN`;
     const setup = { dataDir, tokenHeader, pullCost, memoryBytes: config.memoryBytes };
-    const runner = hasThreads ? await startThreads(setup, config.workers, isWarm, log) : onThisThread(store, setup);
+    const runner = await openThreads(setup, config.workers, isWarm, log);
     const workers = new WorkerPool(store, runner, config.workers + 1, (job, waited, took) => metrics.observeJob(job, waited, took));
     closers.push(() => workers.close());
 

@@ -11,6 +11,7 @@ export async function isSmallSubject({ queues, splits }: Store, { ciRun, recorde
   const plan = ciRun && (await (ciRun.kind === 'queue' ? queues.basis(ciRun.plan) : splits.basis({ id: ciRun.plan })));
   // It expired.
   if (ciRun && !plan) return false;
+  // At most so many: a guess takes more bytes.
   const planned = (plan?.length ?? 0) / BASIS_BYTES;
   return planned + build.node_total + (recorded ? recorded.test_files + recorded.subsets : 0) < limits.pooledInsightFiles;
 }

@@ -1,9 +1,7 @@
 import { Piscina } from 'piscina';
-import type { Store } from '../engine/ports/store.js';
 import { limits } from '../limits.js';
 import type { Logger } from '../server/log.js';
-import { perform } from './perform.js';
-import type { Lane, Task, TaskAnswer, TaskSetup, WorkerSetup } from './task.js';
+import type { Lane, Task, TaskAnswer, WorkerSetup } from './task.js';
 
 /** Performs tasks. */
 export interface TaskRunner {
@@ -73,9 +71,4 @@ async function untilStarted(piscina: Piscina): Promise<void> {
     throw error;
   }
   piscina.off('error', fail);
-}
-
-/** Performs tasks on this thread, for a store that other threads cannot read. */
-export function onThisThread(store: Store, setup: TaskSetup): TaskRunner {
-  return { run: task => perform(store, setup, task), threads: 0, close: async () => {} };
 }

@@ -8,6 +8,9 @@ import { type Config, parseConfig } from '../../src/server/config.js';
 import { openLog } from '../../src/server/log.js';
 import { openService, type Service, type ServiceDependencies } from '../../src/server/service.js';
 import { serveFolder } from '../../src/store/lmdb/serve-folder.js';
+import { perform } from '../../src/workers/perform.js';
+import type { TaskSetup } from '../../src/workers/task.js';
+import type { TaskRunner } from '../../src/workers/threads.js';
 import { Client, TOKEN } from './client.js';
 import { httpServer, openAdapter } from './http-server.js';
 import { memoryFolder, temporaryFolder } from './temporary-folder.js';
@@ -39,13 +42,18 @@ async function openServer({ dataDir, ...settings }: Settings, dependencies: Serv
   const logger = openLog(config.logLevel, { write: line => log.push(line) });
   const service = await openService(config, logger, {
     openStore,
-    hasThreads: dataDir !== undefined,
+    ...(dataDir === undefined && { openThreads: async setup => onThisThread(store!, setup) }),
     passwordCost: CHEAP,
     ...dependencies,
     isWarm: false,
   });
   const close = () => service.close().finally(remove);
   return { service: { ...service, close }, log, store: store as unknown as Store, dataDir: folder };
+}
+
+/** Performs tasks on this thread: to start another takes longer than most tests. */
+function onThisThread(store: Store, setup: TaskSetup): TaskRunner {
+  return { run: task => perform(store, setup, task), threads: 0, close: async () => {} };
 }
 
 /** A server on a free port, closed after the test. */

@@ -81,7 +81,7 @@ export interface FileTrends {
   total: number;
   files: FileTrend[];
   file_count: Count;
-  /** Means over the builds, in seconds; see MinutesAnswer. */
+  /** How many builds each file decided, most first. */
   decided: { path: string; builds: Count }[];
 }
 
