@@ -7,6 +7,7 @@ import { lockFolder } from './lock.js';
 import { type LmdbOptions, type LmdbStore, openLmdbStore } from './store.js';
 import type { Tables } from './tables.js';
 import { applyPendingRuns } from './writes/apply-times.js';
+import { written } from './writes/commit.js';
 import { JOURNAL_FILES } from './writes/journal-files.js';
 
 /**
@@ -30,7 +31,10 @@ export async function serveFolder(dataDir: string, log: Logger, options: LmdbOpt
     const { meta, journal } = parts;
     if (meta.get('journal') !== undefined && JOURNAL_FILES.every(name => !existsSync(join(dataDir, name))))
       log.warn({ dataDir }, 'the files of the journal are gone, and with them the changes that were not in the store yet');
+    const isNew = meta.get('journal') === undefined;
     journal.recover();
+    // The id is on disk before the first record, which is found only by it: this write is flushed after that of the id.
+    if (isNew) await written(meta.put('journal', meta.get('journal')!));
     await parts.runs.settle();
     // What was read may be on no disk: after a failed write, the system may keep it in memory and never write it. If this checkpoint
     // fails, the next one writes it.
