@@ -35,10 +35,6 @@ export class BatchText {
   }
 }
 
-export function charactersOf(batch: Batch): number {
-  return uuidOf(batch) + casesOf(batch);
-}
-
 function uuidOf({ batch_uuid }: Batch): number {
   return batch_uuid?.length ?? 0;
 }

@@ -1,8 +1,6 @@
 import { asBuffer, scratch } from '../../bytes.js';
 import { digestOfNames, digestOfSorted } from '../../list-digest.js';
 import { fileOf } from '../estimating/test-case.js';
-import { firstWhere } from '../first-where.js';
-import { AFTER, BEFORE } from './head.js';
 
 /**
  * Distinct paths, sorted by UTF-16 code units, in columns that threads can share. Planning reads numbers and copies bytes; a path becomes a
@@ -31,6 +29,9 @@ const ownMemory: Allocate = bytes => new ArrayBuffer(bytes);
 const BACKSLASH = '\\';
 /** A character that JSON.stringify may escape. It copies all others. */
 const ESCAPED = /[^ !#-[\]-\ud7ff\ue000-\uffff]/;
+/** The text before and after the JSON of a path, without its quotes, in the JSON of a planned file up to its time. */
+const BEFORE = ',{"path":"';
+const AFTER = '","time_execution":';
 const BETWEEN = Buffer.from(AFTER + BEFORE);
 /** The most bytes that a UTF-16 code unit takes in UTF-8. */
 const MOST_BYTES_PER_UNIT = 3;
@@ -134,4 +135,16 @@ function pathIn(heads: Buffer, ends: Uint32Array, file: number): string {
 
 function startIn(ends: Uint32Array, file: number): number {
   return file === 0 ? 0 : ends[file - 1]!;
+}
+
+/** The first of `count` indices from which on a condition holds; `count`: it never does. */
+function firstWhere(count: number, isReached: (index: number) => boolean): number {
+  let low = 0;
+  let high = count;
+  while (low < high) {
+    const middle = (low + high) >> 1;
+    if (isReached(middle)) high = middle;
+    else low = middle + 1;
+  }
+  return low;
 }
