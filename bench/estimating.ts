@@ -1,7 +1,7 @@
+import { suiteOf } from '../src/engine/suites/suite.js';
 import { emptyBasis } from '../src/planning/estimating/basis.js';
 import { estimate, pathOf, SPLIT_PERCENTILE } from '../src/planning/estimating/estimate.js';
 import { pack } from '../src/planning/packing/pack.js';
-import { pathList } from '../src/planning/paths/path-list.js';
 import { seededRandom } from './random.js';
 import type { Result } from './results.js';
 import { geometricMean } from './suites/geometric-mean.js';
@@ -156,7 +156,7 @@ function weightedError(history: History, estimator: () => Estimator): number {
 
 function splitRatio(paths: readonly string[], seconds: readonly (number | null)[], next: ReadonlyMap<string, number>): number {
   const times = new Map(paths.map((path, i) => [path, seconds[i]]));
-  const list = pathList(paths);
+  const list = suiteOf(paths);
   const recorded = {
     seconds: Float64Array.from(list.strings(), path => times.get(path) ?? NaN),
     files: new Map<string, number>(),

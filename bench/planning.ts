@@ -1,8 +1,8 @@
 import { performance } from 'node:perf_hooks';
+import { suiteOf } from '../src/engine/suites/suite.js';
 import { emptyBasis } from '../src/planning/estimating/basis.js';
 import { estimate, pathOf, QUEUE_PERCENTILE } from '../src/planning/estimating/estimate.js';
 import { type Level, secondsOf, updateLevel } from '../src/planning/estimating/level.js';
-import { pathList } from '../src/planning/paths/path-list.js';
 import { toSeconds } from '../src/planning/weight.js';
 import { seededRandom } from './random.js';
 import type { Result } from './results.js';
@@ -107,7 +107,7 @@ function buildsOfHistory({ versions }: History): Build[] {
 /** The files with the predictions of a queue. */
 function queueFiles(paths: readonly string[], seconds: readonly (number | null)[], actual: (path: string) => number): QueueFile[] {
   const times = new Map(paths.map((path, i) => [path, seconds[i]]));
-  const list = pathList(paths);
+  const list = suiteOf(paths);
   const recorded = {
     seconds: Float64Array.from(list.strings(), path => times.get(path) ?? NaN),
     files: new Map<string, number>(),

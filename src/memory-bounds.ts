@@ -12,8 +12,8 @@ const DEFAULTS = {
   requests: 512 * MIB,
   /** Open queues, unless BALLAST_QUEUE_CACHE_BYTES says another number. */
   queues: 256 * MIB,
-  /** The lists of large suites that were sent last: twice their paths, and 50 bytes a file. */
-  knownLists: 128 * MIB,
+  /** The large suites that were sent last: twice their paths, and 50 bytes a file. */
+  suites: 128 * MIB,
   /** Changes in the journal that wait for a checkpoint. An eighth of it starts one at once; beyond it 503. */
   journal: 64 * MIB,
   /** In each thread: paths and their numbers, about 500,000 paths of usual length. */

@@ -16,7 +16,7 @@ export const SLOW = [
   'test/engine/queue/simulation.test.js',
   'test/http/{huge-suites,overload}.test.js',
   'test/server/{kill,restart}.test.js',
-  'test/workers/large-suites.test.js',
+  'test/api/large-suites.test.js',
 ];
 
 /** Tests of the dashboard in Chromium. */

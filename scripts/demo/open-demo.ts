@@ -1,13 +1,15 @@
+import { JobRunner } from '../../src/api/job-runner.js';
 import { createProject } from '../../src/engine/access.js';
+import type { Build } from '../../src/engine/ports/builds.js';
 import { createOperatorLink } from '../../src/engine/sign-in/sign-in.js';
 import { toWeight } from '../../src/planning/weight.js';
 import { parseConfig } from '../../src/server/config.js';
 import { signInUrl } from '../../src/server/dashboard-address.js';
 import { openLog } from '../../src/server/log.js';
 import { openService } from '../../src/server/service.js';
+import type { WorkerSetup } from '../../src/server/worker.js';
 import { serveFolder } from '../../src/store/lmdb/serve-folder.js';
-import { WorkerPool } from '../../src/workers/pool.js';
-import { startThreads } from '../../src/workers/threads.js';
+import { startThreads } from '../../src/threads/threads.js';
 import { Calendar } from './calendar.js';
 import { type LiveProject, playLive } from './live.js';
 import { playPast } from './past.js';
@@ -94,10 +96,15 @@ async function makeBuilds(
     uptimeAt: (at: number) => at,
   };
   const store = await serveFolder(dataDir, log, { queues: { pullCost, lease, cacheBytes: queueCacheBytes } });
-  const threads = await startThreads({ dataDir, tokenHeader: '', pullCost }, config.workers, false, log);
+  const filename = new URL('../../src/server/worker.js', import.meta.url).href;
+  const setup: WorkerSetup = { dataDir, tokenHeader: '', pullCost };
+  const threads = await startThreads({ filename, setup, most: config.workers, warmUp: null }, log);
   try {
     const parts = projects.map(() => 0);
-    const summaries = new Summaries(store, new WorkerPool(store, threads, config.workers, () => {}), now);
+    const jobs = new JobRunner(store, threads, config.workers);
+    const summaryOf = (build: Build, at: number) =>
+      jobs.read('buildSummary', { build, at }, { project: build.project, isPage: false, hasLeft: () => false });
+    const summaries = new Summaries(store, summaryOf, now);
     const noteProgress = (i: number) => (part: number) => {
       parts[i] = part;
       progressed(parts.reduce((sum, each) => sum + each, 0) / parts.length);

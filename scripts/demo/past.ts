@@ -1,6 +1,6 @@
 import { digest } from '../../src/engine/digest.js';
 import { queueKey, splitKey } from '../../src/engine/keys.js';
-import { decodeFiles, pathsOfQueue, planQueue, planSplit } from '../../src/engine/plans.js';
+import { decodeFiles, pathsOfQueue } from '../../src/engine/planned-files.js';
 import type { Change, OpenQueue } from '../../src/engine/ports/queues.js';
 import type { Store } from '../../src/engine/ports/store.js';
 import type { Batch } from '../../src/engine/queue/batch.js';
@@ -8,7 +8,8 @@ import { failedOf } from '../../src/engine/queue/failed.js';
 import { newRun } from '../../src/engine/recordings.js';
 import { whenSaved } from '../../src/engine/soon.js';
 import { shareOf } from '../../src/engine/splits.js';
-import { pathList } from '../../src/planning/paths/path-list.js';
+import { planQueue, planSplit } from '../../src/engine/suites/plan-suite.js';
+import { suiteOf } from '../../src/engine/suites/suite.js';
 import type { Calendar } from './calendar.js';
 import type { CiRun } from './ci-run.js';
 import { type Handed, type Node, type NodeRequest, type PullRequest, type RecordRequest, startNode } from './node.js';
@@ -84,7 +85,7 @@ async function record({ store, project }: Past, { run, node_index, request }: Re
 /** Plays a queue until each node records or ends, or until now. */
 async function playQueue({ store, project, pullCost, clock }: Past, run: CiRun, now: number): Promise<RunningNode[]> {
   const key = queueKey(project, run.build, run.id);
-  const { plan } = (await planQueue(store, key, pathList(run.paths), false, { isWorker: true, pullCost }))!;
+  const { plan } = (await planQueue(store, key, suiteOf(run.paths), false, { isWorker: true, pullCost }))!;
   const nodes = begin(run);
   await store.queues.create(key, plan!, nodes[0]!.request.at);
   const { id } = (await store.queues.find(key))!;
@@ -155,12 +156,12 @@ function pull(
 /** Plays a split until each node records or ends, or until now. */
 async function playSplit({ store, project, pullCost }: Past, run: CiRun, now: number): Promise<RunningNode[]> {
   const key = splitKey(project, run.build, run.id, true);
-  const planned = (await planSplit(store, key, pathList(run.paths), { isWorker: true, pullCost }))!;
+  const planned = (await planSplit(store, key, suiteOf(run.paths), { isWorker: true, pullCost }))!;
   const nodes = begin(run);
   for (;;) {
     const node = nodes.find(({ request }) => request.kind === 'split' && request.at <= now);
     if (!node) return nodes;
-    const request = { key, node_index: node.node_index, suite: pathList(run.paths), listDigest: undefined };
+    const request = { key, node_index: node.node_index, suite: suiteOf(run.paths), listDigest: undefined };
     const { files } = (await shareOf(store, request, planned, node.request.at))!;
     advance(nodes, node, { batch_id: 0, paths: decodeFiles(files!).map(({ path }) => path) });
   }

@@ -1,6 +1,7 @@
 import type { BuildKey } from '../../src/engine/build-key.js';
+import type { Build } from '../../src/engine/ports/builds.js';
 import type { Store } from '../../src/engine/ports/store.js';
-import type { WorkerPool } from '../../src/workers/pool.js';
+import type { Summary } from '../../src/engine/ports/summaries.js';
 
 /** Builds whose summaries are written together: the worker threads read only batches that a checkpoint wrote. */
 const TOGETHER = 20;
@@ -13,7 +14,7 @@ export class Summaries {
   /** @param now when the builds have ended, in milliseconds since 1970 */
   constructor(
     readonly store: Store,
-    readonly workers: Pick<WorkerPool, 'summary'>,
+    readonly summaryOf: (build: Build, at: number) => Promise<Summary>,
     readonly now: number,
   ) {}
 
@@ -35,7 +36,7 @@ export class Summaries {
     await Promise.all(
       some.map(async ({ project, build: key }) => {
         const build = (await this.store.builds.find(project, key))!;
-        await this.store.summaries.put(build, await this.workers.summary(build, this.now));
+        await this.store.summaries.put(build, await this.summaryOf(build, this.now));
       }),
     );
   }

@@ -1,12 +1,12 @@
-import { apiErrors } from '../api-error.js';
 import { projectOfToken } from '../engine/access.js';
 import type { Access } from '../engine/ports/access.js';
 import type { Millis } from '../engine/ports/store.js';
 import { type Soon, whenKnown } from '../engine/soon.js';
 import type { Request } from '../http/request.js';
-import type { Asker } from '../workers/asker.js';
 import type { Context } from './context.js';
 import { projectOfSession } from './dashboard/session.js';
+import { apiErrors } from './errors.js';
+import type { Asker } from './job-runner.js';
 
 /**
  * The project of a token in force. Throws the 403.

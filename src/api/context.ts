@@ -1,27 +1,33 @@
+import type { Logger } from 'pino';
+import type { BuildKey } from '../engine/build-key.js';
 import type { DailyBytes } from '../engine/daily-bytes.js';
-import type { Store } from '../engine/ports/store.js';
+import type { Build } from '../engine/ports/builds.js';
+import type { Millis, Store } from '../engine/ports/store.js';
 import type { PasswordAttempts } from '../engine/sign-in/password-attempts.js';
-import type { ServerStatus } from '../server/dashboard.js';
-import type { Logger } from '../server/log.js';
-import type { Metrics } from '../server/metrics.js';
-import type { Summarizer } from '../server/summarizer.js';
-import type { CompletenessChecker } from '../workers/completeness-checker.js';
-import type { WorkerPool } from '../workers/pool.js';
-import type { WhatIfPlayer } from '../workers/what-if-player.js';
+import type { CompletenessChecker } from './completeness-checker.js';
 import type { DashboardFiles } from './dashboard/files.js';
+import type { RefusedRequests } from './dashboard/refused-requests.js';
+import type { SeenClients } from './dashboard/seen-clients.js';
+import type { JobRunner } from './job-runner.js';
+import type { WhatIfPlayer } from './what-if-player.js';
 
 /** The dependencies of handlers. */
 export interface Context {
   store: Store;
-  workers: WorkerPool;
+  jobs: JobRunner;
   completeness: CompletenessChecker;
-  summarizer: Summarizer;
+  /** Is told which builds need a new summary. */
+  summarizer: { recorded(project: number, build: BuildKey): void; outdated(build: Build): void };
   whatIfs: WhatIfPlayer;
   /** What each project has stored today. */
   dailyBytes: DailyBytes;
   readiness: { assert(): Promise<void> };
   log: Logger;
-  metrics: Metrics;
+  metrics: {
+    text(): Promise<{ body: string; contentType: string }>;
+    countBatch(testFiles: number): void;
+    countReassignedBatch(): void;
+  };
   /** The admin port serves the metrics, and this port does not. */
   hasAdminPort: boolean;
   /** The time that a node loses between two batches of a queue, as a weight. */
@@ -47,4 +53,21 @@ export interface Dashboard {
   /** The address of the API if that is another port; null: it is this one. */
   apiUrl: () => string | null;
   status: () => ServerStatus;
+}
+
+/** What the page of the server shows. */
+export interface ServerStatus {
+  sources: {
+    httpServer: string;
+    connections(): number;
+    requestsInFlight(): number;
+    /** The end of the last sweep, null before the first, and all deleted records, by kind. */
+    sweeps(): { endedAt: Millis | null; deleted: Readonly<Record<string, number>> };
+    /** Null without a certificate. */
+    certificateExpiresAt(): Millis | null;
+  };
+  clients: SeenClients;
+  refused: RefusedRequests;
+  startedAt: Millis;
+  retentionDays: number;
 }

@@ -1,5 +1,5 @@
-import { apiErrors } from '../api-error.js';
 import type { Answer } from '../http/request.js';
+import { apiErrors } from './errors.js';
 
 const TEXT = 'text/plain; charset=utf-8';
 

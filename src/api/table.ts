@@ -1,8 +1,8 @@
-import { apiErrors } from '../api-error.js';
 import type { Answer, Request } from '../http/request.js';
 import type { Context } from './context.js';
 import { secured, withSecurityHeaders } from './dashboard/security-headers.js';
 import { dashboardEndpointOf, routeDashboard } from './dashboard/table.js';
+import { apiErrors } from './errors.js';
 import { recordBuildSubset } from './routes/build-subsets.js';
 import { buildSummaries } from './routes/build-summaries.js';
 import { buildById, pageOfBuilds } from './routes/builds.js';

@@ -2,12 +2,11 @@ import { chmodSync, linkSync, mkdirSync, statSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { fsyncPath } from '../fsync.js';
 import { hasStore, STORE_FILE } from '../store/lmdb/tables.js';
-import { print, printToStderr } from '../terminal.js';
+import { print, printToStderr, startProgress } from '../terminal.js';
 import { copyStore } from './data-folder/copy-store.js';
 import { withExistingStore } from './data-folder/data-folder.js';
 import { createPartialFile, type PartialFile } from './data-folder/partial-file.js';
 import { snapshotDeadline } from './data-folder/snapshot-deadline.js';
-import { startProgress } from './process/progress.js';
 
 export interface BackupOptions {
   json?: true;

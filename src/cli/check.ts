@@ -3,10 +3,9 @@ import { getHeapStatistics } from 'node:v8';
 import { Worker } from 'node:worker_threads';
 import { type Problem, sentenceOf } from '../store/lmdb/check/problem.js';
 import { lockFolder } from '../store/lmdb/lock.js';
-import { print } from '../terminal.js';
+import { print, startProgress } from '../terminal.js';
 import { withExistingStore } from './data-folder/data-folder.js';
 import { snapshotDeadline } from './data-folder/snapshot-deadline.js';
-import { startProgress } from './process/progress.js';
 
 export interface CheckOptions {
   repair?: true;

@@ -7,10 +7,9 @@ import type { Project } from '../engine/ports/access.js';
 import { fsyncPath } from '../fsync.js';
 import { ConfigError } from '../server/config.js';
 import type { LmdbStore } from '../store/lmdb/store.js';
-import { print } from '../terminal.js';
+import { print, startProgress } from '../terminal.js';
 import { withExistingStore } from './data-folder/data-folder.js';
 import { createPartialFile, type PartialFile } from './data-folder/partial-file.js';
-import { startProgress } from './process/progress.js';
 
 export interface ExportOptions {
   project?: string;

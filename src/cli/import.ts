@@ -16,7 +16,7 @@ import { ReportError } from '../reports/report.js';
 import type { Skipped } from '../reports/skipped-entries.js';
 import { SuiteTimes } from '../reports/suite-times.js';
 import { ConfigError } from '../server/config.js';
-import { type Progress, startProgress } from './process/progress.js';
+import { type Progress, startProgress } from '../terminal.js';
 
 export interface ImportOptions {
   url?: string;

@@ -2,7 +2,7 @@ import { spawnSync } from 'node:child_process';
 import { closeSync, openSync } from 'node:fs';
 import { totalmem } from 'node:os';
 import { setFlagsFromString } from 'node:v8';
-import { ApiError } from '../api-error.js';
+import { Refusal } from '../engine/refusal.js';
 import { limits } from '../limits.js';
 import { scaleMemory } from '../memory-bounds.js';
 import type { Config } from '../server/config.js';
@@ -37,8 +37,8 @@ export async function serve(config: Config, unknown: string[]): Promise<void> {
     const { message, cause } = error as Error;
     if (message.startsWith('cannot ')) throw error;
     // The cause names the disk error; the message is for API clients.
-    if (error instanceof ApiError)
-      throw new Error(`cannot serve ${config.dataDir}: ${(cause as Error | undefined)?.message ?? error.errors.join()}`, { cause: error });
+    if (error instanceof Refusal)
+      throw new Error(`cannot serve ${config.dataDir}: ${(cause as Error | undefined)?.message ?? message}`, { cause: error });
     throw new Error(
       `cannot serve ${config.dataDir}: ${message}; if the store is damaged, "ballast check" shows how, and a backup can replace it`,
       { cause: error },

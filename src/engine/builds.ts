@@ -1,8 +1,8 @@
-import { apiErrors } from '../api-error.js';
 import { limits } from '../limits.js';
 import type { BuildKey, NodeKey } from './build-key.js';
 import { isAfter, type Moment } from './moment.js';
 import type { Build, Builds, Run, RunHead } from './ports/builds.js';
+import { Refusal } from './refusal.js';
 import { hasRun } from './test-file.js';
 
 const UUID = /^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/;
@@ -35,7 +35,7 @@ export async function closestBuild(builds: Builds, project: number, key: BuildKe
 /** The runs of a build, by node and in the order of recording. Throws a 422 when they do not fit in memory. */
 export async function* boundedRuns(builds: Builds, build: Build, heads: readonly RunHead[]): AsyncGenerator<Run> {
   const files = heads.reduce((sum, { test_files }) => sum + test_files, 0);
-  if (files > limits.mergedTestFiles) throw apiErrors.buildTooLarge('recorded test files', limits.mergedTestFiles);
+  if (files > limits.mergedTestFiles) throw tooLarge('recorded test files', limits.mergedTestFiles);
   const paths = new Set<string>();
   let characters = 0;
   for (const head of heads) {
@@ -46,7 +46,7 @@ export async function* boundedRuns(builds: Builds, build: Build, heads: readonly
       paths.add(path);
       characters += path.length;
     }
-    if (characters > limits.mergedCharacters) throw apiErrors.buildTooLarge('characters of paths', limits.mergedCharacters);
+    if (characters > limits.mergedCharacters) throw tooLarge('characters of paths', limits.mergedCharacters);
     yield run;
   }
 }
@@ -83,4 +83,11 @@ export async function lastRunId(builds: Builds, project: number, node: NodeKey, 
 /** How many runs of a build were ever recorded. */
 export async function runsRecorded(builds: Builds, project: number, key: BuildKey): Promise<number> {
   return (await builds.find(project, key))?.recorded ?? 0;
+}
+
+/** The refusal to read more of a build than fits in memory. */
+export function tooLarge(what: string, limit: number): Refusal {
+  return new Refusal(
+    `cannot merge or compare the runs of the build: they have more than ${limit} ${what}; read its runs one by one with GET /v1/builds/:id`,
+  );
 }

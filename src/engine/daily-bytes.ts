@@ -1,5 +1,5 @@
-import { apiErrors } from '../api-error.js';
 import type { Millis } from './ports/store.js';
+import { Refusal } from './refusal.js';
 
 const DAY_MILLISECONDS = 86_400_000;
 
@@ -18,7 +18,11 @@ export class DailyBytes {
 
   /** Throws a 507 when the project may store nothing more today. */
   assertRoom(project: number, at: Millis): void {
-    if (this.most > 0 && (this.#today(at).get(project) ?? 0) >= this.most) throw apiErrors.dailyBytesStored(this.most);
+    if (this.most === 0 || (this.#today(at).get(project) ?? 0) < this.most) return;
+    throw new Refusal(
+      `this project has stored ${this.most} bytes today, as much as the server's setting BALLAST_DAILY_BYTES_PER_PROJECT allows; raise it, or wait until 00:00 UTC`,
+      'daily bytes',
+    );
   }
 
   add(project: number, bytes: number, at: Millis): void {

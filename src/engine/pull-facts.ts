@@ -1,7 +1,7 @@
 import type { NodeKey } from './build-key.js';
 import { lastRunId, pathsNotRun, runsRecorded } from './builds.js';
 import { beginningOf } from './moment.js';
-import { pathsOfQueue } from './plans.js';
+import { pathsOfQueue } from './planned-files.js';
 import type { OpenQueue } from './ports/queues.js';
 import type { Store } from './ports/store.js';
 import { type Failed, failedOf } from './queue/failed.js';

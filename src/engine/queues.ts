@@ -1,20 +1,18 @@
-import type { PathList } from '../planning/paths/path-list.js';
 import type { QueueKey } from './keys.js';
-import { type Planned, pathsOfQueue } from './plans.js';
+import { pathsOfQueue } from './planned-files.js';
 import type { Change, NewQueue, OpenQueue, QueueInfo, Verdict } from './ports/queues.js';
 import type { Millis, Store } from './ports/store.js';
 import { type Facts, factsFor } from './pull-facts.js';
 import type { Batch, EndedLease, Pull } from './queue/batch.js';
 import { failedIn } from './queue/failed.js';
 import { type Saving, type Soon, whenKnown } from './soon.js';
-import { describeLists, differs, isOtherList, type SentList } from './test-file-list.js';
+import { describeLists, differs, isOtherList, type SentList } from './suites/compare-lists.js';
+import type { Planned } from './suites/plan-suite.js';
 
 /** A request of a node for its next batch, in either version of the protocol. */
 export interface QueueRequest {
   key: QueueKey;
   node_index: number;
-  /** Null: the request brings no list of test files. */
-  suite: PathList | null;
   /** The digest of the node's list; undefined: its client sends none. */
   listDigest: string | undefined;
   /** The first request of the node's process: it may initialize the queue. */

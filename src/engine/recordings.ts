@@ -1,6 +1,9 @@
+import { randomUUID } from 'node:crypto';
 import { limits } from '../limits.js';
 import { fileOf } from '../planning/estimating/test-case.js';
+import type { BuildKey } from './build-key.js';
 import { shortDigest } from './digest.js';
+import type { Build } from './ports/builds.js';
 import type { NewRun, Recorded } from './ports/recordings.js';
 import type { Millis } from './ports/store.js';
 import { type RecordedTestFile, UNTIMED } from './test-file.js';
@@ -33,4 +36,47 @@ export function outcomeOf(last: LastRun | null, isRetry: boolean, at: Millis): R
   if (!last) return 'recorded';
   if (isRetry && last.isSame && at - last.created_at < limits.retryWindowMilliseconds) return 'known';
   return last.kept >= limits.runsPerNode ? 'retried too often' : 'recorded';
+}
+
+/** What recording a run changes of a build. */
+type Counts = Pick<Build, 'updated_at' | 'recorded' | 'subsets' | 'test_files'>;
+
+/**
+ * The build that the first run of a build creates; it has no run yet.
+ * @param last the build that was created last; undefined: none was
+ * @param lastOrdinal the highest ordinal of a run in a build that was deleted
+ */
+export function newBuild(
+  project: number,
+  { commit_hash, branch, node_total }: BuildKey,
+  last: Pick<Build, 'id' | 'created_at'> | undefined,
+  lastOrdinal: number,
+  at: Millis,
+): Omit<Build, 'number'> {
+  // Builds of the same millisecond are listed by id, later ones first.
+  const id = last?.created_at === at ? uuidBelow(last.id) : randomUUID();
+  const counts: Counts = { updated_at: at, recorded: lastOrdinal, subsets: 0, test_files: 0 };
+  return { id, project, commit_hash, branch, node_total, created_at: at, ...counts };
+}
+
+/** A build with another run. `recorded` is the ordinal of that run: runs of a build are ordered by it, not by their times. */
+export function withRun(build: Counts, testFiles: number, at: Millis): Counts {
+  return {
+    updated_at: Math.max(at, build.updated_at),
+    recorded: build.recorded + 1,
+    subsets: build.subsets + 1,
+    test_files: build.test_files + testFiles,
+  };
+}
+
+/** A build without a run that expired; null: that was its last run, and the build goes with it. */
+export function withoutRun({ subsets, test_files }: Counts, testFiles: number): Pick<Counts, 'subsets' | 'test_files'> | null {
+  return subsets > 1 ? { subsets: subsets - 1, test_files: test_files - testFiles } : null;
+}
+
+/** Returns a random id below a given one. */
+function uuidBelow(id: string): string {
+  const head = Number.parseInt(id.slice(0, 8) + id.slice(9, 13), 16) - 1 - Math.floor(Math.random() * 2 ** 24);
+  const digits = Math.max(0, head).toString(16).padStart(12, '0');
+  return `${digits.slice(0, 8)}-${digits.slice(8)}${randomUUID().slice(13)}`;
 }

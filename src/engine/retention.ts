@@ -23,3 +23,26 @@ export async function deleteExpired(
     await pause();
   }
 }
+
+/**
+ * Until when the expiry of a split or queue is put off: it was used after `before`, by which records expire. Null: it expires.
+ */
+export function putOffUntil({ used_at }: { used_at: Millis }, before: Millis): Millis | null {
+  return used_at >= before ? used_at : null;
+}
+
+/**
+ * When the rest of a build expires.
+ * @param oldest when the oldest run was recorded that is left; null: a run was recorded meanwhile, and is the only one
+ */
+export function expiryOfRest(build: { updated_at: Millis }, oldest: Millis | null, before: Millis): Millis {
+  return Math.max(before, oldest ?? build.updated_at);
+}
+
+/**
+ * Whether the times of a path expire that was last recorded at `seen_at`. Later than other records, because `seen_at` is not written at
+ * every run.
+ */
+export function isPathExpired(seen_at: Millis, before: Millis): boolean {
+  return seen_at < before - limits.lastUseUpdateMilliseconds;
+}

@@ -1,18 +1,15 @@
-import { apiErrors } from '../api-error.js';
-import type { PathList } from '../planning/paths/path-list.js';
 import type { SplitKey } from './keys.js';
-import type { Planned } from './plans.js';
 import type { NewSplit, Split } from './ports/splits.js';
 import type { Millis, Store } from './ports/store.js';
+import { refusals } from './refusal.js';
 import { type Soon, whenKnown } from './soon.js';
-import { describeLists, differs, isOtherList, type SentList } from './test-file-list.js';
+import { describeLists, differs, isOtherList, type SentList } from './suites/compare-lists.js';
+import type { Planned } from './suites/plan-suite.js';
 
 /** A request of a node for its share of a split. */
 export interface SplitRequest {
   key: SplitKey;
   node_index: number;
-  /** Null: the request brings no list of test files. */
-  suite: PathList | null;
   /** The digest of the node's list; undefined: its client sends none. */
   listDigest: string | undefined;
 }
@@ -50,7 +47,7 @@ async function createOrCompare(
   const isNew = !found && split?.created_at === at;
   if (!split) {
     // The request brought a list because there was a split to compare it with.
-    if (sent) throw apiErrors.expired('split');
+    if (sent) throw refusals.expired('split');
     return null;
   }
   const difference = sent && differs(split.list, sent) ? describeLists('split', split.list, sent) : null;
@@ -69,7 +66,7 @@ function takeShare(
   if (isOtherList(split.list, { digest, sent })) return { split, files: null, difference, isNew };
   return whenKnown(splits.use(key, split, at), () =>
     whenKnown(splits.files(split, node_index), files => {
-      if (!files) throw apiErrors.expired('split');
+      if (!files) throw refusals.expired('split');
       return { split, files, difference: null, isNew };
     }),
   );

@@ -1,4 +1,4 @@
-import type { Logger } from '../server/log.js';
+import type { Logger } from 'pino';
 import type { Certificate } from './certificate.js';
 import type { HeaderFields, RequestHead } from './head.js';
 import type { Answer } from './request.js';

@@ -1,5 +1,5 @@
-import { type ApiError, apiErrors } from '../api-error.js';
 import { limits } from '../limits.js';
+import { type ApiError, httpErrors } from './api-error.js';
 import type { MemoryBudget, Owner } from './memory-budget.js';
 
 export interface BodyLimits {
@@ -36,7 +36,7 @@ export class Body {
     readonly findOwner: () => Owner,
     readonly onBody: OnBody,
   ) {
-    if (contentLength !== null && contentLength > limit.maxBytes) this.#refuse(apiErrors.bodyTooLarge(limit.maxBytes));
+    if (contentLength !== null && contentLength > limit.maxBytes) this.#refuse(httpErrors.bodyTooLarge(limit.maxBytes));
   }
 
   /** Releases the memory of the body and stops waiting for the rest. */
@@ -56,20 +56,20 @@ export class Body {
     }
     if (!this.#error && chunk.byteLength > 0) this.#store(chunk);
     const { seconds } = this.limit;
-    this.#timer ??= setTimeout(() => this.#finish(this.#error ?? apiErrors.bodyTooSlow(seconds), false), seconds * 1000);
+    this.#timer ??= setTimeout(() => this.#finish(this.#error ?? httpErrors.bodyTooSlow(seconds), false), seconds * 1000);
   }
 
   /** Counts the bytes of a chunk against the limits. A borrowed chunk takes no memory. */
   #reserve(bytes: number, isBorrowed: boolean): void {
     const { maxBytes } = this.limit;
     if (this.#reservedBytes + bytes > maxBytes) {
-      this.#refuse(apiErrors.bodyTooLarge(maxBytes));
+      this.#refuse(httpErrors.bodyTooLarge(maxBytes));
       return;
     }
     if (isBorrowed || bytes === 0) return;
     if (this.#reservedBytes === 0) this.#owner = this.findOwner();
     if (this.memory.reserve(this.#owner, bytes)) this.#reservedBytes += bytes;
-    else this.#refuse(apiErrors.overloaded('memory', 'too many large requests at once', limits.retryAfterSeconds));
+    else this.#refuse(httpErrors.overloaded('memory', 'too many large requests at once', limits.retryAfterSeconds));
   }
 
   #assemble(last: Uint8Array): Uint8Array[] {

@@ -1,6 +1,6 @@
 import { readdirSync, readFileSync } from 'node:fs';
+import type { Logger } from 'pino';
 import { limits } from '../limits.js';
-import type { Logger } from '../server/log.js';
 import type { Listener } from './adapter.js';
 import { LogThrottle } from './log-throttle.js';
 

@@ -1,8 +1,8 @@
 import type { BlockList } from 'node:net';
-import { ApiError, apiErrors } from '../api-error.js';
+import type { Logger } from 'pino';
 import { limits } from '../limits.js';
-import type { Logger } from '../server/log.js';
 import type { RequestReceiver, ResponseWriter } from './adapter.js';
+import { ApiError, httpErrors } from './api-error.js';
 import { Body, type BodyLimits } from './body.js';
 import { applyForwarded, clientAddress, isTrusted } from './forwarded.js';
 import type { RequestHead } from './head.js';
@@ -13,6 +13,9 @@ import type { Outbox } from './outbox.js';
 import type { Answer, Peer, Request } from './request.js';
 
 export type Handler = (request: Request) => Answer | Promise<Answer>;
+
+/** The error answer for what a handler threw; null: it is a defect. */
+export type ToApiError = (error: unknown) => ApiError | null;
 
 /** Is told of requests. */
 export interface Observer {
@@ -39,11 +42,12 @@ export interface ExchangeOptions {
   causeThrottle: LogThrottle;
   log: Logger;
   observer: Observer;
+  toApiError: ToApiError;
 }
 
 /**
- * One request from its head to the end of its answer. It ends exactly once: answered, or left by the client. An ApiError that the
- * handler throws is answered as such. Anything else that it throws is logged and answered as an internal error.
+ * One request from its head to the end of its answer. It ends exactly once: answered, or left by the client. A defect that the handler
+ * throws is logged and answered as an internal error.
  */
 export class Exchange implements RequestReceiver, Peer {
   readonly #body: Body | null;
@@ -191,14 +195,15 @@ export class Exchange implements RequestReceiver, Peer {
   #tooLarge({ body }: Answer): ApiError {
     const { maxBytesPerOwner } = this.options.memory;
     return body.length > maxBytesPerOwner
-      ? apiErrors.answerTooLarge(maxBytesPerOwner)
-      : apiErrors.overloaded('memory', 'too many large answers at once', limits.retryAfterSeconds);
+      ? httpErrors.answerTooLarge(maxBytesPerOwner)
+      : httpErrors.overloaded('memory', 'too many large answers at once', limits.retryAfterSeconds);
   }
 
   #answerError(error: unknown): void {
     const { id: request, method, path } = this.head;
-    const apiError = error instanceof ApiError ? error : apiErrors.internal(request);
-    if (apiError !== error) this.options.log.error({ request, method, path, err: error }, 'internal');
+    const known = this.options.toApiError(error);
+    const apiError = known ?? httpErrors.internal(request);
+    if (!known) this.options.log.error({ request, method, path, err: error }, 'internal');
     else if (apiError.cause) this.#logCause(apiError);
     this.#unavailable = apiError.reason;
     this.#observeFailure(apiError);

@@ -1,6 +1,6 @@
 import { randomUUID } from 'node:crypto';
-import type { ApiError } from '../api-error.js';
-import { apiErrors } from '../api-error.js';
+import type { ApiError } from './api-error.js';
+import { httpErrors } from './api-error.js';
 import type { Forwarded } from './forwarded.js';
 import type { Request } from './request.js';
 
@@ -116,13 +116,13 @@ export function readHead(parsed: ParsedHead, fields: HeaderFields): RequestHead 
 function readHeader(head: RequestHead, name: string, value: string, fields: HeaderFields): void {
   switch (name) {
     case 'content-length':
-      if (head.contentLength !== null) head.refusal = apiErrors.malformed('Content-Length is sent twice');
-      if (value === '') head.refusal = apiErrors.malformed('Content-Length is empty');
+      if (head.contentLength !== null) head.refusal = httpErrors.malformed('Content-Length is sent twice');
+      if (value === '') head.refusal = httpErrors.malformed('Content-Length is empty');
       head.contentLength = Number(value);
       return;
     case 'transfer-encoding':
       if (head.isChunked || value.toLowerCase() !== 'chunked') {
-        head.refusal = apiErrors.malformed('Transfer-Encoding must be chunked or absent');
+        head.refusal = httpErrors.malformed('Transfer-Encoding must be chunked or absent');
       }
       head.isChunked = true;
       return;
@@ -130,7 +130,7 @@ function readHeader(head: RequestHead, name: string, value: string, fields: Head
       head.wantsClose = /\bclose\b/i.test(value);
       return;
     case 'host':
-      if (head.hasHost) head.refusal = apiErrors.malformed('Host is sent twice');
+      if (head.hasHost) head.refusal = httpErrors.malformed('Host is sent twice');
       head.hasHost = true;
       head.host = value;
       return;

@@ -1,11 +1,11 @@
 import { chmodSync } from 'node:fs';
 import { type BlockList, isIPv6 } from 'node:net';
+import type { Logger } from 'pino';
 import { limits } from '../limits.js';
-import type { Logger } from '../server/log.js';
 import type { HttpAdapter, Listener, OpenAdapter } from './adapter.js';
 import { type Certificate, checkCertificate } from './certificate.js';
 import { ConnectionLimiter, connectionCapacity } from './connection-limiter.js';
-import { Exchange, type ExchangeOptions, type Handler, type Observer } from './exchange.js';
+import { Exchange, type ExchangeOptions, type Handler, type Observer, type ToApiError } from './exchange.js';
 import { headerFields } from './head.js';
 import { InFlight } from './in-flight.js';
 import { LogThrottle } from './log-throttle.js';
@@ -30,6 +30,7 @@ export interface HttpOptions {
   trustedProxies: BlockList | null;
   /** Null: no TLS. */
   certificate: Certificate | null;
+  toApiError: ToApiError;
 }
 
 export interface HttpServer {
@@ -69,6 +70,7 @@ export async function listen(options: HttpOptions, handler: Handler, log: Logger
     causeThrottle: new LogThrottle(),
     log,
     observer,
+    toApiError: options.toApiError,
   };
   const adapter = options.openAdapter({
     path,

@@ -1,4 +1,3 @@
-import type { ImportOptions } from '../cli/import.js';
 import type { Format } from '../reports/format.js';
 import type { Skipped } from '../reports/skipped-entries.js';
 import { print } from '../terminal.js';
@@ -24,8 +23,15 @@ export interface ImportOutcome extends ImportCounts, Partial<ImportedSuite> {
   dry_run: boolean;
 }
 
+/** The options of the import that its outcome depends on. */
+interface OutcomeOptions {
+  branch: string;
+  cases?: true;
+  json?: true;
+}
+
 /** Prints the outcome of an import. */
-export function printOutcome(outcome: ImportOutcome, options: ImportOptions): void {
+export function printOutcome(outcome: ImportOutcome, options: OutcomeOptions): void {
   if (options.json) {
     print(JSON.stringify(outcome));
     return;
@@ -46,7 +52,7 @@ function describeFiles(files: readonly ImportedFile[]): string[] {
     : files.map(({ file, format }) => `${file}: ${format}`);
 }
 
-function describeRecorded(outcome: ImportOutcome, { branch, cases }: ImportOptions): string[] {
+function describeRecorded(outcome: ImportOutcome, { branch, cases }: OutcomeOptions): string[] {
   const { builds, runs, test_files, seconds, known_runs, skipped, dry_run } = outcome;
   if (runs === 0) {
     if (known_runs > 0) return [];

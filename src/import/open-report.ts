@@ -1,6 +1,6 @@
 import { createReadStream, statSync } from 'node:fs';
-import type { Progress } from '../cli/process/progress.js';
 import { detectFormat, type Format, formats, HEAD_BYTES, reportOffset } from '../reports/format.js';
+import type { Progress } from '../terminal.js';
 
 export interface OpenReport {
   /** The path as given; `-` is stdin. */

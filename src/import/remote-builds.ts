@@ -1,8 +1,8 @@
-import type { Progress } from '../cli/process/progress.js';
 import { parseBuildList } from '../client/answers.js';
 import { type Answer, type Api, RequestRejected } from '../client/api.js';
 import { type RecordedBuild, toBuild } from '../reports/builds.js';
 import type { SkippedEntries } from '../reports/skipped-entries.js';
+import type { Progress } from '../terminal.js';
 
 /** How many builds are requested before they are needed. */
 const PREFETCHED_BUILDS = 3;

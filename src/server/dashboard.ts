@@ -1,4 +1,5 @@
-import type { Dashboard } from '../api/context.js';
+import type { Logger } from 'pino';
+import type { Dashboard, ServerStatus } from '../api/context.js';
 import type { DashboardFiles } from '../api/dashboard/files.js';
 import type { ScryptCost } from '../engine/ports/sign-ins.js';
 import type { Millis, Store } from '../engine/ports/store.js';
@@ -6,19 +7,6 @@ import { PasswordAttempts } from '../engine/sign-in/password-attempts.js';
 import { createOperatorLink } from '../engine/sign-in/sign-in.js';
 import type { Config } from './config.js';
 import { reachableUrl, signInUrl } from './dashboard-address.js';
-import type { Logger } from './log.js';
-import type { MetricSources } from './metrics.js';
-import type { RefusedRequests } from './refused-requests.js';
-import type { SeenClients } from './seen-clients.js';
-
-/** What the page of the server reads. */
-export interface ServerStatus {
-  sources: MetricSources;
-  clients: SeenClients;
-  refused: RefusedRequests;
-  startedAt: Millis;
-  retentionDays: number;
-}
 
 /** The addresses of the open ports. */
 interface Ports {

@@ -1,5 +1,5 @@
 import { Counter, collectDefaultMetrics, Gauge, Registry } from 'prom-client';
-import { unavailableReasons } from '../api-error.js';
+import { unavailableReasons } from '../http/api-error.js';
 import { type Durations, Histogram } from './histogram.js';
 
 /** Values that are read when metrics are requested. */
@@ -11,8 +11,8 @@ export interface MetricSources {
   reservedBytes(): number;
   fullProjects(): number;
   jobs(): { waiting: number; running: number; threads: number };
-  /** Lists of large suites that are kept, their bytes, and how often one was sent again. */
-  lists(): { lists: number; bytes: number; hits: number };
+  /** Large suites that are cached, their bytes, and how often the list of one was sent again. */
+  suites(): { suites: number; bytes: number; hits: number };
   queues(): { inMemory: number; open: number; bytes: number; testFilesLeft: number };
   store(): { bytes: number; diskFreeBytes: number; journalTurns: number; records: Readonly<Record<string, number>> };
   /** End (in milliseconds since 1970, null before the first) and duration of the last sweep, and all deleted records, by kind. */
@@ -128,12 +128,12 @@ export class Metrics {
     this.#gauge('ballast_jobs_waiting', 'Large test suites that wait for a packing thread.', () => jobs().waiting);
     this.#gauge('ballast_jobs_running', 'Large test suites in packing threads.', () => jobs().running);
     this.#gauge('ballast_job_threads', 'Packing threads.', () => jobs().threads);
-    this.#gauge('ballast_known_lists', 'Lists of test files of large suites that are kept in memory.', () => sources.lists().lists);
-    this.#gauge('ballast_known_lists_bytes', 'Size of the lists that are kept in memory.', () => sources.lists().bytes);
+    this.#gauge('ballast_cached_suites', 'Large suites that are kept in memory.', () => sources.suites().suites);
+    this.#gauge('ballast_cached_suites_bytes', 'Size of the suites that are kept in memory.', () => sources.suites().bytes);
     this.#counter(
-      'ballast_known_list_hits_total',
+      'ballast_cached_suite_hits_total',
       'Lists of large suites that were sent again while they were kept.',
-      () => sources.lists().hits,
+      () => sources.suites().hits,
     );
     this.#gauge('ballast_queues_in_memory', 'Queues in memory.', () => queues().inMemory);
     this.#gauge('ballast_queues_in_memory_bytes', 'Estimated size of the queues in memory.', () => queues().bytes);

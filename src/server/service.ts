@@ -1,7 +1,15 @@
+import type { Logger } from 'pino';
+import { CompletenessChecker } from '../api/completeness-checker.js';
 import type { Context } from '../api/context.js';
 import type { DashboardFiles } from '../api/dashboard/files.js';
+import { RefusedRequests } from '../api/dashboard/refused-requests.js';
+import { SeenClients } from '../api/dashboard/seen-clients.js';
+import { toApiError } from '../api/errors.js';
+import { JobRunner } from '../api/job-runner.js';
 import { routeAdmin } from '../api/routes/admin.js';
 import { endpointOf, route } from '../api/table.js';
+import { WARM_UP } from '../api/warm-up.js';
+import { WhatIfPlayer } from '../api/what-if-player.js';
 import { createProject, createToken, findToken } from '../engine/access.js';
 import { DailyBytes } from '../engine/daily-bytes.js';
 import type { Access } from '../engine/ports/access.js';
@@ -18,22 +26,17 @@ import { memoryBounds } from '../memory-bounds.js';
 import { toWeight } from '../planning/weight.js';
 import { serveFolder } from '../store/lmdb/serve-folder.js';
 import type { LmdbOptions } from '../store/lmdb/store.js';
+import { startThreads } from '../threads/threads.js';
 import { version } from '../version.js';
-import { CompletenessChecker } from '../workers/completeness-checker.js';
-import { WorkerPool } from '../workers/pool.js';
-import { startThreads } from '../workers/threads.js';
-import { WhatIfPlayer } from '../workers/what-if-player.js';
 import type { Config } from './config.js';
 import { newSignInUrl, noteAddress, openDashboard } from './dashboard.js';
 import { readDashboardFiles } from './dashboard-files.js';
-import type { Logger } from './log.js';
 import { type MetricSources, Metrics } from './metrics.js';
 import { Readiness } from './readiness.js';
-import { RefusedRequests } from './refused-requests.js';
-import { SeenClients } from './seen-clients.js';
 import { SlewedClock } from './slewed-clock.js';
 import { Summarizer } from './summarizer.js';
 import { startSweeping } from './sweeping.js';
+import type { WorkerSetup } from './worker.js';
 
 const DEFAULT_PROJECT = 'default';
 
@@ -101,10 +104,11 @@ export async function openService(
     closers.push(() => store.close());
 
     const tokenHeader = `${headerPrefixes[0]}-TEST-SUITE-TOKEN`;
-    const setup = { dataDir, tokenHeader, pullCost, memoryBytes: config.memoryBytes };
-    const runner = await openThreads(setup, config.workers, isWarm, log);
-    const workers = new WorkerPool(store, runner, config.workers + 1, (job, waited, took) => metrics.observeJob(job, waited, took));
-    closers.push(() => workers.close());
+    const setup: WorkerSetup = { dataDir, tokenHeader, pullCost, memoryBytes: config.memoryBytes };
+    const filename = new URL('./worker.js', import.meta.url).href;
+    const threads = await openThreads({ filename, setup, most: config.workers, warmUp: isWarm ? WARM_UP : null }, log);
+    const jobs = new JobRunner(store, threads, config.workers + 1, (job, waited, took) => metrics.observeJob(job, waited, took));
+    closers.push(() => jobs.close());
 
     const clock = new SlewedClock(now, uptime, (await store.maintenance.keptTime()) ?? undefined);
     const { sweep, swept, stop } = startSweeping(store, config.retentionDays, log, clock);
@@ -112,8 +116,8 @@ export async function openService(
 
     // A client that is refused never retries, so the token must exist before the port opens.
     if (config.bootstrapToken !== null) await ensureBootstrapToken(store, config.bootstrapToken, now(), log);
-    const completeness = new CompletenessChecker(workers);
-    const summarizer = new Summarizer(store, workers, log, now, uptime);
+    const completeness = new CompletenessChecker(jobs);
+    const summarizer = new Summarizer(store, jobs, log, now, uptime);
     closers.push(() => summarizer.close());
     summarizer.noteNewest().catch((err: unknown) => log.warn({ err }, 'could not look for missing summaries'));
     const readiness = new Readiness(store.maintenance, now, uptime);
@@ -122,10 +126,10 @@ export async function openService(
     const context: Context = {
       store,
       dailyBytes,
-      workers,
+      jobs,
       completeness,
       summarizer,
-      whatIfs: new WhatIfPlayer(workers),
+      whatIfs: new WhatIfPlayer(jobs),
       readiness,
       metrics,
       hasAdminPort,
@@ -160,8 +164,8 @@ export async function openService(
       connections: () => http.connections,
       requestsInFlight: () => http.requestsInFlight,
       reservedBytes: () => memory.reservedBytes,
-      jobs: () => workers.load,
-      lists: () => workers.lists.load,
+      jobs: () => jobs.load,
+      suites: () => jobs.suites.load,
       fullProjects: () => dailyBytes.fullProjects,
       queues: () => store.queues.load(),
       store: () => store.maintenance.load(),
@@ -200,6 +204,7 @@ async function openPorts(config: Config, context: Context, observer: Observer, m
     bodySeconds: limits.bodySeconds,
     memory,
     ownerOf: (token: string | null) => (token === null ? null : ownerOf(store.access, token)),
+    toApiError,
   };
   const withoutDashboard = { ...context, dashboard: null };
   const [onMainPort, onAdminPort] = config.dashboard === 'admin' ? [withoutDashboard, context] : [context, withoutDashboard];

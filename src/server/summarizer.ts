@@ -1,12 +1,12 @@
 import { setImmediate as nextTurn, setTimeout as sleep } from 'node:timers/promises';
+import type { Logger } from 'pino';
+import type { JobRunner } from '../api/job-runner.js';
 import type { BuildKey } from '../engine/build-key.js';
 import { isOutOfDate } from '../engine/insight/trends/summary.js';
 import type { Build } from '../engine/ports/builds.js';
 import type { Millis, Store } from '../engine/ports/store.js';
 import { LogThrottle } from '../http/log-throttle.js';
 import { limits } from '../limits.js';
-import type { WorkerPool } from '../workers/pool.js';
-import type { Logger } from './log.js';
 
 /** A build whose summary is to be written. Times are milliseconds of the monotonic clock. */
 interface Waiting {
@@ -36,7 +36,7 @@ export class Summarizer {
    */
   constructor(
     readonly store: Pick<Store, 'access' | 'builds' | 'summaries' | 'maintenance'>,
-    readonly workers: Pick<WorkerPool, 'summary'>,
+    readonly jobs: Pick<JobRunner, 'read'>,
     readonly log: Logger,
     readonly now: () => Millis,
     readonly uptime: () => number,
@@ -133,7 +133,8 @@ export class Summarizer {
   async #write(key: string, { project, build: { commit_hash, branch, node_total } }: Waiting): Promise<void> {
     const build = await this.store.builds.find(project, { commit_hash, branch, node_total });
     if (!build) return;
-    const summary = await this.workers.summary(build, this.now());
+    const asker = { project: build.project, isPage: false, hasLeft: () => false };
+    const summary = await this.jobs.read('buildSummary', { build, at: this.now() }, asker);
     await this.store.summaries.put(build, summary);
     this.written += 1;
     if (!summary.is_running) return;

@@ -1,6 +1,6 @@
 import { describe, expect, it, onTestFinished, vi } from 'vitest';
+import { JobRunner } from '../../src/api/job-runner.js';
 import { limits } from '../../src/limits.js';
-import { WorkerPool } from '../../src/workers/pool.js';
 import { Clock } from '../harness/clock.js';
 import { getCompleteness, recordPaths } from '../harness/completeness.js';
 import {
@@ -328,7 +328,7 @@ describe('GET /builds/completeness', () => {
   it('answers many waiting requests with few comparisons', async () => {
     const server = await startServerOnDisk();
     const paths = pathsIn(await startSplit(server, ['a_spec.rb'], { ...buildKey, node_total: 1 }));
-    const comparing = vi.spyOn(WorkerPool.prototype, 'completeness');
+    const comparing = vi.spyOn(JobRunner.prototype, 'read');
     onTestFinished(() => comparing.mockRestore());
     const waiting = Array.from({ length: 120 }, () => getCompleteness(server, { node_total: 1, wait: 60 }));
     await vi.waitFor(() => expect(comparing).toHaveBeenCalled(), { timeout: 10_000, interval: 5 });

@@ -95,8 +95,8 @@ describe('GET /metrics', () => {
     const paths = Array.from({ length: 1000 }, (_, i) => `spec/a/long/folder/for/the/sake/of/its/size/${i}_größe_spec.rb`);
     for (const node_build_id of ['1', '2', '3']) await initialise(server, paths, { node_build_id });
     const metrics = await metricsAt(server.url);
-    expect([metrics.get('ballast_known_lists'), metrics.get('ballast_known_list_hits_total')]).toEqual([1, 2]);
-    expect(metrics.get('ballast_known_lists_bytes')).toBeGreaterThan(65_536);
+    expect([metrics.get('ballast_cached_suites'), metrics.get('ballast_cached_suite_hits_total')]).toEqual([1, 2]);
+    expect(metrics.get('ballast_cached_suites_bytes')).toBeGreaterThan(65_536);
   });
 });
 

@@ -1,22 +1,22 @@
 import { Piscina } from 'piscina';
 import { afterAll, beforeAll, describe, expect, it, onTestFinished, vi } from 'vitest';
+import { readBuild } from '../../src/api/build-pieces.js';
 import type { Context } from '../../src/api/context.js';
+import { JobRunner } from '../../src/api/job-runner.js';
+import { type Posts, type Prepared, reads } from '../../src/api/jobs.js';
 import { prepare } from '../../src/api/prepare.js';
-import { ApiError } from '../../src/api-error.js';
+import type { Json } from '../../src/api/reads.js';
 import { createProject } from '../../src/engine/access.js';
 import type { Build } from '../../src/engine/ports/builds.js';
 import { type Segments, segment } from '../../src/engine/segments.js';
+import { ApiError } from '../../src/http/api-error.js';
 import type { Request } from '../../src/http/request.js';
 import { limits } from '../../src/limits.js';
 import { toWeight } from '../../src/planning/weight.js';
 import { openLog } from '../../src/server/log.js';
 import { serveFolder } from '../../src/store/lmdb/serve-folder.js';
-import { FairSemaphore } from '../../src/workers/fair-semaphore.js';
-import { type Posts, reads } from '../../src/workers/jobs.js';
-import { WorkerPool } from '../../src/workers/pool.js';
-import type { Json } from '../../src/workers/reads.js';
-import type { Prepared } from '../../src/workers/task.js';
-import { startThreads } from '../../src/workers/threads.js';
+import { Lanes } from '../../src/threads/lanes.js';
+import { startThreads } from '../../src/threads/threads.js';
 import { jobOf } from '../harness/asker.js';
 import { recordRun } from '../harness/recording.js';
 import { temporaryFolder } from '../harness/temporary-folder.js';
@@ -32,11 +32,12 @@ beforeAll(async () => {
   const dataDir = temporaryFolder(afterAll);
   const log = openLog('silent');
   const store = await serveFolder(dataDir, log);
-  const workers = new WorkerPool(store, await startThreads({ dataDir, tokenHeader, pullCost }, 1, false, log), 2);
-  context = { store, workers, tokenHeader, pullCost, now: () => NOW } as unknown as Context;
+  const filename = new URL('../../src/server/worker.js', import.meta.url).href;
+  const threads = await startThreads({ filename, setup: { dataDir, tokenHeader, pullCost }, most: 1, warmUp: null }, log);
+  context = { store, jobs: new JobRunner(store, threads, 2), tokenHeader, pullCost, now: () => NOW } as unknown as Context;
 });
 afterAll(async () => {
-  await context.workers.close();
+  await context.jobs.close();
   await context.store.close();
 });
 
@@ -170,16 +171,16 @@ describe('a POST that a thread prepares', () => {
     ],
   ])('waits in the queue of its project when its token is in its body: it %s', async (_, bodyWith) => {
     const { id, token: test_suite_token } = await newProject();
-    const owners = vi.spyOn(FairSemaphore.prototype, 'run');
+    const owners = vi.spyOn(Lanes.prototype, 'run');
     const tasks = vi.spyOn(Piscina.prototype, 'run');
     onTestFinished(() => {
       for (const spy of [owners, tasks]) spy.mockRestore();
     });
     const body = bodyWith({ ...parameters.prepareSplit, test_suite_token });
     expect((await post('prepareSplit', body, null)).project).toBe(id);
-    expect(owners).toHaveBeenCalledExactlyOnceWith(id, expect.anything());
+    expect(owners).toHaveBeenCalledExactlyOnceWith(expect.anything(), id, expect.anything());
     // The thread authenticates a large body. The main thread only guessed its project.
-    expect(tasks.mock.calls.at(-1)![0]).toMatchObject({ project: body.length === 1 ? id : null });
+    expect(tasks.mock.calls.at(-1)![0]).toMatchObject({ input: { project: body.length === 1 ? id : null } });
   });
 
   it('may list a file of thousands of test cases, in memory that cannot be transferred', async () => {
@@ -264,14 +265,15 @@ describe('an answer about a large build', () => {
   }
 
   it('is the same from a thread as from the main thread', async () => {
-    const { store, workers } = context;
+    const { store, jobs } = context;
     const build = await buildOf(3, 600);
-    const [{ json, rest }, distribution] = await Promise.all([
-      workers.build(build, jobOf(build.project)),
-      workers.distribution(build, jobOf(build.project)),
+    const asker = jobOf(build.project);
+    const [{ body, rest }, { json: distribution }] = await Promise.all([
+      readBuild(jobs, build, asker),
+      jobs.read('recordedDistribution', build, asker),
     ]);
-    expect([json, distribution].every(bytes => bytes instanceof Uint8Array)).toBe(true);
-    expect(JSON.parse(textOf(json))).toMatchObject({
+    expect([body, distribution].every(bytes => bytes instanceof Uint8Array)).toBe(true);
+    expect(JSON.parse(textOf(body))).toMatchObject({
       id: build.id,
       build_subsets: [{ node_index: 2 }, { node_index: 1 }, { node_index: 0 }],
     });
@@ -281,18 +283,12 @@ describe('an answer about a large build', () => {
   });
 
   it('is streamed for a larger build, and not refused in the middle', async () => {
-    const { workers } = context;
+    const { jobs } = context;
     const build = await buildOf(2, 5000);
-    const { json, rest } = await workers.build(build, jobOf(build.project));
-    const others = Array.from({ length: limits.waitingJobsPerProject + 10 }, () =>
-      workers
-        .build(
-          build,
-          jobOf(build.project, () => true),
-        )
-        .catch(() => {}),
-    );
-    const pieces = [json as Uint8Array];
+    const { body, rest } = await readBuild(jobs, build, jobOf(build.project));
+    const left = jobOf(build.project, () => true);
+    const others = Array.from({ length: limits.waitingJobsPerProject + 10 }, () => readBuild(jobs, build, left).catch(() => {}));
+    const pieces = [body as Uint8Array];
     for await (const piece of rest!) pieces.push(piece);
     expect(pieces.length).toBeGreaterThan(2);
     const { build_subsets } = JSON.parse(Buffer.concat(pieces).toString()) as { build_subsets: { test_files: object[] }[] };
@@ -304,10 +300,9 @@ describe('an answer about a large build', () => {
     const run = vi.spyOn(Piscina.prototype, 'run');
     onTestFinished(() => run.mockRestore());
     const build = await buildOf(1, 2);
-    expect(JSON.parse((await context.workers.distribution(build, jobOf(build.project))) as string)).toMatchObject({
-      build_distribution_id: build.id,
-    });
-    expect((await context.workers.build(build, jobOf(build.project))).rest).toBeUndefined();
+    const { body, rest } = await readBuild(context.jobs, build, jobOf(build.project));
+    expect(JSON.parse(textOf(body as Json))).toMatchObject({ id: build.id });
+    expect(rest).toBeUndefined();
     expect(run).not.toHaveBeenCalled();
   });
 });

@@ -1,8 +1,8 @@
 import { expect, it } from 'vitest';
+import { reads } from '../../src/api/reads.js';
 import { boundedRuns, lastRunId, pathsNotRun, runsSince } from '../../src/engine/builds.js';
 import type { Build, Builds, RunHead } from '../../src/engine/ports/builds.js';
 import { limits } from '../../src/limits.js';
-import { distributionJson } from '../../src/workers/reads.js';
 import { memoryStore } from '../harness/memory-store.js';
 import { recordRun } from '../harness/recording.js';
 
@@ -17,7 +17,7 @@ function buildsWith(files: number, path = 'a_spec.rb'): Builds {
 
 it('a build with too many test files is refused before a run is read', async () => {
   const builds = { runs: () => [{ test_files: limits.mergedTestFiles + 1 }] } as unknown as Builds;
-  await expect(distributionJson({ builds } as never, BUILD)).rejects.toMatchObject({ status: 422, reason: null });
+  await expect(reads.recordedDistribution({ builds } as never, BUILD)).rejects.toMatchObject({ reason: 'rule' });
 });
 
 it('a build with too many characters in its paths is refused, merged or compared', async () => {
@@ -25,11 +25,10 @@ it('a build with too many characters in its paths is refused, merged or compared
   const files = Math.floor(limits.mergedCharacters / path.length) + 1;
   expect((await runsSince(buildsWith(files), BUILD, null))[0]!.paths).toHaveLength(files);
   const builds = buildsWith(files, path);
-  const reads = [() => distributionJson({ builds } as never, BUILD), () => runsSince(builds, BUILD, null)];
-  for (const read of reads) {
+  const all = [() => reads.recordedDistribution({ builds } as never, BUILD), () => runsSince(builds, BUILD, null)];
+  for (const read of all) {
     await expect(read()).rejects.toMatchObject({
-      status: 422,
-      errors: [expect.stringContaining('they have more than 67108864 characters of paths')],
+      message: expect.stringContaining('they have more than 67108864 characters of paths') as unknown,
     });
   }
 });

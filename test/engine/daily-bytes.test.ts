@@ -3,8 +3,8 @@ import { DailyBytes } from '../../src/engine/daily-bytes.js';
 
 const DAY = 86_400_000;
 const refusal = expect.objectContaining({
-  status: 507,
-  errors: [expect.stringContaining('this project has stored 100 bytes today, as much as') as string],
+  reason: 'daily bytes',
+  message: expect.stringContaining('this project has stored 100 bytes today, as much as') as string,
 }) as Error;
 
 describe('the bytes that projects store in a day', () => {

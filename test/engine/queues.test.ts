@@ -1,22 +1,21 @@
 import { expect, it } from 'vitest';
 import { queueKey } from '../../src/engine/keys.js';
-import { NOTHING_PLANNED, planQueue } from '../../src/engine/plans.js';
 import { pull, type QueueRequest, settle } from '../../src/engine/queues.js';
 import { whenSaved } from '../../src/engine/soon.js';
-import { pathList } from '../../src/planning/paths/path-list.js';
+import { planQueue } from '../../src/engine/suites/plan-suite.js';
+import { suiteOf } from '../../src/engine/suites/suite.js';
 import { memoryStore } from '../harness/memory-store.js';
 
 const NOW = Date.UTC(2026, 0, 1);
 const GRACE = 60_000;
 const key = queueKey(1, { commit_hash: 'abc', branch: 'main', node_total: 2 }, 'ci');
 const paths = ['a_spec.rb', 'b_spec.rb', 'c_spec.rb', 'd_spec.rb'];
-const suite = pathList(paths);
+const suite = suiteOf(paths);
 const caller = { isRetry: false, hasLeft: () => false };
 
 const requestOf = (node_index: number, isFirstRequest: boolean): QueueRequest => ({
   key,
   node_index,
-  suite: null,
   listDigest: undefined,
   isFirstRequest,
   takesNothing: false,
@@ -35,7 +34,9 @@ it('a pull that ends the lease of a silent node reports it, even if the node com
   await settle(store, key, first!.batch!.seq, true, NOW);
   uptime = 100 * GRACE;
   // Both are on their way at once.
-  const pulls = [requestOf(1, true), requestOf(0, false)].map(request => whenSaved(pull(store, request, NOTHING_PLANNED, caller, NOW)));
+  const pulls = [requestOf(1, true), requestOf(0, false)].map(request =>
+    whenSaved(pull(store, request, { plan: null, sent: null }, caller, NOW)),
+  );
   const [other, returned] = await Promise.all(pulls);
   const ended = { seq: first!.batch!.seq, node_index: 0, test_files: first!.batch!.files.length };
   expect(first!.isNewQueue).toBe(true);

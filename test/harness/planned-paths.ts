@@ -1,9 +1,9 @@
+import { type Suite, suiteOf } from '../../src/engine/suites/suite.js';
 import { type PathTimes, pathOf } from '../../src/planning/estimating/estimate.js';
-import { pathList } from '../../src/planning/paths/path-list.js';
 
 /** Distinct paths as a plan has them, in their order. */
-export function plannedPaths(paths: readonly string[]): Pick<PathTimes, 'list' | 'order'> {
-  const list = pathList(paths);
+export function plannedPaths(paths: readonly string[]): Pick<PathTimes<Suite>, 'list' | 'order'> {
+  const list = suiteOf(paths);
   return { list, order: Uint32Array.from(paths, path => list.indexOf(path)) };
 }
 
@@ -15,7 +15,7 @@ export function pathsOf(plan: Pick<PathTimes, 'list' | 'order'>): string[] {
 /** Values by path in the order of the list of these paths. */
 export function inListOrder<T>(paths: readonly string[], values: readonly T[]): T[] {
   const byPath = new Map(paths.map((path, i) => [path, values[i]!]));
-  return pathList(paths)
+  return suiteOf(paths)
     .strings()
     .map(path => byPath.get(path)!);
 }

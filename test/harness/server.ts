@@ -1,4 +1,6 @@
 import { afterAll, beforeAll, onTestFinished } from 'vitest';
+import { toApiError } from '../../src/api/errors.js';
+import { type JobSettings, perform } from '../../src/api/jobs.js';
 import { createProject } from '../../src/engine/access.js';
 import type { Store } from '../../src/engine/ports/store.js';
 import type { Handler, Observer } from '../../src/http/exchange.js';
@@ -8,9 +10,7 @@ import { type Config, parseConfig } from '../../src/server/config.js';
 import { openLog } from '../../src/server/log.js';
 import { openService, type Service, type ServiceDependencies } from '../../src/server/service.js';
 import { serveFolder } from '../../src/store/lmdb/serve-folder.js';
-import { perform } from '../../src/workers/perform.js';
-import type { TaskSetup } from '../../src/workers/task.js';
-import type { TaskRunner } from '../../src/workers/threads.js';
+import type { Threads } from '../../src/threads/threads.js';
 import { Client, TOKEN } from './client.js';
 import { httpServer, openAdapter } from './http-server.js';
 import { memoryFolder, temporaryFolder } from './temporary-folder.js';
@@ -42,7 +42,7 @@ async function openServer({ dataDir, ...settings }: Settings, dependencies: Serv
   const logger = openLog(config.logLevel, { write: line => log.push(line) });
   const service = await openService(config, logger, {
     openStore,
-    ...(dataDir === undefined && { openThreads: async setup => onThisThread(store!, setup) }),
+    ...(dataDir === undefined && { openThreads: async ({ setup }) => onThisThread(store!, setup as JobSettings) }),
     passwordCost: CHEAP,
     ...dependencies,
     isWarm: false,
@@ -52,8 +52,8 @@ async function openServer({ dataDir, ...settings }: Settings, dependencies: Serv
 }
 
 /** Performs tasks on this thread: to start another takes longer than most tests. */
-function onThisThread(store: Store, setup: TaskSetup): TaskRunner {
-  return { run: task => perform(store, setup, task), threads: 0, close: async () => {} };
+function onThisThread(store: Store, settings: JobSettings): Threads {
+  return { run: task => perform(store, settings, task), count: 0, close: async () => {} };
 }
 
 /** A server on a free port, closed after the test. */
@@ -139,6 +139,7 @@ export async function listenWith(handler: Handler, options: Partial<HttpOptions>
       ownerOf,
       trustedProxies: null,
       certificate: null,
+      toApiError,
       ...options,
     },
     handler,

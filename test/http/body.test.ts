@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import type { ApiError } from '../../src/api-error.js';
+import type { ApiError } from '../../src/http/api-error.js';
 import { Body } from '../../src/http/body.js';
 import { MemoryBudget } from '../../src/http/memory-budget.js';
 

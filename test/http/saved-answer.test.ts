@@ -1,5 +1,5 @@
 import { describe, expect, it, vi } from 'vitest';
-import { apiErrors } from '../../src/api-error.js';
+import { refusals } from '../../src/engine/refusal.js';
 import { listenWith } from '../harness/server.js';
 import { postRequest, RawConnection } from './raw-connection.js';
 
@@ -37,7 +37,7 @@ describe('an answer about what is still written to the disk', () => {
 
   it('is replaced by the error when it could not be written', async () => {
     const { connection, ended, fail } = await opened();
-    fail(apiErrors.storeFailed(new Error('ENOSPC')));
+    fail(refusals.storeFailed(new Error('ENOSPC')));
     expect(await connection.reply()).toMatchObject({ status: 503 });
     // What it tells is void: a batch may have gone to another node meanwhile.
     expect(ended).toEqual([]);

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { describe, expect, it, vi } from 'vitest';
-import { apiErrors } from '../../src/api-error.js';
+import { ApiError, httpErrors } from '../../src/http/api-error.js';
 import type { Handler } from '../../src/http/exchange.js';
 import { MemoryBudget } from '../../src/http/memory-budget.js';
 import type { Request } from '../../src/http/request.js';
@@ -108,7 +108,7 @@ describe('a handler', () => {
   });
 
   it('that throws an ApiError gets its status and headers sent', async () => {
-    const server = await listenWith(() => Promise.reject(apiErrors.overloaded('memory', 'too much', 2)));
+    const server = await listenWith(() => Promise.reject(httpErrors.overloaded('memory', 'too much', 2)));
     const reply = await server.get('/');
     expect(reply).toMatchObject({ status: 503, json: { errors: ['overloaded: too much; try again in 2 seconds'] } });
     expect(reply.headers.get('retry-after')).toBe('2');
@@ -225,7 +225,7 @@ describe('an error', () => {
   });
 
   function fail(): never {
-    throw apiErrors.pathNotFound('GET', '/');
+    throw new ApiError(404, ['there is nothing']);
   }
 });
 

@@ -1,9 +1,9 @@
 import { describe, expect, it } from 'vitest';
-import { apiErrors } from '../../src/api-error.js';
+import { RefusedRequests } from '../../src/api/dashboard/refused-requests.js';
+import { SeenClients } from '../../src/api/dashboard/seen-clients.js';
+import { apiErrors } from '../../src/api/errors.js';
 import type { Request } from '../../src/http/request.js';
 import { limits } from '../../src/limits.js';
-import { RefusedRequests } from '../../src/server/refused-requests.js';
-import { SeenClients } from '../../src/server/seen-clients.js';
 
 describe('the clients that were seen', () => {
   it('are bounded in number and in text', () => {

@@ -17,8 +17,8 @@ async function start(part: (build: Build) => Partial<Summary> = () => ({})) {
   const clock = { uptime: 0 };
   const log: string[] = [];
   const made: string[] = [];
-  const workers = {
-    async summary(build: Build) {
+  const jobs = {
+    async read(_job: string, { build }: { build: Build }) {
       made.push(build.commit_hash);
       return summaryOf({ recorded: build.recorded, ...part(build) });
     },
@@ -26,7 +26,7 @@ async function start(part: (build: Build) => Partial<Summary> = () => ({})) {
   const logger = openLog('debug', { write: line => log.push(line) });
   const summarizer = new Summarizer(
     store,
-    workers,
+    jobs as never,
     logger,
     () => NOW,
     () => clock.uptime,

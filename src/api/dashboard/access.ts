@@ -1,7 +1,7 @@
-import { apiErrors } from '../../api-error.js';
 import { createProject, createToken, hashOf, renameProject, revokeToken, tokenId } from '../../engine/access.js';
 import type { Project, Token } from '../../engine/ports/access.js';
 import type { Session } from '../../engine/ports/sign-ins.js';
+import { Refusal } from '../../engine/refusal.js';
 import { createOperatorLink, createReaderLink, endSession, expiryOf, revokeLink, signInId } from '../../engine/sign-in/sign-in.js';
 import type { Answer, Request } from '../../http/request.js';
 import { timestamp } from '../../time.js';
@@ -79,7 +79,7 @@ export async function renameProjectTo(context: Context, message: RawParameters):
 export async function deleteProject(context: Context, message: RawParameters): Promise<object> {
   const { project, name } = toNamedProject(message);
   const known = await requireProject(context, project);
-  if (name !== known.name) throw apiErrors.refused(`nothing was deleted: "${name}" is not the name of the project "${known.name}"`);
+  if (name !== known.name) throw new Refusal(`nothing was deleted: "${name}" is not the name of the project "${known.name}"`);
   await context.store.access.deleteProject(project, context.now());
   return { id: project };
 }
@@ -125,6 +125,6 @@ export async function endSessionById({ store }: Context, message: RawParameters)
 
 async function requireProject({ store }: Context, project: number): Promise<Project> {
   const known = await store.access.projectById(project);
-  if (!known) throw apiErrors.refused(`there is no project ${project}`);
+  if (!known) throw new Refusal(`there is no project ${project}`);
   return known;
 }

@@ -1,5 +1,5 @@
-import { apiErrors } from '../../api-error.js';
 import type { Answer, Request } from '../../http/request.js';
+import { apiErrors } from '../errors.js';
 import { sessionSecret } from './cookie.js';
 import { CODINGS, type Coding, type DashboardFiles, type StaticFile } from './files.js';
 

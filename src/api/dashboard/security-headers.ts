@@ -1,6 +1,6 @@
-import { ApiError, apiErrors } from '../../api-error.js';
-import { Refusal } from '../../engine/refusal.js';
+import { ApiError } from '../../http/api-error.js';
 import type { Answer } from '../../http/request.js';
+import { toApiError } from '../errors.js';
 
 /**
  * Headers of all answers to pages of the dashboard. A page loads nothing from elsewhere, has no inline code or style, and is not framed. Browsers
@@ -36,7 +36,7 @@ export async function secured(answer: () => Answer | Promise<Answer>): Promise<A
     const { headers, ...rest } = await answer();
     return { ...rest, headers: { ...SECURITY_HEADERS, ...headers } };
   } catch (error) {
-    const apiError = error instanceof Refusal ? apiErrors.refused(error.message) : error;
+    const apiError = toApiError(error) ?? error;
     throw apiError instanceof ApiError ? withSecurityHeaders(apiError) : error;
   }
 }

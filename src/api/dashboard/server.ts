@@ -1,4 +1,3 @@
-import { ApiError } from '../../api-error.js';
 import type { Answer } from '../../http/request.js';
 import { limits } from '../../limits.js';
 import { DAY_MILLISECONDS, timestamp } from '../../time.js';
@@ -11,11 +10,11 @@ type Health = ServerAnswer['health'][number];
 
 /** GET /dashboard/server: the state of this server, for operators. */
 export async function answerServer(context: Context, dashboard: Dashboard): Promise<Answer> {
-  const { store, workers, now } = context;
+  const { store, jobs, now } = context;
   const { sources, clients, refused, startedAt, retentionDays } = dashboard.status();
   const { bytes, diskFreeBytes, records } = store.maintenance.load();
   const { inMemory, open, bytes: queueBytes } = store.queues.load();
-  const { waiting, running, threads } = workers.load;
+  const { waiting, running, threads } = jobs.load;
   const { endedAt, deleted } = sources.sweeps();
   const { rss, heapUsed } = process.memoryUsage();
   const [names, backedUpAt] = [await projectNames(context), await store.maintenance.backedUpAt()];
@@ -58,7 +57,7 @@ async function storeHealth({ readiness }: Context): Promise<Health> {
     await readiness.assert();
     return { name: 'store', is_ok: true, text: 'a write reaches the disk' };
   } catch (error) {
-    const text = error instanceof ApiError ? error.errors.join() : (error as Error).message;
+    const text = (error as Error).message;
     return { name: 'store', is_ok: false, text };
   }
 }

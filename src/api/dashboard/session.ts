@@ -1,8 +1,8 @@
-import { apiErrors } from '../../api-error.js';
 import type { Session } from '../../engine/ports/sign-ins.js';
 import { findSession, isUseStale, mayRead } from '../../engine/sign-in/sign-in.js';
 import type { Request } from '../../http/request.js';
 import type { Context } from '../context.js';
+import { apiErrors } from '../errors.js';
 import { sessionSecret } from './cookie.js';
 
 /** Projects are numbered from 1. */

@@ -1,4 +1,3 @@
-import { type ApiError, apiErrors } from '../../api-error.js';
 import type { Link, Session } from '../../engine/ports/sign-ins.js';
 import {
   expiryOf,
@@ -9,10 +8,12 @@ import {
   signInWithPassword,
   type WithSecret,
 } from '../../engine/sign-in/sign-in.js';
+import type { ApiError } from '../../http/api-error.js';
 import type { Answer, Request } from '../../http/request.js';
 import { timestamp } from '../../time.js';
 import { version } from '../../version.js';
 import type { Context, Dashboard } from '../context.js';
+import { apiErrors } from '../errors.js';
 import { json } from '../json.js';
 import type { SessionAnswer } from '../messages/dashboard.js';
 import { decodeDashboardBody, toSignIn } from '../messages/dashboard-request.js';

@@ -1,8 +1,8 @@
-import { apiErrors } from '../../api-error.js';
 import type { Session } from '../../engine/ports/sign-ins.js';
 import { signInId } from '../../engine/sign-in/sign-in.js';
 import type { Answer, Request } from '../../http/request.js';
 import type { Context, Dashboard } from '../context.js';
+import { apiErrors } from '../errors.js';
 import { json } from '../json.js';
 import type { RawParameters } from '../messages/coerce.js';
 import { decodeDashboardBody } from '../messages/dashboard-request.js';

@@ -1,4 +1,4 @@
-import { apiErrors } from '../../api-error.js';
+import { tooLarge } from '../../engine/builds.js';
 import { executionsOf, type NodeWork, type Work } from '../../engine/insight/minutes/executions.js';
 import type { Subject } from '../../engine/insight/subject.js';
 import type { Timeline } from '../../engine/insight/timeline/timeline.js';
@@ -18,7 +18,7 @@ const CATEGORY = { batch: 'batch', file: 'file' };
 export function traceAnswer({ build, recorded, ciRun }: Subject, timeline: Timeline): TraceAnswer {
   const { start, kind, nodes } = timeline;
   const count = nodes.reduce((sum, { spans }) => sum + spans.reduce((files, span) => files + span.files.length, 0), 0);
-  if (count > limits.tracedFiles) throw apiErrors.buildTooLarge('files to trace', limits.tracedFiles);
+  if (count > limits.tracedFiles) throw tooLarge('files to trace', limits.tracedFiles);
   const name = `${build.branch} ${build.commit_hash}`;
   return {
     displayTimeUnit: 'ms',

@@ -1,5 +1,5 @@
 import typia from 'typia';
-import type { ValidationErrors } from '../../api-error.js';
+import type { ValidationErrors } from '../../http/api-error.js';
 import type { NodeKey } from './build-key.js';
 import { coerce, type RawParameters } from './coerce.js';
 import type { RecordedTestFile, TestFileList } from './test-file.js';

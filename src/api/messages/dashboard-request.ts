@@ -1,9 +1,9 @@
 import typia, { type tags } from 'typia';
-import { apiErrors } from '../../api-error.js';
 import { limits } from '../../limits.js';
+import { decodeBody } from '../decode.js';
+import { apiErrors } from '../errors.js';
 import { coerce, type RawParameters } from './coerce.js';
 import type { SignInMessage } from './dashboard.js';
-import { decodeBody } from './decode.js';
 import type { Count } from './text.js';
 import { requireValid } from './validation.js';
 
@@ -43,7 +43,7 @@ const newLink = typia.createValidate<NewLink>();
 
 export function toSignIn(raw: RawParameters): SignIn {
   const message = requireValid(signIn(coerce(raw, ['link', 'password'])));
-  if (message.link === undefined && message.password === undefined) throw apiErrors.refused('send a link or a password');
+  if (message.link === undefined && message.password === undefined) throw apiErrors.notSigningIn();
   return message;
 }
 

@@ -1,6 +1,7 @@
 import type { IValidation } from 'typia';
-import { apiErrors, type ValidationErrors } from '../../api-error.js';
+import type { ValidationErrors } from '../../http/api-error.js';
 import { limits } from '../../limits.js';
+import { apiErrors } from '../errors.js';
 
 /** Returns the data of a typia validation. Throws a 422 with all its errors, and those that `check` finds. */
 export function requireValid<T>(validation: IValidation<T>, check: (data: Partial<T>) => ValidationErrors = () => ({})): T {

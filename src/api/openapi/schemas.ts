@@ -1,5 +1,5 @@
 import typia from 'typia';
-import type { ValidationErrors } from '../../api-error.js';
+import type { ValidationErrors } from '../../http/api-error.js';
 import type { BuildDetail, BuildsPage, BuildsQuery } from '../messages/build.js';
 import type { NodeKey } from '../messages/build-key.js';
 import type { BuildSubsetMessage } from '../messages/build-subset.js';

@@ -1,7 +1,7 @@
-import { apiErrors } from '../../api-error.js';
 import type { Answer, Request } from '../../http/request.js';
 import type { Context } from '../context.js';
 import { routeDashboard } from '../dashboard/table.js';
+import { apiErrors } from '../errors.js';
 import { route } from '../table.js';
 import { healthy, ready } from './health.js';
 import { metricsAnswer } from './metrics.js';

@@ -1,14 +1,15 @@
-import { apiErrors } from '../../api-error.js';
 import { buildWithId } from '../../engine/builds.js';
+import { refusals } from '../../engine/refusal.js';
 import type { Answer, Request } from '../../http/request.js';
 import { limits } from '../../limits.js';
 import { buildAnswer } from '../answers.js';
 import { askerOf, projectOf } from '../authenticate.js';
+import { readBuild } from '../build-pieces.js';
 import type { Context } from '../context.js';
+import { decodeQuery } from '../decode.js';
 import { json } from '../json.js';
 import { buildsUrl } from '../links.js';
 import { type BuildsPage, toBuildsQuery } from '../messages/build.js';
-import { decodeQuery } from '../messages/decode.js';
 
 /** GET /builds: a page of the project's builds, newest first. */
 export async function pageOfBuilds(context: Context, request: Request): Promise<Answer> {
@@ -39,10 +40,9 @@ export async function pageOfBuilds(context: Context, request: Request): Promise<
 
 /** GET /builds/:id: a build with all its recorded runs. */
 export async function buildById(context: Context, request: Request, id: string): Promise<Answer> {
-  const { store, workers } = context;
+  const { store, jobs } = context;
   const asker = await askerOf(context, request);
   const build = await buildWithId(store.builds, asker.project, id);
-  if (!build) throw apiErrors.buildNotFound();
-  const { json: body, ...more } = await workers.build(build, asker);
-  return { status: 200, body, ...more };
+  if (!build) throw refusals.buildNotFound();
+  return { status: 200, ...(await readBuild(jobs, build, asker)) };
 }

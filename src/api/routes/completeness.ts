@@ -1,13 +1,14 @@
-import { ApiError, apiErrors } from '../../api-error.js';
 import { nodeTotalsOf } from '../../engine/ci-run.js';
 import type { CompletenessSubject } from '../../engine/completeness/assigned.js';
+import { ApiError } from '../../http/api-error.js';
 import type { Answer, Request } from '../../http/request.js';
-import type { Asker } from '../../workers/asker.js';
-import type { CompletenessJson, Json } from '../../workers/reads.js';
 import { askerOf } from '../authenticate.js';
 import type { Context } from '../context.js';
+import { decodeQuery } from '../decode.js';
+import { apiErrors } from '../errors.js';
+import type { Asker } from '../job-runner.js';
 import { type AnsweredSubject, toCompletenessQuery } from '../messages/completeness.js';
-import { decodeQuery } from '../messages/decode.js';
+import type { CompletenessJson, Json } from '../reads.js';
 
 /** A CI run may be noted some time after it began. */
 const SLACK_MILLISECONDS = 60_000;

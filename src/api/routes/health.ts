@@ -1,6 +1,7 @@
-import { ApiError, apiErrors } from '../../api-error.js';
+import { Refusal } from '../../engine/refusal.js';
 import type { Answer } from '../../http/request.js';
 import type { Context } from '../context.js';
+import { apiErrors } from '../errors.js';
 import { json } from '../json.js';
 
 /** GET /healthz: the process is up. */
@@ -13,7 +14,7 @@ export async function ready({ readiness }: Context): Promise<Answer> {
   try {
     await readiness.assert();
   } catch (err) {
-    throw apiErrors.notReady((err instanceof ApiError && err.cause) || err);
+    throw apiErrors.notReady((err instanceof Refusal && err.cause) || err);
   }
   return json(200, { status: 'ready' });
 }

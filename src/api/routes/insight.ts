@@ -1,21 +1,22 @@
-import { apiErrors } from '../../api-error.js';
 import { findSubject } from '../../engine/insight/subject.js';
+import { refusals } from '../../engine/refusal.js';
 import type { Answer, Request } from '../../http/request.js';
-import type { InsightJob } from '../../workers/pool.js';
 import { askerOf } from '../authenticate.js';
 import type { Context } from '../context.js';
-import { decodeQuery } from '../messages/decode.js';
+import { decodeQuery } from '../decode.js';
 import { toCiRunQuery } from '../messages/insight/ci-run.js';
+import { isSmallSubject } from '../reads.js';
 
 /** A GET about a CI run, whose id is that of a build or, while nothing is recorded, of the CI run. */
-function insight(job: InsightJob) {
+function insight(job: 'minutes' | 'timeline' | 'trace' | 'forecast') {
   return async (context: Context, request: Request, id: string): Promise<Answer> => {
-    const { store, workers, now } = context;
+    const { store, jobs, now } = context;
     const asker = await askerOf(context, request);
     const { ci_run } = toCiRunQuery(decodeQuery(request.query));
     const subject = await findSubject(store, asker.project, id, ci_run);
-    if (!subject) throw apiErrors.buildNotFound();
-    return { status: 200, body: await workers.insight(job, { subject, now: now() }, asker) };
+    if (!subject) throw refusals.buildNotFound();
+    const isHere = await isSmallSubject(store, subject);
+    return { status: 200, body: (await jobs.read(job, { subject, now: now() }, asker, { isHere })).json };
   };
 }
 

@@ -1,6 +1,6 @@
-import { apiErrors } from '../../api-error.js';
 import type { Answer, Request } from '../../http/request.js';
 import type { Context } from '../context.js';
+import { apiErrors } from '../errors.js';
 
 /** GET /metrics: for Prometheus, unless the admin port serves it. */
 export function metricsText({ metrics, hasAdminPort }: Context, { method, path }: Request): Promise<Answer> {

@@ -1,4 +1,4 @@
-import { decodeFiles } from '../../engine/plans.js';
+import { decodeFiles } from '../../engine/planned-files.js';
 import type { QueueInfo } from '../../engine/ports/queues.js';
 import type { Batch } from '../../engine/queue/batch.js';
 import type { Pulled, QueueRequest } from '../../engine/queues.js';

@@ -1,13 +1,14 @@
-import { apiErrors } from '../../api-error.js';
 import type { QueueKey } from '../../engine/keys.js';
 import type { QueueInfo } from '../../engine/ports/queues.js';
 import type { Batch } from '../../engine/queue/batch.js';
 import { type Pulled, pull, type QueueRequest, settle } from '../../engine/queues.js';
+import { refusals } from '../../engine/refusal.js';
 import { orElse, type Soon, whenKnown } from '../../engine/soon.js';
-import { describeLists } from '../../engine/test-file-list.js';
+import { describeLists } from '../../engine/suites/compare-lists.js';
 import type { Answer, Request } from '../../http/request.js';
-import type { PreparedQueue } from '../../workers/jobs.js';
 import type { Context } from '../context.js';
+import { apiErrors } from '../errors.js';
+import type { PreparedBy } from '../jobs.js';
 import { json } from '../json.js';
 import { codeLine, lines } from '../lines.js';
 import { buildsUrl } from '../links.js';
@@ -15,6 +16,8 @@ import { prepare } from '../prepare.js';
 import { CONNECT_FAILED, filesToRun, type QueueEncoding } from './queue-encoding.js';
 import { version1 } from './queue-v1.js';
 import { version2 } from './queue-v2.js';
+
+type PreparedQueue = PreparedBy<'prepareQueue'>;
 
 /** POST /v1/queues/queue: connects to the queue of a CI run, creates it, or pulls its next batch. */
 export function queueForNode(context: Context, request: Request): Soon<Answer> {
@@ -85,7 +88,7 @@ function answerBatch(
 
 function answerNoQueue(request: Request, { request: asked, planned }: PreparedQueue, encoding: QueueEncoding): Answer {
   // The request brought a list because there was a queue to compare it with.
-  if (planned.sent) throw apiErrors.expired('queue');
+  if (planned.sent) throw refusals.expired('queue');
   if (!asked.isFirstRequest) throw apiErrors.queueNotFound(encoding.ciRun);
   return answerConnectFailed(request, asked, encoding);
 }

@@ -1,9 +1,9 @@
-import { apiErrors } from '../../api-error.js';
-import { decodeFiles } from '../../engine/plans.js';
+import { decodeFiles } from '../../engine/planned-files.js';
 import { type Soon, whenKnown } from '../../engine/soon.js';
 import { type Share, type SplitRequest, shareOf } from '../../engine/splits.js';
 import type { Answer, Request } from '../../http/request.js';
 import type { Context } from '../context.js';
+import { apiErrors } from '../errors.js';
 import { json } from '../json.js';
 import { codeLine, lines } from '../lines.js';
 import type { SplitMiss } from '../messages/split.js';

@@ -1,14 +1,13 @@
-import { apiErrors } from '../../api-error.js';
 import { buildTrend } from '../../engine/insight/trends/build-trend.js';
 import type { Answer, Request } from '../../http/request.js';
 import { limits } from '../../limits.js';
 import { DAY_MILLISECONDS } from '../../time.js';
-import type { TrendJson } from '../../workers/trend-reads.js';
 import { askerOf, projectOf } from '../authenticate.js';
 import type { Context } from '../context.js';
+import { decodeQuery } from '../decode.js';
+import { apiErrors } from '../errors.js';
 import { dayTrend } from '../insight/trend-answers.js';
 import { json } from '../json.js';
-import { decodeQuery } from '../messages/decode.js';
 import {
   dayOfDate,
   toBuildTrendQuery,
@@ -17,6 +16,7 @@ import {
   toNodeTrendsQuery,
 } from '../messages/insight/trend-queries.js';
 import type { BuildTrend } from '../messages/insight/trends.js';
+import type { TrendJson } from '../reads.js';
 
 /** Eight weeks. */
 const DEFAULT_DAYS = 56;
@@ -40,7 +40,7 @@ export async function trendOfFiles(context: Context, request: Request): Promise<
   const { branch, path = null, sort = 'median', offset = 0, limit = DEFAULT_FILES } = toFileTrendsQuery(decodeQuery(request.query));
   const { project } = asker;
   const subject = { project, branch: branch ?? (await defaultBranch(context, project)), path, order: sort, offset, limit };
-  return trend(context, await context.workers.trend('fileTrends', subject, asker));
+  return trend(context, await context.jobs.read('fileTrends', subject, asker));
 }
 
 /** GET /v1/trends/files/history: one file over the last builds of a branch. */
@@ -49,7 +49,7 @@ export async function historyOfFile(context: Context, request: Request): Promise
   const { branch, path } = toFileHistoryQuery(decodeQuery(request.query));
   const { project } = asker;
   const subject = { project, branch: branch ?? (await defaultBranch(context, project)), path };
-  return trend(context, await context.workers.trend('fileHistory', subject, asker));
+  return trend(context, await context.jobs.read('fileHistory', subject, asker));
 }
 
 /** GET /v1/trends/nodes: the nodes of a branch over its last builds. */
@@ -57,7 +57,7 @@ export async function trendOfNodes(context: Context, request: Request): Promise<
   const asker = await askerOf(context, request);
   const { branch = null, node_total = null } = toNodeTrendsQuery(decodeQuery(request.query));
   const subject = { project: asker.project, branch, node_total, builds: limits.trendBuilds };
-  return trend(context, await context.workers.trend('nodeTrends', subject, asker));
+  return trend(context, await context.jobs.read('nodeTrends', subject, asker));
 }
 
 function trend({ summarizer }: Context, { json: body, outdated }: TrendJson): Answer {

@@ -1,19 +1,20 @@
 import type { Answer, Request } from '../../http/request.js';
 import { askerOf } from '../authenticate.js';
 import type { Context } from '../context.js';
+import { decodeQuery } from '../decode.js';
 import { planAnswer, whatIfAnswer } from '../insight/what-if-answers.js';
 import { json } from '../json.js';
-import { decodeQuery } from '../messages/decode.js';
 import { toWhatIfQuery } from '../messages/insight/what-if.js';
 import { prepare } from '../prepare.js';
 
 /** GET /builds/:id/what_if: a build played again with other numbers of nodes. */
 export async function whatIfOfBuild(context: Context, request: Request, id: string): Promise<Answer> {
-  const { whatIfs, pullCost, now } = context;
+  const { jobs, whatIfs, pullCost, now } = context;
   const asker = await askerOf(context, request);
   const asked = toWhatIfQuery(decodeQuery(request.query), new URLSearchParams(request.query).getAll('cut'));
   const { mode = null, estimates = null, start_spread: startSpread = null, pull_cost = null, cut } = asked;
-  const prepared = await whatIfs.prepare(
+  const prepared = await jobs.read(
+    'prepareWhatIf',
     {
       project: asker.project,
       id,

@@ -1,7 +1,7 @@
 import type { BuildKey } from '../build-key.js';
 import { fixedSplitKey, queueKey, type SplitKey, splitKey, UNNAMED_CI_RUN } from '../keys.js';
 import { beginningOf, isLater, type Moment } from '../moment.js';
-import { pathsByNode, pathsOfQueue } from '../plans.js';
+import { pathsByNode, pathsOfQueue } from '../planned-files.js';
 import type { QueueInfo } from '../ports/queues.js';
 import type { Store } from '../ports/store.js';
 import { type Batch, wasReassigned } from '../queue/batch.js';

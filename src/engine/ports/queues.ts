@@ -7,7 +7,8 @@ import type { Batch } from '../queue/batch.js';
 import type { Queue } from '../queue/queue.js';
 import type { Segments } from '../segments.js';
 import type { Saving, Soon } from '../soon.js';
-import type { TestFileList } from '../test-file-list.js';
+import type { TestFileList } from '../suites/compare-lists.js';
+import type { Suite } from '../suites/suite.js';
 import type { Millis } from './store.js';
 
 /** Queues of queue mode, each found under the key of its request. */
@@ -54,7 +55,7 @@ export interface Queues {
   /** What the estimates of its files rest on, see plan-basis.ts; null: the queue expired. */
   basis(queue: string): Soon<Uint8Array | null>;
   /** Encodes test files for `create`. Pure: any thread may call it. */
-  encode(files: PathTimes): Segments;
+  encode(files: PathTimes<Suite>): Segments;
   /** The queues in memory now. */
   load(): QueueLoad;
 }

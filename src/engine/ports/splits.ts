@@ -3,7 +3,8 @@ import type { Forecast } from '../../planning/forecasting/forecast.js';
 import type { SplitKey } from '../keys.js';
 import type { Segments } from '../segments.js';
 import type { Soon } from '../soon.js';
-import type { TestFileList } from '../test-file-list.js';
+import type { TestFileList } from '../suites/compare-lists.js';
+import type { Suite } from '../suites/suite.js';
 import type { Millis } from './store.js';
 
 /** Splits of regular mode, each found under the key of its request. */
@@ -24,7 +25,7 @@ export interface Splits {
   /** What the estimates of its files, node by node, rest on, see plan-basis.ts; null: the split expired. */
   basis(split: Pick<Split, 'id'>): Soon<Uint8Array | null>;
   /** Encodes the files of each node (indices into the estimates) for `create`. Pure: any thread may call it. */
-  encode(files: PathTimes, nodes: readonly (readonly number[])[]): Segments;
+  encode(files: PathTimes<Suite>, nodes: readonly (readonly number[])[]): Segments;
 }
 
 /** Which node runs which test files. */

@@ -1,7 +1,7 @@
 import type { BranchTimings } from '../../planning/estimating/branch-timings.js';
 import type { LookedUpTimes } from '../../planning/estimating/known-times.js';
-import type { PathList } from '../../planning/paths/path-list.js';
 import type { Soon } from '../soon.js';
+import type { Suite } from '../suites/suite.js';
 import type { Millis } from './store.js';
 
 /** The known durations of test files. */
@@ -10,7 +10,7 @@ export interface Timings {
    * The times of the paths on the branch, else on the default branch, else on any, in the order of the list. They include every run whose
    * recording resolved before. The times of at most `mostCases` test cases are added up.
    */
-  estimates(project: number, branch: string, list: PathList, mostCases: number): Soon<LookedUpTimes>;
+  estimates(project: number, branch: string, list: Suite, mostCases: number): Soon<LookedUpTimes>;
   /** The seconds of the current test cases of a file, in the order of their keys, at most `limits.testCasesPerFile`; empty: none is known. */
   cases(project: number, branch: string, file: string): Soon<number[]>;
   /** Up to `limit` paths of all projects whose numbers are at least `from`, in the order of their numbers. */

@@ -3,9 +3,9 @@ import { createServer, type IncomingMessage, type Server, type ServerOptions, ty
 import { createServer as createTlsServer, type Server as TlsServer } from 'node:https';
 import { type AddressInfo, Server as NetServer, type Socket } from 'node:net';
 import type { Duplex } from 'node:stream';
-import { type ApiError, apiErrors } from '../../api-error.js';
 import { limits } from '../../limits.js';
 import type { AdapterOptions, HttpAdapter, Listener, OpenAdapter } from '../adapter.js';
+import { type ApiError, httpErrors } from '../api-error.js';
 import type { Certificate } from '../certificate.js';
 import { type RequestHead, readHead } from '../head.js';
 import { LogThrottle } from '../log-throttle.js';
@@ -139,7 +139,7 @@ class NodeAdapter implements HttpAdapter {
     head.wantsClose = !response.shouldKeepAlive;
     head.refusal ??= refusalOf(request);
     if (request.rawHeaders.length > 2 * limits.headersPerRequest)
-      head.refusal = apiErrors.headTooLarge(limits.headBytes, limits.headersPerRequest);
+      head.refusal = httpErrors.headTooLarge(limits.headBytes, limits.headersPerRequest);
     return head;
   }
 
@@ -206,10 +206,10 @@ function mayPause({ headers, readableHighWaterMark }: IncomingMessage): boolean 
 
 /** Refuses what Node's parser accepts and uWebSockets.js does not. */
 function refusalOf({ httpVersion, headers }: IncomingMessage): ApiError | null {
-  if (httpVersion === '1.1') return headers.host === undefined ? apiErrors.malformed('Host is missing') : null;
-  if (httpVersion !== '1.0') return apiErrors.malformed(`the version is HTTP/${httpVersion}; send HTTP/1.1`);
+  if (httpVersion === '1.1') return headers.host === undefined ? httpErrors.malformed('Host is missing') : null;
+  if (httpVersion !== '1.0') return httpErrors.malformed(`the version is HTTP/${httpVersion}; send HTTP/1.1`);
   // HTTP/1.0 has no chunks: a proxy in front may see another end of the body.
-  return headers['transfer-encoding'] === undefined ? null : apiErrors.malformed('Transfer-Encoding is not part of HTTP/1.0');
+  return headers['transfer-encoding'] === undefined ? null : httpErrors.malformed('Transfer-Encoding is not part of HTTP/1.0');
 }
 
 function readPem({ certFile, keyFile }: Certificate): { cert: Buffer; key: Buffer } {
@@ -229,9 +229,9 @@ interface ParseError {
 
 /** Returns the answer to a connection error; null if nobody is left to read one. */
 function apiErrorOf({ code = '', reason = code }: ParseError, { headSeconds }: Timeouts): ApiError | null {
-  if (code === 'HPE_HEADER_OVERFLOW') return apiErrors.headTooLarge(limits.headBytes, limits.headersPerRequest);
-  if (code === 'ERR_HTTP_REQUEST_TIMEOUT') return apiErrors.headTooSlow(headSeconds);
+  if (code === 'HPE_HEADER_OVERFLOW') return httpErrors.headTooLarge(limits.headBytes, limits.headersPerRequest);
+  if (code === 'ERR_HTTP_REQUEST_TIMEOUT') return httpErrors.headTooSlow(headSeconds);
   // The connection ended in the middle of a request.
   if (code === 'HPE_INVALID_EOF_STATE') return null;
-  return code.startsWith('HPE_') ? apiErrors.malformed(reason) : null;
+  return code.startsWith('HPE_') ? httpErrors.malformed(reason) : null;
 }

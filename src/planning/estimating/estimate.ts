@@ -1,11 +1,11 @@
-import type { PathList } from '../paths/path-list.js';
 import { toWeight } from '../weight.js';
 import { BASIS_BYTES, type Basis, codeOf, setBasis } from './basis.js';
 import { Guesses } from './guesses.js';
+import type { Paths } from './paths.js';
 import { fileOf } from './test-case.js';
 
 /** The files of a request in planning order: slowest first, equal ones by path. Columns, because objects take twice as long. */
-export interface Estimates extends PathTimes {
+export interface Estimates<List extends Paths = Paths> extends PathTimes<List> {
   /** The durations to plan with, guesses included (see weight.ts). */
   weights: Float64Array;
   /** What the estimates rest on. */
@@ -13,8 +13,8 @@ export interface Estimates extends PathTimes {
 }
 
 /** The files of a list in planning order. */
-export interface PathTimes {
-  list: PathList;
+export interface PathTimes<List extends Paths = Paths> {
+  list: List;
   /** The files, as indices into the list. */
   order: Uint32Array;
   /** The known durations in planning order; NaN when neither the path nor, for a test case, its file was ever measured. */
@@ -42,7 +42,7 @@ const MIN_CASE_PART = 0.1;
 
 const OF_FILE = codeOf('file');
 
-export function estimate(list: PathList, known: KnownTimes, percentile: number): Estimates {
+export function estimate<List extends Paths>(list: List, known: KnownTimes, percentile: number): Estimates<List> {
   const basis = known.basis.slice();
   const seconds = withShares(list, known, basis);
   const guesses = new Guesses(list, seconds, percentile);
@@ -120,7 +120,7 @@ function slowestFirst(weights: Float64Array): Uint32Array {
 }
 
 /** Returns the known durations. A test case that is unknown itself gets a share of its file, which is noted in the basis. */
-function withShares(list: PathList, { seconds, files }: KnownTimes, basis: Basis): Float64Array {
+function withShares(list: Paths, { seconds, files }: KnownTimes, basis: Basis): Float64Array {
   if (files.size === 0) return seconds;
   const shared = seconds.slice();
   for (const [path, whole] of files) {
@@ -137,7 +137,7 @@ function withShares(list: PathList, { seconds, files }: KnownTimes, basis: Basis
 }
 
 /** The listed test cases of a file. */
-function casesOf(list: PathList, path: string): number[] {
+function casesOf(list: Paths, path: string): number[] {
   const cases: number[] = [];
   const [from, to] = list.beginningWith(path);
   for (let file = from; file < to; file++) if (fileOf(list.at(file)) === path) cases.push(file);

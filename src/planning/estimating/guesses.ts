@@ -1,6 +1,6 @@
-import type { PathList } from '../paths/path-list.js';
 import { type Basis, codeOf, setBasis } from './basis.js';
 import { nthSmallest } from './nth-smallest.js';
+import type { Paths } from './paths.js';
 import { fileOf } from './test-case.js';
 
 /** A directory needs this many known files to predict its new ones. */
@@ -29,7 +29,7 @@ export class Guesses {
 
   /** @param seconds in the order of the list; NaN: unknown */
   constructor(
-    readonly list: PathList,
+    readonly list: Paths,
     readonly seconds: Float64Array,
     readonly percentile: number,
   ) {
@@ -67,7 +67,7 @@ export class Guesses {
   /** The known times of the paths in a directory or file. They are copies. */
   #timesInside(container: string): Float64Array {
     const times = DIRECTORY_ENDS.map(end => this.#knownTimes(...this.list.beginningWith(container + end)));
-    if (this.list.columns.hasCases) {
+    if (this.list.hasCases) {
       const isInside = (file: number) => fileOf(this.list.at(file)) === container;
       for (const end of FILE_ENDS) times.push(this.#knownTimes(...this.list.beginningWith(container + end), isInside));
     }

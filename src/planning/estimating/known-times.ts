@@ -1,9 +1,9 @@
 import { limits } from '../../limits.js';
-import type { PathList } from '../paths/path-list.js';
 import { toSeconds, toWeight } from '../weight.js';
 import { codeOf, emptyBasis, setBasis } from './basis.js';
 import { type BranchTiming, type BranchTimings, timingOn } from './branch-timings.js';
 import type { KnownTimes } from './estimate.js';
+import type { Paths } from './paths.js';
 import { fileOf } from './test-case.js';
 import { type Expectation, estimateOf, expectationOf } from './timing.js';
 
@@ -32,7 +32,7 @@ const OTHER_BRANCH = codeOf('other_branch');
 const CASES = codeOf('cases');
 
 /** What is known of each path; for a file that was never measured itself, the sum of its test cases, of `mostCases` in all. */
-export function knownTimes(list: PathList, lookup: TimingLookup, mostCases: number): LookedUpTimes {
+export function knownTimes(list: Paths, lookup: TimingLookup, mostCases: number): LookedUpTimes {
   const files = new Map<string, number>();
   const seconds = new Float64Array(list.length).fill(NaN);
   const basis = emptyBasis(list.length);
@@ -42,7 +42,7 @@ export function knownTimes(list: PathList, lookup: TimingLookup, mostCases: numb
   };
   lookup.each((file, timing) => set(file, sourceOf(timing, lookup), expectationOf(timing)));
   const known: LookedUpTimes = { seconds, files, basis, isComplete: true };
-  if (!list.columns.hasCases && !lookup.cases) return known;
+  if (!list.hasCases && !lookup.cases) return known;
   let casesLeft = mostCases;
   for (let i = 0; i < list.length; i++) {
     if (!Number.isNaN(seconds[i])) continue;

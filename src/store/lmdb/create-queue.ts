@@ -1,5 +1,4 @@
 import { randomUUID } from 'node:crypto';
-import { asBinary } from 'lmdb';
 import { beginningCiRun } from '../../engine/ci-run.js';
 import { buildDigest, type QueueKey } from '../../engine/keys.js';
 import type { NewQueue } from '../../engine/ports/queues.js';
@@ -7,7 +6,7 @@ import type { Millis } from '../../engine/ports/store.js';
 import { copyOf } from '../../engine/queue/batch.js';
 import { runsRecordedOf } from './builds.js';
 import { putCiRun } from './ci-runs.js';
-import { encodeChanges } from './codecs/batch-codec.js';
+import { encodeChange } from './codecs/batch-codec.js';
 import { blobsOfQueue } from './codecs/file-blocks.js';
 import { batchesOf } from './open-queue.js';
 import type { Parts } from './parts.js';
@@ -68,7 +67,7 @@ export async function copyQueue(parts: Parts, key: QueueKey, at: Millis): Promis
       return {
         record: { ...own, copied: { runs_before: runsRecordedOf(parts, build), at }, used_at: at },
         forecast: parts.forecasts.get(original)!,
-        batches: encodeChanges(copyOf(batchesOf(parts, original))),
+        batches: copyOf(batchesOf(parts, original)).map(encodeChange),
       };
     },
   });
@@ -89,7 +88,7 @@ interface QueueContent {
   record: QueueRecord;
   forecast: ForecastRecord;
   /** Of a copy, the encoded batches of the copied queue; else null. */
-  batches: Buffer | null;
+  batches: Buffer[] | null;
 }
 
 /** Puts a queue unless its key has one. Resolves with the id of the queue that then exists; null: the content has expired. */
@@ -108,7 +107,7 @@ function putQueue(parts: Parts, { key, id, at, blobs, content }: QueueCreation):
       void parts.queuesOfNodeBuild.put(key.digest, id);
       void parts.queuesOfBuild.put(record.build, id);
       void parts.forecasts.put(id, forecast);
-      if (batches) void parts.batches.put([id, 0], asBinary(batches) as never);
+      if (batches) void parts.batches.put([id, 0], batches);
       const runs_before = runsRecordedOf(parts, record.build);
       putCiRun(parts, beginningCiRun(key, { id, kind: 'queue', plan: id, created_at: at, runs_before }));
       return id;

@@ -1,5 +1,7 @@
 import { buildDigest } from '../../engine/keys.js';
 import type { Millis } from '../../engine/ports/store.js';
+import { withoutRun } from '../../engine/recordings.js';
+import { expiryOfRest } from '../../engine/retention.js';
 import { unindexBuild } from './build-index.js';
 import { runsOf } from './builds.js';
 import { subsetCount, subsetHead } from './codecs/subset-codec.js';
@@ -41,9 +43,8 @@ export function expireRuns(tables: Tables, build: number, before: Millis, most: 
     const [, ...last] = keys[seen - 1]!;
     return { runs, work, progress: { after: last, oldest }, next: null };
   }
-  // A run that was recorded meanwhile may be the only one.
   const left = builds.get(build);
-  return { runs, work, progress: null, next: left ? Math.max(before, oldest ?? left.updated_at) : null };
+  return { runs, work, progress: null, next: left ? expiryOfRest(left, oldest, before) : null };
 }
 
 /** Deletes a run within a write transaction, and its build with the last one. Returns how many records it changed. */
@@ -53,8 +54,8 @@ function deleteSubset(tables: Tables, key: RunKey): number {
   if (!bytes) return 0;
   void tables.subsets.remove(key);
   if (!build) return 1;
-  if (build.subsets > 1) {
-    const left = { subsets: build.subsets - 1, test_files: build.test_files - subsetCount(bytes) };
+  const left = withoutRun(build, subsetCount(bytes));
+  if (left) {
     void tables.builds.put(key[0], { ...build, ...left });
     return 2 + (bytes.length >> 12);
   }

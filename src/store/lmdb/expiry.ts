@@ -1,5 +1,6 @@
 import type { ExpiringKind } from '../../engine/ports/maintenance.js';
 import type { Millis } from '../../engine/ports/store.js';
+import { isPathExpired, putOffUntil } from '../../engine/retention.js';
 import { limits } from '../../limits.js';
 import { deleteCiRun } from './ci-runs.js';
 import { pathKey } from './codecs/path-keys.js';
@@ -61,8 +62,7 @@ export async function expirePaths(
   const limit = limits.pathsPerStep;
   const isDue = (bytes: Buffer) => {
     const { project, seen_at } = headOfTimings(bytes);
-    // Later than other records, because `intern` saves the name of a path again only after this time.
-    return seen_at < before - limits.lastUseUpdateMilliseconds || isDeleted(project);
+    return isPathExpired(seen_at, before) || isDeleted(project);
   };
   const checked = [...timings.getRange({ start: after + 1, limit })];
   const due = checked.filter(({ value }) => isDue(value)).map(({ key }) => key);
@@ -106,7 +106,8 @@ function expire(tables: Tables, kind: string, key: (string | number)[], most: nu
     case 'split': {
       const split = tables.splits.get(first);
       if (split && split.id === key[1]) {
-        if (split.used_at >= before) return putOff(tables, split.used_at, kind, key);
+        const until = putOffUntil(split, before);
+        if (until !== null) return putOff(tables, until, kind, key);
         void tables.splits.remove(first);
       }
       void tables.forecasts.remove(key[1] as string);
@@ -115,7 +116,8 @@ function expire(tables: Tables, kind: string, key: (string | number)[], most: nu
     case 'queue': {
       const queue = tables.queues.get(first);
       if (queue) {
-        if (queue.used_at >= before) return putOff(tables, queue.used_at, kind, key);
+        const until = putOffUntil(queue, before);
+        if (until !== null) return putOff(tables, until, kind, key);
         removePointer(tables.queuesOfNodeBuild, key[1] as string, first);
         removePointer(tables.queuesOfBuild, queue.build, first);
         void tables.queues.remove(first);

@@ -1,7 +1,7 @@
 import { setImmediate as nextTurn } from 'node:timers/promises';
+import { LRUCache } from 'lru-cache';
 import { limits } from '../../limits.js';
 import { memoryBounds } from '../../memory-bounds.js';
-import { PairCache } from './pair-cache.js';
 import { type NameOfPath, pathNameCache } from './path-name-cache.js';
 import { PathNumbers } from './path-numbers.js';
 import { openTables, type Tables } from './tables.js';
@@ -28,10 +28,10 @@ export interface Parts extends Tables, Committing {
   readonly runs: JournaledRuns;
   /** Times that are not in `timings` yet. */
   readonly timingBuffer: TimingWriteBuffer;
-  /** CI builds whose first use of a split is known to be in `splitRuns`, by split id and ci_build_id. */
-  readonly splitUsers: PairCache<string, true>;
-  /** The files of splits and queues that were read, as in `blobs`. A blob never changes. */
-  readonly blobsRead: PairCache<number, Buffer>;
+  /** CI builds whose first use of a split is known to be in `splitRuns`: split id, a blank, ci_build_id. */
+  readonly splitUsers: LRUCache<string, true>;
+  /** The files of splits and queues that were read, as in `blobs`: owner, a blank, part. A blob never changes. */
+  readonly blobsRead: LRUCache<string, Buffer>;
   /** See blobStepOf. */
   readonly blobSteps: Map<string, number>;
   /** The creations under way: see create-once.ts. */
@@ -61,8 +61,8 @@ export function openParts(dataDir: string, { storeFailed = () => {}, committed =
     timingBuffer,
     runs,
     journal: new Journal(writing, new JournalFiles(dataDir, failure), runs),
-    splitUsers: new PairCache(limits.cachedSplitUsers, () => 1),
-    blobsRead: new PairCache(memoryBounds.fileBlobs, ({ length }) => BLOB_OVERHEAD_BYTES + length),
+    splitUsers: new LRUCache({ max: limits.cachedSplitUsers }),
+    blobsRead: new LRUCache({ maxSize: memoryBounds.fileBlobs, sizeCalculation: ({ length }) => BLOB_OVERHEAD_BYTES + length }),
     blobSteps: new Map(),
     creations: new Map(),
   };

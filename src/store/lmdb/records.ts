@@ -5,6 +5,7 @@ import type { QueueInfo } from '../../engine/ports/queues.js';
 import type { Link, Password, Session } from '../../engine/ports/sign-ins.js';
 import type { Split, SplitUse } from '../../engine/ports/splits.js';
 import type { Millis } from '../../engine/ports/store.js';
+import type { DaySummary, Summary } from '../../engine/ports/summaries.js';
 import type { Forecast } from '../../planning/forecasting/forecast.js';
 
 /**
@@ -99,4 +100,16 @@ export type CiRunKey = [project: number, created_at: Millis, id: string];
 /** A CI run, without what its key has. */
 export interface CiRunRecord extends Omit<CiRun, 'id' | 'project' | 'created_at'> {
   v: 1;
+}
+
+export interface SummaryRecord extends Summary {
+  v: 1;
+}
+
+export interface DayRecord extends DaySummary {
+  v: 1;
+}
+
+export function withoutVersion<T extends { v: 1 }>({ v: _, ...record }: T): Omit<T, 'v'> {
+  return record;
 }

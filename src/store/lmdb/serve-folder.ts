@@ -1,8 +1,8 @@
 import { existsSync } from 'node:fs';
 import { join } from 'node:path';
+import type { Logger } from 'pino';
 import type { FileLock } from '../../file-lock.js';
 import { limits } from '../../limits.js';
-import type { Logger } from '../../server/log.js';
 import { lockFolder } from './lock.js';
 import { type LmdbOptions, type LmdbStore, openLmdbStore } from './store.js';
 import type { Tables } from './tables.js';

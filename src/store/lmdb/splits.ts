@@ -88,10 +88,10 @@ export function lmdbSplits(parts: Parts) {
       const isDue = at - split.used_at >= limits.lastUseUpdateMilliseconds;
       // Most calls come from other nodes of the same CI run, and end here.
       const { isFixed, ci_run } = key;
-      if (!isDue && (!isFixed || splitUsers.get(split.id, ci_run))) return;
+      if (!isDue && (!isFixed || splitUsers.has(`${split.id} ${ci_run}`))) return;
       const isKnown = !isFixed || splitRuns.doesExist(useKey(split, ci_run));
       const noted = () => {
-        if (isFixed && !splitUsers.get(split.id, ci_run)) splitUsers.add(split.id, ci_run, true);
+        if (isFixed) splitUsers.set(`${split.id} ${ci_run}`, true);
       };
       if (!isDue && isKnown) return noted();
       return commit(parts, () => {

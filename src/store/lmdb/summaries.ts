@@ -2,8 +2,8 @@ import { digest } from '../../engine/digest.js';
 import { countOn, dayOf, emptyDay, endOfDay } from '../../engine/insight/trends/days.js';
 import type { Build } from '../../engine/ports/builds.js';
 import type { Summaries, Summary } from '../../engine/ports/summaries.js';
-import { decodeDay, decodeSummary, encodeDay, encodeSummary } from './codecs/summary-codec.js';
 import type { Parts } from './parts.js';
+import { withoutVersion } from './records.js';
 import type { DayKey, Tables } from './tables.js';
 import { commit } from './writes/commit.js';
 
@@ -15,13 +15,13 @@ export function lmdbSummaries(parts: Parts) {
   return {
     get(build: number): Summary | null {
       const record = summaries.get(build);
-      return record ? decodeSummary(record) : null;
+      return record ? withoutVersion(record) : null;
     },
     put: (build, summary) => commit(parts, () => putSummary(parts, build, summary)),
     days(project: number, branch: string | null, from: number, to: number) {
       const owner = branch === null ? ALL : digest(branch);
       const range = days.getRange({ start: [project, owner, from], end: [project, owner, to + 1] } as object);
-      return [...range].map(({ key, value }) => decodeDay(key[2], value));
+      return [...range].map(({ value }) => withoutVersion(value));
     },
   } satisfies Summaries;
 }
@@ -31,10 +31,10 @@ function putSummary(tables: Tables, build: Build, summary: Summary): void {
   if (tables.builds.get(build.number)?.id !== build.id) return;
   const before = tables.summaries.get(build.number);
   for (const branch of [ALL, digest(build.branch)]) {
-    if (before) count(tables, build.project, branch, decodeSummary(before), -1);
+    if (before) count(tables, build.project, branch, before, -1);
     count(tables, build.project, branch, summary, 1);
   }
-  void tables.summaries.put(build.number, encodeSummary(summary));
+  void tables.summaries.put(build.number, { v: 1, ...summary });
 }
 
 function count({ days, expiry }: Tables, project: number, branch: string, summary: Summary, sign: 1 | -1): void {
@@ -43,8 +43,8 @@ function count({ days, expiry }: Tables, project: number, branch: string, summar
   const record = days.get(key);
   // The day may have expired before the build.
   if (!record && sign === -1) return;
-  const counted = countOn(record ? decodeDay(day, record) : emptyDay(day), summary, sign);
-  if (counted.builds > 0) void days.put(key, encodeDay(counted));
+  const counted = countOn(record ?? emptyDay(day), summary, sign);
+  if (counted.builds > 0) void days.put(key, { ...counted, v: 1 });
   else void days.remove(key);
   if (record && counted.builds > 0) return;
   const entry: [number, string, ...DayKey] = [endOfDay(day), 'day', ...key];

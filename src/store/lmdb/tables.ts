@@ -2,14 +2,13 @@ import { accessSync, constants, existsSync, mkdirSync } from 'node:fs';
 import { join } from 'node:path';
 import { type Database, type Key, open as openLmdb, type RootDatabase, type RootDatabaseOptionsWithPath } from 'lmdb';
 import type { Millis } from '../../engine/ports/store.js';
-import type { ChangeRecord } from './codecs/batch-codec.js';
-import type { DayRecord, SummaryRecord } from './codecs/summary-codec.js';
 import { openAlone } from './open-lock.js';
 import type {
   BuildCountRecord,
   BuildRecord,
   CiRunKey,
   CiRunRecord,
+  DayRecord,
   ExpiryProgress,
   ForecastRecord,
   LinkRecord,
@@ -21,6 +20,7 @@ import type {
   SessionRecord,
   SplitRecord,
   SplitRunRecord,
+  SummaryRecord,
   TokenRecord,
 } from './records.js';
 import { readStoreFile, type StoreFile } from './store-file.js';
@@ -61,13 +61,13 @@ export const STORE_VERSION = 1;
  * ciRuns         [project, created_at, id]                     CiRunRecord
  * ciRunKeys      id                                            [project, created_at]
  * ciRunsOfBuild  [digest(project, commit, branch, total), created_at, id]        project
- * batches        [queue id, last record of the journal]        ChangeRecord[] the changes of a queue, in order, see batch-codec.ts; 0: of a copy
+ * batches        [queue id, last record of the journal]        Buffer[]       the changes of a queue, in order, see batch-codec.ts; 0: of a copy
  * blobs          [split id, node_index]                        the test files of this node and some after it, see split-files.ts
  *                [queue id, first file / 64]                   some of its test files, see file-blocks.ts
  *                [queue id, 'weights']                         the weights of all of them, in descending order
  *                [split id | queue id, 'basis']                what their estimates rest on, see plan-basis.ts
  * forecasts      split id | queue id                           ForecastRecord
- * summaries      build number                                  SummaryRecord  see summary-codec.ts
+ * summaries      build number                                  SummaryRecord
  * days           [project, digest(branch) | '', day]           DayRecord      '': all branches together
  * expiry         [time, kind, ...key]                          true | ExpiryProgress     see expiry.ts
  *
@@ -100,7 +100,7 @@ export interface Tables {
   readonly ciRuns: Database<CiRunRecord, CiRunKey>;
   readonly ciRunKeys: Database<[project: number, created_at: Millis], string>;
   readonly ciRunsOfBuild: Database<number, [build: string, created_at: Millis, id: string]>;
-  readonly batches: Database<ChangeRecord[], [queue: string, turn: number]>;
+  readonly batches: Database<Buffer[], [queue: string, turn: number]>;
   readonly blobs: Database<Buffer, [owner: string, part: number | string]>;
   readonly forecasts: Database<ForecastRecord, string>;
   readonly summaries: Database<SummaryRecord, number>;

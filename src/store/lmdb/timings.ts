@@ -1,8 +1,8 @@
 import type { KnownPath, Timings } from '../../engine/ports/timings.js';
+import type { Suite } from '../../engine/suites/suite.js';
 import { limits } from '../../limits.js';
 import { type BranchTiming, type BranchTimings, timingOn } from '../../planning/estimating/branch-timings.js';
 import { knownTimes, timesOfCases } from '../../planning/estimating/known-times.js';
-import type { PathList } from '../../planning/paths/path-list.js';
 import { rangeOfCases } from './codecs/path-keys.js';
 import { decodeTimingOn, decodeTimings } from './codecs/timing-codec.js';
 import type { Parts } from './parts.js';
@@ -25,7 +25,7 @@ export function lmdbTimings(parts: Pick<Parts, 'projects' | 'paths' | 'pathNames
   }
 
   /** Reports the timing of each path of a list that was measured. */
-  function eachTiming(project: number, list: PathList, branches: Branches, report: (file: number, timing: BranchTiming) => void): void {
+  function eachTiming(project: number, list: Suite, branches: Branches, report: (file: number, timing: BranchTiming) => void): void {
     const { branch, defaultBranch } = branches;
     const numbers = numbersOf(project, list);
     const isRead = new Uint8Array(list.length);
@@ -45,7 +45,7 @@ export function lmdbTimings(parts: Pick<Parts, 'projects' | 'paths' | 'pathNames
   }
 
   /** The numbers of the paths of a list; 0: a path was never recorded. */
-  function numbersOf(project: number, list: PathList): Uint32Array {
+  function numbersOf(project: number, list: Suite): Uint32Array {
     const { numbers } = list.columns;
     const [highest = 0] = pathNames.getKeys({ reverse: true, limit: 1 });
     // A path that had no number still has none if no number was given since.

@@ -6,6 +6,7 @@ import type { Split } from '../../../src/engine/ports/splits.js';
 import type { Store } from '../../../src/engine/ports/store.js';
 import type { Batch, Pull } from '../../../src/engine/queue/batch.js';
 import type { LeasePolicy } from '../../../src/engine/queue/leases.js';
+import type { Suite as DistinctPaths } from '../../../src/engine/suites/suite.js';
 import { codeOf, emptyBasis, setBasis } from '../../../src/planning/estimating/basis.js';
 import type { Estimates } from '../../../src/planning/estimating/estimate.js';
 import { encodeBasis } from '../../../src/planning/estimating/plan-basis.js';
@@ -100,7 +101,7 @@ export function lanesOf({ nodes, files, start }: Timeline): string[] {
   );
 }
 
-function estimatesOf(suite: Suite): Estimates {
+function estimatesOf(suite: Suite): Estimates<DistinctPaths> {
   const listed = Object.entries(suite).sort(([, a], [, b]) => (b ?? GUESS_SECONDS) - (a ?? GUESS_SECONDS));
   const basis = emptyBasis(listed.length);
   for (const [i, [, seconds]] of listed.entries())

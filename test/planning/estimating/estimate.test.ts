@@ -1,9 +1,9 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
+import { suiteOf } from '../../../src/engine/suites/suite.js';
 import { codeOf, emptyBasis, fileBasis, setBasis } from '../../../src/planning/estimating/basis.js';
 import { estimate, QUEUE_PERCENTILE, SPLIT_PERCENTILE } from '../../../src/planning/estimating/estimate.js';
 import { decodeBasis, encodeBasis } from '../../../src/planning/estimating/plan-basis.js';
-import { pathList } from '../../../src/planning/paths/path-list.js';
 import { toWeight } from '../../../src/planning/weight.js';
 import { inListOrder, pathsOf } from '../../harness/planned-paths.js';
 
@@ -26,7 +26,7 @@ const estimateSuite = (
     files: new Map(Object.entries(wholes)),
     basis: emptyBasis(files.length),
   };
-  const plan = estimate(pathList(pathsIn), known, percentile);
+  const plan = estimate(suiteOf(pathsIn), known, percentile);
   const { seconds, weights } = plan;
   return pathsOf(plan).map((path, i) => ({
     path,
@@ -181,7 +181,7 @@ describe('the basis of an estimate', () => {
     const basis = emptyBasis(paths.length);
     for (const [i, path] of paths.entries()) if (path in measured) setBasis(basis, i, codeOf('branch'), 3, 0.2);
     const known = { seconds: Float64Array.from(paths, path => measured[path] ?? NaN), files: new Map(Object.entries(wholes)), basis };
-    const planned = estimate(pathList(paths), known, QUEUE_PERCENTILE);
+    const planned = estimate(suiteOf(paths), known, QUEUE_PERCENTILE);
     return Object.fromEntries(pathsOf(planned).map((path, i) => [path, fileBasis(planned.basis, i)]));
   };
   const guess = (source: string) => ({ source, count: 0, spread: null });
@@ -206,7 +206,7 @@ describe('the basis of an estimate', () => {
     const paths = ['a/1', 'a/2', 'a/3', 'a/new', 'b/new'];
     const basis = emptyBasis(paths.length);
     for (const file of [0, 1, 2]) setBasis(basis, file, codeOf('branch'), 200 + 100 * file, 0.1 + file);
-    const files = estimate(pathList(paths), { seconds: Float64Array.of(1, 9, 5, NaN, NaN), files: new Map(), basis }, QUEUE_PERCENTILE);
+    const files = estimate(suiteOf(paths), { seconds: Float64Array.of(1, 9, 5, NaN, NaN), files: new Map(), basis }, QUEUE_PERCENTILE);
     expect(pathsOf(files)).toEqual(['a/2', 'a/new', 'b/new', 'a/3', 'a/1']);
     const bytes = encodeBasis(files, [[3, 0], [], [1, 4, 2]]);
     expect(bytes.length).toBe(1 + 3 * 5 + 4 * 2);

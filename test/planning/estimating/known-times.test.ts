@@ -1,10 +1,10 @@
 import { describe, expect, it } from 'vitest';
+import { suiteOf } from '../../../src/engine/suites/suite.js';
 import { limits } from '../../../src/limits.js';
 import { emptyBasis, fileBasis } from '../../../src/planning/estimating/basis.js';
 import type { BranchTiming, BranchTimings } from '../../../src/planning/estimating/branch-timings.js';
 import { timingOn } from '../../../src/planning/estimating/branch-timings.js';
 import { knownTimes } from '../../../src/planning/estimating/known-times.js';
-import { pathList } from '../../../src/planning/paths/path-list.js';
 
 const [MAIN, FEATURE, NEW, OTHER] = [1, 2, 3, 4];
 
@@ -19,7 +19,7 @@ const timing = (seconds: number, branch: number | null = MAIN, at = 0): BranchTi
 
 /** The times of paths as a branch finds them, with MAIN as the default branch. */
 function timesOn(branch: number, timings: Record<string, BranchTimings>, paths: readonly string[], mostCases = 100) {
-  const list = pathList(paths);
+  const list = suiteOf(paths);
   const timing = (path: string) => timingOn(timings[path] ?? [], branch, MAIN);
   const lookup = {
     branch,
@@ -63,7 +63,7 @@ describe('the time of a file that only its test cases tell', () => {
   it('is unknown when there are none, or the project has no test cases', () => {
     expect(secondsOn(MAIN, {})).toBeNaN();
     const lookup = { branch: MAIN, defaultBranch: MAIN, each: () => {}, timing: () => undefined, cases: null };
-    expect(knownTimes(pathList(['a']), lookup, 10)).toEqual({
+    expect(knownTimes(suiteOf(['a']), lookup, 10)).toEqual({
       seconds: Float64Array.of(NaN),
       files: new Map(),
       basis: emptyBasis(1),

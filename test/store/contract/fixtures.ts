@@ -11,11 +11,12 @@ import type { Batch, Pull } from '../../../src/engine/queue/batch.js';
 import { settle as settleBatch } from '../../../src/engine/queues.js';
 import { newRun } from '../../../src/engine/recordings.js';
 import { whenSaved } from '../../../src/engine/soon.js';
+import type { Suite } from '../../../src/engine/suites/suite.js';
+import { suiteOf } from '../../../src/engine/suites/suite.js';
 import { BASIS_BYTES } from '../../../src/planning/estimating/basis.js';
 import { type Estimates, pathOf } from '../../../src/planning/estimating/estimate.js';
 import { encodeBasis } from '../../../src/planning/estimating/plan-basis.js';
 import { forecast } from '../../../src/planning/forecasting/forecast.js';
-import { pathList } from '../../../src/planning/paths/path-list.js';
 import { plannedPaths } from '../../harness/planned-paths.js';
 
 export const NOW = Date.UTC(2026, 0, 1);
@@ -55,7 +56,7 @@ export async function buildsOf(store: Store, project: number): Promise<Build[]> 
 
 /** Returns the known seconds of each path; null: none are known. */
 export async function secondsOf(store: Store, project: number, paths: readonly string[], branch = 'main'): Promise<(number | null)[]> {
-  const list = pathList(paths);
+  const list = suiteOf(paths);
   const { seconds } = await store.timings.estimates(project, branch, list, 100_000);
   const times = paths.map(path => seconds[list.indexOf(path)]!);
   return times.map(time => (Number.isNaN(time) ? null : time));
@@ -71,7 +72,7 @@ export async function sweep(store: Store, before: Millis, deletedBefore: Millis 
 export const LIST = { digest: 'digest of a list', test_files: 3 };
 
 /** Test files of two seconds each, the last one of them never measured. */
-export function estimates(count: number): Estimates {
+export function estimates(count: number): Estimates<Suite> {
   const paths = Array.from({ length: count }, (_, i) => `spec/größe_${i}_spec.rb`);
   return {
     ...plannedPaths(paths),

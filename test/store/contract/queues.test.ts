@@ -93,7 +93,7 @@ describe.each(stores)('queues in a store in $name', ({ open }) => {
     expect(await whenSaved(queues.update(first, nothing, verb, NOW))).toBeNull();
     expect(runs).toBe(0);
     expect(await queues.repeat(first, NOW)).toBe(false);
-    await expect((async () => queues.files('unknown', [0]))()).rejects.toMatchObject({ status: 503 });
+    await expect((async () => queues.files('unknown', [0]))()).rejects.toMatchObject({ reason: 'expired' });
   });
 
   it.each([
@@ -305,7 +305,7 @@ describe.each(stores)('queues in a store in $name', ({ open }) => {
     expect([await queues.find(first), await queues.newest(project, BUILD), await queues.forecast(old.id)]).toEqual([null, null, null]);
     expect(await queues.batches(old.id)).toEqual([]);
     expect(await queues.repeat(first, NOW + 1)).toBe(false);
-    await expect((async () => queues.files(old.id, [0]))()).rejects.toMatchObject({ status: 503 });
+    await expect((async () => queues.files(old.id, [0]))()).rejects.toMatchObject({ reason: 'expired' });
     expect(await create(first, 5, NOW + HOUR)).toBe(true);
     expect(await queues.newest(project, BUILD)).toEqual(await queues.find(first));
     expect(await idOf(first)).not.toBe(old.id);

@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import type { KnownPath } from '../../../src/engine/ports/timings.js';
+import { suiteOf } from '../../../src/engine/suites/suite.js';
 import { emptyBasis } from '../../../src/planning/estimating/basis.js';
-import { pathList } from '../../../src/planning/paths/path-list.js';
 import { DAY, NOW, newProject, type Recording, record, secondsOf, type Times } from './fixtures.js';
 import { stores } from './stores.js';
 
@@ -27,7 +27,7 @@ describe.each(stores)('timings in a store in $name', ({ open }) => {
     await measure('main', { 'a_spec.rb': 1.5, 'b_spec.rb': 20 });
     expect(await seconds(['b_spec.rb', 'new_spec.rb', 'a_spec.rb'])).toEqual([20, null, 1.5]);
     expect(await secondsOf(store, other, ['a_spec.rb'])).toEqual([null]);
-    expect(await store.timings.estimates(project, 'main', pathList([]), 10)).toMatchObject({
+    expect(await store.timings.estimates(project, 'main', suiteOf([]), 10)).toMatchObject({
       seconds: new Float64Array(),
       isComplete: true,
     });
@@ -150,7 +150,7 @@ describe.each(stores)('timings in a store in $name', ({ open }) => {
   it('of test cases are summed up to a limit, which the result states', async () => {
     const { store, project, measure } = await opened();
     await measure('main', cases(Array.from({ length: 20 }, () => 1)));
-    const estimates = (mostCases: number) => store.timings.estimates(project, 'main', pathList(['spec/a_spec.rb']), mostCases);
+    const estimates = (mostCases: number) => store.timings.estimates(project, 'main', suiteOf(['spec/a_spec.rb']), mostCases);
     expect(await estimates(5)).toMatchObject({ isComplete: false });
     expect(await estimates(100)).toMatchObject({ isComplete: true, seconds: Float64Array.of(20) });
   });
@@ -161,7 +161,7 @@ describe.each(stores)('timings in a store in $name', ({ open }) => {
     const known = await store.timings.estimates(
       project,
       'main',
-      pathList(['spec/a_spec.rb[1:1]', 'spec/a_spec.rb[1:2]', 'test/b.py::test_two']),
+      suiteOf(['spec/a_spec.rb[1:1]', 'spec/a_spec.rb[1:2]', 'test/b.py::test_two']),
       100,
     );
     const unknown = { seconds: Float64Array.of(NaN, NaN, NaN), basis: emptyBasis(3) };

@@ -1,5 +1,5 @@
 import { cpSync } from 'node:fs';
-import { asBinary, type Database, type Key } from 'lmdb';
+import type { Database, Key } from 'lmdb';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { createProject } from '../../../src/engine/access.js';
 import { type QueueKey, queueKey, type SplitKey, splitKey } from '../../../src/engine/keys.js';
@@ -11,7 +11,7 @@ import { lmdbAccess } from '../../../src/store/lmdb/access.js';
 import { lmdbBuilds } from '../../../src/store/lmdb/builds.js';
 import { problemsOf, repair } from '../../../src/store/lmdb/check/check.js';
 import type { Problem } from '../../../src/store/lmdb/check/problem.js';
-import { encodeChanges } from '../../../src/store/lmdb/codecs/batch-codec.js';
+import { encodeChange } from '../../../src/store/lmdb/codecs/batch-codec.js';
 import { batchesOf } from '../../../src/store/lmdb/open-queue.js';
 import { closeParts, openParts, type Parts } from '../../../src/store/lmdb/parts.js';
 import { LmdbQueues } from '../../../src/store/lmdb/queues.js';
@@ -330,7 +330,7 @@ function first<V>(
 /** Puts a later batch, the first one with these changes. */
 function putBatch(store: Parts, changed: Partial<Batch>): void {
   const [batch] = batchesOf(store, queueId(store));
-  void store.batches.put([queueId(store), 99], asBinary(encodeChanges([{ ...batch!, ...changed }])) as never);
+  void store.batches.put([queueId(store), 99], [encodeChange({ ...batch!, ...changed })]);
 }
 
 describe('links and sessions of the dashboard', () => {

@@ -24,7 +24,7 @@ describe('the disk space guard', () => {
     vi.spyOn(guard, 'freeBytes').mockReturnValue(8_388_607);
     expect(() => guard.assert()).toThrow(
       expect.objectContaining({
-        status: 503,
+        reason: 'disk',
         cause: new Error('the disk of /data has 8388607 bytes left, and 8388608 are kept in reserve'),
       }) as Error,
     );

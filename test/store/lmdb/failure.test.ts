@@ -40,7 +40,7 @@ describe('a commit that fails', () => {
     await commit();
     await refuse()('Input/output error', 5);
     expect(told.mock.calls).toEqual([[expect.objectContaining({ message: 'Input/output error' })]]);
-    expect(() => failure.assert()).toThrow(expect.objectContaining({ status: 503 }) as Error);
+    expect(() => failure.assert()).toThrow(expect.objectContaining({ reason: 'disk' }) as Error);
   });
 
   it('because of a value is ignored once the cause is known', async () => {

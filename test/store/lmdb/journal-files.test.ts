@@ -111,7 +111,7 @@ describe('the files of the journal', () => {
     onTestFinished(() => files.close());
     const appended = await Promise.allSettled(['a', 'b'].map(payload => files.append(Buffer.from(payload))));
     appended.push(...(await Promise.allSettled([files.append(Buffer.from('c'))])));
-    for (const result of appended) expect(result).toMatchObject({ status: 'rejected', reason: { status: 503 } });
+    for (const result of appended) expect(result).toMatchObject({ status: 'rejected', reason: { reason: 'disk' } });
     expect(told).toEqual(['ENOSPC while writing the journal']);
   });
 });

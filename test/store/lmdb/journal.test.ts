@@ -1,10 +1,9 @@
 import { cpSync } from 'node:fs';
 import { join } from 'node:path';
-import { asBinary } from 'lmdb';
 import { describe, expect, it } from 'vitest';
 import type { Batch } from '../../../src/engine/queue/batch.js';
 import { openLog } from '../../../src/server/log.js';
-import { encodeChanges } from '../../../src/store/lmdb/codecs/batch-codec.js';
+import { encodeChange } from '../../../src/store/lmdb/codecs/batch-codec.js';
 import { batchesOf } from '../../../src/store/lmdb/open-queue.js';
 import type { Parts } from '../../../src/store/lmdb/parts.js';
 import type { QueueRecord } from '../../../src/store/lmdb/records.js';
@@ -96,12 +95,12 @@ describe('the journal', () => {
     const store = temporaryStore();
     for (const seq of [0, 1]) await store.journal.write('a', batch(seq));
     // The changes are written by queue, and the checkpoint is not marked as done.
-    await store.batches.put(['a', 2], asBinary(encodeChanges([batch(0), batch(1)])) as never);
+    await store.batches.put(['a', 2], [batch(0), batch(1)].map(encodeChange));
     const second = afterKill(store);
     await second.journal.checkpoint();
     expect(filesOf(second, 'a')).toEqual([[0], [1]]);
     // It is marked as done, and the file still has the records: later changes stay in force.
-    await store.batches.put(['a', 3], asBinary(encodeChanges([1])) as never);
+    await store.batches.put(['a', 3], [encodeChange(1)]);
     await store.meta.put('checkpoint', 3);
     const third = afterKill(store);
     expect(filesOf(third, 'a')).toEqual([[0]]);
@@ -120,9 +119,9 @@ describe('the journal', () => {
     const second = journal.write('a', batch(1));
     await nextTurns();
     fail(Object.assign(new Error('i/o error, write'), { code: 'EIO' }));
-    await expect(first).rejects.toMatchObject({ status: 503 });
-    await expect(second).rejects.toMatchObject({ status: 503 });
-    await expect(journal.write('a', batch(2))).rejects.toMatchObject({ status: 503 });
+    await expect(first).rejects.toMatchObject({ reason: 'disk' });
+    await expect(second).rejects.toMatchObject({ reason: 'disk' });
+    await expect(journal.write('a', batch(2))).rejects.toMatchObject({ reason: 'disk' });
     expect(() => store.failure.assert()).toThrow();
     expect(told).toEqual(['EIO while writing the journal']);
     expect(journal.pendingOf('a')).toEqual([]);

@@ -2,8 +2,8 @@ import { cpSync } from 'node:fs';
 import { basename, join } from 'node:path';
 import { describe, expect, it, onTestFinished, vi } from 'vitest';
 import type { NodeKey } from '../../../src/engine/build-key.js';
+import { suiteOf } from '../../../src/engine/suites/suite.js';
 import { limits } from '../../../src/limits.js';
-import { pathList } from '../../../src/planning/paths/path-list.js';
 import { openLog } from '../../../src/server/log.js';
 import { serveFolder } from '../../../src/store/lmdb/serve-folder.js';
 import type { LmdbStore } from '../../../src/store/lmdb/store.js';
@@ -41,7 +41,7 @@ async function runsOf({ builds }: LmdbStore, key = BUILD): Promise<[node_index: 
   return build ? (await builds.runs(build.number)).map(({ node_index, run, ordinal }) => [node_index, run, ordinal]) : [];
 }
 
-const secondsOf = async ({ timings }: LmdbStore) => (await timings.estimates(1, 'main', pathList(['a_spec.rb']), 0)).seconds[0];
+const secondsOf = async ({ timings }: LmdbStore) => (await timings.estimates(1, 'main', suiteOf(['a_spec.rb']), 0)).seconds[0];
 
 describe('a run that was recorded', () => {
   it('is in the journal only, and there for everybody who reads it', async () => {

@@ -46,7 +46,7 @@ describe('the records of a queue', () => {
     const put = (...entry: Parameters<typeof parts.blobs.put>) => (isFull ? full : parts.blobs.put(...entry));
     const store = open({ ...parts, blobs: withPut(parts.blobs, put as () => Promise<boolean>) });
     const results = await Promise.allSettled(upTo(3).map(() => create(store, KEY, files)));
-    for (const result of results) expect(result).toMatchObject({ status: 'rejected', reason: { status: 503 } });
+    for (const result of results) expect(result).toMatchObject({ status: 'rejected', reason: { reason: 'disk' } });
     expect(store.queues.find(KEY)).toBeNull();
     expect(leftovers(parts)).toEqual([]);
     isFull = false;
@@ -83,8 +83,8 @@ it('a queue whose journal fails has at the next start what was on disk, and the 
   const refused = upTo(2).map(node => pull(store, KEY, node, { batch_uuid: `u-${node}` }));
   await nextTurns();
   fail();
-  for (const node of refused) await expect(node).rejects.toMatchObject({ status: 503 });
-  await expect(pull(store, KEY, 2, { batch_uuid: 'u-2' })).rejects.toMatchObject({ status: 503 });
+  for (const node of refused) await expect(node).rejects.toMatchObject({ reason: 'disk' });
+  await expect(pull(store, KEY, 2, { batch_uuid: 'u-2' })).rejects.toMatchObject({ reason: 'disk' });
   const next = open(afterKill(parts));
   const handed: number[] = [];
   for (const node of upTo(3)) handed.push(...(await pull(next, KEY, node, { batch_uuid: `u-${node}` }))!.files);

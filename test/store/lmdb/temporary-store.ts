@@ -3,9 +3,9 @@ import { onTestFinished } from 'vitest';
 import type { NodeKey } from '../../../src/engine/build-key.js';
 import { queueKey, splitKey } from '../../../src/engine/keys.js';
 import type { Recorded } from '../../../src/engine/ports/recordings.js';
+import { suiteOf } from '../../../src/engine/suites/suite.js';
 import type { RecordedTestFile } from '../../../src/engine/test-file.js';
 import { emptyBasis } from '../../../src/planning/estimating/basis.js';
-import { pathList } from '../../../src/planning/paths/path-list.js';
 import { expirePaths, expireStep } from '../../../src/store/lmdb/expiry.js';
 import { closeParts, openParts, type Parts, type PartsOptions } from '../../../src/store/lmdb/parts.js';
 import { lmdbRecordings } from '../../../src/store/lmdb/recordings.js';
@@ -82,7 +82,7 @@ export async function recordRun(
 
 /** The known seconds of each path on the branch main; null: the path was never measured. */
 export function secondsOf(parts: Parts, project: number, paths: readonly string[]): (number | null)[] {
-  const list = pathList(paths);
+  const list = suiteOf(paths);
   const { seconds } = lmdbTimings(parts).estimates(project, 'main', list, Infinity);
   const times = paths.map(path => seconds[list.indexOf(path)]!);
   return times.map(time => (Number.isNaN(time) ? null : time));

@@ -1,5 +1,5 @@
 import typia, { type tags } from 'typia';
-import type { ValidationErrors } from '../../../api-error.js';
+import type { ValidationErrors } from '../../../http/api-error.js';
 import type { limits } from '../../../limits.js';
 import { DAY_MILLISECONDS } from '../../../time.js';
 import { coerce, type RawParameters } from '../coerce.js';

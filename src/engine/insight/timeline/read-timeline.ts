@@ -1,7 +1,7 @@
 import { WEIGHTS_PER_SECOND } from '../../../planning/weight.js';
 import { boundedRuns } from '../../builds.js';
 import { isAfter } from '../../moment.js';
-import { decodeFiles } from '../../plans.js';
+import { decodeFiles } from '../../planned-files.js';
 import type { Run, RunHead } from '../../ports/builds.js';
 import type { Millis, Store } from '../../ports/store.js';
 import { type Batch, isRequeued } from '../../queue/batch.js';

@@ -1,5 +1,5 @@
 import { decodeBasis } from '../../../planning/estimating/plan-basis.js';
-import { decodeFiles } from '../../plans.js';
+import { decodeFiles } from '../../planned-files.js';
 import type { Splits } from '../../ports/splits.js';
 
 /** A file of a split. */

@@ -1,11 +1,11 @@
-import { apiErrors } from '../../../api-error.js';
 import { limits } from '../../../limits.js';
 import { estimate, pathOf, QUEUE_PERCENTILE, SPLIT_PERCENTILE } from '../../../planning/estimating/estimate.js';
 import { unknownFiles } from '../../../planning/forecasting/forecast.js';
-import { type PathList, pathList } from '../../../planning/paths/path-list.js';
 import { toSeconds } from '../../../planning/weight.js';
 import type { Build } from '../../ports/builds.js';
 import type { Store } from '../../ports/store.js';
+import { Refusal } from '../../refusal.js';
+import { type Suite, suiteOf } from '../../suites/suite.js';
 import { newestSubject } from '../subject.js';
 import { readTimeline } from '../timeline/read-timeline.js';
 import type { Timeline } from '../timeline/timeline.js';
@@ -27,10 +27,6 @@ export interface PlanSubject {
   /** Null: as in the newest build. */
   startSpread: number | null;
   pullCost: number | null;
-  /** Null: the files of the newest build. */
-  paths: PathList | null;
-  /** See Scenario. */
-  expectedPullCost: number;
 }
 
 /** A suite that is ready to be played. */
@@ -46,13 +42,17 @@ export interface PreparedPlan {
   longest: { path: string; seconds: number } | null;
 }
 
-/** Estimates a suite, and reads how the nodes of the newest build behaved. Throws a 422 when there is no list of files. */
-export async function preparePlan(store: Store, asked: PlanSubject): Promise<PreparedPlan> {
-  const { project, branch, mode, within, expectedPullCost } = asked;
+/**
+ * Estimates a suite, and reads how the nodes of the newest build behaved. Throws a Refusal when there is no list of files.
+ * @param suite null: the files of the newest build
+ * @param expectedPullCost see Scenario
+ */
+export async function preparePlan(store: Store, asked: PlanSubject, suite: Suite | null, expectedPullCost: number): Promise<PreparedPlan> {
+  const { project, branch, mode, within } = asked;
   const newest = await newestBuild(store, project, branch);
   const timeline = newest && (await readTimeline(store, await newestSubject(store, newest), newest.updated_at));
-  const paths = asked.paths ?? pathList(timeline?.files.paths ?? []);
-  if (paths.length === 0) throw apiErrors.invalid({ test_files: ['parameter is required, because the project has no build'] });
+  const paths = suite ?? suiteOf(timeline?.files.paths ?? []);
+  if (paths.length === 0) throw new Refusal('parameter is required, because the project has no build', 'parameter', 'test_files');
   const known = await store.timings.estimates(project, branch, paths, limits.testCasesPerRequest);
   const estimates = estimate(paths, known, mode === 'queue' ? QUEUE_PERCENTILE : SPLIT_PERCENTILE);
   const seconds = estimates.weights.map(toSeconds);

@@ -1,11 +1,11 @@
-import { apiErrors } from '../../../api-error.js';
 import { limits } from '../../../limits.js';
 import { estimate, pathOf, QUEUE_PERCENTILE, SPLIT_PERCENTILE } from '../../../planning/estimating/estimate.js';
 import { unknownFiles } from '../../../planning/forecasting/forecast.js';
-import { pathList } from '../../../planning/paths/path-list.js';
 import { toSeconds } from '../../../planning/weight.js';
 import type { Build } from '../../ports/builds.js';
 import type { Millis, Store } from '../../ports/store.js';
+import { Refusal, refusals } from '../../refusal.js';
+import { suiteOf } from '../../suites/suite.js';
 import { findSubject, type Subject } from '../subject.js';
 import { readTimeline } from '../timeline/read-timeline.js';
 import type { Timeline } from '../timeline/timeline.js';
@@ -41,13 +41,14 @@ export interface PreparedWhatIf {
 export async function prepareWhatIf(store: Store, asked: WhatIfSubject): Promise<PreparedWhatIf> {
   const { project, changes } = asked;
   const subject = await findSubject(store, project, asked.id, asked.ciRun);
-  if (!subject) throw apiErrors.buildNotFound();
+  if (!subject) throw refusals.buildNotFound();
   const { node_total: nodeTotal } = subject.build;
-  if (nodeTotal > limits.playedNodes) throw apiErrors.tooManyNodesToPlay(nodeTotal, limits.playedNodes);
+  if (nodeTotal > limits.playedNodes)
+    throw new Refusal(`cannot play a build of ${nodeTotal} nodes again: the limit is ${limits.playedNodes} nodes`);
   const timeline = await readTimeline(store, subject, asked.now);
   const { kind, start, end, paused, isRunning, files } = timeline;
   const unknown = changes.cut.find(path => !files.paths.includes(path));
-  if (unknown !== undefined) throw apiErrors.invalid({ cut: [`names a file that the build does not have: ${unknown}`] });
+  if (unknown !== undefined) throw new Refusal(`names a file that the build does not have: ${unknown}`, 'parameter', 'cut');
   const whatIf = whatIfOf(timeline, changes, { ...(await knowledgeFor(store, subject, timeline, asked)), nodeTotal });
   const nodes = [...(asked.nodes ?? usualNodes(nodeTotal, whatIf.mostUseful))];
   const measured = await measuredWalls(store, subject, nodes);
@@ -77,7 +78,7 @@ async function knowledgeFor(
   }
   const { kind, files } = timeline;
   if ((changes.estimates ?? usualEstimatesOf(timeline)) !== 'now') return { now: null, cases, expectedPullCost };
-  const list = pathList(files.paths);
+  const list = suiteOf(files.paths);
   const known = await timings.estimates(project, branch, list, limits.testCasesPerRequest);
   const isQueue = changes.mode === 'queue' || (changes.mode === null && kind === 'queue');
   const today = estimate(list, known, isQueue ? QUEUE_PERCENTILE : SPLIT_PERCENTILE);

@@ -1,7 +1,7 @@
 import { emptyBasis } from '../../../planning/estimating/basis.js';
 import { estimate, pathOf, SPLIT_PERCENTILE } from '../../../planning/estimating/estimate.js';
-import { pathList } from '../../../planning/paths/path-list.js';
 import { toSeconds } from '../../../planning/weight.js';
+import { suiteOf } from '../../suites/suite.js';
 import type { Timeline, TimelineFiles } from '../timeline/timeline.js';
 import { type Assumptions, assume, type Cut, type EstimatesOf } from './assumptions.js';
 import { equalParts, partsOfCases, withFileCut } from './cut.js';
@@ -126,7 +126,7 @@ function withGuesses({ paths, estimates, isGuess }: TimelineFiles): Float64Array
   const planned = new Map(
     paths.flatMap((path, file) => (isGuess[file] === 1 || !Number.isNaN(estimates[file]) ? [[path, estimates[file]!]] : [])),
   );
-  const list = pathList([...planned.keys()]);
+  const list = suiteOf([...planned.keys()]);
   const seconds = Float64Array.from(list.strings(), path => planned.get(path)!);
   const guessed = estimate(list, { seconds, files: new Map(), basis: emptyBasis(list.length) }, SPLIT_PERCENTILE);
   const weights = new Map(Array.from(guessed.weights, (weight, i) => [pathOf(guessed, i), weight]));

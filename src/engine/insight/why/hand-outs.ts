@@ -1,7 +1,7 @@
-import { apiErrors } from '../../../api-error.js';
 import type { Millis, Store } from '../../ports/store.js';
 import type { Batch } from '../../queue/batch.js';
 import type { Decision } from '../../queue/decision.js';
+import { refusals } from '../../refusal.js';
 import type { Subject, SubjectRun } from '../subject.js';
 import { splitParts } from '../timeline/split-parts.js';
 import type { NodeLane, Timeline } from '../timeline/timeline.js';
@@ -75,7 +75,7 @@ export async function draftParts(
 ): Promise<Draft[]> {
   const forecast = await splits.forecast({ id: plan });
   const parts = await splitParts(splits, { id: plan }, build.node_total);
-  if (!parts) throw apiErrors.expired('split');
+  if (!parts) throw refusals.expired('split');
   const total = planned.weightOf(planned.all);
   const drafts: Draft[] = [];
   let end = 0;

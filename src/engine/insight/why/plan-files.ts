@@ -1,7 +1,7 @@
-import { apiErrors } from '../../../api-error.js';
 import { type Basis, type FileBasis, fileBasis } from '../../../planning/estimating/basis.js';
 import { decodeBasis } from '../../../planning/estimating/plan-basis.js';
 import type { Store } from '../../ports/store.js';
+import { refusals } from '../../refusal.js';
 import type { SubjectRun } from '../subject.js';
 import type { TimelineFiles } from '../timeline/timeline.js';
 
@@ -26,7 +26,7 @@ export class PlanFiles {
 
   static async read({ queues, splits }: Store, { kind, plan }: SubjectRun, files: TimelineFiles): Promise<PlanFiles> {
     const basis = await (kind === 'queue' ? queues.basis(plan) : splits.basis({ id: plan }));
-    if (!basis) throw apiErrors.expired(kind);
+    if (!basis) throw refusals.expired(kind);
     return new PlanFiles(files, basis);
   }
 

@@ -1,5 +1,5 @@
 import { wasReassigned } from '../../../engine/queue/batch.js';
-import type { TestFileList } from '../../../engine/test-file-list.js';
+import type { TestFileList } from '../../../engine/suites/compare-lists.js';
 import { digestOfList } from '../../../list-digest.js';
 import { decodeBasis } from '../../../planning/estimating/plan-basis.js';
 import { BASIS, blocksOfQueue, readFiles, weightsOfQueue } from '../codecs/file-blocks.js';

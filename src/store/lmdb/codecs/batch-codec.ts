@@ -1,11 +1,10 @@
-import { Unpackr } from 'msgpackr';
+import { Packr } from 'msgpackr';
 import { type Change, isDelivery } from '../../../engine/ports/queues.js';
 import type { Batch, CasesByFile, EndedLease } from '../../../engine/queue/batch.js';
 import type { KeptDecision } from '../../../engine/queue/decision.js';
-import { MsgpackWriter } from './msgpack-writer.js';
 
 /** A batch on disk: an array, because the names of fields would take more space than the values. */
-export type BatchRecord = [
+type BatchRecord = [
   seq: number,
   node_index: number,
   run: string,
@@ -21,7 +20,6 @@ export type BatchRecord = [
   cases: CasesByFile | null,
   failed_cases: CasesByFile | null,
 ];
-const FIELDS = 14;
 
 /** The bits of `flags`. */
 const IS_FIRST_REQUEST = 1;
@@ -30,92 +28,52 @@ const IS_DELIVERED = 4;
 const ACKNOWLEDGES = 8;
 
 /** A change on disk: a new or changed batch, the seq of a batch that was taken back, or that of one that was delivered. */
-export type ChangeRecord = BatchRecord | number | [delivered_seq: number];
+type ChangeRecord = BatchRecord | number | [delivered_seq: number];
 
-/** The changes of all queues in one turn of the event loop, in their order. */
-export type Turn = readonly (readonly [queue: string, change: Change])[];
-type TurnRecord = [queue: string, change: ChangeRecord][];
+/** A change of a queue, encoded: the batch may change again before it is written. */
+export type QueueChange = readonly [queue: string, change: Buffer];
 
-const writer = new MsgpackWriter();
-const msgpack = new Unpackr({});
+const msgpack = new Packr({ useRecords: false });
 
-export interface EncodedTurn {
-  /** A TurnRecord, for the journal. */
-  payload: Buffer;
-  /** Each a ChangeRecord, a part of the payload. */
-  changes: [queue: string, change: Buffer][];
+/** Encodes the changes of all queues in one turn of the event loop, in their order. */
+export function encodeTurn(changes: readonly QueueChange[]): Buffer {
+  return msgpack.pack(changes);
 }
 
-export function encodeTurn(turn: Turn): EncodedTurn {
-  const positions: [from: number, end: number][] = [];
-  writer.begin();
-  writer.array(turn.length);
-  for (const [queue, change] of turn) {
-    writer.array(2);
-    writer.string(queue);
-    const from = writer.length;
-    writeChange(change);
-    positions.push([from, writer.length]);
-  }
-  const payload = writer.finish();
-  return { payload, changes: turn.map(([queue], i) => [queue, payload.subarray(...positions[i]!)]) };
+export function decodeTurn(payload: Uint8Array): QueueChange[] {
+  return msgpack.unpack(payload) as QueueChange[];
 }
 
-export function decodeTurn(payload: Uint8Array): Turn {
-  return (msgpack.unpack(payload) as TurnRecord).map(([queue, change]) => [queue, decodeChange(change)]);
+export function encodeChange(change: Change): Buffer {
+  return msgpack.pack(toRecord(change));
 }
 
-/** Encodes changes as a ChangeRecord[]. */
-export function encodeChanges(changes: readonly Change[]): Buffer {
-  writer.begin();
-  writer.array(changes.length);
-  for (const change of changes) writeChange(change);
-  return writer.finish();
-}
-
-/** Joins changes that are encoded to a ChangeRecord[]. */
-export function joinChanges(changes: readonly Buffer[]): Buffer {
-  writer.begin();
-  writer.array(changes.length);
-  return Buffer.concat([writer.finish(), ...changes]);
-}
-
-export function decodeChanges(records: Uint8Array): Change[] {
-  return (msgpack.unpack(records) as ChangeRecord[]).map(decodeChange);
-}
-
-export function decodeChange(record: ChangeRecord): Change {
+export function decodeChange(bytes: Uint8Array): Change {
+  const record = msgpack.unpack(bytes) as ChangeRecord;
   if (typeof record === 'number') return record;
   return record.length === 1 ? { delivered_seq: record[0] } : decodeBatch(record);
 }
 
-function writeChange(change: Change): void {
-  if (typeof change === 'number') {
-    writer.number(change);
-  } else if (isDelivery(change)) {
-    writer.array(1);
-    writer.number(change.delivered_seq);
-  } else {
-    writeBatch(change);
-  }
-}
-
-function writeBatch(batch: Batch): void {
-  writer.array(FIELDS);
-  writer.number(batch.seq);
-  writer.number(batch.node_index);
-  writer.string(batch.run);
-  writer.string(batch.batch_uuid);
-  writer.number(batch.handed_at);
-  writer.numbers(batch.files);
-  writer.number(flagsOf(batch));
-  writer.numbers(batch.decision);
-  writer.numbers(batch.failed);
-  writer.string(batch.build_subset_id);
-  writer.number(batch.runs_before);
-  writer.string(batch.lease);
-  writeCases(batch.cases);
-  writeCases(batch.failed_cases);
+function toRecord(change: Change): ChangeRecord {
+  if (typeof change === 'number') return change;
+  if (isDelivery(change)) return [change.delivered_seq];
+  const { seq, node_index, run, batch_uuid, handed_at, files, decision, failed, build_subset_id, runs_before, lease } = change;
+  return [
+    seq,
+    node_index,
+    run,
+    batch_uuid,
+    handed_at,
+    files,
+    flagsOf(change),
+    decision,
+    failed ?? null,
+    build_subset_id,
+    runs_before ?? null,
+    lease ?? null,
+    change.cases ?? null,
+    change.failed_cases ?? null,
+  ];
 }
 
 function flagsOf({ isFirstRequest, isReplay, delivered, acknowledges }: Batch): number {
@@ -125,20 +83,6 @@ function flagsOf({ isFirstRequest, isReplay, delivered, acknowledges }: Batch): 
     (delivered ? IS_DELIVERED : 0) |
     (acknowledges ? ACKNOWLEDGES : 0)
   );
-}
-
-function writeCases(cases: CasesByFile | undefined): void {
-  if (!cases) {
-    writer.number(null);
-    return;
-  }
-  writer.array(cases.length);
-  for (const [file, paths] of cases) {
-    writer.array(2);
-    writer.number(file);
-    writer.array(paths.length);
-    for (const path of paths) writer.string(path);
-  }
 }
 
 function decodeBatch(record: BatchRecord): Batch {

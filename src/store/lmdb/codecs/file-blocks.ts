@@ -1,7 +1,8 @@
-import { apiErrors } from '../../../api-error.js';
 import { asBuffer } from '../../../bytes.js';
 import type { NewQueue } from '../../../engine/ports/queues.js';
+import { refusals } from '../../../engine/refusal.js';
 import { type Segments, segment } from '../../../engine/segments.js';
+import type { Suite } from '../../../engine/suites/suite.js';
 import type { PathTimes } from '../../../planning/estimating/estimate.js';
 import { type Blob, type BlobParts, type Blobs, blobStepOf, piecesPerBlob, readBlob, readBlobAgain } from '../writes/blobs.js';
 import { PlannedFileWriter } from './planned-files.js';
@@ -17,7 +18,7 @@ const END = 4;
 const WEIGHTS = 'weights';
 export const BASIS = 'basis';
 
-export function encodeFileBlocks(files: PathTimes): Segments {
+export function encodeFileBlocks(files: PathTimes<Suite>): Segments {
   const { length } = files.order;
   const filesPerBlock = FILES_PER_KEY * keyStep(length);
   const ends = new Uint32Array(Math.ceil(length / filesPerBlock));
@@ -104,7 +105,7 @@ export function readFiles(parts: BlobParts, queue: string, files: readonly numbe
 
 function readBlock(parts: BlobParts, queue: string, key: number): Buffer {
   const bytes = readBlobAgain(parts, queue, key);
-  if (!bytes) throw apiErrors.expired('queue');
+  if (!bytes) throw refusals.expired('queue');
   return bytes;
 }
 

@@ -1,4 +1,5 @@
 import { scratch } from '../../../bytes.js';
+import type { Suite } from '../../../engine/suites/suite.js';
 import type { PathTimes } from '../../../planning/estimating/estimate.js';
 import { toSeconds, toWeight, WEIGHTS_PER_SECOND } from '../../../planning/weight.js';
 
@@ -15,7 +16,7 @@ export class PlannedFileWriter {
 
   /** @param more bytes for what else is written */
   constructor(
-    readonly files: PathTimes,
+    readonly files: PathTimes<Suite>,
     more: number,
   ) {
     const { heads, ends } = files.list.columns;

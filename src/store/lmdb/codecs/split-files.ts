@@ -1,6 +1,7 @@
 import { asBuffer } from '../../../bytes.js';
 import type { NewSplit } from '../../../engine/ports/splits.js';
 import { type Segments, segment } from '../../../engine/segments.js';
+import type { Suite } from '../../../engine/suites/suite.js';
 import type { PathTimes } from '../../../planning/estimating/estimate.js';
 import { type BlobParts, type Blobs, blobStepOf, piecesPerBlob, readBlobAgain } from '../writes/blobs.js';
 import { BASIS } from './file-blocks.js';
@@ -16,7 +17,7 @@ const END = 4;
 const [OPENING_BRACKET, CLOSING_BRACKET] = Buffer.from('[]');
 
 /** @param nodes the files of each node, as indices into the plan */
-export function encodeSplitFiles(files: PathTimes, nodes: readonly (readonly number[])[]): Segments {
+export function encodeSplitFiles(files: PathTimes<Suite>, nodes: readonly (readonly number[])[]): Segments {
   const step = piecesPerBlob(nodes.length, files.order.length);
   const tableBytes = tableBytesOf(step);
   const ends = new Uint32Array(Math.ceil(nodes.length / step));

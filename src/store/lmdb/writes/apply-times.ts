@@ -1,8 +1,8 @@
+import type { Logger } from 'pino';
 import { shortDigest } from '../../../engine/digest.js';
 import type { Millis } from '../../../engine/ports/store.js';
 import { limits } from '../../../limits.js';
 import type { Measurement, RunKind } from '../../../planning/estimating/timing.js';
-import type { Logger } from '../../../server/log.js';
 import { pathAt, secondsAt, subsetCount, subsetHead, timesOf } from '../codecs/subset-codec.js';
 import type { Parts } from '../parts.js';
 import type { ProjectRecord, RunKey } from '../records.js';

@@ -56,10 +56,11 @@ export function blobsOf({ blobs }: BlobParts, id: string): Blobs {
 
 /** Reads a blob of an owner through a cache: nodes read the same blobs shortly after each other. */
 export function readBlobAgain({ blobs, blobsRead }: Pick<Parts, 'blobs' | 'blobsRead'>, owner: string, part: number): Buffer | undefined {
-  const known = blobsRead.get(owner, part);
+  const key = `${owner} ${part}`;
+  const known = blobsRead.get(key);
   if (known) return known;
   const bytes = blobs.get([owner, part]);
-  if (bytes) blobsRead.add(owner, part, bytes);
+  if (bytes) blobsRead.set(key, bytes);
   return bytes;
 }
 

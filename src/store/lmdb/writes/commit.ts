@@ -1,5 +1,5 @@
 import type { RootDatabase } from 'lmdb';
-import { ApiError, apiErrors } from '../../../api-error.js';
+import { Refusal, refusals } from '../../../engine/refusal.js';
 import type { DiskSpaceGuard } from './disk-space-guard.js';
 import type { Failure } from './failure.js';
 import type { JournaledRuns } from './journaled-runs.js';
@@ -33,7 +33,7 @@ export async function commit<T>({ root, diskSpace, failure, runs, committed }: C
       return result;
     });
   } catch (error) {
-    throw changed ? apiErrors.storeFailed(error) : error;
+    throw changed ? refusals.storeFailed(error) : error;
   }
   failure.assert();
   committed((performance.now() - begun) / 1000);
@@ -45,6 +45,6 @@ export async function written(put: Promise<unknown>): Promise<void> {
   try {
     await put;
   } catch (error) {
-    throw error instanceof ApiError ? error : apiErrors.storeFailed(error);
+    throw error instanceof Refusal ? error : refusals.storeFailed(error);
   }
 }

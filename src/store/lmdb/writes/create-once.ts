@@ -1,4 +1,4 @@
-import { apiErrors } from '../../../api-error.js';
+import { refusals } from '../../../engine/refusal.js';
 import type { Parts } from '../parts.js';
 import type { ExpiryKey } from '../tables.js';
 import { type Blobs, entriesOf, putBlobs, removeBlobs } from './blobs.js';
@@ -47,7 +47,7 @@ async function create<T>(parts: CreationParts, creation: Creation<T>): Promise<T
     // The puts, and the change after them in their turn of the event loop, are one transaction.
     const ahead = written(putBlobs(parts, id, blobs, expiry));
     const change = commit(parts, () => {
-      if (parts.blobs.getKeysCount(entriesOf(id)) < blobs.count) throw apiErrors.storeFailed(new Error('blobs that were put are missing'));
+      if (parts.blobs.getKeysCount(entriesOf(id)) < blobs.count) throw refusals.storeFailed(new Error('blobs that were put are missing'));
       const created = put();
       mayBeFound = created !== null;
       return created;

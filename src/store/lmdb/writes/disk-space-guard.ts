@@ -1,5 +1,5 @@
 import { statfsSync } from 'node:fs';
-import { apiErrors } from '../../../api-error.js';
+import { refusals } from '../../../engine/refusal.js';
 import { limits } from '../../../limits.js';
 
 /**
@@ -19,7 +19,7 @@ export class DiskSpaceGuard {
       this.#lookedAt = now;
       this.#lack = this.#look();
     }
-    if (this.#lack) throw apiErrors.storeFailed(this.#lack);
+    if (this.#lack) throw refusals.storeFailed(this.#lack);
   }
 
   /** The space that a process can use without being root. */

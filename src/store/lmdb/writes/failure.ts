@@ -1,6 +1,6 @@
 import { setTimeout as after } from 'node:timers/promises';
 import type { RootDatabase } from 'lmdb';
-import { apiErrors } from '../../../api-error.js';
+import { refusals } from '../../../engine/refusal.js';
 import { limits } from '../../../limits.js';
 
 /** The report of lmdb on a transaction that ended. */
@@ -46,7 +46,7 @@ export class Failure {
 
   /** Throws a 503 when a commit failed, even if a later commit succeeded. */
   assert(): void {
-    if (this.#error) throw apiErrors.storeFailed(this.#error);
+    if (this.#error) throw refusals.storeFailed(this.#error);
   }
 
   async #refused(first: Write | null): Promise<void> {

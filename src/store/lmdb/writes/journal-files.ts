@@ -13,7 +13,7 @@ import {
 } from 'node:fs';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
-import { apiErrors } from '../../../api-error.js';
+import { refusals } from '../../../engine/refusal.js';
 import { fsyncPath } from '../../../fsync.js';
 import { limits } from '../../../limits.js';
 import { BLOCK_BYTES, encodeHead, encodeRecord, hasHead, type JournalRecord, recordsIn } from '../codecs/journal-record.js';
@@ -111,7 +111,7 @@ export class JournalFiles {
 
   /** Resolves with the number of the record with these payloads, when it is on disk with all records before it. Rejects with a 503. */
   append(...payloads: readonly Uint8Array[]): Promise<number> {
-    if (this.#error) return Promise.reject(apiErrors.storeFailed(this.#error));
+    if (this.#error) return Promise.reject(refusals.storeFailed(this.#error));
     const waiting = (this.#waiting ??= newWaiting());
     waiting.payloads.push(...payloads);
     if (!this.#isWriting) void this.#writeAll();
@@ -183,7 +183,7 @@ export class JournalFiles {
   #fail({ code, message }: NodeJS.ErrnoException, failed: Waiting): void {
     this.#error = new Error(`${code ?? message} while writing the journal`);
     this.failure.end(this.#error);
-    for (const waiting of [failed, this.#waiting]) waiting?.reject(apiErrors.storeFailed(this.#error));
+    for (const waiting of [failed, this.#waiting]) waiting?.reject(refusals.storeFailed(this.#error));
     this.#waiting = null;
   }
 }

@@ -1,10 +1,10 @@
 import { randomInt } from 'node:crypto';
 import { setImmediate as nextTurn } from 'node:timers/promises';
-import { apiErrors } from '../../../api-error.js';
 import type { Change } from '../../../engine/ports/queues.js';
+import { Refusal } from '../../../engine/refusal.js';
 import { limits } from '../../../limits.js';
 import { memoryBounds } from '../../../memory-bounds.js';
-import { decodeChanges, decodeTurn, type EncodedTurn, encodeTurn, joinChanges, type Turn } from '../codecs/batch-codec.js';
+import { decodeChange, decodeTurn, encodeChange, encodeTurn, type QueueChange } from '../codecs/batch-codec.js';
 import { decodeRun, encodeRun, isRun } from '../codecs/run-codec.js';
 import type { Tables } from '../tables.js';
 import { CoalescedTask } from './coalesced-task.js';
@@ -71,7 +71,7 @@ export class Journal {
   #openTurn(): OpenTurn {
     this.store.diskSpace.assert();
     if (this.files.written - this.#movedBytes >= memoryBounds.journal)
-      throw apiErrors.overloaded('memory', 'too much of the journal waits for a checkpoint', limits.retryAfterSeconds);
+      throw new Refusal('overloaded: too much of the journal waits for a checkpoint; try again in some seconds', 'busy');
     return (this.#turn ??= this.#begin());
   }
 
@@ -83,7 +83,7 @@ export class Journal {
   /** Returns the changes of a queue since its last checkpoint, oldest first. `batches` may have some of them as well. */
   pendingOf(queue: string): Change[] {
     const changes = [...(this.#checkpointing.get(queue) ?? []), ...(this.#pending.get(queue) ?? [])];
-    return decodeChanges(joinChanges(changes));
+    return changes.map(decodeChange);
   }
 
   /** Resolves when the tables have all that was written before. */
@@ -127,11 +127,10 @@ export class Journal {
     this.#pending.clear();
     this.#last = this.#checkpointed;
     const runs: NewSubset[] = [];
-    const keep = (number: number, turn: Turn) => this.#keep(number, encodeTurn(turn).changes);
     for (const { number, payloads } of records) {
       for (const payload of payloads) {
         if (isRun(payload)) runs.push(decodeRun(payload));
-        keep(number, isRun(payload) ? [] : decodeTurn(payload));
+        this.#keep(number, isRun(payload) ? [] : decodeTurn(payload));
       }
     }
     const recorded = meta.get('recorded') ?? 0;
@@ -162,22 +161,22 @@ export class Journal {
     return { changes, runs, saved };
   }
 
-  async #save(turn: Turn, runs: readonly Buffer[]): Promise<void> {
+  async #save(changes: OpenTurn['changes'], runs: readonly Buffer[]): Promise<void> {
     await nextTurn();
     this.#turn = null;
     if (!this.files.isOpen) this.recover();
     const begun = performance.now();
-    const { payload, changes } = encodeTurn(turn);
-    const payloads = turn.length > 0 ? [payload, ...runs] : runs;
+    const encoded = changes.map(([queue, change]): QueueChange => [queue, encodeChange(change)]);
+    const payloads = changes.length > 0 ? [encodeTurn(encoded), ...runs] : runs;
     const number = await this.files.append(...payloads);
     this.store.failure.assert();
     this.store.committed((performance.now() - begun) / 1000);
-    this.#keep(number, changes);
+    this.#keep(number, encoded);
     this.#checkpoints.runWithin(limits.checkpointMilliseconds);
     if (this.files.written - this.#movedBytes >= memoryBounds.journal / 8) this.#checkpoints.run().catch(() => {});
   }
 
-  #keep(number: number, changes: EncodedTurn['changes']): void {
+  #keep(number: number, changes: readonly QueueChange[]): void {
     for (const [queue, change] of changes) {
       const pending = this.#pending.get(queue);
       if (pending) pending.push(change);

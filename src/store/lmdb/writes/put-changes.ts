@@ -1,5 +1,3 @@
-import { asBinary } from 'lmdb';
-import { joinChanges } from '../codecs/batch-codec.js';
 import type { Tables } from '../tables.js';
 import { putInChunks } from './put-in-chunks.js';
 
@@ -9,6 +7,6 @@ import { putInChunks } from './put-in-chunks.js';
  * @param last the number of the last record of the journal that it has
  * @param changes by queue, oldest first, encoded
  */
-export function putChanges(batches: Tables['batches'], last: number, changes: ReadonlyMap<string, readonly Buffer[]>): Promise<void> {
-  return putInChunks(changes, ([queue, ofQueue]) => batches.put([queue, last], asBinary(joinChanges(ofQueue)) as never));
+export function putChanges(batches: Tables['batches'], last: number, changes: ReadonlyMap<string, Buffer[]>): Promise<void> {
+  return putInChunks(changes, ([queue, ofQueue]) => batches.put([queue, last], ofQueue));
 }

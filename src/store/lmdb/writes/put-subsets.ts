@@ -1,9 +1,8 @@
-import { randomUUID } from 'node:crypto';
 import type { NodeKey } from '../../../engine/build-key.js';
 import { defaultBranchAfter } from '../../../engine/default-branch.js';
 import type { Recorded } from '../../../engine/ports/recordings.js';
 import type { Millis } from '../../../engine/ports/store.js';
-import { type LastRun, outcomeOf } from '../../../engine/recordings.js';
+import { type LastRun, newBuild, outcomeOf, withRun } from '../../../engine/recordings.js';
 import { limits } from '../../../limits.js';
 import { type BuildCounts, buildCount, indexBuild } from '../build-index.js';
 import { runsOfNode } from '../builds.js';
@@ -72,11 +71,8 @@ class Group {
 
     const build = existing ?? this.#create(project, key, digest, at);
     const { number, record } = build;
-    record.updated_at = Math.max(at, record.updated_at);
-    record.recorded += 1;
+    Object.assign(record, withRun(record, subsetCount(bytes), at));
     setOrdinal(bytes, record.recorded);
-    record.subsets += 1;
-    record.test_files += subsetCount(bytes);
     this.#changed.add(build);
     const runKey: RunKey = [number, key.node_index, (last?.run ?? 0) + 1];
     void tables.subsets.put(runKey, bytes);
@@ -106,48 +102,28 @@ class Group {
 
   #create(project: number, key: NodeKey, digest: string, at: Millis): KnownBuild {
     const { tables } = this;
-    const { commit_hash, branch, node_total } = key;
     const number = this.#last ? this.#last.number + 1 : (tables.meta.get('nextBuild') ?? 1);
     const before = this.#last?.record ?? tables.builds.get(number - 1);
-    const id = before?.created_at === at ? uuidBelow(before.id) : randomUUID();
+    const created = newBuild(project, key, before, tables.meta.get('lastOrdinal') ?? 0, at);
+    const index = { buildIndex: tables.buildIndex, buildCounts: this.#buildCounts };
+    const record: BuildRecord = { v: 1, ...created, places: indexBuild(index, project, created, number) };
     void tables.buildNumbers.put(digest, number);
-    void tables.buildNumbers.put(id, number);
+    void tables.buildNumbers.put(record.id, number);
     void tables.expiry.put([at, 'build', number], true);
-    const places = indexBuild(
-      { buildIndex: tables.buildIndex, buildCounts: this.#buildCounts },
-      project,
-      { commit_hash, branch, node_total },
-      number,
-    );
-    this.#chooseDefaultBranch(project, branch);
-    const times = { created_at: at, updated_at: at };
-    const recorded = tables.meta.get('lastOrdinal') ?? 0;
-    const record: BuildRecord = {
-      v: 1,
-      id,
-      project,
-      commit_hash,
-      branch,
-      node_total,
-      ...times,
-      recorded,
-      subsets: 0,
-      test_files: 0,
-      places,
-    };
+    this.#chooseDefaultBranch(project, key.branch);
     const build = { number, record };
     this.#builds.set(digest, build);
     this.#last = build;
     return build;
   }
 
-  /** Chooses the default branch after a build was created, unless it is set. */
+  /** Chooses the default branch after a build was created. */
   #chooseDefaultBranch(project: number, branch: string): void {
     const { projects } = this.tables;
     const record = projects.get(project);
-    if (!record || record.is_default_branch_set || record.default_branch === branch) return;
+    if (!record) return;
     const buildsOf = (name: string) => buildCount({ buildCounts: this.#buildCounts }, project, { branch: name });
-    const default_branch = defaultBranchAfter(record.default_branch, branch, buildsOf);
+    const default_branch = defaultBranchAfter(record, branch, buildsOf);
     if (default_branch !== record.default_branch) void projects.put(project, { ...record, default_branch });
   }
 }
@@ -185,13 +161,6 @@ function toLastRun(
 ): LastRun {
   const isSame = isRetry && areSameRuns(bytes, next);
   return { created_at: subsetHead(bytes).created_at, isSame, kept: runsKept(tables, number, node_index, run) };
-}
-
-/** Returns a random id below a given one. Builds of the same millisecond are listed by id, later ones first. */
-function uuidBelow(id: string): string {
-  const head = Number.parseInt(id.slice(0, 8) + id.slice(9, 13), 16) - 1 - Math.floor(Math.random() * 2 ** 24);
-  const digits = Math.max(0, head).toString(16).padStart(12, '0');
-  return `${digits.slice(0, 8)}-${digits.slice(8)}${randomUUID().slice(13)}`;
 }
 
 /** How many runs of a node are kept. The oldest ones are deleted first. */

@@ -1,0 +1,122 @@
+import type { Build } from '../engine/ports/builds.js';
+import type { Store } from '../engine/ports/store.js';
+import { refusals } from '../engine/refusal.js';
+import { toSegments } from '../engine/segments.js';
+import type { Answer } from '../http/request.js';
+import { limits } from '../limits.js';
+import { headOfBuild, headOfSubset } from './answers.js';
+import type { Asker, JobRunner } from './job-runner.js';
+import { isSmallBuild } from './reads.js';
+
+/** The runs of a large build, newest first, in columns. */
+export interface Outline {
+  nodes: Uint32Array;
+  runs: Uint32Array;
+  /** When they were recorded. */
+  times: Float64Array;
+}
+
+/** Where to continue: the next runs, and a test file of the first of them. */
+export interface PieceSubject {
+  build: number;
+  outline: Outline;
+  from: number;
+}
+
+/** JSON with a comma before each run. */
+export interface Piece {
+  bytes: Uint8Array;
+  /** How many runs end in it, and the test file at which the unfinished run continues. */
+  runs: number;
+  from: number;
+}
+
+export async function buildOutline({ builds }: Store, { number }: Build): Promise<Outline> {
+  const heads = (await builds.runs(number)).sort((a, b) => b.created_at - a.created_at || b.ordinal - a.ordinal);
+  return {
+    nodes: Uint32Array.from(heads, ({ node_index }) => node_index),
+    runs: Uint32Array.from(heads, ({ run }) => run),
+    times: Float64Array.from(heads, ({ created_at }) => created_at),
+  };
+}
+
+/** A part of a build's runs, about `limits.pieceCharacters` long. Throws a 503 when the run to continue with has expired. */
+export async function buildPiece({ builds }: Store, { build, outline, from }: PieceSubject): Promise<Piece> {
+  const { nodes, runs, times } = outline;
+  let text = '';
+  let index = 0;
+  while (index < nodes.length) {
+    const head = { node_index: nodes[index]!, run: runs[index]! };
+    const run = await builds.run(build, head, from, from + limits.filesReadPerPiece);
+    if (!run || run.created_at !== times[index]) {
+      if (from > 0) throw refusals.expired('build');
+      index += 1;
+      continue;
+    }
+    if (from === 0) text += `,${headOfSubset(run)}`;
+    for (const [i, path] of run.paths.entries()) {
+      text += `${from > 0 ? ',' : ''}{"path":${JSON.stringify(path)},"time_execution":${run.seconds[i]}}`;
+      from += 1;
+      if (text.length >= limits.pieceCharacters) return { bytes: toSegments([text]).bytes, runs: index, from };
+    }
+    if (from < run.test_files) continue;
+    text += ']}';
+    index += 1;
+    from = 0;
+  }
+  return { bytes: toSegments([text]).bytes, runs: index, from: 0 };
+}
+
+/** A build with all its runs, newest first. */
+export async function readBuild(jobs: JobRunner, build: Build, asker: Asker): Promise<Omit<Answer, 'status'>> {
+  const isHere = isSmallBuild(build);
+  const outline = await jobs.read('buildOutline', build, asker, { isHere });
+  const read = (subject: PieceSubject, isFirst: boolean) => jobs.read('buildPiece', subject, asker, { isHere, isUnderWay: !isFirst });
+  const pieces = new BuildPieces(build, outline, read);
+  const body = await pieces.first();
+  return pieces.isDone ? { body } : { body, rest: pieces.rest(), memoryBytes: limits.pieceBytes + pieces.bytes };
+}
+
+/** The JSON of a large build, read piece by piece. Between two pieces it holds no snapshot of the store. */
+export class BuildPieces {
+  #run = 0;
+  #from = 0;
+  #isEmpty = true;
+
+  constructor(
+    readonly build: Build,
+    readonly outline: Outline,
+    readonly read: (subject: PieceSubject, isFirst: boolean) => Promise<Piece>,
+  ) {}
+
+  /** The memory in use, without the piece that is being sent. */
+  get bytes(): number {
+    const { nodes, runs, times } = this.outline;
+    return nodes.byteLength + runs.byteLength + times.byteLength;
+  }
+
+  get isDone(): boolean {
+    return this.#run >= this.outline.nodes.length;
+  }
+
+  async first(): Promise<Uint8Array> {
+    return Buffer.concat([Buffer.from(headOfBuild(this.build)), await this.#next(true)]);
+  }
+
+  async *rest(): AsyncGenerator<Uint8Array> {
+    while (!this.isDone) yield await this.#next(false);
+  }
+
+  async #next(isFirst: boolean): Promise<Uint8Array> {
+    const { nodes, runs, times } = this.outline;
+    const [begin, end] = [this.#run, this.#run + limits.runsPerPiece];
+    const outline = { nodes: nodes.slice(begin, end), runs: runs.slice(begin, end), times: times.slice(begin, end) };
+    const piece = await this.read({ build: this.build.number, outline, from: this.#from }, isFirst);
+    this.#run += piece.runs;
+    this.#from = piece.from;
+    // The first run has no comma before it.
+    const bytes = this.#isEmpty ? piece.bytes.subarray(1) : piece.bytes;
+    if (piece.bytes.length > 0) this.#isEmpty = false;
+    return this.isDone ? Buffer.concat([bytes, Buffer.from(']}')]) : bytes;
+  }
+}

@@ -1,0 +1,104 @@
+import { type Reason, Refusal } from '../engine/refusal.js';
+import { ApiError, type UnavailableReason, unavailable, type ValidationErrors } from '../http/api-error.js';
+import { limits } from '../limits.js';
+
+/** Only the dashboard answers it. The challenge is one that no browser asks a password for. */
+const unauthorized = (message: string) => new ApiError(401, [message], { 'WWW-Authenticate': 'Ballast' });
+
+/** The error answers of the API. */
+export const apiErrors = {
+  notJson: (why: string) => new ApiError(400, [`the request body is not valid JSON: ${why}`]),
+  signedOut: () => unauthorized('not signed in; "ballast dashboard link" prints a link that signs in'),
+  linkInvalid: () => unauthorized('this link was used, revoked or has expired; "ballast dashboard link" prints another'),
+  passwordWrong: () =>
+    unauthorized('the password is wrong, or none is set; "ballast dashboard password" sets one, "ballast dashboard link" prints a link'),
+  tooManySignIns: (seconds: number) =>
+    new ApiError(429, [`too many failed sign-ins; try again in ${seconds} s, or use a link from "ballast dashboard link"`], {
+      'Retry-After': String(seconds),
+    }),
+  tokenMissing: (header: string) =>
+    new ApiError(403, [`invalid test suite token: none was sent; send the header ${header}, or test_suite_token in the body of a POST`]),
+  tokenInvalid: () => new ApiError(403, ['invalid test suite token']),
+  projectNotReadable: () => new ApiError(403, ['this session does not show this project; sign in with a link of the project']),
+  operatorsOnly: () => new ApiError(403, ['this session is read-only; sign in with the password, or a link from "ballast dashboard link"']),
+  notOwnPage: () =>
+    new ApiError(403, [
+      'this request did not come from a page of this dashboard; a browser sends Sec-Fetch-Site or Origin, and the page the header Ballast-Dashboard: 1; ' +
+        'behind a proxy that changes Host, set BALLAST_PUBLIC_URL',
+    ]),
+  pathNotFound: (method: string, path: string) => new ApiError(404, [`there is no ${method} ${path}; the API's base address ends in /v1`]),
+  dashboardNotBuilt: () =>
+    new ApiError(404, ['the dashboard was not built: "npm run build" in the folder of Ballast builds it; restart the server afterwards']),
+  adminPathNotFound: (path: string) => new ApiError(404, [`the admin port has no ${path}: it has /metrics, /healthz and /readyz`]),
+  // Not 404: newer clients treat a 404 as an outage and silently run every test.
+  v2PathNotSupported: (path: string) =>
+    new ApiError(422, [
+      `this server has no ${path}: its only paths of version 2 of the API are /v2/queues/queue and /v2/test_paths; use a client that needs no others`,
+    ]),
+  // Not 404: clients treat it as an outage and silently run without a split.
+  versionRepeated: (path: string) =>
+    new ApiError(422, [
+      `this server has no ${path}: the address in the client's settings ends with a version; leave that out, because the client adds it`,
+    ]),
+  methodNotAllowed: (method: string, path: string, allow: string) =>
+    new ApiError(405, [`${method} is not allowed on ${path}; use ${allow}`], { Allow: allow }),
+  pathHasLineBreak: (path: string) =>
+    new ApiError(406, [
+      `cannot answer in text/plain, which has one path per line: the path ${JSON.stringify(path)} has a line break; send Accept: application/json`,
+    ]),
+  listDiffers: (what: 'split' | 'queue', difference: string) =>
+    new ApiError(409, [
+      `${difference}; files that are not in the list of the ${what} would never run: give all nodes of a suite the same list, and each suite its own project; ` +
+        `to run another list for the same commit, use ${what === 'split' ? 'a split for each CI run (fixed_test_suite_split: false; ballast split --dynamic)' : 'another test_queue_id (ballast queue --build-id)'}`,
+    ]),
+  clientLeft: () => new ApiError(408, ['the client left before it was answered']),
+  notSigningIn: () => new ApiError(422, ['send a link or a password']),
+  dashboardBodyTooLarge: (limitBytes: number) =>
+    new ApiError(413, [`the request body is larger than ${limitBytes} bytes, the limit of the dashboard`]),
+  bodyTooComplex: (limit: number) =>
+    new ApiError(413, [`the request body has more than ${limit} JSON objects and arrays; no valid request needs that many`]),
+  // Not an empty batch: that ends the queue, and the node would pass although files did not run. Not 404 or 5xx: clients treat those as an
+  // outage and run a share of the files chosen by name. On a 422 they fail and print the reason.
+  queueNotFound: (parameter: string) =>
+    new ApiError(422, [
+      {
+        [parameter]: [
+          'names no queue of this commit, branch and node_total: the server lost it (was its data folder replaced?), or it expired; the remaining test files are unknown, so run this node again',
+        ],
+      },
+    ]),
+  unsupportedContentType: (contentType: string) =>
+    new ApiError(415, [
+      `cannot read a body ${contentType === '' ? 'without a Content-Type' : `of the type ${contentType}`}; send application/json`,
+    ]),
+  invalid: (errors: ValidationErrors) => new ApiError(422, [errors]),
+  // Pages only: see the API's guide for why a CI job gets a 503.
+  tooManyPages: (load: string, seconds: number) =>
+    new ApiError(429, [`too much is asked for by pages of this project: ${load}; try again in ${seconds} seconds`], {
+      'Retry-After': String(seconds),
+    }),
+  stopping: () => unavailable('stopping', 2, 'the server is shutting down; try again'),
+  notReady: (cause: unknown) => unavailable('disk', 1, 'not ready: the store cannot be written; see the server log', cause),
+};
+
+/** The answer for each reason for which the engine refuses something: its status, and for a 503 why, and the seconds after which to try again. */
+const answers: Readonly<Record<Reason, { status: number; unavailable?: UnavailableReason; retryAfterSeconds?: number }>> = {
+  rule: { status: 422 },
+  parameter: { status: 422 },
+  'not found': { status: 404 },
+  // Not 429: clients treat it as an outage at once. Not 422: the next day it is right.
+  'daily bytes': { status: 507 },
+  busy: { status: 503, unavailable: 'memory', retryAfterSeconds: limits.retryAfterSeconds },
+  disk: { status: 503, unavailable: 'disk', retryAfterSeconds: 5 },
+  expired: { status: 503, unavailable: 'expired', retryAfterSeconds: 1 },
+};
+
+/** The error answer for what a handler threw; null: it is a defect. */
+export function toApiError(error: unknown): ApiError | null {
+  if (error instanceof ApiError) return error;
+  if (!(error instanceof Refusal)) return null;
+  const { message, parameter, cause } = error;
+  const { status, unavailable = null, retryAfterSeconds } = answers[error.reason];
+  const headers = retryAfterSeconds === undefined ? {} : { 'Retry-After': String(retryAfterSeconds) };
+  return new ApiError(status, [parameter === null ? message : { [parameter]: [message] }], headers, cause, unavailable);
+}

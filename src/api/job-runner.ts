@@ -1,0 +1,214 @@
+import type { Store } from '../engine/ports/store.js';
+import type { Soon } from '../engine/soon.js';
+import { SuiteCache } from '../engine/suites/suite-cache.js';
+import { ApiError, httpErrors } from '../http/api-error.js';
+import { limits } from '../limits.js';
+import { type Lane, Lanes } from '../threads/lanes.js';
+import type { Group, Threads } from '../threads/threads.js';
+import { apiErrors } from './errors.js';
+import { type JobAnswer, type PostInput, type Posts, type Prepared, type Reads, reads } from './jobs.js';
+
+/** Who asks for work that may have to wait. */
+export interface Asker {
+  project: number;
+  /** A page of the dashboard asks, not a CI job. */
+  isPage: boolean;
+  hasLeft: () => boolean;
+}
+
+/** A kind of work. Its waiting work is bounded in each of its lines: one for each project, and one for its pages. */
+interface JobLane extends Lane {
+  group: Group;
+  mostWaiting: number;
+  /** What there is too much of. */
+  load: string;
+}
+
+const suites: JobLane = {
+  group: 'nodes',
+  atOnce: Infinity,
+  mostWaiting: limits.waitingJobsPerProject,
+  load: 'too many large test suites at once',
+};
+/** The same jobs when pages ask for them. */
+const pages: JobLane = { ...suites, group: 'people' };
+/** One at a time, so that where there are several worker threads the others stay free for suites. */
+const comparisons: JobLane = {
+  group: 'nodes',
+  atOnce: 1,
+  mostWaiting: limits.waitingComparisonsPerProject,
+  load: 'too many comparisons of builds at once',
+};
+const insights: JobLane = {
+  group: 'people',
+  atOnce: 1,
+  mostWaiting: limits.waitingInsightsPerProject,
+  load: 'too many pages of builds are read at once',
+};
+const summaries: JobLane = { ...insights, mostWaiting: Infinity };
+const whatIfs: JobLane = {
+  group: 'people',
+  atOnce: 1,
+  mostWaiting: limits.waitingWhatIfsPerProject,
+  load: 'too many builds are played at once',
+};
+
+const laneOf: Readonly<Record<keyof Reads, JobLane>> = {
+  buildOutline: suites,
+  buildPiece: suites,
+  recordedDistribution: suites,
+  failedTestPaths: suites,
+  completeness: comparisons,
+  minutes: insights,
+  timeline: insights,
+  trace: insights,
+  forecast: insights,
+  why: insights,
+  fileTrends: insights,
+  fileHistory: insights,
+  nodeTrends: insights,
+  buildSummary: summaries,
+  prepareWhatIf: whatIfs,
+  playVariants: whatIfs,
+  playCuts: whatIfs,
+};
+
+/** Jobs that read what the main thread has not written yet. All of them read recorded runs. */
+const READ_QUEUES: readonly (keyof Reads)[] = [
+  'completeness',
+  'failedTestPaths',
+  'minutes',
+  'timeline',
+  'trace',
+  'forecast',
+  'why',
+  'prepareWhatIf',
+];
+
+/** Called for each job with the seconds that it waited for a worker thread and ran in it. */
+export type Ran = (job: string, waited: number, took: number) => void;
+
+export interface ReadOptions {
+  /** The job is small, so it is done on this thread. */
+  isHere?: boolean;
+  /** A part of the answer has been made, so the job can no longer be refused. */
+  isUnderWay?: boolean;
+  /** Called when it is the job's turn. */
+  onTurn?: () => void;
+}
+
+/** Does the work that would delay other requests in worker threads. The waiting work is bounded, and projects take turns. */
+export class JobRunner {
+  readonly #turns: Record<Group, Lanes>;
+  /** The suites that were sent before. */
+  readonly suites = new SuiteCache();
+
+  /** @param atOnce how many tasks for nodes the threads get at a time: one more than they are, so that none waits for the main thread */
+  constructor(
+    readonly store: Store,
+    readonly threads: Threads,
+    atOnce: number,
+    readonly ran: Ran = () => {},
+  ) {
+    this.#turns = { nodes: new Lanes(atOnce), people: new Lanes(2) };
+  }
+
+  /**
+   * Prepares a POST. The body is moved to the thread.
+   * @param owner its project; null: not known yet
+   * @param sooner called when it is its turn: what another request has prepared meanwhile, or a smaller input; null: nothing
+   */
+  async post<K extends keyof Posts>(
+    job: K,
+    input: PostInput<K>,
+    owner: number | null,
+    hasLeft: () => boolean,
+    sooner: () => Soon<Prepared<K> | PostInput<K> | null> = () => null,
+  ): Promise<Prepared<K>> {
+    // Worker threads read only written times. Times that cannot be written now count later.
+    if (job !== 'prepareSubset') await this.store.maintenance.publishTimings().catch(() => {});
+    const begin = async (): Promise<JobAnswer> => {
+      const found = await sooner();
+      if (found && 'prepared' in found) return { value: found };
+      const due = found ?? input;
+      const buffers = 'body' in due ? due.body.map(({ buffer }) => buffer as ArrayBuffer) : [];
+      return (await this.threads.run({ job, input: due }, suites.group, buffers)) as JobAnswer;
+    };
+    const { suite, ...prepared } = (await this.#run(job, suites, { project: owner, isPage: false, hasLeft }, begin)) as Prepared<K>;
+    if (suite) this.suites.add(prepared.project, suite);
+    return prepared;
+  }
+
+  /** Throws a 503, or for pages a 429, when too much of the asker's project waits. */
+  async read<K extends keyof Reads>(
+    job: K,
+    subject: Parameters<Reads[K]>[1],
+    asker: Asker,
+    { isHere = false, isUnderWay = false, onTurn = () => {} }: ReadOptions = {},
+  ): Promise<Awaited<ReturnType<Reads[K]>>> {
+    const lane = asker.isPage && laneOf[job] === suites ? pages : laneOf[job];
+    const begin = async () => {
+      onTurn();
+      await this.#publish(job);
+      return (await this.threads.run({ job, input: subject }, lane.group)) as JobAnswer;
+    };
+    const value = isHere ? reads[job](this.store, subject as never) : this.#run(job, lane, asker, begin, isUnderWay);
+    return (await value) as Awaited<ReturnType<Reads[K]>>;
+  }
+
+  /** Throws the error of `read` when a job would be refused. */
+  assertRoom(job: keyof Reads, asker: Asker): void {
+    this.#assertRoom(laneOf[job], asker);
+  }
+
+  /** The numbers of waiting tasks, running tasks and threads. */
+  get load(): { waiting: number; running: number; threads: number } {
+    const { nodes, people } = this.#turns;
+    return { waiting: nodes.waiting + people.waiting, running: nodes.running + people.running, threads: this.threads.count };
+  }
+
+  close(): Promise<void> {
+    return this.threads.close();
+  }
+
+  async #publish(job: keyof Reads): Promise<void> {
+    const { maintenance } = this.store;
+    if (READ_QUEUES.includes(job)) await maintenance.publishQueues();
+    if (job === 'prepareWhatIf') await maintenance.publishTimings().catch(() => {});
+    await maintenance.publishRuns();
+  }
+
+  async #run(job: string, lane: JobLane, asker: PostAsker, begin: () => Promise<JobAnswer>, isUnderWay = false): Promise<unknown> {
+    if (!isUnderWay) this.#assertRoom(lane, asker);
+    const asked = performance.now();
+    const answer = await this.#turns[lane.group].run(lane, lineOf(asker), async () => {
+      // The client may have left meanwhile.
+      if (asker.hasLeft()) throw apiErrors.clientLeft();
+      const began = performance.now();
+      const result = await begin();
+      this.ran(job, (began - asked) / 1000, (performance.now() - began) / 1000);
+      return result;
+    });
+    // The worker may have seen a commit that this thread's open read does not show yet.
+    this.store.maintenance.refresh();
+    if ('value' in answer) return answer.value;
+    const { status, errors, headers, reason } = answer.error;
+    throw new ApiError(status, errors, headers, undefined, reason);
+  }
+
+  #assertRoom(lane: JobLane, asker: PostAsker): void {
+    const turns = this.#turns[lane.group];
+    const most = asker.isPage ? Math.min(lane.mostWaiting, limits.waitingPagesPerProject) : lane.mostWaiting;
+    if (turns.waiting < limits.waitingJobs && turns.waitingIn(lane, lineOf(asker)) < most) return;
+    const seconds = limits.retryAfterSeconds;
+    throw asker.isPage ? apiErrors.tooManyPages(lane.load, seconds) : httpErrors.overloaded('jobs', lane.load, seconds);
+  }
+}
+
+/** Null: the project of a POST may not be known yet. */
+type PostAsker = Omit<Asker, 'project'> & { project: number | null };
+
+/** The pages of a project have a line of their own, so that they take no place of its CI jobs. */
+function lineOf({ project, isPage }: PostAsker): number | string | null {
+  return isPage ? `pages of ${project}` : project;
+}

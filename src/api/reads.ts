@@ -1,0 +1,141 @@
+import { boundedRuns } from '../engine/builds.js';
+import type { CompletenessSubject } from '../engine/completeness/assigned.js';
+import { completeness } from '../engine/completeness/completeness.js';
+import { minutesOf } from '../engine/insight/minutes/minutes.js';
+import { newestSubject, type Subject } from '../engine/insight/subject.js';
+import { readTimeline } from '../engine/insight/timeline/read-timeline.js';
+import type { Timeline } from '../engine/insight/timeline/timeline.js';
+import { fileHistory } from '../engine/insight/trends/file-history.js';
+import { type FileTrendSubject, fileTrends } from '../engine/insight/trends/file-trends.js';
+import { type NodeTrendSubject, nodeTrends } from '../engine/insight/trends/node-trends.js';
+import { summarize } from '../engine/insight/trends/summary.js';
+import { baselinesOf } from '../engine/insight/what-if/savings.js';
+import { type WhyFilter, why } from '../engine/insight/why/why.js';
+import { mergeRuns } from '../engine/merge.js';
+import type { Build } from '../engine/ports/builds.js';
+import type { Millis, Store } from '../engine/ports/store.js';
+import type { Summary } from '../engine/ports/summaries.js';
+import { failedPaths } from '../engine/queues.js';
+import { Refusal } from '../engine/refusal.js';
+import { limits } from '../limits.js';
+import { BASIS_BYTES } from '../planning/estimating/basis.js';
+import { completenessAnswer } from './answers.js';
+import { buildHead } from './insight/build-head.js';
+import { minutesAnswer } from './insight/minutes-answer.js';
+import { timelineAnswer } from './insight/timeline-answer.js';
+import { traceAnswer } from './insight/trace.js';
+import { fileHistoryAnswer, fileTrendsAnswer, nodeTrendsAnswer } from './insight/trend-answers.js';
+import { whyAnswer } from './insight/why-answer.js';
+import type { ForecastAnswer } from './messages/insight/forecast.js';
+import type { LastDistribution } from './messages/split.js';
+import type { TestPathsAnswer } from './messages/test-paths.js';
+
+/** Answers that are built from many records. */
+
+/** JSON. From a worker thread it comes as bytes. */
+export type Json = string | Uint8Array;
+
+export interface CompletenessJson {
+  isComplete: boolean;
+  json: Json;
+}
+
+/** A trend, and the builds whose summaries are to be written before it is read again. */
+export interface TrendJson {
+  json: Json;
+  outdated: Build[];
+}
+
+/** A question about a CI run. */
+export interface InsightQuestion {
+  subject: Subject;
+  now: Millis;
+}
+
+/** Throws a 422 when the recorded runs of the CI run do not fit in memory. */
+const insight =
+  (answer: (subject: Subject, timeline: Timeline) => object) =>
+  async (store: Store, { subject, now }: InsightQuestion): Promise<{ json: Json }> => ({
+    json: JSON.stringify(answer(subject, await readTimeline(store, subject, now))),
+  });
+
+export const reads = {
+  /** Whether every test file of a CI run is recorded. */
+  async completeness(store: Store, subject: CompletenessSubject): Promise<CompletenessJson> {
+    const answer = completenessAnswer(await completeness(store, subject));
+    return { isComplete: answer.is_complete, json: JSON.stringify(answer) };
+  },
+
+  /** The test files that all nodes and retries of a build recorded. Throws a 422 when they are too many to merge. */
+  async recordedDistribution({ builds }: Store, build: Build): Promise<{ json: Json }> {
+    const test_files = await mergeRuns(boundedRuns(builds, build, await builds.runs(build.number)));
+    const total = test_files.reduce((sum, file) => sum + file.time_execution, 0);
+    // Absurdly large times may add up to infinity, which JSON does not have.
+    const time_execution = Math.min(total, Number.MAX_VALUE);
+    return { json: JSON.stringify({ build_distribution_id: build.id, time_execution, test_files } satisfies LastDistribution) };
+  },
+
+  /** The paths that failed in a queue. */
+  async failedTestPaths(store: Store, queue: string): Promise<{ json: Json }> {
+    return { json: JSON.stringify({ failed_paths: await failedPaths(store, queue) } satisfies TestPathsAnswer) };
+  },
+
+  minutes: insight(minutesAnswer),
+  timeline: insight(timelineAnswer),
+  trace: insight(traceAnswer),
+
+  /** What was expected when the build was planned. Throws a 404 when no plan is known. */
+  async forecast(store: Store, { subject, now }: InsightQuestion): Promise<{ json: Json }> {
+    const { ciRun } = subject;
+    const forecast =
+      ciRun && (await (ciRun.kind === 'queue' ? store.queues.forecast(ciRun.plan) : store.splits.forecast({ id: ciRun.plan })));
+    if (!forecast) {
+      const message = 'no split and no queue of this build is known, so nothing was expected of it: it expired, or its nodes ran without';
+      throw new Refusal(message, 'not found');
+    }
+    const timeline = await readTimeline(store, subject, now);
+    const wall = timeline.isRunning ? null : (timeline.end - timeline.start) / 1000;
+    return { json: JSON.stringify({ ...buildHead(subject, timeline), ...forecast, wall } satisfies ForecastAnswer) };
+  },
+
+  /** Why the nodes of a CI run got their files. */
+  async why(store: Store, { subject, filter, now }: InsightQuestion & { filter: WhyFilter }): Promise<{ json: Json }> {
+    return { json: JSON.stringify(whyAnswer(subject, await why(store, subject, filter, now))) };
+  },
+
+  /** The summary of the newest CI run of a build. */
+  async buildSummary(store: Store, { build, at }: { build: Build; at: Millis }): Promise<Summary> {
+    const timeline = await readTimeline(store, await newestSubject(store, build), at);
+    return summarize(build, timeline, minutesOf(timeline), baselinesOf(timeline));
+  },
+
+  async fileTrends(store: Store, subject: FileTrendSubject): Promise<TrendJson> {
+    const page = await fileTrends(store, subject);
+    return { json: JSON.stringify(fileTrendsAnswer(subject.branch, page)), outdated: page.outdated };
+  },
+
+  async fileHistory(store: Store, { project, branch, path }: { project: number; branch: string; path: string }): Promise<TrendJson> {
+    const history = await fileHistory(store, project, branch, path);
+    return { json: JSON.stringify(fileHistoryAnswer(path, branch, history)), outdated: history.outdated };
+  },
+
+  async nodeTrends(store: Store, subject: NodeTrendSubject): Promise<TrendJson> {
+    const history = await nodeTrends(store, subject);
+    return { json: JSON.stringify(nodeTrendsAnswer(subject.branch, history)), outdated: history.outdated };
+  },
+};
+
+/** Whether a CI run is read on the main thread, because that takes no longer than to ask a worker thread. */
+export async function isSmallSubject({ queues, splits }: Store, { ciRun, recorded, build }: Subject): Promise<boolean> {
+  const plan = ciRun && (await (ciRun.kind === 'queue' ? queues.basis(ciRun.plan) : splits.basis({ id: ciRun.plan })));
+  // It expired.
+  if (ciRun && !plan) return false;
+  // At most so many: a guess takes more bytes.
+  const planned = (plan?.length ?? 0) / BASIS_BYTES;
+  return planned + build.node_total + (recorded ? recorded.test_files + recorded.subsets : 0) < limits.pooledInsightFiles;
+}
+
+/** The same for the runs of a build. */
+export function isSmallBuild({ test_files, subsets }: Build): boolean {
+  return test_files + subsets < limits.pooledTestFiles;
+}

@@ -1,0 +1,54 @@
+import { drawsOf } from '../engine/insight/what-if/deviations.js';
+import type { Outcome, Scenario } from '../engine/insight/what-if/scenario.js';
+import type { LongFile } from '../engine/insight/what-if/what-if.js';
+import { limits } from '../limits.js';
+import type { Asker, JobRunner } from './job-runner.js';
+
+/**
+ * Plays builds in the worker thread for people, in turns of about 100 ms. One turn runs at a time, and projects alternate. A client that
+ * leaves ends its request before the next turn.
+ */
+export class WhatIfPlayer {
+  constructor(readonly jobs: Pick<JobRunner, 'read' | 'assertRoom'>) {}
+
+  /** Plays each number of nodes. Throws when too many such requests of the project wait. */
+  async variants(scenario: Scenario, nodes: readonly number[], asker: Asker): Promise<Outcome[]> {
+    this.jobs.assertRoom('playVariants', asker);
+    const outcomes: Outcome[] = [];
+    const draws = drawsOf(scenario.suite, scenario.deviations);
+    for (const part of partsOf(nodes, count => draws * costOf(scenario, count))) {
+      outcomes.push(...(await this.jobs.read('playVariants', { scenario, nodes: part }, asker, { isUnderWay: true })));
+    }
+    return outcomes;
+  }
+
+  /** Plays a number of nodes with each file in pieces. Returns the wall times in seconds. */
+  async cuts(scenario: Scenario, nodes: number, files: readonly LongFile[], asker: Asker): Promise<number[]> {
+    const walls: number[] = [];
+    for (const part of partsOf(files, () => costOf(scenario, nodes))) {
+      walls.push(...(await this.jobs.read('playCuts', { scenario, nodes, files: part }, asker, { isUnderWay: true })));
+    }
+    return walls;
+  }
+}
+
+/** What it costs to play a number of nodes, in files: each pull looks at all nodes. */
+function costOf({ suite }: Scenario, nodes: number): number {
+  return suite.weights.length + nodes ** 2;
+}
+
+/** Divides a list into parts of about `limits.playedFilesPerTurn`. */
+function partsOf<T>(list: readonly T[], costOfItem: (item: T) => number): T[][] {
+  const parts: T[][] = [];
+  let room = 0;
+  for (const item of list) {
+    const cost = costOfItem(item);
+    if (room < cost) {
+      parts.push([]);
+      room = limits.playedFilesPerTurn;
+    }
+    parts.at(-1)!.push(item);
+    room -= cost;
+  }
+  return parts;
+}

@@ -1,0 +1,135 @@
+import { limits } from '../../limits.js';
+import { simulateQueue } from '../../planning/batching/simulate-queue.js';
+import { type Estimates, estimate, QUEUE_PERCENTILE, SPLIT_PERCENTILE } from '../../planning/estimating/estimate.js';
+import { encodeBasis } from '../../planning/estimating/plan-basis.js';
+import { forecast, unknownFiles } from '../../planning/forecasting/forecast.js';
+import { pack } from '../../planning/packing/pack.js';
+import type { BuildKey } from '../build-key.js';
+import type { QueueKey, SplitKey } from '../keys.js';
+import { pathsOfQueue, pathsOfSplit } from '../planned-files.js';
+import type { NewQueue } from '../ports/queues.js';
+import type { NewSplit } from '../ports/splits.js';
+import type { Store } from '../ports/store.js';
+import type { Soon } from '../soon.js';
+import { describeDifference, listDifference, type SentList, type TestFileList } from './compare-lists.js';
+import type { Suite } from './suite.js';
+
+/** The plan of a split or queue, made before anything is changed. Planning may take long: it runs in any thread and writes nothing. */
+export interface Planned<Plan> {
+  /** What to create; null: nothing, as the request brings no list or the split or queue exists. */
+  plan: Plan | null;
+  /** Null: the request brings no list. */
+  sent: SentList | null;
+}
+
+const NOTHING_PLANNED: Planned<never> = { plan: null, sent: null };
+
+export interface PlanOptions {
+  /** This is a worker thread, where large suites delay no other request. */
+  isWorker: boolean;
+  /** The time that a node loses between two batches of a queue, as a weight. */
+  pullCost: number;
+}
+
+/**
+ * Plans a split. Null: only a worker thread should do that.
+ * @param suite null: the request brings no list
+ */
+export function planSplit(store: Store, key: SplitKey, suite: Suite | null, options: PlanOptions): Soon<Planned<NewSplit> | null> {
+  return suite ? planNewSplit(store, key, suite, options) : NOTHING_PLANNED;
+}
+
+async function planNewSplit(store: Store, key: SplitKey, suite: Suite, options: PlanOptions): Promise<Planned<NewSplit> | null> {
+  const { isWorker } = options;
+  const split = await store.splits.find(key);
+  if (split) return compareLists('split', split.list, suite, isWorker, () => pathsOfSplit(store, split));
+  const list = listOf(suite);
+  const files = await estimates(store, key, suite, SPLIT_PERCENTILE, options);
+  if (!files) return null;
+  const { node_total } = key.build;
+  const packing = pack(files.weights, node_total);
+  const plan = {
+    list,
+    files: store.splits.encode(files, packing.nodes),
+    basis: encodeBasis(files, packing.nodes),
+    forecast: forecast(files, node_total, packing),
+  };
+  return { plan, sent: { ...list, difference: null } };
+}
+
+/**
+ * Plans a queue. Null: only a worker thread should do that.
+ * @param suite null: the request brings no list
+ * @param repeatsNewest a queue that does not exist yet repeats the newest one of the build, if there is one
+ */
+export function planQueue(
+  store: Store,
+  key: QueueKey,
+  suite: Suite | null,
+  repeatsNewest: boolean,
+  options: PlanOptions,
+): Soon<Planned<NewQueue> | null> {
+  return suite ? planNewQueue(store, key, suite, repeatsNewest, options) : NOTHING_PLANNED;
+}
+
+async function planNewQueue(
+  store: Store,
+  key: QueueKey,
+  suite: Suite,
+  repeatsNewest: boolean,
+  options: PlanOptions,
+): Promise<Planned<NewQueue> | null> {
+  const { isWorker, pullCost } = options;
+  const queue = (await store.queues.find(key)) ?? (repeatsNewest ? await store.queues.newest(key.project, key.build) : null);
+  if (queue) return compareLists('queue', queue.list, suite, isWorker, () => pathsOfQueue(store, queue.id));
+  const list = listOf(suite);
+  const files = await estimates(store, key, suite, QUEUE_PERCENTILE, options);
+  if (!files) return null;
+  const { weights, seconds } = files;
+  const { node_total: nodeTotal } = key.build;
+  const isGuessed = unknownFiles(seconds) > seconds.length / 2;
+  const expectation = simulateQueue(weights, { nodeTotal, pullCost, isGuessed });
+  const plan = {
+    list,
+    files: store.queues.encode(files),
+    basis: encodeBasis(files),
+    weights,
+    guessed: isGuessed,
+    forecast: forecast(files, nodeTotal, expectation),
+  };
+  return { plan, sent: { ...list, difference: null } };
+}
+
+async function estimates(
+  { timings }: Store,
+  { project, build }: { project: number; build: BuildKey },
+  suite: Suite,
+  percentile: number,
+  { isWorker }: PlanOptions,
+): Promise<Estimates<Suite> | null> {
+  if (!isWorker && suite.length >= limits.pooledTestFiles) return null;
+  const { branch } = build;
+  const mostCases = isWorker ? limits.testCasesPerRequest : limits.testCasesOnMainThread;
+  const times = await timings.estimates(project, branch, suite, mostCases);
+  return times.isComplete || isWorker ? estimate(suite, times, percentile) : null;
+}
+
+/** Compares the list of a node with that of the existing split or queue. */
+async function compareLists(
+  plan: 'split' | 'queue',
+  list: TestFileList,
+  suite: Suite,
+  isWorker: boolean,
+  planned: () => Promise<string[]>,
+): Promise<Planned<never> | null> {
+  const sent = listOf(suite);
+  if (list.digest === sent.digest) return { plan: null, sent: { ...sent, difference: null } };
+  if (!isWorker && list.test_files >= limits.pooledTestFiles) return null;
+  const difference = listDifference(await planned(), suite.strings());
+  const isSame = difference.onlyPlanned.length + difference.onlyListed.length === 0;
+  return { plan: null, sent: { ...sent, difference: isSame ? null : describeDifference(plan, difference) } };
+}
+
+function listOf({ columns: { digest }, length }: Suite): TestFileList {
+  return { digest, test_files: length };
+}

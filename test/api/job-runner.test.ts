@@ -1,0 +1,78 @@
+import { setImmediate as nextTurn } from 'node:timers/promises';
+import { describe, expect, it } from 'vitest';
+import type { Asker } from '../../src/api/job-runner.js';
+import type { Build } from '../../src/engine/ports/builds.js';
+import { limits } from '../../src/limits.js';
+import { jobOf, pageOf } from '../harness/asker.js';
+import { heldJobs } from '../harness/held-jobs.js';
+
+const build = (project: number) => ({ project, number: 1, test_files: limits.pooledTestFiles, subsets: 1 }) as Build;
+
+/** A runner with two threads, and what it is asked for. */
+function runner() {
+  const held = heldJobs(2);
+  const { jobs } = held;
+  const history = (asker: Asker) => jobs.read('fileHistory', { project: asker.project, branch: 'main', path: 'a_test.rb' }, asker);
+  const split = () => jobs.post('prepareSplit', { body: [], project: 1 }, 1, () => false);
+  return { ...held, history, split };
+}
+
+it('what people read has a thread of its own, and what CI jobs wait for has the others', async () => {
+  const { jobs, history, split, groups, end } = runner();
+  const all: Promise<unknown>[] = [
+    history(jobOf(1)),
+    jobs.read('buildSummary', { build: build(1), at: 0 }, jobOf(1)),
+    jobs.read('recordedDistribution', build(1), pageOf(1)),
+    split(),
+    jobs.read('recordedDistribution', build(1), jobOf(1)),
+  ];
+  for (const _ of all) {
+    await nextTurn();
+    await end();
+  }
+  await Promise.all(all);
+  expect(groups.filter(group => group === 'people')).toHaveLength(3);
+  expect(groups.filter(group => group === 'nodes')).toHaveLength(2);
+});
+
+describe('many requests for trends', () => {
+  it('are read one at a time, so that a large suite of the same project begins at once', async () => {
+    const { history, split, began, end } = runner();
+    const all: Promise<unknown>[] = Array.from({ length: 64 }, () => history(jobOf(1)));
+    await nextTurn();
+    expect(began).toHaveLength(1);
+    all.push(split());
+    await nextTurn();
+    expect(began.map(({ job }) => job)).toEqual(['fileHistory', 'prepareSplit']);
+    for (let i = 0; i < all.length; i++) await end();
+    await Promise.all(all);
+  });
+
+  it('alternate between projects', async () => {
+    const { history, began, end } = runner();
+    const all = [history(jobOf(1)), history(jobOf(1)), history(jobOf(1)), history(jobOf(2))];
+    for (let i = 0; i < all.length; i++) await nextTurn().then(end);
+    await Promise.all(all);
+    expect(began.map(({ input }) => (input as { project: number }).project)).toEqual([1, 1, 2, 1]);
+  });
+
+  it('get a 503 when too many of their project wait', async () => {
+    const { history } = runner();
+    for (let i = 0; i <= limits.waitingInsightsPerProject; i++) void history(jobOf(1));
+    await expect(history(jobOf(1))).rejects.toMatchObject({ status: 503, reason: 'jobs' });
+  });
+
+  it('of pages get a 429 when too many wait, and take no place of CI jobs', async () => {
+    const { history, began, end } = runner();
+    for (let i = 0; i <= limits.waitingPagesPerProject; i++) void history(pageOf(1));
+    await expect(history(pageOf(1))).rejects.toMatchObject({
+      status: 429,
+      headers: { 'Retry-After': String(limits.retryAfterSeconds) },
+      errors: ['too much is asked for by pages of this project: too many pages of builds are read at once; try again in 2 seconds'],
+    });
+    const job = history(jobOf(1));
+    for (let i = 0; i < 3; i++) await nextTurn().then(end);
+    await job;
+    expect(began).toHaveLength(4);
+  });
+});

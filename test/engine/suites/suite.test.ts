@@ -1,0 +1,77 @@
+import fc from 'fast-check';
+import { describe, expect, it } from 'vitest';
+import { suiteOf } from '../../../src/engine/suites/suite.js';
+import { digestOfList } from '../../../src/list-digest.js';
+import { fileOf } from '../../../src/planning/estimating/test-case.js';
+
+const seed = 20_260_122;
+
+/** Paths with characters that JSON escapes, that UTF-8 encodes in several bytes, and halves of surrogate pairs. */
+const path = fc.oneof(
+  fc.string({
+    unit: fc.constantFrom('a', 'b', '/', '\\', '"', '\n', '\0', ',', 'ö', '漢', '🙂', '\ud800', '\uffff', '[', '1', ']'),
+    maxLength: 12,
+  }),
+  fc.string({ unit: 'binary' }),
+);
+const paths = fc.array(path, { maxLength: 30 });
+
+describe('a list of paths', () => {
+  it('has each path once, sorted by UTF-16 code units', () => {
+    fc.assert(
+      fc.property(paths, listed => {
+        expect(suiteOf(listed).strings()).toEqual([...new Set(listed)].sort());
+      }),
+      { seed, numRuns: 300 },
+    );
+  });
+
+  it('has the digest of the list, in whatever order it was sent', () => {
+    fc.assert(
+      fc.property(paths, listed => {
+        expect(suiteOf(listed).columns.digest).toBe(digestOfList(listed));
+      }),
+      { seed, numRuns: 300 },
+    );
+  });
+
+  it('has the JSON of each file up to its time', () => {
+    fc.assert(
+      fc.property(paths, listed => {
+        const list = suiteOf(listed);
+        const { heads, ends } = list.columns;
+        const texts = list.strings().map(each => `,{"path":${JSON.stringify(each)},"time_execution":`);
+        expect(Buffer.from(heads).toString()).toBe(texts.join(''));
+        let end = 0;
+        expect([...ends]).toEqual(texts.map(text => (end += Buffer.byteLength(text))));
+      }),
+      { seed, numRuns: 300 },
+    );
+  });
+
+  it('finds the paths that begin with a text', () => {
+    fc.assert(
+      fc.property(paths, fc.string({ unit: fc.constantFrom('a', 'b', '/', 'ö'), maxLength: 3 }), (listed, text) => {
+        const list = suiteOf(listed);
+        const [from, to] = list.beginningWith(text);
+        expect(list.strings().slice(from, to)).toEqual(list.strings().filter(each => each.startsWith(text)));
+      }),
+      { seed, numRuns: 300 },
+    );
+  });
+
+  it('tells whether it has test cases of files', () => {
+    expect([['a.rb'], ['a.rb', 'a.rb[1:2]'], ['a.py::b'], []].map(listed => suiteOf(listed).columns.hasCases)).toEqual([
+      false,
+      true,
+      true,
+      false,
+    ]);
+    expect(fileOf('a.rb')).toBeNull();
+  });
+
+  it('has its columns in memory that threads share, where that is asked for', () => {
+    const { heads, ends, numbers } = suiteOf(['b', 'a'], bytes => new SharedArrayBuffer(bytes)).columns;
+    expect([heads, ends, numbers].every(({ buffer }) => buffer instanceof SharedArrayBuffer)).toBe(true);
+  });
+});
