@@ -1,5 +1,4 @@
-import type { Completeness } from '../client/answers.js';
-import type { BuildMinutes } from '../client/summary-answers.js';
+import type { BuildMinutes, Completeness } from '../client/answers.js';
 import { durationText } from '../engine/insight/duration.js';
 import { pluralize } from '../terminal.js';
 import { code, plain, sentence, table } from './markdown.js';

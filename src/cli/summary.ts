@@ -1,8 +1,14 @@
-import { type Completeness, completenessParser, parseBuildList } from '../client/answers.js';
+import {
+  type BuildMinutes,
+  type Completeness,
+  completenessParser,
+  parseBuildList,
+  parseMinutes,
+  parseMinutesOrMiss,
+} from '../client/answers.js';
 import { Api } from '../client/api.js';
 import { detectValue, type Identity, identify, missingMessage } from '../client/ci/identity.js';
 import { gitCheckout } from '../client/git.js';
-import { type BuildMinutes, parseMinutes, parseMinutesOrMiss } from '../client/summary-answers.js';
 import { UsageError } from '../client/usage-error.js';
 import { limits } from '../limits.js';
 import { escapeControls, print, printToStderr } from '../terminal.js';

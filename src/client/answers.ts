@@ -1,34 +1,42 @@
+import typia, { type tags } from 'typia';
 import type { CompletenessAnswer } from '../api/messages/completeness.js';
-import type { Assumptions, PlanAnswer, Variant } from '../api/messages/insight/what-if.js';
+import type { MinutesAnswer } from '../api/messages/insight/minutes.js';
+import type { Assumptions, PlanAnswer } from '../api/messages/insight/what-if.js';
 import type { ConnectFailed } from '../api/messages/queue.js';
 import type { SplitAnswer, SplitMiss } from '../api/messages/split.js';
-import type { PlannedTestFile } from '../api/messages/test-file.js';
 import type { TestQueueAnswer } from '../api/messages/test-queue.js';
-import {
-  arrayOf,
-  hasShape,
-  isBoolean,
-  isCount,
-  isNonEmptyString,
-  isRecord,
-  isSeconds,
-  isString,
-  nullable,
-  optional,
-  type Predicate,
-  recordOf,
-  type Shape,
-} from '../shapes.js';
 import type { Answer, AnswerParser } from './api.js';
 
+/** Parsers for the answers of the protocol. They allow additional fields, which a newer server may send. */
+
+type Count = number & tags.Minimum<0> & tags.MultipleOf<1> & tags.Maximum<9007199254740991>;
+type Seconds = number & tags.Minimum<0>;
+type Name = string & tags.MinLength<1>;
+
 /**
- * Parsers for the answers of the protocol. They are written by hand: a compiled typia validator needs typia at run time, which a CI node does
- * not have. They allow additional fields, which a newer server may send.
+ * What is checked of a message: that of its tags for which compiled code needs no typia, which a CI node does not have. Numbers without a tag
+ * are seconds.
  */
+type Checked<T> = T extends unknown
+  ? 'typia.tag' extends keyof T
+    ? T extends string
+      ? Name
+      : Count
+    : number extends T
+      ? Seconds
+      : T extends readonly (infer Item)[]
+        ? Checked<Item>[]
+        : T extends object
+          ? { [Field in keyof T]: Checked<T[Field]> }
+          : T
+  : never;
+
+/** A check of a body, whose message has stricter types. */
+type Is<T> = (body: unknown) => body is T;
 
 /** An answer with a code means that there is no split or queue yet. */
 function hasCode(body: unknown): boolean {
-  return isRecord(body) && 'code' in body;
+  return typeof body === 'object' && body !== null && 'code' in body;
 }
 
 /** Accepts the files of a node, unless the split was made from another list. Older servers do not name the list. */
@@ -42,21 +50,17 @@ export function splitOrMissParser(node_index: number, digest: string): AnswerPar
   return answer => (answer.status === 200 && isSplitMiss(answer.body) ? answer.body : splitParser(node_index, digest)(answer));
 }
 
+const isMiss = typia.createIs<SplitMiss>();
+const isSplitShape: Is<SplitAnswer> = typia.createIs<
+  Checked<Omit<SplitAnswer, 'test_files'>> & { test_files: { path: Name; time_execution: Seconds | null }[] }
+>() as never;
+
 function isSplitMiss(body: unknown): body is SplitMiss {
-  return hasShape<SplitMiss>(body, { code: code => code === 'TEST_SUITE_SPLIT_CACHE_MISS' }) && !('test_files' in body);
+  return isMiss(body) && !('test_files' in body);
 }
 
 function isSplit(body: unknown): body is SplitAnswer {
-  const file = recordOf<PlannedTestFile>({ path: isNonEmptyString, time_execution: nullable(isSeconds) });
-  return (
-    !hasCode(body) &&
-    hasShape<SplitAnswer>(body, {
-      build_distribution_id: isNonEmptyString,
-      node_index: isCount,
-      test_files: arrayOf(file),
-      test_files_digest: optional(isString),
-    })
-  );
+  return !hasCode(body) && isSplitShape(body);
 }
 
 /** Accepts a batch with the times of its files, or the end of the queue. */
@@ -86,21 +90,17 @@ export function pullParser<T extends TestQueueAnswer | ConnectFailed>(
   };
 }
 
+const isConnectFailedShape: Is<ConnectFailed> = typia.createIs<
+  Checked<Omit<ConnectFailed, 'queue_name'>> & { queue_name?: string | null }
+>() as never;
+const isBatchShape: Is<TestQueueAnswer> = typia.createIs<Checked<Omit<TestQueueAnswer, 'paths'>> & { paths: Name[] }>() as never;
+
 function isConnectFailed(body: unknown): body is ConnectFailed {
-  const isCode: Predicate = code => code === 'ATTEMPT_CONNECT_TO_QUEUE_FAILED';
-  return hasShape<ConnectFailed>(body, { code: isCode, message: isString, queue_name: optional(nullable(isString)) }) && !('paths' in body);
+  return isConnectFailedShape(body) && !('paths' in body);
 }
 
 function isBatch(body: unknown): body is TestQueueAnswer {
-  const shape: Shape<TestQueueAnswer> = {
-    paths: arrayOf(isNonEmptyString),
-    batch_id: nullable(isCount),
-    times: optional(arrayOf(nullable(isSeconds))),
-    node_uuid: optional(isString),
-    batch_index: optional(isCount),
-    url: optional(isString),
-  };
-  if (hasCode(body) || !hasShape(body, shape)) return false;
+  if (hasCode(body) || !isBatchShape(body)) return false;
   const { paths, batch_id, times } = body;
   const isEnd = paths.length === 0;
   return isEnd === (batch_id === null) && (times?.length ?? 0) === paths.length;
@@ -113,8 +113,10 @@ export interface RecordingResult {
   message: string | null;
 }
 
+const hasMessage = typia.createIs<{ message: string }>();
+
 export function parseRecording({ status, body }: Answer): RecordingResult | null {
-  const message = hasShape<{ message: string }>(body, { message: isString }) ? body.message : null;
+  const message = hasMessage(body) ? body.message : null;
   if (status === 201 && (body === undefined || message !== null)) return { isStored: true, message };
   return status === 202 && message ? { isStored: false, message } : null;
 }
@@ -137,64 +139,59 @@ export function completenessParser(expectedKind: Completeness['kind']): AnswerPa
   };
 }
 
-function isCompleteness(body: unknown): body is Completeness {
-  const nodeFile = { path: isNonEmptyString, node_index: isCount };
-  return hasShape<Completeness>(body, {
-    is_complete: isBoolean,
-    kind: nullable(kind => kind === 'queue' || kind === 'split'),
-    test_files: isCount,
-    recorded: isCount,
-    about: optional(isRecord),
-    errors: arrayOf(isString),
-    may_be_empty: optional(isBoolean),
-    warnings: arrayOf(isString),
-    never_handed_out: arrayOf(recordOf({ path: isNonEmptyString })),
-    handed_out_not_recorded: arrayOf(recordOf({ ...nodeFile, handed_out_at: nullable(isString) })),
-    ran_not_recorded: optional(arrayOf(recordOf(nodeFile))),
-    handed_on: optional(arrayOf(recordOf(nodeFile))),
-    recorded_twice: optional(arrayOf(recordOf({ path: isNonEmptyString, node_indexes: arrayOf(isCount) }))),
-    recorded_not_handed_out: optional(arrayOf(recordOf(nodeFile))),
-    recorded_without_time: optional(arrayOf(recordOf({ path: isNonEmptyString }))),
-    nodes_never_came: optional(arrayOf(isCount)),
-  });
-}
+// Its subject is compared with the request, field by field.
+const isCompleteness: Is<Completeness> = typia.createIs<Checked<Omit<Completeness, 'about'>> & { about?: object }>() as never;
 
 export function parsePlan({ status, body }: Answer): PlanAnswer | null {
   return status === 200 && isPlan(body) ? body : null;
 }
 
+/** What is used of it. */
+type UsedPlan = Omit<PlanAnswer, 'assumptions'> & { assumptions: Pick<Assumptions, 'sentences'> };
+const isPlanShape: Is<UsedPlan> = typia.createIs<Checked<UsedPlan>>() as never;
+
 function isPlan(body: unknown): body is PlanAnswer {
-  const longest: Shape<PlanAnswer['longest'] & object> = { path: isNonEmptyString, seconds: isSeconds };
-  const variant: Shape<Variant> = {
-    nodes: isCount,
-    wall: isSeconds,
-    node_seconds: isSeconds,
-    floor: isSeconds,
-    ratio: isSeconds,
-    bound_by_file: isBoolean,
-    measured: nullable(isSeconds),
-  };
-  const shape: Shape<PlanAnswer> = {
-    assumptions: value => hasShape<Pick<Assumptions, 'sentences'>>(value, { sentences: arrayOf(isString) }),
-    files: isCount,
-    unknown_files: isCount,
-    total: isSeconds,
-    variants: arrayOf(recordOf(variant)),
-    useful_nodes: isCount,
-    longest: nullable(recordOf(longest)),
-    nodes_within: nullable(isCount),
-  };
-  return hasShape(body, shape) && body.variants.length > 0;
+  return isPlanShape(body) && body.variants.length > 0;
 }
 
 /** One page of builds, from this server or another one. */
 export interface BuildList {
-  data: { id: string; created_at?: string | null }[];
+  data: { id: Name; created_at?: string | null }[];
   meta?: { is_last_page?: boolean } | null;
 }
 
+const isBuildList: Is<BuildList> = typia.createIs<Checked<BuildList>>() as never;
+
 export function parseBuildList({ status, body }: Answer): BuildList | null {
-  const build = recordOf({ id: isNonEmptyString, created_at: optional(nullable(isString)) });
-  const meta = recordOf({ is_last_page: optional(isBoolean) });
-  return status === 200 && hasShape<BuildList>(body, { data: arrayOf(build), meta: optional(nullable(meta)) }) ? body : null;
+  return status === 200 && isBuildList(body) ? body : null;
 }
+
+/** What a summary needs of MinutesAnswer. */
+export type BuildMinutes = Pick<
+  MinutesAnswer,
+  | 'build_id'
+  | 'ci_run'
+  | 'kind'
+  | 'commit_hash'
+  | 'branch'
+  | 'node_total'
+  | 'is_running'
+  | 'wall'
+  | 'floor'
+  | 'parts'
+  | 'verdict'
+  | 'assumptions'
+  | 'slowest'
+  | 'failed'
+  | 'missing'
+  | 'missing_count'
+  | 'files'
+  | 'other_ci_runs'
+>;
+
+const isMinutes: Is<BuildMinutes> = typia.createIs<Checked<BuildMinutes>>() as never;
+
+export const parseMinutes: AnswerParser<BuildMinutes> = ({ status, body }) => (status === 200 && isMinutes(body) ? body : null);
+
+/** The same, or that the server has no such build. */
+export const parseMinutesOrMiss: AnswerParser<BuildMinutes | 'none'> = answer => (answer.status === 404 ? 'none' : parseMinutes(answer));

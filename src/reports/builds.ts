@@ -1,16 +1,5 @@
+import typia from 'typia';
 import { EXPORT_VERSION, type ExportHead } from '../engine/export-version.js';
-import {
-  arrayOf,
-  hasShape,
-  isCount,
-  isNonEmptyString,
-  isRecord,
-  isString,
-  nullable,
-  optional,
-  type Predicate,
-  type Shape,
-} from '../shapes.js';
 import { jsonDocuments } from './json.js';
 import { type AddTime, ReportError } from './report.js';
 
@@ -30,12 +19,7 @@ export interface RecordedRun {
   test_files: { path: string; time_execution: number | null }[];
 }
 
-const headShape: Shape<ExportHead> = {
-  type: type => type === 'export',
-  v: value => typeof value === 'number',
-  exported_at: isString,
-  projects: arrayOf(isString),
-};
+const isExportHead = typia.createIs<ExportHead>();
 
 interface ExportedBuild extends RecordedBuild {
   project?: string;
@@ -50,10 +34,15 @@ interface ExportedTiming {
 /** For each field of T what it must be, in words and as a predicate. */
 type Fields<T> = { [Name in keyof T]-?: readonly [expected: string, Predicate] };
 
-// These checks are written by hand: a compiled typia validator needs typia at run time, which a CI node does not have.
-const text = ['a text that is not empty', isNonEmptyString] as const;
-const seconds = ['a number or null', nullable(value => typeof value === 'number')] as const;
-const project = ['the name of a project', optional(isString)] as const;
+type Predicate = (value: unknown) => boolean;
+const isRecord = typia.createIs<Record<string, unknown>>();
+const isString: Predicate = value => typeof value === 'string';
+const isCount: Predicate = value => Number.isSafeInteger(value) && (value as number) >= 0;
+
+// typia would name what it expects in its own words.
+const text = ['a text that is not empty', (value: unknown) => isString(value) && value !== ''] as const;
+const seconds = ['a number or null', (value: unknown) => value === null || typeof value === 'number'] as const;
+const project = ['the name of a project', (value: unknown) => value === undefined || isString(value)] as const;
 const buildFields: Fields<ExportedBuild> = {
   commit_hash: text,
   branch: text,
@@ -63,7 +52,7 @@ const buildFields: Fields<ExportedBuild> = {
 };
 const runFields: Fields<RecordedRun> = {
   node_index: ['a whole number from 0 on', isCount],
-  created_at: ['a text or null', optional(nullable(isString))],
+  created_at: ['a text or null', value => value === undefined || value === null || isString(value)],
   test_files: ['a list', Array.isArray],
 };
 const fileFields: Fields<RecordedRun['test_files'][number]> = { path: ['a text', isString], time_execution: seconds };
@@ -124,7 +113,7 @@ export async function* readBuilds(
 }
 
 function selectProject(head: unknown, wanted: string | null): string | null {
-  if (!hasShape(head, headShape)) throw new ReportError('its first line is not the header of an export');
+  if (!isExportHead(head)) throw new ReportError('its first line is not the header of an export');
   if (head.v !== EXPORT_VERSION)
     throw new ReportError(`it is an export of version ${head.v}, and this Ballast reads version ${EXPORT_VERSION}`);
   if (wanted === null && head.projects.length > 1) throw new ReportError(severalProjectsMessage(head.projects));

@@ -110,7 +110,7 @@ describe('text with control characters', () => {
       warnings: [hostile],
       never_handed_out: [{ path: hostile }],
       handed_out_not_recorded: [],
-      recorded_without_time: [{ path: hostile }],
+      recorded_without_time: [{ path: hostile, node_index: 0 }],
     };
     const server = await startStrange((_, response) => response.writeHead(409).end(JSON.stringify(answer)));
     const flags = ['--commit-hash', 'c', '--branch', 'b', '--node-total', '1', '--node-build-id', '1', '--url', server.url, '--token', 't'];
