@@ -5,9 +5,9 @@ import { playVariants, type Scenario } from '../engine/insight/what-if/scenario.
 import { type LongFile, playCuts } from '../engine/insight/what-if/what-if.js';
 import type { Store } from '../engine/ports/store.js';
 import { toSegments } from '../engine/segments.js';
-import { type Soon, whenKnown } from '../engine/soon.js';
+import type { Soon } from '../engine/soon.js';
 import type { ListName } from '../engine/suites/list-in-body.js';
-import { type PlanOptions, planQueue, planSplit } from '../engine/suites/plan-suite.js';
+import { NOTHING_PLANNED, type PlanOptions, planQueue, planSplit } from '../engine/suites/plan-suite.js';
 import { Suite, type SuiteColumns } from '../engine/suites/suite.js';
 import type { CachedSuite } from '../engine/suites/suite-cache.js';
 import type { ApiError } from '../http/api-error.js';
@@ -55,8 +55,17 @@ interface Post<Asked, Prepared> {
 
 const post = <Asked, Prepared>(definition: Post<Asked, Prepared>) => definition;
 
-const prepareQueue = (store: Store, asked: QueueAsked, suite: Suite | null, options: PlanOptions) =>
-  whenKnown(planQueue(store, asked.request.key, suite, asked.request.wantsLastSplit, options), planned => planned && { ...asked, planned });
+function prepareQueue(store: Store, { request, echo }: QueueAsked, suite: Suite | null, options: PlanOptions) {
+  // A pull brings no list.
+  if (!suite) return { request, echo, planned: NOTHING_PLANNED };
+  const planning = planQueue(store, request.key, suite, request.wantsLastSplit, options);
+  return planning.then(planned => planned && { request, echo, planned });
+}
+
+function prepareSplit(store: Store, { request }: SplitAsked, suite: Suite | null, options: PlanOptions) {
+  if (!suite) return { request, planned: NOTHING_PLANNED };
+  return planSplit(store, request.key, suite, options).then(planned => planned && { request, planned });
+}
 
 export const posts = {
   prepareSubset: post({
@@ -67,12 +76,7 @@ export const posts = {
         ? { node, run: { ...run, paths: toSegments(run.paths as string[]), seconds: Float64Array.from(run.seconds) } }
         : { node, run },
   }),
-  prepareSplit: post({
-    list: 'test_files',
-    read: toSplit,
-    prepare: (store, { request }: SplitAsked, suite, options) =>
-      whenKnown(planSplit(store, request.key, suite, options), planned => planned && { request, planned }),
-  }),
+  prepareSplit: post({ list: 'test_files', read: toSplit, prepare: prepareSplit }),
   prepareQueue: post({ list: 'test_files', read: toQueue, prepare: prepareQueue }),
   prepareTestQueue: post({ list: 'paths', read: toTestQueue, prepare: prepareQueue }),
   preparePlan: post({

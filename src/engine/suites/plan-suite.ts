@@ -10,7 +10,6 @@ import { pathsOfQueue, pathsOfSplit } from '../planned-files.js';
 import type { NewQueue } from '../ports/queues.js';
 import type { NewSplit } from '../ports/splits.js';
 import type { Store } from '../ports/store.js';
-import type { Soon } from '../soon.js';
 import { describeDifference, listDifference, type SentList, type TestFileList } from './compare-lists.js';
 import type { Suite } from './suite.js';
 
@@ -22,7 +21,7 @@ export interface Planned<Plan> {
   sent: SentList | null;
 }
 
-const NOTHING_PLANNED: Planned<never> = { plan: null, sent: null };
+export const NOTHING_PLANNED: Planned<never> = { plan: null, sent: null };
 
 export interface PlanOptions {
   /** This is a worker thread, where large suites delay no other request. */
@@ -31,15 +30,8 @@ export interface PlanOptions {
   pullCost: number;
 }
 
-/**
- * Plans a split. Null: only a worker thread should do that.
- * @param suite null: the request brings no list
- */
-export function planSplit(store: Store, key: SplitKey, suite: Suite | null, options: PlanOptions): Soon<Planned<NewSplit> | null> {
-  return suite ? planNewSplit(store, key, suite, options) : NOTHING_PLANNED;
-}
-
-async function planNewSplit(store: Store, key: SplitKey, suite: Suite, options: PlanOptions): Promise<Planned<NewSplit> | null> {
+/** Plans a split. Null: only a worker thread should do that. */
+export async function planSplit(store: Store, key: SplitKey, suite: Suite, options: PlanOptions): Promise<Planned<NewSplit> | null> {
   const { isWorker } = options;
   const split = await store.splits.find(key);
   if (split) return compareLists('split', split.list, suite, isWorker, () => pathsOfSplit(store, split));
@@ -59,20 +51,9 @@ async function planNewSplit(store: Store, key: SplitKey, suite: Suite, options: 
 
 /**
  * Plans a queue. Null: only a worker thread should do that.
- * @param suite null: the request brings no list
  * @param repeatsNewest a queue that does not exist yet repeats the newest one of the build, if there is one
  */
-export function planQueue(
-  store: Store,
-  key: QueueKey,
-  suite: Suite | null,
-  repeatsNewest: boolean,
-  options: PlanOptions,
-): Soon<Planned<NewQueue> | null> {
-  return suite ? planNewQueue(store, key, suite, repeatsNewest, options) : NOTHING_PLANNED;
-}
-
-async function planNewQueue(
+export async function planQueue(
   store: Store,
   key: QueueKey,
   suite: Suite,

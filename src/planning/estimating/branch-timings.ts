@@ -1,4 +1,4 @@
-import { type Measurement, measure, type Timing } from './timing.js';
+import { type Expectation, expectationOf, type Measurement, measure, type Timing } from './timing.js';
 
 /** What is known about the duration of a path on a branch. */
 export interface BranchTiming extends Timing {
@@ -15,6 +15,18 @@ const MAX_BRANCHES = 8;
 /** Returns the timing on the branch, else on the default branch, else on all branches. */
 export function timingOn(timings: BranchTimings, branch: number, defaultBranch: number | null): BranchTiming | undefined {
   return find(timings, branch) ?? elsewhere(timings, defaultBranch);
+}
+
+/** What the timing on a branch tells about the next build. */
+export interface BranchExpectation extends Expectation {
+  /** As in BranchTiming. */
+  branch: number | null;
+}
+
+/** What the timing by `timingOn` tells. */
+export function expectationOn(timings: BranchTimings, branch: number, defaultBranch: number | null): BranchExpectation | undefined {
+  const timing = timingOn(timings, branch, defaultBranch);
+  return timing && { branch: timing.branch, ...expectationOf(timing) };
 }
 
 /** Returns the timings after a measurement on the branch; null: the measurement does not count (see `measure`). */

@@ -1,7 +1,7 @@
 import { limits } from '../../limits.js';
 import { toSeconds, toWeight } from '../weight.js';
 import { codeOf, emptyBasis, setBasis } from './basis.js';
-import { type BranchTiming, type BranchTimings, timingOn } from './branch-timings.js';
+import { type BranchExpectation, type BranchTiming, type BranchTimings, timingOn } from './branch-timings.js';
 import type { KnownTimes } from './estimate.js';
 import type { Paths } from './paths.js';
 import { fileOf } from './test-case.js';
@@ -13,10 +13,10 @@ export interface TimingLookup {
   branch: number;
   /** The same for the default branch; null: the project has no build yet. */
   defaultBranch: number | null;
-  /** Reports the timing by `timingOn` of each listed path that was measured. */
-  each(report: (file: number, timing: BranchTiming) => void): void;
+  /** Reports what `expectationOn` returns of each listed path that was measured. */
+  each(report: (file: number, expected: BranchExpectation) => void): void;
   /** The same of a path that need not be listed; undefined: it was never measured. */
-  timing(path: string): BranchTiming | undefined;
+  expectation(path: string): BranchExpectation | undefined;
   /** The timings of up to `limit` test cases of a file; null: the project has no test cases. */
   cases: ((file: string, limit: number) => BranchTimings[]) | null;
 }
@@ -40,7 +40,7 @@ export function knownTimes(list: Paths, lookup: TimingLookup, mostCases: number)
     seconds[file] = expected.seconds;
     setBasis(basis, file, code, expected.builds, expected.deviation);
   };
-  lookup.each((file, timing) => set(file, sourceOf(timing, lookup), expectationOf(timing)));
+  lookup.each((file, expected) => set(file, sourceOf(expected, lookup), expected));
   const known: LookedUpTimes = { seconds, files, basis, isComplete: true };
   if (!list.hasCases && !lookup.cases) return known;
   let casesLeft = mostCases;
@@ -49,8 +49,8 @@ export function knownTimes(list: Paths, lookup: TimingLookup, mostCases: number)
     const path = list.at(i);
     const file = fileOf(path);
     if (file !== null) {
-      const whole = files.has(file) ? undefined : lookup.timing(copyOf(file));
-      if (whole) files.set(file, estimateOf(whole));
+      const whole = files.has(file) ? undefined : lookup.expectation(copyOf(file));
+      if (whole) files.set(file, whole.seconds);
     } else if (lookup.cases && casesLeft > 0) {
       const cases = lookup.cases(path, Math.min(limits.testCasesPerFile, casesLeft));
       casesLeft -= cases.length;
@@ -61,7 +61,7 @@ export function knownTimes(list: Paths, lookup: TimingLookup, mostCases: number)
   return { ...known, isComplete: casesLeft > 0 };
 }
 
-function sourceOf({ branch }: BranchTiming, lookup: TimingLookup): number {
+function sourceOf({ branch }: BranchExpectation, lookup: TimingLookup): number {
   if (branch === lookup.branch) return OWN_BRANCH;
   return branch === lookup.defaultBranch && branch !== null ? DEFAULT_BRANCH : OTHER_BRANCH;
 }

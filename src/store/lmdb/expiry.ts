@@ -64,8 +64,13 @@ export async function expirePaths(
     const { project, seen_at } = headOfTimings(bytes);
     return isPathExpired(seen_at, before) || isDeleted(project);
   };
-  const checked = [...timings.getRange({ start: after + 1, limit })];
-  const due = checked.filter(({ value }) => isDue(value)).map(({ key }) => key);
+  const due: number[] = [];
+  let [checked, last] = [0, after];
+  for (const { key, value } of timings.getRange({ start: after + 1, limit })) {
+    checked += 1;
+    last = key;
+    if (isDue(value)) due.push(key);
+  }
   if (due.length > 0) {
     await commit(parts, () => {
       for (const number of due) {
@@ -77,7 +82,7 @@ export async function expirePaths(
       }
     });
   }
-  return checked.length === limit ? checked.at(-1)!.key : null;
+  return checked === limit ? last : null;
 }
 
 function deletePath({ timings, paths, pathNames, pathNumbers }: Parts, number: number, project: number): void {

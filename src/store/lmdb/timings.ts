@@ -1,46 +1,48 @@
 import type { KnownPath, Timings } from '../../engine/ports/timings.js';
 import type { Suite } from '../../engine/suites/suite.js';
 import { limits } from '../../limits.js';
-import { type BranchTiming, type BranchTimings, timingOn } from '../../planning/estimating/branch-timings.js';
+import { type BranchExpectation, type BranchTimings, expectationOn } from '../../planning/estimating/branch-timings.js';
 import { knownTimes, timesOfCases } from '../../planning/estimating/known-times.js';
 import { rangeOfCases } from './codecs/path-keys.js';
-import { decodeTimingOn, decodeTimings } from './codecs/timing-codec.js';
+import { decodeExpectationOn, decodeTimings } from './codecs/timing-codec.js';
 import type { Parts } from './parts.js';
 import { type Branches, branchesOf } from './writes/apply-times.js';
 
 /** Numbers are read in one range if it has at most this many for each path. A step of a range takes a third of the time of a look-up. */
 const NUMBERS_PER_PATH = 3;
 
+type Report = (file: number, expected: BranchExpectation) => void;
+
 export function lmdbTimings(parts: Pick<Parts, 'projects' | 'paths' | 'pathNames' | 'timings' | 'pathNumbers' | 'timingBuffer'>) {
   const { projects, paths, pathNames, timings, pathNumbers, timingBuffer } = parts;
 
-  function timingOf(project: number, path: string, { branch, defaultBranch }: Branches): BranchTiming | undefined {
+  function expectationOf(project: number, path: string, { branch, defaultBranch }: Branches): BranchExpectation | undefined {
     const number = pathNumbers.get(project, path);
     if (number === undefined) return undefined;
     const buffered = timingBuffer.get(number);
-    if (buffered) return timingOn(buffered.timings, branch, defaultBranch);
+    if (buffered) return expectationOn(buffered.timings, branch, defaultBranch);
     // Another thread may have deleted the path under this number and given the path a new one.
     const bytes = timings.getBinaryFast(number) ?? timings.getBinaryFast(pathNumbers.read(project, path) ?? number);
-    return bytes && decodeTimingOn(bytes, branch, defaultBranch);
+    return bytes && decodeExpectationOn(bytes, branch, defaultBranch);
   }
 
-  /** Reports the timing of each path of a list that was measured. */
-  function eachTiming(project: number, list: Suite, branches: Branches, report: (file: number, timing: BranchTiming) => void): void {
+  /** Reports what is expected of each path of a suite that was measured. */
+  function eachExpectation(project: number, list: Suite, branches: Branches, report: Report): void {
     const { branch, defaultBranch } = branches;
     const numbers = numbersOf(project, list);
     const isRead = new Uint8Array(list.length);
-    const read = (file: number, timing: BranchTiming | undefined) => {
+    const read = (file: number, expected: BranchExpectation | undefined) => {
       isRead[file] = 1;
-      if (timing) report(file, timing);
+      if (expected) report(file, expected);
     };
-    eachStored(numbers, (file, bytes) => read(file, decodeTimingOn(bytes, branch, defaultBranch)));
+    eachStored(numbers, (file, bytes) => read(file, decodeExpectationOn(bytes, branch, defaultBranch)));
     for (let file = 0; file < list.length; file++) {
       const number = numbers[file]!;
       if (number === 0) continue;
       const buffered = timingBuffer.get(number);
-      if (buffered) read(file, timingOn(buffered.timings, branch, defaultBranch));
+      if (buffered) read(file, expectationOn(buffered.timings, branch, defaultBranch));
       // Another thread may have deleted the path under this number and given the path a new one.
-      else if (isRead[file] === 0) read(file, timingOf(project, list.at(file), branches));
+      else if (isRead[file] === 0) read(file, expectationOf(project, list.at(file), branches));
     }
   }
 
@@ -98,11 +100,11 @@ export function lmdbTimings(parts: Pick<Parts, 'projects' | 'paths' | 'pathNames
   return {
     estimates(project, branchName, list, mostCases) {
       const branches = branchesOf(parts, project, branchName);
-      const each = (report: (file: number, timing: BranchTiming) => void) => eachTiming(project, list, branches, report);
+      const each = (report: Report) => eachExpectation(project, list, branches, report);
       const cases = (file: string, limit: number) => casesOf(project, file, limit);
       const hasCases = projects.get(project)?.has_test_cases ?? false;
-      const timing = (path: string) => timingOf(project, path, branches);
-      return knownTimes(list, { ...branches, each, timing, cases: hasCases ? cases : null }, mostCases);
+      const expectation = (path: string) => expectationOf(project, path, branches);
+      return knownTimes(list, { ...branches, each, expectation, cases: hasCases ? cases : null }, mostCases);
     },
     cases(project, branchName, file) {
       const { branch, defaultBranch } = branchesOf(parts, project, branchName);

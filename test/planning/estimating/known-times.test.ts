@@ -2,8 +2,8 @@ import { describe, expect, it } from 'vitest';
 import { suiteOf } from '../../../src/engine/suites/suite.js';
 import { limits } from '../../../src/limits.js';
 import { emptyBasis, fileBasis } from '../../../src/planning/estimating/basis.js';
-import type { BranchTiming, BranchTimings } from '../../../src/planning/estimating/branch-timings.js';
-import { timingOn } from '../../../src/planning/estimating/branch-timings.js';
+import type { BranchExpectation, BranchTiming, BranchTimings } from '../../../src/planning/estimating/branch-timings.js';
+import { expectationOn } from '../../../src/planning/estimating/branch-timings.js';
 import { knownTimes } from '../../../src/planning/estimating/known-times.js';
 
 const [MAIN, FEATURE, NEW, OTHER] = [1, 2, 3, 4];
@@ -20,16 +20,16 @@ const timing = (seconds: number, branch: number | null = MAIN, at = 0): BranchTi
 /** The times of paths as a branch finds them, with MAIN as the default branch. */
 function timesOn(branch: number, timings: Record<string, BranchTimings>, paths: readonly string[], mostCases = 100) {
   const list = suiteOf(paths);
-  const timing = (path: string) => timingOn(timings[path] ?? [], branch, MAIN);
+  const expectation = (path: string) => expectationOn(timings[path] ?? [], branch, MAIN);
   const lookup = {
     branch,
     defaultBranch: MAIN,
-    each: (report: (file: number, timing: BranchTiming) => void) =>
+    each: (report: (file: number, expected: BranchExpectation) => void) =>
       list.strings().forEach((path, file) => {
-        const known = timing(path);
+        const known = expectation(path);
         if (known) report(file, known);
       }),
-    timing,
+    expectation,
     cases: (file: string, limit: number) =>
       Object.keys(timings)
         .filter(path => path.startsWith(`${file}[`))
@@ -62,7 +62,7 @@ describe('the time of a file that only its test cases tell', () => {
 
   it('is unknown when there are none, or the project has no test cases', () => {
     expect(secondsOn(MAIN, {})).toBeNaN();
-    const lookup = { branch: MAIN, defaultBranch: MAIN, each: () => {}, timing: () => undefined, cases: null };
+    const lookup = { branch: MAIN, defaultBranch: MAIN, each: () => {}, expectation: () => undefined, cases: null };
     expect(knownTimes(suiteOf(['a']), lookup, 10)).toEqual({
       seconds: Float64Array.of(NaN),
       files: new Map(),

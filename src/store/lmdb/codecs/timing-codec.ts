@@ -1,5 +1,6 @@
-import type { BranchTiming, BranchTimings } from '../../../planning/estimating/branch-timings.js';
+import type { BranchExpectation, BranchTiming, BranchTimings } from '../../../planning/estimating/branch-timings.js';
 import type { Level } from '../../../planning/estimating/level.js';
+import { expectationOf } from '../../../planning/estimating/timing.js';
 
 /** The timings of a path. */
 export interface PathTimings {
@@ -21,6 +22,7 @@ export interface PathTimings {
  * 6   branch, 0: all
  * 6   build
  * 6   at
+ * 18  what is expected: seconds and deviation, little-endian, and builds, at most 65,535
  * 8   each of the times, little-endian
  * 16  the level: log, variance, drift, residual, little-endian
  * 4   at of the level, in seconds
@@ -28,7 +30,8 @@ export interface PathTimings {
  */
 const VERSION = 1;
 const START = 11;
-const HEAD = 19;
+const HEAD = 37;
+const EXPECTED = 19;
 const TIME = 8;
 const LEVEL = 22;
 const HAS_LEVEL = 128;
@@ -46,6 +49,10 @@ export function encodeTimings({ project, seen_at, timings }: PathTimings): Buffe
     offset = bytes.writeUIntBE(branch ?? 0, offset, 6);
     offset = bytes.writeUIntBE(build, offset, 6);
     offset = bytes.writeUIntBE(dated(at), offset, 6);
+    const { seconds, deviation, builds } = expectationOf({ build, at, times, before });
+    offset = bytes.writeDoubleLE(seconds, offset);
+    offset = bytes.writeDoubleLE(deviation, offset);
+    offset = bytes.writeUInt16BE(Math.min(MAX_BUILDS, builds), offset);
     for (const time of times) offset = bytes.writeDoubleLE(time, offset);
     if (before) offset = writeLevel(bytes, before, offset);
   }
@@ -60,24 +67,38 @@ export function decodeTimings(bytes: Buffer): PathTimings {
   return { project, seen_at, timings };
 }
 
-/** Returns the same as `timingOn`, but decodes nothing else, because planning a large suite spends most of its time here. */
-export function decodeTimingOn(bytes: Buffer, branch: number, defaultBranch: number | null): BranchTiming | undefined {
-  headOfTimings(bytes);
+/** Returns the same as `expectationOn`, but decodes nothing else, because planning a large suite spends most of its time here. */
+export function decodeExpectationOn(bytes: Buffer, branch: number, defaultBranch: number | null): BranchExpectation | undefined {
+  assertVersion(bytes);
   if (bytes.length === START) return undefined;
   let ofDefault = -1;
   let ofAll = -1;
   for (let offset = START; offset < bytes.length; offset += sizeAt(bytes, offset)) {
     const name = bytes.readUIntBE(offset + 1, 6);
-    if (name === branch) return readTiming(bytes, offset);
+    if (name === branch) return readExpectation(bytes, offset);
     if (name === defaultBranch) ofDefault = offset;
     if (name === 0) ofAll = offset;
   }
-  return readTiming(bytes, ofDefault > 0 ? ofDefault : ofAll > 0 ? ofAll : START);
+  return readExpectation(bytes, ofDefault > 0 ? ofDefault : ofAll > 0 ? ofAll : START);
 }
 
 export function headOfTimings(bytes: Buffer): Omit<PathTimings, 'timings'> {
-  if (bytes[0] !== VERSION) throw new Error(`timings have version ${bytes[0]}, and this Ballast reads ${VERSION}`);
+  assertVersion(bytes);
   return { project: bytes.readUInt32BE(1), seen_at: bytes.readUIntBE(5, 6) };
+}
+
+function assertVersion(bytes: Buffer): void {
+  if (bytes[0] !== VERSION) throw new Error(`timings have version ${bytes[0]}, and this Ballast reads ${VERSION}`);
+}
+
+function readExpectation(bytes: Buffer, start: number): BranchExpectation {
+  const at = start + EXPECTED;
+  return {
+    branch: bytes.readUIntBE(start + 1, 6) || null,
+    seconds: bytes.readDoubleLE(at),
+    deviation: bytes.readDoubleLE(at + 8),
+    builds: bytes.readUInt16BE(at + 16),
+  };
 }
 
 function readTiming(bytes: Buffer, start: number): BranchTiming {
