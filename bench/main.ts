@@ -1,10 +1,8 @@
 import { Command, Option } from 'commander';
-import { disk } from './disk.js';
 import { estimating } from './estimating.js';
 import { firstView } from './first-view.js';
 import { initializing } from './initializing.js';
 import { isolation } from './isolation.js';
-import { listing } from './listing.js';
 import { exitOnSignals } from './load/cleanup.js';
 import { SeededFolders } from './load/seeded-folders.js';
 import { trials } from './load/trials.js';
@@ -17,7 +15,6 @@ import { printResult, type Result, writeResult } from './results.js';
 import { soak } from './soak.js';
 import { starting } from './starting.js';
 import { readHistories, readSuites } from './suites/suites.js';
-import { sweeping } from './sweeping.js';
 import { whatIf } from './what-if.js';
 
 /** Measures the figures of src/docs/benchmarks.md. */
@@ -87,11 +84,6 @@ speedTrial('what-if', 'time to play 10,000 files with 1 to 64 nodes', (_, { time
   positiveInteger,
   20,
 );
-speedTrial('listing', 'requests per second for lists of many builds, compared with 1,000 builds', (_, { builds, seconds }) =>
-  listing({ builds, seconds }, seeds),
-)
-  .option(...BUILDS)
-  .option('--seconds <number>', 'duration of the load on each of the two servers for each kind of list, in three rounds', positive, 6);
 speedTrial('first-view', 'time until the dashboard shows lists of many builds, in Chromium', (_, { builds, times }) =>
   firstView({ builds, times }, seeds),
 )
@@ -103,21 +95,13 @@ speedTrial('memory', 'memory of a server with many open queues of 1,000 files', 
 ])
   .option('--queues <number>', 'number of open queues', positiveInteger, 10_000)
   .option('--soak-minutes <number>', 'then run a mixed load for this time, and measure the growth of memory', positive);
-speedTrial('starting', 'start time of the server with an empty folder and with many builds and queues', (_, { builds, times }) =>
-  starting({ builds, times }, seeds),
+speedTrial(
+  'starting',
+  'start time of the server with an empty folder and with many builds and queues, compared with `node -e 0`',
+  (_, { builds, times }) => starting({ builds, times }, seeds),
 )
   .option(...BUILDS)
   .option('--times <number>', 'repetitions of each', positiveInteger, 5);
-speedTrial('disk', 'bytes on disk per recorded time', ([folder], { times }) =>
-  disk({ builds: times, ...(folder !== undefined && { suites: nonEmpty(readSuites(folder), folder, 'FILE.json') }) }),
-)
-  .argument('[folder]', 'recorded suites to measure in addition: FILE.json {"timings": {path: seconds}}')
-  .option('--times <number>', 'number of builds that record each suite', positiveInteger, 1000);
-speedTrial('sweeping', 'delay of the main thread and of small pulls while expired records are deleted', (_, { records, seconds }) =>
-  sweeping({ records, seconds }),
-)
-  .option('--records <number>', 'number of expired records', positiveInteger, 100_000)
-  .option('--seconds <number>', 'duration of the same load after the sweep', positive, 20);
 
 program
   .option('--write', 'write the results to bench/RESULTS.md')

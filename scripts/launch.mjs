@@ -57,6 +57,7 @@ if (read(fromRoot('dist', '.built')) !== build) {
   const removeFresh = () => fs.rmSync(fresh, { recursive: true, force: true });
   run(process.execPath, compile, 'could not compile', 2, removeFresh);
   run(process.execPath, [fromRoot('scripts', 'bundle.mjs'), fresh], 'could not bundle the dashboard', 2, removeFresh);
+  run(process.execPath, [fromRoot('scripts', 'bundle-program.mjs'), fresh], 'could not bundle the program', 2, removeFresh);
   fs.writeFileSync(join(fresh, '.built'), build);
   const old = `${fresh}.old`;
   if (fs.existsSync(fromRoot('dist'))) fs.renameSync(fromRoot('dist'), old);

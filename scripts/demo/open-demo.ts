@@ -10,6 +10,7 @@ import { openService } from '../../src/server/service.js';
 import type { WorkerSetup } from '../../src/server/worker.js';
 import { serveFolder } from '../../src/store/lmdb/serve-folder.js';
 import { startThreads } from '../../src/threads/threads.js';
+import { packageFolder } from '../../src/version.js';
 import { Calendar } from './calendar.js';
 import { type LiveProject, playLive } from './live.js';
 import { playPast } from './past.js';
@@ -96,9 +97,9 @@ async function makeBuilds(
     uptimeAt: (at: number) => at,
   };
   const store = await serveFolder(dataDir, log, { queues: { pullCost, lease, cacheBytes: queueCacheBytes } });
-  const filename = new URL('../../src/server/worker.js', import.meta.url).href;
+  const filename = new URL('dist/src/server/worker.js', packageFolder).href;
   const setup: WorkerSetup = { dataDir, tokenHeader: '', pullCost };
-  const threads = await startThreads({ filename, setup, most: config.workers, warmUp: null }, log);
+  const threads = startThreads({ filename, setup, most: config.workers, warmUp: null }, log);
   try {
     const parts = projects.map(() => 0);
     const jobs = new JobRunner(store, threads, config.workers);

@@ -4,6 +4,7 @@ import { Worker } from 'node:worker_threads';
 import { type Problem, sentenceOf } from '../store/lmdb/check/problem.js';
 import { lockFolder } from '../store/lmdb/lock.js';
 import { print, startProgress } from '../terminal.js';
+import { packageFolder } from '../version.js';
 import { withExistingStore } from './data-folder/data-folder.js';
 import { snapshotDeadline } from './data-folder/snapshot-deadline.js';
 
@@ -59,7 +60,7 @@ async function runCheckThread(setup: CheckInput, stop: AbortSignal): Promise<Che
   stop.throwIfAborted();
   // No server runs during a repair, so the repair has no deadline.
   const abort = setup.isRepairing ? stop : AbortSignal.any([stop, snapshotDeadline()]);
-  const thread = new Worker(new URL('./data-folder/check-thread.js', import.meta.url), {
+  const thread = new Worker(new URL('dist/src/cli/data-folder/check-thread.js', packageFolder), {
     workerData: setup,
     resourceLimits: { maxOldGenerationSizeMb: Math.floor(getHeapStatistics().heap_size_limit / 2 ** 20) },
   });

@@ -33,7 +33,11 @@ export async function serve(config: Config, unknown: string[]): Promise<void> {
     lastLog.fatal({ err }, storeFailureMessage(config.dataDir, err));
     hardExit();
   };
-  const service = await openService(config, log, { storeFailed }).catch((error: unknown) => {
+  const threadsFailed = (err: Error) => {
+    lastLog.fatal({ err }, `cannot serve ${config.dataDir}: no worker thread can start: ${err.message}`);
+    hardExit();
+  };
+  const service = await openService(config, log, { storeFailed, threadsFailed }).catch((error: unknown) => {
     const { message, cause } = error as Error;
     if (message.startsWith('cannot ')) throw error;
     // The cause names the disk error; the message is for API clients.

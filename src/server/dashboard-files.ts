@@ -3,9 +3,10 @@ import { existsSync, readdirSync, readFileSync } from 'node:fs';
 import { extname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import type { DashboardFiles, StaticFile } from '../api/dashboard/files.js';
+import { packageFolder } from '../version.js';
 
 /** Where the build puts the front end: index.html, assets/<name>-<hash>.<extension>, and compressed copies .br and .gz beside each. */
-const FOLDER = fileURLToPath(new URL('../dashboard', import.meta.url));
+const FOLDER = fileURLToPath(new URL('dist/src/dashboard', packageFolder));
 
 const CONTENT_TYPES: Readonly<Record<string, string>> = {
   '.html': 'text/html; charset=utf-8',

@@ -27,7 +27,7 @@ import { toWeight } from '../planning/weight.js';
 import { serveFolder } from '../store/lmdb/serve-folder.js';
 import type { LmdbOptions } from '../store/lmdb/store.js';
 import { startThreads } from '../threads/threads.js';
-import { version } from '../version.js';
+import { packageFolder, version } from '../version.js';
 import type { Config } from './config.js';
 import { newSignInUrl, noteAddress, openDashboard } from './dashboard.js';
 import { readDashboardFiles } from './dashboard-files.js';
@@ -68,6 +68,8 @@ export interface ServiceDependencies {
   isWarm?: boolean;
   /** Called when the disk fails a write of the store. The store is unreliable from then on, so the process must end. */
   storeFailed?: (error: Error) => void;
+  /** Called when no worker thread can start. Large suites would wait for ever, so the process must end. */
+  threadsFailed?: (error: Error) => void;
   openStore?: (dataDir: string, log: Logger, options: Required<LmdbOptions>) => Promise<Store>;
   openThreads?: typeof startThreads;
   /** Reads the front end of the dashboard. */
@@ -85,6 +87,7 @@ export async function openService(
     uptime = () => performance.now(),
     isWarm = true,
     storeFailed = () => {},
+    threadsFailed = () => {},
     openStore = serveFolder,
     openThreads = startThreads,
     dashboardFiles = readDashboardFiles,
@@ -105,8 +108,9 @@ export async function openService(
 
     const tokenHeader = `${headerPrefixes[0]}-TEST-SUITE-TOKEN`;
     const setup: WorkerSetup = { dataDir, tokenHeader, pullCost, memoryBytes: config.memoryBytes };
-    const filename = new URL('./worker.js', import.meta.url).href;
-    const threads = await openThreads({ filename, setup, most: config.workers, warmUp: isWarm ? WARM_UP : null }, log);
+    const filename = new URL('dist/src/server/worker.js', packageFolder).href;
+    const threads = openThreads({ filename, setup, most: config.workers, warmUp: isWarm ? WARM_UP : null }, log);
+    threads.started.catch(threadsFailed);
     const jobs = new JobRunner(store, threads, config.workers + 1, (job, waited, took) => metrics.observeJob(job, waited, took));
     closers.push(() => jobs.close());
 

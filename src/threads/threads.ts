@@ -15,6 +15,8 @@ export type Group = 'nodes' | 'people';
 export interface Threads {
   run(task: Task, group: Group, move?: ArrayBuffer[]): Promise<unknown>;
   readonly count: number;
+  /** Rejects when no thread can start; then none is left. Without a task to warm up, it is resolved. */
+  readonly started: Promise<void>;
   close(): Promise<void>;
 }
 
@@ -34,10 +36,10 @@ const WARM_UP_ROUNDS = 12;
 
 /**
  * Starts worker threads: some for nodes, and one for people. What people read may take seconds, and a thread does one task after another.
- * With a task to warm up it waits for the first thread, so that one that cannot start is noticed now, not at the first large suite. The
- * thread warms up later, because the nodes that waited for the start of the server need the processor first.
+ * With a task to warm up the first thread starts at once, so that one that cannot start is noticed now, not at the first large suite. It
+ * warms up later, because the nodes that waited for the start of the server need the processor first.
  */
-export async function startThreads({ filename, setup, most, warmUp }: ThreadsOptions, log: Logger): Promise<Threads> {
+export function startThreads({ filename, setup, most, warmUp }: ThreadsOptions, log: Logger): Threads {
   const open = (group: Group, minThreads: number, maxThreads: number) => {
     const workerData = { ...setup, group };
     const piscina = new Piscina({ filename, workerData, minThreads, maxThreads, idleTimeout: limits.idleThreadMilliseconds });
@@ -46,7 +48,7 @@ export async function startThreads({ filename, setup, most, warmUp }: ThreadsOpt
     return piscina;
   };
   const groups = { nodes: open('nodes', warmUp ? 1 : 0, most), people: open('people', 0, 1) };
-  if (warmUp) await untilStarted(groups.nodes);
+  const started = warmUp ? untilStarted(groups.nodes) : Promise.resolve();
   const tryWarmUp = async (task: Task) => {
     // One by one, because a large suite that arrives meanwhile waits for one of them.
     for (let round = 0; round < WARM_UP_ROUNDS; round++) await groups.nodes.run(task);
@@ -58,6 +60,7 @@ export async function startThreads({ filename, setup, most, warmUp }: ThreadsOpt
       limits.warmUpDelayMilliseconds,
     );
   return {
+    started,
     run: (task, group, transferList = []) => groups[group].run(task, { transferList }),
     get count() {
       return groups.nodes.threads.length + groups.people.threads.length;

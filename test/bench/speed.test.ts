@@ -1,5 +1,4 @@
 import { describe, expect, it } from 'vitest';
-import { disk } from '../../bench/disk.js';
 import { initializing } from '../../bench/initializing.js';
 import { isolation } from '../../bench/isolation.js';
 import { memory } from '../../bench/memory.js';
@@ -40,13 +39,6 @@ describe('the benchmark of speed', () => {
       expect(withLargeSuites).toBeGreaterThan(0);
     }
     for (const cell of column(result!, 'server delay ms')) expect(parseFloat(cell)).toBeGreaterThanOrEqual(0);
-  });
-
-  it('measures the bytes that recorded times take on disk', async () => {
-    const [result] = await disk({ builds: 10, files: 50 });
-    expect(column(result!, 'timings')).toEqual(['500']);
-    expect(Number(column(result!, 'sent bytes per timing')[0])).toBeGreaterThan(80);
-    expect(Number(column(result!, 'used bytes per timing')[0])).toBeGreaterThan(0);
   });
 
   it.runIf(process.platform === 'linux')('measures the memory of a server with open queues', async () => {

@@ -10,7 +10,7 @@ import { type Config, parseConfig } from '../../src/server/config.js';
 import { openLog } from '../../src/server/log.js';
 import { openService, type Service, type ServiceDependencies } from '../../src/server/service.js';
 import { serveFolder } from '../../src/store/lmdb/serve-folder.js';
-import type { Threads } from '../../src/threads/threads.js';
+import type { Threads, ThreadsOptions } from '../../src/threads/threads.js';
 import { Client, TOKEN } from './client.js';
 import { httpServer, openAdapter } from './http-server.js';
 import { memoryFolder, temporaryFolder } from './temporary-folder.js';
@@ -42,7 +42,7 @@ async function openServer({ dataDir, ...settings }: Settings, dependencies: Serv
   const logger = openLog(config.logLevel, { write: line => log.push(line) });
   const service = await openService(config, logger, {
     openStore,
-    ...(dataDir === undefined && { openThreads: async ({ setup }) => onThisThread(store!, setup as JobSettings) }),
+    ...(dataDir === undefined && { openThreads: ({ setup }: ThreadsOptions) => onThisThread(store!, setup as JobSettings) }),
     passwordCost: CHEAP,
     ...dependencies,
     isWarm: false,
@@ -53,7 +53,7 @@ async function openServer({ dataDir, ...settings }: Settings, dependencies: Serv
 
 /** Performs tasks on this thread: to start another takes longer than most tests. */
 function onThisThread(store: Store, settings: JobSettings): Threads {
-  return { run: task => perform(store, settings, task), count: 0, close: async () => {} };
+  return { run: task => perform(store, settings, task), count: 0, started: Promise.resolve(), close: async () => {} };
 }
 
 /** A server on a free port, closed after the test. */

@@ -1,11 +1,14 @@
 import { fork } from 'node:child_process';
 import { once } from 'node:events';
 import { fileURLToPath } from 'node:url';
+import { packageFolder } from '../../version.js';
 
 /** Copies the store of a folder into a new file. `stop` ends the copy at once and rejects with its reason. */
 export async function copyStore(dataDir: string, target: string, stop: AbortSignal): Promise<void> {
   stop.throwIfAborted();
-  const child = fork(fileURLToPath(new URL('./copy-process.js', import.meta.url)), [dataDir, target], { execArgv: [] });
+  const child = fork(fileURLToPath(new URL('dist/src/cli/data-folder/copy-process.js', packageFolder)), [dataDir, target], {
+    execArgv: [],
+  });
   const kill = () => child.kill('SIGKILL');
   stop.addEventListener('abort', kill);
   let failure: string | null = null;
