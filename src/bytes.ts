@@ -32,3 +32,34 @@ export function shareBytes(...pieces: readonly Uint8Array[]): Buffer {
   }
   return copy;
 }
+
+/** Pieces of UTF-8 text, end to end in one block. They move between threads and into the store without a copy of each. */
+export interface Segments {
+  bytes: Uint8Array;
+  /** The end of each piece, in bytes. */
+  ends: Uint32Array;
+}
+
+export function toSegments(texts: readonly string[]): Segments {
+  const ends = new Uint32Array(texts.length);
+  let end = 0;
+  for (let i = 0; i < texts.length; i++) ends[i] = end += texts[i]!.length;
+  return cutSegments(texts.join(''), ends);
+}
+
+/** @param ends the end of each piece of the text, in UTF-16 units */
+function cutSegments(text: string, ends: Uint32Array): Segments {
+  const size = Buffer.byteLength(text);
+  // A buffer of Node's shared pool could not be moved to another thread.
+  const bytes = Buffer.from(new ArrayBuffer(size));
+  bytes.write(text);
+  if (size === text.length) return { bytes, ends };
+  let end = 0;
+  return { bytes, ends: ends.map((to, i) => (end += Buffer.byteLength(text.slice(ends[i - 1] ?? 0, to)))) };
+}
+
+/** Returns piece i, without a copy. */
+export function segment({ bytes, ends }: Segments, i: number): Buffer {
+  const start = i === 0 ? 0 : ends[i - 1]!;
+  return Buffer.from(bytes.buffer, bytes.byteOffset + start, ends[i]! - start);
+}

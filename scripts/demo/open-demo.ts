@@ -4,7 +4,7 @@ import type { Build } from '../../src/engine/ports/builds.js';
 import { createOperatorLink } from '../../src/engine/sign-in/sign-in.js';
 import { toWeight } from '../../src/planning/weight.js';
 import { parseConfig } from '../../src/server/config.js';
-import { signInUrl } from '../../src/server/dashboard-address.js';
+import { signInUrl } from '../../src/server/dashboard.js';
 import { openLog } from '../../src/server/log.js';
 import { openService } from '../../src/server/service.js';
 import type { WorkerSetup } from '../../src/server/worker.js';

@@ -1,4 +1,4 @@
-import type { BuildKey } from '../../src/engine/build-key.js';
+import type { BuildKey } from '../../src/engine/keys.js';
 import type { Build } from '../../src/engine/ports/builds.js';
 import type { Store } from '../../src/engine/ports/store.js';
 import type { Summary } from '../../src/engine/ports/summaries.js';

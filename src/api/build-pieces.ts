@@ -1,7 +1,7 @@
+import { toSegments } from '../bytes.js';
 import type { Build } from '../engine/ports/builds.js';
 import type { Store } from '../engine/ports/store.js';
 import { refusals } from '../engine/refusal.js';
-import { toSegments } from '../engine/segments.js';
 import type { Answer } from '../http/request.js';
 import { limits } from '../limits.js';
 import { headOfBuild, headOfSubset } from './answers.js';

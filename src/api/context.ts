@@ -1,9 +1,9 @@
 import type { Logger } from 'pino';
-import type { BuildKey } from '../engine/build-key.js';
 import type { DailyBytes } from '../engine/daily-bytes.js';
+import type { BuildKey } from '../engine/keys.js';
 import type { Build } from '../engine/ports/builds.js';
 import type { Millis, Store } from '../engine/ports/store.js';
-import type { PasswordAttempts } from '../engine/sign-in/password-attempts.js';
+import type { PasswordAttempts } from '../engine/sign-in/password.js';
 import type { CompletenessChecker } from './completeness-checker.js';
 import type { DashboardFiles } from './dashboard/files.js';
 import type { RefusedRequests } from './dashboard/refused-requests.js';

@@ -1,10 +1,9 @@
-import { shareBytes } from '../bytes.js';
+import { shareBytes, toSegments } from '../bytes.js';
 import { preparePlan } from '../engine/insight/what-if/prepare-plan.js';
 import { prepareWhatIf } from '../engine/insight/what-if/prepare-what-if.js';
 import { playVariants, type Scenario } from '../engine/insight/what-if/scenario.js';
 import { type LongFile, playCuts } from '../engine/insight/what-if/what-if.js';
 import type { Store } from '../engine/ports/store.js';
-import { toSegments } from '../engine/segments.js';
 import type { Soon } from '../engine/soon.js';
 import type { ListName } from '../engine/suites/list-in-body.js';
 import { NOTHING_PLANNED, type PlanOptions, planQueue, planSplit } from '../engine/suites/plan-suite.js';
@@ -30,7 +29,6 @@ import {
   toSplit,
   toTestQueue,
 } from './requests.js';
-import { WARM_UP, warmUpBodies } from './warm-up.js';
 
 /**
  * The work whose size depends on the suite. It only reads the store. It runs on the main thread when it is small, and in a worker
@@ -175,4 +173,29 @@ function decode(job: keyof Posts, body: readonly Uint8Array[]): ReturnType<typeo
   return list
     ? decodeListed(shareBytes(...body), list)
     : { sent: decodeBody(body.length === 1 ? body[0]! : Buffer.concat(body)), list: null };
+}
+
+const FILES = 5000;
+/** The queues of the second version of the protocol are planned by the same code. */
+const JOBS = ['prepareSplit', 'prepareQueue'] as const;
+/** No project has this id, so none of its paths has a known time. */
+const NO_PROJECT = 0;
+
+/**
+ * Plans a made-up suite and throws the plans away. Code that has run a few times is compiled, so the first large suite after a start takes no
+ * longer than the next. It reads the store and writes nothing.
+ */
+export const WARM_UP = { job: 'warm-up', input: null };
+
+/** What is planned: a job, and its input. */
+export function warmUpBodies(): [keyof Posts, PostInput][] {
+  return JOBS.map(job => [job, { body: [body()], project: NO_PROJECT }]);
+}
+
+function body(): Uint8Array {
+  const test_files = Array.from({ length: FILES }, (_, i) => ({ path: `warm-up/area_${i % 30}/file_${i}_spec.rb` }));
+  const build = { commit_hash: 'warm-up', branch: 'warm-up', node_total: 16, node_index: 0, test_files };
+  const split = { ci_build_id: '1', cache_read_attempt: false };
+  const queue = { node_build_id: '1', can_initialize_queue: true, attempt_connect_to_queue: false };
+  return new TextEncoder().encode(JSON.stringify({ ...build, ...split, ...queue }));
 }

@@ -1,4 +1,4 @@
-import type { BuildFilter } from '../engine/build-key.js';
+import type { BuildFilter } from '../engine/keys.js';
 import type { Request } from '../http/request.js';
 import type { Context } from './context.js';
 

@@ -1,4 +1,4 @@
-import { boundedRuns } from '../engine/builds.js';
+import { boundedRuns, mergeRuns } from '../engine/builds.js';
 import type { CompletenessSubject } from '../engine/completeness/assigned.js';
 import { completeness } from '../engine/completeness/completeness.js';
 import { minutesOf } from '../engine/insight/minutes/minutes.js';
@@ -11,7 +11,6 @@ import { type NodeTrendSubject, nodeTrends } from '../engine/insight/trends/node
 import { summarize } from '../engine/insight/trends/summary.js';
 import { baselinesOf } from '../engine/insight/what-if/savings.js';
 import { type WhyFilter, why } from '../engine/insight/why/why.js';
-import { mergeRuns } from '../engine/merge.js';
 import type { Build } from '../engine/ports/builds.js';
 import type { Millis, Store } from '../engine/ports/store.js';
 import type { Summary } from '../engine/ports/summaries.js';
@@ -20,13 +19,10 @@ import { Refusal } from '../engine/refusal.js';
 import { limits } from '../limits.js';
 import { BASIS_BYTES } from '../planning/estimating/basis.js';
 import { completenessAnswer } from './answers.js';
-import { buildHead } from './insight/build-head.js';
-import { minutesAnswer } from './insight/minutes-answer.js';
-import { timelineAnswer } from './insight/timeline-answer.js';
+import { buildHead, minutesAnswer, timelineAnswer, whyAnswer } from './insight/build-answers.js';
 import { traceAnswer } from './insight/trace.js';
 import { fileHistoryAnswer, fileTrendsAnswer, nodeTrendsAnswer } from './insight/trend-answers.js';
-import { whyAnswer } from './insight/why-answer.js';
-import type { ForecastAnswer } from './messages/insight/forecast.js';
+import type { ForecastAnswer } from './messages/insight/timeline.js';
 import type { LastDistribution } from './messages/split.js';
 import type { TestPathsAnswer } from './messages/test-paths.js';
 

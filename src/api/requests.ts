@@ -1,8 +1,7 @@
 import { sharedMemory } from '../bytes.js';
-import type { NodeKey } from '../engine/build-key.js';
 import { digest } from '../engine/digest.js';
 import type { PlanSubject } from '../engine/insight/what-if/prepare-plan.js';
-import { queueKey, splitKey } from '../engine/keys.js';
+import { type NodeKey, queueKey, splitKey } from '../engine/keys.js';
 import type { NewRun } from '../engine/ports/recordings.js';
 import type { QueueRequest } from '../engine/queues.js';
 import { newRun } from '../engine/recordings.js';

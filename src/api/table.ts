@@ -5,19 +5,16 @@ import { dashboardEndpointOf, routeDashboard } from './dashboard/table.js';
 import { apiErrors } from './errors.js';
 import { recordBuildSubset } from './routes/build-subsets.js';
 import { buildSummaries } from './routes/build-summaries.js';
-import { buildById, pageOfBuilds } from './routes/builds.js';
+import { buildById, lastDistribution, pageOfBuilds } from './routes/builds.js';
 import { completenessOfBuild } from './routes/completeness.js';
-import { healthy, ready } from './routes/health.js';
-import { forecastOfBuild, minutesOfBuild, timelineOfBuild, traceOfBuild } from './routes/insight.js';
-import { lastDistribution } from './routes/last-distribution.js';
-import { metricsText } from './routes/metrics.js';
+import { healthy, metricsText, ready } from './routes/health.js';
+import { forecastOfBuild, minutesOfBuild, timelineOfBuild, traceOfBuild, whyOfBuild } from './routes/insight.js';
 import { describeApi } from './routes/openapi.js';
 import { queueForNode, testQueueForNode } from './routes/queue.js';
 import { splitForNode } from './routes/split.js';
 import { failedOnBranch } from './routes/test-paths.js';
 import { historyOfFile, trendOfBuilds, trendOfFiles, trendOfNodes } from './routes/trends.js';
 import { planAhead, whatIfOfBuild } from './routes/what-if.js';
-import { whyOfBuild } from './routes/why.js';
 
 type Handle = (context: Context, request: Request, id: string) => Answer | Promise<Answer>;
 

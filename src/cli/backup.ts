@@ -3,10 +3,9 @@ import { dirname, join } from 'node:path';
 import { fsyncPath } from '../fsync.js';
 import { hasStore, STORE_FILE } from '../store/lmdb/tables.js';
 import { print, printToStderr, startProgress } from '../terminal.js';
-import { copyStore } from './data-folder/copy-store.js';
+import { copyStore, snapshotDeadline } from './data-folder/copy-store.js';
 import { withExistingStore } from './data-folder/data-folder.js';
 import { createPartialFile, type PartialFile } from './data-folder/partial-file.js';
-import { snapshotDeadline } from './data-folder/snapshot-deadline.js';
 
 export interface BackupOptions {
   json?: true;

@@ -2,11 +2,11 @@ import { once } from 'node:events';
 import { getHeapStatistics } from 'node:v8';
 import { Worker } from 'node:worker_threads';
 import { type Problem, sentenceOf } from '../store/lmdb/check/problem.js';
-import { lockFolder } from '../store/lmdb/lock.js';
+import { lockFolder } from '../store/lmdb/open-lock.js';
 import { print, startProgress } from '../terminal.js';
 import { packageFolder } from '../version.js';
+import { snapshotDeadline } from './data-folder/copy-store.js';
 import { withExistingStore } from './data-folder/data-folder.js';
-import { snapshotDeadline } from './data-folder/snapshot-deadline.js';
 
 export interface CheckOptions {
   repair?: true;

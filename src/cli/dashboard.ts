@@ -2,7 +2,7 @@ import { hashPassword } from '../engine/sign-in/password.js';
 import { createOperatorLink, createReaderLink, endSession, expiryOf, revokeLink, signInId } from '../engine/sign-in/sign-in.js';
 import { limits } from '../limits.js';
 import { parseConfig } from '../server/config.js';
-import { reachableUrl, signInUrl } from '../server/dashboard-address.js';
+import { reachableUrl, signInUrl } from '../server/dashboard.js';
 import type { LmdbStore } from '../store/lmdb/store.js';
 import { print, printRow, printToStderr } from '../terminal.js';
 import { timestamp } from '../time.js';

@@ -1,4 +1,5 @@
 import { type Command, InvalidArgumentError, Option } from 'commander';
+import type { IdentityOptions } from '../client/ci/identity.js';
 import type { Setting } from '../server/settings.js';
 
 export function wholeNumber(unit?: string): (text: string) => number {
@@ -30,4 +31,20 @@ export function retriesOption(): Option {
 export function addSetting(command: Command, { flag, env, defaultText, help }: Setting): void {
   if (flag === null) return;
   command.addOption(new Option(flag, `${help} (default: ${defaultText || 'none'})`).env(env));
+}
+
+/** The options of every command of a CI node. */
+export interface ClientOptions extends IdentityOptions {
+  url: string;
+  token: string;
+  retries: number;
+  clientVersion: string;
+  environment: NodeJS.ProcessEnv;
+}
+
+/** The options of the commands that take a list of test files. */
+export interface ListOptions {
+  stdin?: true;
+  /** If the server cannot be reached, run all files instead of failing. */
+  fallback?: boolean;
 }

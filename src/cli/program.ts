@@ -3,10 +3,8 @@ import { UsageError } from '../client/usage-error.js';
 import { ConfigError } from '../server/config.js';
 import { escapeControls, printToStderr } from '../terminal.js';
 import { version } from '../version.js';
-import { addDashboardCommands } from './dashboard-commands.js';
-import { addDataCommands } from './data-commands.js';
-import { addImportCommand } from './import-command.js';
-import { addNodeCommands } from './node-commands.js';
+import { addDashboardCommands, addDataCommands } from './data-commands.js';
+import { addImportCommand, addNodeCommands } from './node-commands.js';
 import { addServeCommand } from './serve-command.js';
 
 /**

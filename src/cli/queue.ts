@@ -13,8 +13,8 @@ import { listTestFiles } from '../client/test-files.js';
 import { UsageError } from '../client/usage-error.js';
 import { abbreviate, pluralize, print, printToStderr } from '../terminal.js';
 import { batchLine, batchTable, type RanBatch } from './batch-table.js';
-import type { ClientOptions, ListOptions } from './client-options.js';
-import { exitCodes } from './process/exit-codes.js';
+import type { ClientOptions, ListOptions } from './options.js';
+import { exitCodes } from './process/exit.js';
 
 export interface QueueOptions extends ClientOptions, ListOptions, FailurePolicy {
   /** Globs of the reports that the command writes. */

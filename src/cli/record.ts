@@ -3,8 +3,7 @@ import { Api } from '../client/api.js';
 import { emptyFile, type FailurePolicy, failureReason, type RecordedFile, recordedFile } from '../client/batch-results.js';
 import { detectValue, identify } from '../client/ci/identity.js';
 import { gitCheckout } from '../client/git.js';
-import { emptyTest } from '../client/may-be-empty.js';
-import { recordRun } from '../client/record-run.js';
+import { emptyTest, recordRun } from '../client/record-run.js';
 import { failureNames, onePathEach, readReport, testCaseName } from '../client/report-files.js';
 import { assertSplitExists, reportsOlderThanSplit, savedCiRun } from '../client/split-state.js';
 import { filesMatching, readList } from '../client/test-files.js';
@@ -15,8 +14,8 @@ import type { TestCase } from '../reports/junit.js';
 import { ListedFiles } from '../reports/known-files.js';
 import { collectResults, mergeResults, type ReportResults } from '../reports/report-results.js';
 import { abbreviate, pluralize, print, printToStderr } from '../terminal.js';
-import type { ClientOptions } from './client-options.js';
-import { exitCodes } from './process/exit-codes.js';
+import type { ClientOptions } from './options.js';
+import { exitCodes } from './process/exit.js';
 
 export interface RecordOptions extends ClientOptions, FailurePolicy {
   /** A list of the files that the node was to run; `-` is stdin. */

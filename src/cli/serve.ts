@@ -11,7 +11,7 @@ import { openService } from '../server/service.js';
 import { storeFileOf } from '../store/lmdb/tables.js';
 import { print } from '../terminal.js';
 import { version } from '../version.js';
-import { hardExit, storeFailureMessage } from './process/hard-exit.js';
+import { hardExit, storeFailureMessage } from './process/exit.js';
 
 /**
  * Serves until SIGTERM or SIGINT, then drains. Exits at once if a write to the store fails.

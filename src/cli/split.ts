@@ -10,7 +10,7 @@ import { listTestFiles } from '../client/test-files.js';
 import { UsageError } from '../client/usage-error.js';
 import { digestOfList } from '../list-digest.js';
 import { escapeControls, print, printData, printToStderr } from '../terminal.js';
-import type { ClientOptions, ListOptions } from './client-options.js';
+import type { ClientOptions, ListOptions } from './options.js';
 
 export interface SplitOptions extends ClientOptions, ListOptions {
   /** End each path with NUL instead of a line break. */

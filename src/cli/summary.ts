@@ -12,8 +12,8 @@ import { gitCheckout } from '../client/git.js';
 import { UsageError } from '../client/usage-error.js';
 import { limits } from '../limits.js';
 import { escapeControls, print, printToStderr } from '../terminal.js';
-import type { ClientOptions } from './client-options.js';
-import { exitCodes } from './process/exit-codes.js';
+import type { ClientOptions } from './options.js';
+import { exitCodes } from './process/exit.js';
 import { summaryLines } from './summary-text.js';
 
 export interface SummaryOptions extends ClientOptions {

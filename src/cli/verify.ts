@@ -4,11 +4,11 @@ import { type Completeness, completenessParser } from '../client/answers.js';
 import { Api } from '../client/api.js';
 import { detectValue, type Identity, identify, missingMessage } from '../client/ci/identity.js';
 import { gitCheckout } from '../client/git.js';
-import { emptyTest } from '../client/may-be-empty.js';
+import { emptyTest } from '../client/record-run.js';
 import { UsageError } from '../client/usage-error.js';
 import { abbreviate, pluralize, print, printToStderr } from '../terminal.js';
-import type { ClientOptions } from './client-options.js';
-import { exitCodes } from './process/exit-codes.js';
+import type { ClientOptions } from './options.js';
+import { exitCodes } from './process/exit.js';
 
 export interface VerifyOptions extends ClientOptions {
   nodeBuildId?: string;

@@ -14,7 +14,7 @@ import {
 } from './batch-results.js';
 import { commandError, commandLine, splitByLength } from './command-line.js';
 import type { CommandResult, CommandRunner } from './command-runner.js';
-import { emptyTest } from './may-be-empty.js';
+import { emptyTest } from './record-run.js';
 import { failureNames, ReportWatch, readReport } from './report-files.js';
 import { UsageError } from './usage-error.js';
 

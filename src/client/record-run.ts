@@ -1,8 +1,10 @@
+import picomatch from 'picomatch';
 import { pluralize, printToStderr } from '../terminal.js';
 import { parseRecording } from './answers.js';
 import type { Api } from './api.js';
 import type { RecordedFile } from './batch-results.js';
 import type { Identity } from './ci/identity.js';
+import { relativeToCwd } from './test-files.js';
 
 /** A node of a build, with its CI run if that is known. */
 type RecordedNode = Omit<Identity, 'build_id'> & { build_id?: string | undefined };
@@ -23,4 +25,9 @@ export async function recordRun(
     `recorded ${pluralize(test_files.length, 'test file')}, ${seconds.toFixed(1)} s, as node ${node.node_index} of ${node.node_total}`,
   );
   return true;
+}
+
+/** Returns whether a test file matches one of the globs that --may-be-empty names. */
+export function emptyTest(globs: readonly string[] = []): (path: string) => boolean {
+  return globs.length === 0 ? () => false : picomatch(globs.map(relativeToCwd), { dot: true });
 }

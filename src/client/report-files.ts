@@ -3,7 +3,7 @@ import { resolve } from 'node:path';
 import { glob } from 'tinyglobby';
 import { decoderFor } from '../reports/encoding.js';
 import { isGoTest, readGoTest } from '../reports/go-test.js';
-import { readJsonReport } from '../reports/json-report.js';
+import { readJsonReport } from '../reports/json-reports.js';
 import { readJunit, type TestCase } from '../reports/junit.js';
 import { ReportError } from '../reports/report.js';
 import type { Report, ReportResults } from '../reports/report-results.js';

@@ -1,9 +1,10 @@
 import { limits } from '../limits.js';
-import type { BuildKey, NodeKey } from './build-key.js';
+import { median } from '../planning/estimating/median.js';
+import type { BuildKey, NodeKey } from './keys.js';
 import { isAfter, type Moment } from './moment.js';
 import type { Build, Builds, Run, RunHead } from './ports/builds.js';
 import { Refusal } from './refusal.js';
-import { hasRun } from './test-file.js';
+import { hasRun, type RecordedTestFile } from './test-file.js';
 
 const UUID = /^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/;
 
@@ -90,4 +91,27 @@ export function tooLarge(what: string, limit: number): Refusal {
   return new Refusal(
     `cannot merge or compare the runs of the build: they have more than ${limit} ${what}; read its runs one by one with GET /v1/builds/:id`,
   );
+}
+
+type Times = Pick<Run, 'paths' | 'seconds'>;
+
+/**
+ * Merges the runs of a build into one list, slowest first. Each path has the median of its measured times, or 0 if it was
+ * only scheduled. The runs of a node are retries of the same files, so their times are not summed.
+ */
+export async function mergeRuns(runs: AsyncIterable<Times> | Iterable<Times>): Promise<RecordedTestFile[]> {
+  const times = new Map<string, number[]>();
+  for await (const { paths, seconds } of runs) {
+    for (const [i, path] of paths.entries()) {
+      let measured = times.get(path);
+      if (!measured) {
+        measured = [];
+        times.set(path, measured);
+      }
+      if (seconds[i]! > 0) measured.push(seconds[i]!);
+    }
+  }
+  return [...times]
+    .map(([path, measured]) => ({ path, time_execution: median(measured) }))
+    .sort((a, b) => b.time_execution - a.time_execution || (a.path < b.path ? -1 : 1));
 }

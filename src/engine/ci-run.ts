@@ -1,7 +1,6 @@
 import { limits } from '../limits.js';
-import type { BuildKey } from './build-key.js';
 import { shortDigest } from './digest.js';
-import type { QueueKey, SplitKey } from './keys.js';
+import type { BuildKey, QueueKey, SplitKey } from './keys.js';
 import type { CiRun, CiRuns } from './ports/ci-runs.js';
 import type { Millis } from './ports/store.js';
 

@@ -1,5 +1,5 @@
-import type { NodeKey } from './build-key.js';
 import { lastRunId, pathsNotRun, runsRecorded } from './builds.js';
+import type { NodeKey } from './keys.js';
 import { beginningOf } from './moment.js';
 import { pathsOfQueue } from './planned-files.js';
 import type { OpenQueue } from './ports/queues.js';

@@ -1,8 +1,9 @@
 import { randomUUID } from 'node:crypto';
 import { limits } from '../limits.js';
 import { fileOf } from '../planning/estimating/test-case.js';
-import type { BuildKey } from './build-key.js';
 import { shortDigest } from './digest.js';
+import type { BuildKey } from './keys.js';
+import type { Project } from './ports/access.js';
 import type { Build } from './ports/builds.js';
 import type { NewRun, Recorded } from './ports/recordings.js';
 import type { Millis } from './ports/store.js';
@@ -79,4 +80,26 @@ function uuidBelow(id: string): string {
   const head = Number.parseInt(id.slice(0, 8) + id.slice(9, 13), 16) - 1 - Math.floor(Math.random() * 2 ** 24);
   const digits = Math.max(0, head).toString(16).padStart(12, '0');
   return `${digits.slice(0, 8)}-${digits.slice(8)}${randomUUID().slice(13)}`;
+}
+
+/** Well-known names of default branches. */
+const WELL_KNOWN = new Set(['main', 'master', 'trunk', 'mainline', 'develop', 'default']);
+
+/**
+ * The default branch of a project after a build of `branch` was created: the branch with the most builds among those with a
+ * well-known name, or among all when none has one. One that was set stays.
+ *
+ * @param project with a default branch of null, the build is its first
+ * @param builds returns how many builds a branch has, the new one included
+ */
+export function defaultBranchAfter(
+  { default_branch: current, is_default_branch_set: isSet }: Pick<Project, 'default_branch' | 'is_default_branch_set'>,
+  branch: string,
+  builds: (branch: string) => number,
+): string {
+  if (current === null) return branch;
+  if (isSet || branch === current) return current;
+  const [isKnown, wasKnown] = [WELL_KNOWN.has(branch), WELL_KNOWN.has(current)];
+  if (isKnown !== wasKnown) return isKnown ? branch : current;
+  return builds(branch) > builds(current) ? branch : current;
 }

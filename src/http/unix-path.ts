@@ -1,7 +1,7 @@
 import { once } from 'node:events';
 import { rmSync, statSync } from 'node:fs';
 import { connect } from 'node:net';
-import { acquireLock, lockHolder } from '../file-lock.js';
+import { acquireLock, lockHolder } from '../locks.js';
 
 const PREFIX = 'unix:';
 

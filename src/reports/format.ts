@@ -1,5 +1,5 @@
+import { isRuntimeLog } from './flat.js';
 import { isGoTest } from './go-test.js';
-import { isRuntimeLog } from './parallel-tests.js';
 
 /** The formats that `import` reads. An export of Ballast has builds; all others have the times of one suite. */
 export const formats = [

@@ -1,10 +1,7 @@
 import { readGoTimes, readJunitTimes } from './case-times.js';
-import { readCypressSplit } from './cypress-split.js';
-import { readFlat } from './flat.js';
+import { readCypressSplit, readFlat, readParallelTests } from './flat.js';
 import type { Format } from './format.js';
-import { readJest } from './jest.js';
-import { readParallelTests } from './parallel-tests.js';
-import { readPlaywright } from './playwright.js';
+import { readJest, readPlaywright } from './json-reports.js';
 import type { ReadReport } from './report.js';
 
 /** The reader of each format. */

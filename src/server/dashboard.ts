@@ -1,12 +1,16 @@
+import { createHash } from 'node:crypto';
+import { existsSync, readdirSync, readFileSync } from 'node:fs';
+import { extname, join } from 'node:path';
+import { fileURLToPath } from 'node:url';
 import type { Logger } from 'pino';
 import type { Dashboard, ServerStatus } from '../api/context.js';
-import type { DashboardFiles } from '../api/dashboard/files.js';
+import type { DashboardFiles, StaticFile } from '../api/dashboard/files.js';
 import type { ScryptCost } from '../engine/ports/sign-ins.js';
 import type { Millis, Store } from '../engine/ports/store.js';
-import { PasswordAttempts } from '../engine/sign-in/password-attempts.js';
+import { PasswordAttempts } from '../engine/sign-in/password.js';
 import { createOperatorLink } from '../engine/sign-in/sign-in.js';
+import { packageFolder } from '../version.js';
 import type { Config } from './config.js';
-import { reachableUrl, signInUrl } from './dashboard-address.js';
 
 /** The addresses of the open ports. */
 interface Ports {
@@ -43,4 +47,49 @@ export async function noteAddress(
 /** The address that signs an operator in, once. */
 export async function newSignInUrl({ signIns }: Store, address: string, now: Millis): Promise<string> {
   return signInUrl(address, (await createOperatorLink(signIns, now)).secret);
+}
+
+/** Where the build puts the front end: index.html, assets/<name>-<hash>.<extension>, and compressed copies .br and .gz beside each. */
+const FOLDER = fileURLToPath(new URL('dist/src/dashboard', packageFolder));
+
+const CONTENT_TYPES: Readonly<Record<string, string>> = {
+  '.html': 'text/html; charset=utf-8',
+  '.js': 'text/javascript; charset=utf-8',
+  '.css': 'text/css; charset=utf-8',
+  '.json': 'application/json',
+  '.svg': 'image/svg+xml',
+  '.png': 'image/png',
+  '.woff2': 'font/woff2',
+};
+
+/** Reads the front end into memory, so that a request reads nothing from the disk and its path names no file. */
+export function readDashboardFiles(folder = FOLDER): DashboardFiles {
+  const assets = new Map<string, StaticFile>();
+  const assetFolder = join(folder, 'assets');
+  for (const name of existsSync(assetFolder) ? readdirSync(assetFolder) : []) {
+    const file = CONTENT_TYPES[extname(name)] === undefined ? null : readFile(join(assetFolder, name));
+    if (file) assets.set(`/assets/${name}`, file);
+  }
+  const page = join(folder, 'index.html');
+  return { page: existsSync(page) ? readFile(page) : null, assets };
+}
+
+function readFile(path: string): StaticFile {
+  const body = readFileSync(path);
+  const hash = createHash('sha256').update(body).digest('base64url').slice(0, 16);
+  const copy = (extension: string) => (existsSync(path + extension) ? readFileSync(path + extension) : null);
+  return { body, copies: { br: copy('.br'), gzip: copy('.gz') }, contentType: CONTENT_TYPES[extname(path)]!, hash };
+}
+
+/** The address at which this machine reaches a listener: one that listens on all addresses is reached at the loopback one. */
+export function reachableUrl(url: string): string {
+  return url.replace(
+    /^(https?:\/\/)(0\.0\.0\.0|\[::\])(?=:|$)/,
+    (_, scheme: string, host: string) => scheme + (host === '[::]' ? '[::1]' : '127.0.0.1'),
+  );
+}
+
+/** The address of a sign-in link. The secret is in the fragment, which browsers send to no server. A Unix socket has no address: only the path. */
+export function signInUrl(dashboardUrl: string, secret: string): string {
+  return `${dashboardUrl.startsWith('unix:') ? '' : dashboardUrl}/sign-in#${secret}`;
 }

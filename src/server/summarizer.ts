@@ -1,8 +1,8 @@
 import { setImmediate as nextTurn, setTimeout as sleep } from 'node:timers/promises';
 import type { Logger } from 'pino';
 import type { JobRunner } from '../api/job-runner.js';
-import type { BuildKey } from '../engine/build-key.js';
 import { isOutOfDate } from '../engine/insight/trends/summary.js';
+import type { BuildKey } from '../engine/keys.js';
 import type { Build } from '../engine/ports/builds.js';
 import type { Millis, Store } from '../engine/ports/store.js';
 import { LogThrottle } from '../http/log-throttle.js';

@@ -1,5 +1,5 @@
 import { type JobAnswer, type JobSettings, perform } from '../api/jobs.js';
-import { toSegments } from '../engine/segments.js';
+import { toSegments } from '../bytes.js';
 import { DEFAULT_MEMORY_BYTES, scaleMemory } from '../memory-bounds.js';
 import { openLmdbStore } from '../store/lmdb/store.js';
 import { performing, setupOfThread } from '../threads/performing.js';

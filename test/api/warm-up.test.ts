@@ -1,6 +1,5 @@
 import { expect, it } from 'vitest';
-import { perform } from '../../src/api/jobs.js';
-import { WARM_UP, warmUpBodies } from '../../src/api/warm-up.js';
+import { perform, WARM_UP, warmUpBodies } from '../../src/api/jobs.js';
 import { memoryStore } from '../harness/memory-store.js';
 
 it('the warm-up plans a large split and a large queue', async () => {

@@ -2,7 +2,7 @@ import { existsSync, readFileSync } from 'node:fs';
 import { hostname } from 'node:os';
 import { join } from 'node:path';
 import { expect, it } from 'vitest';
-import { lockFolder } from '../../src/store/lmdb/lock.js';
+import { lockFolder } from '../../src/store/lmdb/open-lock.js';
 import { spawnServer } from '../harness/process.js';
 
 it('a killed server releases its folder at once and leaves the lock file', async () => {

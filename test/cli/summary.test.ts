@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { code, plain, sentence, table } from '../../src/cli/markdown.js';
+import { code, plain, sentence, table } from '../../src/cli/summary-text.js';
 import { Clock } from '../harness/clock.js';
 import { connect, initialise, pathsIn, pull, record, startSplit, timedTestFiles } from '../harness/messages.js';
 import { runInProcess } from '../harness/run-in-process.js';

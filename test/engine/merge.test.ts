@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { mergeRuns } from '../../src/engine/merge.js';
+import { mergeRuns } from '../../src/engine/builds.js';
 import type { RecordedTestFile } from '../../src/engine/test-file.js';
 
 const seed = 20_260_105;

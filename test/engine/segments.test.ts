@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { segment, toSegments } from '../../src/engine/segments.js';
+import { segment, toSegments } from '../../src/bytes.js';
 
 describe('segments', () => {
   it.each([

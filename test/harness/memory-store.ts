@@ -1,5 +1,5 @@
 import { onTestFinished } from 'vitest';
-import type { QueueOptions } from '../../src/store/lmdb/open-queue.js';
+import type { QueueOptions } from '../../src/store/lmdb/queue-cache.js';
 import { type LmdbStore, openLmdbStore } from '../../src/store/lmdb/store.js';
 import { memoryFolder } from './temporary-folder.js';
 

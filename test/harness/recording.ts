@@ -1,4 +1,4 @@
-import type { NodeKey } from '../../src/engine/build-key.js';
+import type { NodeKey } from '../../src/engine/keys.js';
 import type { Recorded } from '../../src/engine/ports/recordings.js';
 import type { Store } from '../../src/engine/ports/store.js';
 import { newRun } from '../../src/engine/recordings.js';

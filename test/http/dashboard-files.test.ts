@@ -2,7 +2,7 @@ import { mkdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { brotliCompressSync, gzipSync } from 'node:zlib';
 import { afterAll, describe, expect, it } from 'vitest';
-import { readDashboardFiles } from '../../src/server/dashboard-files.js';
+import { readDashboardFiles } from '../../src/server/dashboard.js';
 import { Client } from '../harness/client.js';
 import { SharedServer } from '../harness/server.js';
 import { temporaryFolder } from '../harness/temporary-folder.js';

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { readJsonReport } from '../../src/reports/json-report.js';
+import { readJsonReport } from '../../src/reports/json-reports.js';
 import { ListedFiles } from '../../src/reports/known-files.js';
 import { collectResults, mergeResults } from '../../src/reports/report-results.js';
 

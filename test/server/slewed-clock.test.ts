@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { SlewedClock } from '../../src/server/slewed-clock.js';
+import { SlewedClock } from '../../src/server/sweeping.js';
 
 const HOUR = 3_600_000;
 const DAY = 24 * HOUR;

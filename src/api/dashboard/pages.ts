@@ -1,7 +1,7 @@
 import type { Answer, Request } from '../../http/request.js';
 import { apiErrors } from '../errors.js';
-import { sessionSecret } from './cookie.js';
 import { CODINGS, type Coding, type DashboardFiles, type StaticFile } from './files.js';
+import { sessionSecret } from './session.js';
 
 const PAGE = /^\/(?:$|(?:projects|p|server|access|docs|sign-in)(?:\/|$))/;
 /** The name of an asset has the hash of its content, so it never changes. */

@@ -6,9 +6,8 @@ import type { Session } from '../../engine/ports/sign-ins.js';
 import { projectsOf } from '../../engine/sign-in/sign-in.js';
 import type { Answer, Request } from '../../http/request.js';
 import type { Context } from '../context.js';
-import { json } from '../json.js';
+import { json, secondsOf } from '../json.js';
 import type { ProjectOverview, ProjectsAnswer } from '../messages/dashboard.js';
-import { secondsOf } from '../units.js';
 
 /** GET /dashboard/projects: how the projects of the session fare. */
 export async function answerProjects({ store, summarizer, now }: Context, { hasLeft }: Request, session: Session): Promise<Answer> {

@@ -1,3 +1,4 @@
+import { isIP } from 'node:net';
 import type { Link, Session } from '../../engine/ports/sign-ins.js';
 import {
   expiryOf,
@@ -17,9 +18,7 @@ import { apiErrors } from '../errors.js';
 import { json } from '../json.js';
 import type { SessionAnswer } from '../messages/dashboard.js';
 import { decodeDashboardBody, toSignIn } from '../messages/dashboard-request.js';
-import { noSessionCookie, sessionCookie } from './cookie.js';
-import { networkOf } from './network.js';
-import { findSessionOf, requireOwnPage } from './session.js';
+import { findSessionOf, noSessionCookie, requireOwnPage, sessionCookie } from './session.js';
 
 /** GET /dashboard/session */
 export async function answerSession(context: Context, request: Request, session: Session): Promise<Answer> {
@@ -102,4 +101,16 @@ async function sessionAnswer(
     url: publicUrl ?? dashboard?.apiUrl() ?? `${request.scheme}://${request.host}`,
     token_header: tokenHeader,
   };
+}
+
+/** What failed sign-ins are counted by: an IPv4 address, or the first 64 bits of an IPv6 address, because a host may use all addresses that share them. */
+export function networkOf(address: string): string {
+  const [plain = ''] = address.split('%');
+  if (isIP(plain) !== 6) return plain;
+  const short = new URL(`http://[${plain}]`).hostname.slice(1, -1);
+  // An IPv4 address on a socket for both.
+  if (short.startsWith('::ffff:')) return short;
+  const [before = [], after = []] = short.split('::').map(half => half.split(':').filter(Boolean));
+  const zeros = Array<string>(8 - before.length - after.length).fill('0');
+  return [...before, ...zeros, ...after].slice(0, 4).join(':');
 }

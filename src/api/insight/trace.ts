@@ -4,8 +4,8 @@ import type { Subject } from '../../engine/insight/subject.js';
 import type { Timeline } from '../../engine/insight/timeline/timeline.js';
 import { limits } from '../../limits.js';
 import { timestamp } from '../../time.js';
-import type { TraceAnswer, TraceEvent } from '../messages/insight/trace.js';
-import { orNull } from './build-head.js';
+import type { TraceAnswer, TraceEvent } from '../messages/insight/timeline.js';
+import { orNull } from './build-answers.js';
 
 /** No node has this number. Viewers take the thread with the number of its process for the main one, and show it first. */
 const PROCESS = limits.nodesPerBuild;

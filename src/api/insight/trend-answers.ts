@@ -6,8 +6,8 @@ import type { NodeHistory } from '../../engine/insight/trends/node-trends.js';
 import { idleShare } from '../../engine/insight/trends/summary.js';
 import type { DaySummary } from '../../engine/ports/summaries.js';
 import { DAY_MILLISECONDS, timestamp } from '../../time.js';
+import { secondsOf } from '../json.js';
 import type { DayTrend, FileHistory, FileTrend, FileTrends, NodeTrends } from '../messages/insight/trends.js';
-import { secondsOf } from '../units.js';
 
 /** Trends in the form that the API returns. */
 

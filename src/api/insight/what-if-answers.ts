@@ -2,11 +2,10 @@ import type { Assumptions } from '../../engine/insight/what-if/assumptions.js';
 import type { PreparedPlan } from '../../engine/insight/what-if/prepare-plan.js';
 import type { PreparedWhatIf } from '../../engine/insight/what-if/prepare-what-if.js';
 import { BASELINE_ASSUMPTIONS } from '../../engine/insight/what-if/savings.js';
-import type { Outcome } from '../../engine/insight/what-if/scenario.js';
-import { nodesWithin, usefulNodesOf } from '../../engine/insight/what-if/useful.js';
+import { nodesWithin, type Outcome, usefulNodesOf } from '../../engine/insight/what-if/scenario.js';
 import type { LongFile } from '../../engine/insight/what-if/what-if.js';
 import type { Assumptions as AssumptionsAnswer, PlanAnswer, Variant, WhatIfAnswer } from '../messages/insight/what-if.js';
-import { buildHead } from './build-head.js';
+import { buildHead } from './build-answers.js';
 
 /** Played builds in the form that the API returns. Durations are seconds, in whole milliseconds. */
 

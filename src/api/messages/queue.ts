@@ -1,8 +1,7 @@
 import typia from 'typia';
-import type { NodeKey } from './build-key.js';
+import type { NodeKey, People } from './build-key.js';
 import { checkNodeIndex } from './build-subset.js';
 import { coerce, type RawParameters } from './coerce.js';
-import type { People } from './people.js';
 import type { ListedTestFile, PlannedTestFile, TestFileList } from './test-file.js';
 import type { Text, Uuid } from './text.js';
 import { PARAMETER_REQUIRED, requireValid } from './validation.js';

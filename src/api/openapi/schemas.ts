@@ -4,22 +4,20 @@ import type { BuildDetail, BuildsPage, BuildsQuery } from '../messages/build.js'
 import type { NodeKey } from '../messages/build-key.js';
 import type { BuildSubsetMessage } from '../messages/build-subset.js';
 import type { CompletenessAnswer, CompletenessQuery } from '../messages/completeness.js';
-import type { CiRunQuery } from '../messages/insight/ci-run.js';
-import type { ForecastAnswer } from '../messages/insight/forecast.js';
 import type { MinutesAnswer } from '../messages/insight/minutes.js';
-import type { TimelineAnswer } from '../messages/insight/timeline.js';
-import type { TraceAnswer } from '../messages/insight/trace.js';
 import type {
   BuildLinesQuery,
   BuildTrendQuery,
+  CiRunQuery,
   FileHistoryQuery,
   FileTrendsQuery,
   NodeTrendsQuery,
-} from '../messages/insight/trend-queries.js';
+  WhyQuery,
+} from '../messages/insight/queries.js';
+import type { ForecastAnswer, TimelineAnswer, TraceAnswer } from '../messages/insight/timeline.js';
 import type { BuildLines, BuildTrend, FileHistory, FileTrends, NodeTrends } from '../messages/insight/trends.js';
 import type { PlanAnswer, PlanMessage, WhatIfAnswer, WhatIfQuery } from '../messages/insight/what-if.js';
 import type { WhyAnswer } from '../messages/insight/why.js';
-import type { WhyQuery } from '../messages/insight/why-query.js';
 import type { ConnectFailed, QueueAnswer, QueueMessage } from '../messages/queue.js';
 import type { LastDistribution, SplitAnswer, SplitMessage, SplitMiss } from '../messages/split.js';
 import type { TestPathsAnswer, TestPathsQuery } from '../messages/test-paths.js';

@@ -3,8 +3,7 @@ import type { Context } from '../context.js';
 import { routeDashboard } from '../dashboard/table.js';
 import { apiErrors } from '../errors.js';
 import { route } from '../table.js';
-import { healthy, ready } from './health.js';
-import { metricsAnswer } from './metrics.js';
+import { healthy, metricsAnswer, ready } from './health.js';
 
 /** The answers of the admin port: for operators. It has data of projects only if it serves the dashboard. */
 export function routeAdmin(context: Context, request: Request): Answer | Promise<Answer> {

@@ -1,6 +1,6 @@
 import coerce from 'semver/functions/coerce.js';
 import lt from 'semver/functions/lt.js';
-import type { NodeKey } from '../../engine/build-key.js';
+import type { NodeKey } from '../../engine/keys.js';
 import type { Recorded } from '../../engine/ports/recordings.js';
 import { type Soon, whenKnown } from '../../engine/soon.js';
 import type { Answer, Request } from '../../http/request.js';

@@ -1,4 +1,4 @@
-import { buildLines, type Line } from '../../engine/insight/trends/build-lines.js';
+import { buildLines, type Line } from '../../engine/insight/trends/overview.js';
 import { decidedBy, idleShare, savedTime } from '../../engine/insight/trends/summary.js';
 import type { Summary } from '../../engine/ports/summaries.js';
 import type { Answer, Request } from '../../http/request.js';
@@ -6,10 +6,9 @@ import { timestamp } from '../../time.js';
 import { projectOf } from '../authenticate.js';
 import type { Context } from '../context.js';
 import { decodeQuery } from '../decode.js';
-import { json } from '../json.js';
-import { toBuildLinesQuery } from '../messages/insight/trend-queries.js';
+import { json, secondsOf } from '../json.js';
+import { toBuildLinesQuery } from '../messages/insight/queries.js';
 import type { BuildLine, BuildLineSummary, BuildLines } from '../messages/insight/trends.js';
-import { secondsOf } from '../units.js';
 
 const DEFAULT_LIMIT = 50;
 /** A cursor is the number of a build in this base. */

@@ -1,4 +1,4 @@
-import { buildWithId } from '../../engine/builds.js';
+import { buildWithId, closestBuild } from '../../engine/builds.js';
 import { refusals } from '../../engine/refusal.js';
 import type { Answer, Request } from '../../http/request.js';
 import { limits } from '../../limits.js';
@@ -9,7 +9,9 @@ import type { Context } from '../context.js';
 import { decodeQuery } from '../decode.js';
 import { json } from '../json.js';
 import { buildsUrl } from '../links.js';
-import { type BuildsPage, toBuildsQuery } from '../messages/build.js';
+import { type BuildsPage, toBuildsQuery, toNodeKey } from '../messages/build.js';
+import type { LastDistribution } from '../messages/split.js';
+import { isSmallBuild } from '../reads.js';
 
 /** GET /builds: a page of the project's builds, newest first. */
 export async function pageOfBuilds(context: Context, request: Request): Promise<Answer> {
@@ -45,4 +47,16 @@ export async function buildById(context: Context, request: Request, id: string):
   const build = await buildWithId(store.builds, asker.project, id);
   if (!build) throw refusals.buildNotFound();
   return { status: 200, ...(await readBuild(jobs, build, asker)) };
+}
+
+const NO_BUILD: LastDistribution = { build_distribution_id: null, time_execution: 0, test_files: [] };
+
+/** GET /build_distributions/last: the recorded test files of the build that most closely matches. */
+export async function lastDistribution(context: Context, request: Request): Promise<Answer> {
+  const { store, jobs } = context;
+  const asker = await askerOf(context, request);
+  const build = await closestBuild(store.builds, asker.project, toNodeKey(decodeQuery(request.query)));
+  if (!build) return json(200, NO_BUILD);
+  const { json: body } = await jobs.read('recordedDistribution', build, asker, { isHere: isSmallBuild(build) });
+  return { status: 200, body };
 }

@@ -1,5 +1,5 @@
 import { Refusal } from '../../engine/refusal.js';
-import type { Answer } from '../../http/request.js';
+import type { Answer, Request } from '../../http/request.js';
 import type { Context } from '../context.js';
 import { apiErrors } from '../errors.js';
 import { json } from '../json.js';
@@ -17,4 +17,14 @@ export async function ready({ readiness }: Context): Promise<Answer> {
     throw apiErrors.notReady((err instanceof Refusal && err.cause) || err);
   }
   return json(200, { status: 'ready' });
+}
+
+/** GET /metrics: for Prometheus, unless the admin port serves it. */
+export function metricsText({ metrics, hasAdminPort }: Context, { method, path }: Request): Promise<Answer> {
+  if (hasAdminPort) throw apiErrors.pathNotFound(method, path);
+  return metricsAnswer(metrics);
+}
+
+export async function metricsAnswer(metrics: Context['metrics']): Promise<Answer> {
+  return { status: 200, ...(await metrics.text()) };
 }

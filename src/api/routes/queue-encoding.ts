@@ -4,7 +4,9 @@ import type { Batch } from '../../engine/queue/batch.js';
 import type { Pulled, QueueRequest } from '../../engine/queues.js';
 import type { PlannedTestFile } from '../../engine/test-file.js';
 import type { Answer } from '../../http/request.js';
-import type { ConnectFailed } from '../messages/queue.js';
+import { aroundFiles, json } from '../json.js';
+import type { ConnectFailed, QueueAnswer } from '../messages/queue.js';
+import type { TestQueueAnswer } from '../messages/test-queue.js';
 
 /** How a version of the protocol encodes the outcome of a pull. */
 export interface QueueEncoding {
@@ -36,3 +38,36 @@ export function filesToRun({ files: indices, cases }: Batch, files: Buffer): Pla
   const casesOf = new Map(cases);
   return all.flatMap((file, i) => casesOf.get(indices[i]!)?.map(path => ({ path, time_execution: null })) ?? [file]);
 }
+
+export const version1: QueueEncoding = {
+  job: 'prepareQueue',
+  ciRun: 'node_build_id',
+  connectFailed: ({ key }) => ({ queue_name: key.digest, ...CONNECT_FAILED }),
+  empty: ({ queue, isNewQueue }, url): QueueAnswer => ({
+    queue_name: queue.name,
+    build_subset_id: null,
+    test_files: [],
+    ...(url !== null && !isNewQueue && { url }),
+  }),
+  // A batch that repeats a recorded run does not belong to the queue.
+  batch: ({ name }, { build_subset_id }, files) => ({
+    status: 200,
+    body: files,
+    around: aroundFiles({ queue_name: build_subset_id === null ? name : null, build_subset_id }),
+  }),
+  textHeaders: () => undefined,
+};
+
+export const version2: QueueEncoding = {
+  job: 'prepareTestQueue',
+  ciRun: 'test_queue_id',
+  connectFailed: () => CONNECT_FAILED,
+  empty: (_, url, echo): TestQueueAnswer => ({ paths: [], batch_id: null, ...echo, ...(url !== null && { url }) }),
+  batch(_, batch, encoded, echo) {
+    const files = filesToRun(batch, encoded);
+    const times = echo && { times: files.map(({ time_execution }) => time_execution) };
+    const answer: TestQueueAnswer = { paths: files.map(({ path }) => path), batch_id: batch.seq, ...times, ...echo };
+    return json(200, answer);
+  },
+  textHeaders: ({ seq }) => ({ 'X-Ballast-Batch-Id': String(seq) }),
+};

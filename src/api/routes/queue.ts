@@ -9,13 +9,10 @@ import type { Answer, Request } from '../../http/request.js';
 import type { Context } from '../context.js';
 import { apiErrors } from '../errors.js';
 import type { PreparedBy } from '../jobs.js';
-import { json } from '../json.js';
-import { codeLine, lines } from '../lines.js';
+import { codeLine, json, lines } from '../json.js';
 import { buildsUrl } from '../links.js';
 import { prepare } from '../prepare.js';
-import { CONNECT_FAILED, filesToRun, type QueueEncoding } from './queue-encoding.js';
-import { version1 } from './queue-v1.js';
-import { version2 } from './queue-v2.js';
+import { CONNECT_FAILED, filesToRun, type QueueEncoding, version1, version2 } from './queue-encoding.js';
 
 type PreparedQueue = PreparedBy<'prepareQueue'>;
 

@@ -4,11 +4,9 @@ import { type Share, type SplitRequest, shareOf } from '../../engine/splits.js';
 import type { Answer, Request } from '../../http/request.js';
 import type { Context } from '../context.js';
 import { apiErrors } from '../errors.js';
-import { json } from '../json.js';
-import { codeLine, lines } from '../lines.js';
+import { aroundFiles, codeLine, json, lines } from '../json.js';
 import type { SplitMiss } from '../messages/split.js';
 import { prepare } from '../prepare.js';
-import { aroundFiles } from './around-files.js';
 
 const MISS: SplitMiss = { code: 'TEST_SUITE_SPLIT_CACHE_MISS' };
 

@@ -1,4 +1,4 @@
-import { buildTrend } from '../../engine/insight/trends/build-trend.js';
+import { buildTrend } from '../../engine/insight/trends/days.js';
 import type { Answer, Request } from '../../http/request.js';
 import { limits } from '../../limits.js';
 import { DAY_MILLISECONDS } from '../../time.js';
@@ -8,13 +8,7 @@ import { decodeQuery } from '../decode.js';
 import { apiErrors } from '../errors.js';
 import { dayTrend } from '../insight/trend-answers.js';
 import { json } from '../json.js';
-import {
-  dayOfDate,
-  toBuildTrendQuery,
-  toFileHistoryQuery,
-  toFileTrendsQuery,
-  toNodeTrendsQuery,
-} from '../messages/insight/trend-queries.js';
+import { dayOfDate, toBuildTrendQuery, toFileHistoryQuery, toFileTrendsQuery, toNodeTrendsQuery } from '../messages/insight/queries.js';
 import type { BuildTrend } from '../messages/insight/trends.js';
 import type { TrendJson } from '../reads.js';
 

@@ -1,7 +1,7 @@
 import { dirname } from 'node:path';
 import { openParts } from '../../store/lmdb/parts.js';
 import { openTables } from '../../store/lmdb/tables.js';
-import { hardExit } from '../process/hard-exit.js';
+import { hardExit } from '../process/exit.js';
 
 /** The process that copies a store and its journal into one file for `backup`. LMDB cannot stop a copy: only killing its process does. */
 

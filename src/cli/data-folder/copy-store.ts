@@ -1,6 +1,7 @@
 import { fork } from 'node:child_process';
 import { once } from 'node:events';
 import { fileURLToPath } from 'node:url';
+import { limits } from '../../limits.js';
 import { packageFolder } from '../../version.js';
 
 /** Copies the store of a folder into a new file. `stop` ends the copy at once and rejects with its reason. */
@@ -25,4 +26,18 @@ export async function copyStore(dataDir: string, target: string, stop: AbortSign
   } finally {
     stop.removeEventListener('abort', kill);
   }
+}
+
+/** Stops a command that reads one snapshot of the store for too long: the file of a busy server grows meanwhile. */
+export function snapshotDeadline(): AbortSignal {
+  const seconds = limits.snapshotSeconds;
+  const deadline = new AbortController();
+  setTimeout(
+    () =>
+      deadline.abort(
+        new Error(`it took longer than ${seconds} s and was stopped, because the store cannot reuse freed pages during a snapshot`),
+      ),
+    1000 * seconds,
+  ).unref();
+  return deadline.signal;
 }

@@ -2,7 +2,7 @@ import { writeSync } from 'node:fs';
 import { type LmdbStore, openLmdbStore } from '../../store/lmdb/store.js';
 import { hasStore, storeFileOf } from '../../store/lmdb/tables.js';
 import { escapeControls, printToStderr } from '../../terminal.js';
-import { hardExit, storeFailureMessage } from '../process/hard-exit.js';
+import { hardExit, storeFailureMessage } from '../process/exit.js';
 
 /** Runs work on the existing store of a folder. A mistyped folder must not create a store. */
 export async function withExistingStore(dataDir: string, work: (store: LmdbStore) => void | Promise<void>): Promise<void> {

@@ -1,6 +1,6 @@
 import { lstatSync, mkdtempSync, readdirSync, rmSync } from 'node:fs';
 import { basename, dirname, join } from 'node:path';
-import { acquireLock, type FileLock } from '../../file-lock.js';
+import { acquireLock, type FileLock } from '../../locks.js';
 
 /** A file that is being written, in a temporary folder beside its final path. */
 export interface PartialFile {

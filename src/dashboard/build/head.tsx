@@ -1,6 +1,6 @@
 import type { ProjectLine } from '../../api/messages/dashboard.js';
-import type { ForecastAnswer } from '../../api/messages/insight/forecast.js';
 import type { MinutePartAnswer, MinutesAnswer } from '../../api/messages/insight/minutes.js';
+import type { ForecastAnswer } from '../../api/messages/insight/timeline.js';
 import { useLive } from '../data/live.js';
 import { Duration } from '../parts/amounts.js';
 import { Path } from '../parts/path.js';

@@ -1,5 +1,4 @@
-import type { BuildKey } from '../build-key.js';
-import { fixedSplitKey, queueKey, type SplitKey, splitKey, UNNAMED_CI_RUN } from '../keys.js';
+import { type BuildKey, fixedSplitKey, queueKey, type SplitKey, splitKey, UNNAMED_CI_RUN } from '../keys.js';
 import { beginningOf, isLater, type Moment } from '../moment.js';
 import { pathsByNode, pathsOfQueue } from '../planned-files.js';
 import type { QueueInfo } from '../ports/queues.js';

@@ -4,7 +4,6 @@ import { shortDigest } from '../digest.js';
 import type { Store } from '../ports/store.js';
 import { type Assigned, type CompletenessSubject, findAssigned } from './assigned.js';
 import { type Comparison, compare } from './compare.js';
-import { type Incompleteness, incompleteness, warningsOf } from './report.js';
 
 /** Whether every test file of a CI run is recorded. */
 export interface Completeness extends Incompleteness {
@@ -36,4 +35,116 @@ export async function completeness(store: Store, subject: CompletenessSubject): 
     ...incompleteness(assigned, comparison, { runs: runs.length, full, allowsEmpty }),
     warnings: warningsOf(assigned, comparison, allowsEmpty),
   };
+}
+
+/** Why a CI run is not complete. */
+export interface Incompleteness {
+  /** A sentence for each reason; empty when it is complete. */
+  errors: string[];
+  /** The only reason is files that are not recorded as run, by nodes that recorded others: they may have nothing to run. */
+  mayBeEmpty: boolean;
+}
+
+/**
+ * @param runs how many recorded runs were compared
+ * @param full nodes at the limit of kept runs
+ */
+export function incompleteness(
+  assigned: Assigned | null,
+  comparison: Comparison,
+  { runs, full, allowsEmpty }: { runs: number; full: readonly number[]; allowsEmpty: boolean },
+): Incompleteness {
+  if (!assigned) return { errors: [nothingKnown(runs)], mayBeEmpty: false };
+  const { neverHandedOut, notRecorded, notRun, ranNotRecorded, nodesWithoutRecording, silentNodes, emptyReruns, lostReruns } = comparison;
+  const ofAll = `of ${assigned.handed.size} test files were`;
+  const errors: string[] = [];
+  const ofEmpty: string[] = [];
+  if (assigned.isUnnamed) {
+    errors.push(
+      'the nodes of this split sent no ci_build_id, so it is unknown what this CI run recorded; omit the id to ask about the newest split of the build',
+    );
+  }
+  if (assigned.otherList !== null) {
+    errors.push(
+      `a node sent another list of test files, and a file in only one of the lists would not run: ${assigned.otherList}; give each suite a project of its own and all its nodes the same list, then start another CI run: this one stays incomplete`,
+    );
+  }
+  const ended = notRecorded.filter(({ node_index }) => !full.includes(node_index));
+  if (ended.length > 0) {
+    const areSilent = ended.some(({ node_index }) => silentNodes.includes(node_index));
+    (areSilent ? errors : ofEmpty).push(
+      `${ended.length} ${ofAll} handed out and not recorded, to ${nodesOf(ended)}: a node or its test runner may have died; retry these nodes`,
+    );
+  }
+  if (full.length > 0) {
+    errors.push(
+      `${nodes(full)} recorded more than ${limits.runsPerNode - 1} retries of this build: later runs are not stored; run another commit`,
+    );
+  }
+  if (notRun.length > 0 && !allowsEmpty) {
+    ofEmpty.push(
+      `${notRun.length} ${ofAll} recorded with a time of 0 only, by ${nodesOf(notRun)}: nothing says that they ran; look for files that could not be loaded, or allow empty files (allow_empty, ballast verify --allow-empty)`,
+    );
+  }
+  const lost = ranNotRecorded.filter(({ node_index }) => nodesWithoutRecording.includes(node_index));
+  if (lost.length > 0) {
+    errors.push(
+      `${lost.length} ${ofAll} run and not recorded: ${nodesOf(lost)} recorded nothing since; a node that ends before it records may have failed, so retry it`,
+    );
+  }
+  const gone = lostReruns.filter(node => !full.includes(node));
+  if (gone.length > 0) errors.push(`${nodes(gone)} restarted and recorded nothing since; the job may have died: retry it`);
+  if (neverHandedOut.length > 0) {
+    errors.push(`${neverHandedOut.length} ${ofAll} never handed out: no node pulled until the queue was empty; retry a node`);
+  }
+  const unproved = emptyReruns.filter(node => !assigned.acknowledging.has(node));
+  if (unproved.length > 0) {
+    errors.push(
+      `${nodes(unproved)} ran nothing when run again, so a green result proves nothing: retry with fixed_queue_split, or with a node_build_id of its own`,
+    );
+  }
+  return { errors: [...errors, ...ofEmpty], mayBeEmpty: errors.length === 0 && ofEmpty.length > 0 };
+}
+
+function nothingKnown(runs: number): string {
+  const recorded = runs === 0 ? 'no node recorded a run' : `${runs} runs were recorded, by nodes in fallback or of another build id`;
+  return `no split or queue of this build is known, and ${recorded}: compare commit_hash, branch, node_total and the build id with what the nodes send`;
+}
+
+/** Problems of a CI run that do not make it incomplete. */
+export function warningsOf(assigned: Assigned | null, comparison: Comparison, allowsEmpty: boolean): string[] {
+  const { ranNotRecorded, recordedTwice, recordedByOthers, notRun, neverCame } = comparison;
+  const warnings: string[] = [];
+  if (ranNotRecorded.length > 0) {
+    warnings.push(
+      `${ranNotRecorded.length} test files were run and not recorded, so their times are not known: ${nodesOf(ranNotRecorded)}`,
+    );
+  }
+  if (neverCame.length > 0) warnings.push(`${nodes(neverCame)} ${assigned?.kind === 'queue' ? 'took nothing and ' : ''}recorded nothing`);
+  if (assigned && assigned.reassigned.length > 0) {
+    warnings.push(
+      `${assigned.reassigned.length} test files went to other nodes because theirs were silent or restarted: ${nodesOf(assigned.reassigned)}`,
+    );
+  }
+  if (assigned && recordedByOthers.length > 0) {
+    warnings.push(
+      `${recordedByOthers.length} test files were recorded by nodes that they were not handed to, perhaps in fallback: ${nodesOf(recordedByOthers)}`,
+    );
+  }
+  if (notRun.length > 0 && allowsEmpty)
+    warnings.push(`${notRun.length} test files were recorded with a time of 0: scheduled, and perhaps not run`);
+  if (recordedTwice.length > 0) warnings.push(`${recordedTwice.length} test files were recorded by several nodes`);
+  return warnings;
+}
+
+const NODES_NAMED = 20;
+
+function nodesOf(entries: readonly { node_index: number }[]): string {
+  return nodes([...new Set(entries.map(({ node_index }) => node_index))].sort((a, b) => a - b));
+}
+
+/** Names nodes in a sentence. */
+function nodes(indexes: readonly number[]): string {
+  const more = indexes.length - NODES_NAMED;
+  return `${indexes.length === 1 ? 'node' : 'nodes'} ${indexes.slice(0, NODES_NAMED).join(', ')}${more > 0 ? ` and ${more} more` : ''}`;
 }

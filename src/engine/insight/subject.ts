@@ -1,6 +1,5 @@
-import type { BuildKey } from '../build-key.js';
 import { uuidOf } from '../builds.js';
-import { UNNAMED_CI_RUN } from '../keys.js';
+import { type BuildKey, UNNAMED_CI_RUN } from '../keys.js';
 import { beginningOf, type Moment } from '../moment.js';
 import type { Build } from '../ports/builds.js';
 import type { CiRun } from '../ports/ci-runs.js';

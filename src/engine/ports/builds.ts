@@ -1,4 +1,4 @@
-import type { BuildFilter, BuildKey } from '../build-key.js';
+import type { BuildFilter, BuildKey } from '../keys.js';
 import type { Soon } from '../soon.js';
 import type { Millis } from './store.js';
 

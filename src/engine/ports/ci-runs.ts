@@ -1,4 +1,4 @@
-import type { BuildKey } from '../build-key.js';
+import type { BuildKey } from '../keys.js';
 import type { Soon } from '../soon.js';
 import type { Millis } from './store.js';
 

@@ -1,11 +1,10 @@
+import type { Segments } from '../../bytes.js';
 import type { PathTimes } from '../../planning/estimating/estimate.js';
 import type { Forecast } from '../../planning/forecasting/forecast.js';
-import type { BuildKey } from '../build-key.js';
-import type { QueueKey } from '../keys.js';
+import type { BuildKey, QueueKey } from '../keys.js';
 import type { Moment } from '../moment.js';
 import type { Batch } from '../queue/batch.js';
 import type { Queue } from '../queue/queue.js';
-import type { Segments } from '../segments.js';
 import type { Saving, Soon } from '../soon.js';
 import type { TestFileList } from '../suites/compare-lists.js';
 import type { Suite } from '../suites/suite.js';

@@ -1,5 +1,5 @@
-import type { NodeKey } from '../build-key.js';
-import type { Segments } from '../segments.js';
+import type { Segments } from '../../bytes.js';
+import type { NodeKey } from '../keys.js';
 import type { Saving, Soon } from '../soon.js';
 import type { Millis } from './store.js';
 

@@ -1,7 +1,7 @@
+import type { Segments } from '../../bytes.js';
 import type { PathTimes } from '../../planning/estimating/estimate.js';
 import type { Forecast } from '../../planning/forecasting/forecast.js';
 import type { SplitKey } from '../keys.js';
-import type { Segments } from '../segments.js';
 import type { Soon } from '../soon.js';
 import type { TestFileList } from '../suites/compare-lists.js';
 import type { Suite } from '../suites/suite.js';

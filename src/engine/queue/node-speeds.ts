@@ -1,5 +1,4 @@
-import type { QueueParameters } from '../../planning/batching/batch-weight.js';
-import { commonFinishTime } from '../../planning/batching/common-finish-time.js';
+import { commonFinishTime, type QueueParameters } from '../../planning/batching/batch-weight.js';
 import { WEIGHTS_PER_SECOND } from '../../planning/weight.js';
 import type { Situation } from './decision.js';
 import { PullCost } from './pull-cost.js';

@@ -1,11 +1,10 @@
 import { limits } from '../../limits.js';
 import { simulateQueue } from '../../planning/batching/simulate-queue.js';
+import { encodeBasis } from '../../planning/estimating/basis.js';
 import { type Estimates, estimate, QUEUE_PERCENTILE, SPLIT_PERCENTILE } from '../../planning/estimating/estimate.js';
-import { encodeBasis } from '../../planning/estimating/plan-basis.js';
 import { forecast, unknownFiles } from '../../planning/forecasting/forecast.js';
 import { pack } from '../../planning/packing/pack.js';
-import type { BuildKey } from '../build-key.js';
-import type { QueueKey, SplitKey } from '../keys.js';
+import type { BuildKey, QueueKey, SplitKey } from '../keys.js';
 import { pathsOfQueue, pathsOfSplit } from '../planned-files.js';
 import type { NewQueue } from '../ports/queues.js';
 import type { NewSplit } from '../ports/splits.js';

@@ -1,6 +1,6 @@
 import { asBuffer, scratch } from '../../bytes.js';
 import { digestOfNames, digestOfSorted } from '../../list-digest.js';
-import type { Paths } from '../../planning/estimating/paths.js';
+import type { Paths } from '../../planning/estimating/estimate.js';
 import { fileOf } from '../../planning/estimating/test-case.js';
 
 /**

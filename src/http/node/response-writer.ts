@@ -2,8 +2,7 @@ import type { ServerResponse } from 'node:http';
 import type { ResponseWriter, SendCallbacks, SendOptions } from '../adapter.js';
 import { KEEP_ALIVE, writeHeaders } from '../answer-headers.js';
 import type { Answer } from '../request.js';
-import { streamBody } from '../stream-body.js';
-import { wholeBody } from '../whole-body.js';
+import { streamBody, wholeBody } from '../stream-body.js';
 
 /** Writes answers with Node's own server. */
 export class NodeResponseWriter implements ResponseWriter {

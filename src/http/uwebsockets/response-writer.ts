@@ -1,11 +1,9 @@
 import type { HttpResponse } from 'uWebSockets.js';
 import { limits } from '../../limits.js';
 import type { ResponseWriter, SendCallbacks, SendOptions } from '../adapter.js';
-import { KEEP_ALIVE, writeHeaders } from '../answer-headers.js';
+import { KEEP_ALIVE, STATUS_LINES, writeHeaders } from '../answer-headers.js';
 import type { Answer } from '../request.js';
-import { STATUS_LINES } from '../status-lines.js';
-import { type BodyWriter, streamBody } from '../stream-body.js';
-import { borrowedBody } from '../whole-body.js';
+import { type BodyWriter, borrowedBody, streamBody } from '../stream-body.js';
 
 /** Writes answers with uWebSockets.js. */
 export class UwebsocketsResponseWriter implements ResponseWriter {

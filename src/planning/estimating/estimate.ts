@@ -1,8 +1,17 @@
 import { toWeight } from '../weight.js';
 import { BASIS_BYTES, type Basis, codeOf, setBasis } from './basis.js';
 import { Guesses } from './guesses.js';
-import type { Paths } from './paths.js';
 import { fileOf } from './test-case.js';
+
+/** The distinct paths of a suite, sorted by UTF-16 code units. */
+export interface Paths {
+  readonly length: number;
+  /** Some may name test cases in files. */
+  readonly hasCases: boolean;
+  at(file: number): string;
+  /** The first and the last + 1 of those that begin with a text. */
+  beginningWith(text: string): [from: number, to: number];
+}
 
 /** The files of a request in planning order: slowest first, equal ones by path. Columns, because objects take twice as long. */
 export interface Estimates<List extends Paths = Paths> extends PathTimes<List> {

@@ -1,6 +1,6 @@
 import { type Basis, codeOf, setBasis } from './basis.js';
-import { nthSmallest } from './nth-smallest.js';
-import type { Paths } from './paths.js';
+import type { Paths } from './estimate.js';
+import { nthSmallest } from './median.js';
 import { fileOf } from './test-case.js';
 
 /** A directory needs this many known files to predict its new ones. */

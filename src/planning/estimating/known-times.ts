@@ -2,8 +2,7 @@ import { limits } from '../../limits.js';
 import { toSeconds, toWeight } from '../weight.js';
 import { codeOf, emptyBasis, setBasis } from './basis.js';
 import { type BranchExpectation, type BranchTiming, type BranchTimings, timingOn } from './branch-timings.js';
-import type { KnownTimes } from './estimate.js';
-import type { Paths } from './paths.js';
+import type { KnownTimes, Paths } from './estimate.js';
 import { fileOf } from './test-case.js';
 import { type Expectation, estimateOf, expectationOf } from './timing.js';
 

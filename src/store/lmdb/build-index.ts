@@ -1,5 +1,5 @@
-import type { BuildFilter, BuildKey } from '../../engine/build-key.js';
 import { digest } from '../../engine/digest.js';
+import type { BuildFilter, BuildKey } from '../../engine/keys.js';
 import type { BuildCountRecord, BuildRecord } from './records.js';
 import type { Tables } from './tables.js';
 

@@ -1,5 +1,4 @@
-import type { BuildKey } from '../../engine/build-key.js';
-import { buildDigest } from '../../engine/keys.js';
+import { type BuildKey, buildDigest } from '../../engine/keys.js';
 import type { Build, Builds, Run, RunHead } from '../../engine/ports/builds.js';
 import { limits } from '../../limits.js';
 import { newestNumber, olderBuilds, pageOfBuilds } from './build-index.js';

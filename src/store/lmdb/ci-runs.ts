@@ -1,5 +1,4 @@
-import type { BuildKey } from '../../engine/build-key.js';
-import { buildDigest } from '../../engine/keys.js';
+import { type BuildKey, buildDigest } from '../../engine/keys.js';
 import type { CiRun, CiRuns } from '../../engine/ports/ci-runs.js';
 import { limits } from '../../limits.js';
 import type { CiRunKey, CiRunRecord } from './records.js';

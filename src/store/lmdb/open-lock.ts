@@ -1,9 +1,24 @@
 import { closeSync } from 'node:fs';
+import { join } from 'node:path';
 import { isMainThread } from 'node:worker_threads';
 import type { RootDatabase } from 'lmdb';
-import { openLockFile } from '../../file-lock.js';
 import { limits } from '../../limits.js';
-import { locks } from '../../locks.js';
+import { acquireLock, type FileLock, lockHolder, locks, openLockFile } from '../../locks.js';
+
+/**
+ * Makes this process the only server of a folder, because two servers would hand out every queue twice. Commands on the folder need
+ * the lock only to repair it. Throws a sentence when another process has the lock.
+ */
+export function lockFolder(dataDir: string): FileLock {
+  const path = join(dataDir, 'serve.lock');
+  const lock = acquireLock(path);
+  if (!lock) {
+    throw new Error(
+      `cannot take ${dataDir}: another Ballast serves this folder${lockHolder(path)}; stop it, or choose another with BALLAST_DATA_DIR`,
+    );
+  }
+  return lock;
+}
 
 /**
  * Keeps a process from opening a store while another one commits to it. To open a file, LMDB reads the number of its last transaction, and

@@ -1,5 +1,4 @@
-import type { BuildKey } from '../../engine/build-key.js';
-import { buildDigest, type QueueKey } from '../../engine/keys.js';
+import { type BuildKey, buildDigest, type QueueKey } from '../../engine/keys.js';
 import {
   isBatch,
   type NewQueue,
@@ -18,10 +17,9 @@ import { SavedGroups } from '../../saved-groups.js';
 import { decodeChange } from './codecs/batch-codec.js';
 import { BASIS, encodeFileBlocks, readFiles, weightsOfQueue } from './codecs/file-blocks.js';
 import { copyQueue, createQueue } from './create-queue.js';
-import { toForecast } from './forecasts.js';
-import { batchesOf, type CachedQueue, type QueueOptions, readQueue, toQueueInfo } from './open-queue.js';
 import type { Parts } from './parts.js';
-import { QueueCache } from './queue-cache.js';
+import { batchesOf, type CachedQueue, QueueCache, type QueueOptions, readQueue, toQueueInfo } from './queue-cache.js';
+import { toForecast } from './records.js';
 import { readBlob } from './writes/blobs.js';
 import { commit } from './writes/commit.js';
 

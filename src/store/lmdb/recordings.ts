@@ -1,8 +1,7 @@
-import type { NodeKey } from '../../engine/build-key.js';
-import { buildDigest } from '../../engine/keys.js';
+import { type Segments, segment } from '../../bytes.js';
+import { buildDigest, type NodeKey } from '../../engine/keys.js';
 import type { NewRun, Recorded, Recordings } from '../../engine/ports/recordings.js';
 import type { Millis } from '../../engine/ports/store.js';
-import { type Segments, segment } from '../../engine/segments.js';
 import { type Saving, type Soon, whenKnown } from '../../engine/soon.js';
 import { limits } from '../../limits.js';
 import { newSubset, setTime, timesOf } from './codecs/subset-codec.js';

@@ -1,4 +1,4 @@
-import type { BuildKey } from '../../engine/build-key.js';
+import type { BuildKey } from '../../engine/keys.js';
 import type { Token } from '../../engine/ports/access.js';
 import type { CiRun } from '../../engine/ports/ci-runs.js';
 import type { QueueInfo } from '../../engine/ports/queues.js';
@@ -112,4 +112,8 @@ export interface DayRecord extends DaySummary {
 
 export function withoutVersion<T extends { v: 1 }>({ v: _, ...record }: T): Omit<T, 'v'> {
   return record;
+}
+
+export function toForecast(record: ForecastRecord | undefined): Forecast | null {
+  return record ? withoutVersion(record) : null;
 }

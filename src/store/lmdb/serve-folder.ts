@@ -1,9 +1,9 @@
 import { existsSync } from 'node:fs';
 import { join } from 'node:path';
 import type { Logger } from 'pino';
-import type { FileLock } from '../../file-lock.js';
 import { limits } from '../../limits.js';
-import { lockFolder } from './lock.js';
+import type { FileLock } from '../../locks.js';
+import { lockFolder } from './open-lock.js';
 import { type LmdbOptions, type LmdbStore, openLmdbStore } from './store.js';
 import type { Tables } from './tables.js';
 import { applyPendingRuns } from './writes/apply-times.js';

@@ -3,13 +3,13 @@ import type { Access } from '../../engine/ports/access.js';
 import type { Builds } from '../../engine/ports/builds.js';
 import type { Store } from '../../engine/ports/store.js';
 import type { Timings } from '../../engine/ports/timings.js';
+import type { Soon } from '../../engine/soon.js';
 import { lmdbAccess } from './access.js';
-import { afterRuns } from './after-runs.js';
 import { lmdbBuilds } from './builds.js';
 import { lmdbCiRuns } from './ci-runs.js';
 import { lmdbMaintenance } from './maintenance.js';
-import type { QueueOptions } from './open-queue.js';
 import { closeParts, openParts, type Parts, type PartsOptions } from './parts.js';
+import type { QueueOptions } from './queue-cache.js';
 import { LmdbQueues } from './queues.js';
 import { lmdbRecordings } from './recordings.js';
 import { lmdbSignIns } from './sign-ins.js';
@@ -17,6 +17,7 @@ import { lmdbSplits } from './splits.js';
 import { lmdbSummaries } from './summaries.js';
 import { STORE_FILE } from './tables.js';
 import { lmdbTimings } from './timings.js';
+import type { JournaledRuns } from './writes/journaled-runs.js';
 
 /** A store in an LMDB file and a journal. Its reads answer immediately. */
 export interface LmdbStore extends Store {
@@ -61,4 +62,19 @@ export function openLmdbStore(dataDir: string, { queues: queueOptions = NO_CACHE
     parts,
     close: () => closeParts(parts),
   };
+}
+
+type Reads = Record<string, (...args: never[]) => unknown>;
+type AfterRuns<G> = { [K in keyof G]: G[K] extends (...args: infer A) => infer R ? (...args: A) => Soon<Awaited<R>> : never };
+
+/** A group of reads that see every recorded run: each waits, where that is necessary, until the tables have the runs in the journal. */
+export function afterRuns<G extends object>(runs: Pick<JournaledRuns, 'settle'>, group: G): AfterRuns<G> {
+  const reads = Object.entries(group as Reads).map(([name, read]) => [
+    name,
+    (...args: never[]) => {
+      const settled = runs.settle();
+      return settled ? settled.then(() => read(...args)) : read(...args);
+    },
+  ]);
+  return Object.fromEntries(reads) as AfterRuns<G>;
 }

@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest';
-import { networkOf } from '../../../src/api/dashboard/network.js';
+import { networkOf } from '../../../src/api/dashboard/sign-in.js';
 
 it.each([
   ['192.0.2.7', '192.0.2.7'],

@@ -1,7 +1,7 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { traceAnswer } from '../../../src/api/insight/trace.js';
-import type { TraceEvent } from '../../../src/api/messages/insight/trace.js';
+import type { TraceEvent } from '../../../src/api/messages/insight/timeline.js';
 import type { Subject } from '../../../src/engine/insight/subject.js';
 import { timelines } from '../../engine/insight/any-timeline.js';
 

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { toFileTrendsQuery } from '../../../src/api/messages/insight/trend-queries.js';
+import { toFileTrendsQuery } from '../../../src/api/messages/insight/queries.js';
 
 describe('a parameter that is one of some words', () => {
   it('is refused with these words', () => {

@@ -2,7 +2,7 @@ import { spawnSync } from 'node:child_process';
 import { describe, expect, it } from 'vitest';
 
 const program = `
-  import { hardExit } from '${new URL('../../../src/cli/process/hard-exit.js', import.meta.url).href}';
+  import { hardExit } from '${new URL('../../../src/cli/process/exit.js', import.meta.url).href}';
   process.on('exit', () => console.log('an orderly end'));
   hardExit();
   setInterval(() => {}, 1000);`;

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { SignInThrottle } from '../../../src/engine/sign-in/throttle.js';
+import { SignInThrottle } from '../../../src/engine/sign-in/password.js';
 
 const HOUR = 3_600_000;
 

@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { commonFinishTime } from '../../../src/planning/batching/common-finish-time.js';
+import { commonFinishTime } from '../../../src/planning/batching/batch-weight.js';
 
 const seed = 20_260_110;
 

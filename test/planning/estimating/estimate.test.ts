@@ -1,9 +1,8 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { suiteOf } from '../../../src/engine/suites/suite.js';
-import { codeOf, emptyBasis, fileBasis, setBasis } from '../../../src/planning/estimating/basis.js';
+import { codeOf, decodeBasis, emptyBasis, encodeBasis, fileBasis, setBasis } from '../../../src/planning/estimating/basis.js';
 import { estimate, QUEUE_PERCENTILE, SPLIT_PERCENTILE } from '../../../src/planning/estimating/estimate.js';
-import { decodeBasis, encodeBasis } from '../../../src/planning/estimating/plan-basis.js';
 import { toWeight } from '../../../src/planning/weight.js';
 import { inListOrder, pathsOf } from '../../harness/planned-paths.js';
 

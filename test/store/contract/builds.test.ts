@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import type { BuildFilter, BuildKey } from '../../../src/engine/build-key.js';
+import type { BuildFilter, BuildKey } from '../../../src/engine/keys.js';
 import type { Store } from '../../../src/engine/ports/store.js';
 import { BUILD, buildsOf, files, NOW, newProject, record, sweep } from './fixtures.js';
 import { stores } from './stores.js';

@@ -1,5 +1,4 @@
-import type { BuildKey, NodeKey } from '../../../src/engine/build-key.js';
-import type { QueueKey, SplitKey } from '../../../src/engine/keys.js';
+import type { BuildKey, NodeKey, QueueKey, SplitKey } from '../../../src/engine/keys.js';
 import type { Build } from '../../../src/engine/ports/builds.js';
 import type { ExpiringKind } from '../../../src/engine/ports/maintenance.js';
 import type { NewQueue } from '../../../src/engine/ports/queues.js';
@@ -13,9 +12,8 @@ import { newRun } from '../../../src/engine/recordings.js';
 import { whenSaved } from '../../../src/engine/soon.js';
 import type { Suite } from '../../../src/engine/suites/suite.js';
 import { suiteOf } from '../../../src/engine/suites/suite.js';
-import { BASIS_BYTES } from '../../../src/planning/estimating/basis.js';
+import { BASIS_BYTES, encodeBasis } from '../../../src/planning/estimating/basis.js';
 import { type Estimates, pathOf } from '../../../src/planning/estimating/estimate.js';
-import { encodeBasis } from '../../../src/planning/estimating/plan-basis.js';
 import { forecast } from '../../../src/planning/forecasting/forecast.js';
 import { plannedPaths } from '../../harness/planned-paths.js';
 

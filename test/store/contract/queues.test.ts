@@ -5,7 +5,7 @@ import type { Store } from '../../../src/engine/ports/store.js';
 import type { Batch } from '../../../src/engine/queue/batch.js';
 import type { LeasePolicy } from '../../../src/engine/queue/leases.js';
 import { type Soon, whenSaved } from '../../../src/engine/soon.js';
-import { decodeBasis } from '../../../src/planning/estimating/plan-basis.js';
+import { decodeBasis } from '../../../src/planning/estimating/basis.js';
 import {
   ascending,
   BUILD,

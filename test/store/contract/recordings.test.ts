@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
+import { toSegments } from '../../../src/bytes.js';
 import { shortDigest } from '../../../src/engine/digest.js';
 import { newRun } from '../../../src/engine/recordings.js';
-import { toSegments } from '../../../src/engine/segments.js';
 import { whenSaved } from '../../../src/engine/soon.js';
 import { limits } from '../../../src/limits.js';
 import { BUILD, buildsOf, DAY, files, HOUR, NOW, newProject, type Recording, record, secondsOf, sweep } from './fixtures.js';

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { type SplitKey, splitKey } from '../../../src/engine/keys.js';
-import { decodeBasis } from '../../../src/planning/estimating/plan-basis.js';
+import { decodeBasis } from '../../../src/planning/estimating/basis.js';
 import { plannedPaths } from '../../harness/planned-paths.js';
 import { BUILD, estimates, FORECAST, HOUR, LIST, NOW, newProject, newSplit, planned, record, sweep } from './fixtures.js';
 import { stores } from './stores.js';

@@ -1,6 +1,6 @@
 import { onTestFinished } from 'vitest';
 import type { Store } from '../../../src/engine/ports/store.js';
-import type { QueueOptions } from '../../../src/store/lmdb/open-queue.js';
+import type { QueueOptions } from '../../../src/store/lmdb/queue-cache.js';
 import { openLmdbStore } from '../../../src/store/lmdb/store.js';
 import { temporaryFolder } from '../../harness/temporary-folder.js';
 

@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import type { NodeKey } from '../../../src/engine/build-key.js';
+import type { NodeKey } from '../../../src/engine/keys.js';
 import { limits } from '../../../src/limits.js';
 import { lmdbBuilds } from '../../../src/store/lmdb/builds.js';
 import type { Parts } from '../../../src/store/lmdb/parts.js';

@@ -6,14 +6,14 @@ import { type QueueKey, queueKey, type SplitKey, splitKey } from '../../../src/e
 import type { Batch } from '../../../src/engine/queue/batch.js';
 import { whenSaved } from '../../../src/engine/soon.js';
 import { digestOfList } from '../../../src/list-digest.js';
-import { encodeBasis } from '../../../src/planning/estimating/plan-basis.js';
+import { encodeBasis } from '../../../src/planning/estimating/basis.js';
 import { lmdbAccess } from '../../../src/store/lmdb/access.js';
 import { lmdbBuilds } from '../../../src/store/lmdb/builds.js';
 import { problemsOf, repair } from '../../../src/store/lmdb/check/check.js';
 import type { Problem } from '../../../src/store/lmdb/check/problem.js';
 import { encodeChange } from '../../../src/store/lmdb/codecs/batch-codec.js';
-import { batchesOf } from '../../../src/store/lmdb/open-queue.js';
 import { closeParts, openParts, type Parts } from '../../../src/store/lmdb/parts.js';
+import { batchesOf } from '../../../src/store/lmdb/queue-cache.js';
 import { LmdbQueues } from '../../../src/store/lmdb/queues.js';
 import { lmdbSignIns } from '../../../src/store/lmdb/sign-ins.js';
 import { lmdbSplits } from '../../../src/store/lmdb/splits.js';

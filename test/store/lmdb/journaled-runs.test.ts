@@ -1,7 +1,7 @@
 import { cpSync } from 'node:fs';
 import { basename, join } from 'node:path';
 import { describe, expect, it, onTestFinished, vi } from 'vitest';
-import type { NodeKey } from '../../../src/engine/build-key.js';
+import type { NodeKey } from '../../../src/engine/keys.js';
 import { suiteOf } from '../../../src/engine/suites/suite.js';
 import { limits } from '../../../src/limits.js';
 import { openLog } from '../../../src/server/log.js';

@@ -4,8 +4,8 @@ import { hostname } from 'node:os';
 import { join } from 'node:path';
 import { Worker } from 'node:worker_threads';
 import { describe, expect, it, onTestFinished } from 'vitest';
-import { acquireLock } from '../../../src/file-lock.js';
-import { lockFolder } from '../../../src/store/lmdb/lock.js';
+import { acquireLock } from '../../../src/locks.js';
+import { lockFolder } from '../../../src/store/lmdb/open-lock.js';
 import { startServer, startServerOnDisk } from '../../harness/server.js';
 import { temporaryFolder } from '../../harness/temporary-folder.js';
 
@@ -50,7 +50,7 @@ describe('a folder', () => {
     // As a killed server leaves it.
     writeFileSync(join(dataDir, 'serve.lock'), '4711 elsewhere\n');
     const shared = new Int32Array(new SharedArrayBuffer(16));
-    const lockModule = new URL('../../../src/store/lmdb/lock.js', import.meta.url).href;
+    const lockModule = new URL('../../../src/store/lmdb/open-lock.js', import.meta.url).href;
     const starters = Array.from(
       { length: STARTERS },
       () => new Worker(starter, { eval: true, workerData: { lockModule, dataDir, shared, phases: 2 * ROUNDS } }),

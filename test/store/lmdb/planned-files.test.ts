@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { segment } from '../../../src/engine/segments.js';
+import { segment } from '../../../src/bytes.js';
 import { toSeconds } from '../../../src/planning/weight.js';
 import { encodeSplitFiles } from '../../../src/store/lmdb/codecs/split-files.js';
 import { plannedPaths } from '../../harness/planned-paths.js';

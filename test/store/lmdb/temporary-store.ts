@@ -1,7 +1,6 @@
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import { onTestFinished } from 'vitest';
-import type { NodeKey } from '../../../src/engine/build-key.js';
-import { queueKey, splitKey } from '../../../src/engine/keys.js';
+import { type NodeKey, queueKey, splitKey } from '../../../src/engine/keys.js';
 import type { Recorded } from '../../../src/engine/ports/recordings.js';
 import { suiteOf } from '../../../src/engine/suites/suite.js';
 import type { RecordedTestFile } from '../../../src/engine/test-file.js';

@@ -1,4 +1,5 @@
-import type { NodeLane, Timeline } from '../timeline/timeline.js';
+import type { NodeLane, Span, Timeline, TimelineFiles } from '../timeline/timeline.js';
+import type { LongExecution, Minutes, PartName } from './minutes.js';
 
 /** The node that ended last, among those that started. Durations are milliseconds. */
 export interface LastNode {
@@ -18,4 +19,67 @@ export function lastNode({ nodes }: Pick<Timeline, 'nodes'>): LastNode | null {
   if (!lane || !before) return null;
   const first = ended.at(-1)!;
   return { lane, before, late: lane.end! - before.end!, first, spread: lane.end! - first.end! };
+}
+
+const LEAST_MILLISECONDS = 2000;
+const LEAST_PART = 0.02;
+
+/** A file stands out when its part of a delay is at least this. */
+const MAIN_PART = 0.5;
+
+/** The shortest delay that matters in a build, in milliseconds: 2 seconds, or 2 % of its wall time if that is more. */
+export function leastDelay(wall: number): number {
+  return Math.max(LEAST_MILLISECONDS, wall * LEAST_PART);
+}
+
+/** The part of the minutes, without idle time, to which a node adds most; null: it adds too little to any part. */
+export function mainCause({ parts, wall }: Pick<Minutes, 'parts' | 'wall'>, node: number): PartName | null {
+  let main: PartName | null = null;
+  let most = leastDelay(wall);
+  for (const { name, nodes } of parts) {
+    const own = nodes.find(({ node_index }) => node_index === node)?.milliseconds ?? 0;
+    if (name === 'idle' || own < most || (main !== null && own === most)) continue;
+    main = name;
+    most = own;
+  }
+  return main;
+}
+
+/** The file of a span that exceeded its estimate most, if by at least half of a delay in milliseconds. */
+export function overrunFile({ files: indices, seconds }: Span, { estimates }: TimelineFiles, delay: number): OverrunFile | null {
+  let most = (MAIN_PART * delay) / 1000;
+  let worst: OverrunFile | null = null;
+  for (const [i, file] of indices.entries()) {
+    const excess = seconds[i]! - estimates[file]!;
+    // NaN compares as false.
+    if (!(excess > 0 && excess >= most)) continue;
+    most = excess;
+    worst = { file, seconds: seconds[i]! };
+  }
+  return worst;
+}
+
+export interface OverrunFile {
+  file: number;
+  /** How long it took. */
+  seconds: number;
+}
+
+/** The longest execution, if it takes longer than an even share of the work by a delay that matters: all nodes wait for it. */
+export function decidingExecution({ parts, longest, wall }: Minutes): LongExecution | null {
+  const part = parts.find(({ name }) => name === 'longest_file')!;
+  return part.milliseconds > leastDelay(wall) ? longest : null;
+}
+
+/**
+ * The file without which the build would have ended earlier: the longest one, if it takes longer than an even share of the work. Else,
+ * if the last node was late because of estimates, the file of its last span that exceeded its own by at least half of the delay. Null:
+ * none stands out.
+ */
+export function decidingFile(timeline: Timeline, minutes: Minutes): number | null {
+  const longest = decidingExecution(minutes);
+  if (longest) return longest.file;
+  const last = lastNode(timeline);
+  if (!last || last.late <= leastDelay(minutes.wall) || mainCause(minutes, last.lane.node_index) !== 'estimates') return null;
+  return overrunFile(last.lane.spans.at(-1)!, timeline.files, last.late)?.file ?? null;
 }

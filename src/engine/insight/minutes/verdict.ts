@@ -1,8 +1,6 @@
 import { durationText } from '../duration.js';
 import type { NodeLane, Span, Timeline, TimelineFiles } from '../timeline/timeline.js';
-import { decidingExecution } from './deciding-file.js';
-import { leastDelay, mainCause, overrunFile } from './delay.js';
-import { type LastNode, lastNode } from './last-node.js';
+import { decidingExecution, type LastNode, lastNode, leastDelay, mainCause, overrunFile } from './last-node.js';
 import type { Minutes, PartName } from './minutes.js';
 
 /** Repeats are told when they took a node more than this part of the wall time. */

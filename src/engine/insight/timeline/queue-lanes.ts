@@ -2,10 +2,9 @@ import type { Run } from '../../ports/builds.js';
 import type { Millis } from '../../ports/store.js';
 import type { Batch } from '../../queue/batch.js';
 import { decisionOf } from '../../queue/decision.js';
-import { estimateOf, mayBeAtWork } from './at-work.js';
-import { addRun, type DraftSpan, draftSpan, finishSpan, millisecondsIn } from './draft-span.js';
+import { addRun, type DraftSpan, draftSpan, estimateOf, finishSpan, mayBeAtWork, millisecondsIn } from './draft-span.js';
 import type { FileColumns } from './file-columns.js';
-import { steadyTimes } from './steady-times.js';
+import { steadyTimes } from './pauses.js';
 import type { NodeLane } from './timeline.js';
 
 export interface Lanes {

@@ -1,19 +1,19 @@
+import { decodeBasis } from '../../../planning/estimating/basis.js';
 import { WEIGHTS_PER_SECOND } from '../../../planning/weight.js';
 import { boundedRuns } from '../../builds.js';
 import { isAfter } from '../../moment.js';
 import { decodeFiles } from '../../planned-files.js';
 import type { Run, RunHead } from '../../ports/builds.js';
+import type { Splits } from '../../ports/splits.js';
 import type { Millis, Store } from '../../ports/store.js';
 import { type Batch, isRequeued } from '../../queue/batch.js';
 import { batchesOf } from '../../queue-batches.js';
 import type { Subject, SubjectRun } from '../subject.js';
-import { SILENT_MILLISECONDS } from './at-work.js';
-import { millisecondsIn } from './draft-span.js';
+import { millisecondsIn, SILENT_MILLISECONDS } from './draft-span.js';
 import { FileColumns } from './file-columns.js';
 import { cutPauses } from './pauses.js';
 import { type Lanes, queueLanes } from './queue-lanes.js';
 import { recordedLanes } from './recorded-lanes.js';
-import { splitParts } from './split-parts.js';
 import type { Timeline } from './timeline.js';
 
 /** What the nodes of a CI run did. Throws a 422 when its recorded runs do not fit in memory. */
@@ -140,4 +140,40 @@ function toTimeline(kind: Timeline['kind'], lanes: Lanes, columns: FileColumns, 
   const start = kind === 'split' || starts.length === 0 ? Math.min(beganAt, ...starts) : Math.min(...starts);
   const end = Math.max(start, ...(isRunning ? [lanes.now - paused] : []), ...nodes.flatMap(({ end: at }) => at ?? []));
   return { kind, start, end, paused, isRunning, files: columns.toColumns(), nodes };
+}
+
+/** A file of a split. */
+export interface SplitFile {
+  path: string;
+  /** What it was planned with, guessed or not. */
+  seconds: number;
+  isGuess: boolean;
+}
+
+/** The files of each node of a split. Null: the split has expired. */
+export async function splitParts(splits: Splits, split: { id: string }, nodeTotal: number): Promise<SplitFile[][] | null> {
+  const parts: SplitFile[][] = [];
+  let count = 0;
+  for (let node = 0; node < nodeTotal; node++) {
+    const files = await splits.files(split, node);
+    if (!files) return null;
+    const part = decodeFiles(files).map(({ path, time_execution }) => ({
+      path,
+      seconds: time_execution ?? NaN,
+      isGuess: time_execution === null,
+    }));
+    parts.push(part);
+    count += part.length;
+  }
+  const basis = await splits.basis(split);
+  if (!basis) return null;
+  const { guesses } = decodeBasis(basis, count);
+  let at = 0;
+  for (const part of parts) {
+    for (const file of part) {
+      if (file.isGuess) file.seconds = guesses[at]!;
+      at += 1;
+    }
+  }
+  return parts;
 }

@@ -1,7 +1,6 @@
 import type { Run } from '../../ports/builds.js';
 import type { Millis } from '../../ports/store.js';
-import { mayBeAtWork } from './at-work.js';
-import { addRun, type DraftSpan, draftSpan, finishSpan, millisecondsIn } from './draft-span.js';
+import { addRun, type DraftSpan, draftSpan, finishSpan, mayBeAtWork, millisecondsIn } from './draft-span.js';
 import type { FileColumns } from './file-columns.js';
 import type { Lanes } from './queue-lanes.js';
 import type { NodeLane } from './timeline.js';

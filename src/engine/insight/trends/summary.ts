@@ -1,9 +1,7 @@
 import type { Build } from '../../ports/builds.js';
 import type { Summary } from '../../ports/summaries.js';
-import { decidingFile } from '../minutes/deciding-file.js';
-import { leastDelay } from '../minutes/delay.js';
 import { fileOutcomes } from '../minutes/file-outcomes.js';
-import { lastNode } from '../minutes/last-node.js';
+import { decidingFile, lastNode, leastDelay } from '../minutes/last-node.js';
 import type { Minutes } from '../minutes/minutes.js';
 import type { Timeline } from '../timeline/timeline.js';
 

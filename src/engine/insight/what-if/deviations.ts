@@ -1,5 +1,4 @@
 import { median } from '../../../planning/estimating/median.js';
-import { seededRandom } from '../../../planning/seeded-random.js';
 import type { TimelineFiles } from '../timeline/timeline.js';
 import type { Observed } from './observed.js';
 import type { PlayedSuite } from './play.js';
@@ -55,4 +54,18 @@ export function drawSuites(suite: PlayedSuite, deviations: Float64Array): Played
 /** How often `drawSuites` returns the suite. */
 export function drawsOf({ seconds }: PlayedSuite, deviations: Float64Array): number {
   return deviations.length === 0 ? 1 : 2 * Math.min(MAX_DRAWS / 2, Math.ceil(DRAWN_FILES / 2 / seconds.length));
+}
+
+/** A generator of numbers from 0 to 1. */
+export type Random = () => number;
+
+/** Returns a generator whose numbers are determined by the seed (mulberry32). */
+export function seededRandom(seed: number): Random {
+  let state = seed;
+  return () => {
+    state = (state + 0x6d2b79f5) | 0;
+    let mixed = Math.imul(state ^ (state >>> 15), 1 | state);
+    mixed = (mixed + Math.imul(mixed ^ (mixed >>> 7), 61 | mixed)) ^ mixed;
+    return ((mixed ^ (mixed >>> 14)) >>> 0) / 4_294_967_296;
+  };
 }

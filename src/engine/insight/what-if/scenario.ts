@@ -1,9 +1,8 @@
-import { usefulNodes } from '../../../planning/forecasting/useful-nodes.js';
+import { usefulNodes } from '../../../planning/forecasting/forecast.js';
 import { toWeight } from '../../../planning/weight.js';
 import { drawSuites } from './deviations.js';
 import { type Played, type PlayedNodes, type PlayedSuite, playQueue, playSplit } from './play.js';
 import { unknownSpeed } from './speeds.js';
-import { evenStarts, resampleStarts } from './starts.js';
 
 export type Mode = 'queue' | 'split';
 
@@ -97,4 +96,62 @@ function nodesOf({ starts, startSpread, speeds, speedSpread, rate, pullCost }: S
     speeds: Float64Array.from({ length: count }, (_, node) => rate * (speeds[node] ?? unknownSpeed(speedSpread, node - speeds.length))),
     pullCost,
   };
+}
+
+/**
+ * Returns when the nodes of a build start if it has another number of nodes, in seconds. The first starts when the first one did.
+ *
+ * The observed starts are taken for a sample: start i of N is the quantile i / (N + 1) of how nodes start, and the new starts are the
+ * quantiles k / (n + 1). Between two observed starts they lie on a straight line, and beyond the outermost ones they continue with the
+ * step there, or with the mean step if that is smaller: one straggler does not make others. The observed number gives the observed starts.
+ *
+ * @param observed in any order, at least one
+ */
+export function resampleStarts(observed: Float64Array, nodes: number): Float64Array {
+  if (nodes === observed.length) return observed;
+  const last = observed.length - 1;
+  if (last === 0) return new Float64Array(nodes).fill(observed[0]!);
+  const sorted = observed.toSorted();
+  const step = (from: number) => sorted[from + 1]! - sorted[from]!;
+  const meanStep = (sorted[last]! - sorted[0]!) / last;
+  const quantile = (part: number) => {
+    const position = part * (sorted.length + 1) - 1;
+    if (position <= 0) return sorted[0]! + position * Math.min(step(0), meanStep);
+    if (position >= last) return sorted[last]! + (position - last) * Math.min(step(last - 1), meanStep);
+    const below = Math.floor(position);
+    return sorted[below]! + (position - below) * step(below);
+  };
+  const starts = Float64Array.from({ length: nodes }, (_, k) => quantile((k + 1) / (nodes + 1)));
+  const shift = sorted[0]! - starts[0]!;
+  return starts.map(start => start + shift);
+}
+
+/** Starts from a time on that are spread evenly, in seconds. */
+export function evenStarts(first: number, spread: number, nodes: number): Float64Array {
+  return Float64Array.from({ length: nodes }, (_, node) => first + (nodes === 1 ? 0 : (node * spread) / (nodes - 1)));
+}
+
+/** More nodes are useful when they make the build faster by this part. */
+const MIN_GAIN = 0.01;
+
+/**
+ * Returns the number of nodes beyond which none that was played is faster by more than a hundredth.
+ *
+ * @param outcomes by number of nodes, ascending
+ * @param most no more nodes can be useful (see `mostUsefulNodes`)
+ */
+export function usefulNodesOf(outcomes: readonly Outcome[], most: number): number {
+  let best = Infinity;
+  let useful = most;
+  for (const { nodes, wall } of outcomes.toReversed()) {
+    best = Math.min(best, wall);
+    // Of the last number it is not known what more nodes would bring.
+    if (wall <= best * (1 + MIN_GAIN) && nodes < outcomes.at(-1)!.nodes) useful = Math.min(useful, nodes);
+  }
+  return useful;
+}
+
+/** The least number of nodes that ends within these seconds; null: none does. */
+export function nodesWithin(outcomes: readonly Outcome[], seconds: number): number | null {
+  return outcomes.find(({ wall }) => wall <= seconds)?.nodes ?? null;
 }

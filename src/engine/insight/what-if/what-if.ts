@@ -4,9 +4,9 @@ import { toSeconds } from '../../../planning/weight.js';
 import { suiteOf } from '../../suites/suite.js';
 import type { Timeline, TimelineFiles } from '../timeline/timeline.js';
 import { type Assumptions, assume, type Cut, type EstimatesOf } from './assumptions.js';
-import { equalParts, partsOfCases, withFileCut } from './cut.js';
 import { cutIntoParts, type FileTimes, inPlanningOrder, type NamedSuite, usualSeconds } from './file-times.js';
 import { observe } from './observed.js';
+import type { PlayedSuite } from './play.js';
 import { type Baselines, baselinesOf } from './savings.js';
 import { type Mode, mostUsefulNodes, play, type Scenario } from './scenario.js';
 import { speedsIn } from './speeds.js';
@@ -147,4 +147,32 @@ function longestFiles({ suite, paths }: NamedSuite, share: number): LongFile[] {
     const seconds = suite.seconds[file]!;
     return { path: paths[file]!, seconds, file, pieces: equalParts(seconds, share).length };
   });
+}
+
+/** Equal parts of at most an even share, and at least two. @param share seconds */
+export function equalParts(seconds: number, share: number): Float64Array {
+  const pieces = share > 0 ? Math.max(2, Math.ceil(seconds / share)) : 2;
+  return new Float64Array(pieces).fill(1 / pieces);
+}
+
+/** The parts that the test cases of a file have in it. @param cases their seconds, at least one */
+export function partsOfCases(cases: readonly number[]): Float64Array {
+  const sum = cases.reduce((total, seconds) => total + seconds, 0);
+  return Float64Array.from(cases, seconds => (sum > 0 ? seconds / sum : 1 / cases.length));
+}
+
+/** Returns the suite with one file in equal pieces. @param file its index */
+export function withFileCut({ weights, seconds }: PlayedSuite, file: number, pieces: number): PlayedSuite {
+  const weight = Math.max(1, Math.round(weights[file]! / pieces));
+  const shorter = weights.findIndex(other => other < weight);
+  const place = shorter === -1 ? weights.length : shorter;
+  const withPieces = (values: Float64Array, piece: number) => {
+    const result = new Float64Array(values.length - 1 + pieces);
+    result.set(values.subarray(0, file));
+    result.set(values.subarray(file + 1, place), file);
+    result.fill(piece, place - 1, place - 1 + pieces);
+    result.set(values.subarray(place), place - 1 + pieces);
+    return result;
+  };
+  return { weights: withPieces(weights, weight), seconds: withPieces(seconds, seconds[file]! / pieces) };
 }

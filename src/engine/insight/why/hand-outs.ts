@@ -1,14 +1,12 @@
+import { type Basis, decodeBasis, type FileBasis, fileBasis } from '../../../planning/estimating/basis.js';
 import type { Millis, Store } from '../../ports/store.js';
-import type { Batch } from '../../queue/batch.js';
+import { type Batch, type EndedLease, wasReassigned } from '../../queue/batch.js';
 import type { Decision } from '../../queue/decision.js';
 import { refusals } from '../../refusal.js';
 import type { Subject, SubjectRun } from '../subject.js';
-import { splitParts } from '../timeline/split-parts.js';
-import type { NodeLane, Timeline } from '../timeline/timeline.js';
-import { type BatchFacts, batchReason } from './batch-reason.js';
-import { partReason } from './part-reason.js';
-import type { PlanFiles } from './plan-files.js';
-import { returnedFiles } from './returned-files.js';
+import { splitParts } from '../timeline/read-timeline.js';
+import type { NodeLane, Timeline, TimelineFiles } from '../timeline/timeline.js';
+import { type BatchFacts, batchReason, partReason } from './batch-reason.js';
 
 /** Files that a node got together: a batch of a queue, or its part of a split. */
 export interface Draft {
@@ -106,4 +104,82 @@ function recordedIn({ spans }: NodeLane): Map<number, number> {
     for (const [i, file] of files.entries()) if (!Number.isNaN(seconds[i])) recorded.set(file, seconds[i]!);
   }
   return recorded;
+}
+
+/** What the plan of a CI run knew of its files. */
+export class PlanFiles {
+  /** How many files were planned: the first ones of the timeline. */
+  readonly count: number;
+  /** Their indices. */
+  readonly all: readonly number[];
+  readonly #basis: Basis;
+
+  constructor(
+    readonly files: TimelineFiles,
+    basis: Uint8Array,
+  ) {
+    let count = 0;
+    while (count < files.paths.length && !Number.isNaN(files.estimates[count])) count += 1;
+    this.count = count;
+    this.all = Array.from({ length: count }, (_, file) => file);
+    this.#basis = decodeBasis(basis, count).basis;
+  }
+
+  static async read({ queues, splits }: Store, { kind, plan }: SubjectRun, files: TimelineFiles): Promise<PlanFiles> {
+    const basis = await (kind === 'queue' ? queues.basis(plan) : splits.basis({ id: plan }));
+    if (!basis) throw refusals.expired(kind);
+    return new PlanFiles(files, basis);
+  }
+
+  /** Most files were never measured. */
+  get isGuessed(): boolean {
+    return 2 * this.files.isGuess.reduce((sum, each) => sum + each, 0) > this.count;
+  }
+
+  /** Seconds. */
+  estimate(file: number): number {
+    return this.files.estimates[file]!;
+  }
+
+  basis(file: number): FileBasis {
+    return fileBasis(this.#basis, file);
+  }
+
+  /** The estimates of files together. */
+  weightOf(files: readonly number[]): number {
+    return files.reduce((sum, file) => sum + this.estimate(file), 0);
+  }
+}
+
+/** Files of a batch that another batch had before, and that went back to the queue when the lease of that one ended. */
+export interface ReturnedFiles {
+  node_index: number;
+  lease: EndedLease;
+  files: number;
+}
+
+/**
+ * Which files of each batch came back from earlier ones, by seq, most files first.
+ *
+ * @param batches those of a queue, in the order in which they were handed out
+ */
+export function returnedFiles(batches: readonly Batch[]): Map<number, ReturnedFiles[]> {
+  const returned = new Map<number, ReturnedFiles[]>();
+  /** The batch from which each file went back. */
+  const sources = new Map<number, Batch>();
+  for (const batch of batches) {
+    const found = new Map<Batch, ReturnedFiles>();
+    for (const file of batch.isReplay ? [] : batch.files) {
+      const source = sources.get(file);
+      if (!source) continue;
+      sources.delete(file);
+      const known = found.get(source);
+      if (known) known.files += 1;
+      else found.set(source, { node_index: source.node_index, lease: source.lease!, files: 1 });
+    }
+    const most = [...found.values()].sort((a, b) => b.files - a.files);
+    if (most.length > 0) returned.set(batch.seq, most);
+    if (wasReassigned(batch)) for (const file of batch.files) sources.set(file, batch);
+  }
+  return returned;
 }

@@ -5,8 +5,7 @@ import type { Decision } from '../../queue/decision.js';
 import type { Subject } from '../subject.js';
 import { readTimeline } from '../timeline/read-timeline.js';
 import type { Timeline } from '../timeline/timeline.js';
-import { type Draft, draftBatches, draftParts } from './hand-outs.js';
-import { PlanFiles } from './plan-files.js';
+import { type Draft, draftBatches, draftParts, PlanFiles } from './hand-outs.js';
 
 /** Why the nodes of a CI run got their files, as it was known then. */
 export interface Why {

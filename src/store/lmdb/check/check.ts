@@ -1,15 +1,12 @@
 import type { Parts } from '../parts.js';
 import { JOURNAL_FILES } from '../writes/journal-files.js';
 import { problemsOfBuildIndex } from './build-index.js';
-import { problemsOfBuilds } from './builds.js';
-import { problemsOfCiRuns } from './ci-runs.js';
+import { problemsOfBuilds, problemsOfSummaries } from './builds.js';
 import { problemsOfExpiry } from './expiry.js';
 import { problemsOfPaths } from './paths.js';
-import { problemsOfPlans } from './plans.js';
+import { problemsOfCiRuns, problemsOfPlans } from './plans.js';
 import { ofRecord, type Problem, type Seen } from './problem.js';
-import { problemsOfProjects } from './projects.js';
-import { problemsOfSignIns } from './sign-ins.js';
-import { problemsOfSummaries } from './summaries.js';
+import { problemsOfProjects, problemsOfSignIns } from './projects.js';
 
 const kinds: Readonly<Record<string, (parts: Parts, seen: Seen) => Iterable<Problem>>> = {
   projects: problemsOfProjects,

@@ -1,7 +1,6 @@
-import { asBuffer } from '../../../bytes.js';
+import { asBuffer, type Segments, segment } from '../../../bytes.js';
 import type { NewQueue } from '../../../engine/ports/queues.js';
 import { refusals } from '../../../engine/refusal.js';
-import { type Segments, segment } from '../../../engine/segments.js';
 import type { Suite } from '../../../engine/suites/suite.js';
 import type { PathTimes } from '../../../planning/estimating/estimate.js';
 import { type Blob, type BlobParts, type Blobs, blobStepOf, piecesPerBlob, readBlob, readBlobAgain } from '../writes/blobs.js';

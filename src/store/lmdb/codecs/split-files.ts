@@ -1,6 +1,5 @@
-import { asBuffer } from '../../../bytes.js';
+import { asBuffer, type Segments, segment } from '../../../bytes.js';
 import type { NewSplit } from '../../../engine/ports/splits.js';
-import { type Segments, segment } from '../../../engine/segments.js';
 import type { Suite } from '../../../engine/suites/suite.js';
 import type { PathTimes } from '../../../planning/estimating/estimate.js';
 import { type BlobParts, type Blobs, blobStepOf, piecesPerBlob, readBlobAgain } from '../writes/blobs.js';

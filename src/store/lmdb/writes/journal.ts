@@ -11,7 +11,7 @@ import { CoalescedTask } from './coalesced-task.js';
 import type { Committing } from './commit.js';
 import { type FoundRecord, type JournalFiles, readJournal } from './journal-files.js';
 import type { JournaledRuns } from './journaled-runs.js';
-import { putChanges } from './put-changes.js';
+import { putChanges } from './put-in-chunks.js';
 import { type NewSubset, putSubsets } from './put-subsets.js';
 
 /** The id of a new journal, see journal-record.ts. 0 is none. */

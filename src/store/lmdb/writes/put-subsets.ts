@@ -1,8 +1,7 @@
-import type { NodeKey } from '../../../engine/build-key.js';
-import { defaultBranchAfter } from '../../../engine/default-branch.js';
+import type { NodeKey } from '../../../engine/keys.js';
 import type { Recorded } from '../../../engine/ports/recordings.js';
 import type { Millis } from '../../../engine/ports/store.js';
-import { type LastRun, newBuild, outcomeOf, withRun } from '../../../engine/recordings.js';
+import { defaultBranchAfter, type LastRun, newBuild, outcomeOf, withRun } from '../../../engine/recordings.js';
 import { limits } from '../../../limits.js';
 import { type BuildCounts, buildCount, indexBuild } from '../build-index.js';
 import { runsOfNode } from '../builds.js';

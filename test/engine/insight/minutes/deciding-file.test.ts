@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { decidingFile } from '../../../../src/engine/insight/minutes/deciding-file.js';
+import { decidingFile } from '../../../../src/engine/insight/minutes/last-node.js';
 import { minutesOf } from '../../../../src/engine/insight/minutes/minutes.js';
 import { verdictOf } from '../../../../src/engine/insight/minutes/verdict.js';
 import { type Batch, timelineOf } from '../lanes.js';

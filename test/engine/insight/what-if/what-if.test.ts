@@ -1,11 +1,8 @@
 import { describe, expect, it } from 'vitest';
-import { withFileCut } from '../../../../src/engine/insight/what-if/cut.js';
 import { observe } from '../../../../src/engine/insight/what-if/observed.js';
-import { playVariants } from '../../../../src/engine/insight/what-if/scenario.js';
+import { nodesWithin, playVariants, resampleStarts, usefulNodesOf } from '../../../../src/engine/insight/what-if/scenario.js';
 import { speedsOf } from '../../../../src/engine/insight/what-if/speeds.js';
-import { resampleStarts } from '../../../../src/engine/insight/what-if/starts.js';
-import { nodesWithin, usefulNodesOf } from '../../../../src/engine/insight/what-if/useful.js';
-import { type Changes, type Knowledge, playCuts, whatIfOf } from '../../../../src/engine/insight/what-if/what-if.js';
+import { type Changes, type Knowledge, playCuts, whatIfOf, withFileCut } from '../../../../src/engine/insight/what-if/what-if.js';
 import { type Batch, timelineOf } from '../lanes.js';
 
 const AS_IT_WAS: Changes = { mode: null, estimates: null, startSpread: null, pullCost: null, cut: [] };

@@ -1,7 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { durationText } from '../../../../src/engine/insight/duration.js';
-import { type BatchFacts, batchReason } from '../../../../src/engine/insight/why/batch-reason.js';
-import { partReason } from '../../../../src/engine/insight/why/part-reason.js';
+import { type BatchFacts, batchReason, partReason } from '../../../../src/engine/insight/why/batch-reason.js';
 
 const decision = { remaining: 2400, finishIn: 312, speed: 0.9, slowdown: 1, share: 280, target: 168, pullCost: 2 };
 const facts: BatchFacts = {

@@ -1,7 +1,9 @@
+import { posix } from 'node:path';
 import { limits } from '../limits.js';
 import { fileOf } from '../planning/estimating/test-case.js';
+import { jsonValues } from './json.js';
 import type { TestCase } from './junit.js';
-import { ReportError } from './report.js';
+import { type ReadReport, ReportError } from './report.js';
 import type { Report } from './report-results.js';
 
 /** The JSON of RSpec (`--format json`). */
@@ -72,4 +74,78 @@ function secondsOf(time: unknown): number {
 
 function emptyCase(file: string | null, suite: TestCase['suite']): TestCase {
   return { file, suite, classname: '', name: '', seconds: 0, isFailed: false, isSkipped: true };
+}
+
+interface TestResult {
+  name?: unknown;
+  /** Results processors of Jest get this field instead of `name`. */
+  testFilePath?: unknown;
+  startTime?: unknown;
+  endTime?: unknown;
+  perfStats?: { start?: unknown; end?: unknown } | null;
+  assertionResults?: { duration?: number | null }[] | null;
+}
+
+/**
+ * Reads the JSON of Jest (`--json --outputFile`) and vitest (`--reporter=json`). A file takes the time from its start to its end, or, without
+ * these, the sum of its tests.
+ */
+export const readJest: ReadReport = async (bytes, addTime) => {
+  for await (const { value, at } of jsonValues(bytes, ['$.testResults.*'])) {
+    const result = (value ?? {}) as TestResult;
+    const path = result.name ?? result.testFilePath;
+    if (typeof path !== 'string') throw new ReportError(`testResults[${String(at[1])}] has no "name"`);
+    addTime(path, duration(result) / 1000);
+  }
+};
+
+function duration({ startTime, endTime, perfStats, assertionResults }: TestResult): number {
+  const start = startTime ?? perfStats?.start;
+  const end = endTime ?? perfStats?.end;
+  if (typeof start === 'number' && typeof end === 'number') return end - start;
+  return assertionResults?.length ? assertionResults.reduce((sum, { duration }) => sum + (duration ?? 0), 0) : NaN;
+}
+
+interface PlaywrightSuite {
+  file?: unknown;
+  specs?: { tests?: { results?: { duration?: number | null }[] | null }[] | null }[] | null;
+  suites?: PlaywrightSuite[] | null;
+}
+
+/**
+ * Reads the output of Playwright's JSON reporter. A file takes the time of its tests in all projects. Only the last attempt of a test counts,
+ * because retries are accidents. Paths are relative to the folder of the configuration file, as on the command line, unless a root is given.
+ * Merged reports name no configuration file: their paths are absolute.
+ */
+export const readPlaywright: ReadReport = async (bytes, addTime, { root }) => {
+  let rootDir = '';
+  let configFile = '';
+  const times = new Map<string, number>();
+  for await (const { value, at } of jsonValues(bytes, ['$.config.rootDir', '$.config.configFile', '$.suites.*'])) {
+    if (at[0] === 'suites') {
+      const suite = (value ?? {}) as PlaywrightSuite;
+      if (typeof suite.file !== 'string') throw new ReportError(`suites[${String(at[1])}] has no "file"`);
+      // Each project may have its own suite for the file.
+      times.set(suite.file, (times.get(suite.file) ?? 0) + suiteDuration(suite));
+    } else if (typeof value === 'string') {
+      if (at[1] === 'rootDir') rootDir = toForwardSlashes(value);
+      else configFile = toForwardSlashes(value);
+    }
+  }
+  for (const [file, milliseconds] of times) {
+    const path = posix.join(rootDir, toForwardSlashes(file));
+    addTime(root === null && configFile ? posix.relative(posix.dirname(configFile), path) : path, milliseconds / 1000);
+  }
+};
+
+function suiteDuration({ specs, suites }: PlaywrightSuite): number {
+  let sum = 0;
+  for (const { tests } of specs ?? []) for (const { results } of tests ?? []) sum += results?.at(-1)?.duration ?? 0;
+  for (const suite of suites ?? []) sum += suiteDuration(suite);
+  return sum;
+}
+
+/** On Windows some paths have backslashes. */
+function toForwardSlashes(path: string): string {
+  return path.replaceAll('\\', '/');
 }

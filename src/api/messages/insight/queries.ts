@@ -3,8 +3,24 @@ import type { ValidationErrors } from '../../../http/api-error.js';
 import type { limits } from '../../../limits.js';
 import { DAY_MILLISECONDS } from '../../../time.js';
 import { coerce, type RawParameters } from '../coerce.js';
-import type { Count, NodeTotal, OptionalText, Path } from '../text.js';
+import type { Count, NodeIndex, NodeTotal, OptionalText, Path, Uuid } from '../text.js';
 import { requireValid } from '../validation.js';
+
+/** Query of GET /builds/:id/minutes, /timeline, /forecast and /trace */
+export interface CiRunQuery {
+  /** Another CI run of the build, by its ci_run_id. Without it, the newest one. */
+  ci_run?: Uuid;
+}
+
+/** Query of GET /v1/builds/:id/why */
+export interface WhyQuery {
+  /** Only the batches of this node. */
+  node_index?: NodeIndex;
+  /** Only the batch with this number. */
+  batch?: Count;
+  /** The id of another CI run of the build, see `other_ci_runs` of its minutes. */
+  ci_run?: OptionalText;
+}
 
 /** Query of GET /v1/build_summaries */
 export interface BuildLinesQuery {
@@ -57,17 +73,29 @@ export interface NodeTrendsQuery {
 }
 
 const names = {
+  ciRun: typia.misc.literals<keyof CiRunQuery>(),
+  why: typia.misc.literals<keyof WhyQuery>(),
   lines: typia.misc.literals<keyof BuildLinesQuery>(),
   builds: typia.misc.literals<keyof BuildTrendQuery>(),
   files: typia.misc.literals<keyof FileTrendsQuery>(),
   history: typia.misc.literals<keyof FileHistoryQuery>(),
   nodes: typia.misc.literals<keyof NodeTrendsQuery>(),
 };
+const validateCiRun = typia.createValidate<CiRunQuery>();
+const validateWhy = typia.createValidate<WhyQuery>();
 const validateLines = typia.createValidate<BuildLinesQuery>();
 const validateBuilds = typia.createValidate<BuildTrendQuery>();
 const validateFiles = typia.createValidate<FileTrendsQuery>();
 const validateHistory = typia.createValidate<FileHistoryQuery>();
 const validateNodes = typia.createValidate<NodeTrendsQuery>();
+
+export function toCiRunQuery(raw: RawParameters): CiRunQuery {
+  return requireValid(validateCiRun(filled(raw, names.ciRun)));
+}
+
+export function toWhyQuery(raw: RawParameters): WhyQuery {
+  return requireValid(validateWhy(filled(raw, names.why)));
+}
 
 export function toBuildLinesQuery(raw: RawParameters): BuildLinesQuery {
   return requireValid(validateLines(filled(raw, names.lines)));

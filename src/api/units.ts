@@ -1,4 +1,0 @@
-/** Seconds in whole milliseconds. */
-export function secondsOf(milliseconds: number): number {
-  return Math.round(milliseconds) / 1000;
-}
