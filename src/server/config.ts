@@ -1,46 +1,7 @@
-import type { BlockList } from 'node:net';
-import type { HttpServerName } from '../http/choose-adapter.js';
 import { boundsFor } from '../memory-bounds.js';
-import { settings } from './settings.js';
+import { type Config, settings } from './settings.js';
 
-/** The checked settings of `serve`. Modules read settings from here, never from the environment. */
-export interface Config {
-  host: string;
-  port: number;
-  /** Port for /metrics, /healthz and /readyz. /metrics is then served only there. Null: there is no admin port. */
-  adminPort: number | null;
-  adminHost: string;
-  dashboard: 'on' | 'off' | 'admin';
-  httpServer: HttpServerName;
-  dataDir: string;
-  /** Upper case, without the trailing dash. Messages name the first. */
-  headerPrefixes: string[];
-  /** PEM files for TLS; null: plain HTTP. */
-  tlsCert: string | null;
-  tlsKey: string | null;
-  /** Proxies whose X-Forwarded headers are used; null: none. */
-  trustedProxies: BlockList | null;
-  /** Scheme and host of links in answers, without a trailing slash; null: from the Host header. */
-  publicUrl: string | null;
-  retentionDays: number;
-  pullCostSeconds: number;
-  /** 0: batches of silent nodes are never reassigned. */
-  leaseFactor: number;
-  leaseGraceSeconds: number;
-  /** See memory-bounds.ts. */
-  memoryBytes: number;
-  maxBodyBytes: number;
-  /** 0: any number. */
-  dailyBytesPerProject: number;
-  /** Memory for open queues. Others are read from the store when needed. */
-  queueCacheBytes: number;
-  /** Number of packing threads. */
-  workers: number;
-  /** Newest version by client name. */
-  clientVersions: Map<string, string>;
-  logLevel: string;
-  bootstrapToken: string | null;
-}
+export type { Config };
 
 /** Lists every invalid setting, one sentence each. */
 export class ConfigError extends Error {

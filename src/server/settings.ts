@@ -1,18 +1,25 @@
 import { availableParallelism } from 'node:os';
 // Only this function of semver, because every command of a CI node loads this file.
 import coerce from 'semver/functions/coerce.js';
+import type { HttpServerName } from '../http/choose-adapter.js';
 import { parseTrustedProxies } from '../http/forwarded.js';
 import { DEFAULT_MEMORY_BYTES, LEAST_MEMORY_BYTES } from '../memory-bounds.js';
-import type { Config } from './config.js';
 
-/** A setting. A secret has no flag, because a process list would show it. */
-export interface Setting<T = unknown> {
-  flag: string | null;
-  env: string;
-  defaultText: string;
+/** A secret has no flag, because a process list would show it. */
+interface Definition<T> {
+  /** What stands for the value in the help of the flag; null: there is no flag. */
+  value: string | null;
+  defaultText?: string;
   help: string;
   /** Returns the value, or throws the rest of the sentence "<name> is <text>: it ...". */
   parse(text: string): T;
+}
+
+/** A setting, with the names of its flag and its variable, which follow from its name in the code. */
+export interface Setting<T = unknown> extends Definition<T> {
+  flag: string | null;
+  env: string;
+  defaultText: string;
 }
 
 const wholeNumber = (min: number, max: number) => (text: string) => {
@@ -20,12 +27,28 @@ const wholeNumber = (min: number, max: number) => (text: string) => {
     throw new Error(
       'must be a number; Kubernetes sets this variable for a service named "ballast": rename the service, or set enableServiceLinks: false in the pod',
     );
-  const value = Number(text);
-  if (text.trim() === '' || !Number.isInteger(value) || value < min || value > max) {
-    throw new Error(`must be a whole number from ${min} to ${max}`);
-  }
-  return value;
+  const value = numberOf(text);
+  if (Number.isInteger(value) && value >= min && value <= max) return value;
+  throw new Error(`must be a whole number from ${min} to ${max}`);
 };
+
+/** NaN: the text is empty or no number. */
+const numberOf = (text: string) => (text.trim() === '' ? NaN : Number(text));
+
+const oneOf =
+  <T extends string>(...values: T[]) =>
+  (text: string): T => {
+    if ((values as string[]).includes(text)) return text as T;
+    throw new Error(`must be ${values.slice(0, -1).join(', ')} or ${values.at(-1)}`);
+  };
+
+/** Parses a setting that may be left out. */
+const optional =
+  <T, Missing>(parse: (text: string) => T, missing: Missing) =>
+  (text: string): T | Missing =>
+    text === '' ? missing : parse(text);
+
+const same = (text: string) => text;
 
 const host = (text: string) => {
   if (!/^((?!unix:)[A-Za-z0-9.:-]+|\[[0-9A-Fa-f.:]+\]|unix:\/.{1,99})$/.test(text)) {
@@ -37,71 +60,58 @@ const host = (text: string) => {
 
 const MIB = 1_048_576;
 
-export const settings: { [K in keyof Config]: Setting<Config[K]> } = {
+const definitions = {
   host: {
-    flag: '--host <address>',
-    env: 'BALLAST_HOST',
+    value: '<address>',
     defaultText: '127.0.0.1',
     help: 'address or host name to listen on; 0.0.0.0 or :: for all addresses (use TLS or a proxy); or unix:/run/ballast/ballast.sock',
     parse: host,
   },
   port: {
-    flag: '--port <number>',
-    env: 'BALLAST_PORT',
+    value: '<number>',
     defaultText: '8080',
     help: 'port to listen on; 0 picks a free port and prints it',
     parse: wholeNumber(0, 65_535),
   },
+  /** Null: there is no admin port. */
   adminPort: {
-    flag: '--admin-port <number>',
-    env: 'BALLAST_ADMIN_PORT',
-    defaultText: '',
+    value: '<number>',
     help: 'port for /metrics, /healthz and /readyz; /metrics is then served only there; 0 picks a free port and prints it',
-    parse: text => (text === '' ? null : wholeNumber(0, 65_535)(text)),
+    parse: optional(wholeNumber(0, 65_535), null),
   },
   adminHost: {
-    flag: '--admin-host <address>',
-    env: 'BALLAST_ADMIN_HOST',
+    value: '<address>',
     defaultText: '127.0.0.1',
     help: 'address of the admin port, or unix:<path>, which needs no port',
     parse: host,
   },
   dashboard: {
-    flag: '--dashboard <where>',
-    env: 'BALLAST_DASHBOARD',
+    value: '<where>',
     defaultText: 'on',
     help: 'dashboard: on, off, or admin (only on the admin port)',
-    parse: text => {
-      if (text !== 'on' && text !== 'off' && text !== 'admin') throw new Error('must be on, off or admin');
-      return text;
-    },
+    parse: oneOf('on', 'off', 'admin'),
   },
   httpServer: {
-    flag: '--http-server <name>',
-    env: 'BALLAST_HTTP_SERVER',
+    value: '<name>',
     defaultText: 'auto',
     help: 'HTTP server: uwebsockets (fast), node (runs everywhere), or auto (uwebsockets if it has a binary for this machine, else node)',
-    parse: text => {
-      if (text !== 'auto' && text !== 'uwebsockets' && text !== 'node') throw new Error('must be auto, uwebsockets or node');
-      return text;
-    },
+    parse: oneOf<HttpServerName>('auto', 'uwebsockets', 'node'),
   },
   dataDir: {
-    flag: '--data-dir <folder>',
-    env: 'BALLAST_DATA_DIR',
+    value: '<folder>',
     defaultText: './data',
     help: 'folder of the store',
-    parse: text => {
+    parse: (text: string) => {
       if (text === '') throw new Error('must name a folder');
       return text;
     },
   },
+  /** Upper case, without the trailing dash. Messages name the first. */
   headerPrefixes: {
-    flag: '--header-prefixes <list>',
-    env: 'BALLAST_HEADER_PREFIXES',
+    value: '<list>',
     defaultText: 'SERVICE,KNAPSACK-PRO',
     help: 'prefixes of request headers such as <prefix>-TEST-SUITE-TOKEN',
-    parse: text => {
+    parse: (text: string) => {
       const prefixes = text.split(',').map(prefix => prefix.trim().toUpperCase());
       if (!prefixes.every(prefix => /^[A-Z0-9]+(-[A-Z0-9]+)*$/.test(prefix))) {
         throw new Error('must be a comma-separated list of header prefixes such as SERVICE,KNAPSACK-PRO');
@@ -109,118 +119,102 @@ export const settings: { [K in keyof Config]: Setting<Config[K]> } = {
       return prefixes;
     },
   },
+  /** Without a trailing slash; null: from the Host header. */
   publicUrl: {
-    flag: '--public-url <url>',
-    env: 'BALLAST_PUBLIC_URL',
-    defaultText: '',
+    value: '<url>',
     help: 'address of this server in links (default: from the Host header of the request)',
-    parse: text => {
-      if (text === '') return null;
+    parse: optional((text: string) => {
       const url = URL.canParse(text) ? new URL(text) : null;
       if (!url || !/^https?:$/.test(url.protocol) || url.search || url.hash) {
         throw new Error('must be an address such as https://ballast.example.com');
       }
       return url.href.replace(/\/+$/, '');
-    },
+    }, null),
   },
+  /** PEM files; null: plain HTTP. */
   tlsCert: {
-    flag: '--tls-cert <file>',
-    env: 'BALLAST_TLS_CERT',
-    defaultText: '',
+    value: '<file>',
     help: 'PEM file with the TLS certificate and its chain; SIGHUP reads it again',
-    parse: text => (text === '' ? null : text),
+    parse: optional(same, null),
   },
   tlsKey: {
-    flag: '--tls-key <file>',
-    env: 'BALLAST_TLS_KEY',
-    defaultText: '',
+    value: '<file>',
     help: 'PEM file with the key of the certificate, without a passphrase',
-    parse: text => (text === '' ? null : text),
+    parse: optional(same, null),
   },
+  /** Null: none. */
   trustedProxies: {
-    flag: '--trusted-proxies <list>',
-    env: 'BALLAST_TRUSTED_PROXIES',
-    defaultText: '',
+    value: '<list>',
     help: 'proxies whose X-Forwarded-Proto, -Host and -For are used, in links and to slow down failed sign-ins, as addresses and ranges (10.0.0.0/8,::1)',
     parse: parseTrustedProxies,
   },
   retentionDays: {
-    flag: '--retention-days <days>',
-    env: 'BALLAST_RETENTION_DAYS',
+    value: '<days>',
     defaultText: '90',
     help: 'days after which records are deleted',
     parse: wholeNumber(1, 36_500),
   },
   pullCostSeconds: {
-    flag: '--pull-cost-seconds <seconds>',
-    env: 'BALLAST_PULL_COST_SECONDS',
+    value: '<seconds>',
     defaultText: '2',
     help: 'seconds that a node loses between two batches, for the request and the start of the test runner',
-    parse: text => {
-      const value = Number(text);
-      if (text.trim() === '' || !(value >= 0.01 && value <= 600)) throw new Error('must be a number from 0.01 to 600');
-      return value;
+    parse: (text: string) => {
+      const value = numberOf(text);
+      if (value >= 0.01 && value <= 600) return value;
+      throw new Error('must be a number from 0.01 to 600');
     },
   },
   leaseFactor: {
-    flag: '--lease-factor <number>',
-    env: 'BALLAST_LEASE_FACTOR',
+    value: '<number>',
     defaultText: '0',
     help: 'reassign a batch (at most once) when its node is silent for this multiple of the expected duration of the batch; 0: never',
-    parse: text => {
-      const value = Number(text);
-      if (text.trim() === '' || !(value === 0 || (value >= 1 && value <= 1000))) throw new Error('must be 0 or a number from 1 to 1000');
-      return value;
+    parse: (text: string) => {
+      const value = numberOf(text);
+      if (value === 0 || (value >= 1 && value <= 1000)) return value;
+      throw new Error('must be 0 or a number from 1 to 1000');
     },
   },
   leaseGraceSeconds: {
-    flag: '--lease-grace-seconds <seconds>',
-    env: 'BALLAST_LEASE_GRACE_SECONDS',
+    value: '<seconds>',
     defaultText: '300',
     help: 'extra seconds of silence allowed before a batch is reassigned',
     parse: wholeNumber(0, 86_400),
   },
+  /** See memory-bounds.ts. */
   memoryBytes: {
-    flag: '--memory-bytes <bytes>',
-    env: 'BALLAST_MEMORY_BYTES',
+    value: '<bytes>',
     defaultText: String(DEFAULT_MEMORY_BYTES),
     help: 'memory of the process in bytes, of which its caches and buffers have parts',
     parse: wholeNumber(LEAST_MEMORY_BYTES, 1024 * 1024 * MIB),
   },
   maxBodyBytes: {
-    flag: '--max-body-bytes <bytes>',
-    env: 'BALLAST_MAX_BODY_BYTES',
+    value: '<bytes>',
     defaultText: String(32 * MIB),
     help: 'largest request body in bytes; larger ones get status 413',
     parse: wholeNumber(1024, 1024 * MIB),
   },
   dailyBytesPerProject: {
-    flag: '--daily-bytes-per-project <bytes>',
-    env: 'BALLAST_DAILY_BYTES_PER_PROJECT',
+    value: '<bytes>',
     defaultText: String(50 * 1024 * MIB),
     help: 'bytes that a project may store in a day; beyond it recordings and new queues and splits get status 507; 0: any number',
     parse: wholeNumber(0, Number.MAX_SAFE_INTEGER),
   },
   queueCacheBytes: {
-    flag: '--queue-cache-bytes <bytes>',
-    env: 'BALLAST_QUEUE_CACHE_BYTES',
-    defaultText: '',
+    value: '<bytes>',
     help: 'memory for open queues in bytes, without it a part of the memory; other queues are read from the store when needed',
-    parse: text => (text === '' ? 0 : wholeNumber(MIB, 1024 * 1024 * MIB)(text)),
+    parse: optional(wholeNumber(MIB, 1024 * 1024 * MIB), 0),
   },
   workers: {
-    flag: '--workers <threads>',
-    env: 'BALLAST_WORKERS',
+    value: '<threads>',
     defaultText: String(Math.min(4, Math.max(1, availableParallelism() - 1))),
     help: 'number of threads that plan suites of 1,000 files or more',
     parse: wholeNumber(1, 64),
   },
+  /** By client name. */
   clientVersions: {
-    flag: '--client-versions <list>',
-    env: 'BALLAST_CLIENT_VERSIONS',
-    defaultText: '',
+    value: '<list>',
     help: 'newest client versions as name=version,...; older clients are asked to update',
-    parse: text => {
+    parse: (text: string) => {
       const versions = new Map<string, string>();
       for (const entry of text.split(',').filter(part => part.trim() !== '')) {
         const [, name, version] = /^\s*(.+)=\s*([^=]+?)\s*$/.exec(entry) ?? [];
@@ -233,27 +227,29 @@ export const settings: { [K in keyof Config]: Setting<Config[K]> } = {
     },
   },
   logLevel: {
-    flag: '--log-level <level>',
-    env: 'BALLAST_LOG_LEVEL',
+    value: '<level>',
     defaultText: 'info',
     help: 'fatal, error, warn, info, debug (one line per request), trace or silent',
-    parse: text => {
-      if (!/^(fatal|error|warn|info|debug|trace|silent)$/.test(text)) {
-        throw new Error('must be fatal, error, warn, info, debug, trace or silent');
-      }
-      return text;
-    },
+    parse: oneOf('fatal', 'error', 'warn', 'info', 'debug', 'trace', 'silent'),
   },
   bootstrapToken: {
-    flag: null,
-    env: 'BALLAST_BOOTSTRAP_TOKEN',
-    defaultText: '',
+    value: null,
     help: 'token of the project "default", which is created if it does not exist',
-    parse: text => {
-      if (text === '') return null;
+    parse: optional((text: string) => {
       // The message must not repeat the value, which is a secret.
       if (!/^[\x21-\x7e]{32,256}$/.test(text)) throw new Error('must be 32 to 256 printable characters without spaces');
       return text;
-    },
+    }, null),
   },
-};
+} satisfies Record<string, Definition<unknown>>;
+
+/** The checked settings of `serve`. Modules read settings from here, never from the environment. */
+export type Config = { [K in keyof typeof definitions]: ReturnType<(typeof definitions)[K]['parse']> };
+
+export const settings = Object.fromEntries(
+  Object.entries<Definition<unknown>>(definitions).map(([name, { value, defaultText = '', ...setting }]) => {
+    const words = name.replace(/[A-Z]/g, letter => `-${letter}`);
+    const flag = value && `--${words.toLowerCase()} ${value}`;
+    return [name, { ...setting, value, defaultText, flag, env: `BALLAST_${words.toUpperCase().replaceAll('-', '_')}` }];
+  }),
+) as { [K in keyof Config]: Setting<Config[K]> };
