@@ -53,8 +53,6 @@ export const limits = {
   /** The same for all pages of the dashboard that show a project, where they may have fewer than its CI jobs; beyond it 429. */
   waitingPagesPerProject: 100,
   idleThreadMilliseconds: 60_000,
-  /** From the start of the server until its worker thread warms up. */
-  warmUpDelayMilliseconds: 2000,
   retryAfterSeconds: 2,
   /** Open files that connections may not use, because each thread needs four. At most a quarter of the system's limit. */
   reservedOpenFiles: 256,

@@ -62,7 +62,7 @@ function buildOf(build: number) {
 /** Creates queues from which one node has pulled, and splits. */
 async function seedPlans({ folder, queues, splits, at }: Seed): Promise<void> {
   const config = parseConfig({ port: '0', dataDir: folder, bootstrapToken: TOKEN, logLevel: 'warn' });
-  const service = await openService(config, openLog(config.logLevel), { now: () => at, isWarm: false });
+  const service = await openService(config, openLog(config.logLevel), { now: () => at, isEager: false });
   const connections = new Connections(service.url, 16);
   try {
     await inParallel(16, Array(queues.count).keys(), async number => {

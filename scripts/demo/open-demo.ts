@@ -99,7 +99,7 @@ async function makeBuilds(
   const store = await serveFolder(dataDir, log, { queues: { pullCost, lease, cacheBytes: queueCacheBytes } });
   const filename = new URL('dist/src/server/worker.js', packageFolder).href;
   const setup: WorkerSetup = { dataDir, tokenHeader: '', pullCost };
-  const threads = startThreads({ filename, setup, most: config.workers, warmUp: null }, log);
+  const threads = startThreads({ filename, setup, most: config.workers, isEager: false }, log);
   try {
     const parts = projects.map(() => 0);
     const jobs = new JobRunner(store, threads, config.workers);

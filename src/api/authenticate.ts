@@ -1,27 +1,8 @@
-import { projectOfToken } from '../engine/access.js';
-import type { Access } from '../engine/ports/access.js';
-import type { Millis } from '../engine/ports/store.js';
-import { type Soon, whenKnown } from '../engine/soon.js';
 import type { Request } from '../http/request.js';
 import type { Context } from './context.js';
 import { projectOfSession } from './dashboard/session.js';
-import { apiErrors } from './errors.js';
 import type { Asker } from './job-runner.js';
-
-/**
- * The project of a token in force. Throws the 403.
- * @param header the header that the 403 names when no token was sent
- * @param at when the token is used; missing: the use is not noted
- */
-export function authenticate(access: Access, token: string | null, header: string, at?: Millis): Soon<number> {
-  if (token === null) throw apiErrors.tokenMissing(header);
-  return whenKnown(projectOfToken(access, token, at), requireProject);
-}
-
-function requireProject(project: number | null): number {
-  if (project === null) throw apiErrors.tokenInvalid();
-  return project;
-}
+import { authenticate } from './token.js';
 
 /**
  * The project of the token in a request's header, or, for a page of the dashboard, the one that it names. Throws a 403, or, for a page, a

@@ -2,11 +2,8 @@ import { toSegments } from '../bytes.js';
 import type { Build } from '../engine/ports/builds.js';
 import type { Store } from '../engine/ports/store.js';
 import { refusals } from '../engine/refusal.js';
-import type { Answer } from '../http/request.js';
 import { limits } from '../limits.js';
 import { headOfBuild, headOfSubset } from './answers.js';
-import type { Asker, JobRunner } from './job-runner.js';
-import { isSmallBuild } from './reads.js';
 
 /** The runs of a large build, newest first, in columns. */
 export interface Outline {
@@ -65,16 +62,6 @@ export async function buildPiece({ builds }: Store, { build, outline, from }: Pi
     from = 0;
   }
   return { bytes: toSegments([text]).bytes, runs: index, from: 0 };
-}
-
-/** A build with all its runs, newest first. */
-export async function readBuild(jobs: JobRunner, build: Build, asker: Asker): Promise<Omit<Answer, 'status'>> {
-  const isHere = isSmallBuild(build);
-  const outline = await jobs.read('buildOutline', build, asker, { isHere });
-  const read = (subject: PieceSubject, isFirst: boolean) => jobs.read('buildPiece', subject, asker, { isHere, isUnderWay: !isFirst });
-  const pieces = new BuildPieces(build, outline, read);
-  const body = await pieces.first();
-  return pieces.isDone ? { body } : { body, rest: pieces.rest(), memoryBytes: limits.pieceBytes + pieces.bytes };
 }
 
 /** The JSON of a large build, read piece by piece. Between two pieces it holds no snapshot of the store. */

@@ -6,8 +6,7 @@ import type { Millis, Store } from '../engine/ports/store.js';
 import type { PasswordAttempts } from '../engine/sign-in/password.js';
 import type { CompletenessChecker } from './completeness-checker.js';
 import type { DashboardFiles } from './dashboard/files.js';
-import type { RefusedRequests } from './dashboard/refused-requests.js';
-import type { SeenClients } from './dashboard/seen-clients.js';
+import type { RefusedRequests, SeenClients } from './dashboard/seen.js';
 import type { JobRunner } from './job-runner.js';
 import type { WhatIfPlayer } from './what-if-player.js';
 
@@ -57,14 +56,17 @@ export interface Dashboard {
 
 /** What the page of the server shows. */
 export interface ServerStatus {
-  sources: {
+  stateNow(): {
     httpServer: string;
-    connections(): number;
-    requestsInFlight(): number;
+    connections: number;
+    requestsInFlight: number;
+    jobs: { waiting: number; running: number; threads: number };
+    queues: { inMemory: number; open: number; bytes: number };
+    store: { bytes: number; diskFreeBytes: number; records: Readonly<Record<string, number>> };
     /** The end of the last sweep, null before the first, and all deleted records, by kind. */
-    sweeps(): { endedAt: Millis | null; deleted: Readonly<Record<string, number>> };
+    sweeps: { endedAt: Millis | null; deleted: Readonly<Record<string, number>> };
     /** Null without a certificate. */
-    certificateExpiresAt(): Millis | null;
+    certificateExpiresAt: Millis | null;
   };
   clients: SeenClients;
   refused: RefusedRequests;

@@ -3,7 +3,7 @@ import { asBuffer } from '../bytes.js';
 import { findListEnd, findListStart, type ListName, PLACEHOLDER, restOfBody } from '../engine/suites/list-in-body.js';
 import { limits } from '../limits.js';
 import { apiErrors } from './errors.js';
-import type { RawParameters } from './messages/coerce.js';
+import type { RawParameters } from './messages/validation.js';
 
 /** Parses the parameters of a POST body. Throws a 400 if it is not a JSON object in UTF-8, and a 413 if it is too complex. */
 export function decodeBody(bytes: Uint8Array): RawParameters {
@@ -102,23 +102,4 @@ function countContainers(body: Buffer, most: number): number {
 export function decodeQuery(query: string): RawParameters {
   // Of entries with the same key the last one counts. To look up each name would take time by the square of their number.
   return Object.fromEntries([...new URLSearchParams(query)].reverse());
-}
-
-/** Returns the token that older JavaScript clients send in the body. */
-export function tokenInBody(raw: RawParameters): string | null {
-  const token = Object.hasOwn(raw, 'test_suite_token') ? raw.test_suite_token : null;
-  return typeof token === 'string' && token !== '' ? token : null;
-}
-
-/** Clients write the token this close to the beginning or end of a body. */
-const TOKEN_BYTES = 4096;
-
-/** Finds the likely token of a large body in its beginning and end, without parsing it. */
-export function guessToken(body: readonly Uint8Array[]): string | null {
-  const texts = [body[0]!.subarray(0, TOKEN_BYTES), body.at(-1)!.subarray(-TOKEN_BYTES)].map(part => Buffer.from(part).toString('latin1'));
-  for (const text of texts) {
-    const token = /"test_suite_token"\s*:\s*"([^"\\]+)"/.exec(text)?.[1];
-    if (token !== undefined) return token;
-  }
-  return null;
 }

@@ -6,7 +6,9 @@ import { limits } from '../limits.js';
 import { type Lane, Lanes } from '../threads/lanes.js';
 import type { Group, Threads } from '../threads/threads.js';
 import { apiErrors } from './errors.js';
-import { type JobAnswer, type PostInput, type Posts, type Prepared, type Reads, reads } from './jobs.js';
+import type { JobAnswer } from './jobs.js';
+import type { PostInput, Posts, Prepared } from './posts.js';
+import { type Reads, reads } from './reads.js';
 
 /** Who asks for work that may have to wait. */
 export interface Asker {
@@ -53,25 +55,19 @@ const whatIfs: JobLane = {
   load: 'too many builds are played at once',
 };
 
-const laneOf: Readonly<Record<keyof Reads, JobLane>> = {
+/** The lanes of reads that are no pages of builds. */
+const otherLanes: { readonly [K in keyof Reads]?: JobLane } = {
   buildOutline: suites,
   buildPiece: suites,
   recordedDistribution: suites,
   failedTestPaths: suites,
   completeness: comparisons,
-  minutes: insights,
-  timeline: insights,
-  trace: insights,
-  forecast: insights,
-  why: insights,
-  fileTrends: insights,
-  fileHistory: insights,
-  nodeTrends: insights,
   buildSummary: summaries,
   prepareWhatIf: whatIfs,
   playVariants: whatIfs,
   playCuts: whatIfs,
 };
+const laneOf = (job: keyof Reads) => otherLanes[job] ?? insights;
 
 /** Jobs that read what the main thread has not written yet. All of them read recorded runs. */
 const READ_QUEUES: readonly (keyof Reads)[] = [
@@ -146,7 +142,7 @@ export class JobRunner {
     asker: Asker,
     { isHere = false, isUnderWay = false, onTurn = () => {} }: ReadOptions = {},
   ): Promise<Awaited<ReturnType<Reads[K]>>> {
-    const lane = asker.isPage && laneOf[job] === suites ? pages : laneOf[job];
+    const lane = asker.isPage && laneOf(job) === suites ? pages : laneOf(job);
     const begin = async () => {
       onTurn();
       await this.#publish(job);
@@ -158,7 +154,7 @@ export class JobRunner {
 
   /** Throws the error of `read` when a job would be refused. */
   assertRoom(job: keyof Reads, asker: Asker): void {
-    this.#assertRoom(laneOf[job], asker);
+    this.#assertRoom(laneOf(job), asker);
   }
 
   /** The numbers of waiting tasks, running tasks and threads. */

@@ -4,11 +4,11 @@ import { Suite } from '../engine/suites/suite.js';
 import { ApiError } from '../http/api-error.js';
 import type { Request } from '../http/request.js';
 import { limits } from '../limits.js';
-import { authenticate } from './authenticate.js';
 import type { Context } from './context.js';
-import { decodeBody, decodeRest, guessToken, tokenInBody } from './decode.js';
-import { type PostInput, type Posts, type Prepared, posts } from './jobs.js';
-import type { RawParameters } from './messages/coerce.js';
+import { decodeBody, decodeRest } from './decode.js';
+import type { RawParameters } from './messages/validation.js';
+import { type PostInput, type Posts, type Prepared, posts } from './posts.js';
+import { authenticate, guessToken, tokenInBody } from './token.js';
 
 /**
  * Authenticates and validates a POST, and plans what it asks for. A worker thread does this when the body or the list of test files is

@@ -9,7 +9,10 @@ import { fileHistory } from '../engine/insight/trends/file-history.js';
 import { type FileTrendSubject, fileTrends } from '../engine/insight/trends/file-trends.js';
 import { type NodeTrendSubject, nodeTrends } from '../engine/insight/trends/node-trends.js';
 import { summarize } from '../engine/insight/trends/summary.js';
+import { prepareWhatIf } from '../engine/insight/what-if/prepare-what-if.js';
 import { baselinesOf } from '../engine/insight/what-if/savings.js';
+import { playVariants, type Scenario } from '../engine/insight/what-if/scenario.js';
+import { type LongFile, playCuts } from '../engine/insight/what-if/what-if.js';
 import { type WhyFilter, why } from '../engine/insight/why/why.js';
 import type { Build } from '../engine/ports/builds.js';
 import type { Millis, Store } from '../engine/ports/store.js';
@@ -19,6 +22,7 @@ import { Refusal } from '../engine/refusal.js';
 import { limits } from '../limits.js';
 import { BASIS_BYTES } from '../planning/estimating/basis.js';
 import { completenessAnswer } from './answers.js';
+import { buildOutline, buildPiece } from './build-pieces.js';
 import { buildHead, minutesAnswer, timelineAnswer, whyAnswer } from './insight/build-answers.js';
 import { traceAnswer } from './insight/trace.js';
 import { fileHistoryAnswer, fileTrendsAnswer, nodeTrendsAnswer } from './insight/trend-answers.js';
@@ -26,7 +30,7 @@ import type { ForecastAnswer } from './messages/insight/timeline.js';
 import type { LastDistribution } from './messages/split.js';
 import type { TestPathsAnswer } from './messages/test-paths.js';
 
-/** Answers that are built from many records. */
+/** Answers that are built from many records, and simulations. */
 
 /** JSON. From a worker thread it comes as bytes. */
 export type Json = string | Uint8Array;
@@ -119,7 +123,16 @@ export const reads = {
     const history = await nodeTrends(store, subject);
     return { json: JSON.stringify(nodeTrendsAnswer(subject.branch, history)), outdated: history.outdated };
   },
+
+  buildOutline,
+  buildPiece,
+  prepareWhatIf,
+  playVariants: (_store: Store, { scenario, nodes }: { scenario: Scenario; nodes: readonly number[] }) => playVariants(scenario, nodes),
+  playCuts: (_store: Store, { scenario, nodes, files }: { scenario: Scenario; nodes: number; files: readonly LongFile[] }) =>
+    playCuts(scenario, nodes, files),
 };
+
+export type Reads = typeof reads;
 
 /** Whether a CI run is read on the main thread, because that takes no longer than to ask a worker thread. */
 export async function isSmallSubject({ queues, splits }: Store, { ciRun, recorded, build }: Subject): Promise<boolean> {

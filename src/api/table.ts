@@ -1,13 +1,14 @@
+import type { ApiError } from '../http/api-error.js';
 import type { Answer, Request } from '../http/request.js';
 import type { Context } from './context.js';
 import { secured, withSecurityHeaders } from './dashboard/security-headers.js';
-import { dashboardEndpointOf, routeDashboard } from './dashboard/table.js';
+import { dashboardEndpointOf, dashboardTable } from './dashboard/table.js';
 import { apiErrors } from './errors.js';
 import { recordBuildSubset } from './routes/build-subsets.js';
 import { buildSummaries } from './routes/build-summaries.js';
 import { buildById, lastDistribution, pageOfBuilds } from './routes/builds.js';
 import { completenessOfBuild } from './routes/completeness.js';
-import { healthy, metricsText, ready } from './routes/health.js';
+import { healthy, metricsAnswer, metricsText, ready } from './routes/health.js';
 import { forecastOfBuild, minutesOfBuild, timelineOfBuild, traceOfBuild, whyOfBuild } from './routes/insight.js';
 import { describeApi } from './routes/openapi.js';
 import { queueForNode, testQueueForNode } from './routes/queue.js';
@@ -49,45 +50,78 @@ const table: Readonly<Record<string, { [method: string]: Handle }>> = {
 /** The endpoints of the API, as written in the table. */
 export const endpoints = Object.keys(table);
 
-const routes = new Map(Object.entries(table));
+const routes = new Map(Object.entries({ ...table, ...dashboardTable }));
 
 const BUILD = /^\/v1\/builds\/([^/]+)(\/[a-z_]+)?$/;
 
-/** The endpoint of a path, as written in the table; null: there is none. */
+/** The endpoint of a path, as written in the tables; null: there is none. */
 export function endpointOf(path: string): string | null {
-  return find(path)?.endpoint ?? dashboardEndpointOf(path);
+  return find(path)?.endpoint ?? null;
 }
 
-function find(path: string): { endpoint: string; id: string } | null {
-  if (routes.has(path)) return { endpoint: path, id: '' };
+function find(path: string): { endpoint: string; id: string; isOfDashboard: boolean } | null {
+  if (Object.hasOwn(table, path)) return { endpoint: path, id: '', isOfDashboard: false };
   const [, id, name = ''] = BUILD.exec(path) ?? [];
   const endpoint = `/v1/builds/:id${name}`;
-  return id !== undefined && routes.has(endpoint) ? { endpoint, id } : null;
+  if (id !== undefined && routes.has(endpoint)) return { endpoint, id, isOfDashboard: false };
+  const page = dashboardEndpointOf(path);
+  return page === null ? null : { endpoint: page, id: '', isOfDashboard: true };
 }
 
 /** Runs the handler of a request. Throws a 404, 405, 415 or 422 when there is none. */
 export function route(context: Context, request: Request): Answer | Promise<Answer> {
   const { path } = request;
-  const found = find(path);
-  const methods = found && routes.get(found.endpoint);
-  if (!methods) {
-    const answer = routeDashboard(context, request);
-    if (answer) return answer;
-    if (/^\/v\d\/v\d\//.test(path)) throw apiErrors.versionRepeated(path);
-    if (path.startsWith('/v2/')) throw apiErrors.v2PathNotSupported(path);
-    const error = apiErrors.pathNotFound(request.method, path);
-    // Who mistypes the address of a page is shown it by a browser.
-    throw context.dashboard ? withSecurityHeaders(error) : error;
-  }
   const method = request.method === 'HEAD' ? 'GET' : request.method;
+  const found = find(path);
+  if (!found || (found.isOfDashboard && !hasPage(context, request))) throw notFound(context, request);
+  const methods = routes.get(found.endpoint)!;
   const handle = Object.hasOwn(methods, method) ? methods[method] : undefined;
-  if (!handle) {
-    const allowed = Object.keys(methods).flatMap(name => (name === 'GET' ? ['GET', 'HEAD'] : [name]));
-    throw apiErrors.methodNotAllowed(request.method, path, allowed.join(', '));
-  }
-  if (method === 'POST' && !maybeJson(request.contentType)) throw apiErrors.unsupportedContentType(request.contentType);
+  const answer = () => {
+    if (!handle) {
+      const allowed = Object.keys(methods).flatMap(name => (name === 'GET' ? ['GET', 'HEAD'] : [name]));
+      throw apiErrors.methodNotAllowed(request.method, path, allowed.join(', '));
+    }
+    // The dashboard checks the type of its own messages.
+    if (method === 'POST' && !found.isOfDashboard && !maybeJson(request.contentType)) {
+      throw apiErrors.unsupportedContentType(request.contentType);
+    }
+    return handle(context, request, found.id);
+  };
   // Only pages of the dashboard name a project.
-  return request.project === '' ? handle(context, request, found.id) : secured(() => handle(context, request, found.id));
+  return found.isOfDashboard || request.project !== '' ? secured(answer) : answer();
+}
+
+/** The answers of the admin port: for operators. It has data of projects only if it serves the dashboard. */
+export function routeAdmin(context: Context, request: Request): Answer | Promise<Answer> {
+  const { method, path, token, project } = request;
+  const isRead = method === 'GET' || method === 'HEAD';
+  // Clients with a token belong on the other port.
+  const isOfPage = context.dashboard !== null && isRead && token === null && project !== '' && path.startsWith('/v1/');
+  if (isOfPage || hasPage(context, request)) return route(context, request);
+  if (!isRead) throw apiErrors.methodNotAllowed(method, path, 'GET, HEAD');
+  switch (path) {
+    case '/metrics':
+      return metricsAnswer(context.metrics);
+    case '/healthz':
+      return healthy();
+    case '/readyz':
+      return ready(context);
+  }
+  throw apiErrors.adminPathNotFound(path);
+}
+
+/** Whether a request is one of the dashboard, and the port serves it. */
+function hasPage({ dashboard }: Context, { method, path }: Request): boolean {
+  const isRequest = Object.hasOwn(dashboardTable, path) && path.startsWith('/dashboard/');
+  return dashboard !== null && (isRequest || ((method === 'GET' || method === 'HEAD') && dashboardEndpointOf(path) !== null));
+}
+
+function notFound({ dashboard }: Context, { method, path }: Request): ApiError {
+  if (/^\/v\d\/v\d\//.test(path)) return apiErrors.versionRepeated(path);
+  if (path.startsWith('/v2/')) return apiErrors.v2PathNotSupported(path);
+  const error = apiErrors.pathNotFound(method, path);
+  // Who mistypes the address of a page is shown it by a browser.
+  return dashboard ? withSecurityHeaders(error) : error;
 }
 
 /** Whether a body of this type may be JSON. Many clients send no type or a wrong one, so only types that name another format are refused. */

@@ -1,10 +1,10 @@
 import { limits } from '../limits.js';
 import { type ApiError, httpErrors } from './api-error.js';
-import type { MemoryBudget, Owner } from './memory-budget.js';
+import type { MemoryBudget, Owner } from './in-flight.js';
 
 export interface BodyLimits {
-  maxBytes: number;
-  seconds: number;
+  maxBodyBytes: number;
+  bodySeconds: number;
 }
 
 /** Called once, with the body or the error to answer. @param isRead whether the body was received to its end */
@@ -12,7 +12,8 @@ type OnBody = (body: Uint8Array[] | ApiError, isRead: boolean) => void;
 
 /** Minimum average size of pieces that are handed over. Handing over smaller ones takes longer than joining them. */
 const MIN_PIECE_BYTES = 16_384;
-const MAX_BLOCK_BYTES = 2 * MIN_PIECE_BYTES;
+/** Maximum size of a piece that several chunks share. */
+const SHARED_PIECE_BYTES = 2 * MIN_PIECE_BYTES;
 
 /**
  * Receives the body of a request. A body over a limit is read to its end and discarded, because a client that is still sending reads
@@ -22,9 +23,8 @@ const MAX_BLOCK_BYTES = 2 * MIN_PIECE_BYTES;
 export class Body {
   #reservedBytes = 0;
   #owner: Owner = null;
-  #pieces: Uint8Array[] = [];
-  /** Collects small chunks. Stored one by one they would take a hundred times their size. */
-  #block: { bytes: Uint8Array; length: number } | null = null;
+  /** The last one may have room behind it. */
+  #pieces: Uint8Array<ArrayBuffer>[] = [];
   #error: ApiError | null = null;
   #isFinished = false;
   #timer: NodeJS.Timeout | null = null;
@@ -36,7 +36,7 @@ export class Body {
     readonly findOwner: () => Owner,
     readonly onBody: OnBody,
   ) {
-    if (contentLength !== null && contentLength > limit.maxBytes) this.#refuse(httpErrors.bodyTooLarge(limit.maxBytes));
+    if (contentLength !== null && contentLength > limit.maxBodyBytes) this.#refuse(httpErrors.bodyTooLarge(limit.maxBodyBytes));
   }
 
   /** Releases the memory of the body and stops waiting for the rest. */
@@ -55,13 +55,13 @@ export class Body {
       return;
     }
     if (!this.#error && chunk.byteLength > 0) this.#store(chunk);
-    const { seconds } = this.limit;
+    const { bodySeconds: seconds } = this.limit;
     this.#timer ??= setTimeout(() => this.#finish(this.#error ?? httpErrors.bodyTooSlow(seconds), false), seconds * 1000);
   }
 
   /** Counts the bytes of a chunk against the limits. A borrowed chunk takes no memory. */
   #reserve(bytes: number, isBorrowed: boolean): void {
-    const { maxBytes } = this.limit;
+    const { maxBodyBytes: maxBytes } = this.limit;
     if (this.#reservedBytes + bytes > maxBytes) {
       this.#refuse(httpErrors.bodyTooLarge(maxBytes));
       return;
@@ -73,36 +73,25 @@ export class Body {
   }
 
   #assemble(last: Uint8Array): Uint8Array[] {
-    if (this.#pieces.length === 0 && !this.#block) return [last.byteLength < limits.pooledBodyBytes ? last : copyOf(last)];
-    this.#endBlock();
+    if (this.#pieces.length === 0) return [last.byteLength < limits.pooledBodyBytes ? last : copyOf(last)];
     const isLarge = this.#reservedBytes >= limits.pooledBodyBytes;
     const hasLargePieces = (this.#pieces.length + 1) * MIN_PIECE_BYTES <= this.#reservedBytes;
     return isLarge && hasLargePieces ? [...this.#pieces, copyOf(last)] : [Buffer.concat([...this.#pieces, last])];
   }
 
+  /** Small chunks share a piece: stored one by one they would take a hundred times their size. A piece of a small body is small. */
   #store(chunk: Uint8Array): void {
     const { byteLength } = chunk;
-    if (this.#block && this.#block.length + byteLength > MAX_BLOCK_BYTES) this.#endBlock();
-    if (byteLength >= MIN_PIECE_BYTES) {
-      this.#endBlock();
-      this.#pieces.push(copyOf(chunk));
-      return;
+    let piece = this.#pieces.pop();
+    if (piece && piece.length + byteLength > piece.buffer.byteLength) {
+      this.#pieces.push(piece);
+      piece = undefined;
     }
-    const block = (this.#block ??= { bytes: new Uint8Array(byteLength), length: 0 });
-    const length = block.length + byteLength;
-    // A full block doubles, so that small bodies take little memory.
-    if (length > block.bytes.length) {
-      const { bytes } = block;
-      block.bytes = new Uint8Array(Math.min(MAX_BLOCK_BYTES, 2 * length));
-      block.bytes.set(bytes);
-    }
-    block.bytes.set(chunk, block.length);
-    block.length = length;
-  }
-
-  #endBlock(): void {
-    if (this.#block) this.#pieces.push(this.#block.bytes.subarray(0, this.#block.length));
-    this.#block = null;
+    piece ??= new Uint8Array(Math.max(byteLength, Math.min(SHARED_PIECE_BYTES, this.#reservedBytes))).subarray(0, 0);
+    const { buffer, length } = piece;
+    piece = new Uint8Array(buffer, 0, length + byteLength);
+    piece.set(chunk, length);
+    this.#pieces.push(piece);
   }
 
   #finish(result: Uint8Array[] | ApiError, isRead: boolean): void {
@@ -125,7 +114,6 @@ export class Body {
     this.memory.release(this.#owner, this.#reservedBytes);
     this.#reservedBytes = 0;
     this.#pieces = [];
-    this.#block = null;
   }
 }
 

@@ -6,9 +6,8 @@ import { ApiError, httpErrors } from './api-error.js';
 import { Body, type BodyLimits } from './body.js';
 import { applyForwarded, clientAddress, isTrusted } from './forwarded.js';
 import type { RequestHead } from './head.js';
-import type { InFlight } from './in-flight.js';
+import type { InFlight, MemoryBudget, Owner } from './in-flight.js';
 import type { LogThrottle } from './log-throttle.js';
-import type { MemoryBudget, Owner } from './memory-budget.js';
 import type { Outbox } from './outbox.js';
 import type { Answer, Peer, Request } from './request.js';
 
@@ -28,13 +27,18 @@ export interface Observer {
 /** Status for metrics only: the client left before it was answered. */
 const CLIENT_LEFT = 499;
 
-export interface ExchangeOptions {
-  handler: Handler;
-  bodyLimits: BodyLimits;
+/** What bounds requests, and what is known of their clients. */
+export interface RequestOptions extends BodyLimits {
   memory: MemoryBudget;
+  /** Finds the project that a token belongs to. */
   ownerOf: (token: string | null) => Owner;
   /** Null: no proxy is trusted. */
   trustedProxies: BlockList | null;
+  toApiError: ToApiError;
+}
+
+export interface ExchangeOptions extends RequestOptions {
+  handler: Handler;
   scheme: 'http' | 'https';
   inFlight: InFlight;
   outbox: Outbox;
@@ -42,7 +46,6 @@ export interface ExchangeOptions {
   causeThrottle: LogThrottle;
   log: Logger;
   observer: Observer;
-  toApiError: ToApiError;
 }
 
 /**
@@ -69,7 +72,7 @@ export class Exchange implements RequestReceiver, Peer {
     readonly writer: ResponseWriter,
     readonly options: ExchangeOptions,
   ) {
-    const { trustedProxies, scheme, inFlight, bodyLimits, memory } = options;
+    const { trustedProxies, scheme, inFlight, memory } = options;
     head.scheme = scheme;
     if (head.forwarded && trustedProxies && isTrusted(trustedProxies, writer.remoteAddress())) applyForwarded(head, head.forwarded);
     head.hasLeft = () => this.#hasLeft;
@@ -81,7 +84,7 @@ export class Exchange implements RequestReceiver, Peer {
       // the connection for a second request in the same packet only while the first has no answer.
       setImmediate(() => this.#hasEnded || this.#handle(head.refusal!, false));
     } else {
-      this.#body = new Body(head.contentLength, bodyLimits, memory, this.#findOwner, (body, isRead) => this.#handle(body, isRead));
+      this.#body = new Body(head.contentLength, options, memory, this.#findOwner, (body, isRead) => this.#handle(body, isRead));
     }
   }
 
@@ -163,19 +166,24 @@ export class Exchange implements RequestReceiver, Peer {
     if (!this.#hasEnded) this.#answerError(error);
   }
 
+  /** What each line of the log about the request has. */
+  get #facts(): { request: string; method: string; path: string } {
+    const { id: request, method, path } = this.head;
+    return { request, method, path };
+  }
+
   #logRequest(status: number): void {
     const { log } = this.options;
     if (!log.isLevelEnabled('debug')) return;
-    const { id: request, method, path, clientName: client, clientVersion: version } = this.head;
+    const { clientName: client, clientVersion: version } = this.head;
     const milliseconds = Math.round((performance.now() - this.#startedAt) * 100) / 100;
-    log.debug({ request, method, path, status, milliseconds, client, version }, 'request');
+    log.debug({ ...this.#facts, status, milliseconds, client, version }, 'request');
   }
 
   /** Closes the connection: after a part of the answer was sent, only that shows the client that the rest is missing. */
   readonly #abort = (error: unknown) => {
     if (this.#hasEnded) return;
-    const { id: request, method, path } = this.head;
-    this.options.log.error({ request, method, path, err: error }, 'answer aborted after a part of it was sent');
+    this.options.log.error({ ...this.#facts, err: error }, 'answer aborted after a part of it was sent');
     this.#answer = { status: 500, body: '' };
     this.#end();
     this.writer.close();
@@ -200,10 +208,9 @@ export class Exchange implements RequestReceiver, Peer {
   }
 
   #answerError(error: unknown): void {
-    const { id: request, method, path } = this.head;
     const known = this.options.toApiError(error);
-    const apiError = known ?? httpErrors.internal(request);
-    if (!known) this.options.log.error({ request, method, path, err: error }, 'internal');
+    const apiError = known ?? httpErrors.internal(this.head.id);
+    if (!known) this.options.log.error({ ...this.#facts, err: error }, 'internal');
     else if (apiError.cause) this.#logCause(apiError);
     this.#unavailable = apiError.reason;
     this.#observeFailure(apiError);
@@ -215,16 +222,14 @@ export class Exchange implements RequestReceiver, Peer {
     try {
       this.options.observer.failed(this.head, apiError);
     } catch (err) {
-      const { id: request, method, path } = this.head;
-      this.options.log.error({ request, method, path, err }, 'could not note a refused request');
+      this.options.log.error({ ...this.#facts, err }, 'could not note a refused request');
     }
   }
 
   /** Throttled: while a disk is full, every request that writes fails. */
   #logCause({ cause: err, errors }: ApiError): void {
     const times = this.options.causeThrottle.hit();
-    const { id: request, method, path } = this.head;
-    if (times !== null) this.options.log.error({ request, method, path, times, err }, errors.join());
+    if (times !== null) this.options.log.error({ ...this.#facts, times, err }, errors.join());
   }
 
   readonly #end = () => {
@@ -233,8 +238,7 @@ export class Exchange implements RequestReceiver, Peer {
     this.#stopSending();
     this.#body?.release();
     if (this.#answerBytes > 0) this.options.memory.release(this.#findOwner(), this.#answerBytes);
-    const { id: request, method, path } = this.head;
-    if (this.#hasLeft) this.options.log.debug({ request, method, path }, 'client left');
+    if (this.#hasLeft) this.options.log.debug(this.#facts, 'client left');
     this.#answer?.onEnd?.(!this.#hasLeft);
     this.options.inFlight.end(this.#stage);
     const status = this.#hasLeft || !this.#answer ? CLIENT_LEFT : this.#answer.status;

@@ -1,19 +1,18 @@
 import { chmodSync } from 'node:fs';
-import { type BlockList, isIPv6 } from 'node:net';
+import { isIPv6 } from 'node:net';
 import type { Logger } from 'pino';
 import { limits } from '../limits.js';
 import type { HttpAdapter, Listener, OpenAdapter } from './adapter.js';
 import { type Certificate, checkCertificate } from './certificate.js';
 import { ConnectionLimiter, connectionCapacity } from './connection-limiter.js';
-import { Exchange, type ExchangeOptions, type Handler, type Observer, type ToApiError } from './exchange.js';
+import { Exchange, type ExchangeOptions, type Handler, type Observer, type RequestOptions } from './exchange.js';
 import { headerFields } from './head.js';
 import { InFlight } from './in-flight.js';
 import { LogThrottle } from './log-throttle.js';
-import type { MemoryBudget, Owner } from './memory-budget.js';
 import { Outbox } from './outbox.js';
-import { lockUnixPath, type UnixPathLock, unixPath } from './unix-path.js';
+import { lockUnixPath, unixPath } from './unix-path.js';
 
-export interface HttpOptions {
+export interface HttpOptions extends RequestOptions {
   openAdapter: OpenAdapter;
   /** An address, a host name, or unix:PATH. */
   host: string;
@@ -22,15 +21,8 @@ export interface HttpOptions {
   /** The settings of host and port, for error messages. */
   settingNames: string;
   headerPrefixes: readonly string[];
-  maxBodyBytes: number;
-  bodySeconds: number;
-  memory: MemoryBudget;
-  /** Finds the project that a token belongs to. */
-  ownerOf: (token: string | null) => Owner;
-  trustedProxies: BlockList | null;
   /** Null: no TLS. */
   certificate: Certificate | null;
-  toApiError: ToApiError;
 }
 
 export interface HttpServer {
@@ -52,26 +44,14 @@ const NOBODY: Observer = { ended() {}, failed() {} };
 
 /** Starts a server that answers each request with what the handler returns or throws. */
 export async function listen(options: HttpOptions, handler: Handler, log: Logger, observer = NOBODY): Promise<HttpServer> {
-  const { host, certificate, memory, ownerOf, trustedProxies } = options;
+  const { host, certificate } = options;
   const path = unixPath(host);
   const scheme = certificate ? 'https' : 'http';
-  const expiresAt = certificate && checkCertificate(certificate);
-  warnOfExpiry(expiresAt, log);
+  let certificateExpiresAt = certificate && checkCertificate(certificate);
+  warnOfExpiry(certificateExpiresAt, log);
   const inFlight = new InFlight();
-  const exchangeOptions: ExchangeOptions = {
-    handler,
-    bodyLimits: { maxBytes: options.maxBodyBytes, seconds: options.bodySeconds },
-    memory,
-    ownerOf,
-    trustedProxies,
-    scheme,
-    inFlight,
-    outbox: new Outbox(),
-    causeThrottle: new LogThrottle(),
-    log,
-    observer,
-    toApiError: options.toApiError,
-  };
+  const shared = { handler, scheme, inFlight, outbox: new Outbox(), causeThrottle: new LogThrottle(), log, observer } as const;
+  const exchangeOptions: ExchangeOptions = { ...options, ...shared };
   const adapter = options.openAdapter({
     path,
     host,
@@ -90,8 +70,38 @@ export async function listen(options: HttpOptions, handler: Handler, log: Logger
     throw cannotListen(path, options);
   }
   const { port } = listener;
-  const url = path === null ? `${scheme}://${isIPv6(host) ? `[${host}]` : host}:${port}` : host;
-  return new RunningServer(url, port, expiresAt, { adapter, limiter, inFlight, pathLock, certificate, log });
+  return {
+    url: path === null ? `${scheme}://${isIPv6(host) ? `[${host}]` : host}:${port}` : host,
+    port,
+    get certificateExpiresAt() {
+      return certificateExpiresAt;
+    },
+    get connections() {
+      return limiter.connections;
+    },
+    get requestsInFlight() {
+      return inFlight.count;
+    },
+    async reloadCertificate() {
+      if (!certificate) {
+        log.info('no certificate to reload: TLS is not configured');
+        return;
+      }
+      const expiresAt = checkCertificate(certificate);
+      const mustReopen = await adapter.reloadCertificate();
+      if (inFlight.draining) return;
+      certificateExpiresAt = expiresAt;
+      log.info({ ends: new Date(expiresAt).toISOString() }, 'certificate reloaded; open connections keep the old one');
+      warnOfExpiry(expiresAt, log);
+      if (mustReopen) await limiter.reopen();
+    },
+    async drain() {
+      limiter.close();
+      pathLock?.release();
+      await inFlight.drain({ receiving: limits.drainReceivingSeconds, answering: limits.drainSeconds });
+      adapter.close();
+    },
+  };
 }
 
 async function listenOn(adapter: HttpAdapter, path: string | null): Promise<Listener | null> {
@@ -114,55 +124,6 @@ function cannotListen(path: string | null, { host, port, settingNames }: HttpOpt
       ? `on ${host} port ${port}: it is in use, it is not an address of this machine, or this user may not listen there (ports below 1024)`
       : `on ${path}: its folder must exist, and this user must be able to write to it`;
   return new Error(`cannot listen ${reason}; choose another with ${settingNames}`);
-}
-
-interface ServerParts {
-  adapter: HttpAdapter;
-  limiter: ConnectionLimiter;
-  inFlight: InFlight;
-  pathLock: UnixPathLock | null;
-  certificate: Certificate | null;
-  log: Logger;
-}
-
-class RunningServer implements HttpServer {
-  constructor(
-    readonly url: string,
-    readonly port: number,
-    public certificateExpiresAt: number | null,
-    readonly parts: ServerParts,
-  ) {}
-
-  get connections(): number {
-    return this.parts.limiter.connections;
-  }
-
-  get requestsInFlight(): number {
-    return this.parts.inFlight.count;
-  }
-
-  async reloadCertificate(): Promise<void> {
-    const { adapter, limiter, inFlight, certificate, log } = this.parts;
-    if (!certificate) {
-      log.info('no certificate to reload: TLS is not configured');
-      return;
-    }
-    const expiresAt = checkCertificate(certificate);
-    const mustReopen = await adapter.reloadCertificate();
-    if (inFlight.draining) return;
-    this.certificateExpiresAt = expiresAt;
-    log.info({ ends: new Date(expiresAt).toISOString() }, 'certificate reloaded; open connections keep the old one');
-    warnOfExpiry(expiresAt, log);
-    if (mustReopen) await limiter.reopen();
-  }
-
-  async drain(): Promise<void> {
-    const { adapter, limiter, inFlight, pathLock } = this.parts;
-    limiter.close();
-    pathLock?.release();
-    await inFlight.drain({ receiving: limits.drainReceivingSeconds, answering: limits.drainSeconds });
-    adapter.close();
-  }
 }
 
 function warnOfExpiry(expiresAt: number | null, log: Logger): void {

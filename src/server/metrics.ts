@@ -2,32 +2,74 @@ import { Counter, collectDefaultMetrics, Gauge, Registry } from 'prom-client';
 import { unavailableReasons } from '../http/api-error.js';
 import { type Durations, Histogram } from './histogram.js';
 
-/** Values that are read when metrics are requested. */
-export interface MetricSources {
+/** The state of the server at one moment. */
+export interface ServerState {
   version: string;
   httpServer: string;
-  connections(): number;
-  requestsInFlight(): number;
-  reservedBytes(): number;
-  fullProjects(): number;
-  jobs(): { waiting: number; running: number; threads: number };
+  connections: number;
+  requestsInFlight: number;
+  reservedBytes: number;
+  fullProjects: number;
+  jobs: { waiting: number; running: number; threads: number };
   /** Large suites that are cached, their bytes, and how often the list of one was sent again. */
-  suites(): { suites: number; bytes: number; hits: number };
-  queues(): { inMemory: number; open: number; bytes: number; testFilesLeft: number };
-  store(): { bytes: number; diskFreeBytes: number; journalTurns: number; records: Readonly<Record<string, number>> };
+  suites: { suites: number; bytes: number; hits: number };
+  queues: { inMemory: number; open: number; bytes: number; testFilesLeft: number };
+  store: { bytes: number; diskFreeBytes: number; journalTurns: number; records: Readonly<Record<string, number>> };
   /** End (in milliseconds since 1970, null before the first) and duration of the last sweep, and all deleted records, by kind. */
-  sweeps(): { endedAt: number | null; seconds: number; deleted: Readonly<Record<string, number>> };
+  sweeps: { endedAt: number | null; seconds: number; deleted: Readonly<Record<string, number>> };
   /** Summaries of builds that were written since the start, and builds that wait for theirs. */
-  summaries(): { written: number; waiting: number };
+  summaries: { written: number; waiting: number };
   /** In milliseconds since 1970; null without a certificate. */
-  certificateExpiresAt(): number | null;
+  certificateExpiresAt: number | null;
 }
 
 /** Default metrics that are removed, because they are always empty and their names break the conventions of Prometheus. */
 const REMOVED_DEFAULTS = ['handles', 'requests', 'resources'].flatMap(kind => [`nodejs_active_${kind}`, `nodejs_active_${kind}_total`]);
 
-/** Reads the values of one metric: a single one, one per label, or null for none. */
-type ReadValues = () => number | Readonly<Record<string, number>> | null;
+/** The value of a metric: a single one, one for each value of its label, or null for none. */
+type Read = (state: ServerState) => number | Readonly<Record<string, number>> | null;
+
+/** The metrics that are the state of the server, some with a label. */
+const STATE_METRICS: readonly [name: string, help: string, read: Read, label?: string][] = [
+  ['ballast_build_info', 'Version of this server.', ({ version }) => ({ [version]: 1 }), 'version'],
+  ['ballast_http_server_info', 'HTTP server: uwebsockets or node.', ({ httpServer }) => ({ [httpServer]: 1 }), 'name'],
+  ['ballast_connections', 'Open connections.', ({ connections }) => connections],
+  ['ballast_requests_in_flight', 'Requests that are being received or answered.', ({ requestsInFlight }) => requestsInFlight],
+  ['ballast_held_bytes', 'Memory reserved for bodies and large answers of requests in flight.', ({ reservedBytes }) => reservedBytes],
+  [
+    'ballast_full_projects',
+    'Projects that have stored as many bytes today as BALLAST_DAILY_BYTES_PER_PROJECT allows.',
+    ({ fullProjects }) => fullProjects,
+  ],
+  ['ballast_jobs_waiting', 'Large test suites that wait for a packing thread.', ({ jobs }) => jobs.waiting],
+  ['ballast_jobs_running', 'Large test suites in packing threads.', ({ jobs }) => jobs.running],
+  ['ballast_job_threads', 'Packing threads.', ({ jobs }) => jobs.threads],
+  ['ballast_cached_suites', 'Large suites that are kept in memory.', ({ suites }) => suites.suites],
+  ['ballast_cached_suites_bytes', 'Size of the suites that are kept in memory.', ({ suites }) => suites.bytes],
+  ['ballast_cached_suite_hits_total', 'Lists of large suites that were sent again while they were kept.', ({ suites }) => suites.hits],
+  ['ballast_queues_in_memory', 'Queues in memory.', ({ queues }) => queues.inMemory],
+  ['ballast_queues_in_memory_bytes', 'Estimated size of the queues in memory.', ({ queues }) => queues.bytes],
+  ['ballast_queues_open', 'Queues in memory with test files that are not handed out.', ({ queues }) => queues.open],
+  ['ballast_queue_test_files_left', 'Test files of queues in memory that are not handed out.', ({ queues }) => queues.testFilesLeft],
+  ['ballast_store_bytes', 'Size of the store file.', ({ store }) => store.bytes],
+  ['ballast_store_records', 'Records in the store, by kind.', ({ store }) => store.records, 'kind'],
+  ['ballast_disk_free_bytes', 'Free space of the disk of the store.', ({ store }) => store.diskFreeBytes],
+  ['ballast_journal_turns', 'Journal entries that wait for a checkpoint.', ({ store }) => store.journalTurns],
+  [
+    'ballast_sweep_last_success_timestamp_seconds',
+    'End of the last expiry sweep; 0 before the first since the start.',
+    ({ sweeps }) => (sweeps.endedAt ?? 0) / 1000,
+  ],
+  ['ballast_sweep_duration_seconds', 'Duration of the last expiry sweep.', ({ sweeps }) => sweeps.seconds],
+  ['ballast_expired_records_total', 'Records that expiry sweeps deleted, by kind.', ({ sweeps }) => sweeps.deleted, 'kind'],
+  ['ballast_summaries_total', 'Summaries of builds that were written.', ({ summaries }) => summaries.written],
+  ['ballast_summaries_waiting', 'Builds that wait for their summary.', ({ summaries }) => summaries.waiting],
+  [
+    'ballast_tls_certificate_expiry_timestamp_seconds',
+    'When the TLS certificate expires.',
+    ({ certificateExpiresAt: at }) => at && at / 1000,
+  ],
+];
 
 /** The metrics that Prometheus reads. They contain no name of a project, build or person. */
 export class Metrics {
@@ -41,11 +83,10 @@ export class Metrics {
   readonly #requestsOf = new Map<string, Map<number, Durations>>();
   /** The series of #jobs. */
   readonly #jobsOf = new Map<string, Durations>();
-  #batches = 0;
-  #testFiles = 0;
-  #reassignedBatches = 0;
-  /** How often metrics were requested. */
-  #collections = 0;
+  #update = () => {};
+  readonly #batches: Counter;
+  readonly #testFiles: Counter;
+  readonly #reassignedBatches: Counter;
 
   constructor() {
     const { PROMETHEUS_CONTENT_TYPE } = Registry;
@@ -62,19 +103,13 @@ export class Metrics {
     ).with({});
     this.#jobWaits = this.#histogram('ballast_job_wait_seconds', 'Time that large test suites waited for a packing thread.').with({});
     this.#jobs = this.#histogram('ballast_job_duration_seconds', 'Time that large test suites took in a packing thread.');
-    this.#unavailable = new Counter({
-      name: 'ballast_unavailable_total',
-      help: 'Requests answered with status 503, by reason.',
-      labelNames: ['reason'],
-      registers: [this.#registry],
-    });
+    this.#unavailable = this.#counter('ballast_unavailable_total', 'Requests answered with status 503, by reason.', 'reason');
     for (const reason of unavailableReasons) this.#unavailable.inc({ reason }, 0);
-    this.#counter('ballast_batches_total', 'Batches that queues handed out, without repeated ones.', () => this.#batches);
-    this.#counter('ballast_batch_test_files_total', 'Test files in the batches that queues handed out.', () => this.#testFiles);
-    this.#counter(
+    this.#batches = this.#counter('ballast_batches_total', 'Batches that queues handed out, without repeated ones.');
+    this.#testFiles = this.#counter('ballast_batch_test_files_total', 'Test files in the batches that queues handed out.');
+    this.#reassignedBatches = this.#counter(
       'ballast_lost_batches_total',
       'Batches reassigned to other nodes because their node was silent for too long or restarted.',
-      () => this.#reassignedBatches,
     );
   }
 
@@ -100,116 +135,46 @@ export class Metrics {
   }
 
   countBatch(testFiles: number): void {
-    this.#batches += 1;
-    this.#testFiles += testFiles;
+    this.#batches.inc();
+    this.#testFiles.inc(testFiles);
   }
 
   countReassignedBatch(): void {
-    this.#reassignedBatches += 1;
+    this.#reassignedBatches.inc();
   }
 
-  /** Adds the metrics that are read from their sources on each request for metrics. */
-  addSources(sources: MetricSources): void {
-    const { connections, requestsInFlight, reservedBytes, certificateExpiresAt } = sources;
-    const jobs = this.#oncePerCollection(sources.jobs);
-    const queues = this.#oncePerCollection(sources.queues);
-    const store = this.#oncePerCollection(sources.store);
-    const sweeps = this.#oncePerCollection(sources.sweeps);
-    this.#gauge('ballast_build_info', 'Version of this server.', () => ({ [sources.version]: 1 }), 'version');
-    this.#gauge('ballast_http_server_info', 'HTTP server: uwebsockets or node.', () => ({ [sources.httpServer]: 1 }), 'name');
-    this.#gauge('ballast_connections', 'Open connections.', connections);
-    this.#gauge('ballast_requests_in_flight', 'Requests that are being received or answered.', requestsInFlight);
-    this.#gauge('ballast_held_bytes', 'Memory reserved for bodies and large answers of requests in flight.', reservedBytes);
-    this.#gauge(
-      'ballast_full_projects',
-      'Projects that have stored as many bytes today as BALLAST_DAILY_BYTES_PER_PROJECT allows.',
-      sources.fullProjects,
-    );
-    this.#gauge('ballast_jobs_waiting', 'Large test suites that wait for a packing thread.', () => jobs().waiting);
-    this.#gauge('ballast_jobs_running', 'Large test suites in packing threads.', () => jobs().running);
-    this.#gauge('ballast_job_threads', 'Packing threads.', () => jobs().threads);
-    this.#gauge('ballast_cached_suites', 'Large suites that are kept in memory.', () => sources.suites().suites);
-    this.#gauge('ballast_cached_suites_bytes', 'Size of the suites that are kept in memory.', () => sources.suites().bytes);
-    this.#counter(
-      'ballast_cached_suite_hits_total',
-      'Lists of large suites that were sent again while they were kept.',
-      () => sources.suites().hits,
-    );
-    this.#gauge('ballast_queues_in_memory', 'Queues in memory.', () => queues().inMemory);
-    this.#gauge('ballast_queues_in_memory_bytes', 'Estimated size of the queues in memory.', () => queues().bytes);
-    this.#gauge('ballast_queues_open', 'Queues in memory with test files that are not handed out.', () => queues().open);
-    this.#gauge('ballast_queue_test_files_left', 'Test files of queues in memory that are not handed out.', () => queues().testFilesLeft);
-    this.#gauge('ballast_store_bytes', 'Size of the store file.', () => store().bytes);
-    this.#gauge('ballast_store_records', 'Records in the store, by kind.', () => store().records, 'kind');
-    this.#gauge('ballast_disk_free_bytes', 'Free space of the disk of the store.', () => store().diskFreeBytes);
-    this.#gauge('ballast_journal_turns', 'Journal entries that wait for a checkpoint.', () => store().journalTurns);
-    this.#gauge(
-      'ballast_sweep_last_success_timestamp_seconds',
-      'End of the last expiry sweep; 0 before the first since the start.',
-      () => (sweeps().endedAt ?? 0) / 1000,
-    );
-    this.#gauge('ballast_sweep_duration_seconds', 'Duration of the last expiry sweep.', () => sweeps().seconds);
-    this.#counter('ballast_expired_records_total', 'Records that expiry sweeps deleted, by kind.', () => sweeps().deleted, 'kind');
-    this.#counter('ballast_summaries_total', 'Summaries of builds that were written.', () => sources.summaries().written);
-    this.#gauge('ballast_summaries_waiting', 'Builds that wait for their summary.', () => sources.summaries().waiting);
-    this.#gauge('ballast_tls_certificate_expiry_timestamp_seconds', 'When the TLS certificate expires.', () => {
-      const expiresAt = certificateExpiresAt();
-      return expiresAt === null ? null : expiresAt / 1000;
+  /** Adds the metrics that are the state of the server. @param stateNow called for each request for metrics */
+  addState(stateNow: () => ServerState): void {
+    const metrics = STATE_METRICS.map(([name, help, read, label]) => {
+      const metric = name.endsWith('_total') ? this.#counter(name, help, label) : new Gauge(this.#options(name, help, label));
+      return { metric, read, label };
     });
+    this.#update = () => {
+      const state = stateNow();
+      for (const { metric, read, label } of metrics) {
+        metric.reset();
+        const value = read(state);
+        if (typeof value === 'number') metric.inc(value);
+        else for (const [name, each] of Object.entries(value ?? {})) metric.inc({ [label!]: name }, each);
+      }
+    };
   }
 
   /** Returns all metrics in the text format of Prometheus. */
   async text(): Promise<{ contentType: string; body: string }> {
-    this.#collections += 1;
+    this.#update();
     return { contentType: this.#registry.contentType, body: await this.#registry.metrics() };
-  }
-
-  /** Reads a source once for all metrics that use it. */
-  #oncePerCollection<T>(read: () => T): () => T {
-    let readIn = 0;
-    let value: T;
-    return () => {
-      if (readIn !== this.#collections) value = read();
-      readIn = this.#collections;
-      return value;
-    };
   }
 
   #histogram(name: string, help: string): Histogram {
     return new Histogram(this.#registry, name, help);
   }
 
-  #gauge(name: string, help: string, read: ReadValues, label?: string): void {
-    new Gauge({
-      ...this.#options(name, help, label),
-      collect() {
-        this.reset();
-        forEachValue(read(), label, (labels, value) => this.set(labels, value));
-      },
-    });
-  }
-
-  #counter(name: string, help: string, read: ReadValues, label?: string): void {
-    new Counter({
-      ...this.#options(name, help, label),
-      collect() {
-        this.reset();
-        forEachValue(read(), label, (labels, value) => this.inc(labels, value));
-      },
-    });
+  #counter(name: string, help: string, label?: string): Counter {
+    return new Counter(this.#options(name, help, label));
   }
 
   #options(name: string, help: string, label: string | undefined) {
     return { name, help, labelNames: label === undefined ? [] : [label], registers: [this.#registry] };
   }
-}
-
-function forEachValue(
-  values: ReturnType<ReadValues>,
-  label: string | undefined,
-  callback: (labels: Record<string, string>, value: number) => void,
-): void {
-  if (values === null) return;
-  if (typeof values === 'number') callback({}, values);
-  else for (const [name, value] of Object.entries(values)) callback({ [label!]: name }, value);
 }

@@ -2,13 +2,10 @@ import type { Logger } from 'pino';
 import { CompletenessChecker } from '../api/completeness-checker.js';
 import type { Context } from '../api/context.js';
 import type { DashboardFiles } from '../api/dashboard/files.js';
-import { RefusedRequests } from '../api/dashboard/refused-requests.js';
-import { SeenClients } from '../api/dashboard/seen-clients.js';
+import { RefusedRequests, SeenClients } from '../api/dashboard/seen.js';
 import { toApiError } from '../api/errors.js';
 import { JobRunner } from '../api/job-runner.js';
-import { WARM_UP } from '../api/jobs.js';
-import { routeAdmin } from '../api/routes/admin.js';
-import { endpointOf, route } from '../api/table.js';
+import { endpointOf, route, routeAdmin } from '../api/table.js';
 import { WhatIfPlayer } from '../api/what-if-player.js';
 import { createProject, createToken, findToken } from '../engine/access.js';
 import { DailyBytes } from '../engine/daily-bytes.js';
@@ -19,7 +16,7 @@ import type { LeasePolicy } from '../engine/queue/leases.js';
 import { PASSWORD_COST } from '../engine/sign-in/password.js';
 import { chooseAdapter } from '../http/choose-adapter.js';
 import type { Observer } from '../http/exchange.js';
-import { MemoryBudget } from '../http/memory-budget.js';
+import { MemoryBudget } from '../http/in-flight.js';
 import { listen } from '../http/server.js';
 import { limits } from '../limits.js';
 import { memoryBounds } from '../memory-bounds.js';
@@ -30,7 +27,7 @@ import { startThreads } from '../threads/threads.js';
 import { packageFolder, version } from '../version.js';
 import type { Config } from './config.js';
 import { newSignInUrl, noteAddress, openDashboard, readDashboardFiles } from './dashboard.js';
-import { type MetricSources, Metrics } from './metrics.js';
+import { Metrics, type ServerState } from './metrics.js';
 import { Readiness } from './readiness.js';
 import { Summarizer } from './summarizer.js';
 import { SlewedClock, startSweeping } from './sweeping.js';
@@ -62,8 +59,8 @@ export interface ServiceDependencies {
   now?: () => Millis;
   /** Milliseconds on a monotonic clock. */
   uptime?: () => number;
-  /** False: worker threads start with the first large suite, which then takes longer. */
-  isWarm?: boolean;
+  /** False: no worker thread starts before the first large suite. */
+  isEager?: boolean;
   /** Called when the disk fails a write of the store. The store is unreliable from then on, so the process must end. */
   storeFailed?: (error: Error) => void;
   /** Called when no worker thread can start. Large suites would wait for ever, so the process must end. */
@@ -83,7 +80,7 @@ export async function openService(
   {
     now = Date.now,
     uptime = () => performance.now(),
-    isWarm = true,
+    isEager = true,
     storeFailed = () => {},
     threadsFailed = () => {},
     openStore = serveFolder,
@@ -107,7 +104,7 @@ export async function openService(
     const tokenHeader = `${headerPrefixes[0]}-TEST-SUITE-TOKEN`;
     const setup: WorkerSetup = { dataDir, tokenHeader, pullCost, memoryBytes: config.memoryBytes };
     const filename = new URL('dist/src/server/worker.js', packageFolder).href;
-    const threads = openThreads({ filename, setup, most: config.workers, warmUp: isWarm ? WARM_UP : null }, log);
+    const threads = openThreads({ filename, setup, most: config.workers, isEager }, log);
     threads.started.catch(threadsFailed);
     const jobs = new JobRunner(store, threads, config.workers + 1, (job, waited, took) => metrics.observeJob(job, waited, took));
     closers.push(() => jobs.close());
@@ -160,24 +157,24 @@ export async function openService(
       completeness.close();
       return http.drain();
     });
-    const sources: MetricSources = {
+    const stateNow = (): ServerState => ({
       version,
       httpServer: adapter.name,
-      connections: () => http.connections,
-      requestsInFlight: () => http.requestsInFlight,
-      reservedBytes: () => memory.reservedBytes,
-      jobs: () => jobs.load,
-      suites: () => jobs.suites.load,
-      fullProjects: () => dailyBytes.fullProjects,
-      queues: () => store.queues.load(),
-      store: () => store.maintenance.load(),
-      sweeps: () => swept,
-      summaries: () => summarizer,
-      certificateExpiresAt: () => http.certificateExpiresAt,
-    };
-    metrics.addSources(sources);
+      connections: http.connections,
+      requestsInFlight: http.requestsInFlight,
+      reservedBytes: memory.reservedBytes,
+      jobs: jobs.load,
+      suites: jobs.suites.load,
+      fullProjects: dailyBytes.fullProjects,
+      queues: store.queues.load(),
+      store: store.maintenance.load(),
+      sweeps: swept,
+      summaries: summarizer,
+      certificateExpiresAt: http.certificateExpiresAt,
+    });
+    metrics.addState(stateNow);
     const ports = { url: http.url, adminUrl: admin?.url ?? null };
-    const status = { sources, clients, refused, startedAt: now(), retentionDays: config.retentionDays, ...ports };
+    const status = { stateNow, clients, refused, startedAt: now(), retentionDays: config.retentionDays, ...ports };
 
     // Created last: if the port were taken, the token would be lost before it is shown.
     const isFirstStart = (await store.access.projects()).length === 0;

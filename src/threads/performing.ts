@@ -12,7 +12,6 @@ export function setupOfThread<Setup>(): Setup {
 /** Makes what the module of a worker thread exports: it performs tasks, and moves the blocks of bytes in their results out of the thread. */
 export function performing(perform: (task: Task) => Promise<unknown>): (task: Task | null) => Promise<unknown> {
   lowerPriority(setupOfThread<{ group: Group }>().group);
-  moveFirstBuffer();
   // Null: the pool only asks whether the thread is there.
   return async task => task && moved(await perform(task));
 }
@@ -38,12 +37,6 @@ function collect(value: unknown, buffers: Set<ArrayBuffer>): void {
   } else if (value && typeof value === 'object' && !Array.isArray(value)) {
     for (const inner of Object.values(value)) collect(inner, buffers);
   }
-}
-
-/** Moves a buffer out of this thread. At the first move, V8 discards all compiled code that reads typed arrays. So it must precede the warm-up. */
-function moveFirstBuffer(): void {
-  const buffer = new ArrayBuffer(1);
-  structuredClone(buffer, { transfer: [buffer] });
 }
 
 /** Lowers the thread's priority. Where cores are scarce, the thread that answers goes first, and those that work for people last. */

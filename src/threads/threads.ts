@@ -15,7 +15,7 @@ export type Group = 'nodes' | 'people';
 export interface Threads {
   run(task: Task, group: Group, move?: ArrayBuffer[]): Promise<unknown>;
   readonly count: number;
-  /** Rejects when no thread can start; then none is left. Without a task to warm up, it is resolved. */
+  /** Rejects when the first thread cannot start; then none is left. Resolved when none starts at once. */
   readonly started: Promise<void>;
   close(): Promise<void>;
 }
@@ -27,19 +27,14 @@ export interface ThreadsOptions {
   setup: object;
   /** The most threads for nodes. There is one for people, only while it is used. */
   most: number;
-  /** After this task was done several times, the code is compiled. Null: threads start with the first task. */
-  warmUp: Task | null;
+  /** The first thread for nodes starts at once, so that one that cannot start is noticed now, not at the first large suite. */
+  isEager: boolean;
 }
-
-/** After these, V8 has compiled the code: more make it no faster. */
-const WARM_UP_ROUNDS = 12;
 
 /**
  * Starts worker threads: some for nodes, and one for people. What people read may take seconds, and a thread does one task after another.
- * With a task to warm up the first thread starts at once, so that one that cannot start is noticed now, not at the first large suite. It
- * warms up later, because the nodes that waited for the start of the server need the processor first.
  */
-export function startThreads({ filename, setup, most, warmUp }: ThreadsOptions, log: Logger): Threads {
+export function startThreads({ filename, setup, most, isEager }: ThreadsOptions, log: Logger): Threads {
   const open = (group: Group, minThreads: number, maxThreads: number) => {
     const workerData = { ...setup, group };
     const piscina = new Piscina({ filename, workerData, minThreads, maxThreads, idleTimeout: limits.idleThreadMilliseconds });
@@ -47,28 +42,14 @@ export function startThreads({ filename, setup, most, warmUp }: ThreadsOptions, 
     piscina.on('error', err => log.error({ err }, 'a worker thread failed'));
     return piscina;
   };
-  const groups = { nodes: open('nodes', warmUp ? 1 : 0, most), people: open('people', 0, 1) };
-  const started = warmUp ? untilStarted(groups.nodes) : Promise.resolve();
-  const tryWarmUp = async (task: Task) => {
-    // One by one, because a large suite that arrives meanwhile waits for one of them.
-    for (let round = 0; round < WARM_UP_ROUNDS; round++) await groups.nodes.run(task);
-  };
-  const timer =
-    warmUp &&
-    setTimeout(
-      () => tryWarmUp(warmUp).catch((err: unknown) => log.debug({ err }, 'could not warm up a worker thread')),
-      limits.warmUpDelayMilliseconds,
-    );
+  const groups = { nodes: open('nodes', isEager ? 1 : 0, most), people: open('people', 0, 1) };
   return {
-    started,
+    started: isEager ? untilStarted(groups.nodes) : Promise.resolve(),
     run: (task, group, transferList = []) => groups[group].run(task, { transferList }),
     get count() {
       return groups.nodes.threads.length + groups.people.threads.length;
     },
-    close: async () => {
-      if (timer) clearTimeout(timer);
-      await Promise.all([groups.nodes.close(), groups.people.close()]);
-    },
+    close: async () => void (await Promise.all([groups.nodes.close(), groups.people.close()])),
   };
 }
 

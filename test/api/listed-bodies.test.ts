@@ -1,8 +1,8 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { decodeBody, decodeListed, decodeRest } from '../../src/api/decode.js';
-import type { RawParameters } from '../../src/api/messages/coerce.js';
-import { toSplit } from '../../src/api/requests.js';
+import type { RawParameters } from '../../src/api/messages/validation.js';
+import { toSplit } from '../../src/api/posts.js';
 import { restOfBody } from '../../src/engine/suites/list-in-body.js';
 import { Suite, suiteOf } from '../../src/engine/suites/suite.js';
 import { type CachedSuite, SuiteCache } from '../../src/engine/suites/suite-cache.js';
@@ -117,9 +117,9 @@ describe('a body whose list is known', () => {
         known += 1;
         expect(outcome(() => sent, new Suite(found.suite.columns))).toEqual(outcome(() => decodeBody(bytes)));
       }),
-      { seed, numRuns: 3000 },
+      { seed, numRuns: 1000 },
     );
-    expect(known).toBeGreaterThan(500);
+    expect(known).toBeGreaterThan(150);
   });
 
   it('is decoded as if it were parsed as a whole', () => {

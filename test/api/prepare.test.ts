@@ -1,11 +1,11 @@
 import { Piscina } from 'piscina';
 import { afterAll, beforeAll, describe, expect, it, onTestFinished, vi } from 'vitest';
-import { readBuild } from '../../src/api/build-pieces.js';
 import type { Context } from '../../src/api/context.js';
 import { JobRunner } from '../../src/api/job-runner.js';
-import { type Posts, type Prepared, reads } from '../../src/api/jobs.js';
+import type { Posts, Prepared } from '../../src/api/posts.js';
 import { prepare } from '../../src/api/prepare.js';
-import type { Json } from '../../src/api/reads.js';
+import { type Json, reads } from '../../src/api/reads.js';
+import { readBuild } from '../../src/api/routes/builds.js';
 import { type Segments, segment } from '../../src/bytes.js';
 import { createProject } from '../../src/engine/access.js';
 import type { Build } from '../../src/engine/ports/builds.js';
@@ -33,7 +33,7 @@ beforeAll(async () => {
   const log = openLog('silent');
   const store = await serveFolder(dataDir, log);
   const filename = new URL('../../src/server/worker.js', import.meta.url).href;
-  const threads = startThreads({ filename, setup: { dataDir, tokenHeader, pullCost }, most: 1, warmUp: null }, log);
+  const threads = startThreads({ filename, setup: { dataDir, tokenHeader, pullCost }, most: 1, isEager: false }, log);
   context = { store, jobs: new JobRunner(store, threads, 2), tokenHeader, pullCost, now: () => NOW } as unknown as Context;
 });
 afterAll(async () => {

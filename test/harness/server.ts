@@ -4,7 +4,7 @@ import { type JobSettings, perform } from '../../src/api/jobs.js';
 import { createProject } from '../../src/engine/access.js';
 import type { Store } from '../../src/engine/ports/store.js';
 import type { Handler, Observer } from '../../src/http/exchange.js';
-import { MemoryBudget } from '../../src/http/memory-budget.js';
+import { MemoryBudget } from '../../src/http/in-flight.js';
 import { type HttpOptions, type HttpServer, listen } from '../../src/http/server.js';
 import { type Config, parseConfig } from '../../src/server/config.js';
 import { openLog } from '../../src/server/log.js';
@@ -45,7 +45,7 @@ async function openServer({ dataDir, ...settings }: Settings, dependencies: Serv
     ...(dataDir === undefined && { openThreads: ({ setup }: ThreadsOptions) => onThisThread(store!, setup as JobSettings) }),
     passwordCost: CHEAP,
     ...dependencies,
-    isWarm: false,
+    isEager: false,
   });
   const close = () => service.close().finally(remove);
   return { service: { ...service, close }, log, store: store as unknown as Store, dataDir: folder };

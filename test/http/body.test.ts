@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import type { ApiError } from '../../src/http/api-error.js';
 import { Body } from '../../src/http/body.js';
-import { MemoryBudget } from '../../src/http/memory-budget.js';
+import { MemoryBudget } from '../../src/http/in-flight.js';
 
 const MEGABYTE = 1_000_000;
 
@@ -11,7 +11,7 @@ describe('a request body', () => {
     let received: Uint8Array[] | ApiError = [];
     const body = new Body(
       null,
-      { maxBytes: MEGABYTE, seconds: 60 },
+      { maxBodyBytes: MEGABYTE, bodySeconds: 60 },
       memory,
       () => null,
       result => (received = result),
@@ -31,7 +31,7 @@ describe('a request body', () => {
     let received: Uint8Array[] | ApiError = [];
     const body = new Body(
       null,
-      { maxBytes: MEGABYTE, seconds: 60 },
+      { maxBodyBytes: MEGABYTE, bodySeconds: 60 },
       new MemoryBudget(10 * MEGABYTE),
       () => null,
       result => (received = result),

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { describe, expect, it, vi } from 'vitest';
 import { ApiError, httpErrors } from '../../src/http/api-error.js';
 import type { Handler } from '../../src/http/exchange.js';
-import { MemoryBudget } from '../../src/http/memory-budget.js';
+import { MemoryBudget } from '../../src/http/in-flight.js';
 import type { Request } from '../../src/http/request.js';
 import { Client, type Reply } from '../harness/client.js';
 import { listenWith } from '../harness/server.js';

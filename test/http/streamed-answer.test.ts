@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { MemoryBudget } from '../../src/http/memory-budget.js';
+import { MemoryBudget } from '../../src/http/in-flight.js';
 import type { Answer } from '../../src/http/request.js';
 import { listenWith } from '../harness/server.js';
 import { RawConnection, requestHead } from './raw-connection.js';

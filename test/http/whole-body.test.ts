@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { borrowedBody, wholeBody } from '../../src/http/stream-body.js';
+import { borrowedBody, wholeBody } from '../../src/http/answer.js';
 import { limits } from '../../src/limits.js';
 
 const text = (body: string | Uint8Array) => (typeof body === 'string' ? body : Buffer.from(body).toString());

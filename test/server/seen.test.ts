@@ -1,6 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { RefusedRequests } from '../../src/api/dashboard/refused-requests.js';
-import { SeenClients } from '../../src/api/dashboard/seen-clients.js';
+import { RefusedRequests, SeenClients } from '../../src/api/dashboard/seen.js';
 import { apiErrors } from '../../src/api/errors.js';
 import type { Request } from '../../src/http/request.js';
 import { limits } from '../../src/limits.js';

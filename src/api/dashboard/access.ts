@@ -7,9 +7,9 @@ import type { Answer, Request } from '../../http/request.js';
 import { timestamp } from '../../time.js';
 import type { Context } from '../context.js';
 import { json } from '../json.js';
-import type { RawParameters } from '../messages/coerce.js';
 import type { AccessAnswer, CreatedLink, CreatedProject, CreatedToken, TokenLine } from '../messages/dashboard.js';
 import { toNamed, toNamedProject, toNewLink, toNewToken, toProjectName } from '../messages/dashboard-request.js';
+import type { RawParameters } from '../messages/validation.js';
 
 /** Projects, tokens, links and sessions, for operators. */
 

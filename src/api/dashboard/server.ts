@@ -2,38 +2,39 @@ import type { Answer } from '../../http/request.js';
 import { limits } from '../../limits.js';
 import { DAY_MILLISECONDS, timestamp } from '../../time.js';
 import { version } from '../../version.js';
-import type { Context, Dashboard } from '../context.js';
+import type { Context } from '../context.js';
 import { json } from '../json.js';
 import type { ServerAnswer } from '../messages/dashboard.js';
 
 type Health = ServerAnswer['health'][number];
 
 /** GET /dashboard/server: the state of this server, for operators. */
-export async function answerServer(context: Context, dashboard: Dashboard): Promise<Answer> {
-  const { store, jobs, now } = context;
-  const { sources, clients, refused, startedAt, retentionDays } = dashboard.status();
-  const { bytes, diskFreeBytes, records } = store.maintenance.load();
-  const { inMemory, open, bytes: queueBytes } = store.queues.load();
-  const { waiting, running, threads } = jobs.load;
-  const { endedAt, deleted } = sources.sweeps();
+export async function answerServer(context: Context): Promise<Answer> {
+  const { now } = context;
+  const { stateNow, clients, refused, startedAt, retentionDays } = context.dashboard!.status();
+  const { httpServer, connections, requestsInFlight, jobs, queues, store, sweeps, certificateExpiresAt } = stateNow();
+  const { bytes, diskFreeBytes, records } = store;
+  const { waiting, running, threads } = jobs;
+  const { inMemory, open, bytes: queueBytes } = queues;
+  const { endedAt, deleted } = sweeps;
   const { rss, heapUsed } = process.memoryUsage();
-  const [names, backedUpAt] = [await projectNames(context), await store.maintenance.backedUpAt()];
+  const [names, backedUpAt] = [await projectNames(context), await context.store.maintenance.backedUpAt()];
   const health = [
     await storeHealth(context),
     diskHealth(diskFreeBytes),
     sweepHealth(endedAt ?? startedAt, now()),
-    ...certificateHealth(sources.certificateExpiresAt(), now()),
+    ...certificateHealth(certificateExpiresAt, now()),
   ];
   const answer: ServerAnswer = {
     version,
     node: process.version,
-    http_server: sources.httpServer,
+    http_server: httpServer,
     started_at: timestamp(startedAt),
     health,
     store: { bytes, disk_free_bytes: diskFreeBytes, records },
     memory: { resident_bytes: rss, heap_bytes: heapUsed },
-    connections: sources.connections(),
-    requests_in_flight: sources.requestsInFlight(),
+    connections,
+    requests_in_flight: requestsInFlight,
     sweep: { last_at: endedAt === null ? null : timestamp(endedAt), deleted, retention_days: retentionDays },
     backup: backedUpAt === null ? null : { last_at: timestamp(backedUpAt) },
     jobs: { waiting, running, threads },

@@ -29,19 +29,19 @@ export async function answerSession(context: Context, request: Request, session:
  * POST /dashboard/sign_in: creates a session from a link or the password. Throws a 401 when it is wrong, and a 429 after too many
  * failed ones. A valid link is never throttled, so that strangers cannot lock an operator out. An operator who opens a reader's link stays an operator.
  */
-export async function signIn(context: Context, dashboard: Dashboard, request: Request): Promise<Answer> {
+export async function signIn(context: Context, request: Request): Promise<Answer> {
   requireOwnPage(context, request);
   const address = request.peer.address();
   const { link: secret, password = '' } = toSignIn(decodeDashboardBody(request));
-  const { store, now, log } = context;
+  const { store, now, log, dashboard } = context;
   const before = await findSessionOf(context, request);
   const link = secret === undefined ? null : await findLink(store.signIns, secret, now());
   if (before && before.project === null && link && link.project !== null) return answerSession(context, request, before);
   try {
     const session =
       secret === undefined
-        ? await sessionOfPassword(context, dashboard, password, networkOf(address))
-        : await sessionOfLink(context, dashboard, link, networkOf(address));
+        ? await sessionOfPassword(context, dashboard!, password, networkOf(address))
+        : await sessionOfLink(context, dashboard!, link, networkOf(address));
     if (before) await store.signIns.deleteSession(before.hash);
     log.info({ session: signInId(session), project: session.project, address }, 'signed in to the dashboard');
     return { ...(await answerSession(context, request, session)), headers: sessionCookie(request, session.secret) };

@@ -1,11 +1,11 @@
 import type { Session } from '../../engine/ports/sign-ins.js';
 import { signInId } from '../../engine/sign-in/sign-in.js';
 import type { Answer, Request } from '../../http/request.js';
-import type { Context, Dashboard } from '../context.js';
+import type { Context } from '../context.js';
 import { apiErrors } from '../errors.js';
 import { json } from '../json.js';
-import type { RawParameters } from '../messages/coerce.js';
 import { decodeDashboardBody } from '../messages/dashboard-request.js';
+import type { RawParameters } from '../messages/validation.js';
 import {
   answerAccess,
   deleteProject,
@@ -19,20 +19,21 @@ import {
 } from './access.js';
 import { assetAnswer, isAsset, isPage, pageAnswer } from './pages.js';
 import { answerProjects } from './projects.js';
-import { secured } from './security-headers.js';
 import { answerServer } from './server.js';
 import { requireOwnPage, requireSession } from './session.js';
 import { answerSession, signIn, signOut } from './sign-in.js';
 
-type Handle = (context: Context, dashboard: Dashboard, request: Request) => Answer | Promise<Answer>;
+type Handle = (context: Context, request: Request) => Answer | Promise<Answer>;
 
-/** The requests of the dashboard's pages: see api/messages/dashboard.ts. */
-const table: Readonly<Record<string, { GET?: Handle; POST?: Handle }>> = {
+/** The pages, and their requests: see api/messages/dashboard.ts. Only a port that serves the dashboard has them. */
+export const dashboardTable: Readonly<Record<string, { [method: string]: Handle }>> = {
+  '/': { GET: ({ dashboard }, request) => pageAnswer(dashboard!.files, request) },
+  '/assets': { GET: ({ dashboard }, request) => assetAnswer(dashboard!.files, request) },
   '/dashboard/session': { GET: read('reader', answerSession) },
   '/dashboard/sign_in': { POST: signIn },
   '/dashboard/sign_out': { POST: signOutOfOwnPage },
   '/dashboard/access': { GET: read('operator', answerAccess) },
-  '/dashboard/server': { GET: read('operator', context => answerServer(context, context.dashboard!)) },
+  '/dashboard/server': { GET: read('operator', answerServer) },
   '/dashboard/projects': { GET: read('reader', answerProjects), POST: change(makeProject) },
   '/dashboard/projects/rename': { POST: change(renameProjectTo) },
   '/dashboard/projects/delete': { POST: change(deleteProject) },
@@ -42,37 +43,16 @@ const table: Readonly<Record<string, { GET?: Handle; POST?: Handle }>> = {
   '/dashboard/links/revoke': { POST: change(revokeLinkById) },
   '/dashboard/sessions/end': { POST: change(endSessionById) },
 };
-const endpoints = new Map(Object.entries(table));
-
-/** Answers a request of the dashboard; null: the dashboard has no such path or method, or this port does not serve it. */
-export function routeDashboard(context: Context, request: Request): Answer | Promise<Answer> | null {
-  const handle = context.dashboard && handlerOf(request);
-  return handle ? secured(() => handle(context, context.dashboard!, request)) : null;
-}
-
-/** The endpoint of a path in metrics; null: the dashboard has no such path. */
+/** The endpoint of a path; null: the dashboard has no such path. */
 export function dashboardEndpointOf(path: string): string | null {
   if (isAsset(path)) return '/assets';
-  if (endpoints.has(path)) return path;
+  if (Object.hasOwn(dashboardTable, path)) return path;
   return isPage(path) ? '/' : null;
-}
-
-function handlerOf({ method, path }: Request): Handle | null {
-  const verb = method === 'HEAD' ? 'GET' : method;
-  const methods = endpoints.get(path);
-  if (methods) {
-    const allowed = Object.keys(methods).flatMap(name => (name === 'GET' ? ['GET', 'HEAD'] : [name]));
-    const handle = verb === 'GET' || verb === 'POST' ? methods[verb] : undefined;
-    return handle ?? (() => Promise.reject(apiErrors.methodNotAllowed(method, path, allowed.join(', '))));
-  }
-  if (verb !== 'GET') return null;
-  if (isPage(path)) return (_, { files }, request) => pageAnswer(files, request);
-  return isAsset(path) ? (_, { files }, request) => assetAnswer(files, request) : null;
 }
 
 /** A GET for those who are signed in. */
 function read(role: 'reader' | 'operator', answer: (context: Context, request: Request, session: Session) => Promise<Answer>): Handle {
-  return async (context, _, request) => {
+  return async (context, request) => {
     const session = await requireSession(context, request);
     if (role === 'operator') requireOperator(session);
     return answer(context, request, session);
@@ -81,7 +61,7 @@ function read(role: 'reader' | 'operator', answer: (context: Context, request: R
 
 /** A POST of an operator that changes something. */
 function change(make: (context: Context, message: RawParameters, request: Request) => Promise<object>): Handle {
-  return async (context, _, request) => {
+  return async (context, request) => {
     requireOwnPage(context, request);
     const message = decodeDashboardBody(request);
     const session = await requireSession(context, request);
@@ -92,7 +72,7 @@ function change(make: (context: Context, message: RawParameters, request: Reques
   };
 }
 
-async function signOutOfOwnPage(context: Context, _: Dashboard, request: Request): Promise<Answer> {
+async function signOutOfOwnPage(context: Context, request: Request): Promise<Answer> {
   requireOwnPage(context, request);
   return signOut(context, request, await requireSession(context, request));
 }

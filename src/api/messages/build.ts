@@ -1,10 +1,8 @@
 import typia, { type tags } from 'typia';
 import type { NodeKey } from './build-key.js';
-import { checkNodeIndex } from './build-subset.js';
-import { coerce, type RawParameters } from './coerce.js';
 import type { RecordedTestFile } from './test-file.js';
 import type { Count, NodeTotal, OptionalText, Timestamp, Uuid } from './text.js';
-import { requireValid } from './validation.js';
+import { checkNodeIndex, reader } from './validation.js';
 
 /** A build, without its recorded runs. */
 export interface BuildAnswer {
@@ -55,21 +53,13 @@ export interface BuildsQuery {
   node_total?: NodeTotal;
 }
 
-const buildsQueryNames = typia.misc.literals<keyof BuildsQuery>();
-const validateBuildsQuery = typia.createValidate<BuildsQuery>();
-
-export function toBuildsQuery(raw: RawParameters): BuildsQuery {
-  const parameters = coerce(raw, buildsQueryNames);
-  parameters.page ??= 1;
-  // A form also sends its empty fields, which do not filter.
-  for (const [name, value] of Object.entries(parameters)) if (value === '' && name !== 'page') delete parameters[name];
-  return requireValid(validateBuildsQuery(parameters));
-}
-
-const nodeKeyNames = typia.misc.literals<keyof NodeKey>();
-const validateNodeKey = typia.createValidate<NodeKey>();
+export const toBuildsQuery = reader(typia.misc.literals<keyof BuildsQuery>(), typia.createValidate<BuildsQuery>(), {
+  complete(parameters) {
+    parameters.page ??= 1;
+    // A form also sends its empty fields, which do not filter.
+    for (const [name, value] of Object.entries(parameters)) if (value === '' && name !== 'page') delete parameters[name];
+  },
+});
 
 /** Query of GET /build_distributions/last */
-export function toNodeKey(raw: RawParameters): NodeKey {
-  return requireValid(validateNodeKey(coerce(raw, nodeKeyNames)), checkNodeIndex);
-}
+export const toNodeKey = reader(typia.misc.literals<keyof NodeKey>(), typia.createValidate<NodeKey>(), { check: checkNodeIndex });

@@ -1,9 +1,8 @@
 import typia, { type tags } from 'typia';
 import type { limits } from '../../limits.js';
 import type { BuildKey } from './build-key.js';
-import { coerce, type RawParameters } from './coerce.js';
 import type { Count, NodeTotal, Text, Timestamp } from './text.js';
-import { PARAMETER_REQUIRED, requireValid } from './validation.js';
+import { PARAMETER_REQUIRED, reader } from './validation.js';
 
 /** Query of GET /builds/completeness */
 export interface CompletenessQuery extends Omit<BuildKey, 'node_total'> {
@@ -74,19 +73,17 @@ export interface HandedOut {
   handed_out_at: Timestamp | null;
 }
 
-const names = typia.misc.literals<keyof CompletenessQuery>();
-const validate = typia.createValidate<CompletenessQuery>();
-
-export function toCompletenessQuery(raw: RawParameters): CompletenessQuery {
-  const parameters = coerce(raw, names);
-  parameters.wait ??= 0;
-  parameters.allow_empty ??= false;
-  // A CI step may send the ids that its system does not have as empty strings.
-  for (const name of ['node_build_id', 'test_queue_id', 'ci_build_id']) if (parameters[name] === '') delete parameters[name];
-  parameters.node_build_id ??= parameters.test_queue_id;
-  delete parameters.test_queue_id;
-  return requireValid(validate(parameters), ({ node_build_id, ci_build_id, node_total }) => {
+export const toCompletenessQuery = reader(typia.misc.literals<keyof CompletenessQuery>(), typia.createValidate<CompletenessQuery>(), {
+  complete(parameters) {
+    parameters.wait ??= 0;
+    parameters.allow_empty ??= false;
+    // A CI step may send the ids that its system does not have as empty strings.
+    for (const name of ['node_build_id', 'test_queue_id', 'ci_build_id']) if (parameters[name] === '') delete parameters[name];
+    parameters.node_build_id ??= parameters.test_queue_id;
+    delete parameters.test_queue_id;
+  },
+  check({ node_build_id, ci_build_id, node_total }) {
     if (node_build_id !== undefined && ci_build_id !== undefined) return { ci_build_id: ['must not be sent together with node_build_id'] };
     return (node_build_id ?? ci_build_id ?? node_total) === undefined ? { node_total: [PARAMETER_REQUIRED] } : {};
-  });
-}
+  },
+});

@@ -2,14 +2,11 @@ import typia, { type tags } from 'typia';
 import { limits } from '../../limits.js';
 import { decodeBody } from '../decode.js';
 import { apiErrors } from '../errors.js';
-import { coerce, type RawParameters } from './coerce.js';
 import type { SignInMessage } from './dashboard.js';
 import type { Count } from './text.js';
-import { requireValid } from './validation.js';
+import { type RawParameters, reader } from './validation.js';
 
 /** The messages of the dashboard's POST requests. Each function throws a 422 when the message is invalid. */
-
-type Id = string & tags.MinLength<1> & tags.MaxLength<100>;
 
 interface SignIn extends SignInMessage {
   link?: string & tags.MinLength<1> & tags.MaxLength<200>;
@@ -26,7 +23,7 @@ interface NewToken {
   name?: string & tags.MaxLength<typeof limits.tokenNameMaxCharacters>;
 }
 interface Named {
-  id: Id;
+  id: string & tags.MinLength<1> & tags.MaxLength<100>;
 }
 interface NewLink {
   /** Missing: a link of an operator. */
@@ -34,26 +31,21 @@ interface NewLink {
   days?: number & tags.Type<'int64'> & tags.Minimum<1> & tags.Maximum<typeof limits.readerLinkDays>;
 }
 
-const signIn = typia.createValidate<SignIn>();
-const projectName = typia.createValidate<ProjectName>();
-const namedProject = typia.createValidate<NamedProject>();
-const newToken = typia.createValidate<NewToken>();
-const named = typia.createValidate<Named>();
-const newLink = typia.createValidate<NewLink>();
+const readSignIn = reader(['link', 'password'], typia.createValidate<SignIn>());
+export const toProjectName = reader(['name'], typia.createValidate<ProjectName>());
+export const toNamedProject = reader(['project', 'name'], typia.createValidate<NamedProject>());
+export const toNewToken = reader(['project', 'name'], typia.createValidate<NewToken>());
+export const toNamed = reader(['id'], typia.createValidate<Named>());
+const readNewLink = reader(['project', 'days'], typia.createValidate<NewLink>());
 
 export function toSignIn(raw: RawParameters): SignIn {
-  const message = requireValid(signIn(coerce(raw, ['link', 'password'])));
+  const message = readSignIn(raw);
   if (message.link === undefined && message.password === undefined) throw apiErrors.notSigningIn();
   return message;
 }
 
-export const toProjectName = (raw: RawParameters): ProjectName => requireValid(projectName(coerce(raw, ['name'])));
-export const toNamedProject = (raw: RawParameters): NamedProject => requireValid(namedProject(coerce(raw, ['project', 'name'])));
-export const toNewToken = (raw: RawParameters): NewToken => requireValid(newToken(coerce(raw, ['project', 'name'])));
-export const toNamed = (raw: RawParameters): Named => requireValid(named(coerce(raw, ['id'])));
-
 export function toNewLink(raw: RawParameters): NewLink {
-  const message = requireValid(newLink(coerce(raw, ['project', 'days'])));
+  const message = readNewLink(raw);
   const { project, days } = message;
   if (project !== undefined && days === undefined)
     throw apiErrors.invalid({ days: [`parameter is required: 1 to ${limits.readerLinkDays}`] });

@@ -1,10 +1,8 @@
 import typia from 'typia';
 import type { NodeKey, People } from './build-key.js';
-import { checkNodeIndex } from './build-subset.js';
-import { coerce, type RawParameters } from './coerce.js';
 import type { ListedTestFile, PlannedTestFile, TestFileList } from './test-file.js';
 import type { Text, Uuid } from './text.js';
-import { PARAMETER_REQUIRED, requireValid } from './validation.js';
+import { checkNodeIndex, PARAMETER_REQUIRED, reader } from './validation.js';
 
 /** POST /queues/queue */
 export interface QueueMessage extends NodeKey, People {
@@ -37,26 +35,24 @@ export interface ConnectFailed {
   code: 'ATTEMPT_CONNECT_TO_QUEUE_FAILED';
 }
 
-const names = typia.misc.literals<keyof QueueMessage>();
-const validate = typia.createValidate<QueueMessage>();
-
 /** Tells whether the request carries the list of all test files, to create the queue. */
 export function isInitialization(message: Partial<QueueMessage>): boolean {
   return message.can_initialize_queue === true && message.attempt_connect_to_queue === false;
 }
 
-export function toQueueMessage(raw: RawParameters): QueueMessage {
-  const parameters = coerce(raw, names);
-  parameters.fixed_queue_split ??= false;
-  parameters.skip_pull ??= false;
-  if (parameters.batch_uuid === '') delete parameters.batch_uuid;
-  // Old clients do not know attempt_connect_to_queue. They send the list at once, and pull without either.
-  if (parameters.test_files !== undefined || parameters.can_initialize_queue === false) {
-    parameters.attempt_connect_to_queue ??= false;
-  }
-  return requireValid(validate(parameters), message => {
+export const toQueueMessage = reader(typia.misc.literals<keyof QueueMessage>(), typia.createValidate<QueueMessage>(), {
+  complete(parameters) {
+    parameters.fixed_queue_split ??= false;
+    parameters.skip_pull ??= false;
+    if (parameters.batch_uuid === '') delete parameters.batch_uuid;
+    // Old clients do not know attempt_connect_to_queue. They send the list at once, and pull without either.
+    if (parameters.test_files !== undefined || parameters.can_initialize_queue === false) {
+      parameters.attempt_connect_to_queue ??= false;
+    }
+  },
+  check(message) {
     const errors = checkNodeIndex(message);
     if (isInitialization(message) && !message.test_files?.length) errors.test_files = [PARAMETER_REQUIRED];
     return errors;
-  });
-}
+  },
+});

@@ -1,10 +1,8 @@
 import typia from 'typia';
 import type { NodeKey, People } from './build-key.js';
-import { checkNodeIndex } from './build-subset.js';
-import { coerce, type RawParameters } from './coerce.js';
 import type { ListedTestFile, PlannedTestFile, RecordedTestFile, TestFileList } from './test-file.js';
 import type { Count, Text, Uuid } from './text.js';
-import { PARAMETER_REQUIRED, requireValid } from './validation.js';
+import { checkNodeIndex, PARAMETER_REQUIRED, reader } from './validation.js';
 
 /** POST /build_distributions/subset */
 export interface SplitMessage extends NodeKey, People {
@@ -45,21 +43,18 @@ export interface LastDistribution {
 /** The ci_build_id of old clients, which send none. */
 export const UNKNOWN_CI_BUILD_ID = 'unknown';
 
-const names = typia.misc.literals<keyof SplitMessage>();
-const validate = typia.createValidate<SplitMessage>();
-
-export function toSplitMessage(raw: RawParameters): SplitMessage {
-  const parameters = coerce(raw, names);
-  parameters.fixed_test_suite_split ??= true;
-  if (parameters.test_files !== undefined && parameters.cache_read_attempt === undefined) {
+export const toSplitMessage = reader(typia.misc.literals<keyof SplitMessage>(), typia.createValidate<SplitMessage>(), {
+  complete(parameters) {
+    parameters.fixed_test_suite_split ??= true;
+    if (parameters.test_files === undefined || parameters.cache_read_attempt !== undefined) return;
     // Old clients do not know cache_read_attempt and send the list at once. Nor do they know ci_build_id, which distinguishes dynamic
     // splits and has no effect on fixed ones.
     parameters.cache_read_attempt = false;
     if (parameters.fixed_test_suite_split === true) parameters.ci_build_id ??= UNKNOWN_CI_BUILD_ID;
-  }
-  return requireValid(validate(parameters), message => {
+  },
+  check(message) {
     const errors = checkNodeIndex(message);
     if (message.cache_read_attempt === false && !message.test_files?.length) errors.test_files = [PARAMETER_REQUIRED];
     return errors;
-  });
-}
+  },
+});

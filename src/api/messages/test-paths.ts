@@ -1,7 +1,6 @@
 import typia from 'typia';
-import { coerce, type RawParameters } from './coerce.js';
 import type { Text } from './text.js';
-import { requireValid } from './validation.js';
+import { reader } from './validation.js';
 
 /** Query of GET /v2/test_paths */
 export interface TestPathsQuery {
@@ -13,9 +12,4 @@ export interface TestPathsAnswer {
   failed_paths: string[];
 }
 
-const names = typia.misc.literals<keyof TestPathsQuery>();
-const validate = typia.createValidate<TestPathsQuery>();
-
-export function toTestPathsQuery(raw: RawParameters): TestPathsQuery {
-  return requireValid(validate(coerce(raw, names)));
-}
+export const toTestPathsQuery = reader(typia.misc.literals<keyof TestPathsQuery>(), typia.createValidate<TestPathsQuery>());

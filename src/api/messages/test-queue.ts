@@ -1,11 +1,9 @@
 import typia from 'typia';
 import type { NodeKey, People } from './build-key.js';
-import { checkNodeIndex } from './build-subset.js';
-import { coerce, type RawParameters } from './coerce.js';
 import { isInitialization } from './queue.js';
 import type { TestFileList } from './test-file.js';
 import type { Count, FailedPath, Path, Text } from './text.js';
-import { PARAMETER_REQUIRED, requireValid } from './validation.js';
+import { checkNodeIndex, PARAMETER_REQUIRED, reader } from './validation.js';
 
 /** POST /v2/queues/queue: each pull reports the outcome of the previous batch. */
 export interface TestQueueMessage extends NodeKey, People {
@@ -48,13 +46,10 @@ export interface TestQueueAnswer {
   url?: string;
 }
 
-const names = typia.misc.literals<keyof TestQueueMessage>();
-const validate = typia.createValidate<TestQueueMessage>();
-
-export function toTestQueueMessage(raw: RawParameters): TestQueueMessage {
-  return requireValid(validate(coerce(raw, names)), message => {
+export const toTestQueueMessage = reader(typia.misc.literals<keyof TestQueueMessage>(), typia.createValidate<TestQueueMessage>(), {
+  check(message) {
     const errors = checkNodeIndex(message);
     if (isInitialization(message) && !message.paths?.length) errors.paths = [PARAMETER_REQUIRED];
     return errors;
-  });
-}
+  },
+});

@@ -2,6 +2,78 @@ import type { IValidation } from 'typia';
 import type { ValidationErrors } from '../../http/api-error.js';
 import { limits } from '../../limits.js';
 import { apiErrors } from '../errors.js';
+import type { NodeKey } from './build-key.js';
+
+const INTEGERS = ['node_total', 'node_index', 'batch_index', 'batch_id', 'batch', 'page', 'wait', 'limit', 'offset'];
+const NUMBERS = ['within', 'start_spread', 'pull_cost'];
+const BOOLEANS = [
+  ...['fixed_test_suite_split', 'cache_read_attempt', 'can_initialize_queue', 'attempt_connect_to_queue', 'fixed_queue_split'],
+  ...['skip_pull', 'wants_times', 'failed', 'allow_empty'],
+];
+const IDS = ['ci_build_id', 'node_build_id', 'test_queue_id'];
+
+/** Conversions by parameter: clients may send integers and booleans as strings, and ids as numbers. typia then checks strictly. */
+const coercions: Readonly<Record<string, (value: unknown) => unknown>> = Object.fromEntries([
+  ...INTEGERS.map(name => [name, toInteger]),
+  ...NUMBERS.map(name => [name, toNumber]),
+  ...BOOLEANS.map(name => [name, toBoolean]),
+  ...IDS.map(name => [name, toId]),
+]);
+
+/** Parameters as they were sent, not validated. */
+export type RawParameters = Readonly<Record<string, unknown>>;
+
+/**
+ * Picks the named parameters, drops those that are null, and converts the others. Strings are made well-formed, because half a surrogate
+ * pair has no UTF-8. All other parameters are ignored, whatever their number and depth.
+ */
+export function coerce(raw: RawParameters, names: readonly string[]): Record<string, unknown> {
+  const parameters: Record<string, unknown> = {};
+  for (const name of names) {
+    const value = Object.hasOwn(raw, name) ? raw[name] : null;
+    if (value === null || value === undefined) continue;
+    parameters[name] = coercions[name]?.(value) ?? (typeof value === 'string' ? value.toWellFormed() : value);
+  }
+  return parameters;
+}
+
+function toInteger(value: unknown): unknown {
+  const number = toNumber(value);
+  // Turns -0 into 0: as keys they would differ.
+  return number === 0 ? 0 : number;
+}
+
+function toNumber(value: unknown): unknown {
+  return typeof value === 'string' && /^\s*-?\d{1,300}(\.\d{1,300})?\s*$/.test(value) ? Number(value) : value;
+}
+
+function toBoolean(value: unknown): unknown {
+  if (value === 'true') return true;
+  if (value === 'false') return false;
+  return value;
+}
+
+function toId(value: unknown): unknown {
+  // Beyond 2^53, JSON.parse may round different ids to the same number.
+  if (Number.isSafeInteger(value)) return String(value);
+  return typeof value === 'string' ? value.toWellFormed() : value;
+}
+
+/** What the types of a message cannot say. */
+interface Rules<T> {
+  /** Sets defaults, and deletes what stands for nothing, before the types are checked. */
+  complete?: (parameters: Record<string, unknown>) => void;
+  check?: (data: Partial<T>) => ValidationErrors;
+}
+
+/** Makes the function that converts parameters to a message. It throws a 422 that names all errors. @param names those of the message */
+export function reader<T>(names: readonly string[], validate: (input: unknown) => IValidation<T>, { complete, check }: Rules<T> = {}) {
+  return (raw: RawParameters): T => {
+    const parameters = coerce(raw, names);
+    complete?.(parameters);
+    return requireValid(validate(parameters), check);
+  };
+}
 
 /** Returns the data of a typia validation. Throws a 422 with all its errors, and those that `check` finds. */
 export function requireValid<T>(validation: IValidation<T>, check: (data: Partial<T>) => ValidationErrors = () => ({})): T {
@@ -87,4 +159,11 @@ function toMessage({ expected, value }: IValidation.IError): string {
     default:
       return 'is not an object';
   }
+}
+
+/** Checks that node_index, which starts at 0, is less than node_total. */
+export function checkNodeIndex({ node_index, node_total }: Partial<NodeKey>): ValidationErrors {
+  if (!Number.isInteger(node_index) || !Number.isInteger(node_total) || node_total! < 1) return {};
+  const maximum = node_total! - 1;
+  return node_index! > maximum ? { node_index: [`must be less than or equal to ${maximum}`] } : {};
 }

@@ -1,12 +1,14 @@
 import { buildWithId, closestBuild } from '../../engine/builds.js';
+import type { Build } from '../../engine/ports/builds.js';
 import { refusals } from '../../engine/refusal.js';
 import type { Answer, Request } from '../../http/request.js';
 import { limits } from '../../limits.js';
 import { buildAnswer } from '../answers.js';
 import { askerOf, projectOf } from '../authenticate.js';
-import { readBuild } from '../build-pieces.js';
+import { BuildPieces, type PieceSubject } from '../build-pieces.js';
 import type { Context } from '../context.js';
 import { decodeQuery } from '../decode.js';
+import type { Asker, JobRunner } from '../job-runner.js';
 import { json } from '../json.js';
 import { buildsUrl } from '../links.js';
 import { type BuildsPage, toBuildsQuery, toNodeKey } from '../messages/build.js';
@@ -47,6 +49,16 @@ export async function buildById(context: Context, request: Request, id: string):
   const build = await buildWithId(store.builds, asker.project, id);
   if (!build) throw refusals.buildNotFound();
   return { status: 200, ...(await readBuild(jobs, build, asker)) };
+}
+
+/** A build with all its runs, newest first. */
+export async function readBuild(jobs: JobRunner, build: Build, asker: Asker): Promise<Omit<Answer, 'status'>> {
+  const isHere = isSmallBuild(build);
+  const outline = await jobs.read('buildOutline', build, asker, { isHere });
+  const read = (subject: PieceSubject, isFirst: boolean) => jobs.read('buildPiece', subject, asker, { isHere, isUnderWay: !isFirst });
+  const pieces = new BuildPieces(build, outline, read);
+  const body = await pieces.first();
+  return pieces.isDone ? { body } : { body, rest: pieces.rest(), memoryBytes: limits.pieceBytes + pieces.bytes };
 }
 
 const NO_BUILD: LastDistribution = { build_distribution_id: null, time_execution: 0, test_files: [] };

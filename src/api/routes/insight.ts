@@ -5,8 +5,8 @@ import { askerOf } from '../authenticate.js';
 import type { Context } from '../context.js';
 import { decodeQuery } from '../decode.js';
 import { apiErrors } from '../errors.js';
-import { checkNodeIndex } from '../messages/build-subset.js';
 import { toCiRunQuery, toWhyQuery } from '../messages/insight/queries.js';
+import { checkNodeIndex } from '../messages/validation.js';
 import { isSmallSubject } from '../reads.js';
 
 /** A GET about a CI run, whose id is that of a build or, while nothing is recorded, of the CI run. */

@@ -5,14 +5,13 @@ import { type AddressInfo, Server as NetServer, type Socket } from 'node:net';
 import type { Duplex } from 'node:stream';
 import { limits } from '../../limits.js';
 import type { AdapterOptions, HttpAdapter, Listener, OpenAdapter } from '../adapter.js';
-import { STATUS_LINES } from '../answer-headers.js';
+import { STATUS_LINES } from '../answer.js';
 import { type ApiError, httpErrors } from '../api-error.js';
 import type { Certificate } from '../certificate.js';
 import { type RequestHead, readHead } from '../head.js';
 import { LogThrottle } from '../log-throttle.js';
-import { IncomingHead } from './incoming-head.js';
+import { NodeResponseWriter, parsedHead } from './message.js';
 import { RequestPipeline } from './request-pipeline.js';
-import { NodeResponseWriter } from './response-writer.js';
 
 interface Timeouts {
   headSeconds: number;
@@ -134,7 +133,7 @@ class NodeAdapter implements HttpAdapter {
   }
 
   #readHead(request: IncomingMessage, response: ServerResponse): RequestHead {
-    const head = readHead(new IncomingHead(request), this.options.headerFields);
+    const head = readHead(parsedHead(request), this.options.headerFields);
     // Node's parser may end the connection for other reasons than a Connection header.
     head.wantsClose = !response.shouldKeepAlive;
     head.refusal ??= refusalOf(request);

@@ -2,9 +2,8 @@ import typia, { type tags } from 'typia';
 import type { ValidationErrors } from '../../../http/api-error.js';
 import type { limits } from '../../../limits.js';
 import { DAY_MILLISECONDS } from '../../../time.js';
-import { coerce, type RawParameters } from '../coerce.js';
 import type { Count, NodeIndex, NodeTotal, OptionalText, Path, Uuid } from '../text.js';
-import { requireValid } from '../validation.js';
+import { coerce, type RawParameters, requireValid } from '../validation.js';
 
 /** Query of GET /builds/:id/minutes, /timeline, /forecast and /trace */
 export interface CiRunQuery {

@@ -1,10 +1,9 @@
 import typia, { type tags } from 'typia';
 import type { ValidationErrors } from '../../../http/api-error.js';
 import { limits } from '../../../limits.js';
-import { coerce, type RawParameters } from '../coerce.js';
 import type { ListedTestFile, TestFileList } from '../test-file.js';
 import type { Count, Text, Uuid } from '../text.js';
-import { PARAMETER_REQUIRED, requireValid } from '../validation.js';
+import { coerce, PARAMETER_REQUIRED, type RawParameters, requireValid } from '../validation.js';
 import type { BuildHead } from './minutes.js';
 
 type Seconds = number & tags.Minimum<0> & tags.Maximum<typeof limits.playedSeconds>;

@@ -1,8 +1,28 @@
-import type { ServerResponse } from 'node:http';
+import type { IncomingMessage, ServerResponse } from 'node:http';
 import type { ResponseWriter, SendCallbacks, SendOptions } from '../adapter.js';
-import { KEEP_ALIVE, writeHeaders } from '../answer-headers.js';
+import { KEEP_ALIVE, streamBody, wholeBody, writeHeaders } from '../answer.js';
+import type { ParsedHead } from '../head.js';
 import type { Answer } from '../request.js';
-import { streamBody, wholeBody } from '../stream-body.js';
+
+/** The head of a request that Node has parsed. */
+export function parsedHead({ method = '', url = '/', rawHeaders }: IncomingMessage): ParsedHead {
+  // A client may send an absolute URL, as to a proxy.
+  const target = url.replace(/^https?:\/\/[^/?]*/i, '');
+  const query = target.indexOf('?');
+  return {
+    getMethod: () => method,
+    getUrl: () => (query < 0 ? target : target.slice(0, query)),
+    getQuery: () => (query < 0 ? undefined : target.slice(query + 1)),
+    forEach(callback) {
+      for (let i = 0; i < rawHeaders.length; i += 2) callback(rawHeaders[i]!.toLowerCase(), utf8(rawHeaders[i + 1]!));
+    },
+  };
+}
+
+/** Node decodes header values as Latin-1; clients send UTF-8. */
+function utf8(text: string): string {
+  return /[\x80-\xff]/.test(text) ? Buffer.from(text, 'latin1').toString() : text;
+}
 
 /** Writes answers with Node's own server. */
 export class NodeResponseWriter implements ResponseWriter {

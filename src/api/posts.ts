@@ -1,0 +1,186 @@
+import { sharedMemory, toSegments } from '../bytes.js';
+import { digest } from '../engine/digest.js';
+import { type PlanSubject, preparePlan } from '../engine/insight/what-if/prepare-plan.js';
+import { type NodeKey, queueKey, splitKey } from '../engine/keys.js';
+import type { NewRun } from '../engine/ports/recordings.js';
+import type { Store } from '../engine/ports/store.js';
+import type { QueueRequest } from '../engine/queues.js';
+import { newRun } from '../engine/recordings.js';
+import type { Soon } from '../engine/soon.js';
+import type { SplitRequest } from '../engine/splits.js';
+import type { ListName } from '../engine/suites/list-in-body.js';
+import { NOTHING_PLANNED, type PlanOptions, planQueue, planSplit } from '../engine/suites/plan-suite.js';
+import { type Suite, type SuiteColumns, suiteOf } from '../engine/suites/suite.js';
+import type { CachedSuite } from '../engine/suites/suite-cache.js';
+import { limits } from '../limits.js';
+import { toBuildSubsetMessage } from './messages/build-subset.js';
+import { toPlanMessage } from './messages/insight/what-if.js';
+import { isInitialization, toQueueMessage } from './messages/queue.js';
+import { toSplitMessage } from './messages/split.js';
+import { toTestQueueMessage } from './messages/test-queue.js';
+import type { RawParameters } from './messages/validation.js';
+
+/**
+ * The POSTs whose work depends on the suite: what a message asks for, and how it is prepared. That only reads the store. It runs on the
+ * main thread when it is small, and in a worker thread when it is large, so its results move between threads as blocks of bytes.
+ */
+
+/** A valid message: what it asks for, and the suite that it lists; null: none. */
+export interface Listing<Asked> {
+  asked: Asked;
+  suite: Suite | null;
+}
+
+/** What a POST asks for is prepared before anything is changed. */
+export interface Post<Asked, Prepared> {
+  /** The parameter that lists all test files; null: its list is another one each time. */
+  list: ListName | null;
+  /** Validates a message. Throws a 422. @param suite that of its list, if it is known */
+  read(sent: RawParameters, project: number, suite: Suite | null): Listing<Asked>;
+  /** Null: only a worker thread should do it. */
+  prepare(store: Store, asked: Asked, suite: Suite | null, options: PlanOptions): Soon<Prepared | null>;
+}
+
+interface RecordingAsked {
+  node: NodeKey;
+  run: NewRun;
+}
+
+interface QueueAsked {
+  request: QueueRequest;
+  /** The fields of the request that the answer repeats. */
+  echo: object | null;
+}
+
+/** POST /v1/build_subsets */
+function toRecording(sent: RawParameters): Listing<RecordingAsked> {
+  const { test_files, commit_hash, branch, node_total, node_index, ci_build_id } = toBuildSubsetMessage(sent);
+  const node = { commit_hash, branch, node_total, node_index };
+  return { asked: { node, run: newRun(test_files, ci_build_id || undefined) }, suite: null };
+}
+
+/** POST /v1/build_distributions/subset */
+export function toSplit(sent: RawParameters, project: number, known: Suite | null): Listing<SplitRequest> {
+  const message = toSplitMessage(withFirst(sent, 'test_files', known));
+  const { commit_hash, branch, node_total, node_index, ci_build_id, fixed_test_suite_split, cache_read_attempt, test_files = [] } = message;
+  const key = splitKey(project, { commit_hash, branch, node_total }, ci_build_id, fixed_test_suite_split);
+  const suite = cache_read_attempt ? null : (known ?? suiteOfList(test_files.map(({ path }) => path)));
+  return { asked: { key, node_index, listDigest: message.test_files_digest }, suite };
+}
+
+/** POST /v1/plan */
+function toPlan(sent: RawParameters, project: number, known: Suite | null): Listing<PlanSubject> {
+  const { branch, mode, nodes, within, start_spread, pull_cost, test_files } = toPlanMessage(withFirst(sent, 'test_files', known));
+  const [startSpread, pullCost] = [start_spread ?? null, pull_cost ?? null];
+  const asked = { project, branch, mode, nodes, within: within ?? null, startSpread, pullCost };
+  return { asked, suite: test_files ? (known ?? suiteOfList(test_files.map(({ path }) => path))) : null };
+}
+
+/** POST /v1/queues/queue */
+function toQueue(sent: RawParameters, project: number, known: Suite | null): Listing<QueueAsked> {
+  const message = toQueueMessage(withFirst(sent, 'test_files', known));
+  const { commit_hash, branch, node_total, node_index, node_build_id, can_initialize_queue: isFirstRequest, batch_uuid = null } = message;
+  const key = queueKey(project, { commit_hash, branch, node_total }, node_build_id);
+  const request: QueueRequest = {
+    key,
+    node_index,
+    listDigest: undefined,
+    isFirstRequest,
+    // A later pull without a batch would look like the end of the queue.
+    takesNothing: message.skip_pull && isFirstRequest,
+    wantsLastSplit: message.fixed_queue_split && isFirstRequest,
+    run: key.digest,
+    batch_uuid,
+    report: null,
+  };
+  const suite = isInitialization(message) ? (known ?? suiteOfList(message.test_files!.map(({ path }) => path))) : null;
+  return { asked: { request, echo: null }, suite };
+}
+
+/** POST /v2/queues/queue */
+function toTestQueue(sent: RawParameters, project: number, known: Suite | null): Listing<QueueAsked> {
+  const message = toTestQueueMessage(withFirst(sent, 'paths', known));
+  const { commit_hash, branch, node_total, node_index, test_queue_id, can_initialize_queue: isFirstRequest } = message;
+  const { node_uuid, batch_index } = message;
+  const run = digest(node_uuid);
+  const request: QueueRequest = {
+    key: queueKey(project, { commit_hash, branch, node_total }, test_queue_id),
+    node_index,
+    listDigest: message.test_files_digest,
+    isFirstRequest,
+    takesNothing: message.skip_pull === true && isFirstRequest,
+    wantsLastSplit: false,
+    run,
+    batch_uuid: `${run} ${batch_index}`,
+    report: { batch_id: message.batch_id ?? null, failed_paths: message.failed_paths ?? [] },
+  };
+  const suite = isInitialization(message) ? (known ?? suiteOfList(message.paths!)) : null;
+  return { asked: { request, echo: message.wants_times ? { node_uuid, batch_index } : null }, suite };
+}
+
+/** The parameters with the first entry of a known list in place of all, which were valid when they were sent before. */
+function withFirst(sent: RawParameters, name: ListName, known: Suite | null): RawParameters {
+  if (!known) return sent;
+  const path = known.at(0);
+  return { ...sent, [name]: name === 'paths' ? [path] : [{ path }] };
+}
+
+function suiteOfList(paths: readonly string[]): Suite {
+  // Threads share large suites.
+  return paths.length < limits.pooledTestFiles ? suiteOf(paths) : suiteOf(paths, sharedMemory);
+}
+
+const post = <Asked, Prepared>(definition: Post<Asked, Prepared>) => definition;
+
+function prepareQueue(store: Store, { request, echo }: QueueAsked, suite: Suite | null, options: PlanOptions) {
+  // A pull brings no list.
+  if (!suite) return { request, echo, planned: NOTHING_PLANNED };
+  const planning = planQueue(store, request.key, suite, request.wantsLastSplit, options);
+  return planning.then(planned => planned && { request, echo, planned });
+}
+
+function prepareSplit(store: Store, request: SplitRequest, suite: Suite | null, options: PlanOptions) {
+  if (!suite) return { request, planned: NOTHING_PLANNED };
+  return planSplit(store, request.key, suite, options).then(planned => planned && { request, planned });
+}
+
+export const posts = {
+  prepareSubset: post({
+    list: null,
+    read: toRecording,
+    prepare: (_store, { node, run }: RecordingAsked, _suite, { isWorker }) =>
+      isWorker
+        ? { node, run: { ...run, paths: toSegments(run.paths as string[]), seconds: Float64Array.from(run.seconds) } }
+        : { node, run },
+  }),
+  prepareSplit: post({ list: 'test_files', read: toSplit, prepare: prepareSplit }),
+  prepareQueue: post({ list: 'test_files', read: toQueue, prepare: prepareQueue }),
+  prepareTestQueue: post({ list: 'paths', read: toTestQueue, prepare: prepareQueue }),
+  preparePlan: post({
+    list: 'test_files',
+    read: toPlan,
+    prepare: (store, asked: PlanSubject, suite, { isWorker, pullCost }) => (isWorker ? preparePlan(store, asked, suite, pullCost) : null),
+  }),
+};
+
+export type Posts = typeof posts;
+export type Asked<K extends keyof Posts> = ReturnType<Posts[K]['read']>['asked'];
+export type PreparedBy<K extends keyof Posts> = NonNullable<Awaited<ReturnType<Posts[K]['prepare']>>>;
+
+/** The result of preparing a POST. */
+export interface Prepared<K extends keyof Posts> {
+  project: number;
+  prepared: PreparedBy<K>;
+  /** The suite that it lists, to be cached; missing: it is cached, or too small to be. */
+  suite?: CachedSuite;
+}
+
+/** The input of a thread that prepares a POST: the body, or what it asks for when its list is known. */
+export type PostInput<K extends keyof Posts = keyof Posts> =
+  | {
+      /** The pieces that were received. */
+      body: Uint8Array[];
+      /** Null: the token is in the body. */
+      project: number | null;
+    }
+  | { asked: Asked<K>; columns: SuiteColumns | null; project: number };
