@@ -14,7 +14,7 @@ export const SLOW = [
   ...['bench', 'clients', 'scripts'].map(folder => `test/${folder}/**/*.test.js`),
   'test/api/{prepare,races}.test.js',
   'test/engine/queue/simulation.test.js',
-  'test/http/{huge-suites,overload}.test.js',
+  'test/http/huge-suites.test.js',
   'test/server/{kill,restart}.test.js',
   'test/api/large-suites.test.js',
 ];

@@ -2,7 +2,7 @@ import { describe, expect, it } from 'vitest';
 import type { Client } from '../harness/client.js';
 import { Clock } from '../harness/clock.js';
 import { buildKey, record, subsetMessage, timedTestFiles, uuidPattern } from '../harness/messages.js';
-import { SharedServer, startServer, startServerOnDisk } from '../harness/server.js';
+import { SharedServer, startServer } from '../harness/server.js';
 
 const shared = new SharedServer();
 
@@ -104,21 +104,6 @@ describe('POST /build_subsets', () => {
 
     expect((await server.post('/v1/build_subsets', { ...message, node_index: 1 })).status).toBe(201);
     expect((await server.post('/v1/build_subsets', { ...message, commit_hash: 'next' })).status).toBe(201);
-  });
-
-  it('records a run of 20,000 files', async () => {
-    const server = await shared.project();
-    const test_files = Array.from({ length: 20_000 }, (_, i) => ({ path: `spec/${i}_spec.rb`, time_execution: i / 4 }));
-    await record(server, { test_files });
-    expect((await onlyBuild(server)).build_subsets[0].test_files).toEqual(test_files);
-  });
-
-  it('has all acknowledged runs after a restart', async () => {
-    const server = await startServerOnDisk();
-    await record(server);
-    const before = await onlyBuild(server);
-    await server.close();
-    expect(await onlyBuild(await startServer({ dataDir: server.dataDir }))).toEqual(before);
   });
 });
 

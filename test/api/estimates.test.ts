@@ -1,5 +1,4 @@
 import { describe, expect, it } from 'vitest';
-import { limits } from '../../src/limits.js';
 import type { Client, Reply } from '../harness/client.js';
 import { initialise, record, startSplit, timedTestFiles } from '../harness/messages.js';
 import { SharedServer } from '../harness/server.js';
@@ -29,15 +28,6 @@ describe('time_execution in answers', () => {
     expect(timesOf(queue)).toEqual(seconds);
   });
 
-  it('lies between the recorded values of a path recorded twice', async () => {
-    const client = await shared.project();
-    await build(client, 'c1', { 'a_spec.rb': 10 });
-    await build(client, 'c2', { 'a_spec.rb': 12 });
-    const { 'a_spec.rb': seconds } = await estimates(client, ['a_spec.rb']);
-    expect(seconds).toBeGreaterThan(10);
-    expect(seconds).toBeLessThan(12);
-  });
-
   it('is null for a path never recorded, and for one that was only scheduled', async () => {
     const client = await shared.project();
     await build(client, 'c1', { 'a_spec.rb': 10, 'b_spec.rb': 0 });
@@ -57,24 +47,6 @@ describe('time_execution in answers', () => {
     expect(await estimates(client, paths, 'new')).toEqual({ 'a_spec.rb': 10, 'b_spec.rb': 10, 'c_spec.rb': 20 });
   });
 
-  it('counts the retries of a node in one build as one value', async () => {
-    const client = await shared.project();
-    for (const seconds of [10, 11, 500]) await build(client, 'c1', { 'a_spec.rb': seconds });
-    expect(await estimates(client, ['a_spec.rb'])).toEqual({ 'a_spec.rb': 11 });
-  });
-
-  it('hardly changes with one absurd record, but follows repeated ones', async () => {
-    const client = await shared.project();
-    for (let i = 0; i < 6; i++) await build(client, `c${i}`, { 'a_spec.rb': 10 + (i % 3) / 10 });
-    await build(client, 'asleep', { 'a_spec.rb': 28_800 });
-    const [held] = Object.values(await estimates(client, ['a_spec.rb']));
-    expect(held).toBeGreaterThan(9);
-    expect(held).toBeLessThan(20);
-    for (let i = 0; i < 3; i++) await build(client, `again${i}`, { 'a_spec.rb': 28_800 });
-    const [followed] = Object.values(await estimates(client, ['a_spec.rb'], 'later'));
-    expect(followed).toBeGreaterThan(14_400);
-  });
-
   it('of a file is the sum of its test cases while only they are recorded', async () => {
     const client = await shared.project();
     await build(client, 'c1', { 'test/a.py::test_one': 2, 'test/a.py::TestB::test_two[x/y]': 3, 'test/b.py': 4 });
@@ -83,22 +55,6 @@ describe('time_execution in answers', () => {
       'test/b.py': 4,
       'test/c.py': null,
     });
-  });
-
-  it('of a file is the sum of its test cases, even of thousands', async () => {
-    const client = await shared.project();
-    const count = limits.testCasesOnMainThread + 100;
-    await build(client, 'c1', Object.fromEntries(Array.from({ length: count }, (_, i) => [`test/a.py::test_${i}`, 1])));
-    const both = { 'test/a.py': count, 'test/b.py': null };
-    expect(await estimates(client, Object.keys(both))).toEqual(both);
-    expect(timesOf(await initialise(client, Object.keys(both), { node_total: 1 }))).toEqual(both);
-  });
-
-  it('of a test case is its share of the file while only the file is recorded', async () => {
-    const client = await shared.project();
-    await build(client, 'c1', { 'spec/a_spec.rb': 12 });
-    const cases = ['spec/a_spec.rb[1:1]', 'spec/a_spec.rb[1:2]', 'spec/a_spec.rb[1:3:1]'];
-    expect(Object.values(await estimates(client, cases))).toEqual([4, 4, 4]);
   });
 });
 

@@ -55,27 +55,6 @@ describe('a suite around 1,000 files', () => {
     expect(Math.max(...loads) - Math.min(...loads)).toBeLessThanOrEqual(200);
   });
 
-  it('has the same split for the next commit, and another one once a run was recorded', async () => {
-    const server = await shared.project();
-    await record(server, measuredFiles(1500));
-    const first = await splitOf(server, 1500, 'first', 100_000);
-    expect(await splitOf(server, 1500, 'second', 100_000)).toEqual(first);
-    // The first file was never measured.
-    await record(server, [{ path: paths(1)[0]!, time_execution: 500 }], { commit_hash: 'later' });
-    const third = await splitOf(server, 1500, 'third', 100_000);
-    expect(third.flat().find(({ path }) => path === paths(1)[0])).toEqual({ path: paths(1)[0], time_execution: 500 });
-    expect(await splitOf(server, 1500, 'fourth', 100_000)).toEqual(third);
-  });
-
-  it('has a queue of its own after a split of the same list', async () => {
-    const server = await shared.project();
-    await splitOf(server, 1500, 'abc', 100_000);
-    const connect = { can_initialize_queue: true, attempt_connect_to_queue: false, node_build_id: '1', test_files: testFiles(1500) };
-    const pulls = await Promise.all(['a', 'b'].map(commit_hash => server.post('/v1/queues/queue', { ...node, ...connect, commit_hash })));
-    expect(pulls.map(({ status }) => status)).toEqual([200, 200]);
-    expect(pulls[1]!.json.test_files).toEqual(pulls[0]!.json.test_files);
-  });
-
   it.each([10, 999])('of %i has the same split from a thread as from the main thread', async count => {
     const server = await shared.project();
     await record(server, measuredFiles(count));
@@ -141,7 +120,7 @@ describe('a suite around 1,000 files', () => {
 });
 
 describe('nodes that initialise many large suites at the same time', () => {
-  const rounds = Array.from({ length: 30 }, (_, round) => `round-${round}`);
+  const rounds = Array.from({ length: 8 }, (_, round) => `round-${round}`);
   const test_files = Array.from({ length: 1000 }, (_, i) => ({ path: `${1000 + i}` }));
 
   it('always get a queue, which one of them creates', async () => {
@@ -167,82 +146,5 @@ describe('nodes that initialise many large suites at the same time', () => {
       }),
     );
     expect(answers.flat().filter(([status, code]) => status !== 200 || code !== undefined)).toEqual([]);
-  });
-});
-
-describe('a large request that is refused', () => {
-  it('gets the errors of two of 1,001 entries by position', async () => {
-    const server = await shared.project();
-    const test_files = [...measuredFiles(1400).slice(0, 999), { path: 'ab', time_execution: 1 }, { path: 'abc', time_execution: 'x' }];
-    const reply = await record(server, test_files, { node_index: NODES });
-    expect(reply.status).toBe(422);
-    expect(reply.json).toEqual({
-      errors: [
-        {
-          node_index: [`must be less than or equal to ${NODES - 1}`],
-          test_files: [{ 999: { path: ['is too short (minimum is 3 characters)'] } }, { 1000: { time_execution: ['is not a number'] } }],
-        },
-      ],
-    });
-    expect((await server.get('/v1/builds')).json.data).toEqual([]);
-  });
-
-  it('gets a 400 if it is not JSON', async () => {
-    const server = await shared.project();
-    const reply = await server.post('/v1/build_subsets', `{"test_files": [${'{"path":"spec/a_spec.rb"},'.repeat(4000)}`);
-    expect(reply).toMatchObject({
-      status: 400,
-      json: { errors: ['the request body is not valid JSON: it cannot be parsed'] },
-    });
-  });
-
-  it('gets a 403 if the token in its body is invalid', async () => {
-    const server = await shared.project();
-    const send = (test_suite_token: string | undefined) =>
-      server.send('/v1/build_subsets', {
-        method: 'POST',
-        body: JSON.stringify({ ...node, test_suite_token, test_files: measuredFiles(1500) }),
-      });
-    const [wrong, none] = [await send('x'.repeat(40)), await send(undefined)];
-    expect(wrong).toMatchObject({ status: 403, json: { errors: ['invalid test suite token'] } });
-    expect(none.status).toBe(403);
-    expect(none.json.errors[0]).toContain('send the header SERVICE-TEST-SUITE-TOKEN');
-    expect((await send(server.token)).status).toBe(201);
-    expect((await server.get('/v1/builds')).json.data.length).toBe(1);
-  });
-});
-
-describe('a large build', () => {
-  it('has each run of each node as it was recorded', async () => {
-    const server = await shared.project();
-    const runs = [measuredFiles(1600), measuredFiles(1200), []];
-    for (const [node_index, files] of runs.entries()) {
-      expect((await record(server, files, { node_index })).status).toBe(201);
-    }
-    const [build] = (await server.get('/v1/builds')).json.data;
-    const detail = (await server.get(`/v1/builds/${build.id}`)).json;
-    expect({ ...detail, build_subsets: undefined }).toEqual({ ...build, build_subsets: undefined });
-    const subsets = detail.build_subsets as { node_index: number; test_files: unknown }[];
-    expect(subsets.length).toBe(3);
-    for (const { node_index, test_files } of subsets) expect(test_files).toEqual(runs[node_index]);
-  });
-
-  it('is the last distribution, with the median of each path, slowest first', async () => {
-    const server = await shared.project();
-    for (const factor of [1, 5, 2]) {
-      const files = measuredFiles(1600).map(({ path, time_execution }) => ({
-        path,
-        time_execution: time_execution * factor,
-      }));
-      await record(server, files);
-    }
-    const reply = await server.get('/v1/build_distributions/last?commit_hash=new&branch=main&node_total=6&node_index=0');
-    const expected = measuredFiles(1600)
-      .map(({ path, time_execution }) => ({ path, time_execution: time_execution * 2 }))
-      .sort((a, b) => b.time_execution - a.time_execution || (a.path < b.path ? -1 : 1));
-    expect(reply.status).toBe(200);
-    expect(reply.json.test_files).toEqual(expected);
-    expect(reply.json.time_execution).toBe(expected.reduce((sum, file) => sum + file.time_execution, 0));
-    expect(reply.json.build_distribution_id).toMatch(/^[0-9a-f-]{36}$/);
   });
 });

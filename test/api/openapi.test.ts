@@ -3,7 +3,7 @@ import { Ajv2020 } from 'ajv/dist/2020.js';
 import { describe, expect, it } from 'vitest';
 import { endpoints } from '../../src/api/table.js';
 import type { Reply } from '../harness/client.js';
-import { buildKey, connect, initialise, readSplit, record, startSplit } from '../harness/messages.js';
+import { buildKey, queueMessage, splitMessage, subsetMessage, testFiles } from '../harness/messages.js';
 import { SharedServer } from '../harness/server.js';
 
 const shared = new SharedServer();
@@ -90,66 +90,58 @@ describe('GET /v1/openapi.json', () => {
   it('describes every answer', async () => {
     const { expectDescribed } = await readDocument();
     const server = await shared.project();
-    const query = new URLSearchParams({ ...buildKey, node_total: '2', node_index: '0' }).toString();
-    const split = '/v1/build_distributions/subset';
-    expectDescribed(split, 'post', await readSplit(server));
-    expectDescribed(split, 'post', await startSplit(server, ['a_spec.rb']));
-    expectDescribed('/v1/queues/queue', 'post', await connect(server));
-    expectDescribed('/v1/queues/queue', 'post', await initialise(server, ['a_spec.rb']));
-    expectDescribed('/v1/queues/queue', 'post', await connect(server));
-    expectDescribed('/v1/queues/queue', 'post', await server.post('/v1/queues/queue', {}));
-    const v2 = { ...buildKey, node_index: 0, node_uuid: 'n', test_queue_id: '2', can_initialize_queue: true, batch_index: 0 };
-    expectDescribed('/v2/queues/queue', 'post', await server.post('/v2/queues/queue', { ...v2, attempt_connect_to_queue: true }));
-    expectDescribed(
-      '/v2/queues/queue',
-      'post',
-      await server.post('/v2/queues/queue', { ...v2, attempt_connect_to_queue: false, paths: ['a_spec.rb'] }),
-    );
-    const pull = { can_initialize_queue: false, attempt_connect_to_queue: false };
-    expectDescribed(
-      '/v1/queues/queue',
-      'post',
-      await server.post('/v1/queues/queue', { ...buildKey, ...pull, node_index: 0, node_build_id: 'none' }),
-    );
-    expectDescribed('/v2/queues/queue', 'post', await server.post('/v2/queues/queue', { ...v2, ...pull, test_queue_id: 'none' }));
+    const get = async (path: string, url = path) => expectDescribed(path, 'get', await server.get(url));
+    const post = async (path: string, message: unknown, status: number, headers = {}) => {
+      const reply = await server.post(path, message, headers);
+      expect(reply.status).toBe(status);
+      expectDescribed(path, 'post', reply);
+    };
+    const paths = ['a_spec.rb'];
+    const test_files = testFiles(paths);
     const other = { test_files_digest: 'other' };
-    const refusedPull = await server.post('/v2/queues/queue', { ...v2, ...pull, ...other, batch_index: 1 });
-    expect(refusedPull.status).toBe(409);
-    expectDescribed('/v2/queues/queue', 'post', refusedPull);
-    const refusedSplit = await server.post(split, {
-      ...buildKey,
-      ...other,
-      node_index: 0,
-      ci_build_id: '100',
-      cache_read_attempt: false,
-      test_files: [{ path: 'b_spec.rb' }],
-    });
-    expect(refusedSplit.status).toBe(409);
-    expectDescribed(split, 'post', refusedSplit);
-    expectDescribed('/v1/build_distributions/last', 'get', await server.get(`/v1/build_distributions/last?${query}`));
-    await record(server);
-    expectDescribed('/v1/build_distributions/last', 'get', await server.get(`/v1/build_distributions/last?${query}`));
+    const pull = { can_initialize_queue: false, attempt_connect_to_queue: false };
+
+    const split = '/v1/build_distributions/subset';
+    await post(split, splitMessage(), 200);
+    await post(split, splitMessage({ cache_read_attempt: false, test_files }), 200);
+    await post(split, splitMessage({ ...other, cache_read_attempt: false, test_files: testFiles(['b_spec.rb']) }), 409);
+    await post(split, '{', 400);
+    const asText = { Accept: 'text/plain' };
+    await post(split, splitMessage(), 200, asText);
+    await post(split, splitMessage({ commit_hash: 'none' }), 404, asText);
+
+    const queue = '/v1/queues/queue';
+    await post(queue, queueMessage(), 200);
+    await post(queue, queueMessage({ attempt_connect_to_queue: false, test_files }), 200);
+    await post(queue, queueMessage(), 200);
+    await post(queue, {}, 422);
+    await post(queue, queueMessage({ ...pull, node_build_id: 'none' }), 422);
+
+    const testQueue = '/v2/queues/queue';
+    const node = { ...buildKey, node_index: 0, node_uuid: 'n', test_queue_id: '2', can_initialize_queue: true, batch_index: 0 };
+    await post(testQueue, { ...node, attempt_connect_to_queue: true }, 200);
+    await post(testQueue, { ...node, attempt_connect_to_queue: false, paths }, 200);
+    await post(testQueue, { ...node, ...pull, test_queue_id: 'none' }, 422);
+    await post(testQueue, { ...node, ...pull, ...other, batch_index: 1 }, 409);
+    await get('/v2/test_paths', '/v2/test_paths?branch=main');
+
+    const query = 'commit_hash=c0ffee1&branch=main&node_total=2&node_index=0';
+    const last = '/v1/build_distributions/last';
+    await get(last, `${last}?${query}`);
+    await post('/v1/build_subsets', subsetMessage(), 201);
+    await get(last, `${last}?${query}`);
     const builds = await server.get('/v1/builds');
     expectDescribed('/v1/builds', 'get', builds);
-    expectDescribed('/v1/builds/{id}', 'get', await server.get(`/v1/builds/${builds.json.data[0].id}`));
-    expectDescribed('/v1/builds/{id}', 'get', await server.get('/v1/builds/5'));
-    for (const name of ['minutes', 'timeline', 'forecast', 'trace']) {
-      const path = `/v1/builds/{id}/${name}`;
-      const url = `/v1/builds/${builds.json.data[0].id}/${name}`;
-      expectDescribed(path, 'get', await server.get(url));
-      expectDescribed(path, 'get', await server.get(`/v1/builds/5/${name}`));
-      expectDescribed(path, 'get', await server.get(`${url}?ci_run=5`));
-    }
-    expectDescribed('/v1/builds/completeness', 'get', await server.get(`/v1/builds/completeness?${query}`));
-    expectDescribed('/v1/builds/completeness', 'get', await server.get('/v1/builds/completeness'));
-    expectDescribed('/v2/test_paths', 'get', await server.get('/v2/test_paths?branch=main'));
-    const asText = { Accept: 'text/plain' };
-    const ask = { ...buildKey, node_index: 0, ci_build_id: '100', cache_read_attempt: true };
-    expectDescribed(split, 'post', await server.post(split, ask, asText));
-    expectDescribed(split, 'post', await server.post(split, { ...ask, commit_hash: 'none' }, asText));
-    expectDescribed(split, 'post', await server.post(split, '{'));
-    expectDescribed('/v1/build_subsets', 'post', await server.post('/v1/build_subsets', { ...ask, test_files: [] }));
-    for (const path of ['/readyz', '/healthz', '/metrics', '/v1/openapi.json']) expectDescribed(path, 'get', await server.get(path));
     expectDescribed('/v1/builds', 'get', await shared.send('/v1/builds', {}));
+    const url = `/v1/builds/${builds.json.data[0].id}`;
+    await get('/v1/builds/{id}', url);
+    await get('/v1/builds/{id}', '/v1/builds/5');
+    for (const name of ['minutes', 'timeline', 'forecast', 'trace']) {
+      for (const asked of [`${url}/${name}`, `/v1/builds/5/${name}`, `${url}/${name}?ci_run=5`])
+        await get(`/v1/builds/{id}/${name}`, asked);
+    }
+    await get('/v1/builds/completeness', `/v1/builds/completeness?${query}`);
+    await get('/v1/builds/completeness');
+    for (const path of ['/readyz', '/healthz', '/metrics', '/v1/openapi.json']) await get(path);
   });
 });

@@ -2,7 +2,7 @@ import { describe, expect, it } from 'vitest';
 import type { Client } from '../harness/client.js';
 import { Clock } from '../harness/clock.js';
 import { connect, type Fields, initialise, manyPaths, pathsIn, pull, pullAll, record, sortPaths } from '../harness/messages.js';
-import { SharedServer, startServer, startServerOnDisk } from '../harness/server.js';
+import { SharedServer, startServer } from '../harness/server.js';
 
 const shared = new SharedServer();
 
@@ -145,17 +145,6 @@ describe('fixed_queue_split', () => {
     await firstRun(server);
     for (const other of [{ ...fixed, commit_hash: 'next' }, { ...fixed, node_total: 3 }, { node_build_id: '200' }]) {
       expect((await connect(server, other)).json.code).toBe('ATTEMPT_CONNECT_TO_QUEUE_FAILED');
-    }
-  });
-
-  it('survives a restart', async () => {
-    const server = await startServerOnDisk();
-    const { handed } = await firstRun(server);
-    await server.close();
-    const again = await startServer({ dataDir: server.dataDir });
-    for (const node_index of [0, 1]) {
-      const reply = await connect(again, { ...fixed, node_build_id: '200', node_index });
-      expect(sortPaths(pathsIn(reply))).toEqual(sortPaths(handed[node_index]!));
     }
   });
 

@@ -50,15 +50,6 @@ describe('batch_uuid', () => {
     expect(sortPaths(pathsIn(again))).toEqual(paths);
     expect((await connect(server, fixed)).text).toBe(again.text);
   });
-
-  it('survives a restart', async () => {
-    const server = await startServerOnDisk();
-    const first = await initialise(server, paths, { batch_uuid: 'u1' });
-    await server.close();
-    const again = await startServer({ dataDir: server.dataDir });
-    expect((await pull(again, { batch_uuid: 'u1' })).text).toBe(first.text);
-    expect(sortPaths([...pathsIn(first), ...(await pullAll(again))])).toEqual(paths);
-  });
 });
 
 describe('X-Retry-Count', () => {

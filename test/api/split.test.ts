@@ -2,7 +2,6 @@ import { describe, expect, it } from 'vitest';
 import { digestOfList } from '../../src/list-digest.js';
 import {
   initialise,
-  manyPaths,
   pathsIn,
   pullAll,
   readSplit,
@@ -14,7 +13,7 @@ import {
   timedTestFiles,
   uuidPattern,
 } from '../harness/messages.js';
-import { SharedServer, startServer, startServerOnDisk } from '../harness/server.js';
+import { SharedServer } from '../harness/server.js';
 
 const shared = new SharedServer();
 
@@ -122,34 +121,6 @@ describe('POST /build_distributions/subset', () => {
       status: 422,
       json: { errors: [{ test_files: ['parameter is required'] }] },
     });
-  });
-
-  it('splits a large suite as it splits a small one', async () => {
-    const server = await shared.project();
-    const seconds = Object.fromEntries(manyPaths(2000).map((path, i) => [path, 1 + (i % 7)]));
-    await record(server, { test_files: timedTestFiles(seconds) });
-    const nodes = [
-      await startSplit(server, [...Object.keys(seconds), 'new_spec.rb'], { node_index: 1 }),
-      await readSplit(server, { node_index: 0 }),
-    ];
-    const files = nodes.flatMap(({ json }) => json.test_files as { path: string; time_execution: number | null }[]);
-    expect(files).toHaveLength(2001);
-    expect(Object.fromEntries(files.map(({ path, time_execution }) => [path, time_execution]))).toEqual({
-      ...seconds,
-      'new_spec.rb': null,
-    });
-    for (const { json } of nodes) {
-      const times: number[] = json.test_files.map((file: any) => file.time_execution).filter(Boolean);
-      expect(times).toEqual([...times].sort((a, b) => b - a));
-    }
-  });
-
-  it('keeps a split over a restart', async () => {
-    const server = await startServerOnDisk();
-    const first = await startSplit(server, ['a_spec.rb', 'b_spec.rb', 'c_spec.rb']);
-    await server.close();
-    const again = await startServer({ dataDir: server.dataDir });
-    expect((await readSplit(again)).text).toBe(first.text);
   });
 
   it.each([

@@ -30,12 +30,12 @@ class NodeProcess {
     );
   }
 
-  connect(): Promise<Reply> {
-    return this.send({ can_initialize_queue: true, attempt_connect_to_queue: true, batch_index: 0 });
+  connect(more: Fields = {}): Promise<Reply> {
+    return this.send({ can_initialize_queue: true, attempt_connect_to_queue: true, batch_index: 0, ...more });
   }
 
-  initialise(paths: readonly string[]): Promise<Reply> {
-    return this.send({ can_initialize_queue: true, attempt_connect_to_queue: false, batch_index: 0, paths });
+  initialise(paths: readonly string[], more: Fields = {}): Promise<Reply> {
+    return this.connect({ attempt_connect_to_queue: false, paths, ...more });
   }
 
   /** Starts as clients do, which send their files only if there is no queue. */
@@ -52,14 +52,9 @@ class NodeProcess {
   }
 
   /** Sends the request for the next batch, or repeats it. */
-  pull(failed_paths: readonly string[] = []): Promise<Reply> {
-    return this.send({
-      can_initialize_queue: false,
-      attempt_connect_to_queue: false,
-      batch_index: this.#index,
-      batch_id: this.#batch,
-      failed_paths,
-    });
+  pull(failed_paths: readonly string[] = [], more: Fields = {}): Promise<Reply> {
+    const pull = { can_initialize_queue: false, attempt_connect_to_queue: false };
+    return this.send({ ...pull, batch_index: this.#index, batch_id: this.#batch, failed_paths, ...more });
   }
 
   async pullAll(): Promise<string[]> {
@@ -234,12 +229,7 @@ describe('GET /v2/test_paths', () => {
     await node.pullAll();
     // Only builds with a recorded run count.
     expect(await failedOn(server, branch)).toEqual({ failed_paths: [] });
-    await server.post('/v1/build_subsets', {
-      ...buildKey,
-      branch,
-      node_index: 0,
-      test_files: more.map(path => ({ path, time_execution: 1 })),
-    });
+    await record(server, 0, more, { branch });
     expect(await failedOn(server, branch)).toEqual({ failed_paths: [`${first}[1:2]`, second] });
     expect(await failedOn(server, 'main')).toEqual({ failed_paths: [] });
 
@@ -293,13 +283,7 @@ describe('an invalid request', () => {
     const server = await shared.project();
     const [node, other] = [new NodeProcess(server, 0), new NodeProcess(server, 1)];
     const first = await node.start(suite);
-    const handed = await other.send({
-      can_initialize_queue: false,
-      attempt_connect_to_queue: false,
-      batch_index: 1,
-      batch_id: 0,
-      failed_paths: [],
-    });
+    const handed = await other.pull([], { batch_index: 1, batch_id: 0 });
     expect(handed.json.paths.length).toBeGreaterThan(0);
     expect(await new NodeProcess(server, 0).start(suite)).toEqual(first);
   });
@@ -394,51 +378,24 @@ describe('nodes with different lists', () => {
     const server = await shared.project();
     const [first, other] = [new NodeProcess(server, 0), new NodeProcess(server, 1)];
     const list = [...suite, EXTRA];
-    expect(
-      (await first.send({ can_initialize_queue: true, attempt_connect_to_queue: false, batch_index: 0, paths: suite, ...digest(suite) }))
-        .status,
-    ).toBe(200);
-    const connected = await other.send({ can_initialize_queue: true, attempt_connect_to_queue: true, batch_index: 0, ...digest(list) });
-    expect(connected.json.code).toBe('ATTEMPT_CONNECT_TO_QUEUE_FAILED');
-    const refused = await other.send({
-      can_initialize_queue: true,
-      attempt_connect_to_queue: false,
-      batch_index: 0,
-      paths: list,
-      ...digest(list),
-    });
+    expect((await first.initialise(suite, digest(suite))).status).toBe(200);
+    expect((await other.connect(digest(list))).json.code).toBe('ATTEMPT_CONNECT_TO_QUEUE_FAILED');
+    const refused = await other.initialise(list, digest(list));
     expect(refused.status).toBe(409);
     expect(refused.json.errors).toEqual([
       expect.stringContaining(
         `made of ${suite.length} test files, and this node lists ${list.length}: none only in the queue, "${EXTRA}" only on this node`,
       ),
     ]);
-    const pulled = await other.send({ can_initialize_queue: false, attempt_connect_to_queue: false, batch_index: 1, ...digest(list) });
-    expect(pulled.status).toBe(409);
+    expect((await other.pull([], { batch_index: 1, ...digest(list) })).status).toBe(409);
     // The order of the list does not matter.
-    const same = await new NodeProcess(server, 1).send({
-      can_initialize_queue: true,
-      attempt_connect_to_queue: true,
-      batch_index: 0,
-      ...digest([...suite].reverse()),
-    });
-    expect(same.status).toBe(200);
+    expect((await new NodeProcess(server, 1).connect(digest([...suite].reverse()))).status).toBe(200);
   });
 
   it('that start at the same time: one creates the queue, the other is refused', async () => {
     const server = await shared.project();
     const lists = [suite, [...suite, EXTRA]];
-    const replies = await Promise.all(
-      lists.map((paths, node) =>
-        new NodeProcess(server, node).send({
-          can_initialize_queue: true,
-          attempt_connect_to_queue: false,
-          batch_index: 0,
-          paths,
-          ...digest(paths),
-        }),
-      ),
-    );
+    const replies = await Promise.all(lists.map((paths, node) => new NodeProcess(server, node).initialise(paths, digest(paths))));
     expect(replies.map(({ status }) => status).sort()).toEqual([200, 409]);
   });
 });

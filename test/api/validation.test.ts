@@ -25,6 +25,12 @@ const LONG = ['is too long (maximum is 4096 characters)'];
 const shared = new SharedServer();
 const server: Client = shared;
 
+/** Expects a 422 with these errors and no others. */
+function expectInvalid({ status, json }: Reply, errors: object): void {
+  expect(status).toBe(422);
+  expect(json).toEqual({ errors: [errors] });
+}
+
 type Send = (client: Client, more: Fields) => Promise<Reply>;
 
 const posts = {
@@ -94,15 +100,11 @@ describe('a message without any parameter', () => {
     ['/v1/build_distributions/subset', { ...shared, cache_read_attempt: REQUIRED, ci_build_id: REQUIRED }],
     ['/v1/queues/queue', { ...shared, can_initialize_queue: REQUIRED, attempt_connect_to_queue: REQUIRED, node_build_id: REQUIRED }],
   ])('to %s gets an error for each required one', async (path, errors) => {
-    const reply = await server.post(path, {});
-    expect(reply.status).toBe(422);
-    expect(reply.json).toEqual({ errors: [errors] });
+    expectInvalid(await server.post(path, {}), errors);
   });
 
   it('to GET /build_distributions/last gets an error for each required one', async () => {
-    const reply = await server.get('/v1/build_distributions/last');
-    expect(reply.status).toBe(422);
-    expect(reply.json).toEqual({ errors: [shared] });
+    expectInvalid(await server.get('/v1/build_distributions/last'), shared);
   });
 });
 
@@ -121,23 +123,17 @@ describe('test_files of POST /build_subsets', () => {
       'a_spec.rb',
       null,
     ];
-    const reply = await posts.subset(server, { test_files });
-    expect(reply.status).toBe(422);
-    expect(reply.json).toEqual({
-      errors: [
-        {
-          test_files: [
-            { 1: { path: SHORT, time_execution: NOT_NUMBER } },
-            { 2: { path: REQUIRED } },
-            { 3: { time_execution: REQUIRED } },
-            { 4: { time_execution: ['must be greater than or equal to 0'] } },
-            { 5: { time_execution: NOT_NUMBER } },
-            { 6: { path: NOT_STRING, time_execution: NOT_NUMBER } },
-            { 7: { path: LONG } },
-            { 8: ['is not an object'] },
-            { 9: ['is not an object'] },
-          ],
-        },
+    expectInvalid(await posts.subset(server, { test_files }), {
+      test_files: [
+        { 1: { path: SHORT, time_execution: NOT_NUMBER } },
+        { 2: { path: REQUIRED } },
+        { 3: { time_execution: REQUIRED } },
+        { 4: { time_execution: ['must be greater than or equal to 0'] } },
+        { 5: { time_execution: NOT_NUMBER } },
+        { 6: { path: NOT_STRING, time_execution: NOT_NUMBER } },
+        { 7: { path: LONG } },
+        { 8: ['is not an object'] },
+        { 9: ['is not an object'] },
       ],
     });
     expect((await server.get('/v1/builds')).json.data).toEqual([]);
@@ -169,9 +165,9 @@ describe('test_files of POST /build_subsets', () => {
 
   it('with an infinite time are refused', async () => {
     const body = JSON.stringify(subsetMessage({ test_files: [{ path: 'a_spec.rb', time_execution: 1 }] }));
-    const reply = await server.post('/v1/build_subsets', body.replace('"time_execution":1', '"time_execution":1e999'));
-    expect(reply.status).toBe(422);
-    expect(reply.json).toEqual({ errors: [{ test_files: [{ 0: { time_execution: NOT_NUMBER } }] }] });
+    expectInvalid(await server.post('/v1/build_subsets', body.replace('"time_execution":1', '"time_execution":1e999')), {
+      test_files: [{ 0: { time_execution: NOT_NUMBER } }],
+    });
   });
 
   it('are reported together with other parameters, even in a list of thousands', async () => {
@@ -179,15 +175,9 @@ describe('test_files of POST /build_subsets', () => {
       path: `spec/file_${i}_spec.rb`,
       time_execution: i === 2999 ? 'slow' : 1,
     }));
-    const reply = await posts.subset(server, { test_files, node_index: 2 });
-    expect(reply.status).toBe(422);
-    expect(reply.json).toEqual({
-      errors: [
-        {
-          node_index: ['must be less than or equal to 1'],
-          test_files: [{ 2999: { time_execution: NOT_NUMBER } }],
-        },
-      ],
+    expectInvalid(await posts.subset(server, { test_files, node_index: 2 }), {
+      node_index: ['must be less than or equal to 1'],
+      test_files: [{ 2999: { time_execution: NOT_NUMBER } }],
     });
   });
 
@@ -229,9 +219,7 @@ describe('parameters of a split and of a queue', () => {
     ['queue', 'commit_authors that are text', { commit_authors: 'Jo**' }, { commit_authors: ['is not an array'] }],
     ['queue', 'an author without commits', { commit_authors: [{ author: 'Jo**' }] }, { commit_authors: [{ 0: { commits: REQUIRED } }] }],
   ])('%s: %s gets a 422', async (endpoint, _, more, errors) => {
-    const reply = await posts[endpoint](server, more);
-    expect(reply.status).toBe(422);
-    expect(reply.json).toEqual({ errors: [errors] });
+    expectInvalid(await posts[endpoint](server, more), errors);
   });
 
   it('may be booleans as strings, and people may be missing, null or a digest', async () => {
@@ -289,8 +277,6 @@ describe('the query of GET /builds', () => {
     ['node_total=all', { node_total: NOT_NUMBER }],
     ['page=x&node_total=2.5', { page: NOT_NUMBER, node_total: ['is not an integer'] }],
   ])('%s gets a 422', async (query, errors) => {
-    const reply = await server.get(`/v1/builds?${query}`);
-    expect(reply.status).toBe(422);
-    expect(reply.json).toEqual({ errors: [errors] });
+    expectInvalid(await server.get(`/v1/builds?${query}`), errors);
   });
 });

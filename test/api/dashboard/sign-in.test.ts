@@ -16,6 +16,13 @@ const setPassword = async ({ signIns }: Store) => signIns.setPassword(await hash
 const DAY = 86_400_000;
 const operator = () => signedInOperator(server.url, server.store, clock.millis);
 
+/** A server of its own, with a password. */
+async function withPassword(settings: Parameters<typeof startServer>[0] = {}) {
+  const own = await startServer(settings, clock.now);
+  await setPassword(own.store);
+  return { own, browser: new Browser(own.url) };
+}
+
 /** Asks for the session. Resolves when its use is noted: that write is under way, and this one follows it. */
 async function session(browser: Browser): Promise<Reply> {
   const reply = await browser.get('/dashboard/session');
@@ -99,9 +106,7 @@ describe('a link of readers', () => {
 
 describe('the password', () => {
   it('signs an operator in', async () => {
-    const own = await startServer({}, clock.now);
-    await setPassword(own.store);
-    const browser = new Browser(own.url);
+    const { browser } = await withPassword();
     expect((await browser.post('/dashboard/sign_in', { password: PASSWORD })).json).toMatchObject({ role: 'operator', has_password: true });
     expect((await session(browser)).status).toBe(200);
   });
@@ -137,9 +142,7 @@ describe('failed sign-ins', () => {
   };
 
   it('make their address wait, twice as long each time, and a right link does not wait', async () => {
-    const own = await startServer({}, clock.now);
-    await setPassword(own.store);
-    const browser = new Browser(own.url);
+    const { own, browser } = await withPassword();
     expect((await tries(browser, 6)).map(({ status }) => status)).toEqual([401, 401, 401, 401, 401, 429]);
     const right = await browser.post('/dashboard/sign_in', { password: PASSWORD });
     expect(right).toMatchObject({
@@ -157,32 +160,26 @@ describe('failed sign-ins', () => {
   });
 
   it('at the same time are counted before they are checked', async () => {
-    const own = await startServer({}, clock.now);
-    await setPassword(own.store);
-    const browser = new Browser(own.url);
+    const { browser } = await withPassword();
     const replies = await Promise.all(Array.from({ length: 20 }, () => browser.post('/dashboard/sign_in', { password: 'guess guess' })));
     expect(replies.filter(({ status }) => status === 401)).toHaveLength(5);
     expect(replies.filter(({ status }) => status === 429)).toHaveLength(15);
   });
 
   it('are forgotten after a right one', async () => {
-    const own = await startServer({}, clock.now);
-    await setPassword(own.store);
-    const browser = new Browser(own.url);
+    const { browser } = await withPassword();
     await tries(browser, 4);
     expect((await browser.post('/dashboard/sign_in', { password: PASSWORD })).status).toBe(200);
     expect((await tries(browser, 5)).map(({ status }) => status)).toEqual([401, 401, 401, 401, 401]);
   });
 
   it('are counted by the address that a trusted proxy reports', async () => {
-    const own = await startServer({ trustedProxies: '127.0.0.1' }, clock.now);
-    await setPassword(own.store);
+    const { own } = await withPassword({ trustedProxies: '127.0.0.1' });
     const from = (address: string) => new Browser(own.url, { 'X-Forwarded-For': `203.0.113.1, ${address}` });
     await tries(from('2001:db8::1'), 5);
     expect((await tries(from('2001:db8::2:3'), 1))[0]!.status).toBe(429);
     expect((await tries(from('2001:db8:0:1::1'), 1))[0]!.status).toBe(401);
-    const untrusted = await startServer({}, clock.now);
-    await setPassword(untrusted.store);
+    const { own: untrusted } = await withPassword();
     for (let i = 0; i < 5; i++) await tries(new Browser(untrusted.url, { 'X-Forwarded-For': `192.0.2.${i}` }), 1);
     expect((await tries(new Browser(untrusted.url, { 'X-Forwarded-For': '192.0.2.9' }), 1))[0]!.status).toBe(429);
   });
