@@ -55,14 +55,6 @@ describe('a suite around 1,000 files', () => {
     expect(Math.max(...loads) - Math.min(...loads)).toBeLessThanOrEqual(200);
   });
 
-  it.each([10, 999])('of %i has the same split from a thread as from the main thread', async count => {
-    const server = await shared.project();
-    await record(server, measuredFiles(count));
-    const outside = await splitOf(server, count, 'outside');
-    const inside = await splitOf(server, count, 'inside', 100_000);
-    expect(inside).toEqual(outside);
-  });
-
   it.each([999, 1001])('of %i is handed out by a queue, each file once', async count => {
     const server = await shared.project();
     await record(server, measuredFiles(count));
@@ -99,23 +91,6 @@ describe('a suite around 1,000 files', () => {
       });
     expect((await initialize(1001, 0)).status).toBe(200);
     expect((await initialize(10, 1)).status).toBe(200);
-  });
-
-  it('of 1,500 that all nodes initialise concurrently has one split and one queue', async () => {
-    const server = await shared.project();
-    const indices = Array.from({ length: NODES }, (_, index) => index);
-    const splits = await Promise.all(indices.map(index => split(server, index, testFiles(1500), 'abc')));
-    expect(new Set(splits.map(reply => reply.json.build_distribution_id as string)).size).toBe(1);
-    expect(splits.flatMap(reply => reply.json.test_files as TestFile[]).length).toBe(1500);
-
-    const request = { ...key, node_build_id: 1, can_initialize_queue: true, attempt_connect_to_queue: false };
-    const test_files = testFiles(1500);
-    const pulls = await Promise.all(indices.map(node_index => server.post('/v1/queues/queue', { ...request, node_index, test_files })));
-    expect(pulls.map(reply => reply.json.code as unknown)).toEqual(Array(NODES).fill(undefined));
-    expect(new Set(pulls.map(reply => reply.json.queue_name as string)).size).toBe(1);
-    const files = pulls.flatMap(reply => (reply.json.test_files as TestFile[]).map(({ path }) => path));
-    expect(files.length).toBeGreaterThan(0);
-    expect(new Set(files).size).toBe(files.length);
   });
 });
 

@@ -1,49 +1,40 @@
 import { describe, expect, it } from 'vitest';
+import {
+  manyPaths,
+  pathsIn,
+  pull as pullBatch,
+  readSplit,
+  record as recordRun,
+  sortPaths,
+  startSplit,
+  testFiles,
+} from '../harness/messages.js';
 import { type ServerProcess, spawnServer } from '../harness/process.js';
 import { temporaryFolder } from '../harness/temporary-folder.js';
 
-const key = { branch: 'main', node_total: 3 };
-const files = (count: number) => Array.from({ length: count }, (_, i) => ({ path: `spec/${i}_spec.rb` }));
+const nodes = { branch: 'main', node_total: 3 };
 
 type Check = (after: ServerProcess) => Promise<void>;
 
-const split = (server: ServerProcess, node_index: number, given: object) =>
-  server.post('/v1/build_distributions/subset', {
-    ...key,
-    node_index,
-    ci_build_id: 1,
-    cache_read_attempt: true,
-    ...given,
-  });
-
 const pull = (server: ServerProcess, node_index: number, batch_uuid: string, given: object) =>
-  server.post('/v1/queues/queue', {
-    ...key,
-    node_index,
-    node_build_id: 1,
-    can_initialize_queue: false,
-    attempt_connect_to_queue: false,
-    batch_uuid,
-    ...given,
-  });
+  pullBatch(server, { ...nodes, node_index, batch_uuid, ...given });
 
 const record = (server: ServerProcess, commit_hash: string, node_index: number) =>
-  server.post('/v1/build_subsets', { ...key, commit_hash, node_index, test_files: [{ path: 'spec/0_spec.rb', time_execution: 5 }] });
+  recordRun(server, { ...nodes, commit_hash, node_index, test_files: [{ path: manyPaths(1)[0]!, time_execution: 5 }] });
 
 /** Records a build and splits its suite in three ways. Returns a check that all of them are unchanged. */
 async function useSplits(before: ServerProcess, commit_hash: string): Promise<Check> {
-  for (const node_index of [0, 1]) expect((await record(before, commit_hash, node_index)).status).toBe(201);
+  for (const node_index of [0, 1]) await record(before, commit_hash, node_index);
   const variants = [
     { commit_hash },
     { commit_hash: `${commit_hash}, large` },
     { commit_hash, fixed_test_suite_split: false, ci_build_id: 7 },
   ];
-  for (const [i, count] of [50, 1200, 40].entries()) {
-    await split(before, 0, { ...variants[i], cache_read_attempt: false, test_files: files(count) });
-  }
+  for (const [i, count] of [50, 1200, 40].entries()) await startSplit(before, manyPaths(count), { ...nodes, ...variants[i] });
   const splitsOf = async (server: ServerProcess) => {
     const texts: string[] = [];
-    for (const given of variants) for (const node of [0, 1, 2]) texts.push((await split(server, node, given)).text);
+    for (const given of variants)
+      for (const node_index of [0, 1, 2]) texts.push((await readSplit(server, { ...nodes, node_index, ...given })).text);
     return texts;
   };
   const splits = await splitsOf(before);
@@ -57,51 +48,43 @@ async function useSplits(before: ServerProcess, commit_hash: string): Promise<Ch
 
 /** Pulls from a queue. Returns a check that it repeats its last batch, hands out the rest once, and is remembered when it is drained. */
 async function useQueue(before: ServerProcess, commit_hash: string): Promise<Check> {
-  const start = { commit_hash, can_initialize_queue: true, test_files: files(30) };
+  const start = { commit_hash, can_initialize_queue: true, test_files: testFiles(manyPaths(30)) };
   const first = await pull(before, 0, 'u-0', start);
   const second = await pull(before, 1, 'u-1', { commit_hash });
   return async after => {
     expect((await pull(after, 0, 'u-0', { commit_hash })).text).toBe(first.text);
     expect((await pull(after, 0, 'u-0', { ...start, attempt_connect_to_queue: true, test_files: undefined })).text).toBe(first.text);
 
-    const handed = [...first.json.test_files, ...second.json.test_files] as { path: string }[];
+    const handed = [...pathsIn(first), ...pathsIn(second)];
     for (let pulls = 0; pulls < 40; pulls++) {
       const reply = await pull(after, pulls % 3, `later-${pulls}`, { commit_hash });
       expect(reply.json.queue_name).toBe(first.json.queue_name);
-      handed.push(...(reply.json.test_files as { path: string }[]));
+      handed.push(...pathsIn(reply));
     }
-    expect(handed.map(({ path }) => path).sort()).toEqual(
-      files(30)
-        .map(({ path }) => path)
-        .sort(),
-    );
-    expect((await pull(after, 2, 'again', start)).json.test_files).toEqual([]);
+    expect(sortPaths(handed)).toEqual(manyPaths(30));
+    expect(pathsIn(await pull(after, 2, 'again', start))).toEqual([]);
   };
 }
 
 /** Pulls from a queue. Returns a check that a fixed queue split gives each node its earlier files, under a new CI build. */
 async function useFixedQueue(before: ServerProcess, commit_hash: string): Promise<Check> {
-  const had = [
-    (await pull(before, 0, 'u-0', { commit_hash, can_initialize_queue: true, test_files: files(12) })).json.test_files as unknown[],
-    (await pull(before, 1, 'u-1', { commit_hash })).json.test_files as unknown[],
-  ];
-  had[0]!.push(...((await pull(before, 0, 'u-2', { commit_hash })).json.test_files as unknown[]));
+  const start = { commit_hash, can_initialize_queue: true, test_files: testFiles(manyPaths(12)) };
+  const had = [pathsIn(await pull(before, 0, 'u-0', start)), pathsIn(await pull(before, 1, 'u-1', { commit_hash }))];
+  had[0]!.push(...pathsIn(await pull(before, 0, 'u-2', { commit_hash })));
   await record(before, commit_hash, 0);
   return async after => {
-    const next = { commit_hash, fixed_queue_split: true, node_build_id: 2 };
+    const next = { commit_hash, fixed_queue_split: true, node_build_id: '2' };
     const again = { ...next, can_initialize_queue: true, attempt_connect_to_queue: true };
     const [dead, recorded] = [await pull(after, 1, 'v-1', again), await pull(after, 0, 'v-0', again)];
-    expect(recorded.json.test_files).toEqual(had[0]);
+    expect(pathsIn(recorded)).toEqual(had[0]);
     expect(recorded.json.queue_name).toBeNull();
     expect(recorded.json.build_subset_id).toMatch(/^[0-9a-f-]{36}$/);
-    expect(dead.json.test_files).toEqual(had[1]);
+    expect(pathsIn(dead)).toEqual(had[1]);
     expect(dead.json.queue_name).not.toBeNull();
     expect(dead.json.build_subset_id).toBeNull();
 
-    const rest: unknown[] = [];
-    for (let pulls = 0; pulls < 20; pulls++) {
-      rest.push(...((await pull(after, pulls % 3, `w-${pulls}`, next)).json.test_files as unknown[]));
-    }
+    const rest: string[] = [];
+    for (let pulls = 0; pulls < 20; pulls++) rest.push(...pathsIn(await pull(after, pulls % 3, `w-${pulls}`, next)));
     expect(had[0]!.length + had[1]!.length + rest.length).toBe(12);
   };
 }

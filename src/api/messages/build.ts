@@ -47,6 +47,7 @@ export interface BuildsPage {
 
 /** Query of GET /builds */
 export interface BuildsQuery {
+  /** Default: 1. */
   page: number & tags.Type<'int64'> & tags.Minimum<1>;
   commit_hash?: OptionalText;
   branch?: OptionalText;

@@ -18,7 +18,7 @@ export interface CompletenessQuery extends Omit<BuildKey, 'node_total'> {
   allow_empty: boolean;
   /** The answer repeats it, so that a client recognizes the answer to its request. */
   request_id?: Text;
-  /** Seconds to wait for an incomplete build. */
+  /** Seconds to wait for an incomplete build. Default: 0. */
   wait: number & tags.Type<'int64'> & tags.Minimum<0> & tags.Maximum<typeof limits.completenessWaitSeconds>;
 }
 

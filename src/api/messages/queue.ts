@@ -8,12 +8,13 @@ import { checkNodeIndex, PARAMETER_REQUIRED, reader } from './validation.js';
 export interface QueueMessage extends NodeKey, People {
   can_initialize_queue: boolean;
   attempt_connect_to_queue: boolean;
+  /** Default: false. */
   fixed_queue_split: boolean;
   node_build_id: Text;
   test_files?: TestFileList<ListedTestFile>;
   /** Sent by newer clients: the same uuid from the same node requests the same batch again. */
   batch_uuid?: Text;
-  /** Creates the queue or connects to it, without pulling a batch. */
+  /** Creates the queue or connects to it, without pulling a batch. Default: false. */
   skip_pull: boolean;
 }
 

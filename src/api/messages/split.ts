@@ -6,6 +6,7 @@ import { checkNodeIndex, PARAMETER_REQUIRED, reader } from './validation.js';
 
 /** POST /build_distributions/subset */
 export interface SplitMessage extends NodeKey, People {
+  /** Default: true. */
   fixed_test_suite_split: boolean;
   cache_read_attempt: boolean;
   ci_build_id: Text;

@@ -1,27 +1,19 @@
 import typia from 'typia';
 import type { ValidationErrors } from '../../http/api-error.js';
-import type { BuildDetail, BuildsPage, BuildsQuery } from '../messages/build.js';
-import type { NodeKey } from '../messages/build-key.js';
-import type { BuildSubsetMessage } from '../messages/build-subset.js';
-import type { CompletenessAnswer, CompletenessQuery } from '../messages/completeness.js';
-import type { MinutesAnswer } from '../messages/insight/minutes.js';
-import type {
-  BuildLinesQuery,
-  BuildTrendQuery,
-  CiRunQuery,
-  FileHistoryQuery,
-  FileTrendsQuery,
-  NodeTrendsQuery,
-  WhyQuery,
-} from '../messages/insight/queries.js';
-import type { ForecastAnswer, TimelineAnswer, TraceAnswer } from '../messages/insight/timeline.js';
-import type { BuildLines, BuildTrend, FileHistory, FileTrends, NodeTrends } from '../messages/insight/trends.js';
-import type { PlanAnswer, PlanMessage, WhatIfAnswer, WhatIfQuery } from '../messages/insight/what-if.js';
-import type { WhyAnswer } from '../messages/insight/why.js';
-import type { ConnectFailed, QueueAnswer, QueueMessage } from '../messages/queue.js';
-import type { LastDistribution, SplitAnswer, SplitMessage, SplitMiss } from '../messages/split.js';
-import type { TestPathsAnswer, TestPathsQuery } from '../messages/test-paths.js';
-import type { TestQueueAnswer, TestQueueMessage } from '../messages/test-queue.js';
+import type * as build from '../messages/build.js';
+import type * as buildKey from '../messages/build-key.js';
+import type * as buildSubset from '../messages/build-subset.js';
+import type * as completeness from '../messages/completeness.js';
+import type * as minutes from '../messages/insight/minutes.js';
+import type * as queries from '../messages/insight/queries.js';
+import type * as timeline from '../messages/insight/timeline.js';
+import type * as trends from '../messages/insight/trends.js';
+import type * as whatIf from '../messages/insight/what-if.js';
+import type * as why from '../messages/insight/why.js';
+import type * as queue from '../messages/queue.js';
+import type * as split from '../messages/split.js';
+import type * as testPaths from '../messages/test-paths.js';
+import type * as testQueue from '../messages/test-queue.js';
 
 /** Why a request was refused, and what to do. */
 interface Errors {
@@ -57,45 +49,45 @@ export interface Parameter {
 /** Schemas of all bodies and queries, generated from the types that validate requests. */
 const { schemas: allSchemas } = typia.json.schemas<
   [
-    BuildSubsetMessage,
-    SplitMessage,
-    SplitAnswer,
-    SplitMiss,
-    LastDistribution,
-    NodeKey,
-    QueueMessage,
-    QueueAnswer,
-    ConnectFailed,
-    TestQueueMessage,
-    TestQueueAnswer,
-    TestPathsQuery,
-    TestPathsAnswer,
-    BuildsQuery,
-    BuildsPage,
-    BuildDetail,
-    CompletenessQuery,
-    CompletenessAnswer,
-    WhyQuery,
-    WhyAnswer,
-    BuildLinesQuery,
-    BuildLines,
-    BuildTrendQuery,
-    BuildTrend,
-    FileTrendsQuery,
-    FileTrends,
-    FileHistoryQuery,
-    FileHistory,
-    NodeTrendsQuery,
-    NodeTrends,
-    WhatIfQuery,
-    WhatIfAnswer,
-    PlanMessage,
-    PlanAnswer,
-    CiRunQuery,
-    MinutesAnswer,
-    TimelineAnswer,
-    ForecastAnswer,
-    TraceAnswer,
+    buildSubset.BuildSubsetMessage,
+    split.SplitMessage,
+    split.SplitAnswer,
+    split.SplitMiss,
+    split.LastDistribution,
+    buildKey.NodeKey,
+    queue.QueueMessage,
+    queue.QueueAnswer,
+    queue.ConnectFailed,
+    testQueue.TestQueueMessage,
+    testQueue.TestQueueAnswer,
+    testPaths.TestPathsQuery,
+    testPaths.TestPathsAnswer,
+    build.BuildsQuery,
+    build.BuildsPage,
+    build.BuildDetail,
+    completeness.CompletenessQuery,
+    completeness.CompletenessAnswer,
+    queries.WhyQuery,
+    why.WhyAnswer,
+    queries.BuildLinesQuery,
+    trends.BuildLines,
+    queries.BuildTrendQuery,
+    trends.BuildTrend,
+    queries.FileTrendsQuery,
+    trends.FileTrends,
+    queries.FileHistoryQuery,
+    trends.FileHistory,
+    queries.NodeTrendsQuery,
+    trends.NodeTrends,
+    whatIf.WhatIfQuery,
+    whatIf.WhatIfAnswer,
+    whatIf.PlanMessage,
+    whatIf.PlanAnswer,
+    queries.CiRunQuery,
+    minutes.MinutesAnswer,
+    timeline.TimelineAnswer,
+    timeline.ForecastAnswer,
+    timeline.TraceAnswer,
     Errors,
     Invalid,
     Message,
@@ -104,21 +96,10 @@ const { schemas: allSchemas } = typia.json.schemas<
   '3.1'
 >().components as { schemas: Record<string, Schema> };
 
-/** Defaults of optional parameters. They go into the descriptions, because client generators require parameters that have a `default`. */
-const defaults: Record<string, Record<string, unknown>> = {
-  SplitMessage: { fixed_test_suite_split: true },
-  QueueMessage: { fixed_queue_split: false, skip_pull: false },
-  BuildsQuery: { page: 1 },
-  CompletenessQuery: { wait: 0 },
-  PlanMessage: { mode: 'queue' },
-};
-for (const [name, values] of Object.entries(defaults)) {
-  const schema = allSchemas[name]!;
-  schema.required = schema.required!.filter(property => !(property in values));
-  for (const [property, value] of Object.entries(values)) {
-    const { description } = schema.properties![property]!;
-    schema.properties![property]!.description = `${description ? `${description} ` : ''}Default: ${String(value)}.`;
-  }
+// A property with a default is not required. The default is in the description, because client generators require properties that have a `default`.
+for (const schema of Object.values(allSchemas)) {
+  const { properties = {}, required } = schema;
+  if (required) schema.required = required.filter(name => !/(^|\. )Default: [^ ]+\.$/.test(properties[name]?.description ?? ''));
 }
 
 const isQuery = (name: string) => name === 'NodeKey' || name.endsWith('Query');

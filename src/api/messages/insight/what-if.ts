@@ -34,6 +34,7 @@ export interface PlanMessage {
   nodes?: Nodes;
   /** Seconds of wall time in which the build should end. */
   within?: Seconds & tags.ExclusiveMinimum<0>;
+  /** Default: queue. */
   mode: 'queue' | 'split';
   /** Seconds over which the nodes start. Without it, as in the newest build. */
   start_spread?: Seconds;
