@@ -3,11 +3,8 @@ import { existsSync, readdirSync, readFileSync } from 'node:fs';
 import { extname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import type { Logger } from 'pino';
-import type { Dashboard, ServerStatus } from '../api/context.js';
 import type { DashboardFiles, StaticFile } from '../api/dashboard/files.js';
-import type { ScryptCost } from '../engine/ports/sign-ins.js';
 import type { Millis, Store } from '../engine/ports/store.js';
-import { PasswordAttempts } from '../engine/sign-in/password.js';
 import { createOperatorLink } from '../engine/sign-in/sign-in.js';
 import { packageFolder } from '../version.js';
 import type { Config } from './config.js';
@@ -16,18 +13,6 @@ import type { Config } from './config.js';
 interface Ports {
   url: string;
   adminUrl: string | null;
-}
-
-/** What the dashboard needs of the server. `status` and `ports` are called when the ports are open. Null: it is turned off. */
-export function openDashboard(
-  { dashboard }: Config,
-  files: () => DashboardFiles,
-  passwordCost: ScryptCost,
-  status: () => ServerStatus & Ports,
-): Dashboard | null {
-  if (dashboard === 'off') return null;
-  const apiUrl = () => (dashboard === 'admin' ? reachableUrl(status().url) : null);
-  return { files: files(), passwords: new PasswordAttempts(passwordCost), apiUrl, status };
 }
 
 /** Notes where the dashboard is, for the links that commands make. Returns that address. */

@@ -13,7 +13,7 @@ import type { Access } from '../engine/ports/access.js';
 import type { ScryptCost } from '../engine/ports/sign-ins.js';
 import type { Millis, Store } from '../engine/ports/store.js';
 import type { LeasePolicy } from '../engine/queue/leases.js';
-import { PASSWORD_COST } from '../engine/sign-in/password.js';
+import { PASSWORD_COST, PasswordAttempts } from '../engine/sign-in/password.js';
 import { chooseAdapter } from '../http/choose-adapter.js';
 import type { Observer } from '../http/exchange.js';
 import { MemoryBudget } from '../http/in-flight.js';
@@ -26,7 +26,7 @@ import type { LmdbOptions } from '../store/lmdb/store.js';
 import { startThreads } from '../threads/threads.js';
 import { packageFolder, version } from '../version.js';
 import type { Config } from './config.js';
-import { newSignInUrl, noteAddress, openDashboard, readDashboardFiles } from './dashboard.js';
+import { newSignInUrl, noteAddress, reachableUrl, readDashboardFiles } from './dashboard.js';
 import { Metrics, type ServerState } from './metrics.js';
 import { Readiness } from './readiness.js';
 import { Summarizer } from './summarizer.js';
@@ -139,7 +139,15 @@ export async function openService(
       clientVersions,
       headerPrefixes,
       tokenHeader,
-      dashboard: openDashboard(config, dashboardFiles, passwordCost, () => status),
+      dashboard:
+        config.dashboard === 'off'
+          ? null
+          : {
+              files: dashboardFiles(),
+              passwords: new PasswordAttempts(passwordCost),
+              apiUrl: () => (config.dashboard === 'admin' ? reachableUrl(http.url) : null),
+              status: () => status,
+            },
     };
     const memory = new MemoryBudget(memoryBounds.requests);
     const clients = new SeenClients();
@@ -174,7 +182,7 @@ export async function openService(
     });
     metrics.addState(stateNow);
     const ports = { url: http.url, adminUrl: admin?.url ?? null };
-    const status = { stateNow, clients, refused, startedAt: now(), retentionDays: config.retentionDays, ...ports };
+    const status = { stateNow, clients, refused, startedAt: now(), retentionDays: config.retentionDays };
 
     // Created last: if the port were taken, the token would be lost before it is shown.
     const isFirstStart = (await store.access.projects()).length === 0;

@@ -64,6 +64,16 @@ describe('a server with a certificate', () => {
   });
 });
 
+/** Leaves a socket behind, as a killed process does. */
+async function leaveSocket(path: string): Promise<void> {
+  const server = createServer().listen(`${path}.other`);
+  await once(server, 'listening');
+  renameSync(`${path}.other`, path);
+  server.close();
+  await once(server, 'close');
+  expect(existsSync(path)).toBe(true);
+}
+
 describe('a server on a Unix socket', () => {
   it('answers there, and replaces a socket that was left behind', async () => {
     const path = join(temporaryFolder(), 's.sock');
@@ -74,24 +84,14 @@ describe('a server on a Unix socket', () => {
     expect((statSync(path).mode & 0o777).toString(8)).toBe('666');
     await first.close();
     expect(existsSync(path)).toBe(false);
-    // A killed process leaves its socket behind like this.
-    const left = createServer().listen(`${path}.other`);
-    await once(left, 'listening');
-    renameSync(`${path}.other`, path);
-    left.close();
-    await once(left, 'close');
-    expect(existsSync(path)).toBe(true);
+    await leaveSocket(path);
     await startServer({ host: `unix:${path}` });
     expect((await get('http://localhost/healthz', { socketPath: path })).status).toBe(200);
   });
 
   it('is the only one if two start at the same time where a socket was left behind', async () => {
     const path = join(temporaryFolder(), 's.sock');
-    const left = createServer().listen(`${path}.other`);
-    await once(left, 'listening');
-    renameSync(`${path}.other`, path);
-    left.close();
-    await once(left, 'close');
+    await leaveSocket(path);
     const started = await Promise.allSettled([startServer({ host: `unix:${path}` }), startServer({ host: `unix:${path}` })]);
     expect(started.map(({ status }) => status).sort()).toEqual(['fulfilled', 'rejected']);
     const refused = started.find(({ status }) => status === 'rejected') as PromiseRejectedResult;
