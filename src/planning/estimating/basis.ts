@@ -70,7 +70,8 @@ const FIRST_GUESS = codeOf('file');
 
 /** @param nodes the files of the plan by node, as indices into the estimates; missing: they are those of the estimates, in their order */
 export function encodeBasis({ basis, weights }: Estimates, nodes?: readonly (readonly number[])[]): Uint8Array {
-  const order = nodes && inOneList(nodes, weights.length);
+  // `flat` takes many times as long.
+  const order = nodes && ([] as number[]).concat(...nodes);
   const files = weights.length;
   let guesses = 0;
   for (let file = 0; file < files; file++) if (isGuess(basis, file)) guesses += 1;
@@ -87,14 +88,6 @@ export function encodeBasis({ basis, weights }: Estimates, nodes?: readonly (rea
     guessAt += GUESS;
   }
   return bytes;
-}
-
-/** Appends the lists of the nodes. `flat` takes many times as long. */
-function inOneList(nodes: readonly (readonly number[])[], files: number): Uint32Array {
-  const all = new Uint32Array(files);
-  let count = 0;
-  for (const node of nodes) for (const file of node) all[count++] = file;
-  return all;
 }
 
 /** Throws a sentence when the bytes are of another version, or of another number of files. */

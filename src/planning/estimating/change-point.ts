@@ -1,3 +1,5 @@
+import { DEVIATIONS_PER_MAD } from './median.js';
+
 /**
  * Finds where the duration of a file changed for good. The series is split in two where the sum of absolute deviations from the medians
  * of both parts is least (the least absolute deviation estimator of a change point, Bai, "Estimation of multiple-regime regressions with
@@ -30,8 +32,6 @@ const USUAL_VARIANCE = 0.01;
 const USUAL_COUNT = 10;
 /** Of each part, all but this share of values lie on the own side of the middle between both parts. */
 const STRAY_SHARE = 0.25;
-/** Standard deviations per median absolute deviation, for normally distributed values. */
-const DEVIATIONS_PER_MAD = 1.4826;
 
 /** Returns the changes of a series of durations, all greater than 0, in their order. */
 export function changePoints(durations: ArrayLike<number>): ChangePoint[] {

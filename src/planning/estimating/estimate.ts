@@ -91,41 +91,16 @@ function inOrder(values: Float64Array, order: Uint32Array): Float64Array {
   return ordered;
 }
 
-/** The digits by which files are sorted: three hold the largest weight. */
-const DIGIT_VALUES = 2 ** 11;
-const DIGIT_UNITS = [1, DIGIT_VALUES, DIGIT_VALUES ** 2];
+/** More than a list has files. A weight times this number is below 2^53, so that a sum with a file's index is exact. */
+const MOST_FILES = 2 ** 18;
 
-/** Returns the files by weight in descending order. The list is sorted by path, so equal ones keep its order. A radix sort. */
+/**
+ * Returns the files by weight in descending order. The list is sorted by path, so equal ones keep its order. A key is a weight and an index:
+ * numbers are sorted in a third of the time that a comparison function takes.
+ */
 function slowestFirst(weights: Float64Array): Uint32Array {
-  const digits = new Uint16Array(weights.length);
-  let order = new Uint32Array(weights.length);
-  let largest = 0;
-  for (let file = 0; file < order.length; file++) {
-    order[file] = file;
-    if (weights[file]! > largest) largest = weights[file]!;
-  }
-  let sorted = new Uint32Array(weights.length);
-  for (const unit of DIGIT_UNITS) {
-    if (unit > largest) break;
-    // By digit, the place of the next file that has it.
-    const places = new Uint32Array(DIGIT_VALUES);
-    for (let file = 0; file < digits.length; file++) {
-      const digit = (weights[file]! / unit) & (DIGIT_VALUES - 1);
-      digits[file] = digit;
-      places[digit]! += 1;
-    }
-    for (let digit = DIGIT_VALUES - 1, place = 0; digit >= 0; digit--) {
-      const count = places[digit]!;
-      places[digit] = place;
-      place += count;
-    }
-    for (let i = 0; i < order.length; i++) {
-      const file = order[i]!;
-      sorted[places[digits[file]!]!++] = file;
-    }
-    [order, sorted] = [sorted, order];
-  }
-  return order;
+  const keys = weights.map((weight, file) => file - weight * MOST_FILES).sort();
+  return new Uint32Array(keys.map(key => key + Math.ceil(-key / MOST_FILES) * MOST_FILES));
 }
 
 /** Returns the known durations. A test case that is unknown itself gets a share of its file, which is noted in the basis. */

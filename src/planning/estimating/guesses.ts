@@ -1,6 +1,5 @@
 import { type Basis, codeOf, setBasis } from './basis.js';
 import type { Paths } from './estimate.js';
-import { nthSmallest } from './median.js';
 import { fileOf } from './test-case.js';
 
 /** A directory needs this many known files to predict its new ones. */
@@ -10,9 +9,8 @@ const FIRST_GUESS_SECONDS = 1;
 /** Directories further up are not considered: that limits the work for deep paths with a directory each. */
 const MAX_LEVELS = 8;
 
-/** After these the rest of a path begins: that of a file in a directory, or of a test case in a file. */
-const DIRECTORY_ENDS = ['/', '\\'];
-const FILE_ENDS = ['[', ':'];
+/** What follows the name of a container in the paths inside it: a directory, or a file of test cases. */
+const ENDS = ['/', '\\', '[', ':'];
 
 const OF_FILE = codeOf('file');
 const OF_DIRECTORY = codeOf('directory');
@@ -50,7 +48,7 @@ export class Guesses {
       return guess;
     }
     setBasis(basis, file, OF_SUITE);
-    this.#ofAll ??= percentileOf(this.#knownTimes(0, this.seconds.length), this.percentile);
+    this.#ofAll ??= this.#percentileOf(this.seconds.filter(time => !Number.isNaN(time)));
     return this.#ofAll;
   }
 
@@ -58,31 +56,30 @@ export class Guesses {
     let guess = this.#inside.get(container);
     if (guess === undefined) {
       const known = this.#timesInside(container);
-      guess = known.length < MIN_KNOWN_FILES ? null : percentileOf(known, this.percentile);
+      guess = known.length < MIN_KNOWN_FILES ? null : this.#percentileOf(Float64Array.from(known));
       this.#inside.set(container, guess);
     }
     return guess;
   }
 
-  /** The known times of the paths in a directory or file. They are copies. */
-  #timesInside(container: string): Float64Array {
-    const times = DIRECTORY_ENDS.map(end => this.#knownTimes(...this.list.beginningWith(container + end)));
-    if (this.list.hasCases) {
-      const isInside = (file: number) => fileOf(this.list.at(file)) === container;
-      for (const end of FILE_ENDS) times.push(this.#knownTimes(...this.list.beginningWith(container + end), isInside));
+  /** The known times of the paths in a directory or file. */
+  #timesInside(container: string): number[] {
+    const times: number[] = [];
+    for (const end of ENDS) {
+      const isFile = end === '[' || end === ':';
+      if (isFile && !this.list.hasCases) continue;
+      const [from, to] = this.list.beginningWith(container + end);
+      for (let file = from; file < to; file++) {
+        const time = this.seconds[file]!;
+        if (!Number.isNaN(time) && (!isFile || fileOf(this.list.at(file)) === container)) times.push(time);
+      }
     }
-    return joined(times);
+    return times;
   }
 
-  #knownTimes(from: number, to: number, isInside?: (file: number) => boolean): Float64Array {
-    const times = new Float64Array(to - from);
-    let count = 0;
-    // `filter` takes several times as long.
-    for (let file = from; file < to; file++) {
-      const time = this.seconds[file]!;
-      if (!Number.isNaN(time) && (!isInside || isInside(file))) times[count++] = time;
-    }
-    return times.subarray(0, count);
+  /** @param seconds at least one */
+  #percentileOf(seconds: Float64Array): number {
+    return seconds.sort()[Math.min(seconds.length - 1, Math.floor(seconds.length * this.percentile))]!;
   }
 }
 
@@ -96,19 +93,4 @@ function* containersOf(path: string): Generator<string> {
     if (end <= 0) return;
     yield path.slice(0, end);
   }
-}
-
-function joined(parts: readonly Float64Array[]): Float64Array {
-  const all = new Float64Array(parts.reduce((sum, { length }) => sum + length, 0));
-  let at = 0;
-  for (const part of parts) {
-    all.set(part, at);
-    at += part.length;
-  }
-  return all;
-}
-
-/** @param seconds at least one; their order changes */
-function percentileOf(seconds: Float64Array, percentile: number): number {
-  return nthSmallest(seconds, Math.min(seconds.length - 1, Math.floor(seconds.length * percentile)));
 }

@@ -1,4 +1,4 @@
-import { median } from './median.js';
+import { DEVIATIONS_PER_MAD, median } from './median.js';
 import { estimateOf, measure, type Timing } from './timing.js';
 
 /** What was expected before a build, in seconds. */
@@ -14,8 +14,6 @@ const USUAL_VARIANCE = 0.02;
 const USUAL_COUNT = 5;
 /** The deviations of so many builds make the band. */
 const RECENT = 30;
-/** Standard deviations per median absolute deviation, for normally distributed values. */
-const DEVIATIONS_PER_MAD = 1.4826;
 
 /**
  * Estimates a file before each of its builds from the builds before, as the planner does for a branch that measured the file itself. The

@@ -17,14 +17,10 @@ export function pack(weights: Float64Array, nodes: number): Packing {
   const bound = lowerBound(weights, nodes);
   const split = longestFirst(weights, nodes);
   refine(weights, split, bound);
-  const { first, next, loads } = split;
+  const { loads } = split;
   const makespan = loads.reduce((max, load) => Math.max(max, load), 0);
   return {
-    nodes: Array.from(first, file => {
-      const files: number[] = [];
-      for (; file !== -1; file = next[file]!) files.push(file);
-      return files;
-    }),
+    nodes: split.nodes,
     makespan,
     lowerBound: bound,
     isBoundByFile: makespan === weights[0] && loads.some(load => load < makespan),
@@ -36,30 +32,25 @@ export function pack(weights: Float64Array, nodes: number): Packing {
  *
  * @param weights in descending order
  */
-export function longestFirst(weights: Float64Array, nodes: number): Split {
-  const first = new Int32Array(nodes).fill(-1);
-  const last = new Int32Array(nodes);
-  const next = new Int32Array(weights.length).fill(-1);
-  const loads = new Float64Array(nodes);
+export function longestFirst(weights: Float64Array, nodeTotal: number): Split {
+  const nodes = Array.from({ length: nodeTotal }, (): number[] => []);
+  const loads = new Float64Array(nodeTotal);
   // A binary heap of nodes, the least loaded on top. All are empty, so any order is a heap.
-  const heap = Uint32Array.from({ length: nodes }, (_, node) => node);
+  const heap = Uint32Array.from(nodes.keys());
   for (let file = 0; file < weights.length; file++) {
     const node = heap[0]!;
-    const load = loads[node]! + weights[file]!;
-    if (first[node] === -1) first[node] = file;
-    else next[last[node]!] = file;
-    last[node] = file;
-    loads[node] = load;
+    nodes[node]!.push(file);
+    loads[node]! += weights[file]!;
     let at = 0;
-    for (let child = 1; child < nodes; child = 2 * at + 1) {
-      if (child + 1 < nodes && hasLessLoad(heap[child + 1]!, heap[child]!, loads)) child += 1;
+    for (let child = 1; child < nodeTotal; child = 2 * at + 1) {
+      if (child + 1 < nodeTotal && hasLessLoad(heap[child + 1]!, heap[child]!, loads)) child += 1;
       if (!hasLessLoad(heap[child]!, node, loads)) break;
       heap[at] = heap[child]!;
       at = child;
     }
     heap[at] = node;
   }
-  return { first, loads, next };
+  return { nodes, loads };
 }
 
 function hasLessLoad(node: number, other: number, loads: Float64Array): boolean {

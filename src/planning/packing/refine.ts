@@ -1,12 +1,11 @@
 import { MAX_NUMBERS, nearestSubset } from './subset.js';
 
-/** A split that can be changed. The files of each node are a linked list, slowest first, that ends with -1. */
+/** A split that can be changed. */
 export interface Split {
-  /** By node: its slowest file, and the weight of all its files. */
-  first: Int32Array;
+  /** The files of each node, slowest first. */
+  nodes: number[][];
+  /** The weight of all files of each node. */
   loads: Float64Array;
-  /** By file: the next one of the same node. */
-  next: Int32Array;
 }
 
 /** The limit of the search. A step looks at a file or a subset and takes nanoseconds; a list gets the same steps on any machine. */
@@ -28,9 +27,9 @@ export function refine(weights: Float64Array, split: Split, target: number): voi
 }
 
 class Refinement {
-  readonly #nodes: number;
-  /** The nodes by load, the largest load last. */
-  readonly #order: Int32Array;
+  /** The nodes with the most and the least load. */
+  #fullest = 0;
+  #emptiest = 0;
   #stepsLeft: number;
   #random = 1;
 
@@ -45,9 +44,6 @@ class Refinement {
     private readonly weights: Float64Array,
     private readonly split: Split,
   ) {
-    const { loads } = split;
-    this.#nodes = loads.length;
-    this.#order = Int32Array.from(loads.keys()).sort((a, b) => loads[a]! - loads[b]! || a - b);
     this.#stepsLeft = STEPS + STEPS_PER_FILE * weights.length;
     this.#files = new Int32Array(weights.length);
     this.#isFirst = new Uint8Array(weights.length);
@@ -55,12 +51,13 @@ class Refinement {
 
   run(target: number): void {
     const { loads } = this.split;
+    this.#compareLoads();
     while (this.#stepsLeft > 0) {
-      const fullest = this.#order[this.#nodes - 1]!;
+      const fullest = this.#fullest;
       if (loads[fullest]! <= target) return;
-      if (this.#rebalance(fullest, this.#order[0]!, 0)) continue;
-      const one = this.#randomBelow(this.#nodes);
-      const other = (one + 1 + this.#randomBelow(this.#nodes - 1)) % this.#nodes;
+      if (this.#rebalance(fullest, this.#emptiest, 0)) continue;
+      const one = this.#randomBelow(loads.length);
+      const other = (one + 1 + this.#randomBelow(loads.length - 1)) % loads.length;
       if (!this.#perturb(one, other, loads[fullest]!)) continue;
       if (!this.#rebalance(fullest, one, SLOWEST_INCLUDED)) this.#rebalance(fullest, other, SLOWEST_INCLUDED);
     }
@@ -98,10 +95,11 @@ class Refinement {
     for (let i = 0; i < movable; i++) if ((subset >> i) & 1) load += this.#movableWeights[i]!;
     if (load >= limit || total - load >= limit) return false;
     for (let i = 0; i < movable; i++) this.#isFirst[this.#movable[i]!] = (subset >> i) & 1;
-    this.#link(node, 1, count);
-    this.#link(other, 0, count);
-    this.#setLoad(node, load);
-    this.#setLoad(other, total - load);
+    this.split.nodes[node] = this.#gathered(1, count);
+    this.split.nodes[other] = this.#gathered(0, count);
+    loads[node] = load;
+    loads[other] = total - load;
+    this.#compareLoads();
     return true;
   }
 
@@ -125,53 +123,33 @@ class Refinement {
 
   /** Merges the files of two nodes into #files. Returns their number. */
   #gather(node: number, other: number): number {
-    const { first, next } = this.split;
-    let count = 0;
-    for (let a = first[node]!, b = first[other]!; a !== -1 || b !== -1; count++) {
-      const isFirst = b === -1 || (a !== -1 && a < b);
-      this.#files[count] = isFirst ? a : b;
-      this.#isFirst[count] = Number(isFirst);
-      if (isFirst) a = next[a]!;
-      else b = next[b]!;
+    const [ours, theirs] = [this.split.nodes[node]!, this.split.nodes[other]!];
+    const count = ours.length + theirs.length;
+    for (let i = 0, a = 0, b = 0; i < count; i++) {
+      const isFirst = b === theirs.length || (a < ours.length && ours[a]! < theirs[b]!);
+      this.#files[i] = isFirst ? ours[a++]! : theirs[b++]!;
+      this.#isFirst[i] = Number(isFirst);
     }
     return count;
   }
 
-  /** Links the gathered files of the first node (1) or the other one (0). */
-  #link(node: number, isFirst: number, count: number): void {
-    const { first, next } = this.split;
-    let after = -1;
-    for (let i = count - 1; i >= 0; i--) {
-      if (this.#isFirst[i] !== isFirst) continue;
-      next[this.#files[i]!] = after;
-      after = this.#files[i]!;
-    }
-    first[node] = after;
+  /** Returns the gathered files of the first node (1) or the other one (0). */
+  #gathered(isFirst: number, count: number): number[] {
+    const files: number[] = [];
+    for (let i = 0; i < count; i++) if (this.#isFirst[i] === isFirst) files.push(this.#files[i]!);
+    return files;
   }
 
-  /** Sets the load of the node, and moves it in the order of the nodes. */
-  #setLoad(node: number, load: number): void {
-    const from = this.#rank(node, this.split.loads[node]!);
-    let to = this.#rank(node, load);
-    if (to > from) this.#order.copyWithin(from, from + 1, to--);
-    else this.#order.copyWithin(to + 1, to, from);
-    this.#order[to] = node;
-    this.split.loads[node] = load;
-    this.#stepsLeft -= Math.abs(to - from) >> 4;
-  }
-
-  /** Returns the number of nodes that come before this one if it has this load. */
-  #rank(node: number, load: number): number {
+  /** Finds the fullest and the emptiest node: the last and the first of equal ones. */
+  #compareLoads(): void {
     const { loads } = this.split;
-    let low = 0;
-    let high = this.#nodes;
-    while (low < high) {
-      const middle = (low + high) >> 1;
-      const at = this.#order[middle]!;
-      if (loads[at]! < load || (loads[at]! === load && at < node)) low = middle + 1;
-      else high = middle;
+    let [fullest, emptiest] = [0, 0];
+    for (let node = 1; node < loads.length; node++) {
+      if (loads[node]! >= loads[fullest]!) fullest = node;
+      if (loads[node]! < loads[emptiest]!) emptiest = node;
     }
-    return low;
+    [this.#fullest, this.#emptiest] = [fullest, emptiest];
+    this.#stepsLeft -= loads.length >> 4;
   }
 
   /** Returns a pseudorandom integer from 0 to below the bound (Marsaglia 2003: xorshift). The sequence is always the same. */
