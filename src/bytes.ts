@@ -41,21 +41,17 @@ export interface Segments {
 }
 
 export function toSegments(texts: readonly string[]): Segments {
-  const ends = new Uint32Array(texts.length);
-  let end = 0;
-  for (let i = 0; i < texts.length; i++) ends[i] = end += texts[i]!.length;
-  return cutSegments(texts.join(''), ends);
-}
-
-/** @param ends the end of each piece of the text, in UTF-16 units */
-function cutSegments(text: string, ends: Uint32Array): Segments {
+  const text = texts.join('');
   const size = Buffer.byteLength(text);
   // A buffer of Node's shared pool could not be moved to another thread.
   const bytes = Buffer.from(new ArrayBuffer(size));
   bytes.write(text);
-  if (size === text.length) return { bytes, ends };
+  // A text of as many bytes as characters is ASCII, and so are its pieces.
+  const sizeOf = size === text.length ? (piece: string) => piece.length : Buffer.byteLength;
+  const ends = new Uint32Array(texts.length);
   let end = 0;
-  return { bytes, ends: ends.map((to, i) => (end += Buffer.byteLength(text.slice(ends[i - 1] ?? 0, to)))) };
+  for (let i = 0; i < texts.length; i++) ends[i] = end += sizeOf(texts[i]!);
+  return { bytes, ends };
 }
 
 /** Returns piece i, without a copy. */

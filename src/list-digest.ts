@@ -1,4 +1,4 @@
-import { createHash } from 'node:crypto';
+import { hash } from 'node:crypto';
 
 /**
  * Returns the digest of a list of test files, which does not depend on their order: the SHA-256, in hex, of the distinct paths,
@@ -10,10 +10,5 @@ export function digestOfList(paths: Iterable<string>): string {
 
 /** The same for distinct paths that are sorted. */
 export function digestOfSorted(paths: readonly string[]): string {
-  return digestOfNames(Buffer.from(paths.length > 0 ? `${paths.join('\0')}\0` : ''));
-}
-
-/** @param names the sorted paths in UTF-8, with a NUL after each */
-export function digestOfNames(names: Uint8Array): string {
-  return createHash('sha256').update(names).digest('hex');
+  return hash('sha256', paths.length > 0 ? `${paths.join('\0')}\0` : '', 'hex');
 }

@@ -64,7 +64,7 @@ export function toSplit(sent: RawParameters, project: number, known: Suite | nul
   const message = toSplitMessage(withFirst(sent, 'test_files', known));
   const { commit_hash, branch, node_total, node_index, ci_build_id, fixed_test_suite_split, cache_read_attempt, test_files = [] } = message;
   const key = splitKey(project, { commit_hash, branch, node_total }, ci_build_id, fixed_test_suite_split);
-  const suite = cache_read_attempt ? null : (known ?? suiteOfList(test_files.map(({ path }) => path)));
+  const suite = cache_read_attempt ? null : (known ?? suiteOf(test_files.map(({ path }) => path)));
   return { asked: { key, node_index, listDigest: message.test_files_digest }, suite };
 }
 
@@ -73,7 +73,7 @@ function toPlan(sent: RawParameters, project: number, known: Suite | null): List
   const { branch, mode, nodes, within, start_spread, pull_cost, test_files } = toPlanMessage(withFirst(sent, 'test_files', known));
   const [startSpread, pullCost] = [start_spread ?? null, pull_cost ?? null];
   const asked = { project, branch, mode, nodes, within: within ?? null, startSpread, pullCost };
-  return { asked, suite: test_files ? (known ?? suiteOfList(test_files.map(({ path }) => path))) : null };
+  return { asked, suite: test_files ? (known ?? suiteOf(test_files.map(({ path }) => path))) : null };
 }
 
 /** POST /v1/queues/queue */
@@ -93,7 +93,7 @@ function toQueue(sent: RawParameters, project: number, known: Suite | null): Lis
     batch_uuid,
     report: null,
   };
-  const suite = isInitialization(message) ? (known ?? suiteOfList(message.test_files!.map(({ path }) => path))) : null;
+  const suite = isInitialization(message) ? (known ?? suiteOf(message.test_files!.map(({ path }) => path))) : null;
   return { asked: { request, echo: null }, suite };
 }
 
@@ -114,7 +114,7 @@ function toTestQueue(sent: RawParameters, project: number, known: Suite | null):
     batch_uuid: `${run} ${batch_index}`,
     report: { batch_id: message.batch_id ?? null, failed_paths: message.failed_paths ?? [] },
   };
-  const suite = isInitialization(message) ? (known ?? suiteOfList(message.paths!)) : null;
+  const suite = isInitialization(message) ? (known ?? suiteOf(message.paths!)) : null;
   return { asked: { request, echo: message.wants_times ? { node_uuid, batch_index } : null }, suite };
 }
 
@@ -123,11 +123,6 @@ function withFirst(sent: RawParameters, name: ListName, known: Suite | null): Ra
   if (!known) return sent;
   const path = known.at(0);
   return { ...sent, [name]: name === 'paths' ? [path] : [{ path }] };
-}
-
-function suiteOfList(paths: readonly string[]): Suite {
-  // Threads share large suites.
-  return paths.length < limits.pooledTestFiles ? suiteOf(paths) : suiteOf(paths, sharedMemory);
 }
 
 const post = <Asked, Prepared>(definition: Post<Asked, Prepared>) => definition;

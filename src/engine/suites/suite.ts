@@ -1,5 +1,5 @@
-import { asBuffer, scratch } from '../../bytes.js';
-import { digestOfNames, digestOfSorted } from '../../list-digest.js';
+import { asBuffer, shareBytes, sharedMemory, toSegments } from '../../bytes.js';
+import { digestOfSorted } from '../../list-digest.js';
 import type { Paths } from '../../planning/estimating/estimate.js';
 import { fileOf } from '../../planning/estimating/test-case.js';
 
@@ -23,19 +23,11 @@ export interface SuiteColumns {
   readonly numbers: Uint32Array;
 }
 
-/** Makes memory for columns. */
-type Allocate = (bytes: number) => ArrayBufferLike;
-const ownMemory: Allocate = bytes => new ArrayBuffer(bytes);
-
-const BACKSLASH = '\\';
-/** A character that JSON.stringify may escape. It copies all others. */
-const ESCAPED = /[^ !#-[\]-\ud7ff\ue000-\uffff]/;
 /** The text before and after the JSON of a path, without its quotes, in the JSON of a planned file up to its time. */
 const BEFORE = ',{"path":"';
 const AFTER = '","time_execution":';
-const BETWEEN = Buffer.from(AFTER + BEFORE);
-/** The most bytes that a UTF-16 code unit takes in UTF-8. */
-const MOST_BYTES_PER_UNIT = 3;
+/** A character that JSON.stringify may escape. It copies all others. */
+const ESCAPED = /[^ !#-[\]-\ud7ff\ue000-\uffff]/;
 
 /** The test files of a project that a split or queue is made from. */
 export class Suite implements Paths {
@@ -54,7 +46,10 @@ export class Suite implements Paths {
   }
 
   at(file: number): string {
-    return pathIn(this.heads, this.columns.ends, file);
+    const { ends } = this.columns;
+    const start = file === 0 ? 0 : ends[file - 1]!;
+    const content = this.heads.toString('utf8', start + BEFORE.length, ends[file]! - AFTER.length);
+    return content.includes('\\') ? (JSON.parse(`"${content}"`) as string) : content;
   }
 
   /** All paths, in their order. */
@@ -75,13 +70,18 @@ export class Suite implements Paths {
 }
 
 /** Returns the suite of the paths, which may be unsorted and repeated. A path that is listed twice is run once. */
-export function suiteOf(paths: readonly string[], allocate = ownMemory): Suite {
+export function suiteOf(paths: readonly string[]): Suite {
   const sorted = sortedDistinct(paths);
-  const ends = new Uint32Array(allocate(Uint32Array.BYTES_PER_ELEMENT * sorted.length));
-  const heads = encodeHeads(sorted, ends, allocate);
-  const numbers = new Uint32Array(allocate(Uint32Array.BYTES_PER_ELEMENT * (sorted.length + 1)));
-  const hasCases = sorted.some(path => fileOf(path) !== null);
-  return new Suite({ heads, ends, digest: digestOf(asBuffer(heads), ends), hasCases, numbers });
+  const heads = toSegments(sorted.map(headOf));
+  const ends = new Uint32Array(sharedMemory(heads.ends.byteLength));
+  ends.set(heads.ends);
+  return new Suite({
+    heads: shareBytes(heads.bytes),
+    ends,
+    digest: digestOfSorted(sorted),
+    hasCases: sorted.some(path => fileOf(path) !== null),
+    numbers: new Uint32Array(sharedMemory(Uint32Array.BYTES_PER_ELEMENT * (sorted.length + 1))),
+  });
 }
 
 function sortedDistinct(paths: readonly string[]): readonly string[] {
@@ -92,55 +92,8 @@ function sortedDistinct(paths: readonly string[]): readonly string[] {
   return sorted.every(isDistinct) ? sorted : sorted.filter(isDistinct);
 }
 
-/** Encodes the head of each path, and notes its end. */
-function encodeHeads(paths: readonly string[], ends: Uint32Array, allocate: Allocate): Uint8Array {
-  const contents = paths.map(jsonContent);
-  const units = contents.reduce((sum, { length }) => sum + length, 0);
-  // One by one: a text of all contents would be made and copied several times.
-  const bytes = scratch(MOST_BYTES_PER_UNIT * units + BETWEEN.length * (contents.length + 1));
-  bytes.set(BETWEEN);
-  let at = BETWEEN.length;
-  for (let file = 0; file < contents.length; file++) {
-    at += bytes.write(contents[file]!, at);
-    // The bytes begin with an AFTER that the heads lack. So this head ends at this place of the heads.
-    ends[file] = at;
-    bytes.copyWithin(at, 0, BETWEEN.length);
-    at += BETWEEN.length;
-  }
-  const heads = new Uint8Array(allocate(ends.at(-1) ?? 0));
-  heads.set(bytes.subarray(AFTER.length, AFTER.length + heads.length));
-  return heads;
-}
-
-/** The JSON of a path, without its quotes. */
-function jsonContent(path: string): string {
-  return ESCAPED.test(path) ? JSON.stringify(path).slice(1, -1) : path;
-}
-
-function digestOf(heads: Buffer, ends: Uint32Array): string {
-  // Without an escape, the JSON of a path has the bytes of the path.
-  if (heads.includes(BACKSLASH)) return digestOfSorted(Array.from(ends, (_, file) => pathIn(heads, ends, file)));
-  // The names follow a copy of the heads: within one block a copy takes a fraction of the time.
-  const bytes = scratch(2 * heads.length);
-  bytes.set(heads);
-  let at = heads.length;
-  for (let file = 0; file < ends.length; file++) {
-    const start = startIn(ends, file) + BEFORE.length;
-    const end = ends[file]! - AFTER.length;
-    bytes.copyWithin(at, start, end);
-    at += end - start;
-    bytes[at++] = 0;
-  }
-  return digestOfNames(bytes.subarray(heads.length, at));
-}
-
-function pathIn(heads: Buffer, ends: Uint32Array, file: number): string {
-  const content = heads.toString('utf8', startIn(ends, file) + BEFORE.length, ends[file]! - AFTER.length);
-  return content.includes(BACKSLASH) ? (JSON.parse(`"${content}"`) as string) : content;
-}
-
-function startIn(ends: Uint32Array, file: number): number {
-  return file === 0 ? 0 : ends[file - 1]!;
+function headOf(path: string): string {
+  return `${BEFORE}${ESCAPED.test(path) ? JSON.stringify(path).slice(1, -1) : path}${AFTER}`;
 }
 
 /** The first of `count` indices from which on a condition holds; `count`: it never does. */
