@@ -1,7 +1,6 @@
+import { DAY_MILLISECONDS } from '../time.js';
 import type { Millis } from './ports/store.js';
 import { Refusal } from './refusal.js';
-
-const DAY_MILLISECONDS = 86_400_000;
 
 /** Counts the bytes that each project has the server store in a day, by UTC. They are kept in memory: a start begins to count again. */
 export class DailyBytes {

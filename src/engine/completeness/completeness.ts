@@ -21,9 +21,9 @@ export async function completeness(store: Store, subject: CompletenessSubject): 
   const id = node_build_id ?? ci_build_id;
   const ciRun = id === undefined ? null : shortDigest(id);
   // A run that names no CI run may belong to this one.
-  const runs = (await runsSince(store.builds, build, assigned?.since ?? null))
-    .filter(({ ci_run }) => ciRun === null || ci_run === 0 || ci_run === ciRun)
-    .map(run => ({ ...run, at: run.created_at }));
+  const runs = (await runsSince(store.builds, build, assigned?.since ?? null)).filter(
+    ({ ci_run }) => ciRun === null || ci_run === 0 || ci_run === ciRun,
+  );
   const comparison = compare(assigned?.handed ?? new Map(), runs, key.node_total, assigned?.restarts);
   const full: number[] = [];
   for (const node of new Set([...comparison.notRecorded.map(({ node_index }) => node_index), ...comparison.lostReruns])) {
