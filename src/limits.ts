@@ -16,42 +16,52 @@ export const limits = {
   /** A run that is sent again within this time is the same run; after it, another one. */
   retryWindowMilliseconds: 600_000,
   buildsPerPage: 100,
-  /** Characters of a CI run's id that are kept to show it, and CI runs of one build that are listed. */
+  /** Characters of a CI run's id that are kept to show it. */
   ciRunCharacters: 200,
+  /** CI runs of one build that are listed. */
   ciRunsPerBuild: 100,
-  /** Newest CI runs of a project that are searched for one whose number of nodes is unknown, and how many at a time. */
+  /** Newest CI runs of a project that are searched for one whose number of nodes is unknown. */
   ciRunsSearched: 5000,
+  /** How many of them are read at a time. */
   ciRunsPerRead: 500,
   /** Invalid entries of test_files that one 422 lists. */
   reportedInvalidEntries: 1000,
 
-  /** Bytes of the request line and headers, and number of headers; beyond either 431. uWebSockets.js accepts no more headers. */
+  /** Bytes of the request line and headers; beyond it 431. */
   headBytes: 16_384,
+  /** Beyond it 431. uWebSockets.js accepts no more. */
   headersPerRequest: 98,
   /** Time limit of a request's head and of a TLS handshake with node:http. uWebSockets.js has limits of its own. */
   headSeconds: 10,
   /** A connection that is idle for this long is closed, unless its request is being answered. uWebSockets.js knows no other value. */
   idleSeconds: 10,
-  /** Requests, and their bytes, that may wait for earlier answers on a connection of node:http; beyond either it is closed. */
+  /** Requests that may wait for earlier answers on a connection of node:http; beyond it the connection is closed. */
   pipelinedRequests: 100,
+  /** The bytes of these requests, with the same consequence. */
   pipelinedBytes: 65_536,
   /** Time limit of a body, even if it keeps arriving slowly. */
   bodySeconds: 30,
   /** Larger answers are sent in chunks of this size, as fast as the client reads. */
   answerChunkBytes: 65_536,
-  /** A large build is answered in pieces: JSON characters and runs of one piece, and the memory counted for the answer. */
+  /** A large build is answered in pieces. A piece ends when its JSON has this many characters. */
   pieceCharacters: 262_144,
+  /** Runs in a piece. */
   runsPerPiece: 1000,
+  /** Test files of a run that are read at a time for a piece. */
   filesReadPerPiece: 2000,
+  /** Memory that is counted for an answer in pieces. */
   pieceBytes: 1_048_576,
-  /** Large requests that may wait for a packing thread; beyond either 503. */
+  /** Jobs of all projects that may wait for a worker thread; beyond it 503. */
   waitingJobs: 4096,
+  /** Large requests of a project that may wait for a worker thread; beyond it 503. */
   waitingJobsPerProject: 1024,
-  /** Requests for timelines, trends and the like, and completeness checks of different builds, that may wait; beyond either 503. */
+  /** Requests of a project for timelines, trends and the like that may wait; beyond it 503. */
   waitingInsightsPerProject: 200,
+  /** Completeness checks of different builds of a project that may wait; beyond it 503. */
   waitingComparisonsPerProject: 100,
-  /** The same for all pages of the dashboard that show a project, where they may have fewer than its CI jobs; beyond it 429. */
+  /** Requests of all pages that show a project, if its lane allows more; beyond it 429. */
   waitingPagesPerProject: 100,
+  /** A worker thread that has had nothing to do for this long ends. */
   idleThreadMilliseconds: 60_000,
   retryAfterSeconds: 2,
   /** Open files that connections may not use, because each thread needs four. At most a quarter of the system's limit. */
@@ -59,12 +69,15 @@ export const limits = {
   listenRetryMilliseconds: 1000,
   /** A certificate that expires sooner causes a warning when it is read. */
   certificateWarningDays: 7,
-  /** A renewed certificate is used after a turn of the event loop as short as this, or after this many turns. */
+  /** A renewed certificate is used after a turn of the event loop as short as this. */
   shortTurnMilliseconds: 1,
+  /** After this many turns it is used even if none was short. */
   shortTurnAttempts: 100,
-  /** While stderr cannot be written, this much log is buffered and written again after this time; on exit it is tried this often. */
+  /** Log that is buffered while stderr cannot be written. */
   logBufferCharacters: 1_048_576,
+  /** Interval at which it is tried again. */
   logRetryMilliseconds: 50,
+  /** Attempts on exit. */
   logFlushAttempts: 10,
   /** Interval between log lines about the same event, where it can happen with every request or connection. */
   logThrottleMilliseconds: 60_000,
@@ -80,51 +93,64 @@ export const limits = {
   diskCheckMilliseconds: 10,
   /** How long to wait after a failed commit for lmdb to report the cause. */
   commitErrorMilliseconds: 500,
-  /** How long /readyz waits for its test write, and how long after the start of that write its result is reused. */
+  /** How long /readyz waits for its test write. */
   readySeconds: 2,
+  /** How long after the start of that write its result is reused. */
   readyCacheMilliseconds: 1000,
 
-  /** Timings, and records to put, of one turn of the event loop: about a millisecond. The files of a plan are put in one turn. */
+  /** Timings that are updated in one turn of the event loop: about a millisecond. */
   timingsPerTurn: 250,
+  /** Records that are put in one turn: about a millisecond. The files of a plan are put in one turn, however many they are. */
   putsPerTurn: 200,
   /** Changed timings are written after this time, or as soon as this many are buffered. */
   timingFlushMilliseconds: 250,
   bufferedTimings: 20_000,
-  /** Time that recorded runs wait to be put into the tables, how many may wait, size of a run that is put at once, and builds that are cached. */
+  /** Recorded runs are put into the tables after this time. */
   putRunsMilliseconds: 50,
+  /** When this many runs wait, they are put at once. */
   waitingRuns: 500,
+  /** A larger run is put at once. */
   journaledRunBytes: 65_536,
+  /** Builds with waiting runs that are in memory. */
   buildsRecordedAtOnce: 2000,
   /** Characters of new paths, and of their keys, whose numbers are not on disk yet; beyond it recordings wait. */
   unsavedPathCharacters: 8_388_608,
   /** Time until the changes in the journal are moved to the records of their queues. */
   checkpointMilliseconds: 1000,
-  /** A file of the journal grows by this much, and is cut to this size when it is used again after a burst. */
+  /** A file of the journal grows by this much. */
   journalFileStepBytes: 1_048_576,
+  /** A file of the journal that grew in a burst is cut to this size when it is used again. */
   keptJournalFileBytes: 16_777_216,
-  /** Test cases that are added up to estimate a file without a time of its own: per file, per request, and without a packing thread. */
+  /** Test cases that are added up to estimate a file without a time of its own. */
   testCasesPerFile: 10_000,
+  /** Test cases that are added up for one request. */
   testCasesPerRequest: 500_000,
+  /** A request that needs more goes to a worker thread. */
   testCasesOnMainThread: 2000,
   /** Test cases measured this long before the last one of their file no longer exist. It is longer than a build takes. */
   staleTestCaseMilliseconds: 21_600_000,
-  /** Records deleted, and paths and dates checked, in one step of the expiry sweep (approximate), and the pause between steps. */
+  /** Records that one step of the expiry sweep deletes, approximately. */
   expiredPerStep: 400,
+  /** Paths, or dates of other records, that one step checks. */
   pathsPerStep: 500,
+  /** The pause between two steps. */
   sweepPauseMilliseconds: 20,
+  /** The interval of sweeps. */
   sweepEveryMilliseconds: 600_000,
   /** How long after its deletion the data of a project are deleted: longer than any request takes. */
   deletedProjectMilliseconds: 300_000,
   /** Interval of clearing the read locks of killed processes. While one exists, each write enlarges the store. Clearing takes 1 us. */
   staleReadersMilliseconds: 1000,
-  /** How long to wait for a pause in the writes of others to open a store, and how long writes wait for others that open it. */
+  /** How long the opening of a store waits for a pause in the writes of others. */
   openSeconds: 10,
+  /** How long a write waits for others that open the store. */
   otherOpenMilliseconds: 100,
   /** How long a command may read one snapshot of the store. Meanwhile freed pages cannot be reused. */
   snapshotSeconds: 3600,
 
-  /** Validity of a sign-in link of an operator, and the longest and the usual one of a reader's link. */
+  /** Validity of a sign-in link of an operator. */
   operatorLinkMilliseconds: 600_000,
+  /** Longest validity of a reader's link. */
   readerLinkDays: 365,
   readerLinkDefaultDays: 30,
   tokenNameMaxCharacters: 100,
@@ -132,17 +158,21 @@ export const limits = {
   linksPerProject: 100,
   /** Sessions of operators, and of each project; beyond it the one that was not used for longest ends. */
   sessionsPerProject: 200,
-  /** A session ends when it is not used for this long, and this long after its beginning. */
+  /** A session ends when it is not used for this long. */
   sessionIdleDays: 14,
+  /** A session ends this long after its beginning. */
   sessionDays: 90,
   /** Interval at which the last use of a session is stored. */
   sessionUseUpdateMilliseconds: 300_000,
   passwordMinCharacters: 12,
   passwordMaxCharacters: 1024,
-  /** Failed sign-ins after which each further one doubles the wait, and the longest wait: of one address, and of all. */
+  /** Failed sign-ins of an address after which each further one doubles its wait. */
   wrongSignInsPerAddress: 5,
+  /** The longest wait of an address. */
   signInWaitMilliseconds: 900_000,
+  /** Failed sign-ins of all addresses after which each further one doubles the wait of all. */
   wrongSignInsOfAll: 50,
+  /** The longest wait of all addresses. */
   signInWaitOfAllMilliseconds: 10_000,
   /** Time without a failed sign-in after which the earlier ones are forgotten. */
   wrongSignInMilliseconds: 3_600_000,
@@ -150,49 +180,61 @@ export const limits = {
   signInAddresses: 10_000,
   /** Builds of a project that the dashboard's list of projects has. */
   recentBuilds: 30,
-  /** Clients, and kinds of refused requests, that the dashboard lists, and characters of each of their texts. */
+  /** Clients that the dashboard lists. */
   seenClients: 200,
+  /** Kinds of refused requests that the dashboard lists. */
   refusedKinds: 200,
+  /** Characters of each text about these. */
   seenTextCharacters: 300,
   /** The dashboard warns of less free space on the disk. */
   diskWarningBytes: 1_073_741_824,
   /** Body of a request of the dashboard; beyond it 413. */
   dashboardBodyBytes: 65_536,
 
-  /** Cached: characters of texts with digests of each kind, hashes of valid tokens, CI builds that use a split, and steps of the blobs of plans. */
-  knownDigestCharacters: 2_000_000,
+  /** Valid tokens whose hashes are cached. */
   foundTokens: 1000,
+  /** CI runs that are known to use a split. */
   cachedSplitUsers: 2000,
+  /** Splits and queues of which it is cached how their blobs are cut. */
   cachedBlobSteps: 20_000,
   /** Memory, in each thread, for each of decoded tokens and decoded splits. */
   decodedRecordBytes: 4_194_304,
   /** Interval at which the last use of a split, queue or token is stored: a small part of the shortest retention, a day. */
   lastUseUpdateMilliseconds: 3_600_000,
 
-  /** Failed test cases stored for a batch, and their characters in a queue; beyond either, whole files are run again. */
+  /** Failed test cases that are stored for a batch; beyond it whole files are run again. */
   failedCasesPerBatch: 200,
+  /** Characters of all test cases that a queue stores; beyond it whole files are run again. */
   failedCaseCharactersPerQueue: 4_194_304,
-  /** Longest wait for a build to become complete, how often it is checked meanwhile, and entries of each list in the answer. */
+  /** Longest wait for a build to become complete. */
   completenessWaitSeconds: 900,
+  /** How often a build is checked meanwhile. */
   completenessPollMilliseconds: 500,
+  /** Entries of each list in the answer. */
   completenessEntries: 1000,
 
-  /** What one answer tells of why nodes got their files: hand-outs, files of one, and files of all. */
+  /** Hand-outs in an answer of why nodes got their files. */
   explainedBatches: 1000,
+  /** Files of one hand-out in that answer. */
   explainedFilesPerBatch: 1000,
+  /** Files in that answer. */
   explainedFiles: 20_000,
-  /** The slowest files that the minutes of a build list, and files of a build that are traced: each takes about 250 bytes. */
+  /** The slowest files that the minutes of a build list. */
   slowFiles: 20,
+  /** Files of a build that are traced: each takes about 250 bytes. */
   tracedFiles: 400_000,
-  /** Test files over all runs of a build that is merged or checked, and characters of their distinct paths. */
+  /** Test files over all runs of a build that is merged or checked. */
   mergedTestFiles: 5_000_000,
+  /** Characters of the distinct paths of such a build. */
   mergedCharacters: 67_108_864,
 
-  /** A summary is written when no run of its build was recorded for this time, and at the latest after this additional time. */
+  /** A summary is written when no run of its build was recorded for this time. */
   summaryQuietMilliseconds: 5000,
+  /** While runs are recorded, it is written after this additional time. */
   summaryLatestMilliseconds: 60_000,
-  /** Interval at which the summaries that are due are looked for, and at which that of a running build is written again. */
+  /** Interval at which the summaries that are due are looked for. */
   summaryTickMilliseconds: 1000,
+  /** Interval at which the summary of a running build is written again. */
   summaryRepeatMilliseconds: 60_000,
   /** The pause after a summary, as a multiple of the time that it took: summaries take at most a fifth of a core. */
   summaryPauseFactor: 4,
@@ -200,25 +242,31 @@ export const limits = {
   waitingSummaries: 2000,
   /** Projects whose newest builds are looked through at a start for missing summaries. */
   projectsSummarizedAtStart: 100,
-  /** Builds and running CI runs in a list with summaries, and summaries that one request for failed builds reads. */
+  /** Builds in a list with summaries. */
   buildLinesPerPage: 100,
+  /** Running CI runs in such a list. */
   runningLines: 20,
   /** The newest CI runs that are searched for running ones. */
   unrecordedRunsSearched: 60,
+  /** Summaries that one request for failed builds reads. */
   summariesSearched: 500,
   /** A CI run without a recording counts as running for this time. */
   unrecordedRunMilliseconds: 7_200_000,
   /** Days of a trend. */
   trendDays: 400,
-  /** Builds of a trend of files or nodes, and recorded test files that are read for it, from the newest build back. */
+  /** Builds of a trend of files or nodes, from the newest build back. */
   trendBuilds: 100,
+  /** Recorded test files that are read for such a trend. */
   trendTestFiles: 6_000_000,
   /** Files in an answer of a trend. */
   trendFilesPerPage: 1000,
-  /** What a request to play a build may ask: numbers of nodes, the largest of them, seconds of a cost or a spread, and files in pieces. */
+  /** Numbers of nodes in a request to play a build. */
   playedVariants: 64,
+  /** The largest of these numbers. */
   playedNodes: 1000,
+  /** The longest cost or spread in such a request. */
   playedSeconds: 86_400,
+  /** Files that such a request cuts in pieces. */
   cutFiles: 20,
   /** Test files that a packing thread plays in one turn, over all variants: about 100 ms. */
   playedFilesPerTurn: 250_000,
