@@ -1,3 +1,5 @@
+import type { QueueInfo } from './ports/queues.js';
+
 /** A moment in the history of a build. */
 export interface Moment {
   /** How many runs of the build were recorded before. */
@@ -9,6 +11,11 @@ export interface Moment {
 /** Returns when a split or queue was created. */
 export function beginningOf({ created_at: at, runs_before }: { created_at: number; runs_before: number }): Moment {
   return { runs_before, at };
+}
+
+/** The moment after which recorded runs count for a queue: its creation, or for a copy the time of the copy. */
+export function beginningOfQueue(queue: Pick<QueueInfo, 'copied' | 'created_at' | 'runs_before'>): Moment {
+  return queue.copied ?? beginningOf(queue);
 }
 
 /** Whether a run was recorded after a moment. Ordinals tell, because a clock can be set back. */

@@ -1,10 +1,11 @@
-import type { QueueKey } from './keys.js';
+import { lastRunId, pathsNotRun, runsRecorded } from './builds.js';
+import type { NodeKey, QueueKey } from './keys.js';
+import { beginningOf } from './moment.js';
 import { pathsOfQueue } from './planned-files.js';
-import type { Change, NewQueue, OpenQueue, QueueInfo, Verdict } from './ports/queues.js';
+import type { Change, NewQueue, OpenQueue, QueueInfo, Queues, Verdict } from './ports/queues.js';
 import type { Millis, Store } from './ports/store.js';
-import { type Facts, factsFor } from './pull-facts.js';
 import type { Batch, EndedLease, Pull } from './queue/batch.js';
-import { failedIn } from './queue/failed.js';
+import { type Failed, failedIn, failedOf } from './queue/failed.js';
 import { type Saving, type Soon, whenKnown } from './soon.js';
 import { describeLists, differs, isOtherList, type SentList } from './suites/compare-lists.js';
 import type { Planned } from './suites/plan-suite.js';
@@ -133,6 +134,20 @@ export async function failedPaths(store: Store, queue: string): Promise<string[]
   return [...failed.values()].flatMap((cases, i) => cases ?? paths[i]!);
 }
 
+/** The batches of a queue in the order of `seq`. */
+interface QueueBatches {
+  /** Handed out by the queue itself. */
+  own: Batch[];
+  /** Copied from the queue that it repeats. */
+  copied: Batch[];
+}
+
+export async function batchesOf(queues: Queues, id: string): Promise<QueueBatches> {
+  const copied = await queues.copiedBatches(id);
+  const seqs = new Set(copied.map(({ seq }) => seq));
+  return { own: (await queues.batches(id)).filter(({ seq }) => !seqs.has(seq)), copied };
+}
+
 /** Returns whether this call created the queue; null: the request plans none, and there is none to repeat. */
 async function create(
   { queues }: Store,
@@ -158,10 +173,10 @@ interface Asked {
 }
 
 function pullFrom({ queue, info }: OpenQueue, { request, sent, caller, at }: Asked, facts: Facts): Verdict<Pulled> {
-  const { node_index, takesNothing, batch_uuid, report, listDigest: digest } = request;
+  const { node_index, takesNothing, batch_uuid, report, listDigest } = request;
   const value: Pulled = { queue: info, batch: null, isOtherList: false, endedLeases: [], isNewBatch: false, isNewQueue: false };
   const changes: Change[] = [];
-  if (isOtherList(info.list, { digest, sent })) {
+  if (isOtherList(info.list, listDigest, sent)) {
     value.isOtherList = true;
     return { value, changes };
   }
@@ -200,4 +215,52 @@ function toPull(request: QueueRequest, info: QueueInfo, { runs_before, recordedS
   if (report) pulled.acknowledges = true;
   if (notRun) pulled.notRun = notRun;
   return pulled;
+}
+
+/** Facts from outside the queue that a pull needs. */
+interface Facts {
+  /** How many runs of the build were recorded before; undefined: the request is not the first. */
+  runs_before?: number;
+  recordedSubset: string | null;
+  failed: Failed | null;
+  notRun?: ReadonlySet<number>;
+}
+
+const NONE_FAILED: Failed = { failed: [] };
+const NO_FACTS: Facts = { recordedSubset: null, failed: null };
+const NO_FACTS_NONE_FAILED: Facts = { recordedSubset: null, failed: NONE_FAILED };
+
+/** Gives the facts that a request needs. Nearly every one needs none: it is not the first, and reports no failure. */
+function factsFor(store: Store, request: QueueRequest, open: OpenQueue): Soon<Facts> {
+  const { report, isFirstRequest, takesNothing } = request;
+  if (takesNothing) return NO_FACTS;
+  if (isFirstRequest || (report && report.failed_paths.length > 0)) return readFacts(store, request, open);
+  return report && report.batch_id !== null ? NO_FACTS_NONE_FAILED : NO_FACTS;
+}
+
+async function readFacts(store: Store, request: QueueRequest, open: OpenQueue): Promise<Facts> {
+  const { id, queue, info } = open;
+  const { key, node_index, report, isFirstRequest, wantsLastSplit } = request;
+  const { project, build } = key;
+  const node: NodeKey = { ...build, node_index };
+  const failed = await failedFor(store, request, open);
+  if (!isFirstRequest) return { recordedSubset: null, failed };
+  const since = beginningOf(info);
+  const runs_before = await runsRecorded(store.builds, project, build);
+  const recordedSubset = wantsLastSplit || (!report && info.copied !== null) ? await lastRunId(store.builds, project, node, since) : null;
+  const facts: Facts = { runs_before, recordedSubset, failed };
+  const finished = report ? queue.filesOf(node_index) : [];
+  const paths = finished.length === 0 ? null : await pathsNotRun(store.builds, project, node, since);
+  if (paths && paths.size > 0) {
+    const listed = await pathsOfQueue(store, id, finished);
+    facts.notRun = new Set(finished.filter((_, i) => paths.has(listed[i]!)));
+  }
+  return facts;
+}
+
+/** The failures in the batch that the node reports on; null: it reports on none. */
+async function failedFor(store: Store, { node_index, batch_uuid, report }: QueueRequest, { id, queue }: OpenQueue): Promise<Failed | null> {
+  if (!report || report.batch_id === null) return null;
+  const batch = report.failed_paths.length === 0 ? null : queue.batchOf({ node_index, batch_uuid }, report.batch_id);
+  return batch ? failedOf(batch, await pathsOfQueue(store, id, batch.files), report.failed_paths) : NONE_FAILED;
 }

@@ -58,12 +58,12 @@ async function createOrCompare(
 
 function takeShare(
   { splits }: Store,
-  { key, node_index, listDigest: digest }: SplitRequest,
+  { key, node_index, listDigest }: SplitRequest,
   split: Split,
   at: Millis,
   { sent, difference, isNew }: { sent: SentList | null; difference: string | null; isNew: boolean } = NOTHING_SENT,
 ): Soon<Share> {
-  if (isOtherList(split.list, { digest, sent })) return { split, files: null, difference, isNew };
+  if (isOtherList(split.list, listDigest, sent)) return { split, files: null, difference, isNew };
   return whenKnown(splits.use(key, split, at), () =>
     whenKnown(splits.files(split, node_index), files => {
       if (!files) throw refusals.expired('split');

@@ -1,10 +1,10 @@
 import { type BuildKey, fixedSplitKey, queueKey, type SplitKey, splitKey, UNNAMED_CI_RUN } from '../keys.js';
-import { beginningOf, isLater, type Moment } from '../moment.js';
+import { beginningOf, beginningOfQueue, isLater, type Moment } from '../moment.js';
 import { pathsByNode, pathsOfQueue } from '../planned-files.js';
 import type { QueueInfo } from '../ports/queues.js';
 import type { Store } from '../ports/store.js';
 import { type Batch, wasReassigned } from '../queue/batch.js';
-import { batchesOf, beginningOfQueue } from '../queue-batches.js';
+import { batchesOf } from '../queues.js';
 import type { Assignment, AssignmentsByPath, Restart } from './compare.js';
 
 /** Names the CI run to check. Without an id it is the newest one of the build. */

@@ -4,47 +4,39 @@ import type { Failed } from './failed.js';
 
 /** Counts the characters from clients in the batches of a queue. Test cases beyond the limit are not kept: their whole files run again. */
 export class BatchText {
-  #uuids = 0;
-  #cases = 0;
-
-  get characters(): number {
-    return this.#uuids + this.#cases;
-  }
+  /** Of uuids and test cases. */
+  characters = 0;
+  #ofCases = 0;
 
   add(batch: Batch): void {
-    this.#uuids += uuidOf(batch);
-    this.#cases += casesOf(batch);
+    this.#count(batch, 1);
+  }
+
+  remove(batch: Batch): void {
+    this.#count(batch, -1);
   }
 
   /** Sets the failures of an added batch. Their test cases are kept if there is room. */
   addFailed(batch: Batch, { failed, failed_cases: cases }: Failed): Batch {
+    const keepsCases = cases && this.hasRoomFor(cases);
+    this.remove(batch);
     batch.failed = failed;
-    if (!cases || !this.hasRoomFor(cases)) return batch;
-    batch.failed_cases = cases;
-    this.#cases += charactersIn(cases);
+    if (keepsCases) batch.failed_cases = cases;
+    this.add(batch);
     return batch;
   }
 
-  remove(batch: Batch): void {
-    this.#uuids -= uuidOf(batch);
-    this.#cases -= casesOf(batch);
-  }
-
   hasRoomFor(cases: CasesByFile): boolean {
-    return this.#cases + charactersIn(cases) <= limits.failedCaseCharactersPerQueue;
+    return this.#ofCases + charactersIn(cases) <= limits.failedCaseCharactersPerQueue;
+  }
+
+  #count({ batch_uuid, cases, failed_cases }: Batch, sign: 1 | -1): void {
+    const ofCases = charactersIn(cases) + charactersIn(failed_cases);
+    this.#ofCases += sign * ofCases;
+    this.characters += sign * (ofCases + (batch_uuid?.length ?? 0));
   }
 }
 
-function uuidOf({ batch_uuid }: Batch): number {
-  return batch_uuid?.length ?? 0;
-}
-
-function casesOf({ cases, failed_cases }: Batch): number {
-  return charactersIn(cases) + charactersIn(failed_cases);
-}
-
-function charactersIn(cases: CasesByFile | undefined): number {
-  let sum = 0;
-  if (cases) for (const [, paths] of cases) for (const path of paths) sum += path.length;
-  return sum;
+function charactersIn(cases: CasesByFile = []): number {
+  return cases.reduce((sum, [, paths]) => paths.reduce((ofFile, { length }) => ofFile + length, sum), 0);
 }

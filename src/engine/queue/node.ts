@@ -86,8 +86,10 @@ export class Node {
     return acknowledges && isNewRun ? this.#unfinished(notRun) : null;
   }
 
-  beginAnswer(batch: Batch, hasLeft: () => boolean): void {
+  /** Notes that an answer with the batch is being sent. Returns the batch. */
+  beginAnswer(batch: Batch, { hasLeft }: Pull): Batch {
     this.#answering.push({ batch, hasLeft });
+    return batch;
   }
 
   /** Ends one answer with the batch: it was written, or its client left. Returns how many other answers carry the batch. */

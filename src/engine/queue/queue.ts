@@ -8,8 +8,6 @@ import { type LeasePolicy, Leases } from './leases.js';
 import { Node, type Replay } from './node.js';
 import { NodeSpeeds } from './node-speeds.js';
 
-const NO_BATCHES: readonly Batch[] = [];
-
 /**
  * One queue: the files that remain, and the batches that each node was handed. It is pure: the caller journals the changes.
  * It hands out every file at least once, and exactly once unless a request or a node fails.
@@ -70,19 +68,25 @@ export class Queue {
   }
 
   /**
-   * Returns the node's next batch, with `isNew` when it is to be journaled, or null at the end of the queue.
-   * The caller reports `delivered` or `undelivered`.
+   * Who gets what. A node gets the first of these that is there:
+   *
+   * 1. The batch that it has, if it repeats the request that the batch answered.
+   * 2. In the first request of a run, files that it had before: all of them for the last split, those that it did not finish if it
+   *    acknowledges its batches.
+   * 3. Files that no node has: those that were put back, then the slowest, as many as fit in its share.
+   *
+   * Null: the end of the queue. A batch with `isNew` is to be journaled. The caller reports `delivered` or `undelivered`.
    */
   pull(request: Pull, now: number): { batch: Batch; isNew: boolean } | null {
     const node = this.#node(request.node_index);
     const repeated = node.repeatedBatch(request);
     this.#leases?.heartbeat(request, repeated !== null, index => this.#node(index).isAnswering);
-    if (repeated) return { batch: answer(node, repeated, request), isNew: false };
+    if (repeated) return { batch: node.beginAnswer(repeated, request), isNew: false };
 
     const replay = node.replay(request);
     const last = node.batches.at(-1);
     // Nothing happened in between, so the same batch answers the pull, even with another uuid.
-    if (replay && last && isSameReplay(last, request, replay.files)) return { batch: answer(node, last, request), isNew: false };
+    if (replay && last && isSameReplay(last, request, replay.files)) return { batch: node.beginAnswer(last, request), isNew: false };
 
     this.#speeds.recordPull(request.node_index, request.isFirstRequest, now);
     const batch = this.#newBatch(request, last, replay, now);
@@ -96,7 +100,7 @@ export class Queue {
       return null;
     }
     this.#add(batch);
-    return { batch: answer(node, batch, request), isNew: true };
+    return { batch: node.beginAnswer(batch, request), isNew: true };
   }
 
   /**
@@ -138,8 +142,8 @@ export class Queue {
   }
 
   /** Returns each batch to journal that no verb returned, once: its lease ended, or it is the empty batch of a restart. */
-  takeChanged(): readonly Batch[] {
-    return this.#changed.length === 0 ? NO_BATCHES : this.#changed.splice(0);
+  takeChanged(): Batch[] {
+    return this.#changed.splice(0);
   }
 
   /**
@@ -236,9 +240,4 @@ export class Queue {
     if (!node) this.#nodes.set(index, (node = new Node()));
     return node;
   }
-}
-
-function answer(node: Node, batch: Batch, { hasLeft }: Pull): Batch {
-  node.beginAnswer(batch, hasLeft);
-  return batch;
 }

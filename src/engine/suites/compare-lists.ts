@@ -11,27 +11,20 @@ export interface SentList extends TestFileList {
   difference: string | null;
 }
 
-/** The information that a node sends about its list. */
-export interface NodeList {
-  /** The digest that the node sent; undefined: its client sends none. */
-  digest: string | undefined;
-  /** Null: this request brings no list. */
-  sent: SentList | null;
-}
-
 /** Whether a node's list differs from that of a split or queue. */
 export function differs(list: TestFileList, sent: SentList): boolean {
   return list.digest !== sent.digest;
 }
 
 /**
- * Whether a node that names its list gets no files of `list`. The digest of a first request without a list must match: otherwise the
- * node sends its list, and gets the difference.
+ * Whether a node gets no files of `list`, because it has another one. A node that sends only a digest then sends its list, and is told the
+ * difference.
+ *
+ * @param digest the digest that the node sent; undefined: its client sends none, and gets files of any list
+ * @param sent the list that it sent; null: it sent none
  */
-export function isOtherList(list: TestFileList, { digest, sent }: NodeList): boolean {
-  if (digest === undefined) return false;
-  if (sent) return differs(list, sent);
-  return list.digest !== digest;
+export function isOtherList(list: TestFileList, digest: string | undefined, sent: SentList | null): boolean {
+  return digest !== undefined && list.digest !== (sent?.digest ?? digest);
 }
 
 /** Describes both lists. */
@@ -39,31 +32,15 @@ export function describeLists(plan: 'split' | 'queue', list: TestFileList, { tes
   return difference ?? `the ${plan} was made of ${list.test_files} test files, and a node lists ${test_files} others`;
 }
 
-/** How two lists of test files differ. */
-export interface ListDifference {
-  /** The number of files in the list of the split or queue, and in the list of a node. */
-  planned: number;
-  listed: number;
-  onlyPlanned: string[];
-  onlyListed: string[];
-}
-
-export function listDifference(planned: readonly string[], listed: readonly string[]): ListDifference {
-  const [isPlanned, isListed] = [new Set(planned), new Set(listed)];
-  return {
-    planned: isPlanned.size,
-    listed: isListed.size,
-    onlyPlanned: [...isPlanned].filter(path => !isListed.has(path)),
-    onlyListed: [...isListed].filter(path => !isPlanned.has(path)),
-  };
-}
-
 const MAX_PATHS = 3;
 const MAX_PATH_CHARACTERS = 200;
 
-/** Describes both lists in a clause that begins a sentence. */
-export function describeDifference(what: 'split' | 'queue', { planned, listed, onlyPlanned, onlyListed }: ListDifference): string {
-  return `the ${what} was made of ${planned} test files, and this node lists ${listed}: ${named(onlyPlanned)} only in the ${what}, ${named(onlyListed)} only on this node`;
+/** How the list of a node differs from that of a split or queue, as a clause that begins a sentence; null: both have the same files. */
+export function differenceOf(plan: 'split' | 'queue', planned: ReadonlySet<string>, listed: ReadonlySet<string>): string | null {
+  const onlyPlanned = [...planned].filter(path => !listed.has(path));
+  const onlyListed = [...listed].filter(path => !planned.has(path));
+  if (onlyPlanned.length + onlyListed.length === 0) return null;
+  return `the ${plan} was made of ${planned.size} test files, and this node lists ${listed.size}: ${named(onlyPlanned)} only in the ${plan}, ${named(onlyListed)} only on this node`;
 }
 
 function named(paths: readonly string[]): string {

@@ -9,7 +9,7 @@ import { pathsOfQueue, pathsOfSplit } from '../planned-files.js';
 import type { NewQueue } from '../ports/queues.js';
 import type { NewSplit } from '../ports/splits.js';
 import type { Store } from '../ports/store.js';
-import { describeDifference, listDifference, type SentList, type TestFileList } from './compare-lists.js';
+import { differenceOf, type SentList, type TestFileList } from './compare-lists.js';
 import type { Suite } from './suite.js';
 
 /** The plan of a split or queue, made before anything is changed. Planning may take long: it runs in any thread and writes nothing. */
@@ -105,9 +105,7 @@ async function compareLists(
   const sent = listOf(suite);
   if (list.digest === sent.digest) return { plan: null, sent: { ...sent, difference: null } };
   if (!isWorker && list.test_files >= limits.pooledTestFiles) return null;
-  const difference = listDifference(await planned(), suite.strings());
-  const isSame = difference.onlyPlanned.length + difference.onlyListed.length === 0;
-  return { plan: null, sent: { ...sent, difference: isSame ? null : describeDifference(plan, difference) } };
+  return { plan: null, sent: { ...sent, difference: differenceOf(plan, new Set(await planned()), new Set(suite.strings())) } };
 }
 
 function listOf({ columns: { digest }, length }: Suite): TestFileList {

@@ -30,26 +30,19 @@ export class SuiteCache {
     sizeCalculation: ({ suite }) => bytesOf(suite),
   });
   #added = 0;
-  /** Bodies that were looked for, and may be again when it is their turn. Null: found; else how many suites had been added. */
-  readonly #asked = new WeakMap<readonly Uint8Array[], number | null>();
+  /** Bodies that were found. They are looked for again when it is their turn. */
+  readonly #found = new WeakSet<readonly Uint8Array[]>();
   #hits = 0;
 
   /** Returns the suite whose list a body of the project has; null: none is cached. */
   find(project: number, body: readonly Uint8Array[], name: ListName): FoundSuite | null {
-    const asked = this.#asked.get(body);
-    if (asked === this.#added) return null;
-    const found = this.#find(project, body, name);
-    if (found && asked !== null) this.#hits += 1;
-    this.#asked.set(body, found ? null : this.#added);
-    return found;
-  }
-
-  #find(project: number, body: readonly Uint8Array[], name: ListName): FoundSuite | null {
     const start = findListStart(body[0]!, name);
     if (start < 0) return null;
     for (const [key, { project: owner, suite }] of this.#suites.entries()) {
       if (owner !== project || suite.name !== name || !isAt(body, start, suite.text)) continue;
       this.#suites.get(key);
+      if (!this.#found.has(body)) this.#hits += 1;
+      this.#found.add(body);
       return { suite, rest: restOfBody(body, start, start + suite.text.length) };
     }
     return null;

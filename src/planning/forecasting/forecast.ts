@@ -29,7 +29,7 @@ export interface Forecast {
   unknown_files: number;
   /** Files that take longer than a node's fair share, slowest first. Splitting them makes the build faster. */
   binding_files: { path: string; seconds: number }[];
-  /** More nodes than these make nothing faster, unless the longest file is split (see useful-nodes.ts). */
+  /** More nodes than these make nothing faster, unless the longest file is split (see `usefulNodes`). */
   useful_nodes: number;
 }
 

@@ -7,7 +7,7 @@ import type { Run, RunHead } from '../../ports/builds.js';
 import type { Splits } from '../../ports/splits.js';
 import type { Millis, Store } from '../../ports/store.js';
 import { type Batch, isRequeued } from '../../queue/batch.js';
-import { batchesOf } from '../../queue-batches.js';
+import { batchesOf } from '../../queues.js';
 import type { Subject, SubjectRun } from '../subject.js';
 import { millisecondsIn, SILENT_MILLISECONDS } from './draft-span.js';
 import { FileColumns } from './file-columns.js';
