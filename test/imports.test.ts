@@ -194,10 +194,6 @@ describe('the sources', () => {
     expect([...files].filter(([, { text }]) => writes.test(withoutComments(text))).map(([path]) => path)).toEqual(['terminal.ts']);
   });
 
-  it('have no file over 300 lines', () => {
-    expect([...files].filter(([, { text }]) => text.trimEnd().split('\n').length > 300).map(([path]) => path)).toEqual([]);
-  });
-
   it('have no folder and no file that is named for its kind', () => {
     const vague = /(^|\/)(utils?|helpers?|types|index|common|misc)(\.tsx?$|\/)/;
     expect([...files.keys()].filter(path => vague.test(path))).toEqual([]);

@@ -29,29 +29,18 @@ function medianOf(values: number[]): number {
 }
 
 describe('the merged runs of a build', () => {
-  it('have every path once, with the median of its measured times, slowest first', async () => {
+  it('have every path once, with the median of its measured times, slowest first, in whatever order the runs are', async () => {
     await fc.assert(
       fc.asyncProperty(fc.array(run, { maxLength: 8 }), async runs => {
-        const merged = await merge(runs);
-        const all = runs.flat();
-        expect(merged.map(({ path }) => path).sort()).toEqual([...new Set(all.map(({ path }) => path))].sort());
-        for (const { path, time_execution } of merged) {
-          const measured = all.filter(file => file.path === path && file.time_execution > 0);
-          expect(time_execution).toBe(medianOf(measured.map(file => file.time_execution)));
-        }
-        const slowestFirst = [...merged].sort((a, b) => b.time_execution - a.time_execution || (a.path < b.path ? -1 : 1));
-        expect(merged).toEqual(slowestFirst);
+        const times = new Map<string, number[]>();
+        for (const { path, time_execution } of runs.flat()) times.set(path, [...(times.get(path) ?? []), time_execution]);
+        const expected = [...times]
+          .map(([path, all]) => ({ path, time_execution: medianOf(all.filter(time => time > 0)) }))
+          .sort((a, b) => b.time_execution - a.time_execution || (a.path < b.path ? -1 : 1));
+        expect(await merge(runs)).toEqual(expected);
+        expect(await merge(runs.toReversed())).toEqual(expected);
       }),
-      { seed, numRuns: 500 },
-    );
-  });
-
-  it('do not depend on the order of the runs', async () => {
-    await fc.assert(
-      fc.asyncProperty(fc.array(run, { maxLength: 8 }), async runs => {
-        expect(await merge([...runs].reverse())).toEqual(await merge(runs));
-      }),
-      { seed, numRuns: 100 },
+      { seed, numRuns: 150 },
     );
   });
 

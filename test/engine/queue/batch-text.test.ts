@@ -1,23 +1,13 @@
 import { describe, expect, it } from 'vitest';
-import type { Batch, Pull } from '../../../src/engine/queue/batch.js';
+import type { Batch } from '../../../src/engine/queue/batch.js';
 import { Queue } from '../../../src/engine/queue/queue.js';
 import { limits } from '../../../src/limits.js';
+import { NOW, requestOf } from './requests.js';
 
-const NOW = Date.UTC(2026, 0, 1);
 /** A queue with one file a batch. */
 const queueOf = (files: number, journal: Iterable<Batch> = []) =>
   new Queue(new Float64Array(files).fill(10), { nodeTotal: files, pullCost: 0, isGuessed: false }, journal);
-const request: Pull = {
-  node_index: 0,
-  run: 'run-1',
-  batch_uuid: null,
-  isRetry: false,
-  isFirstRequest: false,
-  wantsLastSplit: false,
-  acknowledges: true,
-  recordedSubset: null,
-  hasLeft: () => false,
-};
+const request = requestOf({ acknowledges: true });
 
 /** Failed test cases of half the characters that a queue keeps. */
 const half = (file: number): [number, string[]][] => [[file, ['c'.repeat(limits.failedCaseCharactersPerQueue / 2)]]];

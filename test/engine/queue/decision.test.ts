@@ -6,20 +6,9 @@ import { Queue } from '../../../src/engine/queue/queue.js';
 import { batchWeight } from '../../../src/planning/batching/batch-weight.js';
 import { RemainingFiles } from '../../../src/planning/batching/remaining-files.js';
 import { WEIGHTS_PER_SECOND } from '../../../src/planning/weight.js';
+import { NOW, requestOf } from './requests.js';
 
-const NOW = Date.UTC(2026, 0, 1);
-
-const request = (node_index: number, overrides: Partial<Pull> = {}): Pull => ({
-  node_index,
-  run: `run of ${node_index}`,
-  batch_uuid: null,
-  isRetry: false,
-  isFirstRequest: false,
-  wantsLastSplit: false,
-  recordedSubset: null,
-  hasLeft: () => false,
-  ...overrides,
-});
+const request = (node_index: number, overrides: Partial<Pull> = {}) => requestOf({ node_index, run: `run of ${node_index}`, ...overrides });
 
 /** A queue of files of 10 s each for nodes that lose 1 s between two batches. */
 const queueOf = (files: number, nodeTotal: number, journal: readonly Batch[] = []) =>

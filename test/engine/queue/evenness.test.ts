@@ -6,6 +6,7 @@ import { residual, syntheticSuite } from '../../../bench/suites/synthetic.js';
 import type { Batch } from '../../../src/engine/queue/batch.js';
 import { Queue } from '../../../src/engine/queue/queue.js';
 import { toWeight } from '../../../src/planning/weight.js';
+import { requestOf } from './requests.js';
 
 const SEEDS = Array.from({ length: 12 }, (_, seed) => seed + 1);
 
@@ -28,6 +29,10 @@ const guess = ({ files, seed }: Build) => {
 };
 
 const run = (build: Build, setting = 2): Outcome => simulate(build, ballast(build.files, { nodes: build.nodes, pullCost: setting }));
+
+/** A pull with a uuid of its own. Nodes begin within a minute. */
+const requestAt = (node_index: number, seconds: number) =>
+  requestOf({ node_index, batch_uuid: `${node_index} ${seconds}`, isFirstRequest: seconds < 60 });
 
 const mean = (outcomes: readonly Outcome[]) => outcomes.reduce((sum, { ratio }) => sum + ratio, 0) / outcomes.length;
 
@@ -92,9 +97,7 @@ describe('an outage of minutes', () => {
       const weights = Float64Array.from(files, ({ predicted }) => toWeight(predicted));
       const queue = new Queue(weights, { nodeTotal: nodes, pullCost: 20_000, isGuessed: false });
       const pull = (node_index: number, seconds: number): number => {
-        const request = { node_index, run: 'run', batch_uuid: `${node_index} ${seconds}`, isRetry: false };
-        const details = { ...request, isFirstRequest: seconds < 60, wantsLastSplit: false, recordedSubset: null };
-        const handed = queue.pull({ ...details, hasLeft: () => false }, 1000 * seconds);
+        const handed = queue.pull(requestAt(node_index, seconds), 1000 * seconds);
         return handed?.batch.files.reduce((sum, file) => sum + weights[file]!, 0) ?? 0;
       };
       for (let node = 0; node < nodes; node++) pull(node, node);
@@ -113,9 +116,7 @@ describe('a queue that is read back', () => {
       const outlook = { nodeTotal: nodes, pullCost: 20_000, isGuessed: false };
       const journal: Batch[] = [];
       const pull = (queue: Queue, node_index: number, seconds: number) => {
-        const request = { node_index, run: 'run', batch_uuid: `${node_index} ${seconds}`, isRetry: false };
-        const details = { ...request, isFirstRequest: seconds < 60, wantsLastSplit: false, recordedSubset: null };
-        const handed = queue.pull({ ...details, hasLeft: () => false }, 1000 * seconds);
+        const handed = queue.pull(requestAt(node_index, seconds), 1000 * seconds);
         if (handed) journal.push(structuredClone(handed.batch));
         return handed?.batch.files;
       };
@@ -142,9 +143,8 @@ describe('a queue that repeats another', () => {
       return (node_index: number, millis: number) => {
         const isFirstRequest = !seen.has(node_index);
         seen.add(node_index);
-        const request = { node_index, run: 'run', batch_uuid: null, isRetry: false, recordedSubset: null };
-        const details = { ...request, isFirstRequest, wantsLastSplit: wantsLastSplit && isFirstRequest, hasLeft: () => false };
-        const handed = queue.pull(details, late + millis);
+        const request = requestOf({ node_index, isFirstRequest, wantsLastSplit: wantsLastSplit && isFirstRequest });
+        const handed = queue.pull(request, late + millis);
         if (handed) {
           queue.delivered(handed.batch.seq);
           journal.push(structuredClone(handed.batch));

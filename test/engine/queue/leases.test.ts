@@ -1,8 +1,8 @@
 import { describe, expect, it } from 'vitest';
 import type { Batch, Pull } from '../../../src/engine/queue/batch.js';
 import { Queue } from '../../../src/engine/queue/queue.js';
+import { NOW, requestOf } from './requests.js';
 
-const NOW = Date.UTC(2026, 0, 1);
 const MINUTE = 60_000;
 /** Files of 10 s each, and batches of one. */
 const FILES = 6;
@@ -34,17 +34,7 @@ class Play {
   }
 
   pull(node_index: number, overrides: Partial<Pull> = {}): number[] {
-    const request = {
-      node_index,
-      run: 'run',
-      batch_uuid: null,
-      isRetry: false,
-      isFirstRequest: false,
-      wantsLastSplit: false,
-      recordedSubset: null,
-      hasLeft: () => false,
-    };
-    const handed = this.queue.pull({ ...request, ...overrides }, this.now);
+    const handed = this.queue.pull(requestOf({ node_index, ...overrides }), this.now);
     for (const batch of [...this.queue.takeChanged(), ...(handed?.isNew ? [handed.batch] : [])])
       this.journal.set(batch.seq, structuredClone(batch));
     if (handed) this.queue.delivered(handed.batch.seq);
@@ -183,19 +173,7 @@ describe('a batch that was requeued', () => {
     const batch = play.pull(0, { batch_uuid: 'u' });
     play.pull(1);
     play.now += LEASE_MILLISECONDS;
-    play.queue.pull(
-      {
-        node_index: 2,
-        run: 'run',
-        batch_uuid: null,
-        isRetry: false,
-        isFirstRequest: false,
-        wantsLastSplit: true,
-        recordedSubset: null,
-        hasLeft: () => false,
-      },
-      play.now,
-    );
+    play.queue.pull(requestOf({ node_index: 2, wantsLastSplit: true }), play.now);
     expect(play.pull(0, { batch_uuid: 'u' })).toEqual(batch);
     // Then the node dies.
     play.now += 100 * LEASE_MILLISECONDS;
@@ -209,17 +187,7 @@ describe('a batch that was requeued', () => {
     const dead = play.pull(0);
     play.pull(1);
     play.now += LEASE_MILLISECONDS;
-    const request = {
-      node_index: 1,
-      run: 'run',
-      batch_uuid: null,
-      isRetry: false,
-      isFirstRequest: false,
-      wantsLastSplit: false,
-      recordedSubset: null,
-      hasLeft: () => false,
-    };
-    const { batch } = play.queue.pull({ ...request, batch_uuid: 'lost' }, play.now)!;
+    const { batch } = play.queue.pull(requestOf({ node_index: 1, batch_uuid: 'lost' }), play.now)!;
     expect(batch.files).toContain(dead[0]);
     const first = play.pull(1, { isFirstRequest: true, batch_uuid: 'restarted' });
     play.queue.undelivered(batch.seq);

@@ -1,21 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import type { Batch, Pull } from '../../../src/engine/queue/batch.js';
 import { Queue } from '../../../src/engine/queue/queue.js';
-
-const NOW = Date.UTC(2026, 0, 1);
-
-/** A pull of node 0 in the run "run-1", unless overridden. */
-const request = (overrides: Partial<Pull> = {}): Pull => ({
-  node_index: 0,
-  run: 'run-1',
-  batch_uuid: null,
-  isRetry: false,
-  isFirstRequest: false,
-  wantsLastSplit: false,
-  recordedSubset: null,
-  hasLeft: () => false,
-  ...overrides,
-});
+import { NOW, requestOf } from './requests.js';
 
 const withoutPullCost = (nodeTotal: number) => ({ nodeTotal, pullCost: 0, isGuessed: false });
 
@@ -25,7 +11,7 @@ const queueOf = (files: number, journal: Iterable<Batch> = []) =>
 
 /** Pulls, and reports the answer as written. */
 function pull(queue: Queue, overrides: Partial<Pull> = {}): number[] {
-  const handedOut = queue.pull(request(overrides), NOW);
+  const handedOut = queue.pull(requestOf(overrides), NOW);
   if (!handedOut) return [];
   queue.delivered(handedOut.batch.seq);
   return handedOut.batch.files;
@@ -35,7 +21,7 @@ function pull(queue: Queue, overrides: Partial<Pull> = {}): number[] {
 class Journal extends Map<number, Batch> {
   /** Pulls. The server is killed after the state `until`. */
   pull(queue: Queue, overrides: Partial<Pull>, until: 'handed' | 'written' | 'known to be written'): number[] {
-    const handed = queue.pull(request(overrides), NOW);
+    const handed = queue.pull(requestOf(overrides), NOW);
     if (!handed) return [];
     if (handed.isNew) this.set(handed.batch.seq, structuredClone(handed.batch));
     if (until !== 'handed') {
@@ -64,7 +50,7 @@ describe('a queue', () => {
 
   it('describes each batch', () => {
     const queue = queueOf(2);
-    expect(queue.pull(request({ node_index: 1, batch_uuid: 'u-1' }), NOW)).toEqual({
+    expect(queue.pull(requestOf({ node_index: 1, batch_uuid: 'u-1' }), NOW)).toEqual({
       isNew: true,
       batch: {
         seq: 0,
@@ -86,7 +72,7 @@ describe('a queue', () => {
 describe('a batch that never reached its node', () => {
   it('does not count as work of the node', () => {
     const queue = new Queue(new Float64Array(100).fill(10_000), { nodeTotal: 2, pullCost: 0, isGuessed: false });
-    const lost = queue.pull(request(), NOW)!;
+    const lost = queue.pull(requestOf(), NOW)!;
     expect(queue.undelivered(lost.batch.seq)).toBe(true);
     // 60 % of half of the 100 files.
     expect(pull(queue, { node_index: 1 }).length).toBe(30);
@@ -96,56 +82,49 @@ describe('a batch that never reached its node', () => {
 describe('a repeated request', () => {
   it('with the same uuid gets the same batch, which is not journaled again', () => {
     const queue = queueOf(4);
-    const first = queue.pull(request({ batch_uuid: 'u-1' }), NOW)!;
+    const first = queue.pull(requestOf({ batch_uuid: 'u-1' }), NOW)!;
     queue.delivered(first.batch.seq);
-    const second = queue.pull(request({ batch_uuid: 'u-1' }), NOW + 1000)!;
+    const second = queue.pull(requestOf({ batch_uuid: 'u-1' }), NOW + 1000)!;
     expect(second).toEqual({ batch: first.batch, isNew: false });
     expect(queue.filesLeft).toBe(3);
   });
 
-  it('with the same uuid gets its batch even after later batches', () => {
-    const queue = queueOf(4);
-    const [first] = ['u-1', 'u-2', 'u-3'].map(batch_uuid => pull(queue, { batch_uuid }));
-    expect(pull(queue, { batch_uuid: 'u-1' })).toEqual(first);
-  });
-
-  it('with the same uuid from another node gets a batch of its own', () => {
-    const queue = queueOf(4);
-    const first = pull(queue, { node_index: 0, batch_uuid: 'u-1' });
-    expect(pull(queue, { node_index: 1, batch_uuid: 'u-1' })).not.toEqual(first);
-  });
-
-  it('with a new uuid is a new pull, even if it is marked as a retry', () => {
-    const queue = queueOf(4);
-    const first = pull(queue, { batch_uuid: 'u-1' });
-    expect(pull(queue, { batch_uuid: 'u-2', isRetry: true })).not.toEqual(first);
-  });
-
-  it('without a uuid, but marked as a retry, gets the node’s last batch', () => {
-    const queue = queueOf(6);
-    pull(queue);
-    const last = pull(queue);
-    pull(queue, { node_index: 1 });
-    expect(pull(queue, { isRetry: true })).toEqual(last);
-    expect(pull(queue)).not.toEqual(last);
-  });
-
-  it('gets a first batch when it is marked as a retry and the node has none', () => {
-    const queue = queueOf(2);
-    expect(pull(queue, { isRetry: true })).toEqual([0]);
-  });
-
-  it('gets the end of the queue again, not the last batch', () => {
-    const queue = queueOf(1);
-    pull(queue);
-    expect(pull(queue)).toEqual([]);
-    expect(pull(queue, { isRetry: true })).toEqual([]);
+  it.each<[what: string, files: number, pulls: Partial<Pull>[], handed: number[][]]>([
+    [
+      'with the same uuid gets its batch even after later batches',
+      4,
+      ['u-1', 'u-2', 'u-3', 'u-1'].map(batch_uuid => ({ batch_uuid })),
+      [[0], [1], [2], [0]],
+    ],
+    [
+      'with the same uuid from another node gets a batch of its own',
+      4,
+      [0, 1].map(node_index => ({ node_index, batch_uuid: 'u-1' })),
+      [[0], [1]],
+    ],
+    [
+      'with a new uuid is a new pull, even if it is marked as a retry',
+      4,
+      [{ batch_uuid: 'u-1' }, { batch_uuid: 'u-2', isRetry: true }],
+      [[0], [1]],
+    ],
+    [
+      'without a uuid, but marked as a retry, gets the node’s last batch',
+      6,
+      [{}, {}, { node_index: 1 }, { isRetry: true }, {}],
+      [[0], [1], [2], [1], [3]],
+    ],
+    ['gets a first batch when it is marked as a retry and the node has none', 2, [{ isRetry: true }], [[0]]],
+    ['gets the end of the queue again, not the last batch', 1, [{}, {}, { isRetry: true }], [[0], [], []]],
+  ])('%s', (_, files, pulls, handed) => {
+    const queue = queueOf(files);
+    expect(pulls.map(each => pull(queue, each))).toEqual(handed);
   });
 
   it('gets the last batch even if the node once got the end', () => {
     const queue = queueOf(2);
     pull(queue);
-    const taken = queue.pull(request({ node_index: 1 }), NOW)!;
+    const taken = queue.pull(requestOf({ node_index: 1 }), NOW)!;
     expect(pull(queue)).toEqual([]);
     queue.undelivered(taken.batch.seq);
     const late = pull(queue);
@@ -155,15 +134,15 @@ describe('a repeated request', () => {
 
   it('without any mark is a new pull, while the node’s connection is open', () => {
     const queue = queueOf(2);
-    expect([queue.pull(request(), NOW), queue.pull(request(), NOW)].map(handed => handed?.batch.files)).toEqual([[0], [1]]);
+    expect([queue.pull(requestOf(), NOW), queue.pull(requestOf(), NOW)].map(handed => handed?.batch.files)).toEqual([[0], [1]]);
   });
 
   it('without any mark gets the last batch, after the node closed the connection of its answer', () => {
     const queue = queueOf(1);
     let left = false;
-    const first = queue.pull(request({ hasLeft: () => left }), NOW)!;
+    const first = queue.pull(requestOf({ hasLeft: () => left }), NOW)!;
     left = true;
-    const second = queue.pull(request(), NOW);
+    const second = queue.pull(requestOf(), NOW);
     expect(second?.batch.files).toEqual(first.batch.files);
     expect(queue.undelivered(first.batch.seq)).toBe(false);
     queue.delivered(second!.batch.seq);
@@ -174,7 +153,7 @@ describe('a repeated request', () => {
 describe('a node that leaves before its answer is written', () => {
   it('loses the batch, whose files go to the next pull', () => {
     const queue = queueOf(4);
-    const { batch } = queue.pull(request({ batch_uuid: 'u-1' }), NOW)!;
+    const { batch } = queue.pull(requestOf({ batch_uuid: 'u-1' }), NOW)!;
     expect(queue.undelivered(batch.seq)).toBe(true);
     expect(queue.filesLeft).toBe(4);
     expect(pull(queue, { node_index: 1, batch_uuid: 'u-2' })).toEqual(batch.files);
@@ -182,7 +161,7 @@ describe('a node that leaves before its answer is written', () => {
 
   it('gets the next files when it comes back with its uuid', () => {
     const queue = queueOf(3);
-    const { batch } = queue.pull(request({ batch_uuid: 'u-1' }), NOW)!;
+    const { batch } = queue.pull(requestOf({ batch_uuid: 'u-1' }), NOW)!;
     queue.undelivered(batch.seq);
     const others = pull(queue, { node_index: 1, batch_uuid: 'u-2' });
     const again = pull(queue, { batch_uuid: 'u-1' });
@@ -192,8 +171,8 @@ describe('a node that leaves before its answer is written', () => {
 
   it('keeps the batch when its retry also brings it', () => {
     const queue = queueOf(3);
-    const first = queue.pull(request({ batch_uuid: 'u-1' }), NOW)!;
-    const second = queue.pull(request({ batch_uuid: 'u-1' }), NOW)!;
+    const first = queue.pull(requestOf({ batch_uuid: 'u-1' }), NOW)!;
+    const second = queue.pull(requestOf({ batch_uuid: 'u-1' }), NOW)!;
     expect(queue.undelivered(first.batch.seq)).toBe(false);
     queue.delivered(second.batch.seq);
     expect(queue.filesLeft).toBe(2);
@@ -202,8 +181,8 @@ describe('a node that leaves before its answer is written', () => {
 
   it('loses the batch when its retry is not written either', () => {
     const queue = queueOf(3);
-    const first = queue.pull(request({ batch_uuid: 'u-1' }), NOW)!;
-    queue.pull(request({ batch_uuid: 'u-1' }), NOW);
+    const first = queue.pull(requestOf({ batch_uuid: 'u-1' }), NOW)!;
+    queue.pull(requestOf({ batch_uuid: 'u-1' }), NOW);
     expect([queue.undelivered(first.batch.seq), queue.undelivered(first.batch.seq)]).toEqual([false, true]);
     expect(queue.filesLeft).toBe(3);
   });
@@ -211,7 +190,7 @@ describe('a node that leaves before its answer is written', () => {
   it('keeps a batch that an earlier answer brought', () => {
     const queue = queueOf(3);
     const first = pull(queue, { batch_uuid: 'u-1' });
-    const replay = queue.pull(request({ batch_uuid: 'u-1' }), NOW)!;
+    const replay = queue.pull(requestOf({ batch_uuid: 'u-1' }), NOW)!;
     expect(queue.undelivered(replay.batch.seq)).toBe(false);
     expect(queue.filesLeft).toBe(2);
     expect(pull(queue, { batch_uuid: 'u-1' })).toEqual(first);
@@ -240,7 +219,7 @@ describe('a queue that is read back from its journal', () => {
     const journal = new Journal();
     const files = journal.pull(queueOf(5), { batch_uuid: 'u-1' }, 'known to be written');
     const after = queueOf(5, journal.values());
-    expect(after.pull(request({ batch_uuid: 'u-1' }), NOW)).toEqual({ batch: journal.get(0), isNew: false });
+    expect(after.pull(requestOf({ batch_uuid: 'u-1' }), NOW)).toEqual({ batch: journal.get(0), isNew: false });
     expect(files).toEqual(journal.get(0)!.files);
   });
 
@@ -248,7 +227,7 @@ describe('a queue that is read back from its journal', () => {
     const journal = new Journal();
     const before = queueOf(5);
     for (const batch_uuid of ['u-1', 'u-2']) journal.pull(before, { batch_uuid }, 'known to be written');
-    expect(queueOf(5, journal.values()).pull(request({ batch_uuid: 'u-3' }), NOW)!.batch.seq).toBe(2);
+    expect(queueOf(5, journal.values()).pull(requestOf({ batch_uuid: 'u-3' }), NOW)!.batch.seq).toBe(2);
   });
 
   it('repeats once an unconfirmed last batch to a node without uuids', () => {
@@ -281,15 +260,15 @@ describe('a queue that is read back from its journal', () => {
     const journal = new Journal();
     const unconfirmed = journal.pull(queueOf(3), {}, 'handed');
     const after = queueOf(3, journal.values());
-    const replay = after.pull(request(), NOW)!;
+    const replay = after.pull(requestOf(), NOW)!;
     expect(after.undelivered(replay.batch.seq)).toBe(true);
     expect(pull(after, { node_index: 1 })).toEqual(unconfirmed);
   });
 
   it('hands out files that were put back, even if a replay of them was handed out before the restart', () => {
     const before = queueOf(3);
-    const first = before.pull(request(), NOW)!;
-    const again = before.pull(request({ wantsLastSplit: true }), NOW)!;
+    const first = before.pull(requestOf(), NOW)!;
+    const again = before.pull(requestOf({ wantsLastSplit: true }), NOW)!;
     expect(again.batch).toMatchObject({ isReplay: true, files: first.batch.files });
     expect(before.undelivered(first.batch.seq)).toBe(true);
     const after = queueOf(3, [again.batch]);
@@ -300,7 +279,7 @@ describe('a queue that is read back from its journal', () => {
   it('does not repeat an older batch to a node whose newest batch was put back', () => {
     const queue = queueOf(3);
     const ran = pull(queue);
-    const lost = queue.pull(request(), NOW)!;
+    const lost = queue.pull(requestOf(), NOW)!;
     expect(queue.undelivered(lost.batch.seq)).toBe(true);
     const retried = pull(queue, { isRetry: true });
     expect(retried).toEqual(lost.batch.files);
@@ -318,8 +297,8 @@ describe('a queue that is read back from its journal', () => {
 
   it('journals the delivery of batches without uuids only', () => {
     const queue = queueOf(3);
-    const plain = queue.pull(request(), NOW)!;
-    const numbered = queue.pull(request({ node_index: 1, batch_uuid: 'u-1' }), NOW)!;
+    const plain = queue.pull(requestOf(), NOW)!;
+    const numbered = queue.pull(requestOf({ node_index: 1, batch_uuid: 'u-1' }), NOW)!;
     expect(queue.delivered(plain.batch.seq)).toBe(true);
     expect(queue.delivered(plain.batch.seq)).toBe(false);
     expect(queue.delivered(numbered.batch.seq)).toBe(false);
@@ -332,7 +311,7 @@ describe('a fixed split', () => {
   it('gives a node all its files in one batch, then remaining files', () => {
     const queue = queueOf(4);
     const had = [pull(queue), pull(queue, { node_index: 1 }), pull(queue)];
-    const batch = queue.pull(request({ ...rerun, recordedSubset: 'subset-1' }), NOW)!;
+    const batch = queue.pull(requestOf({ ...rerun, recordedSubset: 'subset-1' }), NOW)!;
     expect(batch.isNew).toBe(true);
     expect(batch.batch).toMatchObject({ files: [...had[0]!, ...had[2]!], isReplay: true, build_subset_id: 'subset-1' });
     queue.delivered(batch.batch.seq);
@@ -343,40 +322,53 @@ describe('a fixed split', () => {
   it('has no subset for a node that died before it recorded any', () => {
     const queue = queueOf(4);
     pull(queue);
-    expect(queue.pull(request(rerun), NOW)!.batch).toMatchObject({ files: [0], build_subset_id: null });
+    expect(queue.pull(requestOf(rerun), NOW)!.batch).toMatchObject({ files: [0], build_subset_id: null });
   });
 
   it('gives remaining files to a node that had none', () => {
     const queue = queueOf(4);
     pull(queue);
-    const { batch } = queue.pull(request({ ...rerun, node_index: 3, recordedSubset: 'subset-1' }), NOW)!;
+    const { batch } = queue.pull(requestOf({ ...rerun, node_index: 3, recordedSubset: 'subset-1' }), NOW)!;
     expect(batch).toMatchObject({ files: [1], isReplay: false, build_subset_id: null });
-  });
-
-  it('includes the files that the second run took in the third run', () => {
-    const queue = queueOf(3);
-    pull(queue);
-    pull(queue, rerun);
-    pull(queue, { run: 'run-2' });
-    expect(pull(queue, { ...rerun, run: 'run-3' })).toEqual([0, 1]);
-    expect(pull(queue, { ...rerun, run: 'run-4' })).toEqual([0, 1]);
   });
 
   it('loses nothing when the node leaves before the replay is written', () => {
     const queue = queueOf(3);
     const had = pull(queue);
-    const { batch } = queue.pull(request(rerun), NOW)!;
+    const { batch } = queue.pull(requestOf(rerun), NOW)!;
     expect(queue.undelivered(batch.seq)).toBe(true);
     expect(queue.filesLeft).toBe(2);
     expect(pull(queue, rerun)).toEqual(had);
   });
 
-  it('gives the same uuid the same batch', () => {
-    const queue = queueOf(3);
-    pull(queue, { batch_uuid: 'u-1' });
-    const first = pull(queue, { ...rerun, batch_uuid: 'u-2' });
-    expect(pull(queue, { ...rerun, batch_uuid: 'u-2' })).toEqual(first);
-    expect(pull(queue, { run: 'run-2', batch_uuid: 'u-3' })).toEqual([1]);
+  it.each<[what: string, files: number, pulls: Partial<Pull>[], handed: number[][]]>([
+    [
+      'includes the files that the second run took in the third run',
+      3,
+      [{}, rerun, { run: 'run-2' }, { ...rerun, run: 'run-3' }, { ...rerun, run: 'run-4' }],
+      [[0], [0], [1], [0, 1], [0, 1]],
+    ],
+    [
+      'gives the same uuid the same batch',
+      3,
+      [{ batch_uuid: 'u-1' }, { ...rerun, batch_uuid: 'u-2' }, { ...rerun, batch_uuid: 'u-2' }, { run: 'run-2', batch_uuid: 'u-3' }],
+      [[0], [0], [0], [1]],
+    ],
+    [
+      'gives a node that restarts in the same CI build all its files, even if its request is a retry',
+      5,
+      [{}, {}, { wantsLastSplit: true, isRetry: true }],
+      [[0], [1], [0, 1]],
+    ],
+    [
+      'keeps the retries of two runs of a node apart',
+      4,
+      [{}, {}, rerun, { run: 'run-2', isRetry: true }, { run: 'run-1', isRetry: true }],
+      [[0], [1], [0, 1], [0, 1], [1]],
+    ],
+  ])('%s', (_, files, pulls, handed) => {
+    const queue = queueOf(files);
+    expect(pulls.map(each => pull(queue, each))).toEqual(handed);
   });
 
   it('is kept in the journal, and does not free the files of the first run', () => {
@@ -397,22 +389,6 @@ describe('a fixed split', () => {
     const after = queueOf(5, journal.values());
     expect(pull(after, { wantsLastSplit: true })).toEqual(had);
   });
-
-  it('gives a node that restarts in the same CI build all its files, even if its request is a retry', () => {
-    const queue = queueOf(5);
-    const had = [...pull(queue), ...pull(queue)];
-    expect(pull(queue, { wantsLastSplit: true, isRetry: true })).toEqual(had);
-  });
-
-  it('keeps the retries of two runs of a node apart', () => {
-    const queue = queueOf(4);
-    pull(queue);
-    pull(queue);
-    const second = pull(queue, rerun);
-    expect(second).toEqual([0, 1]);
-    expect(pull(queue, { run: 'run-2', isRetry: true })).toEqual([0, 1]);
-    expect(pull(queue, { run: 'run-1', isRetry: true })).toEqual([1]);
-  });
 });
 
 describe('a client that acknowledges its batches', () => {
@@ -420,7 +396,7 @@ describe('a client that acknowledges its batches', () => {
 
   /** Pulls and acknowledges a batch of one file. */
   function run(queue: Queue, uuid: string, failed: number[] = []): number {
-    const { batch } = queue.pull(request({ ...acknowledging, batch_uuid: uuid }), NOW)!;
+    const { batch } = queue.pull(requestOf({ ...acknowledging, batch_uuid: uuid }), NOW)!;
     queue.delivered(batch.seq);
     expect(queue.acknowledge({ node_index: 0, batch_uuid: 'next' }, batch.seq, { failed })).toBe(batch);
     return batch.files[0]!;
@@ -428,7 +404,7 @@ describe('a client that acknowledges its batches', () => {
 
   it('acknowledges a batch once, by its own node, in a later request', () => {
     const queue = queueOf(3);
-    const { batch } = queue.pull(request({ ...acknowledging, batch_uuid: 'u-1' }), NOW)!;
+    const { batch } = queue.pull(requestOf({ ...acknowledging, batch_uuid: 'u-1' }), NOW)!;
     expect(queue.batchOf({ node_index: 1, batch_uuid: 'u-2' }, batch.seq)).toBeNull();
     expect(queue.batchOf({ node_index: 0, batch_uuid: 'u-1' }, batch.seq)).toBeNull();
     expect(queue.batchOf({ node_index: 0, batch_uuid: 'u-2' }, batch.seq)).toBe(batch);

@@ -7,8 +7,8 @@ const EVERYBODY: Kind[] = ['uuid', 'header', 'plain'];
 const RETRYING: Kind[] = ['uuid', 'header'];
 
 /** Runs the check in many worlds. An error names the seed. */
-function inManyWorlds(check: (world: World) => void, seeds = SEEDS): void {
-  for (let seed = 1; seed <= seeds; seed++) {
+function inManyWorlds(check: (world: World) => void): void {
+  for (let seed = 1; seed <= SEEDS; seed++) {
     try {
       check(new World(seed));
     } catch (error) {
@@ -25,164 +25,110 @@ const build = (kinds: Kind[], faults: Faults, overrides: Partial<Run> = {}): Run
   ...overrides,
 });
 
-/** Returns how often each file was received. */
+/** How often each file was received. */
 function timesReceived(world: World, receipts: readonly Receipt[], late: readonly number[] = []): number[] {
   const times = new Array<number>(world.files).fill(0);
   for (const file of [...receipts.flatMap(({ files }) => files), ...late]) times[file]! += 1;
   return times;
 }
 
-const filesWith = (times: number[], matches: (count: number) => boolean) => times.flatMap((count, file) => (matches(count) ? [file] : []));
+type Often = 'exactly once' | 'at least once';
 
-function expectExactlyOnce(times: number[]): void {
-  expect(
-    filesWith(times, count => count !== 1),
-    'files not received exactly once',
-  ).toEqual([]);
+function expectReceived(times: readonly number[], often: Often): void {
+  const isWrong = (count: number) => (often === 'exactly once' ? count !== 1 : count === 0);
+  const wrong = times.flatMap((count, file) => (isWrong(count) ? [file] : []));
+  expect(wrong, `files that were not received ${often}`).toEqual([]);
 }
 
-function expectAtLeastOnce(times: number[]): void {
-  expect(
-    filesWith(times, count => count === 0),
-    'files that nobody received',
-  ).toEqual([]);
-}
-
-describe('a queue without faults', () => {
-  it('gives every file to exactly one node, for all kinds of clients', () => {
+describe('a queue', () => {
+  it.each<[often: Often, who: string, kinds: Kind[], faults: Faults]>([
+    ['exactly once', 'all kinds of clients', EVERYBODY, {}],
+    ['exactly once', 'clients that send a batch_uuid', ['uuid'], { lost: 0.3 }],
+    ['exactly once', 'clients that send a batch_uuid', ['uuid'], { leaves: 0.4 }],
+    ['exactly once', 'clients that send a batch_uuid', ['uuid'], { crashes: 0.2 }],
+    ['exactly once', 'clients that send a batch_uuid', ['uuid'], { lost: 0.15, leaves: 0.2, crashes: 0.1 }],
+    ['exactly once', 'clients that at least count their retries', RETRYING, { lost: 0.3 }],
+    ['at least once', 'clients that at least count their retries', RETRYING, { lost: 0.2, crashes: 0.1 }],
+    ['at least once', 'clients that at least count their retries', RETRYING, { lost: 0.15, leaves: 0.2, crashes: 0.1 }],
+    // A retry that is not marked looks like the next pull: an answer that is lost after it was written stays lost.
+    ['at least once', 'all kinds of clients', EVERYBODY, { crashes: 0.2 }],
+    ['exactly once', 'clients that do not mark their retries', ['plain'], { leaves: 0.4 }],
+    ['at least once', 'clients that do not mark their retries', ['plain'], { leaves: 0.3, crashes: 0.15 }],
+  ])('gives every file %s to %s, with the faults %j', (often, _, kinds, faults) => {
     inManyWorlds(world => {
-      const { receipts } = world.play(build(EVERYBODY, {}));
-      expectExactlyOnce(timesReceived(world, receipts));
-      expect(world.latecomer()).toEqual([]);
+      const { receipts } = world.play(build(kinds, faults));
+      expectReceived(timesReceived(world, receipts), often);
+      if (often === 'exactly once') expect(world.latecomer()).toEqual([]);
     });
   });
 
-  it('repeats each node’s files in every fixed run', () => {
+  it.each<[Often, Faults]>([
+    ['exactly once', { deaths: 0.15 }],
+    ['at least once', { deaths: 0.1, leaves: 0.2 }],
+  ])('gives every file %s to the other nodes when nodes die before their answer, with the faults %j', (often, faults) => {
     inManyWorlds(world => {
-      world.play(build(EVERYBODY, {}));
-      for (const name of ['run-2', 'run-1', 'run-3']) {
-        const had = world.handed();
-        const { receipts } = world.play(build(EVERYBODY, {}, { name, fixed: true }));
-        expectExactlyOnce(timesReceived(world, receipts));
-        for (const { node, files } of receipts) expect(new Set(files)).toEqual(had.get(node));
-      }
-    });
-  });
-});
-
-describe('clients that send a batch_uuid', () => {
-  it('receive every file exactly once when answers are lost', () => {
-    inManyWorlds(world => {
-      const { receipts } = world.play(build(['uuid'], { lost: 0.3 }));
-      expectExactlyOnce(timesReceived(world, receipts));
+      const { receipts } = world.play(build(EVERYBODY, faults));
+      expectReceived(timesReceived(world, receipts, world.latecomer()), often);
     });
   });
 
-  it('receive every file exactly once when they leave before their answers', () => {
-    inManyWorlds(world => {
-      const { receipts } = world.play(build(['uuid'], { leaves: 0.4 }));
-      expectExactlyOnce(timesReceived(world, receipts));
-    });
-  });
-
-  it('receive every file exactly once when the server is killed', () => {
-    inManyWorlds(world => {
-      const { receipts } = world.play(build(['uuid'], { crashes: 0.2 }));
-      expectExactlyOnce(timesReceived(world, receipts));
-    });
-  });
-
-  it('receive every file exactly once when answers are lost, they leave and the server is killed', () => {
-    inManyWorlds(world => {
-      const { receipts } = world.play(build(['uuid'], { lost: 0.15, leaves: 0.2, crashes: 0.1 }));
-      expectExactlyOnce(timesReceived(world, receipts));
-      expect(world.latecomer()).toEqual([]);
-    });
-  });
-});
-
-describe('clients that only count their retries', () => {
-  it('receive every file exactly once when answers are lost', () => {
-    inManyWorlds(world => {
-      const { receipts } = world.play(build(RETRYING, { lost: 0.3 }));
-      expectExactlyOnce(timesReceived(world, receipts));
-    });
-  });
-
-  it('receive every file at least once when answers are lost and the server is killed', () => {
-    inManyWorlds(world => {
-      const { receipts } = world.play(build(RETRYING, { lost: 0.2, crashes: 0.1 }));
-      expectAtLeastOnce(timesReceived(world, receipts));
-    });
-  });
-
-  it('receive every file at least once when answers are lost, they leave and the server is killed', () => {
-    inManyWorlds(world => {
-      const { receipts } = world.play(build(RETRYING, { lost: 0.15, leaves: 0.2, crashes: 0.1 }));
-      expectAtLeastOnce(timesReceived(world, receipts));
-    });
-  });
-});
-
-// A retry of such a client looks like its next pull: an answer that is lost after it was written stays lost.
-describe('clients that do not mark their retries', () => {
-  it('receive every file at least once when the server is killed', () => {
-    inManyWorlds(world => {
-      const { receipts } = world.play(build(EVERYBODY, { crashes: 0.2 }));
-      expectAtLeastOnce(timesReceived(world, receipts));
-    });
-  });
-
-  it('receive every file exactly once when they leave before their answers', () => {
-    inManyWorlds(world => {
-      const { receipts } = world.play(build(['plain'], { leaves: 0.4 }));
-      expectExactlyOnce(timesReceived(world, receipts));
-    });
-  });
-
-  it('receive every file at least once when they leave and the server is killed', () => {
-    inManyWorlds(world => {
-      const { receipts } = world.play(build(['plain'], { leaves: 0.3, crashes: 0.15 }));
-      expectAtLeastOnce(timesReceived(world, receipts));
-    });
-  });
-});
-
-describe('nodes that die', () => {
-  it('before their answer leave every file to the other nodes', () => {
-    inManyWorlds(world => {
-      const { receipts } = world.play(build(EVERYBODY, { deaths: 0.15 }));
-      expectExactlyOnce(timesReceived(world, receipts, world.latecomer()));
-    });
-  });
-
-  it('before their answer leave every file to the other nodes, even if those leave and come back', () => {
-    inManyWorlds(world => {
-      const { receipts } = world.play(build(EVERYBODY, { deaths: 0.1, leaves: 0.2 }));
-      expectAtLeastOnce(timesReceived(world, receipts, world.latecomer()));
-    });
-  });
-
-  it('lose only the files that they were handed, with all other faults', () => {
+  it('loses only the files that dead nodes were handed, with all other faults', () => {
     inManyWorlds(world => {
       const faults = { lost: 0.1, leaves: 0.15, deaths: 0.05, crashes: 0.1 };
       const { receipts, dead } = world.play(build(RETRYING, faults));
       const times = timesReceived(world, receipts, world.latecomer());
       const handed = world.handed();
       for (const node of dead) for (const file of handed.get(node) ?? []) times[file]! += 1;
-      expectAtLeastOnce(times);
+      expectReceived(times, 'at least once');
     });
   });
 });
 
 describe('a fixed split that is repeated', () => {
   const wild: Faults = { lost: 0.15, leaves: 0.2, crashes: 0.1 };
+  const silent: Faults = { leaves: 0.2, crashes: 0.1 };
 
-  it('gives every file to exactly one node after a run with all faults', () => {
+  it.each<[often: Often, when: string, first: Run, repeats: Run[]]>([
+    [
+      'exactly once',
+      'after a run with all faults',
+      build(['uuid'], { ...wild, deaths: 0.1 }),
+      [build(['uuid'], {}, { name: 'run-2', fixed: true })],
+    ],
+    [
+      'exactly once',
+      'to clients with a batch_uuid, with all faults but dying nodes',
+      build(['uuid'], { deaths: 0.1 }),
+      [build(['uuid'], wild, { name: 'run-2', fixed: true })],
+    ],
+    [
+      'at least once',
+      'when the id of the failed CI build is used again',
+      build(RETRYING, { ...wild, deaths: 0.2 }, { fixed: true }),
+      [build(RETRYING, wild, { fixed: true })],
+    ],
+    [
+      'at least once',
+      'to clients that do not mark their retries, when they leave and the server is killed',
+      build(['plain'], { ...silent, deaths: 0.2 }, { fixed: true }),
+      ['run-1', 'run-2'].map(name => build(['plain'], silent, { name, fixed: true })),
+    ],
+  ])('gives every file %s %s', (often, _, first, repeats) => {
     inManyWorlds(world => {
-      world.play(build(['uuid'], { ...wild, deaths: 0.1 }));
-      const { receipts } = world.play(build(['uuid'], {}, { name: 'run-2', fixed: true }));
-      expectExactlyOnce(timesReceived(world, receipts));
+      world.play(first);
+      for (const run of repeats) expectReceived(timesReceived(world, world.play(run).receipts), often);
+    });
+  });
+
+  it('gives each node its files, without faults', () => {
+    inManyWorlds(world => {
+      world.play(build(EVERYBODY, {}));
+      for (const name of ['run-2', 'run-1', 'run-3']) {
+        const had = world.handed();
+        const { receipts } = world.play(build(EVERYBODY, {}, { name, fixed: true }));
+        expectReceived(timesReceived(world, receipts), 'exactly once');
+        for (const { node, files } of receipts) expect(new Set(files)).toEqual(had.get(node));
+      }
     });
   });
 
@@ -194,34 +140,7 @@ describe('a fixed split that is repeated', () => {
       for (const { node, files, isFirst } of receipts) {
         if (isFirst && had.has(node)) expect(new Set(files)).toEqual(had.get(node));
       }
-      expectAtLeastOnce(timesReceived(world, receipts));
-    });
-  });
-
-  it('gives every file exactly once to clients with a batch_uuid, with all faults but dying nodes', () => {
-    inManyWorlds(world => {
-      world.play(build(['uuid'], { deaths: 0.1 }));
-      const { receipts } = world.play(build(['uuid'], wild, { name: 'run-2', fixed: true }));
-      expectExactlyOnce(timesReceived(world, receipts));
-    });
-  });
-
-  it('gives every file to a node when the id of the failed CI build is used again', () => {
-    inManyWorlds(world => {
-      world.play(build(RETRYING, { ...wild, deaths: 0.2 }, { fixed: true }));
-      const { receipts } = world.play(build(RETRYING, wild, { fixed: true }));
-      expectAtLeastOnce(timesReceived(world, receipts));
-    });
-  });
-
-  it('gives every file to clients that do not mark their retries, when they leave and the server is killed', () => {
-    inManyWorlds(world => {
-      const faults = { leaves: 0.2, crashes: 0.1 };
-      world.play(build(['plain'], { ...faults, deaths: 0.2 }, { fixed: true }));
-      for (const name of ['run-1', 'run-2']) {
-        const { receipts } = world.play(build(['plain'], faults, { name, fixed: true }));
-        expectAtLeastOnce(timesReceived(world, receipts));
-      }
+      expectReceived(timesReceived(world, receipts), 'at least once');
     });
   });
 });

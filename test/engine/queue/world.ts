@@ -1,6 +1,7 @@
 import { seededRandom } from '../../../bench/random.js';
 import type { Batch } from '../../../src/engine/queue/batch.js';
 import { Queue } from '../../../src/engine/queue/queue.js';
+import { requestOf } from './requests.js';
 
 /** How a client marks a retry: by batch_uuid, by X-Retry-Count, or not at all. */
 export type Kind = 'uuid' | 'header' | 'plain';
@@ -225,16 +226,15 @@ export class World {
     hasLeft: () => boolean = () => false,
   ): { batch: Batch; isNew: boolean } | null {
     const handed = this.#queue.pull(
-      {
+      requestOf({
         node_index: node.index,
         run: this.#run.name,
         batch_uuid: node.kind === 'uuid' ? node.uuid : null,
         isRetry: node.kind !== 'plain' && node.attempt > 0,
         isFirstRequest: node.isFirst,
         wantsLastSplit: this.#run.fixed && node.isFirst,
-        recordedSubset: null,
         hasLeft,
-      },
+      }),
       this.#now,
     );
     if (handed?.isNew) this.#write(handed.batch.seq, handed.batch);

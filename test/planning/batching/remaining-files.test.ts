@@ -45,7 +45,7 @@ describe('the remaining files of a queue', () => {
         expect(out.flat().sort((a, b) => a - b)).toEqual([...all.keys()]);
         expect(remaining.take(Infinity)).toEqual([]);
       }),
-      { seed, numRuns: 500 },
+      { seed, numRuns: 150 },
     );
   });
 
@@ -63,7 +63,7 @@ describe('the remaining files of a queue', () => {
           for (const file of left) expect(all[file], 'a file that still fits').toBeGreaterThan(room);
         }
       }),
-      { seed, numRuns: 300 },
+      { seed, numRuns: 100 },
     );
   });
 
@@ -79,7 +79,7 @@ describe('the remaining files of a queue', () => {
         while (taken.length < back.length) taken.push(...remaining.take(amount));
         expect(taken.slice(0, back.length)).toEqual(back);
       }),
-      { seed, numRuns: 300 },
+      { seed, numRuns: 100 },
     );
   });
 
@@ -96,7 +96,7 @@ describe('the remaining files of a queue', () => {
         }
         expect(new Set(remaining.take(Infinity))).toEqual(left);
       }),
-      { seed, numRuns: 200 },
+      { seed, numRuns: 100 },
     );
   });
 });

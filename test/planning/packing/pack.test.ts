@@ -63,12 +63,18 @@ function expectWhole(weights: Float64Array, nodes: number, packing: Packing): vo
 }
 
 describe('any list of files', () => {
-  it('is assigned once, slowest first on each node, and the makespan is the largest load', () => {
+  it('is assigned once, slowest first on each node, no worse than by longest first, and the same way every time', () => {
     fc.assert(
       fc.property(suite(300), fc.integer({ min: 1, max: 40 }), (weights, nodes) => {
-        expectWhole(weights, nodes, pack(weights, nodes));
+        const packing = pack(weights, nodes);
+        expectWhole(weights, nodes, packing);
+        const { makespan, lowerBound } = packing;
+        expect(makespan).toBeGreaterThanOrEqual(lowerBound);
+        expect(lowerBound).toBeGreaterThanOrEqual(Math.max(Math.ceil(sum(weights) / nodes), weights[0] ?? 0));
+        expect(makespan).toBeLessThanOrEqual(longestFirst(weights, nodes));
+        expect(pack(Float64Array.from(weights), nodes)).toEqual(packing);
       }),
-      { seed, numRuns: 200 },
+      { seed, numRuns: 150 },
     );
   });
 
@@ -78,35 +84,6 @@ describe('any list of files', () => {
     fc.assert(
       fc.property(similar, fc.integer({ min: 2, max: 9 }), (weights, nodes) => {
         expectWhole(weights, nodes, pack(weights, nodes));
-      }),
-      { seed, numRuns: 50 },
-    );
-  });
-
-  it('has a bound of at least the average and the longest file', () => {
-    fc.assert(
-      fc.property(suite(300), fc.integer({ min: 1, max: 40 }), (weights, nodes) => {
-        const { makespan, lowerBound } = pack(weights, nodes);
-        expect(makespan).toBeGreaterThanOrEqual(lowerBound);
-        expect(lowerBound).toBeGreaterThanOrEqual(Math.max(Math.ceil(sum(weights) / nodes), weights[0] ?? 0));
-      }),
-      { seed, numRuns: 200 },
-    );
-  });
-
-  it('is never split worse than by longest first', () => {
-    fc.assert(
-      fc.property(suite(200), fc.integer({ min: 1, max: 25 }), (weights, nodes) => {
-        expect(pack(weights, nodes).makespan).toBeLessThanOrEqual(longestFirst(weights, nodes));
-      }),
-      { seed, numRuns: 200 },
-    );
-  });
-
-  it('is split the same way every time', () => {
-    fc.assert(
-      fc.property(suite(200), fc.integer({ min: 1, max: 20 }), (weights, nodes) => {
-        expect(pack(Float64Array.from(weights), nodes)).toEqual(pack(weights, nodes));
       }),
       { seed, numRuns: 50 },
     );
@@ -121,7 +98,7 @@ describe('a list of few files', () => {
         expect(makespan).toBe(optimum(weights, nodes));
         expect(lowerBound).toBeLessThanOrEqual(makespan);
       }),
-      { seed, numRuns: 300 },
+      { seed, numRuns: 150 },
     );
   });
 

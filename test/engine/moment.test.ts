@@ -1,6 +1,6 @@
 import { expect, it } from 'vitest';
+import { beginningOfQueue } from '../../src/engine/moment.js';
 import type { QueueInfo } from '../../src/engine/ports/queues.js';
-import { beginningOfQueue } from '../../src/engine/queue-batches.js';
 
 const LIST = { digest: 'digest', test_files: 1 };
 const QUEUE: QueueInfo = { id: 'q', name: 'q', node_total: 2, copied: null, created_at: 10, runs_before: 1, list: LIST, used_at: 90 };
