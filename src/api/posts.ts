@@ -1,4 +1,4 @@
-import { sharedMemory, toSegments } from '../bytes.js';
+import { toSegments } from '../bytes.js';
 import { digest } from '../engine/digest.js';
 import { type PlanSubject, preparePlan } from '../engine/insight/what-if/prepare-plan.js';
 import { type NodeKey, queueKey, splitKey } from '../engine/keys.js';
