@@ -3,7 +3,7 @@ import { chmodSync, existsSync, mkdirSync, readdirSync, readFileSync, writeFileS
 import { dirname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { describe, expect, it } from 'vitest';
-import { systems } from '../src/client/ci/systems.js';
+import { nameOf, systems } from '../src/client/ci/systems.js';
 import { settings } from '../src/server/settings.js';
 import { runInProcess } from './harness/run-in-process.js';
 import { temporaryFolder } from './harness/temporary-folder.js';
@@ -231,9 +231,7 @@ describe('the README and the guides', () => {
     const text = documents.get('src/docs/ci-systems.md')!;
     const { spans } = split(text);
     for (const { name } of systems) expect(text).toContain(name);
-    const variables = systems.flatMap(({ nodeIndex, nodeTotal, buildId }) =>
-      [...nodeIndex, ...nodeTotal, ...buildId].map(variable => variable.name),
-    );
+    const variables = systems.flatMap(({ nodeIndex, nodeTotal, buildId }) => [...nodeIndex, ...nodeTotal, ...buildId].map(nameOf));
     for (const span of spans) if (/^[A-Z][A-Z_]+$/.test(span) && !span.startsWith('BALLAST_')) expect(variables).toContain(span);
   });
 });

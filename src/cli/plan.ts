@@ -2,7 +2,6 @@ import type { PlanAnswer } from '../api/messages/insight/what-if.js';
 import { parsePlan } from '../client/answers.js';
 import { Api } from '../client/api.js';
 import { identify } from '../client/ci/identity.js';
-import { gitCheckout } from '../client/git.js';
 import { listTestFiles } from '../client/test-files.js';
 import { UsageError } from '../client/usage-error.js';
 import { durationText } from '../engine/insight/duration.js';
@@ -37,7 +36,7 @@ export async function plan(globs: readonly string[], command: readonly string[],
     ]);
   if (format !== 'buildkite' && command.length > 0)
     throw new UsageError([`plan runs no command: leave ${command[0]} out, or give --format buildkite`]);
-  const { branch } = identify(['branch'], options, options.environment, gitCheckout('.'));
+  const { branch } = identify(['branch'], options);
   const paths = globs.length > 0 || options.stdin ? await listTestFiles(globs, options.stdin === true) : null;
   const answer = await ask(branch, paths, options);
   if (json) print(JSON.stringify(answer));

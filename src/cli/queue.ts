@@ -1,10 +1,9 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { Api, RequestRejected, ServerUnreachable } from '../client/api.js';
 import type { BatchResult, FailurePolicy, PlannedFile, RecordedFile } from '../client/batch-results.js';
-import { detectSystem, type Identity, identify } from '../client/ci/identity.js';
+import { detectSystem, type Identity, identify, wholeIdentity } from '../client/ci/identity.js';
 import { CommandRunner, signalExitCode } from '../client/command-runner.js';
 import { fallbackFiles, fallbackWarning, noFallbackMessage } from '../client/fallback.js';
-import { gitCheckout } from '../client/git.js';
 import { ListMismatch } from '../client/list-mismatch.js';
 import { CommandNotStarted, NodeRun } from '../client/node-run.js';
 import { type Batch, QueueClient } from '../client/queue-client.js';
@@ -27,12 +26,7 @@ const SHUTDOWN_MILLISECONDS = 4000;
 /** Runs a command for each batch of the queue, then records the times. Sets the exit code. */
 export async function queue(globs: readonly string[], command: readonly string[], options: QueueOptions): Promise<void> {
   if (command.length === 0) throw new UsageError(['no command: give it after --, as in: ballast queue "test/**/*.test.js" -- npx jest {}']);
-  const identity = identify(
-    ['node_index', 'node_total', 'build_id', 'branch', 'commit_hash'],
-    options,
-    options.environment,
-    gitCheckout('.'),
-  );
+  const identity = identify(wholeIdentity, options);
   const allFiles = await listTestFiles(globs, options.stdin === true);
   const runner = new CommandRunner();
   const run = new NodeRun(allFiles, command, options.junit, options, runner, options.environment);

@@ -2,7 +2,6 @@ import { statSync } from 'node:fs';
 import { Api } from '../client/api.js';
 import { emptyFile, type FailurePolicy, failureReason, type RecordedFile, recordedFile } from '../client/batch-results.js';
 import { detectValue, identify } from '../client/ci/identity.js';
-import { gitCheckout } from '../client/git.js';
 import { emptyTest, recordRun } from '../client/record-run.js';
 import { failureNames, onePathEach, readReport, testCaseName } from '../client/report-files.js';
 import { assertSplitExists, reportsOlderThanSplit, savedCiRun } from '../client/split-state.js';
@@ -32,7 +31,7 @@ export async function record(globs: readonly string[], options: RecordOptions): 
   const { filesFrom, exitCode } = options;
   if (options.failUnreported && filesFrom === undefined)
     throw new UsageError(['--fail-unreported needs the list of the test files that the node was to run: name it with --files-from']);
-  const identity = identify(['node_index', 'node_total', 'branch', 'commit_hash'], options, options.environment, gitCheckout('.'));
+  const identity = identify(['node_index', 'node_total', 'branch', 'commit_hash'], options);
   const api = new Api(options);
   const reports = await findReports(globs, api, identity, filesFrom);
   const listed = filesFrom === undefined ? null : await readList(filesFrom);

@@ -1,9 +1,8 @@
 import { splitOrMissParser, splitParser } from '../client/answers.js';
 import { type AnswerParser, Api, ServerUnreachable } from '../client/api.js';
 import type { PlannedFile } from '../client/batch-results.js';
-import { type Identity, identify } from '../client/ci/identity.js';
+import { type Identity, identify, wholeIdentity } from '../client/ci/identity.js';
 import { fallbackFiles, fallbackWarning, noFallbackMessage } from '../client/fallback.js';
-import { gitCheckout } from '../client/git.js';
 import { assertListed, detectMismatch, retryOnMismatch } from '../client/list-mismatch.js';
 import { deleteSplit, saveSplit } from '../client/split-state.js';
 import { listTestFiles } from '../client/test-files.js';
@@ -23,12 +22,7 @@ export interface SplitOptions extends ClientOptions, ListOptions {
 
 /** Prints the test files of this node. */
 export async function split(globs: readonly string[], options: SplitOptions): Promise<void> {
-  const identity = identify(
-    ['node_index', 'node_total', 'build_id', 'branch', 'commit_hash'],
-    options,
-    options.environment,
-    gitCheckout('.'),
-  );
+  const identity = identify(wholeIdentity, options);
   const allFiles = await listTestFiles(globs, options.stdin === true);
   const files = await nodeFiles(identity, allFiles, options);
   if (options.json) {

@@ -8,7 +8,6 @@ import {
 } from '../client/answers.js';
 import { Api } from '../client/api.js';
 import { detectValue, type Identity, identify, missingMessage } from '../client/ci/identity.js';
-import { gitCheckout } from '../client/git.js';
 import { UsageError } from '../client/usage-error.js';
 import { limits } from '../limits.js';
 import { escapeControls, print, printToStderr } from '../terminal.js';
@@ -60,7 +59,7 @@ function wantedBuild(options: SummaryOptions): Wanted {
   if (newest && buildId) throw new UsageError(['--newest cannot be combined with --build-id: leave one of them out']);
   // The job of the summary may be no node, and have another number of nodes.
   const wanted = ['branch', 'commit_hash', ...(options.nodeTotal ? (['node_total'] as const) : [])] as const;
-  const build: Partial<Identity> = identify(wanted, options, environment, gitCheckout('.'));
+  const build: Partial<Identity> = identify(wanted, options);
   const ci_run = newest ? null : buildId || detectValue('buildId', environment);
   if (ci_run === null && !newest)
     throw new UsageError([`${missingMessage('buildId', environment)}; or give --newest for the newest CI run of the build`]);

@@ -3,7 +3,6 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { type Completeness, completenessParser } from '../client/answers.js';
 import { Api } from '../client/api.js';
 import { detectValue, type Identity, identify, missingMessage } from '../client/ci/identity.js';
-import { gitCheckout } from '../client/git.js';
 import { emptyTest } from '../client/record-run.js';
 import { UsageError } from '../client/usage-error.js';
 import { abbreviate, pluralize, print, printToStderr } from '../terminal.js';
@@ -47,7 +46,7 @@ export async function verify(options: VerifyOptions): Promise<void> {
   // A CI run tells the number of its nodes. The job of the gate may have another one: it is no node.
   const needsTotal = options.newest || Boolean(options.nodeTotal);
   const wanted = ['branch', 'commit_hash', ...(needsTotal ? (['node_total'] as const) : [])] as const;
-  const { node_total, branch, commit_hash }: Partial<Identity> = identify(wanted, options, options.environment, gitCheckout('.'));
+  const { node_total, branch, commit_hash }: Partial<Identity> = identify(wanted, options);
   const build = { commit_hash: commit_hash!, branch: branch!, ...(node_total !== undefined && { node_total: String(node_total) }) };
   const selection = selectIds(options);
   const api = new Api(options);

@@ -1,5 +1,10 @@
 import { spawnSync } from 'node:child_process';
-import type { Checkout } from './ci/identity.js';
+
+/** What Git knows about a folder; null: nothing. */
+export interface Checkout {
+  branch(): string | null;
+  commitHash(): string | null;
+}
 
 /** Reads the branch and the commit of a folder, when they are needed. */
 export function gitCheckout(folder: string): Checkout {

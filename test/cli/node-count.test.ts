@@ -44,7 +44,7 @@ async function jobRunner(more: NodeJS.ProcessEnv = {}) {
 }
 
 const identityOf = (options: IdentityOptions) =>
-  identify(['node_index', 'node_total'], options, {}, { branch: () => null, commitHash: () => null });
+  identify(['node_index', 'node_total'], { ...options, environment: {} }, { branch: () => null, commitHash: () => null });
 
 describe('a pipeline of the guide', () => {
   it('starts the nodes as a matrix of GitHub Actions', async () => {

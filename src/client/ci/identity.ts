@@ -1,6 +1,6 @@
+import { type Checkout, gitCheckout } from '../git.js';
 import { UsageError } from '../usage-error.js';
-import type { CiSystem, Environment } from './system.js';
-import { systems, unknownSystem } from './systems.js';
+import { type CiSystem, type Environment, nameOf, systems, unknownSystem } from './systems.js';
 
 /** Values from flags and BALLAST_ variables. They override those of the CI system. */
 export interface IdentityOptions {
@@ -36,33 +36,30 @@ export const identityFields: Readonly<Record<Field, FieldDescription>> = {
   commitHash: { flag: '--commit-hash <hash>', variable: 'BALLAST_COMMIT_HASH', description: 'the commit' },
 };
 
-/** What Git knows about the working folder; null: nothing. */
-export interface Checkout {
-  branch(): string | null;
-  commitHash(): string | null;
-}
-
 export function detectSystem(environment: Environment): CiSystem {
   return systems.find(({ isHere }) => isHere(environment)) ?? unknownSystem;
 }
 
 /** Returns the value that the CI system sets; null: it sets none. */
 export function detectValue(field: Field, environment: Environment): string | null {
-  for (const { name, read } of detectSystem(environment)[field]) {
-    const text = environment[name]?.trim();
-    const value = text && read ? read(text) : text;
+  for (const variable of detectSystem(environment)[field]) {
+    const text = environment[nameOf(variable)]?.trim();
+    const value = text && typeof variable === 'object' ? variable.read(text) : text;
     if (value) return value;
   }
   return null;
 }
 
+/** All that identifies a node. */
+export const wholeIdentity = ['node_index', 'node_total', 'build_id', 'branch', 'commit_hash'] as const;
+
 /** Finds out which node this is. Throws a UsageError that lists every missing or invalid value. */
 export function identify<Wanted extends keyof Identity>(
   wanted: readonly Wanted[],
-  options: IdentityOptions,
-  environment: Environment,
-  checkout: Checkout,
+  options: IdentityOptions & { environment: Environment },
+  checkout: Checkout = gitCheckout('.'),
 ): Pick<Identity, Wanted> {
+  const { environment } = options;
   const errors: string[] = [];
   const findValue = (field: Field) => options[field] || detectValue(field, environment) || checkoutValue(field, checkout);
   const text = (field: Field): string => {
@@ -102,7 +99,7 @@ function checkoutValue(field: Field, checkout: Checkout): string | null {
 export function missingMessage(field: Field, environment: Environment): string {
   const { flag, variable, description } = identityFields[field];
   const system = detectSystem(environment);
-  const names = system[field].map(({ name }) => name);
+  const names = system[field].map(nameOf);
   const git = field === 'branch' || field === 'commitHash' ? ', and git does not know it either' : '';
   const unset = system === unknownSystem ? '' : ` (${system.name} does not set it)`;
   const tried = names.length > 0 ? `; tried ${names.join(', ')} (${system.name})` : unset;
