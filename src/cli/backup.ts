@@ -26,13 +26,12 @@ export function backup(dataDir: string, target: string, { json }: BackupOptions,
     let part: PartialFile | null = null;
     try {
       mkdirSync(target, { recursive: true, mode: 0o700 });
-      // Another backup may be writing to the same folder.
-      part = createPartialFile(join(target, '.part-'), STORE_FILE);
+      part = createPartialFile(join(target, '.part'), STORE_FILE);
       const stopProgress = showSize(part.path);
       await copyStore(dataDir, part.path, AbortSignal.any([stop, snapshotDeadline()])).finally(stopProgress);
       chmodSync(part.path, 0o600);
       fsyncPath(part.path);
-      // Fails if another backup has created the file meanwhile.
+      // Fails if a server has created the file meanwhile.
       linkSync(part.path, file);
       for (const folder of [target, dirname(target)]) fsyncPath(folder);
     } catch (error) {

@@ -84,7 +84,7 @@ async function toStdout(lines: AsyncIterable<string>, signal: AbortSignal): Prom
 async function toFile(lines: AsyncIterable<string>, output: string, signal: AbortSignal): Promise<void> {
   let part: PartialFile | null = null;
   try {
-    part = createPartialFile(`${output}.part-`, basename(output));
+    part = createPartialFile(`${output}.part`, basename(output));
     await pipeline(Readable.from(lines, { highWaterMark: 4 }), createWriteStream(part.path, { mode: 0o600, flush: true }), { signal });
     renameSync(part.path, output);
     fsyncPath(dirname(resolve(output)));

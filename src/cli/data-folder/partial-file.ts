@@ -1,63 +1,36 @@
-import { lstatSync, mkdtempSync, readdirSync, rmSync } from 'node:fs';
-import { basename, dirname, join } from 'node:path';
-import { acquireLock, type FileLock } from '../../locks.js';
+import { existsSync, mkdirSync, readdirSync, rmdirSync, rmSync } from 'node:fs';
+import { join } from 'node:path';
+import { acquireLock } from '../../locks.js';
 
 /** A file that is being written, in a temporary folder beside its final path. */
 export interface PartialFile {
   path: string;
-  /** Deletes the temporary folder. */
+  /** Deletes the temporary folder, unless it has files of others. */
   remove(): void;
 }
 
-const LOCK_FILE = 'lock';
-const MAX_ATTEMPTS = 10;
-
 /**
- * Creates a temporary folder, named PREFIX and six characters, for a file of this name. Removes the folders of killed processes. A process
- * holds the lock of its folder: a free lock means that the process has ended, also in another container.
+ * Creates the temporary folder of a file with this name, or takes over that of a killed process. A process holds the lock of its folder: a
+ * free lock means that the process has ended, also in another container. Throws if another process holds it.
  */
-export function createPartialFile(prefix: string, name: string): PartialFile {
-  removeStale(prefix, name);
-  for (let tries = 0; tries < MAX_ATTEMPTS; tries++) {
-    const folder = mkdtempSync(prefix);
-    // Null: another process took the new folder for a stale one before it was locked.
-    const lock = lockFolder(folder);
-    if (lock) return { path: join(folder, name), remove: () => removeFolder(folder, lock) };
-  }
-  throw new Error(`cannot create a folder ${prefix}*: other processes removed it ${MAX_ATTEMPTS} times; try again`);
-}
-
-function removeStale(prefix: string, name: string): void {
-  const parent = dirname(prefix);
-  for (const entry of readdirSync(parent)) {
-    const folder = join(parent, entry);
-    if (!entry.startsWith(basename(prefix)) || !isPartialFolder(folder, name)) continue;
-    const lock = lockFolder(folder);
-    if (lock) removeFolder(folder, lock);
-  }
-}
-
-/** A folder with any other entry was not made by Ballast. LMDB keeps a lock beside its file. */
-function isPartialFolder(folder: string, name: string): boolean {
-  try {
-    return lstatSync(folder).isDirectory() && readdirSync(folder).every(entry => [name, `${name}-lock`, LOCK_FILE].includes(entry));
-  } catch (error) {
-    if ((error as NodeJS.ErrnoException).code === 'ENOENT') return false;
-    throw error;
-  }
-}
-
-/** Returns null when another process holds the folder or is removing it. */
-function lockFolder(folder: string): FileLock | null {
-  try {
-    return acquireLock(join(folder, LOCK_FILE));
-  } catch (error) {
-    if (((error as Error).cause as NodeJS.ErrnoException | undefined)?.code === 'ENOENT') return null;
-    throw error;
-  }
-}
-
-function removeFolder(folder: string, lock: FileLock): void {
-  rmSync(folder, { recursive: true, force: true });
-  lock.release();
+export function createPartialFile(folder: string, name: string): PartialFile {
+  if (!existsSync(folder)) mkdirSync(folder, { mode: 0o700 });
+  const path = join(folder, name);
+  const lockPath = join(folder, 'lock');
+  const lock = acquireLock(lockPath);
+  if (!lock) throw new Error(`another process is writing it, in ${folder}; wait until that process has ended`);
+  // LMDB keeps a lock beside its file.
+  const removeFiles = () => {
+    for (const file of [path, `${path}-lock`]) rmSync(file, { force: true });
+  };
+  removeFiles();
+  return {
+    path,
+    remove() {
+      removeFiles();
+      rmSync(lockPath, { force: true });
+      if (readdirSync(folder).length === 0) rmdirSync(folder);
+      lock.release();
+    },
+  };
 }

@@ -1,25 +1,20 @@
-import { mkdirSync, readdirSync, writeFileSync } from 'node:fs';
+import { existsSync, mkdirSync, readdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { describe, expect, it } from 'vitest';
+import { expect, it } from 'vitest';
 import { createPartialFile } from '../../../src/cli/data-folder/partial-file.js';
 import { temporaryFolder } from '../../harness/temporary-folder.js';
 
-describe('a partial file', () => {
-  it('has its own folder; creating it removes the folders of killed processes and nothing else', () => {
-    const parent = temporaryFolder();
-    const prefix = join(parent, 'x.part-');
-    const others = createPartialFile(prefix, 'x');
-    for (const [folder, files] of Object.entries({ killed: ['lock', 'x'], older: ['x'], empty: [], foreign: ['x', 'notes'] })) {
-      mkdirSync(`${prefix}${folder}`);
-      for (const file of files) writeFileSync(join(`${prefix}${folder}`, file), '');
-    }
-    // split(1) names the pieces of x in this way.
-    writeFileSync(`${prefix}aa`, '');
-    const part = createPartialFile(prefix, 'x');
-    const left = [part.path, others.path].map(path => path.slice(parent.length + 1, -'/x'.length));
-    expect(readdirSync(parent).sort()).toEqual([...left, 'x.part-aa', 'x.part-foreign'].sort());
-    part.remove();
-    others.remove();
-    expect(readdirSync(parent).sort()).toEqual(['x.part-aa', 'x.part-foreign']);
-  });
+it('a partial file has a folder, which one process has at a time; that of a killed process is taken over, and nothing else is removed', () => {
+  const folder = join(temporaryFolder(), 'x.part');
+  const others = createPartialFile(folder, 'x');
+  expect(() => createPartialFile(folder, 'x')).toThrow(`another process is writing it, in ${folder}`);
+  others.remove();
+  expect(existsSync(folder)).toBe(false);
+  mkdirSync(folder);
+  for (const left of ['lock', 'x', 'x-lock', 'notes']) writeFileSync(join(folder, left), '');
+  const part = createPartialFile(folder, 'x');
+  expect(readdirSync(folder).sort()).toEqual(['lock', 'notes']);
+  writeFileSync(part.path, '');
+  part.remove();
+  expect(readdirSync(folder)).toEqual(['notes']);
 });
