@@ -31,67 +31,37 @@ interface OutcomeOptions {
 }
 
 /** Prints the outcome of an import. */
-export function printOutcome(outcome: ImportOutcome, options: OutcomeOptions): void {
-  if (options.json) {
-    print(JSON.stringify(outcome));
-    return;
-  }
-  const lines = [
-    ...describeFiles(outcome.files),
-    ...describeRecorded(outcome, options),
-    ...describeStored(outcome.known_runs),
-    ...describeOrder(outcome),
-    ...outcome.skipped.map(describeSkipped),
-  ];
-  for (const line of lines) print(line);
+export function printOutcome(outcome: ImportOutcome, { branch, cases, json }: OutcomeOptions): void {
+  if (json) return void print(JSON.stringify(outcome));
+  const { files, builds, runs, test_files, seconds, known_runs, skipped, dry_run, commit_hash, longest } = outcome;
+  const isSuite = longest !== undefined && builds <= 1;
+  const verb = dry_run ? 'would import' : 'imported';
+  const total = `${seconds.toFixed(1)} s`;
+  for (const line of describeFiles(files)) print(line);
+  if (runs === 0 && known_runs === 0) print(skipped.length > 0 ? 'nothing was imported' : 'there are no builds to import');
+  else if (runs > 0 && isSuite)
+    print(
+      `${verb} ${count(test_files, cases ? 'test case' : 'test file')}, ${total} (longest ${longest.time_execution.toFixed(1)} s: ${longest.path}), as commit ${commit_hash} of branch ${branch}`,
+    );
+  else if (runs > 0) print(`${verb} ${count(builds, 'build')}, ${count(runs, 'run')}, ${count(test_files, 'time')}, ${total}`);
+  if (known_runs > 0)
+    print(
+      `${count(known_runs, 'run')} ${known_runs === 1 ? 'was there already, and stays as it is' : 'were there already, and stay as they are'}`,
+    );
+  if (runs > 0 && !isSuite && !dry_run)
+    print('the builds keep their order, but count as recorded now: the protocol has no field for the time of a recording');
+  for (const each of skipped) print(describeSkipped(each));
 }
 
 function describeFiles(files: readonly ImportedFile[]): string[] {
-  return files.length > MAX_NAMED
-    ? countFormats(files).map(([format, number]) => `${count(number, 'file')}: ${format}`)
-    : files.map(({ file, format }) => `${file}: ${format}`);
-}
-
-function describeRecorded(outcome: ImportOutcome, { branch, cases }: OutcomeOptions): string[] {
-  const { builds, runs, test_files, seconds, known_runs, skipped, dry_run } = outcome;
-  if (runs === 0) {
-    if (known_runs > 0) return [];
-    return [skipped.length > 0 ? 'nothing was imported' : 'there are no builds to import'];
-  }
-  const verb = dry_run ? 'would import' : 'imported';
-  const total = `${seconds.toFixed(1)} s`;
-  if (isSuite(outcome)) {
-    const { commit_hash, longest } = outcome;
-    const longestSeconds = longest.time_execution.toFixed(1);
-    return [
-      `${verb} ${count(test_files, cases ? 'test case' : 'test file')}, ${total} (longest ${longestSeconds} s: ${longest.path}), as commit ${commit_hash} of branch ${branch}`,
-    ];
-  }
-  return [`${verb} ${count(builds, 'build')}, ${count(runs, 'run')}, ${count(test_files, 'time')}, ${total}`];
-}
-
-function describeStored(runs: number): string[] {
-  if (runs === 0) return [];
-  return [`${count(runs, 'run')} ${runs === 1 ? 'was there already, and stays as it is' : 'were there already, and stay as they are'}`];
-}
-
-function describeOrder(outcome: ImportOutcome): string[] {
-  if (isSuite(outcome) || outcome.runs === 0 || outcome.dry_run) return [];
-  return ['the builds keep their order, but count as recorded now: the protocol has no field for the time of a recording'];
-}
-
-function isSuite(outcome: ImportOutcome): outcome is ImportOutcome & ImportedSuite {
-  return outcome.longest !== undefined && outcome.builds <= 1;
+  if (files.length <= MAX_NAMED) return files.map(({ file, format }) => `${file}: ${format}`);
+  const numbers = new Map<Format, number>();
+  for (const { format } of files) numbers.set(format, (numbers.get(format) ?? 0) + 1);
+  return [...numbers].map(([format, number]) => `${count(number, 'file')}: ${format}`);
 }
 
 function count(number: number, noun: string): string {
   return `${number.toLocaleString('en')} ${noun}${number === 1 ? '' : 's'}`;
-}
-
-function countFormats(files: readonly ImportedFile[]): [Format, number][] {
-  const numbers = new Map<Format, number>();
-  for (const { format } of files) numbers.set(format, (numbers.get(format) ?? 0) + 1);
-  return [...numbers];
 }
 
 export function describeSkipped({ reason, count, examples }: Skipped): string {

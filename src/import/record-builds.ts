@@ -61,14 +61,15 @@ export class BuildRecorder {
         this.counts.known_runs += 1;
         continue;
       }
-      const isStored = this.api === null || (await this.#send(this.api, { ...key, node_index, test_files }));
-      if (isStored) this.#count(test_files);
-      else this.skipped.add('the server keeps no more runs of the node', `node ${node_index} of commit ${key.commit_hash}`);
+      const message = { ...key, node_index, test_files };
+      if (this.api !== null && !(await this.api.post('/v1/build_subsets', message, parseRecording)).isStored) {
+        this.skipped.add('the server keeps no more runs of the node', `node ${node_index} of commit ${key.commit_hash}`);
+        continue;
+      }
+      this.counts.runs += 1;
+      this.counts.test_files += test_files.length;
+      for (const { time_execution } of test_files) this.counts.seconds += time_execution;
     }
-  }
-
-  async #send(api: Api, message: BuildKey & RecordedRun): Promise<boolean> {
-    return (await api.post('/v1/build_subsets', message, parseRecording)).isStored;
   }
 
   #recordableFiles({ test_files }: RecordedRun): RecordedTestFile[] {
@@ -80,12 +81,6 @@ export class BuildRecorder {
       else files.push({ path, time_execution: seconds });
     }
     return files;
-  }
-
-  #count(test_files: readonly RecordedTestFile[]): void {
-    this.counts.runs += 1;
-    this.counts.test_files += test_files.length;
-    for (const { time_execution } of test_files) this.counts.seconds += time_execution;
   }
 }
 

@@ -1,27 +1,17 @@
 import { parseBuildList } from '../client/answers.js';
-import { type Answer, type Api, RequestRejected } from '../client/api.js';
+import { type Api, RequestRejected } from '../client/api.js';
 import { type RecordedBuild, toBuild } from '../reports/builds.js';
 import type { SkippedEntries } from '../reports/skipped-entries.js';
 import type { Progress } from '../terminal.js';
 
-/** How many builds are requested before they are needed. */
-const PREFETCHED_BUILDS = 3;
-
 /** Yields the newest builds of another server of the protocol, oldest first: the import then keeps their order. */
 export async function* remoteBuilds(api: Api, max: number, skipped: SkippedEntries, progress: Progress): AsyncGenerator<RecordedBuild> {
   const ids = await listBuildIds(api, max, progress);
-  const pending: Promise<RecordedBuild | null>[] = [];
-  for (let i = 0; i < ids.length; i++) {
-    for (let next = i + pending.length; pending.length < PREFETCHED_BUILDS && next < ids.length; next++) {
-      const build = fetchBuild(api, ids[next]!);
-      // Its error is thrown when it is awaited below.
-      build.catch(() => {});
-      pending.push(build);
-    }
+  for (const [i, id] of ids.entries()) {
     progress.show(() => `build ${(i + 1).toLocaleString('en')} of ${ids.length.toLocaleString('en')}`);
-    const build = await pending.shift()!;
+    const build = await fetchBuild(api, id);
     if (build) yield build;
-    else skipped.add('the build was deleted during the import', ids[i]!);
+    else skipped.add('the build was deleted during the import', id);
   }
 }
 
@@ -45,7 +35,8 @@ async function listBuildIds(api: Api, max: number, progress: Progress): Promise<
 export async function fetchBuild(api: Api, id: string): Promise<RecordedBuild | null> {
   let answer;
   try {
-    answer = await api.get(`/v1/builds/${encodeURIComponent(id)}`, acceptAnyBody);
+    // toBuild reports in detail why a body is not a build.
+    answer = await api.get(`/v1/builds/${encodeURIComponent(id)}`, answer => (answer.status === 200 ? answer : null));
   } catch (error) {
     if (error instanceof RequestRejected && error.status === 404) return null;
     throw error;
@@ -57,9 +48,4 @@ export async function fetchBuild(api: Api, id: string): Promise<RecordedBuild | 
   } catch (error) {
     throw new RequestRejected(`build ${id} of ${api.options.url} cannot be read: ${(error as Error).message}`, answer.status);
   }
-}
-
-/** Accepts any body: toBuild reports in detail why it is not a build. */
-function acceptAnyBody(answer: Answer): Answer | null {
-  return answer.status === 200 ? answer : null;
 }

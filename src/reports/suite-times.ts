@@ -13,8 +13,6 @@ export interface SuiteOptions {
   known: KnownFiles | null;
   /** Keep test cases instead of adding them up by file. */
   cases: boolean;
-  /** There is one report only. Its test cases, of which there may be millions, can be added up at once. */
-  isOnlyReport?: boolean;
 }
 
 /** Adds up the times of a suite by file, from one or more reports. A path in several timing tables counts with its mean. */
@@ -44,15 +42,12 @@ export class SuiteTimes {
       if (error) return this.skipped.add(error, reported);
       const path = this.#resolvePath(reported);
       if (path === null) return;
-      const file = this.#recordedPath(path);
-      // No other table can have this test case, so no mean is needed.
-      const isPart = this.options.isOnlyReport && file !== path;
-      const before = this.#tableTimes.get(path);
-      if (!isTable || isPart) this.#runTimes.set(file, (this.#runTimes.get(file) ?? 0) + seconds);
-      else if (!before) this.#tableTimes.set(path, { seconds, tables: 1 });
-      else {
-        before.seconds += seconds;
-        before.tables += 1;
+      if (isTable) {
+        const before = this.#tableTimes.get(path) ?? { seconds: 0, tables: 0 };
+        this.#tableTimes.set(path, { seconds: before.seconds + seconds, tables: before.tables + 1 });
+      } else {
+        const file = this.#recordedPath(path);
+        this.#runTimes.set(file, (this.#runTimes.get(file) ?? 0) + seconds);
       }
     };
   }
