@@ -7,11 +7,10 @@ import { failureNames, onePathEach, readReport, testCaseName } from '../client/r
 import { assertSplitExists, reportsOlderThanSplit, savedCiRun } from '../client/split-state.js';
 import { filesMatching, readList } from '../client/test-files.js';
 import { UsageError } from '../client/usage-error.js';
-import { DiskFiles } from '../reports/disk-files.js';
 import { reportedFile } from '../reports/find-file.js';
-import type { TestCase } from '../reports/junit.js';
-import { ListedFiles } from '../reports/known-files.js';
+import { DiskFiles, ListedFiles } from '../reports/known-files.js';
 import { collectResults, mergeResults, type ReportResults } from '../reports/report-results.js';
+import type { TestCase } from '../reports/test-case.js';
 import { abbreviate, pluralize, print, printToStderr } from '../terminal.js';
 import type { ClientOptions } from './options.js';
 import { exitCodes } from './process/exit.js';

@@ -1,7 +1,7 @@
-import type { TestCase } from '../reports/junit.js';
 import { ListedFiles } from '../reports/known-files.js';
 import { OtherXml } from '../reports/report.js';
 import { collectResults, mergeResults, type ReportResults } from '../reports/report-results.js';
+import type { TestCase } from '../reports/test-case.js';
 import { abbreviate, pluralize, printToStderr } from '../terminal.js';
 import {
   type BatchResult,

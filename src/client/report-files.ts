@@ -1,12 +1,12 @@
 import { readFileSync, statSync } from 'node:fs';
 import { resolve } from 'node:path';
 import { glob } from 'tinyglobby';
-import { decoderFor } from '../reports/encoding.js';
 import { isGoTest, readGoTest } from '../reports/go-test.js';
 import { readJsonReport } from '../reports/json-reports.js';
-import { readJunit, type TestCase } from '../reports/junit.js';
-import { ReportError } from '../reports/report.js';
+import { readJunit } from '../reports/junit.js';
+import { decodeReport, ReportError } from '../reports/report.js';
 import type { Report, ReportResults } from '../reports/report-results.js';
+import type { TestCase } from '../reports/test-case.js';
 import { isFile, relativeToCwd } from './test-files.js';
 
 /** Reads a report: JUnit XML, output of `go test`, or JSON of RSpec, Jest or vitest. Throws an Error that names the file; its cause is the error of the reader. */
@@ -18,7 +18,7 @@ export function readReport(path: string): Report {
     throw new Error(`cannot read the report ${path}: ${(error as Error).message}`, { cause: error });
   }
   try {
-    const text = decoderFor(bytes).decode(bytes);
+    const text = decodeReport(bytes);
     if (isGoTest(text)) return { cases: readGoTest(text), areAllLoaded: false };
     return text.trimStart().startsWith('{') ? readJsonReport(text) : { cases: readJunit(text), areAllLoaded: false };
   } catch (error) {

@@ -1,47 +1,41 @@
 import { posix } from 'node:path';
-import { DiskFiles } from './disk-files.js';
-import { decoderFor } from './encoding.js';
+import { buffer } from 'node:stream/consumers';
 import { findFile, isTestModule } from './find-file.js';
 import { readGoTest } from './go-test.js';
-import { JunitReader, type TestCase } from './junit.js';
-import { type KnownFiles, normalizePath, UNKNOWN_FILE } from './known-files.js';
-import type { AddTime, ReadReport } from './report.js';
+import { readJunit } from './junit.js';
+import { DiskFiles, type KnownFiles, normalizePath, UNKNOWN_FILE } from './known-files.js';
+import { type AddTime, decodeReport, type ReadReport } from './report.js';
 import { FileTimes } from './report-results.js';
+import type { TestCase } from './test-case.js';
 
 /** Reads JUnit XML. Test cases are matched to the known files; without these, to the files that the report names. */
 export const readJunitTimes: ReadReport = async (bytes, addTime, { root, known }) => {
   const disk = new DiskFiles(root ?? '.');
   const reportedFiles = new ReportedFiles(disk);
-  const fileOfCase = (testCase: TestCase) => {
-    if (known) return findFile(testCase, known);
-    return testCase.file === null ? findFile(testCase, reportedFiles) : (findFile(testCase, disk) ?? normalizePath(testCase.file));
-  };
-  const times = new FileTimes();
-  const reader = new JunitReader(testCase => addCase(times, testCase, fileOfCase(testCase), addTime, known));
-  for await (const text of decodeChunks(bytes)) reader.write(text);
-  reader.end();
-  for (const [path, { seconds }] of times.end()) addTime(path, seconds);
+  const fileOf = (testCase: TestCase) =>
+    testCase.file === null ? findFile(testCase, reportedFiles) : (findFile(testCase, disk) ?? normalizePath(testCase.file));
+  addTimes(readJunit(decodeReport(await buffer(bytes))), fileOf, known, addTime);
 };
 
 /** Reads the output of go test, plain or with -json. Each package counts as a file. */
-export const readGoTimes: ReadReport = async (bytes, addTime, { known }) => {
-  let whole = '';
-  for await (const text of decodeChunks(bytes)) whole += text;
-  const times = new FileTimes();
-  for (const testCase of readGoTest(whole))
-    addCase(times, testCase, known ? findFile(testCase, known) : testCase.suite.name, addTime, known);
-  for (const [path, { seconds }] of times.end()) addTime(path, seconds);
-};
+export const readGoTimes: ReadReport = async (bytes, addTime, { known }) =>
+  addTimes(readGoTest(decodeReport(await buffer(bytes))), ({ suite }) => suite.name, known, addTime);
 
-function addCase(times: FileTimes, testCase: TestCase, file: string | null, addTime: AddTime, known: KnownFiles | null): void {
-  times.add(testCase, file);
-  const { suite, classname, name } = testCase;
-  if (file === null)
-    addTime(
-      testCase.file ?? [classname || suite.name, name].filter(Boolean).join(' '),
-      NaN,
-      known ? UNKNOWN_FILE : 'the report does not name its file',
-    );
+function addTimes(
+  cases: readonly TestCase[],
+  reportedFile: (testCase: TestCase) => string | null,
+  known: KnownFiles | null,
+  addTime: AddTime,
+): void {
+  const times = new FileTimes();
+  for (const testCase of cases) {
+    const file = known ? findFile(testCase, known) : reportedFile(testCase);
+    times.add(testCase, file);
+    const { suite, classname, name } = testCase;
+    const shown = testCase.file ?? [classname || suite.name, name].filter(Boolean).join(' ');
+    if (file === null) addTime(shown, NaN, known ? UNKNOWN_FILE : 'the report does not name its file');
+  }
+  for (const [path, { seconds }] of times.end()) addTime(path, seconds);
 }
 
 const SOURCE = /\.(rb|py|[cm]?[jt]sx?|vue|feature|go|php|java|kts?|groovy|scala|cs|fs|exs?|dart|swift|rs|cljs?|robot|bats|lua|pl|t)$/i;
@@ -59,10 +53,4 @@ function isFileName(text: string): boolean {
   // The name may be made from a dotted class name: only test modules count. Django's are named tests.py, in the folder of an app.
   if (text.endsWith('.py')) return isTestModule(posix.basename(text, '.py')) || /\/tests?\.py$/.test(text);
   return SOURCE.test(text) || /^[^\s/\\]+(\/[^\s/\\]+)+$/.test(text);
-}
-
-async function* decodeChunks(bytes: AsyncIterable<Uint8Array>): AsyncGenerator<string> {
-  let decoder: ReturnType<typeof decoderFor> | null = null;
-  for await (const chunk of bytes) yield (decoder ??= decoderFor(chunk)).decode(chunk, { stream: true });
-  if (decoder) yield decoder.decode();
 }

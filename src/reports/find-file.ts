@@ -1,5 +1,5 @@
-import type { TestCase } from './junit.js';
 import { type KnownFiles, normalizePath } from './known-files.js';
+import type { TestCase } from './test-case.js';
 
 /**
  * Returns the known file of a test case; null: the report names no known file. It looks at, in this order: the file attribute (rspec,

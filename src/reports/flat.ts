@@ -1,3 +1,5 @@
+import { isUtf8 } from 'node:buffer';
+import { buffer } from 'node:stream/consumers';
 import { jsonValues } from './json.js';
 import { type ReadReport, ReportError } from './report.js';
 
@@ -43,40 +45,14 @@ export function isRuntimeLog(text: string): boolean {
 
 /** Reads the runtime log of parallel_tests: `path:seconds` on each line. Like parallel_tests, it ignores other output of RSpec. */
 export const readParallelTests: ReadReport = async (bytes, addTime) => {
-  for await (const text of readLines(bytes)) {
+  const lines = (await buffer(bytes)).toString('latin1').split('\n');
+  for (const [i, line] of lines.entries()) {
+    const lineBytes = Buffer.from(line, 'latin1');
+    if (!isUtf8(lineBytes)) throw new ReportError(`line ${i + 1} is not UTF-8`);
+    // This also removes a byte order mark.
+    const text = lineBytes.toString().trim();
     const [, path, seconds] = LINE.exec(text) ?? [];
-    if (path === undefined) addTime(text, NaN, 'the line is not "path:seconds"');
-    else addTime(path, Number(seconds));
+    if (path !== undefined) addTime(path, Number(seconds));
+    else if (text !== '') addTime(text, NaN, 'the line is not "path:seconds"');
   }
 };
-
-const NEWLINE = 10;
-
-/** Yields the lines of a text, trimmed, without empty lines. */
-export async function* readLines(bytes: AsyncIterable<Uint8Array>): AsyncGenerator<string> {
-  let number = 1;
-  let rest: Uint8Array[] = [];
-  for await (const chunk of bytes) {
-    let start = 0;
-    for (let end = chunk.indexOf(NEWLINE); end >= 0; end = chunk.indexOf(NEWLINE, start)) {
-      yield* decodeLine(number, [...rest, chunk.subarray(start, end)]);
-      rest = [];
-      number += 1;
-      start = end + 1;
-    }
-    if (start < chunk.length) rest.push(chunk.subarray(start));
-  }
-  yield* decodeLine(number, rest);
-}
-
-function* decodeLine(number: number, parts: readonly Uint8Array[]): Generator<string> {
-  let text;
-  try {
-    // The decoder removes a byte order mark.
-    text = new TextDecoder('utf-8', { fatal: true }).decode(Buffer.concat(parts));
-  } catch {
-    throw new ReportError(`line ${number} is not UTF-8`);
-  }
-  text = text.trim();
-  if (text !== '') yield text;
-}

@@ -1,6 +1,5 @@
-import { limits } from '../limits.js';
-import type { TestCase } from './junit.js';
 import { ReportError } from './report.js';
+import { emptyCase, type TestCase, withResult } from './test-case.js';
 
 /** A line of `go test -json`. */
 interface Event {
@@ -27,7 +26,6 @@ export function isGoTest(text: string): boolean {
  * without a name, so that its time and failure are not lost.
  */
 export function readGoTest(text: string): TestCase[] {
-  if (text.length > limits.reportCharacters) throw new ReportError(`it has more than ${limits.reportCharacters} characters`);
   return EVENT.test(text) ? readEvents(text) : readLines(text);
 }
 
@@ -70,22 +68,12 @@ function readLines(text: string): TestCase[] {
   return cases;
 }
 
-/** Returns the cases of a package with its name and time. Adds a case if none of them explains how the package ended. */
+/** Returns the cases of a package with its name and time. */
 function finishPackage(name: string, cases: readonly TestCase[], action: string, seconds: number): TestCase[] {
-  const needsCase = cases.length === 0 || (action === 'fail' && !cases.some(({ isFailed }) => isFailed));
-  const allCases = needsCase ? [...cases, makeCase('', 0, action)] : cases;
   const suite = { name, seconds };
-  return allCases.map(testCase => ({ ...testCase, suite, classname: name }));
+  return withResult(cases, makeCase('', 0, action)).map(testCase => ({ ...testCase, suite, classname: name }));
 }
 
 function makeCase(name: string, seconds: number, action: string): TestCase {
-  return {
-    file: null,
-    suite: { name: '', seconds: 0 },
-    classname: '',
-    name,
-    seconds,
-    isFailed: action === 'fail',
-    isSkipped: action === 'skip',
-  };
+  return { ...emptyCase, name, seconds, isFailed: action === 'fail', isSkipped: action === 'skip' };
 }

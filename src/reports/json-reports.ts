@@ -1,10 +1,9 @@
 import { posix } from 'node:path';
-import { limits } from '../limits.js';
 import { fileOf } from '../planning/estimating/test-case.js';
 import { jsonValues } from './json.js';
-import type { TestCase } from './junit.js';
 import { type ReadReport, ReportError } from './report.js';
 import type { Report } from './report-results.js';
+import { emptyCase, type TestCase, withResult } from './test-case.js';
 
 /** The JSON of RSpec (`--format json`). */
 interface RspecJson {
@@ -23,11 +22,8 @@ interface JestJson {
   }[];
 }
 
-const NO_SUITE = { name: '', seconds: 0 };
-
 /** Returns the test cases of a report in the JSON of RSpec, Jest or vitest. Throws a ReportError. */
 export function readJsonReport(text: string): Report {
-  if (text.length > limits.reportCharacters) throw new ReportError(`it has more than ${limits.reportCharacters} characters`);
   try {
     const json = JSON.parse(text) as Partial<RspecJson & JestJson>;
     if (Array.isArray(json.examples)) return readRspec(json as RspecJson);
@@ -42,38 +38,35 @@ export function readJsonReport(text: string): Report {
 function readRspec({ examples, summary }: RspecJson): Report {
   const cases = examples.map(({ id = '', file_path = null, full_description = '', status, run_time }) => ({
     // The path of a shared example is where it is written. Its id names the file that was run.
-    ...emptyCase(fileOf(id) ?? file_path, NO_SUITE),
+    ...emptyCase,
+    file: fileOf(id) ?? file_path,
     name: full_description,
     seconds: secondsOf(run_time),
     isFailed: status === 'failed',
     isSkipped: status === 'pending',
   }));
   const errors = summary?.errors_outside_of_examples_count;
-  if (errors) cases.push({ ...emptyCase(null, NO_SUITE), name: 'an error outside of examples', isFailed: true, isSkipped: false });
+  if (errors) cases.push({ ...emptyCase, name: 'an error outside of examples', isFailed: true });
   return { cases, areAllLoaded: errors === 0 };
 }
 
 /** A file without cases gets one without a name, so that its failure, or that it is empty, is not lost. */
-function casesOfFile({ name, status, startTime = 0, endTime = 0, assertionResults }: JestJson['testResults'][number]): TestCase[] {
+function casesOfFile({ name, status, startTime = 0, endTime = 0, assertionResults }: JestJson['testResults'][number]): readonly TestCase[] {
   const isFailed = status === 'failed';
-  const empty = emptyCase(name ?? null, { name: name ?? '', seconds: secondsOf(endTime - startTime) / 1000 });
-  const cases = (assertionResults ?? []).map(result => ({
-    ...empty,
-    name: result.fullName ?? '',
-    seconds: secondsOf(result.duration) / 1000,
-    isFailed: result.status === 'failed',
-    isSkipped: result.status !== 'passed' && result.status !== 'failed',
+  const suite = { name: name ?? '', seconds: secondsOf(endTime - startTime) / 1000 };
+  const result = { ...emptyCase, file: name ?? null, suite, isFailed, isSkipped: !isFailed };
+  const cases = (assertionResults ?? []).map(({ fullName, duration, status }) => ({
+    ...result,
+    name: fullName ?? '',
+    seconds: secondsOf(duration) / 1000,
+    isFailed: status === 'failed',
+    isSkipped: status !== 'passed' && status !== 'failed',
   }));
-  const needsCase = cases.length === 0 || (isFailed && !cases.some(each => each.isFailed));
-  return needsCase ? [...cases, { ...empty, isFailed, isSkipped: !isFailed }] : cases;
+  return withResult(cases, result);
 }
 
 function secondsOf(time: unknown): number {
   return typeof time === 'number' && time > 0 ? time : 0;
-}
-
-function emptyCase(file: string | null, suite: TestCase['suite']): TestCase {
-  return { file, suite, classname: '', name: '', seconds: 0, isFailed: false, isSkipped: true };
 }
 
 interface TestResult {

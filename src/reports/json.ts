@@ -11,38 +11,36 @@ export interface JsonValue {
  * Yields the values that the selectors name (`$.durations.*`), each as soon as it is complete. Nothing else of the document is kept, because a
  * report may contain screenshots.
  */
-export async function* jsonValues(bytes: AsyncIterable<Uint8Array>, selectors: readonly string[]): AsyncGenerator<JsonValue> {
+export function jsonValues(bytes: AsyncIterable<Uint8Array>, selectors: readonly string[]): AsyncGenerator<JsonValue> {
   const parser = new JSONParser({ paths: [...selectors], keepStack: false });
-  yield* parseChunks(bytes, parser, () => parser.isEnded);
+  return parseChunks(bytes, parser, () => parser.isEnded);
 }
 
 /** Yields consecutive JSON documents, each on one line or on several. */
 export async function* jsonDocuments(bytes: AsyncIterable<Uint8Array>): AsyncGenerator<unknown> {
-  let depth = 0;
   const parser = new JSONParser({ paths: ['$'], keepStack: false, separator: '' });
-  const isBetween = () => depth === 0;
-  for await (const { value } of parseChunks(bytes, parser, isBetween, change => (depth += change))) yield value;
+  for await (const { value } of parseChunks(bytes, parser, depth => depth === 0)) yield value;
 }
 
 /** Yields what the parser finds in each chunk. A slow consumer slows down the reading. */
 async function* parseChunks(
   bytes: AsyncIterable<Uint8Array>,
   parser: JSONParser,
-  isComplete: () => boolean,
-  nest: (change: 1 | -1) => void = () => {},
+  isComplete: (depth: number) => boolean,
 ): AsyncGenerator<JsonValue> {
   let found: JsonValue[] = [];
   let line = 1;
   let start = 0;
   let token = 0;
+  let depth = 0;
   parser.onValue = ({ value, key, stack }) => {
     const at = [...stack.slice(1).map(parent => parent.key), key].filter(part => part !== undefined);
     found.push({ value, at });
   };
   parser.onToken = ({ token: kind, offset }) => {
     token = offset;
-    if (kind === TokenType.LEFT_BRACE || kind === TokenType.LEFT_BRACKET) nest(1);
-    else if (kind === TokenType.RIGHT_BRACE || kind === TokenType.RIGHT_BRACKET) nest(-1);
+    if (kind === TokenType.LEFT_BRACE || kind === TokenType.LEFT_BRACKET) depth += 1;
+    else if (kind === TokenType.RIGHT_BRACE || kind === TokenType.RIGHT_BRACKET) depth -= 1;
   };
   for await (const chunk of splitAtCharacters(bytes, () => line)) {
     try {
@@ -60,7 +58,7 @@ async function* parseChunks(
     yield* found;
     found = [];
   }
-  if (!isComplete()) throw new ReportError(`line ${line}: unexpected end of file`);
+  if (!isComplete(depth)) throw new ReportError(`line ${line}: unexpected end of file`);
 }
 
 /** Splits the bytes between characters: the parser misreads a character that is split over three chunks. */

@@ -1,32 +1,14 @@
 import sax from 'sax';
 import { limits } from '../limits.js';
 import { OtherXml, ReportError } from './report.js';
+import { emptyCase, type TestCase, type TestSuite } from './test-case.js';
 
-/** One `<testcase>` of a JUnit report. */
-export interface TestCase {
-  /** The path in the report, absolute or relative to an unknown folder; null: the report has none. */
-  file: string | null;
-  /** The innermost suite around the case; one object for all cases of the suite. */
-  suite: TestSuite;
-  classname: string;
-  name: string;
-  seconds: number;
-  isFailed: boolean;
-  isSkipped: boolean;
-}
-
-/** The attributes of a `<testsuite>`; empty and 0 for a case outside any suite. */
-export interface TestSuite {
-  name: string;
-  /** The time of the suite, including work outside its cases, such as loading the file. 0: not given, or the suite contains suites. */
-  seconds: number;
-}
-
-interface OpenSuite extends TestSuite {
+interface SuiteWithFile extends TestSuite {
   file: string | null;
 }
 
-interface Counts {
+interface OpenSuite {
+  suite: SuiteWithFile;
   /** The number of failures and errors that the suite declares. */
   failures: number;
   /** The number of failed cases in the report before the suite began. */
@@ -35,37 +17,26 @@ interface Counts {
 
 type Attributes = Readonly<Record<string, string>>;
 
-/** Returns the test cases of a JUnit XML report, in the order of the report. */
-export function readJunit(xml: string): TestCase[] {
-  if (xml.length > limits.reportCharacters) throw new ReportError(`it has more than ${limits.reportCharacters} characters`);
-  const cases: TestCase[] = [];
-  const reader = new JunitReader(testCase => cases.push(testCase));
-  reader.write(xml);
-  reader.end();
-  return cases;
-}
-
-/** The length of the longest reference (`&#x10ffff;`), which `write` must not split. */
-const MAX_REFERENCE_CHARACTERS = 12;
 /** A failure may have its whole output in one attribute. */
 const MAX_ATTRIBUTE_CHARACTERS = 16 * 2 ** 20;
 // sax reads its limit when it creates a parser.
 (sax as { MAX_BUFFER_LENGTH?: number }).MAX_BUFFER_LENGTH = MAX_ATTRIBUTE_CHARACTERS;
 
-const NO_SUITE: OpenSuite = { name: '', file: null, seconds: 0 };
+const NO_SUITE: SuiteWithFile = { name: '', file: null, seconds: 0 };
 
 /**
- * Reads a JUnit XML report in pieces and reports each test case when it ends. Runners disagree about nearly everything, so only the elements
+ * Returns the test cases of a JUnit XML report, in the order of the report. Runners disagree about nearly everything, so only the elements
  * `testsuite` and `testcase` count, at any depth, and missing attributes are empty or 0. A suite that counts failures but has no failed case
  * gets a failed case without a name. Entities that the document declares are refused, and nothing is fetched.
  */
-export class JunitReader {
+export function readJunit(xml: string): TestCase[] {
+  return new JunitReader().read(xml);
+}
+
+class JunitReader {
   readonly #parser = sax.parser(true, { position: true });
-  readonly #onTestCase: (testCase: TestCase) => void;
+  readonly #cases: TestCase[] = [];
   readonly #suites: OpenSuite[] = [];
-  readonly #counts: Counts[] = [];
-  /** The end of the text so far, if it may be the beginning of a reference. */
-  #rest = '';
   #depth = 0;
   #hasRoot = false;
   /** Cypress (mocha-junit-reporter) names the file only in the first of several sibling suites. */
@@ -74,26 +45,15 @@ export class JunitReader {
   #caseDepth = 0;
   #failed = 0;
 
-  constructor(onTestCase: (testCase: TestCase) => void) {
-    this.#onTestCase = onTestCase;
+  read(xml: string): TestCase[] {
     this.#parser.onerror = error => {
       throw new ReportError(`it is not well-formed XML: line ${this.#parser.line + 1}: ${error.message.split('\n')[0]}`);
     };
     this.#parser.onopentag = ({ name, attributes }) => this.#open(name, attributes as Attributes);
     this.#parser.onclosetag = name => this.#close(name);
-  }
-
-  write(xml: string): void {
-    const text = this.#rest + xml;
-    const reference = text.indexOf('&', text.length - MAX_REFERENCE_CHARACTERS);
-    const end = reference < 0 ? text.length : reference;
-    this.#rest = text.slice(end);
-    if (end > 0) this.#parser.write(replaceControls(text.slice(0, end)));
-  }
-
-  end(): void {
-    this.#parser.write(replaceControls(this.#rest)).close();
+    this.#parser.write(replaceControls(xml)).close();
     if (this.#depth > 0 || !this.#hasRoot) throw new ReportError('it is not a JUnit report: it has no <testsuite>');
+    return this.#cases;
   }
 
   #open(name: string, attributes: Attributes): void {
@@ -106,7 +66,7 @@ export class JunitReader {
     else if (name === 'testcase') {
       // Some reports have cases within cases.
       if (this.#case) this.#finish(this.#case);
-      this.#case = makeCase(attributes, this.#suites.at(-1) ?? NO_SUITE);
+      this.#case = makeCase(attributes, this.#suites.at(-1)?.suite ?? NO_SUITE);
       this.#caseDepth = this.#depth;
     } else if (this.#case && this.#depth === this.#caseDepth + 1) {
       if (name === 'failure' || name === 'error') this.#case.isFailed = true;
@@ -116,13 +76,13 @@ export class JunitReader {
   }
 
   #openSuite(attributes: Attributes): void {
-    const parent = this.#suites.at(-1);
+    const parent = this.#suites.at(-1)?.suite;
     if (parent) parent.seconds = 0;
     const file = fileAttribute(attributes) ?? (parent ? parent.file : this.#lastFile);
     if (!parent) this.#lastFile = file;
-    this.#suites.push({ name: attribute(attributes, 'name'), file, seconds: secondsAttribute(attributes) });
+    const suite = { name: attribute(attributes, 'name'), file, seconds: secondsAttribute(attributes) };
     const failures = countAttribute(attributes, 'failures') + countAttribute(attributes, 'errors');
-    this.#counts.push({ failures, failedBefore: this.#failed });
+    this.#suites.push({ suite, failures, failedBefore: this.#failed });
   }
 
   #close(name: string): void {
@@ -131,8 +91,7 @@ export class JunitReader {
       this.#case = null;
     }
     if (name === 'testsuite') {
-      const suite = this.#suites.pop()!;
-      const { failures, failedBefore } = this.#counts.pop()!;
+      const { suite, failures, failedBefore } = this.#suites.pop()!;
       // Karma writes no case for a browser that it lost.
       if (failures > 0 && this.#failed === failedBefore) this.#finish({ ...makeCase({}, suite), isFailed: true });
     }
@@ -141,18 +100,18 @@ export class JunitReader {
 
   #finish(testCase: TestCase): void {
     if (testCase.isFailed) this.#failed += 1;
-    this.#onTestCase(testCase);
+    this.#cases.push(testCase);
   }
 }
 
-function makeCase(attributes: Attributes, suite: OpenSuite): TestCase {
+function makeCase(attributes: Attributes, suite: SuiteWithFile): TestCase {
   return {
+    ...emptyCase,
     file: fileAttribute(attributes) ?? suite.file,
     suite,
     classname: attribute(attributes, 'classname'),
     name: attribute(attributes, 'name'),
     seconds: secondsAttribute(attributes),
-    isFailed: false,
     isSkipped: /^(skipped|notrun|disabled)$/i.test(attribute(attributes, 'status')),
   };
 }

@@ -1,3 +1,6 @@
+import { statSync } from 'node:fs';
+import { relative, resolve } from 'node:path';
+
 /** A set of paths, found by the names that reports use for them. */
 export interface KnownFiles {
   /** Returns the path as it was given; null: the name matches no path, or several. */
@@ -55,6 +58,25 @@ function haveSameEnd(one: readonly string[], other: readonly string[]): boolean 
   const shared = Math.min(one.length, other.length);
   for (let i = 1; i <= shared; i += 1) if (one.at(-i) !== other.at(-i)) return false;
   return true;
+}
+
+/** The files in a folder, by their relative paths. */
+export class DiskFiles implements KnownFiles {
+  readonly #cache = new Map<string, string | null>();
+
+  constructor(readonly folder: string) {}
+
+  find(reported: string): string | null {
+    let path = this.#cache.get(reported);
+    if (path === undefined) this.#cache.set(reported, (path = this.#lookUp(normalizePath(reported))));
+    return path;
+  }
+
+  #lookUp(path: string): string | null {
+    const relativePath = normalizePath(relative(this.folder, resolve(this.folder, path)));
+    if (relativePath === '' || relativePath.startsWith('../') || relativePath.includes('\0')) return null;
+    return statSync(resolve(this.folder, relativePath), { throwIfNoEntry: false })?.isFile() ? relativePath : null;
+  }
 }
 
 /** Replaces backslashes, and removes a leading `./` and doubled or trailing slashes. */

@@ -1,6 +1,6 @@
 import { findFile } from './find-file.js';
-import type { TestCase, TestSuite } from './junit.js';
 import type { KnownFiles } from './known-files.js';
+import type { TestCase, TestSuite } from './test-case.js';
 
 /** What reports say about one file. */
 export interface FileResult {
@@ -49,13 +49,7 @@ export class FileTimes {
       sum.caseSeconds += seconds;
       sum.isShared ||= sum.file !== file;
     }
-    if (file === null) return;
-    const result = this.#byFile.get(file);
-    if (result) {
-      result.seconds += seconds;
-      result.isFailed ||= isFailed;
-      result.hasRun ||= !isSkipped;
-    } else this.#byFile.set(file, { seconds, isFailed, hasRun: !isSkipped });
+    if (file !== null) addResult(this.#byFile, file, { seconds, isFailed, hasRun: !isSkipped });
   }
 
   /** Returns the results after the last case. */
@@ -66,6 +60,11 @@ export class FileTimes {
     this.#suites.clear();
     return this.#byFile;
   }
+}
+
+function addResult(byFile: Map<string, FileResult>, file: string, { seconds, isFailed, hasRun }: FileResult): void {
+  const before = byFile.get(file) ?? { seconds: 0, isFailed: false, hasRun: false };
+  byFile.set(file, { seconds: before.seconds + seconds, isFailed: before.isFailed || isFailed, hasRun: before.hasRun || hasRun });
 }
 
 /** Returns what one report says about the known files. */
@@ -83,12 +82,7 @@ export function collectResults(cases: readonly TestCase[], known: KnownFiles, ar
 /** Merges the results of several reports, such as the shards of one run. */
 export function mergeResults(all: readonly ReportResults[]): ReportResults {
   const byFile = new Map<string, FileResult>();
-  for (const results of all) {
-    for (const [file, { seconds, isFailed, hasRun }] of results.byFile) {
-      const before = byFile.get(file) ?? { seconds: 0, isFailed: false, hasRun: false };
-      byFile.set(file, { seconds: before.seconds + seconds, isFailed: before.isFailed || isFailed, hasRun: before.hasRun || hasRun });
-    }
-  }
+  for (const results of all) for (const [file, result] of results.byFile) addResult(byFile, file, result);
   return {
     byFile,
     unmatched: all.flatMap(({ unmatched }) => unmatched),

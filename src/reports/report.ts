@@ -1,3 +1,5 @@
+import { TextDecoder } from 'node:util';
+import { limits } from '../limits.js';
 import type { KnownFiles } from './known-files.js';
 
 /**
@@ -14,7 +16,7 @@ export interface ReportContext {
   known: KnownFiles | null;
 }
 
-/** Reads a report as a stream. */
+/** Reads a report. */
 export type ReadReport = (bytes: AsyncIterable<Uint8Array>, addTime: AddTime, context: ReportContext) => Promise<void>;
 
 /** The input is not a report of its format. The message says why and where; the caller adds the name of the file. */
@@ -22,3 +24,22 @@ export class ReportError extends Error {}
 
 /** XML of another kind, such as a coverage report. */
 export class OtherXml extends ReportError {}
+
+/**
+ * Decodes a whole report, in the encoding that its byte order mark or its XML declaration names, else in UTF-8. Throws a ReportError if the
+ * encoding is not supported, or the report is too long.
+ */
+export function decodeReport(bytes: Uint8Array): string {
+  const [first, second] = bytes;
+  const fromByteOrderMark = first === 0xff && second === 0xfe ? 'utf-16le' : first === 0xfe && second === 0xff ? 'utf-16be' : null;
+  const declared = /^[^>]{0,100}\bencoding=["']([\w.-]+)["']/.exec(Buffer.from(bytes.subarray(0, 200)).toString('latin1'))?.[1];
+  let decoder: TextDecoder;
+  try {
+    decoder = new TextDecoder(fromByteOrderMark ?? declared ?? 'utf-8');
+  } catch {
+    throw new ReportError(`its encoding ${declared} is not supported`);
+  }
+  const text = decoder.decode(bytes);
+  if (text.length > limits.reportCharacters) throw new ReportError(`it has more than ${limits.reportCharacters} characters`);
+  return text;
+}

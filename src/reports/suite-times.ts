@@ -1,8 +1,7 @@
 import { posix, resolve } from 'node:path';
 import { fileOf } from '../planning/estimating/test-case.js';
-import { DiskFiles } from './disk-files.js';
 import { type Format, timingTables } from './format.js';
-import { type KnownFiles, UNKNOWN_FILE } from './known-files.js';
+import { DiskFiles, type KnownFiles, UNKNOWN_FILE } from './known-files.js';
 import type { AddTime } from './report.js';
 import { pathError, SkippedEntries, secondsError } from './skipped-entries.js';
 
