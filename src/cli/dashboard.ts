@@ -1,3 +1,4 @@
+import type { Link, Session } from '../engine/ports/sign-ins.js';
 import { hashPassword } from '../engine/sign-in/password.js';
 import { createOperatorLink, createReaderLink, endSession, expiryOf, revokeLink, signInId } from '../engine/sign-in/sign-in.js';
 import { limits } from '../limits.js';
@@ -64,24 +65,19 @@ export function printSessions(dataDir: string, { json }: { json?: true }): Promi
   return withExistingStore(dataDir, async ({ access, signIns }) => {
     const now = Date.now();
     const names = new Map((await access.projects()).map(({ id, name }) => [id, name]));
-    const nameOf = (project: number | null) => (project === null ? null : (names.get(project) ?? null));
-    const sessions = signIns.sessions().map(session => ({
-      id: signInId(session),
-      kind: 'session',
-      project: nameOf(session.project),
-      created_at: timestamp(session.created_at),
-      used_at: timestamp(session.used_at),
-      expires_at: timestamp(expiryOf(session)),
-    }));
-    const links = signIns.links().map(link => ({
-      id: signInId(link),
-      kind: 'link',
-      project: nameOf(link.project),
-      created_at: timestamp(link.created_at),
-      used_at: null,
-      expires_at: timestamp(link.expires_at),
-    }));
-    const inForce = [...sessions, ...links].filter(({ expires_at }) => Date.parse(expires_at) > now);
+    const describe = (kind: string, each: Session | Link, used_at: number | null, expires_at: number) => ({
+      id: signInId(each),
+      kind,
+      project: each.project === null ? null : (names.get(each.project) ?? null),
+      created_at: timestamp(each.created_at),
+      used_at: used_at === null ? null : timestamp(used_at),
+      expires_at: timestamp(expires_at),
+    });
+    const all = [
+      ...signIns.sessions().map(session => describe('session', session, session.used_at, expiryOf(session))),
+      ...signIns.links().map(link => describe('link', link, null, link.expires_at)),
+    ];
+    const inForce = all.filter(({ expires_at }) => Date.parse(expires_at) > now);
     if (json) return print(JSON.stringify(inForce));
     for (const { id, kind, project, created_at, used_at, expires_at } of inForce)
       printRow([id, kind, project === null ? 'operator' : `reader of ${project}`, created_at, used_at ?? '-', `until ${expires_at}`]);

@@ -2,10 +2,10 @@ import { createWriteStream, realpathSync, renameSync, statSync } from 'node:fs';
 import { basename, dirname, resolve } from 'node:path';
 import { Readable } from 'node:stream';
 import { pipeline } from 'node:stream/promises';
+import { UsageError } from '../client/usage-error.js';
 import { exportLines } from '../engine/export.js';
 import type { Project } from '../engine/ports/access.js';
 import { fsyncPath } from '../fsync.js';
-import { ConfigError } from '../server/config.js';
 import type { LmdbStore } from '../store/lmdb/store.js';
 import { print, startProgress } from '../terminal.js';
 import { withExistingStore } from './data-folder/data-folder.js';
@@ -24,7 +24,7 @@ export function exportStore(dataDir: string, options: ExportOptions, stop: Abort
   const { project, builds, timings, json } = options;
   const output = options.output === undefined || options.output === '-' ? null : resolveOutput(options.output);
   if (json && output === null)
-    throw new ConfigError([
+    throw new UsageError([
       '--json needs --output, because it describes that file: without --output, stdout gets the export, which is JSON already',
     ]);
   return withExistingStore(dataDir, async store => {

@@ -1,6 +1,6 @@
 import { type Command, Option } from 'commander';
 import { parseServer } from '../client/address.js';
-import { type IdentityOptions, identityFields } from '../client/ci/identity.js';
+import { type IdentityField, identityFields } from '../client/ci/identity.js';
 import { formats } from '../reports/format.js';
 import { version } from '../version.js';
 import { type ClientOptions, duration, retriesOption, wholeNumber } from './options.js';
@@ -26,13 +26,7 @@ export function addNodeCommands(program: Command, context: NodeContext): void {
 }
 
 function addSplit(program: Command, context: NodeContext): void {
-  const command = addNodeCommand(program, 'split [globs...]', 'print the test files of this node, by a split made once per build', [
-    'nodeIndex',
-    'nodeTotal',
-    'buildId',
-    'branch',
-    'commitHash',
-  ]);
+  const command = addNodeCommand(program, 'split [globs...]', 'print the test files of this node, by a split made once per build');
   addListFlags(command)
     .option('-0, --null', 'end each path with NUL instead of a line break')
     .option(
@@ -50,7 +44,6 @@ function addQueue(program: Command, context: NodeContext): void {
     program,
     'queue [globs...]',
     'run a command for each batch of this node until the queue is empty, and record the times: ballast queue GLOB... -- COMMAND... {}',
-    ['nodeIndex', 'nodeTotal', 'buildId', 'branch', 'commitHash'],
   );
   addPolicyFlags(addListFlags(command))
     .option(
@@ -145,8 +138,13 @@ function addSummary(program: Command, context: NodeContext): void {
     .action(async (build: string | undefined, flags) => (await import('./summary.js')).summary(build, clientOptions(flags, context)));
 }
 
-/** Adds a command with the flags of the server and of the node's identity. */
-function addNodeCommand(program: Command, usage: string, description: string, fields: readonly (keyof IdentityOptions)[]): Command {
+/** Adds a command with the flags of the server and of the node's identity, all of them unless `fields` names some. */
+function addNodeCommand(
+  program: Command,
+  usage: string,
+  description: string,
+  fields = Object.keys(identityFields) as IdentityField[],
+): Command {
   const command = program
     .command(usage)
     .description(description)

@@ -3,9 +3,8 @@ import { UsageError } from '../client/usage-error.js';
 import { ConfigError } from '../server/config.js';
 import { escapeControls, printToStderr } from '../terminal.js';
 import { version } from '../version.js';
-import { addDashboardCommands, addDataCommands } from './data-commands.js';
 import { addImportCommand, addNodeCommands } from './node-commands.js';
-import { addServeCommand } from './serve-command.js';
+import { addDashboardCommands, addDataCommands, addServeCommand } from './server-commands.js';
 
 /**
  * The process edge: arguments, environment and exit codes (0 done, 1 failed, 2 wrong settings or usage, 3 no usable answer from the server).

@@ -47,7 +47,7 @@ export async function queue(globs: readonly string[], command: readonly string[]
       process.exit(signalExitCode(runner.signal));
     }
     if (batches.length > 0) printToStderr(...batchTable(batches));
-    if (run.failed.length > 0) printToStderr(`failed: ${abbreviate(run.failed)}`);
+    if (run.failed.size > 0) printToStderr(`failed: ${abbreviate([...run.failed])}`);
     process.exitCode = code || (run.hasFailed ? exitCodes.failed : recordCode);
   } finally {
     runner.stop();

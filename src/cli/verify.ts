@@ -151,18 +151,8 @@ function excuse(answer: Completeness, isEmpty: (path: string) => boolean): Compl
 }
 
 function report(answer: Completeness): string[] {
-  const {
-    is_complete,
-    kind,
-    test_files,
-    recorded,
-    ran_not_recorded = [],
-    errors,
-    warnings,
-    never_handed_out,
-    handed_out_not_recorded,
-    recorded_without_time = [],
-  } = answer;
+  const { is_complete, kind, test_files, recorded, errors, warnings, never_handed_out, handed_out_not_recorded } = answer;
+  const { ran_not_recorded = [], recorded_without_time = [] } = answer;
   const missing = [
     ...handed_out_not_recorded.map(
       ({ path, node_index, handed_out_at }) => `${path}  (node ${node_index}${handed_out_at ? `, handed out at ${handed_out_at}` : ''})`,

@@ -34,6 +34,11 @@ type Checked<T> = T extends unknown
 /** A check of a body, whose message has stricter types. */
 type Is<T> = (body: unknown) => body is T;
 
+const accepting =
+  <T>(accepted: number, is: Is<T>): AnswerParser<T> =>
+  ({ status, body }) =>
+    status === accepted && is(body) ? body : null;
+
 /** An answer with a code means that there is no split or queue yet. */
 function hasCode(body: unknown): boolean {
   return typeof body === 'object' && body !== null && 'code' in body;
@@ -55,24 +60,14 @@ const isSplitShape: Is<SplitAnswer> = typia.createIs<
   Checked<Omit<SplitAnswer, 'test_files'>> & { test_files: { path: Name; time_execution: Seconds | null }[] }
 >() as never;
 
-function isSplitMiss(body: unknown): body is SplitMiss {
-  return isMiss(body) && !('test_files' in body);
-}
-
-function isSplit(body: unknown): body is SplitAnswer {
-  return !hasCode(body) && isSplitShape(body);
-}
+const isSplitMiss = (body: unknown): body is SplitMiss => isMiss(body) && !('test_files' in body);
+const isSplit = (body: unknown): body is SplitAnswer => !hasCode(body) && isSplitShape(body);
 
 /** Accepts a batch with the times of its files, or the end of the queue. */
-export function parseBatch({ status, body }: Answer): TestQueueAnswer | null {
-  return status === 200 && isBatch(body) ? body : null;
-}
+export const parseBatch = accepting(200, isBatch);
 
-/** For a request that attempts to connect. */
-export function parseBatchOrMiss(answer: Answer): TestQueueAnswer | ConnectFailed | null {
-  const { status, body } = answer;
-  return status === 200 && isConnectFailed(body) ? body : parseBatch(answer);
-}
+/** For a request that attempts to connect: accepts also that there is no queue. */
+export const parseBatchOrMiss = accepting(200, (body): body is TestQueueAnswer | ConnectFailed => isConnectFailed(body) || isBatch(body));
 
 /**
  * Rejects the answer to another pull: a cache, or a proxy that mixes up answers, must not end a queue. Older servers do not name the pull.
@@ -142,17 +137,11 @@ export function completenessParser(expectedKind: Completeness['kind']): AnswerPa
 // Its subject is compared with the request, field by field.
 const isCompleteness: Is<Completeness> = typia.createIs<Checked<Omit<Completeness, 'about'>> & { about?: object }>() as never;
 
-export function parsePlan({ status, body }: Answer): PlanAnswer | null {
-  return status === 200 && isPlan(body) ? body : null;
-}
-
 /** What is used of it. */
 type UsedPlan = Omit<PlanAnswer, 'assumptions'> & { assumptions: Pick<Assumptions, 'sentences'> };
 const isPlanShape: Is<UsedPlan> = typia.createIs<Checked<UsedPlan>>() as never;
 
-function isPlan(body: unknown): body is PlanAnswer {
-  return isPlanShape(body) && body.variants.length > 0;
-}
+export const parsePlan = accepting(200, (body): body is PlanAnswer => isPlanShape(body) && body.variants.length > 0);
 
 /** One page of builds, from this server or another one. */
 export interface BuildList {
@@ -160,11 +149,7 @@ export interface BuildList {
   meta?: { is_last_page?: boolean } | null;
 }
 
-const isBuildList: Is<BuildList> = typia.createIs<Checked<BuildList>>() as never;
-
-export function parseBuildList({ status, body }: Answer): BuildList | null {
-  return status === 200 && isBuildList(body) ? body : null;
-}
+export const parseBuildList = accepting<BuildList>(200, typia.createIs<Checked<BuildList>>() as never);
 
 /** What a summary needs of MinutesAnswer. */
 export type BuildMinutes = Pick<
@@ -189,9 +174,7 @@ export type BuildMinutes = Pick<
   | 'other_ci_runs'
 >;
 
-const isMinutes: Is<BuildMinutes> = typia.createIs<Checked<BuildMinutes>>() as never;
-
-export const parseMinutes: AnswerParser<BuildMinutes> = ({ status, body }) => (status === 200 && isMinutes(body) ? body : null);
+export const parseMinutes = accepting<BuildMinutes>(200, typia.createIs<Checked<BuildMinutes>>() as never);
 
 /** The same, or that the server has no such build. */
 export const parseMinutesOrMiss: AnswerParser<BuildMinutes | 'none'> = answer => (answer.status === 404 ? 'none' : parseMinutes(answer));

@@ -53,7 +53,8 @@ interface Request {
   method: 'GET' | 'POST';
   target: string;
   body: string | null;
-  timeoutSeconds: number;
+  /** How long the server may wait before it answers. */
+  waitSeconds: number;
 }
 
 interface Reply {
@@ -65,31 +66,19 @@ interface Reply {
 /** The client of the HTTP API. It repeats failed requests, follows no redirects and checks every answer. */
 export class Api {
   readonly #base: string;
-  readonly #timeoutSeconds: number;
-  readonly #maxBytes: number;
 
   constructor(readonly options: ApiOptions) {
     this.#base = baseUrl(options.url);
-    this.#timeoutSeconds = options.timeoutSeconds ?? TIMEOUT_SECONDS;
-    this.#maxBytes = options.maxBytes ?? MAX_BYTES;
   }
 
   /** Throws ServerUnreachable, or RequestRejected if `parse` returns null. */
   async post<T>(path: string, message: object, parse: AnswerParser<T>, retries = this.options.retries): Promise<T> {
-    const body = JSON.stringify(message);
-    return this.#send({ method: 'POST', target: `${this.#base}${path}`, body, timeoutSeconds: this.#timeoutSeconds }, parse, retries);
+    return this.#send({ method: 'POST', target: `${this.#base}${path}`, body: JSON.stringify(message), waitSeconds: 0 }, parse, retries);
   }
 
-  /**
-   * Like `post`.
-   * @param waitSeconds how long the server may wait before it answers
-   */
+  /** Like `post`. The server may wait some seconds before it answers. */
   async get<T>(path: string, parse: AnswerParser<T>, waitSeconds = 0): Promise<T> {
-    return this.#send(
-      { method: 'GET', target: `${this.#base}${path}`, body: null, timeoutSeconds: waitSeconds + this.#timeoutSeconds },
-      parse,
-      this.options.retries,
-    );
+    return this.#send({ method: 'GET', target: `${this.#base}${path}`, body: null, waitSeconds }, parse, this.options.retries);
   }
 
   async #send<T>(request: Request, parse: AnswerParser<T>, retries: number): Promise<T> {
@@ -104,8 +93,8 @@ export class Api {
     }
   }
 
-  async #attempt({ method, target, body, timeoutSeconds }: Request, count: number): Promise<FailedAttempt | Reply> {
-    const { token, clientVersion } = this.options;
+  async #attempt({ method, target, body, waitSeconds }: Request, count: number): Promise<FailedAttempt | Reply> {
+    const { token, clientVersion, timeoutSeconds = TIMEOUT_SECONDS, maxBytes = MAX_BYTES } = this.options;
     const headers = {
       'Content-Type': 'application/json',
       // A cached answer would be mistaken for the current state of the build.
@@ -119,15 +108,16 @@ export class Api {
     let bytes: Buffer | null;
     try {
       // A redirect would lose the body and could send the token to another server.
-      response = await fetch(target, { method, redirect: 'manual', headers, body, signal: AbortSignal.timeout(timeoutSeconds * 1000) });
-      bytes = await readBody(response, this.#maxBytes);
+      const signal = AbortSignal.timeout((waitSeconds + timeoutSeconds) * 1000);
+      response = await fetch(target, { method, redirect: 'manual', headers, body, signal });
+      bytes = await readBody(response, maxBytes);
     } catch (error) {
       return new FailedAttempt(networkFailure(error), null);
     }
     const { status } = response;
     if (bytes === null)
       throw new RequestRejected(
-        `${method} ${target} was answered with ${status} and more than ${this.#maxBytes} bytes, more than Ballast ever sends: give the address of a Ballast server`,
+        `${method} ${target} was answered with ${status} and more than ${maxBytes} bytes, more than Ballast ever sends: give the address of a Ballast server`,
         status,
       );
     // 408 and 429: the server did not process the request.

@@ -38,11 +38,13 @@ interface BatchReports extends ReportResults {
 /** The batches that one node runs, and their results. */
 export class NodeRun {
   #recorded = new Map<string, RecordedFile>();
-  readonly #failed = new Set<string>();
+  /** The files that failed or may not have run. */
+  readonly failed = new Set<string>();
   readonly #reportWatch: ReportWatch;
   readonly #mayBeEmpty: (path: string) => boolean;
-  #commandCount = 0;
-  #hasFailed = false;
+  /** How often the command was run. */
+  commandCount = 0;
+  hasFailed = false;
 
   /** @param allFiles the files of all nodes: a report may name a file of another batch */
   constructor(
@@ -59,19 +61,6 @@ export class NodeRun {
     if (error !== null) throw new UsageError([error]);
     this.#reportWatch = new ReportWatch(reportGlobs);
     this.#mayBeEmpty = emptyTest(policy.mayBeEmpty);
-  }
-
-  get hasFailed(): boolean {
-    return this.#hasFailed;
-  }
-
-  get failed(): string[] {
-    return [...this.#failed];
-  }
-
-  /** How often the command was run. */
-  get commandCount(): number {
-    return this.#commandCount;
   }
 
   /** Returns the files that ran since the last call, each once. */
@@ -97,22 +86,22 @@ export class NodeRun {
   }
 
   async #runCommand(files: readonly PlannedFile[]): Promise<BatchResult> {
-    this.#commandCount += 1;
+    this.commandCount += 1;
     await this.#reportWatch.snapshot();
     const command = commandLine(
       this.command,
       files.map(({ path }) => path),
     );
-    const ended = await this.runner.run(command, { ...this.environment, BALLAST_BATCH: String(this.#commandCount) });
+    const ended = await this.runner.run(command, { ...this.environment, BALLAST_BATCH: String(this.commandCount) });
     if (ended.startError !== null)
       throw new CommandNotStarted(ended.exitCode, `cannot start the command ${this.command[0]}: ${ended.startError}`);
     const result = this.runner.signal === null ? await this.#resultOf(files, ended) : await this.#interruptedResult(files);
     for (const file of result.recorded) this.#recorded.set(file.path, file);
     if (this.runner.signal === null) {
-      for (const path of result.failed) this.#failed.add(path);
+      for (const path of result.failed) this.failed.add(path);
       if (ended.exitCode !== 0) printToStderr(`the command ended with ${ended.exitCode} (${this.#batchLabel(files)})`);
     }
-    this.#hasFailed ||= result.failed.length > 0;
+    this.hasFailed ||= result.failed.length > 0;
     return result;
   }
 
@@ -163,7 +152,7 @@ export class NodeRun {
     const isEmpty = count > 0 && unreadable.length === 0 && unmatched.length === 0 && others.length === 0;
     if (isEmpty && isSuccess) {
       printToStderr(
-        `WARNING: no test was run in batch ${this.#commandCount}, ${pluralize(files.length, 'test file')}: ${abbreviate(unreported)}${hint}`,
+        `WARNING: no test was run in batch ${this.commandCount}, ${pluralize(files.length, 'test file')}: ${abbreviate(unreported)}${hint}`,
       );
       return true;
     }
@@ -207,7 +196,7 @@ export class NodeRun {
   }
 
   #batchLabel(files: readonly PlannedFile[]): string {
-    return `batch ${this.#commandCount}, ${pluralize(files.length, 'test file')}`;
+    return `batch ${this.commandCount}, ${pluralize(files.length, 'test file')}`;
   }
 }
 

@@ -4,18 +4,13 @@ import { limits } from '../../limits.js';
 import { printToStderr } from '../../terminal.js';
 
 /** Asks a question at the terminal, on stderr, and resolves with the typed line. Null: nobody can be asked. */
-export function ask(question: string): Promise<string | null> {
-  if (!process.stdin.isTTY) return Promise.resolve(null);
+export async function ask(question: string): Promise<string | null> {
+  if (!process.stdin.isTTY) return null;
   printToStderr(question);
   // The terminal edits the line, and Ctrl-C ends the process.
   const lines = createInterface({ input: process.stdin, terminal: false });
-  return new Promise(resolve => {
-    lines.once('line', line => {
-      resolve(line);
-      lines.close();
-    });
-    lines.once('close', () => resolve(''));
-  });
+  for await (const line of lines) return line;
+  return '';
 }
 
 /** Reads a password: at a terminal it is typed twice and not shown, otherwise it is the first line of stdin. */

@@ -20,7 +20,7 @@ export interface Identity {
   commit_hash: string;
 }
 
-type Field = keyof IdentityOptions;
+export type IdentityField = keyof IdentityOptions;
 
 interface FieldDescription {
   flag: string;
@@ -28,7 +28,7 @@ interface FieldDescription {
   description: string;
 }
 
-export const identityFields: Readonly<Record<Field, FieldDescription>> = {
+export const identityFields: Readonly<Record<IdentityField, FieldDescription>> = {
   nodeIndex: { flag: '--node-index <number>', variable: 'BALLAST_NODE_INDEX', description: 'the index of this node (from 0)' },
   nodeTotal: { flag: '--node-total <number>', variable: 'BALLAST_NODE_TOTAL', description: 'the number of nodes' },
   buildId: { flag: '--build-id <id>', variable: 'BALLAST_BUILD_ID', description: 'the id of the CI run (the same for all its nodes)' },
@@ -41,7 +41,7 @@ export function detectSystem(environment: Environment): CiSystem {
 }
 
 /** Returns the value that the CI system sets; null: it sets none. */
-export function detectValue(field: Field, environment: Environment): string | null {
+export function detectValue(field: IdentityField, environment: Environment): string | null {
   for (const variable of detectSystem(environment)[field]) {
     const text = environment[nameOf(variable)]?.trim();
     const value = text && typeof variable === 'object' ? variable.read(text) : text;
@@ -61,8 +61,8 @@ export function identify<Wanted extends keyof Identity>(
 ): Pick<Identity, Wanted> {
   const { environment } = options;
   const errors: string[] = [];
-  const findValue = (field: Field) => options[field] || detectValue(field, environment) || checkoutValue(field, checkout);
-  const text = (field: Field): string => {
+  const findValue = (field: IdentityField) => options[field] || detectValue(field, environment) || checkoutValue(field, checkout);
+  const text = (field: IdentityField): string => {
     // The only node needs no index.
     const value = findValue(field) || (field === 'nodeIndex' && findValue('nodeTotal') === '1' ? '0' : null);
     if (!value) errors.push(missingMessage(field, environment));
@@ -91,12 +91,12 @@ export function identify<Wanted extends keyof Identity>(
   return identity as Pick<Identity, Wanted>;
 }
 
-function checkoutValue(field: Field, checkout: Checkout): string | null {
+function checkoutValue(field: IdentityField, checkout: Checkout): string | null {
   return field === 'branch' || field === 'commitHash' ? checkout[field]() : null;
 }
 
 /** Returns the error for a value that is not known, with the variables that were tried. */
-export function missingMessage(field: Field, environment: Environment): string {
+export function missingMessage(field: IdentityField, environment: Environment): string {
   const { flag, variable, description } = identityFields[field];
   const system = detectSystem(environment);
   const names = system[field].map(nameOf);

@@ -1,5 +1,5 @@
 import type { Command } from 'commander';
-import { parseConfig } from '../server/config.js';
+import { type Config, parseConfig } from '../server/config.js';
 import { settings } from '../server/settings.js';
 import type { LinkOptions } from './dashboard.js';
 import type { ExportOptions } from './export.js';
@@ -7,6 +7,43 @@ import { addSetting, wholeNumber } from './options.js';
 import { requireServerPlatform } from './process/supported.js';
 import { untilSignal } from './process/until-signal.js';
 import type { DefaultBranchOptions, DeleteOptions, TokenOptions } from './project.js';
+
+type SettingTexts = { [K in keyof Config]?: string };
+
+export function addServeCommand(program: Command, environment: NodeJS.ProcessEnv): void {
+  const command = program.command('serve').description('run the server until SIGTERM');
+  for (const setting of Object.values(settings)) addSetting(command, setting);
+  command
+    .addHelpText('after', `\nEnvironment only:\n${secretsHelp()}`)
+    .hook('preAction', requireServerPlatform)
+    .action(async (flags: SettingTexts) => {
+      const { serve } = await import('./serve.js');
+      await serve(parseConfig(withSecrets(flags, environment)), unknownVariables(program, environment));
+    });
+}
+
+/** Variables that look like settings, but that no command reads. */
+function unknownVariables(program: Command, environment: NodeJS.ProcessEnv): string[] {
+  const optionVariables = (command: Command): (string | undefined)[] => [
+    ...command.options.map(({ envVar }) => envVar),
+    ...command.commands.flatMap(optionVariables),
+  ];
+  // `queue` sets BALLAST_BATCH for its command.
+  const known = new Set([...optionVariables(program), settings.bootstrapToken.env, 'BALLAST_BATCH']);
+  return Object.keys(environment).filter(name => name.startsWith('BALLAST_') && !known.has(name));
+}
+
+function withSecrets(flags: SettingTexts, environment: NodeJS.ProcessEnv): SettingTexts {
+  const token = environment[settings.bootstrapToken.env];
+  return token === undefined ? flags : { ...flags, bootstrapToken: token };
+}
+
+function secretsHelp(): string {
+  return Object.values(settings)
+    .filter(({ flag }) => flag === null)
+    .map(({ env, help }) => `  ${env}  ${help}`)
+    .join('\n');
+}
 
 /** Adds the commands on the data folder. They need the store, but no running server. */
 export function addDataCommands(program: Command): void {
@@ -80,7 +117,7 @@ function addTokenCommands(program: Command): void {
 }
 
 /** Adds a command on the data folder. It takes at most one argument, and flags. */
-export function addDataCommand(
+function addDataCommand(
   parent: Command,
   usage: string,
   description: string,
