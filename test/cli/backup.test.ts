@@ -9,16 +9,10 @@ import { runBallast } from '../harness/process.js';
 import { runInProcess } from '../harness/run-in-process.js';
 import { startServer, startServerOnDisk } from '../harness/server.js';
 import { temporaryFolder } from '../harness/temporary-folder.js';
+import { folderWithStore } from './failing-calls.js';
 
 /** Copies in the process of the test, where no server may have the folder open. */
 const backup = (dataDir: string, target: string, ...flags: string[]) => runInProcess(['backup', target, ...flags, '--data-dir', dataDir]);
-
-/** A folder that no server has open. */
-async function closedStore(): Promise<string> {
-  const { dataDir, close } = await startServerOnDisk();
-  await close();
-  return dataDir;
-}
 
 /** Records builds one at a time until `over`. Returns their commits in the order of acknowledgement. */
 async function recordOn(server: Client, isOver: () => boolean): Promise<string[]> {
@@ -71,7 +65,7 @@ describe('ballast backup', () => {
   });
 
   it('prints JSON with --json', async () => {
-    const dataDir = await closedStore();
+    const dataDir = await folderWithStore();
     const target = temporaryFolder();
     const { stdout } = await backup(dataDir, target, '--json');
     expect(JSON.parse(stdout)).toEqual({
@@ -82,7 +76,7 @@ describe('ballast backup', () => {
   });
 
   it('never overwrites a store', async () => {
-    const dataDir = await closedStore();
+    const dataDir = await folderWithStore();
     const { code, stderr } = await backup(dataDir, dataDir);
     expect({ code, stderr }).toEqual({
       code: 1,
@@ -91,7 +85,7 @@ describe('ballast backup', () => {
   });
 
   it('reports why it could not write', async () => {
-    const dataDir = await closedStore();
+    const dataDir = await folderWithStore();
     const target = join(temporaryFolder(), 'file');
     writeFileSync(target, '');
     const { code, stderr } = await backup(dataDir, join(target, 'below'));

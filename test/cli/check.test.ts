@@ -70,12 +70,4 @@ describe('ballast check', () => {
     expect((await again.get('/v1/builds')).json.data).toHaveLength(1);
     expect((await checkBesideServer(server.dataDir)).code).toBe(0);
   });
-
-  it('reports a folder without a store, and creates none', async () => {
-    const { code, stderr } = await check('/nowhere/at/all');
-    expect({ code, stderr }).toEqual({
-      code: 1,
-      stderr: "ballast: there is no store in /nowhere/at/all; name the server's folder with --data-dir or BALLAST_DATA_DIR\n",
-    });
-  });
 });

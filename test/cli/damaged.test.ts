@@ -1,20 +1,34 @@
 import { randomBytes } from 'node:crypto';
-import { openSync, rmSync, statSync, truncateSync, writeFileSync, writeSync } from 'node:fs';
+import { cpSync, mkdtempSync, openSync, rmSync, statSync, truncateSync, writeFileSync, writeSync } from 'node:fs';
+import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { describe, expect, it } from 'vitest';
+import { afterAll, describe, expect, it } from 'vitest';
 import { initialise, manyPaths, record, startSplit } from '../harness/messages.js';
 import { runBallast } from '../harness/process.js';
 import { startServerOnDisk } from '../harness/server.js';
+import { temporaryFolder } from '../harness/temporary-folder.js';
 
-/** Creates a store with data, closes it, and returns its file. */
+let original: string | null = null;
+
+/** Copies a closed store with data. Returns the copy and its file. */
 async function usedStore(): Promise<{ dataDir: string; file: string }> {
-  const server = await startServerOnDisk();
+  original ??= await createStore();
+  const dataDir = temporaryFolder();
+  cpSync(original, dataDir, { recursive: true });
+  return { dataDir, file: join(dataDir, 'ballast.lmdb') };
+}
+
+async function createStore(): Promise<string> {
+  const dataDir = mkdtempSync(join(tmpdir(), 'ballast-'));
+  const server = await startServerOnDisk({ dataDir });
   await record(server);
   await initialise(server, manyPaths(500));
   await startSplit(server, manyPaths(500));
   await server.close();
-  return { dataDir: server.dataDir, file: join(server.dataDir, 'ballast.lmdb') };
+  return dataDir;
 }
+
+afterAll(() => original && rmSync(original, { recursive: true }));
 
 const serve = (dataDir: string) => runBallast(['serve', '--port', '0', '--data-dir', dataDir]);
 

@@ -1,5 +1,3 @@
-import { existsSync } from 'node:fs';
-import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { Browser } from '../harness/browser.js';
 import { spawnServer } from '../harness/process.js';
@@ -79,15 +77,5 @@ describe('a dashboard command that fails', () => {
       const run = await runInProcess(['dashboard', ...args, '--data-dir', dataDir], {}, { stdin: stdin ?? '' });
       expect(run).toEqual({ code: 1, stdout: '', stderr: `ballast: ${message}\n` });
     }
-  });
-
-  it.each([['link'], ['password'], ['sessions'], ['end', 'abc']])('because there is no store (%s) creates none', async (...args) => {
-    const folder = join(temporaryFolder(), 'mistyped');
-    const { code, stderr } = await runInProcess(['dashboard', ...args, '--data-dir', folder]);
-    expect({ code, stderr }).toEqual({
-      code: 1,
-      stderr: `ballast: there is no store in ${folder}; name the server's folder with --data-dir or BALLAST_DATA_DIR\n`,
-    });
-    expect(existsSync(folder)).toBe(false);
   });
 });

@@ -11,14 +11,7 @@ import { manyPaths, record, timedTestFiles } from '../harness/messages.js';
 import { main } from '../harness/process.js';
 import { startServerOnDisk } from '../harness/server.js';
 import { temporaryFolder } from '../harness/temporary-folder.js';
-
-/** Creates a store with data and closes it. */
-async function usedStore(): Promise<string> {
-  const server = await startServerOnDisk();
-  await record(server);
-  await server.close();
-  return server.dataDir;
-}
+import { folderWithStore } from './failing-calls.js';
 
 /** Returns the ids of the processes with a read lock on the store. */
 function readersOf(dataDir: string): number[] {
@@ -34,7 +27,7 @@ describe('a command that reads a store', () => {
     ['check', (dataDir, _, stop) => check(dataDir, {}, stop)],
     ['export', (dataDir, target, stop) => exportStore(dataDir, { output: join(target, 'x'), builds: true, timings: true }, stop)],
   ])('%s leaves nothing behind when it is stopped', async (_, run) => {
-    const dataDir = await usedStore();
+    const dataDir = await folderWithStore();
     const target = temporaryFolder();
     const stopping = new AbortController();
     const running = expect(run(dataDir, target, stopping.signal)).rejects.toThrow(/told to stop|operation was aborted/);

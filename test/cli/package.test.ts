@@ -29,22 +29,9 @@ describe('the package', () => {
     expect(paths).toEqual(expect.arrayContaining(['dist/src/main.js', 'node_modules/sax/package.json']));
     expect(paths.filter(path => !MADE_OF.test(path))).toEqual([]);
     execFileSync('tar', ['-xzf', join(folder, filename), '-C', folder]);
-    const flags = [
-      '--url',
-      server.url,
-      '--token',
-      server.token,
-      '--commit-hash',
-      BUILD.commit_hash,
-      '--branch',
-      BUILD.branch,
-      '--node-total',
-      '1',
-      '--node-index',
-      '0',
-      '--build-id',
-      '1',
-    ];
+    const { commit_hash, branch } = BUILD;
+    const identity = ['--commit-hash', commit_hash, '--branch', branch, '--node-total', '1', '--build-id', '1'];
+    const flags = ['--url', server.url, '--token', server.token, ...identity];
     const program = join(folder, 'package', 'dist/src/main.js');
     writeFileSync(join(folder, 'times.json'), '{"build_subsets":[]}');
     // Reading an export needs no package of the server.

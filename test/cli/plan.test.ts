@@ -1,19 +1,23 @@
 import { describe, expect, it } from 'vitest';
 import { parse } from 'yaml';
+import type { Client } from '../harness/client.js';
 import { record, timedTestFiles } from '../harness/messages.js';
-import { startServer, type TestServer } from '../harness/server.js';
+import { ended } from '../harness/process.js';
+import { SharedServer } from '../harness/server.js';
 import { BUILD, TestProject, unreachableServer } from './test-project.js';
 
-/** A server that knows one file of 40 s and 40 of 2 s. */
-async function serverWithTimes(): Promise<TestServer> {
-  const server = await startServer();
+const shared = new SharedServer();
+
+/** A project with one file of 40 s and 40 of 2 s. */
+async function projectWithTimes(): Promise<Client> {
+  const server = await shared.project();
   const short = Array.from({ length: 40 }, (_, i) => [`spec/${i}_spec.rb`, 2] as const);
   await record(server, { ...BUILD, node_total: 1, test_files: timedTestFiles({ 'spec/long_spec.rb': 40, ...Object.fromEntries(short) }) });
   return server;
 }
 
 async function planner() {
-  const [server, suite] = [await serverWithTimes(), new TestProject([])];
+  const [server, suite] = [await projectWithTimes(), new TestProject([])];
   return (...args: string[]) => suite.run(server, 0, ['plan', '--pull-cost', '0', ...args]);
 }
 
@@ -61,7 +65,7 @@ describe('ballast plan', () => {
   });
 
   it('forecasts the files that globs name, or a list on stdin', async () => {
-    const [server, suite] = [await serverWithTimes(), new TestProject(['spec/1_spec.rb', 'spec/2_spec.rb', 'spec/long_spec.rb'])];
+    const [server, suite] = [await projectWithTimes(), new TestProject(['spec/1_spec.rb', 'spec/2_spec.rb', 'spec/long_spec.rb'])];
     const files = async (args: string[], stdin = '') =>
       JSON.parse((await suite.run(server, 0, ['plan', ...args, '--json'], {}, stdin)).stdout).files as number;
     expect(await files(['spec/*_spec.rb'])).toBe(3);
@@ -116,12 +120,8 @@ describe('ballast plan', () => {
   });
 
   it('ends with 3 if the server refuses or is not reached', async () => {
-    const [server, suite] = [await startServer(), new TestProject([])];
-    expect(await suite.run(server, 0, ['plan'])).toMatchObject({
-      code: 3,
-      stdout: '',
-      stderr: expect.stringContaining('no build') as string,
-    });
+    const [server, suite] = [await shared.project(), new TestProject([])];
+    expect(await suite.run(server, 0, ['plan'])).toMatchObject(ended(3, 'no build', ''));
     const plan = await planner();
     expect(await plan('--nodes', '0..5')).toMatchObject({ code: 3, stderr: expect.stringContaining('must be a range') as string });
     expect(await suite.run(unreachableServer, 0, ['plan'])).toMatchObject({ code: 3, stdout: '' });

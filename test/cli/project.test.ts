@@ -184,6 +184,13 @@ describe('a command on a folder without a store', () => {
     ['token', 'list', 'web'],
     ['token', 'create', 'web'],
     ['token', 'revoke', 'abc'],
+    ['dashboard', 'link'],
+    ['dashboard', 'password'],
+    ['dashboard', 'sessions'],
+    ['dashboard', 'end', 'abc'],
+    ['check'],
+    ['export'],
+    ['backup', 'there'],
   ])('%s %s reports that, and creates no store', async (...args) => {
     const folder = join(temporaryFolder(), 'mistyped');
     expect(await commandsOn(folder)(...args)).toEqual({

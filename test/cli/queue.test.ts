@@ -2,17 +2,32 @@ import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { text } from 'node:stream/consumers';
 import { describe, expect, it, onTestFinished } from 'vitest';
+import type { Client } from '../harness/client.js';
 import { getCompleteness } from '../harness/completeness.js';
 import { sortPaths } from '../harness/messages.js';
-import { main, plainEnvironment, runBallast } from '../harness/process.js';
+import { ended, main, plainEnvironment, runBallast } from '../harness/process.js';
 import { startProxy } from '../harness/proxy.js';
-import { startServer, startServerOnDisk } from '../harness/server.js';
+import { SharedServer, startServer, startServerOnDisk } from '../harness/server.js';
 import { BUILD, fetchRecordedTimes, TestProject, unreachableServer } from './test-project.js';
+
+const shared = new SharedServer();
 
 const FILES = Array.from({ length: 8 }, (_, i) => `test/${'x'.repeat(i + 1)}.test.js`);
 const GLOB = 'test/*.test.js';
 const JUNIT = ['--junit', 'reports/*.xml'];
 const REPORT = { REPORT: 'reports/%.xml' };
+/** Runs `queue` in a new process. Resolves when its command hangs. */
+async function startHanging(server: Client, suite: TestProject, env: NodeJS.ProcessEnv, command: readonly string[] = suite.runner) {
+  const child = spawn(process.execPath, [main, 'queue', GLOB, ...JUNIT, ...command], {
+    cwd: suite.folder,
+    env: plainEnvironment(suite.environment(server, 0, { ...REPORT, ...env })),
+    stdio: ['ignore', 'pipe', 'pipe'],
+  });
+  onTestFinished(() => void child.kill('SIGKILL'));
+  await once(child.stdout, 'data');
+  return child;
+}
+
 const lengths = (files: readonly string[]) => Object.fromEntries(files.map(file => [file, file.length]));
 
 describe('ballast queue', () => {
@@ -42,23 +57,23 @@ describe('ballast queue', () => {
   });
 
   it('gives a retried node the files that failed, and nothing to a node that passed', async () => {
-    const [server, suite] = [await startServer(), new TestProject(FILES)];
+    const [server, suite] = [await shared.project(), new TestProject(FILES)];
     const queue = (more: NodeJS.ProcessEnv = {}) =>
       suite.run(server, 0, ['queue', GLOB, ...JUNIT, ...suite.runner], { ...REPORT, ...more });
     const red = await queue({ FAILING: FILES[3]! });
-    expect(red).toMatchObject({
-      code: 1,
-      stderr: expect.stringMatching(
+    expect(red).toMatchObject(
+      ended(
+        1,
         /\nballast: the command ended with 1 \(batch \d+, \d+ test files?\)\n(.*\n)*ballast: recorded 8 .*\n(.*\n)*ballast: failed: test\/xxxx\.test\.js\n$/,
-      ) as string,
-    });
+      ),
+    );
     expect(sortPaths(suite.ran)).toEqual(sortPaths(FILES));
-    expect(await queue()).toMatchObject({
-      code: 0,
-      stderr: expect.stringMatching(
+    expect(await queue()).toMatchObject(
+      ended(
+        0,
         /^ballast: batch 1: 1 test file, never measured\nballast: recorded 1 test file, 17\.0 s, as node 0 of 2\nballast: batch {2}files .*\nballast: +1 +1 .*\n/,
-      ) as string,
-    });
+      ),
+    );
     expect(suite.ran.slice(FILES.length)).toEqual([FILES[3]]);
     expect(await queue()).toEqual({
       code: 0,
@@ -73,7 +88,7 @@ describe('ballast queue', () => {
     ['Buildkite', { BUILDKITE: 'true', BUILDKITE_RETRY_COUNT: '1' }],
     ['CircleCI', { CIRCLECI: 'true', CIRCLE_WORKFLOW_ID: 'b', CIRCLE_WORKFLOW_WORKSPACE_ID: 'a' }],
   ])('warns in a later attempt of %s when nothing was run again', async (system, attempt) => {
-    const [server, suite] = [await startServer(), new TestProject(FILES.slice(0, 2))];
+    const [server, suite] = [await shared.project(), new TestProject(FILES.slice(0, 2))];
     const queue = (more: NodeJS.ProcessEnv) => suite.run(server, 0, ['queue', GLOB, ...suite.runner], more);
     expect(await queue({ ...attempt, GITHUB_RUN_ATTEMPT: '1', BUILDKITE_RETRY_COUNT: '0', CIRCLE_WORKFLOW_ID: 'a' })).toMatchObject({
       code: 0,
@@ -86,16 +101,13 @@ describe('ballast queue', () => {
   });
 
   it('fails for a failure in a report if the command ends with 0, unless the exit code is trusted', async () => {
-    const [server, suite] = [await startServer(), new TestProject(FILES.slice(0, 1))];
+    const [server, suite] = [await shared.project(), new TestProject(FILES.slice(0, 1))];
     const queue = (...flags: string[]) =>
       suite.run(server, 0, ['queue', GLOB, ...JUNIT, ...flags, ...suite.runner], { ...REPORT, FAILING: FILES[0]!, LOST: '1' });
     const lost = await queue();
-    expect(lost).toMatchObject({
-      code: 1,
-      stderr: expect.stringContaining(
-        `ballast: the command ended with 0, but the batch failed (batch 1, 1 test file): a report has failures (${FILES[0]}); `,
-      ) as string,
-    });
+    expect(lost).toMatchObject(
+      ended(1, `ballast: the command ended with 0, but the batch failed (batch 1, 1 test file): a report has failures (${FILES[0]}); `),
+    );
     expect(lost.stderr).toMatch(/\nballast: failed: test\/x\.test\.js\n$/);
     // The file was acknowledged as failed: the node gets it again.
     const trusted = await queue('--trust-exit-code');
@@ -106,18 +118,12 @@ describe('ballast queue', () => {
   });
 
   it('names unreported files, and runs them again with --fail-unreported', async () => {
-    const [server, suite] = [await startServer(), new TestProject(FILES.slice(0, 1))];
+    const [server, suite] = [await shared.project(), new TestProject(FILES.slice(0, 1))];
     const queue = (more: NodeJS.ProcessEnv, ...flags: string[]) =>
       suite.run(server, 0, ['queue', GLOB, ...flags, ...suite.runner], { ...REPORT, ...more });
-    expect(await queue({}, '--fail-unreported')).toMatchObject({
-      code: 2,
-      stderr: expect.stringContaining('--fail-unreported needs the reports') as string,
-    });
+    expect(await queue({}, '--fail-unreported')).toMatchObject(ended(2, '--fail-unreported needs the reports'));
     const red = await queue({ SILENT: FILES[0]! }, ...JUNIT, '--fail-unreported');
-    expect(red).toMatchObject({
-      code: 1,
-      stderr: expect.stringContaining('no report mentions 1 test file (test/x.test.js), and --fail-unreported is given') as string,
-    });
+    expect(red).toMatchObject(ended(1, 'no report mentions 1 test file (test/x.test.js), and --fail-unreported is given'));
     const { json } = await getCompleteness(server, { ...BUILD, node_build_id: '7' });
     expect(json).toMatchObject({ is_complete: false, handed_out_not_recorded: [{ path: FILES[0], node_index: 0 }] });
     expect(await queue({}, ...JUNIT, '--fail-unreported')).toMatchObject({ code: 0 });
@@ -125,7 +131,7 @@ describe('ballast queue', () => {
   });
 
   it('runs only what is missing of a batch again', async () => {
-    const [server, suite] = [await startServer(), new TestProject(FILES)];
+    const [server, suite] = [await shared.project(), new TestProject(FILES)];
     const queue = (more: NodeJS.ProcessEnv, ...flags: string[]) =>
       suite.run(server, 0, ['queue', GLOB, ...JUNIT, '--fail-unreported', ...flags, ...suite.runner], { ...REPORT, ...more });
     expect((await queue({ SILENT: FILES[2]! })).code).toBe(1);
@@ -139,7 +145,7 @@ describe('ballast queue', () => {
   });
 
   it('divides the time of a batch without reports, and warns if they are missing', async () => {
-    const [server, suite] = [await startServer(), new TestProject(FILES)];
+    const [server, suite] = [await shared.project(), new TestProject(FILES)];
     const { code, stderr } = await suite.run(server, 0, ['queue', GLOB, ...JUNIT, ...suite.runner]);
     expect(code).toBe(0);
     expect(stderr).toContain(
@@ -151,25 +157,25 @@ describe('ballast queue', () => {
   });
 
   it('records files without tests as not measured', async () => {
-    const [server, suite] = [await startServer(), new TestProject(FILES.slice(0, 1))];
+    const [server, suite] = [await shared.project(), new TestProject(FILES.slice(0, 1))];
     const { code, stderr } = await suite.run(server, 0, ['queue', GLOB, ...JUNIT, ...suite.runner], { ...REPORT, SILENT: FILES[0]! });
-    expect({ code, stderr }).toEqual({
-      code: 0,
-      stderr: expect.stringContaining(
+    expect({ code, stderr }).toEqual(
+      ended(
+        0,
         'ballast: WARNING: no test was run in batch 1, 1 test file: test/x.test.js (--fail-unreported: fail instead)\nballast: recorded 1 test file, 0.0 s, as node 0 of 2\n',
-      ) as string,
-    });
+      ),
+    );
     expect(await fetchRecordedTimes(server)).toEqual({ [FILES[0]!]: 0 });
   });
 
   it('warns if a command runs files of other batches', async () => {
-    const [server, suite] = [await startServer(), new TestProject(FILES.slice(0, 2))];
+    const [server, suite] = [await shared.project(), new TestProject(FILES.slice(0, 2))];
     const { stderr } = await suite.run(server, 0, ['queue', GLOB, ...JUNIT, ...suite.runner.slice(0, -1), ...FILES.slice(0, 2)], REPORT);
     expect(stderr).toContain('WARNING: the command ran 1 test file of other batches, too: test/x');
   });
 
   it('does not record an unreported file of a failed command: the file must run again, and the gate names it', async () => {
-    const [server, suite] = [await startServer(), new TestProject(FILES.slice(0, 2))];
+    const [server, suite] = [await shared.project(), new TestProject(FILES.slice(0, 2))];
     const lost = { FAILING: FILES[0]!, SILENT: FILES[0]! };
     await suite.run(server, 0, ['queue', GLOB, ...JUNIT, ...suite.runner], { ...REPORT, ...lost });
     expect(await fetchRecordedTimes(server)).toEqual(lengths([FILES[1]!]));
@@ -185,14 +191,10 @@ describe('ballast queue', () => {
   });
 
   it('ends like a shell if its command cannot be started, and the batch is not lost', async () => {
-    const [server, suite] = [await startServer(), new TestProject(FILES)];
-    expect(await suite.run(server, 0, ['queue', GLOB, '--', './missing', '{}'])).toEqual({
-      code: 127,
-      stdout: '',
-      stderr: expect.stringMatching(
-        /^ballast: batch 1: .*\nballast: cannot start the command \.\/missing: spawn \.\/missing ENOENT\n$/,
-      ) as string,
-    });
+    const [server, suite] = [await shared.project(), new TestProject(FILES)];
+    expect(await suite.run(server, 0, ['queue', GLOB, '--', './missing', '{}'])).toEqual(
+      ended(127, /^ballast: batch 1: .*\nballast: cannot start the command \.\/missing: spawn \.\/missing ENOENT\n$/, ''),
+    );
     expect((await suite.run(server, 0, ['queue', GLOB, '--', './test', '{}'])).code).toBe(126);
     expect((await suite.run(server, 0, ['queue', GLOB, ...suite.runner])).code).toBe(0);
     expect(sortPaths(suite.ran)).toEqual(sortPaths(FILES));
@@ -200,12 +202,9 @@ describe('ballast queue', () => {
 
   it('ends with 3 and runs nothing if there is no server', async () => {
     const suite = new TestProject(FILES);
-    expect(await suite.run(unreachableServer, 0, ['queue', GLOB, ...suite.runner])).toMatchObject({
-      code: 3,
-      stderr: expect.stringMatching(
-        /^ballast: no answer from .*; what is left to run is not known; this node ran 0 of 8 test files\. .*--fallback/,
-      ) as string,
-    });
+    expect(await suite.run(unreachableServer, 0, ['queue', GLOB, ...suite.runner])).toMatchObject(
+      ended(3, /^ballast: no answer from .*; what is left to run is not known; this node ran 0 of 8 test files\. .*--fallback/),
+    );
     expect(suite.ran).toEqual([]);
   });
 
@@ -219,7 +218,7 @@ describe('ballast queue', () => {
   });
 
   it('runs all files that it has not run if it loses its server, with --fallback', async () => {
-    const [server, suite] = [await startServer(), new TestProject(FILES)];
+    const [server, suite] = [await shared.project(), new TestProject(FILES)];
     // The second pull is served, but its answer is lost.
     let pulls = 0;
     const url = await startProxy(request => ({ url: server.url, loseAnswer: request.url === '/v2/queues/queue' && ++pulls > 2 }));
@@ -245,7 +244,7 @@ describe('ballast queue', () => {
   });
 
   it('ends with 2 if it lists a file that the queue does not have, and names the file', async () => {
-    const [server, suite] = [await startServer(), new TestProject(FILES)];
+    const [server, suite] = [await shared.project(), new TestProject(FILES)];
     expect((await suite.run(server, 0, ['queue', GLOB, `!${FILES[7]}`, ...suite.runner])).code).toBe(0);
     const { code, stderr } = await suite.run(server, 1, ['queue', GLOB, ...suite.runner]);
     expect(code).toBe(2);
@@ -254,15 +253,8 @@ describe('ballast queue', () => {
   });
 
   it.each(['SIGTERM', 'SIGINT'] as const)('forwards %s, records what ran, and ends like a process that the signal ended', async signal => {
-    const [server, suite] = [await startServer(), new TestProject(FILES)];
-    const environment = plainEnvironment(suite.environment(server, 0, { ...REPORT, HANGS: signal }));
-    const child = spawn(process.execPath, [main, 'queue', GLOB, ...JUNIT, ...suite.runner], {
-      cwd: suite.folder,
-      env: environment,
-      stdio: ['ignore', 'pipe', 'inherit'],
-    });
-    onTestFinished(() => void child.kill('SIGKILL'));
-    await once(child.stdout, 'data');
+    const [server, suite] = [await shared.project(), new TestProject(FILES)];
+    const child = await startHanging(server, suite, { HANGS: signal });
     child.kill(signal);
     const [code] = await once(child, 'exit');
     expect(code).toBe(signal === 'SIGINT' ? 130 : 143);
@@ -274,17 +266,10 @@ describe('ballast queue', () => {
   });
 
   it('forwards a signal to the processes of its command, waits for them, and prints only the signal', async () => {
-    const [server, suite] = [await startServer(), new TestProject(FILES)];
-    const environment = plainEnvironment(suite.environment(server, 0, { ...REPORT, HANGS: 'SIGTERM', FAILING: FILES.slice(1).join(',') }));
+    const [server, suite] = [await shared.project(), new TestProject(FILES)];
     // A shell does not forward signals.
     const shell = ['--', 'sh', '-c', 'sh runner.sh "$@"; exit 5', 'sh', '{}'];
-    const child = spawn(process.execPath, [main, 'queue', GLOB, ...JUNIT, ...shell], {
-      cwd: suite.folder,
-      env: environment,
-      stdio: ['ignore', 'pipe', 'pipe'],
-    });
-    onTestFinished(() => void child.kill('SIGKILL'));
-    await once(child.stdout, 'data');
+    const child = await startHanging(server, suite, { HANGS: 'SIGTERM', FAILING: FILES.slice(1).join(',') }, shell);
     child.kill('SIGTERM');
     // stderr stays open while any process of the command is left.
     const [stderr] = await Promise.all([text(child.stderr), once(child, 'close')]);
@@ -297,9 +282,6 @@ describe('ballast queue', () => {
   });
 
   it('needs a command', async () => {
-    expect(await new TestProject(FILES).run(unreachableServer, 0, ['queue', GLOB])).toMatchObject({
-      code: 2,
-      stderr: expect.stringContaining('no command: give it after --') as string,
-    });
+    expect(await new TestProject(FILES).run(unreachableServer, 0, ['queue', GLOB])).toMatchObject(ended(2, 'no command: give it after --'));
   });
 });

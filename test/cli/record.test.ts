@@ -1,10 +1,13 @@
 import { utimesSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
+import { ended } from '../harness/process.js';
 import { startProxy } from '../harness/proxy.js';
-import { startServer } from '../harness/server.js';
+import { SharedServer, startServer } from '../harness/server.js';
 import { readFixture } from '../reports/fixture.js';
 import { fetchRecordedTimes, TestProject, unreachableServer } from './test-project.js';
+
+const shared = new SharedServer();
 
 function suiteWith(files: readonly string[], ...reports: string[]): TestProject {
   const suite = new TestProject(files);
@@ -14,28 +17,22 @@ function suiteWith(files: readonly string[], ...reports: string[]): TestProject 
 
 describe('ballast record', () => {
   it.each<[string, string[], Record<string, number>]>([
-    ['rspec', ['spec/models/cart_spec.rb', 'spec/user_spec.rb'], { 'spec/models/cart_spec.rb': 0.17, 'spec/user_spec.rb': 0.031 }],
-    ['pytest', ['tests/unit/test_cart.py', 'tests/web/test_login.py'], { 'tests/unit/test_cart.py': 0.051, 'tests/web/test_login.py': 0 }],
     ['vitest', ['vi/a.test.mjs', 'vi/b.test.mjs', 'vi/c.test.mjs'], { 'vi/a.test.mjs': 0.053, 'vi/b.test.mjs': 0.005, 'vi/c.test.mjs': 0 }],
-    ['jest-junit-filepath', ['src/cart.test.js', 'src/user.test.js'], { 'src/cart.test.js': 0.141, 'src/user.test.js': 0.108 }],
     // Its packages are not files here. All cases of one package were skipped.
     ['go-junit-report', [], { 'example.com/shop/cart': 0.305, 'example.com/shop/user': 0 }],
     ['minitest', [], { 'test/models/cart_test.rb': 1.25 }],
   ])('records the files of a report of %s', async (report, files, expected) => {
-    const [server, suite] = [await startServer(), suiteWith(files, report)];
+    const [server, suite] = [await shared.project(), suiteWith(files, report)];
     const { code, stderr } = await suite.run(server, 1, ['record', '*.xml']);
-    expect({ code, stderr }).toEqual({
-      code: 0,
-      stderr: expect.stringMatching(
-        /^ballast: recorded \d test files?, \d\.\d s, as node 1 of 2\n(ballast: WARNING: reports have failures .*\n)?$/,
-      ) as string,
-    });
+    expect({ code, stderr }).toEqual(
+      ended(0, /^ballast: recorded \d test files?, \d\.\d s, as node 1 of 2\n(ballast: WARNING: reports have failures .*\n)?$/),
+    );
     const times = await fetchRecordedTimes(server);
     expect(Object.fromEntries(Object.entries(times).map(([path, time]) => [path, Math.round(time * 1000) / 1000]))).toEqual(expected);
   });
 
   it('takes the names of a list, and names the files that are in no report', async () => {
-    const [server, suite] = [await startServer(), suiteWith([], 'gotestsum')];
+    const [server, suite] = [await shared.project(), suiteWith([], 'gotestsum')];
     const { code, stderr } = await suite.run(server, 0, ['record', 'gotestsum.xml', '--files-from', '-'], {}, './cart\n./user\n');
     expect(code).toBe(0);
     expect(stderr).toMatch(/^ballast: WARNING: no report mentions 1 of 2 test files \(not recorded\): \.\/user\nballast: recorded 1 /);
@@ -47,12 +44,12 @@ describe('ballast record', () => {
       {},
       './cart\n./user\n',
     );
-    expect(passed).toMatchObject({
-      code: 0,
-      stderr: expect.stringMatching(
+    expect(passed).toMatchObject(
+      ended(
+        0,
         /^ballast: WARNING: no report mentions 1 of 2 test files \(recorded as not measured\): \.\/user \(--fail-unreported: fail instead\)\nballast: recorded 2 /,
-      ) as string,
-    });
+      ),
+    );
     expect(JSON.parse(passed.stdout)).toEqual({
       test_files: [
         { path: './cart', time_execution: 0.305 },
@@ -64,7 +61,7 @@ describe('ballast record', () => {
   });
 
   it('fails for failures in reports with --exit-code 0, but records the times', async () => {
-    const [server, suite] = [await startServer(), suiteWith([], 'rspec', 'gotestsum')];
+    const [server, suite] = [await shared.project(), suiteWith([], 'rspec', 'gotestsum')];
     const record = (...args: string[]) => suite.run(server, 0, ['record', ...args]);
     writeFileSync(join(suite.folder, 'list'), 'spec/models/cart_spec.rb\nspec/user_spec.rb\nspec/other_spec.rb\n');
     utimesSync(join(suite.folder, 'rspec.xml'), 1, 1);
@@ -74,35 +71,24 @@ describe('ballast record', () => {
     expect(ignored.stderr).toMatch(
       /^ballast: WARNING: reports are older than list and may be from an earlier run: rspec\.xml \(remove reports before the tests run\)\n.* 1 of 3 test files \(not recorded\): spec\/other_spec\.rb\nballast: recorded 2 .*\nballast: failed: spec\/models\/cart_spec\.rb\nballast: the command ended with 0, but record ends with 1: a report has failures/,
     );
-    expect(await record('rspec.xml', '--exit-code', '0', '--trust-exit-code')).toMatchObject({
-      code: 0,
-      stderr: expect.stringMatching(/failed: spec\/models\/cart_spec\.rb\n$/) as string,
-    });
+    expect(await record('rspec.xml', '--exit-code', '0', '--trust-exit-code')).toMatchObject(
+      ended(0, /failed: spec\/models\/cart_spec\.rb\n$/),
+    );
     const unreported = await record('gotestsum.xml', '--files-from', 'list', '--exit-code', '0', '--fail-unreported');
-    expect(unreported).toMatchObject({
-      code: 1,
-      stderr: expect.stringContaining('no report mentions 3 of 3 test files (not recorded)') as string,
-    });
-    expect(await record('rspec.xml', '--fail-unreported')).toMatchObject({
-      code: 2,
-      stderr: expect.stringContaining('--fail-unreported needs the list') as string,
-    });
+    expect(unreported).toMatchObject(ended(1, 'no report mentions 3 of 3 test files (not recorded)'));
+    expect(await record('rspec.xml', '--fail-unreported')).toMatchObject(ended(2, '--fail-unreported needs the list'));
   });
 
   it('names test cases of unknown files, and fails if there are no others', async () => {
-    const [server, suite] = [await startServer(), suiteWith(['tests/unit/test_cart.py'], 'pytest')];
+    const [server, suite] = [await shared.project(), suiteWith(['tests/unit/test_cart.py'], 'pytest')];
     const some = await suite.run(server, 0, ['record', 'pytest.xml']);
-    expect(some).toMatchObject({
-      code: 0,
-      stderr: expect.stringMatching(
-        /^ballast: WARNING: left out 1 test case of no known test file: tests\.web\.test_login test_fails\n/,
-      ) as string,
-    });
+    expect(some).toMatchObject(
+      ended(0, /^ballast: WARNING: left out 1 test case of no known test file: tests\.web\.test_login test_fails\n/),
+    );
     const none = suiteWith([], 'pytest');
-    expect(await none.run(server, 0, ['record', 'pytest.xml'])).toMatchObject({
-      code: 1,
-      stderr: expect.stringContaining('nothing to record: found no known test file in 1 report;') as string,
-    });
+    expect(await none.run(server, 0, ['record', 'pytest.xml'])).toMatchObject(
+      ended(1, 'nothing to record: found no known test file in 1 report;'),
+    );
   });
 
   it('names a report that is missing or is not a report', async () => {
@@ -113,14 +99,10 @@ describe('ballast record', () => {
       stderr:
         'ballast: cannot use the report bad.xml: it is not a JUnit report: its first element is <html>, not <testsuites> or <testsuite>\n',
     });
-    expect(await suite.run(unreachableServer, 0, ['record', 'none/*.xml'])).toMatchObject({
-      code: 2,
-      stderr: expect.stringMatching(/^ballast: no reports: nothing matches none\/\*\.xml in /) as string,
-    });
-    expect(await suite.run(unreachableServer, 0, ['record'])).toMatchObject({
-      code: 2,
-      stderr: expect.stringContaining("missing required argument 'reports'") as string,
-    });
+    expect(await suite.run(unreachableServer, 0, ['record', 'none/*.xml'])).toMatchObject(
+      ended(2, /^ballast: no reports: nothing matches none\/\*\.xml in /),
+    );
+    expect(await suite.run(unreachableServer, 0, ['record'])).toMatchObject(ended(2, "missing required argument 'reports'"));
   });
 
   it('ends with 3 if the server cannot be reached: there is no fallback for recording', async () => {
@@ -140,16 +122,13 @@ describe('ballast record', () => {
     expect((await suite.run(client, 0, split)).code).toBe(0);
     expect((await suite.run(client, 0, record)).code).toBe(0);
     current = emptied;
-    expect(await suite.run(client, 0, record)).toMatchObject({
-      code: 3,
-      stderr: expect.stringMatching(
-        /^ballast: recorded 2 .*\nballast: the server no longer has the split .* run all nodes of this CI run again\n$/,
-      ) as string,
-    });
+    expect(await suite.run(client, 0, record)).toMatchObject(
+      ended(3, /^ballast: recorded 2 .*\nballast: the server no longer has the split .* run all nodes of this CI run again\n$/),
+    );
   });
 
   it('counts only for the CI run of the split, even without --build-id', async () => {
-    const [server, suite] = [await startServer(), suiteWith(['src/cart.test.js', 'src/user.test.js'], 'jest-junit-filepath')];
+    const [server, suite] = [await shared.project(), suiteWith(['src/cart.test.js', 'src/user.test.js'], 'jest-junit-filepath')];
     const other = suiteWith(suite.files);
     const github = (id: string) => ({ BALLAST_BUILD_ID: '', BALLAST_NODE_TOTAL: '1', GITHUB_ACTIONS: 'true', GITHUB_RUN_ID: id });
     for (const [node, id] of [
@@ -163,7 +142,7 @@ describe('ballast record', () => {
   });
 
   it('works without a folder for temporary files', async () => {
-    const [server, suite] = [await startServer(), suiteWith(['src/cart.test.js', 'src/user.test.js'], 'jest-junit-filepath')];
+    const [server, suite] = [await shared.project(), suiteWith(['src/cart.test.js', 'src/user.test.js'], 'jest-junit-filepath')];
     const TMPDIR = join(suite.folder, 'runner.mjs');
     for (const args of [
       ['split', 'src/*.js'],

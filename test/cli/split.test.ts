@@ -4,9 +4,11 @@ import { closeSync, existsSync, mkdirSync, openSync, realpathSync, writeFileSync
 import { text } from 'node:stream/consumers';
 import { describe, expect, it } from 'vitest';
 import { sortPaths, startSplit } from '../harness/messages.js';
-import { main, plainEnvironment } from '../harness/process.js';
-import { startServer } from '../harness/server.js';
+import { ended, main, plainEnvironment } from '../harness/process.js';
+import { SharedServer } from '../harness/server.js';
 import { BUILD, TestProject, unreachableServer } from './test-project.js';
+
+const shared = new SharedServer();
 
 const FILES = ['test/a.test.js', 'test/b.test.js', 'test/deep/c.test.js', 'test/slow/d.test.js'];
 const lines = (stdout: string) => stdout.split('\n').slice(0, -1);
@@ -15,7 +17,7 @@ describe('names of test files that are not UTF-8', () => {
   const bytes = (text: string) => Buffer.from(text, 'latin1');
 
   it('are refused by their bytes, in globs, arguments and lists, unless they are left out', async () => {
-    const [server, suite] = [await startServer(), new TestProject(['test/ok.test.js', 'test/\ufffd.test.js'])];
+    const [server, suite] = [await shared.project(), new TestProject(['test/ok.test.js', 'test/\ufffd.test.js'])];
     const inFolder = (name: string) => Buffer.concat([Buffer.from(`${suite.folder}/test/`), bytes(name)]);
     mkdirSync(inFolder('d\xff'));
     for (const name of ['a\xff.test.js', 'a\xfe.test.js', 'd\xff/b.test.js']) writeFileSync(inFolder(name), '');
@@ -33,13 +35,7 @@ describe('names of test files that are not UTF-8', () => {
     writeFileSync(`${suite.folder}/list.txt`, list);
     writeFileSync(`${suite.folder}/report.xml`, '<testsuites/>');
     expect(await suite.run(server, 0, ['record', 'report.xml', '--files-from', 'list.txt'])).toEqual(refused('a\\xff.test.js'));
-    const child = spawn(process.execPath, [main, 'split', '-'], {
-      cwd: suite.folder,
-      env: plainEnvironment(suite.environment(server, 0)),
-      stdio: ['pipe', 'ignore', 'pipe'],
-    });
-    child.stdin.end(list);
-    expect(await text(child.stderr)).toBe(refused('a\\xff.test.js').stderr);
+    expect(await suite.run(server, 0, ['split', '-'], {}, list)).toEqual(refused('a\\xff.test.js'));
     const { code, stdout } = await suite.run({ ...unreachableServer }, 0, ['split', 'test/**', '!test/a*', '!test/d*/**', '--fallback']);
     // A name may have the sign itself.
     expect({ code, files: lines(stdout) }).toEqual({ code: 0, files: ['test/ok.test.js', 'test/\ufffd.test.js'] });
@@ -48,7 +44,7 @@ describe('names of test files that are not UTF-8', () => {
 
 describe('ballast split', () => {
   it('prints each file on one node, and the same files if it is repeated', async () => {
-    const [server, suite] = [await startServer(), new TestProject([...FILES, 'node_modules/x/e.test.js'])];
+    const [server, suite] = [await shared.project(), new TestProject([...FILES, 'node_modules/x/e.test.js'])];
     const split = (node: number) => suite.run(server, node, ['split', '**/*.test.js']);
     const nodes = [await split(0), await split(1)];
     expect(nodes.map(({ code, stderr }) => ({ code, stderr }))).toEqual([0, 1].map(() => ({ code: 0, stderr: '' })));
@@ -57,7 +53,7 @@ describe('ballast split', () => {
   });
 
   it('takes paths, globs and negated globs', async () => {
-    const [server, suite] = [await startServer(), new TestProject([...FILES, 'app/[id].test.js'])];
+    const [server, suite] = [await shared.project(), new TestProject([...FILES, 'app/[id].test.js'])];
     const here = realpathSync(suite.folder);
     const all = await suite.run(server, 0, [
       'split',
@@ -76,13 +72,13 @@ describe('ballast split', () => {
     ['a byte order mark', '\ufeffpkg/a\npkg/b c', ['--stdin']],
     ['NUL between them', 'pkg/a\0pkg/b c', ['-']],
   ])('takes a list of literal paths on stdin, with %s', async (_, stdin, args) => {
-    const [server, suite] = [await startServer(), new TestProject([])];
+    const [server, suite] = [await shared.project(), new TestProject([])];
     const { stdout } = await suite.run(server, 0, ['split', ...args, '--node-total', '1'], {}, stdin);
     expect(sortPaths(lines(stdout))).toEqual(['pkg/a', 'pkg/b c']);
   });
 
   it('prints by a template, and with NUL after each path', async () => {
-    const [server, suite] = [await startServer(), new TestProject([])];
+    const [server, suite] = [await shared.project(), new TestProject([])];
     await server.post('/v1/build_subsets', {
       commit_hash: 'c0',
       branch: 'main',
@@ -106,19 +102,19 @@ describe('ballast split', () => {
   });
 
   it('prints nothing if the split was made from another list, and names both lists', async () => {
-    const [server, suite] = [await startServer(), new TestProject(FILES)];
+    const [server, suite] = [await shared.project(), new TestProject(FILES)];
     await startSplit(server, ['test/a.test.js', 'gone.test.js'], { ...BUILD, node_total: 1 });
-    expect(await suite.run(server, 0, ['split', '**/[ab].test.js', '--node-total', '1'])).toEqual({
-      code: 2,
-      stdout: '',
-      stderr: expect.stringMatching(
+    expect(await suite.run(server, 0, ['split', '**/[ab].test.js', '--node-total', '1'])).toEqual(
+      ended(
+        2,
         / made of 2 test files, and this node lists 2: "gone\.test\.js" only in the split, "test\/b\.test\.js" only on this node; .* --dynamic\)\n$/,
-      ) as string,
-    });
+        '',
+      ),
+    );
   });
 
   it.skipIf(!existsSync('/dev/full'))('fails if its list cannot be written completely', async () => {
-    const [server, suite] = [await startServer(), new TestProject(FILES)];
+    const [server, suite] = [await shared.project(), new TestProject(FILES)];
     const out = openSync('/dev/full', 'w');
     const child = spawn(process.execPath, [main, 'split', '**/*.test.js'], {
       cwd: suite.folder,
@@ -131,7 +127,7 @@ describe('ballast split', () => {
   });
 
   it('prints nothing for a node that has nothing to run', async () => {
-    const [server, suite] = [await startServer(), new TestProject(FILES.slice(0, 1))];
+    const [server, suite] = [await shared.project(), new TestProject(FILES.slice(0, 1))];
     const nodes = await Promise.all([0, 1].map(node => suite.run(server, node, ['split', 'test/*.js'])));
     expect(sortPaths(nodes.map(({ stdout }) => stdout))).toEqual(['', 'test/a.test.js\n']);
     expect(nodes.map(({ code }) => code)).toEqual([0, 0]);
@@ -147,13 +143,11 @@ describe('ballast split', () => {
   });
 
   it('ends with 3 if there is no server, or if it refuses', async () => {
-    const [server, suite] = [await startServer(), new TestProject(FILES)];
+    const [server, suite] = [await shared.project(), new TestProject(FILES)];
     for (const more of [[], ['--no-fallback']]) {
-      expect(await suite.run(unreachableServer, 0, ['split', '**/*.test.js', ...more])).toMatchObject({
-        code: 3,
-        stdout: '',
-        stderr: expect.stringMatching(/^ballast: no answer from .*; no test file is printed\. .*--fallback/) as string,
-      });
+      expect(await suite.run(unreachableServer, 0, ['split', '**/*.test.js', ...more])).toMatchObject(
+        ended(3, /^ballast: no answer from .*; no test file is printed\. .*--fallback/, ''),
+      );
     }
     expect(await suite.run({ ...server, url: server.url, token: 'wrong' }, 0, ['split', '**/*.test.js'])).toMatchObject({
       code: 3,
@@ -164,15 +158,12 @@ describe('ballast split', () => {
 
   it('ends with 2 if there is nothing to split or the node is not known', async () => {
     const suite = new TestProject(FILES);
-    expect(await suite.run(unreachableServer, 0, ['split', 'spec/**'])).toMatchObject({
-      code: 2,
-      stdout: '',
-      stderr: expect.stringMatching(/^ballast: no test files: nothing matches spec\/\*\* in /) as string,
-    });
-    expect(await suite.run(unreachableServer, 0, ['split', '**/*.test.js'], { BALLAST_NODE_INDEX: '' })).toMatchObject({
-      code: 2,
-      stderr: expect.stringContaining('--node-index <number>') as string,
-    });
+    expect(await suite.run(unreachableServer, 0, ['split', 'spec/**'])).toMatchObject(
+      ended(2, /^ballast: no test files: nothing matches spec\/\*\* in /, ''),
+    );
+    expect(await suite.run(unreachableServer, 0, ['split', '**/*.test.js'], { BALLAST_NODE_INDEX: '' })).toMatchObject(
+      ended(2, '--node-index <number>'),
+    );
     expect(await suite.run(unreachableServer, 2, ['split', '**/*.test.js'])).toMatchObject({
       code: 2,
       stderr: 'ballast: the index of this node is 2, and of 2 nodes the last one is 1\n',

@@ -2,6 +2,7 @@ import { once } from 'node:events';
 import { createServer, type RequestListener } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { describe, expect, it, onTestFinished } from 'vitest';
+import { ended } from '../harness/process.js';
 import { runInProcess } from '../harness/run-in-process.js';
 import { runImport, writeReport } from './run-import.js';
 import { BUILD, TestProject } from './test-project.js';
@@ -44,13 +45,9 @@ it('a server that hands out one batch again and again does not keep a node forev
       : response.writeHead(201).end(),
   );
   const suite = new TestProject(['test/a.js']);
-  expect(await suite.run(server, 0, ['queue', 'test/*.js', ...suite.runner])).toEqual({
-    code: 3,
-    stdout: '',
-    stderr: expect.stringMatching(
-      /\nballast: the server handed out test\/a\.js 4 times to this node, which ran .*\nballast: recorded 1 test file, /,
-    ) as string,
-  });
+  expect(await suite.run(server, 0, ['queue', 'test/*.js', ...suite.runner])).toEqual(
+    ended(3, /\nballast: the server handed out test\/a\.js 4 times to this node, which ran .*\nballast: recorded 1 test file, /, ''),
+  );
   expect(suite.ran).toEqual(['test/a.js', 'test/a.js', 'test/a.js']);
 });
 
@@ -63,11 +60,9 @@ describe('ballast import', () => {
     });
     const redirecting = await startStrange((_, response) => response.writeHead(302, { Location: `${other.url}/login` }).end());
     const file = writeReport(REPORT);
-    expect(await runImport(redirecting, file)).toEqual({
-      code: 3,
-      stdout: '',
-      stderr: expect.stringContaining(`was answered with 302, a redirect to ${other.url}/login: give that address instead`) as string,
-    });
+    expect(await runImport(redirecting, file)).toEqual(
+      ended(3, `was answered with 302, a redirect to ${other.url}/login: give that address instead`, ''),
+    );
     expect((await runImport(redirecting, '--from', redirecting.url, '--from-token', 'theirs')).code).toBe(3);
     expect(elsewhere).toEqual([]);
   });
@@ -131,10 +126,7 @@ describe('text with control characters', () => {
     const file = writeReport('{"a.js": 1', hostile);
     const [unreadable, option] = await Promise.all([run('import', '--dry-run', file), run('import', `--${hostile}`)]);
     expect(unreadable.stderr).toContain(`${shown} as knapsack: `);
-    expect(option).toMatchObject({
-      code: 2,
-      stderr: expect.stringMatching(/^error: unknown option '--x\\u001b\[2J\\u009b31m\\u202e'\n/) as string,
-    });
+    expect(option).toMatchObject(ended(2, /^error: unknown option '--x\\u001b\[2J\\u009b31m\\u202e'\n/));
     const server = await startStrange((_, response) =>
       response.end(JSON.stringify({ build_distribution_id: 'id', node_index: 0, test_files: [{ path: hostile, time_execution: null }] })),
     );

@@ -2,6 +2,7 @@ import { describe, expect, it } from 'vitest';
 import { code, plain, sentence, table } from '../../src/cli/summary-text.js';
 import { Clock } from '../harness/clock.js';
 import { connect, initialise, pathsIn, pull, record, startSplit, timedTestFiles } from '../harness/messages.js';
+import { ended } from '../harness/process.js';
 import { runInProcess } from '../harness/run-in-process.js';
 import { startServer, type TestServer } from '../harness/server.js';
 
@@ -110,20 +111,12 @@ describe('ballast summary', () => {
   it('ends with 1 if the server does not know the build or its CI run', async () => {
     const clock = new Clock();
     const server = await startServer({}, clock.now);
-    expect(await summary(server, '--newest')).toMatchObject({
-      code: 1,
-      stdout: '',
-      stderr: expect.stringContaining('nothing of it is recorded yet') as string,
-    });
+    expect(await summary(server, '--newest')).toMatchObject(ended(1, 'nothing of it is recorded yet', ''));
     await runBuild(server, clock);
-    expect(await summary(server, '--build-id', '9')).toMatchObject({
-      code: 1,
-      stderr: expect.stringContaining('the server knows no queue and no split of the CI run 9') as string,
-    });
-    expect(await run(server, '5f0c1d52-7f0b-4a7e-9d3c-2f1f0a6b8c11')).toMatchObject({
-      code: 1,
-      stderr: expect.stringContaining('no build and no CI run with the id 5f0c1d52') as string,
-    });
+    expect(await summary(server, '--build-id', '9')).toMatchObject(ended(1, 'the server knows no queue and no split of the CI run 9'));
+    expect(await run(server, '5f0c1d52-7f0b-4a7e-9d3c-2f1f0a6b8c11')).toMatchObject(
+      ended(1, 'no build and no CI run with the id 5f0c1d52'),
+    );
   });
 
   it('ends with 2 for wrong usage, and with 3 if the server refuses', async () => {

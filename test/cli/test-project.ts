@@ -74,7 +74,7 @@ export class TestProject {
     node: number,
     args: readonly string[],
     more: NodeJS.ProcessEnv = {},
-    stdin = '',
+    stdin: string | Buffer = '',
   ): Promise<Run> {
     return runInProcess(args, this.environment(server, node, more), { cwd: this.folder, stdin });
   }

@@ -4,8 +4,11 @@ import type { AddressInfo } from 'node:net';
 import { describe, expect, it, onTestFinished } from 'vitest';
 import type { Client } from '../harness/client.js';
 import { initialise, manyPaths, pathsIn, record, startSplit, timedTestFiles } from '../harness/messages.js';
+import { ended } from '../harness/process.js';
 import { runInProcess } from '../harness/run-in-process.js';
-import { startServer } from '../harness/server.js';
+import { SharedServer } from '../harness/server.js';
+
+const shared = new SharedServer();
 
 const TRIPLE = { commit_hash: 'abc', branch: 'main', node_total: 1 };
 const FLAGS = ['--commit-hash', 'abc', '--branch', 'main', '--node-total', '1'];
@@ -15,7 +18,7 @@ const verify = ({ url, token }: Pick<Client, 'url' | 'token'>, ...more: string[]
 
 describe('ballast verify', () => {
   it('ends with 0 if every test file was recorded, before that with 1 and the missing files', async () => {
-    const server = await startServer();
+    const server = await shared.project();
     const paths = pathsIn(await initialise(server, manyPaths(30), { ...TRIPLE, node_build_id: '7' }));
     expect(paths).toHaveLength(30);
     const before = await verify(server, '--node-build-id', '7');
@@ -36,7 +39,7 @@ describe('ballast verify', () => {
   });
 
   it('waits for a node that is about to record', async () => {
-    const server = await startServer();
+    const server = await shared.project();
     const paths = pathsIn(await initialise(server, ['a_spec.rb'], TRIPLE));
     const waiting = verify(server, '--newest', '--wait', '60');
     await record(server, { ...TRIPLE, test_files: timedTestFiles(Object.fromEntries(paths.map(path => [path, 1]))) });
@@ -44,24 +47,17 @@ describe('ballast verify', () => {
   });
 
   it('ends with 3 if the server could not be asked', async () => {
-    const server = await startServer();
+    const server = await shared.project();
     const refused = await verify({ url: server.url, token: 'x'.repeat(40) }, '--newest');
-    expect(refused).toEqual({
-      code: 3,
-      stdout: '',
-      stderr: expect.stringMatching(
-        /^ballast: cannot tell whether the build is complete: GET http:.* was refused with 403: invalid test suite token\n$/,
-      ) as string,
-    });
+    expect(refused).toEqual(
+      ended(3, /^ballast: cannot tell whether the build is complete: GET http:.* was refused with 403: invalid test suite token\n$/, ''),
+    );
     const wrong = await runInProcess(['verify', ...FLAGS.slice(0, -1), '0', '--url', server.url, '--token', server.token]);
-    expect(wrong).toMatchObject({
-      code: 2,
-      stderr: expect.stringContaining('it must be a whole number from 1 on (--node-total)') as string,
-    });
+    expect(wrong).toMatchObject(ended(2, 'it must be a whole number from 1 on (--node-total)'));
   });
 
   it('asks about the queue and the split of its CI run, and about other CI runs only with --newest', async () => {
-    const server = await startServer();
+    const server = await shared.project();
     const paths = pathsIn(await initialise(server, manyPaths(3), { ...TRIPLE, node_build_id: '7' }));
     await startSplit(server, manyPaths(2), { ...TRIPLE, ci_build_id: '8' });
     await record(server, { ...TRIPLE, test_files: timedTestFiles(Object.fromEntries(paths.map(path => [path, 1]))) });
@@ -75,10 +71,7 @@ describe('ballast verify', () => {
     });
     expect((await verifyWith({ ...github, GITHUB_RUN_ID: '8' })).stdout).toContain('of 2 test files of the split were recorded');
     const unknown = await verifyWith({ ...github, GITHUB_RUN_ID: '9' });
-    expect(unknown).toMatchObject({
-      code: 1,
-      stderr: expect.stringMatching(/^ballast: the server knows no queue and no split of this CI run \(9\)/) as string,
-    });
+    expect(unknown).toMatchObject(ended(1, /^ballast: the server knows no queue and no split of this CI run \(9\)/));
     expect((await verifyWith({ ...github, GITHUB_RUN_ID: '7' }, '--build-id', '9')).code).toBe(1);
     expect(await verifyWith(github, '--newest')).toMatchObject({
       code: 0,
@@ -94,7 +87,7 @@ describe('ballast verify', () => {
   });
 
   it('finds all builds of its CI run without a number of nodes, also where the job of the gate has one of its own', async () => {
-    const server = await startServer();
+    const server = await shared.project();
     const gitlab = { GITLAB_CI: 'true', CI_NODE_TOTAL: '1', CI_PIPELINE_ID: '7', CI_COMMIT_SHA: 'abc', CI_COMMIT_REF_NAME: 'main' };
     const ask = (more: Record<string, string> = {}, ...flags: string[]) =>
       runInProcess(['verify', ...flags], { BALLAST_URL: server.url, BALLAST_TOKEN: server.token, ...gitlab, ...more });
@@ -137,17 +130,17 @@ describe('ballast verify', () => {
     ['nothing', undefined],
   ])('ends with 1 for a complete answer about %s', async (_, other) => {
     const server = await completeFor(({ url }) => other && { ...Object.fromEntries(new URL(url!, 'http://x').searchParams), ...other });
-    expect(await verify(server, '--node-build-id', '7')).toEqual({
-      code: 1,
-      stdout: '',
-      stderr: expect.stringMatching(
+    expect(await verify(server, '--node-build-id', '7')).toEqual(
+      ended(
+        1,
         /^ballast: cannot tell whether the build is complete: the answer is about another request: asked about .*"node_build_id":"7".*, answered about .*let no proxy or cache answer for /,
-      ) as string,
-    });
+        '',
+      ),
+    );
   });
 
   it('fails if files were recorded with a time of 0 only, unless they may be empty', async () => {
-    const server = await startServer();
+    const server = await shared.project();
     const paths = ['a_spec.rb', 'b/b_spec.rb', 'b/c_spec.rb'];
     await initialise(server, paths, { ...TRIPLE, node_build_id: '7' });
     await record(server, { ...TRIPLE, test_files: timedTestFiles({ 'a_spec.rb': 1, 'b/b_spec.rb': 0 }) });
@@ -174,7 +167,7 @@ describe('ballast verify', () => {
   });
 
   it('excuses no file of a node that recorded nothing', async () => {
-    const server = await startServer();
+    const server = await shared.project();
     await initialise(server, ['a_spec.rb'], { ...TRIPLE, node_build_id: '7' });
     expect((await verify(server, '--node-build-id', '7', '--may-be-empty', '**')).code).toBe(1);
   });
@@ -189,10 +182,9 @@ describe('ballast verify', () => {
       code: 2,
       stderr: 'ballast: "localhost/" is not a server address: give one such as https://ballast.example.com (--url, BALLAST_URL)\n',
     });
-    expect(await verify({ url: 'http://127.0.0.1:1', token: 't' }, '--wait', 'long')).toMatchObject({
-      code: 2,
-      stderr: expect.stringContaining('It must be a whole number of seconds.') as string,
-    });
+    expect(await verify({ url: 'http://127.0.0.1:1', token: 't' }, '--wait', 'long')).toMatchObject(
+      ended(2, 'It must be a whole number of seconds.'),
+    );
   });
 });
 

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { failureReason, type PlannedFile, resultFromExitCode, resultFromReports } from '../../src/client/batch-results.js';
+import { type PlannedFile, resultFromExitCode, resultFromReports } from '../../src/client/batch-results.js';
 import { ListedFiles } from '../../src/reports/known-files.js';
 import type { FileResult } from '../../src/reports/report-results.js';
 
@@ -60,31 +60,6 @@ describe('a batch with reports', () => {
 
   it('fails with all files if its command failed although all tests passed', () => {
     expect(resultFromReports(files, reports({ a: {}, b: {}, c: {} }), false).failed).toEqual(['a', 'b', 'c']);
-  });
-});
-
-describe('a batch whose command ended with 0', () => {
-  const nothing = { failed: [], unreadable: [], unreported: [] };
-
-  it('passes if its reports have no failure, even if they do not mention all files', () => {
-    expect(failureReason(nothing, {})).toBeNull();
-    expect(failureReason({ ...nothing, unreported: ['a'] }, {})).toBeNull();
-  });
-
-  it.each([
-    ['a failure in a report', { ...nothing, failed: ['a'] }, 'a report has failures (a); let the command return the exit code'],
-    ['a report that cannot be read', { ...nothing, unreadable: ['r.xml'] }, 'r.xml; let the command'],
-  ])('fails for %s, unless the exit code is trusted', (_, findings, reason) => {
-    expect(failureReason(findings, {})).toContain(reason);
-    expect(failureReason(findings, {})).toContain('--trust-exit-code');
-    expect(failureReason(findings, { trustExitCode: true })).toBeNull();
-  });
-
-  it('fails for an unreported file with --fail-unreported, trusted or not', () => {
-    const evidence = { ...nothing, unreported: ['a', 'b', 'c', 'd', 'e', 'f'] };
-    expect(failureReason(evidence, { failUnreported: true, trustExitCode: true })).toBe(
-      'no report mentions 6 test files (a, b, c, d, e and 1 more), and --fail-unreported is given',
-    );
   });
 });
 

@@ -120,8 +120,8 @@ describe('a command that ended with 0', () => {
     ['has no case', { 'new.xml': makeReport() }, ['a.js', 'b.js']],
     ['has cases without a file', { 'new.xml': makeReport('<testcase classname="x" name="y"/>') }, ['a.js', 'b.js']],
     ['is missing', {}, ['a.js', 'b.js']],
-  ])('fails with --fail-unreported if its report %s', async (_, reports, failed) => {
-    const result = await runBatch(reports, { failUnreported: true });
+  ])('fails with --fail-unreported if its report %s, even if its exit code is trusted', async (_, reports, failed) => {
+    const result = await runBatch(reports, { failUnreported: true, trustExitCode: true });
     expect(result).toMatchObject({ hasFailed: true, failed });
     expect(paths(result)).toEqual(['a.js', 'b.js'].filter(path => !failed.includes(path)));
     expect(result.stderrText).toContain(`no report mentions ${failed.length} test file`);

@@ -1,7 +1,7 @@
 import { type ChildProcess, spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { fileURLToPath } from 'node:url';
-import { onTestFinished } from 'vitest';
+import { expect, onTestFinished } from 'vitest';
 import { Client, TOKEN } from './client.js';
 import { httpServer } from './http-server.js';
 import { temporaryFolder } from './temporary-folder.js';
@@ -80,6 +80,12 @@ export interface Run {
   code: number | null;
   stdout: string;
   stderr: string;
+}
+
+/** A run that ended with a code, and whose stderr has a text or a match; with `stdout`, that was all of it. */
+export function ended(code: number, stderr: string | RegExp, stdout?: string): Partial<Run> {
+  const message = typeof stderr === 'string' ? expect.stringContaining(stderr) : expect.stringMatching(stderr);
+  return { code, stderr: message as string, ...(stdout !== undefined && { stdout }) };
 }
 
 /** Runs a command of the program in a new process. */

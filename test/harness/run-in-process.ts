@@ -16,14 +16,14 @@ let previous: Promise<unknown> = Promise.resolve();
 export function runInProcess(
   args: readonly string[],
   env: NodeJS.ProcessEnv = {},
-  { cwd = process.cwd(), stdin = '' }: { cwd?: string; stdin?: string } = {},
+  { cwd = process.cwd(), stdin = '' }: { cwd?: string; stdin?: string | Buffer } = {},
 ): Promise<Run> {
   const run = previous.then(() => runExclusively(args, env, cwd, stdin));
   previous = run.catch(() => {});
   return run;
 }
 
-async function runExclusively(args: readonly string[], env: NodeJS.ProcessEnv, cwd: string, stdin: string): Promise<Run> {
+async function runExclusively(args: readonly string[], env: NodeJS.ProcessEnv, cwd: string, stdin: string | Buffer): Promise<Run> {
   const output = { stdout: '', stderr: '' };
   let code: number | null = null;
   const stream = (name: keyof typeof output) =>
@@ -46,7 +46,7 @@ async function runExclusively(args: readonly string[], env: NodeJS.ProcessEnv, c
     exit,
     stdout: stream('stdout'),
     stderr: stream('stderr'),
-    stdin: Readable.from([Buffer.from(stdin)]),
+    stdin: Readable.from([typeof stdin === 'string' ? Buffer.from(stdin) : stdin]),
   };
   const originals = Object.fromEntries(Object.keys(replaced).map(name => [name, Object.getOwnPropertyDescriptor(process, name)!]));
   const folder = process.cwd();

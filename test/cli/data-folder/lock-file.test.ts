@@ -7,14 +7,8 @@ import { temporaryFolder } from '../../harness/temporary-folder.js';
 
 /** Root may write every file, so as root the commands run as the user nobody. */
 const nobody = process.getuid?.() === 0 ? { uid: 65_534, gid: 65_534 } : {};
-const COMMANDS = [
-  ['serve', '--port', '0'],
-  ['check'],
-  ['check', '--repair'],
-  ['project', 'list'],
-  ['project', 'create', 'two'],
-  ['token', 'list', 'one'],
-];
+/** One opens the store to serve it, one in another thread, one as every other command does. */
+const COMMANDS = [['serve', '--port', '0'], ['check'], ['project', 'create', 'two']];
 
 function run(dataDir: string, ...args: string[]) {
   const { status, stdout, stderr } = spawnSync(process.execPath, [main, ...args, '--data-dir', dataDir], {

@@ -26,7 +26,7 @@ const needsNode =
   /^ballast: cannot run on Node [12]\d\.\d+\.\d+: Ballast needs Node 20\.12 or later; install Node 24 from https:\/\/nodejs\.org or with "nvm install 24"\n$/;
 
 describe('a Node version', () => {
-  it.each(['12.22.12', '18.20.8', '20.11.1'])('that is too old (%s) is refused in one line', version => {
+  it.each(['12.22.12', '20.11.1'])('that is too old (%s) is refused in one line', version => {
     for (const program of [
       [launch, 'dist/src/main.js', '--version'],
       [main, '--version'],
@@ -35,7 +35,7 @@ describe('a Node version', () => {
     }
   });
 
-  it.each(['20.12.0', '22.0.0', '31.0.0'])('that is new enough (%s) runs the program', version => {
+  it.each(['20.12.0', '31.0.0'])('that is new enough (%s) runs the program', version => {
     expect(runOn({ version }, main, '--version')).toEqual({ status: 0, stdout: expect.stringMatching(/^\d/) as string, stderr: '' });
   });
 });
@@ -56,28 +56,8 @@ describe('a platform without binaries', () => {
   });
 
   it('runs the commands of a CI node', () => {
-    const { status, stderr } = runOn(
-      { platform: 'win32' },
-      main,
-      'split',
-      '--url',
-      'http://127.0.0.1:1',
-      '--token',
-      'a',
-      '--node-total',
-      '1',
-      '--node-index',
-      '0',
-      '--branch',
-      'main',
-      '--commit-hash',
-      '1',
-      '--build-id',
-      '1',
-      '--retries',
-      '0',
-      'README.md',
-    );
+    const flags = '--url http://127.0.0.1:1 --token a --node-total 1 --branch main --commit-hash 1 --build-id 1 --retries 0'.split(' ');
+    const { status, stderr } = runOn({ platform: 'win32' }, main, 'split', ...flags, 'README.md');
     expect({ status, stderr }).toEqual({ status: 3, stderr: expect.stringContaining('no answer from POST') as string });
   });
 });
