@@ -1,11 +1,9 @@
-import { once } from 'node:events';
 import { writeFileSync } from 'node:fs';
-import { createServer } from 'node:http';
-import type { AddressInfo } from 'node:net';
 import { join } from 'node:path';
-import { describe, expect, it, onTestFinished } from 'vitest';
+import { describe, expect, it } from 'vitest';
 import { record, timedTestFiles } from '../harness/messages.js';
 import { runBallast } from '../harness/process.js';
+import { startProxy } from '../harness/proxy.js';
 import { startServer, startServerOnDisk } from '../harness/server.js';
 import { temporaryFolder } from '../harness/temporary-folder.js';
 import { fetchBuilds, fetchEstimates, runImport, writeReport } from './run-import.js';
@@ -52,25 +50,8 @@ describe('ballast import over the network', () => {
   it('records a run once if its answer is lost', async () => {
     const server = await startServer();
     let posts = 0;
-    const proxy = createServer((request, response) => {
-      void (async () => {
-        const chunks: Buffer[] = [];
-        for await (const chunk of request) chunks.push(chunk as Buffer);
-        const { method } = request;
-        const headers = { 'SERVICE-TEST-SUITE-TOKEN': server.token, 'X-Retry-Count': String(request.headers['x-retry-count']) };
-        const reply = await server.send(request.url!, {
-          method: method!,
-          headers,
-          ...(method === 'POST' ? { body: Buffer.concat(chunks) } : {}),
-        });
-        if (method === 'POST' && ++posts === 1) request.socket.destroy();
-        else response.writeHead(reply.status).end(reply.text);
-      })();
-    }).listen(0, '127.0.0.1');
-    onTestFinished(() => void proxy.close());
-    await once(proxy, 'listening');
-    const { port } = proxy.address() as AddressInfo;
-    const { code, stdout } = await runImport({ url: `http://127.0.0.1:${port}`, token: server.token }, writeReport({ 'a_spec.rb': 3 }));
+    const url = await startProxy(({ method }) => ({ url: server.url, loseAnswer: method === 'POST' && ++posts === 1 }));
+    const { code, stdout } = await runImport({ url, token: server.token }, writeReport({ 'a_spec.rb': 3 }));
     expect({ code, posts, stdout }).toEqual({
       code: 0,
       posts: 2,

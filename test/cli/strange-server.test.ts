@@ -1,20 +1,15 @@
-import { once } from 'node:events';
-import { createServer, type RequestListener } from 'node:http';
-import type { AddressInfo } from 'node:net';
-import { describe, expect, it, onTestFinished } from 'vitest';
+import type { RequestListener } from 'node:http';
+import { describe, expect, it } from 'vitest';
 import { ended } from '../harness/process.js';
+import { answerWith } from '../harness/proxy.js';
 import { runInProcess } from '../harness/run-in-process.js';
 import { runImport, writeReport } from './run-import.js';
 import { BUILD, TestProject } from './test-project.js';
 
 /** Starts a server that is not a Ballast server. */
 async function startStrange(answer: RequestListener): Promise<{ url: string; token: string }> {
-  const server = createServer((request, response) => {
-    request.resume().on('end', () => answer(request, response));
-  }).listen(0, '127.0.0.1');
-  onTestFinished(() => void server.close().closeAllConnections());
-  await once(server, 'listening');
-  return { url: `http://127.0.0.1:${(server.address() as AddressInfo).port}`, token: 'secret' };
+  const url = await answerWith((request, response) => void request.resume().on('end', () => answer(request, response)));
+  return { url, token: 'secret' };
 }
 
 const REPORT = '<testsuites><testsuite><testcase name="x" file="test/a.js" time="1"/></testsuite></testsuites>';

@@ -1,10 +1,9 @@
-import { once } from 'node:events';
-import { createServer, type IncomingMessage } from 'node:http';
-import type { AddressInfo } from 'node:net';
-import { describe, expect, it, onTestFinished } from 'vitest';
+import type { IncomingMessage } from 'node:http';
+import { describe, expect, it } from 'vitest';
 import type { Client } from '../harness/client.js';
 import { initialise, manyPaths, pathsIn, record, startSplit, timedTestFiles } from '../harness/messages.js';
 import { ended } from '../harness/process.js';
+import { answerWith } from '../harness/proxy.js';
 import { runInProcess } from '../harness/run-in-process.js';
 import { SharedServer } from '../harness/server.js';
 
@@ -199,11 +198,9 @@ async function completeFor(about: (request: IncomingMessage) => object | undefin
     never_handed_out: [],
     handed_out_not_recorded: [],
   };
-  const server = createServer((request, response) => {
+  const url = await answerWith((request, response) => {
     const kind = request.url!.includes('node_build_id') ? 'queue' : 'split';
     response.end(JSON.stringify({ about: about(request), kind, ...complete }));
-  }).listen(0, '127.0.0.1');
-  onTestFinished(() => void server.close());
-  await once(server, 'listening');
-  return { url: `http://127.0.0.1:${(server.address() as AddressInfo).port}`, token: 't' };
+  });
+  return { url, token: 't' };
 }

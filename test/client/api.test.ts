@@ -1,9 +1,8 @@
-import { once } from 'node:events';
-import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
-import type { AddressInfo } from 'node:net';
+import type { IncomingMessage, ServerResponse } from 'node:http';
 import { gzipSync } from 'node:zlib';
-import { describe, expect, it, onTestFinished } from 'vitest';
+import { describe, expect, it } from 'vitest';
 import { type Answer, Api, type ApiOptions, RequestRejected, ServerUnreachable } from '../../src/client/api.js';
+import { answerWith } from '../harness/proxy.js';
 
 /** Starts a server with this handler. Returns a client and the requests that the server got. */
 async function answering(
@@ -11,14 +10,11 @@ async function answering(
   more: Partial<ApiOptions> = {},
 ): Promise<{ api: Api; requests: IncomingMessage[] }> {
   const requests: IncomingMessage[] = [];
-  const server = createServer((request, response) => {
+  const url = await answerWith((request, response) => {
     requests.push(request);
     answer(request, response, requests.length);
-  }).listen(0, '127.0.0.1');
-  onTestFinished(() => void server.close().closeAllConnections());
-  await once(server, 'listening');
-  const url = `http://127.0.0.1:${(server.address() as AddressInfo).port}/v1/`;
-  return { api: new Api({ url, token: 'secret', retries: 3, clientVersion: '1.2.3', ...more }), requests };
+  });
+  return { api: new Api({ url: `${url}/v1/`, token: 'secret', retries: 3, clientVersion: '1.2.3', ...more }), requests };
 }
 
 const now = { 'Retry-After': '0' };

@@ -51,13 +51,8 @@ describe('ballast queue with a real runner', () => {
               .filter(name => /^(VITEST|JEST|TEST$|NODE_ENV)/.test(name))
               .map(name => [name, undefined]),
           ),
-          ...{
-            BALLAST_URL: server.url,
-            BALLAST_TOKEN: server.token,
-            BALLAST_NODE_INDEX: String(node),
-            BALLAST_NODE_TOTAL: '2',
-            BALLAST_BUILD_ID: '7',
-          },
+          ...{ BALLAST_URL: server.url, BALLAST_TOKEN: server.token },
+          ...{ BALLAST_NODE_INDEX: String(node), BALLAST_NODE_TOTAL: '2', BALLAST_BUILD_ID: '7' },
           ...{ BALLAST_COMMIT_HASH: build.commit_hash, BALLAST_BRANCH: build.branch, JEST_JUNIT_ADD_FILE_ATTRIBUTE: 'true' },
         },
         { cwd: folder },

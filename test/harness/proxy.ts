@@ -1,5 +1,5 @@
 import { once } from 'node:events';
-import { createServer, request as httpRequest, type IncomingMessage } from 'node:http';
+import { createServer, request as httpRequest, type IncomingMessage, type RequestListener } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { onTestFinished } from 'vitest';
 
@@ -9,9 +9,17 @@ export interface Route {
   loseAnswer?: boolean;
 }
 
+/** Starts an HTTP server that is closed after the test, and returns its address. */
+export async function answerWith(handler: RequestListener): Promise<string> {
+  const server = createServer(handler).listen(0, '127.0.0.1');
+  onTestFinished(() => void server.close().closeAllConnections());
+  await once(server, 'listening');
+  return `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
+}
+
 /** Starts a proxy, which is closed after the test, and returns its address. */
-export async function startProxy(routeOf: (request: IncomingMessage) => Route): Promise<string> {
-  const proxy = createServer((request, response) => {
+export function startProxy(routeOf: (request: IncomingMessage) => Route): Promise<string> {
+  return answerWith((request, response) => {
     const { method, headers, url } = request;
     const route = routeOf(request);
     const forwarded = httpRequest(`${route.url}${url}`, { method: method!, headers }, answer => {
@@ -20,8 +28,5 @@ export async function startProxy(routeOf: (request: IncomingMessage) => Route): 
       return void answer.pipe(response);
     });
     request.pipe(forwarded);
-  }).listen(0, '127.0.0.1');
-  onTestFinished(() => void proxy.close().closeAllConnections());
-  await once(proxy, 'listening');
-  return `http://127.0.0.1:${(proxy.address() as AddressInfo).port}`;
+  });
 }
