@@ -12,7 +12,6 @@ import type { ListName } from '../engine/suites/list-in-body.js';
 import { NOTHING_PLANNED, type PlanOptions, planQueue, planSplit } from '../engine/suites/plan-suite.js';
 import { type Suite, type SuiteColumns, suiteOf } from '../engine/suites/suite.js';
 import type { CachedSuite } from '../engine/suites/suite-cache.js';
-import { limits } from '../limits.js';
 import { toBuildSubsetMessage } from './messages/build-subset.js';
 import { toPlanMessage } from './messages/insight/what-if.js';
 import { isInitialization, toQueueMessage } from './messages/queue.js';
