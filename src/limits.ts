@@ -111,8 +111,6 @@ export const limits = {
   waitingRuns: 500,
   /** A larger run is put at once. */
   journaledRunBytes: 65_536,
-  /** Builds with waiting runs that are in memory. */
-  buildsRecordedAtOnce: 2000,
   /** Characters of new paths, and of their keys, whose numbers are not on disk yet; beyond it recordings wait. */
   unsavedPathCharacters: 8_388_608,
   /** Time until the changes in the journal are moved to the records of their queues. */
@@ -195,8 +193,6 @@ export const limits = {
   foundTokens: 1000,
   /** CI runs that are known to use a split. */
   cachedSplitUsers: 2000,
-  /** Splits and queues of which it is cached how their blobs are cut. */
-  cachedBlobSteps: 20_000,
   /** Memory, in each thread, for each of decoded tokens and decoded splits. */
   decodedRecordBytes: 4_194_304,
   /** Interval at which the last use of a split, queue or token is stored: a small part of the shortest retention, a day. */

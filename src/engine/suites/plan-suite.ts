@@ -41,7 +41,7 @@ export async function planSplit(store: Store, key: SplitKey, suite: Suite, optio
   const packing = pack(files.weights, node_total);
   const plan = {
     list,
-    files: store.splits.encode(files, packing.nodes),
+    ...store.splits.encode(files, packing.nodes),
     basis: encodeBasis(files, packing.nodes),
     forecast: forecast(files, node_total, packing),
   };

@@ -1,8 +1,8 @@
 import type { Database } from 'lmdb';
-import type { Access, NewToken, Project } from '../../engine/ports/access.js';
+import type { Access, NewToken, Project, Token } from '../../engine/ports/access.js';
 import type { Millis } from '../../engine/ports/store.js';
 import { DecodedRecords } from './decoded-records.js';
-import type { ProjectRecord, TokenRecord } from './records.js';
+import type { ProjectRecord } from './records.js';
 import type { Tables } from './tables.js';
 import { type Committing, commit } from './writes/commit.js';
 
@@ -21,8 +21,8 @@ export function lmdbAccess(parts: AccessTables & Committing) {
     return record && record.deleted_at === undefined ? record : null;
   };
   const putToken = (project: number, { hash, name }: NewToken, at: Millis) =>
-    void tokens.put(keyOf(hash), { v: 1, project, hash, name, created_at: at, used_at: null, revoked_at: null });
-  const changeToken = (hash: string, changed: (token: TokenRecord) => Partial<TokenRecord>) =>
+    void tokens.put(keyOf(hash), { project, hash, name, created_at: at, used_at: null, revoked_at: null });
+  const changeToken = (hash: string, changed: (token: Token) => Partial<Token>) =>
     commit(parts, () => {
       const record = tokens.get(keyOf(hash));
       if (record?.hash === hash) void tokens.put(keyOf(hash), { ...record, ...changed(record) });
@@ -42,7 +42,6 @@ export function lmdbAccess(parts: AccessTables & Committing) {
         if (projectNames.get(name) !== undefined) return null;
         const id = meta.get('nextProject') ?? 1;
         const record: ProjectRecord = {
-          v: 1,
           name,
           created_at: at,
           default_branch: null,
@@ -80,7 +79,7 @@ export function lmdbAccess(parts: AccessTables & Committing) {
         const set = { default_branch: branch ?? record?.default_branch ?? null, is_default_branch_set: branch !== null };
         if (record) void projects.put(project, { ...record, ...set });
       }),
-    tokens: () => [...tokens.getRange()].map(({ value: { v: _, ...token } }) => token).sort((a, b) => a.created_at - b.created_at),
+    tokens: () => Array.from(tokens.getRange(), ({ value }) => value).sort((a, b) => a.created_at - b.created_at),
     token: hash => records.get(keyOf(hash)) ?? null,
     createToken: (project, token, at) =>
       commit(parts, () => {

@@ -1,10 +1,10 @@
-import { type BuildKey, buildDigest } from '../../engine/keys.js';
+import { type BuildFilter, type BuildKey, buildDigest } from '../../engine/keys.js';
 import type { Build, Builds, Run, RunHead } from '../../engine/ports/builds.js';
 import { limits } from '../../limits.js';
-import { newestNumber, olderBuilds, pageOfBuilds } from './build-index.js';
-import { decodeSubset, subsetCount, subsetHead } from './codecs/subset-codec.js';
+import { buildCount, type IndexPage, numbersOf } from './build-index.js';
+import { fileCount, timesOf } from './codecs/run-times.js';
 import type { Parts } from './parts.js';
-import type { BuildRecord, RunKey } from './records.js';
+import type { BuildRecord, RunKey, RunRecord } from './records.js';
 import type { Tables } from './tables.js';
 
 /** The length of a build's id. The other keys of `buildNumbers` are shorter. */
@@ -12,42 +12,38 @@ const ID_CHARACTERS = 36;
 
 export function lmdbBuilds(parts: Parts) {
   const { builds, buildNumbers, subsets, nameOfPath, pathNumbers } = parts;
-  const build = (number: number | null | undefined): Build | null => {
-    const record = typeof number === 'number' ? builds.get(number) : undefined;
+  const build = (number: number | undefined): Build | null => {
+    const record = number === undefined ? undefined : builds.get(number);
     return record ? toBuild(number!, record) : null;
   };
+  const listed = (project: number, filter: BuildFilter, page: IndexPage) => ({
+    total: buildCount(parts, project, filter),
+    builds: numbersOf(parts, project, filter, page).map(number => build(number)!),
+  });
   return {
     get(project, id) {
       const found = id.length === ID_CHARACTERS ? build(buildNumbers.get(id)) : null;
       return found?.project === project ? found : null;
     },
     find: (project: number, key: BuildKey) => build(buildNumbers.get(buildDigest(project, key))),
-    newest: (project, filter) => build(newestNumber(parts, project, filter)),
-    page(project, filter, page) {
-      const { total, numbers } = pageOfBuilds(parts, project, filter, page, limits.buildsPerPage);
-      return { total, builds: numbers.map(number => build(number)!) };
-    },
-    older(project, filter, before, limit) {
-      const { total, numbers } = olderBuilds(parts, project, filter, before, limit);
-      return { total, builds: numbers.map(number => build(number)!) };
-    },
+    newest: (project, filter) => build(numbersOf(parts, project, filter, { limit: 1 })[0]),
+    page: (project, filter, page) => listed(project, filter, { offset: (page - 1) * limits.buildsPerPage, limit: limits.buildsPerPage }),
+    older: (project, filter, before, limit) => listed(project, filter, { before: before ?? Infinity, limit }),
     list: (from, limit) => [...builds.getRange({ start: from, limit })].map(({ key, value }) => toBuild(key, value)),
     runs: (number: number, node_index?: number) =>
-      [...subsets.getKeys(node_index === undefined ? runsOf(number) : runsOfNode(number, node_index))].map(key =>
-        toRunHead(key, subsets.getBinaryFast(key)!),
+      Array.from(subsets.getRange(node_index === undefined ? runsOf(number) : runsOfNode(number, node_index)), ({ key, value }) =>
+        toRunHead(key, value),
       ),
     run(number: number, { node_index, run }: Pick<RunHead, 'node_index' | 'run'>, from?: number, to?: number): Run | null {
       const key: RunKey = [number, node_index, run];
-      // Decoded before the next read, which overwrites these bytes.
-      const bytes = subsets.getBinaryFast(key);
-      if (!bytes) return null;
-      const head = toRunHead(key, bytes);
-      const { paths, seconds } = decodeSubset(bytes, from, to);
-      return { ...head, paths: Array.from(paths, nameOfPath), seconds };
+      const record = subsets.get(key);
+      if (!record) return null;
+      const { paths, seconds } = timesOf(record, from, to);
+      return { ...toRunHead(key, record), paths: Array.from(paths, nameOfPath), seconds };
     },
     times(number: number, { node_index, run }: Pick<RunHead, 'node_index' | 'run'>) {
-      const bytes = subsets.getBinaryFast([number, node_index, run]);
-      return bytes ? decodeSubset(bytes) : null;
+      const record = subsets.get([number, node_index, run]);
+      return record ? timesOf(record) : null;
     },
     path: nameOfPath,
     pathNumber: (project, path) => pathNumbers.read(project, path) ?? null,
@@ -55,25 +51,12 @@ export function lmdbBuilds(parts: Parts) {
 }
 
 function toBuild(number: number, record: BuildRecord): Build {
-  const { id, project, commit_hash, branch, node_total, created_at, updated_at, recorded, subsets, test_files } = record;
-  return {
-    id,
-    number,
-    project,
-    commit_hash,
-    branch,
-    node_total,
-    created_at,
-    updated_at,
-    recorded,
-    subsets,
-    test_files,
-  };
+  return { number, ...record };
 }
 
-function toRunHead([, node_index, run]: RunKey, bytes: Buffer): RunHead {
-  const { id, created_at, ordinal, ciRun: ci_run } = subsetHead(bytes);
-  return { node_index, run, id, created_at, ordinal, ci_run, test_files: subsetCount(bytes) };
+function toRunHead([, node_index, run]: RunKey, record: RunRecord): RunHead {
+  const { id, created_at, ordinal, ci_run } = record;
+  return { node_index, run, id, created_at, ordinal, ci_run, test_files: fileCount(record) };
 }
 
 /**
@@ -93,4 +76,9 @@ export function runsOf(number: number): object {
 
 export function runsOfNode(number: number, node_index: number): object {
   return { start: [number, node_index, 0], end: [number, node_index, Infinity] };
+}
+
+/** Whether a node has a run in a build. */
+export function hasRun({ subsets }: Pick<Tables, 'subsets'>, number: number, node_index: number): boolean {
+  return subsets.getKeysCount({ ...runsOfNode(number, node_index), limit: 1 }) > 0;
 }

@@ -4,13 +4,14 @@ import { buildDigest, type QueueKey } from '../../engine/keys.js';
 import type { NewQueue } from '../../engine/ports/queues.js';
 import type { Millis } from '../../engine/ports/store.js';
 import { copyOf } from '../../engine/queue/batch.js';
+import type { Forecast } from '../../planning/forecasting/forecast.js';
 import { runsRecordedOf } from './builds.js';
 import { putCiRun } from './ci-runs.js';
-import { encodeChange } from './codecs/batch-codec.js';
 import { blobsOfQueue } from './codecs/file-blocks.js';
+import { encodeChange } from './codecs/turn-codec.js';
 import type { Parts } from './parts.js';
 import { batchesOf } from './queue-cache.js';
-import type { ForecastRecord, QueueRecord } from './records.js';
+import type { QueueRecord } from './records.js';
 import { blobsOf } from './writes/blobs.js';
 import { type Creation, createOnce } from './writes/create-once.js';
 
@@ -30,7 +31,6 @@ export async function createQueue(
     blobs: () => blobsOfQueue({ files, weights, basis }),
     content: () => ({
       record: {
-        v: 1,
         name: key.digest,
         node_total: key.build.node_total,
         guessed,
@@ -41,7 +41,7 @@ export async function createQueue(
         used_at: at,
         build,
       },
-      forecast: { v: 1, ...forecast },
+      forecast,
       batches: null,
     }),
   });
@@ -86,7 +86,7 @@ interface QueueCreation {
 
 interface QueueContent {
   record: QueueRecord;
-  forecast: ForecastRecord;
+  forecast: Forecast;
   /** Of a copy, the encoded batches of the copied queue; else null. */
   batches: Buffer[] | null;
 }

@@ -1,6 +1,7 @@
 import type { Millis } from '../../engine/ports/store.js';
 import { limits } from '../../limits.js';
-import type { ExpiryKey, Tables } from './tables.js';
+import type { ExpiryKey } from './records.js';
+import type { Tables } from './tables.js';
 import { type Committing, commit } from './writes/commit.js';
 
 /**

@@ -4,16 +4,16 @@ import type { Millis } from '../../engine/ports/store.js';
 import { withoutRun } from '../../engine/recordings.js';
 import { expiryOfRest, isPathExpired, putOffUntil } from '../../engine/retention.js';
 import { limits } from '../../limits.js';
-import { unindexBuild } from './build-index.js';
+import { indexKeys } from './build-index.js';
 import { runsOf } from './builds.js';
 import { deleteCiRun } from './ci-runs.js';
 import { pathKey } from './codecs/path-keys.js';
-import { subsetCount, subsetHead } from './codecs/subset-codec.js';
+import { fileCount } from './codecs/run-times.js';
 import { headOfTimings } from './codecs/timing-codec.js';
 import { EXPIRED } from './deleted-projects.js';
 import type { Parts } from './parts.js';
-import type { ExpiryProgress, RunKey } from './records.js';
-import type { DayKey, ExpiryKey, Tables } from './tables.js';
+import type { DayKey, ExpiryKey, ExpiryProgress, RunKey } from './records.js';
+import type { Tables } from './tables.js';
 import { entriesOf, type OwnedTable } from './writes/blobs.js';
 import { commit } from './writes/commit.js';
 
@@ -36,7 +36,6 @@ export function expireStep(parts: Parts, before: Millis, drop: (key: string) => 
   return commit(parts, () => {
     let left: number = limits.expiredPerStep;
     const due = [...parts.expiry.getKeys({ end: [before, ''] as ExpiryKey, limit: left })];
-    if (due.length > 0) parts.runs.forgetBuilds();
     for (const entry of due) {
       const [at, kind, ...key] = entry;
       const until = at === EXPIRED ? Infinity : before;
@@ -199,7 +198,7 @@ export function expireRuns(tables: Tables, build: number, before: Millis, most: 
   for (const key of keys) {
     if (work >= limit) break;
     seen += 1;
-    const { created_at } = subsetHead(subsets.getBinaryFast(key)!);
+    const { created_at } = subsets.get(key)!;
     if (created_at < before) {
       runs += 1;
       work += deleteSubset(tables, key);
@@ -218,15 +217,15 @@ export function expireRuns(tables: Tables, build: number, before: Millis, most: 
 
 /** Deletes a run within a write transaction, and its build with the last one. Returns how many records it changed. */
 function deleteSubset(tables: Tables, key: RunKey): number {
-  const bytes = tables.subsets.get(key);
+  const run = tables.subsets.get(key);
   const build = tables.builds.get(key[0]);
-  if (!bytes) return 0;
+  if (!run) return 0;
   void tables.subsets.remove(key);
   if (!build) return 1;
-  const left = withoutRun(build, subsetCount(bytes));
+  const left = withoutRun(build, fileCount(run));
   if (left) {
     void tables.builds.put(key[0], { ...build, ...left });
-    return 2 + (bytes.length >> 12);
+    return 2 + (run.seconds.length >> 12);
   }
   void tables.builds.remove(key[0]);
   void tables.summaries.remove(key[0]);
@@ -234,5 +233,7 @@ function deleteSubset(tables: Tables, key: RunKey): number {
   void tables.meta.put('lastOrdinal', Math.max(build.recorded, tables.meta.get('lastOrdinal') ?? 0));
   void tables.buildNumbers.remove(buildDigest(build.project, build));
   void tables.buildNumbers.remove(build.id);
-  return 5 + (bytes.length >> 12) + unindexBuild(tables, build);
+  const keys = indexKeys(build.project, build, key[0]);
+  for (const indexKey of keys) void tables.buildIndex.remove(indexKey);
+  return 5 + (run.seconds.length >> 12) + keys.length;
 }

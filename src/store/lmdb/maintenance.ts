@@ -3,7 +3,7 @@ import type { Maintenance } from '../../engine/ports/maintenance.js';
 import { deletedProjects, expireProjects, FIRST_ENTRY, forgetProjects } from './deleted-projects.js';
 import { expirePaths, expireStep } from './expiry.js';
 import type { Parts } from './parts.js';
-import type { ExpiryKey } from './tables.js';
+import type { ExpiryKey } from './records.js';
 import { commit, written } from './writes/commit.js';
 
 /**

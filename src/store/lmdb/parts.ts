@@ -4,6 +4,7 @@ import { limits } from '../../limits.js';
 import { memoryBounds } from '../../memory-bounds.js';
 import { type NameOfPath, PathNumbers, pathNameCache } from './path-numbers.js';
 import { openTables, type Tables } from './tables.js';
+import type { BlobParts } from './writes/blobs.js';
 import type { Committing } from './writes/commit.js';
 import { DiskSpaceGuard } from './writes/disk-space-guard.js';
 import { Failure } from './writes/failure.js';
@@ -16,7 +17,7 @@ import { TimingWriteBuffer } from './writes/timing-write-buffer.js';
 const BLOB_OVERHEAD_BYTES = 400;
 
 /** The tables of an open store, and the parts that read and write them. The groups of the port are made of these parts. */
-export interface Parts extends Tables, Committing {
+export interface Parts extends Tables, Committing, BlobParts {
   readonly failure: Failure;
   readonly diskSpace: DiskSpaceGuard;
   readonly pathNumbers: PathNumbers;
@@ -29,10 +30,6 @@ export interface Parts extends Tables, Committing {
   readonly timingBuffer: TimingWriteBuffer;
   /** CI builds whose first use of a split is known to be in `splitRuns`: split id, a blank, ci_build_id. */
   readonly splitUsers: LRUCache<string, true>;
-  /** The files of splits and queues that were read, as in `blobs`: owner, a blank, part. A blob never changes. */
-  readonly blobsRead: LRUCache<string, Buffer>;
-  /** See blobStepOf. */
-  readonly blobSteps: Map<string, number>;
   /** The creations under way: see create-once.ts. */
   readonly creations: Map<string, Promise<unknown>>;
 }
@@ -62,7 +59,6 @@ export function openParts(dataDir: string, { storeFailed = () => {}, committed =
     journal: new Journal(writing, new JournalFiles(dataDir, failure), runs),
     splitUsers: new LRUCache({ max: limits.cachedSplitUsers }),
     blobsRead: new LRUCache({ maxSize: memoryBounds.fileBlobs, sizeCalculation: ({ length }) => BLOB_OVERHEAD_BYTES + length }),
-    blobSteps: new Map(),
     creations: new Map(),
   };
 }

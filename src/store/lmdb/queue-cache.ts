@@ -3,8 +3,8 @@ import { applyChange, type OpenQueue, type QueueInfo, type QueueLoad } from '../
 import type { Batch } from '../../engine/queue/batch.js';
 import type { LeasePolicy } from '../../engine/queue/leases.js';
 import { Queue } from '../../engine/queue/queue.js';
-import { decodeChange } from './codecs/batch-codec.js';
 import { weightsOfQueue } from './codecs/file-blocks.js';
+import { decodeChange } from './codecs/turn-codec.js';
 import type { Parts } from './parts.js';
 import type { QueueRecord } from './records.js';
 
@@ -53,7 +53,7 @@ export function readQueue(parts: Parts, id: string, { pullCost, lease }: QueueOp
   return { id, info: toQueueInfo(id, record), queue, bytes: 0, saving: null };
 }
 
-export function toQueueInfo(id: string, { v: _, guessed: _g, build: _b, ...info }: QueueRecord): QueueInfo {
+export function toQueueInfo(id: string, { guessed: _g, build: _b, ...info }: QueueRecord): QueueInfo {
   return { id, ...info };
 }
 

@@ -1,3 +1,4 @@
+import type { Segments } from '../../bytes.js';
 import { type BuildKey, buildDigest, type QueueKey } from '../../engine/keys.js';
 import {
   isBatch,
@@ -10,17 +11,18 @@ import {
 } from '../../engine/ports/queues.js';
 import type { Millis } from '../../engine/ports/store.js';
 import type { Batch } from '../../engine/queue/batch.js';
+import { refusals } from '../../engine/refusal.js';
 import type { Saving, Soon } from '../../engine/soon.js';
+import type { Suite } from '../../engine/suites/suite.js';
 import { limits } from '../../limits.js';
+import type { PathTimes } from '../../planning/estimating/estimate.js';
 import type { Forecast } from '../../planning/forecasting/forecast.js';
 import { SavedGroups } from '../../saved-groups.js';
-import { decodeChange } from './codecs/batch-codec.js';
 import { BASIS, encodeFileBlocks, readFiles, weightsOfQueue } from './codecs/file-blocks.js';
+import { decodeChange } from './codecs/turn-codec.js';
 import { copyQueue, createQueue } from './create-queue.js';
 import type { Parts } from './parts.js';
 import { batchesOf, type CachedQueue, QueueCache, type QueueOptions, readQueue, toQueueInfo } from './queue-cache.js';
-import { toForecast } from './records.js';
-import { readBlob } from './writes/blobs.js';
 import { commit } from './writes/commit.js';
 
 const NO_QUEUE: Saving<null> = { value: null, saved: null };
@@ -112,7 +114,9 @@ export class LmdbQueues implements Queues {
   }
 
   files(queue: string, files: readonly number[]): Buffer {
-    return readFiles(this.parts, queue, files);
+    const list = readFiles(this.parts, queue, files);
+    if (!list) throw refusals.expired('queue');
+    return list;
   }
 
   weights(queue: string): Float64Array {
@@ -132,14 +136,16 @@ export class LmdbQueues implements Queues {
   }
 
   forecast(queue: string): Forecast | null {
-    return toForecast(this.parts.forecasts.get(queue));
+    return this.parts.forecasts.get(queue) ?? null;
   }
 
   basis(queue: string): Uint8Array | null {
-    return readBlob(this.parts, queue, BASIS) ?? null;
+    return this.parts.blobs.get([queue, BASIS]) ?? null;
   }
 
-  readonly encode = encodeFileBlocks;
+  encode(files: PathTimes<Suite>): Segments {
+    return encodeFileBlocks(files);
+  }
 
   load(): QueueLoad {
     return this.#cache.load();

@@ -1,10 +1,10 @@
-import { type Segments, segment } from '../../bytes.js';
+import { randomUUID } from 'node:crypto';
+import { asBuffer, type Segments, segment } from '../../bytes.js';
 import { buildDigest, type NodeKey } from '../../engine/keys.js';
 import type { NewRun, Recorded, Recordings } from '../../engine/ports/recordings.js';
 import type { Millis } from '../../engine/ports/store.js';
 import { type Saving, type Soon, whenKnown } from '../../engine/soon.js';
 import { limits } from '../../limits.js';
-import { newSubset, setTime, timesOf } from './codecs/subset-codec.js';
 import type { Parts } from './parts.js';
 import { applyTimes } from './writes/apply-times.js';
 import { commit, written } from './writes/commit.js';
@@ -16,25 +16,33 @@ export function lmdbRecordings(parts: Parts) {
 
 function record(parts: Parts, project: number, key: NodeKey, run: NewRun, isRetry: boolean, at: Millis): Soon<Saving<Recorded>> {
   parts.diskSpace.assert();
-  const bytes = newSubset({ created_at: at, ciRun: run.ci_run }, run.seconds.length);
-  return whenKnown(setTimes(parts, project, run, bytes, at), () => {
+  const { ci_run, hasTestCases, seconds } = run;
+  const numbers = new Uint32Array(seconds.length);
+  return whenKnown(setNumbers(parts, project, run, numbers, at), () => {
     const { timingBuffer, runs, journal } = parts;
-    const build = buildDigest(project, key);
-    const entry = timingBuffer.nextEntry();
-    const subset: NewSubset = { project, key, build, hasTestCases: run.hasTestCases, isRetry, at, entry, bytes };
+    const columns = { paths: asBuffer(numbers), seconds: asBuffer(Float64Array.from(seconds)) };
+    const subset: NewSubset = {
+      project,
+      key,
+      build: buildDigest(project, key),
+      hasTestCases,
+      isRetry,
+      entry: timingBuffer.nextEntry(),
+      run: { id: randomUUID(), created_at: at, ordinal: 0, ci_run, ...columns },
+    };
     // Nothing of the store can refuse the first run of a node, so the journal is enough. A large run would only be written twice.
-    if (bytes.length > limits.journaledRunBytes || runs.mayHaveRun(subset)) return recordNow(parts, subset);
+    if (columns.paths.length + columns.seconds.length > limits.journaledRunBytes || runs.mayHaveRun(subset))
+      return recordNow(parts, subset);
     return { value: 'recorded', saved: journal.writeRun(subset) };
   });
 }
 
-/** Writes the times of a run to its bytes. Its paths have numbers afterwards, on disk, too. */
-function setTimes({ timingBuffer }: Parts, project: number, run: NewRun, bytes: Buffer, at: Millis): Soon<unknown> {
-  const times = timesOf(bytes);
-  const { length } = run.seconds;
+/** Sets the numbers of the paths of a run, which are on disk afterwards. */
+function setNumbers({ timingBuffer }: Parts, project: number, run: NewRun, numbers: Uint32Array, at: Millis): Soon<unknown> {
+  const { length } = numbers;
   const setFrom = (from: number): Soon<unknown> => {
     const to = Math.min(length, from + limits.timingsPerTurn);
-    for (let i = from; i < to; i++) setTime(times, i, timingBuffer.intern(project, pathOf(run, i), at), run.seconds[i]!);
+    for (let i = from; i < to; i++) numbers[i] = timingBuffer.intern(project, pathOf(run, i), at);
     if (to < length) return timingBuffer.nextTurn().then(() => setFrom(to));
     const named = timingBuffer.saveNames();
     return named && written(named);
@@ -50,7 +58,7 @@ async function recordNow(parts: Parts, subset: NewSubset): Promise<Saving<Record
     if (typeof outcome === 'string') return { value: outcome, saved: null };
     // The times of earlier runs count first.
     await parts.runs.applied;
-    await applyTimes(parts, subset.bytes, outcome!);
+    await applyTimes(parts, subset.run, outcome!);
     parts.timingBuffer.markApplied(subset.entry);
     return { value: 'recorded', saved: null };
   } finally {

@@ -1,5 +1,4 @@
-import type { Link, Session, SignIns } from '../../engine/ports/sign-ins.js';
-import type { LinkRecord, PasswordRecord, SessionRecord } from './records.js';
+import type { Password, Session, SignIns } from '../../engine/ports/sign-ins.js';
 import type { Tables } from './tables.js';
 import { type Committing, commit } from './writes/commit.js';
 
@@ -10,42 +9,36 @@ const keyOf = (hash: string) => hash.slice(0, KEY_CHARACTERS);
 
 export function lmdbSignIns(parts: Pick<Tables, 'links' | 'sessions' | 'dashboard'> & Committing) {
   const { links, sessions, dashboard } = parts;
-  const passwordRecord = () => dashboard.get('password') as PasswordRecord | undefined;
+  const currentPassword = () => dashboard.get('password') as Password | undefined;
   const deleteSessions = (isEnded: (session: Session) => boolean) => {
     for (const { key, value } of [...sessions.getRange()]) if (isEnded(value)) void sessions.remove(key);
   };
   /** Whether a session may be created. Uses up the link of an operator. */
   const takeOrigin = ({ origin }: Session): boolean => {
-    if (passwordRecord()?.hash === origin) return true;
+    if (currentPassword()?.hash === origin) return true;
     const link = links.get(keyOf(origin));
     if (link?.hash !== origin) return false;
     if (link.project === null) void links.remove(keyOf(origin));
     return true;
   };
   return {
-    links: () => [...links.getRange()].map(({ value }) => toLink(value)).sort(byCreation),
-    link(hash) {
-      const record = links.get(keyOf(hash));
-      return record ? toLink(record) : null;
-    },
-    createLink: link => commit(parts, () => void links.put(keyOf(link.hash), { v: 1, ...link })),
+    links: () => Array.from(links.getRange(), ({ value }) => value).sort(byCreation),
+    link: hash => links.get(keyOf(hash)) ?? null,
+    createLink: link => commit(parts, () => void links.put(keyOf(link.hash), link)),
     deleteLink: hash =>
       commit(parts, () => {
         if (links.get(keyOf(hash))?.hash === hash) void links.remove(keyOf(hash));
         deleteSessions(({ origin }) => origin === hash);
       }),
-    sessions: () => [...sessions.getRange()].map(({ value }) => toSession(value)).sort(byCreation),
-    session(hash) {
-      const record = sessions.get(keyOf(hash));
-      return record ? toSession(record) : null;
-    },
+    sessions: () => Array.from(sessions.getRange(), ({ value }) => value).sort(byCreation),
+    session: hash => sessions.get(keyOf(hash)) ?? null,
     createSession: (session, most) =>
       commit(parts, () => {
         if (!takeOrigin(session)) return false;
         const others = [...sessions.getRange()].map(({ value }) => value).filter(({ project }) => project === session.project);
         others.sort((a, b) => b.used_at - a.used_at);
         for (const { hash } of others.slice(most - 1)) void sessions.remove(keyOf(hash));
-        void sessions.put(keyOf(session.hash), { v: 1, ...session });
+        void sessions.put(keyOf(session.hash), session);
         return true;
       }),
     useSession: (hash, at) =>
@@ -54,17 +47,12 @@ export function lmdbSignIns(parts: Pick<Tables, 'links' | 'sessions' | 'dashboar
         if (record?.hash === hash) void sessions.put(keyOf(hash), { ...record, used_at: at });
       }),
     deleteSession: hash => commit(parts, () => void (sessions.get(keyOf(hash))?.hash === hash && sessions.remove(keyOf(hash)))),
-    password() {
-      const record = passwordRecord();
-      if (!record) return null;
-      const { v: _, ...password } = record;
-      return password;
-    },
+    password: () => currentPassword() ?? null,
     setPassword: password =>
       commit(parts, () => {
-        const before = passwordRecord();
+        const before = currentPassword();
         if (before) deleteSessions(({ origin }) => origin === before.hash);
-        if (password) void dashboard.put('password', { v: 1, ...password });
+        if (password) void dashboard.put('password', password);
         else void dashboard.remove('password');
       }),
     deleteEnded: (at, unusedSince) =>
@@ -79,12 +67,4 @@ export function lmdbSignIns(parts: Pick<Tables, 'links' | 'sessions' | 'dashboar
 
 function byCreation(a: { created_at: number }, b: { created_at: number }): number {
   return a.created_at - b.created_at;
-}
-
-function toLink({ v: _, ...link }: LinkRecord): Link {
-  return link;
-}
-
-function toSession({ v: _, ...session }: SessionRecord): Session {
-  return session;
 }

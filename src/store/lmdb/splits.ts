@@ -7,13 +7,9 @@ import type { Millis } from '../../engine/ports/store.js';
 import { limits } from '../../limits.js';
 import { runsRecordedOf } from './builds.js';
 import { putCiRun } from './ci-runs.js';
-import { BASIS } from './codecs/file-blocks.js';
-import { blobsOfSplit, encodeSplitFiles, filesOfNode } from './codecs/split-files.js';
+import { BASIS, blobsOfSplit, encodeFileBlocks, filesOfNode } from './codecs/file-blocks.js';
 import { DecodedRecords } from './decoded-records.js';
 import type { Parts } from './parts.js';
-import type { SplitRecord } from './records.js';
-import { toForecast } from './records.js';
-import { readBlob } from './writes/blobs.js';
 import { commit } from './writes/commit.js';
 import { createOnce, creationSettled } from './writes/create-once.js';
 
@@ -50,7 +46,7 @@ export function lmdbSplits(parts: Parts) {
   });
 
   /** Changes the record of a split within a write transaction, unless it expired. The caller may know an older one. */
-  function change({ digest: key }: SplitKey, { id }: Split, changed: (current: SplitRecord) => Partial<SplitRecord>): void {
+  function change({ digest: key }: SplitKey, { id }: Split, changed: (current: Split) => Partial<Split>): void {
     const current = splits.get(key);
     if (current?.id === id) void splits.put(key, { ...current, ...changed(current) });
   }
@@ -61,21 +57,21 @@ export function lmdbSplits(parts: Parts) {
     find: key =>
       creations.size > 0 && creations.has(nameOf(key)) ? creationSettled(parts, nameOf(key)).then(() => found(key)) : found(key),
 
-    async create(key, { list, files, basis, forecast }, at) {
+    async create(key, { list, files, nodeEnds, basis, forecast }, at) {
       const id = randomUUID();
       const { node_total } = key.build;
       const split = await createOnce(parts, {
         name: nameOf(key),
         id,
         expiry: [at, 'split', key.digest, id],
-        blobs: () => blobsOfSplit({ files, basis }, node_total),
+        blobs: () => blobsOfSplit({ files, nodeEnds, basis }),
         find: () => found(key),
         put() {
           const use = firstUseOf(key, at);
           const times = { created_at: at, runs_before: use.runs_before, used_at: at };
-          const record: SplitRecord = { v: 1, id, node_total, list, ...times };
+          const record: Split = { id, node_total, list, ...times };
           void splits.put(key.digest, record);
-          void forecasts.put(id, { v: 1, ...forecast });
+          void forecasts.put(id, forecast);
           if (key.isFixed) void splitRuns.put(useKey(record, key.ci_run), use);
           putCiRunOf(key, id, record, use);
           return record;
@@ -114,11 +110,15 @@ export function lmdbSplits(parts: Parts) {
 
     files: (split: Pick<Split, 'id'>, node_index: number) => filesOfNode(parts, split.id, node_index),
 
-    forecast: (split: Pick<Split, 'id'>) => toForecast(forecasts.get(split.id)),
+    forecast: (split: Pick<Split, 'id'>) => forecasts.get(split.id) ?? null,
 
-    basis: split => readBlob(parts, split.id, BASIS) ?? null,
+    basis: split => parts.blobs.get([split.id, BASIS]) ?? null,
 
-    encode: encodeSplitFiles,
+    encode(files, nodes) {
+      let end = 0;
+      const nodeEnds = Uint32Array.from(nodes, node => (end += node.length));
+      return { files: encodeFileBlocks(files, nodes.flat()), nodeEnds };
+    },
   } satisfies Splits;
 }
 

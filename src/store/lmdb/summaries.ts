@@ -3,8 +3,8 @@ import { countOn, dayOf, emptyDay, endOfDay } from '../../engine/insight/trends/
 import type { Build } from '../../engine/ports/builds.js';
 import type { Summaries, Summary } from '../../engine/ports/summaries.js';
 import type { Parts } from './parts.js';
-import { withoutVersion } from './records.js';
-import type { DayKey, Tables } from './tables.js';
+import type { DayKey } from './records.js';
+import type { Tables } from './tables.js';
 import { commit } from './writes/commit.js';
 
 /** The key of all branches together. */
@@ -13,15 +13,12 @@ const ALL = '';
 export function lmdbSummaries(parts: Parts) {
   const { summaries, days } = parts;
   return {
-    get(build: number): Summary | null {
-      const record = summaries.get(build);
-      return record ? withoutVersion(record) : null;
-    },
+    get: (build: number) => summaries.get(build) ?? null,
     put: (build, summary) => commit(parts, () => putSummary(parts, build, summary)),
     days(project: number, branch: string | null, from: number, to: number) {
       const owner = branch === null ? ALL : digest(branch);
       const range = days.getRange({ start: [project, owner, from], end: [project, owner, to + 1] } as object);
-      return [...range].map(({ value }) => withoutVersion(value));
+      return Array.from(range, ({ value }) => value);
     },
   } satisfies Summaries;
 }
@@ -34,7 +31,7 @@ function putSummary(tables: Tables, build: Build, summary: Summary): void {
     if (before) count(tables, build.project, branch, before, -1);
     count(tables, build.project, branch, summary, 1);
   }
-  void tables.summaries.put(build.number, { v: 1, ...summary });
+  void tables.summaries.put(build.number, summary);
 }
 
 function count({ days, expiry }: Tables, project: number, branch: string, summary: Summary, sign: 1 | -1): void {
@@ -44,7 +41,7 @@ function count({ days, expiry }: Tables, project: number, branch: string, summar
   // The day may have expired before the build.
   if (!record && sign === -1) return;
   const counted = countOn(record ?? emptyDay(day), summary, sign);
-  if (counted.builds > 0) void days.put(key, { ...counted, v: 1 });
+  if (counted.builds > 0) void days.put(key, counted);
   else void days.remove(key);
   if (record && counted.builds > 0) return;
   const entry: [number, string, ...DayKey] = [endOfDay(day), 'day', ...key];

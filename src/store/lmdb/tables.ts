@@ -1,118 +1,30 @@
 import { accessSync, constants, existsSync, mkdirSync } from 'node:fs';
 import { join } from 'node:path';
 import { type Database, type Key, open as openLmdb, type RootDatabase, type RootDatabaseOptionsWithPath } from 'lmdb';
+import type { Token } from '../../engine/ports/access.js';
+import type { CiRun } from '../../engine/ports/ci-runs.js';
+import type { Link, Password, Session } from '../../engine/ports/sign-ins.js';
+import type { Split, SplitUse } from '../../engine/ports/splits.js';
 import type { Millis } from '../../engine/ports/store.js';
+import type { DaySummary, Summary } from '../../engine/ports/summaries.js';
+import type { Forecast } from '../../planning/forecasting/forecast.js';
 import { openAlone } from './open-lock.js';
 import type {
-  BuildCountRecord,
   BuildRecord,
   CiRunKey,
-  CiRunRecord,
-  DayRecord,
+  DayKey,
+  ExpiryKey,
   ExpiryProgress,
-  ForecastRecord,
-  LinkRecord,
-  PasswordRecord,
   PendingRunsRecord,
   ProjectRecord,
   QueueRecord,
   RunKey,
-  SessionRecord,
-  SplitRecord,
-  SplitRunRecord,
-  SummaryRecord,
-  TokenRecord,
+  RunRecord,
 } from './records.js';
 import { readStoreFile, type StoreFile } from './store-file.js';
 
 /** Raised when an older Ballast would misread the records of this one. src/docs/changelog.md lists the changes. */
 export const STORE_VERSION = 1;
-
-/**
- * One LMDB file, one table per line; the journal is beside it, see writes/journal.ts. Records are msgpack maps whose `v` is their version;
- * times are Millis.
- *
- * table          key                                           value
- * meta           'version' | 'nextProject' | 'nextBuild' | 'readiness' | 'checkpoint' | 'recorded' | 'known' | 'lastOrdinal' | 'backup' | 'journal'  number
- * projects       project (1, 2, ...)                           ProjectRecord
- * projectNames   name                                          project
- * tokens         first 32 hex digits of the token's SHA-256    TokenRecord
- * links          the same of a sign-in link                    LinkRecord
- * sessions       the same of a session of the dashboard        SessionRecord
- * dashboard      'password'                                    PasswordRecord
- *                'address'                                     string         the address at the last start
- * builds         build number (1, 2, ...)                      BuildRecord
- * buildNumbers   build id                                      build number
- *                digest(project, commit, branch, total)        build number
- * buildIndex     [filter, place]                               build number   see build-index.ts
- * buildCounts    filter                                        BuildCountRecord
- * buildGaps      [filter, block of places]                     number of builds gone from it
- * subsets        [build number, node_index, run]               bytes          see subset-codec.ts
- * paths          see path-keys.ts                              path number (1, 2, ...)
- * pathNames      path number                                   the path as JSON
- * timings        path number                                   bytes          see timing-codec.ts
- * pendingRuns    number                                        PendingRunsRecord
- * splits         digest(project, commit, branch, total, ci_build_id | null)      SplitRecord
- * splitRuns      [split id, digest(ci_build_id)]               SplitRunRecord when a CI build first asked for a fixed split
- * queues         queue id                                      QueueRecord
- * queuesOfNodeBuild                                            queue id
- *                digest(project, commit, branch, total, node_build_id)
- * queuesOfBuild  digest(project, commit, branch, total)        queue id       the newest
- * ciRuns         [project, created_at, id]                     CiRunRecord
- * ciRunKeys      id                                            [project, created_at]
- * ciRunsOfBuild  [digest(project, commit, branch, total), created_at, id]        project
- * batches        [queue id, last record of the journal]        Buffer[]       the changes of a queue, in order, see batch-codec.ts; 0: of a copy
- * blobs          [split id, node_index]                        the test files of this node and some after it, see split-files.ts
- *                [queue id, first file / 64]                   some of its test files, see file-blocks.ts
- *                [queue id, 'weights']                         the weights of all of them, in descending order
- *                [split id | queue id, 'basis']                what their estimates rest on, see plan-basis.ts
- * forecasts      split id | queue id                           ForecastRecord
- * summaries      build number                                  SummaryRecord
- * days           [project, digest(branch) | '', day]           DayRecord      '': all branches together
- * expiry         [time, kind, ...key]                          true | ExpiryProgress     see expiry.ts
- *
- * filter = digest(project, commit_hash | null, branch | null, node_total | null)
- */
-export interface Tables {
-  readonly root: RootDatabase;
-  readonly meta: Database<number, string>;
-  readonly projects: Database<ProjectRecord, number>;
-  readonly projectNames: Database<number, string>;
-  readonly tokens: Database<TokenRecord, string>;
-  readonly links: Database<LinkRecord, string>;
-  readonly sessions: Database<SessionRecord, string>;
-  readonly dashboard: Database<PasswordRecord | string, 'password' | 'address'>;
-  readonly builds: Database<BuildRecord, number>;
-  readonly buildNumbers: Database<number, string>;
-  readonly buildIndex: Database<number, [filter: string, place: number]>;
-  readonly buildCounts: Database<BuildCountRecord, string>;
-  readonly buildGaps: Database<number, [filter: string, block: number]>;
-  readonly subsets: Database<Buffer, RunKey>;
-  readonly paths: Database<number, string>;
-  readonly pathNames: Database<string, number>;
-  /** What is read is valid until the next read. */
-  readonly timings: Database<Buffer, number>;
-  readonly pendingRuns: Database<PendingRunsRecord, number>;
-  readonly splits: Database<SplitRecord, string>;
-  readonly splitRuns: Database<SplitRunRecord, [split: string, ci_build: string]>;
-  readonly queues: Database<QueueRecord, string>;
-  readonly queuesOfNodeBuild: Database<string, string>;
-  readonly queuesOfBuild: Database<string, string>;
-  readonly ciRuns: Database<CiRunRecord, CiRunKey>;
-  readonly ciRunKeys: Database<[project: number, created_at: Millis], string>;
-  readonly ciRunsOfBuild: Database<number, [build: string, created_at: Millis, id: string]>;
-  readonly batches: Database<Buffer[], [queue: string, turn: number]>;
-  readonly blobs: Database<Buffer, [owner: string, part: number | string]>;
-  readonly forecasts: Database<ForecastRecord, string>;
-  readonly summaries: Database<SummaryRecord, number>;
-  readonly days: Database<DayRecord, DayKey>;
-  readonly expiry: Database<true | ExpiryProgress, ExpiryKey>;
-}
-
-/** The day in whole days since 1970, UTC. */
-export type DayKey = [project: number, branch: string, day: number];
-
-export type ExpiryKey = [time: Millis, kind: string, ...key: (string | number)[]];
 
 export const STORE_FILE = 'ballast.lmdb';
 const MAP_BYTES = 2 ** 34;
@@ -122,6 +34,73 @@ const MAP_BYTES = 2 ** 34;
  * three times as long as to read it.
  */
 const TRANSIENT: object = { encoder: { encode: (bytes: Buffer) => bytes, decode: (bytes: Buffer) => bytes } };
+
+export type Tables = Readonly<ReturnType<typeof tablesIn>>;
+
+/**
+ * The tables of the LMDB file; the journal is beside it, see writes/journal.ts. Records are msgpack maps, times are Millis, and a digest is
+ * one of engine/digest.ts.
+ */
+function tablesIn(root: RootDatabase) {
+  const table = <V, K extends Key>(name: string, options: object = {}): Database<V, K> => root.openDB<V, K>({ name, ...options });
+  return {
+    root,
+    /** 'version', 'nextProject', 'nextBuild', 'readiness', 'checkpoint', 'recorded', 'known', 'lastOrdinal', 'backup', 'journal'. */
+    meta: table<number, string>('meta'),
+    /** By number, from 1. */
+    projects: table<ProjectRecord, number>('projects'),
+    /** By name. */
+    projectNames: table<number, string>('projectNames'),
+    /** By the first 32 hex digits of the token's SHA-256; links and sessions of the dashboard likewise. */
+    tokens: table<Token, string>('tokens'),
+    links: table<Link, string>('links'),
+    sessions: table<Session, string>('sessions'),
+    /** The address is that of the last start. */
+    dashboard: table<Password | string, 'password' | 'address'>('dashboard'),
+    /** By number, from 1. */
+    builds: table<BuildRecord, number>('builds'),
+    /** By the id of the build, and by its buildDigest. */
+    buildNumbers: table<number, string>('buildNumbers'),
+    /** Under each filter that finds a build, see build-index.ts. */
+    buildIndex: table<true, [filter: string, build: number]>('buildIndex'),
+    /** Recorded runs. Not compressed, because times hardly shrink. */
+    subsets: table<RunRecord, RunKey>('subsets', { compression: false }),
+    /** The numbers of paths, from 1, by their keys; see path-keys.ts. */
+    paths: table<number, string>('paths'),
+    /** Paths as JSON, by number. */
+    pathNames: table<string, number>('pathNames', { encoding: 'string', keyEncoding: 'uint32' }),
+    /** By the number of the path, see timing-codec.ts. What is read is valid until the next read. */
+    timings: table<Buffer, number>('timings', { ...TRANSIENT, keyEncoding: 'uint32', compression: false }),
+    /** By the entry of the last of these runs. */
+    pendingRuns: table<PendingRunsRecord, number>('pendingRuns'),
+    /** By the digest of a SplitKey. */
+    splits: table<Split, string>('splits'),
+    /** When a CI run first asked for a fixed split. */
+    splitRuns: table<SplitUse, [split: string, ciRunDigest: string]>('splitRuns'),
+    /** By id. */
+    queues: table<QueueRecord, string>('queues'),
+    /** The id of a queue, by the digest of its QueueKey. */
+    queuesOfNodeBuild: table<string, string>('queuesOfNodeBuild'),
+    /** The id of the newest queue, by buildDigest. */
+    queuesOfBuild: table<string, string>('queuesOfBuild'),
+    ciRuns: table<CiRun, CiRunKey>('ciRuns'),
+    /** By id. */
+    ciRunKeys: table<[project: number, created_at: Millis], string>('ciRunKeys'),
+    /** The project, by buildDigest. */
+    ciRunsOfBuild: table<number, [build: string, created_at: Millis, id: string]>('ciRunsOfBuild'),
+    /** Encoded changes of a queue in order, by the last record of the journal that has one of them; 0: the batches of a copy. */
+    batches: table<Buffer[], [queue: string, record: number]>('batches'),
+    /** The blocks of files of a split or queue, by number, and what else is large of it; see file-blocks.ts. */
+    blobs: table<Buffer, [owner: string, part: number | string]>('blobs', { encoding: 'binary' }),
+    /** By the id of a split or queue. */
+    forecasts: table<Forecast, string>('forecasts'),
+    /** By the number of the build. */
+    summaries: table<Summary, number>('summaries'),
+    days: table<DaySummary, DayKey>('days'),
+    /** See expiry.ts. */
+    expiry: table<true | ExpiryProgress, ExpiryKey>('expiry'),
+  };
+}
 
 /** Opens the tables in a folder, which is created if missing. Throws a sentence when that fails. */
 export function openTables(dataDir: string): Tables {
@@ -193,42 +172,7 @@ function open(dataDir: string): Tables {
     compression: true,
   };
   const root = openAlone(join(dataDir, 'open.lock'), () => openLmdb(options));
-  const table = <V, K extends Key>(name: string) => root.openDB<V, K>({ name });
-  const tables: Tables = {
-    root,
-    meta: table('meta'),
-    projects: table('projects'),
-    projectNames: table('projectNames'),
-    tokens: table('tokens'),
-    links: table('links'),
-    sessions: table('sessions'),
-    dashboard: table('dashboard'),
-    builds: table('builds'),
-    buildNumbers: table('buildNumbers'),
-    buildIndex: table('buildIndex'),
-    buildCounts: table('buildCounts'),
-    buildGaps: table('buildGaps'),
-    // Not compressed, because its values hardly shrink.
-    subsets: root.openDB({ name: 'subsets', encoding: 'binary', compression: false }),
-    paths: table('paths'),
-    pathNames: root.openDB({ name: 'pathNames', encoding: 'string', keyEncoding: 'uint32' }),
-    timings: root.openDB({ name: 'timings', ...TRANSIENT, keyEncoding: 'uint32', compression: false }),
-    pendingRuns: table('pendingRuns'),
-    splits: table('splits'),
-    splitRuns: table('splitRuns'),
-    queues: table('queues'),
-    queuesOfNodeBuild: table('queuesOfNodeBuild'),
-    queuesOfBuild: table('queuesOfBuild'),
-    ciRuns: table('ciRuns'),
-    ciRunKeys: table('ciRunKeys'),
-    ciRunsOfBuild: table('ciRunsOfBuild'),
-    batches: table('batches'),
-    blobs: root.openDB({ name: 'blobs', encoding: 'binary' }),
-    forecasts: table('forecasts'),
-    summaries: table('summaries'),
-    days: table('days'),
-    expiry: table('expiry'),
-  };
+  const tables = tablesIn(root);
   const version = tables.meta.get('version');
   if (version === undefined) {
     tables.meta.putSync('version', STORE_VERSION);

@@ -129,7 +129,7 @@ describe('the expiry of a split', () => {
     expect(await expireStep(parts, NOW + 1, drop)).toBe(true);
     await createSplit(parts, key, NOW + 1000);
     await sweep(parts, NOW + 1);
-    expect(recordsByTable(parts)).toMatchObject({ splits: 1, blobs: 17 });
+    expect(recordsByTable(parts)).toMatchObject({ splits: 1, blobs: 4 });
   });
 });
 

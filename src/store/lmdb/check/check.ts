@@ -1,24 +1,22 @@
 import type { Parts } from '../parts.js';
+import { removeEntries } from '../writes/blobs.js';
 import { JOURNAL_FILES } from '../writes/journal-files.js';
-import { problemsOfBuildIndex } from './build-index.js';
-import { problemsOfBuilds, problemsOfSummaries } from './builds.js';
-import { problemsOfExpiry } from './expiry.js';
-import { problemsOfPaths } from './paths.js';
-import { problemsOfCiRuns, problemsOfPlans } from './plans.js';
-import { ofRecord, type Problem, type Seen } from './problem.js';
-import { problemsOfProjects, problemsOfSignIns } from './projects.js';
+import { ofRecord, type Problem, problemOf, type Seen } from './problem.js';
+import { type Check, checksOf } from './records.js';
+import { References } from './references.js';
 
-const kinds: Readonly<Record<string, (parts: Parts, seen: Seen) => Iterable<Problem>>> = {
-  projects: problemsOfProjects,
-  signIns: problemsOfSignIns,
-  builds: problemsOfBuilds,
-  buildIndex: problemsOfBuildIndex,
-  paths: problemsOfPaths,
-  plans: problemsOfPlans,
-  ciRuns: problemsOfCiRuns,
-  summaries: problemsOfSummaries,
-  expiry: problemsOfExpiry,
-};
+/** Tables that are not counted, because their records only lead to those of others. */
+const NOT_COUNTED = [
+  'projectNames',
+  'buildNumbers',
+  'pendingRuns',
+  'pathNames',
+  'queuesOfNodeBuild',
+  'queuesOfBuild',
+  'ciRunKeys',
+  'ciRunsOfBuild',
+  'forecasts',
+];
 
 /**
  * Returns what is inconsistent in the tables. A server may be writing to them meanwhile: the check reads one state, because it never
@@ -29,19 +27,76 @@ export function* problemsOf(parts: Parts, seen: Seen): Generator<Problem> {
   yield* ofRecord('journal', JOURNAL_FILES, () => {
     parts.journal.read();
     // An earlier check may have had them repaired.
-    parts.blobSteps.clear();
     parts.blobsRead.clear();
     return [];
   });
-  for (const [kind, problems] of Object.entries(kinds)) yield* ofRecord(kind, null, () => problems(parts, seen));
+  const references = new References(parts);
+  for (const [name, check] of Object.entries(checksOf(parts, references))) {
+    const table = parts[name as keyof typeof parts] as Parts['meta'];
+    yield* ofRecord(name, null, () =>
+      problemsOfTable(name, table, check as Check<number, string>, NOT_COUNTED.includes(name) ? () => {} : seen),
+    );
+  }
+  yield* problemsOfCounters(parts);
+  yield* ofRecord('owners', null, () => problemsOfOwners(parts, references, seen));
+}
+
+function* problemsOfTable<V, K>(
+  name: string,
+  table: { getRange(): Iterable<{ key: K; value: V }> },
+  check: Check<V, K>,
+  seen: Seen,
+): Generator<Problem> {
+  for (const { key, value } of table.getRange()) {
+    seen(name);
+    yield* ofRecord(name, key, () => check(key, value, problemOf(name, key)));
+  }
+}
+
+/** Problems of the numbers that the next project and the next build get. */
+function* problemsOfCounters({ meta, projects, builds }: Parts): Generator<Problem> {
+  for (const [key, kind, table] of [
+    ['nextProject', 'project', projects],
+    ['nextBuild', 'build', builds],
+  ] as const) {
+    const [last = 0] = table.getKeys({ reverse: true, limit: 1 });
+    if (last >= (meta.get(key) ?? 1)) yield problemOf('meta', key)(`is not after ${kind} ${last}`, () => meta.put(key, last + 1));
+  }
+}
+
+/** Problems of the tables whose keys begin with a split or queue, which may have left them behind. */
+function* problemsOfOwners(parts: Parts, references: References, seen: Seen): Generator<Problem> {
+  for (const [name, owners] of [
+    ['blobs', 'split or queue'],
+    ['splitRuns', 'split'],
+    ['batches', 'queue'],
+  ] as const) {
+    const table = parts[name];
+    for (const owner of ownersIn(table)) {
+      seen(name);
+      if (references.exists(owner, owners) || references.expiring.has(owner)) continue;
+      yield problemOf(name, owner)(`is of no ${owners}, and would never expire`, () => removeEntries(table, owner));
+    }
+  }
+}
+
+/** Returns the first part of each key, once. */
+function* ownersIn(table: { getKeys(range: object): Iterable<[string, ...unknown[]]> }): Generator<string> {
+  for (let start: [string, number] | null = ['', -Infinity]; start; ) {
+    const [first]: [string, ...unknown[]][] = [...table.getKeys({ start, limit: 1 })];
+    if (!first) return;
+    yield first[0];
+    // After all entries of this owner, whose second parts are numbers or names.
+    start = [`${first[0]}\0`, -Infinity];
+  }
 }
 
 /** Repairs that run at once share a flush. */
 const REPAIRS_AT_ONCE = 500;
 
-/** Repairs what can be repaired. A repair that solves several problems runs once. */
+/** Repairs what can be repaired. */
 export async function repair(problems: readonly Problem[]): Promise<void> {
-  const repairs = [...new Set(problems.flatMap(problem => problem.repair ?? []))];
+  const repairs = problems.flatMap(problem => problem.repair ?? []);
   for (let from = 0; from < repairs.length; from += REPAIRS_AT_ONCE) {
     await Promise.all(repairs.slice(from, from + REPAIRS_AT_ONCE).map(once => once()));
   }

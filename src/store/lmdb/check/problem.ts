@@ -8,9 +8,11 @@ export interface Problem {
   repair: (() => Promise<unknown>) | null;
 }
 
-/** Returns a function that creates the problems of one record. */
-export function problemOf(table: string, key: unknown): (what: string, repair: Problem['repair']) => Problem {
-  return (what, repair) => ({ table, key, what, repair });
+/** Creates a problem of one record. Without a repair it cannot be restored. */
+export type ProblemOf = (what: string, repair?: Problem['repair']) => Problem;
+
+export function problemOf(table: string, key: unknown): ProblemOf {
+  return (what, repair = null) => ({ table, key, what, repair });
 }
 
 export function sentenceOf({ table, key, what }: Pick<Problem, 'table' | 'key' | 'what'>): string {
@@ -20,7 +22,7 @@ export function sentenceOf({ table, key, what }: Pick<Problem, 'table' | 'key' |
 /** Called with the table of each record that is checked. */
 export type Seen = (table: string) => void;
 
-/** Returns the problems of one record, or of all records of a kind. A record that cannot be read is a problem. */
+/** Returns the problems of one record, or of all records of a table. A record that cannot be read is a problem. */
 export function* ofRecord(table: string, key: unknown, problems: () => Iterable<Problem>): Generator<Problem> {
   try {
     yield* problems();

@@ -33,11 +33,7 @@ export class PlannedFileWriter {
     const start = file === 0 ? 0 : ends[file - 1]!;
     this.bytes.copyWithin(this.at, start, ends[file]!);
     this.at = this.#writeSeconds(seconds[planned]!, this.at + ends[file]! - start);
-    this.writeByte(CLOSING_BRACE!);
-  }
-
-  writeByte(byte: number): void {
-    this.bytes[this.at++] = byte;
+    this.bytes[this.at++] = CLOSING_BRACE!;
   }
 
   /** Returns where the digits end. */

@@ -3,9 +3,9 @@ import { shortDigest } from '../../../engine/digest.js';
 import type { Millis } from '../../../engine/ports/store.js';
 import { limits } from '../../../limits.js';
 import type { Measurement, RunKind } from '../../../planning/estimating/timing.js';
-import { pathAt, secondsAt, subsetCount, subsetHead, timesOf } from '../codecs/subset-codec.js';
+import { timesOf } from '../codecs/run-times.js';
 import type { Parts } from '../parts.js';
-import type { ProjectRecord, RunKey } from '../records.js';
+import type { ProjectRecord, RunKey, RunRecord } from '../records.js';
 import type { Tables } from '../tables.js';
 
 /** A recorded run whose times are not in the timings yet. */
@@ -29,12 +29,11 @@ type TimingParts = Pick<Parts, 'timingBuffer'> & { projects: Projects };
 /**
  * Applies the times of a run to the timings of its paths, and resolves when all of them count.
  *
- * @param subset see subset-codec.ts
  * @param turn resolves in a later turn of the event loop, when the buffer may get more times
  */
 export async function applyTimes(
   parts: TimingParts,
-  subset: Buffer,
+  recorded: RunRecord,
   { project, branch, build, began, at, run }: PendingRun,
   turn = () => parts.timingBuffer.nextTurn(),
 ): Promise<void> {
@@ -42,12 +41,11 @@ export async function applyTimes(
   const branches = branchesOf(parts, project, branch);
   // One object, changed for each file: a copy for each file took a third of a recording.
   const measurement: Measurement = { build: shortDigest(build), at, began, run, seconds: 0 };
-  const times = timesOf(subset);
-  const files = subsetCount(subset);
-  for (let i = 0; i < files; i++) {
+  const { paths, seconds } = timesOf(recorded);
+  for (let i = 0; i < paths.length; i++) {
     if (i > 0 && i % limits.timingsPerTurn === 0) await turn();
-    measurement.seconds = secondsAt(times, i);
-    if (measurement.seconds > 0) timingBuffer.measure(pathAt(times, i), branches.branch, branches.defaultBranch, measurement);
+    measurement.seconds = seconds[i]!;
+    if (measurement.seconds > 0) timingBuffer.measure(paths[i]!, branches.branch, branches.defaultBranch, measurement);
   }
 }
 
@@ -62,11 +60,11 @@ export async function applyPendingRuns(
     for (const runKey of value) {
       try {
         const build = builds.get(runKey[0]);
-        const bytes = subsets.get(runKey);
-        if (!build || !bytes) continue;
+        const run = subsets.get(runKey);
+        if (!build || !run) continue;
         const { project, branch, id, created_at: began } = build;
-        const { created_at: at } = subsetHead(bytes);
-        await applyTimes(parts, bytes, { project, branch, build: id, began, at, run: kindOf(runKey) });
+        const { created_at: at } = run;
+        await applyTimes(parts, run, { project, branch, build: id, began, at, run: kindOf(runKey) });
       } catch (err) {
         // The server starts without these times.
         log.error({ err, runKey }, 'the times of a recorded run were not applied');

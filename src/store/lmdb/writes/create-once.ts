@@ -1,7 +1,7 @@
 import { refusals } from '../../../engine/refusal.js';
 import type { Parts } from '../parts.js';
-import type { ExpiryKey } from '../tables.js';
-import { type Blobs, entriesOf, putBlobs, removeBlobs } from './blobs.js';
+import type { ExpiryKey } from '../records.js';
+import { type Blob, entriesOf, putBlobs, removeBlobs } from './blobs.js';
 import { type Committing, commit, written } from './commit.js';
 
 /** A split or queue that many nodes request concurrently, and that is created once. */
@@ -11,7 +11,7 @@ export interface Creation<T> {
   id: string;
   expiry: ExpiryKey;
   /** Its files, which are put before the record can be found. */
-  blobs(): Blobs;
+  blobs(): Blob[];
   /** Returns the existing record; null: there is none. */
   find(): T | null;
   /** Puts the records by which it is found, within a write transaction. Null: it can no longer be created, and nothing was put. */
@@ -47,7 +47,7 @@ async function create<T>(parts: CreationParts, creation: Creation<T>): Promise<T
     // The puts, and the change after them in their turn of the event loop, are one transaction.
     const ahead = written(putBlobs(parts, id, blobs, expiry));
     const change = commit(parts, () => {
-      if (parts.blobs.getKeysCount(entriesOf(id)) < blobs.count) throw refusals.storeFailed(new Error('blobs that were put are missing'));
+      if (parts.blobs.getKeysCount(entriesOf(id)) < blobs.length) throw refusals.storeFailed(new Error('blobs that were put are missing'));
       const created = put();
       mayBeFound = created !== null;
       return created;

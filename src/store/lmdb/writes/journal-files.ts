@@ -109,11 +109,11 @@ export class JournalFiles {
     }
   }
 
-  /** Resolves with the number of the record with these payloads, when it is on disk with all records before it. Rejects with a 503. */
-  append(...payloads: readonly Uint8Array[]): Promise<number> {
+  /** Resolves with the number of the record with this payload, when it is on disk with all records before it. Rejects with a 503. */
+  append(payload: Uint8Array): Promise<number> {
     if (this.#error) return Promise.reject(refusals.storeFailed(this.#error));
     const waiting = (this.#waiting ??= newWaiting());
-    waiting.payloads.push(...payloads);
+    waiting.payloads.push(payload);
     if (!this.#isWriting) void this.#writeAll();
     return waiting.written;
   }

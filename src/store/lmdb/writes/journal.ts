@@ -4,14 +4,13 @@ import type { Change } from '../../../engine/ports/queues.js';
 import { Refusal } from '../../../engine/refusal.js';
 import { limits } from '../../../limits.js';
 import { memoryBounds } from '../../../memory-bounds.js';
-import { decodeChange, decodeTurn, encodeChange, encodeTurn, type QueueChange } from '../codecs/batch-codec.js';
-import { decodeRun, encodeRun, isRun } from '../codecs/run-codec.js';
+import { decodeChange, decodeTurn, encodeChange, encodeTurn, type QueueChange } from '../codecs/turn-codec.js';
 import type { Tables } from '../tables.js';
 import { CoalescedTask } from './coalesced-task.js';
 import type { Committing } from './commit.js';
 import { type FoundRecord, type JournalFiles, readJournal } from './journal-files.js';
 import type { JournaledRuns } from './journaled-runs.js';
-import { putChanges } from './put-in-chunks.js';
+import { putInChunks } from './put-in-chunks.js';
 import { type NewSubset, putSubsets } from './put-subsets.js';
 
 /** The id of a new journal, see journal-record.ts. 0 is none. */
@@ -20,8 +19,7 @@ const newJournalId = () => 1 + randomInt(2 ** 48 - 1);
 /** What a turn of the event loop adds. */
 interface OpenTurn {
   changes: [queue: string, change: Change][];
-  /** Encoded, see run-codec.ts. */
-  runs: Buffer[];
+  runs: NewSubset[];
   saved: Promise<void>;
 }
 
@@ -39,7 +37,7 @@ export class Journal {
   /** The changes before them, while a checkpoint writes them. After a failure the next one writes them, too. */
   readonly #checkpointing = new Map<string, Buffer[]>();
   /** Runs that the last read found and that were not in the tables then. */
-  #runsRead: readonly NewSubset[] = [];
+  #runsRead: NewSubset[] = [];
   /** How many of the bytes that were written to the files a checkpoint has in the tables. */
   #movedBytes = 0;
   /** Numbers of records: the last one of the last checkpoint, and the last one on disk. */
@@ -63,7 +61,7 @@ export class Journal {
   /** The same for a run of a node that may have no other in its build. */
   writeRun(run: NewSubset): Promise<void> {
     const turn = this.#openTurn();
-    turn.runs.push(encodeRun(run));
+    turn.runs.push(run);
     this.runs.add(run);
     return turn.saved;
   }
@@ -126,15 +124,14 @@ export class Journal {
     this.#checkpointed = meta.get('checkpoint') ?? 0;
     this.#pending.clear();
     this.#last = this.#checkpointed;
-    const runs: NewSubset[] = [];
+    const recorded = meta.get('recorded') ?? 0;
+    this.#runsRead = [];
     for (const { number, payloads } of records) {
-      for (const payload of payloads) {
-        if (isRun(payload)) runs.push(decodeRun(payload));
-        this.#keep(number, isRun(payload) ? [] : decodeTurn(payload));
+      for (const { changes, runs } of payloads.map(decodeTurn)) {
+        this.#runsRead.push(...runs.filter(({ entry }) => entry > recorded));
+        this.#keep(number, changes);
       }
     }
-    const recorded = meta.get('recorded') ?? 0;
-    this.#runsRead = runs.filter(({ entry }) => entry > recorded);
     return records;
   }
 
@@ -148,27 +145,27 @@ export class Journal {
     const runs = this.#runsRead.filter(({ entry }) => entry > recorded);
     if (runs.length > 0) await copy.root.transaction(() => void putSubsets(copy, runs));
     const pending = [...this.#pending].filter(([queue]) => queues.doesExist(queue));
-    await putChanges(batches, this.#last, new Map(pending));
+    await putChanges(batches, this.#last, pending);
     await meta.put('checkpoint', Math.max(this.#last, meta.get('checkpoint') ?? 0));
     await meta.remove('journal');
   }
 
   #begin(): OpenTurn {
-    const [changes, runs]: [OpenTurn['changes'], Buffer[]] = [[], []];
+    const changes: OpenTurn['changes'] = [];
+    const runs: NewSubset[] = [];
     const saved = this.#save(changes, runs);
     // The callers of write() and writeRun() handle the failure.
     this.#saving = saved.catch(() => {});
     return { changes, runs, saved };
   }
 
-  async #save(changes: OpenTurn['changes'], runs: readonly Buffer[]): Promise<void> {
+  async #save(changes: OpenTurn['changes'], runs: NewSubset[]): Promise<void> {
     await nextTurn();
     this.#turn = null;
     if (!this.files.isOpen) this.recover();
     const begun = performance.now();
     const encoded = changes.map(([queue, change]): QueueChange => [queue, encodeChange(change)]);
-    const payloads = changes.length > 0 ? [encodeTurn(encoded), ...runs] : runs;
-    const number = await this.files.append(...payloads);
+    const number = await this.files.append(encodeTurn({ changes: encoded, runs }));
     this.store.failure.assert();
     this.store.committed((performance.now() - begun) / 1000);
     this.#keep(number, encoded);
@@ -207,4 +204,14 @@ export class Journal {
     this.#movedBytes = written;
     this.#checkpointing.clear();
   }
+}
+
+/**
+ * Puts the changes of queues that one checkpoint has, a record for each queue. Resolves when they are on disk.
+ *
+ * @param last the number of the last record of the journal that it has
+ * @param changes by queue, oldest first, encoded
+ */
+function putChanges(batches: Tables['batches'], last: number, changes: Iterable<[queue: string, Buffer[]]>): Promise<void> {
+  return putInChunks(changes, ([queue, ofQueue]) => batches.put([queue, last], ofQueue));
 }

@@ -1,6 +1,5 @@
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import { limits } from '../../../limits.js';
-import type { Tables } from '../tables.js';
 
 /**
  * Makes a bounded number of puts in each turn of the event loop. Resolves when all are on disk. Rejects when one failed and the others
@@ -25,14 +24,4 @@ export async function putInChunks<T>(all: Iterable<T>, put: (one: T) => Promise<
   }
   await Promise.allSettled([...turns, written]);
   await Promise.all([...turns, written]);
-}
-
-/**
- * Puts the changes of queues that one checkpoint has, a record for each queue. Resolves when they are on disk.
- *
- * @param last the number of the last record of the journal that it has
- * @param changes by queue, oldest first, encoded
- */
-export function putChanges(batches: Tables['batches'], last: number, changes: ReadonlyMap<string, Buffer[]>): Promise<void> {
-  return putInChunks(changes, ([queue, ofQueue]) => batches.put([queue, last], ofQueue));
 }

@@ -2,11 +2,10 @@ import type { NodeKey } from '../../../engine/keys.js';
 import type { Recorded } from '../../../engine/ports/recordings.js';
 import type { Millis } from '../../../engine/ports/store.js';
 import { defaultBranchAfter, type LastRun, newBuild, outcomeOf, withRun } from '../../../engine/recordings.js';
-import { limits } from '../../../limits.js';
-import { type BuildCounts, buildCount, indexBuild } from '../build-index.js';
-import { runsOfNode } from '../builds.js';
-import { areSameRuns, setOrdinal, subsetCount, subsetHead } from '../codecs/subset-codec.js';
-import type { BuildCountRecord, BuildRecord, RunKey } from '../records.js';
+import { buildCount, indexKeys } from '../build-index.js';
+import { hasRun, runsOfNode } from '../builds.js';
+import { areSameRuns, fileCount } from '../codecs/run-times.js';
+import type { BuildRecord, RunKey, RunRecord } from '../records.js';
 import type { Tables } from '../tables.js';
 import { kindOf, type PendingRun } from './apply-times.js';
 
@@ -18,11 +17,10 @@ export interface NewSubset {
   build: string;
   hasTestCases: boolean;
   isRetry: boolean;
-  at: Millis;
   /** Its number in the order in which runs were sent. Numbers may be missing. */
   entry: number;
-  /** See subset-codec.ts; without its ordinal. */
-  bytes: Buffer;
+  /** Without its ordinal. */
+  run: RunRecord;
 }
 
 /** A run that was put, or why it was not. */
@@ -47,34 +45,26 @@ interface KnownBuild {
 class Group {
   readonly #builds = new Map<string, KnownBuild>();
   readonly #changed = new Set<KnownBuild>();
-  readonly #counts = new Map<string, BuildCountRecord>();
   readonly #recorded: RunKey[] = [];
-  readonly #buildCounts: BuildCounts;
   /** The last build that was created. */
   #last: KnownBuild | null = null;
 
-  constructor(readonly tables: Tables) {
-    const { buildCounts } = tables;
-    this.#buildCounts = {
-      get: filter => this.#counts.get(filter) ?? buildCounts.get(filter),
-      put: (filter, count) => this.#counts.set(filter, count),
-    };
-  }
+  constructor(readonly tables: Tables) {}
 
-  put({ project, key, build: digest, bytes, hasTestCases, isRetry, at }: NewSubset): PutSubset {
+  put({ project, key, build: digest, run, hasTestCases, isRetry }: NewSubset): PutSubset {
     const { tables } = this;
+    const at = run.created_at;
     const existing = this.#find(digest);
-    const last = existing && lastRun(tables, existing, key.node_index, at);
-    const outcome = outcomeOf(last && toLastRun(tables, existing!.number, key.node_index, last, bytes, isRetry), isRetry, at);
+    const last = existing && lastRun(tables, existing.number, key.node_index);
+    const outcome = outcomeOf(last && toLastRun(tables, last, run, isRetry), isRetry, at);
     if (outcome !== 'recorded') return outcome;
 
     const build = existing ?? this.#create(project, key, digest, at);
     const { number, record } = build;
-    Object.assign(record, withRun(record, subsetCount(bytes), at));
-    setOrdinal(bytes, record.recorded);
+    Object.assign(record, withRun(record, fileCount(run), at));
     this.#changed.add(build);
-    const runKey: RunKey = [number, key.node_index, (last?.run ?? 0) + 1];
-    void tables.subsets.put(runKey, bytes);
+    const runKey: RunKey = [number, key.node_index, (last?.key[2] ?? 0) + 1];
+    void tables.subsets.put(runKey, { ...run, ordinal: record.recorded });
     this.#recorded.push(runKey);
     if (hasTestCases) noteTestCases(tables, project);
     return { project, branch: key.branch, build: record.id, began: record.created_at, at, run: kindOf(runKey) };
@@ -82,10 +72,9 @@ class Group {
 
   /** Puts what several runs of the group may have changed. */
   end(entry: number): void {
-    const { builds, buildCounts, meta, pendingRuns } = this.tables;
+    const { builds, meta, pendingRuns } = this.tables;
     if (this.#recorded.length > 0) void pendingRuns.put(entry, this.#recorded);
     for (const { number, record } of this.#changed) void builds.put(number, record);
-    for (const [filter, count] of this.#counts) void buildCounts.put(filter, count);
     if (this.#last) void meta.put('nextBuild', this.#last.number + 1);
   }
 
@@ -103,9 +92,8 @@ class Group {
     const { tables } = this;
     const number = this.#last ? this.#last.number + 1 : (tables.meta.get('nextBuild') ?? 1);
     const before = this.#last?.record ?? tables.builds.get(number - 1);
-    const created = newBuild(project, key, before, tables.meta.get('lastOrdinal') ?? 0, at);
-    const index = { buildIndex: tables.buildIndex, buildCounts: this.#buildCounts };
-    const record: BuildRecord = { v: 1, ...created, places: indexBuild(index, project, created, number) };
+    const record: BuildRecord = newBuild(project, key, before, tables.meta.get('lastOrdinal') ?? 0, at);
+    for (const indexKey of indexKeys(project, record, number)) void tables.buildIndex.put(indexKey, true);
     void tables.buildNumbers.put(digest, number);
     void tables.buildNumbers.put(record.id, number);
     void tables.expiry.put([at, 'build', number], true);
@@ -121,52 +109,29 @@ class Group {
     const { projects } = this.tables;
     const record = projects.get(project);
     if (!record) return;
-    const buildsOf = (name: string) => buildCount({ buildCounts: this.#buildCounts }, project, { branch: name });
-    const default_branch = defaultBranchAfter(record, branch, buildsOf);
+    const default_branch = defaultBranchAfter(record, branch, name => buildCount(this.tables, project, { branch: name }));
     if (default_branch !== record.default_branch) void projects.put(project, { ...record, default_branch });
   }
 }
 
-/** The last run of a node, counted from 1; null: it has none. */
-function lastRun(
-  { subsets }: Pick<Tables, 'subsets'>,
-  { number, record }: KnownBuild,
-  node_index: number,
-  at: Millis,
-): { run: number; bytes: Buffer } | null {
-  if (!mayHaveRun(subsets, number, record.created_at, node_index, at)) return null;
-  const newestFirst = { start: [number, node_index, Infinity], end: [number, node_index, 0], reverse: true, limit: 1 };
-  for (const { key, value } of subsets.getRange(newestFirst as object)) return { run: key[2], bytes: value };
-  return null;
+interface KeptRun {
+  key: RunKey;
+  run: RunRecord;
 }
 
-/**
- * Whether a node may have a run. Nearly always it has none: it records for the first time, and runs of recent builds have not expired.
- *
- * @param number that of its build; null: the tables do not have it
- * @param created_at that of its build
- */
-export function mayHaveRun(subsets: Tables['subsets'], number: number | null, created_at: Millis, node_index: number, at: Millis): boolean {
-  return at - created_at > limits.lastUseUpdateMilliseconds || (number !== null && subsets.doesExist([number, node_index, 1]));
+/** The last run of a node in a build; null: it has none. */
+function lastRun(tables: Pick<Tables, 'subsets'>, build: number, node_index: number): KeptRun | null {
+  // Nearly always it has none, and a count costs less than a range.
+  if (!hasRun(tables, build, node_index)) return null;
+  const newestFirst = { start: [build, node_index, Infinity], end: [build, node_index, 0], reverse: true, limit: 1 };
+  const [last] = [...tables.subsets.getRange(newestFirst as object)];
+  return { key: last!.key, run: last!.value };
 }
 
-function toLastRun(
-  tables: Pick<Tables, 'subsets'>,
-  number: number,
-  node_index: number,
-  { run, bytes }: { run: number; bytes: Buffer },
-  next: Buffer,
-  isRetry: boolean,
-): LastRun {
-  const isSame = isRetry && areSameRuns(bytes, next);
-  return { created_at: subsetHead(bytes).created_at, isSame, kept: runsKept(tables, number, node_index, run) };
-}
-
-/** How many runs of a node are kept. The oldest ones are deleted first. */
-function runsKept(tables: Pick<Tables, 'subsets'>, number: number, node_index: number, last: number): number {
-  if (last < limits.runsPerNode) return last;
-  const [first] = [...tables.subsets.getKeys({ ...runsOfNode(number, node_index), limit: 1 })];
-  return last - first![2] + 1;
+function toLastRun({ subsets }: Pick<Tables, 'subsets'>, { key, run }: KeptRun, next: RunRecord, isRetry: boolean): LastRun {
+  const [build, node_index] = key;
+  const kept = subsets.getKeysCount(runsOfNode(build, node_index));
+  return { created_at: run.created_at, isSame: isRetry && areSameRuns(run, next), kept };
 }
 
 /** Notes that a file of the project may be known by its test cases only. */

@@ -1,0 +1,228 @@
+import type { Database } from 'lmdb';
+import { endOfDay } from '../../../engine/insight/trends/days.js';
+import { buildDigest } from '../../../engine/keys.js';
+import { indexKeys } from '../build-index.js';
+import { runsOf } from '../builds.js';
+import { pathKey, pathOfKey } from '../codecs/path-keys.js';
+import { fileCount, timesOf } from '../codecs/run-times.js';
+import { decodeTimings, encodeTimings } from '../codecs/timing-codec.js';
+import { willExpire } from '../deleted-projects.js';
+import type { Parts } from '../parts.js';
+import type { BuildRecord, DayKey, ExpiryKey, ProjectRecord } from '../records.js';
+import type { Tables } from '../tables.js';
+import { problemsOfQueue, problemsOfSplit } from './plans.js';
+import type { Problem, ProblemOf } from './problem.js';
+import type { References } from './references.js';
+
+/** Returns the problems of a record: what it should lead to, and what should lead to it. */
+export type Check<V, K> = (key: K, value: V, problem: ProblemOf) => Iterable<Problem>;
+
+type Checks = { [T in keyof Tables]?: Tables[T] extends Database<infer V, infer K> ? Check<V, K> : never };
+
+/** The checks by table. No repair removes a record that another leads to. */
+export function checksOf(parts: Parts, references: References): Checks {
+  const { projects, projectNames, builds, buildNumbers, buildIndex, subsets, pendingRuns, summaries, days, expiry } = parts;
+  const { paths, pathNames, timings, queues, queuesOfNodeBuild, queuesOfBuild, forecasts, ciRuns, ciRunKeys, ciRunsOfBuild } = parts;
+
+  /** Problems of a record that is found by a hash and belongs to a project; null: to none. */
+  const secret = (table: { remove(key: string): Promise<boolean> } | null): Check<{ hash: string; project: number | null }, string> =>
+    function* (key, { hash, project }, problem) {
+      const repair = table && (() => table.remove(key));
+      if (!hash.startsWith(key)) yield problem('is not the beginning of its hash', repair);
+      if (project !== null && !projects.doesExist(project)) yield problem(`is of project ${project}, which does not exist`, repair);
+    };
+  const unending = (problem: ProblemOf, entry: ExpiryKey) => problem('would never expire', () => expiry.put(entry, true));
+
+  return {
+    *projects(id, { name, deleted_at }, problem) {
+      if (deleted_at !== undefined) return;
+      const named = projectNames.get(name);
+      if (named === undefined) yield problem(`is not found by its name "${name}"`, () => projectNames.put(name, id));
+      else if (named !== id) yield problem(`has the name "${name}", and so has project ${named}`);
+    },
+    *projectNames(name, id, problem) {
+      const project = projects.get(id);
+      if (project?.name === name) return;
+      // The next build sets its default branch again.
+      const defaults = { default_branch: null, is_default_branch_set: false, has_test_cases: true };
+      const lost: ProjectRecord = { name, created_at: Date.now(), ...defaults };
+      yield problem(`names project ${id}, which has another name or does not exist`, project ? null : () => projects.put(id, lost));
+    },
+    tokens: secret(null),
+    // Who loses one only signs in again.
+    links: secret(parts.links),
+    sessions: secret(parts.sessions),
+    *builds(number, build, problem) {
+      if (!projects.doesExist(build.project)) yield problem(`is of project ${build.project}, which does not exist`);
+      for (const key of [build.id, buildDigest(build.project, build)]) {
+        const named = buildNumbers.get(key);
+        if (named === undefined) yield problem(`is not found by ${key}`, () => buildNumbers.put(key, number));
+        else if (named !== number) yield problem(`is named ${key}, and so is build ${named}`);
+      }
+      for (const key of indexKeys(build.project, build, number)) {
+        const repair = () => buildIndex.put(key, true);
+        if (!buildIndex.doesExist(key)) yield { table: 'buildIndex', key, what: `does not lead to build ${number}`, repair };
+      }
+      yield* problemsOfRuns(parts, number, build, references.expiring.has(number), problem);
+    },
+    *buildNumbers(key, number, problem) {
+      const build = builds.get(number);
+      if (build && (build.id === key || buildDigest(build.project, build) === key)) return;
+      yield problem(`leads to build ${number}, which is another build or does not exist`, () => buildNumbers.remove(key));
+    },
+    *subsets(key, run, problem) {
+      if (!builds.doesExist(key[0])) yield problem('is of a build that does not exist');
+      try {
+        const lost = timesOf(run).paths.find(path => !references.namedPaths.has(path));
+        if (lost !== undefined) yield problem(`has path ${lost}, whose name is lost`);
+      } catch (error) {
+        yield problem((error as Error).message);
+      }
+    },
+    *pendingRuns(key, runs, problem) {
+      const left = runs.filter(run => subsets.doesExist(run));
+      const lost = runs.find(run => !left.includes(run));
+      if (lost) yield problem(`has run ${lost.join('/')}, which does not exist`, () => pendingRuns.put(key, left));
+    },
+    *buildIndex(key, _, problem) {
+      const [filter, number] = key;
+      const build = builds.get(number);
+      if (build && indexKeys(build.project, build, number).some(([own]) => own === filter)) return;
+      yield problem(`leads to build ${number}, which is another build or does not exist`, () => buildIndex.remove(key));
+    },
+    *paths(key, number, problem) {
+      const { project, path } = pathOfKey(key);
+      const name = pathNames.get(number);
+      if (name === undefined) {
+        const repair = path === null ? null : () => pathNames.put(number, JSON.stringify(path));
+        yield problem(`has number ${number}, which has no name`, repair);
+      } else if (pathKey(project, JSON.parse(name) as string) !== key) {
+        yield problem(`has number ${number}, which has the name ${name}`);
+      }
+      if (timings.doesExist(number)) return;
+      // The repair treats it as a new path, because its times are lost.
+      const unmeasured = encodeTimings({ project, seen_at: Date.now(), timings: [] });
+      yield problem(`has number ${number}, which has no timings`, () => timings.put(number, unmeasured));
+    },
+    *pathNames(number, _, problem) {
+      if (!references.pathNumbers.has(number) && !timings.doesExist(number)) yield problem('would never expire');
+    },
+    *timings(number, bytes, problem) {
+      const { project } = decodeTimings(bytes);
+      if (!projects.doesExist(project)) yield problem(`is of project ${project}, which does not exist`);
+      const name = pathNames.get(number);
+      if (name === undefined) {
+        // Without a path and a name, nothing can find it.
+        if (!references.pathNumbers.has(number)) yield problem('is of no path', () => timings.remove(number));
+        return;
+      }
+      const key = pathKey(project, JSON.parse(name) as string);
+      const known = paths.get(key);
+      if (known === undefined) yield problem(`is not found by its path ${name}`, () => paths.put(key, number));
+      else if (known !== number) yield problem(`is of the path ${name}, which has number ${known}`);
+    },
+    *splits(key, split, problem) {
+      if (!references.expiring.has(split.id)) yield unending(problem, [split.used_at, 'split', key, split.id]);
+      yield* problemsOfSplit(parts, split, problem);
+    },
+    *queuesOfNodeBuild(key, id, problem) {
+      const queue = queues.get(id);
+      if (!queue) yield problem(`leads to queue ${id}, which does not exist`, () => queuesOfNodeBuild.remove(key));
+      else if (references.keysOfQueues.get(id) !== key || (!queue.copied && queue.name !== key))
+        yield problem(`leads to queue ${id}, which belongs to another key`);
+    },
+    *queues(id, queue, problem) {
+      const key = references.keysOfQueues.get(id);
+      if (key === undefined) {
+        const find = () => queuesOfNodeBuild.ifNoExists(queue.name, () => void queuesOfNodeBuild.put(queue.name, id));
+        // No other record has the key of a copy.
+        yield problem('is found by no request', queue.copied ? null : find);
+      }
+      if (!references.expiring.has(id)) yield unending(problem, [queue.used_at, 'queue', id, key ?? queue.name]);
+      yield* problemsOfQueue(parts, id, queue, problem);
+    },
+    *queuesOfBuild(key, id, problem) {
+      if (queues.get(id)?.build === key) return;
+      yield problem(`leads to queue ${id}, which belongs to another build or does not exist`, () => queuesOfBuild.remove(key));
+    },
+    *ciRuns(key, run, problem) {
+      const [project, created_at, id] = key;
+      const found = ciRunKeys.get(id);
+      if (!found) yield problem('is not found by its id', () => ciRunKeys.put(id, [project, created_at]));
+      else if (found[0] !== project || found[1] !== created_at) yield problem('has the id of another CI run', () => ciRuns.remove(key));
+      const ofBuild: [string, number, string] = [buildDigest(project, run), created_at, id];
+      if (!ciRunsOfBuild.doesExist(ofBuild)) yield problem('is not found by its build', () => ciRunsOfBuild.put(ofBuild, project));
+      const entry: ExpiryKey = [created_at, 'ci_run', id];
+      if (!willExpire(parts, entry)) yield unending(problem, entry);
+    },
+    *ciRunKeys(id, key, problem) {
+      if (!ciRuns.doesExist([...key, id])) yield problem('leads to a CI run that does not exist', () => ciRunKeys.remove(id));
+    },
+    *ciRunsOfBuild(key, project, problem) {
+      const [build, created_at, id] = key;
+      const run = ciRuns.get([project, created_at, id]);
+      if (run && buildDigest(project, run) === build) return;
+      yield problem('leads to a CI run that does not exist', () => ciRunsOfBuild.remove(key));
+    },
+    *forecasts(owner, _, problem) {
+      if (!references.exists(owner, 'split or queue')) yield problem('is of no split or queue', () => forecasts.remove(owner));
+    },
+    // A summary that is missing is no problem, because a list of builds has it written again.
+    *summaries(number, _, problem) {
+      if (!builds.doesExist(number)) yield problem('is of a build that does not exist', () => summaries.remove(number));
+    },
+    *days(key, _, problem) {
+      const [project, , day] = key;
+      if (!projects.doesExist(project)) {
+        yield problem(`is of project ${project}, which does not exist`, () => days.remove(key));
+        return;
+      }
+      const entry: ExpiryKey = [endOfDay(day), 'day', ...key];
+      if (!willExpire(parts, entry)) yield unending(problem, entry);
+    },
+    *expiry(entry, _, problem) {
+      const [, kind, ...key] = entry;
+      const owners: Record<string, () => boolean> = {
+        build: () => builds.doesExist(key[0] as number),
+        ci_run: () => ciRunKeys.doesExist(key[0] as string),
+        day: () => days.doesExist(key as DayKey),
+        // What they left behind expires by this entry.
+        split: () => true,
+        queue: () => true,
+      };
+      const exists = owners[kind];
+      if (!exists) yield problem('has an unknown kind');
+      else if (!exists()) yield problem('is of something that does not exist', () => expiry.remove(entry));
+    },
+  };
+}
+
+/** Problems of what a build counts of its runs. */
+function* problemsOfRuns(tables: Tables, number: number, build: BuildRecord, isExpiring: boolean, problem: ProblemOf): Generator<Problem> {
+  const { builds, subsets, summaries, expiry } = tables;
+  let [runs, test_files, last, oldest] = [0, 0, 0, build.updated_at];
+  for (const { value: run } of subsets.getRange(runsOf(number))) {
+    runs += 1;
+    test_files += fileCount(run);
+    last = Math.max(last, run.ordinal);
+    oldest = Math.min(oldest, run.created_at);
+  }
+  if (!isExpiring) yield problem('would never expire', () => expiry.put([oldest, 'build', number], true));
+  if (last > build.recorded)
+    yield problem(`counts ${build.recorded} runs ever recorded, but has run ${last}`, () =>
+      builds.put(number, { ...build, recorded: last }),
+    );
+  if (runs === 0) {
+    yield problem('has no recorded run', async () => {
+      await summaries.remove(number);
+      await builds.remove(number);
+    });
+    return;
+  }
+  // The damage of a run is reported with it. The sums cannot be compared.
+  if (!Number.isInteger(test_files) || (runs === build.subsets && test_files === build.test_files)) return;
+  yield problem(
+    `counts ${build.subsets} runs with ${build.test_files} test files, but has ${runs} runs with ${test_files} test files`,
+    () => builds.put(number, { ...build, subsets: runs, test_files }),
+  );
+}
