@@ -1,4 +1,3 @@
-import { LRUCache } from 'lru-cache';
 import { applyChange, type OpenQueue, type QueueInfo, type QueueLoad } from '../../engine/ports/queues.js';
 import type { Batch } from '../../engine/queue/batch.js';
 import type { LeasePolicy } from '../../engine/queue/leases.js';
@@ -10,7 +9,7 @@ import type { QueueRecord } from './records.js';
 
 /** A queue in memory: a cache over the store, from which it can be read back. */
 export interface CachedQueue extends OpenQueue {
-  /** The size that the cache counts for it, measured some batches ago. */
+  /** The size that the cache counts for it, measured after its last verb. */
   bytes: number;
   /** The write of its last change; null: all changes are on disk. */
   saving: Promise<void> | null;
@@ -67,71 +66,67 @@ export function batchesOf({ batches: saved, journal }: Pick<Parts, 'batches' | '
   return [...batches.values()].sort((a, b) => a.seq - b.seq);
 }
 
-/** A cached queue is measured again when it may have grown by this factor. */
-const GROWN = 1.1;
-
-/** The queues in memory, under the digests of their keys. */
+/**
+ * The queues in memory, under the digests of their keys. Beyond a number of bytes, those leave that were not used for longest, but none that
+ * is busy: some of its changes, or its answers under way, are only in memory.
+ */
 export class QueueCache {
-  readonly #recent: LRUCache<string, CachedQueue>;
-  /** Busy queues for which #recent has no room. */
-  readonly #pinned = new Map<string, CachedQueue>();
+  /** In the order of their last use. */
+  readonly #queues = new Map<string, CachedQueue>();
+  #bytes = 0;
 
-  constructor(bytes: number) {
-    this.#recent = new LRUCache({
-      maxSize: bytes,
-      sizeCalculation: open => (open.bytes = bytesOf(open)),
-      dispose: (open, key, reason) => reason === 'evict' && this.#pinIfBusy(key, open),
-    });
-  }
+  constructor(readonly maxBytes: number) {}
 
   get(key: string): CachedQueue | undefined {
-    return this.#recent.get(key) ?? this.#pinned.get(key);
+    const open = this.#queues.get(key);
+    if (!open) return undefined;
+    this.#queues.delete(key);
+    this.#queues.set(key, open);
+    return open;
   }
 
   /** Keeps a queue after a verb, which may have changed its size. */
   keep(key: string, open: CachedQueue): void {
-    if (this.#recent.peek(key) === open) {
-      if (bytesOf(open) < GROWN * open.bytes) return;
-      // #recent measures an entry only when it is new.
-      this.#recent.delete(key);
-    }
-    this.#recent.set(key, open);
-    if (this.#recent.peek(key) === open) this.#pinned.delete(key);
-    else this.#pinIfBusy(key, open);
+    this.delete(key);
+    this.#queues.set(key, open);
+    this.#bytes += open.bytes = bytesOf(open);
+    this.#trim();
   }
 
-  /** Notes that a write of a queue is on disk. If that was its last change, unpins it, unless it is still busy. */
-  saved(key: string, open: CachedQueue, saved: Promise<void>): void {
+  /** Notes that a write of a queue is on disk. If that was its last change, the queue may leave, unless it is still busy. */
+  saved(open: CachedQueue, saved: Promise<void>): void {
     if (open.saving !== saved) return;
     open.saving = null;
-    if (this.#pinned.get(key) === open) this.keep(key, open);
+    this.#trim();
   }
 
   delete(key: string): void {
-    this.#recent.delete(key);
-    this.#pinned.delete(key);
+    const open = this.#queues.get(key);
+    if (!open) return;
+    this.#queues.delete(key);
+    this.#bytes -= open.bytes;
   }
 
   /** Deletes a queue unless it was read back meanwhile. */
   forget(key: string, open: CachedQueue): void {
-    if (this.#pinned.get(key) === open) this.#pinned.delete(key);
-    if (this.#recent.peek(key) === open) this.#recent.delete(key);
+    if (this.#queues.get(key) === open) this.delete(key);
   }
 
   load(): QueueLoad {
     let open = 0;
     let testFilesLeft = 0;
-    for (const { queue } of this.#recent.values()) {
+    for (const { queue } of this.#queues.values()) {
       if (queue.filesLeft === 0) continue;
       open += 1;
       testFilesLeft += queue.filesLeft;
     }
-    return { inMemory: this.#recent.size, open, bytes: this.#recent.calculatedSize, testFilesLeft };
+    return { inMemory: this.#queues.size, open, bytes: this.#bytes, testFilesLeft };
   }
 
-  /** A queue is busy while some of its changes or its answers under way are only in memory. */
-  #pinIfBusy(key: string, open: CachedQueue): void {
-    if (open.queue.isAnswering || open.saving) this.#pinned.set(key, open);
-    else this.#pinned.delete(key);
+  #trim(): void {
+    for (const [key, { queue, saving }] of this.#queues) {
+      if (this.#bytes <= this.maxBytes) return;
+      if (!queue.isAnswering && !saving) this.delete(key);
+    }
   }
 }

@@ -36,7 +36,7 @@ export class LmdbQueues implements Queues {
   readonly #reading = new Map<string, Promise<void>>();
   /** Queues whose changes are being written. */
   readonly #saving = new SavedGroups<[key: string, open: CachedQueue]>(
-    ([key, open], saved) => this.#cache.saved(key, open, saved),
+    ([, open], saved) => this.#cache.saved(open, saved),
     ([key, open]) => this.#forget(key, open),
   );
   /** Queues whose use is being noted. */

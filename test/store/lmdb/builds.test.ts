@@ -2,7 +2,6 @@ import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import type { NodeKey } from '../../../src/engine/keys.js';
 import { limits } from '../../../src/limits.js';
-import { lmdbBuilds } from '../../../src/store/lmdb/builds.js';
 import type { Parts } from '../../../src/store/lmdb/parts.js';
 import { expire, leftovers, recordRun, recordsByTable, temporaryStore } from './temporary-store.js';
 
@@ -53,26 +52,5 @@ describe('builds in the tables', () => {
       }),
       { seed, numRuns: 25 },
     );
-  });
-
-  it('are on the same page as in a plain list, also after some of the oldest were recorded again', async () => {
-    const store = temporaryStore();
-    let now = NOW;
-    const commits = Array.from({ length: 3300 }, (_, i) => `c${i}`);
-    const recordAll = (hashes: string[]) => Promise.all(hashes.map(commit_hash => record(store, { commit_hash, at: now++ })));
-    await recordAll(commits);
-    const repeated = commits.filter((_, i) => i % 7 === 0 && i < 2400);
-    await recordAll(repeated);
-    await expire(store, NOW + 2350);
-    let expected = [...repeated.filter(commit => Number(commit.slice(1)) < 2350), ...commits.slice(2350)].reverse();
-    for (const added of [[], ['new-1', 'new-2']]) {
-      await recordAll(added);
-      expected = [...added.toReversed(), ...expected];
-      for (let page = 1; page <= 14; page++) {
-        const { total, builds } = lmdbBuilds(store).page(1, { branch: 'main' }, page);
-        expect(total).toBe(expected.length);
-        expect(builds.map(({ commit_hash }) => commit_hash)).toEqual(expected.slice(100 * (page - 1), 100 * page));
-      }
-    }
   });
 });
