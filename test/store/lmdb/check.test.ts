@@ -2,47 +2,35 @@ import { cpSync } from 'node:fs';
 import type { Database, Key } from 'lmdb';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { segment } from '../../../src/bytes.js';
-import { createProject } from '../../../src/engine/access.js';
-import { type QueueKey, queueKey, type SplitKey, splitKey } from '../../../src/engine/keys.js';
+import { queueKey, splitKey } from '../../../src/engine/keys.js';
 import type { Batch } from '../../../src/engine/queue/batch.js';
-import { whenSaved } from '../../../src/engine/soon.js';
 import { digestOfList } from '../../../src/list-digest.js';
-import { encodeBasis } from '../../../src/planning/estimating/basis.js';
-import { lmdbAccess } from '../../../src/store/lmdb/access.js';
-import { lmdbBuilds } from '../../../src/store/lmdb/builds.js';
 import { problemsOf, repair } from '../../../src/store/lmdb/check/check.js';
 import type { Problem } from '../../../src/store/lmdb/check/problem.js';
 import { blobsOfSplit, encodeFileBlocks } from '../../../src/store/lmdb/codecs/file-blocks.js';
 import { encodeChange } from '../../../src/store/lmdb/codecs/turn-codec.js';
-import { closeParts, openParts, type Parts } from '../../../src/store/lmdb/parts.js';
+import type { Parts } from '../../../src/store/lmdb/parts.js';
 import { batchesOf } from '../../../src/store/lmdb/queue-cache.js';
-import { LmdbQueues } from '../../../src/store/lmdb/queues.js';
 import { lmdbSignIns } from '../../../src/store/lmdb/sign-ins.js';
 import { lmdbSplits } from '../../../src/store/lmdb/splits.js';
-import { lmdbSummaries } from '../../../src/store/lmdb/summaries.js';
+import { openLmdbStore } from '../../../src/store/lmdb/store.js';
 import { commit } from '../../../src/store/lmdb/writes/commit.js';
 import { pathsOf } from '../../harness/planned-paths.js';
 import { temporaryFolder } from '../../harness/temporary-folder.js';
-import { FORECAST, LIST, summaryOf } from '../contract/fixtures.js';
-import { estimatesOf, expire, recordRun, temporaryStore } from './temporary-store.js';
+import { DAY, estimates, LIST, NOW, newProject, newQueue, newSplit, pull, record, summaryOf, sweep } from '../contract/fixtures.js';
+import { estimatesOf, expire, temporaryStore } from './temporary-store.js';
 
-const NOW = Date.UTC(2026, 0, 1);
-const DAY = 86_400_000;
 const build = { commit_hash: 'abc', branch: 'main', node_total: 2 };
-
-const SPLIT_PATHS = ['0.rb', '1.rb'];
-const SPLIT: SplitKey = splitKey(1, build, '', true);
-const QUEUE: QueueKey = queueKey(1, build, '1');
+const SPLIT = splitKey(1, build, '', true);
+const QUEUE = queueKey(1, build, '1');
 const splitId = (store: Parts) => store.splits.get(SPLIT.digest)!.id;
 const queueId = (store: Parts) => store.queuesOfNodeBuild.get(QUEUE.digest)!;
 
-/** A store that all tests copy, as filling one takes longer than most tests. */
+/** A folder that all tests copy, as filling one takes longer than most tests. */
 let filled = '';
 beforeAll(async () => {
   filled = temporaryFolder(afterAll);
-  const store = openParts(filled);
-  await fill(store);
-  await closeParts(store);
+  await fill(filled);
 });
 
 /** Returns a store with projects, builds of which some have expired, retried runs, test cases, a split, a queue and a copy of it. */
@@ -52,55 +40,26 @@ function filledStore(): Parts {
   return temporaryStore(dataDir);
 }
 
-async function fill(store: Parts): Promise<void> {
-  const { id: project } = await createProject(lmdbAccess(store), 'web', NOW);
-  await createProject(lmdbAccess(store), 'api', NOW);
+async function fill(dataDir: string): Promise<void> {
+  const store = openLmdbStore(dataDir);
+  const project = await newProject(store);
+  await newProject(store, 'api');
   for (const [i, commit_hash] of ['old-1', 'old-2', 'abc', 'abd'].entries()) {
-    const at = NOW + i * DAY;
     for (const node_index of [0, 1, 1]) {
       const paths = ['spec/a_spec.rb', `spec/${commit_hash}_spec.rb`, 'spec/b_spec.rb[1:2]', `${'long/'.repeat(200)}${node_index}.rb`];
-      await recordRun(
-        store,
-        project,
-        { ...build, commit_hash, node_index },
-        paths.map(path => ({ path, time_execution: 1 + i })),
-        at,
-      );
+      const times = Object.fromEntries(paths.map(path => [path, 1 + i]));
+      await record(store, project, times, { ...build, commit_hash, node_index, at: NOW + i * DAY });
     }
   }
-  const list = (paths: readonly string[]) => ({ digest: digestOfList(paths), test_files: paths.length });
-  const splits = lmdbSplits(store);
-  const parts = { forecast: FORECAST };
-  const [plan, nodes] = [estimatesOf(SPLIT_PATHS), [[0], [1]]];
-  const newSplit = { ...parts, list: list(SPLIT_PATHS), ...splits.encode(plan, nodes), basis: encodeBasis(plan, nodes) };
-  await splits.create(SPLIT, newSplit, NOW + 3 * DAY);
-  const queues = new LmdbQueues(store, { cacheBytes: 1_000_000, pullCost: 20_000, lease: null });
-  const files = estimatesOf(
-    Array.from({ length: 70 }, (_, file) => `${file}.rb`),
-    10_000,
-  );
-  const { weights } = files;
-  const newQueue = { ...parts, list: list(pathsOf(files)), files: queues.encode(files), weights, basis: encodeBasis(files), guessed: true };
-  await queues.create(QUEUE, newQueue, NOW + 3 * DAY);
-  for (const node_index of [0, 1]) {
-    await whenSaved(
-      queues.update(
-        QUEUE,
-        () => null,
-        ({ queue }) => {
-          const request = { node_index, run: 'run', batch_uuid: null, isRetry: false, isFirstRequest: true, wantsLastSplit: false };
-          const handed = queue.pull({ ...request, recordedSubset: null, hasLeft: () => false }, NOW + 3 * DAY);
-          return { value: null, changes: [handed!.batch] };
-        },
-        NOW + 3 * DAY,
-      ),
-    );
-  }
-  await store.journal.checkpoint();
-  await queues.repeat(queueKey(project, build, '2'), NOW + 4 * DAY);
-  await store.timingBuffer.save();
-  for (const known of lmdbBuilds(store).list(0, 10)) await lmdbSummaries(store).put(known, summaryOf({ started_at: known.created_at }));
-  await expire(store, NOW + 1.5 * DAY);
+  const list = (files: number) => ({ digest: digestOfList(pathsOf(estimates(files))), test_files: files });
+  await store.splits.create(SPLIT, newSplit(store, SPLIT, list(2)), NOW + 3 * DAY);
+  await store.queues.create(QUEUE, newQueue(store, 70, list(70)), NOW + 3 * DAY);
+  for (const node of [0, 1]) await pull(store, QUEUE, node, { isFirstRequest: true }, NOW + 3 * DAY);
+  await store.maintenance.publishQueues();
+  await store.queues.repeat(queueKey(project, build, '2'), NOW + 4 * DAY);
+  for (const known of await store.builds.list(0, 10)) await store.summaries.put(known, summaryOf({ started_at: known.created_at }));
+  await sweep(store, NOW + 1.5 * DAY);
+  await store.close();
 }
 
 const problemsIn = (store: Parts): Problem[] => [...problemsOf(store, () => {})];
@@ -282,8 +241,8 @@ describe('a store', () => {
     ],
     [
       'the files of a node on another one too',
-      store => void store.blobs.put([splitId(store), 0], segment(encodeFileBlocks(estimatesOf(SPLIT_PATHS), [0, 0]), 0)),
-      /"0.rb" twice/,
+      store => void store.blobs.put([splitId(store), 0], segment(encodeFileBlocks(estimates(2), [0, 0]), 0)),
+      /größe_0_spec.rb" twice/,
     ],
     [
       'truncated files of a node',
