@@ -10,12 +10,11 @@ import { copyOf } from './run-times.js';
 
 /**
  * The test files of a queue, slowest first, or of a split, node by node, each as JSON with a comma before it. They are stored in blocks,
- * because a request reads adjacent files. A block is the ends of its files (4 bytes each, little-endian, from the end of this table), then
- * the text. A put takes the serving thread 25 us however small it is, but a block is read as a whole.
+ * because a request reads adjacent files. A block is the place of each of its files and of the end (4 bytes each, little-endian), then the
+ * text. A put takes the serving thread 25 us however small it is, but a block is read as a whole.
  */
 const FILES_PER_BLOCK = 512;
-const END = 4;
-const TABLE_BYTES = END * FILES_PER_BLOCK;
+const PLACE = 4;
 /** The other blobs: the weights of a queue, the end of the files of each node of a split, and what the estimates rest on. */
 const WEIGHTS = 'weights';
 const NODES = 'nodes';
@@ -25,15 +24,17 @@ export const BASIS = 'basis';
 export function encodeFileBlocks(files: PathTimes<Suite>, order?: readonly number[]): Segments {
   const { length } = files.order;
   const ends = new Uint32Array(Math.ceil(length / FILES_PER_BLOCK));
-  const writer = new PlannedFileWriter(files, TABLE_BYTES * ends.length);
+  const writer = new PlannedFileWriter(files, PLACE * (length + ends.length));
   const { at: begin, bytes } = writer;
   for (let block = 0; block < ends.length; block++) {
-    let endAt = writer.at;
-    const start = (writer.at += TABLE_BYTES);
     const first = block * FILES_PER_BLOCK;
-    for (let file = first; file < first + FILES_PER_BLOCK; file++) {
-      if (file < length) writer.write(order ? order[file]! : file);
-      endAt = bytes.writeUInt32LE(writer.at - start, endAt);
+    const last = Math.min(length, first + FILES_PER_BLOCK);
+    const start = writer.at;
+    writer.at += PLACE * (last - first + 1);
+    let placeAt = bytes.writeUInt32LE(writer.at - start, start);
+    for (let file = first; file < last; file++) {
+      writer.write(order ? order[file]! : file);
+      placeAt = bytes.writeUInt32LE(writer.at - start, placeAt);
     }
     ends[block] = writer.at - begin;
   }
@@ -64,13 +65,15 @@ export function weightsOfQueue({ blobs }: Pick<Tables, 'blobs'>, queue: string):
   return new Float64Array(copyOf(weights), 0, Math.floor(weights.length / Float64Array.BYTES_PER_ELEMENT));
 }
 
+const { BYTES_PER_ELEMENT: BYTES_PER_END } = Uint32Array;
+
 /** The files of a node of a split, as a JSON array; null: the split expired, or has no such node. */
 export function filesOfNode(parts: BlobParts, split: string, node: number): Buffer | null {
   const ends = readBlob(parts, split, NODES);
-  if (!ends || END * node >= ends.length) return null;
+  if (!ends || BYTES_PER_END * node >= ends.length) return null;
   const files: number[] = [];
-  const end = ends.readUInt32LE(END * node);
-  for (let file = node === 0 ? 0 : ends.readUInt32LE(END * (node - 1)); file < end; file++) files.push(file);
+  const end = ends.readUInt32LE(BYTES_PER_END * node);
+  for (let file = node === 0 ? 0 : ends.readUInt32LE(BYTES_PER_END * (node - 1)); file < end; file++) files.push(file);
   return readFiles(parts, split, files);
 }
 
@@ -98,8 +101,8 @@ export function readFiles(parts: BlobParts, owner: string, files: readonly numbe
     // Adjacent files are copied at once.
     let last = first;
     while (files[i + 1] === last + 1 && (last + 1) % FILES_PER_BLOCK > 0) last = files[++i]!;
-    const start = endAt(bytes, first - begin - 1);
-    const end = endAt(bytes, last - begin);
+    const start = bytes.readUInt32LE(PLACE * (first - begin));
+    const end = bytes.readUInt32LE(PLACE * (last - begin + 1));
     if (end > bytes.length) throw new Error(`the block of file ${block} of ${owner} is damaged`);
     const size = at + end - start + 1;
     if (size > list.length) list = Buffer.concat([list.subarray(0, at)], 2 * size);
@@ -111,9 +114,4 @@ export function readFiles(parts: BlobParts, owner: string, files: readonly numbe
   list[at++] = CLOSING_BRACKET;
   if (list === slab) slab = slab.subarray(at);
   return list.subarray(0, at);
-}
-
-/** Where a file of a block ends; of the file before the first, where the text begins. */
-function endAt(bytes: Buffer, file: number): number {
-  return TABLE_BYTES + (file < 0 ? 0 : bytes.readUInt32LE(END * file));
 }
