@@ -1,5 +1,5 @@
 import { setImmediate as nextTurn } from 'node:timers/promises';
-import { describe, expect, it, onTestFinished } from 'vitest';
+import { describe, expect, it, onTestFinished, vi } from 'vitest';
 import { limits } from '../../../src/limits.js';
 import { openLog } from '../../../src/server/log.js';
 import { decodeTimings } from '../../../src/store/lmdb/codecs/timing-codec.js';
@@ -19,8 +19,15 @@ function asWritten(store: Parts): Parts {
   return { ...store, timingBuffer: closedAfterTest(new TimingWriteBuffer(store)) };
 }
 
+/** Nothing is written until the test says so, however slow the machine is. */
+function withoutTimers(): void {
+  vi.useFakeTimers({ toFake: ['setTimeout'] });
+  onTestFinished(() => void vi.useRealTimers());
+}
+
 describe('times that were just recorded', () => {
   it('count immediately, and are on disk after a save', async () => {
+    withoutTimers();
     const store = temporaryStore();
     await recordRun(store, 1, key, run({ 'a_spec.rb': 5, 'b_spec.rb': 7 }), NOW);
     expect(secondsOf(store, 1, ['a_spec.rb', 'b_spec.rb'])).toEqual([5, 7]);
@@ -54,6 +61,7 @@ describe('times that were just recorded', () => {
   });
 
   it('are applied at the next start if the process was killed before they were written', async () => {
+    withoutTimers();
     const store = temporaryStore();
     await recordRun(store, 1, key, run({ 'a_spec.rb': 5, 'b_spec.rb': 0 }), NOW);
     await recordRun(store, 1, { ...key, node_index: 1 }, run({ 'a_spec.rb': 9 }), NOW + 1);
