@@ -1,10 +1,8 @@
 import { Command, Option } from 'commander';
 import { estimating } from './estimating.js';
-import { firstView } from './first-view.js';
 import { initializing } from './initializing.js';
 import { isolation } from './isolation.js';
 import { exitOnSignals } from './load/cleanup.js';
-import { SeededFolders } from './load/seeded-folders.js';
 import { trials } from './load/trials.js';
 import { memory } from './memory.js';
 import { numberParser, positiveInteger } from './option-parsers.js';
@@ -31,14 +29,6 @@ const program = new Command('npm run bench --')
   // Options after a command belong to the command.
   .enablePositionalOptions()
   .showHelpAfterError('(add --help for the usage)');
-
-const BUILDS = [
-  '--builds <number>',
-  'recorded builds in the data folder; a million take minutes to create',
-  positiveInteger,
-  1_000_000,
-] as const;
-const seeds = new SeededFolders();
 
 /** The trials of speed, in the order of a run without a command. */
 const speed: { command: Command; run: Run }[] = [];
@@ -84,11 +74,6 @@ speedTrial('what-if', 'time to play 10,000 files with 1 to 64 nodes', (_, { time
   positiveInteger,
   20,
 );
-speedTrial('first-view', 'time until the dashboard shows lists of many builds, in Chromium', (_, { builds, times }) =>
-  firstView({ builds, times }, seeds),
-)
-  .option(...BUILDS)
-  .option('--times <number>', 'visits of each page', positiveInteger, 20);
 speedTrial('memory', 'memory of a server with many open queues of 1,000 files', async (_, { queues, soakMinutes }) => [
   ...(await memory({ queues })),
   ...(soakMinutes === undefined ? [] : await soak({ minutes: soakMinutes })),
@@ -98,25 +83,23 @@ speedTrial('memory', 'memory of a server with many open queues of 1,000 files', 
 speedTrial(
   'starting',
   'start time of the server with an empty folder and with many builds and queues, compared with `node -e 0`',
-  (_, { builds, times }) => starting({ builds, times }, seeds),
+  (_, { builds, times }) => starting({ builds, times }),
 )
-  .option(...BUILDS)
+  .option('--builds <number>', 'recorded builds in the full folder', positiveInteger, 100_000)
   .option('--times <number>', 'repetitions of each', positiveInteger, 5);
 
 program
   .option('--write', 'write the results to bench/RESULTS.md')
-  .option(...BUILDS)
   .allowExcessArguments()
   .hook('preSubcommand', () => {
-    const early = program.options.find(option => program.getOptionValueSource(option.attributeName()) === 'cli');
-    if (early) program.error(`bench: ${early.long} must come after the command`);
+    if (program.opts<{ write?: true }>().write) program.error('bench: --write must come after the command');
   })
-  .action(async ({ write, ...shared }: { write?: true; builds: number }) => {
+  .action(async ({ write }: { write?: true }) => {
     const [unknown] = program.args;
     if (unknown !== undefined) throw new Error(`there is no command "${unknown}": "npm run bench -- --help" lists them`);
     for (const { command, run } of speed) {
       try {
-        report(await run([], { ...command.opts(), ...shared }), flagsOf(program), { write });
+        report(await run([], command.opts()), [], { write });
       } catch (error) {
         // A failed trial does not affect the others.
         reportError(`${command.name()}: ${(error as Error).message}`);
@@ -139,8 +122,6 @@ try {
   await program.parseAsync();
 } catch (error) {
   reportError((error as Error).message);
-} finally {
-  await seeds.remove();
 }
 
 function trial(name: string, about: string): Command {
@@ -153,9 +134,7 @@ function speedTrial(name: string, about: string, run: Run): Command {
   return command.action(async () => {
     const { args } = command;
     const options = command.opts<{ write?: true }>();
-    // The results do not name a local folder.
-    const shownArgs = command.registeredArguments[0]?.name() === 'folder' ? args.map(() => 'FOLDER') : args;
-    report(await run(args, options), [name, ...shownArgs, ...flagsOf(command)], options);
+    report(await run(args, options), [name, ...args, ...flagsOf(command)], options);
   });
 }
 

@@ -1,10 +1,13 @@
 import { setTimeout as sleep } from 'node:timers/promises';
+import { Connections } from './load/connections.js';
+import { inParallel } from './load/in-parallel.js';
+import { NODES } from './load/messages.js';
+import { OpenQueue } from './load/open-queue.js';
 import { memoryCells, readResidentMemory } from './load/resident-memory.js';
 import { startServer } from './load/server.js';
-import type { Loader } from './load/server-monitor.js';
-import { assertNoFailures, type LoadOutcome } from './load/tally.js';
-import { Worker } from './load/worker.js';
+import { Tally } from './load/tally.js';
 import { printStep } from './progress.js';
+import { seededRandom } from './random.js';
 import type { Result } from './results.js';
 
 /** How much memory many open queues take. */
@@ -17,6 +20,7 @@ export interface MemoryOptions {
 }
 
 const PULLS_EACH = 5;
+const CONNECTIONS = 4;
 const MIB = 1_048_576;
 const CACHES = [
   ['default', []],
@@ -36,29 +40,40 @@ export async function memory({ queues, files = 1000, settleSeconds = 5 }: Memory
   for (const [cache, flags] of CACHES) {
     printStep(`memory: ${queues} queues, cache: ${cache}`);
     const server = await startServer({ flags });
-    const loader: Loader = new Worker('bench/load/loader.js');
+    const connections = new Connections(server.url, CONNECTIONS);
     const settled = async () => {
       await sleep(settleSeconds * 1000);
       return memoryCells(readResidentMemory(server.pid));
     };
     try {
       const started = await settled();
-      const plan = { kind: 'scattered', queues, files, pullsEach: PULLS_EACH, connections: 4 } as const;
-      await loader.ask({ verb: 'prepare', url: server.url, plans: [plan] });
+      const opened = Array.from({ length: queues }, (_, number) => new OpenQueue(`scattered-${number}`, connections));
+      await inParallel(CONNECTIONS, opened, queue => queue.create(files));
       const created = await settled();
-      await loader.ask({ verb: 'begin' });
-      const outcomes = await loader.ask<LoadOutcome[]>({ verb: 'end' });
-      assertNoFailures(outcomes);
-      const [{ p50Milliseconds, p99Milliseconds }] = outcomes as [LoadOutcome];
+      const { p50Milliseconds, p99Milliseconds } = await pullFromAll(opened);
       const pulled = await settled();
       rows.push([cache, p50Milliseconds.toFixed(2), p99Milliseconds.toFixed(2), ...started, ...created, ...pulled]);
     } finally {
-      await Promise.all([loader.stop(), server.stop()]);
+      connections.close();
+      await server.stop();
     }
   }
   const legend =
     `Memory of the server, ${settleSeconds} s after the last request: ${queues} queues of ${files} files (paths of 62 characters) ` +
-    `created over 4 connections, then ${PULLS_EACH} times as many pulls in random order over all of them. anonymous: heaps, buffers, stacks. of ` +
+    `created over ${CONNECTIONS} connections, then ${PULLS_EACH} times as many pulls in random order over all of them. anonymous: heaps, buffers, stacks. of ` +
     'files: the program and pages of the store, which the system reclaims when it needs memory.';
   return [{ title: 'Memory', head, rows, legend }];
+}
+
+/** A few pulls from each queue, in random order, as fast as the server answers. */
+async function pullFromAll(queues: readonly OpenQueue[]) {
+  const random = seededRandom(1);
+  const tally = new Tally();
+  const places = Array.from({ length: PULLS_EACH }, () => queues).flatMap(all => all.map(queue => ({ queue, place: random() })));
+  await inParallel(
+    CONNECTIONS,
+    places.sort((a, b) => a.place - b.place),
+    async ({ queue }) => tally.recordAnswer((await queue.pull(Math.floor(random() * NODES))).milliseconds),
+  );
+  return tally.outcome();
 }

@@ -1,8 +1,7 @@
 import { setTimeout as sleep } from 'node:timers/promises';
-import type { LoadPlan } from './load/loader.js';
+import type { LoadPlan, LoadQuestion } from './load/loader.js';
 import { mebibytes, type ResidentMemory, readResidentMemory } from './load/resident-memory.js';
 import { startServer } from './load/server.js';
-import type { Loader } from './load/server-monitor.js';
 import { assertNoFailures, type LoadOutcome } from './load/tally.js';
 import { Worker } from './load/worker.js';
 import { printStep } from './progress.js';
@@ -27,11 +26,11 @@ const head = ['memory', 'first third: mean MiB', 'last third: mean MiB', 'growth
 
 export async function soak({ minutes, files = 5000, queues = 50 }: SoakOptions): Promise<Result[]> {
   const server = await startServer({ flags: ['--queue-cache-bytes', String(CACHE_BYTES)] });
-  const loader: Loader = new Worker('bench/load/loader.js');
+  const loader = new Worker<LoadQuestion, LoadOutcome[] | null>('bench/load/loader.js');
   try {
     const plans: LoadPlan[] = [
       { kind: 'pulls', perSecond: 200, connections: 8, queues, files: 1000 },
-      ...KINDS.map(what => ({ kind: 'succession', what, files, nodes: 32, pauseMilliseconds: 2000 }) as const),
+      ...KINDS.map(what => ({ kind: 'suites', what, files, nodes: 32, pauseMilliseconds: 2000 }) as const),
     ];
     await loader.ask({ verb: 'prepare', url: server.url, plans });
     printStep(`soak: ${minutes} minutes`);

@@ -1,7 +1,9 @@
 import { spawnSync } from 'node:child_process';
 import { median } from '../src/planning/estimating/median.js';
-import type { SeededFolders } from './load/seeded-folders.js';
+import { removeFolder, temporaryFolder } from './load/cleanup.js';
+import type { Seed } from './load/seed.js';
 import { startServer } from './load/server.js';
+import { Worker } from './load/worker.js';
 import type { Result } from './results.js';
 
 /** How long the server takes to start, and whether stored data slows it. */
@@ -13,8 +15,24 @@ export interface StartingOptions {
 
 const head = ['folder', 'median ms', 'min ms', 'max ms'];
 
-export async function starting({ builds, times }: StartingOptions, seeds: SeededFolders): Promise<Result[]> {
-  const dataDir = await seeds.withBuilds(builds);
+export async function starting({ builds, times }: StartingOptions): Promise<Result[]> {
+  const dataDir = temporaryFolder();
+  try {
+    const queues = Math.ceil(builds / 100);
+    await seed({ folder: dataDir, part: 'builds', count: builds });
+    await seed({ folder: dataDir, part: 'queues', count: queues });
+    return [await measure(dataDir, `${builds} builds, ${queues} open queues`, times)];
+  } finally {
+    removeFolder(dataDir);
+  }
+}
+
+async function seed(part: Seed): Promise<void> {
+  const seeder = new Worker<Seed, null>('bench/load/seed.js');
+  await seeder.ask(part).finally(() => seeder.stop());
+}
+
+async function measure(dataDir: string, name: string, times: number): Promise<Result> {
   const bare: number[] = [];
   const empty: number[] = [];
   const full: number[] = [];
@@ -29,19 +47,11 @@ export async function starting({ builds, times }: StartingOptions, seeds: Seeded
     name,
     ...[median(milliseconds), Math.min(...milliseconds), Math.max(...milliseconds)].map(value => value.toFixed(0)),
   ];
-  const queues = Math.ceil(builds / 100);
   const legend =
     `From the spawn of the process to the line with its URL, ${times} times each, alternately; of node -e 0, to its end. Files are in the ` +
     `system’s cache. The median of the empty folder is ${(median(empty) / median(bare)).toFixed(1)} times that of node -e 0, and that of the ` +
     `full one ${(median(full) / median(empty)).toFixed(2)} times that of the empty one.`;
-  return [
-    {
-      title: 'Start',
-      head,
-      rows: [row('node -e 0', bare), row('empty', empty), row(`${builds} builds, ${queues} open queues`, full)],
-      legend,
-    },
-  ];
+  return { title: 'Start', head, rows: [row('node -e 0', bare), row('empty', empty), row(name, full)], legend };
 }
 
 function timeNode(): number {

@@ -8,14 +8,13 @@ import { answerMessages } from './worker-messages.js';
 /** A load by autocannon, a worker process. Users can repeat it, but it takes more time for a request than a fast server does. */
 
 async function generate(load: Load): Promise<Outcome> {
-  const { url, headers, bodies, paths, from, seconds, amount, connections, status, expected } = load;
+  const { url, headers, bodies, from, seconds, amount, connections, status, expected } = load;
   const parts = bodies.map(body => body.split(ROUND));
   const microseconds = createHistogram();
   let next = from;
   let answerBytes = 0;
   let answers = 0;
   let failures = 0;
-  const nextPath = (paths: string[]) => paths[next++ % paths.length]!;
   const nextBody = () => {
     const round = roundDigits(Math.floor(next / parts.length));
     return parts[next++ % parts.length]!.join(round);
@@ -25,14 +24,14 @@ async function generate(load: Load): Promise<Outcome> {
     const run = autocannon(
       {
         url,
-        method: paths ? 'GET' : 'POST',
+        method: 'POST',
         headers,
         connections,
         pipelining: 1,
         duration: seconds,
         ...(amount && { amount }),
         sampleInt: 20,
-        requests: [{ setupRequest: request => Object.assign(request, paths ? { path: nextPath(paths) } : { body: nextBody() }) }],
+        requests: [{ setupRequest: request => Object.assign(request, { body: nextBody() }) }],
         verifyBody: body => {
           answerBytes += body!.length;
           return expected === null || body!.includes(expected);

@@ -3,8 +3,6 @@ import type { Cpu } from './cpu.js';
 /** The load that a generator, a worker process, puts on a server: its reply has the outcome. */
 export interface Load {
   url: string;
-  /** Paths of GET requests, in rotation, instead of bodies. */
-  paths?: string[];
   headers: Record<string, string>;
   /** Sent in rotation with `ROUND` replaced, starting with number `from`. */
   bodies: string[];

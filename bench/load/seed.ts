@@ -6,37 +6,38 @@ import { openLog } from '../../src/server/log.js';
 import { openService } from '../../src/server/service.js';
 import { openLmdbStore } from '../../src/store/lmdb/store.js';
 import { printProgress } from '../progress.js';
-import { Connections, expectAnswer } from './connections.js';
+import { Connections } from './connections.js';
 import { inParallel } from './in-parallel.js';
-import { commitHash, FILES_IN_ANSWER, longTestPath, SPLIT, splitBody, testFiles } from './messages.js';
+import { commitHash, longTestPath } from './messages.js';
 import { OpenQueue } from './open-queue.js';
 import { TOKEN } from './server.js';
 import { answerMessages } from './worker-messages.js';
 
-/** Fills a data folder with old records, through the functions of the store and the API of the server. */
+/** A worker process that fills a data folder with old records, through the functions of the store and the API of the server. */
 
 export interface Seed {
   folder: string;
-  builds: { count: number; from: number; until: number };
-  /** Number of queues, and of files in each. */
-  queues: { count: number; files: number };
-  splits: { count: number; files: number };
-  at: number;
+  /** Each part has its own process: lmdb becomes very slow when it tracks the pages that many builds freed. */
+  part: 'builds' | 'queues';
+  count: number;
 }
 
+const DAYS = 80;
+/** Number of files in each queue. */
+const QUEUE_FILES = 100;
 /** Number of files in the suite of all builds. */
 const PATHS = 1000;
 /** Concurrent recordings. They share a flush. */
 const IN_FLIGHT = 4000;
 
-answerMessages<Seed & { part: 'builds' | 'plans' }, null>(async ({ part, ...seed }) => {
-  if (part === 'builds') await seedBuilds(seed);
-  else await seedPlans(seed);
+answerMessages<Seed, null>(async ({ folder, part, count }) => {
+  await (part === 'builds' ? seedBuilds(folder, count) : seedQueues(folder, count));
   return null;
 });
 
 /** Each commit has two builds, of 4 and 8 nodes; one node of each build is recorded. Half of the commits are on main. */
-async function seedBuilds({ folder, builds: { count, from, until } }: Seed): Promise<void> {
+async function seedBuilds(folder: string, count: number): Promise<void> {
+  const from = Date.now() - DAYS * 86_400_000;
   const store = openLmdbStore(folder);
   try {
     const { id: project } = await createProject(store.access, 'default', from, TOKEN);
@@ -45,7 +46,7 @@ async function seedBuilds({ folder, builds: { count, from, until } }: Seed): Pro
       const { node_total, ...pushed } = buildOf(build);
       const test_files = [0, 1, 2].map(i => ({ path: longTestPath((build + i) % PATHS), time_execution: 1.2345 * (i + 1) }));
       const key = { ...pushed, node_total, node_index: build % node_total };
-      const at = Math.floor(from + ((until - from) * build) / count);
+      const at = Math.floor(from + (DAYS * 86_400_000 * build) / count);
       return whenSaved(store.recordings.record(project, key, newRun(test_files), false, at));
     });
   } finally {
@@ -59,28 +60,18 @@ function buildOf(build: number) {
   return { commit_hash: commitHash(`seed-${pushed}-`), branch, node_total: build % 2 ? 8 : 4 };
 }
 
-/** Creates queues from which one node has pulled, and splits. */
-async function seedPlans({ folder, queues, splits, at }: Seed): Promise<void> {
+/** Creates queues from which one node has pulled. */
+async function seedQueues(folder: string, count: number): Promise<void> {
   const config = parseConfig({ port: '0', dataDir: folder, bootstrapToken: TOKEN, logLevel: 'warn' });
-  const service = await openService(config, openLog(config.logLevel), { now: () => at, isEager: false });
+  const service = await openService(config, openLog(config.logLevel), { isEager: false });
   const connections = new Connections(service.url, 16);
   try {
-    await inParallel(16, Array(queues.count).keys(), async number => {
-      printProgress('seeding queues', number + 1, queues.count);
-      const queue = new OpenQueue(`seed-${number}`, connections);
-      await queue.create(queues.files);
-    });
-    await inParallel(16, Array(splits.count).keys(), async number => {
-      printProgress('seeding splits', number + 1, splits.count);
-      const body = JSON.stringify({ ...splitBody('seed', number), ...testFiles(splits.files, longTestPath) });
-      expectAnswer(await connections.post(SPLIT, body), 200, FILES_IN_ANSWER);
+    await inParallel(16, Array(count).keys(), number => {
+      printProgress('seeding queues', number + 1, count);
+      return new OpenQueue(`seed-${number}`, connections).create(QUEUE_FILES);
     });
   } finally {
     connections.close();
     await service.close();
   }
-  // The mark of a server that ran until now.
-  const store = openLmdbStore(folder);
-  await store.maintenance.keepTime(Date.now());
-  await store.close();
 }

@@ -27,7 +27,7 @@ export interface ServerOptions {
   flags?: readonly string[];
   /** Kept after `stop`. By default the server has a temporary folder. */
   dataDir?: string;
-  /** The delay of its event loop can be measured: see loop-delay.ts. */
+  /** The delay of its event loop can be measured: see probe.ts. */
   measuresLoopDelay?: boolean;
 }
 

@@ -19,7 +19,7 @@ export function initializeTemplate(kind: PlanKind, count: number, nodes: number,
   const step = Math.ceil(count / CHANGED_FILES);
   const isRenamed = (file: number) => list === 'new' || (list === 'changed' && file % step === step >> 1);
   const pathOf = (file: number) => longTestPath(file) + (isRenamed(file) ? ROUND : '');
-  return new Template({ ...make(kind, ROUND, nodes), ...testFiles(count, pathOf) });
+  return new Template(JSON.stringify({ ...make(kind, ROUND, nodes), ...testFiles(count, pathOf) }));
 }
 
 /** Recordings of all files, `filesEach` in a request. The times are distributed as in real suites. */
@@ -29,7 +29,7 @@ export function recordingTemplates(count: number, filesEach: number): Template[]
   const nodes = Math.ceil(count / filesEach);
   return Array.from({ length: nodes }, (_, node) => {
     const test_files = times.slice(node * filesEach, (node + 1) * filesEach);
-    return new Template({ ...nodeFields('record', ROUND, node, nodes), commit_hash: commitHash(ROUND), test_files });
+    return new Template(JSON.stringify({ ...nodeFields('record', ROUND, node, nodes), commit_hash: commitHash(ROUND), test_files }));
   });
 }
 
@@ -40,8 +40,8 @@ const FILES_OF_A_NODE = 20;
 export async function recordSome(connections: Connections, count: number, round: number): Promise<void> {
   const first = (FILES_OF_A_NODE * round) % (count - FILES_OF_A_NODE);
   const test_files = Array.from({ length: FILES_OF_A_NODE }, (_, i) => ({ path: longTestPath(first + i), time_execution: 1 + (i % 7) }));
-  const body = new Template({ ...nodeFields('record some', ROUND, 0, 1), commit_hash: commitHash(ROUND), test_files }).body(round);
-  expectAnswer(await connections.post(RECORDING, body), 201);
+  const node = nodeFields('record some', round, 0, 1);
+  expectAnswer(await connections.post(RECORDING, JSON.stringify({ ...node, test_files })), 201);
 }
 
 /** As in a project after its first builds. After a single one, the estimates have all digits of the recorded times. */

@@ -1,24 +1,25 @@
 import { ROUND, roundDigits } from './messages.js';
 
-/** A body that is built once and sent many times: `ROUND` is replaced in place. */
+/** A text that is encoded once and sent many times: `ROUND` in it is replaced in place. */
 export class Template {
-  readonly #body: Buffer;
-  readonly #offsets: number[] = [];
+  readonly #bytes: Buffer;
+  readonly #places: number[] = [];
 
-  constructor(message: object) {
-    this.#body = Buffer.from(JSON.stringify(message));
-    for (let at = this.#body.indexOf(ROUND); at !== -1; at = this.#body.indexOf(ROUND, at + ROUND.length)) {
-      this.#offsets.push(at);
-    }
+  constructor(text: string) {
+    this.#bytes = Buffer.from(text);
+    for (let at = this.#bytes.indexOf(ROUND); at !== -1; at = this.#bytes.indexOf(ROUND, at + ROUND.length)) this.#places.push(at);
   }
 
   get bytes(): number {
-    return this.#body.length;
+    return this.#bytes.length;
   }
 
-  /** The body of a round. It is valid until the next call. */
+  /** The bytes of a round. They are valid until the next call. */
   body(round: number): Buffer {
-    for (const offset of this.#offsets) this.#body.write(roundDigits(round), offset, 'latin1');
-    return this.#body;
+    if (this.#places.length > 0) {
+      const digits = roundDigits(round);
+      for (const place of this.#places) this.#bytes.write(digits, place, 'latin1');
+    }
+    return this.#bytes;
   }
 }

@@ -29,15 +29,12 @@ describe('the benchmark of requests', () => {
     }
   });
 
-  it('has a row for each server and generator of a machine without wrk, and one for Redis where it is installed', async () => {
-    const [speeds, costs] = await requests(['pulls'], { ...few, httpServer: 'auto' }, { wrk: false, redis });
-    const peer = `Redis ${redis}`;
-    const servers = [...new Set(speeds!.rows.map(([, name]) => name!))].filter(name => name !== peer);
-    expect(servers).toContain('node');
-    const expected = servers.flatMap(name => ['sockets', 'autocannon'].map(generator => ['pulls', name, generator]));
-    if (redis) expected.splice(1, 0, ['pulls', peer, 'sockets']);
+  it('has a row for each generator of a machine without wrk, and one for Redis where it is installed', async () => {
+    const [speeds, costs] = await requests(['pulls'], { ...few, httpServer: 'node' }, { wrk: false, redis });
+    const expected = ['sockets', 'autocannon'].map(generator => ['pulls', 'node', generator]);
+    if (redis) expected.splice(1, 0, ['pulls', `Redis ${redis}`, 'sockets']);
     expect(speeds!.rows.map(row => row.slice(0, 3))).toEqual(expected);
-    expect(costs!.rows.map(row => row.slice(0, 2))).toEqual(servers.map(name => ['pulls', name]));
+    expect(costs!.rows.map(row => row.slice(0, 2))).toEqual([['pulls', 'node']]);
   });
 
   it('refuses a trial that does not exist', async () => {

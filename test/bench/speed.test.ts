@@ -4,6 +4,7 @@ import { isolation } from '../../bench/isolation.js';
 import { memory } from '../../bench/memory.js';
 import type { Result } from '../../bench/results.js';
 import { soak } from '../../bench/soak.js';
+import { starting } from '../../bench/starting.js';
 import { whatIf } from '../../bench/what-if.js';
 
 /** Runs the trials of speed with a minimal load. */
@@ -39,6 +40,12 @@ describe('the benchmark of speed', () => {
       expect(withLargeSuites).toBeGreaterThan(0);
     }
     for (const cell of column(result!, 'server delay ms')) expect(parseFloat(cell)).toBeGreaterThanOrEqual(0);
+  });
+
+  it('measures the start with an empty folder and with a full one', async () => {
+    const [result] = await starting({ builds: 300, times: 1 });
+    expect(column(result!, 'folder')).toEqual(['node -e 0', 'empty', '300 builds, 3 open queues']);
+    for (const cell of column(result!, 'median ms')) expect(Number(cell)).toBeGreaterThan(0);
   });
 
   it.runIf(process.platform === 'linux')('measures the memory of a server with open queues', async () => {
