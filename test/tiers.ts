@@ -6,12 +6,10 @@
 /** Tests of the store. They wait for the disk most of the time. */
 export const STORE = ['test/store/**/*.test.js'];
 
-/** Tests of programs and servers in processes of their own. */
-export const PROCESS = ['test/cli/**/*.test.js', 'test/docs.test.js'];
-
-/** Tests that take seconds each: large and generated suites, killed servers, real test runners, scripts and benchmarks. */
+/** Tests that start processes or take seconds each: commands, killed servers, real test runners, large suites, scripts and benchmarks. */
 export const SLOW = [
-  ...['bench', 'clients', 'scripts'].map(folder => `test/${folder}/**/*.test.js`),
+  ...['bench', 'cli', 'clients', 'scripts'].map(folder => `test/${folder}/**/*.test.js`),
+  'test/docs.test.js',
   'test/api/{prepare,races}.test.js',
   'test/engine/queue/simulation.test.js',
   'test/http/huge-suites.test.js',

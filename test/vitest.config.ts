@@ -2,7 +2,7 @@ import { availableParallelism } from 'node:os';
 import { defineConfig, type TestProjectInlineConfiguration } from 'vitest/config';
 import { chromiumPath } from '../scripts/chromium.js';
 import { loadUwebsockets } from '../src/http/uwebsockets/load.js';
-import { BROWSER, PROCESS, SLOW, STORE, WITHOUT_BROWSER } from './tiers.js';
+import { BROWSER, SLOW, STORE, WITHOUT_BROWSER } from './tiers.js';
 
 const hasUwebsockets = await loadUwebsockets().then(
   () => true,
@@ -13,19 +13,27 @@ const tier = (name: string, test: TestProjectInlineConfiguration['test']): TestP
   extends: true,
   test: { name, ...test },
 });
-const fast = { exclude: [...STORE, ...PROCESS, ...SLOW, ...BROWSER], setupFiles: ['test/no-processes.js'] };
+const fast = { exclude: [...STORE, ...SLOW, ...BROWSER], setupFiles: ['test/no-processes.js'] };
 const tiers = [
   tier('fast', { ...fast, include: ['test/**/*.test.js'] }),
   tier('store', { include: STORE }),
-  tier('process', { include: PROCESS }),
   tier('slow', { include: SLOW }),
+  // One worker has one browser, and uses its windows again.
   tier('browser', {
-    globalSetup: ['test/browser/launch.js'],
+    maxWorkers: 1,
+    sequence: { groupOrder: 1 },
     ...(chromiumPath ? { include: BROWSER, exclude: WITHOUT_BROWSER } : { include: WITHOUT_BROWSER }),
   }),
 ];
 /** What is sent and received over HTTP, a second time where the fast tier runs it over uWebSockets.js. */
-const overNode = tier('fast over node:http', { ...fast, include: ['test/http/*.test.js'], env: { BALLAST_HTTP_SERVER: 'node' } });
+const overNode = tier('fast over node:http', {
+  ...fast,
+  include: ['test/http/*.test.js'],
+  env: { BALLAST_HTTP_SERVER: 'node' },
+  // A worker that starts takes longer than these tests.
+  maxWorkers: 1,
+  sequence: { groupOrder: 2 },
+});
 
 /** Tests run on the compiled code: typia's checkers and the worker's entry are there as in production. */
 export default defineConfig({

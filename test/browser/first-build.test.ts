@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { SharedServer } from '../harness/server.js';
 import { emptyProject } from './demo-project.js';
-import { openAsOperator } from './operator.js';
+import { openAsOperator, visit } from './operator.js';
 
 const server = new SharedServer();
 const KEY = { commit_hash: '4d5e6f', branch: 'fix/cart', node_total: 1, node_index: 0 };
@@ -19,9 +19,9 @@ describe('the first build', () => {
 
   it('appears in the list while its first node has only asked for files', async () => {
     const { name, client } = await emptyProject(server);
-    const tab = await openAsOperator(server, '/docs');
+    const tab = await openAsOperator(server, '/docs', { isOther: true });
     await tab.clock.install();
-    await tab.goto(`/p/${name}/builds`);
+    await visit(tab, `/p/${name}/builds`);
     await tab.getByText('No build has come yet.').waitFor();
     await client.post('/v1/queues/queue', {
       ...KEY,

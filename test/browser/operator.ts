@@ -1,7 +1,7 @@
-import type { BrowserContextOptions, Page } from 'playwright-core';
+import type { Page } from 'playwright-core';
 import type { Store } from '../../src/engine/ports/store.js';
 import { createOperatorLink } from '../../src/engine/sign-in/sign-in.js';
-import { type Closing, openTab } from './tab.js';
+import { type Closing, openTab, type TabOptions } from './tab.js';
 
 /** A server of the test. */
 export interface Served {
@@ -18,22 +18,31 @@ export async function operatorLink({ url, store }: Served): Promise<string> {
 }
 
 /** Opens a page of the dashboard, signed in as an operator. */
-export async function openAsOperator(server: Served, path: string, options: BrowserContextOptions = {}, closing?: Closing): Promise<Page> {
-  const tab = await openTab({ baseURL: server.url, ...options }, closing);
-  if (server.now !== undefined) await tab.clock.setFixedTime(server.now);
-  const { secret } = await createOperatorLink(server.store.signIns, server.now ?? Date.now());
-  const answer = await tab.request.post('/dashboard/sign_in', {
+export async function openAsOperator(
+  { url, store, now }: Served,
+  path: string,
+  options: TabOptions = {},
+  closing?: Closing,
+): Promise<Page> {
+  const tab = await openTab({ now, ...options }, closing);
+  const { secret } = await createOperatorLink(store.signIns, now ?? Date.now());
+  const answer = await tab.request.post(`${url}/dashboard/sign_in`, {
     data: { link: secret },
-    headers: { Origin: server.url, 'Ballast-Dashboard': '1' },
+    headers: { Origin: url, 'Ballast-Dashboard': '1' },
   });
   if (!answer.ok()) throw new Error(`could not sign in: ${answer.status()} ${await answer.text()}`);
-  await tab.goto(path);
+  await tab.goto(url + path);
   return tab;
+}
+
+/** Goes to a page of the same server. */
+export async function visit(tab: Page, path: string): Promise<void> {
+  await tab.goto(new URL(tab.url()).origin + path);
 }
 
 /** Goes to a page, and waits until it shows what it loads. */
 export async function show(tab: Page, path: string): Promise<void> {
-  await tab.goto(path);
+  await visit(tab, path);
   await tab.locator('main h1').first().waitFor();
   await tab.getByRole('progressbar').waitFor({ state: 'detached' });
 }

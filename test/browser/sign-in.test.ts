@@ -13,7 +13,7 @@ describe('signing in', () => {
     await tab.goto(link);
     await tab.getByRole('navigation', { name: 'Ballast' }).waitFor();
     expect(tab.url()).toBe(`${server.url}/`);
-    const other = await openTab();
+    const other = await openTab({ isOther: true });
     await other.goto(link);
     await other
       .getByRole('alert')

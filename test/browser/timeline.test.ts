@@ -1,7 +1,7 @@
 import type { Page } from 'playwright-core';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { type BrowsedProject, demoProject, demoServer, endedBuild } from './demo-project.js';
-import { openAsOperator } from './operator.js';
+import { openAsOperator, visit } from './operator.js';
 
 const server = demoServer();
 
@@ -27,7 +27,7 @@ describe('the timeline of a build', () => {
   afterAll(() => close());
 
   const open = async () => {
-    await tab.goto(`/p/${project.name}/builds/${build}`);
+    await visit(tab, `/p/${project.name}/builds/${build}`);
     const timeline = tab.getByRole('application', { name: 'Timeline of the nodes' });
     await timeline.waitFor();
     return { timeline, box: (await timeline.boundingBox())! };
@@ -105,7 +105,7 @@ describe('the timeline of a build', () => {
     await tab.getByRole('button', { name: 'Zoom in' }).click();
     await untilAddressHas('view');
     const { pathname, search } = new URL(tab.url());
-    const other = await openAsOperator(server, pathname + search);
+    const other = await openAsOperator(server, pathname + search, { isOther: true });
     await other.getByRole('button', { name: 'Whole build' }).waitFor();
     expect(await other.getByRole('button', { name: 'Whole build' }).isEnabled()).toBe(true);
   });
