@@ -31,7 +31,7 @@ export interface TestServer extends Client {
   close(): Promise<void>;
 }
 
-/** Opens a service over a folder, or, when the settings name none, over one in memory and without threads. */
+/** Opens a service over a folder, or, when the settings name none, over one in memory. It has worker threads if the settings name a number. */
 async function openServer({ dataDir, ...settings }: Settings, dependencies: ServiceDependencies = {}) {
   const log: string[] = [];
   let remove = () => {};
@@ -42,7 +42,7 @@ async function openServer({ dataDir, ...settings }: Settings, dependencies: Serv
   const logger = openLog(config.logLevel, { write: line => log.push(line) });
   const service = await openService(config, logger, {
     openStore,
-    ...(dataDir === undefined && { openThreads: ({ setup }: ThreadsOptions) => onThisThread(store!, setup as JobSettings) }),
+    ...(settings.workers === undefined && { openThreads: ({ setup }: ThreadsOptions) => onThisThread(store!, setup as JobSettings) }),
     passwordCost: CHEAP,
     ...dependencies,
     isEager: false,
@@ -71,7 +71,7 @@ export async function startServer(settings: Settings = {}, now = Date.now, uptim
   });
 }
 
-/** The same with a folder of its own, and worker threads. */
+/** The same with a folder on disk, which is removed after the test. */
 export function startServerOnDisk(settings: Settings = {}, now = Date.now, uptime = () => performance.now()): Promise<TestServer> {
   return startServer({ dataDir: temporaryFolder(), ...settings }, now, uptime);
 }
