@@ -105,7 +105,8 @@ describe('GET /build_summaries', () => {
   });
 
   it('searches 500 builds at most in one request', async () => {
-    const client = await shared.project();
+    // Another test would write the summaries of these builds.
+    const client = await startServer();
     await Promise.all(Array.from({ length: 520 }, (_, i) => record(client, { commit_hash: `c${i}`, test_files: [] })));
     const first = await list(client, '?failed=true');
     expect([first.builds, first.next]).toEqual([[], expect.any(String)]);

@@ -1,0 +1,47 @@
+import { describe, expect, it } from 'vitest';
+import { estimating } from '../../bench/estimating.js';
+import { packing } from '../../bench/packing.js';
+import { planning } from '../../bench/planning.js';
+import { syntheticHistory, syntheticSuite } from '../../bench/suites/synthetic.js';
+
+describe('the benchmark of plans', () => {
+  it('shows that no other algorithm splits better than Ballast, on synthetic suites', () => {
+    const suites = [1, 2].map(seed => syntheticSuite(seed, 120));
+    const [suiteSplits, nearEqual, cost] = packing(suites, { step: 40, sizes: [[500, 8]] });
+    for (const { rows } of [suiteSplits!, nearEqual!]) {
+      expect(rows).toHaveLength(7);
+      for (const column of [1, 2, 3]) {
+        const [ours, ...others] = rows.map(row => Number(row[column]));
+        expect(ours).toBeGreaterThanOrEqual(1);
+        for (const other of others) expect(ours).toBeLessThanOrEqual(other);
+      }
+    }
+    expect(cost!.rows).toHaveLength(1);
+  });
+
+  it('shows that the queues of Ballast are better than those of other policies, on synthetic suites', () => {
+    const suites = [1, 2].map(seed => syntheticSuite(seed, 500));
+    const histories = [syntheticHistory(3, 100, 4, 7)];
+    const [evenness, recorded, robustness, cost] = planning(suites, histories, { queues: [[1000, 16]] });
+    expect(evenness!.rows).toHaveLength(6);
+    for (const column of [1, 2, 3]) {
+      const [ours, ...others] = evenness!.rows.map(row => parseFloat(row[column]!));
+      expect(ours).toBeGreaterThanOrEqual(1);
+      for (const other of others) expect(ours).toBeLessThan(other);
+    }
+    expect(recorded!.rows).toHaveLength(6);
+    for (const cell of recorded!.rows[0]!.slice(1)) expect(Number(cell)).toBeGreaterThanOrEqual(1);
+    expect(robustness!.rows.flat()).not.toContain('-');
+    expect(cost!.rows).toHaveLength(1);
+  });
+
+  it('shows a smaller error of Ballast’s estimates than of the last time, on a synthetic history', () => {
+    const [errors, splits, newFiles] = estimating([syntheticHistory(1, 60, 12, 3)], { builds: 60, files: 20 });
+    expect(errors!.rows).toHaveLength(7);
+    const [ours, last] = errors!.rows.map(row => row.slice(1).map(cell => parseFloat(cell)));
+    for (const [column, error] of ours!.entries()) expect(error).toBeLessThan(last![column]!);
+    expect(splits!.rows.map(([name]) => name)).toContain('the next times themselves');
+    expect(newFiles!.rows).toHaveLength(4);
+    for (const row of [...splits!.rows, ...newFiles!.rows]) expect(Number(row[1])).toBeGreaterThanOrEqual(1);
+  });
+});
