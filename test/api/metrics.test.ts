@@ -83,7 +83,7 @@ describe('GET /metrics', () => {
   });
 
   it('counts large suites by job', async () => {
-    const server = await startServerOnDisk();
+    const server = await startServerOnDisk({ workers: '1' });
     await initialise(server, manyPaths(1000));
     const metrics = await metricsAt(server.url);
     expect(metrics.get('ballast_job_duration_seconds_count{job="prepareQueue"}')).toBe(1);

@@ -15,7 +15,7 @@ describe('people', () => {
     ['a small', 3],
     ['a large', 1500],
   ])('are neither stored nor logged, masked or not, with %s suite', async (_, count) => {
-    const server = await startServerOnDisk({ logLevel: 'trace' });
+    const server = await startServerOnDisk({ logLevel: 'trace', workers: '1' });
     const paths = manyPaths(count);
     expect((await startSplit(server, paths, people)).status).toBe(200);
     expect((await initialise(server, paths, people)).status).toBe(200);

@@ -151,7 +151,7 @@ describe('GET /build_summaries', () => {
 describe('summaries on disk', () => {
   it('are written by a worker thread, survive a restart, and are found missing by the next start', async () => {
     const folder = temporaryFolder();
-    const first = await startServer({ dataDir: folder });
+    const first = await startServer({ dataDir: folder, workers: '1' });
     await initialise(first, ['a_spec.rb', 'b_spec.rb'], { node_build_id: 'ci-1', node_total: 1 });
     await pullAll(first, { node_build_id: 'ci-1', node_total: 1 });
     await record(first, { node_total: 1, test_files: timedTestFiles({ 'a_spec.rb': 1, 'b_spec.rb': 2 }) });

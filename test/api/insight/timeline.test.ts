@@ -134,7 +134,7 @@ it('absurdly large times and hostile paths are answered', async () => {
 });
 
 it('worker threads see the batches of a large queue that are only in the journal', async () => {
-  const server = await startServerOnDisk();
+  const server = await startServerOnDisk({ workers: '1' });
   await initialise(server, manyPaths(1000));
   await record(server, { node_index: 1, ci_build_id: '100', test_files: [] });
   const [{ id }] = (await server.get('/v1/builds')).json.data;

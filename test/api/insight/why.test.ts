@@ -135,7 +135,7 @@ describe('GET /builds/:id/why', () => {
   });
 
   it('explains a large build in a worker thread, which sees the last batch', async () => {
-    const client = await startServerOnDisk();
+    const client = await startServerOnDisk({ workers: '1' });
     const paths = manyPaths(limits.pooledTestFiles);
     const handed = pathsIn(await initialise(client, paths, { node_total: 1 }));
     await record(client, { node_total: 1, test_files: timedTestFiles({ [handed[0]!]: 5 }) });
