@@ -23,8 +23,3 @@ export function codeLine(code: string): Answer {
 export function aroundFiles(head: object): [before: string, after: string] {
   return [`${JSON.stringify(head).slice(0, -1)},"test_files":`, '}'];
 }
-
-/** Seconds in whole milliseconds. */
-export function secondsOf(milliseconds: number): number {
-  return Math.round(milliseconds) / 1000;
-}

@@ -1,14 +1,18 @@
 import { boundedRuns, mergeRuns } from '../engine/builds.js';
 import type { CompletenessSubject } from '../engine/completeness/assigned.js';
 import { completeness } from '../engine/completeness/completeness.js';
+import { explainMinutes } from '../engine/insight/minutes/explained-minutes.js';
 import { minutesOf } from '../engine/insight/minutes/minutes.js';
-import { newestSubject, type Subject } from '../engine/insight/subject.js';
+import { buildHead, newestSubject, type Subject } from '../engine/insight/subject.js';
+import { timelineAnswer } from '../engine/insight/timeline/lanes.js';
 import { readTimeline } from '../engine/insight/timeline/read-timeline.js';
 import type { Timeline } from '../engine/insight/timeline/timeline.js';
+import type { ForecastAnswer } from '../engine/insight/timeline/timeline-answer.js';
+import { traceAnswer } from '../engine/insight/timeline/trace.js';
 import { fileHistory } from '../engine/insight/trends/file-history.js';
-import { type FileTrendSubject, fileTrends } from '../engine/insight/trends/file-trends.js';
-import { type NodeTrendSubject, nodeTrends } from '../engine/insight/trends/node-trends.js';
-import { summarize } from '../engine/insight/trends/summary.js';
+import { fileTrends } from '../engine/insight/trends/file-trends.js';
+import { nodeTrends } from '../engine/insight/trends/node-trends.js';
+import { summarize, type Trend } from '../engine/insight/trends/summary.js';
 import { prepareWhatIf } from '../engine/insight/what-if/prepare-what-if.js';
 import { baselinesOf } from '../engine/insight/what-if/savings.js';
 import { playVariants, type Scenario } from '../engine/insight/what-if/scenario.js';
@@ -23,10 +27,6 @@ import { limits } from '../limits.js';
 import { BASIS_BYTES } from '../planning/estimating/basis.js';
 import { completenessAnswer } from './answers.js';
 import { buildOutline, buildPiece } from './build-pieces.js';
-import { buildHead, minutesAnswer, timelineAnswer, whyAnswer } from './insight/build-answers.js';
-import { traceAnswer } from './insight/trace.js';
-import { fileHistoryAnswer, fileTrendsAnswer, nodeTrendsAnswer } from './insight/trend-answers.js';
-import type { ForecastAnswer } from './messages/insight/timeline.js';
 import type { LastDistribution } from './messages/split.js';
 import type { TestPathsAnswer } from './messages/test-paths.js';
 
@@ -49,6 +49,8 @@ export interface TrendJson {
 /** A question about a CI run. */
 export interface InsightQuestion {
   subject: Subject;
+  /** Only `why` has parts to choose from. */
+  filter: WhyFilter;
   now: Millis;
 }
 
@@ -58,6 +60,13 @@ const insight =
   async (store: Store, { subject, now }: InsightQuestion): Promise<{ json: Json }> => ({
     json: JSON.stringify(answer(subject, await readTimeline(store, subject, now))),
   });
+
+const trend =
+  <Asked>(read: (store: Store, asked: Asked) => Promise<Trend<object>>) =>
+  async (store: Store, asked: Asked): Promise<TrendJson> => {
+    const { answer, outdated } = await read(store, asked);
+    return { json: JSON.stringify(answer), outdated };
+  };
 
 export const reads = {
   /** Whether every test file of a CI run is recorded. */
@@ -80,7 +89,7 @@ export const reads = {
     return { json: JSON.stringify({ failed_paths: await failedPaths(store, queue) } satisfies TestPathsAnswer) };
   },
 
-  minutes: insight(minutesAnswer),
+  minutes: insight(explainMinutes),
   timeline: insight(timelineAnswer),
   trace: insight(traceAnswer),
 
@@ -94,13 +103,13 @@ export const reads = {
       throw new Refusal(message, 'not found');
     }
     const timeline = await readTimeline(store, subject, now);
-    const wall = timeline.isRunning ? null : (timeline.end - timeline.start) / 1000;
+    const wall = timeline.is_running ? null : timeline.wall;
     return { json: JSON.stringify({ ...buildHead(subject, timeline), ...forecast, wall } satisfies ForecastAnswer) };
   },
 
   /** Why the nodes of a CI run got their files. */
-  async why(store: Store, { subject, filter, now }: InsightQuestion & { filter: WhyFilter }): Promise<{ json: Json }> {
-    return { json: JSON.stringify(whyAnswer(subject, await why(store, subject, filter, now))) };
+  async why(store: Store, { subject, filter, now }: InsightQuestion): Promise<{ json: Json }> {
+    return { json: JSON.stringify(await why(store, subject, filter, now)) };
   },
 
   /** The summary of the newest CI run of a build. */
@@ -109,21 +118,9 @@ export const reads = {
     return summarize(build, timeline, minutesOf(timeline), baselinesOf(timeline));
   },
 
-  async fileTrends(store: Store, subject: FileTrendSubject): Promise<TrendJson> {
-    const page = await fileTrends(store, subject);
-    return { json: JSON.stringify(fileTrendsAnswer(subject.branch, page)), outdated: page.outdated };
-  },
-
-  async fileHistory(store: Store, { project, branch, path }: { project: number; branch: string; path: string }): Promise<TrendJson> {
-    const history = await fileHistory(store, project, branch, path);
-    return { json: JSON.stringify(fileHistoryAnswer(path, branch, history)), outdated: history.outdated };
-  },
-
-  async nodeTrends(store: Store, subject: NodeTrendSubject): Promise<TrendJson> {
-    const history = await nodeTrends(store, subject);
-    return { json: JSON.stringify(nodeTrendsAnswer(subject.branch, history)), outdated: history.outdated };
-  },
-
+  fileTrends: trend(fileTrends),
+  fileHistory: trend(fileHistory),
+  nodeTrends: trend(nodeTrends),
   buildOutline,
   buildPiece,
   prepareWhatIf,

@@ -1,6 +1,7 @@
 import { drawsOf } from '../engine/insight/what-if/deviations.js';
-import type { Outcome, Scenario } from '../engine/insight/what-if/scenario.js';
+import type { Scenario } from '../engine/insight/what-if/scenario.js';
 import type { LongFile } from '../engine/insight/what-if/what-if.js';
+import type { Variant } from '../engine/insight/what-if/what-if-answer.js';
 import { limits } from '../limits.js';
 import type { Asker, JobRunner } from './job-runner.js';
 
@@ -12,14 +13,14 @@ export class WhatIfPlayer {
   constructor(readonly jobs: Pick<JobRunner, 'read' | 'assertRoom'>) {}
 
   /** Plays each number of nodes. Throws when too many such requests of the project wait. */
-  async variants(scenario: Scenario, nodes: readonly number[], asker: Asker): Promise<Outcome[]> {
+  async variants(scenario: Scenario, nodes: readonly number[], asker: Asker): Promise<Variant[]> {
     this.jobs.assertRoom('playVariants', asker);
-    const outcomes: Outcome[] = [];
+    const variants: Variant[] = [];
     const draws = drawsOf(scenario.suite, scenario.deviations);
     for (const part of partsOf(nodes, count => draws * costOf(scenario, count))) {
-      outcomes.push(...(await this.jobs.read('playVariants', { scenario, nodes: part }, asker, { isUnderWay: true })));
+      variants.push(...(await this.jobs.read('playVariants', { scenario, nodes: part }, asker, { isUnderWay: true })));
     }
-    return outcomes;
+    return variants;
   }
 
   /** Plays a number of nodes with each file in pieces. Returns the wall times in seconds. */

@@ -1,5 +1,5 @@
 import type { PlannedFile } from '../client/batch-results.js';
-import { durationText } from '../engine/insight/duration.js';
+import { durationText } from '../duration.js';
 import { pluralize } from '../terminal.js';
 
 /** A batch that the node ran. */

@@ -1,5 +1,5 @@
 import type { BuildMinutes, Completeness } from '../client/answers.js';
-import { durationText } from '../engine/insight/duration.js';
+import { durationText } from '../duration.js';
 import { escapeControls, pluralize } from '../terminal.js';
 
 const MAX_FILES = 10;

@@ -1,10 +1,10 @@
 import typia, { type tags } from 'typia';
 import type { CompletenessAnswer } from '../api/messages/completeness.js';
-import type { MinutesAnswer } from '../api/messages/insight/minutes.js';
-import type { Assumptions, PlanAnswer } from '../api/messages/insight/what-if.js';
 import type { ConnectFailed } from '../api/messages/queue.js';
 import type { SplitAnswer, SplitMiss } from '../api/messages/split.js';
 import type { TestQueueAnswer } from '../api/messages/test-queue.js';
+import type { MinutesAnswer } from '../engine/insight/minutes/minutes-answer.js';
+import type { Assumptions, PlanAnswer } from '../engine/insight/what-if/what-if-answer.js';
 import type { Answer, AnswerParser } from './api.js';
 
 /** Parsers for the answers of the protocol. They allow additional fields, which a newer server may send. */

@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
-import type { ProjectOverview } from '../../src/api/messages/dashboard.js';
 import { projectsSentences } from '../../src/dashboard/projects/sentences.js';
 import { deletedSentence, serverSentences } from '../../src/dashboard/server/sentences.js';
+import type { ProjectOverview } from '../../src/engine/insight/trends/trends-answer.js';
 
 const project = (name: string, more: Partial<ProjectOverview> = {}): ProjectOverview => ({
   id: 1,

@@ -1,7 +1,8 @@
 import typia, { type tags } from 'typia';
+import type { Count, Timestamp, Uuid } from '../../scalars.js';
 import type { NodeKey } from './build-key.js';
 import type { RecordedTestFile } from './test-file.js';
-import type { Count, NodeTotal, OptionalText, Timestamp, Uuid } from './text.js';
+import type { NodeTotal, OptionalText } from './text.js';
 import { checkNodeIndex, reader } from './validation.js';
 
 /** A build, without its recorded runs. */

@@ -1,7 +1,8 @@
 import typia, { type tags } from 'typia';
 import type { limits } from '../../limits.js';
+import type { Count, Timestamp } from '../../scalars.js';
 import type { BuildKey } from './build-key.js';
-import type { Count, NodeTotal, Text, Timestamp } from './text.js';
+import type { NodeTotal, Text } from './text.js';
 import { PARAMETER_REQUIRED, reader } from './validation.js';
 
 /** Query of GET /builds/completeness */

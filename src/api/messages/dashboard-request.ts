@@ -1,9 +1,9 @@
 import typia, { type tags } from 'typia';
 import { limits } from '../../limits.js';
+import type { Count } from '../../scalars.js';
 import { decodeBody } from '../decode.js';
 import { apiErrors } from '../errors.js';
 import type { SignInMessage } from './dashboard.js';
-import type { Count } from './text.js';
 import { type RawParameters, reader } from './validation.js';
 
 /** The messages of the dashboard's POST requests. Each function throws a 422 when the message is invalid. */

@@ -1,4 +1,4 @@
-import type { Count, Timestamp } from './text.js';
+import type { Count, Timestamp } from '../../scalars.js';
 
 /**
  * The requests that only the dashboard sends, all below /dashboard/. They need its session cookie. A request that changes something is a
@@ -29,26 +29,6 @@ export interface ProjectLine {
   id: Count;
   name: string;
   default_branch: string | null;
-}
-
-/** GET /dashboard/projects: an overview of the projects of the session. Durations are seconds. */
-export interface ProjectsAnswer {
-  projects: ProjectOverview[];
-}
-
-export interface ProjectOverview extends ProjectLine {
-  builds_today: Count;
-  running: Count;
-  /** Without builds that are running. */
-  incomplete_today: Count;
-  /** Of today, or of the last day with builds in the last 30; null: there is none. */
-  median_wall: number | null;
-  idle_share: number | null;
-  /** Wall time that the best of the other methods would have taken more, in the last 30 days. */
-  saved_30_days: number;
-  builds_30_days: Count;
-  /** The last builds that have ended, oldest first, at most 30. */
-  recent: { build_id: string; wall: number; floor: number; is_complete: boolean; has_failures: boolean }[];
 }
 
 /** GET /dashboard/access, for operators. */

@@ -1,7 +1,8 @@
 import typia from 'typia';
+import type { Uuid } from '../../scalars.js';
 import type { NodeKey, People } from './build-key.js';
 import type { ListedTestFile, PlannedTestFile, TestFileList } from './test-file.js';
-import type { Text, Uuid } from './text.js';
+import type { Text } from './text.js';
 import { checkNodeIndex, PARAMETER_REQUIRED, reader } from './validation.js';
 
 /** POST /queues/queue */

@@ -1,8 +1,9 @@
 import typia from 'typia';
+import type { Count } from '../../scalars.js';
 import type { NodeKey, People } from './build-key.js';
 import { isInitialization } from './queue.js';
 import type { TestFileList } from './test-file.js';
-import type { Count, FailedPath, Path, Text } from './text.js';
+import type { FailedPath, Path, Text } from './text.js';
 import { checkNodeIndex, PARAMETER_REQUIRED, reader } from './validation.js';
 
 /** POST /v2/queues/queue: each pull reports the outcome of the previous batch. */

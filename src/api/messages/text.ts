@@ -7,11 +7,6 @@ export type Text = string & tags.MinLength<1> & tags.MaxLength<typeof limits.tex
 /** An optional text, which may be empty. */
 export type OptionalText = string & tags.MaxLength<typeof limits.textMaxCharacters>;
 
-export type Uuid = string & tags.Format<'uuid'>;
-
-/** ISO 8601 in UTC with milliseconds. */
-export type Timestamp = string & tags.Format<'date-time'>;
-
 /**
  * Half a surrogate pair has no UTF-8, and a digest of paths ends each path with NUL. Paths with either would be confused with others. File
  * systems have neither.
@@ -29,9 +24,6 @@ export type Path = string & tags.MinLength<typeof limits.pathMinCharacters> & ta
 
 /** A path, or a test case in one, which may be of any length. */
 export type FailedPath = string & tags.MaxLength<typeof limits.pathMaxCharacters> & FileName;
-
-/** A number of things, or an index. */
-export type Count = number & tags.Type<'int64'> & tags.Minimum<0>;
 
 export type NodeTotal = number & tags.Type<'int64'> & tags.Minimum<1> & tags.Maximum<typeof limits.nodesPerBuild>;
 export type NodeIndex = number & tags.Type<'int64'> & tags.Minimum<0>;

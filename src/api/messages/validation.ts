@@ -37,6 +37,11 @@ export function coerce(raw: RawParameters, names: readonly string[]): Record<str
   return parameters;
 }
 
+/** The same of a form, which also sends its empty fields: they choose nothing. */
+export function coerceForm(raw: RawParameters, names: readonly string[]): Record<string, unknown> {
+  return Object.fromEntries(Object.entries(coerce(raw, names)).filter(([, value]) => value !== ''));
+}
+
 function toInteger(value: unknown): unknown {
   const number = toNumber(value);
   // Turns -0 into 0: as keys they would differ.

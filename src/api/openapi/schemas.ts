@@ -1,15 +1,16 @@
 import typia from 'typia';
+import type * as minutes from '../../engine/insight/minutes/minutes-answer.js';
+import type * as timeline from '../../engine/insight/timeline/timeline-answer.js';
+import type * as trends from '../../engine/insight/trends/trends-answer.js';
+import type * as whatIfAnswer from '../../engine/insight/what-if/what-if-answer.js';
+import type * as why from '../../engine/insight/why/why-answer.js';
 import type { ValidationErrors } from '../../http/api-error.js';
 import type * as build from '../messages/build.js';
 import type * as buildKey from '../messages/build-key.js';
 import type * as buildSubset from '../messages/build-subset.js';
 import type * as completeness from '../messages/completeness.js';
-import type * as minutes from '../messages/insight/minutes.js';
 import type * as queries from '../messages/insight/queries.js';
-import type * as timeline from '../messages/insight/timeline.js';
-import type * as trends from '../messages/insight/trends.js';
 import type * as whatIf from '../messages/insight/what-if.js';
-import type * as why from '../messages/insight/why.js';
 import type * as queue from '../messages/queue.js';
 import type * as split from '../messages/split.js';
 import type * as testPaths from '../messages/test-paths.js';
@@ -80,9 +81,9 @@ const { schemas: allSchemas } = typia.json.schemas<
     queries.NodeTrendsQuery,
     trends.NodeTrends,
     whatIf.WhatIfQuery,
-    whatIf.WhatIfAnswer,
+    whatIfAnswer.WhatIfAnswer,
     whatIf.PlanMessage,
-    whatIf.PlanAnswer,
+    whatIfAnswer.PlanAnswer,
     queries.CiRunQuery,
     minutes.MinutesAnswer,
     timeline.TimelineAnswer,

@@ -1,24 +1,27 @@
 import { findSubject } from '../../engine/insight/subject.js';
-import { refusals } from '../../engine/refusal.js';
+import type { WhyFilter } from '../../engine/insight/why/why.js';
 import type { Answer, Request } from '../../http/request.js';
 import { askerOf } from '../authenticate.js';
 import type { Context } from '../context.js';
 import { decodeQuery } from '../decode.js';
 import { apiErrors } from '../errors.js';
 import { toCiRunQuery, toWhyQuery } from '../messages/insight/queries.js';
-import { checkNodeIndex } from '../messages/validation.js';
+import { checkNodeIndex, type RawParameters } from '../messages/validation.js';
 import { isSmallSubject } from '../reads.js';
 
+type Job = 'minutes' | 'timeline' | 'trace' | 'forecast' | 'why';
+
 /** A GET about a CI run, whose id is that of a build or, while nothing is recorded, of the CI run. */
-function insight(job: 'minutes' | 'timeline' | 'trace' | 'forecast') {
+function insight(job: Job, toQuery: (raw: RawParameters) => WhyFilter & { ci_run?: string } = toCiRunQuery) {
   return async (context: Context, request: Request, id: string): Promise<Answer> => {
     const { store, jobs, now } = context;
     const asker = await askerOf(context, request);
-    const { ci_run } = toCiRunQuery(decodeQuery(request.query));
+    const { ci_run, ...filter } = toQuery(decodeQuery(request.query));
     const subject = await findSubject(store, asker.project, id, ci_run);
-    if (!subject) throw refusals.buildNotFound();
+    const errors = checkNodeIndex({ ...filter, node_total: subject.build.node_total });
+    if (Object.keys(errors).length > 0) throw apiErrors.invalid(errors);
     const isHere = await isSmallSubject(store, subject);
-    return { status: 200, body: (await jobs.read(job, { subject, now: now() }, asker, { isHere })).json };
+    return { status: 200, body: (await jobs.read(job, { subject, filter, now: now() }, asker, { isHere })).json };
   };
 }
 
@@ -30,16 +33,5 @@ export const timelineOfBuild = insight('timeline');
 export const traceOfBuild = insight('trace');
 /** GET /builds/:id/forecast: what was expected when it was planned. */
 export const forecastOfBuild = insight('forecast');
-
 /** GET /builds/:id/why: why each node got its files, as it was known then. */
-export async function whyOfBuild(context: Context, request: Request, id: string): Promise<Answer> {
-  const { store, jobs, now } = context;
-  const asker = await askerOf(context, request);
-  const { ci_run, ...filter } = toWhyQuery(decodeQuery(request.query));
-  const subject = await findSubject(store, asker.project, id, ci_run);
-  if (!subject) throw refusals.buildNotFound();
-  const errors = checkNodeIndex({ ...filter, node_total: subject.build.node_total });
-  if (Object.keys(errors).length > 0) throw apiErrors.invalid(errors);
-  const isHere = await isSmallSubject(store, subject);
-  return { status: 200, body: (await jobs.read('why', { subject, filter, now: now() }, asker, { isHere })).json };
-}
+export const whyOfBuild = insight('why', toWhyQuery);

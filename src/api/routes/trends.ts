@@ -6,10 +6,8 @@ import { askerOf, projectOf } from '../authenticate.js';
 import type { Context } from '../context.js';
 import { decodeQuery } from '../decode.js';
 import { apiErrors } from '../errors.js';
-import { dayTrend } from '../insight/trend-answers.js';
 import { json } from '../json.js';
 import { dayOfDate, toBuildTrendQuery, toFileHistoryQuery, toFileTrendsQuery, toNodeTrendsQuery } from '../messages/insight/queries.js';
-import type { BuildTrend } from '../messages/insight/trends.js';
 import type { TrendJson } from '../reads.js';
 
 /** Eight weeks. */
@@ -24,8 +22,7 @@ export async function trendOfBuilds(context: Context, request: Request): Promise
   const from = dates.from === undefined ? to - DEFAULT_DAYS + 1 : dayOfDate(dates.from);
   if (from > to) throw apiErrors.invalid({ from: ['must not be after to'] });
   if (to - from >= limits.trendDays) throw apiErrors.invalid({ from: [`must be less than ${limits.trendDays} days before to`] });
-  const days = await buildTrend(context.store.summaries, project, branch, { from, to }, by);
-  return json(200, { branch, days: days.map(dayTrend) } satisfies BuildTrend);
+  return json(200, await buildTrend(context.store.summaries, project, branch, { from, to }, by));
 }
 
 /** GET /v1/trends/files: the files of a branch over its last builds. */

@@ -1,8 +1,9 @@
+import { planAnswer } from '../../engine/insight/what-if/prepare-plan.js';
+import { whatIfAnswer } from '../../engine/insight/what-if/prepare-what-if.js';
 import type { Answer, Request } from '../../http/request.js';
 import { askerOf } from '../authenticate.js';
 import type { Context } from '../context.js';
 import { decodeQuery } from '../decode.js';
-import { planAnswer, whatIfAnswer } from '../insight/what-if-answers.js';
 import { json } from '../json.js';
 import { toWhatIfQuery } from '../messages/insight/what-if.js';
 import { prepare } from '../prepare.js';
@@ -27,18 +28,18 @@ export async function whatIfOfBuild(context: Context, request: Request, id: stri
     asker,
   );
   const { scenario, longest } = prepared.whatIf;
-  const today = prepared.subject.build.node_total;
+  const today = prepared.head.node_total;
   // Cuts are compared with today's number of nodes, which need not be among those asked for.
   const played = [...new Set([...prepared.nodes, today])].sort((a, b) => a - b);
-  const outcomes = await whatIfs.variants(scenario, played, asker);
+  const variants = await whatIfs.variants(scenario, played, asker);
   const walls = await whatIfs.cuts(scenario, today, longest, asker);
-  return json(200, whatIfAnswer(prepared, outcomes, walls));
+  return json(200, whatIfAnswer(prepared, variants, walls));
 }
 
 /** POST /plan: how long a suite will take with each number of nodes. */
 export async function planAhead(context: Context, request: Request): Promise<Answer> {
   const { project, prepared } = await prepare(context, 'preparePlan', request);
   const asker = { project, isPage: false, hasLeft: request.hasLeft };
-  const outcomes = await context.whatIfs.variants(prepared.scenario, prepared.nodes, asker);
-  return json(200, planAnswer(prepared, outcomes));
+  const variants = await context.whatIfs.variants(prepared.scenario, prepared.nodes, asker);
+  return json(200, planAnswer(prepared, variants));
 }

@@ -1,7 +1,7 @@
 import { useMemo } from 'preact/hooks';
 import type { ProjectLine } from '../../api/messages/dashboard.js';
-import type { MinutesAnswer } from '../../api/messages/insight/minutes.js';
-import type { TimelineAnswer } from '../../api/messages/insight/timeline.js';
+import type { MinutesAnswer } from '../../engine/insight/minutes/minutes-answer.js';
+import type { TimelineAnswer } from '../../engine/insight/timeline/timeline-answer.js';
 import { useLive } from '../data/live.js';
 import { Empty, Loaded } from '../parts/states.js';
 import { setQuery, useAddress } from '../routes/router.js';

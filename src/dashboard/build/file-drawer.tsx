@@ -1,6 +1,6 @@
 import type { ProjectLine } from '../../api/messages/dashboard.js';
-import type { TimelineAnswer } from '../../api/messages/insight/timeline.js';
-import type { FileHistory } from '../../api/messages/insight/trends.js';
+import type { TimelineAnswer } from '../../engine/insight/timeline/timeline-answer.js';
+import type { FileHistory } from '../../engine/insight/trends/trends-answer.js';
 import { useLive } from '../data/live.js';
 import { Duration, When } from '../parts/amounts.js';
 import { Drawer } from '../parts/drawer.js';

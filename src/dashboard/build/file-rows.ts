@@ -1,4 +1,4 @@
-import type { TimelineAnswer } from '../../api/messages/insight/timeline.js';
+import type { TimelineAnswer } from '../../engine/insight/timeline/timeline-answer.js';
 import { isFiltering, matchPaths, type RunFilter } from '../timeline/filter.js';
 import { FAILED, type Lane, MISSING, RUNNING } from '../timeline/lanes.js';
 

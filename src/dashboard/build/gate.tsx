@@ -1,4 +1,4 @@
-import type { MinutesAnswer } from '../../api/messages/insight/minutes.js';
+import type { MinutesAnswer } from '../../engine/insight/minutes/minutes-answer.js';
 import { Path } from '../parts/path.js';
 import { type Column, Table } from '../parts/table.js';
 import { count, number } from '../text/format.js';

@@ -1,6 +1,6 @@
 import type { ProjectLine } from '../../api/messages/dashboard.js';
-import type { MinutePartAnswer, MinutesAnswer } from '../../api/messages/insight/minutes.js';
-import type { ForecastAnswer } from '../../api/messages/insight/timeline.js';
+import type { MinutePartAnswer, MinutesAnswer } from '../../engine/insight/minutes/minutes-answer.js';
+import type { ForecastAnswer } from '../../engine/insight/timeline/timeline-answer.js';
 import { useLive } from '../data/live.js';
 import { Duration } from '../parts/amounts.js';
 import { Path } from '../parts/path.js';

@@ -1,4 +1,4 @@
-import type { MinutePartAnswer, MinutesAnswer } from '../../api/messages/insight/minutes.js';
+import type { MinutePartAnswer, MinutesAnswer } from '../../engine/insight/minutes/minutes-answer.js';
 import { type Column, Table } from '../parts/table.js';
 import { useAddress } from '../routes/router.js';
 import { duration, exactDuration } from '../text/format.js';

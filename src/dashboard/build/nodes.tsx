@@ -1,4 +1,4 @@
-import type { MinutesAnswer, NodeSummary } from '../../api/messages/insight/minutes.js';
+import type { MinutesAnswer, NodeSummary } from '../../engine/insight/minutes/minutes-answer.js';
 import { Duration } from '../parts/amounts.js';
 import { type Column, Table } from '../parts/table.js';
 import { setQuery, useAddress } from '../routes/router.js';

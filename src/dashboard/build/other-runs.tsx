@@ -1,5 +1,5 @@
 import type { ProjectLine } from '../../api/messages/dashboard.js';
-import type { MinutesAnswer } from '../../api/messages/insight/minutes.js';
+import type { MinutesAnswer } from '../../engine/insight/minutes/minutes-answer.js';
 import { When } from '../parts/amounts.js';
 import { projectPath } from '../routes/routes.js';
 import { visible } from '../text/path-text.js';

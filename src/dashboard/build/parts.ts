@@ -1,4 +1,4 @@
-import type { MinutePartAnswer } from '../../api/messages/insight/minutes.js';
+import type { MinutePartAnswer } from '../../engine/insight/minutes/minutes-answer.js';
 
 /** The parts of the floor: no plan with whole files avoids them. */
 const FLOOR: MinutePartAnswer['name'][] = ['even_share', 'longest_file'];

@@ -1,6 +1,6 @@
 import { useState } from 'preact/hooks';
 import type { ProjectLine } from '../../api/messages/dashboard.js';
-import type { TimelineAnswer } from '../../api/messages/insight/timeline.js';
+import type { TimelineAnswer } from '../../engine/insight/timeline/timeline-answer.js';
 import { setQuery } from '../routes/router.js';
 import type { Lane } from '../timeline/lanes.js';
 import { Legend } from '../timeline/legend.js';

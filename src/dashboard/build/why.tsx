@@ -1,5 +1,5 @@
 import { useState } from 'preact/hooks';
-import type { BatchReason, FileReason, WhyAnswer } from '../../api/messages/insight/why.js';
+import type { BatchReason, FileReason, WhyAnswer } from '../../engine/insight/why/why-answer.js';
 import { useLive } from '../data/live.js';
 import { Duration } from '../parts/amounts.js';
 import { FileLink } from '../parts/path.js';

@@ -1,4 +1,4 @@
-import type { BuildLine } from '../../api/messages/insight/trends.js';
+import type { BuildLine } from '../../engine/insight/trends/trends-answer.js';
 
 /** What stays the same of a build while it is listed: it is a CI run first, and has an id of its own once it is recorded. */
 export function buildKey({ ci_run_id, build_id }: BuildLine): string {

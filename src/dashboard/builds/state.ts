@@ -1,4 +1,4 @@
-import type { BuildLine } from '../../api/messages/insight/trends.js';
+import type { BuildLine } from '../../engine/insight/trends/trends-answer.js';
 
 /** How a build ended, by what matters most: nobody knows whether `missing` files fail. */
 export type BuildState = 'running' | 'missing' | 'failed' | 'complete' | 'unknown';

@@ -1,4 +1,4 @@
-import type { BuildLine } from '../../api/messages/insight/trends.js';
+import type { BuildLine } from '../../engine/insight/trends/trends-answer.js';
 import { Duration, When } from '../parts/amounts.js';
 import { FileLink, Path } from '../parts/path.js';
 import { Status } from '../parts/status.js';

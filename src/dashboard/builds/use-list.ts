@@ -1,5 +1,5 @@
 import { useLayoutEffect, useState } from 'preact/hooks';
-import type { BuildLine, BuildLines } from '../../api/messages/insight/trends.js';
+import type { BuildLine, BuildLines } from '../../engine/insight/trends/trends-answer.js';
 import { get, type Request } from '../data/api.js';
 import type { Live } from '../data/live.js';
 import { withQuery } from '../routes/routes.js';

@@ -1,4 +1,4 @@
-import type { MinutesAnswer } from '../../api/messages/insight/minutes.js';
+import type { MinutesAnswer } from '../../engine/insight/minutes/minutes-answer.js';
 import { Evidence } from '../build/evidence.js';
 import { FileSearch } from '../build/file-search.js';
 import { BuildGate } from '../build/gate.js';

@@ -1,4 +1,4 @@
-import type { BuildLines } from '../../api/messages/insight/trends.js';
+import type { BuildLines } from '../../engine/insight/trends/trends-answer.js';
 import { parseBuildSearch } from '../builds/search.js';
 import { BuildTable } from '../builds/table.js';
 import { useBuildList } from '../builds/use-list.js';

@@ -1,4 +1,4 @@
-import type { FileHistory, FilePoint } from '../../api/messages/insight/trends.js';
+import type { FileHistory, FilePoint } from '../../engine/insight/trends/trends-answer.js';
 import { useLive } from '../data/live.js';
 import { Duration, When } from '../parts/amounts.js';
 import { BranchChoice } from '../parts/branch-choice.js';

@@ -1,4 +1,4 @@
-import type { FileTrends } from '../../api/messages/insight/trends.js';
+import type { FileTrends } from '../../engine/insight/trends/trends-answer.js';
 import { useLive } from '../data/live.js';
 import { When } from '../parts/amounts.js';
 import { BranchChoice } from '../parts/branch-choice.js';

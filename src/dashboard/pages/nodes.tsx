@@ -1,4 +1,4 @@
-import type { NodeTrend, NodeTrends } from '../../api/messages/insight/trends.js';
+import type { NodeTrend, NodeTrends } from '../../engine/insight/trends/trends-answer.js';
 import { useLive } from '../data/live.js';
 import { When } from '../parts/amounts.js';
 import { BranchChoice } from '../parts/branch-choice.js';

@@ -1,4 +1,4 @@
-import type { ProjectOverview, ProjectsAnswer } from '../../api/messages/dashboard.js';
+import type { ProjectOverview, ProjectsAnswer } from '../../engine/insight/trends/trends-answer.js';
 import { useLive } from '../data/live.js';
 import { useSession } from '../data/session.js';
 import { Duration } from '../parts/amounts.js';

@@ -1,6 +1,6 @@
 import { useState } from 'preact/hooks';
 import type { CreatedToken, ProjectLine } from '../../api/messages/dashboard.js';
-import type { BuildLines } from '../../api/messages/insight/trends.js';
+import type { BuildLines } from '../../engine/insight/trends/trends-answer.js';
 import { Problem, post } from '../data/api.js';
 import { useLive } from '../data/live.js';
 import { useSession } from '../data/session.js';

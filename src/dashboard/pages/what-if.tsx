@@ -1,7 +1,7 @@
 import { useEffect, useRef, useState } from 'preact/hooks';
 import type { ProjectLine } from '../../api/messages/dashboard.js';
-import type { BuildLines } from '../../api/messages/insight/trends.js';
-import type { Variant, WhatIfAnswer } from '../../api/messages/insight/what-if.js';
+import type { BuildLines } from '../../engine/insight/trends/trends-answer.js';
+import type { Variant, WhatIfAnswer } from '../../engine/insight/what-if/what-if-answer.js';
 import { useLive } from '../data/live.js';
 import { Duration, When } from '../parts/amounts.js';
 import { FirstLine } from '../parts/first-line.js';

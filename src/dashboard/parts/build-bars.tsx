@@ -1,4 +1,4 @@
-import type { ProjectOverview } from '../../api/messages/dashboard.js';
+import type { ProjectOverview } from '../../engine/insight/trends/trends-answer.js';
 import { projectPath } from '../routes/routes.js';
 import { duration } from '../text/format.js';
 

@@ -1,4 +1,4 @@
-import type { ProjectOverview } from '../../api/messages/dashboard.js';
+import type { ProjectOverview } from '../../engine/insight/trends/trends-answer.js';
 import { count, duration, percent } from '../text/format.js';
 import { inSentence } from '../text/in-sentence.js';
 

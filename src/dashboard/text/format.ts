@@ -1,3 +1,5 @@
+import { durationText } from '../../duration.js';
+
 /** Times, dates and numbers as people read them. A minus is U+2212, thousands are apart by a narrow space that does not break. */
 
 const NARROW = '\u202f';
@@ -5,21 +7,11 @@ const MINUTE = 60;
 const HOUR = 60 * MINUTE;
 const DAY = 24 * HOUR;
 
-/** Seconds as `340 ms`, `4.2 s`, `94 s`, `8 m 12 s`, `1 h 04 m` or `2 d 3 h`. Null: a dash. */
+/** Seconds as durationText has them, also negative ones. Null: a dash. */
 export function duration(seconds: number | null | undefined): string {
   if (seconds === null || seconds === undefined || !Number.isFinite(seconds)) return '–';
-  if (seconds < 0) return `\u2212${duration(-seconds)}`;
-  const milliseconds = Math.round(seconds * 1000);
-  if (milliseconds === 0) return '0 s';
-  if (milliseconds < 1000) return `${milliseconds} ms`;
-  if (milliseconds < 9950) return `${(milliseconds / 1000).toFixed(1)} s`;
-  const whole = Math.round(seconds);
-  if (whole < 100) return `${whole} s`;
-  if (whole < HOUR) return `${Math.floor(whole / MINUTE)} m ${padded(whole % MINUTE)} s`;
-  const minutes = Math.round(seconds / MINUTE);
-  if (minutes < DAY / MINUTE) return `${Math.floor(minutes / 60)} h ${padded(minutes % 60)} m`;
-  const hours = Math.round(seconds / HOUR);
-  return `${Math.floor(hours / 24)} d ${hours % 24} h`;
+  if (seconds < 0) return `\u2212${durationText(-seconds)}`;
+  return durationText(seconds);
 }
 
 /** Seconds to the millisecond, for the text that appears on hover: `492.318 s`. */

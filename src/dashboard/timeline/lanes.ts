@@ -1,4 +1,4 @@
-import type { LaneAnswer, SpanAnswer, TimelineAnswer } from '../../api/messages/insight/timeline.js';
+import type { LaneAnswer, SpanAnswer, TimelineAnswer } from '../../engine/insight/timeline/timeline-answer.js';
 
 /** What is special about a run of a file. */
 export const FAILED = 1;

@@ -1,5 +1,5 @@
 import { useEffect, useState } from 'preact/hooks';
-import type { FileHistory } from '../../api/messages/insight/trends.js';
+import type { FileHistory } from '../../engine/insight/trends/trends-answer.js';
 import { useLive } from '../data/live.js';
 import { Sparkline } from '../parts/sparkline.js';
 import { withQuery } from '../routes/routes.js';

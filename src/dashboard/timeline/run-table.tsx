@@ -1,5 +1,5 @@
 import { useMemo } from 'preact/hooks';
-import type { TimelineAnswer } from '../../api/messages/insight/timeline.js';
+import type { TimelineAnswer } from '../../engine/insight/timeline/timeline-answer.js';
 import { Path } from '../parts/path.js';
 import { type Column, Table } from '../parts/table.js';
 import { duration, offset } from '../text/format.js';

@@ -1,5 +1,5 @@
 import { useEffect, useMemo, useRef, useState } from 'preact/hooks';
-import type { TimelineAnswer } from '../../api/messages/insight/timeline.js';
+import type { TimelineAnswer } from '../../engine/insight/timeline/timeline-answer.js';
 import { useWidth } from '../parts/width.js';
 import { TimelineCanvas } from './canvas.js';
 import { runAt } from './find.js';

@@ -1,7 +1,7 @@
 import { useMemo, useState } from 'preact/hooks';
 import type uPlot from 'uplot';
 import type { ProjectLine } from '../../api/messages/dashboard.js';
-import type { BuildTrend, DayTrend } from '../../api/messages/insight/trends.js';
+import type { BuildTrend, DayTrend } from '../../engine/insight/trends/trends-answer.js';
 import { useLive } from '../data/live.js';
 import { Duration } from '../parts/amounts.js';
 import { axisOf, type Colours, Plot } from '../parts/plot.js';

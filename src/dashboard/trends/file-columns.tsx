@@ -1,5 +1,5 @@
 import { useEffect } from 'preact/hooks';
-import type { FileTrend } from '../../api/messages/insight/trends.js';
+import type { FileTrend } from '../../engine/insight/trends/trends-answer.js';
 import { Duration } from '../parts/amounts.js';
 import { FileLink } from '../parts/path.js';
 import { Sparkline } from '../parts/sparkline.js';

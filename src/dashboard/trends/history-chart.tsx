@@ -1,6 +1,6 @@
 import { useMemo, useState } from 'preact/hooks';
 import type uPlot from 'uplot';
-import type { FileHistory, FilePoint } from '../../api/messages/insight/trends.js';
+import type { FileHistory, FilePoint } from '../../engine/insight/trends/trends-answer.js';
 import { axisOf, type Colours, Plot } from '../parts/plot.js';
 import { secondTicks } from '../parts/ticks.js';
 import { duration, exactTime, offset } from '../text/format.js';

@@ -1,4 +1,4 @@
-import type { FileHistory, FileTrends, NodeTrends } from '../../api/messages/insight/trends.js';
+import type { FileHistory, FileTrends, NodeTrends } from '../../engine/insight/trends/trends-answer.js';
 import { duration, times as factor, number, percent } from '../text/format.js';
 import { commitOf, nameOf } from '../text/in-sentence.js';
 

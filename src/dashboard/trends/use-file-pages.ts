@@ -1,5 +1,5 @@
 import { useEffect, useMemo, useRef, useState } from 'preact/hooks';
-import type { FileTrend, FileTrends } from '../../api/messages/insight/trends.js';
+import type { FileTrend, FileTrends } from '../../engine/insight/trends/trends-answer.js';
 import { get } from '../data/api.js';
 import { type Live, useLive } from '../data/live.js';
 import { withQuery } from '../routes/routes.js';

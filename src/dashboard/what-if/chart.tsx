@@ -1,5 +1,5 @@
 import { useRef } from 'preact/hooks';
-import type { Variant } from '../../api/messages/insight/what-if.js';
+import type { Variant } from '../../engine/insight/what-if/what-if-answer.js';
 import { useWidth } from '../parts/width.js';
 import { count, duration, number, offset } from '../text/format.js';
 import { type Curve, columnAfter, columnAt, curveOf, type Frame } from './curve.js';

@@ -1,4 +1,4 @@
-import type { WhatIfAnswer } from '../../api/messages/insight/what-if.js';
+import type { WhatIfAnswer } from '../../engine/insight/what-if/what-if-answer.js';
 import { Duration } from '../parts/amounts.js';
 import { Path } from '../parts/path.js';
 import { duration } from '../text/format.js';

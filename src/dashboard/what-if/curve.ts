@@ -1,4 +1,4 @@
-import type { Variant } from '../../api/messages/insight/what-if.js';
+import type { Variant } from '../../engine/insight/what-if/what-if-answer.js';
 import { minuteTicks, secondTicks } from '../parts/ticks.js';
 
 /** The size of the chart and its margins, in pixels. */

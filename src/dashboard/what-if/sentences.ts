@@ -1,4 +1,4 @@
-import type { Variant, WhatIfAnswer } from '../../api/messages/insight/what-if.js';
+import type { Variant, WhatIfAnswer } from '../../engine/insight/what-if/what-if-answer.js';
 import { count, duration, number } from '../text/format.js';
 import { nameOf } from '../text/in-sentence.js';
 import { columnOf } from './curve.js';

@@ -1,3 +1,6 @@
+import type { PartName } from '../insight/minutes/minutes-answer.js';
+import type { BuildLineSummary } from '../insight/trends/trends-answer.js';
+import type { WhatIfAnswer } from '../insight/what-if/what-if-answer.js';
 import type { Soon } from '../soon.js';
 import type { Build } from './builds.js';
 import type { Millis } from './store.js';
@@ -15,54 +18,43 @@ export interface Summaries {
   days(project: number, branch: string | null, from: number, to: number): Soon<DaySummary[]>;
 }
 
-/** Durations are milliseconds. It is about the newest CI run of the build. */
+/** It is about the newest CI run of the build. Durations are seconds, in whole milliseconds. */
 export interface Summary {
   /** `Build.recorded` when it was made. */
   recorded: number;
-  kind: 'queue' | 'split' | 'recordings';
   started_at: Millis;
   /** Nodes were at work when it was made. */
   is_running: boolean;
-  wall: number;
-  floor: number;
-  /** Milliseconds of wall time by part, in the order of PART_NAMES. */
-  parts: number[];
-  /** Node time: the number of nodes that started, times wall; and the part of it after the end of each node. */
-  nodeTime: number;
-  idleTime: number;
-  /** The sum of the recorded times, each file once. */
-  total: number;
-  files: number;
-  /** Files that failed when they last ran; null: the clients do not report it. */
-  failed: number | null;
-  /** Files that were planned and not recorded. */
-  missing: number;
-  /** The file that took longest. */
-  longest: { path: string; milliseconds: number } | null;
-  /** The file without which the build would have ended earlier; see `decidingFile` in insight/minutes/deciding-file.ts. Null: none stands out. */
-  decided_by: string | null;
-  /** The node that ended last, and how long after the one before. */
-  last: { node_index: number; milliseconds: number } | null;
-  /** By node: its duration relative to its estimates and to the other nodes, 1 as the others, in whole hundredths up to 655; 0: unknown. */
-  slowness: number[];
+  /** What a list of builds shows. */
+  line: BuildLineSummary;
+  /** Wall time by part. */
+  parts: Record<PartName, number>;
+  /** The number of nodes that started, times the wall time; and the part of it after the end of each node. */
+  node_seconds: number;
+  idle_seconds: number;
+  /** By node: its duration relative to its estimates and to the other nodes, in whole hundredths; null: unknown. */
+  slowness: (number | null)[];
   /** Wall time that other methods would have taken on the same recorded times; see insight/what-if/savings.ts. */
-  baselines: { round_robin: number; by_name: number; one_at_a_time: number };
+  baselines: WhatIfAnswer['baselines'];
 }
 
 /** The builds of a day, added up. */
 export interface DaySummary {
   day: number;
-  builds: number;
-  incomplete: number;
-  withFailures: number;
-  wall: number;
-  floor: number;
-  parts: number[];
-  nodeTime: number;
-  idleTime: number;
-  baselines: { round_robin: number; by_name: number; one_at_a_time: number };
-  /** See `savedTime` in insight/trends/summary.ts. */
-  saved: number;
+  sums: Record<DaySum, number>;
   /** How many builds had a wall time of about 1.05^bucket seconds, by bucket: for the median. */
   walls: Record<number, number>;
 }
+
+/** What is added up: numbers of builds, and the durations of their summaries. */
+export type DaySum =
+  | 'builds'
+  | 'incomplete'
+  | 'with_failures'
+  | 'wall'
+  | 'floor'
+  | 'saved'
+  | 'node_seconds'
+  | 'idle_seconds'
+  | keyof Summary['baselines']
+  | PartName;

@@ -6,7 +6,7 @@ export interface Decision {
   /** Seconds of estimates that were left in the queue, those of this batch included. */
   remaining: number;
   /** Seconds until all nodes would finish together, as expected then. */
-  finishIn: number;
+  finish_in: number;
   /** The speed of the node relative to the others, as measured until then; 1: usual or unknown. */
   speed: number;
   /** Actual over estimated duration of all batches of the queue until then; 1: as estimated, or unknown. */
@@ -16,7 +16,7 @@ export interface Decision {
   /** Seconds of estimates that the batch was to have: a part of the share, or all of it. */
   target: number;
   /** Seconds that a node loses between two batches, as estimated until then. */
-  pullCost: number;
+  pull_cost: number;
 }
 
 /** A decision as a batch keeps it: the fields of `Decision` in their order, in whole milliseconds, and in thousandths for the two ratios. */
@@ -32,7 +32,7 @@ export type KeptDecision = [
 
 /** What a node's speed and the state of its queue tell about its next batch. Times are weights (see weight.ts). */
 export interface Situation extends PullSituation {
-  /** As in `Decision`. */
+  /** `finish_in` of `Decision`. */
   finishIn: number;
   speed: number;
   slowdown: number;
@@ -55,8 +55,8 @@ export function keepDecision(situation: Situation, target: number): KeptDecision
 /** The decision behind a batch; null: the planner did not size it. */
 export function decisionOf({ decision }: { decision: KeptDecision | null }): Decision | null {
   if (!decision) return null;
-  const [remaining, finishIn, speed, slowdown, share, target, pullCost] = decision.map(value => value / 1000) as KeptDecision;
-  return { remaining, finishIn, speed, slowdown, share, target, pullCost };
+  const [remaining, finish_in, speed, slowdown, share, target, pull_cost] = decision.map(value => value / 1000) as KeptDecision;
+  return { remaining, finish_in, speed, slowdown, share, target, pull_cost };
 }
 
 function toMillis(weight: number): number {

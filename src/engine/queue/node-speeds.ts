@@ -21,7 +21,7 @@ const MAX_SPEED = 1.5;
 /** After this time the measured speed of a node counts in full. */
 const SPEED_SECONDS = 20;
 /** When batches take less than this part of the prediction, the server's clock does not measure the nodes' time. */
-const CREDIBLE_PART = 0.05;
+export const CREDIBLE_PART = 0.05;
 
 /**
  * The columns of a node. Numbers side by side instead of objects: a server has thousands of queues, and a pull reads all nodes of one.

@@ -13,3 +13,8 @@ export function median(values: readonly number[]): number {
   const [low, high] = [sorted[middle - 1]!, sorted[middle]!];
   return low + (high - low) / 2;
 }
+
+/** The mean, or 0 without any values. */
+export function mean(values: readonly number[]): number {
+  return values.reduce((sum, each) => sum + each, 0) / Math.max(1, values.length);
+}

@@ -41,9 +41,9 @@ function count({ days, expiry }: Tables, project: number, branch: string, summar
   // The day may have expired before the build.
   if (!record && sign === -1) return;
   const counted = countOn(record ?? emptyDay(day), summary, sign);
-  if (counted.builds > 0) void days.put(key, counted);
+  if (counted.sums.builds > 0) void days.put(key, counted);
   else void days.remove(key);
-  if (record && counted.builds > 0) return;
+  if (record && counted.sums.builds > 0) return;
   const entry: [number, string, ...DayKey] = [endOfDay(day), 'day', ...key];
-  void (counted.builds > 0 ? expiry.put(entry, true) : expiry.remove(entry));
+  void (counted.sums.builds > 0 ? expiry.put(entry, true) : expiry.remove(entry));
 }

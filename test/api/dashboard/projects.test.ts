@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
-import type { ProjectOverview } from '../../../src/api/messages/dashboard.js';
 import { createProject } from '../../../src/engine/access.js';
+import type { ProjectOverview } from '../../../src/engine/insight/trends/trends-answer.js';
 import { type Browser, signedInOperator, signedInReader } from '../../harness/browser.js';
 import { Client } from '../../harness/client.js';
 import { Clock } from '../../harness/clock.js';
@@ -52,8 +52,8 @@ describe('the overview of the projects', () => {
     const { server, clock, id, overview, addBuild } = await start();
     await addBuild('31 days ago', { started_at: clock.millis - 30 * DAY });
     await addBuild('yesterday', { started_at: clock.millis - DAY });
-    const failed = await addBuild('failed', { failed: 1, wall: 60_000, floor: 50_000 });
-    const incomplete = await addBuild('incomplete', { missing: 2 });
+    const failed = await addBuild('failed', { line: { failed: 1, wall: 60, floor: 50, saved: 45 } });
+    const incomplete = await addBuild('incomplete', { line: { missing: 2 } });
     const reader = await signedInReader(server.url, server.store, id, clock.millis);
     const [web, ...others] = await overview(reader);
     expect(others).toEqual([]);
@@ -77,7 +77,7 @@ describe('the overview of the projects', () => {
 
   it('does not count a running build as incomplete, and shows CI runs without a recording as running', async () => {
     const { server, clock, id, client, overview, addBuild } = await start();
-    await addBuild('running', { missing: 5, is_running: true });
+    await addBuild('running', { line: { missing: 5 }, is_running: true });
     await initialise(client, ['a_spec.rb'], { commit_hash: 'begun' });
     const [web] = await overview(await signedInReader(server.url, server.store, id, clock.millis));
     expect(web).toMatchObject({ running: 2, incomplete_today: 0, builds_today: 1, recent: [] });

@@ -217,8 +217,8 @@ describe('GET /trends/nodes', () => {
       const summary = (await store.summaries.get(build.number))!;
       await store.summaries.put(build, {
         ...summary,
-        slowness: [1 - (i % 3) / 100, i === 0 ? 0 : 1 + (i % 2) / 50, 1.3],
-        last: { node_index: 2, milliseconds: 3000 },
+        slowness: [1 - (i % 3) / 100, i === 0 ? null : 1 + (i % 2) / 50, 1.3],
+        line: { ...summary.line, last: { node_index: 2, seconds: 3 } },
       });
     }
     const { branch, node_total, builds, nodes } = await get(client, 'nodes?branch=main');

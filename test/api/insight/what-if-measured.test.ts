@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { seededRandom } from '../../../bench/random.js';
 import { residual, syntheticSuite } from '../../../bench/suites/synthetic.js';
-import type { WhatIfAnswer } from '../../../src/api/messages/insight/what-if.js';
+import type { WhatIfAnswer } from '../../../src/engine/insight/what-if/what-if-answer.js';
 import type { Client } from '../../harness/client.js';
 import { Clock } from '../../harness/clock.js';
 import { record } from '../../harness/messages.js';

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import type { PlanAnswer, WhatIfAnswer } from '../../../src/api/messages/insight/what-if.js';
+import type { PlanAnswer, WhatIfAnswer } from '../../../src/engine/insight/what-if/what-if-answer.js';
 import type { Client } from '../../harness/client.js';
 import { buildKey, initialise, manyPaths, pullAll, record, testFiles, timedTestFiles } from '../../harness/messages.js';
 import { SharedServer } from '../../harness/server.js';

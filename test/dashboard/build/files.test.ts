@@ -1,10 +1,10 @@
 import { describe, expect, it } from 'vitest';
-import type { TimelineAnswer } from '../../../src/api/messages/insight/timeline.js';
 import { fileRows } from '../../../src/dashboard/build/file-rows.js';
 import { cutSentence } from '../../../src/dashboard/build/sentence.js';
 import { filterLane, matchPaths, parseFilter } from '../../../src/dashboard/timeline/filter.js';
 import { lanesOf } from '../../../src/dashboard/timeline/lanes.js';
 import { directoryOf, sumSpan } from '../../../src/dashboard/timeline/sums.js';
+import type { TimelineAnswer } from '../../../src/engine/insight/timeline/timeline-answer.js';
 
 const batch = { batch: 7, is_replay: false, lease: null, failed: null };
 const timeline = {

@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
-import type { BuildLine, BuildLineSummary } from '../../../src/api/messages/insight/trends.js';
 import { mergeBuilds, updateBuilds } from '../../../src/dashboard/builds/list.js';
 import { buildState } from '../../../src/dashboard/builds/state.js';
+import type { BuildLine, BuildLineSummary } from '../../../src/engine/insight/trends/trends-answer.js';
 
 /** A build that began so many minutes after midnight. */
 const build = (minutes: number, more: Partial<BuildLine> = {}): BuildLine => ({

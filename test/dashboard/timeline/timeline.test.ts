@@ -1,9 +1,9 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import type { LaneAnswer, SpanAnswer } from '../../../src/api/messages/insight/timeline.js';
 import { barsOf } from '../../../src/dashboard/timeline/bars.js';
 import { firstAfter, runAt } from '../../../src/dashboard/timeline/find.js';
 import { FAILED, lanesOf, lastLane, MISSING, OVER, REPEATED, RUNNING, UNRECORDED } from '../../../src/dashboard/timeline/lanes.js';
+import type { LaneAnswer, SpanAnswer } from '../../../src/engine/insight/timeline/timeline-answer.js';
 
 const span = (more: Partial<SpanAnswer>): SpanAnswer => ({
   batch: 0,

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
-import type { FileHistory, NodeTrend } from '../../../src/api/messages/insight/trends.js';
 import { fileSentences, filesSentences, nodesSentence } from '../../../src/dashboard/trends/sentences.js';
+import type { FileHistory, NodeTrend } from '../../../src/engine/insight/trends/trends-answer.js';
 
 describe('the first line of the files', () => {
   it('says how few decide when builds end', () => {

@@ -1,8 +1,8 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import type { Variant, WhatIfAnswer } from '../../../src/api/messages/insight/what-if.js';
 import { columnAfter, columnAt, columnOf, curveOf } from '../../../src/dashboard/what-if/curve.js';
 import { difference, whatIfSentences } from '../../../src/dashboard/what-if/sentences.js';
+import type { Variant, WhatIfAnswer } from '../../../src/engine/insight/what-if/what-if-answer.js';
 
 const frame = { width: 1000, height: 300, left: 60, right: 60, top: 20, bottom: 30 };
 

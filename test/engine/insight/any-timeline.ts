@@ -1,12 +1,15 @@
 import fc from 'fast-check';
-import type { NodeLane, Span, Timeline } from '../../../src/engine/insight/timeline/timeline.js';
+import { type NodeLane, type Span, type Timeline, withTimes } from '../../../src/engine/insight/timeline/timeline.js';
 import { START } from './lanes.js';
 
 const FILES = 12;
-const durations = fc.oneof(fc.constant(0), fc.integer({ min: 1, max: 600_000 }));
+const durations = fc.oneof(
+  fc.constant(0),
+  fc.integer({ min: 1, max: 600_000 }).map(milliseconds => milliseconds / 1000),
+);
 const secondsOfFile = fc.oneof(
   { weight: 6, arbitrary: fc.double({ min: 0.001, max: 300, noNaN: true }) },
-  fc.constantFrom(0, NaN, 1e-9, 604_800),
+  fc.constantFrom(0, null, 1e-9, 604_800),
 );
 
 /** Spans of a node, with a pause before each: some with nothing recorded, some with more than fits. */
@@ -17,7 +20,7 @@ const spansOfNode = fc.array(
     files: fc.uniqueArray(fc.nat({ max: FILES - 1 }), { maxLength: 6 }),
     seconds: fc.array(secondsOfFile, { minLength: 6, maxLength: 6 }),
     lease: fc.constantFrom<Span['lease']>(null, 'expired', 'returned', 'restarted', 'closed'),
-    isReplay: fc.boolean(),
+    is_replay: fc.boolean(),
   }),
   { maxLength: 4 },
 );
@@ -30,30 +33,30 @@ export const timelines: fc.Arbitrary<Timeline> = fc
       minLength: 1,
       maxLength: 5,
     }),
-    estimates: fc.array(fc.oneof(fc.double({ min: 0.001, max: 300, noNaN: true }), fc.constant(NaN)), {
+    estimates: fc.array(fc.oneof(fc.double({ min: 0.001, max: 300, noNaN: true }), fc.constant(null)), {
       minLength: FILES,
       maxLength: FILES,
     }),
-    isGuess: fc.array(fc.constantFrom(0, 1), { minLength: FILES, maxLength: FILES }),
-    isRunning: fc.boolean(),
+    is_guess: fc.array(fc.constantFrom<0 | 1>(0, 1), { minLength: FILES, maxLength: FILES }),
+    is_running: fc.boolean(),
   })
-  .map(({ kind, nodes, estimates, isGuess, isRunning }) => {
+  .map(({ nodes, ...more }) => {
     const lanes = nodes.map(({ came, late, spans, tail, recorded }, node_index): NodeLane => {
       if (!came) return { node_index, start: null, recordedAt: null, end: null, spans: [] };
-      let at = START + late;
-      const made = spans.map(({ pause, length, files: indices, seconds, lease, isReplay }, seq): Span => {
-        const from = at + (seq === 0 ? 0 : pause);
+      let at = late;
+      const made = spans.map(({ pause, length, files, seconds, lease, is_replay }, batch): Span => {
+        const from = at + (batch === 0 ? 0 : pause);
         at = from + length;
-        const some = Float64Array.from(indices, (_, i) => seconds[i]!);
-        return { seq, from, to: at, files: Uint32Array.from(indices), seconds: some, isReplay, lease, failed: null, decision: null };
+        return { batch, from, to: at, files, seconds: files.map((_, i) => seconds[i]!), is_replay, lease, failed: null };
       });
       const end = at + tail;
-      return { node_index, start: START + late, recordedAt: recorded ? end : null, end, spans: made };
+      return { node_index, start: late, recordedAt: recorded ? end : null, end, spans: made };
     });
-    const start = Math.min(...lanes.map(lane => lane.start ?? Infinity));
-    const end = Math.max(...lanes.map(lane => lane.end ?? -Infinity));
+    const starts = lanes.flatMap(({ start }) => start ?? []);
+    const first = starts.length > 0 ? Math.min(...starts) : 0;
+    const since = (time: number) => Math.round(1000 * (time - first)) / 1000;
+    const shifted = lanes.map(lane => withTimes(lane, since));
+    const wall = starts.length > 0 ? Math.max(...shifted.map(({ end }) => end ?? 0)) : 1;
     const paths = Array.from({ length: FILES }, (_, i) => `${i}.rb`);
-    const columns = { paths, estimates: Float64Array.from(estimates), isGuess: Uint8Array.from(isGuess) };
-    const extent = Number.isFinite(start) ? { start, end } : { start: START, end: START + 1000 };
-    return { kind, ...extent, paused: 0, isRunning, files: columns, nodes: lanes };
+    return { ...more, started_at: START, wall, paused: 0, paths, nodes: shifted };
   });

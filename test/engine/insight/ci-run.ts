@@ -85,17 +85,16 @@ export class TestBuild {
 }
 
 /** The lanes in a short form: per span `from-to path=seconds ...`, in seconds since the build began. */
-export function lanesOf({ nodes, files, start }: Timeline): string[] {
-  const since = (time: number) => (time - start) / 1000;
+export function lanesOf({ nodes, paths }: Timeline): string[] {
   return nodes.map(({ start: began, spans, end }) =>
     began === null
       ? 'never came'
       : [
-          ...spans.map(({ from, to, files: indices, seconds, isReplay, lease }) => {
-            const named = Array.from(indices, (file, i) => `${files.paths[file]}${Number.isNaN(seconds[i]) ? '' : `=${seconds[i]}`}`);
-            return [`${since(from)}-${since(to)}${isReplay ? ' again' : ''}${lease ? ` ${lease}` : ''}`, ...named].join(' ');
+          ...spans.map(({ from, to, files, seconds, is_replay, lease }) => {
+            const named = files.map((file, i) => `${paths[file]}${seconds[i] === null ? '' : `=${seconds[i]}`}`);
+            return [`${from}-${to}${is_replay ? ' again' : ''}${lease ? ` ${lease}` : ''}`, ...named].join(' ');
           }),
-          `until ${since(end!)}`,
+          `until ${end}`,
         ].join(', '),
   );
 }

@@ -25,7 +25,7 @@ const toWeight = (seconds: number) => seconds * WEIGHTS_PER_SECOND;
 describe('the decision behind a batch', () => {
   it('tells what the planner knew and decided', () => {
     const batch = pull(queueOf(80, 8), 0, 0);
-    const decision: Decision = { remaining: 800, finishIn: 101, speed: 1, slowdown: 1, share: 100, target: 60, pullCost: 1 };
+    const decision: Decision = { remaining: 800, finish_in: 101, speed: 1, slowdown: 1, share: 100, target: 60, pull_cost: 1 };
     expect(decisionOf(batch)).toEqual(decision);
     expect(batch.files).toHaveLength(6);
   });
@@ -90,10 +90,10 @@ describe('any decision', () => {
           const pulled = queue.pull(request(node % known.nodeTotal), now);
           if (!pulled) break;
           const { batch } = pulled;
-          const { share, target, pullCost, ...told } = decisionOf(batch)!;
+          const { share, target, pull_cost: pullCost, ...told } = decisionOf(batch)!;
           expect(told.remaining).toBeCloseTo(remaining.weight / WEIGHTS_PER_SECOND, 2);
           // Ratios are kept in thousandths, durations in milliseconds.
-          expect(Math.abs((told.speed / told.slowdown) * (told.finishIn - pullCost) - share)).toBeLessThan(0.01 * share + 0.01);
+          expect(Math.abs((told.speed / told.slowdown) * (told.finish_in - pullCost) - share)).toBeLessThan(0.01 * share + 0.01);
           const situation = { share: toWeight(share), batches: handed[batch.node_index]!, remaining: toWeight(told.remaining) };
           const sizes = [-2, 2].map(off => batchWeight({ ...situation, pullCost: toWeight(pullCost) + 10 * off }, known));
           expect(target).toBeGreaterThan(Math.min(...sizes) / WEIGHTS_PER_SECOND - 0.01);

@@ -157,26 +157,30 @@ export const ascending = (numbers: readonly number[]): number[] => [...numbers].
 export const upTo = (count: number): number[] => Array.from({ length: count }, (_, i) => i);
 
 /** The summary of a build that took 100 seconds on two nodes. */
-export function summaryOf(part: Partial<Summary> = {}): Summary {
+export function summaryOf({ line, ...part }: Partial<Omit<Summary, 'line'>> & { line?: Partial<Summary['line']> } = {}): Summary {
   return {
     recorded: 2,
-    kind: 'queue',
     started_at: NOW,
     is_running: false,
-    wall: 100_000,
-    floor: 80_000,
-    parts: [80_000, 0, 5000, 5000, 4000, 3000, 2000, 1000],
-    nodeTime: 200_000,
-    idleTime: 9000,
-    total: 160_000,
-    files: 12,
-    failed: null,
-    missing: 0,
-    longest: { path: 'spec/größe_spec.rb', milliseconds: 40_000 },
-    last: { node_index: 1, milliseconds: 1500 },
-    decided_by: null,
-    slowness: [1, 1.07, 0],
-    baselines: { round_robin: 120_000, by_name: 130_000, one_at_a_time: 105_000 },
+    line: {
+      kind: 'queue',
+      wall: 100,
+      floor: 80,
+      idle_share: 0.045,
+      files: 12,
+      failed: null,
+      missing: 0,
+      longest: { path: 'spec/größe_spec.rb', seconds: 40 },
+      last: { node_index: 1, seconds: 1.5 },
+      decided_by: null,
+      saved: 5,
+      ...line,
+    },
+    parts: { even_share: 80, longest_file: 0, slow_nodes: 5, estimates: 5, late_starts: 4, gaps: 3, repeats: 2, idle: 1 },
+    node_seconds: 200,
+    idle_seconds: 9,
+    slowness: [1, 1.07, null],
+    baselines: { round_robin: 120, by_name: 130, one_at_a_time: 105 },
     ...part,
   };
 }

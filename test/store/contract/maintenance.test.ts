@@ -137,7 +137,7 @@ describe.each(stores)('a store in $name', ({ open }) => {
       await pullAll(store, queue, 0);
       await store.queues.repeat(copy, NOW);
       const [build] = await buildsOf(store, project);
-      await store.summaries.put(build!, summaryOf({ wall: 10 }));
+      await store.summaries.put(build!, summaryOf());
     }
     const day = Math.floor(NOW / DAY);
     const left = async (i: number, project: number) => ({

@@ -23,16 +23,8 @@ describe.each(stores)('summaries in a store in $name', ({ open }) => {
   it('are returned as they were put, and none for a build without', async () => {
     const store = open();
     const [first, second, third] = await recordBuilds(store, await newProject(store), 3);
-    const bare = summaryOf({
-      kind: 'recordings',
-      is_running: true,
-      longest: null,
-      last: null,
-      slowness: [],
-      failed: 3,
-      missing: 1,
-      decided_by: 'a_spec.rb',
-    });
+    const line = { kind: 'recordings' as const, longest: null, last: null, failed: 3, missing: 1, decided_by: { path: 'a_spec.rb' } };
+    const bare = summaryOf({ is_running: true, slowness: [], line });
     await store.summaries.put(first!, summaryOf());
     await store.summaries.put(second!, bare);
     expect(await store.summaries.get(first!.number)).toEqual(summaryOf());
@@ -46,7 +38,7 @@ describe.each(stores)('summaries in a store in $name', ({ open }) => {
     const main = await recordBuilds(store, project, 3);
     const next = await recordBuilds(store, project, 1, 'next');
     const elsewhere = await recordBuilds(store, other, 1);
-    const today = [summaryOf(), summaryOf({ wall: 50_000, failed: 2 }), summaryOf({ missing: 3 })];
+    const today = [summaryOf(), summaryOf({ line: { wall: 50, failed: 2 } }), summaryOf({ line: { missing: 3 } })];
     const before = summaryOf({ started_at: NOW - 1 });
     await store.summaries.put(main[0]!, today[0]!);
     await store.summaries.put(main[1]!, today[1]!);
@@ -60,7 +52,7 @@ describe.each(stores)('summaries in a store in $name', ({ open }) => {
     expect(await days('main', TODAY - 1, TODAY - 1)).toEqual([sumOf(TODAY - 1, [before])]);
     expect(await days('main', TODAY, TODAY)).toHaveLength(1);
     expect([await days('none'), await days('main', TODAY + 1), await days('main', 0, TODAY - 2)]).toEqual([[], [], []]);
-    expect((await days(null))[1]).toMatchObject({ builds: 3, withFailures: 1, incomplete: 1, wall: 250_000 });
+    expect((await days(null))[1]).toMatchObject({ sums: { builds: 3, with_failures: 1, incomplete: 1, wall: 250 } });
   });
 
   it('replace the one before on its day, however often and in whichever order they are put', async () => {
@@ -69,9 +61,14 @@ describe.each(stores)('summaries in a store in $name', ({ open }) => {
       summary: fc
         .record({
           started_at: fc.constantFrom(NOW, NOW + 1, NOW + DAY, -1e300, 1e300, NaN),
-          wall: fc.oneof(fc.integer({ min: 0, max: 1e7 }), fc.constantFrom(0.5, 1e300)),
-          failed: fc.constantFrom(null, 0, 2),
-          missing: fc.constantFrom(0, 1),
+          line: fc.record({
+            wall: fc.oneof(
+              fc.integer({ min: 0, max: 1e7 }).map(milliseconds => milliseconds / 1000),
+              fc.constantFrom(0.0005, NaN, 1e300),
+            ),
+            failed: fc.constantFrom(null, 0, 2),
+            missing: fc.constantFrom(0, 1),
+          }),
         })
         .map(summaryOf),
     });
@@ -117,7 +114,7 @@ describe.each(stores)('summaries in a store in $name', ({ open }) => {
     // It is put twice, and its first day has no other build.
     await store.summaries.put(third!, summaryOf({ started_at: NOW + 2 * DAY }));
     await store.summaries.put(third!, summaryOf({ started_at: NOW + DAY }));
-    const daysLeft = async () => (await store.summaries.days(project, 'main', 0, 1e8)).map(({ day, builds }) => [day, builds]);
+    const daysLeft = async () => (await store.summaries.days(project, 'main', 0, 1e8)).map(({ day, sums }) => [day, sums.builds]);
     expect(await sweep(store, NOW + DAY)).toMatchObject({ subset: 3 });
     expect(await daysLeft()).toEqual([
       [TODAY, 1],
@@ -133,13 +130,16 @@ describe.each(stores)('summaries in a store in $name', ({ open }) => {
 
 describe('the median wall time of a day', () => {
   it('is at most 2.5 % off', () => {
-    const walls = fc.array(fc.integer({ min: 1, max: 1e7 }), { minLength: 1, maxLength: 60 });
+    const walls = fc.array(
+      fc.integer({ min: 1, max: 1e7 }).map(milliseconds => milliseconds / 1000),
+      { minLength: 1, maxLength: 60 },
+    );
     fc.assert(
       fc.property(walls, all => {
         const median = medianWall(
           sumOf(
             0,
-            all.map(wall => summaryOf({ wall })),
+            all.map(wall => summaryOf({ line: { wall } })),
           ),
         );
         const sorted = all.toSorted((a, b) => a - b);

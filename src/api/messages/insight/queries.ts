@@ -1,9 +1,10 @@
-import typia, { type tags } from 'typia';
+import typia, { type IValidation, type tags } from 'typia';
 import type { ValidationErrors } from '../../../http/api-error.js';
 import type { limits } from '../../../limits.js';
+import type { Count, Uuid } from '../../../scalars.js';
 import { DAY_MILLISECONDS } from '../../../time.js';
-import type { Count, NodeIndex, NodeTotal, OptionalText, Path, Uuid } from '../text.js';
-import { coerce, type RawParameters, requireValid } from '../validation.js';
+import type { NodeIndex, NodeTotal, OptionalText, Path } from '../text.js';
+import { coerceForm, type RawParameters, requireValid } from '../validation.js';
 
 /** Query of GET /builds/:id/minutes, /timeline, /forecast and /trace */
 export interface CiRunQuery {
@@ -71,57 +72,22 @@ export interface NodeTrendsQuery {
   node_total?: NodeTotal;
 }
 
-const names = {
-  ciRun: typia.misc.literals<keyof CiRunQuery>(),
-  why: typia.misc.literals<keyof WhyQuery>(),
-  lines: typia.misc.literals<keyof BuildLinesQuery>(),
-  builds: typia.misc.literals<keyof BuildTrendQuery>(),
-  files: typia.misc.literals<keyof FileTrendsQuery>(),
-  history: typia.misc.literals<keyof FileHistoryQuery>(),
-  nodes: typia.misc.literals<keyof NodeTrendsQuery>(),
-};
-const validateCiRun = typia.createValidate<CiRunQuery>();
-const validateWhy = typia.createValidate<WhyQuery>();
-const validateLines = typia.createValidate<BuildLinesQuery>();
-const validateBuilds = typia.createValidate<BuildTrendQuery>();
-const validateFiles = typia.createValidate<FileTrendsQuery>();
-const validateHistory = typia.createValidate<FileHistoryQuery>();
-const validateNodes = typia.createValidate<NodeTrendsQuery>();
+const query =
+  <Query>(
+    names: readonly (keyof Query & string)[],
+    validate: (parameters: unknown) => IValidation<Query>,
+    check?: (data: Partial<Query>) => ValidationErrors,
+  ) =>
+  (raw: RawParameters): Query =>
+    requireValid(validate(coerceForm(raw, names)), check);
 
-export function toCiRunQuery(raw: RawParameters): CiRunQuery {
-  return requireValid(validateCiRun(filled(raw, names.ciRun)));
-}
-
-export function toWhyQuery(raw: RawParameters): WhyQuery {
-  return requireValid(validateWhy(filled(raw, names.why)));
-}
-
-export function toBuildLinesQuery(raw: RawParameters): BuildLinesQuery {
-  return requireValid(validateLines(filled(raw, names.lines)));
-}
-
-export function toBuildTrendQuery(raw: RawParameters): BuildTrendQuery {
-  return requireValid(validateBuilds(filled(raw, names.builds)), checkDays);
-}
-
-export function toFileTrendsQuery(raw: RawParameters): FileTrendsQuery {
-  return requireValid(validateFiles(filled(raw, names.files)));
-}
-
-export function toFileHistoryQuery(raw: RawParameters): FileHistoryQuery {
-  return requireValid(validateHistory(filled(raw, names.history)));
-}
-
-export function toNodeTrendsQuery(raw: RawParameters): NodeTrendsQuery {
-  return requireValid(validateNodes(filled(raw, names.nodes)));
-}
-
-/** A form also sends its empty fields, which do not filter. */
-function filled(raw: RawParameters, known: readonly string[]): Record<string, unknown> {
-  const parameters = coerce(raw, known);
-  for (const [name, value] of Object.entries(parameters)) if (value === '') delete parameters[name];
-  return parameters;
-}
+export const toCiRunQuery = query(typia.misc.literals<keyof CiRunQuery>(), typia.createValidate<CiRunQuery>());
+export const toWhyQuery = query(typia.misc.literals<keyof WhyQuery>(), typia.createValidate<WhyQuery>());
+export const toBuildLinesQuery = query(typia.misc.literals<keyof BuildLinesQuery>(), typia.createValidate<BuildLinesQuery>());
+export const toBuildTrendQuery = query(typia.misc.literals<keyof BuildTrendQuery>(), typia.createValidate<BuildTrendQuery>(), checkDays);
+export const toFileTrendsQuery = query(typia.misc.literals<keyof FileTrendsQuery>(), typia.createValidate<FileTrendsQuery>());
+export const toFileHistoryQuery = query(typia.misc.literals<keyof FileHistoryQuery>(), typia.createValidate<FileHistoryQuery>());
+export const toNodeTrendsQuery = query(typia.misc.literals<keyof NodeTrendsQuery>(), typia.createValidate<NodeTrendsQuery>());
 
 /** The day of a date in whole days since 1970; NaN: there is no such day. */
 export function dayOfDate(date: string): number {

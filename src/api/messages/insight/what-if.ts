@@ -1,10 +1,10 @@
 import typia, { type tags } from 'typia';
 import type { ValidationErrors } from '../../../http/api-error.js';
 import { limits } from '../../../limits.js';
+import type { Uuid } from '../../../scalars.js';
 import type { ListedTestFile, TestFileList } from '../test-file.js';
-import type { Count, Text, Uuid } from '../text.js';
-import { coerce, PARAMETER_REQUIRED, type RawParameters, requireValid } from '../validation.js';
-import type { BuildHead } from './minutes.js';
+import type { Text } from '../text.js';
+import { coerce, coerceForm, PARAMETER_REQUIRED, type RawParameters, requireValid } from '../validation.js';
 
 type Seconds = number & tags.Minimum<0> & tags.Maximum<typeof limits.playedSeconds>;
 type Nodes = string & tags.MaxLength<typeof limits.textMaxCharacters>;
@@ -44,66 +44,6 @@ export interface PlanMessage {
   test_files?: TestFileList<ListedTestFile>;
 }
 
-/** One number of nodes. Durations are seconds. */
-export interface Variant {
-  nodes: Count;
-  wall: number;
-  /** Sum over the nodes of the time from their start to the end of the last one. */
-  node_seconds: number;
-  floor: number;
-  /** wall / floor */
-  ratio: number;
-  /** The longest file decides: other nodes wait for it. */
-  bound_by_file: boolean;
-  /** A real build had this number of nodes: its wall time. */
-  measured: number | null;
-}
-
-/** What the variants were played with. */
-export interface Assumptions {
-  mode: 'queue' | 'split';
-  /** Seconds over which the nodes start. */
-  start_spread: number;
-  /** Seconds that a node loses between two batches. */
-  pull_cost: number;
-  /** `then`: planned with the estimates of that build; `now`: with those of today; `exact`: with the recorded times. */
-  estimates: 'then' | 'now' | 'exact';
-  /** Files cut into test cases, and into how many pieces. `is_measured`: the times of its cases are known. */
-  cut: { path: string; pieces: Count; is_measured: boolean }[];
-  sentences: string[];
-}
-
-/** GET /v1/builds/:id/what_if */
-export interface WhatIfAnswer extends BuildHead {
-  assumptions: Assumptions;
-  variants: Variant[];
-  /** More nodes than these bring nothing. */
-  useful_nodes: Count;
-  /** The longest file, and what cutting it would bring at today's number of nodes. */
-  longest: { path: string; seconds: number } | null;
-  /** What other methods would have taken on the same recorded times. */
-  baselines: { round_robin: number; by_name: number; one_at_a_time: number };
-  /** Files worth cutting: by how many seconds this build would have ended sooner, the largest first, at most 10. */
-  worth_cutting: { path: string; seconds: number; saves: number }[];
-}
-
-/**
- * POST /v1/plan: the same for a list of test files by today's estimates, or for the files of the newest build. A variant is the mean of
- * several plays, in which files deviate from their estimates as those of the newest build did.
- */
-export interface PlanAnswer {
-  assumptions: Assumptions;
-  files: Count;
-  unknown_files: Count;
-  /** Sum of the estimates. */
-  total: number;
-  variants: Variant[];
-  useful_nodes: Count;
-  longest: { path: string; seconds: number } | null;
-  /** With `within`: the least number of nodes that ends in time; null: none does. */
-  nodes_within: Count | null;
-}
-
 /** What to play, with the numbers of nodes read. */
 export type WhatIfRequest = Omit<WhatIfQuery, 'nodes' | 'cut'> & { nodes: number[] | null; cut: string[] };
 export type PlanRequest = Omit<PlanMessage, 'nodes'> & { nodes: number[] | null };
@@ -115,12 +55,10 @@ const validateMessage = typia.createValidate<PlanMessage>();
 
 /** @param cut every `cut` of the query */
 export function toWhatIfQuery(raw: RawParameters, cut: readonly string[]): WhatIfRequest {
-  const parameters = coerce(raw, queryNames);
-  // An empty value is that of a form in which nothing was chosen.
-  for (const name of queryNames) if (parameters[name] === '') delete parameters[name];
-  const query = requireValid(validateQuery(parameters), checkNodes);
-  const errors: ValidationErrors = cut.length > limits.cutFiles ? { cut: [`is repeated too often (maximum is ${limits.cutFiles})`] } : {};
-  requireValid({ success: true, data: query }, () => errors);
+  const query = requireValid(validateQuery(coerceForm(raw, queryNames)), sent => ({
+    ...checkNodes(sent),
+    ...(cut.length > limits.cutFiles && { cut: [`is repeated too often (maximum is ${limits.cutFiles})`] }),
+  }));
   return { ...query, nodes: readNodes(query.nodes), cut: [...new Set(cut)].filter(path => path !== '') };
 }
 

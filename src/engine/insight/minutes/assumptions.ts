@@ -1,12 +1,12 @@
-import { durationText } from '../duration.js';
-import type { Span, Timeline } from '../timeline/timeline.js';
+import { durationText } from '../../../duration.js';
+import { isRecorded, type Span, type Timeline } from '../timeline/timeline.js';
 import type { Minutes } from './minutes.js';
 import { nodesText } from './verdict.js';
 
 /** What is not known of a CI run and what is assumed instead, one sentence each. */
-export function assumptionsOf({ kind, isRunning, paused, nodes }: Timeline, minutes: Minutes): string[] {
+export function assumptionsOf({ kind, is_running, paused, nodes }: Timeline, minutes: Minutes): string[] {
   const sentences: string[] = [];
-  if (isRunning)
+  if (is_running)
     sentences.push('The build is running. Its time counts until now, and files that are not recorded yet share the time of their batch.');
   if (kind !== 'queue') {
     sentences.push(
@@ -36,12 +36,12 @@ export function assumptionsOf({ kind, isRunning, paused, nodes }: Timeline, minu
     );
   }
   const absent = nodes.filter(({ start }) => start === null).map(({ node_index }) => node_index);
-  if (absent.length > 0 && !isRunning)
+  if (absent.length > 0 && !is_running)
     sentences.push(`${nodesText(absent)} recorded nothing and ${absent.length === 1 ? 'counts' : 'count'} as late for the whole build.`);
-  if (paused > 0) sentences.push(`A pause of ${durationText(paused / 1000)}, in which nothing ran until a node was retried, is left out.`);
+  if (paused > 0) sentences.push(`A pause of ${durationText(paused)}, in which nothing ran until a node was retried, is left out.`);
   return sentences;
 }
 
-function isUnrecorded({ seconds }: Span): boolean {
-  return seconds.length > 0 && seconds.every(Number.isNaN);
+function isUnrecorded(span: Span): boolean {
+  return span.files.length > 0 && !isRecorded(span);
 }

@@ -1,12 +1,12 @@
-import type { NodeLane, Span, Timeline } from '../timeline/timeline.js';
+import type { NodeLane, Span, Timeline, TimelineFiles } from '../timeline/timeline.js';
 
-/** A file that a node ran in a span. */
+/** A file that a node ran in a span. Durations are seconds. */
 export interface Execution {
   file: number;
-  /** Its part of the span's busy time, in milliseconds. */
-  milliseconds: number;
-  /** The recorded seconds; NaN: none, so `milliseconds` is a part of the span by the estimates. */
-  seconds: number;
+  /** Its part of the span's busy time. */
+  busy: number;
+  /** What was recorded; null: nothing, so `busy` is a part of the span by the estimates. */
+  seconds: number | null;
   /** The file ran before, or this time was lost because the file ran elsewhere. */
   isRepeat: boolean;
 }
@@ -15,7 +15,7 @@ export interface Execution {
 export interface Work {
   span: Span;
   executions: Execution[];
-  /** Milliseconds of busy time for a millisecond of recorded time: less than 1 when the files took longer together than the span. */
+  /** Seconds of busy time for a recorded second: less than 1 when the files took longer together than the span. */
   scale: number;
 }
 
@@ -28,16 +28,16 @@ export interface NodeWork {
 }
 
 /** What the nodes of a timeline ran. Of the executions of a file, the first recorded one is work, and the others repeat it. */
-export function executionsOf({ nodes, files, end, isRunning }: Timeline): NodeWork[] {
-  const recorded = recordedFiles(nodes, files.paths.length);
+export function executionsOf({ nodes, paths, estimates, wall, is_running }: Timeline): NodeWork[] {
+  const recorded = recordedFiles(nodes, paths.length);
   const worked = nodes.map((lane): NodeWork => {
     const spans = lane.start === null ? [] : lane.spans;
     const last = spans.at(-1);
     const isUnrecorded = last !== undefined && last.to > (lane.recordedAt ?? -Infinity);
-    const isLost = isUnrecorded && !(isRunning && lane.end === end);
-    return { lane, works: spans.map(span => workOf(span, recorded, files.estimates)), isLost };
+    const isLost = isUnrecorded && !(is_running && lane.end === wall);
+    return { lane, works: spans.map(span => workOf(span, recorded, estimates)), isLost };
   });
-  markRepeats(worked, files.paths.length);
+  markRepeats(worked, paths.length);
   return worked;
 }
 
@@ -46,28 +46,25 @@ function recordedFiles(nodes: readonly NodeLane[], count: number): Uint8Array {
   const recorded = new Uint8Array(count);
   for (const { start, spans } of nodes) {
     if (start === null) continue;
-    for (const { files, seconds } of spans) for (const [i, file] of files.entries()) if (!Number.isNaN(seconds[i])) recorded[file] = 1;
+    for (const { files, seconds } of spans) for (const [i, file] of files.entries()) if (seconds[i] !== null) recorded[file] = 1;
   }
   return recorded;
 }
 
-function workOf(span: Span, recorded: Uint8Array, estimates: Float64Array): Work {
+function workOf(span: Span, recorded: Uint8Array, estimates: TimelineFiles['estimates']): Work {
   const { from, to, files, seconds } = span;
   const length = to - from;
-  const sum = 1000 * seconds.reduce((total, each) => (Number.isNaN(each) ? total : total + each), 0);
-  if (!seconds.every(Number.isNaN)) {
+  const ran = files.flatMap((file, i) => (seconds[i] === null ? [] : [{ file, seconds: seconds[i]! }]));
+  if (ran.length > 0) {
+    const sum = ran.reduce((total, each) => total + each.seconds, 0);
     const scale = sum > length ? length / sum : 1;
-    const ran = Array.from(files.keys()).filter(i => !Number.isNaN(seconds[i]));
-    const executions = ran.map(i => ({ file: files[i]!, milliseconds: 1000 * seconds[i]! * scale, seconds: seconds[i]!, isRepeat: false }));
-    return { span, executions, scale };
+    return { span, executions: ran.map(each => ({ ...each, busy: each.seconds * scale, isRepeat: false })), scale };
   }
   // Nothing tells how long each file took.
-  const weights = Array.from(files, file => estimates[file] || 0);
+  const weights = files.map(file => estimates[file] ?? 0);
   const total = weights.reduce((all, weight) => all + weight, 0);
   const part = (i: number) => (total > 0 ? weights[i]! / total : 1 / files.length);
-  const executions = Array.from(files, (file, i) => {
-    return { file, milliseconds: length * part(i), seconds: NaN, isRepeat: recorded[file] === 1 };
-  });
+  const executions = files.map((file, i) => ({ file, busy: length * part(i), seconds: null, isRepeat: recorded[file] === 1 }));
   return { span, executions, scale: 1 };
 }
 
@@ -84,6 +81,7 @@ function markRepeats(nodes: readonly NodeWork[], count: number): void {
   }
 }
 
-export function sumOf(executions: readonly Execution[], isCounted: (execution: Execution) => boolean = () => true): number {
-  return executions.reduce((sum, execution) => (isCounted(execution) ? sum + execution.milliseconds : sum), 0);
+/** The busy time of executions. */
+export function busyTime(executions: readonly Execution[], isCounted: (execution: Execution) => boolean = () => true): number {
+  return executions.reduce((sum, execution) => (isCounted(execution) ? sum + execution.busy : sum), 0);
 }

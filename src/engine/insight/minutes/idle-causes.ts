@@ -1,19 +1,21 @@
 import type { TimelineFiles } from '../timeline/timeline.js';
-import { type Execution, type NodeWork, sumOf } from './executions.js';
-import type { PartName } from './minutes.js';
+import { busyTime, type Execution, type NodeWork } from './executions.js';
+import type { PartName } from './minutes-answer.js';
 import type { NodeMinutes } from './node-minutes.js';
 import type { Slowness } from './slowness.js';
 
-/** What a node's last span would have taken less, in milliseconds, without each cause. Negative: it would have taken longer. */
+/** What a node's last span would have taken less, in seconds, without each cause. Negative: it would have taken longer. */
 type Excess = Record<Cause, number>;
 /** In the order in which they are looked at. */
 const CAUSES = ['estimates', 'slow_nodes', 'late_starts', 'repeats', 'gaps'] as const;
 type Cause = (typeof CAUSES)[number] & PartName;
+/** Less than a millisecond of idle time is an error of floating point. */
+const ROUNDING = 0.0005;
 
-/** A part of the time that nodes waited for the last one, and the nodes that caused it, in milliseconds of node time. */
+/** A part of the time that nodes waited for the last one, and the nodes that caused it, in seconds of node time. */
 export interface IdleCause {
   name: Cause;
-  milliseconds: number;
+  seconds: number;
   nodes: Map<number, number>;
 }
 
@@ -39,12 +41,12 @@ export function idleCauses(
   const causes: IdleCause[] = [];
   const left = new Set<Cause>(CAUSES);
   for (;;) {
-    const name = [...left].find(each => idleOf(without(each)) < idleOf(ends));
+    const name = [...left].find(each => idleOf(ends) - idleOf(without(each)) > ROUNDING);
     if (name === undefined) return causes;
     const changed = without(name);
-    const milliseconds = idleOf(ends) - idleOf(changed);
-    const shares = blame(ends, changed).map((share, i) => [came[i]!.index, share * milliseconds] as const);
-    causes.push({ name, milliseconds, nodes: new Map(shares.filter(([, share]) => share > 0)) });
+    const seconds = idleOf(ends) - idleOf(changed);
+    const shares = blame(ends, changed).map((share, i) => [came[i]!.index, share * seconds] as const);
+    causes.push({ name, seconds, nodes: new Map(shares.filter(([, share]) => share > 0)) });
     ends = changed;
     left.delete(name);
   }
@@ -77,7 +79,7 @@ function lostFiles(nodes: readonly NodeWork[], count: number): Uint8Array {
   const lost = new Uint8Array(count);
   for (const { works } of nodes)
     for (const { executions } of works)
-      for (const { file, isRepeat, seconds } of executions) if (isRepeat && Number.isNaN(seconds)) lost[file] = 1;
+      for (const { file, isRepeat, seconds } of executions) if (isRepeat && seconds === null) lost[file] = 1;
   return lost;
 }
 
@@ -95,19 +97,19 @@ function excessOf(
   const { span, executions, scale } = last;
   const isAgain = ({ file, isRepeat }: Execution) => isRepeat || moved[file] === 1;
   const work = executions.filter(execution => !isAgain(execution));
-  const busy = sumOf(work);
+  const busy = busyTime(work);
   // Until a node comes back to run its files again, the others wait for it, too.
   const before = works.at(-2)?.span.to ?? span.from;
   const error = work.reduce((sum, { file, seconds }) => {
-    const estimate = estimates[file]!;
-    return Number.isNaN(seconds) || !(estimate > 0) ? sum : sum + 1000 * scale * (seconds - estimate * ratio * factor);
+    const estimate = estimates[file] ?? 0;
+    return seconds === null || estimate === 0 ? sum : sum + scale * (seconds - estimate * ratio * factor);
   }, 0);
   return {
     estimates: error,
     slow_nodes: (busy - error) * (1 - 1 / factor),
     // A node that asked again got less because it was late.
     late_starts: works.length === 1 ? late : 0,
-    repeats: sumOf(executions, isAgain),
-    gaps: lane.end! - (work.length === 0 ? before : span.from) - sumOf(executions),
+    repeats: busyTime(executions, isAgain),
+    gaps: lane.end! - (work.length === 0 ? before : span.from) - busyTime(executions),
   };
 }

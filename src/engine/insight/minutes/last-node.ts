@@ -1,7 +1,9 @@
 import type { NodeLane, Span, Timeline, TimelineFiles } from '../timeline/timeline.js';
-import type { LongExecution, Minutes, PartName } from './minutes.js';
+import type { LongExecution } from './floor.js';
+import type { Minutes } from './minutes.js';
+import type { PartName } from './minutes-answer.js';
 
-/** The node that ended last, among those that started. Durations are milliseconds. */
+/** The node that ended last, among those that started. Durations are seconds. */
 export interface LastNode {
   lane: NodeLane;
   /** The node that ended before it, and how much earlier. */
@@ -21,15 +23,15 @@ export function lastNode({ nodes }: Pick<Timeline, 'nodes'>): LastNode | null {
   return { lane, before, late: lane.end! - before.end!, first, spread: lane.end! - first.end! };
 }
 
-const LEAST_MILLISECONDS = 2000;
+const LEAST_SECONDS = 2;
 const LEAST_PART = 0.02;
 
 /** A file stands out when its part of a delay is at least this. */
 const MAIN_PART = 0.5;
 
-/** The shortest delay that matters in a build, in milliseconds: 2 seconds, or 2 % of its wall time if that is more. */
+/** The shortest delay that matters in a build, in seconds: 2, or 2 % of its wall time if that is more. */
 export function leastDelay(wall: number): number {
-  return Math.max(LEAST_MILLISECONDS, wall * LEAST_PART);
+  return Math.max(LEAST_SECONDS, wall * LEAST_PART);
 }
 
 /** The part of the minutes, without idle time, to which a node adds most; null: it adds too little to any part. */
@@ -37,7 +39,7 @@ export function mainCause({ parts, wall }: Pick<Minutes, 'parts' | 'wall'>, node
   let main: PartName | null = null;
   let most = leastDelay(wall);
   for (const { name, nodes } of parts) {
-    const own = nodes.find(({ node_index }) => node_index === node)?.milliseconds ?? 0;
+    const own = nodes.find(({ node_index }) => node_index === node)?.seconds ?? 0;
     if (name === 'idle' || own < most || (main !== null && own === most)) continue;
     main = name;
     most = own;
@@ -45,16 +47,15 @@ export function mainCause({ parts, wall }: Pick<Minutes, 'parts' | 'wall'>, node
   return main;
 }
 
-/** The file of a span that exceeded its estimate most, if by at least half of a delay in milliseconds. */
+/** The file of a span that exceeded its estimate most, if by at least half of a delay. */
 export function overrunFile({ files: indices, seconds }: Span, { estimates }: TimelineFiles, delay: number): OverrunFile | null {
-  let most = (MAIN_PART * delay) / 1000;
+  let most = MAIN_PART * delay;
   let worst: OverrunFile | null = null;
   for (const [i, file] of indices.entries()) {
-    const excess = seconds[i]! - estimates[file]!;
-    // NaN compares as false.
-    if (!(excess > 0 && excess >= most)) continue;
-    most = excess;
-    worst = { file, seconds: seconds[i]! };
+    const [time, estimate] = [seconds[i] ?? null, estimates[file] ?? null];
+    if (time === null || estimate === null || time <= estimate || time - estimate < most) continue;
+    most = time - estimate;
+    worst = { file, seconds: time };
   }
   return worst;
 }
@@ -68,7 +69,7 @@ export interface OverrunFile {
 /** The longest execution, if it takes longer than an even share of the work by a delay that matters: all nodes wait for it. */
 export function decidingExecution({ parts, longest, wall }: Minutes): LongExecution | null {
   const part = parts.find(({ name }) => name === 'longest_file')!;
-  return part.milliseconds > leastDelay(wall) ? longest : null;
+  return part.seconds > leastDelay(wall) ? longest : null;
 }
 
 /**
@@ -81,5 +82,5 @@ export function decidingFile(timeline: Timeline, minutes: Minutes): number | nul
   if (longest) return longest.file;
   const last = lastNode(timeline);
   if (!last || last.late <= leastDelay(minutes.wall) || mainCause(minutes, last.lane.node_index) !== 'estimates') return null;
-  return overrunFile(last.lane.spans.at(-1)!, timeline.files, last.late)?.file ?? null;
+  return overrunFile(last.lane.spans.at(-1)!, timeline, last.late)?.file ?? null;
 }

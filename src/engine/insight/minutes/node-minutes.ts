@@ -1,6 +1,6 @@
-import { type NodeWork, sumOf, type Work } from './executions.js';
+import { busyTime, type NodeWork, type Work } from './executions.js';
 
-/** Where the wall time of one node went, in milliseconds. late + work + repeats + gaps + idle is the wall time of the build. */
+/** Where the wall time of one node went, in seconds. late + work + repeats + gaps + idle is the wall time of the build. */
 export interface NodeMinutes {
   node_index: number;
   /** Until its first request. All of the wall time, when it never started. */
@@ -24,22 +24,17 @@ export interface NodeMinutes {
 /** Rounded times may be scaled down by a factor between this and 1. */
 const SCALE_OF_ROUNDING = 0.99;
 
-/** @param extent the start and end of the build */
-export function nodeMinutes(
-  { lane, works, isLost }: NodeWork,
-  extent: { start: number; end: number },
-  slowness: number | null,
-): NodeMinutes {
+/** @param wall the wall time of the build */
+export function nodeMinutes({ lane, works, isLost }: NodeWork, wall: number, slowness: number | null): NodeMinutes {
   const { node_index, start, end } = lane;
-  const wall = extent.end - extent.start;
   if (start === null) return { node_index, late: wall, work: 0, repeats: 0, gaps: 0, idle: 0, slowness, isLost, isScaled: false };
   const sum = (part: (work: Work) => number) => works.reduce((total, work) => total + part(work), 0);
-  const work = sum(({ executions }) => sumOf(executions, ({ isRepeat }) => !isRepeat));
-  const repeats = sum(({ executions }) => sumOf(executions, ({ isRepeat }) => isRepeat));
-  const tail = extent.end - end!;
+  const work = sum(({ executions }) => busyTime(executions, ({ isRepeat }) => !isRepeat));
+  const repeats = sum(({ executions }) => busyTime(executions, ({ isRepeat }) => isRepeat));
+  const tail = wall - end!;
   return {
     node_index,
-    late: start - extent.start,
+    late: start,
     work,
     repeats: repeats + (isLost ? tail : 0),
     gaps: Math.max(0, end! - start - work - repeats),

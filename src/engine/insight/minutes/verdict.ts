@@ -1,41 +1,42 @@
-import { durationText } from '../duration.js';
+import { durationText } from '../../../duration.js';
 import type { NodeLane, Span, Timeline, TimelineFiles } from '../timeline/timeline.js';
 import { decidingExecution, type LastNode, lastNode, leastDelay, mainCause, overrunFile } from './last-node.js';
-import type { Minutes, PartName } from './minutes.js';
+import type { Minutes } from './minutes.js';
+import type { PartName } from './minutes-answer.js';
 
 /** Repeats are told when they took a node more than this part of the wall time. */
 const REPEATS_PART = 0.02;
 
 /** A node is overdue when its files take longer than estimated by this, and by as much again as estimated. */
-const OVERDUE_MILLISECONDS = 60_000;
+const OVERDUE_SECONDS = 60;
 
 /** Who ended last, and what decided it, in one or two sentences. */
 export function verdictOf(timeline: Timeline, minutes: Minutes): string {
-  const { nodes, isRunning } = timeline;
+  const { nodes, is_running } = timeline;
   const started = nodes.filter(({ start }) => start !== null);
-  if (started.length === 0) return isRunning ? 'No node has started yet.' : 'No node started.';
-  if (isRunning) return running(timeline, started);
+  if (started.length === 0) return is_running ? 'No node has started yet.' : 'No node started.';
+  if (is_running) return running(timeline, started);
   const last = lastNode(timeline);
   return [decision(timeline, minutes, started, last), absence(timeline, minutes, last)].filter(sentence => sentence !== '').join(' ');
 }
 
-function running({ nodes, end, files }: Timeline, started: readonly NodeLane[]): string {
-  const atWork = started.filter(lane => isAtWork(lane, end));
+function running({ nodes, wall, estimates }: Timeline, started: readonly NodeLane[]): string {
+  const atWork = started.filter(lane => isAtWork(lane, wall));
   const ended = started.length - atWork.length;
   const state = `${atWork.length} of ${nodes.length} nodes ${be(atWork.length)} at work, ${ended} ${ended === 1 ? 'has' : 'have'} ended.`;
-  return [`The build is running: ${state}`, ...overdue(atWork, files)].join(' ');
+  return [`The build is running: ${state}`, ...overdue(atWork, estimates)].join(' ');
 }
 
 /** Which nodes have had their last files for far longer than these should take. */
-function overdue(atWork: readonly NodeLane[], { estimates }: TimelineFiles): string[] {
+function overdue(atWork: readonly NodeLane[], estimates: TimelineFiles['estimates']): string[] {
   const late = atWork.flatMap(({ node_index, spans }) => {
     const { from, to, files } = spans.at(-1)!;
-    const expected = 1000 * files.reduce((sum, file) => sum + (estimates[file] || 0), 0);
+    const expected = files.reduce((sum, file) => sum + (estimates[file] ?? 0), 0);
     const by = to - from - expected;
-    return by > Math.max(OVERDUE_MILLISECONDS, expected) ? [{ node_index, by }] : [];
+    return by > Math.max(OVERDUE_SECONDS, expected) ? [{ node_index, by }] : [];
   });
   if (late.length === 0) return [];
-  const most = durationText(late.reduce((max, { by }) => Math.max(max, by), 0) / 1000);
+  const most = durationText(late.reduce((max, { by }) => Math.max(max, by), 0));
   const names = nodesText(late.map(({ node_index }) => node_index));
   return [
     `${names} ${be(late.length)} overdue by ${late.length > 1 ? 'up to ' : ''}${most}: ${late.length > 1 ? 'they' : 'it'} may have died.`,
@@ -46,56 +47,55 @@ function be(count: number): string {
   return count === 1 ? 'is' : 'are';
 }
 
-function isAtWork({ spans, recordedAt }: NodeLane, end: number): boolean {
+function isAtWork({ spans, recordedAt }: NodeLane, wall: number): boolean {
   const last = spans.at(-1);
-  return last !== undefined && last.to === end && last.to > (recordedAt ?? -Infinity);
+  return last !== undefined && last.to === wall && last.to > (recordedAt ?? -Infinity);
 }
 
 function decision(timeline: Timeline, minutes: Minutes, started: readonly NodeLane[], last: LastNode | null): string {
-  const { files } = timeline;
   const longest = decidingExecution(minutes);
   if (longest) {
     const { file, seconds, node_index } = longest;
-    const share = durationText(minutes.parts.find(({ name }) => name === 'even_share')!.milliseconds / 1000);
-    return `${files.paths[file]} decides this build: it took ${durationText(seconds)} on node ${node_index}, longer than an even share of ${share}.`;
+    const share = durationText(minutes.parts.find(({ name }) => name === 'even_share')!.seconds);
+    return `${timeline.paths[file]} decides this build: it took ${durationText(seconds)} on node ${node_index}, longer than an even share of ${share}.`;
   }
   if (!last) return minutes.nodes.length === 1 ? 'One node ran everything.' : `Only node ${started[0]!.node_index} started.`;
   const { lane, before, late, first, spread } = last;
   const together = leastDelay(minutes.wall);
-  if (spread <= together) return `All nodes finished within ${durationText(spread / 1000)} of each other.`;
+  if (spread <= together) return `All nodes finished within ${durationText(spread)} of each other.`;
   const cause = causeOf(timeline, minutes, lane, late <= together ? spread : late);
   if (late <= together) {
-    return `Nodes finished up to ${durationText(spread / 1000)} apart: node ${first.node_index} first, node ${lane.node_index} last${cause && `: ${cause}`}.`;
+    return `Nodes finished up to ${durationText(spread)} apart: node ${first.node_index} first, node ${lane.node_index} last${cause && `: ${cause}`}.`;
   }
-  return `Node ${lane.node_index} finished ${durationText(late / 1000)} after node ${before.node_index}${cause && `: ${cause}`}.`;
+  return `Node ${lane.node_index} finished ${durationText(late)} after node ${before.node_index}${cause && `: ${cause}`}.`;
 }
 
 /**
  * Why a node ended late, as a part of a sentence; empty: no cause stands out.
  *
- * @param delay in milliseconds
+ * @param delay in seconds
  */
-function causeOf({ kind, nodes, files }: Timeline, minutes: Minutes, lane: NodeLane, delay: number): string {
+function causeOf(timeline: Timeline, minutes: Minutes, lane: NodeLane, delay: number): string {
+  const { kind, nodes } = timeline;
   const main = mainCause(minutes, lane.node_index);
   const own = minutes.nodes[lane.node_index]!;
   const texts: Partial<Record<PartName, () => string>> = {
-    estimates: () => wrongEstimate(lane.spans.at(-1)!, files, delay),
+    estimates: () => wrongEstimate(lane.spans.at(-1)!, timeline, delay),
     slow_nodes: () => `it took ${factorText(own.slowness ?? 1)} as long as other nodes for its files`,
     // When it asked for its files is known of a queue only.
-    late_starts: () => `${kind === 'queue' ? 'it' : 'its first recorded file'} started ${durationText(own.late / 1000)} late`,
-    gaps: () => `it lost ${durationText(own.gaps / 1000)} between its files`,
+    late_starts: () => `${kind === 'queue' ? 'it' : 'its first recorded file'} started ${durationText(own.late)} late`,
+    gaps: () => `it lost ${durationText(own.gaps)} between its files`,
     repeats: () => whyRepeated(lane, nodes),
   };
   return (main && texts[main]?.()) ?? '';
 }
 
 function whyRepeated(lane: NodeLane, nodes: readonly NodeLane[]): string {
-  if (lane.spans.some(({ isReplay }) => isReplay)) return 'it restarted, and ran its files again';
-  const ran = new Set(lane.spans.flatMap(({ files }) => [...files]));
+  if (lane.spans.some(({ is_replay }) => is_replay)) return 'it restarted, and ran its files again';
+  const ran = new Set(lane.spans.flatMap(({ files }) => files));
   const lost = nodes.filter(
     ({ node_index, spans }) =>
-      node_index !== lane.node_index &&
-      spans.some(({ files, seconds }) => files.some((file, i) => Number.isNaN(seconds[i]) && ran.has(file))),
+      node_index !== lane.node_index && spans.some(({ files, seconds }) => files.some((file, i) => seconds[i] === null && ran.has(file))),
   );
   return lost.length === 0
     ? 'it ran files that had run before'
@@ -108,9 +108,10 @@ function wrongEstimate(span: Span, files: TimelineFiles, delay: number): string 
   let actual = 0;
   let estimated = 0;
   for (const [i, file] of span.files.entries()) {
-    if (Number.isNaN(span.seconds[i]! - files.estimates[file]!)) continue;
-    actual += span.seconds[i]!;
-    estimated += files.estimates[file]!;
+    const [seconds, estimate] = [span.seconds[i] ?? null, files.estimates[file] ?? null];
+    if (seconds === null || estimate === null) continue;
+    actual += seconds;
+    estimated += estimate;
   }
   return actual > estimated ? `its last files took ${factorText(actual / estimated)} their estimates` : '';
 }
@@ -130,7 +131,7 @@ function absence({ nodes, kind }: Timeline, { nodes: minutes, parts, wall }: Min
     last.spread > leastDelay(wall) &&
     last.lane.node_index === node_index &&
     mainCause({ parts, wall }, node_index) === 'repeats';
-  const restarted = costly.filter(lane => !isTold(lane) && lane.spans.some(({ lease, isReplay }) => lease === 'restarted' || isReplay));
+  const restarted = costly.filter(lane => !isTold(lane) && lane.spans.some(({ lease, is_replay }) => lease === 'restarted' || is_replay));
   if (restarted.length > 0) return `${nodesText(indexesOf(restarted))} restarted, and files ran again.`;
   const never = indexesOf(nodes.filter(({ start }) => start === null));
   return never.length > 0 ? `${nodesText(never)} ${kind === 'queue' ? 'never started' : 'recorded nothing'}.` : '';

@@ -18,19 +18,12 @@ export function millisecondsIn({ seconds }: Pick<Run, 'seconds'>): number {
   );
 }
 
-/** A span that is being read. */
-export interface DraftSpan extends Omit<Span, 'files' | 'seconds'> {
-  files: number[];
-  seconds: number[];
-}
+/** A span that is being read: its times are milliseconds since 1970. */
+export type DraftSpan = Span;
 
-export function draftSpan(from: number, to: number, files: number[], more: Partial<DraftSpan> = {}): DraftSpan {
-  const seconds = files.map(() => NaN);
-  return { seq: null, from, to, files, seconds, isReplay: false, lease: null, failed: null, decision: null, ...more };
-}
-
-export function finishSpan({ files, seconds, ...span }: DraftSpan): Span {
-  return { ...span, files: Uint32Array.from(files), seconds: Float64Array.from(seconds) };
+export function draftSpan(from: Millis, to: Millis, files: readonly number[], more: Partial<DraftSpan> = {}): DraftSpan {
+  const seconds = files.map(() => null);
+  return { batch: null, from, to, files: [...files], seconds, is_replay: false, lease: null, failed: null, ...more };
 }
 
 interface Place {
@@ -71,15 +64,14 @@ export function addRun({ paths, seconds }: Pick<Run, 'paths' | 'seconds'>, spans
 }
 
 function addTime({ span, at }: Place, seconds: number): void {
-  const known = span.seconds[at]!;
-  span.seconds[at] = Number.isNaN(known) ? seconds : known + seconds;
+  span.seconds[at] = (span.seconds[at] ?? 0) + seconds;
 }
 
 /** The test cases among files, by the file that they are in. */
 function casesIn(files: Iterable<number>, columns: FileColumns): Map<string, number[]> {
   const cases = new Map<string, number[]>();
   for (const file of files) {
-    const parent = fileOf(columns.path(file));
+    const parent = fileOf(columns.paths[file]!);
     if (parent === null) continue;
     const known = cases.get(parent);
     if (known) known.push(file);

@@ -1,30 +1,19 @@
-import type { Millis } from '../../ports/store.js';
 import type { Batch } from '../../queue/batch.js';
-import type { NodeLane, Span } from './timeline.js';
+import { isRecorded, type NodeLane, withTimes } from './timeline.js';
 
 /** A node that was lost is replaced sooner. After a longer time somebody retried it. */
 const PAUSE_MILLISECONDS = 300_000;
 
 /**
  * Cuts pauses out of the lanes: the time in which no node had files, after each node had begun. If every node had recorded what it had, the
- * build had ended, and somebody retried a node later; else only a long time is a pause. Returns the lanes with earlier times after each
- * pause, and how long the pauses were.
+ * build had ended, and somebody retried a node later; else only a long time is a pause. Times are milliseconds. Returns the lanes with
+ * earlier times after each pause, and how long the pauses were.
  */
 export function cutPauses(lanes: readonly NodeLane[]): { nodes: NodeLane[]; paused: number } {
   const pauses = pausesIn(lanes);
   const earlier = (time: number) => pauses.reduce((at, { from, to }) => at - Math.max(0, Math.min(time, to) - from), time);
-  const orNull = (time: number | null) => (time === null ? null : earlier(time));
-  const spanOf = (span: Span): Span => ({ ...span, from: earlier(span.from), to: earlier(span.to) });
   const paused = pauses.reduce((sum, { from, to }) => sum + to - from, 0);
-  if (paused === 0) return { nodes: [...lanes], paused };
-  const nodes = lanes.map(lane => ({
-    ...lane,
-    start: orNull(lane.start),
-    recordedAt: orNull(lane.recordedAt),
-    end: orNull(lane.end),
-    spans: lane.spans.map(spanOf),
-  }));
-  return { nodes, paused };
+  return { nodes: lanes.map(lane => withTimes(lane, earlier)), paused };
 }
 
 interface Interval {
@@ -35,7 +24,7 @@ interface Interval {
 /** Whether a node had recorded what it had before a time. A node that ran nothing had. */
 function hadRecorded({ spans }: NodeLane, at: number): boolean {
   const last = spans.findLast(({ from }) => from < at);
-  return !last || last.seconds.some(seconds => !Number.isNaN(seconds));
+  return !last || isRecorded(last);
 }
 
 function pausesIn(lanes: readonly NodeLane[]): Interval[] {
@@ -56,26 +45,20 @@ function pausesIn(lanes: readonly NodeLane[]): Interval[] {
   return pauses;
 }
 
-/** The times of a queue's batches, without the jumps of a clock that was set back. */
-export interface SteadyTimes {
-  /** By batch. */
-  handedAt: ReadonlyMap<Batch, Millis>;
-  /** By batch: what was added to its time. Later events of the same node get it, too. */
-  shifts: ReadonlyMap<Batch, number>;
-}
-
-/** @param batches in the order of their numbers, which is the order of their hand-outs */
-export function steadyTimes(batches: readonly Batch[]): SteadyTimes {
-  const handedAt = new Map<Batch, Millis>();
+/**
+ * What is added to the time of each batch, and to later times of its node, so that a clock that was set back does not jump: the next batch
+ * follows the last one immediately, because the time between them is unknown.
+ *
+ * @param batches in the order of their numbers, which is the order of their hand-outs
+ */
+export function shiftsOf(batches: readonly Batch[]): Map<Batch, number> {
   const shifts = new Map<Batch, number>();
   let shift = 0;
   let last = -Infinity;
   for (const batch of batches) {
-    // The next batch follows the last one immediately, because the time between them is unknown.
     shift = Math.max(shift, last - batch.handed_at);
     last = batch.handed_at + shift;
-    handedAt.set(batch, last);
     shifts.set(batch, shift);
   }
-  return { handedAt, shifts };
+  return shifts;
 }

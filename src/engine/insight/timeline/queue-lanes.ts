@@ -1,11 +1,10 @@
 import type { Run } from '../../ports/builds.js';
 import type { Millis } from '../../ports/store.js';
 import type { Batch } from '../../queue/batch.js';
-import { decisionOf } from '../../queue/decision.js';
-import { addRun, type DraftSpan, draftSpan, estimateOf, finishSpan, mayBeAtWork, millisecondsIn } from './draft-span.js';
+import { addRun, type DraftSpan, draftSpan, estimateOf, mayBeAtWork, millisecondsIn } from './draft-span.js';
 import type { FileColumns } from './file-columns.js';
-import { steadyTimes } from './pauses.js';
-import type { NodeLane } from './timeline.js';
+import { shiftsOf } from './pauses.js';
+import { isRecorded, type NodeLane } from './timeline.js';
 
 export interface Lanes {
   nodes: NodeLane[];
@@ -24,20 +23,19 @@ export interface QueueHistory {
   beganAt: Millis;
 }
 
-/** What each node of a queue did. */
+/** What each node of a queue did. Times are milliseconds since 1970. */
 export function queueLanes({ nodeTotal, batches, runs, beganAt }: QueueHistory, columns: FileColumns, now: Millis): Lanes {
-  const { handedAt, shifts } = steadyTimes(batches);
-  const movedAt = timesOfMoves(batches, handedAt);
+  const shifts = shiftsOf(batches);
+  const movedAt = timesOfMoves(batches, shifts);
   const lanes = Array.from({ length: nodeTotal }, (_, node_index) => new QueueLane(node_index, columns, beganAt));
   const runsOf = lanes.map((): Run[] => []);
   for (const run of runs) runsOf[run.node_index]?.push(run);
   for (const batch of batches) {
     const lane = lanes[batch.node_index];
     if (!lane) continue;
-    const from = handedAt.get(batch)!;
     const pending = runsOf[batch.node_index]!;
     while (pending[0] && isBefore(pending[0], batch, lane.handedAt)) lane.record(pending.shift()!);
-    lane.hand(batch, from, shifts.get(batch)!, movedAt.get(batch) ?? Infinity);
+    lane.hand(batch, shifts.get(batch)!, movedAt.get(batch) ?? Infinity);
   }
   for (const lane of lanes) for (const run of runsOf[lane.node_index]!) lane.record(run);
   const last = batches.at(-1);
@@ -55,21 +53,15 @@ function isBefore(run: Run, { runs_before, handed_at }: Batch, last: Millis): bo
   return runs_before === undefined ? run.created_at >= last && run.created_at < handed_at : run.ordinal <= runs_before;
 }
 
-/** The places of some files in a list of files. */
-function placesOf(some: readonly number[], files: readonly number[]): number[] {
-  const wanted = new Set(some);
-  return files.flatMap((file, i) => (wanted.has(file) ? [i] : []));
-}
-
 /** When a file of a batch next went to another node. */
-function timesOfMoves(batches: readonly Batch[], handedAt: ReadonlyMap<Batch, Millis>): Map<Batch, Millis> {
+function timesOfMoves(batches: readonly Batch[], shifts: ReadonlyMap<Batch, number>): Map<Batch, Millis> {
   const moves = new Map<Batch, Millis>();
   const next = new Map<number, Batch>();
   for (const batch of batches.toReversed()) {
     for (const file of batch.files) {
       const later = next.get(file);
       if (later && later.node_index !== batch.node_index) {
-        moves.set(batch, Math.min(moves.get(batch) ?? Infinity, handedAt.get(later)!));
+        moves.set(batch, Math.min(moves.get(batch) ?? Infinity, later.handed_at + shifts.get(later)!));
       }
       next.set(file, batch);
     }
@@ -89,7 +81,7 @@ class QueueLane {
   /** When files of that span went to another node. */
   #movedAt = Infinity;
   #recordedAt: Millis | null = null;
-  /** What was added to the last time: see SteadyTimes. */
+  /** What was added to the last time: see `shiftsOf`. */
   #shift = 0;
   /** When the node got its last batch, by the server's clock. */
   handedAt: Millis = -Infinity;
@@ -100,7 +92,8 @@ class QueueLane {
     readonly beganAt: Millis,
   ) {}
 
-  hand(batch: Batch, from: Millis, shift: number, movedAt: Millis): void {
+  hand(batch: Batch, shift: number, movedAt: Millis): void {
+    const from = batch.handed_at + shift;
     const { seq, files, isReplay, isFirstRequest, lease = null, failed = null } = batch;
     this.#shift = shift;
     this.handedAt = batch.handed_at;
@@ -110,13 +103,7 @@ class QueueLane {
     }
     this.#open = null;
     if (files.length === 0) return;
-    this.#open = draftSpan(from, from, [...files], {
-      seq,
-      isReplay,
-      lease,
-      failed: failed && placesOf(failed, files),
-      decision: decisionOf(batch),
-    });
+    this.#open = draftSpan(from, from, files, { batch: seq, is_replay: isReplay, lease, failed });
     this.#movedAt = movedAt;
     this.#spans.push(this.#open);
     this.#unrecorded.push(this.#open);
@@ -128,7 +115,7 @@ class QueueLane {
     if (this.#open) this.#open.to = at;
     else if (this.#unrecorded.length === 0 && run.paths.length > 0) this.#addUnplanned(run, at);
     addRun(run, this.#unrecorded, this.columns);
-    for (const { span, until } of this.#cut) if (!span.seconds.every(Number.isNaN)) span.to = until;
+    for (const { span, until } of this.#cut) if (isRecorded(span)) span.to = until;
     this.#cut = [];
     this.#open = null;
     this.#unrecorded = [];
@@ -148,7 +135,7 @@ class QueueLane {
     const spans = this.#spans;
     const start = spans[0]?.from ?? this.#recordedAt;
     const end = start === null ? null : Math.max(start, this.#recordedAt ?? start, spans.at(-1)?.to ?? start);
-    return { node_index: this.node_index, start, recordedAt: this.#recordedAt, end, spans: spans.map(finishSpan) };
+    return { node_index: this.node_index, start, recordedAt: this.#recordedAt, end, spans };
   }
 
   /** A run of files that the node did not get from the queue. */

@@ -1,54 +1,49 @@
 import { decodeBasis } from '../../../planning/estimating/basis.js';
 import { WEIGHTS_PER_SECOND } from '../../../planning/weight.js';
 import { boundedRuns } from '../../builds.js';
-import { isAfter } from '../../moment.js';
+import { UNNAMED_CI_RUN } from '../../keys.js';
+import { beginningOf, isAfter } from '../../moment.js';
 import { decodeFiles } from '../../planned-files.js';
 import type { Run, RunHead } from '../../ports/builds.js';
+import type { CiRun } from '../../ports/ci-runs.js';
 import type { Splits } from '../../ports/splits.js';
 import type { Millis, Store } from '../../ports/store.js';
 import { type Batch, isRequeued } from '../../queue/batch.js';
 import { batchesOf } from '../../queues.js';
-import type { Subject, SubjectRun } from '../subject.js';
+import type { Subject } from '../subject.js';
 import { millisecondsIn, SILENT_MILLISECONDS } from './draft-span.js';
 import { FileColumns } from './file-columns.js';
 import { cutPauses } from './pauses.js';
 import { type Lanes, queueLanes } from './queue-lanes.js';
 import { recordedLanes } from './recorded-lanes.js';
-import type { Timeline } from './timeline.js';
+import { type Timeline, withTimes } from './timeline.js';
 
 /** What the nodes of a CI run did. Throws a 422 when its recorded runs do not fit in memory. */
 export async function readTimeline(store: Store, subject: Subject, now: Millis): Promise<Timeline> {
   const { ciRun } = subject;
   const runs = await runsOf(store, subject);
-  const planned = ciRun && (await (ciRun.kind === 'queue' ? ofQueue : ofSplit)(store, subject, ciRun, runs, now));
+  const planned = ciRun && (await (ciRun.kind === 'queue' ? ofQueue : ofSplit)(store, ciRun, runs, now));
   return planned ?? ofRecordings(subject, runs, now);
 }
 
 /** The recorded runs of a CI run, by node and in the order of recording. */
-async function runsOf({ builds }: Store, { recorded, ciRun }: Subject): Promise<Run[]> {
+async function runsOf({ builds }: Store, { recorded, ciRun, next }: Subject): Promise<Run[]> {
   if (!recorded) return [];
-  const heads = (await builds.runs(recorded.number)).filter(head => !ciRun || isOf(ciRun, head));
+  const heads = (await builds.runs(recorded.number)).filter(head => !ciRun || isOf(ciRun, next, head));
   const runs: Run[] = [];
   for await (const run of boundedRuns(builds, recorded, heads)) runs.push(run);
   return runs.sort((a, b) => a.node_index - b.node_index || a.run - b.run);
 }
 
 /** Whether a run belongs to a CI run: it names this one, or none while this one was the newest of its build. */
-function isOf({ digest, since, next }: SubjectRun, run: RunHead): boolean {
-  if (!isAfter(run, since)) return false;
-  if (digest !== null && run.ci_run !== 0) return run.ci_run === digest;
-  return !next || !isAfter(run, next);
+function isOf(ciRun: CiRun, next: CiRun | null, run: RunHead): boolean {
+  if (!isAfter(run, beginningOf(ciRun))) return false;
+  if (ciRun.ci_run !== UNNAMED_CI_RUN && run.ci_run !== 0) return run.ci_run === ciRun.digest;
+  return !next || !isAfter(run, beginningOf(next));
 }
 
 /** Null: the queue has expired. */
-async function ofQueue(
-  store: Store,
-  { build }: Subject,
-  { plan, since }: SubjectRun,
-  runs: readonly Run[],
-  now: Millis,
-): Promise<Timeline | null> {
-  const { queues } = store;
+async function ofQueue({ queues }: Store, { plan, node_total, created_at: beganAt }: CiRun, runs: readonly Run[], now: Millis) {
   const weights = await queues.weights(plan);
   if (weights.length === 0) return null;
   const columns = new FileColumns();
@@ -56,10 +51,10 @@ async function ofQueue(
   for (const [i, { path, time_execution }] of files.entries())
     columns.plan(path, weights[i]! / WEIGHTS_PER_SECOND, time_execution === null);
   const { own: batches } = await batchesOf(queues, plan);
-  const lanes = queueLanes({ nodeTotal: build.node_total, batches, runs, beganAt: since.at }, columns, now);
-  const lastAt = lastOf(runs, Math.max(since.at, batches.at(-1)?.handed_at ?? since.at));
+  const lanes = queueLanes({ nodeTotal: node_total, batches, runs, beganAt }, columns, now);
+  const lastAt = lastOf(runs, Math.max(beganAt, batches.at(-1)?.handed_at ?? beganAt));
   const isWaiting = hasFilesLeft(batches, weights.length) && now - lastAt <= SILENT_MILLISECONDS;
-  return toTimeline('queue', lanes, columns, { beganAt: since.at, isRunning: lanes.isRunning || isWaiting });
+  return toTimeline('queue', lanes, columns, { beganAt, isRunning: lanes.isRunning || isWaiting });
 }
 
 function hasFilesLeft(batches: readonly Batch[], count: number): boolean {
@@ -72,19 +67,13 @@ function hasFilesLeft(batches: readonly Batch[], count: number): boolean {
 }
 
 /** Null: the split has expired. */
-async function ofSplit(
-  store: Store,
-  { build }: Subject,
-  { plan, since }: SubjectRun,
-  runs: readonly Run[],
-  now: Millis,
-): Promise<Timeline | null> {
-  const parts = await splitParts(store.splits, { id: plan }, build.node_total);
+async function ofSplit({ splits }: Store, { plan, node_total, created_at: beganAt }: CiRun, runs: readonly Run[], now: Millis) {
+  const parts = await splitParts(splits, { id: plan }, node_total);
   if (!parts) return null;
   const columns = new FileColumns();
   const planned = parts.map(files => files.map(({ path, seconds, isGuess }) => columns.plan(path, seconds, isGuess)));
-  const lanes = recordedLanes({ nodeTotal: build.node_total, planned, runs, beganAt: since.at }, columns, now);
-  return toTimeline('split', lanes, columns, { beganAt: since.at, isRunning: lanes.isRunning });
+  const lanes = recordedLanes({ nodeTotal: node_total, planned, runs, beganAt }, columns, now);
+  return toTimeline('split', lanes, columns, { beganAt, isRunning: lanes.isRunning });
 }
 
 function ofRecordings({ build, ciRun }: Subject, all: readonly Run[], now: Millis): Timeline {
@@ -93,7 +82,8 @@ function ofRecordings({ build, ciRun }: Subject, all: readonly Run[], now: Milli
   const lanes = recordedLanes({ nodeTotal: build.node_total, planned: [], runs, beganAt: null }, columns, now);
   const lastAt = lastOf(runs, -Infinity);
   const isWaiting = lanes.nodes.some(({ start }) => start === null) && now - lastAt <= SILENT_MILLISECONDS;
-  const beganAt = ciRun?.since.at ?? runs.reduce((first, run) => Math.min(first, run.created_at - millisecondsIn(run)), now);
+  const firstAt = runs.reduce((first, run) => Math.min(first, run.created_at - millisecondsIn(run)), now);
+  const beganAt = ciRun?.created_at ?? firstAt;
   return toTimeline('recordings', lanes, columns, { beganAt, isRunning: isWaiting });
 }
 
@@ -139,7 +129,12 @@ function toTimeline(kind: Timeline['kind'], lanes: Lanes, columns: FileColumns, 
   // A split is first used by the first node that begins.
   const start = kind === 'split' || starts.length === 0 ? Math.min(beganAt, ...starts) : Math.min(...starts);
   const end = Math.max(start, ...(isRunning ? [lanes.now - paused] : []), ...nodes.flatMap(({ end: at }) => at ?? []));
-  return { kind, start, end, paused, isRunning, files: columns.toColumns(), nodes };
+  const { paths, estimates, is_guess } = columns;
+  return {
+    ...{ kind, started_at: start, wall: (end - start) / 1000, paused: paused / 1000, is_running: isRunning },
+    ...{ paths, estimates, is_guess },
+    nodes: nodes.map(lane => withTimes(lane, time => (time - start) / 1000)),
+  };
 }
 
 /** A file of a split. */
@@ -159,7 +154,7 @@ export async function splitParts(splits: Splits, split: { id: string }, nodeTota
     if (!files) return null;
     const part = decodeFiles(files).map(({ path, time_execution }) => ({
       path,
-      seconds: time_execution ?? NaN,
+      seconds: time_execution ?? 0,
       isGuess: time_execution === null,
     }));
     parts.push(part);

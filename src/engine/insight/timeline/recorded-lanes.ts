@@ -1,6 +1,6 @@
 import type { Run } from '../../ports/builds.js';
 import type { Millis } from '../../ports/store.js';
-import { addRun, type DraftSpan, draftSpan, finishSpan, mayBeAtWork, millisecondsIn } from './draft-span.js';
+import { addRun, type DraftSpan, draftSpan, mayBeAtWork, millisecondsIn } from './draft-span.js';
 import type { FileColumns } from './file-columns.js';
 import type { Lanes } from './queue-lanes.js';
 import type { NodeLane } from './timeline.js';
@@ -15,7 +15,10 @@ export interface RecordedHistory {
   beganAt: Millis | null;
 }
 
-/** What each node of a split did, or of a CI run of which only recordings are known: a span for each run, which ended when it was recorded. */
+/**
+ * What each node of a split did, or of a CI run of which only recordings are known: a span for each run, which ended when it was recorded. Times are
+ * milliseconds since 1970.
+ */
 export function recordedLanes({ nodeTotal, planned, runs, beganAt }: RecordedHistory, columns: FileColumns, now: Millis): Lanes {
   const runsOf = Array.from({ length: nodeTotal }, (): Run[] => []);
   for (const run of runs) runsOf[run.node_index]?.push(run);
@@ -24,11 +27,11 @@ export function recordedLanes({ nodeTotal, planned, runs, beganAt }: RecordedHis
     const files = planned[node_index] ?? [];
     if (own.length > 0) return recordedLane(node_index, files, own, beganAt, columns);
     if (beganAt === null || files.length === 0) return { node_index, start: null, recordedAt: null, end: null, spans: [] };
-    const span = draftSpan(beganAt, beganAt, [...files]);
-    if (!mayBeAtWork(span, columns, now)) return { node_index, start: null, recordedAt: null, end: null, spans: [finishSpan(span)] };
+    const span = draftSpan(beganAt, beganAt, files);
+    if (!mayBeAtWork(span, columns, now)) return { node_index, start: null, recordedAt: null, end: null, spans: [span] };
     isRunning = true;
     const end = (span.to = Math.max(beganAt, now));
-    return { node_index, start: beganAt, recordedAt: null, end, spans: [finishSpan(span)] };
+    return { node_index, start: beganAt, recordedAt: null, end, spans: [span] };
   });
   return { nodes, isRunning, now };
 }
@@ -45,21 +48,21 @@ function recordedLane(
   for (const run of runs) {
     const at: Millis = Math.max(run.created_at, last ?? -Infinity);
     const from = Math.max(last ?? -Infinity, at - millisecondsIn(run));
-    const span = draftSpan(from, at, [...files], { isReplay: spans.length > 0 });
+    const span = draftSpan(from, at, files, { is_replay: spans.length > 0 });
     addRun(run, [span], columns);
     spans.push(span);
     last = at;
   }
   dropUnrecorded(spans);
-  return { node_index, start: spans[0]!.from, recordedAt: last, end: last, spans: spans.map(finishSpan) };
+  return { node_index, start: spans[0]!.from, recordedAt: last, end: last, spans };
 }
 
 /** Leaves planned files that no run recorded in the last span only, and the others in the spans of the runs that recorded them. */
 function dropUnrecorded(spans: readonly DraftSpan[]): void {
-  const recorded = new Set(spans.flatMap(({ files, seconds }) => files.filter((_, i) => !Number.isNaN(seconds[i]))));
+  const recorded = new Set(spans.flatMap(({ files, seconds }) => files.filter((_, i) => seconds[i] !== null)));
   for (const span of spans) {
     const isLast = span === spans.at(-1);
-    const kept = span.files.flatMap((file, i) => (!Number.isNaN(span.seconds[i]) || (isLast && !recorded.has(file)) ? [i] : []));
+    const kept = span.files.flatMap((file, i) => (span.seconds[i] !== null || (isLast && !recorded.has(file)) ? [i] : []));
     span.files = kept.map(i => span.files[i]!);
     span.seconds = kept.map(i => span.seconds[i]!);
   }

@@ -1,11 +1,17 @@
-import { DAY_MILLISECONDS } from '../../../time.js';
-import type { DaySummary, Summaries, Summary } from '../../ports/summaries.js';
-import { PART_NAMES } from '../minutes/minutes.js';
-import { savedTime } from './summary.js';
+import { DAY_MILLISECONDS, timestamp } from '../../../time.js';
+import type { DaySum, DaySummary, Summaries, Summary } from '../../ports/summaries.js';
+import { PART_NAMES } from '../minutes/minutes-answer.js';
+import { wholeMilliseconds } from '../rounding.js';
+import { idleShare } from './summary.js';
+import type { BuildTrend, DayTrend } from './trends-answer.js';
 
-/** The longest duration that a day counts, 31 years in milliseconds: sums stay exact for all recorded times. */
-const MOST_MILLISECONDS = 1e12;
+/** The longest duration that a day counts, 31 years in seconds: sums stay exact for all recorded times. */
+const MOST_SECONDS = 1e9;
 const LAST_DAY = 1e8;
+const METHODS = ['round_robin', 'by_name', 'one_at_a_time'] as const;
+const COUNTS = ['builds', 'incomplete', 'with_failures'] as const;
+const DURATIONS = ['wall', 'floor', 'saved', 'node_seconds', 'idle_seconds'] as const;
+const SUM_NAMES: readonly DaySum[] = [...COUNTS, ...DURATIONS, ...METHODS, ...PART_NAMES];
 /** The ratio of two neighbouring wall times in `DaySummary.walls`. */
 const BUCKET_RATIO = 1.05;
 
@@ -15,96 +21,77 @@ export function dayOf({ started_at }: Pick<Summary, 'started_at'>): number {
   return Number.isNaN(day) ? 0 : Math.min(LAST_DAY, Math.max(0, day));
 }
 
+/** A day as 2026-11-22. */
+export function dateOf(day: number): string {
+  return timestamp(day * DAY_MILLISECONDS).slice(0, 10);
+}
+
 /** The end of a day, in milliseconds since 1970. */
 export function endOfDay(day: number): number {
   return (day + 1) * DAY_MILLISECONDS;
 }
 
 export function emptyDay(day: number): DaySummary {
-  return {
-    day,
-    builds: 0,
-    incomplete: 0,
-    withFailures: 0,
-    wall: 0,
-    floor: 0,
-    parts: PART_NAMES.map(() => 0),
-    nodeTime: 0,
-    idleTime: 0,
-    baselines: { round_robin: 0, by_name: 0, one_at_a_time: 0 },
-    saved: 0,
-    walls: {},
-  };
+  return { day, sums: Object.fromEntries(SUM_NAMES.map(name => [name, 0])) as DaySummary['sums'], walls: {} };
 }
 
 /** Adds a build to its day, or (-1) takes it off again exactly. */
-export function countOn(day: DaySummary, summary: Summary, sign: 1 | -1): DaySummary {
-  const sum = (before: number, milliseconds: number) => before + sign * wholeMilliseconds(milliseconds);
-  const { baselines, walls } = day;
-  const bucket = bucketOf(summary.wall);
-  const { [bucket]: inBucket = 0, ...otherWalls } = walls;
-  const counted = inBucket + sign;
-  return {
-    day: day.day,
-    builds: day.builds + sign,
-    incomplete: day.incomplete + (summary.missing > 0 ? sign : 0),
-    withFailures: day.withFailures + ((summary.failed ?? 0) > 0 ? sign : 0),
-    wall: sum(day.wall, summary.wall),
-    floor: sum(day.floor, summary.floor),
-    parts: day.parts.map((before, i) => sum(before, summary.parts[i] ?? 0)),
-    nodeTime: sum(day.nodeTime, summary.nodeTime),
-    idleTime: sum(day.idleTime, summary.idleTime),
-    baselines: {
-      round_robin: sum(baselines.round_robin, summary.baselines.round_robin),
-      by_name: sum(baselines.by_name, summary.baselines.by_name),
-      one_at_a_time: sum(baselines.one_at_a_time, summary.baselines.one_at_a_time),
-    },
-    saved: sum(day.saved, savedTime(summary)),
-    walls: counted > 0 ? { ...otherWalls, [bucket]: counted } : otherWalls,
-  };
+export function countOn(day: DaySummary, { line, parts, node_seconds, idle_seconds, baselines }: Summary, sign: 1 | -1): DaySummary {
+  const { wall, floor, saved, missing, failed } = line;
+  const counted = { builds: 1, incomplete: Number(missing > 0), with_failures: Number((failed ?? 0) > 0) };
+  const measured = { ...counted, wall, floor, saved, node_seconds, idle_seconds, ...baselines, ...parts };
+  const sums = Object.fromEntries(SUM_NAMES.map(name => [name, sign * credible(measured[name])])) as DaySummary['sums'];
+  const bucket = Math.round(Math.log(Math.max(0.001, credible(wall))) / Math.log(BUCKET_RATIO));
+  return addDays(day, { day: day.day, sums, walls: { [bucket]: sign } });
+}
+
+function credible(seconds: number): number {
+  return Number.isNaN(seconds) ? 0 : wholeMilliseconds(Math.min(MOST_SECONDS, Math.max(-MOST_SECONDS, seconds)));
 }
 
 /** The builds of two days together, under the first. */
 export function addDays(day: DaySummary, other: DaySummary): DaySummary {
-  const walls = { ...day.walls };
-  for (const [bucket, builds] of Object.entries(other.walls)) walls[Number(bucket)] = (walls[Number(bucket)] ?? 0) + builds;
+  const walls = new Map(Object.entries(day.walls));
+  for (const [bucket, builds] of Object.entries(other.walls)) walls.set(bucket, (walls.get(bucket) ?? 0) + builds);
   return {
     day: day.day,
-    builds: day.builds + other.builds,
-    incomplete: day.incomplete + other.incomplete,
-    withFailures: day.withFailures + other.withFailures,
-    wall: day.wall + other.wall,
-    floor: day.floor + other.floor,
-    parts: day.parts.map((part, i) => part + other.parts[i]!),
-    nodeTime: day.nodeTime + other.nodeTime,
-    idleTime: day.idleTime + other.idleTime,
-    baselines: {
-      round_robin: day.baselines.round_robin + other.baselines.round_robin,
-      by_name: day.baselines.by_name + other.baselines.by_name,
-      one_at_a_time: day.baselines.one_at_a_time + other.baselines.one_at_a_time,
-    },
-    saved: day.saved + other.saved,
-    walls,
+    sums: Object.fromEntries(SUM_NAMES.map(name => [name, wholeMilliseconds(day.sums[name] + other.sums[name])])) as DaySummary['sums'],
+    walls: Object.fromEntries([...walls].filter(([, builds]) => builds > 0)),
   };
 }
 
-/** The median wall time of a day in milliseconds, at most 2.5 % off; 0 without builds. */
+/** The median wall time of a day in seconds, at most 2.5 % off; 0 without builds. */
 export function medianWall({ walls }: Pick<DaySummary, 'walls'>): number {
   const buckets = Object.entries(walls)
     .map(([bucket, builds]) => ({ bucket: Number(bucket), builds }))
     .sort((a, b) => a.bucket - b.bucket);
   const middle = buckets.reduce((sum, { builds }) => sum + builds, 0) / 2;
   let before = 0;
-  for (const { bucket, builds } of buckets) if ((before += builds) >= middle) return 1000 * BUCKET_RATIO ** bucket;
+  for (const { bucket, builds } of buckets) if ((before += builds) >= middle) return wholeMilliseconds(BUCKET_RATIO ** bucket);
   return 0;
 }
 
-function bucketOf(wall: number): number {
-  return Math.round(Math.log(Math.max(1, wholeMilliseconds(wall)) / 1000) / Math.log(BUCKET_RATIO));
-}
-
-function wholeMilliseconds(milliseconds: number): number {
-  return Number.isNaN(milliseconds) ? 0 : Math.round(Math.min(MOST_MILLISECONDS, Math.max(-MOST_MILLISECONDS, milliseconds)));
+/** The means and sums of a day. */
+function dayTrend({ day, sums, walls }: DaySummary): DayTrend {
+  const { builds, incomplete, with_failures, wall, floor, node_seconds, saved } = sums;
+  const mean = (seconds: number) => wholeMilliseconds(seconds / builds);
+  const savedOf = (method: (typeof METHODS)[number]) => wholeMilliseconds(sums[method] - wall);
+  return {
+    day: dateOf(day),
+    ...{ builds, incomplete, with_failures },
+    wall: mean(wall),
+    floor: mean(floor),
+    median_wall: medianWall({ walls }),
+    idle_share: idleShare(sums),
+    parts: PART_NAMES.map(name => ({ name, seconds: mean(sums[name]) })),
+    saved: {
+      round_robin: savedOf('round_robin'),
+      by_name: savedOf('by_name'),
+      one_at_a_time: savedOf('one_at_a_time'),
+      best: saved,
+    },
+    node_seconds,
+  };
 }
 
 /** A span of days, in whole days since 1970, UTC; both ends are included. */
@@ -120,15 +107,15 @@ export async function buildTrend(
   branch: string | null,
   { from, to }: Days,
   by: 'day' | 'week',
-): Promise<DaySummary[]> {
-  if (by === 'day') return summaries.days(project, branch, from, to);
+): Promise<BuildTrend> {
+  if (by === 'day') return { branch, days: (await summaries.days(project, branch, from, to)).map(dayTrend) };
   const weeks = new Map<number, DaySummary>();
   for (const day of await summaries.days(project, branch, mondayOf(from), to)) {
     const monday = mondayOf(day.day);
     const before = weeks.get(monday);
     weeks.set(monday, before ? addDays(before, day) : { ...day, day: monday });
   }
-  return [...weeks.values()];
+  return { branch, days: [...weeks.values()].map(dayTrend) };
 }
 
 /** The first day of a week. The day 0 was a Thursday. */

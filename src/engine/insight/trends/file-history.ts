@@ -1,43 +1,37 @@
 import { limits } from '../../../limits.js';
 import { changePoints } from '../../../planning/estimating/change-point.js';
-import { type Expected, replay } from '../../../planning/estimating/replay.js';
+import { replay } from '../../../planning/estimating/replay.js';
+import { timestamp } from '../../../time.js';
 import type { Build, Builds } from '../../ports/builds.js';
 import type { Millis, Store } from '../../ports/store.js';
-import { isOutOfDate } from './summary.js';
+import { rounded } from '../rounding.js';
+import { decidingPath, isOutOfDate, type Trend } from './summary.js';
+import type { FileHistory, FilePoint } from './trends-answer.js';
 
-/** A file over the last builds of a branch, oldest first. Durations are seconds. */
-export interface FileHistory {
-  points: Point[];
-  changes: { point: Point; before: number; after: number }[];
-  /** Builds that it decided, newest first, and by how much the last node was later than the one before. */
-  decided: { build: Build; seconds: number }[];
-  /** See `savedByCut`; null: no build measured it. */
-  cutSaves: number | null;
-  /** Builds whose summaries are to be written again. */
-  outdated: Build[];
-}
-
-export interface Point {
+/** The last time that a build recorded for a file, in seconds. */
+interface Time {
   build: Build;
   at: Millis;
   node_index: number;
   seconds: number;
-  /** What was expected before this build; null: none was measured before. */
-  expected: Expected | null;
 }
 
-type HistoryStore = Pick<Store, 'builds' | 'summaries'>;
+export interface FileHistorySubject {
+  project: number;
+  branch: string;
+  path: string;
+}
 
+/** A file over the last builds of a branch. */
 export async function fileHistory(
-  { builds, summaries }: HistoryStore,
-  project: number,
-  branch: string,
-  path: string,
-): Promise<FileHistory> {
-  const history: FileHistory = { points: [], changes: [], decided: [], cutSaves: null, outdated: [] };
+  { builds, summaries }: Pick<Store, 'builds' | 'summaries'>,
+  { project, branch, path }: FileHistorySubject,
+): Promise<Trend<FileHistory>> {
+  const answer: FileHistory = { path, branch, points: [], changes: [], decided: [], cut_saves: null };
+  const outdated: Build[] = [];
   const number = await builds.pathNumber(project, path);
-  if (number === null) return history;
-  const times: Omit<Point, 'expected'>[] = [];
+  if (number === null) return { answer, outdated };
+  const times: Time[] = [];
   let files = 0;
   for (const build of (await builds.older(project, { branch }, null, limits.trendBuilds)).builds) {
     files += build.test_files;
@@ -46,23 +40,36 @@ export async function fileHistory(
     if (!run) continue;
     times.push({ build, ...run });
     const summary = await summaries.get(build.number);
-    if (isOutOfDate(build, summary)) history.outdated.push(build);
-    if (summary?.decided_by === path) history.decided.push({ build, seconds: (summary.last?.milliseconds ?? 0) / 1000 });
-    history.cutSaves ??= await savedByCut(builds, build, run.seconds);
+    if (isOutOfDate(build, summary)) outdated.push(build);
+    if (decidingPath(summary) === path)
+      answer.decided.push({ ...inBuild({ build, at: build.created_at }), seconds: summary!.line.last?.seconds ?? 0 });
+    answer.cut_saves ??= rounded(await savedByCut(builds, build, run.seconds));
   }
   times.reverse();
   const expected = replay(times);
-  history.points = times.map((time, i) => ({ ...time, expected: expected[i]! }));
-  history.changes = changePoints(times.map(({ seconds }) => seconds)).map(({ index, before, after }) => ({
-    point: history.points[index]!,
-    before,
-    after,
-  }));
-  return history;
+  answer.points = times.map((time, i): FilePoint => {
+    const before = expected[i] ?? null;
+    return {
+      ...inBuild(time),
+      node_index: time.node_index,
+      seconds: rounded(time.seconds),
+      estimate: before && rounded(before.estimate),
+      low: before && rounded(before.low),
+      high: before && rounded(before.high),
+    };
+  });
+  answer.changes = changePoints(times.map(({ seconds }) => seconds)).map(({ index, before, after }) => {
+    return { ...inBuild(times[index]!), factor: rounded(after / before), before: rounded(before), after: rounded(after) };
+  });
+  return { answer, outdated };
 }
 
-/** The last time that a build recorded for a file; null: none. */
-async function lastTime(builds: Builds, { number }: Build, path: number): Promise<Pick<Point, 'at' | 'node_index' | 'seconds'> | null> {
+function inBuild({ build, at }: Pick<Time, 'build' | 'at'>) {
+  return { build_id: build.id, commit_hash: build.commit_hash, at: timestamp(at) };
+}
+
+/** Null: the build recorded none. */
+async function lastTime(builds: Builds, { number }: Build, path: number): Promise<Omit<Time, 'build'> | null> {
   const newestFirst = (await builds.runs(number)).sort((a, b) => b.ordinal - a.ordinal);
   for (const head of newestFirst) {
     const run = await builds.times(number, head);

@@ -44,17 +44,22 @@ export async function fileTable(builds: Builds, project: number, branch: string)
 function toTable(read: readonly BuildTimes[]): FileTable {
   const files = new Map<number, number>();
   const counts: number[] = [];
-  for (const { paths, seconds } of read.flatMap(({ runs }) => runs)) {
-    for (let i = 0; i < paths.length; i++) {
-      if (!(seconds[i]! > 0)) continue;
-      let file = files.get(paths[i]!);
-      if (file === undefined) {
-        file = counts.push(0) - 1;
-        files.set(paths[i]!, file);
+  /** By file: the last build that recorded it. */
+  const lastIn: number[] = [];
+  for (const [at, { runs }] of read.entries()) {
+    for (const { paths, seconds } of runs) {
+      for (let i = 0; i < paths.length; i++) {
+        if (!(seconds[i]! > 0)) continue;
+        let file = files.get(paths[i]!);
+        if (file === undefined) {
+          file = counts.push(0) - 1;
+          files.set(paths[i]!, file);
+        }
+        if (lastIn[file] !== at) counts[file]! += 1;
+        lastIn[file] = at;
+        // The number of the path is replaced by that of the file, because a look-up takes longer than all else.
+        paths[i] = file;
       }
-      counts[file]! += 1;
-      // The number of the path is replaced by that of the file, because a look-up takes longer than all else.
-      paths[i] = file;
     }
   }
   const starts = new Uint32Array(counts.length + 1);
@@ -74,17 +79,5 @@ function toTable(read: readonly BuildTimes[]): FileTable {
       }
     }
   }
-  return { builds: read.map(({ build }) => build), paths: Uint32Array.from(files.keys()), ...packed(starts, ends, table) };
-}
-
-/** Closes the gaps that times of one build recorded again have left. */
-function packed(starts: Uint32Array, ends: Uint32Array, { at, seconds }: Pick<FileTable, 'at' | 'seconds'>) {
-  const closed = new Uint32Array(starts.length);
-  for (let file = 0; file < ends.length; file++) {
-    const [from, to, target] = [starts[file]!, ends[file]!, closed[file]!];
-    if (target < from) for (const column of [at, seconds]) column.copyWithin(target, from, to);
-    closed[file + 1] = target + to - from;
-  }
-  const size = closed.at(-1)!;
-  return { starts: closed, at: at.subarray(0, size), seconds: seconds.subarray(0, size) };
+  return { builds: read.map(({ build }) => build), paths: Uint32Array.from(files.keys()), starts, ...table };
 }

@@ -1,63 +1,32 @@
 import { type ChangePoint, changePoints } from '../../../planning/estimating/change-point.js';
+import { DEVIATIONS_PER_MAD } from '../../../planning/estimating/median.js';
+import { timestamp } from '../../../time.js';
 import type { Build } from '../../ports/builds.js';
-import type { Millis, Store } from '../../ports/store.js';
+import type { Store } from '../../ports/store.js';
+import { rounded } from '../rounding.js';
 import { type FileTable, fileTable } from './file-table.js';
-import { isOutOfDate } from './summary.js';
-
-export type FileOrder = 'median' | 'spread' | 'growth' | 'decided' | 'path';
+import { decidingPath, isOutOfDate, type Trend } from './summary.js';
+import type { FileTrend, FileTrends } from './trends-answer.js';
 
 export interface FileTrendSubject {
   project: number;
   branch: string;
   /** Only files with this text in their paths, in upper or lower case; null: all. */
   path: string | null;
-  order: FileOrder;
+  order: 'median' | 'spread' | 'growth' | 'decided' | 'path';
   offset: number;
   limit: number;
 }
 
-/** A part of the files of a branch. */
-export interface FileTrendPage {
-  builds: number;
-  /** When the first of the builds was recorded. */
-  since: Millis | null;
-  /** Sum of the medians of all files. */
-  total: number;
-  files: FileRow[];
-  /** How many files have the text in their paths. */
-  count: number;
-  /** How many builds each file decided, most first. */
-  decided: { path: string; builds: number }[];
-  /** Builds whose summaries are to be written again. */
-  outdated: Build[];
-}
-
-/** A file over the builds. Durations are seconds. */
-export interface FileRow extends Pick<FileStatistics, 'median' | 'spread' | 'change'> {
-  path: string;
-  last: number;
-  builds: number;
-  decided: number;
-  recent: (number | null)[];
-}
-
-export interface FileStatistics {
-  median: number;
-  /** The usual deviation, as a factor of at least 1, from the differences of consecutive builds: a change of the level is no deviation. */
-  spread: number;
-  /** The last change; null: its duration did not change. */
-  change: { build: Build; before: number; after: number } | null;
-}
-
 /** Standard deviations per median absolute difference of two values that are normally distributed. */
-const DEVIATIONS_PER_STEP = 1.4826 / Math.SQRT2;
+const DEVIATIONS_PER_STEP = DEVIATIONS_PER_MAD / Math.SQRT2;
 const RECENT = 20;
 const DECIDING_FILES = 100;
 
 export async function fileTrends(
   store: Pick<Store, 'builds' | 'summaries'>,
   { project, branch, path, order, offset, limit }: FileTrendSubject,
-): Promise<FileTrendPage> {
+): Promise<Trend<FileTrends>> {
   const table = await fileTable(store.builds, project, branch);
   const { decided, outdated } = await decidedBuilds(store, table.builds);
   const files = new Files(table);
@@ -80,19 +49,21 @@ export async function fileTrends(
   });
   const rows = Array.from(found.subarray(offset, offset + limit), async file => ({
     path: names.get(file) ?? (await store.builds.path(table.paths[file]!)),
-    ...files.row(file),
+    ...files.row(file, total),
     decided: decidedBy(file),
   }));
   const deciding = [...decided].map(([name, builds]) => ({ path: name, builds })).sort((a, b) => b.builds - a.builds);
-  return {
+  const [first] = table.builds;
+  const answer = {
+    branch,
     builds: table.builds.length,
-    since: table.builds[0]?.created_at ?? null,
-    total,
+    since: first ? timestamp(first.created_at) : null,
+    total: rounded(total),
     files: await Promise.all(rows),
-    count: found.length,
+    file_count: found.length,
     decided: deciding.slice(0, DECIDING_FILES),
-    outdated,
   };
+  return { answer, outdated };
 }
 
 /** How many of these builds each file decided, according to their summaries. */
@@ -102,7 +73,7 @@ async function decidedBuilds({ summaries }: Pick<Store, 'summaries'>, builds: re
   for (const build of builds) {
     const summary = await summaries.get(build.number);
     if (isOutOfDate(build, summary)) outdated.push(build);
-    const path = summary?.decided_by ?? null;
+    const path = decidingPath(summary);
     if (path !== null) decided.set(path, (decided.get(path) ?? 0) + 1);
   }
   return { decided, outdated };
@@ -134,21 +105,29 @@ class Files {
     return change ? change.after - change.before : 0;
   }
 
-  row(file: number): Omit<FileRow, 'path' | 'decided'> {
+  /** @param total the sum of all medians */
+  row(file: number, total: number): Omit<FileTrend, 'path' | 'decided'> {
     const times = this.#times(file);
     const { builds, at, starts } = this.table;
     const recent = builds.slice(-RECENT).map((): number | null => null);
     for (const [i, seconds] of times.entries()) {
       const position = at[starts[file]! + i]! - (builds.length - recent.length);
-      if (position >= 0) recent[position] = seconds;
+      if (position >= 0) recent[position] = rounded(seconds);
     }
     const change = this.#change(file);
+    const changedIn = change && builds[at[starts[file]! + change.index]!]!;
+    const median = this.medians[file]!;
     return {
-      median: this.medians[file]!,
-      last: times.at(-1)!,
-      spread: this.#spread(file),
+      median: rounded(median),
+      last: rounded(times.at(-1)!),
+      spread: rounded(this.#spread(file)),
+      share: rounded(median / total, 1e6),
       builds: times.length,
-      change: change && { build: builds[at[starts[file]! + change.index]!]!, before: change.before, after: change.after },
+      change: changedIn && {
+        at: timestamp(changedIn.created_at),
+        commit_hash: changedIn.commit_hash,
+        factor: rounded(change.after / change.before),
+      },
       recent,
     };
   }
@@ -161,6 +140,7 @@ class Files {
     return changePoints(this.#times(file)).at(-1) ?? null;
   }
 
+  /** The usual deviation, from the differences of consecutive builds: a change of the level is no deviation. */
   #spread(file: number): number {
     const times = this.#times(file);
     if (times.length < 2) return 1;

@@ -1,48 +1,34 @@
 import { limits } from '../../../limits.js';
-import { DAY_MILLISECONDS } from '../../../time.js';
+import { DAY_MILLISECONDS, timestamp } from '../../../time.js';
 import type { BuildFilter } from '../../keys.js';
+import type { Project } from '../../ports/access.js';
 import type { Build } from '../../ports/builds.js';
 import type { CiRun } from '../../ports/ci-runs.js';
 import type { Millis, Store } from '../../ports/store.js';
-import type { DaySummary, Summary } from '../../ports/summaries.js';
-import { addDays, dayOf, emptyDay } from './days.js';
-import { isOutOfDate } from './summary.js';
+import type { Summary } from '../../ports/summaries.js';
+import { addDays, dateOf, emptyDay, medianWall } from './days.js';
+import { idleShare, isOutOfDate, type Trend } from './summary.js';
+import type { BuildLine, BuildLines, ProjectOverview } from './trends-answer.js';
 
 export interface LinesRequest {
   filter: BuildFilter;
   /** Only builds with files that failed. */
   failed: boolean;
-  /** Only builds with lower numbers; null: all, and the running CI runs first. */
-  before: number | null;
+  /** `next` of the lines before; null: all, and the running CI runs first. */
+  cursor: string | null;
   limit: number;
 }
 
-/** A build, or a CI run of which nothing is recorded yet. */
-export interface Line {
-  build: Build | null;
-  ciRun: CiRun | null;
-  isRunning: boolean;
-  summary: Summary | null;
-}
-
-export interface Lines {
-  lines: Line[];
-  /** The number of the last build that was read; null: there is no older one. */
-  last: number | null;
-  /** How many builds the filter finds. */
-  total: number;
-  /** With `failed`: builds were searched back to this time; null: to the first one. */
-  searchedTo: Millis | null;
-  /** Builds whose summaries are to be written again. */
-  outdated: Build[];
-}
+/** A cursor is the number of a build in this base. */
+const CURSOR_BASE = 36;
 
 type LineStore = Pick<Store, 'builds' | 'ciRuns' | 'summaries'>;
 
 /** A part of a list of builds with their summaries, newest first. It reads a few records for each, whatever the number of builds. */
-export async function buildLines(store: LineStore, project: number, request: LinesRequest, now: Millis): Promise<Lines> {
-  const { filter, failed, before, limit } = request;
-  const lines: Line[] = before === null && !failed ? await runningLines(store, project, filter, now) : [];
+export async function buildLines(store: LineStore, project: number, request: LinesRequest, now: Millis): Promise<Trend<BuildLines>> {
+  const { filter, failed, cursor, limit } = request;
+  const before = cursor === null ? null : Number.parseInt(cursor, CURSOR_BASE);
+  const lines: BuildLine[] = before === null && !failed ? await runningLines(store, project, filter, now) : [];
   const outdated: Build[] = [];
   const most = lines.length + limit;
   let last: Build | null = null;
@@ -55,28 +41,48 @@ export async function buildLines(store: LineStore, project: number, request: Lin
       const summary = await store.summaries.get(build.number);
       last = build;
       if (isOutOfDate(build, summary)) outdated.push(build);
-      if (failed && !((summary?.failed ?? 0) > 0)) continue;
+      if (failed && !((summary?.line.failed ?? 0) > 0)) continue;
       const [ciRun = null] = await store.ciRuns.ofBuild(project, build);
-      lines.push({ build, ciRun, isRunning: isRunning(build, summary, now), summary });
+      lines.push(lineOf(build, ciRun, isRunning(build, summary, now), summary));
     }
     searched += builds.length;
     const isEnd = builds.length <= wanted && last === (builds.at(-1) ?? last);
     if (!isEnd && failed && lines.length < most && searched < limits.summariesSearched) continue;
     const position = isEnd ? null : last;
-    return { lines, last: position?.number ?? null, total, searchedTo: failed ? (position?.created_at ?? null) : null, outdated };
+    const answer = {
+      builds: lines,
+      next: position === null ? null : position.number.toString(CURSOR_BASE),
+      total,
+      searched_to: failed && position ? timestamp(position.created_at) : null,
+    };
+    return { answer, outdated };
   }
 }
 
 /** CI runs that have begun and of which nothing is recorded yet, newest first. */
-async function runningLines({ builds, ciRuns }: LineStore, project: number, filter: BuildFilter, now: Millis): Promise<Line[]> {
-  const lines: Line[] = [];
+async function runningLines({ builds, ciRuns }: LineStore, project: number, filter: BuildFilter, now: Millis): Promise<BuildLine[]> {
+  const lines: BuildLine[] = [];
   for (const ciRun of await ciRuns.list(project, now + 1, limits.unrecordedRunsSearched)) {
     if (lines.length === limits.runningLines || ciRun.created_at <= now - limits.unrecordedRunMilliseconds) break;
     if (!matches(ciRun, filter)) continue;
     const build = await builds.find(project, ciRun);
-    if (!build || build.recorded <= ciRun.runs_before) lines.push({ build, ciRun, isRunning: true, summary: null });
+    if (!build || build.recorded <= ciRun.runs_before) lines.push(lineOf(build, ciRun, true, null));
   }
   return lines;
+}
+
+function lineOf(build: Build | null, ciRun: CiRun | null, is_running: boolean, summary: Summary | null): BuildLine {
+  const { commit_hash, branch, node_total, created_at } = (build ?? ciRun)!;
+  return {
+    build_id: build?.id ?? null,
+    ci_run_id: ciRun?.id ?? null,
+    ci_run: ciRun?.ci_run ?? null,
+    ...{ commit_hash, branch, node_total },
+    created_at: timestamp(created_at),
+    started_at: timestamp(summary?.started_at ?? ciRun?.created_at ?? created_at),
+    is_running,
+    summary: summary?.line ?? null,
+  };
 }
 
 /** Without a summary that is up to date, a build counts as running until the summary would be. */
@@ -90,39 +96,41 @@ function matches(key: CiRun, filter: BuildFilter): boolean {
   return key.branch === branch && key.commit_hash === commit_hash && key.node_total === node_total;
 }
 
-/** The state of a project. It is read from summaries, so its cost does not grow with the number of builds. */
-export interface Overview {
-  today: DaySummary;
-  /** Builds of today with files that were planned and not recorded, without those that are running. */
-  incompleteToday: number;
-  running: number;
-  /** The last day with builds; null: there is none in the last 30 days. */
-  lastDay: DaySummary | null;
-  /** The last 30 days, added up. */
-  month: DaySummary;
-  /** The last builds that have ended and have a summary, oldest first. */
-  recent: { build: Build; summary: Summary }[];
-  /** Builds whose summaries are to be written again. */
-  outdated: Build[];
-}
-
 const MONTH_DAYS = 30;
 
-export async function overviewOf(store: Pick<Store, 'builds' | 'ciRuns' | 'summaries'>, project: number, now: Millis): Promise<Overview> {
+type NamedProject = Pick<Project, 'id' | 'name' | 'default_branch'>;
+
+/** The state of a project. It is read from summaries, so its cost does not grow with the number of builds. */
+export async function overviewOf(
+  store: LineStore,
+  { id, name, default_branch }: NamedProject,
+  now: Millis,
+): Promise<Trend<ProjectOverview>> {
   const today = Math.floor(now / DAY_MILLISECONDS);
-  const days = await store.summaries.days(project, null, today - MONTH_DAYS + 1, today);
-  const request = { filter: {}, failed: false, before: null, limit: limits.recentBuilds };
-  const { lines, outdated } = await buildLines(store, project, request, now);
-  const unfinished = lines.filter(({ isRunning, summary }) => isRunning && summary && summary.missing > 0 && dayOf(summary) === today);
+  const days = await store.summaries.days(id, null, today - MONTH_DAYS + 1, today);
+  const request = { filter: {}, failed: false, cursor: null, limit: limits.recentBuilds };
+  const { answer, outdated } = await buildLines(store, id, request, now);
+  const running = answer.builds.filter(({ is_running }) => is_running);
+  const date = dateOf(today);
+  const unfinished = running.filter(({ summary, started_at }) => summary && summary.missing > 0 && started_at.startsWith(date));
   const counted = days.find(({ day }) => day === today) ?? emptyDay(today);
-  const recent = lines.flatMap(({ build, summary, isRunning }) => (build && summary && !isRunning ? [{ build, summary }] : []));
-  return {
-    today: counted,
-    incompleteToday: Math.max(0, counted.incomplete - unfinished.length),
-    running: lines.filter(({ isRunning }) => isRunning).length,
-    lastDay: days.at(-1) ?? null,
-    month: days.reduce(addDays, emptyDay(today)),
+  const lastDay = days.at(-1) ?? null;
+  const month = days.reduce(addDays, emptyDay(today));
+  const recent = answer.builds.flatMap(({ build_id, summary, is_running }) => {
+    if (build_id === null || !summary || is_running) return [];
+    const { wall, floor, missing, failed } = summary;
+    return [{ build_id, wall, floor, is_complete: missing === 0, has_failures: (failed ?? 0) > 0 }];
+  });
+  const overview = {
+    ...{ id, name, default_branch },
+    builds_today: counted.sums.builds,
+    running: running.length,
+    incomplete_today: Math.max(0, counted.sums.incomplete - unfinished.length),
+    median_wall: lastDay && medianWall(lastDay),
+    idle_share: lastDay && idleShare(lastDay.sums),
+    saved_30_days: month.sums.saved,
+    builds_30_days: month.sums.builds,
     recent: recent.reverse(),
-    outdated,
   };
+  return { answer: overview, outdated };
 }

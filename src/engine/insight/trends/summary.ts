@@ -3,7 +3,15 @@ import type { Summary } from '../../ports/summaries.js';
 import { fileOutcomes } from '../minutes/file-outcomes.js';
 import { decidingFile, lastNode, leastDelay } from '../minutes/last-node.js';
 import type { Minutes } from '../minutes/minutes.js';
+import { wholeMilliseconds } from '../rounding.js';
 import type { Timeline } from '../timeline/timeline.js';
+import type { BuildLineSummary } from './trends-answer.js';
+
+/** An answer made of summaries, and the builds whose summaries are to be written before it is read again. */
+export interface Trend<Answer> {
+  answer: Answer;
+  outdated: Build[];
+}
 
 /** Whether a build needs another summary: it has none, runs were recorded later, or nodes were at work when it was made. */
 export function isOutOfDate({ recorded }: Pick<Build, 'recorded'>, summary: Summary | null): boolean {
@@ -11,30 +19,15 @@ export function isOutOfDate({ recorded }: Pick<Build, 'recorded'>, summary: Summ
 }
 
 /** The idle part of the node time of a build, or of the builds of a day, from 0 to 1. */
-export function idleShare({ nodeTime, idleTime }: Pick<Summary, 'nodeTime' | 'idleTime'>): number {
-  return nodeTime > 0 ? idleTime / nodeTime : 0;
+export function idleShare({ node_seconds, idle_seconds }: Pick<Summary, 'node_seconds' | 'idle_seconds'>): number {
+  return node_seconds > 0 ? idle_seconds / node_seconds : 0;
 }
 
-/**
- * The milliseconds of wall time that the best of the other methods would have taken more. Other methods to make a split are round-robin
- * and by name; one file at a time is another queue.
- */
-export function savedTime({ kind, wall, baselines }: Pick<Summary, 'kind' | 'wall' | 'baselines'>): number {
-  const { round_robin, by_name, one_at_a_time } = baselines;
-  return Math.min(round_robin, by_name, kind === 'queue' ? one_at_a_time : Infinity) - wall;
+/** The path of the file that decided when a build ended; null: none did, or it is not known. */
+export function decidingPath(summary: Summary | null): string | null {
+  const decided = summary?.line.decided_by;
+  return decided && 'path' in decided ? decided.path : null;
 }
-
-/** What decided when a build ended: a file, or else the node that was late. Null: nothing stands out. */
-export function decidedBy({
-  decided_by,
-  last,
-  wall,
-}: Pick<Summary, 'decided_by' | 'last' | 'wall'>): { path: string } | { node_index: number } | null {
-  if (decided_by !== null) return { path: decided_by };
-  return last && last.milliseconds > leastDelay(wall) ? { node_index: last.node_index } : null;
-}
-
-const MOST_SLOWNESS = 655;
 
 /** The summary of a build for lists and trends, made of the timeline of its newest CI run. */
 export function summarize(
@@ -43,29 +36,45 @@ export function summarize(
   minutes: Minutes,
   baselines: Summary['baselines'],
 ): Summary {
-  const { kind, start, end, files, nodes } = timeline;
-  const { slowest, total, failed, missing } = fileOutcomes(timeline, 1);
+  const { kind, started_at, is_running, paths, nodes } = timeline;
+  const { wall, floor } = minutes;
+  const { slowest, failed, missing } = fileOutcomes(timeline, 1);
   const [longest] = slowest;
   const last = lastNode(timeline);
-  const deciding = decidingFile(timeline, minutes);
+  const node_seconds = wholeMilliseconds(nodes.filter(node => node.start !== null).length * wall);
+  const idle_seconds = wholeMilliseconds(minutes.nodes.reduce((sum, { idle }) => sum + idle, 0));
   return {
-    recorded,
-    kind,
-    started_at: start,
-    is_running: timeline.isRunning,
-    wall: minutes.wall,
-    floor: minutes.floor,
-    parts: minutes.parts.map(({ milliseconds }) => milliseconds),
-    nodeTime: nodes.filter(node => node.start !== null).length * (end - start),
-    idleTime: minutes.nodes.reduce((sum, { idle }) => sum + idle, 0),
-    total: Math.round(1000 * total),
-    files: files.paths.length,
-    failed: failed === null ? null : failed.length,
-    missing: missing.length,
-    longest: longest ? { path: files.paths[longest.file]!, milliseconds: Math.round(1000 * longest.seconds) } : null,
-    last: last && { node_index: last.lane.node_index, milliseconds: last.late },
-    decided_by: deciding === null ? null : files.paths[deciding]!,
-    slowness: minutes.nodes.map(({ slowness }) => Math.min(MOST_SLOWNESS, Math.round(100 * (slowness ?? 0)) / 100)),
+    ...{ recorded, started_at, is_running },
+    line: {
+      ...{ kind, wall, floor },
+      idle_share: idleShare({ node_seconds, idle_seconds }),
+      files: paths.length,
+      failed: failed?.length ?? null,
+      missing: missing.length,
+      longest: longest ? { path: longest.path, seconds: wholeMilliseconds(longest.seconds) } : null,
+      last: last && { node_index: last.lane.node_index, seconds: wholeMilliseconds(last.late) },
+      decided_by: decidedBy(timeline, minutes),
+      saved: savedTime({ kind, wall }, baselines),
+    },
+    parts: Object.fromEntries(minutes.parts.map(({ name, seconds }) => [name, seconds])) as Summary['parts'],
+    ...{ node_seconds, idle_seconds },
+    slowness: minutes.nodes.map(({ slowness }) => (slowness === null ? null : Math.round(100 * slowness) / 100)),
     baselines,
   };
+}
+
+/**
+ * The wall time that the best of the other methods would have taken more. Other methods to make a split are round-robin and by name; one
+ * file at a time is another queue.
+ */
+export function savedTime({ kind, wall }: Pick<BuildLineSummary, 'kind' | 'wall'>, baselines: Summary['baselines']): number {
+  const { round_robin, by_name, one_at_a_time } = baselines;
+  return wholeMilliseconds(Math.min(round_robin, by_name, kind === 'queue' ? one_at_a_time : Infinity) - wall);
+}
+
+function decidedBy(timeline: Timeline, minutes: Minutes): BuildLineSummary['decided_by'] {
+  const file = decidingFile(timeline, minutes);
+  if (file !== null) return { path: timeline.paths[file]! };
+  const last = lastNode(timeline);
+  return last && last.late > leastDelay(minutes.wall) ? { node_index: last.lane.node_index } : null;
 }

@@ -1,25 +1,12 @@
-import { type Mode, type Scenario, startSpreadOf } from './scenario.js';
+import { wholeMilliseconds } from '../rounding.js';
+import { type Scenario, startSpreadOf } from './scenario.js';
+import type { Assumptions } from './what-if-answer.js';
 
-/** The estimates to plan with: those of the build, those of today, or the recorded times. */
-export type EstimatesOf = 'then' | 'now' | 'exact';
+/** The estimates to plan with. */
+export type EstimatesOf = Assumptions['estimates'];
 
 /** A file that is played in pieces. */
-export interface Cut {
-  path: string;
-  pieces: number;
-  /** The times of its test cases are known. */
-  isMeasured: boolean;
-}
-
-/** What a suite is played with. Durations are seconds. */
-export interface Assumptions {
-  mode: Mode;
-  startSpread: number;
-  pullCost: number;
-  estimates: EstimatesOf;
-  cut: Cut[];
-  sentences: string[];
-}
+export type Cut = Assumptions['cut'][number];
 
 /** What cannot be seen in a scenario. */
 export interface Background {
@@ -57,7 +44,14 @@ export function assume(
     ...speedTexts(scenario, nodeIndexes),
     ...cuts.map(cutText),
   ];
-  return { mode, startSpread, pullCost, estimates, cut: [...cuts], sentences };
+  return {
+    mode,
+    start_spread: wholeMilliseconds(startSpread),
+    pull_cost: wholeMilliseconds(pullCost),
+    estimates,
+    cut: [...cuts],
+    sentences,
+  };
 }
 
 function plannedText({ deviations }: Scenario): string {
@@ -91,8 +85,8 @@ function speedTexts({ speeds }: Scenario, nodeIndexes: readonly number[]): strin
   ];
 }
 
-function cutText({ path, pieces, isMeasured }: Cut): string {
-  return `${path} is cut into ${pieces} ${isMeasured ? 'pieces, its test cases with their times' : 'equal pieces, as the times of its test cases are not known'}.`;
+function cutText({ path, pieces, is_measured }: Cut): string {
+  return `${path} is cut into ${pieces} ${is_measured ? 'pieces, its test cases with their times' : 'equal pieces, as the times of its test cases are not known'}.`;
 }
 
 function seconds(value: number): string {

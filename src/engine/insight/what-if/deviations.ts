@@ -17,8 +17,8 @@ const MAX_DRAWS = 20;
  *
  * @param speeds by node (see `speedsOf`)
  */
-export function deviationsOf({ seconds, nodes }: Observed, speeds: Float64Array, { estimates, isGuess }: TimelineFiles): Float64Array {
-  const measured = [...seconds.keys()].filter(file => seconds[file]! > 0 && estimates[file]! > 0 && isGuess[file] === 0);
+export function deviationsOf({ seconds, nodes }: Observed, speeds: Float64Array, { estimates, is_guess }: TimelineFiles): Float64Array {
+  const measured = [...seconds.keys()].filter(file => seconds[file]! > 0 && (estimates[file] ?? 0) > 0 && is_guess[file] === 0);
   if (measured.length < MIN_FILES) return new Float64Array();
   measured.sort((a, b) => estimates[b]! - estimates[a]!);
   const logs = measured.map(file => Math.log((seconds[file]! * speeds[nodes[file]!]!) / estimates[file]!));

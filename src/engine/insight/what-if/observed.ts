@@ -1,4 +1,5 @@
 import { ERROR_OF_MEDIAN, median } from '../../../planning/estimating/median.js';
+import { CREDIBLE_PART } from '../../queue/node-speeds.js';
 import type { NodeLane, Span, Timeline } from '../timeline/timeline.js';
 
 /** What the timeline of a CI run says about its files and its nodes. Durations are seconds. */
@@ -19,26 +20,24 @@ export interface Observed {
 
 /** Spans that are needed to tell the cost of a batch from a rate other than 1. */
 const MIN_SPANS = 6;
-/** When batches take less than this part of their files' time, the server's clock does not measure the nodes' time. */
-const CREDIBLE_PART = 0.05;
 /** A rate differs from 1 when it does so by this many standard errors. */
 const SIGNIFICANT_ERRORS = 3;
 
 export function observe(timeline: Timeline): Observed {
   const lanes = timeline.nodes.filter(({ start }) => start !== null);
-  const seconds = new Float64Array(timeline.files.paths.length).fill(NaN);
+  const seconds = new Float64Array(timeline.paths.length).fill(NaN);
   const nodes = new Uint32Array(seconds.length);
   for (const [node, { spans }] of lanes.entries()) {
     for (const span of spans) {
       for (const [i, file] of span.files.entries()) {
-        const time = span.seconds[i]!;
-        if (Number.isNaN(time) || time <= seconds[file]!) continue;
+        const time = span.seconds[i] ?? null;
+        if (time === null || time <= seconds[file]!) continue;
         seconds[file] = time;
         nodes[file] = node;
       }
     }
   }
-  const starts = Float64Array.from(lanes, ({ start }) => Math.max(0, start! - timeline.start) / 1000);
+  const starts = Float64Array.from(lanes, ({ start }) => Math.max(0, start!));
   return { seconds, nodes, lanes, starts, ...costOfBatches(lanes) };
 }
 
@@ -60,11 +59,11 @@ function costOfBatches(lanes: readonly NodeLane[]): { pullCost: number; rate: nu
 }
 
 function isFinished({ seconds, to, from, lease }: Span): boolean {
-  return seconds.length > 0 && to > from && lease !== 'expired' && lease !== 'restarted' && !seconds.some(Number.isNaN);
+  return seconds.length > 0 && to > from && lease !== 'expired' && lease !== 'restarted' && !seconds.includes(null);
 }
 
 function toWork({ seconds, from, to }: Span): Work {
-  return { seconds: seconds.reduce((sum, each) => sum + each, 0), elapsed: (to - from) / 1000 };
+  return { seconds: seconds.reduce<number>((sum, each) => sum + each!, 0), elapsed: to - from };
 }
 
 /** @param works the smallest first */

@@ -69,60 +69,28 @@ export function playParts(seconds: Float64Array, nodes: PlayedNodes, parts: read
 
 /** Plays nodes that take files until there are none. The node that is free first takes first, of several the one with the lowest index. */
 export function playNodes(seconds: Float64Array, { starts, speeds, pullCost }: PlayedNodes, next: NextFiles): Played {
-  const free = new FreeNodes(starts);
+  /** When each node is free; Infinity: it has ended. */
+  const free = starts.slice();
   const ends = starts.slice();
   let wall = 0;
-  for (let node = free.first; free.timeOf(node) < Infinity; node = free.first) {
-    const at = free.timeOf(node);
-    const files = next(node, at);
+  for (let node = firstOf(free); free[node]! < Infinity; node = firstOf(free)) {
+    const files = next(node, free[node]!);
     if (files.length === 0) {
-      free.setFirst(Infinity);
+      free[node] = Infinity;
       continue;
     }
     let work = 0;
     for (const file of files) work += seconds[file]!;
-    ends[node] = at + pullCost + work / speeds[node]!;
+    ends[node] = free[node]! + pullCost + work / speeds[node]!;
     wall = Math.max(wall, ends[node]!);
-    free.setFirst(ends[node]!);
+    free[node] = ends[node]!;
   }
   return { wall, nodeSeconds: starts.reduce((sum, start) => sum + Math.max(0, wall - start), 0), ends };
 }
 
-/** When each node is free, in a binary heap: the node that is free first is on top. */
-class FreeNodes {
-  readonly #times: Float64Array;
-  readonly #heap: Uint32Array;
-
-  constructor(starts: Float64Array) {
-    this.#times = starts.slice();
-    // A sorted array is a heap.
-    this.#heap = Uint32Array.from(starts.keys()).sort((a, b) => starts[a]! - starts[b]! || a - b);
-  }
-
-  get first(): number {
-    return this.#heap[0]!;
-  }
-
-  timeOf(node: number): number {
-    return this.#times[node]!;
-  }
-
-  /** Sets a later time for the first node. */
-  setFirst(time: number): void {
-    const heap = this.#heap;
-    const node = heap[0]!;
-    this.#times[node] = time;
-    let at = 0;
-    for (let child = 1; child < heap.length; child = 2 * at + 1) {
-      if (child + 1 < heap.length && this.#isBefore(heap[child + 1]!, heap[child]!)) child += 1;
-      if (!this.#isBefore(heap[child]!, node)) break;
-      heap[at] = heap[child]!;
-      at = child;
-    }
-    heap[at] = node;
-  }
-
-  #isBefore(node: number, other: number): boolean {
-    return this.timeOf(node) < this.timeOf(other) || (this.timeOf(node) === this.timeOf(other) && node < other);
-  }
+/** The index of the least time. A pull of a queue looks at all nodes, too. */
+function firstOf(times: Float64Array): number {
+  let first = 0;
+  for (let node = 1; node < times.length; node++) if (times[node]! < times[first]!) first = node;
+  return first;
 }

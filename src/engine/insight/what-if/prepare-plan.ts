@@ -6,15 +6,17 @@ import type { Build } from '../../ports/builds.js';
 import type { Store } from '../../ports/store.js';
 import { Refusal } from '../../refusal.js';
 import { type Suite, suiteOf } from '../../suites/suite.js';
+import { wholeMilliseconds } from '../rounding.js';
 import { newestSubject } from '../subject.js';
 import { readTimeline } from '../timeline/read-timeline.js';
 import type { Timeline } from '../timeline/timeline.js';
-import { type Assumptions, assume } from './assumptions.js';
+import { assume } from './assumptions.js';
 import { deviationsOf } from './deviations.js';
 import { type Observed, observe } from './observed.js';
 import { usualNodes } from './prepare-what-if.js';
-import { type Mode, mostUsefulNodes, type Scenario } from './scenario.js';
+import { type Mode, mostUsefulNodes, nodesWithin, type Scenario, usefulNodesOf } from './scenario.js';
 import { speedsIn } from './speeds.js';
+import type { PlanAnswer, Variant } from './what-if-answer.js';
 
 /** The build to plan. Durations are seconds. */
 export interface PlanSubject {
@@ -32,14 +34,11 @@ export interface PlanSubject {
 /** A suite that is ready to be played. */
 export interface PreparedPlan {
   scenario: Scenario;
-  assumptions: Assumptions;
   nodes: number[];
   within: number | null;
   mostUseful: number;
-  files: number;
-  unknownFiles: number;
-  total: number;
-  longest: { path: string; seconds: number } | null;
+  /** What is said of the suite. */
+  suite: Pick<PlanAnswer, 'assumptions' | 'files' | 'unknown_files' | 'total' | 'longest'>;
 }
 
 /**
@@ -51,7 +50,7 @@ export async function preparePlan(store: Store, asked: PlanSubject, suite: Suite
   const { project, branch, mode, within } = asked;
   const newest = await newestBuild(store, project, branch);
   const timeline = newest && (await readTimeline(store, await newestSubject(store, newest), newest.updated_at));
-  const paths = suite ?? suiteOf(timeline?.files.paths ?? []);
+  const paths = suite ?? suiteOf(timeline?.paths ?? []);
   if (paths.length === 0) throw new Refusal('parameter is required, because the project has no build', 'parameter', 'test_files');
   const known = await store.timings.estimates(project, branch, paths, limits.testCasesPerRequest);
   const estimates = estimate(paths, known, mode === 'queue' ? QUEUE_PERCENTILE : SPLIT_PERCENTILE);
@@ -70,25 +69,35 @@ export async function preparePlan(store: Store, asked: PlanSubject, suite: Suite
   const mostUseful = mostUsefulNodes(scenario);
   const total = seconds.reduce((sum, each) => sum + each, 0);
   const isPullCostObserved = asked.pullCost === null && timeline?.kind === 'queue';
+  const assumptions = assume(scenario, {
+    estimates: 'now',
+    wereGuesses: false,
+    cuts: [],
+    unrecorded: null,
+    nodeIndexes: observed?.lanes.map(({ node_index }) => node_index) ?? [],
+    isPullCostObserved,
+  });
+  const longest = { path: pathOf(estimates, 0), seconds: wholeMilliseconds(seconds[0]!) };
   return {
     scenario,
-    assumptions: assume(scenario, {
-      estimates: 'now',
-      wereGuesses: false,
-      cuts: [],
-      unrecorded: null,
-      nodeIndexes: observed?.lanes.map(({ node_index }) => node_index) ?? [],
-      isPullCostObserved,
-    }),
     nodes: [
       ...(asked.nodes ?? (within === null ? usualNodes(newest?.node_total ?? 1, mostUseful) : nodesFor(total / scenario.rate, within))),
     ],
     within,
     mostUseful,
-    files: paths.length,
-    unknownFiles: unknown,
-    total,
-    longest: { path: pathOf(estimates, 0), seconds: seconds[0]! },
+    suite: { assumptions, files: paths.length, unknown_files: unknown, total: wholeMilliseconds(total), longest },
+  };
+}
+
+/** @param variants by number of nodes, ascending */
+export function planAnswer({ suite, mostUseful, within }: PreparedPlan, variants: readonly Variant[]): PlanAnswer {
+  const { assumptions, files, unknown_files, total, longest } = suite;
+  return {
+    ...{ assumptions, files, unknown_files, total },
+    variants: [...variants],
+    useful_nodes: usefulNodesOf(variants, mostUseful),
+    longest,
+    nodes_within: within === null ? null : nodesWithin(variants, within),
   };
 }
 
@@ -109,8 +118,8 @@ function seenIn(timeline: Timeline | null, observed: Observed | null, mode: Mode
   if (!timeline || !observed || observed.starts.length === 0)
     return { starts: none, speeds: none, speedSpread: 0, rate: 1, pullCost, deviations: none };
   const { starts, rate } = observed;
-  const { speeds, spread: speedSpread } = speedsIn(timeline, observed);
-  const deviations = deviationsOf(observed, speeds, timeline.files);
+  const { speeds, spread: speedSpread } = speedsIn(timeline);
+  const deviations = deviationsOf(observed, speeds, timeline);
   // Only a queue shows what a batch costs.
   return { starts, speeds, speedSpread, rate, pullCost: timeline.kind === 'queue' ? observed.pullCost : pullCost, deviations };
 }

@@ -4,12 +4,17 @@ import { unknownFiles } from '../../../planning/forecasting/forecast.js';
 import { toSeconds } from '../../../planning/weight.js';
 import type { Build } from '../../ports/builds.js';
 import type { Millis, Store } from '../../ports/store.js';
-import { Refusal, refusals } from '../../refusal.js';
+import { Refusal } from '../../refusal.js';
 import { suiteOf } from '../../suites/suite.js';
-import { findSubject, type Subject } from '../subject.js';
+import type { BuildHead } from '../build-head.js';
+import { wholeMilliseconds } from '../rounding.js';
+import { buildHead, findSubject, type Subject } from '../subject.js';
 import { readTimeline } from '../timeline/read-timeline.js';
 import type { Timeline } from '../timeline/timeline.js';
+import { BASELINE_ASSUMPTIONS, baselinesOf } from './savings.js';
+import { usefulNodesOf } from './scenario.js';
 import { type Changes, type Knowledge, usualEstimatesOf, type WhatIf, whatIfOf } from './what-if.js';
+import type { Variant, WhatIfAnswer } from './what-if-answer.js';
 
 /** Which build to play again, and how. */
 export interface WhatIfSubject {
@@ -28,9 +33,9 @@ export interface WhatIfSubject {
 
 /** A build that is ready to be played. */
 export interface PreparedWhatIf {
-  subject: Subject;
-  timeline: Pick<Timeline, 'kind' | 'start' | 'end' | 'paused' | 'isRunning'>;
+  head: BuildHead;
   whatIf: WhatIf;
+  baselines: WhatIfAnswer['baselines'];
   /** The numbers of nodes to play, ascending. */
   nodes: number[];
   /** Wall times in seconds of real builds, by number of nodes. */
@@ -41,19 +46,47 @@ export interface PreparedWhatIf {
 export async function prepareWhatIf(store: Store, asked: WhatIfSubject): Promise<PreparedWhatIf> {
   const { project, changes } = asked;
   const subject = await findSubject(store, project, asked.id, asked.ciRun);
-  if (!subject) throw refusals.buildNotFound();
   const { node_total: nodeTotal } = subject.build;
   if (nodeTotal > limits.playedNodes)
     throw new Refusal(`cannot play a build of ${nodeTotal} nodes again: the limit is ${limits.playedNodes} nodes`);
   const timeline = await readTimeline(store, subject, asked.now);
-  const { kind, start, end, paused, isRunning, files } = timeline;
-  const unknown = changes.cut.find(path => !files.paths.includes(path));
+  const unknown = changes.cut.find(path => !timeline.paths.includes(path));
   if (unknown !== undefined) throw new Refusal(`names a file that the build does not have: ${unknown}`, 'parameter', 'cut');
   const whatIf = whatIfOf(timeline, changes, { ...(await knowledgeFor(store, subject, timeline, asked)), nodeTotal });
   const nodes = [...(asked.nodes ?? usualNodes(nodeTotal, whatIf.mostUseful))];
   const measured = await measuredWalls(store, subject, nodes);
-  if (!isRunning) measured.set(nodeTotal, (end - start) / 1000);
-  return { subject, timeline: { kind, start, end, paused, isRunning }, whatIf, nodes, measured };
+  if (!timeline.is_running) measured.set(nodeTotal, timeline.wall);
+  return { head: buildHead(subject, timeline), whatIf, baselines: baselinesOf(timeline), nodes, measured };
+}
+
+const MOST_CUTS = 10;
+/** A file is worth cutting when the build ends sooner by this part of its wall time. Less is chance. */
+const MIN_SAVING = 0.005;
+
+/** @param variants by number of nodes, ascending, today's included @param walls with each of the longest files in pieces */
+export function whatIfAnswer(
+  { head, whatIf, baselines, nodes, measured }: PreparedWhatIf,
+  variants: readonly Variant[],
+  walls: readonly number[],
+): WhatIfAnswer {
+  const { assumptions, mostUseful, longest } = whatIf;
+  const today = variants.find(variant => variant.nodes === head.node_total)!;
+  const longFiles = longest.map(({ path, seconds }) => ({ path, seconds: wholeMilliseconds(seconds) }));
+  return {
+    ...head,
+    assumptions: { ...assumptions, sentences: [...assumptions.sentences, `Other methods: ${BASELINE_ASSUMPTIONS.join(' ')}`] },
+    variants: variants
+      .filter(variant => nodes.includes(variant.nodes))
+      .map(variant => ({ ...variant, measured: measured.get(variant.nodes) ?? null })),
+    useful_nodes: usefulNodesOf(variants, mostUseful),
+    longest: longFiles[0] ?? null,
+    baselines,
+    worth_cutting: longFiles
+      .map((file, i) => ({ ...file, saves: wholeMilliseconds(today.wall - walls[i]!) }))
+      .filter(({ saves }) => saves > MIN_SAVING * today.wall)
+      .sort((a, b) => b.saves - a.saves)
+      .slice(0, MOST_CUTS),
+  };
 }
 
 /** Numbers of nodes up to twice today's, or as many as are useful. */
@@ -76,9 +109,9 @@ async function knowledgeFor(
     const times = await timings.cases(project, branch, path);
     if (times.length > 1) cases.set(path, times);
   }
-  const { kind, files } = timeline;
+  const { kind, paths } = timeline;
   if ((changes.estimates ?? usualEstimatesOf(timeline)) !== 'now') return { now: null, cases, expectedPullCost };
-  const list = suiteOf(files.paths);
+  const list = suiteOf(paths);
   const known = await timings.estimates(project, branch, list, limits.testCasesPerRequest);
   const isQueue = changes.mode === 'queue' || (changes.mode === null && kind === 'queue');
   const today = estimate(list, known, isQueue ? QUEUE_PERCENTILE : SPLIT_PERCENTILE);
@@ -94,7 +127,7 @@ async function measuredWalls({ builds, summaries }: Store, { project, build, rec
     if (node_total === build.node_total) continue;
     const other = await builds.newest(project, { branch: build.branch, node_total });
     const summary = other && isNear(other, recorded) ? await summaries.get(other.number) : null;
-    if (summary) walls.set(node_total, summary.wall / 1000);
+    if (summary) walls.set(node_total, summary.line.wall);
   }
   return walls;
 }

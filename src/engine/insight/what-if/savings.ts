@@ -1,16 +1,8 @@
+import { wholeMilliseconds } from '../rounding.js';
 import type { Timeline } from '../timeline/timeline.js';
 import { observe } from './observed.js';
 import { type PlayedNodes, playNodes, playParts } from './play.js';
-
-/** Milliseconds of wall time that other methods would have taken. */
-export interface Baselines {
-  /** File i in the order of the paths goes to node i mod N. */
-  round_robin: number;
-  /** The first node gets the first N-th of the files in the order of the paths, and so on. */
-  by_name: number;
-  /** A queue in the order of the paths that hands out one file at a time. */
-  one_at_a_time: number;
-}
+import type { WhatIfAnswer } from './what-if-answer.js';
 
 /** What the baselines assume. */
 export const BASELINE_ASSUMPTIONS = [
@@ -19,15 +11,19 @@ export const BASELINE_ASSUMPTIONS = [
   'A node that gets its files at once loses the cost of one batch. One file at a time loses it with each file.',
 ] as const;
 
-/** What other methods would have taken on the recorded times of a CI run. */
-export function baselinesOf(timeline: Timeline): Baselines {
+/**
+ * What other methods would have taken on the recorded times of a CI run. Round-robin: file i in the order of the paths goes to node i mod N.
+ * By name: the first node gets the first N-th of the files in the order of the paths, and so on. One at a time: a queue in the order of the
+ * paths.
+ */
+export function baselinesOf(timeline: Timeline): WhatIfAnswer['baselines'] {
   const { seconds, starts, pullCost, rate } = observe(timeline);
-  const files = inOrderOfPaths(timeline.files.paths).filter(file => !Number.isNaN(seconds[file]));
+  const files = inOrderOfPaths(timeline.paths).filter(file => !Number.isNaN(seconds[file]));
   const nodes: PlayedNodes = { starts, speeds: new Float64Array(starts.length).fill(rate), pullCost };
   const fixed = (partOf: (position: number) => number) => {
     const parts = Array.from(starts, (): number[] => []);
     for (const [position, file] of files.entries()) parts[partOf(position)]!.push(file);
-    return Math.round(playParts(seconds, nodes, parts).wall * 1000);
+    return wholeMilliseconds(playParts(seconds, nodes, parts).wall);
   };
   const count = starts.length;
   if (count === 0) return { round_robin: 0, by_name: 0, one_at_a_time: 0 };
@@ -35,7 +31,7 @@ export function baselinesOf(timeline: Timeline): Baselines {
   return {
     round_robin: fixed(position => position % count),
     by_name: fixed(position => Math.floor((position * count) / files.length)),
-    one_at_a_time: Math.round(playNodes(seconds, nodes, () => files.slice(next, ++next)).wall * 1000),
+    one_at_a_time: wholeMilliseconds(playNodes(seconds, nodes, () => files.slice(next, ++next)).wall),
   };
 }
 

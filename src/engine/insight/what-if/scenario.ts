@@ -1,10 +1,13 @@
+import { mean, median } from '../../../planning/estimating/median.js';
 import { usefulNodes } from '../../../planning/forecasting/forecast.js';
 import { toWeight } from '../../../planning/weight.js';
+import { wholeMilliseconds } from '../rounding.js';
 import { drawSuites } from './deviations.js';
 import { type Played, type PlayedNodes, type PlayedSuite, playQueue, playSplit } from './play.js';
 import { unknownSpeed } from './speeds.js';
+import type { Assumptions, Variant } from './what-if-answer.js';
 
-export type Mode = 'queue' | 'split';
+export type Mode = Assumptions['mode'];
 
 /** A suite, and what is known of the nodes that run it. It can be played with any number of nodes. Durations are seconds. */
 export interface Scenario {
@@ -32,40 +35,32 @@ export interface Scenario {
   expectedPullCost: number;
 }
 
-/** The outcome with a number of nodes. Durations are seconds; with deviations, the means of several plays. */
-export interface Outcome {
-  nodes: number;
-  wall: number;
-  nodeSeconds: number;
-  /** An even share of the files, or the longest file if that is more: no plan ends sooner on nodes of usual speed. */
-  floor: number;
-  /** The longest file takes more than an even share, so nodes wait for it. */
-  isBoundByFile: boolean;
-}
-
-/** Plays a scenario with each number of nodes. */
-export function playVariants(scenario: Scenario, counts: readonly number[]): Outcome[] {
+/**
+ * Plays a scenario with each number of nodes; with deviations, a variant has the means of several plays. Its floor is an even share of the
+ * files, or the longest file if that is more: no plan ends sooner on nodes of usual speed.
+ */
+export function playVariants(scenario: Scenario, counts: readonly number[]): Variant[] {
   const { suite, deviations, rate } = scenario;
   const { total, longest } = boundsOf(suite);
   const draws = drawSuites(suite, deviations).map(drawn => ({ drawn, bounds: boundsOf(drawn) }));
   return counts.map(nodes => {
     const played = draws.map(({ drawn }) => play(scenario, nodes, drawn));
+    const wall = mean(played.map(each => each.wall));
+    const floor = mean(draws.map(({ bounds }) => Math.max(bounds.total / nodes, bounds.longest) / rate));
     return {
       nodes,
-      wall: mean(played.map(({ wall }) => wall)),
-      nodeSeconds: mean(played.map(({ nodeSeconds }) => nodeSeconds)),
-      floor: mean(draws.map(({ bounds }) => Math.max(bounds.total / nodes, bounds.longest) / rate)),
-      isBoundByFile: longest > total / nodes,
+      wall: wholeMilliseconds(wall),
+      node_seconds: wholeMilliseconds(mean(played.map(({ nodeSeconds }) => nodeSeconds))),
+      floor: wholeMilliseconds(floor),
+      ratio: floor === 0 ? 1 : Number((wall / floor).toFixed(4)),
+      bound_by_file: longest > total / nodes,
+      measured: null,
     };
   });
 }
 
 function boundsOf({ seconds }: PlayedSuite): { total: number; longest: number } {
   return { total: seconds.reduce((sum, each) => sum + each, 0), longest: seconds.reduce((most, each) => Math.max(most, each), 0) };
-}
-
-function mean(values: readonly number[]): number {
-  return values.reduce((sum, each) => sum + each, 0) / values.length;
 }
 
 /** @param suite played instead of that of the scenario */
@@ -90,10 +85,15 @@ function firstStart(starts: Float64Array): number {
 }
 
 function nodesOf({ starts, startSpread, speeds, speedSpread, rate, pullCost }: Scenario, count: number): PlayedNodes {
+  // The speed 1 is that of the faster half; a further node is as likely in the slower one.
+  const middle = median([...speeds]) || 1;
   return {
     starts:
       startSpread === null && starts.length > 0 ? resampleStarts(starts, count) : evenStarts(firstStart(starts), startSpread ?? 0, count),
-    speeds: Float64Array.from({ length: count }, (_, node) => rate * (speeds[node] ?? unknownSpeed(speedSpread, node - speeds.length))),
+    speeds: Float64Array.from(
+      { length: count },
+      (_, node) => rate * (speeds[node] ?? middle * unknownSpeed(speedSpread, node - speeds.length)),
+    ),
     pullCost,
   };
 }
@@ -137,21 +137,21 @@ const MIN_GAIN = 0.01;
 /**
  * Returns the number of nodes beyond which none that was played is faster by more than a hundredth.
  *
- * @param outcomes by number of nodes, ascending
+ * @param variants by number of nodes, ascending
  * @param most no more nodes can be useful (see `mostUsefulNodes`)
  */
-export function usefulNodesOf(outcomes: readonly Outcome[], most: number): number {
+export function usefulNodesOf(variants: readonly Variant[], most: number): number {
   let best = Infinity;
   let useful = most;
-  for (const { nodes, wall } of outcomes.toReversed()) {
+  for (const { nodes, wall } of variants.toReversed()) {
     best = Math.min(best, wall);
     // Of the last number it is not known what more nodes would bring.
-    if (wall <= best * (1 + MIN_GAIN) && nodes < outcomes.at(-1)!.nodes) useful = Math.min(useful, nodes);
+    if (wall <= best * (1 + MIN_GAIN) && nodes < variants.at(-1)!.nodes) useful = Math.min(useful, nodes);
   }
   return useful;
 }
 
 /** The least number of nodes that ends within these seconds; null: none does. */
-export function nodesWithin(outcomes: readonly Outcome[], seconds: number): number | null {
-  return outcomes.find(({ wall }) => wall <= seconds)?.nodes ?? null;
+export function nodesWithin(variants: readonly Variant[], seconds: number): number | null {
+  return variants.find(({ wall }) => wall <= seconds)?.nodes ?? null;
 }

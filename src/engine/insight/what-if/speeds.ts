@@ -1,6 +1,7 @@
-import { median } from '../../../planning/estimating/median.js';
+import { DEVIATIONS_PER_MAD, mean, median } from '../../../planning/estimating/median.js';
+import { executionsOf } from '../minutes/executions.js';
+import { type Slowness, slownessOf } from '../minutes/slowness.js';
 import type { Timeline } from '../timeline/timeline.js';
-import type { Observed } from './observed.js';
 
 /** How fast the nodes of a build ran test files, relative to the usual speed. */
 export interface Speeds {
@@ -10,58 +11,31 @@ export interface Speeds {
   spread: number;
 }
 
-/** A node's speed is known if at least this many of its files have an estimate. */
-const MIN_FILES = 5;
-/** Shorter files than this part of the mean one do not count: their times are mostly those of the clock and the runner. */
-const MIN_PART = 0.1;
-/** The standard deviation of normally distributed values, in median absolute deviations. */
-const DEVIATION_OF_MEDIAN = 1.4826;
-/** The outermost values that a trimmed mean leaves out, on either side, as a part of all. */
-const TRIMMED = 0.2;
-/** The standard error of such a mean of normally distributed values, relative to that of the mean. */
-const ERROR_OF_TRIMMED_MEAN = 1.06;
 /** The nodes differ when their variance is larger than that of chance by this many of its standard errors. */
 const SIGNIFICANT_ERRORS = 3;
 
-/** The speeds of the nodes of a build. Guesses say nothing about them. */
-export function speedsIn({ files: { estimates, isGuess } }: Pick<Timeline, 'files'>, observed: Observed): Speeds {
-  return speedsOf(
-    observed,
-    estimates.map((seconds, file) => (isGuess[file] === 1 ? NaN : seconds)),
-  );
+/** The speeds of the nodes of a build. */
+export function speedsIn(timeline: Timeline): Speeds {
+  const { speeds, spread } = speedsOf(slownessOf(executionsOf(timeline), timeline));
+  return { speeds: speeds.filter((_, node) => timeline.nodes[node]!.start !== null), spread };
 }
 
 /**
- * Compares the recorded times of each node with their estimates: a node is slower than the others when its files took another factor of
- * their estimates. The factor of a node is the mean of its files without the outermost ones. It counts in full when the nodes differ by
- * much more than the error of these means, and less the more of the differences is chance (empirical Bayes, Efron and Morris 1975).
- *
- * @param estimates seconds by file; NaN: there is none, or it is a guess
+ * The speeds by which nodes are played: their slowness counts in full when the nodes differ by much more than the errors of what was
+ * measured, and less the more of the differences is chance (empirical Bayes, Efron and Morris 1975). A node of unknown slowness is usual.
  */
-export function speedsOf({ seconds, nodes, lanes }: Observed, estimates: Float64Array): Speeds {
-  /** By node: the logarithms of recorded over estimated time. */
-  const ratios = lanes.map((): number[] => []);
-  const least = MIN_PART * mean(estimates.filter(estimate => estimate > 0));
-  for (const [file, time] of seconds.entries()) {
-    const estimate = estimates[file]!;
-    if (time > 0 && estimate > 0 && estimate >= least) ratios[nodes[file]!]!.push(Math.log(time / estimate));
-  }
-  const factors = ratios.map(trimmedMean);
-  const known = [...ratios.keys()].filter(node => ratios[node]!.length >= MIN_FILES);
-  const usual = median(known.map(node => factors[node]!));
-  // How much a file differs from the others of its node.
-  const deviation = DEVIATION_OF_MEDIAN * median(ratios.flatMap((own, node) => own.map(ratio => Math.abs(ratio - factors[node]!))));
-  const errorOf = (node: number) => (ERROR_OF_TRIMMED_MEAN * deviation) ** 2 / ratios[node]!.length;
-  const differences = known.map(node => factors[node]! - usual);
-  const error = mean(known.map(errorOf));
-  const squares = mean(differences.map(each => each ** 2));
-  const isChance = squares <= error * (1 + SIGNIFICANT_ERRORS * Math.sqrt(2 / known.length));
-  const variance = isChance ? 0 : squares - error;
-  const usualVariance = isChance ? 0 : (DEVIATION_OF_MEDIAN * median(differences.map(Math.abs))) ** 2;
-  const speeds = new Float64Array(lanes.length).fill(1);
-  for (const [i, node] of known.entries()) {
-    if (variance > 0) speeds[node] = Math.exp((-differences[i]! * variance) / (variance + errorOf(node)));
-  }
+export function speedsOf({ factors, errors }: Pick<Slowness, 'factors' | 'errors'>): Speeds {
+  const known = [...factors.keys()].filter(node => factors[node] !== null);
+  const differences = known.map(node => Math.log(factors[node]!));
+  const chance = known.map(node => Math.max(Number.MIN_VALUE, errors[node]! ** 2));
+  const error = mean(chance);
+  // The mean of such ratios is 1 if all is chance (Cochran's Q).
+  const ratio = mean(differences.map((each, i) => each ** 2 / chance[i]!));
+  const variance = mean(differences.map(each => each ** 2)) - error;
+  const speeds = new Float64Array(factors.length).fill(1);
+  if (!(ratio > 1 + SIGNIFICANT_ERRORS * Math.sqrt(2 / known.length)) || variance <= 0) return { speeds, spread: 0 };
+  for (const [i, node] of known.entries()) speeds[node] = Math.exp((-differences[i]! * variance) / (variance + chance[i]!));
+  const usualVariance = (DEVIATIONS_PER_MAD * median(differences.map(Math.abs))) ** 2;
   return { speeds, spread: Math.sqrt(Math.max(0, usualVariance - error)) };
 }
 
@@ -80,14 +54,3 @@ export function unknownSpeed(spread: number, index: number): number {
 const GOLDEN_RATIO = 0.618034;
 /** A logistic distribution with this scale has the standard deviation 1. */
 const LOGISTIC_SCALE = Math.sqrt(3) / Math.PI;
-
-function mean(values: readonly number[] | Float64Array): number {
-  let sum = 0;
-  for (const value of values) sum += value;
-  return sum / Math.max(1, values.length);
-}
-
-function trimmedMean(values: readonly number[]): number {
-  const left = Math.floor(TRIMMED * values.length);
-  return mean(values.toSorted((a, b) => a - b).slice(left, values.length - left));
-}

@@ -1,15 +1,11 @@
-import { emptyBasis } from '../../../planning/estimating/basis.js';
-import { estimate, pathOf, SPLIT_PERCENTILE } from '../../../planning/estimating/estimate.js';
-import { toSeconds } from '../../../planning/weight.js';
-import { suiteOf } from '../../suites/suite.js';
+import { toWeight } from '../../../planning/weight.js';
 import type { Timeline, TimelineFiles } from '../timeline/timeline.js';
-import { type Assumptions, assume, type Cut, type EstimatesOf } from './assumptions.js';
-import { cutIntoParts, type FileTimes, inPlanningOrder, type NamedSuite, usualSeconds } from './file-times.js';
-import { observe } from './observed.js';
+import { assume, type Cut, type EstimatesOf } from './assumptions.js';
+import { type Observed, observe } from './observed.js';
 import type { PlayedSuite } from './play.js';
-import { type Baselines, baselinesOf } from './savings.js';
 import { type Mode, mostUsefulNodes, play, type Scenario } from './scenario.js';
 import { speedsIn } from './speeds.js';
+import type { Assumptions } from './what-if-answer.js';
 
 /** What to change in a build that is played again; null: as it was. */
 export interface Changes {
@@ -38,7 +34,6 @@ export interface Knowledge {
 export interface WhatIf {
   scenario: Scenario;
   assumptions: Assumptions;
-  baselines: Baselines;
   /** See `mostUsefulNodes`. */
   mostUseful: number;
   /** The longest files, longest first. */
@@ -54,23 +49,34 @@ export interface LongFile {
   pieces: number;
 }
 
+/** A file or a piece of one, with two durations in seconds. */
+interface PlayedFile {
+  path: string;
+  /** To plan with. */
+  estimate: number;
+  /** That it takes on a node of usual speed. */
+  seconds: number;
+}
+
 /** Files that are played in pieces, to find the ones worth cutting. */
 const LONGEST_FILES = 20;
 
 export function whatIfOf(timeline: Timeline, changes: Changes, knowledge: Knowledge): WhatIf {
   const observed = observe(timeline);
   const estimates = changes.estimates ?? usualEstimatesOf(timeline);
-  const { speeds, spread: speedSpread } = speedsIn(timeline, observed);
-  const times = timesOf(timeline, usualSeconds(observed, speeds, withGuesses(timeline.files)), estimates, knowledge);
-  const total = times.seconds.reduce((sum, seconds) => sum + seconds, 0);
-  const share = total / knowledge.nodeTotal;
-  const cuts = changes.cut.map(path => cut(times, path, share, knowledge.cases.get(path)));
-  const named = inPlanningOrder(times);
+  const { speeds, spread: speedSpread } = speedsIn(timeline);
+  const files = filesOf(timeline, observed, speeds, estimates, knowledge.now);
+  const share = files.reduce((sum, { seconds }) => sum + seconds, 0) / knowledge.nodeTotal;
+  const parts = new Map(
+    changes.cut.map(path => [path, partsOf(files.find(file => file.path === path)!, share, knowledge.cases.get(path))]),
+  );
+  const cuts = [...parts].map(([path, own]): Cut => ({ path, pieces: own.length, is_measured: knowledge.cases.has(path) }));
+  const played = inPlanningOrder(files.flatMap(file => piecesOf(file, parts.get(file.path))));
   const scenario: Scenario = {
     mode: changes.mode ?? (timeline.kind === 'queue' ? 'queue' : 'split'),
-    suite: named.suite,
+    suite: { weights: Float64Array.from(played, weightOf), seconds: Float64Array.from(played, ({ seconds }) => seconds) },
     deviations: new Float64Array(),
-    isGuessed: estimates === 'then' ? isMostlyGuessed(timeline.files) : estimates === 'now' && knowledge.now!.isGuessed,
+    isGuessed: estimates === 'then' ? isMostlyGuessed(timeline) : estimates === 'now' && knowledge.now!.isGuessed,
     starts: observed.starts,
     startSpread: changes.startSpread,
     speeds,
@@ -84,25 +90,24 @@ export function whatIfOf(timeline: Timeline, changes: Changes, knowledge: Knowle
     scenario,
     assumptions: assume(scenario, {
       estimates,
-      wereGuesses: isMostlyGuessed(timeline.files),
+      wereGuesses: isMostlyGuessed(timeline),
       cuts,
       unrecorded,
       nodeIndexes: observed.lanes.map(({ node_index }) => node_index),
       isPullCostObserved: changes.pullCost === null,
     }),
-    baselines: baselinesOf(timeline),
     mostUseful: mostUsefulNodes(scenario),
-    longest: longestFiles(named, share),
+    longest: longestFiles(played, share),
   };
 }
 
 /** Those of the build, unless it had none or mostly guesses: the next build will know its times. */
-export function usualEstimatesOf({ kind, files }: Timeline): EstimatesOf {
-  return kind === 'recordings' || isMostlyGuessed(files) ? 'now' : 'then';
+export function usualEstimatesOf(timeline: Timeline): EstimatesOf {
+  return timeline.kind === 'recordings' || isMostlyGuessed(timeline) ? 'now' : 'then';
 }
 
-function isMostlyGuessed({ isGuess }: TimelineFiles): boolean {
-  return isGuess.reduce((sum, each) => sum + each, 0) > isGuess.length / 2;
+function isMostlyGuessed({ is_guess }: TimelineFiles): boolean {
+  return is_guess.reduce<number>((sum, each) => sum + each, 0) > is_guess.length / 2;
 }
 
 /** Returns the wall time with each file in pieces, in the order of the files. */
@@ -110,53 +115,53 @@ export function playCuts(scenario: Scenario, nodes: number, files: readonly Pick
   return files.map(({ file, pieces }) => play(scenario, nodes, withFileCut(scenario.suite, file, pieces)).wall);
 }
 
-function timesOf({ files }: Timeline, seconds: Float64Array, estimates: EstimatesOf, { now }: Knowledge): FileTimes {
-  const { paths } = files;
-  const before = estimates === 'then' ? withGuesses(files) : files.estimates;
-  const estimateOf = (file: number) => {
-    if (estimates === 'now') return now!.seconds.get(paths[file]!)!;
-    return estimates === 'exact' || Number.isNaN(before[file]) ? seconds[file]! : before[file]!;
-  };
-  return { paths: [...paths], estimates: Array.from(paths.keys(), estimateOf), seconds: [...seconds] };
-}
-
-/** The estimates of the plan. A split does not keep its guesses, so they are made again. */
-function withGuesses({ paths, estimates, isGuess }: TimelineFiles): Float64Array {
-  if (!isGuess.some((guessed, file) => guessed === 1 && Number.isNaN(estimates[file]))) return estimates;
-  const planned = new Map(
-    paths.flatMap((path, file) => (isGuess[file] === 1 || !Number.isNaN(estimates[file]) ? [[path, estimates[file]!]] : [])),
-  );
-  const list = suiteOf([...planned.keys()]);
-  const seconds = Float64Array.from(list.strings(), path => planned.get(path)!);
-  const guessed = estimate(list, { seconds, files: new Map(), basis: emptyBasis(list.length) }, SPLIT_PERCENTILE);
-  const weights = new Map(Array.from(guessed.weights, (weight, i) => [pathOf(guessed, i), weight]));
-  return estimates.map((each, file) => (isGuess[file] === 1 && Number.isNaN(each) ? toSeconds(weights.get(paths[file]!)!) : each));
-}
-
-function cut(times: FileTimes, path: string, share: number, cases: readonly number[] | undefined): Cut {
-  const file = times.paths.indexOf(path);
-  const parts = cases ? partsOfCases(cases) : equalParts(times.seconds[file]!, share);
-  cutIntoParts(times, file, parts);
-  return { path, pieces: parts.length, isMeasured: cases !== undefined };
-}
-
-/** @param share the seconds of an even share */
-function longestFiles({ suite, paths }: NamedSuite, share: number): LongFile[] {
-  const files = [...paths.keys()].sort((a, b) => suite.seconds[b]! - suite.seconds[a]!).slice(0, LONGEST_FILES);
-  return files.map(file => {
-    const seconds = suite.seconds[file]!;
-    return { path: paths[file]!, seconds, file, pieces: equalParts(seconds, share).length };
+/** A file that was recorded takes its time at usual speed; one that was not, its estimate. */
+function filesOf(
+  { paths, estimates: before }: Timeline,
+  { seconds: recorded, nodes }: Observed,
+  speeds: Float64Array,
+  estimates: EstimatesOf,
+  now: Knowledge['now'],
+): PlayedFile[] {
+  return paths.map((path, file) => {
+    const time = recorded[file]!;
+    const seconds = Number.isNaN(time) ? (before[file] ?? 0) : time * speeds[nodes[file]!]!;
+    if (estimates === 'now') return { path, estimate: now!.seconds.get(path)!, seconds };
+    return { path, estimate: (estimates === 'then' ? before[file] : null) ?? seconds, seconds };
   });
 }
 
+/** The parts into which a file is cut: its test cases, if these are known, else equal ones. @param share the seconds of an even share */
+function partsOf({ seconds }: PlayedFile, share: number, cases: readonly number[] | undefined): Float64Array {
+  return cases ? partsOfCases(cases) : equalParts(seconds, share);
+}
+
+function piecesOf({ path, estimate, seconds }: PlayedFile, parts: Float64Array = Float64Array.of(1)): PlayedFile[] {
+  return Array.from(parts, part => ({ path, estimate: estimate * part, seconds: seconds * part }));
+}
+
+function inPlanningOrder(files: PlayedFile[]): PlayedFile[] {
+  return files.sort((a, b) => weightOf(b) - weightOf(a) || (a.path < b.path ? -1 : 1));
+}
+
+function weightOf({ estimate }: PlayedFile): number {
+  return toWeight(estimate);
+}
+
+/** @param files in planning order @param share the seconds of an even share */
+function longestFiles(files: readonly PlayedFile[], share: number): LongFile[] {
+  const longest = [...files.entries()].sort(([, a], [, b]) => b.seconds - a.seconds).slice(0, LONGEST_FILES);
+  return longest.map(([file, { path, seconds }]) => ({ path, seconds, file, pieces: equalParts(seconds, share).length }));
+}
+
 /** Equal parts of at most an even share, and at least two. @param share seconds */
-export function equalParts(seconds: number, share: number): Float64Array {
+function equalParts(seconds: number, share: number): Float64Array {
   const pieces = share > 0 ? Math.max(2, Math.ceil(seconds / share)) : 2;
   return new Float64Array(pieces).fill(1 / pieces);
 }
 
 /** The parts that the test cases of a file have in it. @param cases their seconds, at least one */
-export function partsOfCases(cases: readonly number[]): Float64Array {
+function partsOfCases(cases: readonly number[]): Float64Array {
   const sum = cases.reduce((total, seconds) => total + seconds, 0);
   return Float64Array.from(cases, seconds => (sum > 0 ? seconds / sum : 1 / cases.length));
 }

@@ -1,7 +1,15 @@
+import { durationText } from '../../../duration.js';
 import { isRestSmall } from '../../../planning/batching/batch-weight.js';
+import type { Forecast } from '../../../planning/forecasting/forecast.js';
+import type { EndedLease } from '../../queue/batch.js';
 import type { Decision } from '../../queue/decision.js';
-import { durationText } from '../duration.js';
-import type { ReturnedFiles } from './hand-outs.js';
+
+/** Files of a batch that another batch had before, and that went back to the queue when the lease of that one ended. */
+export interface ReturnedFiles {
+  node_index: number;
+  lease: EndedLease;
+  files: number;
+}
 
 /** What the reason for a batch is made of. Durations are seconds. */
 export interface BatchFacts {
@@ -41,11 +49,11 @@ function replayReason({ node_index, files }: BatchFacts, replay: 'unfinished' | 
 
 function sizeReasons(facts: BatchFacts, decision: Decision): string[] {
   const { node_index, nodeTotal, files, weight } = facts;
-  const { remaining, finishIn, slowdown, target } = decision;
+  const { remaining, finish_in, slowdown, target } = decision;
   if (nodeTotal === 1) return [`Node ${node_index} is the only node, so it got all that was left: ${durationText(remaining)} of work.`];
   const pace = isUsual(slowdown) ? '' : ` and files took ${ratioText(slowdown)} times their estimates until then,`;
   const sentences = [
-    `${durationText(remaining)} of work was left for ${nodeTotal} nodes,${pace} so all would finish in ${durationText(finishIn)}.`,
+    `${durationText(remaining)} of work was left for ${nodeTotal} nodes,${pace} so all would finish in ${durationText(finish_in)}.`,
     `${shareReason(facts, decision)}.`,
   ];
   if (remaining - weight < 0.001 * remaining) sentences.push(files === 1 ? 'It was the last file.' : 'These files were the last ones.');
@@ -55,7 +63,7 @@ function sizeReasons(facts: BatchFacts, decision: Decision): string[] {
 }
 
 function shareReason({ node_index, isGuessed }: BatchFacts, decision: Decision): string {
-  const { speed, share, target, pullCost } = decision;
+  const { speed, share, target, pull_cost } = decision;
   const pace = isUsual(speed) ? '' : `runs at ${ratioText(speed)} of the usual speed and `;
   const would = `Node ${node_index} ${pace}would do ${durationText(share)} of that work`;
   const part = target / share;
@@ -63,8 +71,8 @@ function shareReason({ node_index, isGuessed }: BatchFacts, decision: Decision):
     return `${would}; it got ${durationText(target)} of it, because most files were never measured and later batches can correct the guesses`;
   if (part < WHOLE)
     return `${would}; it got ${ratioText(part)} of its share, ${durationText(target)}, so that later batches can correct errors`;
-  const why = isRestSmall(share - ROUNDING, pullCost)
-    ? `another pull would take ${durationText(pullCost)}, more than it could gain`
+  const why = isRestSmall(share - ROUNDING, pull_cost)
+    ? `another pull would take ${durationText(pull_cost)}, more than it could gain`
     : `it had enough batches before to correct errors`;
   return `${would}; it got all of its share, because ${why}`;
 }
@@ -104,22 +112,21 @@ export interface PartFacts {
   weight: number;
   /** The mean of all nodes. */
   mean: number;
-  /** The most of a node, and the least that the node with most could have in any split; NaN: unknown. */
-  makespan: number;
-  bound: number;
+  /** The most of a node, and the least that the node with most could have in any split; null: unknown. */
+  forecast: Pick<Forecast, 'makespan' | 'lower_bound'> | null;
   /** The split was made for an earlier CI run of the build. */
   isReused: boolean;
 }
 
 /** Why a node got this part of a split, in a few sentences. */
-export function partReason({ node_index, nodeTotal, files, weight, mean, makespan, bound, isReused }: PartFacts): string {
+export function partReason({ node_index, nodeTotal, files, weight, mean, forecast, isReused }: PartFacts): string {
   const sentences = [nodeTotal === 1 ? `Node ${node_index} is the only node, so it got all files.` : METHOD];
   if (nodeTotal > 1) {
     const work = files === 0 ? 'got no files' : `got ${durationText(weight)} of work`;
     sentences.push(`Node ${node_index} ${work}; the mean of the ${nodeTotal} nodes is ${durationText(mean)}.`);
-    if (!Number.isNaN(makespan + bound))
+    if (forecast)
       sentences.push(
-        `The node with the most work has ${durationText(makespan)}; in no split of whole files could it have less than ${durationText(bound)}.`,
+        `The node with the most work has ${durationText(forecast.makespan)}; in no split of whole files could it have less than ${durationText(forecast.lower_bound)}.`,
       );
   }
   if (isReused) sentences.push('The split was made for an earlier CI run of this build, and later ones get the same.');

@@ -1,58 +1,55 @@
-import { type Basis, decodeBasis, type FileBasis, fileBasis } from '../../../planning/estimating/basis.js';
-import type { Millis, Store } from '../../ports/store.js';
-import { type Batch, type EndedLease, wasReassigned } from '../../queue/batch.js';
-import type { Decision } from '../../queue/decision.js';
+import { type Basis, decodeBasis, fileBasis } from '../../../planning/estimating/basis.js';
+import type { CiRun } from '../../ports/ci-runs.js';
+import type { Store } from '../../ports/store.js';
+import { type Batch, wasReassigned } from '../../queue/batch.js';
+import { decisionOf } from '../../queue/decision.js';
 import { refusals } from '../../refusal.js';
-import type { Subject, SubjectRun } from '../subject.js';
 import { splitParts } from '../timeline/read-timeline.js';
 import type { NodeLane, Timeline, TimelineFiles } from '../timeline/timeline.js';
-import { type BatchFacts, batchReason, partReason } from './batch-reason.js';
+import { type BatchFacts, batchReason, partReason, type ReturnedFiles } from './batch-reason.js';
+import type { BatchReason, FileReason } from './why-answer.js';
 
 /** Files that a node got together: a batch of a queue, or its part of a split. */
-export interface Draft {
-  /** Null: a split. */
-  seq: number | null;
-  node_index: number;
-  at: Millis;
-  decision: Decision | null;
+export interface HandOut extends Pick<BatchReason, 'batch' | 'node_index' | 'decision'> {
+  /** When, in seconds since the start of the build. */
+  at: number;
   /** Indices into the timeline's files, in the order in which the node was given them. */
   files: number[];
-  /** What it recorded for file i of these; NaN: nothing. */
-  seconds: (i: number) => number;
+  /** What it recorded for file i of these; null: nothing. */
+  seconds: (i: number) => number | null;
   /** Why, in a few sentences. */
   reason: () => string;
 }
 
 /** The batches of a queue, by node. */
-export async function draftBatches(
+export async function handedBatches(
   { queues }: Store,
-  { build }: Subject,
-  { plan }: SubjectRun,
+  { plan, node_total }: CiRun,
   { nodes }: Timeline,
   planned: PlanFiles,
-): Promise<Draft[]> {
+): Promise<HandOut[]> {
   const copied = new Set((await queues.copiedBatches(plan)).map(({ node_index }) => node_index));
   const batches = await queues.batches(plan);
   const bySeq = new Map(batches.map(batch => [batch.seq, batch]));
   const returned = returnedFiles(batches);
-  const { isGuessed } = planned;
+  const isGuessed = 2 * planned.files.is_guess.reduce<number>((sum, each) => sum + each, 0) > planned.all.length;
   return nodes.flatMap(({ node_index, spans }) =>
-    spans.flatMap((span): Draft[] => {
-      const { seq, from, decision, seconds } = span;
+    spans.flatMap(({ batch: seq, from, files: ran, seconds }): HandOut[] => {
       const batch = seq === null ? undefined : bySeq.get(seq);
       // The node ran files that it did not get from the queue.
       if (!batch) return [];
       // Recorded files that the batch did not have are after its own.
-      const files = Array.from(span.files.subarray(0, batch.files.length));
+      const files = ran.slice(0, batch.files.length);
+      const decision = decisionOf(batch);
       const facts = (): BatchFacts => ({
-        ...{ node_index, nodeTotal: build.node_total, decision, isGuessed },
-        weight: planned.weightOf(files),
+        ...{ node_index, nodeTotal: node_total, decision, isGuessed },
+        weight: weightOf(planned, files),
         files: files.length,
         filesWithCases: batch.cases?.length ?? 0,
         replay: replayOf(batch, copied),
         returned: returned.get(batch.seq) ?? [],
       });
-      return [{ seq, node_index, at: from, decision, files, seconds: i => seconds[i]!, reason: () => batchReason(facts()) }];
+      return [{ batch: seq, node_index, at: from, decision, files, seconds: i => seconds[i]!, reason: () => batchReason(facts()) }];
     }),
   );
 }
@@ -64,98 +61,70 @@ function replayOf({ isReplay, acknowledges, node_index }: Batch, copied: Readonl
 }
 
 /** The parts of a split, by node. */
-export async function draftParts(
+export async function handedParts(
   { splits }: Store,
-  { build }: Subject,
-  { id, plan }: SubjectRun,
-  { nodes, start }: Timeline,
+  { id, plan, node_total }: CiRun,
+  { nodes }: Timeline,
   planned: PlanFiles,
-): Promise<Draft[]> {
+): Promise<HandOut[]> {
   const forecast = await splits.forecast({ id: plan });
-  const parts = await splitParts(splits, { id: plan }, build.node_total);
+  const parts = await splitParts(splits, { id: plan }, node_total);
   if (!parts) throw refusals.expired('split');
-  const total = planned.weightOf(planned.all);
-  const drafts: Draft[] = [];
+  const total = weightOf(planned, planned.all);
+  const handOuts: HandOut[] = [];
   let end = 0;
   for (const lane of nodes) {
     const { node_index } = lane;
     const files = planned.all.slice(end, (end += parts[node_index]!.length));
     const facts = {
-      ...{ node_index, nodeTotal: build.node_total, files: files.length, isReused: id !== plan },
-      weight: planned.weightOf(files),
-      mean: total / build.node_total,
-      makespan: forecast?.makespan ?? NaN,
-      bound: forecast?.lower_bound ?? NaN,
+      ...{ node_index, nodeTotal: node_total, files: files.length, isReused: id !== plan },
+      weight: weightOf(planned, files),
+      mean: total / node_total,
+      forecast,
     };
     const recorded = recordedIn(lane);
-    drafts.push({
-      ...{ seq: null, node_index, at: lane.start ?? start, decision: null, files },
-      seconds: i => recorded.get(files[i]!) ?? NaN,
+    handOuts.push({
+      ...{ batch: null, node_index, at: lane.start ?? 0, decision: null, files },
+      seconds: i => recorded.get(files[i]!) ?? null,
       reason: () => partReason(facts),
     });
   }
-  return drafts;
+  return handOuts;
 }
 
 /** The last time that a node recorded for each file. */
 function recordedIn({ spans }: NodeLane): Map<number, number> {
   const recorded = new Map<number, number>();
   for (const { files, seconds } of spans) {
-    for (const [i, file] of files.entries()) if (!Number.isNaN(seconds[i])) recorded.set(file, seconds[i]!);
+    for (const [i, file] of files.entries()) if (seconds[i] !== null) recorded.set(file, seconds[i]!);
   }
   return recorded;
 }
 
 /** What the plan of a CI run knew of its files. */
-export class PlanFiles {
-  /** How many files were planned: the first ones of the timeline. */
-  readonly count: number;
-  /** Their indices. */
-  readonly all: readonly number[];
-  readonly #basis: Basis;
-
-  constructor(
-    readonly files: TimelineFiles,
-    basis: Uint8Array,
-  ) {
-    let count = 0;
-    while (count < files.paths.length && !Number.isNaN(files.estimates[count])) count += 1;
-    this.count = count;
-    this.all = Array.from({ length: count }, (_, file) => file);
-    this.#basis = decodeBasis(basis, count).basis;
-  }
-
-  static async read({ queues, splits }: Store, { kind, plan }: SubjectRun, files: TimelineFiles): Promise<PlanFiles> {
-    const basis = await (kind === 'queue' ? queues.basis(plan) : splits.basis({ id: plan }));
-    if (!basis) throw refusals.expired(kind);
-    return new PlanFiles(files, basis);
-  }
-
-  /** Most files were never measured. */
-  get isGuessed(): boolean {
-    return 2 * this.files.isGuess.reduce((sum, each) => sum + each, 0) > this.count;
-  }
-
-  /** Seconds. */
-  estimate(file: number): number {
-    return this.files.estimates[file]!;
-  }
-
-  basis(file: number): FileBasis {
-    return fileBasis(this.#basis, file);
-  }
-
-  /** The estimates of files together. */
-  weightOf(files: readonly number[]): number {
-    return files.reduce((sum, file) => sum + this.estimate(file), 0);
-  }
+export interface PlanFiles {
+  files: TimelineFiles;
+  /** The indices of the files that were planned: the first ones of the timeline. */
+  all: readonly number[];
+  basis: Basis;
 }
 
-/** Files of a batch that another batch had before, and that went back to the queue when the lease of that one ended. */
-export interface ReturnedFiles {
-  node_index: number;
-  lease: EndedLease;
-  files: number;
+export async function readPlan({ queues, splits }: Store, { kind, plan }: CiRun, files: TimelineFiles): Promise<PlanFiles> {
+  const encoded = await (kind === 'queue' ? queues.basis(plan) : splits.basis({ id: plan }));
+  if (!encoded) throw refusals.expired(kind);
+  const unplanned = files.estimates.indexOf(null);
+  const count = unplanned === -1 ? files.paths.length : unplanned;
+  return { files, all: Array.from({ length: count }, (_, file) => file), basis: decodeBasis(encoded, count).basis };
+}
+
+/** A file without what it took. */
+export function explainFile({ files: { paths, estimates }, basis }: PlanFiles, file: number): Omit<FileReason, 'seconds'> {
+  return { path: paths[file]!, estimate: estimates[file]!, ...fileBasis(basis, file) };
+}
+
+/** The estimates of planned files together. */
+function weightOf({ files: { estimates } }: PlanFiles, some: readonly number[]): number {
+  return some.reduce((sum, file) => sum + estimates[file]!, 0);
 }
 
 /**

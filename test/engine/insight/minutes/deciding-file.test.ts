@@ -15,7 +15,7 @@ function deciding(nodes: readonly (readonly Batch[])[], estimates: Record<string
   const timeline = timelineOf(nodes, estimates);
   const minutes = minutesOf(timeline);
   const file = decidingFile(timeline, minutes);
-  const path = file === null ? null : timeline.files.paths[file]!;
+  const path = file === null ? null : timeline.paths[file]!;
   return [path, path !== null && verdictOf(timeline, minutes).includes(path)];
 }
 

@@ -6,7 +6,12 @@ import { verdictOf } from '../../../../src/engine/insight/minutes/verdict.js';
 import type { Span, Timeline } from '../../../../src/engine/insight/timeline/timeline.js';
 import { type Batch, timelineOf } from '../lanes.js';
 
-const batch = (node: number, seconds: readonly number[], from = 0, to = from + seconds.reduce((sum, each) => sum + each, 0)): Batch => ({
+const batch = (
+  node: number,
+  seconds: Batch['seconds'],
+  from = 0,
+  to = from + seconds.reduce<number>((sum, each) => sum + each!, 0),
+): Batch => ({
   files: seconds.map((_, i) => `${node}-${from}-${i}.rb`),
   seconds: [...seconds],
   from,
@@ -67,19 +72,19 @@ it('the verdict of a node that restarted tells it', () => {
   const first = batch(0, TEN.slice(4));
   const timeline = timelineOf([
     [
-      { ...first, seconds: first.seconds.map(() => NaN) },
+      { ...first, seconds: first.seconds.map(() => null) },
       { ...first, from: 80, to: 140 },
     ],
     [batch(1, TEN)],
   ]);
-  timeline.nodes[0]!.spans[1]!.isReplay = true;
+  timeline.nodes[0]!.spans[1]!.is_replay = true;
   expect(verdict(timeline)).toBe('Node 0 finished 40 s after node 1: it restarted, and ran its files again.');
 });
 
 it('the verdict of a node that ran the files of a lost one names that one', () => {
   const lost = batch(0, [20, 20]);
   const timeline = timelineOf([
-    [{ ...lost, seconds: [NaN, NaN] }],
+    [{ ...lost, seconds: [null, null] }],
     [batch(1, [40]), { ...lost, from: 60, to: 100 }],
     [batch(2, TEN.slice(4))],
   ]);
@@ -93,7 +98,7 @@ it('the verdict of a late node in a split tells only when its files began', () =
 });
 
 it('the verdict of a lost node names it', () => {
-  const timeline = timelineOf([[batch(0, [NaN, NaN], 0, 20)], [batch(1, TEN)], [batch(2, TEN)]]);
+  const timeline = timelineOf([[batch(0, [null, null], 0, 20)], [batch(1, TEN)], [batch(2, TEN)]]);
   Object.assign(timeline.nodes[0]!, { recordedAt: null });
   expect(verdict(timeline)).toBe(
     'Nodes finished up to 80 s apart: node 0 first, node 1 last. Node 0 recorded nothing after the last files that it got.',
@@ -118,34 +123,34 @@ it.each<[Span['lease'], string]>([
 it('the verdict of a node that restarted, and that ends with the others, names its repeats', () => {
   const again = batch(0, TEN.slice(5));
   const timeline = timelineOf([[again, { ...again, from: 50, to: 100 }], [batch(1, TEN)]]);
-  timeline.nodes[0]!.spans[1]!.isReplay = true;
+  timeline.nodes[0]!.spans[1]!.is_replay = true;
   expect(verdict(timeline)).toBe('All nodes finished within 0 s of each other. Node 0 restarted, and files ran again.');
 });
 
 it('the verdict of a running build counts the nodes at work', () => {
-  const timeline = timelineOf([[batch(0, [NaN], 0, 20)], [batch(1, [10])], null]);
+  const timeline = timelineOf([[batch(0, [null], 0, 20)], [batch(1, [10])], null]);
   Object.assign(timeline.nodes[0]!, { recordedAt: null });
-  expect(verdict({ ...timeline, isRunning: true })).toBe('The build is running: 1 of 3 nodes is at work, 1 has ended.');
+  expect(verdict({ ...timeline, is_running: true })).toBe('The build is running: 1 of 3 nodes is at work, 1 has ended.');
 });
 
 it('the verdict of a running build names the nodes that have their files for too long', () => {
-  const silent = (node: number) => batch(node, [NaN], 0, 100);
+  const silent = (node: number) => batch(node, [null], 0, 100);
   const timeline = timelineOf([[silent(0)], [silent(1)], [batch(2, [10])]], estimatesOf(silent(0), silent(1)));
   for (const lane of timeline.nodes.slice(0, 2)) lane.recordedAt = null;
-  expect(verdict({ ...timeline, isRunning: true })).toBe(
+  expect(verdict({ ...timeline, is_running: true })).toBe(
     'The build is running: 2 of 3 nodes are at work, 1 has ended. Nodes 0, 1 are overdue by up to 90 s: they may have died.',
   );
 });
 
 it('the assumptions name a node that began again', () => {
   const first = batch(0, TEN);
-  const timeline = timelineOf([[{ ...first, seconds: first.seconds.map(() => NaN) }, batch(0, TEN, 120)]]);
+  const timeline = timelineOf([[{ ...first, seconds: first.seconds.map(() => null) }, batch(0, TEN, 120)]]);
   expect(assumptions(timeline)).toEqual(['Node 0 began again before recording some files. Until then, these count with their estimates.']);
 });
 
 it('the assumptions name what is not known', () => {
   const timeline = timelineOf([[batch(0, TEN, 0, 50)], null]);
-  expect(assumptions({ ...timeline, kind: 'recordings', paused: 90_000 })).toEqual([
+  expect(assumptions({ ...timeline, kind: 'recordings', paused: 90 })).toEqual([
     'The start of a node is not known. It is taken to be the last recording minus the recorded times, so late starts include gaps.',
     'No queue or split of the build is known. It is taken to begin with the first recorded time, and no file is known to be missing.',
     'Node 0 recorded more time than passed, as parallel test runners do. The times of its files are scaled down to fit.',
@@ -156,16 +161,15 @@ it('the assumptions name what is not known', () => {
 });
 
 it('files that failed when they last ran, that are missing and that took longest', () => {
-  const first = { ...batch(0, [3, 9, NaN]), to: 20 };
-  const again = { ...first, seconds: [4, 2, NaN], from: 20, to: 40 };
+  const first = batch(0, [3, 9, null], 0, 20);
+  const again = { ...first, seconds: [4, 2, null], from: 20, to: 40 };
   const timeline = timelineOf([[first, again]]);
   const [ran, ranAgain] = timeline.nodes[0]!.spans;
   ran!.failed = [0, 1];
   ranAgain!.failed = [1];
-  timeline.files.paths.push('0-0-2.rb[1:1]', 'left.rb');
+  timeline.paths.push('0-0-2.rb[1:1]', 'left.rb');
   expect(fileOutcomes(timeline, 1)).toEqual({
-    slowest: [{ file: 1, seconds: 9, node_index: 0 }],
-    total: 6,
+    slowest: [{ path: '0-0-1.rb', seconds: 9, estimate: 2, is_guess: false, node_index: 0 }],
     failed: ['0-0-1.rb'],
     missing: [
       { path: '0-0-2.rb', node_index: 0 },

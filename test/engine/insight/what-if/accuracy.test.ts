@@ -99,11 +99,11 @@ describe.each(['queue', 'split'] as const)('a %s that is planned ahead', mode =>
   const planAfter = (estimates: Float64Array, seconds: Float64Array, nodes: PlayedNodes): Scenario => {
     const { timeline } = run(mode, estimates, seconds, nodes);
     const observed = observe(timeline);
-    const { speeds, spread: speedSpread } = speedsIn(timeline, observed);
+    const { speeds, spread: speedSpread } = speedsIn(timeline);
     return {
       mode,
       suite: { weights: estimates.map(toWeight), seconds: estimates },
-      deviations: deviationsOf(observed, speeds, timeline.files),
+      deviations: deviationsOf(observed, speeds, timeline),
       isGuessed: false,
       starts: observed.starts,
       startSpread: null,
@@ -143,11 +143,11 @@ describe('the deviations of a build', () => {
     const slow = { ...drawNodes(6, 0, 0), speeds: Float64Array.of(0.8, 0.8, 0.8, 0.8, 0.8, 0.4) };
     const { timeline } = run('queue', estimates, drawSeconds(), slow);
     const observed = observe(timeline);
-    const { speeds, spread } = speedsIn(timeline, observed);
+    const { speeds, spread } = speedsIn(timeline);
     expect([...speeds].map(speed => Math.round(10 * speed) / 10)).toEqual([1, 1, 1, 1, 1, 0.5]);
     // The slow node is an outlier: others are not like it.
     expect(spread).toBeLessThan(0.05);
-    const deviations = deviationsOf(observed, speeds, timeline.files);
+    const deviations = deviationsOf(observed, speeds, timeline);
     // The estimates are not exact either.
     const spreadOfTimes = Math.sqrt(meanOf([...deviations].map(each => each ** 2)));
     expect(spreadOfTimes).toBeGreaterThan(0.1);
@@ -156,6 +156,6 @@ describe('the deviations of a build', () => {
 
   it('are unknown when there were few estimates', () => {
     const timeline = timelineOf([[{ files: ['a', 'b'], seconds: [3, 5], from: 0, to: 9 }]], { a: 1, b: 9 });
-    expect(deviationsOf(observe(timeline), Float64Array.of(1), timeline.files)).toHaveLength(0);
+    expect(deviationsOf(observe(timeline), Float64Array.of(1), timeline)).toHaveLength(0);
   });
 });

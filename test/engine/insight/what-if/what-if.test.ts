@@ -1,7 +1,6 @@
 import { describe, expect, it } from 'vitest';
-import { observe } from '../../../../src/engine/insight/what-if/observed.js';
 import { nodesWithin, playVariants, resampleStarts, usefulNodesOf } from '../../../../src/engine/insight/what-if/scenario.js';
-import { speedsOf } from '../../../../src/engine/insight/what-if/speeds.js';
+import { speedsIn } from '../../../../src/engine/insight/what-if/speeds.js';
 import { type Changes, type Knowledge, playCuts, whatIfOf, withFileCut } from '../../../../src/engine/insight/what-if/what-if.js';
 import { type Batch, timelineOf } from '../lanes.js';
 
@@ -37,19 +36,19 @@ describe('a build that is played again', () => {
   it('takes as long as it did with its own number of nodes', () => {
     const { scenario, assumptions } = whatIfOf(build(), AS_IT_WAS, known(2));
     const [played] = playVariants(scenario, [2]);
-    expect(assumptions).toMatchObject({ mode: 'queue', startSpread: 4, pullCost: 1, estimates: 'then', cut: [] });
+    expect(assumptions).toMatchObject({ mode: 'queue', start_spread: 4, pull_cost: 1, estimates: 'then', cut: [] });
     // 120 seconds of files, six batches and a start 4 s late.
     expect(played!.wall).toBeGreaterThanOrEqual(64);
     expect(played!.wall).toBeLessThan(68);
-    expect(played).toMatchObject({ nodes: 2, floor: 60, isBoundByFile: false });
-    expect(played!.nodeSeconds).toBeCloseTo(2 * played!.wall - 4, 6);
+    expect(played).toMatchObject({ nodes: 2, floor: 60, bound_by_file: false });
+    expect(played!.node_seconds).toBeCloseTo(2 * played!.wall - 4, 2);
   });
 
   it('is bound by its longest file from some number of nodes on', () => {
     const { scenario, mostUseful, longest } = whatIfOf(build(), { ...AS_IT_WAS, startSpread: 0, pullCost: 0 }, known(2));
     const outcomes = playVariants(scenario, [2, 3, 4, 8]);
     expect(outcomes.map(({ wall }) => wall)).toEqual([60, 40, 40, 40]);
-    expect(outcomes.map(({ isBoundByFile }) => isBoundByFile)).toEqual([false, false, true, true]);
+    expect(outcomes.map(({ bound_by_file }) => bound_by_file)).toEqual([false, false, true, true]);
     expect([mostUseful, usefulNodesOf(outcomes, mostUseful), nodesWithin(outcomes, 45), nodesWithin(outcomes, 39)]).toEqual([
       3,
       3,
@@ -69,15 +68,15 @@ describe('a build that is played again', () => {
     const { scenario, assumptions } = whatIfOf(build(), { ...AS_IT_WAS, cut: ['long', '7'] }, { ...known(2), cases });
     expect([...scenario.suite.seconds.subarray(0, 3)]).toEqual([24, 8, 8]);
     expect(assumptions.cut).toEqual([
-      { path: 'long', pieces: 3, isMeasured: true },
-      { path: '7', pieces: 2, isMeasured: false },
+      { path: 'long', pieces: 3, is_measured: true },
+      { path: '7', pieces: 2, is_measured: false },
     ]);
     expect(scenario.suite.seconds).toHaveLength(44);
     expect(assumptions.sentences).toContain('7 is cut into 2 equal pieces, as the times of its test cases are not known.');
   });
 
   it('takes the estimate of a file that was not recorded', () => {
-    const timeline = timelineOf([[{ files: ['a', 'b'], seconds: [3, NaN], from: 0, to: 9 }]], { b: 5 });
+    const timeline = timelineOf([[{ files: ['a', 'b'], seconds: [3, null], from: 0, to: 9 }]], { b: 5 });
     const { scenario, assumptions } = whatIfOf(timeline, AS_IT_WAS, known(1));
     expect([...scenario.suite.seconds]).toEqual([5, 3]);
     expect(assumptions.sentences).toContain('Each file takes its recorded time. One file was not recorded and takes its estimate.');
@@ -102,7 +101,7 @@ describe('a build that is played again', () => {
 
   it('is planned with the estimates of today if its own were mostly guesses', () => {
     const timeline = timelineOf([[{ files: ['a', 'b'], seconds: [3, 2], from: 0, to: 5 }]], { a: 1, b: 1 });
-    const guessed = { ...timeline, files: { ...timeline.files, isGuess: Uint8Array.of(1, 1) } };
+    const guessed = { ...timeline, is_guess: [1 as const, 1 as const] };
     const seconds = new Map([
       ['a', 3],
       ['b', 2],
@@ -129,10 +128,7 @@ describe('a build that is played again', () => {
 });
 
 describe('the speeds of nodes', () => {
-  const speedsOfBuild = (speeds: readonly number[]) => {
-    const timeline = ratios(speeds);
-    return [...speedsOf(observe(timeline), timeline.files.estimates).speeds].map(speed => Number(speed.toFixed(1)));
-  };
+  const speedsOfBuild = (speeds: readonly number[]) => [...speedsIn(ratios(speeds)).speeds].map(speed => Number(speed.toFixed(1)));
 
   it('are 1 but for nodes that differ from the others by more than chance', () => {
     expect(speedsOfBuild([1, 1, 1, 0.5])).toEqual([1, 1, 1, 0.5]);

@@ -1,8 +1,7 @@
 import { describe, expect, it } from 'vitest';
-import { durationText } from '../../../../src/engine/insight/duration.js';
 import { type BatchFacts, batchReason, partReason } from '../../../../src/engine/insight/why/batch-reason.js';
 
-const decision = { remaining: 2400, finishIn: 312, speed: 0.9, slowdown: 1, share: 280, target: 168, pullCost: 2 };
+const decision = { remaining: 2400, finish_in: 312, speed: 0.9, slowdown: 1, share: 280, target: 168, pull_cost: 2 };
 const facts: BatchFacts = {
   ...{ node_index: 3, nodeTotal: 8, decision, isGuessed: false, weight: 168, files: 12, filesWithCases: 0, replay: null, returned: [] },
 };
@@ -63,7 +62,8 @@ describe('the reason for a batch', () => {
 });
 
 describe('the reason for a part of a split', () => {
-  const part = { node_index: 1, nodeTotal: 2, files: 3, weight: 280, mean: 270, makespan: 280, bound: 275, isReused: false };
+  const forecast = { makespan: 280, lower_bound: 275 };
+  const part = { node_index: 1, nodeTotal: 2, files: 3, weight: 280, mean: 270, forecast, isReused: false };
 
   it('tells the work of the node, of the others and the bound', () => {
     expect(partReason(part)).toBe(
@@ -78,9 +78,4 @@ describe('the reason for a part of a split', () => {
     expect(partReason({ ...part, node_index: 0, nodeTotal: 1 })).toBe('Node 0 is the only node, so it got all files.');
     expect(partReason({ ...part, isReused: true })).toMatch(/made for an earlier CI run of this build, and later ones get the same\.$/);
   });
-});
-
-it('a duration in a sentence has the units that people use', () => {
-  const texts = [0, 0.0004, 0.34, 4.21, 9.96, 94, 99.6, 492, 3599.6, 3840, 183_600].map(durationText);
-  expect(texts).toEqual(['0 s', '0 s', '340 ms', '4.2 s', '10 s', '94 s', '1 m 40 s', '8 m 12 s', '1 h 00 m', '1 h 04 m', '2 d 3 h']);
 });

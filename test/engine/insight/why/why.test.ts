@@ -1,11 +1,12 @@
 import { describe, expect, it } from 'vitest';
 import { findSubject } from '../../../../src/engine/insight/subject.js';
-import { type Why, type WhyFilter, why } from '../../../../src/engine/insight/why/why.js';
+import { type WhyFilter, why } from '../../../../src/engine/insight/why/why.js';
+import type { WhyAnswer } from '../../../../src/engine/insight/why/why-answer.js';
 import { limits } from '../../../../src/limits.js';
 import { NOW } from '../../../store/contract/fixtures.js';
 import { TestBuild } from '../ci-run.js';
 
-async function whyOf(build: TestBuild, seconds: number, filter: WhyFilter = {}, ci_run?: string): Promise<Why> {
+async function whyOf(build: TestBuild, seconds: number, filter: WhyFilter = {}, ci_run?: string): Promise<WhyAnswer> {
   const [newest] = await build.store.ciRuns.ofBuild(build.project, build.build);
   const subject = await findSubject(build.store, build.project, newest!.id, ci_run);
   return why(build.store, subject!, filter, NOW + seconds * 1000);
@@ -14,8 +15,8 @@ async function whyOf(build: TestBuild, seconds: number, filter: WhyFilter = {}, 
 const suite = (files: number, seconds = 10) => Object.fromEntries(Array.from({ length: files }, (_, i) => [`${100 + i}.rb`, seconds]));
 
 /** Who got how many files, and whether it is known why. */
-const shapeOf = ({ handOuts }: Why) =>
-  handOuts.map(({ seq, node_index, fileCount, decision }) => [seq, node_index, fileCount, decision !== null]);
+const shapeOf = ({ batches }: WhyAnswer) =>
+  batches.map(({ batch, node_index, file_count, decision }) => [batch, node_index, file_count, decision !== null]);
 
 describe('why nodes of a queue got their files', () => {
   it('is told by batch in the order of time, with what each file took', async () => {
@@ -27,23 +28,23 @@ describe('why nodes of a queue got their files', () => {
     await build.pull(0, 40);
     await build.record(1, 90, { a: 33, c: 12 });
     const told = await whyOf(build, 100);
-    expect(told.count).toBe(told.handOuts.length);
-    expect(told.handOuts.map(({ node_index, at }) => [node_index, (at - NOW) / 1000])).toEqual([
+    expect(told.batch_count).toBe(told.batches.length);
+    expect(told.batches.map(({ node_index, handed_at }) => [node_index, (Date.parse(handed_at) - NOW) / 1000])).toEqual([
       [1, 0],
       [0, 5],
       [1, 35],
       [0, 40],
     ]);
-    const [first] = told.handOuts;
-    expect(first).toMatchObject({ seq: 0, decision: { remaining: 61, finishIn: 30.5, share: 30.5 }, fileCount: 1 });
+    const [first] = told.batches;
+    expect(first).toMatchObject({ batch: 0, decision: { remaining: 61, finish_in: 30.5, share: 30.5 }, file_count: 1 });
     expect(first!.files).toEqual([
       { path: 'a', estimate: 30, source: 'branch', count: 1, spread: expect.closeTo(1.22, 2) as number, seconds: 33 },
     ]);
     expect(first!.reason).toMatch(
       /^61 s of work was left for 2 nodes, so all would finish in 31 s\. Node 1 would do 31 s of that work; it got 0\.6/,
     );
-    const all = new Map(told.handOuts.flatMap(({ files }) => files.map(file => [file.path, file])));
-    expect(all.get('d')).toMatchObject({ estimate: 1, source: 'suite', count: 0, spread: null, seconds: NaN });
+    const all = new Map(told.batches.flatMap(({ files }) => files.map(file => [file.path, file])));
+    expect(all.get('d')).toMatchObject({ estimate: 1, source: 'suite', count: 0, spread: null, seconds: null });
   });
 
   it('is told of one node or one batch', async () => {
@@ -51,9 +52,9 @@ describe('why nodes of a queue got their files', () => {
     await build.createQueue(suite(20));
     for (const second of [0, 60, 120]) for (const node of [0, 1]) await build.pull(node, second);
     const all = await whyOf(build, 130);
-    const of = async (filter: WhyFilter) => (await whyOf(build, 130, filter)).handOuts;
-    expect(await of({ node_index: 1 })).toEqual(all.handOuts.filter(({ node_index }) => node_index === 1));
-    expect(await of({ batch: 2 })).toEqual(all.handOuts.filter(({ seq }) => seq === 2));
+    const of = async (filter: WhyFilter) => (await whyOf(build, 130, filter)).batches;
+    expect(await of({ node_index: 1 })).toEqual(all.batches.filter(({ node_index }) => node_index === 1));
+    expect(await of({ batch: 2 })).toEqual(all.batches.filter(({ batch }) => batch === 2));
     expect(await of({ batch: 2, node_index: 1 })).toEqual([]);
   });
 
@@ -65,8 +66,8 @@ describe('why nodes of a queue got their files', () => {
     await build.pull(0, 0);
     uptime = 1_000_000;
     await build.pull(1, 1000);
-    const { handOuts } = await whyOf(build, 1001);
-    expect(handOuts.at(-1)!.reason).toMatch(/\d files were with node 0 before, which was silent for too long\.$/);
+    const { batches } = await whyOf(build, 1001);
+    expect(batches.at(-1)!.reason).toMatch(/\d files were with node 0 before, which was silent for too long\.$/);
   });
 
   it('is the run before when a retry repeats it, and the restart when a node gets its unfinished files', async () => {
@@ -74,23 +75,23 @@ describe('why nodes of a queue got their files', () => {
     await build.createQueue(suite(4));
     await build.pull(0, 0, { isFirstRequest: true, acknowledges: true });
     await build.pull(0, 5, { run: 'restarted', isFirstRequest: true, acknowledges: true });
-    expect((await whyOf(build, 6)).handOuts.map(({ reason }) => reason)).toEqual([
+    expect((await whyOf(build, 6)).batches.map(({ reason }) => reason)).toEqual([
       expect.stringContaining('it got 0.6'),
       expect.stringMatching(/^Node 0 restarted, and got the .* again that it had not reported as run, or that failed\.$/),
     ]);
     await build.store.queues.repeat(build.queueKey('2'), NOW + 50_000);
     await build.pull(0, 60, { run: 'copy', isFirstRequest: true, wantsLastSplit: true }, '2');
-    const { handOuts } = await whyOf(build, 61);
-    expect(handOuts).toMatchObject([{ decision: null, reason: expect.stringContaining('in the CI run that this one repeats') as string }]);
+    const { batches } = await whyOf(build, 61);
+    expect(batches).toMatchObject([{ decision: null, reason: expect.stringContaining('in the CI run that this one repeats') as string }]);
   });
 
   it('lists a bounded number of files', async () => {
     const build = await TestBuild.begin({ nodes: 1 });
     await build.createQueue(suite(limits.explainedFilesPerBatch + 1));
     await build.pull(0, 0);
-    const { handOuts } = await whyOf(build, 1);
-    expect(handOuts).toMatchObject([{ fileCount: limits.explainedFilesPerBatch + 1 }]);
-    expect(handOuts[0]!.files).toHaveLength(limits.explainedFilesPerBatch);
+    const { batches } = await whyOf(build, 1);
+    expect(batches).toMatchObject([{ file_count: limits.explainedFilesPerBatch + 1 }]);
+    expect(batches[0]!.files).toHaveLength(limits.explainedFilesPerBatch);
   });
 
   it('lists a bounded number of batches, and counts the others', async () => {
@@ -99,7 +100,7 @@ describe('why nodes of a queue got their files', () => {
     await build.createQueue(suite(nodes));
     for (let node = 0; node < nodes; node++) await build.pull(node, 0);
     const told = await whyOf(build, 1);
-    expect([told.handOuts.length, told.count]).toEqual([limits.explainedBatches, nodes]);
+    expect([told.batches.length, told.batch_count]).toEqual([limits.explainedBatches, nodes]);
     expect(shapeOf(await whyOf(build, 1, { node_index: nodes - 1 }))).toEqual([[nodes - 1, nodes - 1, 1, true]]);
   });
 });
@@ -113,14 +114,14 @@ describe('why nodes of a split got their files', () => {
     await build.record(1, 25, { b: 24, new: 0.5 });
     const told = await whyOf(build, 26);
     expect(
-      told.handOuts.map(({ seq, node_index, files }) => [
-        seq,
+      told.batches.map(({ batch, node_index, files }) => [
+        batch,
         node_index,
         files.map(({ path, estimate, seconds }) => [path, estimate, seconds]),
       ]),
     ).toEqual(
       expect.arrayContaining([
-        [null, 0, [['a', 30, NaN]]],
+        [null, 0, [['a', 30, null]]],
         [
           null,
           1,
@@ -131,7 +132,7 @@ describe('why nodes of a split got their files', () => {
         ],
       ]),
     );
-    const { reason } = (await whyOf(build, 26, { node_index: 1 })).handOuts[0]!;
+    const { reason } = (await whyOf(build, 26, { node_index: 1 })).batches[0]!;
     expect(reason).toContain('Node 1 got 21 s of work; the mean of the 2 nodes is 26 s.');
   });
 
@@ -140,7 +141,7 @@ describe('why nodes of a split got their files', () => {
     await build.createSplit({ a: 30, b: 20, new: null }, parts);
     await build.record(0, 40, { a: 31, b: 19, unplanned: 2 });
     await build.record(0, 80, { a: 29 });
-    const [part] = (await whyOf(build, 81, { node_index: 0 })).handOuts;
+    const [part] = (await whyOf(build, 81, { node_index: 0 })).batches;
     expect(part!.files.map(({ path, seconds }) => [path, seconds])).toEqual([['a', 29]]);
   });
 });
@@ -150,5 +151,5 @@ it('nothing is explained where only recordings are known', async () => {
   await build.record(0, 40, { a: 31 });
   const recorded = (await build.store.builds.find(build.project, build.build))!;
   const subject = await findSubject(build.store, build.project, recorded.id);
-  expect(await why(build.store, subject!, {}, NOW + 50_000)).toMatchObject({ timeline: { kind: 'recordings' }, handOuts: [], count: 0 });
+  expect(await why(build.store, subject!, {}, NOW + 50_000)).toMatchObject({ kind: 'recordings', batches: [], batch_count: 0 });
 });

@@ -1,4 +1,4 @@
-import type { Count, Timestamp, Uuid } from '../text.js';
+import type { Count, Timestamp, Uuid } from '../../../scalars.js';
 
 /** A build in a list. Durations are seconds. */
 export interface BuildLine {
@@ -32,6 +32,7 @@ export interface BuildLineSummary {
   last: { node_index: Count; seconds: number } | null;
   /** The file that decided when the build ended, or else the node that was late; null: nothing stands out. */
   decided_by: { path: string } | { node_index: Count } | null;
+  /** Wall time that the best of the other methods would have taken more. */
   saved: number;
 }
 
@@ -146,4 +147,27 @@ export interface NodeTrend {
   slow_builds: Count;
   /** How often it ended last. */
   last_builds: Count;
+}
+
+/** GET /dashboard/projects: an overview of the projects of the session. Durations are seconds. */
+export interface ProjectsAnswer {
+  projects: ProjectOverview[];
+}
+
+export interface ProjectOverview {
+  id: Count;
+  name: string;
+  default_branch: string | null;
+  builds_today: Count;
+  running: Count;
+  /** Without builds that are running. */
+  incomplete_today: Count;
+  /** Of today, or of the last day with builds in the last 30; null: there is none. */
+  median_wall: number | null;
+  idle_share: number | null;
+  /** Wall time that the best of the other methods would have taken more, in the last 30 days. */
+  saved_30_days: number;
+  builds_30_days: Count;
+  /** The last builds that have ended, oldest first, at most 30. */
+  recent: { build_id: string; wall: number; floor: number; is_complete: boolean; has_failures: boolean }[];
 }

@@ -1,21 +1,5 @@
-import type { Count, Timestamp, Uuid } from '../text.js';
-
-/** Which build, and which of its CI runs, an answer is about. */
-export interface BuildHead {
-  /** Null: nothing is recorded yet. */
-  build_id: Uuid | null;
-  /** The queue or the use of a split; null: only recordings are known. */
-  ci_run_id: Uuid | null;
-  /** The id that the CI system gave it. */
-  ci_run: string | null;
-  kind: 'queue' | 'split' | 'recordings';
-  commit_hash: string;
-  branch: string;
-  node_total: Count;
-  started_at: Timestamp;
-  ended_at: Timestamp;
-  is_running: boolean;
-}
+import type { Count, Timestamp, Uuid } from '../../../scalars.js';
+import type { BuildHead } from '../build-head.js';
 
 /** GET /v1/builds/:id/minutes: where the wall time of a build went. Durations are seconds, in whole milliseconds. */
 export interface MinutesAnswer extends BuildHead {
@@ -43,8 +27,27 @@ export interface MinutesAnswer extends BuildHead {
   other_ci_runs: { ci_run_id: Uuid; ci_run: string; kind: 'queue' | 'split'; created_at: Timestamp }[];
 }
 
+/** The parts of the wall time, in the order of `parts`. `even_share` and `longest_file` are the floor; the others are what was lost. */
+export const PART_NAMES = ['even_share', 'longest_file', 'slow_nodes', 'estimates', 'late_starts', 'gaps', 'repeats', 'idle'] as const;
+export type PartName = (typeof PART_NAMES)[number];
+
+/**
+ * The wall time of a build times its nodes is the sum of what each node did in that time: it had not begun, ran files for the first time,
+ * ran files again, did neither, or had ended.
+ */
+export const PART_DEFINITIONS: Readonly<Record<PartName, string>> = {
+  even_share: 'the time of all files at the usual speed of the nodes, each file once, divided by the number of nodes',
+  longest_file: 'how much longer than an even share the longest file takes; what other nodes lose in that time costs nothing',
+  slow_nodes: 'how much longer slow nodes took for their files than usual nodes, and the wait of the others for them',
+  estimates: 'the part of the wait for the last node that vanishes if the last batch of each node takes its estimated time',
+  late_starts: 'the time before the first request of each node, and the wait for late nodes at the end',
+  gaps: 'the time of nodes between files: the start and end of the test runner, the wait for the next batch',
+  repeats: 'files that ran again, the files and the remaining time of lost nodes, and the wait for them',
+  idle: 'the wait for the last node that no other part explains',
+};
+
 export interface MinutePartAnswer {
-  name: 'even_share' | 'longest_file' | 'slow_nodes' | 'estimates' | 'late_starts' | 'gaps' | 'repeats' | 'idle';
+  name: (typeof PART_NAMES)[number];
   seconds: number;
   /** The definition of the part, as a phrase. */
   definition: string;

@@ -1,36 +1,52 @@
-import type { Count } from '../text.js';
-import type { BuildHead } from './minutes.js';
+import type { Count } from '../../../scalars.js';
+import type { BuildHead } from '../build-head.js';
 
 /** GET /v1/builds/:id/timeline: what each node did, and when. Seconds since `started_at`. */
 export interface TimelineAnswer extends BuildHead {
   wall: number;
   floor: number;
-  /** Columns of all files. */
+  /** Columns of all files that were planned or recorded. */
   paths: string[];
-  /** Seconds; null: not planned. */
+  /** The seconds that the plan was made with, guesses included; null: not planned. */
   estimates: (number | null)[];
+  /** 1: the estimate is a guess, because the file was never measured. */
   is_guess: (0 | 1)[];
+  /** By node_index: one for each node of the build, also for a node that never started. */
   nodes: LaneAnswer[];
 }
 
 export interface LaneAnswer {
   node_index: Count;
+  /** When it first asked for files, or (of a split or recordings) when it must have begun; null: it never started. */
   start: number | null;
+  /** When it last recorded a run, or else its last sign of life; null: it never started. */
   end: number | null;
+  /** It has recorded a run since it began. */
   recorded: boolean;
+  /** In the order of time, without overlaps. Of a split or of recordings: one for each recorded run, or one of what is planned. */
   spans: SpanAnswer[];
 }
 
+/** What a node did with one batch. */
 export interface SpanAnswer {
+  /** The number of the batch in its queue; null: a split or recordings. */
   batch: Count | null;
+  /** When the batch was handed out. */
   from: number;
+  /**
+   * When the node asked again or recorded. The files may have ended earlier: the rest is a gap. Of a node that did neither: when it
+   * should have ended by the estimates, or when its files went to another node if that was earlier; while it may be at work, now.
+   */
   to: number;
   /** Indices into `paths`, in the order in which the node was given them. */
   files: Count[];
-  /** By file: recorded seconds; null: not recorded. */
+  /** By file: the seconds that the node recorded for this execution; null: none (yet). */
   seconds: (number | null)[];
+  /** The node had these files before. */
   is_replay: boolean;
+  /** Why the lease of the batch ended early; null: it did not. */
   lease: 'expired' | 'returned' | 'restarted' | 'closed' | null;
+  /** Which of `files` failed; null: the client does not report it. */
   failed: Count[] | null;
 }
 

@@ -1,5 +1,5 @@
-import type { Count, Timestamp } from '../text.js';
-import type { BuildHead } from './minutes.js';
+import type { Count, Timestamp } from '../../../scalars.js';
+import type { BuildHead } from '../build-head.js';
 
 /** GET /v1/builds/:id/why: why each node got its files, as it was known then. Durations are seconds. */
 export interface WhyAnswer extends BuildHead {

@@ -1,12 +1,12 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { traceAnswer } from '../../../src/api/insight/trace.js';
-import type { TraceEvent } from '../../../src/api/messages/insight/timeline.js';
-import type { Subject } from '../../../src/engine/insight/subject.js';
-import { timelines } from '../../engine/insight/any-timeline.js';
+import type { Subject } from '../../../../src/engine/insight/subject.js';
+import type { TraceEvent } from '../../../../src/engine/insight/timeline/timeline-answer.js';
+import { traceAnswer } from '../../../../src/engine/insight/timeline/trace.js';
+import { timelines } from '../any-timeline.js';
 
 const build = { commit_hash: 'abc', branch: 'main', node_total: 5 };
-const subject: Subject = { project: 1, build, recorded: null, ciRun: null, ciRuns: [] };
+const subject: Subject = { project: 1, build, recorded: null, ciRun: null, next: null, ciRuns: [] };
 
 /** Complete events that begin in another one of their thread and end after it. Of those that begin together, the first contains the others. */
 function overlaps(events: readonly TraceEvent[]): TraceEvent[] {
