@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { CompletenessChecker } from '../../src/api/completeness-checker.js';
 import { limits } from '../../src/limits.js';
-import { jobOf, pageOf } from '../harness/asker.js';
+import { jobOf } from '../harness/asker.js';
 import { heldJobs } from '../harness/held-jobs.js';
 
 const subject = (project: number, commit_hash: string) => ({ project, build: { commit_hash, branch: 'main', node_total: 1 } });
@@ -22,15 +22,6 @@ describe('comparisons of builds', () => {
     for (let i = 0; i < 3; i++) await next();
     expect((await Promise.all([...first, ...later])).every(({ isComplete }) => isComplete)).toBe(true);
     expect(began()).toEqual(['a', 'b', 'a']);
-  });
-
-  it('alternate between projects', async () => {
-    const { comparisons, began, next } = comparing();
-    const all = ['a', 'b', 'c', 'd'].map(build => comparisons.compare(subject(1, build), jobOf(1)));
-    all.push(comparisons.compare(subject(2, 'other'), jobOf(2)));
-    for (let i = 0; i < 6; i++) await next();
-    await Promise.all(all);
-    expect(began()).toEqual(['a', 'b', 'other', 'c', 'd']);
   });
 
   it('are skipped if all their clients have left', async () => {
@@ -67,14 +58,5 @@ describe('comparisons of builds', () => {
         Promise.resolve('waits'),
       ]),
     ).toBe('waits');
-  });
-
-  it('of pages are refused with a 429, and take no place of CI jobs', async () => {
-    const { comparisons, began, next } = comparing();
-    for (let i = 0; i <= limits.waitingPagesPerProject; i++) void comparisons.compare(subject(1, `page ${i}`), pageOf(1));
-    await expect(comparisons.compare(subject(1, 'more'), pageOf(1))).rejects.toMatchObject({ status: 429 });
-    void comparisons.compare(subject(1, 'job'), jobOf(1));
-    for (let i = 0; i < 3; i++) await next();
-    expect(began()).toEqual(['page 0', 'page 1', 'job', 'page 2']);
   });
 });

@@ -8,9 +8,13 @@ import { heldJobs } from '../harness/held-jobs.js';
 
 const build = (project: number) => ({ project, number: 1, test_files: limits.pooledTestFiles, subsets: 1 }) as Build;
 
-/** A runner with two threads, and what it is asked for. */
+const THREADS = 2;
+/** One more waits for the main thread. */
+const AT_ONCE = THREADS + 1;
+
+/** A runner with some threads, and what it is asked for. */
 function runner() {
-  const held = heldJobs(2);
+  const held = heldJobs(THREADS);
   const { jobs } = held;
   const history = (asker: Asker) => jobs.read('fileHistory', { project: asker.project, branch: 'main', path: 'a_test.rb' }, asker);
   const split = () => jobs.post('prepareSplit', { body: [], project: 1 }, 1, () => false);
@@ -33,6 +37,16 @@ it('what people read has a thread of its own, and what CI jobs wait for has the 
   await Promise.all(all);
   expect(groups.filter(group => group === 'people')).toHaveLength(3);
   expect(groups.filter(group => group === 'nodes')).toHaveLength(2);
+});
+
+it('large suites get a 503 when too many of their project wait, and those that wait are prepared', async () => {
+  const { split, end } = runner();
+  const all = Array.from({ length: AT_ONCE + limits.waitingJobsPerProject }, split);
+  await nextTurn();
+  const headers = { 'Retry-After': String(limits.retryAfterSeconds) };
+  await expect(split()).rejects.toMatchObject({ status: 503, reason: 'jobs', headers });
+  for (const _ of all) await end();
+  await Promise.all(all);
 });
 
 describe('many requests for trends', () => {

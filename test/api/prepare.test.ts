@@ -58,10 +58,16 @@ function bodyOf(parameters: object, where: 'main' | 'thread'): Uint8Array[] {
 const post = async <K extends keyof Posts>(job: K, body: Uint8Array[], token: string | null, hasLeft = () => false): Promise<Prepared<K>> =>
   prepare(context, job, { body, token, hasLeft } as Request);
 
+/** Prepares the same POST on each of the two. */
+const onBoth = <K extends keyof Posts>(job: K, body: object, token: string | null) =>
+  Promise.all((['main', 'thread'] as const).map(where => post(job, bodyOf(body, where), token)));
+
 const textOf = (json: Json) => Buffer.from(json as Uint8Array).toString();
 
 const paths = (count: number) => Array.from({ length: count }, (_, i) => `spec/${i}_größe_spec.rb`);
 const testFiles = (count: number) => paths(count).map(path => ({ path }));
+/** A list of many files in a short body. */
+const SHORT = Array.from({ length: limits.pooledTestFiles }, (_, i) => ({ path: `${1000 + i}` }));
 
 const key = { commit_hash: 'abc', branch: 'main', node_total: 7, node_index: 3 };
 const person = {
@@ -126,19 +132,17 @@ describe('a POST that a thread prepares', () => {
     const { id: project, token } = await newProject();
     const measured = paths(400).filter((_, i) => i % 5 > 0);
     await recordTimes(project, Object.fromEntries(measured.map((path, i) => [path, 0.5 + ((i * 37) % 100)])), NOW);
-    const main = await post(job, bodyOf(parameters[job], 'main'), token);
-    const thread = await post(job, bodyOf(parameters[job], 'thread'), token);
-    expect(readable(thread)).toEqual(readable(main));
-    expect(main.project).toBe(project);
-    expect(JSON.stringify(readable(thread))).not.toContain('Some');
+    const [main, thread] = await onBoth(job, parameters[job], token);
+    expect(readable(thread!)).toEqual(readable(main!));
+    expect(main!.project).toBe(project);
+    expect(JSON.stringify(readable(thread!))).not.toContain('Some');
   });
 
   it('sees timings that were recorded just before', async () => {
     const { id: project, token } = await newProject();
     for (let seconds = 1; seconds <= 5; seconds++) {
       await recordTimes(project, { [paths(1)[0]!]: seconds }, NOW + seconds);
-      const results = (['main', 'thread'] as const).map(where => post('prepareQueue', bodyOf(parameters.prepareQueue, where), token));
-      const [main, thread] = await Promise.all(results);
+      const [main, thread] = await onBoth('prepareQueue', parameters.prepareQueue, token);
       expect(readable(thread!)).toEqual(readable(main!));
       expect(main!.prepared.planned.plan!.forecast.unknown_files).toBe(399);
     }
@@ -146,21 +150,17 @@ describe('a POST that a thread prepares', () => {
 
   it('may have a short body that lists many files', async () => {
     const { token } = await newProject();
-    const test_files = Array.from({ length: limits.pooledTestFiles }, (_, i) => ({ path: `${1000 + i}` }));
-    const [body] = bodyOf({ ...parameters.prepareSplit, test_files }, 'main') as [Uint8Array];
+    const [body] = bodyOf({ ...parameters.prepareSplit, test_files: SHORT }, 'main') as [Uint8Array];
     expect(body.length).toBeLessThan(limits.pooledBodyBytes);
     const { prepared } = await post('prepareSplit', [body], token);
-    expect(prepared.planned.plan!.files.ends.length).toBe(key.node_total);
+    expect([...prepared.planned.plan!.nodeEnds]).toHaveLength(key.node_total);
+    expect(prepared.planned.plan!.nodeEnds.at(-1)).toBe(limits.pooledTestFiles);
     // The memory of the socket was copied, not transferred.
     expect(body.buffer.byteLength).toBeGreaterThan(0);
   });
 
   it.each([
-    [
-      'is short but lists many files',
-      (body: object) =>
-        bodyOf({ ...body, test_files: Array.from({ length: limits.pooledTestFiles }, (_, i) => ({ path: `${1000 + i}` })) }, 'main'),
-    ],
+    ['is short but lists many files', (body: object) => bodyOf({ ...body, test_files: SHORT }, 'main')],
     [
       'is large and begins with its token',
       ({ test_suite_token, ...body }: Record<string, unknown>) => bodyOf({ test_suite_token, ...body }, 'thread'),
@@ -235,21 +235,6 @@ describe('a POST that a thread prepares', () => {
     const settled = await Promise.allSettled(results);
     expect(settled.map(({ status }) => status)).toEqual([...Array<string>(9).fill('fulfilled'), 'rejected']);
     expect(await errorOf(results[9]!)).toMatchObject({ status: 408 });
-  });
-
-  it('is refused if too many wait, and those that wait are prepared', async () => {
-    const { id, token } = await newProject();
-    const results = Array.from({ length: limits.waitingJobsPerProject + 40 }, () =>
-      post('prepareSplit', bodyOf(parameters.prepareSplit, 'thread'), token),
-    );
-    const settled = await Promise.allSettled(results);
-    const refused = settled.flatMap(result => (result.status === 'rejected' ? [result.reason as ApiError] : []));
-    expect(refused.length).toBeGreaterThan(0);
-    expect(settled.length - refused.length).toBeGreaterThanOrEqual(limits.waitingJobsPerProject);
-    for (const error of refused) {
-      expect(error).toMatchObject({ status: 503, headers: { 'Retry-After': String(limits.retryAfterSeconds) } });
-    }
-    expect((await post('prepareSplit', bodyOf(parameters.prepareSplit, 'thread'), token)).project).toBe(id);
   });
 });
 
