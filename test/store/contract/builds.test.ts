@@ -177,6 +177,8 @@ describe.each(stores)('builds in a store in $name', ({ open }) => {
         }
       }
     }
+    const builds = new Set(kept.map(run => `${run.project} ${nameOf(run)}`));
+    expect(store.maintenance.load().records).toMatchObject({ build: builds.size, subset: kept.length });
   }
 
   it('are listed and counted like a plain list of their runs, after random recordings and sweeps', async () => {

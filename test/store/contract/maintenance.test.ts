@@ -18,9 +18,9 @@ import {
   sweep,
   upTo,
 } from './fixtures.js';
-import { stores } from './stores.js';
+import { queueStores } from './stores.js';
 
-describe.each(stores)('a store in $name', ({ open }) => {
+describe.each(queueStores)('a store in $name', ({ open }) => {
   it('has nothing to sweep when it is empty', async () => {
     expect(await sweep(open(), NOW)).toEqual({});
   });

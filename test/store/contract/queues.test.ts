@@ -24,9 +24,9 @@ import {
   sweep,
   upTo,
 } from './fixtures.js';
-import { stores } from './stores.js';
+import { queueStores } from './stores.js';
 
-describe.each(stores)('queues in a store in $name', ({ open }) => {
+describe.each(queueStores)('queues in a store in $name', ({ open }) => {
   async function opened(lease: LeasePolicy | null = null) {
     const store = open({ lease });
     const project = await newProject(store);
@@ -122,16 +122,6 @@ describe.each(stores)('queues in a store in $name', ({ open }) => {
     const rest = await pullAll(store, first, 3);
     expect(ascending([...handed[0]!.files, ...handed[2]!.files, ...rest])).toEqual(upTo(20));
     expect(ascending((await queues.batches(await idOf(first))).flatMap(({ files }) => files))).toEqual(upTo(20));
-  });
-
-  it('repeat the batch for a repeated request', async () => {
-    const { store, create, first } = await opened();
-    await create(first);
-    const batch = (await pull(store, first, 0, { batch_uuid: 'u-1' }))!;
-    await settle(store, first, batch, true);
-    await pull(store, first, 0, { batch_uuid: 'u-2' });
-    const repeated = await pull(store, first, 0, { batch_uuid: 'u-1' });
-    expect([repeated!.seq, repeated!.files]).toEqual([batch.seq, batch.files]);
   });
 
   it.each<[string, (store: Store, call: number) => Soon<unknown>]>([

@@ -4,19 +4,20 @@ import type { QueueOptions } from '../../../src/store/lmdb/queue-cache.js';
 import { openLmdbStore } from '../../../src/store/lmdb/store.js';
 import { temporaryFolder } from '../../harness/temporary-folder.js';
 
-/** The stores that must keep the contract. Add a store here. */
-const openers: Record<string, (options: QueueOptions) => Store> = {
-  LMDB: options => openLmdbStore(temporaryFolder(), { queues: { ...options, cacheBytes: 1e9 } }),
-  // Every queue is read back for every request.
-  'LMDB without a cache': options => openLmdbStore(temporaryFolder(), { queues: { ...options, cacheBytes: 1 } }),
-};
-
 /** For `describe.each`: `open` opens an empty store, which is closed after the test. */
-export const stores = Object.entries(openers).map(([name, openStore]) => ({
+const storeThat = (name: string, openStore: (options: QueueOptions) => Store) => ({
   name,
   open(options: Partial<QueueOptions> = {}): Store {
     const store = openStore({ pullCost: 0, lease: null, ...options });
     onTestFinished(() => store.close());
     return store;
   },
-}));
+});
+
+const lmdb = (cacheBytes: number) => (options: QueueOptions) => openLmdbStore(temporaryFolder(), { queues: { ...options, cacheBytes } });
+
+/** The stores that must keep the contract. Add a store here. */
+export const stores = [storeThat('LMDB', lmdb(1e9))];
+
+/** The same for tests of queues. One of them reads every queue back for every request. */
+export const queueStores = [...stores, storeThat('LMDB without a cache', lmdb(1))];

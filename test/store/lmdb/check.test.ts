@@ -80,20 +80,9 @@ const INDEPENDENT = ['meta', 'tokens', 'batches', 'pendingRuns', 'queuesOfBuild'
 /** Tables whose records all follow from others. */
 const DERIVED = ['projectNames', 'buildNumbers', 'buildIndex', 'ciRunKeys', 'ciRunsOfBuild', 'expiry'];
 /** Tables whose records others refer to. */
-const REFERRED = [
-  'projects',
-  'builds',
-  'subsets',
-  'paths',
-  'pathNames',
-  'timings',
-  'splits',
-  'queues',
-  'queuesOfNodeBuild',
-  'ciRuns',
-  'blobs',
-  'forecasts',
-];
+const OF_BUILDS = ['projects', 'builds', 'subsets', 'paths', 'pathNames', 'timings'];
+const OF_CI_RUNS = ['splits', 'queues', 'queuesOfNodeBuild', 'ciRuns', 'blobs', 'forecasts'];
+const REFERRED = [...OF_BUILDS, ...OF_CI_RUNS];
 /** Tables whose records are removed with those that they refer to. */
 const REFERENCES = ['summaries', 'days', 'pendingRuns', 'forecasts', 'queuesOfBuild', 'queuesOfNodeBuild'];
 const TABLES = [...INDEPENDENT, ...DERIVED, ...REFERRED];
@@ -203,11 +192,7 @@ describe('a store', () => {
       ({ subsets }) => first(subsets, run => ({ ...run, seconds: run.seconds.subarray(0, -3) })),
       /not a whole number of test files/,
     ],
-    [
-      'truncated weights',
-      store => void store.blobs.put([queueId(store), 'weights'], store.blobs.get([queueId(store), 'weights'])!.subarray(0, 80)),
-      /has other files than its list/,
-    ],
+    ['truncated weights', store => cut(store, queueId(store), 'weights', 80), /has other files than its list/],
     ['a name that cannot be read', store => void store.pathNames.put(store.paths.get('1/spec/a_spec.rb')!, 'spec'), /cannot be read/],
     ['a queue with two keys', store => void store.queuesOfNodeBuild.put('other', queueId(store)), /belongs to another key/],
     ['a file handed out twice', store => putBatch(store, { seq: 9, node_index: 1 }), /handed file \d+ out with batch 0, and with batch 9/],
@@ -218,11 +203,7 @@ describe('a store', () => {
       store => void store.blobs.put([queueId(store), 0], Buffer.alloc(3000, '[')),
       /cannot be read: the block of file 0 of [-\w]+ is damaged/,
     ],
-    [
-      'a truncated basis of estimates',
-      store => void store.blobs.put([queueId(store), 'basis'], store.blobs.get([queueId(store), 'basis'])!.subarray(0, 80)),
-      /basis of estimates of 80 bytes instead of 211/,
-    ],
+    ['a truncated basis of estimates', store => cut(store, queueId(store), 'basis', 80), /of 80 bytes instead of 211/],
     [
       'a basis of estimates of a later Ballast',
       store => void store.blobs.put([splitId(store), 'basis'], Buffer.from([9, 0, 0])),
@@ -244,11 +225,7 @@ describe('a store', () => {
       store => void store.blobs.put([splitId(store), 0], segment(encodeFileBlocks(estimates(2), [0, 0]), 0)),
       /größe_0_spec.rb" twice/,
     ],
-    [
-      'truncated files of a node',
-      store => void store.blobs.put([splitId(store), 0], store.blobs.get([splitId(store), 0])!.subarray(0, -5)),
-      /files for node 1 that cannot be read/,
-    ],
+    ['truncated files of a node', store => cut(store, splitId(store), 0, -5), /files for node 1 that cannot be read/],
   ])('with %s has a problem that cannot be repaired', async (_, damage, what) => {
     const store = filledStore();
     await commit(store, () => damage(store));
@@ -292,6 +269,11 @@ function first<V>(
     void table.put((other ?? key) as never, change(value));
     return;
   }
+}
+
+/** Keeps the first bytes of a blob; a negative number: all but the last ones. */
+function cut({ blobs }: Parts, owner: string, part: string | number, bytes: number): void {
+  void blobs.put([owner, part], blobs.get([owner, part])!.subarray(0, bytes));
 }
 
 /** Puts a later batch, the first one with these changes. */

@@ -87,17 +87,6 @@ describe('the expiry of a queue', () => {
     expect(leftovers(parts)).toEqual([]);
   });
 
-  it('keeps the records of a new queue that the same build creates while the old one is still being deleted', async () => {
-    const store = open();
-    await createQueue(store, key, 64_000);
-    await addBlobs(store.parts, store.queues.find(key)!.id);
-    await handOut(store, key, 100);
-    expect(await expireStep(store.parts, NOW + 1, store.drop)).toBe(true);
-    await createQueue(store, key, 5, NOW + 1000);
-    await sweep(store.parts, NOW + 1, store.drop);
-    expect(recordsByTable(store.parts)).toMatchObject({ queues: 1, queuesOfBuild: 1, blobs: 3, batches: 0 });
-  });
-
   it('leaves nothing of an answer that was written meanwhile', async () => {
     const store = open();
     await createQueue(store, key, 5);
@@ -121,16 +110,6 @@ describe('the expiry of a split', () => {
     expect(Math.max(...deleted)).toBeLessThanOrEqual(MOST);
     expect(leftovers(parts)).toEqual([]);
   });
-
-  it('keeps the records of a new split that is created while the old one is still being deleted', async () => {
-    const { parts, drop } = open();
-    const key = splitOf(null, 1000);
-    await addBlobs(parts, (await createSplit(parts, key)).id);
-    expect(await expireStep(parts, NOW + 1, drop)).toBe(true);
-    await createSplit(parts, key, NOW + 1000);
-    await sweep(parts, NOW + 1);
-    expect(recordsByTable(parts)).toMatchObject({ splits: 1, blobs: 4 });
-  });
 });
 
 describe('the expiry sweep', () => {
@@ -147,6 +126,14 @@ describe('the expiry sweep', () => {
     expect(secondsOf(parts, 1, paths).map(seconds => seconds !== null)).toEqual(paths.map((_, i) => i < 700));
     await sweep(parts, NOW + 3 * HOUR + 1);
     expect(leftovers(parts)).toEqual([]);
+  });
+
+  it('keeps the records of a build while a run is left', async () => {
+    const { parts } = open();
+    const node = { commit_hash: 'abc', branch: 'main', node_total: 2 };
+    for (const node_index of [0, 1]) await recordRun(parts, 1, { ...node, node_index }, [], NOW + 100 * node_index);
+    await sweep(parts, NOW + 50);
+    expect(recordsByTable(parts)).toMatchObject({ builds: 1, buildNumbers: 2, subsets: 1, buildIndex: 8 });
   });
 
   it('deletes a bounded number of builds in a step', async () => {

@@ -11,7 +11,7 @@ import { serveFolder } from '../../../src/store/lmdb/serve-folder.js';
 import { STORE_FILE } from '../../../src/store/lmdb/tables.js';
 import { JOURNAL_FILES } from '../../../src/store/lmdb/writes/journal-files.js';
 import { temporaryFolder } from '../../harness/temporary-folder.js';
-import { afterKill, newJournal, nextTurns, recordsByTable, temporaryStore, withPut } from './temporary-store.js';
+import { afterKill, newJournal, recordsByTable, temporaryStore, withPut } from './temporary-store.js';
 
 const batch = (seq: number, files = [seq]): Batch => ({
   seq,
@@ -107,24 +107,6 @@ describe('the journal', () => {
     await third.journal.write('a', batch(4));
     await third.journal.checkpoint();
     expect(filesOf(third, 'a')).toEqual([[0], [4]]);
-  });
-
-  it('rejects the changes of a failed write and all later ones, and tells the process', async () => {
-    const told: string[] = [];
-    const store = temporaryStore(undefined, { storeFailed: ({ message }) => told.push(message) });
-    let fail = (_: Error) => {};
-    const journal = newJournal(store, () => new Promise((_, reject) => (fail = reject)));
-    const first = journal.write('a', batch(0));
-    await nextTurns();
-    const second = journal.write('a', batch(1));
-    await nextTurns();
-    fail(Object.assign(new Error('i/o error, write'), { code: 'EIO' }));
-    await expect(first).rejects.toMatchObject({ reason: 'disk' });
-    await expect(second).rejects.toMatchObject({ reason: 'disk' });
-    await expect(journal.write('a', batch(2))).rejects.toMatchObject({ reason: 'disk' });
-    expect(() => store.failure.assert()).toThrow();
-    expect(told).toEqual(['EIO while writing the journal']);
-    expect(journal.pendingOf('a')).toEqual([]);
   });
 
   it('keeps the changes that a checkpoint could not write, and writes them in the next one', async () => {

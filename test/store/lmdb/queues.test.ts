@@ -135,34 +135,4 @@ describe('an update', () => {
     expect(steps).toEqual([`facts of ${id}`, 'verb with 1']);
     expect(await updating).toBe(2);
   });
-
-  it.each([
-    ['in memory', ROOMY],
-    ['read back', NO_ROOM],
-  ])('of a queue that is %s keeps its place, even if its facts take long', async (_, options) => {
-    const store = open(temporaryStore(), options);
-    await create(store, KEY);
-    const order: number[] = [];
-    const updates = [3, 0, 2, 0, 0].map((turns, i) =>
-      whenSaved(
-        store.queues.update(
-          KEY,
-          async () => {
-            for (let turn = 0; turn < turns; turn++) await nextTurns();
-            return i;
-          },
-          ({ queue }, facts) => {
-            order.push(facts);
-            const request = { node_index: i % 4, run: 'run', batch_uuid: `u-${i}`, isRetry: false, isFirstRequest: false };
-            const { batch } = queue.pull({ ...request, wantsLastSplit: false, recordedSubset: null, hasLeft: () => false }, NOW)!;
-            return { value: batch.files, changes: [batch] };
-          },
-          NOW,
-        ),
-      ),
-    );
-    const files = (await Promise.all(updates)).flatMap(list => list!);
-    expect(order).toEqual([0, 1, 2, 3, 4]);
-    expect(new Set(files).size).toBe(files.length);
-  });
 });

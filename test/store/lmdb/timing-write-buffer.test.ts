@@ -94,18 +94,6 @@ it('times that one change adds in several turns are saved together', async () =>
   expect(store.pendingRuns.getCount()).toBe(0);
 });
 
-it('times of a path are one record of bounded size, for any number of builds and branches', async () => {
-  const store = temporaryStore();
-  for (let i = 0; i < 100; i++) {
-    const build = { ...key, commit_hash: `c-${i}`, branch: `branch-${i % 50}` };
-    await recordRun(store, 1, build, run({ 'a_spec.rb': 1 + i / 100 }), NOW + i);
-  }
-  await store.timingBuffer.save();
-  const sizes = [...store.timings.getRange()].map(({ value }) => value.length);
-  expect(sizes).toHaveLength(1);
-  expect(sizes[0]).toBeLessThan(600);
-});
-
 describe('the number of a path', () => {
   it('is written with its name or not at all, so that no other path has it after a kill', async () => {
     const store = temporaryStore();
