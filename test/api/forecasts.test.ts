@@ -10,18 +10,6 @@ async function project() {
   return { client, id: (await shared.store.access.projects()).at(-1)!.id };
 }
 
-async function splitForecast(project: number, ci_run: string | null) {
-  const { splits } = shared.store;
-  const split = await splits.find(splitKey(project, buildKey, ci_run ?? 'any', ci_run === null));
-  return split && splits.forecast(split);
-}
-
-async function queueForecast(project: number, ci_run: string) {
-  const { queues } = shared.store;
-  const queue = await queues.find(queueKey(project, buildKey, ci_run));
-  return queue && queues.forecast(queue.id);
-}
-
 const seconds = { 'a_spec.rb': 30, 'b_spec.rb': 6, 'c_spec.rb': 5, 'd_spec.rb': 4 };
 
 describe('the forecast', () => {
@@ -29,7 +17,8 @@ describe('the forecast', () => {
     const { client, id } = await project();
     await record(client, { test_files: timedTestFiles(seconds) });
     await startSplit(client, Object.keys(seconds));
-    expect(await splitForecast(id, null)).toEqual({
+    const split = await shared.store.splits.find(splitKey(id, buildKey, 'any', true));
+    expect(await shared.store.splits.forecast(split!)).toEqual({
       makespan: 30,
       lower_bound: 30,
       ratio: 1,
@@ -40,34 +29,16 @@ describe('the forecast', () => {
     });
   });
 
-  it('of a split counts the files that were never measured', async () => {
-    const { client, id } = await project();
-    await record(client, { test_files: timedTestFiles(seconds) });
-    await startSplit(client, [...Object.keys(seconds), 'new_spec.rb'], { fixed_test_suite_split: false });
-    expect(await splitForecast(id, '100')).toMatchObject({ unknown_files: 1 });
-    expect(await splitForecast(id, null)).toBeNull();
-  });
-
   it('of a queue includes the cost of pulls', async () => {
     const { client, id } = await project();
     await record(client, { test_files: timedTestFiles(seconds) });
     await initialise(client, [...Object.keys(seconds), 'new_spec.rb']);
-    const forecast = (await queueForecast(id, '100'))!;
+    const queue = await shared.store.queues.find(queueKey(id, buildKey, '100'));
+    const forecast = (await shared.store.queues.forecast(queue!.id))!;
     // The new file is taken for one as slow as the slowest: no file binds two nodes any more.
     expect(forecast).toMatchObject({ unknown_files: 1, binding_files: [] });
     expect(forecast.lower_bound).toBeGreaterThanOrEqual(30);
     expect(forecast.makespan).toBeGreaterThanOrEqual(forecast.lower_bound + 2);
     expect(forecast.ratio).toBeCloseTo(forecast.makespan / forecast.lower_bound, 10);
-    expect(await queueForecast(id, '101')).toBeNull();
-  });
-
-  it('of a repeated queue is that of the original', async () => {
-    const { client, id } = await project();
-    await record(client, { test_files: timedTestFiles(seconds) });
-    await initialise(client, Object.keys(seconds));
-    await initialise(client, Object.keys(seconds), { node_build_id: '200', fixed_queue_split: true });
-    const first = await queueForecast(id, '100');
-    expect(first).not.toBeNull();
-    expect(await queueForecast(id, '200')).toEqual(first);
   });
 });

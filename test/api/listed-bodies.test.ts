@@ -40,28 +40,8 @@ const fields = fc.record(
 );
 
 /** Text that an edit puts anywhere, to break the JSON or to move the list. */
-const inserted = fc.constantFrom(
-  ...[
-    '',
-    ']',
-    '[',
-    '"',
-    ',',
-    '}',
-    '{',
-    '\\',
-    ' ',
-    ':',
-    '0',
-    '\n',
-    '\ufffd',
-    'null',
-    '"test_files":[],',
-    '"test_files":',
-    '},"test_files":[{',
-    '[]',
-  ],
-);
+const CHARACTERS = '][",}{\\ :0\n\ufffd';
+const inserted = fc.constantFrom(...CHARACTERS, '', 'null', '"test_files":[],', '"test_files":', '},"test_files":[{', '[]');
 const edit = fc.record({ at: fc.nat(), removed: fc.nat(3), inserted });
 
 /** A body with its list at the front, in the middle or at the end, and with edits. */

@@ -5,13 +5,13 @@ import { Clock } from '../harness/clock.js';
 import { initialise, manyPaths, record } from '../harness/messages.js';
 import { startServer, startServerOnDisk, type TestServer } from '../harness/server.js';
 
-/** Reads metrics as a map from name and labels to value. */
-async function metricsAt(url: string): Promise<Map<string, number>> {
+/** Reads metrics: their values by name and labels. */
+async function metricsAt(url: string): Promise<Record<string, number>> {
   const response = await fetch(`${url}/metrics`);
   expect(response.status).toBe(200);
   expect(response.headers.get('content-type')).toBe('text/plain; version=0.0.4; charset=utf-8');
   const lines = (await response.text()).split('\n').filter(line => line !== '' && !line.startsWith('#'));
-  return new Map(lines.map(line => [line.slice(0, line.lastIndexOf(' ')), Number(line.slice(line.lastIndexOf(' ') + 1))]));
+  return Object.fromEntries(lines.map(line => [line.slice(0, line.lastIndexOf(' ')), Number(line.slice(line.lastIndexOf(' ') + 1))]));
 }
 
 const count = (endpoint: string, status: number) => `ballast_request_duration_seconds_count{endpoint="${endpoint}",status="${status}"}`;
@@ -23,26 +23,29 @@ describe('GET /metrics', () => {
     await server.post('/v1/queues/queue', {});
     for (const id of ['5', '6']) await server.get(`/v1/builds/${id}`);
     await server.get('/v1/nothing');
-    const metrics = await metricsAt(server.url);
-    expect(metrics.get(count('/v1/queues/queue', 200))).toBe(1);
-    expect(metrics.get(count('/v1/queues/queue', 422))).toBe(1);
-    expect(metrics.get(count('/v1/builds/:id', 404))).toBe(2);
-    expect(metrics.get(count('unknown', 404))).toBe(1);
-    expect(metrics.get('ballast_request_duration_seconds_bucket{le="+Inf",endpoint="/v1/queues/queue",status="200"}')).toBe(1);
+    expect(await metricsAt(server.url)).toMatchObject({
+      [count('/v1/queues/queue', 200)]: 1,
+      [count('/v1/queues/queue', 422)]: 1,
+      [count('/v1/builds/:id', 404)]: 2,
+      [count('unknown', 404)]: 1,
+      'ballast_request_duration_seconds_bucket{le="+Inf",endpoint="/v1/queues/queue",status="200"}': 1,
+    });
   });
 
   it('has the state of queues, store, disk and process', async () => {
     const server = await startServerOnDisk();
     const { test_files } = (await initialise(server, manyPaths(30))).json;
     const metrics = await metricsAt(server.url);
-    expect(metrics.get('ballast_queues_in_memory')).toBe(1);
-    expect(metrics.get('ballast_queues_open')).toBe(1);
-    expect(metrics.get('ballast_queue_test_files_left')).toBe(30 - test_files.length);
-    expect(metrics.get('ballast_batches_total')).toBe(1);
-    expect(metrics.get('ballast_batch_test_files_total')).toBe(test_files.length);
-    expect(metrics.get('ballast_store_records{kind="queue"}')).toBe(1);
-    expect(metrics.get(`ballast_build_info{version="${version}"}`)).toBe(1);
-    expect(metrics.get('ballast_jobs_waiting')).toBe(0);
+    expect(metrics).toMatchObject({
+      ballast_queues_in_memory: 1,
+      ballast_queues_open: 1,
+      ballast_queue_test_files_left: 30 - test_files.length,
+      ballast_batches_total: 1,
+      ballast_batch_test_files_total: test_files.length,
+      'ballast_store_records{kind="queue"}': 1,
+      [`ballast_build_info{version="${version}"}`]: 1,
+      ballast_jobs_waiting: 0,
+    });
     for (const name of [
       'ballast_queues_in_memory_bytes',
       'ballast_store_bytes',
@@ -52,7 +55,7 @@ describe('GET /metrics', () => {
       'ballast_requests_in_flight',
       'process_resident_memory_bytes',
     ]) {
-      expect(metrics.get(name)).toBeGreaterThan(0);
+      expect(metrics[name]).toBeGreaterThan(0);
     }
     for (const name of [
       'ballast_held_bytes',
@@ -63,7 +66,7 @@ describe('GET /metrics', () => {
       'ballast_sweep_duration_seconds',
       'nodejs_eventloop_lag_p99_seconds',
     ]) {
-      expect(metrics.has(name)).toBe(true);
+      expect(metrics).toHaveProperty([name]);
     }
   });
 
@@ -76,18 +79,22 @@ describe('GET /metrics', () => {
     await record(server);
     clock.advance({ days: 91 });
     await server.service.sweep();
-    const metrics = await metricsAt(server.url);
-    expect(metrics.get('ballast_batches_total')).toBe(1);
-    const expired = (kind: string) => metrics.get(`ballast_expired_records_total{kind="${kind}"}`);
-    expect([expired('queue'), expired('subset'), expired('path'), expired('split')]).toEqual([1, 1, 2, 0]);
+    expect(await metricsAt(server.url)).toMatchObject({
+      ballast_batches_total: 1,
+      'ballast_expired_records_total{kind="queue"}': 1,
+      'ballast_expired_records_total{kind="subset"}': 1,
+      'ballast_expired_records_total{kind="path"}': 2,
+      'ballast_expired_records_total{kind="split"}': 0,
+    });
   });
 
   it('counts large suites by job', async () => {
     const server = await startServerOnDisk({ workers: '1' });
     await initialise(server, manyPaths(1000));
-    const metrics = await metricsAt(server.url);
-    expect(metrics.get('ballast_job_duration_seconds_count{job="prepareQueue"}')).toBe(1);
-    expect(metrics.get('ballast_job_wait_seconds_count')).toBe(1);
+    expect(await metricsAt(server.url)).toMatchObject({
+      'ballast_job_duration_seconds_count{job="prepareQueue"}': 1,
+      ballast_job_wait_seconds_count: 1,
+    });
   });
 
   it('counts the lists of large suites that are sent again', async () => {
@@ -95,8 +102,8 @@ describe('GET /metrics', () => {
     const paths = Array.from({ length: 1000 }, (_, i) => `spec/a/long/folder/for/the/sake/of/its/size/${i}_größe_spec.rb`);
     for (const node_build_id of ['1', '2', '3']) await initialise(server, paths, { node_build_id });
     const metrics = await metricsAt(server.url);
-    expect([metrics.get('ballast_cached_suites'), metrics.get('ballast_cached_suite_hits_total')]).toEqual([1, 2]);
-    expect(metrics.get('ballast_cached_suites_bytes')).toBeGreaterThan(65_536);
+    expect(metrics).toMatchObject({ ballast_cached_suites: 1, ballast_cached_suite_hits_total: 2 });
+    expect(metrics.ballast_cached_suites_bytes).toBeGreaterThan(65_536);
   });
 });
 
@@ -126,7 +133,7 @@ describe('an admin port', () => {
   it('has the metrics, and the other port does not', async () => {
     const server = await startBoth();
     await server.get('/v1/builds');
-    expect((await metricsAt(server.service.adminUrl!)).get(count('/v1/builds', 200))).toBe(1);
+    expect((await metricsAt(server.service.adminUrl!))[count('/v1/builds', 200)]).toBe(1);
     expect((await server.get('/metrics')).status).toBe(404);
   });
 

@@ -87,36 +87,6 @@ describe('fixed_queue_split', () => {
     expect(sortPaths(pathsIn(again))).toEqual(sortPaths(handed[0]!));
   });
 
-  it('hands a node the remaining files after its own', async () => {
-    const server = await shared.project();
-    const first = await initialise(server, paths);
-    const again = await connect(server, { ...fixed, node_build_id: '200' });
-    expect(pathsIn(again)).toEqual(pathsIn(first));
-    const rest = await pullAll(server, { ...fixed, node_build_id: '200' });
-    expect(sortPaths([...pathsIn(first), ...rest])).toEqual(paths);
-    const third = await connect(server, { ...fixed, node_build_id: '300' });
-    expect(sortPaths(pathsIn(third))).toEqual(paths);
-  });
-
-  it('hands the remaining files to a node that had none', async () => {
-    const server = await shared.project();
-    const first = await initialise(server, paths);
-    const other = await connect(server, { ...fixed, node_build_id: '200', node_index: 1 });
-    expect(other.json).toMatchObject({ queue_name: first.json.queue_name, build_subset_id: null });
-    const rest = await pullAll(server, { ...fixed, node_build_id: '200', node_index: 1 });
-    expect(sortPaths([...pathsIn(first), ...pathsIn(other), ...rest])).toEqual(paths);
-  });
-
-  it('repeats the newest of several queues of the build', async () => {
-    const clock = new Clock();
-    const server = await startServer({}, clock.now);
-    await firstRun(server);
-    clock.advance({ seconds: 60 });
-    const newest = await firstRun(server, { more: { node_build_id: '200' }, files: manyPaths(55).slice(15) });
-    const again = await connect(server, { ...fixed, node_build_id: '300', node_index: 1 });
-    expect(sortPaths(pathsIn(again))).toEqual(sortPaths(newest.handed[1]!));
-  });
-
   it('ignores a subset that was recorded for an earlier queue', async () => {
     const clock = new Clock();
     const server = await startServer({}, clock.now);
@@ -146,21 +116,6 @@ describe('fixed_queue_split', () => {
     for (const other of [{ ...fixed, commit_hash: 'next' }, { ...fixed, node_total: 3 }, { node_build_id: '200' }]) {
       expect((await connect(server, other)).json.code).toBe('ATTEMPT_CONNECT_TO_QUEUE_FAILED');
     }
-  });
-
-  it.each([
-    ['dynamic', {}],
-    ['fixed too', fixed],
-  ])('takes nothing from an earlier CI run that is still pulling and is %s', async (_, more) => {
-    const server = await shared.project();
-    const first = { ...more, node_build_id: '100' };
-    const second = { ...fixed, node_build_id: '200' };
-    const firstReplies = [await initialise(server, paths, first), await connect(server, { ...first, node_index: 1 })];
-    const secondReplies = [await connect(server, second), await connect(server, { ...second, node_index: 1 })];
-    const nodes = [first, second].flatMap(build => [0, 1].map(node_index => ({ ...build, node_index })));
-    const rest = await Promise.all(nodes.map(node => pullAll(server, node)));
-    expect(sortPaths([...firstReplies.flatMap(pathsIn), ...rest.slice(0, 2).flat()])).toEqual(paths);
-    expect(sortPaths([...secondReplies.flatMap(pathsIn), ...rest.slice(2).flat()])).toEqual(paths);
   });
 
   it('loses no file when only some nodes have the option, in any order of starts', async () => {

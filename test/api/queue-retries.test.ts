@@ -8,8 +8,9 @@ const shared = new SharedServer();
 const paths = manyPaths(40);
 
 describe('batch_uuid', () => {
-  it('gives its node the same answer again, byte for byte', async () => {
+  it('gives its node the same answer again, byte for byte, but never a failure to connect', async () => {
     const server = await shared.project();
+    expect((await connect(server, { batch_uuid: 'u1' })).json.code).toBe('ATTEMPT_CONNECT_TO_QUEUE_FAILED');
     const first = await initialise(server, paths, { batch_uuid: 'u1' });
     expect(pathsIn(first)).not.toEqual([]);
     expect((await initialise(server, paths, { batch_uuid: 'u1' })).text).toBe(first.text);
@@ -21,34 +22,6 @@ describe('batch_uuid', () => {
     const rest = await pullAll(server);
     expect(sortPaths([...pathsIn(first), ...pathsIn(second), ...rest])).toEqual(paths);
     expect((await pull(server, { batch_uuid: 'u2' })).text).toBe(second.text);
-  });
-
-  it('repeats a batch, but never a failure to connect', async () => {
-    const server = await shared.project();
-    const uuid = { batch_uuid: 'u1' };
-    expect((await connect(server, uuid)).json.code).toBe('ATTEMPT_CONNECT_TO_QUEUE_FAILED');
-    const first = await initialise(server, paths, uuid);
-    expect(pathsIn(first)).not.toEqual([]);
-    expect((await connect(server, uuid)).text).toBe(first.text);
-  });
-
-  it('belongs to its node: another node with the same uuid gets other files', async () => {
-    const server = await shared.project();
-    const first = await initialise(server, paths, { batch_uuid: 'u1' });
-    const other = await connect(server, { batch_uuid: 'u1', node_index: 1 });
-    expect(pathsIn(other)).not.toEqual([]);
-    expect(pathsIn(first).filter(path => pathsIn(other).includes(path))).toEqual([]);
-    expect((await connect(server, { batch_uuid: 'u1', node_index: 1 })).text).toBe(other.text);
-  });
-
-  it('also repeats a batch of a fixed split', async () => {
-    const server = await shared.project();
-    await initialise(server, paths, { batch_uuid: 'u1' });
-    await pullAll(server);
-    const fixed = { fixed_queue_split: true, node_build_id: '200', batch_uuid: 'u9' };
-    const again = await connect(server, fixed);
-    expect(sortPaths(pathsIn(again))).toEqual(paths);
-    expect((await connect(server, fixed)).text).toBe(again.text);
   });
 });
 
@@ -96,17 +69,6 @@ describe('a node that leaves before its answer was written', () => {
     expect(pathsIn(next).slice(0, least)).toEqual(pathsIn(expected).slice(0, least));
     const rest = await pullAll(server);
     expect(sortPaths([...pathsIn(first), ...pathsIn(next), ...rest])).toEqual(paths);
-  });
-
-  it('may come back with its uuid, without a lost or repeated file', async () => {
-    const server = await startServerOnDisk();
-    const first = await initialise(server, paths);
-    const uuid = { batch_uuid: 'u1', node_index: 1 };
-    await sendAndLeave(server, queueMessage(uuid));
-    const back = await connect(server, uuid);
-    expect((await connect(server, uuid)).text).toBe(back.text);
-    const rest = await pullAll(server);
-    expect(sortPaths([...pathsIn(first), ...pathsIn(back), ...rest])).toEqual(paths);
   });
 
   it.each([

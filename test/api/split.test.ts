@@ -52,14 +52,22 @@ describe('POST /build_distributions/subset', () => {
     expect(other.json.test_files).toContainEqual({ path: 'eight.rb', time_execution: 8 });
   });
 
-  it('treats a file recorded with 0 seconds, which was only scheduled, as never measured', async () => {
+  it('has the recorded value of a path recorded once, as a queue has', async () => {
     const server = await shared.project();
-    await record(server, { test_files: timedTestFiles({ 'a_spec.rb': 0, 'b_spec.rb': 2 }) });
-    await record(server, { test_files: timedTestFiles({ 'a_spec.rb': 0, 'b_spec.rb': 0 }) });
-    const { json } = await startSplit(server, ['a_spec.rb', 'b_spec.rb'], { node_total: 1 });
-    expect(json.test_files).toHaveLength(2);
-    expect(json.test_files).toContainEqual({ path: 'a_spec.rb', time_execution: null });
-    expect(json.test_files).toContainEqual({ path: 'b_spec.rb', time_execution: 2 });
+    const test_files = timedTestFiles({ 'b_spec.rb': 41.5, 'a_spec.rb': 0.1 + 0.2, 'c_spec.rb': 0.00004 });
+    await record(server, { test_files });
+    const paths = test_files.map(({ path }) => path);
+    for (const start of [startSplit, initialise])
+      expect((await start(server, paths, { node_total: 1 })).json.test_files).toEqual(test_files);
+  });
+
+  it('lists a new file later than a queue does', async () => {
+    const server = await shared.project();
+    const seconds = Object.fromEntries(Array.from({ length: 20 }, (_, i) => [`spec/${i}_spec.rb`, i + 1]));
+    await record(server, { test_files: timedTestFiles(seconds) });
+    const paths = [...Object.keys(seconds), 'spec/new_spec.rb'];
+    const replies = [await startSplit(server, paths, { node_total: 1 }), await initialise(server, paths, { node_total: 1 })];
+    expect(replies.map(reply => pathsIn(reply).indexOf('spec/new_spec.rb'))).toEqual([5, 2]);
   });
 
   it('returns the same fixed split to each CI run of a build, even with another list', async () => {
@@ -83,20 +91,6 @@ describe('POST /build_distributions/subset', () => {
     expect(pathsIn(second)).toEqual(['c_spec.rb']);
     expect(second.json.build_distribution_id).not.toBe(first.json.build_distribution_id);
     expect((await readSplit(server, dynamic)).json).toEqual(first.json);
-  });
-
-  it('gives no files to some nodes when there are more nodes than files', async () => {
-    const server = await shared.project();
-    await startSplit(server, ['a_spec.rb', 'b_spec.rb'], { node_total: 4 });
-    const nodes = await Promise.all([0, 1, 2, 3].map(node_index => readSplit(server, { node_total: 4, node_index })));
-    expect(nodes.map(({ json }) => json.test_files.length).sort()).toEqual([0, 0, 1, 1]);
-    expect(sortPaths(nodes.flatMap(pathsIn))).toEqual(['a_spec.rb', 'b_spec.rb']);
-  });
-
-  it('runs a path once, even if it is listed twice', async () => {
-    const server = await shared.project();
-    const reply = await startSplit(server, ['a_spec.rb', 'b_spec.rb', 'a_spec.rb'], { node_total: 1 });
-    expect(sortPaths(pathsIn(reply))).toEqual(['a_spec.rb', 'b_spec.rb']);
   });
 
   it('returns each path as it was sent, with any characters', async () => {

@@ -90,14 +90,6 @@ describe('a queue for clients that report their batches', () => {
     expect((await node.pull()).json.paths).toEqual(second);
   });
 
-  it('is empty for a node that comes after the last file was handed out', async () => {
-    const server = await shared.project();
-    const node = new NodeProcess(server, 0);
-    await node.start(suite);
-    await node.pullAll();
-    expect((await new NodeProcess(server, 1).connect()).json).toEqual({ paths: [], batch_id: null });
-  });
-
   it('is refused, not empty, to a running node if the server has lost it', async () => {
     const server = await shared.project();
     const pulled = await new NodeProcess(server, 1, { test_queue_id: 'lost' }).pull();

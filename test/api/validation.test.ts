@@ -83,9 +83,7 @@ describe('the parameters that all node endpoints share', () => {
     const server = await shared.project();
     const more = { node_total: '2', node_index: '1', some_new_parameter: { deep: [1] } };
     expect(await posts.subset(server, more)).toMatchObject({ status: 201, text: '' });
-    expect((await posts.split(server, more)).json).toEqual({
-      code: 'TEST_SUITE_SPLIT_CACHE_MISS',
-    });
+    expect((await posts.split(server, more)).json).toEqual({ code: 'TEST_SUITE_SPLIT_CACHE_MISS' });
     expect((await posts.queue(server, more)).json.code).toBe('ATTEMPT_CONNECT_TO_QUEUE_FAILED');
     expect((await last(server, more)).json.build_distribution_id).toMatch(uuidPattern);
     expect((await server.get('/v1/builds')).json.data).toMatchObject([{ node_total: 2 }]);
@@ -165,16 +163,12 @@ describe('test_files of POST /build_subsets', () => {
 
   it('with an infinite time are refused', async () => {
     const body = JSON.stringify(subsetMessage({ test_files: [{ path: 'a_spec.rb', time_execution: 1 }] }));
-    expectInvalid(await server.post('/v1/build_subsets', body.replace('"time_execution":1', '"time_execution":1e999')), {
-      test_files: [{ 0: { time_execution: NOT_NUMBER } }],
-    });
+    const reply = await server.post('/v1/build_subsets', body.replace('"time_execution":1', '"time_execution":1e999'));
+    expectInvalid(reply, { test_files: [{ 0: { time_execution: NOT_NUMBER } }] });
   });
 
   it('are reported together with other parameters, even in a list of thousands', async () => {
-    const test_files = Array.from({ length: 3000 }, (_, i) => ({
-      path: `spec/file_${i}_spec.rb`,
-      time_execution: i === 2999 ? 'slow' : 1,
-    }));
+    const test_files = manyPaths(3000).map((path, i) => ({ path, time_execution: i === 2999 ? 'slow' : 1 }));
     expectInvalid(await posts.subset(server, { test_files, node_index: 2 }), {
       node_index: ['must be less than or equal to 1'],
       test_files: [{ 2999: { time_execution: NOT_NUMBER } }],
@@ -246,10 +240,7 @@ describe('parameters of a split and of a queue', () => {
     const server = await shared.project();
     const fresh = { cache_read_attempt: false, fixed_test_suite_split: false, test_files: testFiles(['a_spec.rb']) };
     const split = await posts.split(server, { ...fresh, ci_build_id: 4711 });
-    const again = await posts.split(server, {
-      fixed_test_suite_split: false,
-      ci_build_id: '4711',
-    });
+    const again = await posts.split(server, { fixed_test_suite_split: false, ci_build_id: '4711' });
     expect(again.json).toEqual(split.json);
     const failed = await posts.queue(server, { node_build_id: 4711 });
     const same = await posts.queue(server, { node_build_id: '4711' });
