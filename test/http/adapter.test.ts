@@ -7,7 +7,7 @@ import { limits } from '../../src/limits.js';
 import { httpServer } from '../harness/http-server.js';
 import { listenWith } from '../harness/server.js';
 import { createCertificate } from './create-certificate.js';
-import { RawConnection, requestHead } from './raw-connection.js';
+import { connectTo, RawConnection, requestHead } from './raw-connection.js';
 
 const SOON = { timeout: 10_000, interval: 1 };
 
@@ -40,9 +40,7 @@ function heldEcho() {
 
 describe('an HTTP/1.0 request', () => {
   it.skipIf(!isNode)('is answered, and closes its connection unless it asks for keep-alive', async () => {
-    const server = await listenWith(echo().handler);
-    const connection = await RawConnection.open(server.url);
-    connection.send('GET /a HTTP/1.0\r\nConnection: keep-alive\r\n\r\n');
+    const { connection } = await connectTo(echo().handler, 'GET /a HTTP/1.0\r\nConnection: keep-alive\r\n\r\n');
     const kept = await connection.reply();
     expect([kept?.text, kept?.headers.connection]).toEqual(['"/a"', 'keep-alive']);
     connection.send('GET /b HTTP/1.0\r\n\r\n');
@@ -55,9 +53,10 @@ describe('an HTTP/1.0 request', () => {
     const rest = async function* () {
       yield Buffer.from('bc');
     };
-    const server = await listenWith(() => ({ status: 200, body: 'a', rest: rest() }));
-    const connection = await RawConnection.open(server.url);
-    connection.send('GET / HTTP/1.0\r\nConnection: keep-alive\r\n\r\n');
+    const { connection } = await connectTo(
+      () => ({ status: 200, body: 'a', rest: rest() }),
+      'GET / HTTP/1.0\r\nConnection: keep-alive\r\n\r\n',
+    );
     const bytes = await connection.closed();
     expect(bytes).toMatch(/\r\n\r\nabc$/);
     expect(bytes).toContain('Connection: close');
@@ -66,9 +65,7 @@ describe('an HTTP/1.0 request', () => {
 
   it.skipIf(isNode)('is refused and does not reach the handler', async () => {
     const { calls, handler } = echo();
-    const server = await listenWith(handler);
-    const connection = await RawConnection.open(server.url);
-    connection.send('GET /a HTTP/1.0\r\nHost: a\r\n\r\n');
+    const { connection } = await connectTo(handler, 'GET /a HTTP/1.0\r\nHost: a\r\n\r\n');
     expect(await connection.closed()).toMatch(/^HTTP\/1\.1 505 HTTP Version Not Supported\r\n/);
     expect(calls.started).toEqual([]);
   });
@@ -76,9 +73,7 @@ describe('an HTTP/1.0 request', () => {
 
 describe('an answer to HEAD', () => {
   it('has the length of the body and leaves the connection open', async () => {
-    const server = await listenWith(echo().handler);
-    const connection = await RawConnection.open(server.url);
-    connection.send(requestHead('HEAD /a', []));
+    const { connection } = await connectTo(echo().handler, requestHead('HEAD /a'));
     await once(connection.socket, 'data');
     connection.send(requestHead('GET /a', ['Connection: close']));
     const bytes = await connection.closed();
@@ -92,9 +87,7 @@ describe('an answer to HEAD', () => {
   });
 
   it('closes the connection if the head was refused', async () => {
-    const server = await listenWith(echo().handler);
-    const connection = await RawConnection.open(server.url);
-    connection.send(requestHead('HEAD /a', ['Host: again']));
+    const { server, connection } = await connectTo(echo().handler, requestHead('HEAD /a', ['Host: again']));
     expect(await connection.closed()).toMatch(/^HTTP\/1\.1 400 /);
     await vi.waitFor(() => expect(server.http.connections).toBe(0), SOON);
   });
@@ -110,11 +103,9 @@ describe('a client that leaves', () => {
     ],
   ])('%s is noticed before it is answered', async (_, bytes) => {
     const { calls, handler, release } = heldEcho();
-    const server = await listenWith(handler);
-    const client = await RawConnection.open(server.url);
-    client.send(requestHead('GET /a', []), bytes);
+    const { server, connection } = await connectTo(handler, requestHead('GET /a'), bytes);
     await vi.waitFor(() => expect(calls.started).toEqual(['/a']), SOON);
-    client.socket.end();
+    connection.socket.end();
     await vi.waitFor(() => expect(server.http.connections).toBe(0), SOON);
     release();
     await vi.waitFor(() => expect(calls).toMatchObject({ started: ['/a'], written: [false] }), SOON);
@@ -126,9 +117,7 @@ describe('a client that asks to close the connection', () => {
     ['with two Connection headers', ['Connection: close', 'Connection: keep-alive']],
     ['with Proxy-Connection', ['Proxy-Connection: close']],
   ])('(%s) gets Connection: close', async (_, fields) => {
-    const server = await listenWith(echo().handler);
-    const connection = await RawConnection.open(server.url);
-    connection.send(requestHead('GET /a', fields));
+    const { connection } = await connectTo(echo().handler, requestHead('GET /a', fields));
     expect((await connection.reply())?.headers.connection).toBe('close');
     expect(await connection.closed()).toBe('');
   });
@@ -136,39 +125,36 @@ describe('a client that asks to close the connection', () => {
 
 describe('the Expect header', () => {
   it('with 100-continue is answered with 100', async () => {
-    const server = await listenWith(({ body }) => ({ status: 200, body: Buffer.concat(body) }));
-    const connection = await RawConnection.open(server.url);
-    connection.send(requestHead('POST /', ['Content-Length: 3', 'Expect: 100-continue']));
+    const { connection } = await connectTo(
+      ({ body }) => ({ status: 200, body: Buffer.concat(body) }),
+      requestHead('POST /', ['Content-Length: 3', 'Expect: 100-continue']),
+    );
     expect((await connection.reply())?.status).toBe(100);
     connection.send('[1]');
     expect(await connection.reply()).toMatchObject({ status: 200, text: '[1]' });
   });
 
   it('with another value is ignored', async () => {
-    const server = await listenWith(echo().handler);
-    const connection = await RawConnection.open(server.url);
-    connection.send(requestHead('GET /a', ['Expect: the unexpected']));
+    const { connection } = await connectTo(echo().handler, requestHead('GET /a', ['Expect: the unexpected']));
     expect((await connection.reply())?.text).toBe('"/a"');
   });
 });
 
 describe('pipelined requests', () => {
   it('are answered in order, if the handler answers at once', async () => {
-    const server = await listenWith(({ path }) => ({ status: 200, body: JSON.stringify(path) }));
-    const connection = await RawConnection.open(server.url);
-    connection.send(...['/a', '/b', '/c'].map(path => requestHead(`GET ${path}`, [])));
+    const { connection } = await connectTo(
+      ({ path }) => ({ status: 200, body: JSON.stringify(path) }),
+      ...['/a', '/b', '/c'].map(path => requestHead(`GET ${path}`)),
+    );
     for (const path of ['/a', '/b', '/c']) expect((await connection.reply())?.text).toBe(JSON.stringify(path));
   });
 
   it.skipIf(!isNode)('are answered one at a time and in order, with and without bodies', async () => {
     const { calls, handler } = echo();
-    const server = await listenWith(handler);
-    const connection = await RawConnection.open(server.url);
+    const { connection } = await connectTo(handler);
     const paths = Array.from({ length: limits.pipelinedRequests }, (_, i) => `/${i}`);
     connection.send(
-      ...paths.map((path, i) =>
-        i % 2 === 0 ? requestHead(`GET ${path}`, []) : `${requestHead(`POST ${path}`, ['Content-Length: 3'])}[1]`,
-      ),
+      ...paths.map((path, i) => (i % 2 === 0 ? requestHead(`GET ${path}`) : `${requestHead(`POST ${path}`, ['Content-Length: 3'])}[1]`)),
     );
     for (const path of paths) expect((await connection.reply())?.text).toBe(JSON.stringify(path));
     expect(calls).toMatchObject({ started: paths, maxConcurrent: 1 });
@@ -177,9 +163,12 @@ describe('pipelined requests', () => {
 
   it.skipIf(!isNode)('are not started after an answer that closes the connection', async () => {
     const { calls, handler } = echo();
-    const server = await listenWith(handler);
-    const connection = await RawConnection.open(server.url);
-    connection.send(requestHead('GET /a', []), requestHead('GET /b', ['Host: again']), requestHead('GET /c', []));
+    const { server, connection } = await connectTo(
+      handler,
+      requestHead('GET /a'),
+      requestHead('GET /b', ['Host: again']),
+      requestHead('GET /c'),
+    );
     expect((await connection.reply())?.status).toBe(200);
     expect((await connection.reply())?.status).toBe(400);
     expect(await connection.closed()).toBe('');
@@ -189,11 +178,9 @@ describe('pipelined requests', () => {
 
   it.skipIf(!isNode)('are not started if the client left', async () => {
     const { calls, handler, release } = heldEcho();
-    const server = await listenWith(handler);
-    const client = await RawConnection.open(server.url);
-    client.send(requestHead('GET /a', []), requestHead('GET /b', []));
+    const { server, connection } = await connectTo(handler, requestHead('GET /a'), requestHead('GET /b'));
     await vi.waitFor(() => expect(calls.started).toEqual(['/a']), SOON);
-    client.leave();
+    connection.leave();
     await vi.waitFor(() => expect(server.http.connections).toBe(0), SOON);
     release();
     await vi.waitFor(() => expect(calls).toMatchObject({ started: ['/a'], written: [false] }), SOON);
@@ -205,18 +192,14 @@ describe('pipelined requests', () => {
     ['large', 7, [`X-Long: ${'x'.repeat(12_000)}`]],
   ])('close the connection if they are too %s, and the first is not answered', async (_, count, fields) => {
     const { calls, handler } = echo();
-    const server = await listenWith(handler);
-    const connection = await RawConnection.open(server.url);
-    connection.send(requestHead('GET /', fields).repeat(count));
+    const { connection } = await connectTo(handler, requestHead('GET /', fields).repeat(count));
     expect(await connection.closed()).toBe('');
     await vi.waitFor(() => expect(calls).toMatchObject({ started: ['/'], written: [false] }), SOON);
   });
 
   it.skipIf(isNode)('close the connection if the first answer takes a turn, and it is not sent', async () => {
     const { calls, handler } = echo();
-    const server = await listenWith(handler);
-    const connection = await RawConnection.open(server.url);
-    connection.send(requestHead('GET /a', []), requestHead('GET /b', []));
+    const { connection } = await connectTo(handler, requestHead('GET /a'), requestHead('GET /b'));
     expect(await connection.closed()).toBe('');
     await vi.waitFor(() => expect(calls).toMatchObject({ started: ['/a'], written: [false] }), SOON);
   });
@@ -225,9 +208,7 @@ describe('pipelined requests', () => {
 describe('invalid bytes after a request', () => {
   it.skipIf(!isNode)('do not change its answer and close the connection', async () => {
     const { calls, handler } = echo();
-    const server = await listenWith(handler);
-    const connection = await RawConnection.open(server.url);
-    connection.send(requestHead('GET /a', []), 'nonsense\r\n\r\n');
+    const { connection } = await connectTo(handler, requestHead('GET /a'), 'nonsense\r\n\r\n');
     expect((await connection.reply())?.text).toBe('"/a"');
     expect(await connection.closed()).toBe('');
     expect(calls.started).toEqual(['/a']);
@@ -243,8 +224,7 @@ describe.skipIf(!isNode)('a connection', () => {
   ])('(%s) is closed after the idle timeout', async (_, bytes) => {
     const { calls, handler } = echo();
     const server = await listenWith(handler, { openAdapter: openNodeAdapter({ headSeconds: 60, idleSeconds: 0.1 }) });
-    const connection = await RawConnection.open(server.url);
-    connection.send(bytes);
+    const connection = await RawConnection.open(server.url, bytes);
     expect(await connection.closed()).toBe('');
     expect(calls.started).toEqual([]);
     await vi.waitFor(() => expect(server.http.requestsInFlight).toBe(0), SOON);
@@ -252,18 +232,16 @@ describe.skipIf(!isNode)('a connection', () => {
 
   it('whose head does not arrive in time is answered with 408 and closed', async () => {
     const server = await listenWith(echo().handler, { openAdapter: openNodeAdapter({ ...timeouts, idleSeconds: 60 }) });
-    const connection = await RawConnection.open(server.url);
-    connection.send('GET / HTTP/1.1\r\nHost');
-    const reply = await connection.reply();
-    expect(reply).toMatchObject({ status: 408, text: '{"errors":["the head of the request did not arrive within 0.2 seconds"]}' });
+    const connection = await RawConnection.open(server.url, 'GET / HTTP/1.1\r\nHost');
+    const errors = ['the head of the request did not arrive within 0.2 seconds'];
+    expect(await connection.reply()).toMatchObject({ status: 408, json: { errors } });
     expect(await connection.closed()).toBe('');
   });
 
   it('that receives chunks without a byte of the body is answered with 408 and closed', async () => {
     const { calls, handler } = echo();
     const server = await listenWith(handler, { bodySeconds: 0.2, openAdapter: openNodeAdapter({ headSeconds: 60, idleSeconds: 0.5 }) });
-    const connection = await RawConnection.open(server.url);
-    connection.send(requestHead('POST /', ['Transfer-Encoding: chunked']), '0\r\n');
+    const connection = await RawConnection.open(server.url, requestHead('POST /', ['Transfer-Encoding: chunked']), '0\r\n');
     const drip = setInterval(() => connection.send('X: y\r\n'), 50);
     expect(await connection.reply()).toMatchObject({
       status: 408,
@@ -282,10 +260,9 @@ describe.skipIf(!isNode)('a connection', () => {
       return { status: 200, body: '{}' };
     };
     const server = await listenWith(handler, { openAdapter: openNodeAdapter(timeouts) });
-    const connection = await RawConnection.open(server.url);
-    connection.send(requestHead('GET /', []));
+    const connection = await RawConnection.open(server.url, requestHead('GET /'));
     expect((await connection.reply())?.status).toBe(200);
-    connection.send(requestHead('GET /', []));
+    connection.send(requestHead('GET /'));
     expect((await connection.reply())?.status).toBe(200);
   });
 
@@ -296,7 +273,7 @@ describe.skipIf(!isNode)('a connection', () => {
     });
     const connection = await RawConnection.open(server.url);
     connection.socket.pause();
-    connection.send(requestHead('GET /', []));
+    connection.send(requestHead('GET /'));
     await vi.waitFor(() => expect(written).toEqual([false]), { timeout: 10_000, interval: 5 });
   });
 });

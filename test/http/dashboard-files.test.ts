@@ -91,8 +91,11 @@ describe('a page of the dashboard', () => {
 
   it('answers a 304 without a body on a connection that stays open', async () => {
     const { headers } = await get('/', { 'Accept-Encoding': 'identity' });
-    const connection = await RawConnection.open(server.url);
-    connection.send(requestHead('GET /', [`If-None-Match: ${headers.get('etag')}`]), requestHead('GET /healthz', ['Connection: close']));
+    const connection = await RawConnection.open(
+      server.url,
+      requestHead('GET /', [`If-None-Match: ${headers.get('etag')}`]),
+      requestHead('GET /healthz', ['Connection: close']),
+    );
     const bytes = await connection.closed();
     expect(bytes).toMatch(/^HTTP\/1\.1 304 Not Modified\r\n/);
     expect(bytes).not.toContain(PAGE);
@@ -164,8 +167,7 @@ describe('an asset of the dashboard', () => {
     '/assets/__proto__',
     '//assets/../../etc/passwd',
   ])('never is another file: %s', async path => {
-    const connection = await RawConnection.open(server.url);
-    connection.send(requestHead(`GET ${path}`, ['Connection: close']));
+    const connection = await RawConnection.open(server.url, requestHead(`GET ${path}`, ['Connection: close']));
     expect(await connection.closed()).toMatch(/^HTTP\/1\.1 404 Not Found\r\n/);
   });
 });

@@ -50,7 +50,7 @@ describe('an ambiguous or malformed request', () => {
   ])('(%s) is refused: nothing is recorded, and the bytes after it are not answered', async (_, fields, body) => {
     const connection = await RawConnection.open(server.url);
     const token = `SERVICE-TEST-SUITE-TOKEN: ${server.token}`;
-    connection.send(requestHead('POST /v1/build_subsets', [token, ...fields]), body, requestHead('GET /healthz', []));
+    connection.send(requestHead('POST /v1/build_subsets', [token, ...fields]), body, requestHead('GET /healthz'));
     const reply = await connection.reply();
     if (reply) expect(reply.status).toBe(400);
     connection.socket.end();
@@ -67,11 +67,10 @@ describe('an ambiguous or malformed request', () => {
       `${chunk(record)}0\r\n\r\n`,
     ],
   ])('gets the reason (%s), and its connection is closed', async (reason, nodeReason, fields, body) => {
-    const connection = await RawConnection.open(server.url);
-    connection.send(requestHead('POST /v1/build_subsets', fields), body);
+    const connection = await RawConnection.open(server.url, requestHead('POST /v1/build_subsets', fields), body);
     const reply = await connection.reply();
     expect(reply?.status).toBe(400);
-    const [error = ''] = (JSON.parse(reply!.text) as { errors: string[] }).errors;
+    const [error = ''] = (reply!.json as { errors: string[] }).errors;
     const received = error.replace('malformed request: ', '');
     if (httpServer === 'node') {
       expect(received).toMatch(nodeReason);
@@ -106,16 +105,9 @@ describe('an ambiguous or malformed request', () => {
     ['a space in the path', 'GET /healthz /x HTTP/1.1\r\nHost: a\r\n\r\n'],
     ['HTTP/1.2', 'GET /healthz HTTP/1.2\r\nHost: a\r\n\r\n'],
     ['a head of 64 KB', requestHead('GET /healthz', [`X-Long: ${'x'.repeat(65_536)}`])],
-    [
-      '200 headers',
-      requestHead(
-        'GET /healthz',
-        Array.from({ length: 200 }, (_, i) => `X-${i}: 1`),
-      ),
-    ],
+    ['200 headers', requestHead('GET /healthz', Array<string>(200).fill('X: 1'))],
   ])('(%s) is refused, and the server continues', async (_, bytes) => {
-    const connection = await RawConnection.open(server.url);
-    connection.send(Buffer.from(bytes, 'latin1'));
+    const connection = await RawConnection.open(server.url, Buffer.from(bytes, 'latin1'));
     expect(await connection.closed()).toMatch(/^HTTP\/1\.1 (400|431|505) /);
     expect((await server.get('/healthz')).json).toEqual({ status: 'ok' });
   });
@@ -139,16 +131,14 @@ describe('a request with chunks', () => {
     ['without CR and LF at the end', '3\r\nabc\r\n0\r\nXX'],
     ['with a trailer', '3\r\nabc\r\n0\r\nX: y\r\n\r\n'],
   ])('(%s) is the last of its connection: the bytes after it are not read as a request', async (_, body) => {
-    const connection = await RawConnection.open(server.url);
-    connection.send(Buffer.from(head + body + smuggled(), 'latin1'));
+    const connection = await RawConnection.open(server.url, Buffer.from(head + body + smuggled(), 'latin1'));
     connection.socket.end();
     await connection.closed();
     expect(await countBuilds(server)).toBe(0);
   });
 
   it('gets Connection: close, and a request that is sent after the answer is not read', async () => {
-    const connection = await RawConnection.open(server.url);
-    connection.send(head, '3\r\nabc\r\n0\r\n\r\n');
+    const connection = await RawConnection.open(server.url, head, '3\r\nabc\r\n0\r\n\r\n');
     expect(await connection.reply()).toMatchObject({ status: 200, headers: { connection: 'close' } });
     connection.send(smuggled());
     expect(await connection.closed()).toBe('');
@@ -160,8 +150,7 @@ describe('a request body', () => {
   it('may arrive in chunks or byte by byte', async () => {
     const server = await shared.project();
     const token = `SERVICE-TEST-SUITE-TOKEN: ${server.token}`;
-    const chunked = await RawConnection.open(server.url);
-    chunked.send(requestHead('POST /v1/build_subsets', [token, 'Transfer-Encoding: chunked']));
+    const chunked = await RawConnection.open(server.url, requestHead('POST /v1/build_subsets', [token, 'Transfer-Encoding: chunked']));
     chunked.send(chunk(record.slice(0, 7)));
     chunked.send(chunk(record.slice(7, 50)), chunk(record.slice(50)), '0\r\n\r\n');
     expect(await chunked.reply()).toMatchObject({ status: 201, text: '' });
@@ -184,12 +173,12 @@ describe('a request body', () => {
     const paths = manyPaths(2000);
     const body = JSON.stringify(splitMessage({ cache_read_attempt: false, node_total: 1, test_files: testFiles(paths) }));
     const pieces = Array.from({ length: Math.ceil(body.length / bytes) }, (_, i) => chunk(body.slice(i * bytes, (i + 1) * bytes)));
-    const connection = await RawConnection.open(server.url);
-    connection.send(
+    const connection = await RawConnection.open(
+      server.url,
       requestHead('POST /v1/build_distributions/subset', [`SERVICE-TEST-SUITE-TOKEN: ${server.token}`, 'Transfer-Encoding: chunked']),
     );
     connection.send(...pieces, '0\r\n\r\n');
-    const { test_files } = JSON.parse((await connection.reply())!.text) as { test_files: { path: string }[] };
+    const { test_files } = (await connection.reply())!.json as { test_files: { path: string }[] };
     expect(test_files.map(({ path }) => path)).toEqual(paths);
   });
 
@@ -197,8 +186,7 @@ describe('a request body', () => {
     const server = await startServer();
     const request = postRequest('/v1/build_subsets', server.token, record);
     for (const length of [10, request.length - record.length, request.length - 1]) {
-      const connection = await RawConnection.open(server.url);
-      connection.send(request.slice(0, length));
+      const connection = await RawConnection.open(server.url, request.slice(0, length));
       connection.leave();
     }
     // The head of the first request did not arrive.
@@ -214,20 +202,15 @@ describe('a request body', () => {
     const body = Buffer.alloc(33 * 1024 * 1024, ' ');
     expect(await server.post('/v1/queues/queue', body)).toMatchObject({ status: 413, json: { errors } });
 
-    const connection = await RawConnection.open(server.url);
-    connection.send(requestHead('POST /v1/queues/queue', ['Transfer-Encoding: chunked']));
+    const connection = await RawConnection.open(server.url, requestHead('POST /v1/queues/queue', ['Transfer-Encoding: chunked']));
     connection.send(`${body.length.toString(16)}\r\n`, body, '\r\n0\r\n\r\n');
-    const reply = await connection.reply();
-    expect(reply?.status).toBe(413);
-    expect(JSON.parse(reply!.text)).toEqual({ errors });
+    expect(await connection.reply()).toMatchObject({ status: 413, json: { errors } });
   });
 
   it.each(['{}', '[]'])('with megabytes of %s gets a 413 before it is parsed', async empty => {
     const server = await shared.project();
-    const body = JSON.stringify(splitMessage({ cache_read_attempt: false })).replace(
-      /}$/,
-      `,"test_files":[${Array<string>(1_000_001).fill(empty).join()}]}`,
-    );
+    const files = `"test_files":[${Array<string>(1_000_001).fill(empty).join()}]`;
+    const body = JSON.stringify(splitMessage({ cache_read_attempt: false })).replace(/}$/, `,${files}}`);
     expect(await server.post('/v1/build_distributions/subset', body)).toMatchObject({
       status: 413,
       json: { errors: ['the request body has more than 1000000 JSON objects and arrays; no valid request needs that many'] },
@@ -240,20 +223,13 @@ describe('a request body', () => {
   ])('with %s 200,000 deep is accepted or refused, wherever they are', async (_, open, close, complaints) => {
     const deep = `${open.repeat(200_000)}1${close.repeat(200_000)}`;
     const unknown = JSON.stringify(splitMessage()).replace('{', `{"unknown":${deep},`);
-    expect(await server.post('/v1/build_distributions/subset', unknown)).toMatchObject({
-      status: 200,
-      json: { code: 'TEST_SUITE_SPLIT_CACHE_MISS' },
-    });
-    const branch = record.replace('"main"', deep);
-    expect(await server.post('/v1/build_subsets', branch)).toMatchObject({
-      status: 422,
-      json: { errors: [{ branch: ['is not a string'] }] },
-    });
-    const files = record.replace(/"test_files":.*/, `"test_files":${deep}}`);
-    expect(await server.post('/v1/build_subsets', files)).toMatchObject({
-      status: 422,
-      json: { errors: [complaints] },
-    });
+    const missed = await server.post('/v1/build_distributions/subset', unknown);
+    expect(missed).toMatchObject({ status: 200, json: { code: 'TEST_SUITE_SPLIT_CACHE_MISS' } });
+    for (const [body, errors] of [
+      [record.replace('"main"', deep), [{ branch: ['is not a string'] }]],
+      [record.replace(/"test_files":.*/, `"test_files":${deep}}`), [complaints]],
+    ] as const)
+      expect(await server.post('/v1/build_subsets', body)).toMatchObject({ status: 422, json: { errors } });
   });
 
   it('with keys that every object has does not change any object', async () => {
@@ -266,9 +242,7 @@ describe('a request body', () => {
 
     // Their values do not replace a parameter or a field of a test file either.
     const inherited = JSON.stringify(subsetMessage({ branch: undefined })).replace('{', `{${evil},`);
-    expect((await server.post('/v1/build_subsets', inherited)).json).toEqual({
-      errors: [{ branch: REQUIRED }],
-    });
+    expect((await server.post('/v1/build_subsets', inherited)).json).toEqual({ errors: [{ branch: REQUIRED }] });
     const file = '{"__proto__":{"path":"evil_spec.rb","time_execution":1}}';
     const files = JSON.stringify(subsetMessage({ test_files: [] })).replace('[]', `[${file}]`);
     expect((await server.post('/v1/build_subsets', files)).json).toEqual({

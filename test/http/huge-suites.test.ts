@@ -25,6 +25,10 @@ describe.each(httpServers)('with %s, a suite of 100,000 files', httpServer => {
     const answered = [...pathsIn(first), ...(await pullAll(project))];
     expect(sortPaths(answered)).toEqual(paths);
   });
+});
+
+describe('a huge suite', () => {
+  const server = new SharedServer();
 
   it('with a path that is too short gets an error with its position', async () => {
     const reply = await startSplit(server, [...paths, 'ab']);

@@ -1,12 +1,16 @@
 import { once } from 'node:events';
 import { connect, type Socket } from 'node:net';
 import { onTestFinished } from 'vitest';
+import type { Handler } from '../../src/http/exchange.js';
+import { type Listening, listenWith } from '../harness/server.js';
 
 export interface RawReply {
   status: number;
   /** By lower-case name. */
   headers: Record<string, string>;
   text: string;
+  /** Of an answer in JSON; null: the answer is something else. */
+  json: any;
 }
 
 /** A connection that sends any bytes. */
@@ -28,13 +32,16 @@ export class RawConnection {
     }
   }
 
-  static async open(url: string): Promise<RawConnection> {
+  /** @param parts what is sent at once */
+  static async open(url: string, ...parts: (string | Uint8Array)[]): Promise<RawConnection> {
     const { hostname, port } = new URL(url);
     const socket = connect(Number(port), hostname);
     socket.setNoDelay(true);
     await once(socket, 'connect');
     onTestFinished(() => void socket.destroy());
-    return new RawConnection(socket);
+    const connection = new RawConnection(socket);
+    if (parts.length > 0) connection.send(...parts);
+    return connection;
   }
 
   send(...parts: (string | Uint8Array)[]): void {
@@ -74,12 +81,21 @@ export class RawConnection {
     if (this.#received.length < end) return null;
     const text = this.#received.subarray(headEnd + 4, end).toString();
     this.#received = this.#received.subarray(end);
-    return { status: Number(line.split(' ')[1]), headers, text };
+    return { status: Number(line.split(' ')[1]), headers, text, json: /^[[{]/.test(text) ? JSON.parse(text) : null };
   }
 }
 
+/** Starts the HTTP layer with a handler, and opens a connection to it. */
+export async function connectTo(
+  handler: Handler,
+  ...parts: (string | Uint8Array)[]
+): Promise<{ server: Listening; connection: RawConnection }> {
+  const server = await listenWith(handler);
+  return { server, connection: await RawConnection.open(server.url, ...parts) };
+}
+
 /** The head of a request, including the empty line. */
-export function requestHead(line: string, fields: readonly string[]): string {
+export function requestHead(line: string, fields: readonly string[] = []): string {
   return [`${line} HTTP/1.1`, 'Host: ballast', ...fields, '', ''].join('\r\n');
 }
 

@@ -1,7 +1,6 @@
 import { describe, expect, it, vi } from 'vitest';
 import { refusals } from '../../src/engine/refusal.js';
-import { listenWith } from '../harness/server.js';
-import { postRequest, RawConnection } from './raw-connection.js';
+import { connectTo, postRequest } from './raw-connection.js';
 
 const SOON = { timeout: 10_000, interval: 1 };
 const REQUEST = postRequest('/', 'a-token', '{}');
@@ -12,12 +11,10 @@ async function opened() {
   let [save, fail, calls] = [() => {}, (_: Error) => {}, 0];
   const saved = new Promise<void>((resolve, reject) => ([save, fail] = [resolve, reject]));
   saved.catch(() => {});
-  const server = await listenWith(() => {
+  const { connection } = await connectTo(() => {
     calls += 1;
     return { status: 200, body: '"saved"', saved, onEnd: wasSent => ended.push(wasSent) };
-  });
-  const connection = await RawConnection.open(server.url);
-  connection.send(REQUEST);
+  }, REQUEST);
   await vi.waitFor(() => expect(calls).toBe(1), SOON);
   return { connection, ended, save, fail };
 }

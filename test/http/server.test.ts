@@ -6,7 +6,21 @@ import { MemoryBudget } from '../../src/http/in-flight.js';
 import type { Request } from '../../src/http/request.js';
 import { Client, type Reply } from '../harness/client.js';
 import { listenWith } from '../harness/server.js';
-import { RawConnection, requestHead } from './raw-connection.js';
+import { connectTo, RawConnection, requestHead } from './raw-connection.js';
+
+/** A handler whose answers wait for `answer`, and what became of them. */
+function heldHandler() {
+  const written: boolean[] = [];
+  let [received, answer] = [0, () => {}];
+  const answering = new Promise<void>(resolve => (answer = resolve));
+  const handler: Handler = async () => {
+    received += 1;
+    await answering;
+    return { status: 200, body: '{}', onEnd: ok => written.push(ok) };
+  };
+  const hasReceived = (count: number) => vi.waitFor(() => expect(received).toBe(count), { timeout: 10_000, interval: 1 });
+  return { handler, written, answer, hasReceived };
+}
 
 describe('the memory of requests in flight', () => {
   const MEGABYTE = 1_000_000;
@@ -18,26 +32,15 @@ describe('the memory of requests in flight', () => {
   }
 
   it('is limited, to half of it for one token, and released when they are answered', async () => {
-    let answer = () => {};
-    const answering = new Promise<void>(resolve => (answer = resolve));
-    let received = 0;
-    let arrived = () => {};
-    const server = await listenWith(
-      async () => {
-        received += 1;
-        arrived();
-        await answering;
-        return { status: 200, body: '{}' };
-      },
-      { memory: new MemoryBudget(4 * MEGABYTE), maxBodyBytes: 2 * MEGABYTE },
-    );
+    const { handler, answer, hasReceived } = heldHandler();
+    const server = await listenWith(handler, { memory: new MemoryBudget(4 * MEGABYTE), maxBodyBytes: 2 * MEGABYTE });
     const other = new Client(server.url, 'another-token');
     const send = (client: Client) => client.post('/', 'x'.repeat(MEGABYTE));
     const held = [send(server), send(server), send(other)];
-    while (received < held.length) await new Promise<void>(resolve => (arrived = resolve));
+    await hasReceived(3);
     expectRefused(await send(server));
     const last = send(other);
-    while (received < held.length + 1) await new Promise<void>(resolve => (arrived = resolve));
+    await hasReceived(4);
     expectRefused(await send(new Client(server.url, 'a-third-token')));
     answer();
     expect((await Promise.all([...held, last])).map(({ status }) => status)).toEqual([200, 200, 200, 200]);
@@ -45,12 +48,8 @@ describe('the memory of requests in flight', () => {
   });
 
   it('is limited to half of it for all unknown tokens together', async () => {
-    let answer = () => {};
-    const answering = new Promise<void>(resolve => (answer = resolve));
-    const server = await listenWith(() => answering.then(() => ({ status: 200, body: '{}' })), {
-      memory: new MemoryBudget(4 * MEGABYTE),
-      maxBodyBytes: 2 * MEGABYTE,
-    });
+    const { handler, answer } = heldHandler();
+    const server = await listenWith(handler, { memory: new MemoryBudget(4 * MEGABYTE), maxBodyBytes: 2 * MEGABYTE });
     const unknownTokens = ['x', 'y', 'z'].map(token => new Client(server.url, token).post('/', 'x'.repeat(MEGABYTE)));
     expectRefused(await Promise.race(unknownTokens));
     const knownToken = server.post('/', 'x'.repeat(MEGABYTE));
@@ -73,19 +72,11 @@ describe('the memory of requests in flight', () => {
     while (refused.status === 200) refused = await server.get('/');
     expectRefused(refused);
     expect(written.at(-1)).toBe(false);
-    expect(
-      (
-        await new Client(server.url, 'another-token').send('/', {
-          headers: { 'SERVICE-TEST-SUITE-TOKEN': 'another-token' },
-          method: 'HEAD',
-        })
-      ).status,
-    ).toBe(200);
+    const head = async (token: string) =>
+      (await server.send('/', { headers: { 'SERVICE-TEST-SUITE-TOKEN': token }, method: 'HEAD' })).status;
+    expect(await head('another-token')).toBe(200);
     for (const reader of readers) reader.leave();
-    await vi.waitFor(
-      async () => expect((await server.send('/', { headers: { 'SERVICE-TEST-SUITE-TOKEN': 'a-token' }, method: 'HEAD' })).status).toBe(200),
-      { timeout: 10_000, interval: 5 },
-    );
+    await vi.waitFor(async () => expect(await head('a-token')).toBe(200), { timeout: 10_000, interval: 5 });
   });
 });
 
@@ -158,27 +149,15 @@ describe('a handler', () => {
   });
 
   it('is notified once if the client left before its answer', async () => {
-    const written: boolean[] = [];
-    let arrived = () => {};
-    const arrival = new Promise<void>(resolve => (arrived = resolve));
-    let answer = () => {};
-    let done: (times: number) => void = () => {};
-    const finished = new Promise<number>(resolve => (done = resolve));
-    const server = await listenWith(async () => {
-      arrived();
-      await new Promise<void>(resolve => (answer = resolve));
-      return { status: 200, body: '{}', onEnd: ok => done(written.push(ok)) };
-    });
-    const connection = await RawConnection.open(server.url);
-    connection.send(requestHead('GET /', []));
-    await arrival;
+    const { handler, written, answer, hasReceived } = heldHandler();
+    const { server, connection } = await connectTo(handler, requestHead('GET /'));
+    await hasReceived(1);
     connection.leave();
     // An exchange on another connection gives the server a turn to notice.
-    const other = await RawConnection.open(server.url);
-    other.send(requestHead('BREW', []));
-    await other.closed();
+    await (await RawConnection.open(server.url, requestHead('BREW'))).closed();
     answer();
-    await finished;
+    await vi.waitFor(() => expect(written).toEqual([false]), { timeout: 10_000, interval: 1 });
+    await new Promise(resolve => setImmediate(resolve));
     expect(written).toEqual([false]);
   });
 
@@ -186,10 +165,9 @@ describe('a handler', () => {
     const body = Buffer.alloc(64_000_000, ' ');
     let onWritten: (ok: boolean) => void = () => {};
     const written = new Promise<boolean>(resolve => (onWritten = resolve));
-    const server = await listenWith(() => ({ status: 200, body, onEnd: onWritten }));
-    const connection = await RawConnection.open(server.url);
+    const { connection } = await connectTo(() => ({ status: 200, body, onEnd: onWritten }));
     connection.socket.once('data', () => connection.leave());
-    connection.send(requestHead('GET /', []));
+    connection.send(requestHead('GET /'));
     expect(await written).toBe(false);
   });
 
@@ -203,12 +181,12 @@ describe('a handler', () => {
 describe('a body that does not arrive', () => {
   it('gets a 408 after the time limit, and the connection is closed', async () => {
     const server = await listenWith(() => ({ status: 200, body: '{}' }), { bodySeconds: 0.05 });
-    const connection = await RawConnection.open(server.url);
-    connection.send(requestHead('POST /', ['Content-Length: 100']), '{"a":');
-    const reply = await connection.reply();
-    expect(reply?.status).toBe(408);
-    expect(JSON.parse(reply!.text)).toEqual({ errors: ['the request body did not arrive within 0.05 seconds'] });
-    expect(reply?.headers['x-request-id']).toBeDefined();
+    const connection = await RawConnection.open(server.url, requestHead('POST /', ['Content-Length: 100']), '{"a":');
+    expect(await connection.reply()).toMatchObject({
+      status: 408,
+      headers: { 'x-request-id': expect.any(String) as string },
+      json: { errors: ['the request body did not arrive within 0.05 seconds'] },
+    });
     expect(await connection.closed()).toBe('');
   });
 });
@@ -231,20 +209,14 @@ describe('an error', () => {
 
 describe('draining', () => {
   it('waits for answers in flight and refuses new connections', async () => {
-    let answer = () => {};
-    let arrived = () => {};
-    const arrival = new Promise<void>(resolve => (arrived = resolve));
-    const server = await listenWith(async () => {
-      arrived();
-      await new Promise<void>(resolve => (answer = resolve));
-      return { status: 200, body: '{"isLast":true}' };
-    });
+    const { handler, answer, hasReceived } = heldHandler();
+    const server = await listenWith(handler);
     const reply = server.get('/');
-    await arrival;
+    await hasReceived(1);
     const drained = server.http.drain();
     await expect(RawConnection.open(server.url)).rejects.toThrow(/ECONNREFUSED/);
     answer();
-    expect((await reply).json).toEqual({ isLast: true });
+    expect(await reply).toMatchObject({ status: 200, json: {} });
     await drained;
   });
 });

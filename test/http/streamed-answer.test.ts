@@ -2,7 +2,7 @@ import { describe, expect, it } from 'vitest';
 import { MemoryBudget } from '../../src/http/in-flight.js';
 import type { Answer } from '../../src/http/request.js';
 import { listenWith } from '../harness/server.js';
-import { RawConnection, requestHead } from './raw-connection.js';
+import { connectTo, RawConnection, requestHead } from './raw-connection.js';
 
 const PIECE = 300_000;
 const pieceOf = (i: number) => Buffer.alloc(PIECE, 97 + (i % 26));
@@ -58,10 +58,9 @@ describe('a streamed answer', () => {
 
   it('has no body for HEAD', async () => {
     const streamed = new StreamedAnswer(3);
-    const server = await listenWith(() => streamed.answer());
-    const connection = await RawConnection.open(server.url);
+    const { connection } = await connectTo(() => streamed.answer());
     for (let round = 0; round < 2; round++) {
-      connection.send(requestHead('HEAD /', []));
+      connection.send(requestHead('HEAD /'));
       const { status, headers, text } = (await connection.reply())!;
       expect({ status, text }).toEqual({ status: 200, text: '' });
       expect(headers).not.toHaveProperty('content-length');
@@ -88,7 +87,7 @@ describe('a streamed answer', () => {
     const server = await listenWith(() => streamed.answer(), { memory });
     const connection = await RawConnection.open(server.url);
     connection.socket.pause();
-    connection.send(requestHead('GET /', []));
+    connection.send(requestHead('GET /'));
     // The system buffers a small part of it.
     let before = 0;
     await expect

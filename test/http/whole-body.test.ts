@@ -20,6 +20,6 @@ describe('an answer with text around its body', () => {
   });
 
   it('is the body itself without such a text', () => {
-    expect([wholeBody({ status: 200, body: large }), borrowedBody({ status: 200, body: large })]).toEqual([large, large]);
+    for (const read of [wholeBody, borrowedBody]) expect(large.equals(read({ status: 200, body: large }) as Buffer)).toBe(true);
   });
 });
