@@ -156,18 +156,6 @@ describe('ballast queue', () => {
     for (const time of times) expect(time).toBeGreaterThan(0);
   });
 
-  it('records files without tests as not measured', async () => {
-    const [server, suite] = [await shared.project(), new TestProject(FILES.slice(0, 1))];
-    const { code, stderr } = await suite.run(server, 0, ['queue', GLOB, ...JUNIT, ...suite.runner], { ...REPORT, SILENT: FILES[0]! });
-    expect({ code, stderr }).toEqual(
-      ended(
-        0,
-        'ballast: WARNING: no test was run in batch 1, 1 test file: test/x.test.js (--fail-unreported: fail instead)\nballast: recorded 1 test file, 0.0 s, as node 0 of 2\n',
-      ),
-    );
-    expect(await fetchRecordedTimes(server)).toEqual({ [FILES[0]!]: 0 });
-  });
-
   it('warns if a command runs files of other batches', async () => {
     const [server, suite] = [await shared.project(), new TestProject(FILES.slice(0, 2))];
     const { stderr } = await suite.run(server, 0, ['queue', GLOB, ...JUNIT, ...suite.runner.slice(0, -1), ...FILES.slice(0, 2)], REPORT);

@@ -9,135 +9,86 @@ const git: Checkout = { branch: () => 'of-git', commitHash: () => 'c-of-git' };
 const identifyNode = (environment: Environment, options: IdentityOptions = {}, checkout = noGit) =>
   identify(wholeIdentity, { ...options, environment }, checkout);
 const parse = (variables: string): Record<string, string> =>
-  Object.fromEntries(variables.split(/\s+/).map(variable => variable.split('=') as [string, string]));
+  Object.fromEntries((variables.match(/\S+/g) ?? []).map(variable => variable.split('=') as [string, string]));
 const numbered = 'CI_NODE_INDEX=1 CI_NODE_TOTAL=4';
-const identityOf = (build_id: string, node_index = 1): Identity => ({
-  node_index,
-  node_total: 4,
-  build_id,
-  branch: 'topic',
-  commit_hash: 'c1',
-});
+const second: Identity = { node_index: 1, node_total: 4, build_id: 'given', branch: 'topic', commit_hash: 'c1' };
 
-/** The variables of each system for the second of four nodes, in a pull request if the system has them. */
-const builds: [system: string, variables: string, identity: Identity][] = [
-  [
-    'GitHub Actions',
-    `GITHUB_ACTIONS=true GITHUB_RUN_ID=77 GITHUB_RUN_ATTEMPT=2 GITHUB_HEAD_REF=topic GITHUB_REF_NAME=12/merge GITHUB_SHA=c1
-     ${numbered}`,
-    identityOf('77'),
-  ],
-  [
-    'GitHub Actions',
-    `GITHUB_ACTIONS=true GITHUB_RUN_ID=77 GITHUB_HEAD_REF= GITHUB_REF_NAME=topic GITHUB_SHA=c1 ${numbered}`,
-    identityOf('77'),
-  ],
-  [
-    'GitLab CI',
-    `GITLAB_CI=true CI_NODE_INDEX=2 CI_NODE_TOTAL=4 CI_PIPELINE_ID=9 CI_JOB_ID=5 CI_MERGE_REQUEST_SOURCE_BRANCH_NAME=topic
-     CI_COMMIT_REF_NAME=refs/merge-requests/1 CI_COMMIT_SHA=c1`,
-    identityOf('9'),
-  ],
-  [
-    'GitLab CI',
-    `GITLAB_CI=true CI_NODE_INDEX=1 CI_NODE_TOTAL=4 CI_PIPELINE_ID=9 CI_COMMIT_REF_NAME=topic CI_COMMIT_SHA=c1`,
-    identityOf('9', 0),
-  ],
-  [
-    'CircleCI',
-    `CIRCLECI=true CIRCLE_NODE_INDEX=1 CIRCLE_NODE_TOTAL=4 CIRCLE_WORKFLOW_ID=again CIRCLE_WORKFLOW_WORKSPACE_ID=w
-     CIRCLE_BUILD_NUM=3 CIRCLE_BRANCH=topic CIRCLE_SHA1=c1`,
-    identityOf('w'),
-  ],
-  [
-    'Buildkite',
-    `BUILDKITE=true BUILDKITE_PARALLEL_JOB=1 BUILDKITE_PARALLEL_JOB_COUNT=4 BUILDKITE_BUILD_ID=b BUILDKITE_JOB_ID=j
-     BUILDKITE_RETRY_COUNT=1 BUILDKITE_BRANCH=topic BUILDKITE_COMMIT=c0ffee1`,
-    { ...identityOf('b'), commit_hash: 'c0ffee1' },
-  ],
-  [
-    'Buildkite',
-    `BUILDKITE=true BUILDKITE_PARALLEL_JOB=1 BUILDKITE_PARALLEL_JOB_COUNT=4 BUILDKITE_BUILD_ID=b BUILDKITE_BRANCH=topic
-     BUILDKITE_COMMIT=HEAD`,
-    { ...identityOf('b'), commit_hash: 'c-of-git' },
-  ],
-  [
-    'Azure Pipelines',
-    `TF_BUILD=True SYSTEM_JOBPOSITIONINPHASE=2 SYSTEM_TOTALJOBSINPHASE=4 BUILD_BUILDID=8
-     SYSTEM_PULLREQUEST_SOURCEBRANCH=refs/heads/topic SYSTEM_PULLREQUEST_SOURCECOMMITID=head BUILD_SOURCEBRANCH=refs/pull/1/merge
-     BUILD_SOURCEVERSION=c1`,
-    identityOf('8'),
-  ],
-  [
-    'Azure Pipelines',
-    `TF_BUILD=True SYSTEM_JOBPOSITIONINPHASE=1 SYSTEM_TOTALJOBSINPHASE=4 BUILD_BUILDID=8 BUILD_SOURCEBRANCH=refs/heads/topic
-     BUILD_SOURCEVERSION=c1`,
-    identityOf('8', 0),
-  ],
-  [
-    'Bitbucket Pipelines',
-    `BITBUCKET_BUILD_NUMBER=6 BITBUCKET_PIPELINE_UUID={u} BITBUCKET_PARALLEL_STEP=1 BITBUCKET_PARALLEL_STEP_COUNT=4
-     BITBUCKET_BRANCH=topic BITBUCKET_COMMIT=c1`,
-    identityOf('{u}'),
-  ],
-  [
-    'Semaphore 2',
-    `SEMAPHORE=true SEMAPHORE_WORKFLOW_ID=s SEMAPHORE_JOB_INDEX=2 SEMAPHORE_JOB_COUNT=4 SEMAPHORE_GIT_BRANCH=main
-     SEMAPHORE_GIT_PR_BRANCH=topic SEMAPHORE_GIT_PR_SHA=head SEMAPHORE_GIT_SHA=c1`,
-    identityOf('s'),
-  ],
-  [
-    'Travis CI',
-    `TRAVIS=true TRAVIS_BUILD_ID=5 TRAVIS_BRANCH=main TRAVIS_PULL_REQUEST_BRANCH=topic TRAVIS_COMMIT=c1
-     TRAVIS_PULL_REQUEST_SHA=head ${numbered}`,
-    identityOf('5'),
-  ],
-  [
-    'AppVeyor',
-    `APPVEYOR=True APPVEYOR_BUILD_ID=4 APPVEYOR_REPO_BRANCH=main APPVEYOR_PULL_REQUEST_HEAD_REPO_BRANCH=topic
-     APPVEYOR_REPO_COMMIT=c1 APPVEYOR_PULL_REQUEST_HEAD_COMMIT=head ${numbered}`,
-    identityOf('4'),
-  ],
-  ['Drone', `DRONE=true DRONE_BUILD_NUMBER=3 DRONE_BRANCH=main DRONE_SOURCE_BRANCH=topic DRONE_COMMIT_SHA=c1 ${numbered}`, identityOf('3')],
-  [
-    'Woodpecker CI',
-    `CI=woodpecker CI_PIPELINE_NUMBER=3 CI_COMMIT_BRANCH=main CI_COMMIT_SOURCE_BRANCH=topic CI_COMMIT_SHA=c1 ${numbered}`,
-    identityOf('3'),
-  ],
-  ['Codefresh', `CF_BUILD_ID=f CF_BRANCH=topic CF_REVISION=c1 ${numbered}`, identityOf('f')],
-  [
-    'Bitrise',
-    `BITRISE_IO=true BITRISEIO_PIPELINE_ID=p BITRISE_IO_PARALLEL_INDEX=1 BITRISE_IO_PARALLEL_TOTAL=4 BITRISE_GIT_BRANCH=topic
-     BITRISE_GIT_COMMIT=c0ffee1`,
-    { ...identityOf('p'), commit_hash: 'c0ffee1' },
-  ],
-  [
-    'Cirrus CI',
-    `CIRRUS_CI=true CIRRUS_BUILD_ID=r CIRRUS_BRANCH=topic CIRRUS_CHANGE_IN_REPO=c1 CI_NODE_INDEX=2 CI_NODE_TOTAL=9`,
-    identityOf('r'),
-  ],
-  ['Heroku CI', `HEROKU_TEST_RUN_ID=h HEROKU_TEST_RUN_BRANCH=topic HEROKU_TEST_RUN_COMMIT_VERSION=c1 ${numbered}`, identityOf('h')],
-  [
-    'AWS CodeBuild',
-    `CODEBUILD_BUILD_ARN=arn CODEBUILD_WEBHOOK_HEAD_REF=refs/heads/topic CODEBUILD_RESOLVED_SOURCE_VERSION=c1 ${numbered}`,
-    identityOf('given'),
-  ],
-  ['TeamCity', `TEAMCITY_VERSION=2026.1 BUILD_VCS_NUMBER=c1 ${numbered}`, { ...identityOf('given'), branch: 'of-git' }],
-  [
-    'Jenkins',
-    `JENKINS_URL=http://j BUILD_TAG=jenkins-app-5 BRANCH_NAME=PR-1 CHANGE_BRANCH=topic GIT_COMMIT=c1 ${numbered}`,
-    identityOf('jenkins-app-5'),
-  ],
-  [
-    'Jenkins',
-    `JENKINS_URL=http://j BUILD_TAG=jenkins-app-5 GIT_BRANCH=origin/topic GIT_COMMIT=c1 ${numbered}`,
-    identityOf('jenkins-app-5'),
-  ],
-];
+/**
+ * The variables of each system for the second of four nodes, in a pull request if the system has them. Behind the system stands what
+ * differs from `second` in the identity.
+ */
+const systemTexts = `
+GitHub Actions: build_id=77
+  GITHUB_ACTIONS=true GITHUB_RUN_ID=77 GITHUB_RUN_ATTEMPT=2 GITHUB_HEAD_REF=topic GITHUB_REF_NAME=12/merge GITHUB_SHA=c1 ${numbered}
+GitHub Actions: build_id=77
+  GITHUB_ACTIONS=true GITHUB_RUN_ID=77 GITHUB_HEAD_REF= GITHUB_REF_NAME=topic GITHUB_SHA=c1 ${numbered}
+GitLab CI: build_id=9
+  GITLAB_CI=true CI_NODE_INDEX=2 CI_NODE_TOTAL=4 CI_PIPELINE_ID=9 CI_JOB_ID=5 CI_MERGE_REQUEST_SOURCE_BRANCH_NAME=topic
+  CI_COMMIT_REF_NAME=refs/merge-requests/1 CI_COMMIT_SHA=c1
+GitLab CI: build_id=9 node_index=0
+  GITLAB_CI=true CI_NODE_INDEX=1 CI_NODE_TOTAL=4 CI_PIPELINE_ID=9 CI_COMMIT_REF_NAME=topic CI_COMMIT_SHA=c1
+CircleCI: build_id=w
+  CIRCLECI=true CIRCLE_NODE_INDEX=1 CIRCLE_NODE_TOTAL=4 CIRCLE_WORKFLOW_ID=again CIRCLE_WORKFLOW_WORKSPACE_ID=w CIRCLE_BUILD_NUM=3
+  CIRCLE_BRANCH=topic CIRCLE_SHA1=c1
+Buildkite: build_id=b commit_hash=c0ffee1
+  BUILDKITE=true BUILDKITE_PARALLEL_JOB=1 BUILDKITE_PARALLEL_JOB_COUNT=4 BUILDKITE_BUILD_ID=b BUILDKITE_JOB_ID=j
+  BUILDKITE_RETRY_COUNT=1 BUILDKITE_BRANCH=topic BUILDKITE_COMMIT=c0ffee1
+Buildkite: build_id=b commit_hash=c-of-git
+  BUILDKITE=true BUILDKITE_PARALLEL_JOB=1 BUILDKITE_PARALLEL_JOB_COUNT=4 BUILDKITE_BUILD_ID=b BUILDKITE_BRANCH=topic
+  BUILDKITE_COMMIT=HEAD
+Azure Pipelines: build_id=8
+  TF_BUILD=True SYSTEM_JOBPOSITIONINPHASE=2 SYSTEM_TOTALJOBSINPHASE=4 BUILD_BUILDID=8 SYSTEM_PULLREQUEST_SOURCEBRANCH=refs/heads/topic
+  SYSTEM_PULLREQUEST_SOURCECOMMITID=head BUILD_SOURCEBRANCH=refs/pull/1/merge BUILD_SOURCEVERSION=c1
+Azure Pipelines: build_id=8 node_index=0
+  TF_BUILD=True SYSTEM_JOBPOSITIONINPHASE=1 SYSTEM_TOTALJOBSINPHASE=4 BUILD_BUILDID=8 BUILD_SOURCEBRANCH=refs/heads/topic
+  BUILD_SOURCEVERSION=c1
+Bitbucket Pipelines: build_id={u}
+  BITBUCKET_BUILD_NUMBER=6 BITBUCKET_PIPELINE_UUID={u} BITBUCKET_PARALLEL_STEP=1 BITBUCKET_PARALLEL_STEP_COUNT=4
+  BITBUCKET_BRANCH=topic BITBUCKET_COMMIT=c1
+Semaphore 2: build_id=s
+  SEMAPHORE=true SEMAPHORE_WORKFLOW_ID=s SEMAPHORE_JOB_INDEX=2 SEMAPHORE_JOB_COUNT=4 SEMAPHORE_GIT_BRANCH=main
+  SEMAPHORE_GIT_PR_BRANCH=topic SEMAPHORE_GIT_PR_SHA=head SEMAPHORE_GIT_SHA=c1
+Travis CI: build_id=5
+  TRAVIS=true TRAVIS_BUILD_ID=5 TRAVIS_BRANCH=main TRAVIS_PULL_REQUEST_BRANCH=topic TRAVIS_COMMIT=c1 TRAVIS_PULL_REQUEST_SHA=head
+  ${numbered}
+AppVeyor: build_id=4
+  APPVEYOR=True APPVEYOR_BUILD_ID=4 APPVEYOR_REPO_BRANCH=main APPVEYOR_PULL_REQUEST_HEAD_REPO_BRANCH=topic APPVEYOR_REPO_COMMIT=c1
+  APPVEYOR_PULL_REQUEST_HEAD_COMMIT=head ${numbered}
+Drone: build_id=3
+  DRONE=true DRONE_BUILD_NUMBER=3 DRONE_BRANCH=main DRONE_SOURCE_BRANCH=topic DRONE_COMMIT_SHA=c1 ${numbered}
+Woodpecker CI: build_id=3
+  CI=woodpecker CI_PIPELINE_NUMBER=3 CI_COMMIT_BRANCH=main CI_COMMIT_SOURCE_BRANCH=topic CI_COMMIT_SHA=c1 ${numbered}
+Codefresh: build_id=f
+  CF_BUILD_ID=f CF_BRANCH=topic CF_REVISION=c1 ${numbered}
+Bitrise: build_id=p commit_hash=c0ffee1
+  BITRISE_IO=true BITRISEIO_PIPELINE_ID=p BITRISE_IO_PARALLEL_INDEX=1 BITRISE_IO_PARALLEL_TOTAL=4 BITRISE_GIT_BRANCH=topic
+  BITRISE_GIT_COMMIT=c0ffee1
+Cirrus CI: build_id=r
+  CIRRUS_CI=true CIRRUS_BUILD_ID=r CIRRUS_BRANCH=topic CIRRUS_CHANGE_IN_REPO=c1 CI_NODE_INDEX=2 CI_NODE_TOTAL=9
+Heroku CI: build_id=h
+  HEROKU_TEST_RUN_ID=h HEROKU_TEST_RUN_BRANCH=topic HEROKU_TEST_RUN_COMMIT_VERSION=c1 ${numbered}
+AWS CodeBuild:
+  CODEBUILD_BUILD_ARN=arn CODEBUILD_WEBHOOK_HEAD_REF=refs/heads/topic CODEBUILD_RESOLVED_SOURCE_VERSION=c1 ${numbered}
+TeamCity: branch=of-git
+  TEAMCITY_VERSION=2026.1 BUILD_VCS_NUMBER=c1 ${numbered}
+Jenkins: build_id=jenkins-app-5
+  JENKINS_URL=http://j BUILD_TAG=jenkins-app-5 BRANCH_NAME=PR-1 CHANGE_BRANCH=topic GIT_COMMIT=c1 ${numbered}
+Jenkins: build_id=jenkins-app-5
+  JENKINS_URL=http://j BUILD_TAG=jenkins-app-5 GIT_BRANCH=origin/topic GIT_COMMIT=c1 ${numbered}
+`;
+
+const builds = systemTexts
+  .trim()
+  .split(/\n(?=\S)/)
+  .map(text => {
+    const [title, ...variables] = text.split('\n');
+    const [system, differences] = title!.split(':') as [string, string];
+    const { node_index = '1', ...texts } = parse(differences);
+    return [system, parse(variables.join(' ')), { ...second, ...texts, node_index: Number(node_index) }] as const;
+  });
 
 describe('a node of a CI run', () => {
-  it.each(builds)('on %s is identified by its variables', (_, variables, expected) => {
-    const environment = parse(variables);
+  it.each(builds)('on %s is identified by its variables', (_, environment, expected) => {
     const options = {
       ...(expected.build_id === 'given' && { buildId: 'given' }),
       ...(environment.CIRRUS_CI && { nodeIndex: '1', nodeTotal: '4' }),
@@ -151,7 +102,7 @@ describe('a node of a CI run', () => {
 
   it('takes flags and BALLAST_ variables first', () => {
     const options = { nodeIndex: '3', nodeTotal: '8', buildId: 'own', branch: 'mine', commitHash: 'c2' };
-    expect(identifyNode(parse(builds[0]![1]), options)).toEqual({
+    expect(identifyNode(builds[0]![1], options)).toEqual({
       node_index: 3,
       node_total: 8,
       build_id: 'own',
@@ -162,12 +113,13 @@ describe('a node of a CI run', () => {
 
   it('takes branch and commit from git if nothing else has them', () => {
     expect(identifyNode({ ...parse(numbered), BALLAST_BRANCH: '' }, { buildId: '1' }, git)).toEqual({
-      ...identityOf('1'),
+      ...second,
+      build_id: '1',
       branch: 'of-git',
       commit_hash: 'c-of-git',
     });
     const notAsked: Checkout = { branch: () => expect.unreachable(), commitHash: () => expect.unreachable() };
-    expect(identifyNode(parse(builds[0]![1]), {}, notAsked)).toEqual(builds[0]![2]);
+    expect(identifyNode(builds[0]![1], {}, notAsked)).toEqual(builds[0]![2]);
   });
 
   it('fails with all missing values and the variables that were tried', () => {

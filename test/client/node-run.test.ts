@@ -94,6 +94,11 @@ describe('a command that ended with 0', () => {
     expect(lines).toEqual([expect.stringContaining(message)]);
   });
 
+  it('records its files with 0 if its report has no case', async () => {
+    const { recorded } = await runBatch({ 'r.xml': makeReport() });
+    expect(recorded).toEqual(['a.js', 'b.js'].map(path => ({ path, time_execution: 0 })));
+  });
+
   it('passes if there is other XML beside the report', async () => {
     expect(await runBatch({ 'new.xml': makeReport(passed('a.js'), passed('b.js')), 'coverage.xml': '<coverage/>' })).toMatchObject({
       hasFailed: false,
