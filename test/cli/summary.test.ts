@@ -14,7 +14,9 @@ const run = ({ url, token }: Pick<TestServer, 'url' | 'token'>, ...args: string[
 const summary = (server: TestServer, ...more: string[]) => run(server, ...FLAGS, ...more);
 
 /** Two nodes take a file each. The one on node 1 takes 30 s longer, and is recorded only if it `ends`. */
-async function runBuild(server: TestServer, clock: Clock, paths = ['a_spec.rb', 'b_spec.rb'], ends = true): Promise<void> {
+async function ranBuild(paths = ['a_spec.rb', 'b_spec.rb'], ends = true): Promise<{ server: TestServer; clock: Clock }> {
+  const clock = new Clock();
+  const server = await startServer({}, clock.now);
   const own = { ...BUILD, node_build_id: '7' };
   const first = pathsIn(await initialise(server, paths, own));
   const second = pathsIn(await connect(server, { ...own, node_index: 1 }));
@@ -25,13 +27,12 @@ async function runBuild(server: TestServer, clock: Clock, paths = ['a_spec.rb', 
     const test_files = timedTestFiles(Object.fromEntries(files.map(path => [path, node_index === 0 ? 10 : 40])));
     await record(server, { ...BUILD, node_index, ci_build_id: '7', test_files });
   }
+  return { server, clock };
 }
 
 describe('ballast summary', () => {
   it('prints where the time of the CI run went, and that it is complete', async () => {
-    const clock = new Clock();
-    const server = await startServer({}, clock.now);
-    await runBuild(server, clock);
+    const { server } = await ranBuild();
     const { code: exitCode, stdout, stderr } = await summary(server, '--build-id', '7');
     expect([exitCode, stderr]).toEqual([0, '']);
     expect(stdout.split('\n')).toEqual([
@@ -55,9 +56,7 @@ describe('ballast summary', () => {
   });
 
   it('names what is missing, and ends with 0', async () => {
-    const clock = new Clock();
-    const server = await startServer({}, clock.now);
-    await runBuild(server, clock, ['a_spec.rb', '<b>_spec.rb'], false);
+    const { server, clock } = await ranBuild(['a_spec.rb', '<b>_spec.rb'], false);
     clock.advance({ seconds: 7200 });
     const { code: exitCode, stdout } = await summary(server, '--newest');
     expect(exitCode).toBe(0);
@@ -71,25 +70,19 @@ describe('ballast summary', () => {
     const server = await startServer();
     await record(server, { ...BUILD });
     const { code: exitCode, stdout } = await summary(server, '--build-id', 'any');
-    expect([exitCode, stdout]).toEqual([
-      0,
-      expect.stringContaining('2 test files were recorded. It is not known whether others were planned.'),
-    ]);
+    expect(exitCode).toBe(0);
+    expect(stdout).toContain('2 test files were recorded. It is not known whether others were planned.');
     expect(stdout).toMatch(/^<sub>.*<\/sub>$/m);
   });
 
   it('prints one JSON object', async () => {
-    const clock = new Clock();
-    const server = await startServer({}, clock.now);
-    await runBuild(server, clock);
+    const { server } = await ranBuild();
     const { stdout } = await summary(server, '--build-id', '7', '--json');
     expect(JSON.parse(stdout)).toMatchObject({ wall: 40, floor: 40, nodes: [{}, {}], completeness: { is_complete: true } });
   });
 
   it('finds an earlier CI run of the build by its id, and a build by the id that the server gave it', async () => {
-    const clock = new Clock();
-    const server = await startServer({}, clock.now);
-    await runBuild(server, clock);
+    const { server } = await ranBuild();
     await startSplit(server, ['a_spec.rb'], { ...BUILD, ci_build_id: '8', fixed_test_suite_split: false });
     expect((await summary(server, '--build-id', '7')).stdout).toContain('### Tests: 40 s\n');
     const [{ id }] = (await server.get('/v1/builds')).json.data;
@@ -99,9 +92,7 @@ describe('ballast summary', () => {
   });
 
   it('finds the CI run in a job that is no node, where the number of nodes is unknown or another one', async () => {
-    const clock = new Clock();
-    const server = await startServer({}, clock.now);
-    await runBuild(server, clock);
+    const { server } = await ranBuild();
     await record(server, { ...BUILD, node_total: 5 });
     const job = { BALLAST_URL: server.url, BALLAST_TOKEN: server.token, GITLAB_CI: 'true', CI_NODE_TOTAL: '1', CI_PIPELINE_ID: '7' };
     const { code: exitCode, stdout } = await runInProcess(['summary', '--commit-hash', 'abc', '--branch', 'main'], job);
@@ -109,10 +100,8 @@ describe('ballast summary', () => {
   });
 
   it('ends with 1 if the server does not know the build or its CI run', async () => {
-    const clock = new Clock();
-    const server = await startServer({}, clock.now);
-    expect(await summary(server, '--newest')).toMatchObject(ended(1, 'nothing of it is recorded yet', ''));
-    await runBuild(server, clock);
+    expect(await summary(await startServer(), '--newest')).toMatchObject(ended(1, 'nothing of it is recorded yet', ''));
+    const { server } = await ranBuild();
     expect(await summary(server, '--build-id', '9')).toMatchObject(ended(1, 'the server knows no queue and no split of the CI run 9'));
     expect(await run(server, '5f0c1d52-7f0b-4a7e-9d3c-2f1f0a6b8c11')).toMatchObject(
       ended(1, 'no build and no CI run with the id 5f0c1d52'),

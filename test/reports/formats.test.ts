@@ -93,10 +93,8 @@ describe('a report', () => {
   });
 
   it('of Playwright has paths relative to the root, if given', async () => {
-    expect(Object.keys((await timesIn('playwright.json', { root: '/home/ci' })).times)).toEqual([
-      'app/e2e/cart.spec.ts',
-      'app/e2e/admin/login.spec.ts',
-    ]);
+    const { times } = await timesIn('playwright.json', { root: '/home/ci' });
+    expect(Object.keys(times)).toEqual(['app/e2e/cart.spec.ts', 'app/e2e/admin/login.spec.ts']);
   });
 });
 

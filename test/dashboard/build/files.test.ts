@@ -5,31 +5,16 @@ import { filterLane, matchPaths, parseFilter } from '../../../src/dashboard/time
 import { lanesOf } from '../../../src/dashboard/timeline/lanes.js';
 import { directoryOf, sumSpan } from '../../../src/dashboard/timeline/sums.js';
 import type { TimelineAnswer } from '../../../src/engine/insight/timeline/timeline-answer.js';
+import { node, span } from '../timeline/answers.js';
 
-const batch = { batch: 7, is_replay: false, lease: null, failed: null };
 const timeline = {
   paths: ['spec/a.rb', 'spec/models/b.rb', 'spec/models/c.rb', 'd.rb', 'late.rb'],
   estimates: [10, 10, 10, 0, 4],
   is_guess: [0, 1, 0, 0, 0],
   is_running: false,
   nodes: [
-    {
-      node_index: 0,
-      start: 0,
-      end: 30,
-      recorded: true,
-      spans: [{ ...batch, from: 0, to: 30, files: [0, 1], seconds: [10, 20], failed: [1] }],
-    },
-    {
-      node_index: 5,
-      start: 0,
-      end: 30,
-      recorded: true,
-      spans: [
-        { ...batch, from: 0, to: 10, files: [2], seconds: [10] },
-        { ...batch, from: 10, to: 30, files: [3], seconds: [null] },
-      ],
-    },
+    node([span({ to: 30, seconds: [10, 20], failed: [1] })]),
+    node([span({ files: [2], seconds: [10] }), span({ from: 10, to: 30, files: [3], seconds: [null] })], { node_index: 5 }),
   ],
 } as unknown as TimelineAnswer;
 const lanes = lanesOf(timeline);

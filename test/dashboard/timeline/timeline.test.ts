@@ -3,28 +3,8 @@ import { describe, expect, it } from 'vitest';
 import { barsOf } from '../../../src/dashboard/timeline/bars.js';
 import { firstAfter, runAt } from '../../../src/dashboard/timeline/find.js';
 import { FAILED, lanesOf, lastLane, MISSING, OVER, REPEATED, RUNNING, UNRECORDED } from '../../../src/dashboard/timeline/lanes.js';
-import type { LaneAnswer, SpanAnswer } from '../../../src/engine/insight/timeline/timeline-answer.js';
-
-const span = (more: Partial<SpanAnswer>): SpanAnswer => ({
-  batch: 0,
-  from: 0,
-  to: 10,
-  files: [0, 1],
-  seconds: [2, 3],
-  is_replay: false,
-  lease: null,
-  failed: null,
-  ...more,
-});
-
-const node = (spans: SpanAnswer[], more: Partial<LaneAnswer> = {}): LaneAnswer => ({
-  node_index: 0,
-  start: 0,
-  end: spans.at(-1)?.to ?? 0,
-  recorded: true,
-  spans,
-  ...more,
-});
+import type { SpanAnswer } from '../../../src/engine/insight/timeline/timeline-answer.js';
+import { node, span } from './answers.js';
 
 const laneOf = (spans: SpanAnswer[], estimates: (number | null)[] = [2, 3], is_running = false) =>
   lanesOf({ nodes: [node(spans)], estimates, is_running })[0]!;

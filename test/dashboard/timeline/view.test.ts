@@ -4,6 +4,7 @@ import { laneAt, lanesInSight, laneTop } from '../../../src/dashboard/timeline/g
 import { afterKey, type Sight } from '../../../src/dashboard/timeline/keys.js';
 import { lanesOf } from '../../../src/dashboard/timeline/lanes.js';
 import { axisEnd, pan, parseSpan, reveal, spanText, timeAt, xOf, zoom } from '../../../src/dashboard/timeline/view.js';
+import { node, span } from './answers.js';
 
 const END = 600;
 const views = fc
@@ -72,21 +73,12 @@ describe('the lanes on the canvas', () => {
 });
 
 describe('the keys of the timeline', () => {
-  const batch = (from: number, files: number[]) => ({
-    batch: 0,
-    from,
-    to: from + 100,
-    files,
-    seconds: files.map(() => 10),
-    is_replay: false,
-    lease: null,
-    failed: null,
-  });
+  const batch = (from: number, files: number[]) => span({ from, to: from + 100, files, seconds: files.map(() => 10) });
   const lanes = lanesOf({
     nodes: [
-      { node_index: 0, start: 0, end: 100, recorded: true, spans: [batch(0, [0, 1, 2])] },
-      { node_index: 1, start: null, end: null, recorded: false, spans: [] },
-      { node_index: 2, start: 0, end: 100, recorded: true, spans: [batch(5, [3, 4])] },
+      node([batch(0, [0, 1, 2])]),
+      node([], { node_index: 1, start: null, end: null, recorded: false }),
+      node([batch(5, [3, 4])], { node_index: 2 }),
     ],
     estimates: [10, 10, 10, 10, 10],
     is_running: false,

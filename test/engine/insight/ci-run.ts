@@ -34,6 +34,14 @@ export class TestBuild {
     return new TestBuild(store, await newProject(store), { ...BUILD, node_total: nodes });
   }
 
+  /** A build whose queue has these files, and was pulled from by these nodes as soon as it began. */
+  static async withQueue(suite: Suite, { pulled = [], ...options }: { lease?: LeasePolicy; nodes?: number; pulled?: number[] } = {}) {
+    const build = await TestBuild.begin(options);
+    await build.createQueue(suite);
+    for (const node of pulled) await build.pull(node, 0, { isFirstRequest: true, runs_before: 0 });
+    return build;
+  }
+
   queueKey(ci_run = '1'): QueueKey {
     return queueKey(this.project, this.build, ci_run);
   }

@@ -35,3 +35,15 @@ export function timelineOf(nodes: readonly (readonly Batch[] | null)[], known: R
     nodes: lanes,
   };
 }
+
+/** A batch of one file after another, with their recorded seconds. */
+export function batchOf(from: number, seconds: Readonly<Record<string, number | null>>): Batch {
+  const times = Object.values(seconds);
+  return { files: Object.keys(seconds), seconds: times, from, to: from + times.reduce<number>((sum, each) => sum + (each ?? 0), 0) };
+}
+
+/** The timeline, whose node 0 has recorded nothing after its last files. */
+export function withoutRecording(timeline: Timeline): Timeline {
+  Object.assign(timeline.nodes[0]!, { recordedAt: null });
+  return timeline;
+}

@@ -56,12 +56,13 @@ class Play {
 
 const sorted = (files: readonly number[]) => [...files].sort((a, b) => a - b);
 const ALL = [0, 1, 2, 3, 4, 5];
+const WHEREABOUTS = [
+  ['in memory', false],
+  ['read back', true],
+] as const;
 
 describe('a node whose lease expires', () => {
-  it.each([
-    ['in memory', false],
-    ['read back', true],
-  ])('loses its batch to another node, with the queue %s', (_, isReadBack) => {
+  it.each(WHEREABOUTS)('loses its batch to another node, with the queue %s', (_, isReadBack) => {
     const play = new Play();
     const [lost, first] = [play.pull(0), play.pull(1)];
     expect([lost.length, first.length]).toEqual([1, 1]);
@@ -209,10 +210,7 @@ describe('a node that restarts in the same build', () => {
     expect(play.pull(0, { isFirstRequest: true })).toEqual(lost);
   });
 
-  it.each([
-    ['in memory', false],
-    ['read back', true],
-  ])('may lose that batch to another node, with the queue %s', (_, isReadBack) => {
+  it.each(WHEREABOUTS)('may lose that batch to another node, with the queue %s', (_, isReadBack) => {
     const play = new Play();
     const lost = play.pull(0, { isFirstRequest: true });
     expect(play.pull(0, { isFirstRequest: true })).toEqual(lost);
@@ -222,10 +220,7 @@ describe('a node that restarts in the same build', () => {
     expect(play.drain(1)).toEqual(lost);
   });
 
-  it.each([
-    ['in memory', false],
-    ['read back', true],
-  ])('gets nothing when every file is done, with the queue %s', (_, isReadBack) => {
+  it.each(WHEREABOUTS)('gets nothing when every file is done, with the queue %s', (_, isReadBack) => {
     const play = new Play();
     play.drain(0);
     if (isReadBack) play.readBack();

@@ -17,18 +17,30 @@ function pull(queue: Queue, overrides: Partial<Pull> = {}): number[] {
   return handedOut.batch.files;
 }
 
-/** The batches in the journal, as copies. */
-class Journal extends Map<number, Batch> {
+/** A queue of equal files, and its batches in the journal, as copies. */
+class Journaled {
+  readonly journal = new Map<number, Batch>();
+  readonly #queue: Queue;
+
+  constructor(readonly files: number) {
+    this.#queue = queueOf(files);
+  }
+
   /** Pulls. The server is killed after the state `until`. */
-  pull(queue: Queue, overrides: Partial<Pull>, until: 'handed' | 'written' | 'known to be written'): number[] {
-    const handed = queue.pull(requestOf(overrides), NOW);
+  pull(overrides: Partial<Pull>, until: 'handed' | 'written' | 'known to be written' = 'known to be written'): number[] {
+    const handed = this.#queue.pull(requestOf(overrides), NOW);
     if (!handed) return [];
-    if (handed.isNew) this.set(handed.batch.seq, structuredClone(handed.batch));
+    const { seq, files } = handed.batch;
+    if (handed.isNew) this.journal.set(seq, structuredClone(handed.batch));
     if (until !== 'handed') {
-      const isToJournal = queue.delivered(handed.batch.seq);
-      if (isToJournal && until === 'known to be written') this.set(handed.batch.seq, { ...structuredClone(handed.batch), delivered: true });
+      const isToJournal = this.#queue.delivered(seq);
+      if (isToJournal && until === 'known to be written') this.journal.set(seq, { ...structuredClone(handed.batch), delivered: true });
     }
-    return [...handed.batch.files];
+    return [...files];
+  }
+
+  readBack(): Queue {
+    return queueOf(this.files, this.journal.values());
   }
 }
 
@@ -206,60 +218,56 @@ describe('a node that leaves before its answer is written', () => {
 
 describe('a queue that is read back from its journal', () => {
   it('continues with the remaining files', () => {
-    const journal = new Journal();
-    const before = queueOf(5);
-    const handed = [0, 1].map(node_index => journal.pull(before, { node_index, batch_uuid: `u-${node_index}` }, 'known to be written'));
-    const after = queueOf(5, journal.values());
+    const before = new Journaled(5);
+    const handed = [0, 1].map(node_index => before.pull({ node_index, batch_uuid: `u-${node_index}` }));
+    const after = before.readBack();
     expect(after.filesLeft).toBe(3);
     while (after.filesLeft > 0) handed.push(pull(after, { node_index: 2, batch_uuid: `u-${after.filesLeft + 10}` }));
     expect(handed.flat().sort()).toEqual([0, 1, 2, 3, 4]);
   });
 
   it('answers an old uuid with the old batch', () => {
-    const journal = new Journal();
-    const files = journal.pull(queueOf(5), { batch_uuid: 'u-1' }, 'known to be written');
-    const after = queueOf(5, journal.values());
-    expect(after.pull(requestOf({ batch_uuid: 'u-1' }), NOW)).toEqual({ batch: journal.get(0), isNew: false });
-    expect(files).toEqual(journal.get(0)!.files);
+    const before = new Journaled(5);
+    const files = before.pull({ batch_uuid: 'u-1' });
+    const after = before.readBack();
+    expect(after.pull(requestOf({ batch_uuid: 'u-1' }), NOW)).toEqual({ batch: before.journal.get(0), isNew: false });
+    expect(files).toEqual(before.journal.get(0)!.files);
   });
 
   it('continues to number its batches', () => {
-    const journal = new Journal();
-    const before = queueOf(5);
-    for (const batch_uuid of ['u-1', 'u-2']) journal.pull(before, { batch_uuid }, 'known to be written');
-    expect(queueOf(5, journal.values()).pull(requestOf({ batch_uuid: 'u-3' }), NOW)!.batch.seq).toBe(2);
+    const before = new Journaled(5);
+    for (const batch_uuid of ['u-1', 'u-2']) before.pull({ batch_uuid });
+    expect(before.readBack().pull(requestOf({ batch_uuid: 'u-3' }), NOW)!.batch.seq).toBe(2);
   });
 
   it('repeats once an unconfirmed last batch to a node without uuids', () => {
-    const journal = new Journal();
-    const before = queueOf(5);
-    journal.pull(before, {}, 'known to be written');
-    const unconfirmed = journal.pull(before, {}, 'handed');
-    const after = queueOf(5, journal.values());
+    const before = new Journaled(5);
+    before.pull({});
+    const unconfirmed = before.pull({}, 'handed');
+    const after = before.readBack();
     expect(pull(after)).toEqual(unconfirmed);
     expect(pull(after)).not.toEqual(unconfirmed);
     expect(after.filesLeft).toBe(2);
   });
 
   it('repeats no confirmed batch to a node without uuids', () => {
-    const journal = new Journal();
-    const files = journal.pull(queueOf(5), {}, 'known to be written');
-    expect(pull(queueOf(5, journal.values()))).not.toEqual(files);
+    const before = new Journaled(5);
+    const files = before.pull({});
+    expect(pull(before.readBack())).not.toEqual(files);
   });
 
   it('repeats only the last batch to a node without uuids', () => {
-    const journal = new Journal();
-    const before = queueOf(5);
-    journal.pull(before, {}, 'written');
-    const last = journal.pull(before, {}, 'written');
-    const after = queueOf(5, journal.values());
+    const before = new Journaled(5);
+    before.pull({}, 'written');
+    const last = before.pull({}, 'written');
+    const after = before.readBack();
     expect([pull(after), pull(after)]).toEqual([last, [2]]);
   });
 
   it('takes a repeated batch back when the node leaves again', () => {
-    const journal = new Journal();
-    const unconfirmed = journal.pull(queueOf(3), {}, 'handed');
-    const after = queueOf(3, journal.values());
+    const before = new Journaled(3);
+    const unconfirmed = before.pull({}, 'handed');
+    const after = before.readBack();
     const replay = after.pull(requestOf(), NOW)!;
     expect(after.undelivered(replay.batch.seq)).toBe(true);
     expect(pull(after, { node_index: 1 })).toEqual(unconfirmed);
@@ -287,9 +295,9 @@ describe('a queue that is read back from its journal', () => {
   });
 
   it('does not repeat a batch whose answer is reported later', () => {
-    const journal = new Journal();
-    const files = journal.pull(queueOf(3), {}, 'handed');
-    const after = queueOf(3, journal.values());
+    const before = new Journaled(3);
+    const files = before.pull({}, 'handed');
+    const after = before.readBack();
     // The queue left the memory while the answer was being written.
     expect(after.delivered(0)).toBe(true);
     expect(pull(after)).not.toEqual(files);
@@ -372,21 +380,19 @@ describe('a fixed split', () => {
   });
 
   it('is kept in the journal, and does not free the files of the first run', () => {
-    const journal = new Journal();
-    const before = queueOf(3);
-    journal.pull(before, { batch_uuid: 'u-1' }, 'known to be written');
-    journal.pull(before, { ...rerun, batch_uuid: 'u-2' }, 'known to be written');
-    const after = queueOf(3, journal.values());
+    const before = new Journaled(3);
+    before.pull({ batch_uuid: 'u-1' });
+    before.pull({ ...rerun, batch_uuid: 'u-2' });
+    const after = before.readBack();
     expect(after.filesLeft).toBe(2);
     expect(pull(after, { ...rerun, run: 'run-3', batch_uuid: 'u-3' })).toEqual([0]);
   });
 
   it('gives a node that restarts in the same CI build all its files, even if its last batch is unconfirmed', () => {
-    const journal = new Journal();
-    const before = queueOf(5);
-    const had = journal.pull(before, {}, 'known to be written');
-    had.push(...journal.pull(before, {}, 'handed'));
-    const after = queueOf(5, journal.values());
+    const before = new Journaled(5);
+    const had = before.pull({});
+    had.push(...before.pull({}, 'handed'));
+    const after = before.readBack();
     expect(pull(after, { wantsLastSplit: true })).toEqual(had);
   });
 });

@@ -2,13 +2,7 @@ import { describe, expect, it } from 'vitest';
 import { decidingFile } from '../../../../src/engine/insight/minutes/last-node.js';
 import { minutesOf } from '../../../../src/engine/insight/minutes/minutes.js';
 import { verdictOf } from '../../../../src/engine/insight/minutes/verdict.js';
-import { type Batch, timelineOf } from '../lanes.js';
-
-/** A batch of one file after another. */
-const batch = (from: number, seconds: Record<string, number>): Batch => {
-  const times = Object.values(seconds);
-  return { files: Object.keys(seconds), seconds: times, from, to: from + times.reduce((sum, each) => sum + each, 0) };
-};
+import { type Batch, batchOf, timelineOf } from '../lanes.js';
 
 /** The file that decided a build, and whether the verdict names it. */
 function deciding(nodes: readonly (readonly Batch[])[], estimates: Record<string, number> = {}) {
@@ -21,26 +15,29 @@ function deciding(nodes: readonly (readonly Batch[])[], estimates: Record<string
 
 describe('the file that decided a build', () => {
   it('is the longest one if it takes more than an even share', () => {
-    expect(deciding([[batch(0, { long: 30 })], [batch(0, { a: 5, b: 5 })]])).toEqual(['long', true]);
-    expect(deciding([[batch(0, { long: 30 })], [batch(0, { a: 14, b: 15 })]])).toEqual([null, false]);
+    expect(deciding([[batchOf(0, { long: 30 })], [batchOf(0, { a: 5, b: 5 })]])).toEqual(['long', true]);
+    expect(deciding([[batchOf(0, { long: 30 })], [batchOf(0, { a: 14, b: 15 })]])).toEqual([null, false]);
   });
 
   it('is the longest one at usual speed, not one that took long on a slow node', () => {
     const tens = (paths: string, seconds: number) => Object.fromEntries([...paths].map(path => [path, seconds]));
-    const nodes = [[batch(0, { big: 100 })], [batch(0, { ...tens('abcdef', 70), slow: 112 })], [batch(0, tens('ghijkl', 10))]];
+    const nodes = [[batchOf(0, { big: 100 })], [batchOf(0, { ...tens('abcdef', 70), slow: 112 })], [batchOf(0, tens('ghijkl', 10))]];
     expect(deciding(nodes, { ...tens('abcdefghijkl', 10), big: 100, slow: 16 })).toEqual(['big', true]);
   });
 
   it('is else the one that made the last node late', () => {
-    const nodes = [[batch(0, { a: 10, b: 10 })], [batch(0, { c: 12, d: 18 })]];
+    const nodes = [[batchOf(0, { a: 10, b: 10 })], [batchOf(0, { c: 12, d: 18 })]];
     expect(deciding(nodes, { a: 10, b: 10, c: 11, d: 9 })).toEqual(['d', true]);
     // Two files share the overrun, and the larger part is less than half of the delay.
     expect(deciding(nodes, { a: 10, b: 10, c: 7.5, d: 13.5 })).toEqual([null, false]);
   });
 
   it('is none when the last node was hardly late, began late, or is the only one', () => {
-    expect(deciding([[batch(0, { a: 10 })], [batch(0, { b: 4, c: 7.9 })]], { b: 1 })).toEqual([null, false]);
-    expect(deciding([[batch(0, { a: 10, b: 10 })], [batch(30, { c: 8, d: 12 })]], { a: 10, b: 10, c: 8, d: 11 })).toEqual([null, false]);
-    expect(deciding([[batch(0, { a: 10 })]], { a: 1 })).toEqual([null, false]);
+    expect(deciding([[batchOf(0, { a: 10 })], [batchOf(0, { b: 4, c: 7.9 })]], { b: 1 })).toEqual([null, false]);
+    expect(deciding([[batchOf(0, { a: 10, b: 10 })], [batchOf(30, { c: 8, d: 12 })]], { a: 10, b: 10, c: 8, d: 11 })).toEqual([
+      null,
+      false,
+    ]);
+    expect(deciding([[batchOf(0, { a: 10 })]], { a: 1 })).toEqual([null, false]);
   });
 });

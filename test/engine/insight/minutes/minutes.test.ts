@@ -4,7 +4,7 @@ import { type Minutes, minutesOf } from '../../../../src/engine/insight/minutes/
 import type { PartName } from '../../../../src/engine/insight/minutes/minutes-answer.js';
 import type { Timeline } from '../../../../src/engine/insight/timeline/timeline.js';
 import { timelines } from '../any-timeline.js';
-import { type Batch, timelineOf } from '../lanes.js';
+import { type Batch, timelineOf, withoutRecording } from '../lanes.js';
 
 const sum = (numbers: Iterable<number>) => [...numbers].reduce((total, each) => total + each, 0);
 
@@ -30,11 +30,6 @@ const planned = (...batches: Batch[]) =>
     batches.map(batch => [batch]),
     Object.fromEntries(batches.flatMap(batch => batch.files.map(path => [path, 10]))),
   );
-/** Node 0 records nothing. */
-function withoutRecording(timeline: Timeline): Timeline {
-  Object.assign(timeline.nodes[0]!, { recordedAt: null });
-  return timeline;
-}
 
 describe('the minutes of a build', () => {
   it.each<[what: string, timeline: Timeline, parts: Partial<Record<PartName, number>>]>([

@@ -4,7 +4,7 @@ import { fileOutcomes } from '../../../../src/engine/insight/minutes/file-outcom
 import { minutesOf } from '../../../../src/engine/insight/minutes/minutes.js';
 import { verdictOf } from '../../../../src/engine/insight/minutes/verdict.js';
 import type { Span, Timeline } from '../../../../src/engine/insight/timeline/timeline.js';
-import { type Batch, timelineOf } from '../lanes.js';
+import { type Batch, timelineOf, withoutRecording } from '../lanes.js';
 
 const batch = (
   node: number,
@@ -83,12 +83,9 @@ it('the verdict of a node that restarted tells it', () => {
 
 it('the verdict of a node that ran the files of a lost one names that one', () => {
   const lost = batch(0, [20, 20]);
-  const timeline = timelineOf([
-    [{ ...lost, seconds: [null, null] }],
-    [batch(1, [40]), { ...lost, from: 60, to: 100 }],
-    [batch(2, TEN.slice(4))],
-  ]);
-  Object.assign(timeline.nodes[0]!, { recordedAt: null });
+  const timeline = withoutRecording(
+    timelineOf([[{ ...lost, seconds: [null, null] }], [batch(1, [40]), { ...lost, from: 60, to: 100 }], [batch(2, TEN.slice(4))]]),
+  );
   expect(verdict(timeline)).toMatch(/^Node 1 finished 40 s after node 2: it ran files that node 0 had before and did not record\. Node 0/);
 });
 
@@ -98,8 +95,7 @@ it('the verdict of a late node in a split tells only when its files began', () =
 });
 
 it('the verdict of a lost node names it', () => {
-  const timeline = timelineOf([[batch(0, [null, null], 0, 20)], [batch(1, TEN)], [batch(2, TEN)]]);
-  Object.assign(timeline.nodes[0]!, { recordedAt: null });
+  const timeline = withoutRecording(timelineOf([[batch(0, [null, null], 0, 20)], [batch(1, TEN)], [batch(2, TEN)]]));
   expect(verdict(timeline)).toBe(
     'Nodes finished up to 80 s apart: node 0 first, node 1 last. Node 0 recorded nothing after the last files that it got.',
   );
@@ -128,8 +124,7 @@ it('the verdict of a node that restarted, and that ends with the others, names i
 });
 
 it('the verdict of a running build counts the nodes at work', () => {
-  const timeline = timelineOf([[batch(0, [null], 0, 20)], [batch(1, [10])], null]);
-  Object.assign(timeline.nodes[0]!, { recordedAt: null });
+  const timeline = withoutRecording(timelineOf([[batch(0, [null], 0, 20)], [batch(1, [10])], null]));
   expect(verdict({ ...timeline, is_running: true })).toBe('The build is running: 1 of 3 nodes is at work, 1 has ended.');
 });
 

@@ -10,8 +10,7 @@ const FIRST = { isFirstRequest: true, runs_before: 0 };
 
 describe('the timeline of a queue', () => {
   it('has the batches of each node until it recorded', async () => {
-    const build = await TestBuild.begin({ nodes: 2 });
-    await build.createQueue(SUITE);
+    const build = await TestBuild.withQueue(SUITE, { nodes: 2 });
     const taken = new Map<string, number>();
     for (const [node, seconds] of [[0, 1], [1, 3], ...[50, 51, 52, 53].map(later => [0, later])] as [number, number][]) {
       const batch = await build.pull(node, seconds, seconds < 10 ? FIRST : {});
@@ -35,9 +34,7 @@ describe('the timeline of a queue', () => {
   });
 
   it('is running while a node may be at work, and then ends now', async () => {
-    const build = await TestBuild.begin({ nodes: 1 });
-    await build.createQueue({ 'a.rb': 40 });
-    await build.pull(0, 0, FIRST);
+    const build = await TestBuild.withQueue({ 'a.rb': 40 }, { nodes: 1, pulled: [0] });
     const running = await build.timeline(30);
     expect([running.is_running, ...lanesOf(running)]).toEqual([true, '0-30 a.rb, until 30']);
     const lost = await build.timeline(2 * HOUR);
@@ -45,8 +42,7 @@ describe('the timeline of a queue', () => {
   });
 
   it('of which no node has pulled is running for some minutes', async () => {
-    const build = await TestBuild.begin({ nodes: 2 });
-    await build.createQueue({ 'a.rb': 40 });
+    const build = await TestBuild.withQueue({ 'a.rb': 40 }, { nodes: 2 });
     const waiting = await build.timeline(30);
     expect([waiting.is_running, waiting.wall, ...lanesOf(waiting)]).toEqual([true, 30, 'never came', 'never came']);
     expect((await build.timeline(HOUR)).is_running).toBe(false);
@@ -55,9 +51,7 @@ describe('the timeline of a queue', () => {
   it('has a node without a recording until its files went to another one', async () => {
     const uptime = { now: 0 };
     const lease = { factor: 1, graceMilliseconds: 0, uptime: () => uptime.now, uptimeAt: () => uptime.now };
-    const build = await TestBuild.begin({ nodes: 2, lease });
-    await build.createQueue({ 'a.rb': 40, 'b.rb': 40 });
-    await build.pull(0, 0, FIRST);
+    const build = await TestBuild.withQueue({ 'a.rb': 40, 'b.rb': 40 }, { nodes: 2, lease, pulled: [0] });
     uptime.now = 1000;
     await build.pull(1, 1, FIRST);
     uptime.now = 50_000;
@@ -67,8 +61,7 @@ describe('the timeline of a queue', () => {
   });
 
   it('has the test cases that a node recorded of a file, and the file of its test cases', async () => {
-    const build = await TestBuild.begin({ nodes: 1 });
-    await build.createQueue({ 'a.rb': 40, 'b.rb[1:1]': 30, 'b.rb[1:2]': 10 });
+    const build = await TestBuild.withQueue({ 'a.rb': 40, 'b.rb[1:1]': 30, 'b.rb[1:2]': 10 }, { nodes: 1 });
     for (let at = 0; await build.pull(0, at, at === 0 ? FIRST : {}); at += 10);
     await build.record(0, 90, { 'a.rb[1:1]': 4, 'a.rb[1:2]': 5, 'b.rb': 8 });
     const { nodes, paths } = await build.timeline(HOUR);
@@ -77,9 +70,7 @@ describe('the timeline of a queue', () => {
   });
 
   it('has files that a node recorded without getting them, in its last batch or before its recording', async () => {
-    const build = await TestBuild.begin({ nodes: 2 });
-    await build.createQueue({ 'a.rb': 40 });
-    await build.pull(0, 0, FIRST);
+    const build = await TestBuild.withQueue({ 'a.rb': 40 }, { nodes: 2, pulled: [0] });
     await build.record(0, 50, { 'a.rb': 40, 'x.rb': 1 });
     await build.record(1, 60, { 'y.rb': 7 });
     const timeline = await build.timeline(HOUR);
@@ -88,9 +79,7 @@ describe('the timeline of a queue', () => {
   });
 
   it('has the whole batches of a node that sends the list with each request, when it records them', async () => {
-    const build = await TestBuild.begin({ nodes: 1 });
-    await build.createQueue({ 'a.rb': 40, 'b.rb': 10 });
-    await build.pull(0, 0, FIRST);
+    const build = await TestBuild.withQueue({ 'a.rb': 40, 'b.rb': 10 }, { nodes: 1, pulled: [0] });
     await build.pull(0, 90, FIRST);
     expect(lanesOf(await build.timeline(91))[0]).toMatch(/^0-50 /);
     await build.record(0, 110, { 'a.rb': 80, 'b.rb': 9 });
@@ -98,18 +87,14 @@ describe('the timeline of a queue', () => {
   });
 
   it('has a node that came when no file was left', async () => {
-    const build = await TestBuild.begin({ nodes: 2 });
-    await build.createQueue({ 'a.rb': 40 });
-    await build.pull(0, 0, FIRST);
+    const build = await TestBuild.withQueue({ 'a.rb': 40 }, { nodes: 2, pulled: [0] });
     await build.record(0, 50, { 'a.rb': 40 });
     await build.record(1, 55, {});
     expect(lanesOf(await build.timeline(HOUR))).toEqual(['0-50 a.rb=40, until 50', 'until 55']);
   });
 
   it('has each run of a node that was retried, without the time until somebody did that', async () => {
-    const build = await TestBuild.begin({ nodes: 1 });
-    await build.createQueue({ 'a.rb': 40 });
-    await build.pull(0, 0, FIRST);
+    const build = await TestBuild.withQueue({ 'a.rb': 40 }, { nodes: 1, pulled: [0] });
     await build.record(0, 50, { 'a.rb': 40 });
     await build.pull(0, 2 * HOUR, { ...FIRST, wantsLastSplit: true, runs_before: 1 });
     await build.record(0, 2 * HOUR + 45, { 'a.rb': 41 });
@@ -119,10 +104,7 @@ describe('the timeline of a queue', () => {
   });
 
   it('ends when all nodes have recorded, even if one is retried soon after that', async () => {
-    const build = await TestBuild.begin({ nodes: 2 });
-    await build.createQueue({ 'a.rb': 2, 'b.rb': 2 });
-    await build.pull(0, 0, FIRST);
-    await build.pull(1, 0, FIRST);
+    const build = await TestBuild.withQueue({ 'a.rb': 2, 'b.rb': 2 }, { nodes: 2, pulled: [0, 1] });
     await build.record(0, 3, { 'a.rb': 2 });
     await build.record(1, 4, { 'b.rb': 2 });
     await build.pull(0, 60, { ...FIRST, wantsLastSplit: true, runs_before: 2 });
@@ -133,10 +115,7 @@ describe('the timeline of a queue', () => {
   });
 
   it('keeps the wait for a node that died and was started again within minutes', async () => {
-    const build = await TestBuild.begin({ nodes: 2 });
-    await build.createQueue({ 'a.rb': 2, 'b.rb': 2 });
-    await build.pull(0, 0, FIRST);
-    await build.pull(1, 0, FIRST);
+    const build = await TestBuild.withQueue({ 'a.rb': 2, 'b.rb': 2 }, { nodes: 2, pulled: [0, 1] });
     await build.record(1, 4, { 'b.rb': 2 });
     await build.pull(0, 60, { ...FIRST, run: 'again', acknowledges: true, runs_before: 1 });
     await build.record(0, 63, { 'a.rb': 2 });
@@ -144,9 +123,7 @@ describe('the timeline of a queue', () => {
   });
 
   it('keeps the wait for a node that came late', async () => {
-    const build = await TestBuild.begin({ nodes: 2 });
-    await build.createQueue({ 'a.rb': 40, 'b.rb': 40 });
-    await build.pull(0, 0, FIRST);
+    const build = await TestBuild.withQueue({ 'a.rb': 40, 'b.rb': 40 }, { nodes: 2, pulled: [0] });
     await build.record(0, 50, { 'a.rb': 40 });
     await build.pull(1, 20 * MINUTE, FIRST);
     await build.record(1, 21 * MINUTE, { 'b.rb': 40 });
@@ -173,9 +150,7 @@ describe('the timeline of a queue', () => {
   });
 
   it('has the runs of its own CI run only', async () => {
-    const build = await TestBuild.begin({ nodes: 1 });
-    await build.createQueue({ 'a.rb': 40 });
-    await build.pull(0, 0, FIRST);
+    const build = await TestBuild.withQueue({ 'a.rb': 40 }, { nodes: 1, pulled: [0] });
     await build.record(0, 50, { 'a.rb': 40 }, null);
     await build.createQueue({ 'a.rb': 40 }, '2', 100);
     await build.pull(0, 100, FIRST, '2');
@@ -188,9 +163,7 @@ describe('the timeline of a queue', () => {
   });
 
   it('of a copy has what its own nodes got', async () => {
-    const build = await TestBuild.begin({ nodes: 1 });
-    await build.createQueue({ 'a.rb': 40 });
-    await build.pull(0, 0, FIRST);
+    const build = await TestBuild.withQueue({ 'a.rb': 40 }, { nodes: 1, pulled: [0] });
     await build.record(0, 50, { 'a.rb': 40 });
     await build.store.queues.repeat(build.queueKey('2'), (await build.timeline(0)).started_at + 100_000);
     expect((await build.timeline(130)).is_running).toBe(true);
@@ -200,9 +173,7 @@ describe('the timeline of a queue', () => {
   });
 
   it('that has expired is that of its recordings', async () => {
-    const build = await TestBuild.begin({ nodes: 1 });
-    await build.createQueue({ 'a.rb': 40 });
-    await build.pull(0, 0, FIRST);
+    const build = await TestBuild.withQueue({ 'a.rb': 40 }, { nodes: 1, pulled: [0] });
     await build.record(0, 50, { 'a.rb': 40 });
     for await (const _ of build.store.maintenance.sweep(
       { before: (await build.timeline(0)).started_at + 10_000, deletedBefore: 0 },

@@ -2,7 +2,7 @@ import { describe, expect, it } from 'vitest';
 import type { Minutes } from '../../../../src/engine/insight/minutes/minutes.js';
 import { PART_DEFINITIONS, PART_NAMES } from '../../../../src/engine/insight/minutes/minutes-answer.js';
 import { decidingPath, idleShare, isOutOfDate, savedTime, summarize } from '../../../../src/engine/insight/trends/summary.js';
-import { type Batch, START, timelineOf } from '../lanes.js';
+import { batchOf, START, timelineOf } from '../lanes.js';
 
 const BASELINES = { round_robin: 40, by_name: 50, one_at_a_time: 33 };
 
@@ -16,14 +16,8 @@ function minutes(seconds: Partial<Record<(typeof PART_NAMES)[number], number>>):
   return { wall: parts.reduce((sum, part) => sum + part.seconds, 0), floor: 0, parts, nodes, longest: null };
 }
 
-/** A batch of one file after another. */
-const batch = (from: number, seconds: Record<string, number | null>): Batch => {
-  const times = Object.values(seconds);
-  return { files: Object.keys(seconds), seconds: times, from, to: from + times.reduce<number>((sum, each) => sum + (each ?? 0), 0) };
-};
-
 describe('a summary', () => {
-  const timeline = timelineOf([[batch(0, { a: 10, b: 4 })], [batch(2, { c: 6, d: null })], null]);
+  const timeline = timelineOf([[batchOf(0, { a: 10, b: 4 })], [batchOf(2, { c: 6, d: null })], null]);
 
   it('has what its timeline and its minutes tell', () => {
     const summary = summarize({ recorded: 7 }, timeline, minutes({ even_share: 10, idle: 4 }), BASELINES);
@@ -59,7 +53,7 @@ describe('a summary', () => {
   });
 
   it('counts what failed when it ran last', () => {
-    const again = timelineOf([[batch(0, { a: 10, b: 4, c: 1 }), batch(20, { c: 2, a: 9 })]]);
+    const again = timelineOf([[batchOf(0, { a: 10, b: 4, c: 1 }), batchOf(20, { c: 2, a: 9 })]]);
     const [first, second] = again.nodes[0]!.spans;
     first!.failed = [0, 1];
     second!.failed = [2];
@@ -70,7 +64,7 @@ describe('a summary', () => {
   });
 
   it('misses no file of which a test case was recorded', () => {
-    const cases = timelineOf([[batch(0, { 'a_spec.rb': null, 'a_spec.rb[1:1]': 4, 'b_spec.rb': null })]]);
+    const cases = timelineOf([[batchOf(0, { 'a_spec.rb': null, 'a_spec.rb[1:1]': 4, 'b_spec.rb': null })]]);
     expect(summarize({ recorded: 1 }, cases, minutes({}), BASELINES).line).toMatchObject({ missing: 1, files: 3 });
   });
 

@@ -7,6 +7,9 @@ import { type Batch, timelineOf } from '../lanes.js';
 const AS_IT_WAS: Changes = { mode: null, estimates: null, startSpread: null, pullCost: null, cut: [] };
 const known = (nodeTotal: number): Knowledge => ({ nodeTotal, now: null, cases: new Map(), expectedPullCost: 10_000 });
 
+/** The estimates of today. */
+const today = (seconds: Record<string, number>) => ({ seconds: new Map(Object.entries(seconds)), isGuessed: false });
+
 /** Two nodes with a long file and forty short ones; each batch costs a second. */
 function build(longSeconds = 40) {
   const files = (from: number, to: number) => Array.from({ length: to - from }, (_, i) => `${from + i}`);
@@ -84,16 +87,9 @@ describe('a build that is played again', () => {
 
   it('is planned with the estimates of today, or with the recorded times', () => {
     const timeline = timelineOf([[{ files: ['a', 'b'], seconds: [3, 2], from: 0, to: 5 }]], { a: 1, b: 9 });
-    const weights = (changes: Partial<Changes>) => {
-      const now = {
-        seconds: new Map([
-          ['a', 4],
-          ['b', 6],
-        ]),
-        isGuessed: false,
-      };
-      return [...whatIfOf(timeline, { ...AS_IT_WAS, ...changes }, { ...known(1), now }).scenario.suite.weights];
-    };
+    const weights = (changes: Partial<Changes>) => [
+      ...whatIfOf(timeline, { ...AS_IT_WAS, ...changes }, { ...known(1), now: today({ a: 4, b: 6 }) }).scenario.suite.weights,
+    ];
     expect(weights({})).toEqual([90_000, 10_000]);
     expect(weights({ estimates: 'now' })).toEqual([60_000, 40_000]);
     expect(weights({ estimates: 'exact' })).toEqual([30_000, 20_000]);
@@ -102,11 +98,7 @@ describe('a build that is played again', () => {
   it('is planned with the estimates of today if its own were mostly guesses', () => {
     const timeline = timelineOf([[{ files: ['a', 'b'], seconds: [3, 2], from: 0, to: 5 }]], { a: 1, b: 1 });
     const guessed = { ...timeline, is_guess: [1 as const, 1 as const] };
-    const seconds = new Map([
-      ['a', 3],
-      ['b', 2],
-    ]);
-    const { scenario, assumptions } = whatIfOf(guessed, AS_IT_WAS, { ...known(1), now: { seconds, isGuessed: false } });
+    const { scenario, assumptions } = whatIfOf(guessed, AS_IT_WAS, { ...known(1), now: today({ a: 3, b: 2 }) });
     expect([...scenario.suite.weights]).toEqual([30_000, 20_000]);
     expect(assumptions.estimates).toBe('now');
     expect(assumptions.sentences).toContain(

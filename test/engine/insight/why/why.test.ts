@@ -20,8 +20,7 @@ const shapeOf = ({ batches }: WhyAnswer) =>
 
 describe('why nodes of a queue got their files', () => {
   it('is told by batch in the order of time, with what each file took', async () => {
-    const build = await TestBuild.begin({ nodes: 2 });
-    await build.createQueue({ a: 30, b: 20, c: 10, d: null });
+    const build = await TestBuild.withQueue({ a: 30, b: 20, c: 10, d: null }, { nodes: 2 });
     await build.pull(1, 0);
     await build.pull(0, 5);
     await build.pull(1, 35);
@@ -48,8 +47,7 @@ describe('why nodes of a queue got their files', () => {
   });
 
   it('is told of one node or one batch', async () => {
-    const build = await TestBuild.begin({ nodes: 2 });
-    await build.createQueue(suite(20));
+    const build = await TestBuild.withQueue(suite(20), { nodes: 2 });
     for (const second of [0, 60, 120]) for (const node of [0, 1]) await build.pull(node, second);
     const all = await whyOf(build, 130);
     const of = async (filter: WhyFilter) => (await whyOf(build, 130, filter)).batches;
@@ -61,8 +59,7 @@ describe('why nodes of a queue got their files', () => {
   it('names the node whose files came back', async () => {
     let uptime = 0;
     const lease = { factor: 1, graceMilliseconds: 1000, uptime: () => uptime, uptimeAt: (at: number) => at - NOW };
-    const build = await TestBuild.begin({ nodes: 2, lease });
-    await build.createQueue(suite(10));
+    const build = await TestBuild.withQueue(suite(10), { nodes: 2, lease });
     await build.pull(0, 0);
     uptime = 1_000_000;
     await build.pull(1, 1000);
@@ -71,8 +68,7 @@ describe('why nodes of a queue got their files', () => {
   });
 
   it('is the run before when a retry repeats it, and the restart when a node gets its unfinished files', async () => {
-    const build = await TestBuild.begin({ nodes: 2 });
-    await build.createQueue(suite(4));
+    const build = await TestBuild.withQueue(suite(4), { nodes: 2 });
     await build.pull(0, 0, { isFirstRequest: true, acknowledges: true });
     await build.pull(0, 5, { run: 'restarted', isFirstRequest: true, acknowledges: true });
     expect((await whyOf(build, 6)).batches.map(({ reason }) => reason)).toEqual([
@@ -86,8 +82,7 @@ describe('why nodes of a queue got their files', () => {
   });
 
   it('lists a bounded number of files', async () => {
-    const build = await TestBuild.begin({ nodes: 1 });
-    await build.createQueue(suite(limits.explainedFilesPerBatch + 1));
+    const build = await TestBuild.withQueue(suite(limits.explainedFilesPerBatch + 1), { nodes: 1 });
     await build.pull(0, 0);
     const { batches } = await whyOf(build, 1);
     expect(batches).toMatchObject([{ file_count: limits.explainedFilesPerBatch + 1 }]);
@@ -96,8 +91,7 @@ describe('why nodes of a queue got their files', () => {
 
   it('lists a bounded number of batches, and counts the others', async () => {
     const nodes = limits.explainedBatches + 5;
-    const build = await TestBuild.begin({ nodes });
-    await build.createQueue(suite(nodes));
+    const build = await TestBuild.withQueue(suite(nodes), { nodes });
     for (let node = 0; node < nodes; node++) await build.pull(node, 0);
     const told = await whyOf(build, 1);
     expect([told.batches.length, told.batch_count]).toEqual([limits.explainedBatches, nodes]);
