@@ -1,5 +1,4 @@
 import { describe, expect, it } from 'vitest';
-import { settings } from '../../src/server/settings.js';
 import { runInProcess } from '../harness/run-in-process.js';
 
 describe('help', () => {
@@ -8,15 +7,6 @@ describe('help', () => {
     expect({ code, stderr }).toEqual({ code: 0, stderr: '' });
     for (const command of ['serve', 'project', 'token', 'backup', 'check', 'split', 'queue', 'record', 'verify'])
       expect(stdout).toMatch(new RegExp(`^  ${command} `, 'm'));
-  });
-
-  it('lists every setting of serve with its variable', async () => {
-    const { code, stdout } = await runInProcess(['serve', '--help']);
-    expect(code).toBe(0);
-    for (const { flag, env } of Object.values(settings)) {
-      if (flag) expect(stdout).toContain(flag);
-      expect(stdout).toContain(env);
-    }
   });
 
   it('lists the subcommands of project and token', async () => {

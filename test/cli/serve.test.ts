@@ -3,6 +3,7 @@ import { Browser } from '../harness/browser.js';
 import { Client } from '../harness/client.js';
 import { record, subsetMessage } from '../harness/messages.js';
 import { runBallast, spawnServer } from '../harness/process.js';
+import { runInProcess } from '../harness/run-in-process.js';
 import { startServer } from '../harness/server.js';
 import { temporaryFolder } from '../harness/temporary-folder.js';
 import { RawConnection, requestHead } from '../http/raw-connection.js';
@@ -105,7 +106,7 @@ describe('serve', () => {
       BALLAST_CLIENT_VERSIONS: 'knapsack_pro',
       BALLAST_BOOTSTRAP_TOKEN: 'short secret',
     };
-    const { code, stdout, stderr } = await runBallast(['serve', '--workers', '0', '--log-level', 'loud'], env);
+    const { code, stdout, stderr } = await runInProcess(['serve', '--workers', '0', '--log-level', 'loud'], env);
     expect(stderr.split('\n')).toEqual([
       'ballast: BALLAST_PORT (--port) is "http": it must be a whole number from 0 to 65535',
       'ballast: BALLAST_PUBLIC_URL (--public-url) is "ballast.example.com": ' + 'it must be an address such as https://ballast.example.com',
@@ -135,7 +136,7 @@ describe('serve', () => {
   });
 
   it('prefers a flag to the environment', async () => {
-    const { stderr } = await runBallast(['serve', '--port', 'flag'], { BALLAST_PORT: 'environment' });
+    const { stderr } = await runInProcess(['serve', '--port', 'flag'], { BALLAST_PORT: 'environment' });
     expect(stderr).toBe('ballast: BALLAST_PORT (--port) is "flag": it must be a whole number from 0 to 65535\n');
   });
 });
