@@ -110,17 +110,10 @@ describe('project and token commands with --json', () => {
     const ballast = commandsOn(temporaryFolder());
     const json = async (...args: string[]) => JSON.parse((await ballast(...args, '--json')).stdout) as unknown;
     const made = (await json('project', 'create', 'web')) as { id: string; token: string };
-    expect(made).toEqual({
-      project: 'web',
-      id: expect.stringMatching(/^[0-9a-f]{12}$/) as string,
-      token: expect.stringMatching(/^[0-9a-f]{32,}$/) as string,
-    });
-    expect(await json('token', 'create', 'web')).toEqual({
-      project: 'web',
-      name: null,
-      id: expect.stringMatching(/^[0-9a-f]{12}$/) as string,
-      token: expect.stringMatching(/^[0-9a-f]{32,}$/) as string,
-    });
+    const id12 = expect.stringMatching(/^[0-9a-f]{12}$/) as string;
+    const secret = expect.stringMatching(/^[0-9a-f]{32,}$/) as string;
+    expect(made).toEqual({ project: 'web', id: id12, token: secret });
+    expect(await json('token', 'create', 'web')).toEqual({ project: 'web', name: null, id: id12, token: secret });
     const { id } = (await json('token', 'revoke', made.token)) as { id: string };
     expect(id).toBe(made.id);
     const at = expect.stringMatching(new RegExp(`^${AT}$`)) as string;

@@ -63,11 +63,8 @@ describe('ballast verify', () => {
     const verifyWith = (env: Record<string, string>, ...more: string[]) =>
       runInProcess(['verify', '--node-total', '1', ...more], { BALLAST_URL: server.url, BALLAST_TOKEN: server.token, ...env });
     const github = { GITHUB_ACTIONS: 'true', GITHUB_SHA: 'abc', GITHUB_REF_NAME: 'main' };
-    expect(await verifyWith({ ...github, GITHUB_RUN_ID: '7' })).toEqual({
-      code: 0,
-      stdout: 'complete: 3 of 3 test files of the queue were recorded\n',
-      stderr: '',
-    });
+    const complete = { code: 0, stdout: 'complete: 3 of 3 test files of the queue were recorded\n', stderr: '' };
+    expect(await verifyWith({ ...github, GITHUB_RUN_ID: '7' })).toEqual(complete);
     expect((await verifyWith({ ...github, GITHUB_RUN_ID: '8' })).stdout).toContain('of 2 test files of the split were recorded');
     const unknown = await verifyWith({ ...github, GITHUB_RUN_ID: '9' });
     expect(unknown).toMatchObject(ended(1, /^ballast: the server knows no queue and no split of this CI run \(9\)/));
