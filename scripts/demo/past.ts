@@ -1,5 +1,4 @@
-import { digest } from '../../src/engine/digest.js';
-import { queueKey, splitKey } from '../../src/engine/keys.js';
+import { digest, queueKey, splitKey } from '../../src/engine/keys.js';
 import { decodeFiles, pathsOfQueue } from '../../src/engine/planned-files.js';
 import type { Change, OpenQueue } from '../../src/engine/ports/queues.js';
 import type { Store } from '../../src/engine/ports/store.js';

@@ -1,7 +1,6 @@
 import { toSegments } from '../bytes.js';
-import { digest } from '../engine/digest.js';
 import { type PlanSubject, preparePlan } from '../engine/insight/what-if/prepare-plan.js';
-import { type NodeKey, queueKey, splitKey } from '../engine/keys.js';
+import { digest, type NodeKey, queueKey, splitKey } from '../engine/keys.js';
 import type { NewRun } from '../engine/ports/recordings.js';
 import type { Store } from '../engine/ports/store.js';
 import type { QueueRequest } from '../engine/queues.js';

@@ -1,6 +1,5 @@
 import { limits } from '../limits.js';
-import { shortDigest } from './digest.js';
-import type { BuildKey, QueueKey, SplitKey } from './keys.js';
+import { type BuildKey, type QueueKey, type SplitKey, shortDigest } from './keys.js';
 import type { CiRun, CiRuns } from './ports/ci-runs.js';
 import type { Millis } from './ports/store.js';
 

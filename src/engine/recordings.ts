@@ -1,8 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import { limits } from '../limits.js';
 import { fileOf } from '../planning/estimating/test-case.js';
-import { shortDigest } from './digest.js';
-import type { BuildKey } from './keys.js';
+import { type BuildKey, shortDigest } from './keys.js';
 import type { Project } from './ports/access.js';
 import type { Build } from './ports/builds.js';
 import type { NewRun, Recorded } from './ports/recordings.js';

@@ -27,7 +27,7 @@ export type RawParameters = Readonly<Record<string, unknown>>;
  * Picks the named parameters, drops those that are null, and converts the others. Strings are made well-formed, because half a surrogate
  * pair has no UTF-8. All other parameters are ignored, whatever their number and depth.
  */
-export function coerce(raw: RawParameters, names: readonly string[]): Record<string, unknown> {
+function coerce(raw: RawParameters, names: readonly string[]): Record<string, unknown> {
   const parameters: Record<string, unknown> = {};
   for (const name of names) {
     const value = Object.hasOwn(raw, name) ? raw[name] : null;
@@ -66,15 +66,21 @@ function toId(value: unknown): unknown {
 
 /** What the types of a message cannot say. */
 interface Rules<T> {
+  /** Empty fields choose nothing, as in a form. */
+  isForm?: boolean;
   /** Sets defaults, and deletes what stands for nothing, before the types are checked. */
   complete?: (parameters: Record<string, unknown>) => void;
   check?: (data: Partial<T>) => ValidationErrors;
 }
 
 /** Makes the function that converts parameters to a message. It throws a 422 that names all errors. @param names those of the message */
-export function reader<T>(names: readonly string[], validate: (input: unknown) => IValidation<T>, { complete, check }: Rules<T> = {}) {
+export function reader<T>(
+  names: readonly string[],
+  validate: (input: unknown) => IValidation<T>,
+  { isForm, complete, check }: Rules<T> = {},
+) {
   return (raw: RawParameters): T => {
-    const parameters = coerce(raw, names);
+    const parameters = isForm ? coerceForm(raw, names) : coerce(raw, names);
     complete?.(parameters);
     return requireValid(validate(parameters), check);
   };

@@ -21,29 +21,25 @@ const planned = {
 };
 
 export const operations = {
-  '/v1/build_subsets': post(
-    {
-      operationId: 'recordBuildSubset',
-      tag: 'Recording',
-      summary: 'Record the test files that one node ran.',
-      description: 'The server keeps every run of a node. Time 0 means scheduled, not measured.',
-    },
-    { schemas: ['BuildSubsetMessage'], example: { ...node, test_files: timedFiles } },
-    {
+  '/v1/build_subsets': post({
+    operationId: 'recordBuildSubset',
+    tag: 'Recording',
+    summary: 'Record the test files that one node ran.',
+    description: 'The server keeps every run of a node. Time 0 means scheduled, not measured.',
+    body: { schemas: ['BuildSubsetMessage'], example: { ...node, test_files: timedFiles } },
+    responses: {
       '201': response('Stored on disk. The response has no body, or a message that the client is outdated.', { schemas: ['Message'] }),
       '202': response('Not stored: the node was retried too often.', { schemas: ['Message'] }),
     },
-  ),
-  '/v1/build_distributions/subset': post(
-    {
-      operationId: 'splitTestFiles',
-      tag: 'Regular mode',
-      summary: 'Get the test files of one node.',
-      description:
-        'First send `cache_read_attempt: true`. If there is no split yet, send `false` and all test files. All nodes of a build get parts of one split.',
-    },
-    { schemas: ['SplitMessage'], example: { ...node, ci_build_id: '1', cache_read_attempt: false, test_files: listedFiles } },
-    {
+  }),
+  '/v1/build_distributions/subset': post({
+    operationId: 'splitTestFiles',
+    tag: 'Regular mode',
+    summary: 'Get the test files of one node.',
+    description:
+      'First send `cache_read_attempt: true`. If there is no split yet, send `false` and all test files. All nodes of a build get parts of one split.',
+    body: { schemas: ['SplitMessage'], example: { ...node, ci_build_id: '1', cache_read_attempt: false, test_files: listedFiles } },
+    responses: {
       ...testFileResponses(
         { schemas: ['SplitAnswer', 'SplitMiss'], example: { build_distribution_id: id, node_index: 0, test_files: timedFiles } },
         'The test files of this node, or a code if there is no split yet.',
@@ -51,44 +47,40 @@ export const operations = {
       ),
       '409': refusal('The request has a `test_files_digest`, and the split was made from another list.'),
     },
-  ),
-  '/v1/build_distributions/last': get(
-    {
-      operationId: 'lastBuildDistribution',
-      tag: 'Regular mode',
-      summary: 'Get the recorded test files of the closest earlier build.',
-      description:
-        'It is the build of the same commit, else the newest build of the branch, else of the project. All its nodes are merged.',
+  }),
+  '/v1/build_distributions/last': get({
+    operationId: 'lastBuildDistribution',
+    tag: 'Regular mode',
+    summary: 'Get the recorded test files of the closest earlier build.',
+    description: 'It is the build of the same commit, else the newest build of the branch, else of the project. All its nodes are merged.',
+    query: 'NodeKey',
+    responses: {
+      '200': response('All test files of that build; none if there is no build.', { schemas: ['LastDistribution'] }),
+      ...mergeResponses,
     },
-    'NodeKey',
-    { '200': response('All test files of that build; none if there is no build.', { schemas: ['LastDistribution'] }), ...mergeResponses },
-  ),
-  '/v1/queues/queue': post(
-    {
-      operationId: 'pullFromQueue',
-      tag: 'Queue mode',
-      summary: 'Connect to the queue of a build, create it, or pull the next batch.',
-      description:
-        'Connect first. If there is no queue yet, send `attempt_connect_to_queue: false` and all test files. Then pull with both set to `false` until a batch is empty. A pull from an unknown queue gets a 422, never an empty batch.',
-    },
-    {
+  }),
+  '/v1/queues/queue': post({
+    operationId: 'pullFromQueue',
+    tag: 'Queue mode',
+    summary: 'Connect to the queue of a build, create it, or pull the next batch.',
+    description:
+      'Connect first. If there is no queue yet, send `attempt_connect_to_queue: false` and all test files. Then pull with both set to `false` until a batch is empty. A pull from an unknown queue gets a 422, never an empty batch.',
+    body: {
       schemas: ['QueueMessage'],
       example: { ...node, node_build_id: '1', can_initialize_queue: true, attempt_connect_to_queue: false, test_files: listedFiles },
     },
-    testFileResponses(
+    responses: testFileResponses(
       { schemas: ['QueueAnswer', 'ConnectFailed'], example: { queue_name: 'c0ffee', build_subset_id: null, test_files: timedFiles } },
       'A batch, empty at the end of the queue, or a code if there is no queue yet.',
     ),
-  ),
-  '/v2/queues/queue': post(
-    {
-      operationId: 'pullFromTestQueue',
-      tag: 'Queue mode',
-      summary: 'Use the same queues with a client that reports the outcome of each batch.',
-      description:
-        'A pull sends the `batch_id` of the previous batch and what failed in it. A restarted process first gets the test files of its node that failed or were not reported as run.',
-    },
-    {
+  }),
+  '/v2/queues/queue': post({
+    operationId: 'pullFromTestQueue',
+    tag: 'Queue mode',
+    summary: 'Use the same queues with a client that reports the outcome of each batch.',
+    description:
+      'A pull sends the `batch_id` of the previous batch and what failed in it. A restarted process first gets the test files of its node that failed or were not reported as run.',
+    body: {
       schemas: ['TestQueueMessage'],
       example: {
         ...node,
@@ -100,7 +92,7 @@ export const operations = {
         paths,
       },
     },
-    {
+    responses: {
       ...testFileResponses(
         { schemas: ['TestQueueAnswer', 'ConnectFailed'], example: { paths, batch_id: 1 } },
         'A batch, empty at the end of the queue, or a code if there is no queue yet.',
@@ -108,27 +100,23 @@ export const operations = {
       ),
       '409': refusal('The request has a `test_files_digest`, and the queue was made from another list.'),
     },
-  ),
-  '/v2/test_paths': get(
-    {
-      operationId: 'listFailedTestPaths',
-      tag: 'Queue mode',
-      summary: 'List what failed in the newest build of a branch.',
-      description: 'Only clients of version 2 report failures.',
-    },
-    'TestPathsQuery',
-    { '200': response('Test files, or test cases in them.', { schemas: ['TestPathsAnswer'] }) },
-  ),
-  '/v1/builds': get(
-    {
-      operationId: 'listBuilds',
-      tag: 'Builds',
-      summary: 'List recorded builds, newest first.',
-      description: 'A page has 100 builds. Filters can be combined.',
-    },
-    'BuildsQuery',
-    { '200': response('One page of builds.', { schemas: ['BuildsPage'] }) },
-  ),
+  }),
+  '/v2/test_paths': get({
+    operationId: 'listFailedTestPaths',
+    tag: 'Queue mode',
+    summary: 'List what failed in the newest build of a branch.',
+    description: 'Only clients of version 2 report failures.',
+    query: 'TestPathsQuery',
+    responses: { '200': response('Test files, or test cases in them.', { schemas: ['TestPathsAnswer'] }) },
+  }),
+  '/v1/builds': get({
+    operationId: 'listBuilds',
+    tag: 'Builds',
+    summary: 'List recorded builds, newest first.',
+    description: 'A page has 100 builds. Filters can be combined.',
+    query: 'BuildsQuery',
+    responses: { '200': response('One page of builds.', { schemas: ['BuildsPage'] }) },
+  }),
   '/v1/builds/{id}': {
     get: operation(
       {
@@ -136,90 +124,79 @@ export const operations = {
         tag: 'Builds',
         summary: 'Get a build with all recorded runs.',
         description: 'The runs of all nodes, newest first.',
-      },
-      {
-        parameters: [buildId],
         responses: {
           '200': response('The build.', { schemas: ['BuildDetail'] }),
           '404': refusal('There is no such build.'),
           ...tokenResponses,
         },
       },
+      { parameters: [buildId] },
     ),
   },
   ...insightOperations,
-  '/v1/builds/{id}/what_if': getOfBuild(
-    {
-      operationId: 'playBuild',
-      tag: 'Builds',
-      summary: 'Play a build again with other numbers of nodes.',
-      description:
-        'The planner of the server runs on the recorded times: wall time and node time by number of nodes, what other methods would have taken, and the files that are worth cutting.',
-    },
-    'WhatIfQuery',
-    { '200': response('The outcome with each number of nodes.', { schemas: ['WhatIfAnswer'] }) },
-  ),
-  '/v1/plan': post(
-    {
-      operationId: 'planAhead',
-      tag: 'Builds',
-      summary: 'Forecast a build for several numbers of nodes.',
-      description:
-        'The suite takes its estimates of today, and its nodes start like those of the newest build. For the job that starts the nodes.',
-    },
-    { schemas: ['PlanMessage'], example: { branch: 'main', within: 600, test_files: listedFiles } },
-    { '200': response('The outcome with each number of nodes.', { schemas: ['PlanAnswer'], example: planned }) },
-  ),
-  '/v1/builds/completeness': get(
-    {
-      operationId: 'checkCompleteness',
-      tag: 'Builds',
-      summary: 'Check that every test file of a build was run and recorded.',
-      description: 'For the last step of a CI run, after all nodes.',
-    },
-    'CompletenessQuery',
-    {
+  '/v1/builds/{id}/what_if': getOfBuild({
+    operationId: 'playBuild',
+    tag: 'Builds',
+    summary: 'Play a build again with other numbers of nodes.',
+    description:
+      'The planner of the server runs on the recorded times: wall time and node time by number of nodes, what other methods would have taken, and the files that are worth cutting.',
+    query: 'WhatIfQuery',
+    responses: { '200': response('The outcome with each number of nodes.', { schemas: ['WhatIfAnswer'] }) },
+  }),
+  '/v1/plan': post({
+    operationId: 'planAhead',
+    tag: 'Builds',
+    summary: 'Forecast a build for several numbers of nodes.',
+    description:
+      'The suite takes its estimates of today, and its nodes start like those of the newest build. For the job that starts the nodes.',
+    body: { schemas: ['PlanMessage'], example: { branch: 'main', within: 600, test_files: listedFiles } },
+    responses: { '200': response('The outcome with each number of nodes.', { schemas: ['PlanAnswer'], example: planned }) },
+  }),
+  '/v1/builds/completeness': get({
+    operationId: 'checkCompleteness',
+    tag: 'Builds',
+    summary: 'Check that every test file of a build was run and recorded.',
+    description: 'For the last step of a CI run, after all nodes.',
+    query: 'CompletenessQuery',
+    responses: {
       '200': response('The build is complete.', { schemas: ['CompletenessAnswer'] }),
       '409': response('The build is not complete.', { schemas: ['CompletenessAnswer'] }),
       ...mergeResponses,
     },
-  ),
+  }),
   ...trendOperations,
-  '/v1/openapi.json': publicGet(
-    {
-      operationId: 'describeApi',
-      tag: 'Operating',
-      summary: 'Get this document.',
-      description: 'It is generated from the types that validate requests.',
-    },
-    { '200': { description: 'OpenAPI 3.1.', ...headers(), content: { 'application/json': { schema: { type: 'object' } } } } },
-  ),
-  '/healthz': publicGet(
-    { operationId: 'isHealthy', tag: 'Operating', summary: 'Check that the process runs.', description: 'Does not check the store.' },
-    { '200': response('The process runs.', { schemas: ['Health'] }) },
-  ),
-  '/readyz': publicGet(
-    {
-      operationId: 'isReady',
-      tag: 'Operating',
-      summary: 'Check that the store can be written.',
-      description: 'Makes a test write to the disk.',
-    },
-    {
+  '/v1/openapi.json': publicGet({
+    operationId: 'describeApi',
+    tag: 'Operating',
+    summary: 'Get this document.',
+    description: 'It is generated from the types that validate requests.',
+    responses: { '200': { description: 'OpenAPI 3.1.', ...headers(), content: { 'application/json': { schema: { type: 'object' } } } } },
+  }),
+  '/healthz': publicGet({
+    operationId: 'isHealthy',
+    tag: 'Operating',
+    summary: 'Check that the process runs.',
+    description: 'Does not check the store.',
+    responses: { '200': response('The process runs.', { schemas: ['Health'] }) },
+  }),
+  '/readyz': publicGet({
+    operationId: 'isReady',
+    tag: 'Operating',
+    summary: 'Check that the store can be written.',
+    description: 'Makes a test write to the disk.',
+    responses: {
       '200': response('The store can be written.', { schemas: ['Health'] }),
       '503': refusal('The store cannot be written.', 'Retry-After'),
     },
-  ),
-  '/metrics': publicGet(
-    {
-      operationId: 'readMetrics',
-      tag: 'Operating',
-      summary: 'Read metrics for Prometheus.',
-      description: 'If there is an admin port, only that port has them.',
-    },
-    {
+  }),
+  '/metrics': publicGet({
+    operationId: 'readMetrics',
+    tag: 'Operating',
+    summary: 'Read metrics for Prometheus.',
+    description: 'If there is an admin port, only that port has them.',
+    responses: {
       '200': { description: 'The text format of Prometheus.', ...headers(), content: { 'text/plain': { schema: { type: 'string' } } } },
       '404': refusal('Only the admin port has metrics.'),
     },
-  ),
+  }),
 };

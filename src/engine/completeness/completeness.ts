@@ -1,6 +1,6 @@
 import { limits } from '../../limits.js';
 import { runsSince } from '../builds.js';
-import { shortDigest } from '../digest.js';
+import { shortDigest } from '../keys.js';
 import type { Store } from '../ports/store.js';
 import { type Assigned, type CompletenessSubject, findAssigned } from './assigned.js';
 import { type Comparison, compare } from './compare.js';

@@ -1,5 +1,4 @@
-import { digest } from '../../engine/digest.js';
-import type { BuildFilter, BuildKey } from '../../engine/keys.js';
+import { type BuildFilter, type BuildKey, digest } from '../../engine/keys.js';
 import type { Tables } from './tables.js';
 
 /** Each build is in `buildIndex` under each filter that finds it. Builds that were created later have greater numbers. */

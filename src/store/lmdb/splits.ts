@@ -1,7 +1,6 @@
 import { randomUUID } from 'node:crypto';
 import { beginningCiRun } from '../../engine/ci-run.js';
-import { digest } from '../../engine/digest.js';
-import { buildDigest, type SplitKey } from '../../engine/keys.js';
+import { buildDigest, digest, type SplitKey } from '../../engine/keys.js';
 import type { Split, Splits, SplitUse } from '../../engine/ports/splits.js';
 import type { Millis } from '../../engine/ports/store.js';
 import { limits } from '../../limits.js';

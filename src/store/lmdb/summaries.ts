@@ -1,5 +1,5 @@
-import { digest } from '../../engine/digest.js';
 import { countOn, dayOf, emptyDay, endOfDay } from '../../engine/insight/trends/days.js';
+import { digest } from '../../engine/keys.js';
 import type { Build } from '../../engine/ports/builds.js';
 import type { Summaries, Summary } from '../../engine/ports/summaries.js';
 import type { Parts } from './parts.js';

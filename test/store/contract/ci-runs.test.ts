@@ -1,6 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { shortDigest } from '../../../src/engine/digest.js';
-import { queueKey, type SplitKey, splitKey } from '../../../src/engine/keys.js';
+import { queueKey, type SplitKey, shortDigest, splitKey } from '../../../src/engine/keys.js';
 import { limits } from '../../../src/limits.js';
 import { BUILD, DAY, HOUR, NOW, newProject, newQueue, newSplit, record, sweep, upTo } from './fixtures.js';
 import { stores } from './stores.js';

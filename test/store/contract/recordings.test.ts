@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { toSegments } from '../../../src/bytes.js';
-import { shortDigest } from '../../../src/engine/digest.js';
+import { shortDigest } from '../../../src/engine/keys.js';
 import { newRun } from '../../../src/engine/recordings.js';
 import { whenSaved } from '../../../src/engine/soon.js';
 import { limits } from '../../../src/limits.js';

@@ -1,10 +1,10 @@
-import typia, { type IValidation, type tags } from 'typia';
+import typia, { type tags } from 'typia';
 import type { ValidationErrors } from '../../../http/api-error.js';
 import type { limits } from '../../../limits.js';
 import type { Count, Uuid } from '../../../scalars.js';
 import { DAY_MILLISECONDS } from '../../../time.js';
 import type { NodeIndex, NodeTotal, OptionalText, Path } from '../text.js';
-import { coerceForm, type RawParameters, requireValid } from '../validation.js';
+import { reader } from '../validation.js';
 
 /** Query of GET /builds/:id/minutes, /timeline, /forecast and /trace */
 export interface CiRunQuery {
@@ -72,22 +72,24 @@ export interface NodeTrendsQuery {
   node_total?: NodeTotal;
 }
 
-const query =
-  <Query>(
-    names: readonly (keyof Query & string)[],
-    validate: (parameters: unknown) => IValidation<Query>,
-    check?: (data: Partial<Query>) => ValidationErrors,
-  ) =>
-  (raw: RawParameters): Query =>
-    requireValid(validate(coerceForm(raw, names)), check);
-
-export const toCiRunQuery = query(typia.misc.literals<keyof CiRunQuery>(), typia.createValidate<CiRunQuery>());
-export const toWhyQuery = query(typia.misc.literals<keyof WhyQuery>(), typia.createValidate<WhyQuery>());
-export const toBuildLinesQuery = query(typia.misc.literals<keyof BuildLinesQuery>(), typia.createValidate<BuildLinesQuery>());
-export const toBuildTrendQuery = query(typia.misc.literals<keyof BuildTrendQuery>(), typia.createValidate<BuildTrendQuery>(), checkDays);
-export const toFileTrendsQuery = query(typia.misc.literals<keyof FileTrendsQuery>(), typia.createValidate<FileTrendsQuery>());
-export const toFileHistoryQuery = query(typia.misc.literals<keyof FileHistoryQuery>(), typia.createValidate<FileHistoryQuery>());
-export const toNodeTrendsQuery = query(typia.misc.literals<keyof NodeTrendsQuery>(), typia.createValidate<NodeTrendsQuery>());
+export const toCiRunQuery = reader(typia.misc.literals<keyof CiRunQuery>(), typia.createValidate<CiRunQuery>(), { isForm: true });
+export const toWhyQuery = reader(typia.misc.literals<keyof WhyQuery>(), typia.createValidate<WhyQuery>(), { isForm: true });
+export const toBuildLinesQuery = reader(typia.misc.literals<keyof BuildLinesQuery>(), typia.createValidate<BuildLinesQuery>(), {
+  isForm: true,
+});
+export const toBuildTrendQuery = reader(typia.misc.literals<keyof BuildTrendQuery>(), typia.createValidate<BuildTrendQuery>(), {
+  isForm: true,
+  check: checkDays,
+});
+export const toFileTrendsQuery = reader(typia.misc.literals<keyof FileTrendsQuery>(), typia.createValidate<FileTrendsQuery>(), {
+  isForm: true,
+});
+export const toFileHistoryQuery = reader(typia.misc.literals<keyof FileHistoryQuery>(), typia.createValidate<FileHistoryQuery>(), {
+  isForm: true,
+});
+export const toNodeTrendsQuery = reader(typia.misc.literals<keyof NodeTrendsQuery>(), typia.createValidate<NodeTrendsQuery>(), {
+  isForm: true,
+});
 
 /** The day of a date in whole days since 1970; NaN: there is no such day. */
 export function dayOfDate(date: string): number {

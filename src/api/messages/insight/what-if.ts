@@ -4,7 +4,7 @@ import { limits } from '../../../limits.js';
 import type { Uuid } from '../../../scalars.js';
 import type { ListedTestFile, TestFileList } from '../test-file.js';
 import type { Text } from '../text.js';
-import { coerce, coerceForm, PARAMETER_REQUIRED, type RawParameters, requireValid } from '../validation.js';
+import { coerceForm, PARAMETER_REQUIRED, type RawParameters, reader, requireValid } from '../validation.js';
 
 type Seconds = number & tags.Minimum<0> & tags.Maximum<typeof limits.playedSeconds>;
 type Nodes = string & tags.MaxLength<typeof limits.textMaxCharacters>;
@@ -49,9 +49,14 @@ export type WhatIfRequest = Omit<WhatIfQuery, 'nodes' | 'cut'> & { nodes: number
 export type PlanRequest = Omit<PlanMessage, 'nodes'> & { nodes: number[] | null };
 
 const queryNames = typia.misc.literals<keyof WhatIfQuery>();
-const messageNames = typia.misc.literals<keyof PlanMessage>();
 const validateQuery = typia.createValidate<WhatIfQuery>();
-const validateMessage = typia.createValidate<PlanMessage>();
+const readMessage = reader(typia.misc.literals<keyof PlanMessage>(), typia.createValidate<PlanMessage>(), {
+  complete(parameters) {
+    parameters.mode ??= 'queue';
+    if (typeof parameters.nodes === 'number') parameters.nodes = String(parameters.nodes);
+  },
+  check: sent => ({ ...checkNodes(sent), ...(sent.test_files?.length === 0 && { test_files: [PARAMETER_REQUIRED] }) }),
+});
 
 /** @param cut every `cut` of the query */
 export function toWhatIfQuery(raw: RawParameters, cut: readonly string[]): WhatIfRequest {
@@ -63,13 +68,7 @@ export function toWhatIfQuery(raw: RawParameters, cut: readonly string[]): WhatI
 }
 
 export function toPlanMessage(raw: RawParameters): PlanRequest {
-  const parameters = coerce(raw, messageNames);
-  parameters.mode ??= 'queue';
-  if (typeof parameters.nodes === 'number') parameters.nodes = String(parameters.nodes);
-  const message = requireValid(validateMessage(parameters), sent => ({
-    ...checkNodes(sent),
-    ...(sent.test_files?.length === 0 && { test_files: [PARAMETER_REQUIRED] }),
-  }));
+  const message = readMessage(raw);
   return { ...message, nodes: readNodes(message.nodes) };
 }
 

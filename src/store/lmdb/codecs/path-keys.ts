@@ -1,4 +1,4 @@
-import { digest } from '../../../engine/digest.js';
+import { digest } from '../../../engine/keys.js';
 import { fileOf } from '../../../planning/estimating/test-case.js';
 
 /** The most characters of a file, and of the rest of a test case, in a key. A character takes at most three bytes. */

@@ -1,5 +1,5 @@
 import type { Logger } from 'pino';
-import { shortDigest } from '../../../engine/digest.js';
+import { shortDigest } from '../../../engine/keys.js';
 import type { Millis } from '../../../engine/ports/store.js';
 import { limits } from '../../../limits.js';
 import type { Measurement, RunKind } from '../../../planning/estimating/timing.js';
