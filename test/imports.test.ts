@@ -136,7 +136,7 @@ describe('the sources', () => {
       threads: [],
       api: ['engine', 'planning', 'http', 'threads'],
       reports: ['engine', 'planning'],
-      client: ['reports', 'planning', 'api/messages', 'engine/insight'],
+      client: ['reports', 'planning', 'api/messages', 'engine/insight', 'engine/completeness'],
       import: ['client', 'reports', 'api/messages'],
       dashboard: ['api/messages', 'engine/insight'],
       server: ['api', 'http', 'threads', 'store', 'engine', 'planning'],

@@ -11,11 +11,10 @@ import type { ListName } from '../engine/suites/list-in-body.js';
 import { NOTHING_PLANNED, type PlanOptions, planQueue, planSplit } from '../engine/suites/plan-suite.js';
 import { type Suite, type SuiteColumns, suiteOf } from '../engine/suites/suite.js';
 import type { CachedSuite } from '../engine/suites/suite-cache.js';
-import { toBuildSubsetMessage } from './messages/build-subset.js';
+import { toBuildSubsetMessage } from './messages/build.js';
 import { toPlanMessage } from './messages/insight/what-if.js';
-import { isInitialization, toQueueMessage } from './messages/queue.js';
+import { isInitialization, toQueueMessage, toTestQueueMessage } from './messages/queue.js';
 import { toSplitMessage } from './messages/split.js';
-import { toTestQueueMessage } from './messages/test-queue.js';
 import type { RawParameters } from './messages/validation.js';
 
 /**

@@ -4,9 +4,8 @@ import { completeness } from '../engine/completeness/completeness.js';
 import { explainMinutes } from '../engine/insight/minutes/explained-minutes.js';
 import { minutesOf } from '../engine/insight/minutes/minutes.js';
 import { buildHead, newestSubject, type Subject } from '../engine/insight/subject.js';
-import { timelineAnswer } from '../engine/insight/timeline/lanes.js';
 import { readTimeline } from '../engine/insight/timeline/read-timeline.js';
-import type { Timeline } from '../engine/insight/timeline/timeline.js';
+import { type Timeline, timelineAnswer } from '../engine/insight/timeline/timeline.js';
 import type { ForecastAnswer } from '../engine/insight/timeline/timeline-answer.js';
 import { traceAnswer } from '../engine/insight/timeline/trace.js';
 import { fileHistory } from '../engine/insight/trends/file-history.js';
@@ -25,10 +24,9 @@ import { failedPaths } from '../engine/queues.js';
 import { Refusal } from '../engine/refusal.js';
 import { limits } from '../limits.js';
 import { BASIS_BYTES } from '../planning/estimating/basis.js';
-import { completenessAnswer } from './answers.js';
 import { buildOutline, buildPiece } from './build-pieces.js';
+import type { TestPathsAnswer } from './messages/queue.js';
 import type { LastDistribution } from './messages/split.js';
-import type { TestPathsAnswer } from './messages/test-paths.js';
 
 /** Answers that are built from many records, and simulations. */
 
@@ -71,7 +69,7 @@ const trend =
 export const reads = {
   /** Whether every test file of a CI run is recorded. */
   async completeness(store: Store, subject: CompletenessSubject): Promise<CompletenessJson> {
-    const answer = completenessAnswer(await completeness(store, subject));
+    const answer = await completeness(store, subject);
     return { isComplete: answer.is_complete, json: JSON.stringify(answer) };
   },
 

@@ -2,12 +2,12 @@ import { createWriteStream, realpathSync, renameSync, statSync } from 'node:fs';
 import { basename, dirname, resolve } from 'node:path';
 import { Readable } from 'node:stream';
 import { pipeline } from 'node:stream/promises';
-import { UsageError } from '../client/usage-error.js';
 import { exportLines } from '../engine/export.js';
 import type { Project } from '../engine/ports/access.js';
 import { fsyncPath } from '../fsync.js';
 import type { LmdbStore } from '../store/lmdb/store.js';
 import { print, startProgress } from '../terminal.js';
+import { UsageError } from '../usage-error.js';
 import { withExistingStore } from './data-folder/data-folder.js';
 import { createPartialFile, type PartialFile } from './data-folder/partial-file.js';
 

@@ -4,7 +4,6 @@ import { isServerUrl, isToken } from '../client/address.js';
 import { parseBuildList } from '../client/answers.js';
 import { Api } from '../client/api.js';
 import { filesMatching, readList } from '../client/test-files.js';
-import { UsageError } from '../client/usage-error.js';
 import { describeSkipped, type ImportedFile, type ImportedSuite, MAX_NAMED, printOutcome } from '../import/import-outcome.js';
 import { type OpenReport, openReport } from '../import/open-report.js';
 import { BuildRecorder, requestChunks } from '../import/record-builds.js';
@@ -17,6 +16,7 @@ import { ReportError } from '../reports/report.js';
 import type { Skipped } from '../reports/skipped-entries.js';
 import { SuiteTimes } from '../reports/suite-times.js';
 import { startProgress } from '../terminal.js';
+import { UsageError } from '../usage-error.js';
 
 export interface ImportOptions {
   url?: string;

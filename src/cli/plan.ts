@@ -2,10 +2,10 @@ import { parsePlan } from '../client/answers.js';
 import { Api } from '../client/api.js';
 import { identify } from '../client/ci/identity.js';
 import { listTestFiles } from '../client/test-files.js';
-import { UsageError } from '../client/usage-error.js';
 import { durationText } from '../duration.js';
 import type { PlanAnswer } from '../engine/insight/what-if/what-if-answer.js';
 import { pluralize, print, printData, printToStderr } from '../terminal.js';
+import { UsageError } from '../usage-error.js';
 import type { ClientOptions } from './options.js';
 import { exitCodes } from './process/exit.js';
 

@@ -1,7 +1,6 @@
 import { Command } from 'commander';
-import { UsageError } from '../client/usage-error.js';
-import { ConfigError } from '../server/config.js';
 import { escapeControls, printToStderr } from '../terminal.js';
+import { UsageError } from '../usage-error.js';
 import { version } from '../version.js';
 import { addImportCommand, addNodeCommands } from './node-commands.js';
 import { addDashboardCommands, addDataCommands, addServeCommand } from './server-commands.js';
@@ -44,7 +43,7 @@ addImportCommand(program);
 try {
   await program.parseAsync(args);
 } catch (error) {
-  printToStderr(...errorLines(error as Error));
+  printToStderr(...(error instanceof UsageError ? error.errors : [(error as Error).message]));
   process.exit((error as { exitCode?: number }).exitCode ?? 1);
 }
 
@@ -52,9 +51,4 @@ try {
 function splitArguments(argv: readonly string[]): { args: readonly string[]; testCommand: readonly string[] } {
   const dashes = argv[2] === 'queue' || argv[2] === 'plan' ? argv.indexOf('--') : -1;
   return dashes < 0 ? { args: argv, testCommand: [] } : { args: argv.slice(0, dashes), testCommand: argv.slice(dashes + 1) };
-}
-
-function errorLines(error: Error): readonly string[] {
-  if (error instanceof UsageError) return error.errors;
-  return error instanceof ConfigError ? error.complaints : [error.message];
 }

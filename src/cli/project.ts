@@ -1,9 +1,9 @@
-import { UsageError } from '../client/usage-error.js';
 import { createProject, createToken, hashOf, renameProject, revokeToken, tokenId } from '../engine/access.js';
 import type { Access, Project } from '../engine/ports/access.js';
 import { limits } from '../limits.js';
 import { pluralize, print, printRow, printToStderr } from '../terminal.js';
 import { timestamp } from '../time.js';
+import { UsageError } from '../usage-error.js';
 import { withExistingStore, withStore } from './data-folder/data-folder.js';
 import { ask } from './process/terminal-input.js';
 

@@ -6,12 +6,12 @@ import { emptyTest, recordRun } from '../client/record-run.js';
 import { failureNames, onePathEach, readReport, testCaseName } from '../client/report-files.js';
 import { assertSplitExists, reportsOlderThanSplit, savedCiRun } from '../client/split-state.js';
 import { filesMatching, readList } from '../client/test-files.js';
-import { UsageError } from '../client/usage-error.js';
 import { reportedFile } from '../reports/find-file.js';
 import { DiskFiles, ListedFiles } from '../reports/known-files.js';
 import { collectResults, mergeResults, type ReportResults } from '../reports/report-results.js';
 import type { TestCase } from '../reports/test-case.js';
 import { abbreviate, pluralize, print, printToStderr } from '../terminal.js';
+import { UsageError } from '../usage-error.js';
 import type { ClientOptions } from './options.js';
 import { exitCodes } from './process/exit.js';
 

@@ -6,9 +6,9 @@ import { fallbackFiles, fallbackWarning, noFallbackMessage } from '../client/fal
 import { assertListed, detectMismatch, retryOnMismatch } from '../client/list-mismatch.js';
 import { deleteSplit, saveSplit } from '../client/split-state.js';
 import { listTestFiles } from '../client/test-files.js';
-import { UsageError } from '../client/usage-error.js';
 import { digestOfList } from '../list-digest.js';
 import { escapeControls, print, printData, printToStderr } from '../terminal.js';
+import { UsageError } from '../usage-error.js';
 import type { ClientOptions, ListOptions } from './options.js';
 
 export interface SplitOptions extends ClientOptions, ListOptions {

@@ -1,4 +1,4 @@
-import { UsageError } from './usage-error.js';
+import { UsageError } from '../usage-error.js';
 
 export function isServerUrl(text: string): boolean {
   if (!/^https?:\/\/./.test(text) || !URL.canParse(text)) return false;

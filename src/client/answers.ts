@@ -1,8 +1,7 @@
 import typia, { type tags } from 'typia';
-import type { CompletenessAnswer } from '../api/messages/completeness.js';
-import type { ConnectFailed } from '../api/messages/queue.js';
+import type { ConnectFailed, TestQueueAnswer } from '../api/messages/queue.js';
 import type { SplitAnswer, SplitMiss } from '../api/messages/split.js';
-import type { TestQueueAnswer } from '../api/messages/test-queue.js';
+import type { CompletenessAnswer } from '../engine/completeness/completeness-answer.js';
 import type { MinutesAnswer } from '../engine/insight/minutes/minutes-answer.js';
 import type { Assumptions, PlanAnswer } from '../engine/insight/what-if/what-if-answer.js';
 import type { Answer, AnswerParser } from './api.js';
@@ -44,10 +43,10 @@ function hasCode(body: unknown): boolean {
   return typeof body === 'object' && body !== null && 'code' in body;
 }
 
-/** Accepts the files of a node, unless the split was made from another list. Older servers do not name the list. */
+/** Accepts the files of a node, unless the split was made from another list. */
 export function splitParser(node_index: number, digest: string): AnswerParser<SplitAnswer> {
   return ({ status, body }) =>
-    status === 200 && isSplit(body) && body.node_index === node_index && (body.test_files_digest ?? digest) === digest ? body : null;
+    status === 200 && isSplit(body) && body.node_index === node_index && body.test_files_digest === digest ? body : null;
 }
 
 /** For a request without the list of test files. */
@@ -69,9 +68,7 @@ export const parseBatch = accepting(200, isBatch);
 /** For a request that attempts to connect: accepts also that there is no queue. */
 export const parseBatchOrMiss = accepting(200, (body): body is TestQueueAnswer | ConnectFailed => isConnectFailed(body) || isBatch(body));
 
-/**
- * Rejects the answer to another pull: a cache, or a proxy that mixes up answers, must not end a queue. Older servers do not name the pull.
- */
+/** Rejects the answer to another pull: a cache, or a proxy that mixes up answers, must not end a queue. */
 export function pullParser<T extends TestQueueAnswer | ConnectFailed>(
   node_uuid: string,
   batch_index: number,
@@ -80,14 +77,11 @@ export function pullParser<T extends TestQueueAnswer | ConnectFailed>(
   return answer => {
     const accepted = parse(answer);
     if (!accepted || 'code' in accepted) return accepted;
-    const { node_uuid: node = node_uuid, batch_index: batch = batch_index } = accepted;
-    return node === node_uuid && batch === batch_index ? accepted : null;
+    return accepted.node_uuid === node_uuid && accepted.batch_index === batch_index ? accepted : null;
   };
 }
 
-const isConnectFailedShape: Is<ConnectFailed> = typia.createIs<
-  Checked<Omit<ConnectFailed, 'queue_name'>> & { queue_name?: string | null }
->() as never;
+const isConnectFailedShape: Is<ConnectFailed> = typia.createIs<Checked<ConnectFailed>>() as never;
 const isBatchShape: Is<TestQueueAnswer> = typia.createIs<Checked<Omit<TestQueueAnswer, 'paths'>> & { paths: Name[] }>() as never;
 
 function isConnectFailed(body: unknown): body is ConnectFailed {
@@ -116,26 +110,21 @@ export function parseRecording({ status, body }: Answer): RecordingResult | null
   return status === 202 && message ? { isStored: false, message } : null;
 }
 
-type RequiredList = 'never_handed_out' | 'handed_out_not_recorded';
-type RequiredField = 'is_complete' | 'kind' | 'test_files' | 'recorded' | 'errors' | 'warnings' | RequiredList;
-/** The other lists are optional: older servers do not send them. */
-export type Completeness = Pick<CompletenessAnswer, RequiredField> & Partial<CompletenessAnswer>;
-
 /** @param expectedKind what the id in the request belongs to; null: to either */
-export function completenessParser(expectedKind: Completeness['kind']): AnswerParser<Completeness> {
+export function completenessParser(expectedKind: CompletenessAnswer['kind']): AnswerParser<CompletenessAnswer> {
   return ({ status, body }) => {
     if ((status !== 200 && status !== 409) || !isCompleteness(body)) return null;
     const { is_complete, kind, test_files, recorded, errors, never_handed_out, handed_out_not_recorded, ran_not_recorded } = body;
     if (is_complete !== (status === 200) || is_complete !== (errors.length === 0) || recorded > test_files) return null;
     if (kind !== null && expectedKind !== null && kind !== expectedKind) return null;
     if (!is_complete) return body;
-    const isUnexplained = recorded < test_files && ran_not_recorded?.length === 0;
+    const isUnexplained = recorded < test_files && ran_not_recorded.length === 0;
     return kind === null || isUnexplained || never_handed_out.length > 0 || handed_out_not_recorded.length > 0 ? null : body;
   };
 }
 
 // Its subject is compared with the request, field by field.
-const isCompleteness: Is<Completeness> = typia.createIs<Checked<Omit<Completeness, 'about'>> & { about?: object }>() as never;
+const isCompleteness: Is<CompletenessAnswer> = typia.createIs<Checked<Omit<CompletenessAnswer, 'about'>> & { about: object }>() as never;
 
 /** What is used of it. */
 type UsedPlan = Omit<PlanAnswer, 'assumptions'> & { assumptions: Pick<Assumptions, 'sentences'> };

@@ -3,6 +3,7 @@ import { OtherXml } from '../reports/report.js';
 import { collectResults, mergeResults, type ReportResults } from '../reports/report-results.js';
 import type { TestCase } from '../reports/test-case.js';
 import { abbreviate, pluralize, printToStderr } from '../terminal.js';
+import { UsageError } from '../usage-error.js';
 import {
   type BatchResult,
   type FailurePolicy,
@@ -16,7 +17,6 @@ import { commandError, commandLine, splitByLength } from './command-line.js';
 import type { CommandResult, CommandRunner } from './command-runner.js';
 import { emptyTest } from './record-run.js';
 import { failureNames, ReportWatch, readReport } from './report-files.js';
-import { UsageError } from './usage-error.js';
 
 /** The command could not be started: nothing was run, and nothing will be. */
 export class CommandNotStarted extends Error {

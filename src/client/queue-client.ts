@@ -1,6 +1,5 @@
 import { randomUUID } from 'node:crypto';
-import type { ConnectFailed } from '../api/messages/queue.js';
-import type { TestQueueAnswer, TestQueueMessage } from '../api/messages/test-queue.js';
+import type { ConnectFailed, TestQueueAnswer, TestQueueMessage } from '../api/messages/queue.js';
 import { digestOfList } from '../list-digest.js';
 import { parseBatch, parseBatchOrMiss, pullParser } from './answers.js';
 import { type AnswerParser, type Api, RequestRejected } from './api.js';

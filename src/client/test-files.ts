@@ -5,7 +5,7 @@ import { buffer } from 'node:stream/consumers';
 import picomatch from 'picomatch';
 import { glob } from 'tinyglobby';
 import { abbreviate } from '../terminal.js';
-import { UsageError } from './usage-error.js';
+import { UsageError } from '../usage-error.js';
 
 /**
  * Returns the test files that the arguments name, sorted and without duplicates. An argument is a path that exists, a glob, a `!glob` of

@@ -1,5 +1,5 @@
 import { createHash } from 'node:crypto';
-import type { RecordedTestFile } from '../api/messages/test-file.js';
+import type { RecordedTestFile } from '../api/messages/parameters.js';
 import { parseBuildList, parseRecording } from '../client/answers.js';
 import type { Api } from '../client/api.js';
 import { limits } from '../limits.js';

@@ -1,18 +1,10 @@
 import { boundsFor } from '../memory-bounds.js';
+import { UsageError } from '../usage-error.js';
 import { type Config, settings } from './settings.js';
 
 export type { Config };
 
-/** Lists every invalid setting, one sentence each. */
-export class ConfigError extends Error {
-  readonly exitCode = 2;
-
-  constructor(readonly complaints: string[]) {
-    super(complaints.join('\n'));
-  }
-}
-
-/** Parses the given texts, by setting, with defaults for missing ones. Throws ConfigError. */
+/** Parses the given texts, by setting, with defaults for missing ones. Throws a UsageError with a sentence for each invalid setting. */
 export function parseConfig(texts: { [K in keyof Config]?: string }): Config {
   const complaints: string[] = [];
   const config: Record<string, unknown> = {};
@@ -46,6 +38,6 @@ export function parseConfig(texts: { [K in keyof Config]?: string }): Config {
     complaints.push(
       `BALLAST_MAX_BODY_BYTES (--max-body-bytes) is "${texts.maxBodyBytes}": with this BALLAST_MEMORY_BYTES (--memory-bytes) it must be at most ${mostBodyBytes}`,
     );
-  if (complaints.length > 0) throw new ConfigError(complaints);
+  if (complaints.length > 0) throw new UsageError(complaints);
   return config as unknown as Config;
 }

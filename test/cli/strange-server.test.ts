@@ -1,5 +1,8 @@
 import type { RequestListener } from 'node:http';
+import { text } from 'node:stream/consumers';
 import { describe, expect, it } from 'vitest';
+import { digestOfList } from '../../src/list-digest.js';
+import { nothingMissing } from '../harness/completeness.js';
 import { ended } from '../harness/process.js';
 import { answerWith } from '../harness/proxy.js';
 import { runInProcess } from '../harness/run-in-process.js';
@@ -7,8 +10,10 @@ import { runImport, writeReport } from './run-import.js';
 import { BUILD, TestProject } from './test-project.js';
 
 /** Starts a server that is not a Ballast server. */
-async function startStrange(answer: RequestListener): Promise<{ url: string; token: string }> {
-  const url = await answerWith((request, response) => void request.resume().on('end', () => answer(request, response)));
+async function startStrange(
+  answer: (...exchange: [...Parameters<RequestListener>, body: string]) => void,
+): Promise<{ url: string; token: string }> {
+  const url = await answerWith((request, response) => void text(request).then(body => answer(request, response, body)));
   return { url, token: 'secret' };
 }
 
@@ -34,11 +39,11 @@ describe('a server that answers 200 {} to everything', () => {
 });
 
 it('a server that hands out one batch again and again does not keep a node forever', async () => {
-  const server = await startStrange((request, response) =>
-    request.url === '/v2/queues/queue'
-      ? response.end('{"paths":["test/a.js"],"batch_id":0,"times":[null]}')
-      : response.writeHead(201).end(),
-  );
+  const server = await startStrange((request, response, body) => {
+    if (request.url !== '/v2/queues/queue') return response.writeHead(201).end();
+    const { node_uuid, batch_index } = JSON.parse(body) as Record<string, unknown>;
+    return response.end(JSON.stringify({ paths: ['test/a.js'], batch_id: 0, times: [null], node_uuid, batch_index }));
+  });
   const suite = new TestProject(['test/a.js']);
   expect(await suite.run(server, 0, ['queue', 'test/*.js', ...suite.runner])).toEqual(
     ended(3, /\nballast: the server handed out test\/a\.js 4 times to this node, which ran .*\nballast: recorded 1 test file, /, ''),
@@ -92,6 +97,8 @@ describe('text with control characters', () => {
 
   it('from a server is escaped for the terminal', async () => {
     const answer = {
+      ...nothingMissing,
+      about: { commit_hash: 'c' },
       is_complete: false,
       kind: 'queue',
       test_files: 1,
@@ -99,7 +106,6 @@ describe('text with control characters', () => {
       errors: [hostile],
       warnings: [hostile],
       never_handed_out: [{ path: hostile }],
-      handed_out_not_recorded: [],
       recorded_without_time: [{ path: hostile, node_index: 0 }],
     };
     const server = await startStrange((_, response) => response.writeHead(409).end(JSON.stringify(answer)));
@@ -123,7 +129,14 @@ describe('text with control characters', () => {
     expect(unreadable.stderr).toContain(`${shown} as knapsack: `);
     expect(option).toMatchObject(ended(2, /^error: unknown option '--x\\u001b\[2J\\u009b31m\\u202e'\n/));
     const server = await startStrange((_, response) =>
-      response.end(JSON.stringify({ build_distribution_id: 'id', node_index: 0, test_files: [{ path: hostile, time_execution: null }] })),
+      response.end(
+        JSON.stringify({
+          build_distribution_id: 'id',
+          node_index: 0,
+          test_files_digest: digestOfList([hostile]),
+          test_files: [{ path: hostile, time_execution: null }],
+        }),
+      ),
     );
     const suite = new TestProject([]);
     const listed = await suite.run(server, 0, ['split', '-'], { BALLAST_NODE_TOTAL: String(BUILD.node_total) }, `${hostile}\n`);

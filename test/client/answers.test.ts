@@ -10,6 +10,7 @@ import {
   splitParser,
 } from '../../src/client/answers.js';
 import type { AnswerParser } from '../../src/client/api.js';
+import { nothingMissing } from '../harness/completeness.js';
 
 /** Bodies that a proxy, a login page or another server may answer with. */
 const nonsense: unknown[] = [
@@ -49,7 +50,7 @@ describe('an answer to a pull', () => {
   const miss = { code: 'ATTEMPT_CONNECT_TO_QUEUE_FAILED', message: '' };
 
   it('must name the same pull: an answer to an old pull or another node does not end the queue', () => {
-    const wrong = changed(end, { node_uuid: [null, 'other'], batch_index: [null, 2] });
+    const wrong = changed(end, { node_uuid: [undefined, null, 'other'], batch_index: [undefined, null, 2] });
     expect(accepted(pullParser('node', 3, parseBatch), [[200, end], ...wrong])).toEqual([[200, end]]);
     expect(accepted(pullParser('node', 3, parseBatchOrMiss), [[200, miss], ...wrong])).toEqual([[200, miss]]);
   });
@@ -82,7 +83,7 @@ describe('an answer to split', () => {
       ...changed(split, {
         build_distribution_id: [undefined, null, 1, ''],
         node_index: [undefined, null, '1', 0, 2, -1, 1.5],
-        test_files_digest: [null, 'of another list'],
+        test_files_digest: [undefined, null, 'of another list'],
         test_files: [
           undefined,
           null,
@@ -128,7 +129,6 @@ describe('an answer to queue', () => {
     const misses = [
       [200, miss],
       [200, { ...miss, queue_name: 'q' }],
-      [200, { ...miss, queue_name: null }],
     ] as const;
     expect(accepted(parseBatchOrMiss, [...valid, ...misses])).toEqual([...valid, ...misses]);
   });
@@ -184,20 +184,11 @@ describe('an answer to a recording', () => {
 
 describe('an answer to verify', () => {
   const complete = {
+    ...nothingMissing,
     is_complete: true,
     kind: 'queue',
     test_files: 2,
     recorded: 2,
-    errors: [],
-    warnings: [],
-    never_handed_out: [],
-    handed_out_not_recorded: [],
-    ran_not_recorded: [],
-    handed_on: [],
-    recorded_twice: [],
-    recorded_not_handed_out: [],
-    recorded_without_time: [],
-    nodes_never_came: [],
   };
   const incomplete = {
     ...complete,
@@ -230,6 +221,7 @@ describe('an answer to verify', () => {
       [201, complete],
       [404, incomplete],
       ...changed(complete, {
+        about: [undefined, null, 'a build'],
         is_complete: [undefined, 1, 'true', null],
         kind: [undefined, null, 'suite', 1],
         test_files: [undefined, null, '2', 1, -1],
@@ -243,9 +235,9 @@ describe('an answer to verify', () => {
           [{ path: 'a.js', node_index: 0, handed_out_at: 1 }],
           incomplete.handed_out_not_recorded,
         ],
-        ran_not_recorded: [null, [{ path: 'a.js' }]],
-        recorded_without_time: [null, ['a.js']],
-        nodes_never_came: [['0']],
+        ran_not_recorded: [undefined, null, [{ path: 'a.js' }]],
+        recorded_without_time: [undefined, null, ['a.js']],
+        nodes_never_came: [undefined, ['0']],
       }),
     ] as const;
     expect([...accepted(completenessParser(null), wrong), ...acceptedNonsense(completenessParser(null))]).toEqual([]);

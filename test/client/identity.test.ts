@@ -2,7 +2,7 @@ import { describe, expect, it } from 'vitest';
 import { type Identity, type IdentityOptions, identify, wholeIdentity } from '../../src/client/ci/identity.js';
 import { type Environment, systems } from '../../src/client/ci/systems.js';
 import type { Checkout } from '../../src/client/git.js';
-import { UsageError } from '../../src/client/usage-error.js';
+import { UsageError } from '../../src/usage-error.js';
 
 const noGit: Checkout = { branch: () => null, commitHash: () => null };
 const git: Checkout = { branch: () => 'of-git', commitHash: () => 'c-of-git' };

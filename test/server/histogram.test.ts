@@ -1,6 +1,6 @@
 import { Histogram as PromHistogram, Registry } from 'prom-client';
 import { describe, expect, it } from 'vitest';
-import { Histogram } from '../../src/server/histogram.js';
+import { Histogram } from '../../src/server/metrics.js';
 
 const BUCKETS = [0.0005, 0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30];
 

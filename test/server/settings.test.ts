@@ -1,7 +1,8 @@
 import { Option } from 'commander';
 import { describe, expect, it } from 'vitest';
-import { type Config, ConfigError, parseConfig } from '../../src/server/config.js';
+import { type Config, parseConfig } from '../../src/server/config.js';
 import { settings } from '../../src/server/settings.js';
+import { UsageError } from '../../src/usage-error.js';
 
 describe('a setting', () => {
   it.each<[keyof Config, text: string, value: unknown]>([
@@ -44,17 +45,17 @@ describe('a setting', () => {
     ['bootstrapToken', ['short', 'x'.repeat(31), 'x'.repeat(257), `${'x'.repeat(31)} x`, `${'x'.repeat(40)}\n`]],
   ])('%s may not be any of %j', (name, texts) => {
     for (const text of texts) {
-      let complaints: string[] = [];
+      let errors: readonly string[] = [];
       try {
         parseConfig({ [name]: text });
       } catch (error) {
-        expect(error).toBeInstanceOf(ConfigError);
-        ({ complaints } = error as ConfigError);
+        expect(error).toBeInstanceOf(UsageError);
+        ({ errors } = error as UsageError);
       }
-      expect(complaints).toEqual([expect.stringMatching(new RegExp(`^${settings[name].env}.*: it must `, 's'))]);
+      expect(errors).toEqual([expect.stringMatching(new RegExp(`^${settings[name].env}.*: it must `, 's'))]);
       // A secret must not appear on a screen or in a log.
-      if (name === 'bootstrapToken') expect(complaints[0]).not.toContain(text);
-      else expect(complaints[0]).toContain(` is "${text}"`);
+      if (name === 'bootstrapToken') expect(errors[0]).not.toContain(text);
+      else expect(errors[0]).toContain(` is "${text}"`);
     }
   });
 

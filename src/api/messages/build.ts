@@ -1,8 +1,6 @@
 import typia, { type tags } from 'typia';
 import type { Count, Timestamp, Uuid } from '../../scalars.js';
-import type { NodeKey } from './build-key.js';
-import type { RecordedTestFile } from './test-file.js';
-import type { NodeTotal, OptionalText } from './text.js';
+import type { NodeKey, NodeTotal, OptionalText, RecordedTestFile, TestFileList } from './parameters.js';
 import { checkNodeIndex, reader } from './validation.js';
 
 /** A build, without its recorded runs. */
@@ -65,3 +63,17 @@ export const toBuildsQuery = reader(typia.misc.literals<keyof BuildsQuery>(), ty
 
 /** Query of GET /build_distributions/last */
 export const toNodeKey = reader(typia.misc.literals<keyof NodeKey>(), typia.createValidate<NodeKey>(), { check: checkNodeIndex });
+
+/** POST /build_subsets */
+export interface BuildSubsetMessage extends NodeKey {
+  test_files: TestFileList<RecordedTestFile>;
+  /**
+   * Id of the CI run, as sent for its split (ci_build_id) or queue (node_build_id, test_queue_id). The recorded run then counts only for
+   * the completeness of that CI run.
+   */
+  ci_build_id?: OptionalText;
+}
+
+export const toBuildSubsetMessage = reader(typia.misc.literals<keyof BuildSubsetMessage>(), typia.createValidate<BuildSubsetMessage>(), {
+  check: checkNodeIndex,
+});

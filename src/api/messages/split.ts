@@ -1,8 +1,6 @@
 import typia from 'typia';
-import type { Count, Uuid } from '../../scalars.js';
-import type { NodeKey, People } from './build-key.js';
-import type { ListedTestFile, PlannedTestFile, RecordedTestFile, TestFileList } from './test-file.js';
-import type { Text } from './text.js';
+import type { Count, Text, Uuid } from '../../scalars.js';
+import type { ListedTestFile, NodeKey, People, PlannedTestFile, RecordedTestFile, TestFileList } from './parameters.js';
 import { checkNodeIndex, PARAMETER_REQUIRED, reader } from './validation.js';
 
 /** POST /build_distributions/subset */

@@ -1,4 +1,5 @@
 import typia from 'typia';
+import type * as completenessAnswer from '../../engine/completeness/completeness-answer.js';
 import type * as minutes from '../../engine/insight/minutes/minutes-answer.js';
 import type * as timeline from '../../engine/insight/timeline/timeline-answer.js';
 import type * as trends from '../../engine/insight/trends/trends-answer.js';
@@ -6,15 +7,12 @@ import type * as whatIfAnswer from '../../engine/insight/what-if/what-if-answer.
 import type * as why from '../../engine/insight/why/why-answer.js';
 import type { ValidationErrors } from '../../http/api-error.js';
 import type * as build from '../messages/build.js';
-import type * as buildKey from '../messages/build-key.js';
-import type * as buildSubset from '../messages/build-subset.js';
 import type * as completeness from '../messages/completeness.js';
 import type * as queries from '../messages/insight/queries.js';
 import type * as whatIf from '../messages/insight/what-if.js';
+import type * as parameters from '../messages/parameters.js';
 import type * as queue from '../messages/queue.js';
 import type * as split from '../messages/split.js';
-import type * as testPaths from '../messages/test-paths.js';
-import type * as testQueue from '../messages/test-queue.js';
 
 /** Why a request was refused, and what to do. */
 interface Errors {
@@ -50,24 +48,24 @@ export interface Parameter {
 /** Schemas of all bodies and queries, generated from the types that validate requests. */
 const { schemas: allSchemas } = typia.json.schemas<
   [
-    buildSubset.BuildSubsetMessage,
+    build.BuildSubsetMessage,
     split.SplitMessage,
     split.SplitAnswer,
     split.SplitMiss,
     split.LastDistribution,
-    buildKey.NodeKey,
+    parameters.NodeKey,
     queue.QueueMessage,
     queue.QueueAnswer,
     queue.ConnectFailed,
-    testQueue.TestQueueMessage,
-    testQueue.TestQueueAnswer,
-    testPaths.TestPathsQuery,
-    testPaths.TestPathsAnswer,
+    queue.TestQueueMessage,
+    queue.TestQueueAnswer,
+    queue.TestPathsQuery,
+    queue.TestPathsAnswer,
     build.BuildsQuery,
     build.BuildsPage,
     build.BuildDetail,
     completeness.CompletenessQuery,
-    completeness.CompletenessAnswer,
+    completenessAnswer.CompletenessAnswer,
     queries.WhyQuery,
     why.WhyAnswer,
     queries.BuildLinesQuery,

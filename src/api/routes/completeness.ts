@@ -1,5 +1,6 @@
 import { nodeTotalsOf } from '../../engine/ci-run.js';
 import type { CompletenessSubject } from '../../engine/completeness/assigned.js';
+import type { AnsweredSubject } from '../../engine/completeness/completeness-answer.js';
 import { ApiError } from '../../http/api-error.js';
 import type { Answer, Request } from '../../http/request.js';
 import { askerOf } from '../authenticate.js';
@@ -7,7 +8,7 @@ import type { Context } from '../context.js';
 import { decodeQuery } from '../decode.js';
 import { apiErrors } from '../errors.js';
 import type { Asker } from '../job-runner.js';
-import { type AnsweredSubject, toCompletenessQuery } from '../messages/completeness.js';
+import { toCompletenessQuery } from '../messages/completeness.js';
 import type { CompletenessJson, Json } from '../reads.js';
 
 /** A CI run may be noted some time after it began. */

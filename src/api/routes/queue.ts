@@ -8,12 +8,13 @@ import { orElse, type Soon, whenKnown } from '../../engine/soon.js';
 import { describeLists } from '../../engine/suites/compare-lists.js';
 import type { PlannedTestFile } from '../../engine/test-file.js';
 import type { Answer, Request } from '../../http/request.js';
+import { askerOf } from '../authenticate.js';
 import type { Context } from '../context.js';
+import { decodeQuery } from '../decode.js';
 import { apiErrors } from '../errors.js';
 import { aroundFiles, codeLine, json, lines } from '../json.js';
 import { buildsUrl } from '../links.js';
-import type { ConnectFailed, QueueAnswer } from '../messages/queue.js';
-import type { TestQueueAnswer } from '../messages/test-queue.js';
+import { type ConnectFailed, type QueueAnswer, type TestPathsAnswer, type TestQueueAnswer, toTestPathsQuery } from '../messages/queue.js';
 import type { PreparedBy } from '../posts.js';
 import { prepare } from '../prepare.js';
 
@@ -201,3 +202,17 @@ const LEASE_MESSAGES = {
   restarted: 'node restarted; batch returned to the queue',
   returned: 'node returned after its lease expired',
 };
+
+const NONE: TestPathsAnswer = { failed_paths: [] };
+
+/** GET /v2/test_paths: the paths that clients reported as failed in the newest build of a branch. */
+export async function failedOnBranch(context: Context, request: Request): Promise<Answer> {
+  const { store, jobs } = context;
+  const asker = await askerOf(context, request);
+  const { branch } = toTestPathsQuery(decodeQuery(request.query));
+  const build = await store.builds.newest(asker.project, { branch });
+  const queue = build && (await store.queues.newest(asker.project, build));
+  if (!queue) return json(200, NONE);
+  // Always read in a worker thread, because their number is unknown.
+  return { status: 200, body: (await jobs.read('failedTestPaths', queue.id, asker)).json };
+}

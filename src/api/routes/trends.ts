@@ -1,4 +1,5 @@
 import { buildTrend } from '../../engine/insight/trends/days.js';
+import { buildLines } from '../../engine/insight/trends/overview.js';
 import type { Answer, Request } from '../../http/request.js';
 import { limits } from '../../limits.js';
 import { DAY_MILLISECONDS } from '../../time.js';
@@ -7,7 +8,14 @@ import type { Context } from '../context.js';
 import { decodeQuery } from '../decode.js';
 import { apiErrors } from '../errors.js';
 import { json } from '../json.js';
-import { dayOfDate, toBuildTrendQuery, toFileHistoryQuery, toFileTrendsQuery, toNodeTrendsQuery } from '../messages/insight/queries.js';
+import {
+  dayOfDate,
+  toBuildLinesQuery,
+  toBuildTrendQuery,
+  toFileHistoryQuery,
+  toFileTrendsQuery,
+  toNodeTrendsQuery,
+} from '../messages/insight/queries.js';
 import type { TrendJson } from '../reads.js';
 
 /** Eight weeks. */
@@ -59,4 +67,16 @@ function trend({ summarizer }: Context, { json: body, outdated }: TrendJson): An
 /** The default branch of a project; an empty name, which no build has, before the first build. */
 async function defaultBranch({ store }: Context, project: number): Promise<string> {
   return (await store.access.projectById(project))?.default_branch ?? '';
+}
+
+const DEFAULT_LIMIT = 50;
+
+/** GET /v1/build_summaries: builds with what is known of each without reading its runs, newest first. */
+export async function buildSummaries(context: Context, request: Request): Promise<Answer> {
+  const { store, summarizer, now } = context;
+  const project = await projectOf(context, request);
+  const { cursor = null, limit = DEFAULT_LIMIT, failed = false, ...filter } = toBuildLinesQuery(decodeQuery(request.query));
+  const { answer, outdated } = await buildLines(store, project, { filter, failed, cursor, limit }, now());
+  for (const build of outdated) summarizer.outdated(build);
+  return json(200, answer);
 }

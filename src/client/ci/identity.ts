@@ -1,5 +1,5 @@
+import { UsageError } from '../../usage-error.js';
 import { type Checkout, gitCheckout } from '../git.js';
-import { UsageError } from '../usage-error.js';
 import { type CiSystem, type Environment, nameOf, systems, unknownSystem } from './systems.js';
 
 /** Values from flags and BALLAST_ variables. They override those of the CI system. */

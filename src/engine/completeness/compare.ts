@@ -1,6 +1,8 @@
 import { fileOf } from '../../planning/estimating/test-case.js';
+import { timestamp } from '../../time.js';
 import { isAfter, type Moment } from '../moment.js';
 import { hasRun } from '../test-file.js';
+import type { CompletenessAnswer, HandedOut } from './completeness-answer.js';
 
 /** A node that a file was handed to. */
 export interface Assignment {
@@ -34,30 +36,27 @@ export interface Restart {
   isEmpty: boolean;
 }
 
-export type AssignedFile = Pick<Assignment, 'node_index' | 'at'> & { path: string };
-
-export interface Comparison {
-  /** The number of files that count as recorded. */
-  recorded: number;
-  neverHandedOut: string[];
-  notRecorded: AssignedFile[];
-  /** Files that a node acknowledged and no node recorded. */
-  ranNotRecorded: AssignedFile[];
-  /** Files that were recorded with a time of 0 only, and not as run. */
-  notRun: AssignedFile[];
-  /** The nodes of `ranNotRecorded` that recorded nothing since their process began. */
+/** The lists of an answer in full, and what its sentences need. */
+export interface Comparison
+  extends Pick<
+    CompletenessAnswer,
+    | 'recorded'
+    | 'never_handed_out'
+    | 'handed_out_not_recorded'
+    | 'ran_not_recorded'
+    | 'recorded_twice'
+    | 'recorded_not_handed_out'
+    | 'recorded_without_time'
+    | 'nodes_never_came'
+  > {
+  /** The nodes of `ran_not_recorded` that recorded nothing since their process began. */
   nodesWithoutRecording: number[];
-  /** The same of `notRecorded`. */
+  /** The same of `handed_out_not_recorded`. */
   silentNodes: number[];
   /** Nodes that restarted and ran nothing: they were handed no file, or recorded an empty run after one with files. */
   emptyReruns: number[];
-  /** Nodes that restarted, were handed files, and recorded nothing since. Nodes of `notRecorded` are left out. */
+  /** Nodes that restarted, were handed files, and recorded nothing since. Nodes of `handed_out_not_recorded` are left out. */
   lostReruns: number[];
-  /** Files that several nodes recorded. */
-  recordedTwice: { path: string; nodes: number[] }[];
-  /** Files recorded by a node that was not handed them. */
-  recordedByOthers: { path: string; node_index: number }[];
-  neverCame: number[];
 }
 
 /** Nearly every path has one node: a set for each takes most of the time of a comparison. */
@@ -91,15 +90,15 @@ export function compare(
   if (withoutTime.size > 0)
     for (const { paths, seconds } of runs) for (const [i, path] of paths.entries()) if (hasRun(seconds[i]!)) withoutTime.delete(path);
   const missing = missingFiles(handed, { nodesByPath, withoutTime, runsByNode });
-  const { neverHandedOut, notRecorded, ranNotRecorded } = missing;
+  const { never_handed_out, handed_out_not_recorded, ran_not_recorded } = missing;
   return {
-    recorded: handed.size - neverHandedOut.length - notRecorded.length - ranNotRecorded.length,
+    recorded: handed.size - never_handed_out.length - handed_out_not_recorded.length - ran_not_recorded.length,
     ...missing,
     emptyReruns: emptyReruns(runsByNode, restarts),
-    lostReruns: lostReruns(runsByNode, restarts).filter(node => !notRecorded.some(({ node_index }) => node_index === node)),
-    recordedTwice: [...nodesByPath].flatMap(([path, nodes]) => (typeof nodes === 'number' ? [] : { path, nodes: sorted(nodes) })),
-    recordedByOthers: recordedByOthers(handed, nodesByPath),
-    neverCame: neverCame(handed, runsByNode, nodeTotal),
+    lostReruns: lostReruns(runsByNode, restarts).filter(node => !handed_out_not_recorded.some(({ node_index }) => node_index === node)),
+    recorded_twice: [...nodesByPath].flatMap(([path, nodes]) => (typeof nodes === 'number' ? [] : { path, node_indexes: sorted(nodes) })),
+    recorded_not_handed_out: recordedByOthers(handed, nodesByPath),
+    nodes_never_came: neverCame(handed, runsByNode, nodeTotal),
   };
 }
 
@@ -115,14 +114,14 @@ interface Recordings {
 function missingFiles(
   handed: AssignmentsByPath,
   { nodesByPath, withoutTime, runsByNode }: Recordings,
-): Pick<Comparison, 'neverHandedOut' | 'notRecorded' | 'notRun' | 'ranNotRecorded' | 'nodesWithoutRecording' | 'silentNodes'> {
+): Omit<Comparison, 'recorded' | 'emptyReruns' | 'lostReruns' | 'recorded_twice' | 'recorded_not_handed_out' | 'nodes_never_came'> {
   const isRecorded = recordedTest(handed, nodesByPath);
   const ran = () => new Map([...nodesByPath].filter(([path]) => !withoutTime.has(path)));
   const isRun = withoutTime.size === 0 ? isRecorded : recordedTest(handed, ran());
-  const neverHandedOut: string[] = [];
-  const notRun: AssignedFile[] = [];
-  const notRecorded: AssignedFile[] = [];
-  const ranNotRecorded: AssignedFile[] = [];
+  const never_handed_out: { path: string }[] = [];
+  const recorded_without_time: Comparison['recorded_without_time'] = [];
+  const handed_out_not_recorded: HandedOut[] = [];
+  const ran_not_recorded: Comparison['ran_not_recorded'] = [];
   const nodesWithoutRecording = new Set<number>();
   const silentNodes = new Set<number>();
   for (const [path, assignments] of handed) {
@@ -130,20 +129,21 @@ function missingFiles(
     // The last node should have run the file, unless another one did.
     const assignment = assignments.findLast(({ ran }) => ran) ?? assignments.at(-1);
     if (!assignment) {
-      neverHandedOut.push(path);
+      never_handed_out.push({ path });
       continue;
     }
     const { node_index, at, ran, processBegan } = assignment;
     if (isRecorded(path)) {
-      notRun.push({ path, node_index, at });
+      recorded_without_time.push({ path, node_index });
       continue;
     }
-    (ran ? ranNotRecorded : notRecorded).push({ path, node_index, at });
+    if (ran) ran_not_recorded.push({ path, node_index });
+    else handed_out_not_recorded.push({ path, node_index, handed_out_at: at === null ? null : timestamp(at) });
     const silent = ran ? nodesWithoutRecording : silentNodes;
     if (!silent.has(node_index) && !hasRecorded(runsByNode.get(node_index), processBegan)) silent.add(node_index);
   }
   const nodes = { nodesWithoutRecording: sorted(nodesWithoutRecording), silentNodes: sorted(silentNodes) };
-  return { neverHandedOut, notRecorded, notRun, ranNotRecorded, ...nodes };
+  return { never_handed_out, handed_out_not_recorded, recorded_without_time, ran_not_recorded, ...nodes };
 }
 
 /** Returns a function that tests whether a path that was handed out counts as recorded. */
@@ -191,7 +191,7 @@ function hasRecorded(runs: readonly RecordedRun[] | undefined, since: Moment): b
   return runs?.some(run => isAfter(run, since)) ?? false;
 }
 
-function recordedByOthers(handed: AssignmentsByPath, nodesByPath: NodesByPath): Comparison['recordedByOthers'] {
+function recordedByOthers(handed: AssignmentsByPath, nodesByPath: NodesByPath): Comparison['recorded_not_handed_out'] {
   const assigned = new Map<string, Nodes>();
   for (const [path, assignments] of handed) {
     for (const { node_index } of assignments) {
@@ -200,7 +200,7 @@ function recordedByOthers(handed: AssignmentsByPath, nodesByPath: NodesByPath): 
       if (file !== null) add(assigned, file, node_index);
     }
   }
-  const others: Comparison['recordedByOthers'] = [];
+  const others: Comparison['recorded_not_handed_out'] = [];
   for (const [path, nodes] of nodesByPath) {
     // Its only node was handed it.
     if (assigned.get(path) === nodes) continue;

@@ -4,17 +4,10 @@ import { shortDigest } from '../keys.js';
 import type { Store } from '../ports/store.js';
 import { type Assigned, type CompletenessSubject, findAssigned } from './assigned.js';
 import { type Comparison, compare } from './compare.js';
+import type { CompletenessAnswer } from './completeness-answer.js';
 
-/** Whether every test file of a CI run is recorded. */
-export interface Completeness extends Incompleteness {
-  /** Null: no split or queue is known. */
-  assigned: Assigned | null;
-  comparison: Comparison;
-  /** Problems that do not make it incomplete. */
-  warnings: string[];
-}
-
-export async function completeness(store: Store, subject: CompletenessSubject): Promise<Completeness> {
+/** Whether every test file of a CI run is recorded. Without what it is about: requests that ask the same share a comparison. */
+export async function completeness(store: Store, subject: CompletenessSubject): Promise<Omit<CompletenessAnswer, 'about'>> {
   const { project, build: key, node_build_id, ci_build_id, allowsEmpty = false } = subject;
   const assigned = await findAssigned(store, subject);
   const build = await store.builds.find(project, key);
@@ -26,15 +19,33 @@ export async function completeness(store: Store, subject: CompletenessSubject): 
   );
   const comparison = compare(assigned?.handed ?? new Map(), runs, key.node_total, assigned?.restarts);
   const full: number[] = [];
-  for (const node of new Set([...comparison.notRecorded.map(({ node_index }) => node_index), ...comparison.lostReruns])) {
+  for (const node of new Set([...comparison.handed_out_not_recorded.map(({ node_index }) => node_index), ...comparison.lostReruns])) {
     if (build && (await store.builds.runs(build.number, node)).length >= limits.runsPerNode) full.push(node);
   }
+  const { errors, mayBeEmpty } = incompleteness(assigned, comparison, { runs: runs.length, full, allowsEmpty });
+  const { handed_out_not_recorded, recorded_without_time } = comparison;
+  const areAllListed = Math.max(handed_out_not_recorded.length, recorded_without_time.length) <= limits.completenessEntries;
   return {
-    assigned,
-    comparison,
-    ...incompleteness(assigned, comparison, { runs: runs.length, full, allowsEmpty }),
+    is_complete: errors.length === 0,
+    kind: assigned?.kind ?? null,
+    test_files: assigned?.handed.size ?? 0,
+    recorded: comparison.recorded,
+    errors,
+    may_be_empty: mayBeEmpty && areAllListed,
     warnings: warningsOf(assigned, comparison, allowsEmpty),
+    never_handed_out: cut(comparison.never_handed_out),
+    handed_out_not_recorded: cut(handed_out_not_recorded),
+    ran_not_recorded: cut(comparison.ran_not_recorded),
+    handed_on: cut(assigned?.reassigned ?? []),
+    recorded_twice: cut(comparison.recorded_twice).map(({ path, node_indexes }) => ({ path, node_indexes: cut(node_indexes) })),
+    recorded_not_handed_out: assigned ? cut(comparison.recorded_not_handed_out) : [],
+    recorded_without_time: cut(recorded_without_time),
+    nodes_never_came: cut(comparison.nodes_never_came),
   };
+}
+
+function cut<T>(list: readonly T[]): T[] {
+  return list.slice(0, limits.completenessEntries);
 }
 
 /** Why a CI run is not complete. */
@@ -55,7 +66,8 @@ export function incompleteness(
   { runs, full, allowsEmpty }: { runs: number; full: readonly number[]; allowsEmpty: boolean },
 ): Incompleteness {
   if (!assigned) return { errors: [nothingKnown(runs)], mayBeEmpty: false };
-  const { neverHandedOut, notRecorded, notRun, ranNotRecorded, nodesWithoutRecording, silentNodes, emptyReruns, lostReruns } = comparison;
+  const { never_handed_out, handed_out_not_recorded, recorded_without_time, ran_not_recorded, emptyReruns, lostReruns } = comparison;
+  const { nodesWithoutRecording, silentNodes } = comparison;
   const ofAll = `of ${assigned.handed.size} test files were`;
   const errors: string[] = [];
   const ofEmpty: string[] = [];
@@ -69,7 +81,7 @@ export function incompleteness(
       `a node sent another list of test files, and a file in only one of the lists would not run: ${assigned.otherList}; give each suite a project of its own and all its nodes the same list, then start another CI run: this one stays incomplete`,
     );
   }
-  const ended = notRecorded.filter(({ node_index }) => !full.includes(node_index));
+  const ended = handed_out_not_recorded.filter(({ node_index }) => !full.includes(node_index));
   if (ended.length > 0) {
     const areSilent = ended.some(({ node_index }) => silentNodes.includes(node_index));
     (areSilent ? errors : ofEmpty).push(
@@ -81,12 +93,12 @@ export function incompleteness(
       `${nodes(full)} recorded more than ${limits.runsPerNode - 1} retries of this build: later runs are not stored; run another commit`,
     );
   }
-  if (notRun.length > 0 && !allowsEmpty) {
+  if (recorded_without_time.length > 0 && !allowsEmpty) {
     ofEmpty.push(
-      `${notRun.length} ${ofAll} recorded with a time of 0 only, by ${nodesOf(notRun)}: nothing says that they ran; look for files that could not be loaded, or allow empty files (allow_empty, ballast verify --allow-empty)`,
+      `${recorded_without_time.length} ${ofAll} recorded with a time of 0 only, by ${nodesOf(recorded_without_time)}: nothing says that they ran; look for files that could not be loaded, or allow empty files (allow_empty, ballast verify --allow-empty)`,
     );
   }
-  const lost = ranNotRecorded.filter(({ node_index }) => nodesWithoutRecording.includes(node_index));
+  const lost = ran_not_recorded.filter(({ node_index }) => nodesWithoutRecording.includes(node_index));
   if (lost.length > 0) {
     errors.push(
       `${lost.length} ${ofAll} run and not recorded: ${nodesOf(lost)} recorded nothing since; a node that ends before it records may have failed, so retry it`,
@@ -94,8 +106,8 @@ export function incompleteness(
   }
   const gone = lostReruns.filter(node => !full.includes(node));
   if (gone.length > 0) errors.push(`${nodes(gone)} restarted and recorded nothing since; the job may have died: retry it`);
-  if (neverHandedOut.length > 0) {
-    errors.push(`${neverHandedOut.length} ${ofAll} never handed out: no node pulled until the queue was empty; retry a node`);
+  if (never_handed_out.length > 0) {
+    errors.push(`${never_handed_out.length} ${ofAll} never handed out: no node pulled until the queue was empty; retry a node`);
   }
   const unproved = emptyReruns.filter(node => !assigned.acknowledging.has(node));
   if (unproved.length > 0) {
@@ -113,27 +125,28 @@ function nothingKnown(runs: number): string {
 
 /** Problems of a CI run that do not make it incomplete. */
 export function warningsOf(assigned: Assigned | null, comparison: Comparison, allowsEmpty: boolean): string[] {
-  const { ranNotRecorded, recordedTwice, recordedByOthers, notRun, neverCame } = comparison;
+  const { ran_not_recorded, recorded_twice, recorded_not_handed_out, recorded_without_time, nodes_never_came } = comparison;
   const warnings: string[] = [];
-  if (ranNotRecorded.length > 0) {
+  if (ran_not_recorded.length > 0) {
     warnings.push(
-      `${ranNotRecorded.length} test files were run and not recorded, so their times are not known: ${nodesOf(ranNotRecorded)}`,
+      `${ran_not_recorded.length} test files were run and not recorded, so their times are not known: ${nodesOf(ran_not_recorded)}`,
     );
   }
-  if (neverCame.length > 0) warnings.push(`${nodes(neverCame)} ${assigned?.kind === 'queue' ? 'took nothing and ' : ''}recorded nothing`);
+  if (nodes_never_came.length > 0)
+    warnings.push(`${nodes(nodes_never_came)} ${assigned?.kind === 'queue' ? 'took nothing and ' : ''}recorded nothing`);
   if (assigned && assigned.reassigned.length > 0) {
     warnings.push(
       `${assigned.reassigned.length} test files went to other nodes because theirs were silent or restarted: ${nodesOf(assigned.reassigned)}`,
     );
   }
-  if (assigned && recordedByOthers.length > 0) {
+  if (assigned && recorded_not_handed_out.length > 0) {
     warnings.push(
-      `${recordedByOthers.length} test files were recorded by nodes that they were not handed to, perhaps in fallback: ${nodesOf(recordedByOthers)}`,
+      `${recorded_not_handed_out.length} test files were recorded by nodes that they were not handed to, perhaps in fallback: ${nodesOf(recorded_not_handed_out)}`,
     );
   }
-  if (notRun.length > 0 && allowsEmpty)
-    warnings.push(`${notRun.length} test files were recorded with a time of 0: scheduled, and perhaps not run`);
-  if (recordedTwice.length > 0) warnings.push(`${recordedTwice.length} test files were recorded by several nodes`);
+  if (recorded_without_time.length > 0 && allowsEmpty)
+    warnings.push(`${recorded_without_time.length} test files were recorded with a time of 0: scheduled, and perhaps not run`);
+  if (recorded_twice.length > 0) warnings.push(`${recorded_twice.length} test files were recorded by several nodes`);
   return warnings;
 }
 

@@ -34,7 +34,7 @@ export interface Project {
   id: number;
   name: string;
   created_at: Millis;
-  /** Derived from recorded builds (see default-branch.ts), unless it is set; null before the first build. */
+  /** Derived from recorded builds (see recordings.ts), unless it is set; null before the first build. */
   default_branch: string | null;
   is_default_branch_set: boolean;
 }

@@ -51,7 +51,7 @@ export interface Queues {
   /** Of a copy: the batches of the copied queue. Otherwise empty. */
   copiedBatches(queue: string): Soon<Batch[]>;
   forecast(queue: string): Soon<Forecast | null>;
-  /** What the estimates of its files rest on, see plan-basis.ts; null: the queue expired. */
+  /** What the estimates of its files rest on, see basis.ts; null: the queue expired. */
   basis(queue: string): Soon<Uint8Array | null>;
   /** Encodes test files for `create`. Pure: any thread may call it. */
   encode(files: PathTimes<Suite>): Segments;
@@ -94,7 +94,7 @@ export interface NewQueue {
   weights: Float64Array;
   /** Most files were never measured. */
   guessed: boolean;
-  /** What the estimates of these files rest on, see plan-basis.ts. */
+  /** What the estimates of these files rest on, see basis.ts. */
   basis: Uint8Array;
   forecast: Forecast;
 }

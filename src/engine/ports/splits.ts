@@ -22,7 +22,7 @@ export interface Splits {
   /** The files of a node in UTF-8, as a JSON array of PlannedTestFile, slowest first; null: the split expired. */
   files(split: Pick<Split, 'id'>, node_index: number): Soon<Buffer | null>;
   forecast(split: Pick<Split, 'id'>): Soon<Forecast | null>;
-  /** What the estimates of its files, node by node, rest on, see plan-basis.ts; null: the split expired. */
+  /** What the estimates of its files, node by node, rest on, see basis.ts; null: the split expired. */
   basis(split: Pick<Split, 'id'>): Soon<Uint8Array | null>;
   /** Encodes the files of each node (indices into the estimates) for `create`. Pure: any thread may call it. */
   encode(files: PathTimes<Suite>, nodes: readonly (readonly number[])[]): Pick<NewSplit, 'files' | 'nodeEnds'>;
@@ -48,7 +48,7 @@ export interface NewSplit {
   /** The files, node by node, and how many the nodes up to each have; made by `encode`. */
   files: Segments;
   nodeEnds: Uint32Array;
-  /** What the estimates of these files rest on, see plan-basis.ts. */
+  /** What the estimates of these files rest on, see basis.ts. */
   basis: Uint8Array;
   forecast: Forecast;
 }

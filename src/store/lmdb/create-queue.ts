@@ -8,7 +8,7 @@ import type { Forecast } from '../../planning/forecasting/forecast.js';
 import { runsRecordedOf } from './builds.js';
 import { putCiRun } from './ci-runs.js';
 import { blobsOfQueue } from './codecs/file-blocks.js';
-import { encodeChange } from './codecs/turn-codec.js';
+import { encodeChange } from './codecs/journal-record.js';
 import type { Parts } from './parts.js';
 import { batchesOf } from './queue-cache.js';
 import type { QueueRecord } from './records.js';

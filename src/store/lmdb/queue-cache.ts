@@ -3,7 +3,7 @@ import type { Batch } from '../../engine/queue/batch.js';
 import type { LeasePolicy } from '../../engine/queue/leases.js';
 import { Queue } from '../../engine/queue/queue.js';
 import { weightsOfQueue } from './codecs/file-blocks.js';
-import { decodeChange } from './codecs/turn-codec.js';
+import { decodeChange } from './codecs/journal-record.js';
 import type { Parts } from './parts.js';
 import type { QueueRecord } from './records.js';
 

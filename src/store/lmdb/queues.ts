@@ -19,7 +19,7 @@ import type { PathTimes } from '../../planning/estimating/estimate.js';
 import type { Forecast } from '../../planning/forecasting/forecast.js';
 import { SavedGroups } from '../../saved-groups.js';
 import { BASIS, encodeFileBlocks, readFiles, weightsOfQueue } from './codecs/file-blocks.js';
-import { decodeChange } from './codecs/turn-codec.js';
+import { decodeChange } from './codecs/journal-record.js';
 import { copyQueue, createQueue } from './create-queue.js';
 import type { Parts } from './parts.js';
 import { batchesOf, type CachedQueue, QueueCache, type QueueOptions, readQueue, toQueueInfo } from './queue-cache.js';

@@ -2,6 +2,7 @@ import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { type Assignment, compare } from '../../../src/engine/completeness/compare.js';
 import { UNTIMED } from '../../../src/engine/test-file.js';
+import { timestamp } from '../../../src/time.js';
 
 const AT = 1000;
 /** Before the first run that these tests record. */
@@ -23,17 +24,17 @@ const ran = (node_index: number, ...paths: string[]) => ({
 });
 
 const COMPLETE = {
-  neverHandedOut: [],
-  notRecorded: [],
-  ranNotRecorded: [],
+  never_handed_out: [],
+  handed_out_not_recorded: [],
+  ran_not_recorded: [],
   nodesWithoutRecording: [],
   silentNodes: [],
   emptyReruns: [],
   lostReruns: [],
-  recordedTwice: [],
-  recordedByOthers: [],
-  notRun: [],
-  neverCame: [],
+  recorded_twice: [],
+  recorded_not_handed_out: [],
+  recorded_without_time: [],
+  nodes_never_came: [],
 };
 
 describe('the comparison of handed out with recorded files', () => {
@@ -47,7 +48,7 @@ describe('the comparison of handed out with recorded files', () => {
 
   it('names files that are still in the queue, and nodes that never pulled', () => {
     const compared = compare(handedTo({ 0: ['a'], null: ['b', 'c'] }), [ran(0, 'a')], 3);
-    expect(compared).toEqual({ ...COMPLETE, recorded: 1, neverHandedOut: ['b', 'c'], neverCame: [1, 2] });
+    expect(compared).toEqual({ ...COMPLETE, recorded: 1, never_handed_out: [{ path: 'b' }, { path: 'c' }], nodes_never_came: [1, 2] });
   });
 
   it('names the last node that was handed a file, if no node recorded it', () => {
@@ -55,9 +56,9 @@ describe('the comparison of handed out with recorded files', () => {
     expect(compare(handed, [], 3)).toEqual({
       ...COMPLETE,
       recorded: 0,
-      notRecorded: [{ path: 'a', node_index: 2, at: 2 }],
+      handed_out_not_recorded: [{ path: 'a', node_index: 2, handed_out_at: timestamp(2) }],
       silentNodes: [2],
-      neverCame: [1],
+      nodes_never_came: [1],
     });
   });
 
@@ -66,12 +67,12 @@ describe('the comparison of handed out with recorded files', () => {
     expect(compare(handed, [], 3)).toEqual({
       ...COMPLETE,
       recorded: 0,
-      ranNotRecorded: [{ path: 'a', node_index: 0, at: 1 }],
+      ran_not_recorded: [{ path: 'a', node_index: 0 }],
       nodesWithoutRecording: [0],
-      neverCame: [1],
+      nodes_never_came: [1],
     });
     // The node, or a later process of it, recorded something since.
-    expect(compare(handed, [ran(0)], 3)).toMatchObject({ ranNotRecorded: [{ path: 'a' }], nodesWithoutRecording: [] });
+    expect(compare(handed, [ran(0)], 3)).toMatchObject({ ran_not_recorded: [{ path: 'a' }], nodesWithoutRecording: [] });
     expect(compare(handed, [{ ...ran(0), ordinal: 6 }], 3).nodesWithoutRecording).toEqual([0]);
   });
 
@@ -79,7 +80,7 @@ describe('the comparison of handed out with recorded files', () => {
     expect(compare(handedTo({ 0: ['a', 'b'] }), [ran(1, 'a', 'b', 'c')], 2)).toEqual({
       ...COMPLETE,
       recorded: 2,
-      recordedByOthers: ['a', 'b', 'c'].map(path => ({ path, node_index: 1 })),
+      recorded_not_handed_out: ['a', 'b', 'c'].map(path => ({ path, node_index: 1 })),
     });
   });
 
@@ -87,8 +88,8 @@ describe('the comparison of handed out with recorded files', () => {
     expect(compare(handedTo({ 0: ['a'], 1: ['b'] }), [ran(0, 'a'), ran(0, 'a'), ran(1, 'b', 'a')], 2)).toEqual({
       ...COMPLETE,
       recorded: 2,
-      recordedTwice: [{ path: 'a', nodes: [0, 1] }],
-      recordedByOthers: [{ path: 'a', node_index: 1 }],
+      recorded_twice: [{ path: 'a', node_indexes: [0, 1] }],
+      recorded_not_handed_out: [{ path: 'a', node_index: 1 }],
     });
   });
 
@@ -100,15 +101,21 @@ describe('the comparison of handed out with recorded files', () => {
 
   it('does not count a test case as its file if both were handed out', () => {
     const handed = handedTo({ 0: ['a_spec.rb'], 1: ['a_spec.rb[1:1]'] });
-    expect(compare(handed, [ran(0), ran(1, 'a_spec.rb[1:1]')], 2).notRecorded).toEqual([{ path: 'a_spec.rb', node_index: 0, at: AT }]);
-    expect(compare(handed, [ran(0, 'a_spec.rb'), ran(1)], 2).notRecorded).toEqual([{ path: 'a_spec.rb[1:1]', node_index: 1, at: AT }]);
+    expect(compare(handed, [ran(0), ran(1, 'a_spec.rb[1:1]')], 2).handed_out_not_recorded).toEqual([
+      { path: 'a_spec.rb', node_index: 0, handed_out_at: timestamp(AT) },
+    ]);
+    expect(compare(handed, [ran(0, 'a_spec.rb'), ran(1)], 2).handed_out_not_recorded).toEqual([
+      { path: 'a_spec.rb[1:1]', node_index: 1, handed_out_at: timestamp(AT) },
+    ]);
   });
 
   it('does not count a file that one node recorded as a test case of another node', () => {
     const handed = handedTo({ 0: ['a_spec.rb[1:1]'], 1: ['a_spec.rb[1:2]'] });
-    expect(compare(handed, [ran(0, 'a_spec.rb')], 2).notRecorded).toEqual([{ path: 'a_spec.rb[1:2]', node_index: 1, at: AT }]);
+    expect(compare(handed, [ran(0, 'a_spec.rb')], 2).handed_out_not_recorded).toEqual([
+      { path: 'a_spec.rb[1:2]', node_index: 1, handed_out_at: timestamp(AT) },
+    ]);
     // A node in fallback had no test case, and ran the whole file.
-    expect(compare(handed, [ran(2, 'a_spec.rb')], 3).notRecorded).toEqual([]);
+    expect(compare(handed, [ran(2, 'a_spec.rb')], 3).handed_out_not_recorded).toEqual([]);
   });
 
   it('names a node that ran again without any file', () => {
@@ -139,13 +146,16 @@ describe('the comparison of handed out with recorded files', () => {
     expect(compare(handedTo({ 0: ['a', 'b'] }), [scheduled, ran(0, 'b')], 1)).toEqual({
       ...COMPLETE,
       recorded: 2,
-      notRun: [{ path: 'a', node_index: 0, at: AT }],
+      recorded_without_time: [{ path: 'a', node_index: 0 }],
     });
   });
 
   it('names a node of a split as absent until it records', () => {
     const handed = new Map([['a', [assignment(0, { at: null })]]]);
-    expect(compare(handed, [], 1)).toMatchObject({ neverCame: [0], notRecorded: [{ path: 'a', node_index: 0, at: null }] });
+    expect(compare(handed, [], 1)).toMatchObject({
+      nodes_never_came: [0],
+      handed_out_not_recorded: [{ path: 'a', node_index: 0, handed_out_at: null }],
+    });
   });
 
   it('finds exactly the files that are missing', () => {
@@ -166,15 +176,15 @@ describe('the comparison of handed out with recorded files', () => {
             if (lost === 'nothing') runs[node]!.paths.push(path);
           }
           const pathsWith = (fate: string) => paths.filter((_, i) => fates[i % fates.length]!.lost === fate);
-          const { recorded, neverHandedOut, notRecorded, recordedTwice, recordedByOthers } = compare(
+          const { recorded, never_handed_out, handed_out_not_recorded, recorded_twice, recorded_not_handed_out } = compare(
             handed,
             runs.map(({ node_index, paths }) => ran(node_index, ...paths)),
             4,
           );
-          expect(neverHandedOut).toEqual(pathsWith('hand'));
-          expect(notRecorded.map(({ path }) => path)).toEqual(pathsWith('record'));
+          expect(never_handed_out.map(({ path }) => path)).toEqual(pathsWith('hand'));
+          expect(handed_out_not_recorded.map(({ path }) => path)).toEqual(pathsWith('record'));
           expect(recorded).toBe(pathsWith('nothing').length);
-          expect([recordedTwice, recordedByOthers]).toEqual([[], []]);
+          expect([recorded_twice, recorded_not_handed_out]).toEqual([[], []]);
         },
       ),
       { seed: 20_261_121, numRuns: 60 },

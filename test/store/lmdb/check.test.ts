@@ -8,7 +8,7 @@ import { digestOfList } from '../../../src/list-digest.js';
 import { problemsOf, repair } from '../../../src/store/lmdb/check/check.js';
 import type { Problem } from '../../../src/store/lmdb/check/problem.js';
 import { blobsOfSplit, encodeFileBlocks } from '../../../src/store/lmdb/codecs/file-blocks.js';
-import { encodeChange } from '../../../src/store/lmdb/codecs/turn-codec.js';
+import { encodeChange } from '../../../src/store/lmdb/codecs/journal-record.js';
 import type { Parts } from '../../../src/store/lmdb/parts.js';
 import { batchesOf } from '../../../src/store/lmdb/queue-cache.js';
 import { lmdbSignIns } from '../../../src/store/lmdb/sign-ins.js';

@@ -3,7 +3,7 @@ import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import type { Batch } from '../../../src/engine/queue/batch.js';
 import { openLog } from '../../../src/server/log.js';
-import { encodeChange } from '../../../src/store/lmdb/codecs/turn-codec.js';
+import { encodeChange } from '../../../src/store/lmdb/codecs/journal-record.js';
 import type { Parts } from '../../../src/store/lmdb/parts.js';
 import { batchesOf } from '../../../src/store/lmdb/queue-cache.js';
 import type { QueueRecord } from '../../../src/store/lmdb/records.js';

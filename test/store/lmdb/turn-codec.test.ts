@@ -3,7 +3,7 @@ import { describe, expect, it } from 'vitest';
 import { buildDigest } from '../../../src/engine/keys.js';
 import type { Batch, EndedLease } from '../../../src/engine/queue/batch.js';
 import type { KeptDecision } from '../../../src/engine/queue/decision.js';
-import { decodeChange, decodeTurn, encodeChange, encodeTurn } from '../../../src/store/lmdb/codecs/turn-codec.js';
+import { decodeChange, decodeTurn, encodeChange, encodeTurn } from '../../../src/store/lmdb/codecs/journal-record.js';
 
 const text = fc.oneof(fc.uuid(), fc.string({ unit: 'grapheme', maxLength: 100 }));
 /** Numbers at each limit of an encoding, and whole ones that are too large for 32 bits. */

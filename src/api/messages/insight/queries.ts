@@ -3,7 +3,7 @@ import type { ValidationErrors } from '../../../http/api-error.js';
 import type { limits } from '../../../limits.js';
 import type { Count, Uuid } from '../../../scalars.js';
 import { DAY_MILLISECONDS } from '../../../time.js';
-import type { NodeIndex, NodeTotal, OptionalText, Path } from '../text.js';
+import type { NodeIndex, NodeTotal, OptionalText, Path } from '../parameters.js';
 import { reader } from '../validation.js';
 
 /** Query of GET /builds/:id/minutes, /timeline, /forecast and /trace */

@@ -1,9 +1,8 @@
 import typia, { type tags } from 'typia';
 import type { ValidationErrors } from '../../../http/api-error.js';
 import { limits } from '../../../limits.js';
-import type { Uuid } from '../../../scalars.js';
-import type { ListedTestFile, TestFileList } from '../test-file.js';
-import type { Text } from '../text.js';
+import type { Text, Uuid } from '../../../scalars.js';
+import type { ListedTestFile, TestFileList } from '../parameters.js';
 import { coerceForm, PARAMETER_REQUIRED, type RawParameters, reader, requireValid } from '../validation.js';
 
 type Seconds = number & tags.Minimum<0> & tags.Maximum<typeof limits.playedSeconds>;

@@ -1,13 +1,13 @@
+import { durationText } from '../../../duration.js';
 import { limits } from '../../../limits.js';
 import { timestamp } from '../../../time.js';
 import { wholeMilliseconds } from '../rounding.js';
 import { buildHead, type Subject } from '../subject.js';
-import type { Timeline } from '../timeline/timeline.js';
-import { assumptionsOf } from './assumptions.js';
+import { isRecorded, type Span, type Timeline } from '../timeline/timeline.js';
 import { fileOutcomes } from './file-outcomes.js';
-import { minutesOf } from './minutes.js';
+import { type Minutes, minutesOf } from './minutes.js';
 import type { MinutesAnswer } from './minutes-answer.js';
-import { verdictOf } from './verdict.js';
+import { nodesText, verdictOf } from './verdict.js';
 
 /** Where the wall time of a CI run went, with the nodes, files and sentences that explain it. */
 export function explainMinutes(subject: Subject, timeline: Timeline): MinutesAnswer {
@@ -41,4 +41,47 @@ export function explainMinutes(subject: Subject, timeline: Timeline): MinutesAns
       .filter(({ id }) => id !== subject.ciRun?.id)
       .map(({ id, ci_run, kind, created_at }) => ({ ci_run_id: id, ci_run, kind, created_at: timestamp(created_at) })),
   };
+}
+
+/** What is not known of a CI run and what is assumed instead, one sentence each. */
+export function assumptionsOf({ kind, is_running, paused, nodes }: Timeline, minutes: Minutes): string[] {
+  const sentences: string[] = [];
+  if (is_running)
+    sentences.push('The build is running. Its time counts until now, and files that are not recorded yet share the time of their batch.');
+  if (kind !== 'queue') {
+    sentences.push(
+      'The start of a node is not known. It is taken to be the last recording minus the recorded times, so late starts include gaps.',
+    );
+  }
+  if (kind === 'recordings')
+    sentences.push(
+      'No queue or split of the build is known. It is taken to begin with the first recorded time, and no file is known to be missing.',
+    );
+  const scaled = minutes.nodes.filter(({ isScaled }) => isScaled).map(({ node_index }) => node_index);
+  if (scaled.length > 0) {
+    sentences.push(
+      `${nodesText(scaled)} recorded more time than passed, as parallel test runners do. The times of ${scaled.length === 1 ? 'its' : 'their'} files are scaled down to fit.`,
+    );
+  }
+  const lost = minutes.nodes.filter(({ isLost }) => isLost).map(({ node_index }) => node_index);
+  if (lost.length > 0) {
+    sentences.push(
+      `${nodesText(lost)} recorded nothing for ${lost.length === 1 ? 'its' : 'their'} last files. They count with their estimates, or until another node got them.`,
+    );
+  }
+  const unrecorded = nodes.filter(({ node_index, spans }) => !lost.includes(node_index) && spans.slice(0, -1).some(isUnrecorded));
+  if (unrecorded.length > 0) {
+    sentences.push(
+      `${nodesText(unrecorded.map(({ node_index }) => node_index))} began again before recording some files. Until then, these count with their estimates.`,
+    );
+  }
+  const absent = nodes.filter(({ start }) => start === null).map(({ node_index }) => node_index);
+  if (absent.length > 0 && !is_running)
+    sentences.push(`${nodesText(absent)} recorded nothing and ${absent.length === 1 ? 'counts' : 'count'} as late for the whole build.`);
+  if (paused > 0) sentences.push(`A pause of ${durationText(paused)}, in which nothing ran until a node was retried, is left out.`);
+  return sentences;
+}
+
+function isUnrecorded(span: Span): boolean {
+  return span.files.length > 0 && !isRecorded(span);
 }

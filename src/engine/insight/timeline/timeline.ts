@@ -1,4 +1,6 @@
 import type { Millis } from '../../ports/store.js';
+import { floorOf } from '../minutes/floor.js';
+import { buildHead, type Subject } from '../subject.js';
 import type { LaneAnswer, SpanAnswer, TimelineAnswer } from './timeline-answer.js';
 
 /** What the nodes of a CI run did, and when. Durations are seconds, and times of nodes are seconds since the start. */
@@ -36,4 +38,16 @@ export function withTimes(lane: NodeLane, timeOf: (time: number) => number): Nod
 /** Whether the node recorded a time for some file of a span. */
 export function isRecorded({ seconds }: Pick<Span, 'seconds'>): boolean {
   return seconds.some(each => each !== null);
+}
+
+/** The timeline of a CI run in full. */
+export function timelineAnswer(subject: Subject, timeline: Timeline): TimelineAnswer {
+  const { wall, paths, estimates, is_guess, nodes } = timeline;
+  return {
+    ...buildHead(subject, timeline),
+    wall,
+    floor: floorOf(timeline).floor,
+    ...{ paths, estimates, is_guess },
+    nodes: nodes.map(({ recordedAt, spans, ...lane }) => ({ ...lane, recorded: recordedAt !== null, spans })),
+  };
 }

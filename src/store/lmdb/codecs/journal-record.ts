@@ -1,4 +1,7 @@
 import { hash } from 'node:crypto';
+import { Packr } from 'msgpackr';
+import type { Change } from '../../../engine/ports/queues.js';
+import type { NewSubset } from '../writes/put-subsets.js';
 
 /**
  * The bytes of a record of the journal, in whole blocks, so that no write touches the block of another record. Numbers are little-endian.
@@ -79,3 +82,30 @@ function payloadsIn(content: Buffer): Buffer[] {
 
 const toBlocks = (bytes: number) => Math.ceil(bytes / BLOCK_BYTES) * BLOCK_BYTES;
 const digestOf = (bytes: Uint8Array) => hash('sha1', bytes, 'buffer');
+
+/** A change of a queue, encoded: the batch may change again before it is written. */
+export type QueueChange = readonly [queue: string, change: Buffer];
+
+/** What a turn of the event loop adds to the journal, in order. */
+export interface Turn {
+  changes: QueueChange[];
+  runs: NewSubset[];
+}
+
+const msgpack = new Packr({ useRecords: false });
+
+export function encodeTurn(turn: Turn): Buffer {
+  return msgpack.pack(turn);
+}
+
+export function decodeTurn(payload: Uint8Array): Turn {
+  return msgpack.unpack(payload) as Turn;
+}
+
+export function encodeChange(change: Change): Buffer {
+  return msgpack.pack(change);
+}
+
+export function decodeChange(bytes: Uint8Array): Change {
+  return msgpack.unpack(bytes) as Change;
+}

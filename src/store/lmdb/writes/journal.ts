@@ -4,7 +4,7 @@ import type { Change } from '../../../engine/ports/queues.js';
 import { Refusal } from '../../../engine/refusal.js';
 import { limits } from '../../../limits.js';
 import { memoryBounds } from '../../../memory-bounds.js';
-import { decodeChange, decodeTurn, encodeChange, encodeTurn, type QueueChange } from '../codecs/turn-codec.js';
+import { decodeChange, decodeTurn, encodeChange, encodeTurn, type QueueChange } from '../codecs/journal-record.js';
 import type { Tables } from '../tables.js';
 import { CoalescedTask } from './coalesced-task.js';
 import type { Committing } from './commit.js';

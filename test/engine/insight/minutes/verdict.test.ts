@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest';
-import { assumptionsOf } from '../../../../src/engine/insight/minutes/assumptions.js';
+import { assumptionsOf } from '../../../../src/engine/insight/minutes/explained-minutes.js';
 import { fileOutcomes } from '../../../../src/engine/insight/minutes/file-outcomes.js';
 import { minutesOf } from '../../../../src/engine/insight/minutes/minutes.js';
 import { verdictOf } from '../../../../src/engine/insight/minutes/verdict.js';

@@ -1,8 +1,11 @@
 import { Refusal } from '../../engine/refusal.js';
 import type { Answer, Request } from '../../http/request.js';
+import { version } from '../../version.js';
 import type { Context } from '../context.js';
 import { apiErrors } from '../errors.js';
 import { json } from '../json.js';
+import { baseUrl } from '../links.js';
+import { openApiDocument } from '../openapi/openapi.js';
 
 /** GET /healthz: the process is up. */
 export function healthy(): Answer {
@@ -27,4 +30,9 @@ export function metricsText({ metrics, hasAdminPort }: Context, { method, path }
 
 export async function metricsAnswer(metrics: Context['metrics']): Promise<Answer> {
   return { status: 200, ...(await metrics.text()) };
+}
+
+/** GET /openapi.json: the description of this API. It needs no token. */
+export function describeApi(context: Context, request: Request): Answer {
+  return json(200, openApiDocument({ version, url: baseUrl(context, request), headerPrefixes: context.headerPrefixes }));
 }
