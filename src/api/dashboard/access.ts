@@ -1,8 +1,19 @@
+import { setImmediate as nextTurn } from 'node:timers/promises';
 import { createProject, createToken, hashOf, renameProject, revokeToken, tokenId } from '../../engine/access.js';
+import { overviewOf } from '../../engine/insight/trends/overview.js';
+import type { ProjectOverview, ProjectsAnswer } from '../../engine/insight/trends/trends-answer.js';
 import type { Project, Token } from '../../engine/ports/access.js';
 import type { Session } from '../../engine/ports/sign-ins.js';
 import { Refusal } from '../../engine/refusal.js';
-import { createOperatorLink, createReaderLink, endSession, expiryOf, revokeLink, signInId } from '../../engine/sign-in/sign-in.js';
+import {
+  createOperatorLink,
+  createReaderLink,
+  endSession,
+  expiryOf,
+  projectsOf,
+  revokeLink,
+  signInId,
+} from '../../engine/sign-in/sign-in.js';
 import type { Answer, Request } from '../../http/request.js';
 import { timestamp } from '../../time.js';
 import type { Context } from '../context.js';
@@ -127,4 +138,18 @@ async function requireProject({ store }: Context, project: number): Promise<Proj
   const known = await store.access.projectById(project);
   if (!known) throw new Refusal(`there is no project ${project}`);
   return known;
+}
+
+/** GET /dashboard/projects: how the projects of the session fare. */
+export async function answerProjects({ store, summarizer, now }: Context, { hasLeft }: Request, session: Session): Promise<Answer> {
+  const projects: ProjectOverview[] = [];
+  for (const project of await projectsOf(store.access, session)) {
+    if (hasLeft()) break;
+    const { answer, outdated } = await overviewOf(store, project, now());
+    for (const build of outdated) summarizer.outdated(build);
+    projects.push(answer);
+    // A project takes about a millisecond, and there may be hundreds.
+    await nextTurn();
+  }
+  return json(200, { projects } satisfies ProjectsAnswer);
 }

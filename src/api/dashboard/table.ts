@@ -8,6 +8,7 @@ import { decodeDashboardBody } from '../messages/dashboard-request.js';
 import type { RawParameters } from '../messages/validation.js';
 import {
   answerAccess,
+  answerProjects,
   deleteProject,
   endSessionById,
   makeLink,
@@ -18,7 +19,6 @@ import {
   revokeTokenById,
 } from './access.js';
 import { assetAnswer, isAsset, isPage, pageAnswer } from './pages.js';
-import { answerProjects } from './projects.js';
 import { answerServer } from './server.js';
 import { requireOwnPage, requireSession } from './session.js';
 import { answerSession, signIn, signOut } from './sign-in.js';

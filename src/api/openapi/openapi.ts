@@ -1,5 +1,5 @@
+import { sharedResponses } from './operation.js';
 import { operations } from './operations.js';
-import { sharedResponses } from './responses.js';
 import { schemas } from './schemas.js';
 
 export interface ServerInfo {

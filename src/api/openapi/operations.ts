@@ -1,7 +1,18 @@
-import { insightOperations } from './insight.js';
-import { buildId, get, getOfBuild, operation, post, publicGet } from './operation.js';
-import { headers, mergeResponses, refusal, response, testFileResponses, tokenResponses } from './responses.js';
-import { trendOperations } from './trends.js';
+import {
+  buildId,
+  get,
+  getOfBuild,
+  headers,
+  mergeResponses,
+  operation,
+  post,
+  publicGet,
+  type Query,
+  refusal,
+  response,
+  testFileResponses,
+  tokenResponses,
+} from './operation.js';
 
 const build = { commit_hash: '4d5e6f', branch: 'main', node_total: 2 };
 const node = { ...build, node_index: 0 };
@@ -19,6 +30,22 @@ const planned = {
   longest: { path: 'spec/cart_spec.rb', seconds: 41.5 },
   nodes_within: 2,
 };
+
+interface CiRunOperation extends Omit<Query, 'tag' | 'query' | 'responses'> {
+  query?: string;
+  /** The name of the answer's type. */
+  answer: string;
+  /** What the answer has. */
+  what: string;
+}
+
+const getOfCiRun = ({ query = 'CiRunQuery', answer, what, ...description }: CiRunOperation) =>
+  getOfBuild({
+    ...description,
+    tag: 'Insight',
+    query,
+    responses: { ...mergeResponses, '200': response(what, { schemas: [answer] }) },
+  });
 
 export const operations = {
   '/v1/build_subsets': post({
@@ -133,7 +160,42 @@ export const operations = {
       { parameters: [buildId] },
     ),
   },
-  ...insightOperations,
+  '/v1/builds/{id}/minutes': getOfCiRun({
+    operationId: 'divideMinutes',
+    summary: 'Get where the wall time of a build went.',
+    description: 'The id of a CI run serves too, also while nothing is recorded. The parts add up to the wall time exactly.',
+    answer: 'MinutesAnswer',
+    what: 'The parts of the wall time, and the nodes, files and sentences that explain them.',
+  }),
+  '/v1/builds/{id}/timeline': getOfCiRun({
+    operationId: 'readTimeline',
+    summary: 'Get what each node did, and when.',
+    description: 'Files are columns, and batches refer to them by index.',
+    answer: 'TimelineAnswer',
+    what: 'The lanes of the nodes.',
+  }),
+  '/v1/builds/{id}/forecast': getOfCiRun({
+    operationId: 'readForecast',
+    summary: 'Get what was expected of a build when it was planned.',
+    description: 'A 404 also means that no split and no queue of the build is known.',
+    answer: 'ForecastAnswer',
+    what: 'The expected duration, the bound, and what the build took.',
+  }),
+  '/v1/builds/{id}/trace': getOfCiRun({
+    operationId: 'traceBuild',
+    summary: 'Get a build as a trace for Perfetto or DevTools.',
+    description: 'A thread for each node. The files of a batch follow one another, because only their durations are known.',
+    answer: 'TraceAnswer',
+    what: 'Chrome trace events.',
+  }),
+  '/v1/builds/{id}/why': getOfCiRun({
+    operationId: 'explainBuild',
+    summary: 'Explain why each node got its files.',
+    description: 'Each batch, or part of a split, with what was known when it was handed out.',
+    answer: 'WhyAnswer',
+    what: 'The hand-outs in the order of time.',
+    query: 'WhyQuery',
+  }),
   '/v1/builds/{id}/what_if': getOfBuild({
     operationId: 'playBuild',
     tag: 'Builds',
@@ -164,7 +226,49 @@ export const operations = {
       ...mergeResponses,
     },
   }),
-  ...trendOperations,
+  '/v1/build_summaries': get({
+    operationId: 'listBuildSummaries',
+    tag: 'Trends',
+    summary: 'List builds with a summary of each, newest first.',
+    description:
+      'A summary is written some seconds after a run of the build was recorded. CI runs that have begun and recorded nothing come first, on the first page only. With `failed=true` a request searches 500 builds; `searched_to` and `next` tell how to go on.',
+    query: 'BuildLinesQuery',
+    responses: { '200': response('A part of the list.', { schemas: ['BuildLines'] }) },
+  }),
+  '/v1/trends/builds': get({
+    operationId: 'getBuildTrend',
+    tag: 'Trends',
+    summary: 'Get wall time, idle time and savings of a branch by day or week.',
+    description: 'A build counts on the day on which its newest CI run began. Days without builds are left out. At most 400 days.',
+    query: 'BuildTrendQuery',
+    responses: { '200': response('The days, oldest first.', { schemas: ['BuildTrend'] }) },
+  }),
+  '/v1/trends/files': get({
+    operationId: 'listFileTrends',
+    tag: 'Trends',
+    summary: 'List the files of a branch over its last 100 builds.',
+    description:
+      'A suite so large that 100 builds have more than 6,000,000 recorded times is read over fewer builds. `growth` and `spread` sort by seconds, not by factors, so that files that cost most come first.',
+    query: 'FileTrendsQuery',
+    responses: { '200': response('A part of the files.', { schemas: ['FileTrends'] }) },
+  }),
+  '/v1/trends/files/history': get({
+    operationId: 'getFileHistory',
+    tag: 'Trends',
+    summary: 'Get the times of a file in the last 100 builds of a branch.',
+    description:
+      'With the estimate before each build and the builds in which its duration changed. No points: the branch has not recorded it.',
+    query: 'FileHistoryQuery',
+    responses: { '200': response('The history, oldest build first.', { schemas: ['FileHistory'] }) },
+  }),
+  '/v1/trends/nodes': get({
+    operationId: 'getNodeTrends',
+    tag: 'Trends',
+    summary: 'Find nodes that are slow again and again.',
+    description: 'Over the last 100 builds with the same number of nodes.',
+    query: 'NodeTrendsQuery',
+    responses: { '200': response('The nodes by index.', { schemas: ['NodeTrends'] }) },
+  }),
   '/v1/openapi.json': publicGet({
     operationId: 'describeApi',
     tag: 'Operating',

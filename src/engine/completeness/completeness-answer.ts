@@ -37,13 +37,13 @@ export interface CompletenessAnswer {
 /** What an answer is about: the project of the token, and the parameters of the request. */
 export interface AnsweredSubject {
   project: string;
-  commit_hash: Text;
-  branch: Text;
   node_total: number | null;
   node_build_id: string | null;
   ci_build_id: string | null;
   allow_empty: boolean;
   request_id: string | null;
+  branch: Text;
+  commit_hash: Text;
 }
 
 export interface HandedOut {

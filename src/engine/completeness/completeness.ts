@@ -49,7 +49,7 @@ function cut<T>(list: readonly T[]): T[] {
 }
 
 /** Why a CI run is not complete. */
-export interface Incompleteness {
+interface Incompleteness {
   /** A sentence for each reason; empty when it is complete. */
   errors: string[];
   /** The only reason is files that are not recorded as run, by nodes that recorded others: they may have nothing to run. */
@@ -60,7 +60,7 @@ export interface Incompleteness {
  * @param runs how many recorded runs were compared
  * @param full nodes at the limit of kept runs
  */
-export function incompleteness(
+function incompleteness(
   assigned: Assigned | null,
   comparison: Comparison,
   { runs, full, allowsEmpty }: { runs: number; full: readonly number[]; allowsEmpty: boolean },
@@ -124,7 +124,7 @@ function nothingKnown(runs: number): string {
 }
 
 /** Problems of a CI run that do not make it incomplete. */
-export function warningsOf(assigned: Assigned | null, comparison: Comparison, allowsEmpty: boolean): string[] {
+function warningsOf(assigned: Assigned | null, comparison: Comparison, allowsEmpty: boolean): string[] {
   const { ran_not_recorded, recorded_twice, recorded_not_handed_out, recorded_without_time, nodes_never_came } = comparison;
   const warnings: string[] = [];
   if (ran_not_recorded.length > 0) {

@@ -1,7 +1,6 @@
 import { batchWeight, type QueueParameters } from '../../planning/batching/batch-weight.js';
 import { RemainingFiles } from '../../planning/batching/remaining-files.js';
-import { type Batch, isRequeued, isSameReplay, type Pull, takenFiles } from './batch.js';
-import { BatchText } from './batch-text.js';
+import { type Batch, BatchText, isRequeued, isSameReplay, type Pull, takenFiles } from './batch.js';
 import { keepDecision } from './decision.js';
 import type { Failed } from './failed.js';
 import { type LeasePolicy, Leases } from './leases.js';

@@ -39,7 +39,7 @@ export type Tables = Readonly<ReturnType<typeof tablesIn>>;
 
 /**
  * The tables of the LMDB file; the journal is beside it, see writes/journal.ts. Records are msgpack maps, times are Millis, and a digest is
- * one of engine/digest.ts.
+ * one of engine/keys.ts.
  */
 function tablesIn(root: RootDatabase) {
   const table = <V, K extends Key>(name: string, options: object = {}): Database<V, K> => root.openDB<V, K>({ name, ...options });

@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { nearestSubset } from '../../../src/planning/packing/subset.js';
+import { nearestSubset } from '../../../src/planning/packing/refine.js';
 
 const seed = 20_260_112;
 

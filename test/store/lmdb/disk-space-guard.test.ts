@@ -1,6 +1,6 @@
 import { describe, expect, it, onTestFinished, vi } from 'vitest';
 import { limits } from '../../../src/limits.js';
-import { DiskSpaceGuard } from '../../../src/store/lmdb/writes/disk-space-guard.js';
+import { DiskSpaceGuard } from '../../../src/store/lmdb/writes/failure.js';
 import { initialise, manyPaths, pathsIn, pull, readSplit, record, startSplit, timedTestFiles } from '../../harness/messages.js';
 import { startServerOnDisk } from '../../harness/server.js';
 import { temporaryFolder } from '../../harness/temporary-folder.js';

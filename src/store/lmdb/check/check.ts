@@ -2,8 +2,7 @@ import type { Parts } from '../parts.js';
 import { removeEntries } from '../writes/blobs.js';
 import { JOURNAL_FILES } from '../writes/journal-files.js';
 import { ofRecord, type Problem, problemOf, type Seen } from './problem.js';
-import { type Check, checksOf } from './records.js';
-import { References } from './references.js';
+import { type Check, checksOf, References } from './records.js';
 
 /** Tables that are not counted, because their records only lead to those of others. */
 const NOT_COUNTED = [

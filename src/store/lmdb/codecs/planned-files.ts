@@ -1,11 +1,25 @@
-import { scratch } from '../../../bytes.js';
 import type { Suite } from '../../../engine/suites/suite.js';
+import { memoryBounds } from '../../../memory-bounds.js';
 import type { PathTimes } from '../../../planning/estimating/estimate.js';
 import { toSeconds, toWeight, WEIGHTS_PER_SECOND } from '../../../planning/weight.js';
 
 /** The longest JSON number, and the brace after it. */
 const MAX_TIME_BYTES = 25;
 const [ZERO, POINT, CLOSING_BRACE] = Buffer.from('0.}');
+
+/** The memory that `scratch` returns again. */
+let kept = Buffer.alloc(0);
+
+/**
+ * Memory of this thread until it asks again. It has any content. New memory for each plan would take longer than what is written to it:
+ * the system maps it page by page.
+ */
+function scratch(bytes: number): Buffer {
+  if (bytes <= kept.length) return kept;
+  const memory = Buffer.allocUnsafeSlow(bytes);
+  if (bytes <= memoryBounds.scratch) kept = memory;
+  return memory;
+}
 
 /** Writes planned files end to end, each as JSON with a comma before it: a list of some of them is a slice. */
 export class PlannedFileWriter {

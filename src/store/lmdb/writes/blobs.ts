@@ -1,8 +1,7 @@
 import type { LRUCache } from 'lru-cache';
 import type { ExpiryKey } from '../records.js';
 import type { Tables } from '../tables.js';
-import type { Committing } from './commit.js';
-import { putInChunks } from './put-in-chunks.js';
+import { type Committing, putInChunks } from './commit.js';
 
 /** A blob of a split or queue, under [its id, part]. */
 export interface Blob {

@@ -7,10 +7,9 @@ import { memoryBounds } from '../../../memory-bounds.js';
 import { decodeChange, decodeTurn, encodeChange, encodeTurn, type QueueChange } from '../codecs/journal-record.js';
 import type { Tables } from '../tables.js';
 import { CoalescedTask } from './coalesced-task.js';
-import type { Committing } from './commit.js';
+import { type Committing, putInChunks } from './commit.js';
 import { type FoundRecord, type JournalFiles, readJournal } from './journal-files.js';
 import type { JournaledRuns } from './journaled-runs.js';
-import { putInChunks } from './put-in-chunks.js';
 import { type NewSubset, putSubsets } from './put-subsets.js';
 
 /** The id of a new journal, see journal-record.ts. 0 is none. */

@@ -8,8 +8,7 @@ import { decodeTimings, encodeTimings, type PathTimings } from '../codecs/timing
 import type { PathNumbers } from '../path-numbers.js';
 import type { Tables } from '../tables.js';
 import { CoalescedTask } from './coalesced-task.js';
-import { type Committing, written } from './commit.js';
-import { putInChunks } from './put-in-chunks.js';
+import { type Committing, putInChunks, written } from './commit.js';
 
 /**
  * Timings that have changed and are not yet on disk. Many builds measure the same paths within a second, and one write per path is
