@@ -7,7 +7,7 @@ import { shortDigest } from './keys.js';
 import type { Project } from './ports/access.js';
 import type { Build, Run } from './ports/builds.js';
 import type { Millis, Store } from './ports/store.js';
-import type { KnownPath } from './ports/timings.js';
+import type { RecordedPath } from './ports/timings.js';
 
 export interface ExportChoice {
   projects: readonly Project[];
@@ -82,7 +82,7 @@ async function* timingLines(store: ExportStore, projects: ReadonlyMap<number, Pr
   const branches = new Map(
     [...projects].map(([id, { default_branch }]) => [id, default_branch === null ? 0 : shortDigest(default_branch)]),
   );
-  for await (const page of pages<KnownPath>(store, from => store.timings.list(from, limits.exportedRecordsPerStep))) {
+  for await (const page of pages<RecordedPath>(store, from => store.timings.list(from, limits.exportedRecordsPerStep))) {
     let text = '';
     for (const { project: id, path, seen_at, timings } of page) {
       const project = projects.get(id);

@@ -4,20 +4,21 @@ import type { Soon } from '../soon.js';
 import type { Suite } from '../suites/suite.js';
 import type { Millis } from './store.js';
 
-/** The known durations of test files. */
+/** The measured durations of test files. */
 export interface Timings {
   /**
    * The times of the paths on the branch, else on the default branch, else on any, in the order of the list. They include every run whose
    * recording resolved before. The times of at most `mostCases` test cases are added up.
    */
   estimates(project: number, branch: string, list: Suite, mostCases: number): Soon<LookedUpTimes>;
-  /** The seconds of the current test cases of a file, in the order of their keys, at most `limits.testCasesPerFile`; empty: none is known. */
+  /** The seconds of the current test cases of a file, in the order of their keys, at most `limits.testCasesPerFile`; empty: none was measured. */
   cases(project: number, branch: string, file: string): Soon<number[]>;
   /** Up to `limit` paths of all projects whose numbers are at least `from`, in the order of their numbers. */
-  list(from: number, limit: number): Soon<KnownPath[]>;
+  list(from: number, limit: number): Soon<RecordedPath[]>;
 }
 
-export interface KnownPath {
+/** A path that was recorded, with its times. */
+export interface RecordedPath {
   /** The number of the path in the store. */
   number: number;
   project: number;

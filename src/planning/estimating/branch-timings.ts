@@ -1,6 +1,6 @@
 import { type Expectation, expectationOf, type Measurement, measure, type Timing } from './timing.js';
 
-/** What is known about the duration of a path on a branch. */
+/** What is kept of the durations of a path on a branch. */
 export interface BranchTiming extends Timing {
   /** A number for the name; null: all branches together, kept once there are two. */
   branch: number | null;

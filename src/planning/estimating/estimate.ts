@@ -26,34 +26,37 @@ export interface PathTimes<List extends Paths = Paths> {
   list: List;
   /** The files, as indices into the list. */
   order: Uint32Array;
-  /** The known durations in planning order; NaN when neither the path nor, for a test case, its file was ever measured. */
+  /** The measured durations in planning order; NaN when neither the path nor, for a test case, its file was ever measured. */
   seconds: Float64Array;
 }
 
-/** The known durations of the paths of a list, in seconds. */
-export interface KnownTimes {
-  /** In the order of the list; NaN: unknown. */
+/** The measured durations of the paths of a list, in seconds. */
+export interface MeasuredTimes {
+  /** In the order of the list; NaN: the path was never measured. */
   seconds: Float64Array;
-  /** Of the known ones. */
+  /** What the measured durations rest on. */
   basis: Basis;
-  /** The durations of whole files, for test cases that are unknown themselves. */
+  /** The durations of whole files, for those of their test cases that were never measured. */
   files: ReadonlyMap<string, number>;
 }
 
 /**
- * A new file is expected to take as long as this percentile of the known ones: underestimating costs more than overestimating.
+ * A new file is expected to take as long as this percentile of the measured files: underestimating costs more than overestimating.
  * A queue has a higher percentile: it hands out slow files early, when later batches can still make up for a wrong guess.
  */
 export const SPLIT_PERCENTILE = 0.75;
 export const QUEUE_PERCENTILE = 0.9;
-/** An unknown test case takes at least this part of the mean duration of its file's cases, even when the known cases take it all. */
+/**
+ * A test case that was never measured takes at least this part of the mean duration of its file's cases, even when the measured cases add
+ * up to the whole file.
+ */
 const MIN_CASE_PART = 0.1;
 
 const OF_FILE = codeOf('file');
 
-export function estimate<List extends Paths>(list: List, known: KnownTimes, percentile: number): Estimates<List> {
-  const basis = known.basis.slice();
-  const seconds = withShares(list, known, basis);
+export function estimate<List extends Paths>(list: List, measured: MeasuredTimes, percentile: number): Estimates<List> {
+  const basis = measured.basis.slice();
+  const seconds = withShares(list, measured, basis);
   const guesses = new Guesses(list, seconds, percentile);
   const weights = new Float64Array(seconds.length);
   for (let file = 0; file < seconds.length; file++) {
@@ -103,16 +106,16 @@ function slowestFirst(weights: Float64Array): Uint32Array {
   return new Uint32Array(keys.map(key => key + Math.ceil(-key / MOST_FILES) * MOST_FILES));
 }
 
-/** Returns the known durations. A test case that is unknown itself gets a share of its file, which is noted in the basis. */
-function withShares(list: Paths, { seconds, files }: KnownTimes, basis: Basis): Float64Array {
+/** Returns the measured durations. A test case that was never measured gets a share of the duration of its file, and the basis notes that. */
+function withShares(list: Paths, { seconds, files }: MeasuredTimes, basis: Basis): Float64Array {
   if (files.size === 0) return seconds;
   const shared = seconds.slice();
   for (const [path, whole] of files) {
     const cases = casesOf(list, path);
-    const unknown = cases.filter(file => Number.isNaN(seconds[file]));
-    const known = cases.reduce((sum, file) => sum + (Number.isNaN(seconds[file]) ? 0 : seconds[file]!), 0);
-    const share = Math.max((whole - known) / unknown.length, (MIN_CASE_PART * whole) / cases.length);
-    for (const file of unknown) {
+    const unmeasured = cases.filter(file => Number.isNaN(seconds[file]));
+    const measured = cases.reduce((sum, file) => sum + (Number.isNaN(seconds[file]) ? 0 : seconds[file]!), 0);
+    const share = Math.max((whole - measured) / unmeasured.length, (MIN_CASE_PART * whole) / cases.length);
+    for (const file of unmeasured) {
       shared[file] = share;
       setBasis(basis, file, OF_FILE);
     }

@@ -2,8 +2,8 @@ import { type Basis, codeOf, setBasis } from './basis.js';
 import type { Paths } from './estimate.js';
 import { fileOf } from './test-case.js';
 
-/** A directory needs this many known files to predict its new ones. */
-const MIN_KNOWN_FILES = 3;
+/** A directory needs this many measured files to predict its new ones. */
+const MIN_MEASURED_FILES = 3;
 /** The guess while no file of the project was ever measured. */
 const FIRST_GUESS_SECONDS = 1;
 /** Directories further up are not considered: that limits the work for deep paths with a directory each. */
@@ -17,26 +17,26 @@ const OF_DIRECTORY = codeOf('directory');
 const OF_SUITE = codeOf('suite');
 const OF_NOTHING = codeOf('none');
 
-/** Guesses the seconds of unknown paths from the known files in the nearest directory that has enough of them. */
+/** Guesses the seconds of paths that were never measured from the measured files in the nearest directory that has enough of these. */
 export class Guesses {
-  /** By directory, or file of test cases; null: it has too few known paths. */
+  /** By directory, or file of test cases; null: too few of its paths were measured. */
   readonly #inside = new Map<string, number | null>();
-  readonly #isAnyKnown: boolean;
+  readonly #isAnyMeasured: boolean;
   /** Of the suite; undefined: not needed yet. */
   #ofAll: number | undefined;
 
-  /** @param seconds in the order of the list; NaN: unknown */
+  /** @param seconds in the order of the list; NaN: never measured */
   constructor(
     readonly list: Paths,
     readonly seconds: Float64Array,
     readonly percentile: number,
   ) {
-    this.#isAnyKnown = seconds.some(time => !Number.isNaN(time));
+    this.#isAnyMeasured = seconds.some(time => !Number.isNaN(time));
   }
 
-  /** Returns the seconds of an unknown path, and notes in the basis where they come from. */
+  /** Returns the seconds of a path that was never measured, and notes their source in the basis. */
   guess(file: number, basis: Basis): number {
-    if (!this.#isAnyKnown) {
+    if (!this.#isAnyMeasured) {
       setBasis(basis, file, OF_NOTHING);
       return FIRST_GUESS_SECONDS;
     }
@@ -55,14 +55,14 @@ export class Guesses {
   #guessInside(container: string): number | null {
     let guess = this.#inside.get(container);
     if (guess === undefined) {
-      const known = this.#timesInside(container);
-      guess = known.length < MIN_KNOWN_FILES ? null : this.#percentileOf(Float64Array.from(known));
+      const measured = this.#timesInside(container);
+      guess = measured.length < MIN_MEASURED_FILES ? null : this.#percentileOf(Float64Array.from(measured));
       this.#inside.set(container, guess);
     }
     return guess;
   }
 
-  /** The known times of the paths in a directory or file. */
+  /** The measured times of the paths in a directory or file. */
   #timesInside(container: string): number[] {
     const times: number[] = [];
     for (const end of ENDS) {

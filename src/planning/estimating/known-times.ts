@@ -2,25 +2,25 @@ import { limits } from '../../limits.js';
 import { toSeconds, toWeight } from '../weight.js';
 import { codeOf, emptyBasis, setBasis } from './basis.js';
 import { type BranchExpectation, type BranchTiming, type BranchTimings, timingOn } from './branch-timings.js';
-import type { KnownTimes, Paths } from './estimate.js';
+import type { MeasuredTimes, Paths } from './estimate.js';
 import { fileOf } from './test-case.js';
 import { type Expectation, estimateOf, expectationOf } from './timing.js';
 
-/** Looks up what a store knows of the paths of a list. */
+/** Looks up the times that a store has of the paths of a list. */
 export interface TimingLookup {
   /** A number for the branch. */
   branch: number;
-  /** The same for the default branch; null: the project has no build yet. */
+  /** The number of the default branch; null: the project has no build yet. */
   defaultBranch: number | null;
   /** Reports what `expectationOn` returns of each listed path that was measured. */
   each(report: (file: number, expected: BranchExpectation) => void): void;
-  /** The same of a path that need not be listed; undefined: it was never measured. */
+  /** The expectation of a path, listed or not; undefined: it was never measured. */
   expectation(path: string): BranchExpectation | undefined;
   /** The timings of up to `limit` test cases of a file; null: the project has no test cases. */
   cases: ((file: string, limit: number) => BranchTimings[]) | null;
 }
 
-export interface LookedUpTimes extends KnownTimes {
+export interface LookedUpTimes extends MeasuredTimes {
   /** False: there were more test cases than were to be added up, and the times of some files are missing. */
   isComplete: boolean;
 }
@@ -30,8 +30,8 @@ const DEFAULT_BRANCH = codeOf('default_branch');
 const OTHER_BRANCH = codeOf('other_branch');
 const CASES = codeOf('cases');
 
-/** What is known of each path; for a file that was never measured itself, the sum of its test cases, of `mostCases` in all. */
-export function knownTimes(list: Paths, lookup: TimingLookup, mostCases: number): LookedUpTimes {
+/** The measured duration of each path. For a file without measurements: the sum of its test cases, of at most `mostCases` in all files. */
+export function measuredTimes(list: Paths, lookup: TimingLookup, mostCases: number): LookedUpTimes {
   const files = new Map<string, number>();
   const seconds = new Float64Array(list.length).fill(NaN);
   const basis = emptyBasis(list.length);
@@ -40,8 +40,8 @@ export function knownTimes(list: Paths, lookup: TimingLookup, mostCases: number)
     setBasis(basis, file, code, expected.builds, expected.deviation);
   };
   lookup.each((file, expected) => set(file, sourceOf(expected, lookup), expected));
-  const known: LookedUpTimes = { seconds, files, basis, isComplete: true };
-  if (!list.hasCases && !lookup.cases) return known;
+  const times: LookedUpTimes = { seconds, files, basis, isComplete: true };
+  if (!list.hasCases && !lookup.cases) return times;
   let casesLeft = mostCases;
   for (let i = 0; i < list.length; i++) {
     if (!Number.isNaN(seconds[i])) continue;
@@ -57,7 +57,7 @@ export function knownTimes(list: Paths, lookup: TimingLookup, mostCases: number)
       if (sum) set(i, CASES, sum);
     }
   }
-  return { ...known, isComplete: casesLeft > 0 };
+  return { ...times, isComplete: casesLeft > 0 };
 }
 
 function sourceOf({ branch }: BranchExpectation, lookup: TimingLookup): number {
@@ -72,10 +72,10 @@ function copyOf(part: string): string {
 
 /** The sum of the current test cases of a file; null: there are none. It has as many builds as the case with the fewest. */
 function sumOfCases(cases: readonly BranchTimings[], branch: number, defaultBranch: number | null): Expectation | null {
-  const known = currentCases(cases, branch, defaultBranch);
-  if (known.length === 0) return null;
+  const current = currentCases(cases, branch, defaultBranch);
+  if (current.length === 0) return null;
   let [sum, builds, variance] = [0, Infinity, 0];
-  for (const timing of known) {
+  for (const timing of current) {
     const expected = expectationOf(timing);
     sum += expected.seconds;
     builds = Math.min(builds, expected.builds);
@@ -97,8 +97,8 @@ function currentCases(cases: readonly BranchTimings[], branch: number, defaultBr
   const onBranch = (name: number) => fresh(cases.map(timings => timings.find(timing => timing.branch === name)));
   const own = onBranch(branch);
   const others = defaultBranch === null ? [] : onBranch(defaultBranch);
-  const known = cases.flatMap((_, i) => own[i] ?? others[i] ?? []);
-  return known.length > 0 ? known : fresh(cases.map(timings => timingOn(timings, branch, defaultBranch))).flatMap(timing => timing ?? []);
+  const found = cases.flatMap((_, i) => own[i] ?? others[i] ?? []);
+  return found.length > 0 ? found : fresh(cases.map(timings => timingOn(timings, branch, defaultBranch))).flatMap(timing => timing ?? []);
 }
 
 /** The timings that were measured about when the last one was: an older case was deleted or renamed. */

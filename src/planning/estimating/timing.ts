@@ -2,7 +2,7 @@ import { toSeconds, toWeight } from '../weight.js';
 import { deviationOf, FIRST_DEVIATION, type Level, secondsOf, updateLevel } from './level.js';
 import { median } from './median.js';
 
-/** What is known about the duration of a path on a branch. Its size is bounded. */
+/** What is kept of the durations of a path on a branch. Its size is bounded. */
 export interface Timing {
   /** The level over all builds that measured the path, without the last one; null: there was no other. */
   before: Level | null;

@@ -74,7 +74,7 @@ export function unknownFiles(seconds: Float64Array): number {
  * @param weights in descending order
  */
 export function usefulNodes(weights: Float64Array): number {
-  // Without a known time all guesses are equal, and each file fills a node.
+  // While no file was measured, all guesses are equal, and each file fills a node.
   if (weights[0] === weights.at(-1)) return Math.max(1, weights.length);
   const remaining = new RemainingFiles(weights);
   let nodes = 0;

@@ -1,8 +1,8 @@
-import type { KnownPath, Timings } from '../../engine/ports/timings.js';
+import type { RecordedPath, Timings } from '../../engine/ports/timings.js';
 import type { Suite } from '../../engine/suites/suite.js';
 import { limits } from '../../limits.js';
 import { type BranchExpectation, type BranchTimings, expectationOn } from '../../planning/estimating/branch-timings.js';
-import { knownTimes, timesOfCases } from '../../planning/estimating/known-times.js';
+import { measuredTimes, timesOfCases } from '../../planning/estimating/known-times.js';
 import { rangeOfCases } from './codecs/path-keys.js';
 import { decodeExpectationOn, decodeTimings } from './codecs/timing-codec.js';
 import type { Parts } from './parts.js';
@@ -104,22 +104,22 @@ export function lmdbTimings(parts: Pick<Parts, 'projects' | 'paths' | 'pathNames
       const cases = (file: string, limit: number) => casesOf(project, file, limit);
       const hasCases = projects.get(project)?.has_test_cases ?? false;
       const expectation = (path: string) => expectationOf(project, path, branches);
-      return knownTimes(list, { ...branches, each, expectation, cases: hasCases ? cases : null }, mostCases);
+      return measuredTimes(list, { ...branches, each, expectation, cases: hasCases ? cases : null }, mostCases);
     },
     cases(project, branchName, file) {
       const { branch, defaultBranch } = branchesOf(parts, project, branchName);
       return timesOfCases(casesOf(project, file, limits.testCasesPerFile), branch, defaultBranch);
     },
     list(from, limit) {
-      const known: KnownPath[] = [];
+      const listed: RecordedPath[] = [];
       for (const { key: number, value: name } of pathNames.getRange({ start: from })) {
-        if (known.length === limit) break;
+        if (listed.length === limit) break;
         const bytes = timings.get(number);
         const found = timingBuffer.get(number) ?? (bytes && decodeTimings(bytes));
         // The project of a path is unknown if its timings are lost.
-        if (found) known.push({ number, path: JSON.parse(name) as string, ...found });
+        if (found) listed.push({ number, path: JSON.parse(name) as string, ...found });
       }
-      return known;
+      return listed;
     },
   } satisfies Timings;
 }

@@ -4,7 +4,7 @@ import { limits } from '../../../src/limits.js';
 import { emptyBasis, fileBasis } from '../../../src/planning/estimating/basis.js';
 import type { BranchExpectation, BranchTiming, BranchTimings } from '../../../src/planning/estimating/branch-timings.js';
 import { expectationOn } from '../../../src/planning/estimating/branch-timings.js';
-import { knownTimes } from '../../../src/planning/estimating/known-times.js';
+import { measuredTimes } from '../../../src/planning/estimating/known-times.js';
 
 const [MAIN, FEATURE, NEW, OTHER] = [1, 2, 3, 4];
 
@@ -36,7 +36,7 @@ function timesOn(branch: number, timings: Record<string, BranchTimings>, paths: 
         .slice(0, limit)
         .map(path => timings[path]!),
   };
-  return knownTimes(list, lookup, mostCases);
+  return measuredTimes(list, lookup, mostCases);
 }
 
 describe('the time of a file that only its test cases tell', () => {
@@ -63,7 +63,7 @@ describe('the time of a file that only its test cases tell', () => {
   it('is unknown when there are none, or the project has no test cases', () => {
     expect(secondsOn(MAIN, {})).toBeNaN();
     const lookup = { branch: MAIN, defaultBranch: MAIN, each: () => {}, expectation: () => undefined, cases: null };
-    expect(knownTimes(suiteOf(['a']), lookup, 10)).toEqual({
+    expect(measuredTimes(suiteOf(['a']), lookup, 10)).toEqual({
       seconds: Float64Array.of(NaN),
       files: new Map(),
       basis: emptyBasis(1),

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import type { KnownPath } from '../../../src/engine/ports/timings.js';
+import type { RecordedPath } from '../../../src/engine/ports/timings.js';
 import { suiteOf } from '../../../src/engine/suites/suite.js';
 import { emptyBasis } from '../../../src/planning/estimating/basis.js';
 import { DAY, NOW, newProject, type Recording, record, secondsOf, type Times } from './fixtures.js';
@@ -103,7 +103,7 @@ describe.each(stores)('timings in a store in $name', ({ open }) => {
     await measure('main', { 'a_spec.rb': 11 });
     const before = await seconds(['a_spec.rb']);
     expect(await measure('main', { 'a_spec.rb': 500 }, { commit_hash: 'abc' })).toBe('recorded');
-    expect(await measure('main', { 'a_spec.rb': 500 }, { commit_hash: 'abc', isRetry: true })).toBe('known');
+    expect(await measure('main', { 'a_spec.rb': 500 }, { commit_hash: 'abc', isRetry: true })).toBe('already recorded');
     expect(await seconds(['a_spec.rb'])).toEqual(before);
   });
 
@@ -174,7 +174,7 @@ describe.each(stores)('timings in a store in $name', ({ open }) => {
     await measure('main', { a: 1, b: 0 });
     await record(store, other, { a: 3, c: 4 }, { at: NOW + DAY });
     await store.maintenance.publishTimings();
-    const listed: KnownPath[] = [];
+    const listed: RecordedPath[] = [];
     for (let from = 0; ; ) {
       const piece = await store.timings.list(from, 3);
       listed.push(...piece);

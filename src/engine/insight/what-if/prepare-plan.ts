@@ -52,15 +52,15 @@ export async function preparePlan(store: Store, asked: PlanSubject, suite: Suite
   const timeline = newest && (await readTimeline(store, await newestSubject(store, newest), newest.updated_at));
   const paths = suite ?? suiteOf(timeline?.paths ?? []);
   if (paths.length === 0) throw new Refusal('parameter is required, because the project has no build', 'parameter', 'test_files');
-  const known = await store.timings.estimates(project, branch, paths, limits.testCasesPerRequest);
-  const estimates = estimate(paths, known, mode === 'queue' ? QUEUE_PERCENTILE : SPLIT_PERCENTILE);
+  const measured = await store.timings.estimates(project, branch, paths, limits.testCasesPerRequest);
+  const estimates = estimate(paths, measured, mode === 'queue' ? QUEUE_PERCENTILE : SPLIT_PERCENTILE);
   const seconds = estimates.weights.map(toSeconds);
-  const unknown = unknownFiles(estimates.seconds);
+  const unmeasured = unknownFiles(estimates.seconds);
   const observed = timeline && observe(timeline);
   const scenario: Scenario = {
     mode,
     suite: { weights: estimates.weights, seconds },
-    isGuessed: unknown > paths.length / 2,
+    isGuessed: unmeasured > paths.length / 2,
     ...seenIn(timeline, observed, mode, expectedPullCost),
     startSpread: asked.startSpread,
     expectedPullCost,
@@ -85,7 +85,7 @@ export async function preparePlan(store: Store, asked: PlanSubject, suite: Suite
     ],
     within,
     mostUseful,
-    suite: { assumptions, files: paths.length, unknown_files: unknown, total: wholeMilliseconds(total), longest },
+    suite: { assumptions, files: paths.length, unknown_files: unmeasured, total: wholeMilliseconds(total), longest },
   };
 }
 

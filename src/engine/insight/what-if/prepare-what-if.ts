@@ -112,9 +112,9 @@ async function knowledgeFor(
   const { kind, paths } = timeline;
   if ((changes.estimates ?? usualEstimatesOf(timeline)) !== 'now') return { now: null, cases, expectedPullCost };
   const list = suiteOf(paths);
-  const known = await timings.estimates(project, branch, list, limits.testCasesPerRequest);
+  const measured = await timings.estimates(project, branch, list, limits.testCasesPerRequest);
   const isQueue = changes.mode === 'queue' || (changes.mode === null && kind === 'queue');
-  const today = estimate(list, known, isQueue ? QUEUE_PERCENTILE : SPLIT_PERCENTILE);
+  const today = estimate(list, measured, isQueue ? QUEUE_PERCENTILE : SPLIT_PERCENTILE);
   const seconds = new Map(Array.from(today.weights, (weight, i) => [pathOf(today, i), toSeconds(weight)]));
   return { now: { seconds, isGuessed: unknownFiles(today.seconds) > list.length / 2 }, cases, expectedPullCost };
 }

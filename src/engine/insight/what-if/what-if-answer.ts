@@ -25,7 +25,7 @@ export interface Assumptions {
   pull_cost: number;
   /** `then`: planned with the estimates of that build; `now`: with those of today; `exact`: with the recorded times. */
   estimates: 'then' | 'now' | 'exact';
-  /** Files cut into test cases, and into how many pieces. `is_measured`: the times of its cases are known. */
+  /** Files cut into test cases, and into how many pieces. `is_measured`: its test cases were measured. */
   cut: { path: string; pieces: Count; is_measured: boolean }[];
   sentences: string[];
 }

@@ -24,7 +24,7 @@ export interface Knowledge {
   nodeTotal: number;
   /** Today's estimates by path; null: they are not needed. */
   now: { seconds: ReadonlyMap<string, number>; isGuessed: boolean } | null;
-  /** The seconds of the test cases of files to cut; a file without known ones is missing. */
+  /** The seconds of the test cases of files to cut; a file whose test cases were never measured is missing. */
   cases: ReadonlyMap<string, readonly number[]>;
   /** See Scenario. */
   expectedPullCost: number;
@@ -131,7 +131,7 @@ function filesOf(
   });
 }
 
-/** The parts into which a file is cut: its test cases, if these are known, else equal ones. @param share the seconds of an even share */
+/** The parts into which a file is cut: its test cases, if these were measured, else equal ones. @param share the seconds of an even share */
 function partsOf({ seconds }: PlayedFile, share: number, cases: readonly number[] | undefined): Float64Array {
   return cases ? partsOfCases(cases) : equalParts(seconds, share);
 }
