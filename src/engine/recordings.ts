@@ -34,7 +34,7 @@ export interface LastRun {
 /** The outcome of a new run. A client repeats a request for some minutes; a later run is another one, even if it is the same. */
 export function outcomeOf(last: LastRun | null, isRetry: boolean, at: Millis): Recorded {
   if (!last) return 'recorded';
-  if (isRetry && last.isSame && at - last.created_at < limits.retryWindowMilliseconds) return 'known';
+  if (isRetry && last.isSame && at - last.created_at < limits.retryWindowMilliseconds) return 'already recorded';
   return last.kept >= limits.runsPerNode ? 'retried too often' : 'recorded';
 }
 

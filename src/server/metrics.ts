@@ -13,7 +13,7 @@ export interface ServerState {
   /** Large suites that are cached, their bytes, and how often the list of one was sent again. */
   suites: { suites: number; bytes: number; hits: number };
   queues: { inMemory: number; open: number; bytes: number; testFilesLeft: number };
-  store: { bytes: number; diskFreeBytes: number; journalTurns: number; records: Readonly<Record<string, number>> };
+  store: { bytes: number; diskFreeBytes: number; journalRecords: number; records: Readonly<Record<string, number>> };
   /** End (in milliseconds since 1970, null before the first) and duration of the last sweep, and all deleted records, by kind. */
   sweeps: { endedAt: number | null; seconds: number; deleted: Readonly<Record<string, number>> };
   /** Summaries of builds that were written since the start, and builds that wait for theirs. */
@@ -40,9 +40,9 @@ const STATE_METRICS: readonly [name: string, help: string, read: Read, label?: s
     'Projects that have stored as many bytes today as BALLAST_DAILY_BYTES_PER_PROJECT allows.',
     ({ fullProjects }) => fullProjects,
   ],
-  ['ballast_jobs_waiting', 'Large test suites that wait for a packing thread.', ({ jobs }) => jobs.waiting],
-  ['ballast_jobs_running', 'Large test suites in packing threads.', ({ jobs }) => jobs.running],
-  ['ballast_job_threads', 'Packing threads.', ({ jobs }) => jobs.threads],
+  ['ballast_jobs_waiting', 'Large test suites that wait for a worker thread.', ({ jobs }) => jobs.waiting],
+  ['ballast_jobs_running', 'Large test suites in worker threads.', ({ jobs }) => jobs.running],
+  ['ballast_job_threads', 'Worker threads.', ({ jobs }) => jobs.threads],
   ['ballast_cached_suites', 'Large suites that are kept in memory.', ({ suites }) => suites.suites],
   ['ballast_cached_suites_bytes', 'Size of the suites that are kept in memory.', ({ suites }) => suites.bytes],
   ['ballast_cached_suite_hits_total', 'Lists of large suites that were sent again while they were kept.', ({ suites }) => suites.hits],
@@ -53,7 +53,7 @@ const STATE_METRICS: readonly [name: string, help: string, read: Read, label?: s
   ['ballast_store_bytes', 'Size of the store file.', ({ store }) => store.bytes],
   ['ballast_store_records', 'Records in the store, by kind.', ({ store }) => store.records, 'kind'],
   ['ballast_disk_free_bytes', 'Free space of the disk of the store.', ({ store }) => store.diskFreeBytes],
-  ['ballast_journal_turns', 'Journal entries that wait for a checkpoint.', ({ store }) => store.journalTurns],
+  ['ballast_journal_turns', 'Journal records that wait for a checkpoint.', ({ store }) => store.journalRecords],
   [
     'ballast_sweep_last_success_timestamp_seconds',
     'End of the last expiry sweep; 0 before the first since the start.',
@@ -100,8 +100,8 @@ export class Metrics {
       'ballast_commit_duration_seconds',
       'Time from a change to its flush to disk, which its answer waits for.',
     ).with({});
-    this.#jobWaits = this.#histogram('ballast_job_wait_seconds', 'Time that large test suites waited for a packing thread.').with({});
-    this.#jobs = this.#histogram('ballast_job_duration_seconds', 'Time that large test suites took in a packing thread.');
+    this.#jobWaits = this.#histogram('ballast_job_wait_seconds', 'Time that large test suites waited for a worker thread.').with({});
+    this.#jobs = this.#histogram('ballast_job_duration_seconds', 'Time that large test suites took in a worker thread.');
     this.#unavailable = this.#counter('ballast_unavailable_total', 'Requests answered with status 503, by reason.', 'reason');
     for (const reason of unavailableReasons) this.#unavailable.inc({ reason }, 0);
     this.#batches = this.#counter('ballast_batches_total', 'Batches that queues handed out, without repeated ones.');

@@ -40,7 +40,7 @@ export interface StoreLoad {
   bytes: number;
   diskFreeBytes: number;
   /** Records of the journal that wait for a checkpoint. */
-  journalTurns: number;
+  journalRecords: number;
   /** The number of records by kind. */
   records: Record<string, number>;
 }

@@ -6,15 +6,15 @@ import type { Millis } from './store.js';
 export interface Recordings {
   /**
    * Records a run of a node, and creates its build with the first one. Once a run that is 'recorded' is saved, its times count for every
-   * estimate. See recordings.ts for the runs that are refused or already known.
+   * estimate. See recordings.ts for the runs that are refused or already recorded.
    *
    * @param isRetry the client sent this request before
    */
   record(project: number, key: NodeKey, run: NewRun, isRetry: boolean, at: Millis): Soon<Saving<Recorded>>;
 }
 
-/** `known`: the request is a repeat, and its run is already recorded. */
-export type Recorded = 'recorded' | 'known' | 'retried too often';
+/** `already recorded`: the request repeats an earlier one, and its run is recorded. */
+export type Recorded = 'recorded' | 'already recorded' | 'retried too often';
 
 export interface NewRun {
   /** Segments if they come from a worker thread. */

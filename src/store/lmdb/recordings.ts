@@ -8,7 +8,7 @@ import { limits } from '../../limits.js';
 import type { Parts } from './parts.js';
 import { applyTimes } from './writes/apply-times.js';
 import { commit, written } from './writes/commit.js';
-import { type NewSubset, putSubsets } from './writes/put-subsets.js';
+import { putRuns, type RunToPut } from './writes/put-subsets.js';
 
 export function lmdbRecordings(parts: Parts) {
   return { record: (project, key, run, isRetry, at) => record(parts, project, key, run, isRetry, at) } satisfies Recordings;
@@ -21,7 +21,7 @@ function record(parts: Parts, project: number, key: NodeKey, run: NewRun, isRetr
   return whenKnown(setNumbers(parts, project, run, numbers, at), () => {
     const { timingBuffer, runs, journal } = parts;
     const columns = { paths: asBuffer(numbers), seconds: asBuffer(Float64Array.from(seconds)) };
-    const subset: NewSubset = {
+    const toPut: RunToPut = {
       project,
       key,
       build: buildDigest(project, key),
@@ -31,9 +31,8 @@ function record(parts: Parts, project: number, key: NodeKey, run: NewRun, isRetr
       run: { id: randomUUID(), created_at: at, ordinal: 0, ci_run, ...columns },
     };
     // Nothing of the store can refuse the first run of a node, so the journal is enough. A large run would only be written twice.
-    if (columns.paths.length + columns.seconds.length > limits.journaledRunBytes || runs.mayHaveRun(subset))
-      return recordNow(parts, subset);
-    return { value: 'recorded', saved: journal.writeRun(subset) };
+    if (columns.paths.length + columns.seconds.length > limits.journaledRunBytes || runs.mayHaveRun(toPut)) return recordNow(parts, toPut);
+    return { value: 'recorded', saved: journal.writeRun(toPut) };
   });
 }
 
@@ -50,16 +49,16 @@ function setNumbers({ timingBuffer }: Parts, project: number, run: NewRun, numbe
   return timingBuffer.hasRoom ? setFrom(0) : timingBuffer.makeRoom().then(() => setFrom(0));
 }
 
-/** Puts a run that may be refused or known, or that is large. */
-async function recordNow(parts: Parts, subset: NewSubset): Promise<Saving<Recorded>> {
-  const release = parts.runs.hold(subset);
+/** Puts a run that may be refused or already recorded, or that is large. */
+async function recordNow(parts: Parts, toPut: RunToPut): Promise<Saving<Recorded>> {
+  const release = parts.runs.hold(toPut);
   try {
-    const [outcome] = await commit(parts, () => putSubsets(parts, [subset]));
+    const [outcome] = await commit(parts, () => putRuns(parts, [toPut]));
     if (typeof outcome === 'string') return { value: outcome, saved: null };
     // The times of earlier runs count first.
     await parts.runs.applied;
-    await applyTimes(parts, subset.run, outcome!);
-    parts.timingBuffer.markApplied(subset.entry);
+    await applyTimes(parts, toPut.run, outcome!);
+    parts.timingBuffer.markApplied(toPut.entry);
     return { value: 'recorded', saved: null };
   } finally {
     release();

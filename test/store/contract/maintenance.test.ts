@@ -173,8 +173,8 @@ describe.each(queueStores)('a store in $name', ({ open }) => {
     await store.maintenance.publishTimings();
     await store.maintenance.publishQueues();
     store.maintenance.refresh();
-    const { bytes, diskFreeBytes, journalTurns, records } = store.maintenance.load();
-    for (const size of [bytes, diskFreeBytes, journalTurns, ...Object.values(records)]) expect(size).toBeGreaterThanOrEqual(0);
+    const { bytes, diskFreeBytes, journalRecords, records } = store.maintenance.load();
+    for (const size of [bytes, diskFreeBytes, journalRecords, ...Object.values(records)]) expect(size).toBeGreaterThanOrEqual(0);
   });
 
   it('keeps when the last backup was made', async () => {

@@ -73,7 +73,7 @@ describe.each(stores)('recordings in a store in $name', ({ open }) => {
       await send({ isRetry: true, ci_build_id: '7' }, files(4)),
       await send({ isRetry: true, ci_build_id: '7' }, files(3)),
     ];
-    expect(recorded).toEqual(['recorded', 'known', 'recorded', 'recorded', 'recorded', 'recorded']);
+    expect(recorded).toEqual(['recorded', 'already recorded', 'recorded', 'recorded', 'recorded', 'recorded']);
     expect(await build()).toMatchObject({ recorded: 5, subsets: 5, test_files: 16 });
   });
 
@@ -82,7 +82,7 @@ describe.each(stores)('recordings in a store in $name', ({ open }) => {
     const times = [0, limits.retryWindowMilliseconds - 1, limits.retryWindowMilliseconds];
     const recorded: string[] = [];
     for (const after of times) recorded.push(await send({ isRetry: true, at: NOW + after }));
-    expect(recorded).toEqual(['recorded', 'known', 'recorded']);
+    expect(recorded).toEqual(['recorded', 'already recorded', 'recorded']);
   });
 
   it('refuse more runs of a node than are kept, without any change', async () => {

@@ -34,7 +34,7 @@ describe('the journal', () => {
     const store = temporaryStore();
     const turns = ['a', 'b', 'c'].map((queue, seq) => store.journal.write(queue, batch(seq)));
     await Promise.all(turns);
-    expect(store.journal.turns).toBe(1);
+    expect(store.journal.recordsWaiting).toBe(1);
     expect(recordsByTable(store)).toMatchObject({ batches: 0 });
     expect(filesOf(store, 'b')).toEqual([[1]]);
   });
@@ -47,7 +47,7 @@ describe('the journal', () => {
     }
     await store.journal.checkpoint();
     expect(recordsByTable(store)).toMatchObject({ batches: 2 });
-    expect(store.journal.turns).toBe(0);
+    expect(store.journal.recordsWaiting).toBe(0);
     expect(store.journal.pendingOf('a')).toEqual([]);
     expect(filesOf(store, 'a')).toEqual([[0], [1], [2], [3], [4]]);
   });
@@ -83,7 +83,7 @@ describe('the journal', () => {
     await store.journal.write('a', batch(1));
     const next = afterKill(store);
     await next.journal.checkpoint();
-    expect(next.journal.turns).toBe(0);
+    expect(next.journal.recordsWaiting).toBe(0);
     expect(recordsByTable(store)).toMatchObject({ batches: 2 });
     expect(filesOf(next, 'a')).toEqual([[0], [1]]);
     await next.journal.write('a', batch(2));
@@ -192,7 +192,7 @@ describe('a backup of a store', () => {
     await store.journal.write('a', batch(1));
     for (const name of JOURNAL_FILES) cpSync(join(store.journal.files.folder, name), join(folder, name));
     const served = await serveFolder(folder, openLog('silent'));
-    expect(served.parts.journal.turns).toBe(0);
+    expect(served.parts.journal.recordsWaiting).toBe(0);
     await served.parts.journal.write('a', batch(2));
     expect(served.parts.journal.pendingOf('a').map(change => (change as Batch).seq)).toEqual([2]);
     await served.close();

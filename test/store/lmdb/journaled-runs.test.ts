@@ -106,7 +106,7 @@ describe('a run that was recorded', () => {
     withoutTimers();
     const store = await serve();
     await recordRun(store, 1, node(0), times(5), NOW);
-    expect(await recordRun(store, 1, node(0), times(5), NOW + 1, true)).toBe('known');
+    expect(await recordRun(store, 1, node(0), times(5), NOW + 1, true)).toBe('already recorded');
     expect(await runsOf(store)).toEqual([[0, 1, 1]]);
   });
 
@@ -119,7 +119,7 @@ describe('a run that was recorded', () => {
     // The transaction has put the run, and no reader sees it yet.
     store.parts.root.on('beforecommit', () => void again.push(recordRun(store, 1, node(0), times(5), NOW + 1, true)));
     await other;
-    expect(new Set(await Promise.all(again))).toEqual(new Set(['known']));
+    expect(new Set(await Promise.all(again))).toEqual(new Set(['already recorded']));
     expect(await runsOf(store)).toEqual([[0, 1, 1]]);
   });
 

@@ -3,7 +3,7 @@ import { describe, expect, it } from 'vitest';
 import { buildDigest } from '../../../src/engine/keys.js';
 import type { Batch, EndedLease } from '../../../src/engine/queue/batch.js';
 import type { KeptDecision } from '../../../src/engine/queue/decision.js';
-import { decodeChange, decodeTurn, encodeChange, encodeTurn } from '../../../src/store/lmdb/codecs/journal-record.js';
+import { decodeChange, decodePayload, encodeChange, encodePayload } from '../../../src/store/lmdb/codecs/journal-record.js';
 
 const text = fc.oneof(fc.uuid(), fc.string({ unit: 'grapheme', maxLength: 100 }));
 /** Numbers at each limit of an encoding, and whole ones that are too large for 32 bits. */
@@ -55,13 +55,13 @@ const run = fc
   })
   .map(fields => ({ ...fields, build: buildDigest(fields.project, fields.key) }));
 
-describe('what a turn adds to the journal', () => {
+describe('a payload of the journal', () => {
   it('is the same when it is decoded', () => {
     fc.assert(
       fc.property(fc.array(fc.tuple(text, change), { maxLength: 60 }), fc.array(run, { maxLength: 3 }), (changes, runs) => {
-        const turn = decodeTurn(encodeTurn({ changes: changes.map(([queue, one]) => [queue, encodeChange(one)]), runs }));
-        expect(turn.changes.map(([queue, one]) => [queue, decodeChange(one)])).toStrictEqual(changes);
-        expect(turn.runs).toEqual(runs);
+        const payload = decodePayload(encodePayload({ changes: changes.map(([queue, one]) => [queue, encodeChange(one)]), runs }));
+        expect(payload.changes.map(([queue, one]) => [queue, decodeChange(one)])).toStrictEqual(changes);
+        expect(payload.runs).toEqual(runs);
       }),
       { numRuns: 50 },
     );

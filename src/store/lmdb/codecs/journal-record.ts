@@ -1,7 +1,7 @@
 import { hash } from 'node:crypto';
 import { Packr } from 'msgpackr';
 import type { Change } from '../../../engine/ports/queues.js';
-import type { NewSubset } from '../writes/put-subsets.js';
+import type { RunToPut } from '../writes/put-subsets.js';
 
 /**
  * The bytes of a record of the journal, in whole blocks, so that no write touches the block of another record. Numbers are little-endian.
@@ -86,20 +86,20 @@ const digestOf = (bytes: Uint8Array) => hash('sha1', bytes, 'buffer');
 /** A change of a queue, encoded: the batch may change again before it is written. */
 export type QueueChange = readonly [queue: string, change: Buffer];
 
-/** What a turn of the event loop adds to the journal, in order. */
-export interface Turn {
+/** One payload of a record of the journal: the changes and the runs of one turn of the event loop, in order. */
+export interface Payload {
   changes: QueueChange[];
-  runs: NewSubset[];
+  runs: RunToPut[];
 }
 
 const msgpack = new Packr({ useRecords: false });
 
-export function encodeTurn(turn: Turn): Buffer {
-  return msgpack.pack(turn);
+export function encodePayload(payload: Payload): Buffer {
+  return msgpack.pack(payload);
 }
 
-export function decodeTurn(payload: Uint8Array): Turn {
-  return msgpack.unpack(payload) as Turn;
+export function decodePayload(bytes: Uint8Array): Payload {
+  return msgpack.unpack(bytes) as Payload;
 }
 
 export function encodeChange(change: Change): Buffer {

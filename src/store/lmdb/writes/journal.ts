@@ -4,40 +4,40 @@ import type { Change } from '../../../engine/ports/queues.js';
 import { Refusal } from '../../../engine/refusal.js';
 import { limits } from '../../../limits.js';
 import { memoryBounds } from '../../../memory-bounds.js';
-import { decodeChange, decodeTurn, encodeChange, encodeTurn, type QueueChange } from '../codecs/journal-record.js';
+import { decodeChange, decodePayload, encodeChange, encodePayload, type QueueChange } from '../codecs/journal-record.js';
 import type { Tables } from '../tables.js';
 import { CoalescedTask } from './coalesced-task.js';
 import { type Committing, putInChunks } from './commit.js';
 import { type FoundRecord, type JournalFiles, readJournal } from './journal-files.js';
 import type { JournaledRuns } from './journaled-runs.js';
-import { type NewSubset, putSubsets } from './put-subsets.js';
+import { putRuns, type RunToPut } from './put-subsets.js';
 
 /** The id of a new journal, see journal-record.ts. 0 is none. */
 const newJournalId = () => 1 + randomInt(2 ** 48 - 1);
 
-/** What a turn of the event loop adds. */
-interface OpenTurn {
+/** What the current turn of the event loop adds: one payload of the next record. */
+interface OpenPayload {
   changes: [queue: string, change: Change][];
-  runs: NewSubset[];
+  runs: RunToPut[];
   saved: Promise<void>;
 }
 
 /**
- * The log of the batches of queues and of recorded runs. What a turn adds is appended to a file at once, so that its answers wait for one
- * short write and not for a commit. A second later a checkpoint writes the changes by queue, to `batches`; until then they are also in
- * memory. Only the serving thread writes it.
+ * The log of the changes of queues and of recorded runs. A turn of the event loop is appended to a file at its end, so that its answers wait
+ * for one short write and not for a commit. A second later a checkpoint writes the changes by queue, to `batches`; until then they are also
+ * in memory. Only the serving thread writes the journal.
  */
 export class Journal {
-  #turn: OpenTurn | null = null;
-  /** Settles with the last turn that began. */
+  #open: OpenPayload | null = null;
+  /** Settles with the last payload that was opened. */
   #saving: Promise<unknown> = Promise.resolve();
   /** Encoded changes by queue, oldest first, that no checkpoint has begun to write. */
   readonly #pending = new Map<string, Buffer[]>();
-  /** The changes before them, while a checkpoint writes them. After a failure the next one writes them, too. */
+  /** The changes that a checkpoint is writing, older than the pending ones. After a failure the next checkpoint writes them again. */
   readonly #checkpointing = new Map<string, Buffer[]>();
   /** Runs that the last read found and that were not in the tables then. */
-  #runsRead: NewSubset[] = [];
-  /** How many of the bytes that were written to the files a checkpoint has in the tables. */
+  #runsRead: RunToPut[] = [];
+  /** Of the bytes that were written to the files, those whose changes and runs a checkpoint has put into the tables. */
   #movedBytes = 0;
   /** Numbers of records: the last one of the last checkpoint, and the last one on disk. */
   #checkpointed = 0;
@@ -50,30 +50,30 @@ export class Journal {
     readonly runs: JournaledRuns,
   ) {}
 
-  /** Adds a change to the current turn. Resolves when it and all changes before it are on disk; rejects with a 503 when one of them failed. */
+  /** Adds a change. Resolves when it and all earlier changes are on disk; rejects with a 503 when one of them failed. */
   write(queue: string, change: Change): Promise<void> {
-    const turn = this.#openTurn();
-    turn.changes.push([queue, change]);
-    return turn.saved;
+    const open = this.#openPayload();
+    open.changes.push([queue, change]);
+    return open.saved;
   }
 
-  /** The same for a run of a node that may have no other in its build. */
-  writeRun(run: NewSubset): Promise<void> {
-    const turn = this.#openTurn();
-    turn.runs.push(run);
+  /** Adds the first run of a node in its build. Resolves and rejects as `write`. */
+  writeRun(run: RunToPut): Promise<void> {
+    const open = this.#openPayload();
+    open.runs.push(run);
     this.runs.add(run);
-    return turn.saved;
+    return open.saved;
   }
 
-  #openTurn(): OpenTurn {
+  #openPayload(): OpenPayload {
     this.store.diskSpace.assert();
     if (this.files.written - this.#movedBytes >= memoryBounds.journal)
       throw new Refusal('overloaded: too much of the journal waits for a checkpoint; try again in some seconds', 'busy');
-    return (this.#turn ??= this.#begin());
+    return (this.#open ??= this.#begin());
   }
 
   /** The number of records that no checkpoint has written yet. */
-  get turns(): number {
+  get recordsWaiting(): number {
     return this.#last - this.#checkpointed;
   }
 
@@ -86,7 +86,7 @@ export class Journal {
   /** Resolves when the tables have all that was written before. */
   async checkpoint(): Promise<void> {
     await this.#saving;
-    await (this.turns === 0 ? this.#checkpoints.last : this.#checkpoints.run());
+    await (this.recordsWaiting === 0 ? this.#checkpoints.last : this.#checkpoints.run());
   }
 
   /** Writes a last checkpoint. The next start recovers what it could not write. */
@@ -104,7 +104,7 @@ export class Journal {
     // Noted after the files have their heads: from then on a missing file is damage.
     if (meta.get('journal') !== journal) meta.putSync('journal', journal);
     for (const run of this.#runsRead) this.runs.add(run);
-    if (this.turns > 0) this.#checkpoints.runWithin(limits.checkpointMilliseconds);
+    if (this.recordsWaiting > 0) this.#checkpoints.runWithin(limits.checkpointMilliseconds);
   }
 
   /** Reads the changes that no checkpoint has written, and leaves them in place. A server may be writing the journal. */
@@ -126,7 +126,7 @@ export class Journal {
     const recorded = meta.get('recorded') ?? 0;
     this.#runsRead = [];
     for (const { number, payloads } of records) {
-      for (const { changes, runs } of payloads.map(decodeTurn)) {
+      for (const { changes, runs } of payloads.map(decodePayload)) {
         this.#runsRead.push(...runs.filter(({ entry }) => entry > recorded));
         this.#keep(number, changes);
       }
@@ -142,29 +142,29 @@ export class Journal {
     const { queues, batches, meta } = copy;
     const recorded = meta.get('recorded') ?? 0;
     const runs = this.#runsRead.filter(({ entry }) => entry > recorded);
-    if (runs.length > 0) await copy.root.transaction(() => void putSubsets(copy, runs));
+    if (runs.length > 0) await copy.root.transaction(() => void putRuns(copy, runs));
     const pending = [...this.#pending].filter(([queue]) => queues.doesExist(queue));
     await putChanges(batches, this.#last, pending);
     await meta.put('checkpoint', Math.max(this.#last, meta.get('checkpoint') ?? 0));
     await meta.remove('journal');
   }
 
-  #begin(): OpenTurn {
-    const changes: OpenTurn['changes'] = [];
-    const runs: NewSubset[] = [];
+  #begin(): OpenPayload {
+    const changes: OpenPayload['changes'] = [];
+    const runs: RunToPut[] = [];
     const saved = this.#save(changes, runs);
     // The callers of write() and writeRun() handle the failure.
     this.#saving = saved.catch(() => {});
     return { changes, runs, saved };
   }
 
-  async #save(changes: OpenTurn['changes'], runs: NewSubset[]): Promise<void> {
+  async #save(changes: OpenPayload['changes'], runs: RunToPut[]): Promise<void> {
     await nextTurn();
-    this.#turn = null;
+    this.#open = null;
     if (!this.files.isOpen) this.recover();
     const begun = performance.now();
     const encoded = changes.map(([queue, change]): QueueChange => [queue, encodeChange(change)]);
-    const number = await this.files.append(encodeTurn({ changes: encoded, runs }));
+    const number = await this.files.append(encodePayload({ changes: encoded, runs }));
     this.store.failure.assert();
     this.store.committed((performance.now() - begun) / 1000);
     this.#keep(number, encoded);

@@ -7,7 +7,7 @@ import type { Tables } from '../tables.js';
 import { applyTimes } from './apply-times.js';
 import { CoalescedTask } from './coalesced-task.js';
 import { written } from './commit.js';
-import { type NewSubset, type PutSubset, putSubsets } from './put-subsets.js';
+import { type PutRun, putRuns, type RunToPut } from './put-subsets.js';
 import type { TimingWriteBuffer } from './timing-write-buffer.js';
 
 /**
@@ -15,7 +15,7 @@ import type { TimingWriteBuffer } from './timing-write-buffer.js';
  * none within `limits.putRunsMilliseconds`, one is made for them. A read of what runs change settles them first.
  */
 export class JournaledRuns {
-  #waiting: NewSubset[] = [];
+  #waiting: RunToPut[] = [];
   /** Nodes with a run that reads may not see yet: the digest of the build, a blank, the index. */
   readonly #nodes = new Set<string>();
   /** Entries of runs: the last that was added, the last that was put, and the last that reads see and whose times count. */
@@ -35,14 +35,14 @@ export class JournaledRuns {
   }
 
   /** Whether the node of a run may have another one in its build, in the tables or waiting. */
-  mayHaveRun(run: NewSubset): boolean {
+  mayHaveRun(run: RunToPut): boolean {
     if (this.#nodes.has(nodeOf(run))) return true;
     const build = this.tables.buildNumbers.get(run.build);
     return build !== undefined && hasRun(this.tables, build, run.key.node_index);
   }
 
   /** Adds a run that is being written to the journal, of a node that may have no other. */
-  add(run: NewSubset): void {
+  add(run: RunToPut): void {
     this.#nodes.add(nodeOf(run));
     this.#added = run.entry;
     this.#waiting.push(run);
@@ -51,7 +51,7 @@ export class JournaledRuns {
   }
 
   /** Notes that a transaction puts another run of a node. Returns a function to call when it has ended. */
-  hold(run: NewSubset): () => void {
+  hold(run: RunToPut): () => void {
     const node = nodeOf(run);
     if (this.#nodes.has(node)) return () => {};
     this.#nodes.add(node);
@@ -68,7 +68,7 @@ export class JournaledRuns {
     if (this.#waiting.length === 0) return;
     const waiting = this.#waiting;
     this.#waiting = [];
-    const put = putSubsets(this.tables, waiting);
+    const put = putRuns(this.tables, waiting);
     const { entry } = waiting.at(-1)!;
     this.#put = entry;
     void this.tables.meta.put('recorded', entry);
@@ -100,7 +100,7 @@ export class JournaledRuns {
     this.#settled = put;
   }
 
-  async #applyTimes(waiting: readonly NewSubset[], put: readonly PutSubset[], entry: number): Promise<void> {
+  async #applyTimes(waiting: readonly RunToPut[], put: readonly PutRun[], entry: number): Promise<void> {
     // The default branch of a project follows its first build.
     await this.tables.root.committed;
     const parts = { projects: this.#projects, timingBuffer: this.timingBuffer };
@@ -117,4 +117,4 @@ export class JournaledRuns {
   }
 }
 
-const nodeOf = ({ build, key: { node_index } }: NewSubset) => `${build} ${node_index}`;
+const nodeOf = ({ build, key: { node_index } }: RunToPut) => `${build} ${node_index}`;

@@ -10,7 +10,7 @@ import type { Tables } from '../tables.js';
 import { kindOf, type PendingRun } from './apply-times.js';
 
 /** A run of a node, as it is recorded. */
-export interface NewSubset {
+export interface RunToPut {
   project: number;
   key: NodeKey;
   /** Of its build, see buildDigest. */
@@ -24,34 +24,34 @@ export interface NewSubset {
 }
 
 /** A run that was put, or why it was not. */
-export type PutSubset = PendingRun | Exclude<Recorded, 'recorded'>;
+export type PutRun = PendingRun | Exclude<Recorded, 'recorded'>;
 
 /**
  * Records runs within one write transaction. Many of them are of the same builds, which are read and put once. `pendingRuns` has them under
  * the entry of the last.
  */
-export function putSubsets(tables: Tables, subsets: readonly NewSubset[]): PutSubset[] {
+export function putRuns(tables: Tables, runs: readonly RunToPut[]): PutRun[] {
   const group = new Group(tables);
-  const put = subsets.map(subset => group.put(subset));
-  group.end(subsets.at(-1)!.entry);
+  const put = runs.map(run => group.put(run));
+  group.end(runs.at(-1)!.entry);
   return put;
 }
 
-interface KnownBuild {
+interface NumberedBuild {
   number: number;
   record: BuildRecord;
 }
 
 class Group {
-  readonly #builds = new Map<string, KnownBuild>();
-  readonly #changed = new Set<KnownBuild>();
+  readonly #builds = new Map<string, NumberedBuild>();
+  readonly #changed = new Set<NumberedBuild>();
   readonly #recorded: RunKey[] = [];
   /** The last build that was created. */
-  #last: KnownBuild | null = null;
+  #last: NumberedBuild | null = null;
 
   constructor(readonly tables: Tables) {}
 
-  put({ project, key, build: digest, run, hasTestCases, isRetry }: NewSubset): PutSubset {
+  put({ project, key, build: digest, run, hasTestCases, isRetry }: RunToPut): PutRun {
     const { tables } = this;
     const at = run.created_at;
     const existing = this.#find(digest);
@@ -78,9 +78,9 @@ class Group {
     if (this.#last) void meta.put('nextBuild', this.#last.number + 1);
   }
 
-  #find(digest: string): KnownBuild | null {
-    const known = this.#builds.get(digest);
-    if (known) return known;
+  #find(digest: string): NumberedBuild | null {
+    const found = this.#builds.get(digest);
+    if (found) return found;
     const number = this.tables.buildNumbers.get(digest);
     if (number === undefined) return null;
     const build = { number, record: this.tables.builds.get(number)! };
@@ -88,7 +88,7 @@ class Group {
     return build;
   }
 
-  #create(project: number, key: NodeKey, digest: string, at: Millis): KnownBuild {
+  #create(project: number, key: NodeKey, digest: string, at: Millis): NumberedBuild {
     const { tables } = this;
     const number = this.#last ? this.#last.number + 1 : (tables.meta.get('nextBuild') ?? 1);
     const before = this.#last?.record ?? tables.builds.get(number - 1);
@@ -134,7 +134,7 @@ function toLastRun({ subsets }: Pick<Tables, 'subsets'>, { key, run }: KeptRun, 
   return { created_at: run.created_at, isSame: isRetry && areSameRuns(run, next), kept };
 }
 
-/** Notes that a file of the project may be known by its test cases only. */
+/** Notes that a file of the project may have times of its test cases only. */
 function noteTestCases(tables: Tables, project: number): void {
   const record = tables.projects.get(project);
   if (record && !record.has_test_cases) void tables.projects.put(project, { ...record, has_test_cases: true });
