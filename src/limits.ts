@@ -22,14 +22,14 @@ export const limits = {
   ciRunsPerBuild: 100,
   /** Newest CI runs of a project that are searched for one whose number of nodes is unknown. */
   ciRunsSearched: 5000,
-  /** How many of them are read at a time. */
+  /** How many of these CI runs are read at a time. */
   ciRunsPerRead: 500,
   /** Invalid entries of test_files that one 422 lists. */
   reportedInvalidEntries: 1000,
 
   /** Bytes of the request line and headers; beyond it 431. */
   headBytes: 16_384,
-  /** Beyond it 431. uWebSockets.js accepts no more. */
+  /** Headers of a request; beyond it 431. uWebSockets.js accepts no more. */
   headersPerRequest: 98,
   /** Time limit of a request's head and of a TLS handshake with node:http. uWebSockets.js has limits of its own. */
   headSeconds: 10,
@@ -37,7 +37,7 @@ export const limits = {
   idleSeconds: 10,
   /** Requests that may wait for earlier answers on a connection of node:http; beyond it the connection is closed. */
   pipelinedRequests: 100,
-  /** The bytes of these requests, with the same consequence. */
+  /** Bytes of the requests that wait on a connection of node:http; beyond it the connection is closed. */
   pipelinedBytes: 65_536,
   /** Time limit of a body, even if it keeps arriving slowly. */
   bodySeconds: 30,
@@ -45,7 +45,7 @@ export const limits = {
   answerChunkBytes: 65_536,
   /** A large build is answered in pieces. A piece ends when its JSON has this many characters. */
   pieceCharacters: 262_144,
-  /** Runs in a piece. */
+  /** A piece ends, too, when it has this many runs. */
   runsPerPiece: 1000,
   /** Test files of a run that are read at a time for a piece. */
   filesReadPerPiece: 2000,
@@ -75,18 +75,18 @@ export const limits = {
   shortTurnAttempts: 100,
   /** Log that is buffered while stderr cannot be written. */
   logBufferCharacters: 1_048_576,
-  /** Interval at which it is tried again. */
+  /** Interval at which the write is tried again. */
   logRetryMilliseconds: 50,
-  /** Attempts on exit. */
+  /** Attempts to write the buffered log on exit. */
   logFlushAttempts: 10,
   /** Interval between log lines about the same event, where it can happen with every request or connection. */
   logThrottleMilliseconds: 60_000,
 
-  /** Requests with at least this many test files are handled by a packing thread. */
+  /** Requests with at least this many test files are handled by a worker thread. */
   pooledTestFiles: 1000,
-  /** A packing thread reads the timeline of a build with at least this many planned and recorded test files: 1,000 take 7 ms. */
+  /** A build with at least this many planned and recorded test files is read in a worker thread: 1,000 take 7 ms. */
   pooledInsightFiles: 250,
-  /** Bodies of at least this size (about 1,000 test files) are passed to a packing thread without being parsed, unless their list is known. */
+  /** Bodies of at least this size (about 1,000 test files) go to a worker thread unparsed, unless their suite is cached. */
   pooledBodyBytes: 65_536,
   /** Free disk space below which nothing is written: more than is written between two checks. */
   diskReserveBytes: 8_388_608,
@@ -95,7 +95,7 @@ export const limits = {
   commitErrorMilliseconds: 500,
   /** How long /readyz waits for its test write. */
   readySeconds: 2,
-  /** How long after the start of that write its result is reused. */
+  /** How long after its start the result of a test write is reused. */
   readyCacheMilliseconds: 1000,
 
   /** Timings that are updated in one turn of the event loop: about a millisecond. */
@@ -109,7 +109,7 @@ export const limits = {
   putRunsMilliseconds: 50,
   /** When this many runs wait, they are put at once. */
   waitingRuns: 500,
-  /** A larger run is put at once. */
+  /** A run with more bytes is put at once, without the journal. */
   journaledRunBytes: 65_536,
   /** Characters of new paths, and of their keys, whose numbers are not on disk yet; beyond it recordings wait. */
   unsavedPathCharacters: 8_388_608,
@@ -123,15 +123,15 @@ export const limits = {
   testCasesPerFile: 10_000,
   /** Test cases that are added up for one request. */
   testCasesPerRequest: 500_000,
-  /** A request that needs more goes to a worker thread. */
+  /** Test cases that the main thread adds up for one request. A request that needs more goes to a worker thread. */
   testCasesOnMainThread: 2000,
   /** Test cases measured this long before the last one of their file no longer exist. It is longer than a build takes. */
   staleTestCaseMilliseconds: 21_600_000,
   /** Records that one step of the expiry sweep deletes, approximately. */
   expiredPerStep: 400,
-  /** Paths, or dates of other records, that one step checks. */
+  /** Paths, or entries of `expiry`, that one step checks. */
   pathsPerStep: 500,
-  /** The pause between two steps. */
+  /** The pause between two steps of the sweep. */
   sweepPauseMilliseconds: 20,
   /** The interval of sweeps. */
   sweepEveryMilliseconds: 600_000,
@@ -182,7 +182,7 @@ export const limits = {
   seenClients: 200,
   /** Kinds of refused requests that the dashboard lists. */
   refusedKinds: 200,
-  /** Characters of each text about these. */
+  /** Characters of each text about a client or a refused request. */
   seenTextCharacters: 300,
   /** The dashboard warns of less free space on the disk. */
   diskWarningBytes: 1_073_741_824,
@@ -191,7 +191,7 @@ export const limits = {
 
   /** Valid tokens whose hashes are cached. */
   foundTokens: 1000,
-  /** CI runs that are known to use a split. */
+  /** CI runs whose use of a split is cached, so that it is not stored again. */
   cachedSplitUsers: 2000,
   /** Memory, in each thread, for each of decoded tokens and decoded splits. */
   decodedRecordBytes: 4_194_304,
@@ -204,16 +204,16 @@ export const limits = {
   failedCaseCharactersPerQueue: 4_194_304,
   /** Longest wait for a build to become complete. */
   completenessWaitSeconds: 900,
-  /** How often a build is checked meanwhile. */
+  /** How often a build is checked during that wait. */
   completenessPollMilliseconds: 500,
-  /** Entries of each list in the answer. */
+  /** Entries of each list in an answer about completeness. */
   completenessEntries: 1000,
 
   /** Hand-outs in an answer of why nodes got their files. */
   explainedBatches: 1000,
   /** Files of one hand-out in that answer. */
   explainedFilesPerBatch: 1000,
-  /** Files in that answer. */
+  /** Files of all hand-outs in that answer. */
   explainedFiles: 20_000,
   /** The slowest files that the minutes of a build list. */
   slowFiles: 20,
@@ -226,7 +226,7 @@ export const limits = {
 
   /** A summary is written when no run of its build was recorded for this time. */
   summaryQuietMilliseconds: 5000,
-  /** While runs are recorded, it is written after this additional time. */
+  /** While runs of the build go on being recorded, the summary is written after this additional time. */
   summaryLatestMilliseconds: 60_000,
   /** Interval at which the summaries that are due are looked for. */
   summaryTickMilliseconds: 1000,
@@ -240,7 +240,7 @@ export const limits = {
   projectsSummarizedAtStart: 100,
   /** Builds in a list with summaries. */
   buildLinesPerPage: 100,
-  /** Running CI runs in such a list. */
+  /** Running CI runs in a list with summaries. */
   runningLines: 20,
   /** The newest CI runs that are searched for running ones. */
   unrecordedRunsSearched: 60,
@@ -264,9 +264,9 @@ export const limits = {
   playedSeconds: 86_400,
   /** Files that such a request cuts in pieces. */
   cutFiles: 20,
-  /** Test files that a packing thread plays in one turn, over all variants: about 100 ms. */
+  /** Test files that a worker thread plays in one turn, over all variants: about 100 ms. */
   playedFilesPerTurn: 250_000,
-  /** Such requests that may wait; beyond it 503. */
+  /** Requests of a project to play a build that may wait; beyond it 503. */
   waitingWhatIfsPerProject: 20,
   /** A build with another number of nodes is shown beside a played one if it was created within this time of it. */
   measuredBuildMilliseconds: 1_209_600_000,
