@@ -32,7 +32,7 @@ export interface Listing<Asked> {
 export interface Post<Asked, Prepared> {
   /** The parameter that lists all test files; null: its list is another one each time. */
   list: ListName | null;
-  /** Validates a message. Throws a 422. @param suite that of its list, if it is known */
+  /** Validates a message. Throws a 422. @param suite the cached suite of its list; null: it is not cached */
   read(sent: RawParameters, project: number, suite: Suite | null): Listing<Asked>;
   /** Null: only a worker thread should do it. */
   prepare(store: Store, asked: Asked, suite: Suite | null, options: PlanOptions): Soon<Prepared | null>;
@@ -57,25 +57,25 @@ function toRecording(sent: RawParameters): Listing<RecordingAsked> {
 }
 
 /** POST /v1/build_distributions/subset */
-export function toSplit(sent: RawParameters, project: number, known: Suite | null): Listing<SplitRequest> {
-  const message = toSplitMessage(withFirst(sent, 'test_files', known));
+export function toSplit(sent: RawParameters, project: number, cached: Suite | null): Listing<SplitRequest> {
+  const message = toSplitMessage(withFirst(sent, 'test_files', cached));
   const { commit_hash, branch, node_total, node_index, ci_build_id, fixed_test_suite_split, cache_read_attempt, test_files = [] } = message;
   const key = splitKey(project, { commit_hash, branch, node_total }, ci_build_id, fixed_test_suite_split);
-  const suite = cache_read_attempt ? null : (known ?? suiteOf(test_files.map(({ path }) => path)));
+  const suite = cache_read_attempt ? null : (cached ?? suiteOf(test_files.map(({ path }) => path)));
   return { asked: { key, node_index, listDigest: message.test_files_digest }, suite };
 }
 
 /** POST /v1/plan */
-function toPlan(sent: RawParameters, project: number, known: Suite | null): Listing<PlanSubject> {
-  const { branch, mode, nodes, within, start_spread, pull_cost, test_files } = toPlanMessage(withFirst(sent, 'test_files', known));
+function toPlan(sent: RawParameters, project: number, cached: Suite | null): Listing<PlanSubject> {
+  const { branch, mode, nodes, within, start_spread, pull_cost, test_files } = toPlanMessage(withFirst(sent, 'test_files', cached));
   const [startSpread, pullCost] = [start_spread ?? null, pull_cost ?? null];
   const asked = { project, branch, mode, nodes, within: within ?? null, startSpread, pullCost };
-  return { asked, suite: test_files ? (known ?? suiteOf(test_files.map(({ path }) => path))) : null };
+  return { asked, suite: test_files ? (cached ?? suiteOf(test_files.map(({ path }) => path))) : null };
 }
 
 /** POST /v1/queues/queue */
-function toQueue(sent: RawParameters, project: number, known: Suite | null): Listing<QueueAsked> {
-  const message = toQueueMessage(withFirst(sent, 'test_files', known));
+function toQueue(sent: RawParameters, project: number, cached: Suite | null): Listing<QueueAsked> {
+  const message = toQueueMessage(withFirst(sent, 'test_files', cached));
   const { commit_hash, branch, node_total, node_index, node_build_id, can_initialize_queue: isFirstRequest, batch_uuid = null } = message;
   const key = queueKey(project, { commit_hash, branch, node_total }, node_build_id);
   const request: QueueRequest = {
@@ -90,13 +90,13 @@ function toQueue(sent: RawParameters, project: number, known: Suite | null): Lis
     batch_uuid,
     report: null,
   };
-  const suite = isInitialization(message) ? (known ?? suiteOf(message.test_files!.map(({ path }) => path))) : null;
+  const suite = isInitialization(message) ? (cached ?? suiteOf(message.test_files!.map(({ path }) => path))) : null;
   return { asked: { request, echo: null }, suite };
 }
 
 /** POST /v2/queues/queue */
-function toTestQueue(sent: RawParameters, project: number, known: Suite | null): Listing<QueueAsked> {
-  const message = toTestQueueMessage(withFirst(sent, 'paths', known));
+function toTestQueue(sent: RawParameters, project: number, cached: Suite | null): Listing<QueueAsked> {
+  const message = toTestQueueMessage(withFirst(sent, 'paths', cached));
   const { commit_hash, branch, node_total, node_index, test_queue_id, can_initialize_queue: isFirstRequest } = message;
   const { node_uuid, batch_index } = message;
   const run = digest(node_uuid);
@@ -111,14 +111,14 @@ function toTestQueue(sent: RawParameters, project: number, known: Suite | null):
     batch_uuid: `${run} ${batch_index}`,
     report: { batch_id: message.batch_id ?? null, failed_paths: message.failed_paths ?? [] },
   };
-  const suite = isInitialization(message) ? (known ?? suiteOf(message.paths!)) : null;
+  const suite = isInitialization(message) ? (cached ?? suiteOf(message.paths!)) : null;
   return { asked: { request, echo: message.wants_times ? { node_uuid, batch_index } : null }, suite };
 }
 
-/** The parameters with the first entry of a known list in place of all, which were valid when they were sent before. */
-function withFirst(sent: RawParameters, name: ListName, known: Suite | null): RawParameters {
-  if (!known) return sent;
-  const path = known.at(0);
+/** The parameters with the first entry of a cached list in place of the list, whose entries were valid when they were sent before. */
+function withFirst(sent: RawParameters, name: ListName, cached: Suite | null): RawParameters {
+  if (!cached) return sent;
+  const path = cached.at(0);
   return { ...sent, [name]: name === 'paths' ? [path] : [{ path }] };
 }
 
@@ -167,7 +167,7 @@ export interface Prepared<K extends keyof Posts> {
   suite?: CachedSuite;
 }
 
-/** The input of a thread that prepares a POST: the body, or what it asks for when its list is known. */
+/** The input of a thread that prepares a POST: the body, or what it asks for when its suite is cached. */
 export type PostInput<K extends keyof Posts = keyof Posts> =
   | {
       /** The pieces that were received. */

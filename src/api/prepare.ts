@@ -49,14 +49,14 @@ async function prepareLarge<K extends keyof Posts>(
   // The worker thread finds the token in the body. Until then a guess names the project that takes turns.
   const guess = project === null ? guessToken(body) : null;
   const owner = guess === null ? project : await projectOfToken(store.access, guess, now());
-  const sooner = () => (owner === null ? null : prepareKnown(context, job, { body, token }, owner));
-  const known = await sooner();
-  if (known && 'prepared' in known) return known;
+  const sooner = () => (owner === null ? null : prepareCached(context, job, { body, token }, owner));
+  const ready = await sooner();
+  if (ready && 'prepared' in ready) return ready;
   return jobs.post(job, { body, project }, owner, hasLeft, sooner);
 }
 
 /** Prepares a large body whose suite is cached, without parsing its list. Null: a worker thread must decode the whole body. */
-async function prepareKnown<K extends keyof Posts>(
+async function prepareCached<K extends keyof Posts>(
   context: Context,
   job: K,
   { body, token }: Pick<Request, 'body' | 'token'>,
@@ -74,16 +74,16 @@ async function prepareKnown<K extends keyof Posts>(
   return project === owner ? prepareHere(context, job, sent, project, new Suite(suite.columns)) : null;
 }
 
-/** Prepares a POST on this thread, or returns the input for a worker thread that does it. @param known the suite of its list, if it is cached */
+/** Prepares a POST on this thread, or returns the input for a worker thread that does it. @param cached its suite; null: it is not cached */
 function prepareHere<K extends keyof Posts>(
   { store, pullCost }: Context,
   job: K,
   sent: RawParameters,
   project: number,
-  known: Suite | null,
+  cached: Suite | null,
 ): Soon<Prepared<K> | PostInput<K>> {
   const post = posts[job];
-  const { asked, suite } = post.read(sent, project, known);
+  const { asked, suite } = post.read(sent, project, cached);
   const preparing: Soon<object | null> = post.prepare(store, asked as never, suite, { pullCost, isWorker: false });
   return whenKnown(preparing, prepared =>
     prepared ? ({ project, prepared } as Prepared<K>) : ({ asked, columns: suite?.columns ?? null, project } as PostInput<K>),

@@ -32,7 +32,7 @@ class StreamedAnswer {
         if (i === this.failsAt) throw new Error('the disk is gone');
         this.read += 1;
         this.#notify();
-        // A packing thread takes a moment, too.
+        // A worker thread takes a moment, too.
         await new Promise(resolve => setImmediate(resolve));
         yield pieceOf(i);
       }

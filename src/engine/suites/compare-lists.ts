@@ -17,17 +17,17 @@ export function differs(list: TestFileList, sent: SentList): boolean {
 }
 
 /**
- * Whether a node gets no files of `list`, because it has another one. A node that sends only a digest then sends its list, and is told the
- * difference.
+ * Whether a node gets no files, because its list of test files is not `list`. A node that sent only a digest then sends its list, and the
+ * answer names the difference.
  *
  * @param digest the digest that the node sent; undefined: its client sends none, and gets files of any list
- * @param sent the list that it sent; null: it sent none
+ * @param sent the list that the node sent; null: it sent none
  */
 export function isOtherList(list: TestFileList, digest: string | undefined, sent: SentList | null): boolean {
   return digest !== undefined && list.digest !== (sent?.digest ?? digest);
 }
 
-/** Describes both lists. */
+/** Describes how the list of a node differs from that of a split or queue. */
 export function describeLists(plan: 'split' | 'queue', list: TestFileList, { test_files, difference }: SentList): string {
   return difference ?? `the ${plan} was made of ${list.test_files} test files, and a node lists ${test_files} others`;
 }

@@ -2,10 +2,10 @@ import { randomUUID } from 'node:crypto';
 import { asBuffer } from '../../bytes.js';
 
 /**
- * A body is its list of test files and some hundred bytes besides. The list is the same for many bodies, so it is cut out and a
- * placeholder parsed in its place. In JSON, whether a text is a value depends on nothing around it. So if the rest parses, and
- * the placeholder, which no client can know, is the value of the parameter in it, then the whole body parses exactly if the cut text is a
- * value, and differs in nothing but that value. Finding the place may therefore go wrong: then the whole body is parsed.
+ * Most of a body is its list of test files, which is the same in many bodies. So the list is cut out, and the rest of the body is parsed with
+ * a placeholder in its place. In JSON, whether a text is a value does not depend on the text around it. If the rest parses, and the
+ * placeholder, which no client can know, is the value of the parameter, then the whole body parses exactly if the cut text is a value. The
+ * bodies then differ in that value only. If the list is not where it seems to be, the rest does not parse, and the whole body is parsed.
  */
 
 /** The parameters that list all test files. */

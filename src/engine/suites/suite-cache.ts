@@ -8,7 +8,7 @@ export interface CachedSuite {
   name: ListName;
   /** The JSON array as it was sent, a part of its body. */
   text: Uint8Array;
-  /** At least as many as it has objects and arrays. */
+  /** The number of objects and arrays in the text, or more. */
   containers: number;
   columns: SuiteColumns;
 }
@@ -21,8 +21,8 @@ export interface FoundSuite {
 }
 
 /**
- * The large suites that were sent last. The list of a build is nearly always that of the build before, and its nodes send the same one at
- * once, so most lists are compared instead of parsed. Comparing them takes a twentieth of the time of a digest.
+ * The large suites that were sent last. A build nearly always has the list of test files of the build before, and all
+ * of its nodes send that list at once. So most lists are compared instead of parsed. A comparison takes a twentieth of the time of a digest.
  */
 export class SuiteCache {
   readonly #suites = new LRUCache<number, { project: number; suite: CachedSuite }>({
@@ -30,7 +30,7 @@ export class SuiteCache {
     sizeCalculation: ({ suite }) => bytesOf(suite),
   });
   #added = 0;
-  /** Bodies that were found. They are looked for again when it is their turn. */
+  /** Bodies whose list was found. A body is looked up again when its job begins, and counts as one hit. */
   readonly #found = new WeakSet<readonly Uint8Array[]>();
   #hits = 0;
 
@@ -49,13 +49,13 @@ export class SuiteCache {
   }
 
   add(project: number, suite: CachedSuite): void {
-    // Several nodes may have sent it at once.
+    // Several nodes may have sent the same list at once.
     const isCached = ({ project: owner, suite: other }: { project: number; suite: CachedSuite }) =>
       owner === project && other.name === suite.name && Buffer.compare(other.text, suite.text) === 0;
     if (![...this.#suites.values()].some(isCached)) this.#suites.set(++this.#added, { project, suite });
   }
 
-  /** The number of suites, their bytes, and how many bodies had the list of one. */
+  /** The number of cached suites, their bytes, and how many bodies had the list of a cached suite. */
   get load(): { suites: number; bytes: number; hits: number } {
     return { suites: this.#suites.size, bytes: this.#suites.calculatedSize, hits: this.#hits };
   }

@@ -17,8 +17,8 @@ export interface SuiteColumns {
   /** Some paths may name test cases in files. */
   readonly hasCases: boolean;
   /**
-   * Notes of the store that looks up their times: its number of each path, 0: it knew none, and at the end the highest number that it had
-   * given when it last looked. So these columns are for the paths of one project.
+   * Notes of the store that looks up the times of one project: its number of each path (0: the path has none), and at the end the highest
+   * number that it had given when it last looked.
    */
   readonly numbers: Uint32Array;
 }
@@ -29,7 +29,7 @@ const AFTER = '","time_execution":';
 /** A character that JSON.stringify may escape. It copies all others. */
 const ESCAPED = /[^ !#-[\]-\ud7ff\ue000-\uffff]/;
 
-/** The test files of a project that a split or queue is made from. */
+/** The test files of a project, from which a split or queue is made. */
 export class Suite implements Paths {
   readonly heads: Buffer;
 
