@@ -2,7 +2,7 @@ const MIB = 1_048_576;
 
 /** What the program and two worker threads take at most while they read, plan and encode large suites, measured on two cores. */
 const PROGRAM_BYTES = 600 * MIB;
-/** That and the bounds below, in three threads. */
+/** PROGRAM_BYTES and the bounds below, in three threads. */
 export const DEFAULT_MEMORY_BYTES = 2304 * MIB;
 /** Less would leave the bounds too little for large suites. */
 export const LEAST_MEMORY_BYTES = 768 * MIB;
@@ -12,9 +12,9 @@ const DEFAULTS = {
   requests: 512 * MIB,
   /** Open queues, unless BALLAST_QUEUE_CACHE_BYTES says another number. */
   queues: 256 * MIB,
-  /** The large suites that were sent last: twice their paths, and 50 bytes a file. */
+  /** Cached suites: twice the bytes of their paths, and 50 bytes a file. */
   suites: 128 * MIB,
-  /** Changes in the journal that wait for a checkpoint. An eighth of it starts one at once; beyond it 503. */
+  /** Changes in the journal that wait for a checkpoint. An eighth of this bound starts a checkpoint at once; beyond the bound 503. */
   journal: 64 * MIB,
   /** In each thread: paths and their numbers, about 500,000 paths of usual length. */
   pathNumbers: 96 * MIB,
@@ -22,7 +22,7 @@ const DEFAULTS = {
   pathNames: 64 * MIB,
   /** In each thread: the file lists of splits and queues. */
   fileBlobs: 32 * MIB,
-  /** In each thread: memory that is used again to encode large suites. */
+  /** In each thread: memory that is reused to encode large suites. */
   scratch: 32 * MIB,
 };
 

@@ -1,4 +1,4 @@
-/** What waits for the same write to the disk, in groups: the end of a write calls back once, not for each that waits. */
+/** Groups of what waits for the same write to the disk. The promise of the write has one callback for a group, not one for each member. */
 export class SavedGroups<T> {
   #saved: Promise<void> | null = null;
   #group: T[] = [];

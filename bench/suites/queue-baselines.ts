@@ -18,7 +18,7 @@ export const ballast: Policy = (files, { nodes, pullCost }) => {
   const queue = new Queue(weights, { nodeTotal: nodes, pullCost: toWeight(pullCost), isGuessed });
   return (node_index, millis) => {
     const request = { node_index, run: 'run', batch_uuid: null, isRetry: false, isFirstRequest: false, wantsLastSplit: false };
-    const handed = queue.pull({ ...request, recordedSubset: null, hasLeft: () => false }, millis);
+    const handed = queue.pull({ ...request, recordedRunId: null, hasLeft: () => false }, millis);
     if (handed) queue.delivered(handed.batch.seq);
     return handed?.batch.files ?? [];
   };

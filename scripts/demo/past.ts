@@ -139,7 +139,7 @@ function pull(
       ...(isFirstRequest && { runs_before }),
       wantsLastSplit: false,
       acknowledges: true,
-      recordedSubset: null,
+      recordedRunId: null,
       hasLeft: () => false,
     },
     at,

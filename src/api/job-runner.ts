@@ -22,7 +22,7 @@ export interface Asker {
 interface JobLane extends Lane {
   group: Group;
   mostWaiting: number;
-  /** What there is too much of. */
+  /** The overload, as the error sentence names it. */
   load: string;
 }
 
@@ -87,16 +87,16 @@ export type Ran = (job: string, waited: number, took: number) => void;
 export interface ReadOptions {
   /** The job is small, so it is done on this thread. */
   isHere?: boolean;
-  /** A part of the answer has been made, so the job can no longer be refused. */
+  /** A part of the answer was made before, so the job can no longer be refused. */
   isUnderWay?: boolean;
-  /** Called when it is the job's turn. */
+  /** Called when the turn of the job comes. */
   onTurn?: () => void;
 }
 
 /** Does the work that would delay other requests in worker threads. The waiting work is bounded, and projects take turns. */
 export class JobRunner {
   readonly #turns: Record<Group, Lanes>;
-  /** The suites that were sent before. */
+  /** The suites that were sent last. */
   readonly suites = new SuiteCache();
 
   /** @param atOnce how many tasks for nodes the threads get at a time: one more than they are, so that none waits for the main thread */
@@ -111,8 +111,8 @@ export class JobRunner {
 
   /**
    * Prepares a POST. The body is moved to the thread.
-   * @param owner its project; null: not known yet
-   * @param sooner called when it is its turn: what another request has prepared meanwhile, or a smaller input; null: nothing
+   * @param owner the project of the request; null: a worker thread finds it
+   * @param sooner called when the turn of the job comes. Returns what can be prepared here by then, or a smaller input; null: neither
    */
   async post<K extends keyof Posts>(
     job: K,
@@ -201,7 +201,7 @@ export class JobRunner {
   }
 }
 
-/** Null: the project of a POST may not be known yet. */
+/** A project of null: a worker thread finds the project of the POST. */
 type PostAsker = Omit<Asker, 'project'> & { project: number | null };
 
 /** The pages of a project have a line of their own, so that they take no place of its CI jobs. */

@@ -13,7 +13,7 @@ export function shortDigest(text: string): number {
   return Number.parseInt(hash('sha256', text, 'hex').slice(0, 12), 16) || 1;
 }
 
-/** What identifies a build within a project. */
+/** The build key: it identifies a build within a project, whether runs of it are recorded or not. */
 export interface BuildKey {
   commit_hash: string;
   branch: string;
@@ -28,7 +28,7 @@ export interface NodeKey extends BuildKey {
 /** A filter for lists of builds. A missing field matches every build. */
 export type BuildFilter = Partial<BuildKey>;
 
-/** The part of a request that names a split. The rest, which may be large, is not kept. */
+/** The part of a request that names a split. */
 export interface SplitKey {
   project: number;
   build: BuildKey;
@@ -36,7 +36,7 @@ export interface SplitKey {
   ci_run: string;
   /** The split is the same for all CI runs of the build. */
   isFixed: boolean;
-  /** A digest of the above. */
+  /** A digest of the other fields. */
   digest: string;
 }
 
@@ -64,7 +64,7 @@ export interface QueueKey {
   build: BuildKey;
   /** The id of the CI run: node_build_id or test_queue_id. */
   ci_run: string;
-  /** A digest of the above. It names the queue in answers, and the runs of a node in batches. */
+  /** A digest of the other fields. It names the queue in answers, and the runs of a node in batches. */
   digest: string;
 }
 
@@ -72,7 +72,7 @@ export function queueKey(project: number, { commit_hash, branch, node_total }: B
   return { project, build: { commit_hash, branch, node_total }, ci_run, digest: digest(project, commit_hash, branch, node_total, ci_run) };
 }
 
-/** The digest of a build, as stores key it. */
+/** The digest of a build key in its project, by which stores find the build. */
 export function buildDigest(project: number, { commit_hash, branch, node_total }: BuildKey): string {
   return digest(project, commit_hash, branch, node_total);
 }

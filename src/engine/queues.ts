@@ -199,7 +199,7 @@ function pullFrom({ queue, info }: OpenQueue, { request, sent, caller, at }: Ask
   return { value, changes };
 }
 
-function toPull(request: QueueRequest, info: QueueInfo, { runs_before, recordedSubset, notRun }: Facts, caller: Caller): Pull {
+function toPull(request: QueueRequest, info: QueueInfo, { runs_before, recordedRunId, notRun }: Facts, caller: Caller): Pull {
   const { node_index, run, batch_uuid, isFirstRequest, report } = request;
   const pulled: Pull = {
     node_index,
@@ -209,7 +209,7 @@ function toPull(request: QueueRequest, info: QueueInfo, { runs_before, recordedS
     hasLeft: caller.hasLeft,
     isFirstRequest,
     wantsLastSplit: request.wantsLastSplit || (isFirstRequest && !report && info.copied !== null),
-    recordedSubset,
+    recordedRunId,
   };
   if (runs_before !== undefined) pulled.runs_before = runs_before;
   if (report) pulled.acknowledges = true;
@@ -221,14 +221,14 @@ function toPull(request: QueueRequest, info: QueueInfo, { runs_before, recordedS
 interface Facts {
   /** How many runs of the build were recorded before; undefined: the request is not the first. */
   runs_before?: number;
-  recordedSubset: string | null;
+  recordedRunId: string | null;
   failed: Failed | null;
   notRun?: ReadonlySet<number>;
 }
 
 const NONE_FAILED: Failed = { failed: [] };
-const NO_FACTS: Facts = { recordedSubset: null, failed: null };
-const NO_FACTS_NONE_FAILED: Facts = { recordedSubset: null, failed: NONE_FAILED };
+const NO_FACTS: Facts = { recordedRunId: null, failed: null };
+const NO_FACTS_NONE_FAILED: Facts = { recordedRunId: null, failed: NONE_FAILED };
 
 /** Gives the facts that a request needs. Nearly every one needs none: it is not the first, and reports no failure. */
 function factsFor(store: Store, request: QueueRequest, open: OpenQueue): Soon<Facts> {
@@ -244,11 +244,11 @@ async function readFacts(store: Store, request: QueueRequest, open: OpenQueue): 
   const { project, build } = key;
   const node: NodeKey = { ...build, node_index };
   const failed = await failedFor(store, request, open);
-  if (!isFirstRequest) return { recordedSubset: null, failed };
+  if (!isFirstRequest) return { recordedRunId: null, failed };
   const since = beginningOf(info);
   const runs_before = await runsRecorded(store.builds, project, build);
-  const recordedSubset = wantsLastSplit || (!report && info.copied !== null) ? await lastRunId(store.builds, project, node, since) : null;
-  const facts: Facts = { runs_before, recordedSubset, failed };
+  const recordedRunId = wantsLastSplit || (!report && info.copied !== null) ? await lastRunId(store.builds, project, node, since) : null;
+  const facts: Facts = { runs_before, recordedRunId, failed };
   const finished = report ? queue.filesOf(node_index) : [];
   const paths = finished.length === 0 ? null : await pathsNotRun(store.builds, project, node, since);
   if (paths && paths.size > 0) {

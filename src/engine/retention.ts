@@ -24,24 +24,22 @@ export async function deleteExpired(
   }
 }
 
-/**
- * Until when the expiry of a split or queue is put off: it was used after `before`, by which records expire. Null: it expires.
- */
+/** The time until which a split or queue is kept, because it was used after `before`, when records expire. Null: it expires. */
 export function putOffUntil({ used_at }: { used_at: Millis }, before: Millis): Millis | null {
   return used_at >= before ? used_at : null;
 }
 
 /**
  * When the rest of a build expires.
- * @param oldest when the oldest run was recorded that is left; null: a run was recorded meanwhile, and is the only one
+ * @param oldest the time of the oldest run that is left; null: the only run left was recorded during the step
  */
 export function expiryOfRest(build: { updated_at: Millis }, oldest: Millis | null, before: Millis): Millis {
   return Math.max(before, oldest ?? build.updated_at);
 }
 
 /**
- * Whether the times of a path expire that was last recorded at `seen_at`. Later than other records, because `seen_at` is not written at
- * every run.
+ * Whether the times of a path expire. They are kept a little longer than other records, because not every recording of the path updates
+ * `seen_at`.
  */
 export function isPathExpired(seen_at: Millis, before: Millis): boolean {
   return seen_at < before - limits.lastUseUpdateMilliseconds;

@@ -27,7 +27,7 @@ export interface Observer {
 /** Status for metrics only: the client left before it was answered. */
 const CLIENT_LEFT = 499;
 
-/** What bounds requests, and what is known of their clients. */
+/** What bounds requests, and how their clients are recognized. */
 export interface RequestOptions extends BodyLimits {
   memory: MemoryBudget;
   /** Finds the project that a token belongs to. */
@@ -58,7 +58,7 @@ export class Exchange implements RequestReceiver, Peer {
   #stage: 'receiving' | 'answering' = 'receiving';
   #hasLeft = false;
   #hasEnded = false;
-  /** The answer that is held or being sent. */
+  /** The answer that waits for a write to the disk, or is being sent. */
   #answer: Answer | null = null;
   #unavailable: string | null = null;
   #answerBytes = 0;
@@ -143,7 +143,7 @@ export class Exchange implements RequestReceiver, Peer {
     else this.write();
   }
 
-  /** Writes the answer, unless the client left since it was known. */
+  /** Writes the answer, unless the client left meanwhile. */
   write(): void {
     if (this.#hasEnded) return;
     const answer = this.#answer!;

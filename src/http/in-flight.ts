@@ -44,10 +44,10 @@ export class InFlight {
   }
 }
 
-/** The project that memory is counted for; null for requests whose head has no known token. */
+/** The project for which memory is reserved; null: the head of the request has no valid token. */
 export type Owner = number | null;
 
-/** Limits the memory for bodies and answers of requests in flight: in all, and to half of that for one owner. */
+/** Limits the memory that is reserved for bodies and answers of requests in flight: in all, and to half of that for one owner. */
 export class MemoryBudget {
   #reserved = 0;
   readonly #reservedByOwner = new Map<Owner, number>();

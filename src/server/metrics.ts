@@ -10,7 +10,7 @@ export interface ServerState {
   reservedBytes: number;
   fullProjects: number;
   jobs: { waiting: number; running: number; threads: number };
-  /** Large suites that are cached, their bytes, and how often the list of one was sent again. */
+  /** The number of cached suites, their bytes, and how often the list of a cached suite was sent again. */
   suites: { suites: number; bytes: number; hits: number };
   queues: { inMemory: number; open: number; bytes: number; testFilesLeft: number };
   store: { bytes: number; diskFreeBytes: number; journalRecords: number; records: Readonly<Record<string, number>> };
@@ -43,9 +43,9 @@ const STATE_METRICS: readonly [name: string, help: string, read: Read, label?: s
   ['ballast_jobs_waiting', 'Large test suites that wait for a worker thread.', ({ jobs }) => jobs.waiting],
   ['ballast_jobs_running', 'Large test suites in worker threads.', ({ jobs }) => jobs.running],
   ['ballast_job_threads', 'Worker threads.', ({ jobs }) => jobs.threads],
-  ['ballast_cached_suites', 'Large suites that are kept in memory.', ({ suites }) => suites.suites],
-  ['ballast_cached_suites_bytes', 'Size of the suites that are kept in memory.', ({ suites }) => suites.bytes],
-  ['ballast_cached_suite_hits_total', 'Lists of large suites that were sent again while they were kept.', ({ suites }) => suites.hits],
+  ['ballast_cached_suites', 'Large suites that are cached.', ({ suites }) => suites.suites],
+  ['ballast_cached_suites_bytes', 'Size of the suites that are cached.', ({ suites }) => suites.bytes],
+  ['ballast_cached_suite_hits_total', 'Lists of test files whose large suite was cached when they were sent.', ({ suites }) => suites.hits],
   ['ballast_queues_in_memory', 'Queues in memory.', ({ queues }) => queues.inMemory],
   ['ballast_queues_in_memory_bytes', 'Estimated size of the queues in memory.', ({ queues }) => queues.bytes],
   ['ballast_queues_open', 'Queues in memory with test files that are not handed out.', ({ queues }) => queues.open],

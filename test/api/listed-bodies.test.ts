@@ -82,7 +82,7 @@ function piecesOf(text: Uint8Array, size: number): Uint8Array[] {
   return pieces;
 }
 
-describe('a body whose list is known', () => {
+describe('a body whose suite is cached', () => {
   it('is answered as one whose list is parsed, whatever its bytes are', () => {
     let known = 0;
     fc.assert(

@@ -9,7 +9,7 @@ import { whatIf } from '../../bench/what-if.js';
 
 /** Runs the trials of speed with a minimal load. */
 describe('the benchmark of speed', () => {
-  it('initialises queues and splits with unknown and with known times', async () => {
+  it('initialises queues and splits of files that were never measured and of measured ones', async () => {
     const [result] = await initializing({ times: 1, sizes: [[1000, 4]] });
     expect(column(result!, 'timings')).toEqual([...Array<string>(6).fill('none'), ...Array<string>(4).fill('known')]);
     for (const name of ['median ms', 'max ms', 'JSON.parse ms', 'ratio']) {

@@ -72,7 +72,7 @@ export interface QueueInfo {
    * `runs_before` are those of that queue. Null: it is no copy.
    */
   copied: Moment | null;
-  /** The list that it was made from. */
+  /** The list of test files that the queue was made from. */
   list: TestFileList;
   /** How a node's list differed from `list`; missing: no list differed. */
   other_list?: string;
@@ -131,7 +131,7 @@ export function applyChange(batches: Map<number, Batch>, change: Change): void {
 
 export interface QueueLoad {
   inMemory: number;
-  /** How many of them have files left. */
+  /** How many of the queues in memory have files left. */
   open: number;
   bytes: number;
   testFilesLeft: number;

@@ -13,7 +13,7 @@ export interface Splits {
   find(key: SplitKey): Soon<Split | null>;
   /** Creates a split. Of concurrent calls with the same key, one wins, and all callers get its split. */
   create(key: SplitKey, split: NewSplit, at: Millis): Promise<Split>;
-  /** Keeps a split in use from expiring, and notes when a CI run first used a fixed one. Resolves without a write when both are known. */
+  /** Keeps a split in use from expiring, and notes the first use of a fixed split by a CI run. Writes nothing that is noted already. */
   use(key: SplitKey, split: Split, at: Millis): Soon<void>;
   /** Notes that a node of the CI run sent another list of test files, unless that is noted already. */
   noteOtherList(key: SplitKey, split: Split, difference: string, at: Millis): Promise<void>;
@@ -35,7 +35,7 @@ export interface Split {
   created_at: Millis;
   /** How many runs of its build were recorded before it was made. */
   runs_before: number;
-  /** The list that it was made from. */
+  /** The list of test files that the split was made from. */
   list: TestFileList;
   /** How a node's list differed from `list`; missing: no list differed. */
   other_list?: string;
@@ -45,7 +45,7 @@ export interface Split {
 
 export interface NewSplit {
   list: TestFileList;
-  /** The files, node by node, and how many the nodes up to each have; made by `encode`. */
+  /** The files, node by node, and for each node how many files it and the nodes before it have; made by `encode`. */
   files: Segments;
   nodeEnds: Uint32Array;
   /** What the estimates of these files rest on, see basis.ts. */
@@ -57,6 +57,6 @@ export interface SplitUse {
   at: Millis;
   /** How many runs of the build were recorded before. */
   runs_before: number;
-  /** How the list of a node in this CI run differed. */
+  /** How the list of a node in this CI run differed from the list of the split; missing: no list differed. */
   other_list?: string;
 }

@@ -23,7 +23,7 @@ export interface Batch {
   decision: KeptDecision | null;
   /** Test cases to run instead of whole files, because only they failed. */
   cases?: CasesByFile;
-  /** The recorded subset that a fixed split is based on. */
+  /** The id of the recorded run whose files a fixed split repeats. */
   build_subset_id: string | null;
   /** The client acknowledges what it ran. */
   acknowledges?: true;
@@ -31,7 +31,7 @@ export interface Batch {
   failed?: number[];
   /** The failed test cases of failed files, where the client named them. */
   failed_cases?: CasesByFile;
-  /** The answer is known to have been written. The store may not have this for a batch with a uuid. */
+  /** The answer was written, as far as the server knows. The store may not have this for a batch with a uuid. */
   delivered: boolean;
   /** Missing: the node may be working on it. */
   lease?: EndedLease;
@@ -39,7 +39,7 @@ export interface Batch {
 
 /**
  * How a lease ended. `expired`: the node was silent for too long, and its files went back to the queue. `returned`: that node came back.
- * `restarted`: the node restarted, and its files went back to the queue. `closed`: the node is known to have finished.
+ * `restarted`: the node restarted, and its files went back to the queue. `closed`: the node finished it.
  */
 export type EndedLease = 'expired' | 'returned' | 'restarted' | 'closed';
 
@@ -62,8 +62,8 @@ export interface Pull {
   acknowledges?: true;
   /** Only in a first request: files that the node recorded, but not as run. A file that cannot be loaded reports no failed test. */
   notRun?: ReadonlySet<number>;
-  /** The node's recorded subset since this queue began. */
-  recordedSubset: string | null;
+  /** The id of the last run that the node recorded since this queue began; null: it recorded none. */
+  recordedRunId: string | null;
   /** Whether the client has closed its connection since it sent the request. */
   hasLeft: () => boolean;
 }
@@ -86,8 +86,8 @@ export function copyOf(batches: readonly Batch[]): Batch[] {
 }
 
 /** Whether a replay that the node has already answers this pull, too. */
-export function isSameReplay(replay: Batch, { run, recordedSubset, acknowledges }: Pull, files: readonly number[]): boolean {
-  if (!replay.isReplay || replay.build_subset_id !== recordedSubset) return false;
+export function isSameReplay(replay: Batch, { run, recordedRunId, acknowledges }: Pull, files: readonly number[]): boolean {
+  if (!replay.isReplay || replay.build_subset_id !== recordedRunId) return false;
   if (replay.run === run) return true;
   // An earlier process of the node got it, and did not run or lose it.
   return acknowledges === true && !replay.failed && !isRequeued(replay) && replay.files.length === files.length;

@@ -176,7 +176,7 @@ export class Queue {
       files: replay?.files ?? [],
       isFirstRequest: request.isFirstRequest,
       isReplay: replay !== null,
-      build_subset_id: replay && request.recordedSubset,
+      build_subset_id: replay && request.recordedRunId,
       // Named here, so that setting it later allocates nothing.
       decision: null,
       delivered: false,

@@ -27,7 +27,7 @@ export interface Parts extends Tables, Committing, BlobParts {
   readonly runs: JournaledRuns;
   /** Times that are not in `timings` yet. */
   readonly timingBuffer: TimingWriteBuffer;
-  /** CI builds whose first use of a split is known to be in `splitRuns`: split id, a blank, ci_build_id. */
+  /** A cache of CI runs whose first use of a split is in `splitRuns`: split id, a blank, ci_build_id. */
   readonly splitUsers: LRUCache<string, true>;
   /** The creations under way: see create-once.ts. */
   readonly creations: Map<string, Promise<unknown>>;

@@ -51,7 +51,7 @@ function setNumbers({ timingBuffer }: Parts, project: number, run: NewRun, numbe
 
 /** Puts a run that may be refused or already recorded, or that is large. */
 async function recordNow(parts: Parts, toPut: RunToPut): Promise<Saving<Recorded>> {
-  const release = parts.runs.hold(toPut);
+  const release = parts.runs.holdNode(toPut);
   try {
     const [outcome] = await commit(parts, () => putRuns(parts, [toPut]));
     if (typeof outcome === 'string') return { value: outcome, saved: null };

@@ -31,7 +31,7 @@ export interface RunRecord {
   seconds: Buffer;
 }
 
-/** Runs that one transaction put, whose times are not in `timings` yet. */
+/** The keys of runs that one transaction put, and whose times are not in `timings` yet. */
 export type PendingRunsRecord = RunKey[];
 
 /** A queue as it was created. Its files are in `blobs`. Its batches are in the journal, a second later in `batches`. */

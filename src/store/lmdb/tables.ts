@@ -71,7 +71,7 @@ function tablesIn(root: RootDatabase) {
     pathNames: table<string, number>('pathNames', { encoding: 'string', keyEncoding: 'uint32' }),
     /** By the number of the path, see timing-codec.ts. What is read is valid until the next read. */
     timings: table<Buffer, number>('timings', { ...TRANSIENT, keyEncoding: 'uint32', compression: false }),
-    /** By the entry of the last of these runs. */
+    /** By the number (RunToPut.entry) of the last of the runs. */
     pendingRuns: table<PendingRunsRecord, number>('pendingRuns'),
     /** By the digest of a SplitKey. */
     splits: table<Split, string>('splits'),
@@ -90,7 +90,7 @@ function tablesIn(root: RootDatabase) {
     ciRunsOfBuild: table<number, [build: string, created_at: Millis, id: string]>('ciRunsOfBuild'),
     /** Encoded changes of a queue in order, by the last record of the journal that has one of them; 0: the batches of a copy. */
     batches: table<Buffer[], [queue: string, record: number]>('batches'),
-    /** The blocks of files of a split or queue, by number, and what else is large of it; see file-blocks.ts. */
+    /** The blocks of files of a split or queue, by number, and its other large parts; see file-blocks.ts. */
     blobs: table<Buffer, [owner: string, part: number | string]>('blobs', { encoding: 'binary' }),
     /** By the id of a split or queue. */
     forecasts: table<Forecast, string>('forecasts'),

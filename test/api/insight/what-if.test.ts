@@ -64,7 +64,7 @@ describe('GET /v1/builds/:id/what_if', () => {
     expect(cut.longest!.seconds).toBe(20);
   });
 
-  it('cuts a file into its test cases if their times are known', async () => {
+  it('cuts a file into its test cases if these were measured', async () => {
     const client = await shared.project();
     await record(client, { commit_hash: 'cases', test_files: timedTestFiles({ 'a_spec.rb[1:1]': 3, 'a_spec.rb[1:2]': 1 }) });
     await record(client, { node_total: 1, test_files: timedTestFiles({ 'a_spec.rb': 8, 'b_spec.rb': 2 }) });

@@ -319,7 +319,7 @@ describe('a fixed split', () => {
   it('gives a node all its files in one batch, then remaining files', () => {
     const queue = queueOf(4);
     const had = [pull(queue), pull(queue, { node_index: 1 }), pull(queue)];
-    const batch = queue.pull(requestOf({ ...rerun, recordedSubset: 'subset-1' }), NOW)!;
+    const batch = queue.pull(requestOf({ ...rerun, recordedRunId: 'subset-1' }), NOW)!;
     expect(batch.isNew).toBe(true);
     expect(batch.batch).toMatchObject({ files: [...had[0]!, ...had[2]!], isReplay: true, build_subset_id: 'subset-1' });
     queue.delivered(batch.batch.seq);
@@ -336,7 +336,7 @@ describe('a fixed split', () => {
   it('gives remaining files to a node that had none', () => {
     const queue = queueOf(4);
     pull(queue);
-    const { batch } = queue.pull(requestOf({ ...rerun, node_index: 3, recordedSubset: 'subset-1' }), NOW)!;
+    const { batch } = queue.pull(requestOf({ ...rerun, node_index: 3, recordedRunId: 'subset-1' }), NOW)!;
     expect(batch).toMatchObject({ files: [1], isReplay: false, build_subset_id: null });
   });
 

@@ -10,7 +10,7 @@ export const requestOf = (overrides: Partial<Pull> = {}): Pull => ({
   isRetry: false,
   isFirstRequest: false,
   wantsLastSplit: false,
-  recordedSubset: null,
+  recordedRunId: null,
   hasLeft: () => false,
   ...overrides,
 });

@@ -72,7 +72,7 @@ describe('estimates', () => {
 describe('a new file', () => {
   const suiteOf = (directory: string, times: readonly number[]) => times.map((time, i) => [`${directory}/${i}_spec.rb`, time] as const);
 
-  it('is estimated like one of the slower known files, at most like the slowest', () => {
+  it('is estimated like one of the slower measured files, at most like the slowest', () => {
     fc.assert(
       fc.property(suite, files => {
         const known = files.flatMap(([, time]) => (time === null ? [] : [toWeight(time)]));
@@ -93,7 +93,7 @@ describe('a new file', () => {
     expect(planned(files, {}, QUEUE_PERCENTILE)['spec/new_spec.rb']).toBe(10);
   });
 
-  it('is estimated from the nearest directory with three known files', () => {
+  it('is estimated from the nearest directory with three measured files', () => {
     const files = [
       ...suiteOf('spec/models', [1, 1, 1, 1]),
       ...suiteOf('spec/system', [60, 60, 60]),
@@ -120,7 +120,7 @@ describe('a new file', () => {
   });
 });
 
-describe('an unknown test case', () => {
+describe('a test case that was never measured', () => {
   const cases = (...times: (number | null)[]) => times.map((time, i) => [`a_spec.rb[1:${i}]`, time] as const);
 
   it('is estimated as an equal part of its file', () => {
@@ -131,15 +131,15 @@ describe('an unknown test case', () => {
     });
   });
 
-  it('is estimated as a part of what the known cases leave of its file', () => {
+  it('is estimated as a part of what the measured cases leave of its file', () => {
     expect(answered(cases(6, null, null), { 'a_spec.rb': 12 })['a_spec.rb[1:1]']).toBe(3);
   });
 
-  it('has a positive estimate even if the known cases take longer than the file', () => {
+  it('has a positive estimate even if the measured cases take longer than the file', () => {
     expect(answered(cases(20, null), { 'a_spec.rb': 12 })['a_spec.rb[1:1]']).toBeCloseTo(0.6, 10);
   });
 
-  it('is guessed from the known cases of its file when the file is unknown', () => {
+  it('is guessed from the measured cases of its file when the file was never measured', () => {
     const others = [1, 2, 3].map(i => [`${i}_spec.rb`, 100] as const);
     const files = [...cases(1, 1, 1, null), ...others];
     expect(planned(files)['a_spec.rb[1:3]']).toBe(1);

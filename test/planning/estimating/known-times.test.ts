@@ -42,25 +42,25 @@ function timesOn(branch: number, timings: Record<string, BranchTimings>, paths: 
 describe('the time of a file that only its test cases tell', () => {
   const secondsOn = (branch: number, timings: Record<string, BranchTimings>) => timesOn(branch, timings, ['a']).seconds[0];
 
-  it('is theirs on the branch, and of those that it did not run, on the default branch', () => {
+  it('adds up the cases on the branch, and on the default branch the cases that the branch did not run', () => {
     const timings = { 'a[1]': [timing(1)], 'a[2]': [timing(5, FEATURE), timing(1)], 'a[3]': [timing(1)] };
     expect([secondsOn(FEATURE, timings), secondsOn(MAIN, timings), secondsOn(NEW, timings)]).toEqual([7, 3, 3]);
   });
 
-  it('is theirs on any other branch where neither of both ran them', () => {
+  it('adds up the cases on another branch if neither the branch nor the default branch ran any', () => {
     const timings = { 'a[1]': [timing(10, FEATURE)], 'a[2]': [timing(5, FEATURE)] };
     expect([secondsOn(NEW, timings), secondsOn(MAIN, timings)]).toEqual([15, 15]);
     const alsoOnMain = { ...timings, 'a[3]': [timing(1)] };
     expect([secondsOn(NEW, alsoOnMain), secondsOn(MAIN, alsoOnMain)]).toEqual([1, 1]);
   });
 
-  it('leaves out those that were measured long before the last one', () => {
+  it('leaves out cases that were measured long before the last case', () => {
     const age = limits.staleTestCaseMilliseconds;
     const timings = { 'a[1]': [timing(1, MAIN, age)], 'a[2]': [timing(2)], 'a[3]': [timing(4, MAIN, -1)] };
     expect(secondsOn(MAIN, timings)).toBe(3);
   });
 
-  it('is unknown when there are none, or the project has no test cases', () => {
+  it('is NaN when the file or the project has no test cases', () => {
     expect(secondsOn(MAIN, {})).toBeNaN();
     const lookup = { branch: MAIN, defaultBranch: MAIN, each: () => {}, expectation: () => undefined, cases: null };
     expect(measuredTimes(suiteOf(['a']), lookup, 10)).toEqual({
@@ -78,14 +78,14 @@ describe('the time of a file that only its test cases tell', () => {
   });
 });
 
-it('the time of a file is known for its test cases that were never measured', () => {
+it('the time of a file is looked up for its test cases that were never measured', () => {
   const timings = { a: [timing(12)], 'a[1]': [timing(3)] };
   const { seconds, files } = timesOn(MAIN, timings, ['a', 'a[1]', 'a[2]', 'b[1]']);
   expect(seconds).toEqual(Float64Array.of(12, 3, NaN, NaN));
   expect(files).toEqual(new Map([['a', 12]]));
 });
 
-describe('the basis of a known time', () => {
+describe('the basis of a measured time', () => {
   const basesOn = (branch: number, timings: Record<string, BranchTimings>, paths: readonly string[]) => {
     const { basis } = timesOn(branch, timings, paths);
     return paths.map((_, i) => fileBasis(basis, i));

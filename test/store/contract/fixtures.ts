@@ -120,7 +120,7 @@ export async function pull(
     isRetry: false,
     isFirstRequest: false,
     wantsLastSplit: false,
-    recordedSubset: null,
+    recordedRunId: null,
     hasLeft: () => false,
     ...more,
   };

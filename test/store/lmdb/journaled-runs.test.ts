@@ -102,7 +102,7 @@ describe('a run that was recorded', () => {
     expect((await runsOf(store)).map(([, run]) => run)).toEqual([1, 2, 3]);
   });
 
-  it('is known when its client sends it again', async () => {
+  it('is already recorded when its client sends it again', async () => {
     withoutTimers();
     const store = await serve();
     await recordRun(store, 1, node(0), times(5), NOW);
@@ -110,7 +110,7 @@ describe('a run that was recorded', () => {
     expect(await runsOf(store)).toEqual([[0, 1, 1]]);
   });
 
-  it('is known while the transaction that puts it is not committed', async () => {
+  it('is already recorded while the transaction that puts it is not committed', async () => {
     withoutTimers();
     const store = await serve();
     await recordRun(store, 1, node(0), times(5), NOW);

@@ -4,7 +4,7 @@ import type { PartName } from './minutes-answer.js';
 import type { NodeMinutes } from './node-minutes.js';
 import type { Slowness } from './slowness.js';
 
-/** What a node's last span would have taken less, in seconds, without each cause. Negative: it would have taken longer. */
+/** The seconds by which the last span of a node would have been shorter without each cause. Negative: it would have been longer. */
 type Excess = Record<Cause, number>;
 /** In the order in which they are looked at. */
 const CAUSES = ['estimates', 'slow_nodes', 'late_starts', 'repeats', 'gaps'] as const;
@@ -20,9 +20,10 @@ export interface IdleCause {
 }
 
 /**
- * Divides the time after the ends of nodes by its causes: how much of it vanishes when every node's last span takes its estimated time,
- * then when slow nodes are of usual speed, then when nodes that got everything at once begin on time, and so on. A cause whose removal does
- * not bring the ends together is tried again when another one is removed: a node that it delays may wait for one that is later still.
+ * Divides the idle time by its causes: how much of it vanishes when the last span of each node takes its estimated time, how much of the
+ * rest when slow nodes have the usual speed, how much when nodes that got all files at once begin on time, and so on. A cause without
+ * which no idle time vanishes is tried again after the removal of each other cause: the node that it delays may not be the last one until
+ * then. src/docs/slow-builds.md has an example.
  */
 export function idleCauses(
   nodes: readonly NodeWork[],
@@ -52,14 +53,14 @@ export function idleCauses(
   }
 }
 
-/** A node that repeats nothing has time for files of others, so it ends with them and not before them. */
+/** Without its repeats, a node would have run files of other nodes. So it ends no sooner than the last node does then. */
 function endsWithoutRepeats(ends: readonly number[], repeats: readonly number[]): number[] {
   const earliest = ends.map((end, i) => end - repeats[i]!);
   const last = earliest.reduce((max, end) => Math.max(max, end), -Infinity);
   return ends.map(end => Math.min(end, last));
 }
 
-/** By node: its part of what a change of the ends saves. It is on the nodes that no longer end late, or else on all that change. */
+/** By node: its part of the idle time that a change of the ends saves. Nodes that ended late have all of it, else those that change. */
 function blame(ends: readonly number[], changed: readonly number[]): number[] {
   const level = ends.reduce((sum, end) => sum + end, 0) / ends.length;
   const later = ends.map((end, i) => Math.max(0, end - Math.max(level, changed[i]!)));
@@ -74,7 +75,7 @@ function idleOf(ends: readonly number[]): number {
   return ends.reduce((sum, end) => sum + last - end, 0);
 }
 
-/** Has 1 for each file that ran again because its first node was lost or slow to answer. */
+/** Has 1 for each file that one node got and did not record, and that another node recorded. */
 function lostFiles(nodes: readonly NodeWork[], count: number): Uint8Array {
   const lost = new Uint8Array(count);
   for (const { works } of nodes)

@@ -1,13 +1,13 @@
 import type { Batch } from '../../queue/batch.js';
 import { isRecorded, type NodeLane, withTimes } from './timeline.js';
 
-/** A node that was lost is replaced sooner. After a longer time somebody retried it. */
+/** CI systems replace a lost node sooner. After a longer time without files, somebody retried a node. */
 const PAUSE_MILLISECONDS = 300_000;
 
 /**
- * Cuts pauses out of the lanes: the time in which no node had files, after each node had begun. If every node had recorded what it had, the
- * build had ended, and somebody retried a node later; else only a long time is a pause. Times are milliseconds. Returns the lanes with
- * earlier times after each pause, and how long the pauses were.
+ * Cuts the pauses out of the lanes. A pause is a time in which no node had files, after each node had begun. If every node had recorded its
+ * files, the build had ended, and somebody retried a node later. Otherwise only a long time without files is a pause. Times are
+ * milliseconds. Returns the lanes without the pauses, and the sum of the pauses.
  */
 export function cutPauses(lanes: readonly NodeLane[]): { nodes: NodeLane[]; paused: number } {
   const pauses = pausesIn(lanes);
@@ -21,7 +21,7 @@ interface Interval {
   to: number;
 }
 
-/** Whether a node had recorded what it had before a time. A node that ran nothing had. */
+/** Whether a node had recorded the files that it got before a time; true if it had got none. */
 function hadRecorded({ spans }: NodeLane, at: number): boolean {
   const last = spans.findLast(({ from }) => from < at);
   return !last || isRecorded(last);

@@ -74,14 +74,14 @@ class QueueLane {
   readonly #spans: DraftSpan[] = [];
   /** The spans since the last recording: the next one has their times. */
   #unrecorded: DraftSpan[] = [];
-  /** Spans after which the node began again, as it seems. If it records them later, it lived on, and sends the list with each request. */
+  /** Spans after which the node seems to have restarted. If it records them, it did not: its client sends the list in each request. */
   #cut: { span: DraftSpan; until: Millis }[] = [];
   /** The span that the node works on; null: none. */
   #open: DraftSpan | null = null;
   /** When files of that span went to another node. */
   #movedAt = Infinity;
   #recordedAt: Millis | null = null;
-  /** What was added to the last time: see `shiftsOf`. */
+  /** The milliseconds that were added to the last time: see `shiftsOf`. */
   #shift = 0;
   /** When the node got its last batch, by the server's clock. */
   handedAt: Millis = -Infinity;

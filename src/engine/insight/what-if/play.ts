@@ -52,7 +52,7 @@ const REQUEST = {
   batch_uuid: null,
   isRetry: false,
   wantsLastSplit: false,
-  recordedSubset: null,
+  recordedRunId: null,
   hasLeft: () => false,
 };
 

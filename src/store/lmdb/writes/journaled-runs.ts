@@ -11,14 +11,14 @@ import { type PutRun, putRuns, type RunToPut } from './put-subsets.js';
 import type { TimingWriteBuffer } from './timing-write-buffer.js';
 
 /**
- * Recorded runs that are in the journal and not yet in the tables. The next write transaction puts them, whatever else it does. If there is
- * none within `limits.putRunsMilliseconds`, one is made for them. A read of what runs change settles them first.
+ * Recorded runs that are in the journal and not yet in the tables. The next write transaction puts them, whatever else it writes. If no
+ * transaction begins within `limits.putRunsMilliseconds`, one is made for them. A read of records that runs change settles the runs first.
  */
 export class JournaledRuns {
   #waiting: RunToPut[] = [];
   /** Nodes with a run that reads may not see yet: the digest of the build, a blank, the index. */
   readonly #nodes = new Set<string>();
-  /** Entries of runs: the last that was added, the last that was put, and the last that reads see and whose times count. */
+  /** Numbers of runs (RunToPut.entry): the last that was added, the last that was put, the last that reads see with its times. */
   #added = 0;
   #put = 0;
   #settled = 0;
@@ -51,7 +51,7 @@ export class JournaledRuns {
   }
 
   /** Notes that a transaction puts another run of a node. Returns a function to call when it has ended. */
-  hold(run: RunToPut): () => void {
+  holdNode(run: RunToPut): () => void {
     const node = nodeOf(run);
     if (this.#nodes.has(node)) return () => {};
     this.#nodes.add(node);
@@ -80,7 +80,7 @@ export class JournaledRuns {
     return this.#settled === this.#added ? null : this.#settling.run();
   }
 
-  /** The same at the end: nothing is put later by itself. */
+  /** Settles all runs, and puts none later by itself. */
   async close(): Promise<void> {
     this.#settling.stop();
     await this.settle();
@@ -108,7 +108,7 @@ export class JournaledRuns {
       let isApplied = true;
       for (const [i, { run }] of waiting.entries()) {
         const pending = put[i]!;
-        // The buffer had room when these paths were interned. Where this fails, the next start repeats it, because `pendingRuns` has the run.
+        // The buffer had room when these paths were interned. If this fails, the next start repeats it, because `pendingRuns` has the run.
         if (typeof pending === 'object') await applyTimes(parts, run, pending, nextTurn).catch(() => (isApplied = false));
       }
       if (isApplied) this.timingBuffer.markApplied(entry);

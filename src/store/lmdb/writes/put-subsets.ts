@@ -9,26 +9,26 @@ import type { BuildRecord, RunKey, RunRecord } from '../records.js';
 import type { Tables } from '../tables.js';
 import { kindOf, type PendingRun } from './apply-times.js';
 
-/** A run of a node, as it is recorded. */
+/** A recorded run of a node, to be put into the tables. */
 export interface RunToPut {
   project: number;
   key: NodeKey;
-  /** Of its build, see buildDigest. */
+  /** The digest of its build, see buildDigest. */
   build: string;
   hasTestCases: boolean;
   isRetry: boolean;
-  /** Its number in the order in which runs were sent. Numbers may be missing. */
+  /** Counts all runs in the order in which they were sent. Numbers may be missing. `pendingRuns` and the journal use it. */
   entry: number;
-  /** Without its ordinal. */
+  /** Its ordinal is 0 until it is put. */
   run: RunRecord;
 }
 
-/** A run that was put, or why it was not. */
+/** What is needed to apply the times of a run that was put, or why the run was not put. */
 export type PutRun = PendingRun | Exclude<Recorded, 'recorded'>;
 
 /**
- * Records runs within one write transaction. Many of them are of the same builds, which are read and put once. `pendingRuns` has them under
- * the entry of the last.
+ * Puts runs within one write transaction. Many runs are of the same builds, so each build is read and put once. Puts the keys of all runs
+ * into `pendingRuns`, under the number of the last run.
  */
 export function putRuns(tables: Tables, runs: readonly RunToPut[]): PutRun[] {
   const group = new Group(tables);

@@ -46,7 +46,7 @@ function run(mode: Mode, estimates: Float64Array, seconds: Float64Array, { start
   const take = (node_index: number, at: number) => {
     if (mode === 'split') return parts[node_index]!.splice(0);
     const request = { node_index, run: 'run', batch_uuid: null, isRetry: false, isFirstRequest: at === starts[node_index] };
-    return queue.pull({ ...request, wantsLastSplit: false, recordedSubset: null, hasLeft: () => false }, at * 1000)?.batch.files ?? [];
+    return queue.pull({ ...request, wantsLastSplit: false, recordedRunId: null, hasLeft: () => false }, at * 1000)?.batch.files ?? [];
   };
   const batches = Array.from(starts, (): Batch[] => []);
   const free = new Map(starts.entries());
