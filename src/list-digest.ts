@@ -8,7 +8,7 @@ export function digestOfList(paths: Iterable<string>): string {
   return digestOfSorted([...new Set(paths)].sort());
 }
 
-/** The same for distinct paths that are sorted. */
+/** Returns the digest of distinct paths that are sorted by UTF-16 code units. */
 export function digestOfSorted(paths: readonly string[]): string {
   return hash('sha256', paths.length > 0 ? `${paths.join('\0')}\0` : '', 'hex');
 }

@@ -13,7 +13,7 @@ export async function projectOf(context: Context, request: Request): Promise<num
   return authenticate(context.store.access, request.token, context.tokenHeader, context.now());
 }
 
-/** The same, for work that may have to wait. */
+/** The project of a request, as `projectOf` finds it, with what the job runner needs of the request. Throws as `projectOf`. */
 export async function askerOf(context: Context, request: Request): Promise<Asker> {
   return { project: await projectOf(context, request), isPage: isOfPage(context, request), hasLeft: request.hasLeft };
 }

@@ -31,11 +31,11 @@ export function decodeBody(bytes: Uint8Array): RawParameters {
 /** A decoded body. */
 interface DecodedBody {
   sent: RawParameters;
-  /** The list as it was sent, a part of the body, and the number of its objects and arrays or more; null: the body was parsed as a whole. */
+  /** The bytes of the list as it was sent, and the number of its objects and arrays, or more; null: the body was parsed as a whole. */
   list: { name: ListName; text: Uint8Array; containers: number } | null;
 }
 
-/** The same, with the list parsed by itself. */
+/** Parses a body as `decodeBody` does, but its list apart from the rest, if it is where it seems to be. Throws as `decodeBody`. */
 export function decodeListed(body: Buffer, name: ListName): DecodedBody {
   const start = findListStart(body, name);
   const end = start < 0 ? -1 : findListEnd(body, name, start);
@@ -52,7 +52,7 @@ export function decodeListed(body: Buffer, name: ListName): DecodedBody {
 
 /**
  * Decodes a body with a placeholder for its list. Null: the whole body must be decoded.
- * @param containers those of the list
+ * @param containers the number of objects and arrays of the list, or more
  */
 export function decodeRest(rest: Buffer, name: ListName, containers: number): RawParameters | null {
   if (!isUtf8(rest) || containers + countContainers(rest, limits.jsonContainersPerBody) > limits.jsonContainersPerBody) return null;

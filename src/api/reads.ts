@@ -132,14 +132,14 @@ export type Reads = typeof reads;
 /** Whether a CI run is read on the main thread, because that takes no longer than to ask a worker thread. */
 export async function isSmallSubject({ queues, splits }: Store, { ciRun, recorded, build }: Subject): Promise<boolean> {
   const plan = ciRun && (await (ciRun.kind === 'queue' ? queues.basis(ciRun.plan) : splits.basis({ id: ciRun.plan })));
-  // It expired.
+  // The split or queue expired.
   if (ciRun && !plan) return false;
-  // At most so many: a guess takes more bytes.
+  // The plan has this many files or fewer, because a guess takes more bytes.
   const planned = (plan?.length ?? 0) / BASIS_BYTES;
   return planned + build.node_total + (recorded ? recorded.test_files + recorded.subsets : 0) < limits.pooledInsightFiles;
 }
 
-/** The same for the runs of a build. */
+/** Whether the runs of a build are read on the main thread, because that takes no longer than to ask a worker thread. */
 export function isSmallBuild({ test_files, subsets }: Build): boolean {
   return test_files + subsets < limits.pooledTestFiles;
 }

@@ -92,7 +92,7 @@ export function defaultBranch(dataDir: string, name: string, { set, unset, json 
 }
 
 export interface TokenOptions extends PrintOptions {
-  /** That of the token. */
+  /** The name of the token. */
   name?: string;
 }
 

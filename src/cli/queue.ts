@@ -148,7 +148,7 @@ function isExpected(error: unknown): error is Error & { exitCode: number } {
 
 /** A batch that the node ran. */
 export interface RanBatch {
-  /** That of its first command, as in BALLAST_BATCH. */
+  /** The number of its first command, as in BALLAST_BATCH. */
   number: number;
   files: readonly PlannedFile[];
   seconds: number;

@@ -59,7 +59,7 @@ export function newBuild(
   return { id, project, commit_hash, branch, node_total, created_at: at, ...counts };
 }
 
-/** A build with another run. `recorded` is the ordinal of that run: runs of a build are ordered by it, not by their times. */
+/** The counts of a build with another run. `recorded` is the ordinal of that run: ordinals order the runs of a build, not their times. */
 export function withRun(build: Counts, testFiles: number, at: Millis): Counts {
   return {
     updated_at: Math.max(at, build.updated_at),

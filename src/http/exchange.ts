@@ -118,7 +118,7 @@ export class Exchange implements RequestReceiver, Peer {
   #respond(): void {
     try {
       const answer = this.options.handler(this.head);
-      if (answer instanceof Promise) answer.then(known => this.#send(known)).catch((error: unknown) => this.#answerError(error));
+      if (answer instanceof Promise) answer.then(found => this.#send(found)).catch((error: unknown) => this.#answerError(error));
       else this.#send(answer);
     } catch (error) {
       this.#answerError(error);

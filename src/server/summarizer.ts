@@ -50,9 +50,9 @@ export class Summarizer {
   /** Notes that a run of a build was recorded. */
   recorded(project: number, build: BuildKey): void {
     const key = keyOf(project, build);
-    const known = this.#waiting.get(key);
+    const waiting = this.#waiting.get(key);
     const dueAt = this.uptime() + limits.summaryQuietMilliseconds;
-    if (known) known.dueAt = Math.min(dueAt, known.latestAt);
+    if (waiting) waiting.dueAt = Math.min(dueAt, waiting.latestAt);
     else this.#wait(key, { project, build, dueAt, latestAt: dueAt + limits.summaryLatestMilliseconds });
   }
 

@@ -25,7 +25,7 @@ export const SECURITY_HEADERS = {
   'Cross-Origin-Resource-Policy': 'same-origin',
 } as const;
 
-/** The same error with these headers. */
+/** An error with the security headers. */
 export function withSecurityHeaders({ status, errors, headers, cause, reason }: ApiError): ApiError {
   return new ApiError(status, errors, { ...SECURITY_HEADERS, ...headers }, cause, reason);
 }

@@ -19,7 +19,7 @@ export async function findSessionOf({ store, now, log }: Context, request: Reque
   return { ...session, used_at: at };
 }
 
-/** The same. Throws a 401 when there is none. */
+/** The session of a request's cookie. Throws a 401 when it has none in force. */
 export async function requireSession(context: Context, request: Request): Promise<Session> {
   const session = await findSessionOf(context, request);
   if (!session) throw apiErrors.signedOut();

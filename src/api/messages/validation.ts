@@ -37,7 +37,7 @@ function coerce(raw: RawParameters, names: readonly string[]): Record<string, un
   return parameters;
 }
 
-/** The same of a form, which also sends its empty fields: they choose nothing. */
+/** Coerces the parameters of a form, without its empty fields: a form sends these, and they choose nothing. */
 export function coerceForm(raw: RawParameters, names: readonly string[]): Record<string, unknown> {
   return Object.fromEntries(Object.entries(coerce(raw, names)).filter(([, value]) => value !== ''));
 }
@@ -73,7 +73,7 @@ interface Rules<T> {
   check?: (data: Partial<T>) => ValidationErrors;
 }
 
-/** Makes the function that converts parameters to a message. It throws a 422 that names all errors. @param names those of the message */
+/** Makes the function that converts parameters to a message. It throws a 422 that names all errors. @param names its parameters */
 export function reader<T>(
   names: readonly string[],
   validate: (input: unknown) => IValidation<T>,

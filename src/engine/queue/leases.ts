@@ -8,7 +8,7 @@ export interface LeasePolicy {
   graceMilliseconds: number;
   /** Milliseconds on a monotonic clock. */
   uptime: () => number;
-  /** That clock at a time in milliseconds since 1970, or at the server's start if that is later: the server may have caused an earlier silence. */
+  /** The uptime at a time in milliseconds since 1970, at least the uptime at the server's start: the server may cause earlier silence. */
   uptimeAt: (millis: number) => number;
 }
 
@@ -34,7 +34,7 @@ export class Leases {
     readonly changed: Batch[],
   ) {}
 
-  /** The batch that the node works on; null: none, or it is unknown. */
+  /** The batch that the node works on; null: the node has none, or the server cannot tell. */
   batchOf(node: number): Batch | null {
     return this.#active.get(node)?.batch ?? null;
   }

@@ -84,7 +84,7 @@ export function deviationOf({ variance, drift }: Pick<Level, 'variance' | 'drift
   return Math.sqrt(variance + drift + NOISE_VARIANCE);
 }
 
-/** The same after the first recording. */
+/** The usual deviation after the first recording. */
 export const FIRST_DEVIATION = deviationOf({ variance: FIRST_VARIANCE, drift: FIRST_DRIFT });
 
 function square(x: number): number {

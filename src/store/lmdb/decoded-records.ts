@@ -13,8 +13,8 @@ const READ_AT_ONCE = 1000;
  * change them.
  */
 export class DecodedRecords<V extends object, K extends string | number> {
-  readonly #known: LRUCache<K, { bytes: Buffer; record: V }>;
-  /** What was read in this turn or since the last commit. */
+  readonly #decoded: LRUCache<K, { bytes: Buffer; record: V }>;
+  /** The records that were read since the last commit or, if others change the table, in this turn of the event loop. */
   readonly #read = new Map<K, V>();
 
   /** @param changesHere whether only the caller's process and thread change the table */
@@ -23,7 +23,7 @@ export class DecodedRecords<V extends object, K extends string | number> {
     readonly table: Database<V, K>,
     readonly changesHere = () => false,
   ) {
-    this.#known = new LRUCache({ maxSize: limits.decodedRecordBytes, sizeCalculation: ({ bytes }) => OVERHEAD_BYTES + 2 * bytes.length });
+    this.#decoded = new LRUCache({ maxSize: limits.decodedRecordBytes, sizeCalculation: ({ bytes }) => OVERHEAD_BYTES + 2 * bytes.length });
     // Runs before the promises of the commit resolve.
     root.on('aftercommit', this.#forgetRead);
   }
@@ -36,9 +36,9 @@ export class DecodedRecords<V extends object, K extends string | number> {
     // A buffer that the next read overwrites. Only its `length` is that of the record.
     const current = this.table.getBinaryFast(key);
     if (!current) return undefined;
-    const known = this.#known.get(key);
-    const isSame = known?.bytes.length === current.length && known.bytes.compare(current, 0, current.length) === 0;
-    const record = isSame ? known.record : this.#decode(key);
+    const cached = this.#decoded.get(key);
+    const isSame = cached?.bytes.length === current.length && cached.bytes.compare(current, 0, current.length) === 0;
+    const record = isSame ? cached.record : this.#decode(key);
     if (this.#read.size === 0 && !this.changesHere()) setImmediate(this.#forgetRead);
     if (this.#read.size >= READ_AT_ONCE) this.#read.clear();
     this.#read.set(key, record);
@@ -48,7 +48,7 @@ export class DecodedRecords<V extends object, K extends string | number> {
   #decode(key: K): V {
     const bytes = this.table.getBinary(key)!;
     const record = this.table.get(key)!;
-    this.#known.set(key, { bytes, record });
+    this.#decoded.set(key, { bytes, record });
     return record;
   }
 

@@ -13,14 +13,14 @@ const BYTES_PER_CHARACTER = 2;
  */
 export class PathNumbers {
   /** By project and path. */
-  #known = new Map<number, Map<string, number>>();
+  #cached = new Map<number, Map<string, number>>();
   #bytes = 0;
   #next: number | null = null;
 
   constructor(readonly store: Pick<Tables, 'paths' | 'pathNames' | 'timings'>) {}
 
   get(project: number, path: string): number | undefined {
-    return this.#known.get(project)?.get(path) ?? this.read(project, path);
+    return this.#cached.get(project)?.get(path) ?? this.read(project, path);
   }
 
   /** Reads the number from the store, because the cache may be out of date when another thread or process deletes paths. */
@@ -47,17 +47,17 @@ export class PathNumbers {
   }
 
   forget(project: number, path: string): void {
-    if (this.#known.get(project)?.delete(path)) this.#bytes -= bytesOf(path);
+    if (this.#cached.get(project)?.delete(path)) this.#bytes -= bytesOf(path);
   }
 
   #keep(project: number, path: string, number: number): void {
     const bytes = bytesOf(path);
     if (this.#bytes + bytes > memoryBounds.pathNumbers) {
-      this.#known = new Map();
+      this.#cached = new Map();
       this.#bytes = 0;
     }
-    let paths = this.#known.get(project);
-    if (!paths) this.#known.set(project, (paths = new Map()));
+    let paths = this.#cached.get(project);
+    if (!paths) this.#cached.set(project, (paths = new Map()));
     if (!paths.has(path)) this.#bytes += bytes;
     paths.set(path, number);
   }

@@ -43,7 +43,7 @@ export interface QueueOptions {
   lease: LeasePolicy | null;
 }
 
-/** Null: it expired. */
+/** Reads a queue back; null: it expired. */
 export function readQueue(parts: Parts, id: string, { pullCost, lease }: QueueOptions): CachedQueue | null {
   const record = parts.queues.get(id);
   if (!record) return null;
@@ -67,8 +67,8 @@ export function batchesOf({ batches: saved, journal }: Pick<Parts, 'batches' | '
 }
 
 /**
- * The queues in memory, under the digests of their keys. Beyond a number of bytes, those leave that were not used for longest, but none that
- * is busy: some of its changes, or its answers under way, are only in memory.
+ * The queues in memory, under the digests of their keys. Beyond a number of bytes, the queues that were not used for longest leave. A busy
+ * queue stays: it has changes, or answers under way, that are only in memory.
  */
 export class QueueCache {
   /** In the order of their last use. */

@@ -98,10 +98,10 @@ export class LmdbQueues implements Queues {
     facts: (queue: OpenQueue) => Soon<Facts>,
     verb: (queue: OpenQueue, facts: Facts) => Verdict<Value>,
   ): Soon<Saving<Value | null>> {
-    const known = facts(open);
-    if (known instanceof Promise) return this.#runLater(key, known, verb);
-    // Both run in one turn of the event loop: a queue for which the cache has no room is kept only from the verb on.
-    return this.#run(key, open, verb, known);
+    const found = facts(open);
+    if (found instanceof Promise) return this.#runLater(key, found, verb);
+    // The facts and the verb are in one turn of the event loop. A queue that the cache has no room for is kept only from the verb on.
+    return this.#run(key, open, verb, found);
   }
 
   async noteOtherList({ id, other_list }: QueueInfo, difference: string): Promise<void> {
@@ -220,7 +220,7 @@ export class LmdbQueues implements Queues {
     }
   }
 
-  /** Runs a verb when its facts are known. Later calls on the queue wait until then, so that they keep their order. */
+  /** Runs a verb when its facts are read. Later calls on the queue wait until then, so that they keep their order. */
   async #runLater<Facts, Value>(
     key: string,
     reading: Promise<Facts>,

@@ -30,7 +30,7 @@ function record(parts: Parts, project: number, key: NodeKey, run: NewRun, isRetr
       entry: timingBuffer.nextEntry(),
       run: { id: randomUUID(), created_at: at, ordinal: 0, ci_run, ...columns },
     };
-    // Nothing of the store can refuse the first run of a node, so the journal is enough. A large run would only be written twice.
+    // No rule can refuse the first run of a node, so the journal is enough. A large run goes to the tables only, not to be written twice.
     if (columns.paths.length + columns.seconds.length > limits.journaledRunBytes || runs.mayHaveRun(toPut)) return recordNow(parts, toPut);
     return { value: 'recorded', saved: journal.writeRun(toPut) };
   });

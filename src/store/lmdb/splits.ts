@@ -19,14 +19,14 @@ export function lmdbSplits(parts: Parts) {
 
   const found = (key: SplitKey): Split | null => records.get(key.digest) ?? null;
 
-  /** Notes that a CI run uses a fixed split, and whether one of its nodes sent another list, within a write transaction. */
+  /** Notes within a write transaction that a CI run uses a fixed split, and how the list of one of its nodes differs, if it does. */
   function putUse(key: SplitKey, split: Split, at: Millis, other_list?: string): void {
     const use = useKey(split, key.ci_run);
-    const known = splitRuns.get(use);
-    if (known !== undefined && (known.other_list !== undefined || other_list === undefined)) return;
-    const first = known ?? firstUseOf(key, at);
+    const noted = splitRuns.get(use);
+    if (noted !== undefined && (noted.other_list !== undefined || other_list === undefined)) return;
+    const first = noted ?? firstUseOf(key, at);
     void splitRuns.put(use, { ...first, ...(other_list !== undefined && { other_list }) });
-    if (known === undefined) putCiRunOf(key, randomUUID(), split, first);
+    if (noted === undefined) putCiRunOf(key, randomUUID(), split, first);
   }
 
   /** Notes that a CI run begins to use a split, within a write transaction. */
@@ -44,7 +44,7 @@ export function lmdbSplits(parts: Parts) {
     runs_before: runsRecordedOf(parts, buildDigest(project, build)),
   });
 
-  /** Changes the record of a split within a write transaction, unless it expired. The caller may know an older one. */
+  /** Changes the record of a split within a write transaction, unless it expired. The caller may have an older record. */
   function change({ digest: key }: SplitKey, { id }: Split, changed: (current: Split) => Partial<Split>): void {
     const current = splits.get(key);
     if (current?.id === id) void splits.put(key, { ...current, ...changed(current) });
@@ -84,11 +84,11 @@ export function lmdbSplits(parts: Parts) {
       // Most calls come from other nodes of the same CI run, and end here.
       const { isFixed, ci_run } = key;
       if (!isDue && (!isFixed || splitUsers.has(`${split.id} ${ci_run}`))) return;
-      const isKnown = !isFixed || splitRuns.doesExist(useKey(split, ci_run));
+      const isStored = !isFixed || splitRuns.doesExist(useKey(split, ci_run));
       const noted = () => {
         if (isFixed) splitUsers.set(`${split.id} ${ci_run}`, true);
       };
-      if (!isDue && isKnown) return noted();
+      if (!isDue && isStored) return noted();
       return commit(parts, () => {
         if (splits.get(key.digest)?.id !== split.id) return;
         if (isDue) change(key, split, () => ({ used_at: at }));

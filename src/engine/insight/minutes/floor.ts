@@ -11,7 +11,7 @@ export interface Floor {
   evenShare: number;
   /** How much longer than an even share the longest file takes. */
   beyond: number;
-  /** Both together, in whole milliseconds. */
+  /** `evenShare` + `beyond`, in whole milliseconds. */
   floor: number;
   /** The execution that took longest at usual speed; null: nothing ran. */
   longest: LongExecution | null;

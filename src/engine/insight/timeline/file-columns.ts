@@ -7,10 +7,10 @@ export class FileColumns implements TimelineFiles {
   readonly is_guess: (0 | 1)[] = [];
   readonly #indices = new Map<string, number>();
 
-  /** Adds a planned file, or returns its index if it is known. @param seconds its estimate; null: the plan does not have it */
+  /** Adds a planned file, unless it was added before. Returns its index. @param seconds its estimate; null: the plan does not have it */
   plan(path: string, seconds: number | null, isGuess: boolean): number {
-    const known = this.#indices.get(path);
-    if (known !== undefined) return known;
+    const found = this.#indices.get(path);
+    if (found !== undefined) return found;
     this.estimates.push(seconds);
     this.is_guess.push(isGuess ? 1 : 0);
     this.#indices.set(path, this.paths.length);

@@ -145,7 +145,7 @@ export function usefulNodesOf(variants: readonly Variant[], most: number): numbe
   let useful = most;
   for (const { nodes, wall } of variants.toReversed()) {
     best = Math.min(best, wall);
-    // Of the last number it is not known what more nodes would bring.
+    // Nothing was played with more nodes than the last number, so nobody can say what more would bring.
     if (wall <= best * (1 + MIN_GAIN) && nodes < variants.at(-1)!.nodes) useful = Math.min(useful, nodes);
   }
   return useful;

@@ -52,9 +52,9 @@ export interface LongFile {
 /** A file or a piece of one, with two durations in seconds. */
 interface PlayedFile {
   path: string;
-  /** To plan with. */
+  /** The duration to plan with. */
   estimate: number;
-  /** That it takes on a node of usual speed. */
+  /** The time that it takes on a node of usual speed. */
   seconds: number;
 }
 
@@ -101,7 +101,7 @@ export function whatIfOf(timeline: Timeline, changes: Changes, knowledge: Knowle
   };
 }
 
-/** Those of the build, unless it had none or mostly guesses: the next build will know its times. */
+/** The estimates of the build, unless it had none or mostly guesses. The next build has better ones then, from the recorded times. */
 export function usualEstimatesOf(timeline: Timeline): EstimatesOf {
   return timeline.kind === 'recordings' || isMostlyGuessed(timeline) ? 'now' : 'then';
 }

@@ -29,7 +29,7 @@ type TimingParts = Pick<Parts, 'timingBuffer'> & { projects: Projects };
 /**
  * Applies the times of a run to the timings of its paths, and resolves when all of them count.
  *
- * @param turn resolves in a later turn of the event loop, when the buffer may get more times
+ * @param turn resolves in a later turn of the event loop, when the buffer has room for more times
  */
 export async function applyTimes(
   parts: TimingParts,

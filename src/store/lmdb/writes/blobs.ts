@@ -11,15 +11,15 @@ export interface Blob {
 
 /** What reads blobs. */
 export interface BlobParts extends Pick<Tables, 'blobs'> {
-  /** The blobs that were read, by owner, a blank, part. A blob never changes. */
+  /** A cache of the blobs that were read. Its keys are the owner, a blank and the part. A blob never changes. */
   readonly blobsRead: LRUCache<string, Buffer>;
 }
 
 /** Reads a blob through a cache: nodes read the same blobs shortly after each other. */
 export function readBlob({ blobs, blobsRead }: BlobParts, owner: string, part: number | string): Buffer | undefined {
   const key = `${owner} ${part}`;
-  const known = blobsRead.get(key);
-  if (known) return known;
+  const cached = blobsRead.get(key);
+  if (cached) return cached;
   const bytes = blobs.get([owner, part]);
   if (bytes) blobsRead.set(key, bytes);
   return bytes;

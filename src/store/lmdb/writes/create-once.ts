@@ -24,7 +24,7 @@ type CreationParts = Pick<Parts, 'creations' | 'blobs' | 'expiry'> & Committing;
 export async function createOnce<T>(parts: CreationParts, creation: Creation<T>): Promise<T | null> {
   const { creations } = parts;
   const { name, find } = creation;
-  // The last look and the creation are in one turn of the event loop.
+  // No other creation begins between this search and the creation, because both are in one turn of the event loop.
   while (creations.has(name)) await creationSettled(parts, name);
   const existing = find();
   if (existing !== null) return existing;
@@ -44,7 +44,7 @@ async function create<T>(parts: CreationParts, creation: Creation<T>): Promise<T
   const blobs = creation.blobs();
   let mayBeFound = false;
   try {
-    // The puts, and the change after them in their turn of the event loop, are one transaction.
+    // The puts and the change are in one turn of the event loop, so they are one transaction.
     const ahead = written(putBlobs(parts, id, blobs, expiry));
     const change = commit(parts, () => {
       if (parts.blobs.getKeysCount(entriesOf(id)) < blobs.length) throw refusals.storeFailed(new Error('blobs that were put are missing'));
@@ -54,7 +54,7 @@ async function create<T>(parts: CreationParts, creation: Creation<T>): Promise<T
     });
     return (await Promise.all([change, ahead]))[0];
   } finally {
-    // If this fails as well, they expire.
+    // If this fails as well, the blobs expire.
     if (!mayBeFound) await removeBlobs(parts, id, expiry).catch(() => {});
   }
 }

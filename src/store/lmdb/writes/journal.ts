@@ -23,9 +23,9 @@ interface OpenPayload {
 }
 
 /**
- * The log of the changes of queues and of recorded runs. A turn of the event loop is appended to a file at its end, so that its answers wait
- * for one short write and not for a commit. A second later a checkpoint writes the changes by queue, to `batches`; until then they are also
- * in memory. Only the serving thread writes the journal.
+ * The log of the changes of queues and of recorded runs. What a turn of the event loop adds is appended to a file at once, so that the
+ * answers of the turn wait for one short write and not for a commit. A second later a checkpoint writes the changes by queue, to
+ * `batches`; until then they are also in memory. Only the serving thread writes the journal.
  */
 export class Journal {
   #open: OpenPayload | null = null;
@@ -37,9 +37,9 @@ export class Journal {
   readonly #checkpointing = new Map<string, Buffer[]>();
   /** Runs that the last read found and that were not in the tables then. */
   #runsRead: RunToPut[] = [];
-  /** Of the bytes that were written to the files, those whose changes and runs a checkpoint has put into the tables. */
+  /** The part of `files.written` whose changes and runs a checkpoint has put into the tables. */
   #movedBytes = 0;
-  /** Numbers of records: the last one of the last checkpoint, and the last one on disk. */
+  /** The number of the last record of the last checkpoint, and of the last record on disk. */
   #checkpointed = 0;
   #last = 0;
   readonly #checkpoints = new CoalescedTask(() => this.#checkpoint());
@@ -89,7 +89,7 @@ export class Journal {
     await (this.recordsWaiting === 0 ? this.#checkpoints.last : this.#checkpoints.run());
   }
 
-  /** Writes a last checkpoint. The next start recovers what it could not write. */
+  /** Writes a last checkpoint. The next start recovers what the checkpoint could not write. */
   async close(): Promise<void> {
     this.#checkpoints.stop();
     await this.checkpoint().finally(() => this.files.close());
@@ -135,8 +135,8 @@ export class Journal {
   }
 
   /**
-   * Writes what was read to a copy of the store that was made later. It may have some of it: a change contains its whole batch, and runs
-   * are numbered. The copy gets a journal of its own.
+   * Writes what was read to a copy of the store that was made later. The copy may have some of it already. That does no harm: a change
+   * contains its whole batch, and runs are numbered. The copy gets a journal of its own.
    */
   async complete(copy: Tables): Promise<void> {
     const { queues, batches, meta } = copy;
@@ -183,7 +183,7 @@ export class Journal {
 
   async #checkpoint(): Promise<void> {
     const { meta, batches, diskSpace } = this.store;
-    // The checkpoint then has all records of the other file.
+    // So this checkpoint has all records of the file that is current until now.
     this.files.alternate();
     await this.#saving;
     const [last, { written }] = [this.#last, this.files];

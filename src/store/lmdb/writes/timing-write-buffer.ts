@@ -19,7 +19,7 @@ export class TimingWriteBuffer {
   /** By path. A path that is not here may be in #saving, which is being written. */
   #changed = new Map<number, PathTimings>();
   #saving: ReadonlyMap<number, PathTimings> = new Map();
-  /** Entries of `pendingRuns` whose times are in #changed. */
+  /** Keys of `pendingRuns` whose times are in #changed. */
   #applied: number[] = [];
   /** Paths whose numbers are not on disk yet, by number. */
   readonly #unnamed = new Map<number, { key: string; path: string }>();
@@ -91,7 +91,7 @@ export class TimingWriteBuffer {
     if (known) known.timings = measureOn(known.timings, branch, defaultBranch, measurement) ?? known.timings;
   }
 
-  /** Returns a number for a new run. */
+  /** Returns the number of a new run (RunToPut.entry). */
   nextEntry(): number {
     if (this.#nextEntry === null) {
       const [last = 0] = this.store.pendingRuns.getKeys({ reverse: true, limit: 1 });
@@ -100,12 +100,12 @@ export class TimingWriteBuffer {
     return this.#nextEntry++;
   }
 
-  /** Makes changes, maybe in several turns, that are saved together with what they mark as applied. They must not wait for a save. */
+  /** Makes changes, maybe in several turns of the event loop, which are saved together with their marks. They must not wait for a save. */
   undivided(change: () => Promise<void>): Promise<void> {
     return (this.#undivided = change());
   }
 
-  /** Notes that the buffer has all times of an entry of `pendingRuns`. */
+  /** Notes that the buffer has all times of the runs under a key of `pendingRuns`. */
   markApplied(entry: number): void {
     this.#applied.push(entry);
     this.#saves.runWithin(limits.timingFlushMilliseconds);
@@ -135,7 +135,7 @@ export class TimingWriteBuffer {
     return this.#changed.size === 0 && this.#applied.length === 0 ? this.#saves.last : this.#saves.run();
   }
 
-  /** Writes all changes. The next start applies those that come later. */
+  /** Writes all changes. The next start applies the times of runs that come later. */
   async close(): Promise<void> {
     this.#saves.stop();
     await this.save();
