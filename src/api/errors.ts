@@ -48,8 +48,8 @@ export const apiErrors = {
     ]),
   listDiffers: (what: 'split' | 'queue', difference: string) =>
     new ApiError(409, [
-      `${difference}; files that are not in the list of the ${what} would never run: give all nodes of a suite the same list, and each suite its own project; ` +
-        `to run another list for the same commit, use ${what === 'split' ? 'a split for each CI run (fixed_test_suite_split: false; ballast split --dynamic)' : 'another test_queue_id (ballast queue --build-id)'}`,
+      `${difference}; files that the ${what} lacks would never run: give all nodes of a suite the same list, and each suite its own project; ` +
+        `another list for the same commit needs ${what === 'split' ? 'a split for each CI run (fixed_test_suite_split: false; ballast split --dynamic)' : 'another test_queue_id (ballast queue --build-id)'}`,
     ]),
   clientLeft: () => new ApiError(408, ['the client left before it was answered']),
   notSigningIn: () => new ApiError(422, ['send a link or a password']),
