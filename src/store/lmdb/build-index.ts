@@ -1,9 +1,12 @@
 import { type BuildFilter, type BuildKey, digest } from '../../engine/keys.js';
 import type { Tables } from './tables.js';
 
-/** Each build is in `buildIndex` under each filter that finds it. Builds that were created later have greater numbers. */
+/**
+ * Each build is in `buildIndex` under each filter that finds it, and `buildCounts` has their number: a list tells how many builds there are,
+ * and LMDB counts a million keys in 0.2 s. Builds that were created later have greater numbers.
+ */
 
-type Index = Pick<Tables, 'buildIndex'>;
+type Index = Pick<Tables, 'buildIndex' | 'buildCounts'>;
 
 function filterKey(project: number, { commit_hash, branch, node_total }: BuildFilter): string {
   return digest(project, commit_hash ?? null, branch ?? null, node_total ?? null);
@@ -20,10 +23,36 @@ export function indexKeys(project: number, { commit_hash, branch, node_total }: 
   ]);
 }
 
+/** Adds a new build to the index, within a write transaction. */
+export function addToIndex(tables: Index, project: number, build: BuildKey, number: number): void {
+  for (const key of indexKeys(project, build, number)) {
+    void tables.buildIndex.put(key, true);
+    putCount(tables, key[0], (tables.buildCounts.get(key[0]) ?? 0) + 1);
+  }
+}
+
+/** Removes a build from the index, within a write transaction. Returns how many records that changes. */
+export function removeFromIndex(tables: Index, project: number, build: BuildKey, number: number): number {
+  const keys = indexKeys(project, build, number);
+  for (const key of keys) {
+    void tables.buildIndex.remove(key);
+    putCount(tables, key[0], (tables.buildCounts.get(key[0]) ?? 1) - 1);
+  }
+  return 2 * keys.length;
+}
+
+export function putCount({ buildCounts }: Pick<Index, 'buildCounts'>, filter: string, count: number): void {
+  void (count > 0 ? buildCounts.put(filter, count) : buildCounts.remove(filter));
+}
+
 /** Returns how many builds the filter finds. */
-export function buildCount({ buildIndex }: Index, project: number, filter: BuildFilter): number {
-  const key = filterKey(project, filter);
-  return buildIndex.getKeysCount({ start: [key, 0], end: [key, Infinity] });
+export function buildCount({ buildCounts }: Index, project: number, filter: BuildFilter): number {
+  return buildCounts.get(filterKey(project, filter)) ?? 0;
+}
+
+/** Counts the keys of a filter, in time that grows with their number. */
+export function countKeys({ buildIndex }: Pick<Index, 'buildIndex'>, filter: string): number {
+  return buildIndex.getKeysCount({ start: [filter, 0], end: [filter, Infinity] });
 }
 
 export interface IndexPage {

@@ -4,7 +4,7 @@ import type { Millis } from '../../engine/ports/store.js';
 import { withoutRun } from '../../engine/recordings.js';
 import { expiryOfRest, isPathExpired, putOffUntil } from '../../engine/retention.js';
 import { limits } from '../../limits.js';
-import { indexKeys } from './build-index.js';
+import { removeFromIndex } from './build-index.js';
 import { runsOf } from './builds.js';
 import { deleteCiRun } from './ci-runs.js';
 import { pathKey } from './codecs/path-keys.js';
@@ -233,7 +233,5 @@ function deleteSubset(tables: Tables, key: RunKey): number {
   void tables.meta.put('lastOrdinal', Math.max(build.recorded, tables.meta.get('lastOrdinal') ?? 0));
   void tables.buildNumbers.remove(buildDigest(build.project, build));
   void tables.buildNumbers.remove(build.id);
-  const keys = indexKeys(build.project, build, key[0]);
-  for (const indexKey of keys) void tables.buildIndex.remove(indexKey);
-  return 5 + (run.seconds.length >> 12) + keys.length;
+  return 5 + (run.seconds.length >> 12) + removeFromIndex(tables, build.project, build, key[0]);
 }

@@ -63,6 +63,8 @@ function tablesIn(root: RootDatabase) {
     buildNumbers: table<number, string>('buildNumbers'),
     /** Under each filter that finds a build, see build-index.ts. */
     buildIndex: table<true, [filter: string, build: number]>('buildIndex'),
+    /** The number of keys of each filter in `buildIndex`. */
+    buildCounts: table<number, string>('buildCounts'),
     /** Recorded runs. Not compressed, because times hardly shrink. */
     subsets: table<RunRecord, RunKey>('subsets', { compression: false }),
     /** The numbers of paths, from 1, by their keys; see path-keys.ts. */

@@ -78,7 +78,7 @@ function recordsOf<V, K extends Key>(table: Database<V, K>): { key: K; value: V 
 /** Tables whose records follow from no others. */
 const INDEPENDENT = ['meta', 'tokens', 'batches', 'pendingRuns', 'queuesOfBuild', 'summaries', 'days'];
 /** Tables whose records all follow from others. */
-const DERIVED = ['projectNames', 'buildNumbers', 'buildIndex', 'ciRunKeys', 'ciRunsOfBuild', 'expiry'];
+const DERIVED = ['projectNames', 'buildNumbers', 'buildIndex', 'buildCounts', 'ciRunKeys', 'ciRunsOfBuild', 'expiry'];
 /** Tables whose records others refer to. */
 const OF_BUILDS = ['projects', 'builds', 'subsets', 'paths', 'pathNames', 'timings'];
 const OF_CI_RUNS = ['splits', 'queues', 'queuesOfNodeBuild', 'ciRuns', 'blobs', 'forecasts'];

@@ -1,7 +1,7 @@
 import type { Database } from 'lmdb';
 import { endOfDay } from '../../../engine/insight/trends/days.js';
 import { buildDigest } from '../../../engine/keys.js';
-import { indexKeys } from '../build-index.js';
+import { countKeys, indexKeys, putCount } from '../build-index.js';
 import { runsOf } from '../builds.js';
 import { pathKey, pathOfKey } from '../codecs/path-keys.js';
 import { fileCount, timesOf } from '../codecs/run-times.js';
@@ -20,7 +20,7 @@ type Checks = { [T in keyof Tables]?: Tables[T] extends Database<infer V, infer 
 
 /** The checks by table. No repair removes a record that another leads to. */
 export function checksOf(parts: Parts, references: References): Checks {
-  const { projects, projectNames, builds, buildNumbers, buildIndex, subsets, pendingRuns, summaries, days, expiry } = parts;
+  const { projects, projectNames, builds, buildNumbers, buildIndex, buildCounts, subsets, pendingRuns, summaries, days, expiry } = parts;
   const { paths, pathNames, timings, queues, queuesOfNodeBuild, queuesOfBuild, forecasts, ciRuns, ciRunKeys, ciRunsOfBuild } = parts;
 
   /** Problems of a record that is found by a hash and belongs to a project; null: to none. */
@@ -30,6 +30,7 @@ export function checksOf(parts: Parts, references: References): Checks {
       if (!hash.startsWith(key)) yield problem('is not the beginning of its hash', repair);
       if (project !== null && !projects.doesExist(project)) yield problem(`is of project ${project}, which does not exist`, repair);
     };
+  const recount = (filter: string) => Promise.resolve(putCount(parts, filter, countKeys(parts, filter)));
   const unending = (problem: ProblemOf, entry: ExpiryKey) => problem('would never expire', () => expiry.put(entry, true));
 
   return {
@@ -61,6 +62,9 @@ export function checksOf(parts: Parts, references: References): Checks {
       for (const key of indexKeys(build.project, build, number)) {
         const repair = () => buildIndex.put(key, true);
         if (!buildIndex.doesExist(key)) yield { table: 'buildIndex', key, what: `does not lead to build ${number}`, repair };
+        const [filter] = key;
+        if (buildCounts.doesExist(filter)) continue;
+        yield { table: 'buildCounts', key: filter, what: 'is missing', repair: () => recount(filter) };
       }
       yield* problemsOfRuns(parts, number, build, references.expiring.has(number), problem);
     },
@@ -88,6 +92,10 @@ export function checksOf(parts: Parts, references: References): Checks {
       const build = builds.get(number);
       if (build && indexKeys(build.project, build, number).some(([own]) => own === filter)) return;
       yield problem(`leads to build ${number}, which is another build or does not exist`, () => buildIndex.remove(key));
+    },
+    *buildCounts(filter, count, problem) {
+      const keys = countKeys(parts, filter);
+      if (keys !== count) yield problem(`is ${count}, and the filter has ${keys} builds`, () => recount(filter));
     },
     *paths(key, number, problem) {
       const { project, path } = pathOfKey(key);

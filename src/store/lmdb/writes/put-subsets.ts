@@ -2,7 +2,7 @@ import type { NodeKey } from '../../../engine/keys.js';
 import type { Recorded } from '../../../engine/ports/recordings.js';
 import type { Millis } from '../../../engine/ports/store.js';
 import { defaultBranchAfter, type LastRun, newBuild, outcomeOf, withRun } from '../../../engine/recordings.js';
-import { buildCount, indexKeys } from '../build-index.js';
+import { addToIndex, buildCount } from '../build-index.js';
 import { hasRun, runsOfNode } from '../builds.js';
 import { areSameRuns, fileCount } from '../codecs/run-times.js';
 import type { BuildRecord, RunKey, RunRecord } from '../records.js';
@@ -93,7 +93,7 @@ class Group {
     const number = this.#last ? this.#last.number + 1 : (tables.meta.get('nextBuild') ?? 1);
     const before = this.#last?.record ?? tables.builds.get(number - 1);
     const record: BuildRecord = newBuild(project, key, before, tables.meta.get('lastOrdinal') ?? 0, at);
-    for (const indexKey of indexKeys(project, record, number)) void tables.buildIndex.put(indexKey, true);
+    addToIndex(tables, project, record, number);
     void tables.buildNumbers.put(digest, number);
     void tables.buildNumbers.put(record.id, number);
     void tables.expiry.put([at, 'build', number], true);
