@@ -1,6 +1,5 @@
-import type { BuildMinutes } from '../client/answers.js';
+import type { BuildMinutes, ToldCompleteness } from '../client/answers.js';
 import { durationText } from '../duration.js';
-import type { CompletenessAnswer } from '../engine/completeness/completeness-answer.js';
 import { escapeControls, pluralize } from '../terminal.js';
 
 const MAX_FILES = 10;
@@ -19,7 +18,7 @@ const PARTS: Readonly<Record<string, string>> = {
 };
 
 /** A summary of a build in Markdown, as lines. @param gate null: nothing is known of its queue or split */
-export function summaryLines(minutes: BuildMinutes, gate: CompletenessAnswer | null): string[] {
+export function summaryLines(minutes: BuildMinutes, gate: ToldCompleteness | null): string[] {
   const { wall, floor, is_running, verdict, slowest, missing, assumptions } = minutes;
   const known = [...slowest, ...missing].map(({ path }) => path);
   const possible = floor < wall ? `, ${durationText(floor)} was possible` : '';
@@ -55,7 +54,7 @@ function nodeText(indexes: readonly number[]): string {
 
 function gateLines(
   { files, missing, missing_count, is_running }: BuildMinutes,
-  gate: CompletenessAnswer | null,
+  gate: ToldCompleteness | null,
   known: readonly string[],
 ): string[] {
   if (gate?.is_complete) return ['', `**Complete**: all ${pluralize(gate.test_files, 'test file')} ran and were recorded.`];

@@ -1,7 +1,13 @@
-import { type BuildMinutes, completenessParser, parseBuildList, parseMinutes, parseMinutesOrMiss } from '../client/answers.js';
+import {
+  type BuildMinutes,
+  completenessParser,
+  parseBuildList,
+  parseMinutes,
+  parseMinutesOrMiss,
+  type ToldCompleteness,
+} from '../client/answers.js';
 import { Api } from '../client/api.js';
 import { detectValue, type Identity, identify, missingMessage } from '../client/ci/identity.js';
-import type { CompletenessAnswer } from '../engine/completeness/completeness-answer.js';
 import { limits } from '../limits.js';
 import { escapeControls, print, printToStderr } from '../terminal.js';
 import { UsageError } from '../usage-error.js';
@@ -87,7 +93,7 @@ async function minutesOf(api: Api, id: string): Promise<BuildMinutes> {
 }
 
 /** Whether every test file of the CI run was recorded; null: nothing is known of its queue or split. */
-async function gateOf(api: Api, { kind, ci_run, commit_hash, branch, node_total }: BuildMinutes): Promise<CompletenessAnswer | null> {
+async function gateOf(api: Api, { kind, ci_run, commit_hash, branch, node_total }: BuildMinutes): Promise<ToldCompleteness | null> {
   if (kind === 'recordings') return null;
   const isWhole = ci_run !== null && ci_run.length < limits.ciRunCharacters;
   const id = isWhole ? { [kind === 'queue' ? 'node_build_id' : 'ci_build_id']: ci_run } : {};

@@ -1,10 +1,9 @@
 import { randomUUID } from 'node:crypto';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { completenessParser } from '../client/answers.js';
+import { completenessParser, type ToldCompleteness } from '../client/answers.js';
 import { Api } from '../client/api.js';
 import { detectValue, type Identity, identify, missingMessage } from '../client/ci/identity.js';
 import { emptyTest } from '../client/record-run.js';
-import type { CompletenessAnswer } from '../engine/completeness/completeness-answer.js';
 import { abbreviate, pluralize, print, printToStderr } from '../terminal.js';
 import { UsageError } from '../usage-error.js';
 import type { ClientOptions } from './options.js';
@@ -28,7 +27,7 @@ export interface VerifyOptions extends ClientOptions {
 type Id = { node_build_id?: string; ci_build_id?: string };
 
 /** Asks about an id, and has the server wait up to some seconds for the build to be complete. */
-type Ask = (id: Id, wait: number) => Promise<CompletenessAnswer>;
+type Ask = (id: Id, wait: number) => Promise<ToldCompleteness>;
 
 /** The answer is about another request, so it proves nothing. */
 class OtherAnswer extends Error {}
@@ -100,9 +99,9 @@ async function waitForAnswers(
   ask: Ask,
   { ids, areAllRequired }: Selection,
   deadline: number,
-): Promise<{ selected: CompletenessAnswer[]; isKnown: boolean }> {
+): Promise<{ selected: ToldCompleteness[]; isKnown: boolean }> {
   for (;;) {
-    const answers: CompletenessAnswer[] = [];
+    const answers: ToldCompleteness[] = [];
     for (const id of ids) answers.push(await ask(id, 0));
     const known = answers.filter(({ kind }) => kind !== null);
     const isKnown = known.length > 0;
@@ -128,28 +127,29 @@ async function waitForChange(ask: Ask, id: Id, seconds: number): Promise<void> {
 }
 
 /** Throws OtherAnswer when the answer does not repeat what was asked: a cache, or a proxy that mixes up answers, must not pass the gate. */
-async function askServer(api: Api, asked: Id & Record<string, string>, wait: number): Promise<CompletenessAnswer> {
+async function askServer(api: Api, asked: Id & Record<string, string>, wait: number): Promise<ToldCompleteness> {
   const about = { ...asked, request_id: randomUUID() };
   const kind = asked.node_build_id !== undefined ? 'queue' : asked.ci_build_id !== undefined ? 'split' : null;
   const query = new URLSearchParams({ ...about, wait: String(wait) });
   const answer = await api.get(`/v1/builds/completeness?${query.toString()}`, completenessParser(kind), wait);
-  if (Object.entries(about).every(([name, value]) => String(answer.about[name as keyof typeof answer.about]) === value)) return answer;
+  const told = answer.about ?? {};
+  if (Object.entries(about).every(([name, value]) => String(told[name as keyof typeof told]) === value)) return answer;
   throw new OtherAnswer(
-    `the answer is about another request: asked about ${JSON.stringify(about)}, answered about ${JSON.stringify(answer.about)}; let no proxy or cache answer for ${api.options.url}`,
+    `the answer is about another request: asked about ${JSON.stringify(about)}, answered about ${JSON.stringify(told)}; let no proxy or cache answer for ${api.options.url}`,
   );
 }
 
 /** Counts files that may be empty as run, if nothing else is missing. */
-function excuse(answer: CompletenessAnswer, isEmpty: (path: string) => boolean): CompletenessAnswer {
+function excuse(answer: ToldCompleteness, isEmpty: (path: string) => boolean): ToldCompleteness {
   const { test_files, recorded, handed_out_not_recorded: missing, ran_not_recorded, recorded_without_time } = answer;
-  const files = [...missing, ...(answer.about.allow_empty ? [] : recorded_without_time)];
+  const files = [...missing, ...(answer.about?.allow_empty ? [] : recorded_without_time)];
   const areAllNamed = recorded + missing.length + ran_not_recorded.length === test_files && files.length > 0;
   if (!answer.may_be_empty || !areAllNamed || !files.every(({ path }) => isEmpty(path))) return answer;
   const warning = `${pluralize(files.length, 'test file')} that may be empty (--may-be-empty) counted as run: ${abbreviate(files.map(({ path }) => path))}`;
   return { ...answer, is_complete: true, errors: [], warnings: [...answer.warnings, warning] };
 }
 
-function report(answer: CompletenessAnswer): string[] {
+function report(answer: ToldCompleteness): string[] {
   const { is_complete, kind, test_files, recorded, errors, warnings, never_handed_out, handed_out_not_recorded } = answer;
   const { ran_not_recorded, recorded_without_time } = answer;
   const missing = [

@@ -111,7 +111,7 @@ export function parseRecording({ status, body }: Answer): RecordingResult | null
 }
 
 /** @param expectedKind what the id in the request belongs to; null: to either */
-export function completenessParser(expectedKind: CompletenessAnswer['kind']): AnswerParser<CompletenessAnswer> {
+export function completenessParser(expectedKind: CompletenessAnswer['kind']): AnswerParser<ToldCompleteness> {
   return ({ status, body }) => {
     if ((status !== 200 && status !== 409) || !isCompleteness(body)) return null;
     const { is_complete, kind, test_files, recorded, errors, never_handed_out, handed_out_not_recorded, ran_not_recorded } = body;
@@ -123,8 +123,9 @@ export function completenessParser(expectedKind: CompletenessAnswer['kind']): An
   };
 }
 
-// Its subject is compared with the request, field by field.
-const isCompleteness: Is<CompletenessAnswer> = typia.createIs<Checked<Omit<CompletenessAnswer, 'about'>> & { about: object }>() as never;
+/** What it is about is compared with the request, field by field: an answer about nothing proves nothing. */
+export type ToldCompleteness = Omit<CompletenessAnswer, 'about'> & { about?: Partial<CompletenessAnswer['about']> };
+const isCompleteness: Is<ToldCompleteness> = typia.createIs<Checked<Omit<CompletenessAnswer, 'about'>> & { about?: object }>() as never;
 
 /** What is used of it. */
 type UsedPlan = Omit<PlanAnswer, 'assumptions'> & { assumptions: Pick<Assumptions, 'sentences'> };

@@ -1,4 +1,4 @@
-import { writeFileSync } from 'node:fs';
+import { readdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { Browser } from '../harness/browser.js';
@@ -50,6 +50,7 @@ describe('ballast backup', () => {
     over = true;
     expect({ code, stderr }).toEqual({ code: 0, stderr: '' });
     expect(stdout).toMatch(/ballast\.lmdb: \d+ bytes in [\d.]+ s\nto restore it, serve this folder or a copy of it \(--data-dir\)\n$/);
+    expect(readdirSync(target)).toEqual(['ballast.lmdb']);
     expect(await problemsIn(target)).toEqual([]);
     const operator = new Browser(server.url);
     await operator.signIn((await runBallast(['dashboard', 'link', '--data-dir', server.dataDir])).stdout.trim().split('#')[1]!);

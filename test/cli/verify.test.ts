@@ -120,12 +120,13 @@ describe('ballast verify', () => {
     expect(requests).toBe(2);
   });
 
-  it.each<[string, object]>([
+  it.each<[string, object | undefined]>([
     ['another CI run', { node_build_id: '6' }],
     ['another build', { commit_hash: 'abd' }],
     ['an earlier request', { request_id: 'x' }],
+    ['nothing', undefined],
   ])('ends with 1 for a complete answer about %s', async (_, other) => {
-    const server = await completeFor(({ url }) => ({ ...Object.fromEntries(new URL(url!, 'http://x').searchParams), ...other }));
+    const server = await completeFor(({ url }) => other && { ...Object.fromEntries(new URL(url!, 'http://x').searchParams), ...other });
     expect(await verify(server, '--node-build-id', '7')).toEqual(
       ended(
         1,
@@ -185,7 +186,7 @@ describe('ballast verify', () => {
 });
 
 /** Starts a server that says of everything that it is complete. @param about what the answer to a request says that it is about */
-async function completeFor(about: (request: IncomingMessage) => object): Promise<Pick<Client, 'url' | 'token'>> {
+async function completeFor(about: (request: IncomingMessage) => object | undefined): Promise<Pick<Client, 'url' | 'token'>> {
   const url = await answerWith((request, response) => {
     const kind = request.url!.includes('node_build_id') ? 'queue' : 'split';
     response.end(JSON.stringify({ ...nothingMissing, about: about(request), kind, is_complete: true, test_files: 1, recorded: 1 }));

@@ -221,7 +221,7 @@ describe('an answer to verify', () => {
       [201, complete],
       [404, incomplete],
       ...changed(complete, {
-        about: [undefined, null, 'a build'],
+        about: [null, 'a build'],
         is_complete: [undefined, 1, 'true', null],
         kind: [undefined, null, 'suite', 1],
         test_files: [undefined, null, '2', 1, -1],

@@ -19,9 +19,9 @@ export function createPartialFile(folder: string, name: string): PartialFile {
   const lockPath = join(folder, 'lock');
   const lock = acquireLock(lockPath);
   if (!lock) throw new Error(`another process is writing it, in ${folder}; wait until that process has ended`);
-  // LMDB keeps a lock beside its file.
   const removeFiles = () => {
-    for (const file of [path, `${path}-lock`]) rmSync(file, { force: true });
+    // Beside the file of a store are LMDB's lock and the one for opening it.
+    for (const file of [path, `${path}-lock`, join(folder, 'open.lock')]) rmSync(file, { force: true });
   };
   removeFiles();
   return {
