@@ -65,7 +65,7 @@ describe('ballast check', () => {
     const repaired = await check(server.dataDir, '--repair');
     expect(repaired.code).toBe(0);
     expect(repaired.stdout).toMatch(/^buildIndex \[".*",1\] does not lead to build 1$/m);
-    expect(repaired.stdout).toMatch(/^8 problems, all repaired; checked /m);
+    expect(repaired.stdout).toMatch(/^16 problems, all repaired; checked /m);
     const again = await startServer({ dataDir: server.dataDir });
     expect((await again.get('/v1/builds')).json.data).toHaveLength(1);
     expect((await checkBesideServer(server.dataDir)).code).toBe(0);
