@@ -27,7 +27,7 @@ export function indexKeys(project: number, { commit_hash, branch, node_total }: 
 export function addToIndex(tables: Index, project: number, build: BuildKey, number: number): void {
   for (const key of indexKeys(project, build, number)) {
     void tables.buildIndex.put(key, true);
-    putCount(tables, key[0], (tables.buildCounts.get(key[0]) ?? 0) + 1);
+    void putCount(tables, key[0], (tables.buildCounts.get(key[0]) ?? 0) + 1);
   }
 }
 
@@ -36,13 +36,14 @@ export function removeFromIndex(tables: Index, project: number, build: BuildKey,
   const keys = indexKeys(project, build, number);
   for (const key of keys) {
     void tables.buildIndex.remove(key);
-    putCount(tables, key[0], (tables.buildCounts.get(key[0]) ?? 1) - 1);
+    void putCount(tables, key[0], (tables.buildCounts.get(key[0]) ?? 1) - 1);
   }
   return 2 * keys.length;
 }
 
-export function putCount({ buildCounts }: Pick<Index, 'buildCounts'>, filter: string, count: number): void {
-  void (count > 0 ? buildCounts.put(filter, count) : buildCounts.remove(filter));
+/** Resolves when the count is on disk. */
+export function putCount({ buildCounts }: Pick<Index, 'buildCounts'>, filter: string, count: number): Promise<boolean> {
+  return count > 0 ? buildCounts.put(filter, count) : buildCounts.remove(filter);
 }
 
 /** Returns how many builds the filter finds. */

@@ -30,7 +30,7 @@ export function checksOf(parts: Parts, references: References): Checks {
       if (!hash.startsWith(key)) yield problem('is not the beginning of its hash', repair);
       if (project !== null && !projects.doesExist(project)) yield problem(`is of project ${project}, which does not exist`, repair);
     };
-  const recount = (filter: string) => Promise.resolve(putCount(parts, filter, countKeys(parts, filter)));
+  const recount = (filter: string) => putCount(parts, filter, countKeys(parts, filter));
   const unending = (problem: ProblemOf, entry: ExpiryKey) => problem('would never expire', () => expiry.put(entry, true));
 
   return {
