@@ -193,6 +193,8 @@ export const limits = {
   foundTokens: 1000,
   /** CI runs whose use of a split is cached, so that it is not stored again. */
   cachedSplitUsers: 2000,
+  /** Splits and queues of which it is cached how many files a block has. */
+  cachedBlockSizes: 10_000,
   /** Memory, in each thread, for each of decoded tokens and decoded splits. */
   decodedRecordBytes: 4_194_304,
   /** Interval at which the last use of a split, queue or token is stored: a small part of the shortest retention, a day. */

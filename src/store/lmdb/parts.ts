@@ -58,6 +58,7 @@ export function openParts(dataDir: string, { storeFailed = () => {}, committed =
     journal: new Journal(writing, new JournalFiles(dataDir, failure), runs),
     splitUsers: new LRUCache({ max: limits.cachedSplitUsers }),
     blobsRead: new LRUCache({ maxSize: memoryBounds.fileBlobs, sizeCalculation: ({ length }) => BLOB_OVERHEAD_BYTES + length }),
+    blockSizes: new LRUCache({ max: limits.cachedBlockSizes }),
     creations: new Map(),
   };
 }

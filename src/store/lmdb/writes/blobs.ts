@@ -13,6 +13,8 @@ export interface Blob {
 export interface BlobParts extends Pick<Tables, 'blobs'> {
   /** A cache of the blobs that were read. Its keys are the owner, a blank and the part. A blob never changes. */
   readonly blobsRead: LRUCache<string, Buffer>;
+  /** How many files each block has, by the id of the split or queue. */
+  readonly blockSizes: LRUCache<string, number>;
 }
 
 /** Reads a blob through a cache: nodes read the same blobs shortly after each other. */
