@@ -193,6 +193,8 @@ export const limits = {
   foundTokens: 1000,
   /** CI runs whose use of a split is cached, so that it is not stored again. */
   cachedSplitUsers: 2000,
+  /** Builds of which the nodes that recorded are cached. More than the journal takes within `putRunsMilliseconds`. */
+  begunBuilds: 10_000,
   /** Splits and queues of which it is cached how many files a block has. */
   cachedBlockSizes: 10_000,
   /** Memory, in each thread, for each of decoded tokens and decoded splits. */

@@ -32,6 +32,7 @@ function record(parts: Parts, project: number, key: NodeKey, run: NewRun, isRetr
     };
     // No rule can refuse the first run of a node, so the journal is enough. A large run goes to the tables only, not to be written twice.
     if (columns.paths.length + columns.seconds.length > limits.journaledRunBytes || runs.mayHaveRun(toPut)) return recordNow(parts, toPut);
+    toPut.isFirst = true;
     return { value: 'recorded', saved: journal.writeRun(toPut) };
   });
 }

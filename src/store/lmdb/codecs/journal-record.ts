@@ -94,12 +94,40 @@ export interface Payload {
 
 const msgpack = new Packr({ useRecords: false });
 
-export function encodePayload(payload: Payload): Buffer {
-  return msgpack.pack(payload);
+/** A list is packed in a quarter of the time of an object with its names. */
+const toRow = ({ project, key, build, hasTestCases, isRetry, entry, run }: RunToPut) =>
+  [
+    project,
+    key.commit_hash,
+    key.branch,
+    key.node_total,
+    key.node_index,
+    build,
+    hasTestCases,
+    isRetry,
+    entry,
+    run.id,
+    run.created_at,
+    run.ordinal,
+    run.ci_run,
+    run.paths,
+    run.seconds,
+  ] as const;
+
+function toRun(row: ReturnType<typeof toRow>): RunToPut {
+  const [project, commit_hash, branch, node_total, node_index, build, hasTestCases, isRetry, entry, ...run] = row;
+  const [id, created_at, ordinal, ci_run, paths, seconds] = run;
+  const key = { commit_hash, branch, node_total, node_index };
+  return { project, key, build, hasTestCases, isRetry, entry, run: { id, created_at, ordinal, ci_run, paths, seconds } };
+}
+
+export function encodePayload({ changes, runs }: Payload): Buffer {
+  return msgpack.pack([changes, runs.map(toRow)]);
 }
 
 export function decodePayload(bytes: Uint8Array): Payload {
-  return msgpack.unpack(bytes) as Payload;
+  const [changes, rows] = msgpack.unpack(bytes) as [QueueChange[], ReturnType<typeof toRow>[]];
+  return { changes, runs: rows.map(toRun) };
 }
 
 export function encodeChange(change: Change): Buffer {

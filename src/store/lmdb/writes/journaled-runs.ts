@@ -1,4 +1,5 @@
 import { setImmediate as nextTurn } from 'node:timers/promises';
+import { LRUCache } from 'lru-cache';
 import { limits } from '../../../limits.js';
 import { hasRun } from '../builds.js';
 import { DecodedRecords } from '../decoded-records.js';
@@ -18,6 +19,8 @@ export class JournaledRuns {
   #waiting: RunToPut[] = [];
   /** Nodes with a run that reads may not see yet: the digest of the build, a blank, the index. */
   readonly #nodes = new Set<string>();
+  /** The nodes that recorded in builds that began while this process runs, by the digest of the build: no other node has a run. */
+  readonly #begun = new LRUCache<string, Set<number>>({ max: limits.begunBuilds });
   /** Numbers of runs (RunToPut.entry): the last that was added, the last that was put, the last that reads see with its times. */
   #added = 0;
   #put = 0;
@@ -36,13 +39,17 @@ export class JournaledRuns {
 
   /** Whether the node of a run may have another one in its build, in the tables or waiting. */
   mayHaveRun(run: RunToPut): boolean {
+    const { node_index } = run.key;
+    const begun = this.#nodesOf(run);
+    if (begun) return begun.has(node_index);
     if (this.#nodes.has(nodeOf(run))) return true;
     const build = this.tables.buildNumbers.get(run.build);
-    return build !== undefined && hasRun(this.tables, build, run.key.node_index);
+    return build !== undefined && hasRun(this.tables, build, node_index);
   }
 
   /** Adds a run that is being written to the journal, of a node that may have no other. */
   add(run: RunToPut): void {
+    this.#nodesOf(run)?.add(run.key.node_index);
     this.#nodes.add(nodeOf(run));
     this.#added = run.entry;
     this.#waiting.push(run);
@@ -52,10 +59,18 @@ export class JournaledRuns {
 
   /** Notes that a transaction puts another run of a node. Returns a function to call when it has ended. */
   holdNode(run: RunToPut): () => void {
+    this.#nodesOf(run)?.add(run.key.node_index);
     const node = nodeOf(run);
     if (this.#nodes.has(node)) return () => {};
     this.#nodes.add(node);
     return () => this.#nodes.delete(node);
+  }
+
+  /** The nodes that recorded in the build of a run; undefined: the build began before this process, so the tables tell. */
+  #nodesOf({ build }: RunToPut): Set<number> | undefined {
+    let nodes = this.#begun.get(build);
+    if (!nodes && this.tables.buildNumbers.get(build) === undefined) this.#begun.set(build, (nodes = new Set()));
+    return nodes;
   }
 
   /** Settles with the application of the times of all runs that were put before. */

@@ -21,6 +21,8 @@ export interface RunToPut {
   entry: number;
   /** Its ordinal is 0 until it is put. */
   run: RunRecord;
+  /** Its node has no other run in the build: known when it was sent, and not after a restart. */
+  isFirst?: true;
 }
 
 /** What is needed to apply the times of a run that was put, or why the run was not put. */
@@ -51,11 +53,11 @@ class Group {
 
   constructor(readonly tables: Tables) {}
 
-  put({ project, key, build: digest, run, hasTestCases, isRetry }: RunToPut): PutRun {
+  put({ project, key, build: digest, run, hasTestCases, isRetry, isFirst }: RunToPut): PutRun {
     const { tables } = this;
     const at = run.created_at;
     const existing = this.#find(digest);
-    const last = existing && lastRun(tables, existing.number, key.node_index);
+    const last = existing && !isFirst ? lastRun(tables, existing.number, key.node_index) : null;
     const outcome = outcomeOf(last && toLastRun(tables, last, run, isRetry), isRetry, at);
     if (outcome !== 'recorded') return outcome;
 
