@@ -1,13 +1,14 @@
 import { performance } from 'node:perf_hooks';
 import { suiteOf } from '../src/engine/suites/suite.js';
+import type { BatchSums } from '../src/planning/batching/batch-cost.js';
 import { emptyBasis } from '../src/planning/estimating/basis.js';
 import { estimate, pathOf, QUEUE_PERCENTILE } from '../src/planning/estimating/estimate.js';
 import { type Level, secondsOf, updateLevel } from '../src/planning/estimating/level.js';
 import { toSeconds } from '../src/planning/weight.js';
-import { seededRandom } from './random.js';
+import { normal, seededRandom } from './random.js';
 import type { Result } from './results.js';
 import { geometricMean } from './suites/geometric-mean.js';
-import { ballast, fixedSize, guided, oneAtATimeAsListed, type Policy, staticSplit } from './suites/queue-baselines.js';
+import { ballast, ballastQueue, fixedSize, guided, oneAtATimeAsListed, type Policy, staticSplit } from './suites/queue-baselines.js';
 import { type Build, type Outcome, type QueueFile, simulate } from './suites/queue-simulation.js';
 import type { History, Suite } from './suites/suites.js';
 import { residual, syntheticSuite } from './suites/synthetic.js';
@@ -20,6 +21,8 @@ const POLICIES: Record<string, Policy> = {
   'five files at a time, longest first': fixedSize(5),
   'no queue: static split, longest first': staticSplit,
 };
+/** Those that also play builds whose reports do not tell all. */
+const POLICIES_BESIDE = ['batches of max(3 pulls, rest / 2 nodes)', 'no queue: static split, longest first'];
 const PULL_COSTS = [0.2, 2.2, 5.2];
 const NODES = [4, 8, 16];
 const SEEDS = [1, 2, 3];
@@ -45,7 +48,7 @@ const FULL: PlanningOptions = {
 
 export function planning(suites: readonly Suite[], histories: readonly History[], { queues }: PlanningOptions = FULL): Result[] {
   const recorded = histories.length > 0 ? [recordedHistories(histories)] : [];
-  return [evenness(suites), ...recorded, robustness(suites), cost(queues)];
+  return [evenness(suites), ...recorded, hiddenTime(suites), robustness(suites), cost(queues)];
 }
 
 function evenness(suites: readonly Suite[]): Result {
@@ -151,6 +154,77 @@ function robustness(suites: readonly Suite[]): Result {
     rows,
     legend: 'As above, with 8 nodes and 2.2 s per pull. The lower bound counts the nodes that worked and the files that they ran.',
   };
+}
+
+interface Project {
+  /** The part of the time of all files that no report tells. */
+  hidden?: number;
+  /** It differs from file to file: the standard deviation of its logarithm. */
+  spread?: number;
+  pullCost?: number;
+  /** No file was measured before the first build. */
+  isNew?: boolean;
+}
+
+/** Builds of a project one after another, of which Ballast learns what a batch costs. */
+function hiddenTime(suites: readonly Suite[]): Result {
+  const scenarios: Record<string, Project> = {
+    ...Object.fromEntries([0, 0.05, 0.1, 0.2, 0.35, 0.5].map(hidden => [`${100 * hidden} % of the time is in no report`, { hidden }])),
+    '20 %, lognormal by file': { hidden: 0.2, spread: 1 },
+    '50 %, lognormal by file': { hidden: 0.5, spread: 1 },
+    'a runner that takes 20 s to start': { pullCost: 20 },
+    'nothing known': { isNew: true },
+    'nothing known, a runner that takes 9 s to start': { isNew: true, pullCost: 9 },
+  };
+  const others = Object.entries(POLICIES).filter(([name]) => POLICIES_BESIDE.includes(name));
+  const rows = Object.entries(scenarios).map(([name, project]) => {
+    const builds = suites.flatMap(suite => projectsOf(suite, project));
+    const played = builds.map(group => {
+      let learned: BatchSums | null = null;
+      return group.map(build => {
+        const queue = ballastQueue(build.files, { nodes: build.nodes, pullCost: CONFIGURED_PULL_COST }, learned);
+        const outcome = simulate(build, queue.next);
+        learned = queue.keep();
+        return outcome;
+      });
+    });
+    const ratios = [0, 1, 2].map(build => geometricMean(played.map(group => group[build]!.ratio)).toFixed(3));
+    const last = others.map(([, policy]) => geometricMean(builds.map(group => run(group[2]!, policy).ratio)).toFixed(3));
+    return [name, ...ratios, ...last];
+  });
+  return {
+    title: 'Queues: time that reports do not contain',
+    head: ['', 'first build', 'second', 'third', ...others.map(([name]) => `third: ${name}`)],
+    rows,
+    legend:
+      'As above, with 8 nodes and, unless the row says otherwise, 2.2 s per pull. Every file takes a constant more than its report tells. ' +
+      'Three builds of a project one after another; what the first ones learned serves the later ones.',
+  };
+}
+
+/** Three builds of each of several projects that have this suite. */
+function projectsOf(suite: Suite, { hidden = 0, spread = 0, pullCost = 2.2, isNew = false }: Project): Build[][] {
+  return buildsOf([suite], pullCost, [8]).map(({ files, ...build }) => {
+    const random = seededRandom(build.seed);
+    const mean = (hidden / (1 - hidden)) * (files.reduce((sum, { predicted }) => sum + predicted, 0) / files.length);
+    const more = files.map(() => mean * Math.exp(spread * normal(random) - spread ** 2 / 2));
+    return [0, 1, 2].map(number => {
+      const isUnknown = isNew && number === 0;
+      const real = files.map(({ predicted }, i) => ({
+        predicted: isUnknown ? 1 : predicted,
+        actual: predicted * residual(random) + more[i]!,
+        isUnknown,
+      }));
+      return { ...build, seed: 3 * build.seed + number, files: isUnknown ? shuffled(real, random) : real };
+    });
+  });
+}
+
+function shuffled<T>(items: readonly T[], random: () => number): T[] {
+  return items
+    .map(item => ({ item, at: random() }))
+    .sort((a, b) => a.at - b.at)
+    .map(({ item }) => item);
 }
 
 function cost(queues: PlanningOptions['queues']): Result {

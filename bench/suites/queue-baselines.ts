@@ -1,4 +1,5 @@
 import { Queue } from '../../src/engine/queue/queue.js';
+import { type BatchSums, keep } from '../../src/planning/batching/batch-cost.js';
 import { toWeight } from '../../src/planning/weight.js';
 import type { NextBatch, QueueFile } from './queue-simulation.js';
 
@@ -12,17 +13,29 @@ export interface QueueSetting {
 export type Policy = (files: readonly QueueFile[], setting: QueueSetting) => NextBatch;
 
 /** Ballast's engine. */
-export const ballast: Policy = (files, { nodes, pullCost }) => {
+export const ballast: Policy = (files, setting) => ballastQueue(files, setting, null).next;
+
+/** Ballast's engine in one build of a project. @param learned what it kept of earlier builds */
+export function ballastQueue(
+  files: readonly QueueFile[],
+  { nodes, pullCost }: QueueSetting,
+  learned: BatchSums | null,
+): { next: NextBatch; keep: () => BatchSums | null } {
   const weights = Float64Array.from(files, ({ predicted }) => toWeight(predicted));
   const isGuessed = files.filter(({ isUnknown }) => isUnknown).length > files.length / 2;
-  const queue = new Queue(weights, { nodeTotal: nodes, pullCost: toWeight(pullCost), isGuessed });
-  return (node_index, millis) => {
+  const queue = new Queue(weights, { nodeTotal: nodes, pullCost: toWeight(pullCost), isGuessed, learned });
+  const next: NextBatch = (node_index, millis) => {
     const request = { node_index, run: 'run', batch_uuid: null, isRetry: false, isFirstRequest: false, wantsLastSplit: false };
     const handed = queue.pull({ ...request, recordedRunId: null, hasLeft: () => false }, millis);
     if (handed) queue.delivered(handed.batch.seq);
     return handed?.batch.files ?? [];
   };
-};
+  const keepLearned = () => {
+    const observed = queue.takeObserved();
+    return observed ? keep(learned, observed) : learned;
+  };
+  return { next, keep: keepLearned };
+}
 
 /** A fixed number of files, slowest first. Most queues use 1. */
 export const fixedSize =

@@ -1,3 +1,4 @@
+import type { BatchSums } from '../planning/batching/batch-cost.js';
 import { lastRunId, pathsNotRun, runsRecorded } from './builds.js';
 import type { NodeKey, QueueKey } from './keys.js';
 import { beginningOf } from './moment.js';
@@ -57,6 +58,8 @@ export interface Pulled {
   isNewBatch: boolean;
   /** This request created the queue. */
   isNewQueue: boolean;
+  /** At the end of a node: what the batches of all nodes that ended meanwhile cost; null: nothing new. */
+  observed: BatchSums | null;
 }
 
 /** The end of a lease. It is a copy, because the next pull may change the batch before this one is on disk. */
@@ -174,7 +177,15 @@ interface Asked {
 
 function pullFrom({ queue, info }: OpenQueue, { request, sent, caller, at }: Asked, facts: Facts): Verdict<Pulled> {
   const { node_index, takesNothing, batch_uuid, report, listDigest } = request;
-  const value: Pulled = { queue: info, batch: null, isOtherList: false, endedLeases: [], isNewBatch: false, isNewQueue: false };
+  const value: Pulled = {
+    queue: info,
+    batch: null,
+    isOtherList: false,
+    endedLeases: [],
+    isNewBatch: false,
+    isNewQueue: false,
+    observed: null,
+  };
   const changes: Change[] = [];
   if (isOtherList(info.list, listDigest, sent)) {
     value.isOtherList = true;
@@ -186,6 +197,7 @@ function pullFrom({ queue, info }: OpenQueue, { request, sent, caller, at }: Ask
     const handed = queue.pull(toPull(request, info, facts, caller), at);
     value.batch = handed?.batch ?? null;
     value.isNewBatch = handed?.isNew ?? false;
+    if (!handed) value.observed = queue.takeObserved();
   } else if (!report) {
     // A client that reports pulls in the same process afterwards. For any other client this request is a restart.
     queue.restartNode(node_index);

@@ -14,6 +14,8 @@ export interface VirtualBuild {
   speeds: readonly number[];
   /** Seconds that the next batch costs a node. */
   pullCost: () => number;
+  /** Seconds of each file that its node does not record (default: none). */
+  hidden?: number;
 }
 
 interface VirtualNode {
@@ -40,7 +42,8 @@ export async function runVirtualBuild(client: Client, clock: Clock, build: Virtu
     }
     const ran = paths.map(path => ({ path, time_execution: build.seconds.get(path)! / build.speeds[node.index]! }));
     node.ran.push(...ran);
-    node.time += build.pullCost() + ran.reduce((sum, { time_execution }) => sum + time_execution, 0);
+    const tests = ran.reduce((sum, { time_execution }) => sum + time_execution, 0);
+    node.time += build.pullCost() + tests + ((build.hidden ?? 0) * ran.length) / build.speeds[node.index]!;
     if (build.mode === 'split') working.delete(node);
   }
   const worked = nodes.filter(({ ran }) => ran.length > 0).sort((a, b) => a.time - b.time);

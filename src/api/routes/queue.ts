@@ -121,7 +121,7 @@ function bytesOf({ body }: Request): number {
 function answerPulled(context: Context, request: Request, prepared: PreparedQueue, pulled: Pulled, encoding: QueueEncoding): Soon<Answer> {
   const { queue, batch, isOtherList } = pulled;
   const { request: asked, echo } = prepared;
-  observe(context, pulled);
+  observe(context, asked.key.project, pulled);
   if (isOtherList) return answerOtherList(request, prepared, queue, encoding);
   if (batch) return answerBatch(context, request, prepared, queue, batch, encoding);
   if (request.wantsText) return lines([]);
@@ -187,13 +187,14 @@ function batchLines(batch: Batch, files: Buffer, encoding: QueueEncoding): Answe
   return lines(paths, encoding.textHeaders(batch));
 }
 
-/** Counts and logs what a pull changed. */
-function observe({ log, metrics }: Context, { queue, batch, endedLeases, isNewBatch }: Pulled): void {
+/** Counts and logs what a pull changed, and notes what the queue learned. */
+function observe({ store, log, metrics }: Context, project: number, { queue, batch, endedLeases, isNewBatch, observed }: Pulled): void {
   for (const { seq, node_index: node, test_files: files, lease } of endedLeases) {
     if (lease === 'closed') continue;
     if (lease !== 'returned') metrics.countReassignedBatch();
     log.warn({ queue: queue.name, node, batch: seq, files }, LEASE_MESSAGES[lease]);
   }
+  if (observed) store.queues.learn(project, observed);
   if (isNewBatch) metrics.countBatch(batch!.files.length);
 }
 

@@ -112,19 +112,16 @@ function Batch({ batch, started_at, project, branch }: BatchProps) {
 }
 
 function Decision({ decision }: { decision: NonNullable<BatchReason['decision']> }) {
-  const { remaining, finish_in, speed, slowdown, share, target, pull_cost } = decision;
+  const { remaining, finish_in, speed, slowdown, share, target, pull_cost, hidden } = decision;
   const figures: [name: string, value: string, about: string][] = [
-    ['Left in the queue', duration(remaining), 'The estimates of all files that were left, this batch included.'],
+    ['Left in the queue', duration(remaining), 'What all files that were left would take one node, this batch included.'],
     ['All would finish in', duration(finish_in), 'The time until all nodes would finish together, as expected then.'],
     ['Speed of the node', `${number(speed, 2)}×`, 'Relative to the other nodes, as measured until then.'],
-    [
-      'Actual over estimated',
-      `${number(slowdown, 2)}×`,
-      'The duration of all batches of the queue until then, relative to their estimates.',
-    ],
-    ['Its share', duration(share), 'The estimates that the node would run until all nodes finish.'],
+    ['Actual over estimated', `${number(slowdown, 2)}×`, 'What a second of estimates took in the batches of the queue until then.'],
+    ['Its share', duration(share), 'The work that the node would do until all nodes finish.'],
     ['Size of this batch', duration(target), 'A part of the share, so that later batches can correct errors.'],
-    ['Pull cost', duration(pull_cost), 'What a node loses between two batches, as estimated until then.'],
+    ['Pull cost', duration(pull_cost), 'What a node loses between two batches, as learned until then.'],
+    ['Besides its tests', duration(hidden), 'What each file took that no report tells, as learned until then.'],
   ];
   return (
     <dl class="figures">

@@ -1,4 +1,5 @@
 import type { Segments } from '../../bytes.js';
+import type { BatchSums } from '../../planning/batching/batch-cost.js';
 import type { PathTimes } from '../../planning/estimating/estimate.js';
 import type { Forecast } from '../../planning/forecasting/forecast.js';
 import type { BuildKey, QueueKey } from '../keys.js';
@@ -55,6 +56,10 @@ export interface Queues {
   basis(queue: string): Soon<Uint8Array | null>;
   /** Encodes test files for `create`. Pure: any thread may call it. */
   encode(files: PathTimes<Suite>): Segments;
+  /** What the queues of a project observed of their batches, for its next one; null: nothing. */
+  learned(project: number): Soon<BatchSums | null>;
+  /** Adds what a queue observed of its batches. Nobody waits until it is on disk: if it is lost, the next queue learns it again. */
+  learn(project: number, observed: BatchSums): void;
   /** The queues in memory now. */
   load(): QueueLoad;
 }
@@ -94,6 +99,8 @@ export interface NewQueue {
   weights: Float64Array;
   /** Most files were never measured. */
   guessed: boolean;
+  /** What earlier queues of the project observed of their batches; null: nothing. */
+  learned: BatchSums | null;
   /** What the estimates of these files rest on, see basis.ts. */
   basis: Uint8Array;
   forecast: Forecast;

@@ -3,20 +3,22 @@ import { WEIGHTS_PER_SECOND } from '../../planning/weight.js';
 
 /** Why a batch has its size: what the planner knew and decided when the batch was handed out. */
 export interface Decision {
-  /** Seconds of estimates that were left in the queue, those of this batch included. */
+  /** Seconds that the files left in the queue would take a node of usual speed, those of this batch included. */
   remaining: number;
   /** Seconds until all nodes would finish together, as expected then. */
   finish_in: number;
   /** The speed of the node relative to the others, as measured until then; 1: usual or unknown. */
   speed: number;
-  /** Actual over estimated duration of all batches of the queue until then; 1: as estimated, or unknown. */
+  /** What a second of estimates took until then; 1: as estimated, or unknown. */
   slowdown: number;
-  /** Seconds of estimates that the node would run until then. */
+  /** Seconds of work that the node would do until then. */
   share: number;
-  /** Seconds of estimates that the batch was to have: a part of the share, or all of it. */
+  /** Seconds of work that the batch was to have: a part of the share, or all of it. */
   target: number;
-  /** Seconds that a node loses between two batches, as estimated until then. */
+  /** Seconds that a node loses between two batches, as learned until then. */
   pull_cost: number;
+  /** Seconds that each file takes besides its estimate, as learned until then. */
+  hidden: number;
 }
 
 /** A decision as a batch keeps it: the fields of `Decision` in their order, in whole milliseconds, and in thousandths for the two ratios. */
@@ -28,6 +30,7 @@ export type KeptDecision = [
   share: number,
   target: number,
   pullCost: number,
+  hidden: number,
 ];
 
 /** What a node's speed and the state of its queue tell about its next batch. Times are weights (see weight.ts). */
@@ -36,11 +39,12 @@ export interface Situation extends PullSituation {
   finishIn: number;
   speed: number;
   slowdown: number;
+  hidden: number;
 }
 
 /** @param target the weight that the batch was to have */
 export function keepDecision(situation: Situation, target: number): KeptDecision {
-  const { remaining, finishIn, speed, slowdown, share, pullCost } = situation;
+  const { remaining, finishIn, speed, slowdown, share, pullCost, hidden } = situation;
   return [
     toMillis(remaining),
     toMillis(finishIn),
@@ -49,14 +53,15 @@ export function keepDecision(situation: Situation, target: number): KeptDecision
     toMillis(share),
     toMillis(target),
     toMillis(pullCost),
+    toMillis(hidden),
   ];
 }
 
 /** The decision behind a batch; null: the planner did not size it. */
 export function decisionOf({ decision }: { decision: KeptDecision | null }): Decision | null {
   if (!decision) return null;
-  const [remaining, finish_in, speed, slowdown, share, target, pull_cost] = decision.map(value => value / 1000) as KeptDecision;
-  return { remaining, finish_in, speed, slowdown, share, target, pull_cost };
+  const [remaining, finish_in, speed, slowdown, share, target, pull_cost, hidden] = decision.map(value => value / 1000) as KeptDecision;
+  return { remaining, finish_in, speed, slowdown, share, target, pull_cost, hidden };
 }
 
 function toMillis(weight: number): number {

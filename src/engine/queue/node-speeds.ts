@@ -1,21 +1,21 @@
+import { type BatchCost, type BatchSums, CostEstimate } from '../../planning/batching/batch-cost.js';
 import { commonFinishTime, type QueueParameters } from '../../planning/batching/batch-weight.js';
 import { WEIGHTS_PER_SECOND } from '../../planning/weight.js';
 import type { Situation } from './decision.js';
-import { PullCost } from './pull-cost.js';
 
 /** The queue at a time. */
 interface Snapshot {
   /** The server's clock measures the nodes' time. */
   isTimed: boolean;
   now: number;
-  /** Actual over predicted duration, over all nodes. */
-  slowdown: number;
-  pullCost: number;
+  cost: BatchCost;
+  /** Actual over predicted duration of all batches. */
+  pace: number;
 }
 
-/** Seconds of exact predictions that the slowdown starts with. */
+/** Seconds of exact predictions that the pace starts with. */
 const PRIOR_SECONDS = 60;
-const MAX_SLOWDOWN = 10;
+const MAX_PACE = 10;
 /** The limit of a node's speed relative to the others. Larger deviations over a few batches are chance. */
 const MAX_SPEED = 1.5;
 /** After this time the measured speed of a node counts in full. */
@@ -27,19 +27,21 @@ export const CREDIBLE_PART = 0.05;
  * The columns of a node. Numbers side by side instead of objects: a server has thousands of queues, and a pull reads all nodes of one.
  *
  * batches     since the node started; negative: it never pulled
- * predicted   duration of its finished batches
- * elapsed     the same as measured
- * weight      of the batch that it works on; NaN: none, or unknown
+ * done        number of its finished batches, with the sums of their files, weights and durations
+ * files       of the batch that it works on, with its weight; weight NaN: none, or unknown
  * handedAt    when that was handed out, by the server's clock
  * workAt      the same by the work clock
  */
 const BATCHES = 0;
-const PREDICTED = 1;
-const ELAPSED = 2;
-const WEIGHT = 3;
-const HANDED_AT = 4;
-const WORK_AT = 5;
-const COLUMNS = 6;
+const DONE = 1;
+const DONE_FILES = 2;
+const DONE_WEIGHT = 3;
+const ELAPSED = 4;
+const FILES = 5;
+const WEIGHT = 6;
+const HANDED_AT = 7;
+const WORK_AT = 8;
+const COLUMNS = 9;
 
 /** What `situationOf` works with: the speed of each node, and when it is ready. */
 let speeds = new Float64Array();
@@ -53,20 +55,30 @@ let ready = new Float64Array();
  * The work clock stands at the latest predicted end of a finished batch, so it follows the order of the pulls.
  */
 export class NodeSpeeds {
-  readonly #cost: PullCost;
+  readonly #estimate: CostEstimate;
   readonly #nodes: Float64Array;
-  #predicted = 0;
+  /** What all finished batches took, and must have taken. */
   #elapsed = 0;
+  #required = 0;
   #firstPullAt: number | null = null;
   #workClock = 0;
 
-  constructor(readonly parameters: QueueParameters) {
-    this.#cost = new PullCost(parameters.pullCost);
-    this.#nodes = new Float64Array(COLUMNS * parameters.nodeTotal);
+  constructor(
+    readonly parameters: QueueParameters,
+    meanWeight: number,
+  ) {
+    const { nodeTotal, pullCost: setting, isGuessed, learned = null } = parameters;
+    this.#estimate = new CostEstimate({ setting, meanWeight, isGuessed, learned });
+    this.#nodes = new Float64Array(COLUMNS * nodeTotal);
     for (let at = 0; at < this.#nodes.length; at += COLUMNS) {
       this.#nodes[at + BATCHES] = -1;
       this.#nodes[at + WEIGHT] = NaN;
     }
+  }
+
+  /** See `CostEstimate`. */
+  takeObserved(): BatchSums | null {
+    return this.#estimate.takeObserved();
   }
 
   /** Records that the node asks for a batch. It has finished the previous one, unless it starts or restarts. */
@@ -82,15 +94,19 @@ export class NodeSpeeds {
       return;
     }
     if (Number.isNaN(weight)) return;
+    const files = nodes[at + FILES]!;
     const elapsed = Math.max(0, this.#timeOf(millis) - nodes[at + HANDED_AT]!);
-    const predicted = weight + this.#cost.value;
-    nodes[at + PREDICTED]! += predicted;
+    const predicted = durationOf(1, files, weight, this.#estimate.cost);
+    const required = CREDIBLE_PART * predicted;
+    nodes[at + DONE]! += 1;
+    nodes[at + DONE_FILES]! += files;
+    nodes[at + DONE_WEIGHT]! += weight;
     nodes[at + ELAPSED]! += elapsed;
-    this.#predicted += predicted;
     this.#elapsed += elapsed;
+    this.#required += required;
     this.#workClock = Math.max(this.#workClock, nodes[at + WORK_AT]! + predicted);
-    // With guessed durations or a stopped clock, the cost of a pull cannot be separated from that of the tests.
-    if (!this.parameters.isGuessed && elapsed >= CREDIBLE_PART * predicted) this.#cost.observe(weight, elapsed);
+    // With guessed durations or a stopped clock, the cost of a batch cannot be separated from that of its tests.
+    if (!this.parameters.isGuessed && elapsed >= required) this.#estimate.observe(files, weight, elapsed);
   }
 
   /** A node restarts, perhaps hours later and together with others. Overdue nodes may pull at any time, so they are no longer waited for. */
@@ -102,11 +118,12 @@ export class NodeSpeeds {
     for (let at = 0; at < nodes.length; at += COLUMNS) if (this.#endOf(at, snapshot) < snapshot.now) nodes[at + WEIGHT] = NaN;
   }
 
-  /** Records that the node was handed a batch of this weight. */
-  recordBatch(node: number, weight: number, millis: number): void {
+  /** Records that the node was handed a batch of so many files and this weight. */
+  recordBatch(node: number, files: number, weight: number, millis: number): void {
     const nodes = this.#nodes;
     const at = COLUMNS * node;
     nodes[at + BATCHES] = Math.max(0, nodes[at + BATCHES]!) + 1;
+    nodes[at + FILES] = files;
     nodes[at + WEIGHT] = weight;
     nodes[at + HANDED_AT] = this.#timeOf(millis);
     nodes[at + WORK_AT] = this.#workClock;
@@ -119,14 +136,17 @@ export class NodeSpeeds {
     this.#nodes[at + WEIGHT] = NaN;
   }
 
-  /** Returns the inputs for the size of the batch that the node asks for. */
-  situationOf(node: number, remaining: number, millis: number): Situation {
+  /** Returns the inputs for the size of the batch that the node asks for, when so many files of this weight remain. */
+  situationOf(node: number, files: number, weight: number, millis: number): Situation {
     const { nodeTotal } = this.parameters;
     if (speeds.length < nodeTotal) [speeds, ready] = [new Float64Array(nodeTotal), new Float64Array(nodeTotal)];
     const snapshot = this.#snapshot(millis);
-    const { now, pullCost, slowdown } = snapshot;
+    const { now, cost, pace } = snapshot;
+    const [slowdown, hidden] = [pace * cost.slowdown, pace * cost.hidden];
+    const { pullCost } = cost;
+    const remaining = slowdown * weight + hidden * files;
     for (let i = 0; i < nodeTotal; i++) {
-      speeds[i] = this.#speedOf(COLUMNS * i, snapshot) / slowdown;
+      speeds[i] = this.#speedOf(COLUMNS * i, snapshot);
       ready[i] = pullCost + this.#freeAt(COLUMNS * i, snapshot);
     }
     const finishTime = commonFinishTime(remaining, nodeTotal, speeds, ready);
@@ -137,54 +157,68 @@ export class NodeSpeeds {
       remaining,
       pullCost,
       finishIn: finishTime - now,
-      speed: speed * slowdown,
+      speed,
       slowdown,
+      hidden,
     };
   }
 
   #snapshot(millis: number): Snapshot {
-    const isTimed = this.#elapsed >= CREDIBLE_PART * this.#predicted;
-    return {
-      isTimed,
-      now: isTimed ? this.#timeOf(millis) : this.#workClock,
-      slowdown: isTimed ? this.#slowdown() : 1,
-      pullCost: this.#cost.value,
-    };
+    const isTimed = this.#elapsed >= this.#required;
+    const { cost } = this.#estimate;
+    const now = isTimed ? this.#timeOf(millis) : this.#workClock;
+    return { isTimed, now, cost, pace: isTimed ? this.#pace(cost, now) : 1 };
   }
 
-  /** Actual over predicted duration, over all nodes. */
-  #slowdown(): number {
-    const prior = PRIOR_SECONDS * WEIGHTS_PER_SECOND;
-    return clamp((this.#elapsed + prior) / (this.#predicted + prior), MAX_SLOWDOWN);
+  /** Batches under way count, too: as predicted, or longer when they are overdue. Without them it would be that of the fastest nodes. */
+  #pace(cost: BatchCost, now: number): number {
+    const nodes = this.#nodes;
+    let predicted = PRIOR_SECONDS * WEIGHTS_PER_SECOND;
+    let elapsed = predicted + this.#elapsed;
+    for (let at = 0; at < nodes.length; at += COLUMNS) {
+      predicted += this.#predictedOf(at, cost);
+      if (Number.isNaN(nodes[at + WEIGHT]!)) continue;
+      const underWay = durationOf(1, nodes[at + FILES]!, nodes[at + WEIGHT]!, cost);
+      predicted += underWay;
+      elapsed += Math.min(MAX_SPEED * underWay, Math.max(underWay, now - nodes[at + HANDED_AT]!));
+    }
+    return clamp(elapsed / predicted, MAX_PACE);
+  }
+
+  /** What the finished batches of a node would take a node of usual speed. */
+  #predictedOf(at: number, cost: BatchCost): number {
+    const nodes = this.#nodes;
+    return durationOf(nodes[at + DONE]!, nodes[at + DONE_FILES]!, nodes[at + DONE_WEIGHT]!, cost);
   }
 
   /** When the node is expected to ask for more: now at the earliest. */
   #freeAt(at: number, snapshot: Snapshot): number {
-    const { now, slowdown, pullCost } = snapshot;
+    const { now, pace, cost } = snapshot;
+    const nodes = this.#nodes;
     // A node that has not pulled yet, or is overdue, may be dead: it is expected after the same time again (Lindy's law).
-    if (this.#nodes[at + BATCHES]! < 0) return 2 * now;
-    const weight = this.#nodes[at + WEIGHT]!;
-    if (Number.isNaN(weight)) return now;
+    if (nodes[at + BATCHES]! < 0) return 2 * now;
+    if (Number.isNaN(nodes[at + WEIGHT]!)) return now;
     const end = this.#endOf(at, snapshot);
     if (end >= now) return end;
     // All nodes are overdue after an outage, so the wait is limited to the duration of the batch, unless that is a guess.
-    const limit = this.parameters.isGuessed ? Infinity : pullCost + weight * slowdown;
+    const limit = this.parameters.isGuessed ? Infinity : pace * durationOf(1, nodes[at + FILES]!, nodes[at + WEIGHT]!, cost);
     return now + Math.min(now - end, limit);
   }
 
   /** When the node is expected to end its batch; NaN: it works on none. */
   #endOf(at: number, snapshot: Snapshot): number {
-    const { isTimed, slowdown, pullCost } = snapshot;
+    const { isTimed, pace, cost } = snapshot;
     const nodes = this.#nodes;
-    return nodes[at + (isTimed ? HANDED_AT : WORK_AT)]! + pullCost + (nodes[at + WEIGHT]! * slowdown) / this.#speedOf(at, snapshot);
+    const work = durationOf(0, nodes[at + FILES]!, nodes[at + WEIGHT]!, cost);
+    return nodes[at + (isTimed ? HANDED_AT : WORK_AT)]! + cost.pullCost + (pace * work) / this.#speedOf(at, snapshot);
   }
 
   /** The speed relative to the other nodes; 1 while nothing is known. */
-  #speedOf(at: number, { isTimed, slowdown }: Snapshot): number {
+  #speedOf(at: number, { isTimed, pace, cost }: Snapshot): number {
     const elapsed = this.#nodes[at + ELAPSED]!;
     if (!isTimed || elapsed === 0) return 1;
     const trust = Math.min(1, elapsed / (SPEED_SECONDS * WEIGHTS_PER_SECOND));
-    return 1 + trust * (clamp((this.#nodes[at + PREDICTED]! / elapsed) * slowdown, MAX_SPEED) - 1);
+    return 1 + trust * (clamp((this.#predictedOf(at, cost) / elapsed) * pace, MAX_SPEED) - 1);
   }
 
   /** The time since the first pull, as a weight. */
@@ -192,6 +226,11 @@ export class NodeSpeeds {
     this.#firstPullAt ??= millis;
     return (Math.max(0, millis - this.#firstPullAt) / 1000) * WEIGHTS_PER_SECOND;
   }
+}
+
+/** What so many batches with these files take a node of usual speed. */
+function durationOf(batches: number, files: number, weight: number, { pullCost, hidden, slowdown }: BatchCost): number {
+  return pullCost * batches + hidden * files + slowdown * weight;
 }
 
 /** Limits a ratio to the range from 1 / max to max. */

@@ -1,3 +1,4 @@
+import type { BatchSums } from '../../planning/batching/batch-cost.js';
 import { batchWeight, type QueueParameters } from '../../planning/batching/batch-weight.js';
 import { RemainingFiles } from '../../planning/batching/remaining-files.js';
 import { type Batch, BatchText, isRequeued, isSameReplay, type Pull, takenFiles } from './batch.js';
@@ -37,7 +38,7 @@ export class Queue {
   ) {
     this.#remaining = new RemainingFiles(weights);
     this.#leases = leasePolicy && new Leases(leasePolicy, this.#remaining, this.#changed);
-    this.#speeds = new NodeSpeeds(parameters);
+    this.#speeds = new NodeSpeeds(parameters, this.#remaining.weight / weights.length);
     const handedOut = [...batches];
     if (handedOut.length > 0) this.#restore(handedOut);
   }
@@ -46,6 +47,11 @@ export class Queue {
   get isAnswering(): boolean {
     for (const node of this.#nodes.values()) if (node.isAnswering) return true;
     return false;
+  }
+
+  /** Returns what the batches that ended since the last call tell about their cost; null: nothing. */
+  takeObserved(): BatchSums | null {
+    return this.#speeds.takeObserved();
   }
 
   get batchCount(): number {
@@ -190,12 +196,13 @@ export class Queue {
 
   /** Takes the files of a new batch, unless none is left. */
   #fill(batch: Batch): void {
-    const { weight } = this.#remaining;
-    if (weight === 0) return;
-    const situation = this.#speeds.situationOf(batch.node_index, weight, batch.handed_at);
+    const { count, weight } = this.#remaining;
+    if (count === 0) return;
+    const situation = this.#speeds.situationOf(batch.node_index, count, weight, batch.handed_at);
+    const { slowdown, hidden } = situation;
     const target = batchWeight(situation, this.parameters);
     // The copy has no spare capacity.
-    batch.files = this.#remaining.take(target).slice();
+    batch.files = this.#remaining.take(target / slowdown, hidden / slowdown).slice();
     batch.decision = keepDecision(situation, target);
   }
 
@@ -206,7 +213,7 @@ export class Queue {
     this.#filesHanded += files.length;
     this.text.add(batch);
     const weight = this.#weightOf(batch);
-    this.#speeds.recordBatch(node_index, weight, handed_at);
+    this.#speeds.recordBatch(node_index, files.length, weight, handed_at);
     this.#leases?.add(batch, weight);
     this.#bySeq.set(batch.seq, batch);
     this.#nextSeq = Math.max(this.#nextSeq, batch.seq + 1);

@@ -1,9 +1,11 @@
 import { limits } from '../../limits.js';
+import { type BatchCost, type BatchSums, expectedCost, withHidden } from '../../planning/batching/batch-cost.js';
 import { simulateQueue } from '../../planning/batching/simulate-queue.js';
 import { encodeBasis } from '../../planning/estimating/basis.js';
 import { type Estimates, estimate, QUEUE_PERCENTILE, SPLIT_PERCENTILE } from '../../planning/estimating/estimate.js';
 import { forecast, unknownFiles } from '../../planning/forecasting/forecast.js';
 import { pack } from '../../planning/packing/pack.js';
+import { totalWeight } from '../../planning/weight.js';
 import type { BuildKey, QueueKey, SplitKey } from '../keys.js';
 import { pathsOfQueue, pathsOfSplit } from '../planned-files.js';
 import type { NewQueue } from '../ports/queues.js';
@@ -38,12 +40,13 @@ export async function planSplit(store: Store, key: SplitKey, suite: Suite, optio
   const files = await estimates(store, key, suite, SPLIT_PERCENTILE, options);
   if (!files) return null;
   const { node_total } = key.build;
-  const packing = pack(files.weights, node_total);
+  const durations = withHidden(files.weights, costOf(files, 0, await store.queues.learned(key.project)));
+  const packing = pack(durations, node_total);
   const plan = {
     list,
     ...store.splits.encode(files, packing.nodes),
     basis: encodeBasis(files, packing.nodes),
-    forecast: forecast(files, node_total, packing),
+    forecast: forecast({ ...files, weights: durations }, node_total, packing),
   };
   return { plan, sent: { ...list, difference: null } };
 }
@@ -65,19 +68,34 @@ export async function planQueue(
   const list = listOf(suite);
   const files = await estimates(store, key, suite, QUEUE_PERCENTILE, options);
   if (!files) return null;
-  const { weights, seconds } = files;
+  const { weights } = files;
   const { node_total: nodeTotal } = key.build;
-  const isGuessed = unknownFiles(seconds) > seconds.length / 2;
-  const expectation = simulateQueue(weights, { nodeTotal, pullCost, isGuessed });
+  const isGuessed = isMostlyGuessed(files);
+  const learned = await store.queues.learned(key.project);
+  const cost = costOf(files, pullCost, learned);
+  const durations = withHidden(weights, cost);
+  const expectation = simulateQueue(durations, { nodeTotal, pullCost: cost.pullCost, isGuessed });
   const plan = {
     list,
     files: store.queues.encode(files),
     basis: encodeBasis(files),
     weights,
     guessed: isGuessed,
-    forecast: forecast(files, nodeTotal, expectation),
+    learned,
+    forecast: forecast({ ...files, weights: durations }, nodeTotal, expectation),
   };
   return { plan, sent: { ...list, difference: null } };
+}
+
+/** Whether most files were never measured. */
+function isMostlyGuessed({ seconds }: Estimates): boolean {
+  return unknownFiles(seconds) > seconds.length / 2;
+}
+
+/** What a batch of these files is expected to cost. @param setting the configured cost of a pull */
+function costOf(files: Estimates<Suite>, setting: number, learned: BatchSums | null): BatchCost {
+  const meanWeight = totalWeight(files.weights) / files.weights.length;
+  return expectedCost({ setting, meanWeight, isGuessed: isMostlyGuessed(files), learned });
 }
 
 async function estimates(

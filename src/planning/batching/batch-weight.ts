@@ -1,3 +1,5 @@
+import type { BatchSums } from './batch-cost.js';
+
 /** What is fixed when a queue is created. */
 export interface QueueParameters {
   nodeTotal: number;
@@ -5,6 +7,8 @@ export interface QueueParameters {
   pullCost: number;
   /** Most files were never measured: the predictions are guesses. */
   isGuessed: boolean;
+  /** What earlier queues of the project observed of their batches; missing: nothing. */
+  learned?: BatchSums | null;
 }
 
 /** What decides the size of the batch that a node asks for. All but `batches` are weights. */
@@ -13,7 +17,7 @@ export interface PullSituation {
   share: number;
   /** The number of batches that the node was handed before. */
   batches: number;
-  /** The weight of all remaining files. */
+  /** The weight of all remaining files, their hidden time included. */
   remaining: number;
   /** What a node loses between two batches, as estimated from the batches so far. */
   pullCost: number;
@@ -26,7 +30,6 @@ const SHARE_PER_GUESSED_BATCH = 0.15;
 const PULLS_WORTH_SAVING = 3;
 /** After this many batches a node gets its whole share: the end is near enough. */
 const MAX_PARTIAL_BATCHES = 6;
-
 /**
  * Returns the weight of a node's next batch. It is a part of the node's share, so that later batches can make up for wrong
  * predictions, or all of it when more pulls would cost more than they gain. The parts are the best ones in simulations with the

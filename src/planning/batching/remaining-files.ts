@@ -57,17 +57,19 @@ export class RemainingFiles {
   /**
    * Takes files of about this weight: first those that were put back, then the longest that fit.
    * It takes at least one file, however small the weight is: an empty result means that no file remains.
+   *
+   * @param hidden what each file takes besides its weight
    */
-  take(weight: number): number[] {
+  take(weight: number, hidden = 0): number[] {
     const taken: number[] = [];
-    let room = weight;
+    let room = weight - hidden;
     while (this.#putBack.length > 0) {
       const file = this.#putBack.at(-1)!;
       if (taken.length > 0 && this.weights[file]! > room) return taken;
       this.#putBack.pop();
       this.#subtract(file);
       taken.push(file);
-      room -= this.weights[file]!;
+      room -= this.weights[file]! + hidden;
     }
     for (let file = 0; ; ) {
       file = this.#find(file);
@@ -76,7 +78,7 @@ export class RemainingFiles {
       if (file === this.weights.length) return taken;
       this.remove(file);
       taken.push(file);
-      room -= this.weights[file]!;
+      room -= this.weights[file]! + hidden;
     }
   }
 

@@ -19,7 +19,7 @@ import { type Creation, createOnce } from './writes/create-once.js';
 export async function createQueue(
   parts: Parts,
   key: QueueKey,
-  { list, files, weights, basis, guessed, forecast }: NewQueue,
+  { list, files, weights, basis, guessed, learned, forecast }: NewQueue,
   at: Millis,
 ): Promise<boolean> {
   const id = randomUUID();
@@ -34,6 +34,7 @@ export async function createQueue(
         name: key.digest,
         node_total: key.build.node_total,
         guessed,
+        learned,
         copied: null,
         list,
         created_at: at,

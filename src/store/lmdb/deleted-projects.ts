@@ -57,9 +57,12 @@ export async function expireProjects(
 }
 
 /** Removes the records of projects of which nothing is left. */
-export function forgetProjects(parts: Pick<Tables, 'projects'> & Committing, ids: readonly number[]): Promise<void> {
+export function forgetProjects(parts: Pick<Tables, 'projects' | 'batchCosts'> & Committing, ids: readonly number[]): Promise<void> {
   return commit(parts, () => {
-    for (const id of ids) void parts.projects.remove(id);
+    for (const id of ids) {
+      void parts.projects.remove(id);
+      void parts.batchCosts.remove(id);
+    }
   });
 }
 

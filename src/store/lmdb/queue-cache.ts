@@ -47,12 +47,12 @@ export interface QueueOptions {
 export function readQueue(parts: Parts, id: string, { pullCost, lease }: QueueOptions): CachedQueue | null {
   const record = parts.queues.get(id);
   if (!record) return null;
-  const outlook = { nodeTotal: record.node_total, pullCost, isGuessed: record.guessed };
+  const outlook = { nodeTotal: record.node_total, pullCost, isGuessed: record.guessed, learned: record.learned };
   const queue = new Queue(weightsOfQueue(parts, id), outlook, batchesOf(parts, id), lease);
   return { id, info: toQueueInfo(id, record), queue, bytes: 0, saving: null };
 }
 
-export function toQueueInfo(id: string, { guessed: _g, build: _b, ...info }: QueueRecord): QueueInfo {
+export function toQueueInfo(id: string, { guessed: _g, learned: _l, build: _b, ...info }: QueueRecord): QueueInfo {
   return { id, ...info };
 }
 

@@ -15,6 +15,7 @@ import { refusals } from '../../engine/refusal.js';
 import type { Saving, Soon } from '../../engine/soon.js';
 import type { Suite } from '../../engine/suites/suite.js';
 import { limits } from '../../limits.js';
+import { type BatchSums, keep } from '../../planning/batching/batch-cost.js';
 import type { PathTimes } from '../../planning/estimating/estimate.js';
 import type { Forecast } from '../../planning/forecasting/forecast.js';
 import { SavedGroups } from '../../saved-groups.js';
@@ -39,6 +40,8 @@ export class LmdbQueues implements Queues {
     ([, open], saved) => this.#cache.saved(open, saved),
     ([key, open]) => this.#forget(key, open),
   );
+  /** What projects learned, until it is on disk. */
+  readonly #learned = new Map<number, BatchSums>();
   /** Queues whose use is being noted. */
   readonly #renewing = new Map<string, Promise<void>>();
 
@@ -145,6 +148,18 @@ export class LmdbQueues implements Queues {
 
   encode(files: PathTimes<Suite>): Segments {
     return encodeFileBlocks(files);
+  }
+
+  learned(project: number): BatchSums | null {
+    return this.#learned.get(project) ?? this.parts.batchCosts.get(project) ?? null;
+  }
+
+  learn(project: number, observed: BatchSums): void {
+    const sums = keep(this.learned(project), observed);
+    this.#learned.set(project, sums);
+    const isWritten = () => this.#learned.get(project) === sums && this.#learned.delete(project);
+    const { projects, batchCosts } = this.parts;
+    void commit(this.parts, () => projects.doesExist(project) && void batchCosts.put(project, sums)).then(isWritten, () => {});
   }
 
   load(): QueueLoad {

@@ -2,6 +2,7 @@ import type { Project } from '../../engine/ports/access.js';
 import type { Build } from '../../engine/ports/builds.js';
 import type { QueueInfo } from '../../engine/ports/queues.js';
 import type { Millis } from '../../engine/ports/store.js';
+import type { BatchSums } from '../../planning/batching/batch-cost.js';
 
 /** Records and keys that differ from the types of the ports. When the shape of a record changes, STORE_VERSION is raised. */
 
@@ -38,6 +39,8 @@ export type PendingRunsRecord = RunKey[];
 export interface QueueRecord extends Omit<QueueInfo, 'id'> {
   /** Most files were never measured. */
   guessed: boolean;
+  /** What earlier queues of its project had observed of their batches; null: nothing. */
+  learned: BatchSums | null;
   /** Its key in queuesOfBuild. */
   build: string;
 }

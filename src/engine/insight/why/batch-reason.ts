@@ -49,18 +49,29 @@ function replayReason({ node_index, files }: BatchFacts, replay: 'unfinished' | 
 
 function sizeReasons(facts: BatchFacts, decision: Decision): string[] {
   const { node_index, nodeTotal, files, weight } = facts;
-  const { remaining, finish_in, slowdown, target } = decision;
+  const { remaining, finish_in, slowdown, hidden, target } = decision;
+  const expected = slowdown * weight + hidden * files;
   if (nodeTotal === 1) return [`Node ${node_index} is the only node, so it got all that was left: ${durationText(remaining)} of work.`];
-  const pace = isUsual(slowdown) ? '' : ` and files took ${ratioText(slowdown)} times their estimates until then,`;
   const sentences = [
-    `${durationText(remaining)} of work was left for ${nodeTotal} nodes,${pace} so all would finish in ${durationText(finish_in)}.`,
+    `${durationText(remaining)} of work was left for ${nodeTotal} nodes,${paceText(decision)} so all would finish in ${durationText(finish_in)}.`,
     `${shareReason(facts, decision)}.`,
   ];
-  if (remaining - weight < 0.001 * remaining) sentences.push(files === 1 ? 'It was the last file.' : 'These files were the last ones.');
-  else if (files === 1 && weight > 1.05 * target)
-    sentences.push(`Its one file is longer than that, ${durationText(weight)}: a batch has at least one file.`);
+  if (remaining - expected < 0.002 * remaining) sentences.push(files === 1 ? 'It was the last file.' : 'These files were the last ones.');
+  else if (files === 1 && expected > 1.05 * target)
+    sentences.push(`Its one file is longer than that, ${durationText(expected)}: a batch has at least one file.`);
   return sentences;
 }
+
+/** How files differed from their estimates. */
+function paceText({ slowdown, hidden }: Decision): string {
+  const isSlow = !isUsual(slowdown);
+  if (hidden < LEAST_HIDDEN) return isSlow ? ` and files took ${ratioText(slowdown)} times their estimates until then,` : '';
+  const besides = `each file took ${durationText(hidden)} besides its tests`;
+  return isSlow ? ` files took ${ratioText(slowdown)} times their estimates and ${besides} until then,` : ` and ${besides} until then,`;
+}
+
+/** Seconds of hidden time that are worth a word. */
+const LEAST_HIDDEN = 0.05;
 
 function shareReason({ node_index, isGuessed }: BatchFacts, decision: Decision): string {
   const { speed, share, target, pull_cost } = decision;

@@ -18,20 +18,22 @@ export interface BatchReason {
   reason: string;
   /** Null: the planner did not size it (a split, a repeat). */
   decision: {
-    /** Seconds of estimates that were left in the queue, those of this batch included. */
+    /** What the files left in the queue would take a node of usual speed, those of this batch included. */
     remaining: number;
     /** Until all nodes would finish together, as expected then. */
     finish_in: number;
     /** Of the node relative to the others, as measured until then; 1: usual or unknown. */
     speed: number;
-    /** Actual over estimated duration of all batches until then; 1: as estimated, or unknown. */
+    /** What a second of estimates took until then; 1: as estimated, or unknown. */
     slowdown: number;
-    /** Seconds of estimates that the node would run until then. */
+    /** The work that the node would do until then. */
     share: number;
-    /** Seconds of estimates that the batch was to have: a part of the share, or all of it. */
+    /** The work that the batch was to have: a part of the share, or all of it. */
     target: number;
-    /** What a node loses between two batches, as estimated until then. */
+    /** What a node loses between two batches, as learned until then. */
     pull_cost: number;
+    /** What each file took besides the time of its tests, as learned until then. */
+    hidden: number;
   } | null;
   /** In the order in which the node was given them; at most 1,000, and at most 20,000 of all batches. */
   files: FileReason[];

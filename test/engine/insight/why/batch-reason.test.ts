@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { type BatchFacts, batchReason, partReason } from '../../../../src/engine/insight/why/batch-reason.js';
 
-const decision = { remaining: 2400, finish_in: 312, speed: 0.9, slowdown: 1, share: 280, target: 168, pull_cost: 2 };
+const decision = { remaining: 2400, finish_in: 312, speed: 0.9, slowdown: 1, share: 280, target: 168, pull_cost: 2, hidden: 0 };
 const facts: BatchFacts = {
   ...{ node_index: 3, nodeTotal: 8, decision, isGuessed: false, weight: 168, files: 12, filesWithCases: 0, replay: null, returned: [] },
 };

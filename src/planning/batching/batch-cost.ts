@@ -1,0 +1,149 @@
+import { WEIGHTS_PER_SECOND } from '../weight.js';
+
+/**
+ * What a batch costs a node of usual speed: pullCost + hidden x files + slowdown x weight. All but the slowdown are weights (see
+ * weight.ts).
+ */
+export interface BatchCost {
+  /** The start of the test runner, and the pull. */
+  pullCost: number;
+  /** What a file takes besides the time that reports tell: imports, fixtures, compilation. */
+  hidden: number;
+  /** Actual over predicted duration of the files. */
+  slowdown: number;
+}
+
+/**
+ * Finished batches, as the weighted sums of the normal equations for x = (1, files, weight) and y = elapsed, in seconds:
+ * [11, 1f, 1w, ff, fw, ww, y1, yf, yw], and the number of batches.
+ */
+export type BatchSums = readonly number[];
+
+/** What is known of a queue before its first batch. All but `learned` are weights. */
+export interface CostPrior {
+  /** The configured cost of a pull. */
+  setting: number;
+  /** The mean weight of a file. */
+  meanWeight: number;
+  /** Most files were never measured: nothing is known of them that earlier queues tell. */
+  isGuessed: boolean;
+  /** What earlier queues of the project observed; null: nothing. */
+  learned: BatchSums | null;
+}
+
+/** The standard deviation of a batch from its cost: a part of what its files take, and a minimum in seconds. */
+const BATCH_ERROR = 0.2;
+const MIN_BATCH_ERROR = 0.5;
+/** Batches further off than this many standard deviations count as if they were at that limit. */
+const OUTLIER_DEVIATIONS = 2.5;
+
+/**
+ * The standard deviations of the priors: of the pull's cost over its setting, of the hidden time over a mean file (and seconds in addition),
+ * of the slowdown.
+ */
+const SETTING_ERROR = 3;
+const HIDDEN_ERROR = 0.5;
+const HIDDEN_SECONDS = 0.1;
+const SLOWDOWN_ERROR = 0.3;
+const MIN_SETTING_SECONDS = 0.5;
+
+/** A hidden time below this many standard deviations of its own is taken for chance. */
+const HIDDEN_DEVIATIONS = 0.6;
+const MIN_SLOWDOWN = 0.001;
+
+/** A queue starts with at most this many batches of earlier ones, and a project keeps at most that many. */
+const LEARNED_BATCHES = 40;
+const KEPT_BATCHES = 100;
+
+const BATCHES = 9;
+
+/**
+ * Learns what a batch costs from those that are finished, by weighted least squares: the priors count like batches. A batch far off
+ * counts less, and all coefficients are at least 0.
+ */
+export class CostEstimate {
+  /** The priors and all batches. */
+  #sums: BatchSums;
+  /** The batches since `takeObserved`. */
+  #observed: BatchSums | null = null;
+  #cost: BatchCost;
+
+  constructor({ setting, meanWeight, isGuessed, learned }: CostPrior) {
+    const seconds = setting / WEIGHTS_PER_SECOND;
+    const pull = (SETTING_ERROR * Math.max(MIN_SETTING_SECONDS, seconds)) ** -2;
+    const hidden = ((HIDDEN_ERROR * meanWeight) / WEIGHTS_PER_SECOND + HIDDEN_SECONDS) ** -2;
+    const slowdown = SLOWDOWN_ERROR ** -2;
+    const prior = [pull, 0, 0, hidden, 0, slowdown, pull * seconds, 0, slowdown, 0];
+    this.#sums = learned && !isGuessed ? add(prior, scaledTo(LEARNED_BATCHES, learned)) : prior;
+    this.#cost = this.#fit();
+  }
+
+  get cost(): BatchCost {
+    return this.#cost;
+  }
+
+  /** Returns what it observed since the last call, once; null: nothing. */
+  takeObserved(): BatchSums | null {
+    const observed = this.#observed;
+    this.#observed = null;
+    return observed;
+  }
+
+  /** Adds a batch of so many files and this weight that took this long, its pull included. */
+  observe(files: number, weight: number, elapsed: number): void {
+    const { pullCost, hidden, slowdown } = this.#cost;
+    const work = hidden * files + slowdown * weight;
+    const deviation = Math.hypot(BATCH_ERROR * work, MIN_BATCH_ERROR * WEIGHTS_PER_SECOND);
+    const limit = OUTLIER_DEVIATIONS * deviation;
+    const expected = pullCost + work;
+    const y = (expected + Math.min(limit, Math.max(-limit, elapsed - expected))) / WEIGHTS_PER_SECOND;
+    const w = weight / WEIGHTS_PER_SECOND;
+    const trust = (deviation / WEIGHTS_PER_SECOND) ** -2;
+    const [one, f, ww] = [trust, trust * files, trust * w];
+    const batch = [one, f, ww, f * files, f * w, ww * w, one * y, f * y, ww * y, 1];
+    this.#sums = add(this.#sums, batch);
+    this.#observed = this.#observed ? add(this.#observed, batch) : batch;
+    this.#cost = this.#fit();
+  }
+
+  #fit(): BatchCost {
+    const [a, b, c, d, e, f, p, q, r] = this.#sums as unknown as Sums;
+    // The inverse of the symmetric matrix [a b c; b d e; c e f], times its determinant.
+    const [i00, i01, i02] = [d * f - e * e, c * e - b * f, b * e - c * d];
+    const [i11, i12] = [a * f - c * c, b * c - a * e];
+    const determinant = a * i00 + b * i01 + c * i02;
+    let hidden = (i01 * p + i11 * q + i12 * r) / determinant;
+    if (!(hidden > HIDDEN_DEVIATIONS * Math.sqrt(i11 / determinant))) hidden = 0;
+    // The other two, with the hidden time as it is now.
+    const [y, z] = [p - b * hidden, r - e * hidden];
+    const pull = Math.max(0, (f * y - c * z) / (a * f - c * c));
+    const slowdown = Math.max(MIN_SLOWDOWN, (z - c * pull) / f);
+    return { pullCost: pull * WEIGHTS_PER_SECOND, hidden: hidden * WEIGHTS_PER_SECOND, slowdown };
+  }
+}
+
+/** What is expected of a batch before the first one of a queue has ended. */
+export function expectedCost(prior: CostPrior): BatchCost {
+  return new CostEstimate(prior).cost;
+}
+
+/** What files are expected to take a node of usual speed, as whole weights, with the time that reports do not tell. Their order stays. */
+export function withHidden(weights: Float64Array, { hidden, slowdown }: BatchCost): Float64Array {
+  return weights.map(weight => Math.max(1, Math.round(hidden + slowdown * weight)));
+}
+
+type Sums = [number, number, number, number, number, number, number, number, number];
+
+/** What a project keeps when one of its queues has observed more: the older a batch, the less it counts. */
+export function keep(kept: BatchSums | null, observed: BatchSums): BatchSums {
+  return scaledTo(KEPT_BATCHES, kept ? add(kept, observed) : observed);
+}
+
+function add(sums: BatchSums, more: BatchSums): number[] {
+  return sums.map((sum, i) => sum + more[i]!);
+}
+
+function scaledTo(most: number, sums: BatchSums): BatchSums {
+  const factor = Math.min(1, most / sums[BATCHES]!);
+  return sums.map(sum => sum * factor);
+}

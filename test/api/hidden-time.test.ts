@@ -1,0 +1,35 @@
+import { expect, it } from 'vitest';
+import { seededRandom } from '../../bench/random.js';
+import { residual, syntheticSuite } from '../../bench/suites/synthetic.js';
+import { Clock } from '../harness/clock.js';
+import { record } from '../harness/messages.js';
+import { startServer } from '../harness/server.js';
+import { runVirtualBuild } from '../harness/virtual-nodes.js';
+
+const NODES = 8;
+const HIDDEN = 2;
+
+/** Files of 2 s on average, each of which takes 2 s more than its node records. */
+it('nodes finish together from the second build on, though reports tell half of the time', async () => {
+  const random = seededRandom(3);
+  const usual = [...syntheticSuite(3, 400).timings].map(([path, seconds]) => [path, Math.min(20, seconds)] as const);
+  const clock = new Clock();
+  const client = await startServer({}, clock.now, clock.now);
+  await record(client, { commit_hash: 'before', test_files: usual.map(([path, time_execution]) => ({ path, time_execution })) });
+  const ratios: number[] = [];
+  for (const commit_hash of ['c0', 'c1', 'c2']) {
+    const seconds = new Map(usual.map(([path, time]) => [path, time * residual(random)]));
+    const speeds = Array.from({ length: NODES }, () => 0.9 + 0.2 * random());
+    const starts = Array.from({ length: NODES }, () => 10 * random());
+    const work = [...seconds.values()].reduce((sum, time) => sum + time + HIDDEN, 0);
+    const paths = usual.map(([path]) => path);
+    const wall = await runVirtualBuild(client, clock, {
+      ...{ mode: 'queue', commit_hash, paths, seconds, starts, speeds, pullCost: () => 2, hidden: HIDDEN },
+    });
+    const speed = speeds.reduce((sum, each) => sum + each, 0);
+    const lateness = starts.reduce((sum, start, node) => sum + (start - Math.min(...starts) + 2) * speeds[node]!, 0);
+    ratios.push(wall / ((work + lateness) / speed));
+  }
+  expect(Math.max(...ratios.slice(1))).toBeLessThan(1.06);
+  expect(Math.min(...ratios)).toBeGreaterThan(0.99);
+});
