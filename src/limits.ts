@@ -189,14 +189,14 @@ export const limits = {
   /** Body of a request of the dashboard; beyond it 413. */
   dashboardBodyBytes: 65_536,
 
+  /** Characters of the texts whose digests are cached. */
+  digestedCharacters: 2_000_000,
   /** Valid tokens whose hashes are cached. */
   foundTokens: 1000,
   /** CI runs whose use of a split is cached, so that it is not stored again. */
   cachedSplitUsers: 2000,
   /** Builds of which the nodes that recorded are cached. More than the journal takes within `putRunsMilliseconds`. */
   begunBuilds: 10_000,
-  /** Splits and queues of which it is cached how many files a block has. */
-  cachedBlockSizes: 10_000,
   /** Memory, in each thread, for each of decoded tokens and decoded splits. */
   decodedRecordBytes: 4_194_304,
   /** Interval at which the last use of a split, queue or token is stored: a small part of the shortest retention, a day. */

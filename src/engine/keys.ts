@@ -1,16 +1,31 @@
 import { hash } from 'node:crypto';
+import { limits } from '../limits.js';
+
+/** Digests by their texts, because all requests of a build need the same few. A cache that orders its entries takes as long as a hash. */
+const digests = new Map<string, string>();
+let digestedCharacters = 0;
 
 /**
  * Free text enters a key only as this digest, which bounds the length of the key.
  * 22 characters: the first 132 bits of SHA-256 over the parts as a JSON array (so ['a','b'] is not ['ab']).
  */
 export function digest(...parts: readonly (string | number | null)[]): string {
-  return hash('sha256', JSON.stringify(parts), 'base64url').slice(0, 22);
+  const text = JSON.stringify(parts);
+  const cached = digests.get(text);
+  if (cached !== undefined) return cached;
+  digestedCharacters += text.length;
+  if (digestedCharacters > limits.digestedCharacters) {
+    digests.clear();
+    digestedCharacters = text.length;
+  }
+  const made = hash('sha256', text, 'base64url').slice(0, 22);
+  digests.set(text, made);
+  return made;
 }
 
 /** A number from 1 to 2^48 - 1 for a text. It saves space where a collision does no harm. */
 export function shortDigest(text: string): number {
-  return Number.parseInt(hash('sha256', text, 'hex').slice(0, 12), 16) || 1;
+  return Buffer.from(digest(text), 'base64url').readUIntBE(0, 6) || 1;
 }
 
 /** The build key: it identifies a build within a project, whether runs of it are recorded or not. */

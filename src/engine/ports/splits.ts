@@ -25,7 +25,7 @@ export interface Splits {
   /** What the estimates of its files, node by node, rest on, see basis.ts; null: the split expired. */
   basis(split: Pick<Split, 'id'>): Soon<Uint8Array | null>;
   /** Encodes the files of each node (indices into the estimates) for `create`. Pure: any thread may call it. */
-  encode(files: PathTimes<Suite>, nodes: readonly (readonly number[])[]): Pick<NewSplit, 'files' | 'nodeEnds'>;
+  encode(files: PathTimes<Suite>, nodes: readonly (readonly number[])[]): Segments;
 }
 
 /** Which node runs which test files. */
@@ -45,9 +45,8 @@ export interface Split {
 
 export interface NewSplit {
   list: TestFileList;
-  /** The files, node by node, and for each node how many files it and the nodes before it have; made by `encode`. */
+  /** The files of each node, made by `encode`. */
   files: Segments;
-  nodeEnds: Uint32Array;
   /** What the estimates of these files rest on, see basis.ts. */
   basis: Uint8Array;
   forecast: Forecast;

@@ -44,7 +44,7 @@ export async function planSplit(store: Store, key: SplitKey, suite: Suite, optio
   const packing = pack(durations, node_total);
   const plan = {
     list,
-    ...store.splits.encode(files, packing.nodes),
+    files: store.splits.encode(files, packing.nodes),
     basis: encodeBasis(files, packing.nodes),
     forecast: forecast({ ...files, weights: durations }, node_total, packing),
   };

@@ -63,9 +63,9 @@ const BATCHES = 9;
  */
 export class CostEstimate {
   /** The priors and all batches. */
-  #sums: BatchSums;
+  #sums: number[];
   /** The batches since `takeObserved`. */
-  #observed: BatchSums | null = null;
+  #observed: number[] | null = null;
   #cost: BatchCost;
 
   constructor({ setting, meanWeight, isGuessed, learned }: CostPrior) {
@@ -101,8 +101,11 @@ export class CostEstimate {
     const trust = (deviation / WEIGHTS_PER_SECOND) ** -2;
     const [one, f, ww] = [trust, trust * files, trust * w];
     const batch = [one, f, ww, f * files, f * w, ww * w, one * y, f * y, ww * y, 1];
-    this.#sums = add(this.#sums, batch);
-    this.#observed = this.#observed ? add(this.#observed, batch) : batch;
+    this.#observed ??= batch.map(() => 0);
+    for (let i = 0; i < batch.length; i++) {
+      this.#sums[i]! += batch[i]!;
+      this.#observed[i]! += batch[i]!;
+    }
     this.#cost = this.#fit();
   }
 

@@ -225,7 +225,7 @@ function deleteSubset(tables: Tables, key: RunKey): number {
   const left = withoutRun(build, fileCount(run));
   if (left) {
     void tables.builds.put(key[0], { ...build, ...left });
-    return 2 + (run.seconds.length >> 12);
+    return 2 + (run.times.length >> 12);
   }
   void tables.builds.remove(key[0]);
   void tables.summaries.remove(key[0]);
@@ -233,5 +233,5 @@ function deleteSubset(tables: Tables, key: RunKey): number {
   void tables.meta.put('lastOrdinal', Math.max(build.recorded, tables.meta.get('lastOrdinal') ?? 0));
   void tables.buildNumbers.remove(buildDigest(build.project, build));
   void tables.buildNumbers.remove(build.id);
-  return 5 + (run.seconds.length >> 12) + removeFromIndex(tables, build.project, build, key[0]);
+  return 5 + (run.times.length >> 12) + removeFromIndex(tables, build.project, build, key[0]);
 }

@@ -12,9 +12,6 @@ import { JournalFiles } from './writes/journal-files.js';
 import { JournaledRuns } from './writes/journaled-runs.js';
 import { TimingWriteBuffer } from './writes/timing-write-buffer.js';
 
-/** Memory of a blob in a cache besides its bytes. Nodes without files have blobs of two bytes. */
-const BLOB_OVERHEAD_BYTES = 400;
-
 /** The tables of an open store, and the parts that read and write them. The groups of the port are made of these parts. */
 export interface Parts extends Tables, Committing, BlobParts {
   readonly failure: Failure;
@@ -57,8 +54,7 @@ export function openParts(dataDir: string, { storeFailed = () => {}, committed =
     runs,
     journal: new Journal(writing, new JournalFiles(dataDir, failure), runs),
     splitUsers: new LRUCache({ max: limits.cachedSplitUsers }),
-    blobsRead: new LRUCache({ maxSize: memoryBounds.fileBlobs, sizeCalculation: ({ length }) => BLOB_OVERHEAD_BYTES + length }),
-    blockSizes: new LRUCache({ max: limits.cachedBlockSizes }),
+    blobsRead: new LRUCache({ maxSize: memoryBounds.fileBlobs, sizeCalculation: ({ bytes }) => bytes }),
     creations: new Map(),
   };
 }

@@ -19,7 +19,7 @@ import { type BatchSums, keep } from '../../planning/batching/batch-cost.js';
 import type { PathTimes } from '../../planning/estimating/estimate.js';
 import type { Forecast } from '../../planning/forecasting/forecast.js';
 import { SavedGroups } from '../../saved-groups.js';
-import { BASIS, encodeFileBlocks, readFiles, weightsOfQueue } from './codecs/file-blocks.js';
+import { BASIS, encodeQueueFiles, filesOfQueue, weightsOfQueue } from './codecs/file-blocks.js';
 import { decodeChange } from './codecs/journal-record.js';
 import { copyQueue, createQueue } from './create-queue.js';
 import type { Parts } from './parts.js';
@@ -117,7 +117,7 @@ export class LmdbQueues implements Queues {
   }
 
   files(queue: string, files: readonly number[]): Buffer {
-    const list = readFiles(this.parts, queue, files);
+    const list = filesOfQueue(this.parts, queue, files);
     if (!list) throw refusals.expired('queue');
     return list;
   }
@@ -147,7 +147,7 @@ export class LmdbQueues implements Queues {
   }
 
   encode(files: PathTimes<Suite>): Segments {
-    return encodeFileBlocks(files);
+    return encodeQueueFiles(files);
   }
 
   learned(project: number): BatchSums | null {

@@ -1,10 +1,11 @@
 import { randomUUID } from 'node:crypto';
-import { asBuffer, type Segments, segment } from '../../bytes.js';
+import { type Segments, segment } from '../../bytes.js';
 import { buildDigest, type NodeKey } from '../../engine/keys.js';
 import type { NewRun, Recorded, Recordings } from '../../engine/ports/recordings.js';
 import type { Millis } from '../../engine/ports/store.js';
 import { type Saving, type Soon, whenKnown } from '../../engine/soon.js';
 import { limits } from '../../limits.js';
+import { newTimes, setTime, viewOf } from './codecs/run-times.js';
 import type { Parts } from './parts.js';
 import { applyTimes } from './writes/apply-times.js';
 import { commit, written } from './writes/commit.js';
@@ -16,11 +17,10 @@ export function lmdbRecordings(parts: Parts) {
 
 function record(parts: Parts, project: number, key: NodeKey, run: NewRun, isRetry: boolean, at: Millis): Soon<Saving<Recorded>> {
   parts.diskSpace.assert();
-  const { ci_run, hasTestCases, seconds } = run;
-  const numbers = new Uint32Array(seconds.length);
-  return whenKnown(setNumbers(parts, project, run, numbers, at), () => {
+  const { ci_run, hasTestCases } = run;
+  const times = newTimes(run.seconds.length);
+  return whenKnown(setTimes(parts, project, run, viewOf(times), at), () => {
     const { timingBuffer, runs, journal } = parts;
-    const columns = { paths: asBuffer(numbers), seconds: asBuffer(Float64Array.from(seconds)) };
     const toPut: RunToPut = {
       project,
       key,
@@ -28,21 +28,21 @@ function record(parts: Parts, project: number, key: NodeKey, run: NewRun, isRetr
       hasTestCases,
       isRetry,
       entry: timingBuffer.nextEntry(),
-      run: { id: randomUUID(), created_at: at, ordinal: 0, ci_run, ...columns },
+      run: { id: randomUUID(), created_at: at, ordinal: 0, ci_run, times },
     };
     // No rule can refuse the first run of a node, so the journal is enough. A large run goes to the tables only, not to be written twice.
-    if (columns.paths.length + columns.seconds.length > limits.journaledRunBytes || runs.mayHaveRun(toPut)) return recordNow(parts, toPut);
+    if (times.length > limits.journaledRunBytes || runs.mayHaveRun(toPut)) return recordNow(parts, toPut);
     toPut.isFirst = true;
     return { value: 'recorded', saved: journal.writeRun(toPut) };
   });
 }
 
-/** Sets the numbers of the paths of a run, which are on disk afterwards. */
-function setNumbers({ timingBuffer }: Parts, project: number, run: NewRun, numbers: Uint32Array, at: Millis): Soon<unknown> {
-  const { length } = numbers;
+/** Sets the times of a run. The numbers of its paths are on disk afterwards. */
+function setTimes({ timingBuffer }: Parts, project: number, run: NewRun, times: DataView, at: Millis): Soon<unknown> {
+  const { length } = run.seconds;
   const setFrom = (from: number): Soon<unknown> => {
     const to = Math.min(length, from + limits.timingsPerTurn);
-    for (let i = from; i < to; i++) numbers[i] = timingBuffer.intern(project, pathOf(run, i), at);
+    for (let i = from; i < to; i++) setTime(times, i, timingBuffer.intern(project, pathOf(run, i), at), run.seconds[i]!);
     if (to < length) return timingBuffer.nextTurn().then(() => setFrom(to));
     const named = timingBuffer.saveNames();
     return named && written(named);

@@ -27,9 +27,8 @@ export interface RunRecord {
   ordinal: number;
   /** shortDigest of its ci_build_id; 0: it has none. */
   ci_run: number;
-  /** The numbers of the paths of its test files, and their seconds: the bytes of a Uint32Array and of a Float64Array. */
-  paths: Buffer;
-  seconds: Buffer;
+  /** Its test files, see run-times.ts. */
+  times: Buffer;
 }
 
 /** The keys of runs that one transaction put, and whose times are not in `timings` yet. */

@@ -6,7 +6,7 @@ import type { Millis } from '../../engine/ports/store.js';
 import { limits } from '../../limits.js';
 import { runsRecordedOf } from './builds.js';
 import { putCiRun } from './ci-runs.js';
-import { BASIS, blobsOfSplit, encodeFileBlocks, filesOfNode } from './codecs/file-blocks.js';
+import { BASIS, blobsOfSplit, encodeSplitFiles, filesOfNode } from './codecs/file-blocks.js';
 import { DecodedRecords } from './decoded-records.js';
 import type { Parts } from './parts.js';
 import { commit } from './writes/commit.js';
@@ -56,14 +56,14 @@ export function lmdbSplits(parts: Parts) {
     find: key =>
       creations.size > 0 && creations.has(nameOf(key)) ? creationSettled(parts, nameOf(key)).then(() => found(key)) : found(key),
 
-    async create(key, { list, files, nodeEnds, basis, forecast }, at) {
+    async create(key, { list, files, basis, forecast }, at) {
       const id = randomUUID();
       const { node_total } = key.build;
       const split = await createOnce(parts, {
         name: nameOf(key),
         id,
         expiry: [at, 'split', key.digest, id],
-        blobs: () => blobsOfSplit({ files, nodeEnds, basis }),
+        blobs: () => blobsOfSplit({ files, basis }),
         find: () => found(key),
         put() {
           const use = firstUseOf(key, at);
@@ -113,11 +113,7 @@ export function lmdbSplits(parts: Parts) {
 
     basis: split => parts.blobs.get([split.id, BASIS]) ?? null,
 
-    encode(files, nodes) {
-      let end = 0;
-      const nodeEnds = Uint32Array.from(nodes, node => (end += node.length));
-      return { files: encodeFileBlocks(files, nodes.flat()), nodeEnds };
-    },
+    encode: encodeSplitFiles,
   } satisfies Splits;
 }
 

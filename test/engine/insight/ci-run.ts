@@ -70,7 +70,7 @@ export class TestBuild {
     const files = estimatesOf(suite);
     const nodes = parts.map(paths => paths.map(path => pathsOf(files).indexOf(path)));
     return Promise.resolve(
-      splits.create(key, { ...planOf(files), ...splits.encode(files, nodes), basis: encodeBasis(files, nodes) }, at(seconds)),
+      splits.create(key, { ...planOf(files), files: splits.encode(files, nodes), basis: encodeBasis(files, nodes) }, at(seconds)),
     );
   }
 

@@ -93,7 +93,7 @@ export const FORECAST = forecast(estimates(3), 4, { makespan: 20_000, lowerBound
 export function newSplit(store: Pick<Store, 'splits'>, { build: { node_total } }: SplitKey, list = LIST): NewSplit {
   const nodes = Array.from({ length: node_total }, (_, node) => [node]);
   const plan = estimates(node_total);
-  return { list, ...store.splits.encode(plan, nodes), basis: encodeBasis(plan, nodes), forecast: FORECAST };
+  return { list, files: store.splits.encode(plan, nodes), basis: encodeBasis(plan, nodes), forecast: FORECAST };
 }
 
 /** A store of which only queues are used. */

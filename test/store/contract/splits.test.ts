@@ -61,7 +61,7 @@ describe.each(stores)('splits in a store in $name', ({ open }) => {
     const own = key('7');
     const planned = { ...plannedPaths(['c', 'b"},{"p[1].rb', 'a']), seconds: Float64Array.of(3, NaN, 0.25) };
     const files = splits.encode(planned, [[0, 2], [], [1], []]);
-    const split = await splits.create(own, { ...newSplit(store, own), ...files }, NOW);
+    const split = await splits.create(own, { ...newSplit(store, own), files }, NOW);
     const texts = await Promise.all([0, 1, 2, 3].map(async node => (await splits.files(split, node))!.toString()));
     expect(texts.map(text => JSON.parse(text) as unknown)).toEqual([
       [

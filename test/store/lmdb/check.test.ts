@@ -7,7 +7,7 @@ import type { Batch } from '../../../src/engine/queue/batch.js';
 import { digestOfList } from '../../../src/list-digest.js';
 import { problemsOf, repair } from '../../../src/store/lmdb/check/check.js';
 import type { Problem } from '../../../src/store/lmdb/check/problem.js';
-import { blobsOfSplit, encodeFileBlocks } from '../../../src/store/lmdb/codecs/file-blocks.js';
+import { blobsOfSplit, encodeSplitFiles } from '../../../src/store/lmdb/codecs/file-blocks.js';
 import { encodeChange } from '../../../src/store/lmdb/codecs/journal-record.js';
 import type { Parts } from '../../../src/store/lmdb/parts.js';
 import { batchesOf } from '../../../src/store/lmdb/queue-cache.js';
@@ -189,7 +189,7 @@ describe('a store', () => {
     ['a token of an unknown project', ({ tokens }) => first(tokens, token => ({ ...token, project: 9 })), /project 9/],
     [
       'a truncated run',
-      ({ subsets }) => first(subsets, run => ({ ...run, seconds: run.seconds.subarray(0, -3) })),
+      ({ subsets }) => first(subsets, run => ({ ...run, times: run.times.subarray(0, -3) })),
       /not a whole number of test files/,
     ],
     ['truncated weights', store => cut(store, queueId(store), 'weights', 80), /has other files than its list/],
@@ -201,7 +201,7 @@ describe('a store', () => {
     [
       'a block of files that cannot be read',
       store => void store.blobs.put([queueId(store), 0], Buffer.alloc(3000, '[')),
-      /cannot be read: the block of file 0 of [-\w]+ is damaged/,
+      /cannot be read: block 0 of [-\w]+ is damaged/,
     ],
     ['a truncated basis of estimates', store => cut(store, queueId(store), 'basis', 80), /of 80 bytes instead of 211/],
     [
@@ -222,7 +222,7 @@ describe('a store', () => {
     ],
     [
       'the files of a node on another one too',
-      store => void store.blobs.put([splitId(store), 0], segment(encodeFileBlocks(estimates(2), [0, 0]), 0)),
+      store => void store.blobs.put([splitId(store), 0], segment(encodeSplitFiles(estimates(2), [[0], [0]]), 0)),
       /größe_0_spec.rb" twice/,
     ],
     ['truncated files of a node', store => cut(store, splitId(store), 0, -5), /files for node 1 that cannot be read/],
@@ -238,10 +238,8 @@ describe('a store', () => {
   it('with a split of hundreds of thousands of files per node is checked', async () => {
     const store = filledStore();
     const plan = estimatesOf(Array.from({ length: 200_000 }, (_, file) => `${file}.js`));
-    const encoded = lmdbSplits(store).encode(plan, [[], [...plan.order.keys()]]);
-    await Promise.all(
-      blobsOfSplit({ ...encoded, basis: plan.basis }).map(({ part, bytes }) => store.blobs.put([splitId(store), part], bytes)),
-    );
+    const files = lmdbSplits(store).encode(plan, [[], [...plan.order.keys()]]);
+    await Promise.all(blobsOfSplit({ files, basis: plan.basis }).map(({ part, bytes }) => store.blobs.put([splitId(store), part], bytes)));
     expect(problemsIn(store).map(({ what }) => what)).toEqual(['has other files than its list', expect.stringContaining('basis')]);
   });
 

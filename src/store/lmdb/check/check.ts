@@ -27,7 +27,6 @@ export function* problemsOf(parts: Parts, seen: Seen): Generator<Problem> {
     parts.journal.read();
     // An earlier check may have had them repaired.
     parts.blobsRead.clear();
-    parts.blockSizes.clear();
     return [];
   });
   const references = new References(parts);

@@ -4,7 +4,7 @@ import { refusals } from '../../../engine/refusal.js';
 import type { TestFileList } from '../../../engine/suites/compare-lists.js';
 import { digestOfList } from '../../../list-digest.js';
 import { decodeBasis } from '../../../planning/estimating/basis.js';
-import { BASIS, blocksOf, filesOfNode, readFiles, weightsOfQueue } from '../codecs/file-blocks.js';
+import { BASIS, blocksOf, filesOfNode, filesOfQueue, weightsOfQueue } from '../codecs/file-blocks.js';
 import type { Parts } from '../parts.js';
 import { batchesOf } from '../queue-cache.js';
 import type { QueueRecord } from '../records.js';
@@ -54,7 +54,7 @@ export function* problemsOfQueue(parts: Parts, id: string, queue: QueueRecord, p
     const blocks = blocksOf(parts, id, files);
     if (blocks.found !== blocks.expected) yield problem(`has ${files} weights and ${blocks.found} blocks of files`);
     if (!weights.every((weight, i) => weight > 0 && (i === 0 || weight <= weights[i - 1]!))) yield problem('has weights in disorder');
-    const list = readFiles(parts, id, Array.from(weights.keys()));
+    const list = filesOfQueue(parts, id, Array.from(weights.keys()));
     if (!list) throw refusals.expired('queue');
     const paths = pathsIn(list);
     if (paths.length !== files) yield problem(`has ${files} weights and ${paths.length} files`);

@@ -110,15 +110,14 @@ const toRow = ({ project, key, build, hasTestCases, isRetry, entry, run }: RunTo
     run.created_at,
     run.ordinal,
     run.ci_run,
-    run.paths,
-    run.seconds,
+    run.times,
   ] as const;
 
 function toRun(row: ReturnType<typeof toRow>): RunToPut {
   const [project, commit_hash, branch, node_total, node_index, build, hasTestCases, isRetry, entry, ...run] = row;
-  const [id, created_at, ordinal, ci_run, paths, seconds] = run;
+  const [id, created_at, ordinal, ci_run, times] = run;
   const key = { commit_hash, branch, node_total, node_index };
-  return { project, key, build, hasTestCases, isRetry, entry, run: { id, created_at, ordinal, ci_run, paths, seconds } };
+  return { project, key, build, hasTestCases, isRetry, entry, run: { id, created_at, ordinal, ci_run, times } };
 }
 
 export function encodePayload({ changes, runs }: Payload): Buffer {

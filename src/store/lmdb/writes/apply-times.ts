@@ -3,7 +3,7 @@ import { shortDigest } from '../../../engine/keys.js';
 import type { Millis } from '../../../engine/ports/store.js';
 import { limits } from '../../../limits.js';
 import type { Measurement, RunKind } from '../../../planning/estimating/timing.js';
-import { timesOf } from '../codecs/run-times.js';
+import { fileCount, pathAt, secondsAt, viewOf } from '../codecs/run-times.js';
 import type { Parts } from '../parts.js';
 import type { ProjectRecord, RunKey, RunRecord } from '../records.js';
 import type { Tables } from '../tables.js';
@@ -41,11 +41,12 @@ export async function applyTimes(
   const branches = branchesOf(parts, project, branch);
   // One object, changed for each file: a copy for each file took a third of a recording.
   const measurement: Measurement = { build: shortDigest(build), at, began, run, seconds: 0 };
-  const { paths, seconds } = timesOf(recorded);
-  for (let i = 0; i < paths.length; i++) {
+  const times = viewOf(recorded.times);
+  const files = fileCount(recorded);
+  for (let i = 0; i < files; i++) {
     if (i > 0 && i % limits.timingsPerTurn === 0) await turn();
-    measurement.seconds = seconds[i]!;
-    if (measurement.seconds > 0) timingBuffer.measure(paths[i]!, branches.branch, branches.defaultBranch, measurement);
+    measurement.seconds = secondsAt(times, i);
+    if (measurement.seconds > 0) timingBuffer.measure(pathAt(times, i), branches.branch, branches.defaultBranch, measurement);
   }
 }
 
