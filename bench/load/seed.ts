@@ -1,9 +1,9 @@
 import { createProject } from '../../src/engine/access.js';
 import { newRun } from '../../src/engine/recordings.js';
-import { whenSaved } from '../../src/engine/soon.js';
 import { parseConfig } from '../../src/server/config.js';
 import { openLog } from '../../src/server/log.js';
 import { openService } from '../../src/server/service.js';
+import { whenSaved } from '../../src/soon.js';
 import { openLmdbStore } from '../../src/store/lmdb/store.js';
 import { printProgress } from '../progress.js';
 import { Connections } from './connections.js';

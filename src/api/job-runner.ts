@@ -1,8 +1,8 @@
 import type { Store } from '../engine/ports/store.js';
-import type { Soon } from '../engine/soon.js';
 import { SuiteCache } from '../engine/suites/suite-cache.js';
 import { ApiError, httpErrors } from '../http/api-error.js';
 import { limits } from '../limits.js';
+import type { Soon } from '../soon.js';
 import { type Lane, Lanes } from '../threads/lanes.js';
 import type { Group, Threads } from '../threads/threads.js';
 import { apiErrors } from './errors.js';

@@ -1,9 +1,9 @@
 import { projectOfToken } from '../engine/access.js';
-import { type Soon, whenKnown } from '../engine/soon.js';
 import { Suite } from '../engine/suites/suite.js';
 import { ApiError } from '../http/api-error.js';
 import type { Request } from '../http/request.js';
 import { limits } from '../limits.js';
+import { type Soon, whenKnown } from '../soon.js';
 import type { Context } from './context.js';
 import { decodeBody, decodeRest } from './decode.js';
 import type { RawParameters } from './messages/validation.js';

@@ -1,7 +1,7 @@
 import { projectOfToken } from '../engine/access.js';
 import type { Access } from '../engine/ports/access.js';
 import type { Millis } from '../engine/ports/store.js';
-import { type Soon, whenKnown } from '../engine/soon.js';
+import { type Soon, whenKnown } from '../soon.js';
 import { apiErrors } from './errors.js';
 import type { RawParameters } from './messages/validation.js';
 

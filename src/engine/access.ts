@@ -1,9 +1,9 @@
 import { hash, randomBytes, timingSafeEqual } from 'node:crypto';
 import { limits } from '../limits.js';
+import { type Soon, whenKnown } from '../soon.js';
 import type { Access, Project, Token } from './ports/access.js';
 import type { Millis } from './ports/store.js';
 import { Refusal } from './refusal.js';
-import { type Soon, whenKnown } from './soon.js';
 
 const NAME = /^[\p{L}\p{N}][\p{L}\p{N} ._/-]{0,199}$/u;
 const TOKEN_NAME = new RegExp(`^[^\\p{C}\\p{Zl}\\p{Zp}]{1,${limits.tokenNameMaxCharacters}}$`, 'u');

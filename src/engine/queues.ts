@@ -1,4 +1,5 @@
 import type { BatchSums } from '../planning/batching/batch-cost.js';
+import { type Saving, type Soon, whenKnown } from '../soon.js';
 import { lastRunId, pathsNotRun, runsRecorded } from './builds.js';
 import type { NodeKey, QueueKey } from './keys.js';
 import { beginningOf } from './moment.js';
@@ -7,7 +8,6 @@ import type { Change, NewQueue, OpenQueue, QueueInfo, Queues, Verdict } from './
 import type { Millis, Store } from './ports/store.js';
 import type { Batch, EndedLease, Pull } from './queue/batch.js';
 import { type Failed, failedIn, failedOf } from './queue/failed.js';
-import { type Saving, type Soon, whenKnown } from './soon.js';
 import { describeLists, differs, isOtherList, type SentList } from './suites/compare-lists.js';
 import type { Planned } from './suites/plan-suite.js';
 

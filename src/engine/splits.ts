@@ -1,8 +1,8 @@
+import { type Soon, whenKnown } from '../soon.js';
 import type { SplitKey } from './keys.js';
 import type { NewSplit, Split } from './ports/splits.js';
 import type { Millis, Store } from './ports/store.js';
 import { refusals } from './refusal.js';
-import { type Soon, whenKnown } from './soon.js';
 import { describeLists, differs, isOtherList, type SentList } from './suites/compare-lists.js';
 import type { Planned } from './suites/plan-suite.js';
 

@@ -1,4 +1,4 @@
-import { SavedGroups } from '../saved-groups.js';
+import { SavedGroups } from '../soon.js';
 
 /** An answer to write. */
 interface Outgoing {

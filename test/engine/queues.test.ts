@@ -1,9 +1,9 @@
 import { expect, it } from 'vitest';
 import { queueKey } from '../../src/engine/keys.js';
 import { pull, type QueueRequest, settle } from '../../src/engine/queues.js';
-import { whenSaved } from '../../src/engine/soon.js';
 import { planQueue } from '../../src/engine/suites/plan-suite.js';
 import { suiteOf } from '../../src/engine/suites/suite.js';
+import { whenSaved } from '../../src/soon.js';
 import { memoryStore } from '../harness/memory-store.js';
 
 const NOW = Date.UTC(2026, 0, 1);

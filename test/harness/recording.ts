@@ -2,8 +2,8 @@ import type { NodeKey } from '../../src/engine/keys.js';
 import type { Recorded } from '../../src/engine/ports/recordings.js';
 import type { Store } from '../../src/engine/ports/store.js';
 import { newRun } from '../../src/engine/recordings.js';
-import { whenSaved } from '../../src/engine/soon.js';
 import type { RecordedTestFile } from '../../src/engine/test-file.js';
+import { whenSaved } from '../../src/soon.js';
 
 /** Records one run of a node, as POST /build_subsets does. */
 export function recordRun(

@@ -1,7 +1,7 @@
 import { decodeFiles } from '../../engine/planned-files.js';
-import { type Soon, whenKnown } from '../../engine/soon.js';
 import { type Share, type SplitRequest, shareOf } from '../../engine/splits.js';
 import type { Answer, Request } from '../../http/request.js';
+import { type Soon, whenKnown } from '../../soon.js';
 import type { Context } from '../context.js';
 import { apiErrors } from '../errors.js';
 import { aroundFiles, codeLine, json, lines } from '../json.js';

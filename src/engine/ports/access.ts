@@ -1,4 +1,4 @@
-import type { Soon } from '../soon.js';
+import type { Soon } from '../../soon.js';
 import type { Millis } from './store.js';
 
 /** Projects and their tokens. A store knows tokens only by their hashes. */

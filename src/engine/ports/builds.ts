@@ -1,5 +1,5 @@
+import type { Soon } from '../../soon.js';
 import type { BuildFilter, BuildKey } from '../keys.js';
-import type { Soon } from '../soon.js';
 import type { Millis } from './store.js';
 
 /** Builds and their recorded runs. */

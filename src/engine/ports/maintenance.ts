@@ -1,4 +1,4 @@
-import type { Soon } from '../soon.js';
+import type { Soon } from '../../soon.js';
 import type { Millis } from './store.js';
 
 /** Operations that keep a store able to serve. */

@@ -1,6 +1,6 @@
 import type { Segments } from '../../bytes.js';
+import type { Saving, Soon } from '../../soon.js';
 import type { NodeKey } from '../keys.js';
-import type { Saving, Soon } from '../soon.js';
 import type { Millis } from './store.js';
 
 export interface Recordings {

@@ -1,4 +1,4 @@
-import type { Soon } from '../soon.js';
+import type { Soon } from '../../soon.js';
 import type { Millis } from './store.js';
 
 /** How people sign in to the dashboard, and who is signed in. A store knows secrets only by their hashes. */

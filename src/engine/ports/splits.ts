@@ -1,8 +1,8 @@
 import type { Segments } from '../../bytes.js';
 import type { PathTimes } from '../../planning/estimating/estimate.js';
 import type { Forecast } from '../../planning/forecasting/forecast.js';
+import type { Soon } from '../../soon.js';
 import type { SplitKey } from '../keys.js';
-import type { Soon } from '../soon.js';
 import type { TestFileList } from '../suites/compare-lists.js';
 import type { Suite } from '../suites/suite.js';
 import type { Millis } from './store.js';

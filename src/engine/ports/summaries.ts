@@ -1,7 +1,7 @@
+import type { Soon } from '../../soon.js';
 import type { PartName } from '../insight/minutes/minutes-answer.js';
 import type { BuildLineSummary } from '../insight/trends/trends-answer.js';
 import type { WhatIfAnswer } from '../insight/what-if/what-if-answer.js';
-import type { Soon } from '../soon.js';
 import type { Build } from './builds.js';
 import type { Millis } from './store.js';
 

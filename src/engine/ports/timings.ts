@@ -1,6 +1,6 @@
 import type { BranchTimings } from '../../planning/estimating/branch-timings.js';
-import type { LookedUpTimes } from '../../planning/estimating/known-times.js';
-import type { Soon } from '../soon.js';
+import type { LookedUpTimes } from '../../planning/estimating/measured-times.js';
+import type { Soon } from '../../soon.js';
 import type { Suite } from '../suites/suite.js';
 import type { Millis } from './store.js';
 

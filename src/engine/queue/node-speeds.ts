@@ -1,7 +1,7 @@
 import { type BatchCost, type BatchSums, CostEstimate } from '../../planning/batching/batch-cost.js';
 import { commonFinishTime, type QueueParameters } from '../../planning/batching/batch-weight.js';
 import { WEIGHTS_PER_SECOND } from '../../planning/weight.js';
-import type { Situation } from './decision.js';
+import type { Situation } from './batch.js';
 
 /** The queue at a time. */
 interface Snapshot {

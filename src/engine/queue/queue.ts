@@ -1,8 +1,7 @@
 import type { BatchSums } from '../../planning/batching/batch-cost.js';
 import { batchWeight, type QueueParameters } from '../../planning/batching/batch-weight.js';
 import { RemainingFiles } from '../../planning/batching/remaining-files.js';
-import { type Batch, BatchText, isRequeued, isSameReplay, type Pull, takenFiles } from './batch.js';
-import { keepDecision } from './decision.js';
+import { type Batch, BatchText, isRequeued, isSameReplay, keepDecision, type Pull, takenFiles } from './batch.js';
 import type { Failed } from './failed.js';
 import { type LeasePolicy, Leases } from './leases.js';
 import { Node, type Replay } from './node.js';

@@ -12,13 +12,13 @@ import {
 import type { Millis } from '../../engine/ports/store.js';
 import type { Batch } from '../../engine/queue/batch.js';
 import { refusals } from '../../engine/refusal.js';
-import type { Saving, Soon } from '../../engine/soon.js';
 import type { Suite } from '../../engine/suites/suite.js';
 import { limits } from '../../limits.js';
 import { type BatchSums, keep } from '../../planning/batching/batch-cost.js';
 import type { PathTimes } from '../../planning/estimating/estimate.js';
 import type { Forecast } from '../../planning/forecasting/forecast.js';
-import { SavedGroups } from '../../saved-groups.js';
+import type { Saving, Soon } from '../../soon.js';
+import { SavedGroups } from '../../soon.js';
 import { BASIS, encodeQueueFiles, filesOfQueue, weightsOfQueue } from './codecs/file-blocks.js';
 import { decodeChange } from './codecs/journal-record.js';
 import { copyQueue, createQueue } from './create-queue.js';

@@ -3,13 +3,13 @@ import { type Segments, segment } from '../../bytes.js';
 import { buildDigest, type NodeKey } from '../../engine/keys.js';
 import type { NewRun, Recorded, Recordings } from '../../engine/ports/recordings.js';
 import type { Millis } from '../../engine/ports/store.js';
-import { type Saving, type Soon, whenKnown } from '../../engine/soon.js';
 import { limits } from '../../limits.js';
+import { type Saving, type Soon, whenKnown } from '../../soon.js';
 import { newTimes, setTime, viewOf } from './codecs/run-times.js';
 import type { Parts } from './parts.js';
 import { applyTimes } from './writes/apply-times.js';
 import { commit, written } from './writes/commit.js';
-import { putRuns, type RunToPut } from './writes/put-subsets.js';
+import { putRuns, type RunToPut } from './writes/put-runs.js';
 
 export function lmdbRecordings(parts: Parts) {
   return { record: (project, key, run, isRetry, at) => record(parts, project, key, run, isRetry, at) } satisfies Recordings;

@@ -3,7 +3,7 @@ import type { Access } from '../../engine/ports/access.js';
 import type { Builds } from '../../engine/ports/builds.js';
 import type { Store } from '../../engine/ports/store.js';
 import type { Timings } from '../../engine/ports/timings.js';
-import type { Soon } from '../../engine/soon.js';
+import type { Soon } from '../../soon.js';
 import { lmdbAccess } from './access.js';
 import { lmdbBuilds } from './builds.js';
 import { lmdbCiRuns } from './ci-runs.js';

@@ -2,7 +2,7 @@ import type { RecordedPath, Timings } from '../../engine/ports/timings.js';
 import type { Suite } from '../../engine/suites/suite.js';
 import { limits } from '../../limits.js';
 import { type BranchExpectation, type BranchTimings, expectationOn } from '../../planning/estimating/branch-timings.js';
-import { measuredTimes, timesOfCases } from '../../planning/estimating/known-times.js';
+import { measuredTimes, timesOfCases } from '../../planning/estimating/measured-times.js';
 import { rangeOfCases } from './codecs/path-keys.js';
 import { decodeExpectationOn, decodeTimings } from './codecs/timing-codec.js';
 import type { Parts } from './parts.js';

@@ -9,12 +9,12 @@ import type { Summary } from '../../../src/engine/ports/summaries.js';
 import type { Batch, Pull } from '../../../src/engine/queue/batch.js';
 import { settle as settleBatch } from '../../../src/engine/queues.js';
 import { newRun } from '../../../src/engine/recordings.js';
-import { whenSaved } from '../../../src/engine/soon.js';
 import type { Suite } from '../../../src/engine/suites/suite.js';
 import { suiteOf } from '../../../src/engine/suites/suite.js';
 import { BASIS_BYTES, encodeBasis } from '../../../src/planning/estimating/basis.js';
 import { type Estimates, pathOf } from '../../../src/planning/estimating/estimate.js';
 import { forecast } from '../../../src/planning/forecasting/forecast.js';
+import { whenSaved } from '../../../src/soon.js';
 import { plannedPaths } from '../../harness/planned-paths.js';
 
 export const NOW = Date.UTC(2026, 0, 1);

@@ -4,9 +4,9 @@ import { type QueueKey, queueKey } from '../../../src/engine/keys.js';
 import type { Store } from '../../../src/engine/ports/store.js';
 import type { Batch } from '../../../src/engine/queue/batch.js';
 import type { LeasePolicy } from '../../../src/engine/queue/leases.js';
-import { type Soon, whenSaved } from '../../../src/engine/soon.js';
 import type { BatchSums } from '../../../src/planning/batching/batch-cost.js';
 import { decodeBasis } from '../../../src/planning/estimating/basis.js';
+import { type Soon, whenSaved } from '../../../src/soon.js';
 import {
   ascending,
   BUILD,

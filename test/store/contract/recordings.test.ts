@@ -2,8 +2,8 @@ import { describe, expect, it } from 'vitest';
 import { toSegments } from '../../../src/bytes.js';
 import { shortDigest } from '../../../src/engine/keys.js';
 import { newRun } from '../../../src/engine/recordings.js';
-import { whenSaved } from '../../../src/engine/soon.js';
 import { limits } from '../../../src/limits.js';
+import { whenSaved } from '../../../src/soon.js';
 import { BUILD, buildsOf, DAY, files, HOUR, NOW, newProject, type Recording, record, secondsOf, sweep } from './fixtures.js';
 import { stores } from './stores.js';
 

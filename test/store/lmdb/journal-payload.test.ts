@@ -1,8 +1,7 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { buildDigest } from '../../../src/engine/keys.js';
-import type { Batch, EndedLease } from '../../../src/engine/queue/batch.js';
-import type { KeptDecision } from '../../../src/engine/queue/decision.js';
+import type { Batch, EndedLease, KeptDecision } from '../../../src/engine/queue/batch.js';
 import { decodeChange, decodePayload, encodeChange, encodePayload } from '../../../src/store/lmdb/codecs/journal-record.js';
 
 const text = fc.oneof(fc.uuid(), fc.string({ unit: 'grapheme', maxLength: 100 }));

@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import type { QueueKey } from '../../../src/engine/keys.js';
 import type { OpenQueue, Verdict } from '../../../src/engine/ports/queues.js';
-import { whenSaved } from '../../../src/engine/soon.js';
+import { whenSaved } from '../../../src/soon.js';
 import type { Parts } from '../../../src/store/lmdb/parts.js';
 import { bytesOf } from '../../../src/store/lmdb/queue-cache.js';
 import { LmdbQueues } from '../../../src/store/lmdb/queues.js';

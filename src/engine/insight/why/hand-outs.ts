@@ -1,8 +1,7 @@
 import { type Basis, decodeBasis, fileBasis } from '../../../planning/estimating/basis.js';
 import type { CiRun } from '../../ports/ci-runs.js';
 import type { Store } from '../../ports/store.js';
-import { type Batch, wasReassigned } from '../../queue/batch.js';
-import { decisionOf } from '../../queue/decision.js';
+import { type Batch, decisionOf, wasReassigned } from '../../queue/batch.js';
 import { refusals } from '../../refusal.js';
 import { splitParts } from '../timeline/read-timeline.js';
 import type { NodeLane, Timeline, TimelineFiles } from '../timeline/timeline.js';

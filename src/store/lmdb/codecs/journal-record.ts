@@ -1,7 +1,7 @@
 import { hash } from 'node:crypto';
 import { Packr } from 'msgpackr';
 import type { Change } from '../../../engine/ports/queues.js';
-import type { RunToPut } from '../writes/put-subsets.js';
+import type { RunToPut } from '../writes/put-runs.js';
 
 /**
  * The bytes of a record of the journal, in whole blocks, so that no write touches the block of another record. Numbers are little-endian.

@@ -10,7 +10,7 @@ import { CoalescedTask } from './coalesced-task.js';
 import { type Committing, putInChunks } from './commit.js';
 import { type FoundRecord, type JournalFiles, readJournal } from './journal-files.js';
 import type { JournaledRuns } from './journaled-runs.js';
-import { putRuns, type RunToPut } from './put-subsets.js';
+import { putRuns, type RunToPut } from './put-runs.js';
 
 /** The id of a new journal, see journal-record.ts. 0 is none. */
 const newJournalId = () => 1 + randomInt(2 ** 48 - 1);

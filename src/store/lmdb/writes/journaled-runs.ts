@@ -8,7 +8,7 @@ import type { Tables } from '../tables.js';
 import { applyTimes } from './apply-times.js';
 import { CoalescedTask } from './coalesced-task.js';
 import { written } from './commit.js';
-import { type PutRun, putRuns, type RunToPut } from './put-subsets.js';
+import { type PutRun, putRuns, type RunToPut } from './put-runs.js';
 import type { TimingWriteBuffer } from './timing-write-buffer.js';
 
 /**

@@ -4,7 +4,7 @@ import { limits } from '../../../src/limits.js';
 import { emptyBasis, fileBasis } from '../../../src/planning/estimating/basis.js';
 import type { BranchExpectation, BranchTiming, BranchTimings } from '../../../src/planning/estimating/branch-timings.js';
 import { expectationOn } from '../../../src/planning/estimating/branch-timings.js';
-import { measuredTimes } from '../../../src/planning/estimating/known-times.js';
+import { measuredTimes } from '../../../src/planning/estimating/measured-times.js';
 
 const [MAIN, FEATURE, NEW, OTHER] = [1, 2, 3, 4];
 
