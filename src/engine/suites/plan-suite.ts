@@ -2,8 +2,8 @@ import { limits } from '../../limits.js';
 import { type BatchCost, type BatchSums, expectedCost, withHidden } from '../../planning/batching/batch-cost.js';
 import { simulateQueue } from '../../planning/batching/simulate-queue.js';
 import { encodeBasis } from '../../planning/estimating/basis.js';
-import { type Estimates, estimate, QUEUE_PERCENTILE, SPLIT_PERCENTILE } from '../../planning/estimating/estimate.js';
-import { forecast, unknownFiles } from '../../planning/forecasting/forecast.js';
+import { type Estimates, estimate, isMostlyGuessed, QUEUE_PERCENTILE, SPLIT_PERCENTILE } from '../../planning/estimating/estimate.js';
+import { forecast } from '../../planning/forecasting/forecast.js';
 import { pack } from '../../planning/packing/pack.js';
 import { totalWeight } from '../../planning/weight.js';
 import type { BuildKey, QueueKey, SplitKey } from '../keys.js';
@@ -70,7 +70,7 @@ export async function planQueue(
   if (!files) return null;
   const { weights } = files;
   const { node_total: nodeTotal } = key.build;
-  const isGuessed = isMostlyGuessed(files);
+  const isGuessed = isMostlyGuessed(files.seconds);
   const learned = await store.queues.learned(key.project);
   const cost = costOf(files, pullCost, learned);
   const durations = withHidden(weights, cost);
@@ -87,15 +87,10 @@ export async function planQueue(
   return { plan, sent: { ...list, difference: null } };
 }
 
-/** Whether most files were never measured. */
-function isMostlyGuessed({ seconds }: Estimates): boolean {
-  return unknownFiles(seconds) > seconds.length / 2;
-}
-
 /** What a batch of these files is expected to cost. @param setting the configured cost of a pull */
 function costOf(files: Estimates<Suite>, setting: number, learned: BatchSums | null): BatchCost {
   const meanWeight = totalWeight(files.weights) / files.weights.length;
-  return expectedCost({ setting, meanWeight, isGuessed: isMostlyGuessed(files), learned });
+  return expectedCost({ setting, meanWeight, isGuessed: isMostlyGuessed(files.seconds), learned });
 }
 
 async function estimates(

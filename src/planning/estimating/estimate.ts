@@ -73,6 +73,18 @@ export function estimate<List extends Paths>(list: List, measured: MeasuredTimes
   };
 }
 
+/** Returns the number of files that were never measured. */
+export function unknownFiles(seconds: Float64Array): number {
+  let count = 0;
+  for (let file = 0; file < seconds.length; file++) if (Number.isNaN(seconds[file])) count += 1;
+  return count;
+}
+
+/** Whether most of these were never measured. */
+export function isMostlyGuessed(seconds: Float64Array): boolean {
+  return unknownFiles(seconds) > seconds.length / 2;
+}
+
 /** The path of a planned file. */
 export function pathOf({ list, order }: Pick<PathTimes, 'list' | 'order'>, planned: number): string {
   return list.at(order[planned]!);

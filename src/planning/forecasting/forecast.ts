@@ -1,5 +1,5 @@
 import { RemainingFiles } from '../batching/remaining-files.js';
-import { type Estimates, pathOf } from '../estimating/estimate.js';
+import { type Estimates, pathOf, unknownFiles } from '../estimating/estimate.js';
 import { toSeconds, totalWeight } from '../weight.js';
 
 /** The outcome of a plan if its estimates are exact. Durations are weights (see weight.ts). */
@@ -58,13 +58,6 @@ export function forecast(
     binding_files,
     useful_nodes: usefulNodes(weights),
   };
-}
-
-/** Returns the number of files that were never measured. */
-export function unknownFiles(seconds: Float64Array): number {
-  let count = 0;
-  for (let file = 0; file < seconds.length; file++) if (Number.isNaN(seconds[file])) count += 1;
-  return count;
 }
 
 /**

@@ -1,6 +1,5 @@
 import { limits } from '../../../limits.js';
-import { estimate, pathOf, QUEUE_PERCENTILE, SPLIT_PERCENTILE } from '../../../planning/estimating/estimate.js';
-import { unknownFiles } from '../../../planning/forecasting/forecast.js';
+import { estimate, pathOf, QUEUE_PERCENTILE, SPLIT_PERCENTILE, unknownFiles } from '../../../planning/estimating/estimate.js';
 import { toSeconds } from '../../../planning/weight.js';
 import type { Build } from '../../ports/builds.js';
 import type { Store } from '../../ports/store.js';

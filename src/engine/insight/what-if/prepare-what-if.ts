@@ -1,6 +1,5 @@
 import { limits } from '../../../limits.js';
-import { estimate, pathOf, QUEUE_PERCENTILE, SPLIT_PERCENTILE } from '../../../planning/estimating/estimate.js';
-import { unknownFiles } from '../../../planning/forecasting/forecast.js';
+import { estimate, isMostlyGuessed, pathOf, QUEUE_PERCENTILE, SPLIT_PERCENTILE } from '../../../planning/estimating/estimate.js';
 import { toSeconds } from '../../../planning/weight.js';
 import type { Build } from '../../ports/builds.js';
 import type { Millis, Store } from '../../ports/store.js';
@@ -116,7 +115,7 @@ async function knowledgeFor(
   const isQueue = changes.mode === 'queue' || (changes.mode === null && kind === 'queue');
   const today = estimate(list, measured, isQueue ? QUEUE_PERCENTILE : SPLIT_PERCENTILE);
   const seconds = new Map(Array.from(today.weights, (weight, i) => [pathOf(today, i), toSeconds(weight)]));
-  return { now: { seconds, isGuessed: unknownFiles(today.seconds) > list.length / 2 }, cases, expectedPullCost };
+  return { now: { seconds, isGuessed: isMostlyGuessed(today.seconds) }, cases, expectedPullCost };
 }
 
 /** The wall times of the newest builds of the branch with these numbers of nodes, if they are about as old. */

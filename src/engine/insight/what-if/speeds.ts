@@ -1,3 +1,4 @@
+import { GOLDEN_RATIO } from '../../../planning/batching/remaining-files.js';
 import { DEVIATIONS_PER_MAD, mean, median } from '../../../planning/estimating/median.js';
 import { executionsOf } from '../minutes/executions.js';
 import { type Slowness, slownessOf } from '../minutes/slowness.js';
@@ -46,11 +47,10 @@ export function speedsOf({ factors, errors }: Pick<Slowness, 'factors' | 'errors
  * @param index counts these nodes
  */
 export function unknownSpeed(spread: number, index: number): number {
-  // Steps of the golden ratio fill an interval evenly (Weyl). The quantiles of the logistic distribution are near those of the normal.
+  // The quantiles of the logistic distribution are near those of the normal.
   const part = (0.5 + (index + 1) * GOLDEN_RATIO) % 1;
   return Math.exp(spread * LOGISTIC_SCALE * Math.log(part / (1 - part)));
 }
 
-const GOLDEN_RATIO = 0.618034;
 /** A logistic distribution with this scale has the standard deviation 1. */
 const LOGISTIC_SCALE = Math.sqrt(3) / Math.PI;
