@@ -1,9 +1,10 @@
-import { describe, expect, it } from 'vitest';
+import { describe, expect } from 'vitest';
 import type { Client } from '../harness/client.js';
 import { record, subsetMessage } from '../harness/messages.js';
-import { SharedServer, startServer } from '../harness/server.js';
+import { SharedServer, startServer, testsWith } from '../harness/server.js';
 
 const shared = new SharedServer();
+const it = testsWith(shared);
 
 async function onlyBuild(server: Client): Promise<any> {
   const { data } = (await server.get('/v1/builds')).json;
@@ -12,8 +13,7 @@ async function onlyBuild(server: Client): Promise<any> {
 }
 
 describe('POST /build_subsets', () => {
-  it('keeps odd paths, and only path and time of each file, in their order', async () => {
-    const server = await shared.project();
+  it('keeps odd paths, and only path and time of each file, in their order', async ({ server }) => {
     const paths = ['spec/größe "x"\\y_spec.rb', 'b_spec.rb[1:2]', '日本語.test.ts', 'tab\tnewline\n.js', '../😀.py'];
     const files = paths.map((path, i) => ({ path, time_execution: i / 8 }));
     const message = subsetMessage({ test_files: files.map(file => ({ ...file, status: 'passed' })) });
@@ -21,8 +21,7 @@ describe('POST /build_subsets', () => {
     expect((await onlyBuild(server)).build_subsets[0].test_files).toEqual(files);
   });
 
-  it('stores the first run of a node and 100 retries, and ignores more with a message', async () => {
-    const server = await shared.project();
+  it('stores the first run of a node and 100 retries, and ignores more with a message', async ({ server }) => {
     await Promise.all(Array.from({ length: 101 }, () => record(server)));
     const message = 'node 0 of this build was retried more than 100 times; this run is not stored, which does not affect the CI build';
     for (let i = 0; i < 2; i++)

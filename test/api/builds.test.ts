@@ -1,12 +1,12 @@
-import { describe, expect, it } from 'vitest';
+import { describe, expect } from 'vitest';
 import { Clock } from '../harness/clock.js';
 import { buildKey, manyPaths, record, timedTestFiles, uuidPattern } from '../harness/messages.js';
-import { SharedServer, startServer } from '../harness/server.js';
+import { SharedServer, startServer, testsWith } from '../harness/server.js';
 
 const shared = new SharedServer();
+const it = testsWith(shared);
 
-it('a large build is streamed without a length, and HEAD has no body', async () => {
-  const server = await shared.project();
+it('a large build is streamed without a length, and HEAD has no body', async ({ server }) => {
   const runs = [0, 1].map(node_index => ({
     node_index,
     test_files: timedTestFiles(Object.fromEntries(manyPaths(5000).map((path, i) => [path, i / 7]))),
@@ -29,8 +29,7 @@ it('a large build is streamed without a length, and HEAD has no body', async () 
 });
 
 describe('GET /builds', () => {
-  it('has one empty page while nothing is recorded', async () => {
-    const server = await shared.project();
+  it('has one empty page while nothing is recorded', async ({ server }) => {
     const reply = await server.get('/v1/builds');
     const only = `${server.url}/v1/builds?page=1`;
     expect(reply.status).toBe(200);
@@ -74,8 +73,7 @@ describe('GET /builds', () => {
     ]);
   });
 
-  it('has 100 builds on a page, with links to the others', async () => {
-    const server = await shared.project();
+  it('has 100 builds on a page, with links to the others', async ({ server }) => {
     await Promise.all(Array.from({ length: 201 }, (_, i) => record(server, { commit_hash: `commit-${i}`, test_files: [] })));
     const page = async (number: number) => (await server.get(`/v1/builds?page=${number}`)).json;
     const link = (number: number) => `${server.url}/v1/builds?page=${number}`;
@@ -112,8 +110,7 @@ describe('GET /builds', () => {
     });
   });
 
-  it('combines filters, which the links keep in a fixed order', async () => {
-    const server = await shared.project();
+  it('combines filters, which the links keep in a fixed order', async ({ server }) => {
     for (const commit_hash of ['c1', 'c2']) {
       for (const branch of ['main', 'topic/größe & more']) {
         for (const node_total of [2, 3]) await record(server, { commit_hash, branch, node_total });
@@ -175,14 +172,13 @@ describe('GET /builds/:id', () => {
     });
   });
 
-  it.each([
+  it.for([
     ['an unknown id', '00000000-0000-4000-8000-000000000000'],
     ['a number', '1'],
     ['a word', 'last'],
     ['an escaped NUL', '%00'],
     ['an endless id', 'x'.repeat(5000)],
-  ])('is a 404 for %s', async (_, id) => {
-    const server = await shared.project();
+  ] as const)('is a 404 for %s', async ([_, id], { server }) => {
     await record(server);
     const errors = ['Could not find Build'];
     expect(await server.get(`/v1/builds/${id}`)).toMatchObject({ status: 404, json: { errors } });

@@ -1,4 +1,4 @@
-import { describe, expect, it } from 'vitest';
+import { describe, expect } from 'vitest';
 import { limits } from '../../src/limits.js';
 import type { Client } from '../harness/client.js';
 import { Clock } from '../harness/clock.js';
@@ -19,9 +19,10 @@ import {
   timedTestFiles,
 } from '../harness/messages.js';
 import { problemsIn } from '../harness/problems.js';
-import { SharedServer, startServer, startServerOnDisk } from '../harness/server.js';
+import { SharedServer, startServer, startServerOnDisk, testsWith } from '../harness/server.js';
 
 const shared = new SharedServer();
+const it = testsWith(shared);
 
 const COMPLETE = {
   is_complete: true,
@@ -46,8 +47,7 @@ async function handOut(server: Client, kind: 'queue' | 'split', id: string): Pro
 }
 
 describe('GET /builds/completeness', () => {
-  it('is 409 for a queue until every file is handed out and recorded, then 200', async () => {
-    const server = await shared.project();
+  it('is 409 for a queue until every file is handed out and recorded, then 200', async ({ server }) => {
     const paths = manyPaths(40);
     const queue = { ...buildKey, node_build_id: '7' };
     const ask = () => getCompleteness(server, { node_build_id: '7' });
@@ -89,8 +89,7 @@ describe('GET /builds/completeness', () => {
     expect(await getCompleteness(server, { node_build_id: '', ci_build_id: '' })).toMatchObject({ status: 200 });
   });
 
-  it('says what it is about, also when requests share the comparison', async () => {
-    const server = await shared.project();
+  it('says what it is about, also when requests share the comparison', async ({ server }) => {
     await initialise(server, ['a_spec.rb'], { ...buildKey, node_build_id: '7' });
     const asked = [
       { node_build_id: '7', request_id: 'one' },
@@ -115,8 +114,7 @@ describe('GET /builds/completeness', () => {
     ]);
   });
 
-  it('is 409 while files were recorded with a time of 0 only, unless they ran or may be empty', async () => {
-    const server = await shared.project();
+  it('is 409 while files were recorded with a time of 0 only, unless they ran or may be empty', async ({ server }) => {
     const paths = manyPaths(25);
     await initialise(server, paths, { ...buildKey, node_total: 1, node_build_id: '7' });
     const build = { ...buildKey, node_total: 1 };
@@ -142,8 +140,7 @@ describe('GET /builds/completeness', () => {
     expect(await ask()).toMatchObject({ status: 200, json: { ...COMPLETE, test_files: 25, recorded: 25 } });
   });
 
-  it('is 409 for a split until every node has recorded its files', async () => {
-    const server = await shared.project();
+  it('is 409 for a split until every node has recorded its files', async ({ server }) => {
     const nodes = await handOut(server, 'split', '100');
     await recordPaths(server, 0, nodes[0]);
     expect(await getCompleteness(server, { ci_build_id: '100' })).toMatchObject({
@@ -179,8 +176,7 @@ describe('GET /builds/completeness', () => {
     expect(await ask('2')).toBe(200);
   });
 
-  it('ignores what nodes recorded for another CI run at the same time, if they name it', async () => {
-    const server = await shared.project();
+  it('ignores what nodes recorded for another CI run at the same time, if they name it', async ({ server }) => {
     const paths = manyPaths(4);
     const ids = ['one', 'two'];
     for (const node_build_id of ids) {
@@ -195,10 +191,9 @@ describe('GET /builds/completeness', () => {
     expect(await statuses()).toEqual([200, 200]);
   });
 
-  it.each(['queue', 'split', 'split of a CI run'] as const)(
+  it.for(['queue', 'split', 'split of a CI run'] as const)(
     'stays 409 for a %s if a node sent another list, because files of one list never run',
-    async kind => {
-      const server = await shared.project();
+    async (kind, { server }) => {
       const [one, two] = [['a_spec.rb', 'b_spec.rb'], ['x.test.js']];
       const start = (paths: string[]) =>
         kind === 'queue'
@@ -228,8 +223,7 @@ describe('GET /builds/completeness', () => {
     },
   );
 
-  it('compares with the split of the CI run when each has its own', async () => {
-    const server = await shared.project();
+  it('compares with the split of the CI run when each has its own', async ({ server }) => {
     for (const ci_build_id of ['1', '2']) {
       await startSplit(server, [`${ci_build_id}_spec.rb`], { ...buildKey, fixed_test_suite_split: false, ci_build_id });
     }
@@ -241,8 +235,7 @@ describe('GET /builds/completeness', () => {
     });
   });
 
-  it('warns of a node in fallback and of files that ran twice', async () => {
-    const server = await shared.project();
+  it('warns of a node in fallback and of files that ran twice', async ({ server }) => {
     const first = pathsIn(await initialise(server, manyPaths(20)));
     const rest = await pullAll(server);
     await recordPaths(server, 0, [...first, ...rest]);
@@ -317,45 +310,45 @@ describe('GET /builds/completeness', () => {
     expect(await problemsIn(server.dataDir)).toEqual([]);
   });
 
-  it('waits for nodes that still run', async () => {
-    const server = await shared.project();
+  it('waits for nodes that still run', async ({ server }) => {
     const paths = pathsIn(await startSplit(server, ['a_spec.rb'], { ...buildKey, node_total: 1 }));
     const waiting = getCompleteness(server, { node_total: 1, wait: 60 });
     await recordPaths(server, 0, paths, { node_total: 1 });
     expect(await waiting).toMatchObject({ status: 200, json: COMPLETE });
   });
 
-  it('has the state at the end of the wait', async () => {
-    const server = await shared.project();
+  it('has the state at the end of the wait', async ({ server }) => {
     const waiting = getCompleteness(server, { wait: 1 });
     const first = pathsIn(await initialise(server, manyPaths(5)));
     expect(await waiting).toMatchObject({ status: 409, json: { kind: 'queue', handed_out_not_recorded: expect.any(Array) as unknown } });
     expect((await getCompleteness(server)).json.handed_out_not_recorded).toHaveLength(first.length);
   });
 
-  it.each([
+  it.for([
     ['records an empty run', true],
     ['records nothing', false],
-  ])('is 409 for a node that is retried, gets no files and %s, until it runs its files again', async (_, records) => {
-    const server = await shared.project();
-    const node = { ...buildKey, node_total: 1, node_build_id: '7' };
-    const ask = () => getCompleteness(server, { node_total: 1, node_build_id: '7' });
-    await recordPaths(server, 0, pathsIn(await initialise(server, ['a_spec.rb'], node)), node);
-    expect((await ask()).status).toBe(200);
-    expect(pathsIn(await initialise(server, ['a_spec.rb'], node))).toEqual([]);
-    if (records) await recordPaths(server, 0, [], node);
-    expect(await ask()).toMatchObject({
-      status: 409,
-      json: { recorded: 1, errors: [expect.stringMatching(/^node 0 ran nothing when run again, /)] },
-    });
-    const again = pathsIn(await initialise(server, ['a_spec.rb'], { ...node, fixed_queue_split: true }));
-    expect(await ask()).toMatchObject({
-      status: 409,
-      json: { recorded: 1, errors: expect.arrayContaining([expect.stringMatching(/^node 0 restarted and recorded nothing since/)]) },
-    });
-    await recordPaths(server, 0, again, node);
-    expect((await ask()).status).toBe(200);
-  });
+  ] as const)(
+    'is 409 for a node that is retried, gets no files and %s, until it runs its files again',
+    async ([_, records], { server }) => {
+      const node = { ...buildKey, node_total: 1, node_build_id: '7' };
+      const ask = () => getCompleteness(server, { node_total: 1, node_build_id: '7' });
+      await recordPaths(server, 0, pathsIn(await initialise(server, ['a_spec.rb'], node)), node);
+      expect((await ask()).status).toBe(200);
+      expect(pathsIn(await initialise(server, ['a_spec.rb'], node))).toEqual([]);
+      if (records) await recordPaths(server, 0, [], node);
+      expect(await ask()).toMatchObject({
+        status: 409,
+        json: { recorded: 1, errors: [expect.stringMatching(/^node 0 ran nothing when run again, /)] },
+      });
+      const again = pathsIn(await initialise(server, ['a_spec.rb'], { ...node, fixed_queue_split: true }));
+      expect(await ask()).toMatchObject({
+        status: 409,
+        json: { recorded: 1, errors: expect.arrayContaining([expect.stringMatching(/^node 0 restarted and recorded nothing since/)]) },
+      });
+      await recordPaths(server, 0, again, node);
+      expect((await ask()).status).toBe(200);
+    },
+  );
 
   it('counts only the recordings of a CI run that repeats a split', async () => {
     const clock = new Clock();
@@ -376,8 +369,7 @@ describe('GET /builds/completeness', () => {
     expect(await problemsIn(server.dataDir)).toEqual([]);
   });
 
-  it('names a node whose runs are no longer stored', { timeout: 60_000 }, async () => {
-    const server = await shared.project();
+  it('names a node whose runs are no longer stored', { timeout: 60_000 }, async ({ server }) => {
     const one = { ...buildKey, node_total: 1 };
     for (let run = 0; run < limits.runsPerNode; run++) await recordPaths(server, 0, ['a_spec.rb'], one);
     await initialise(server, ['a_spec.rb'], { ...one, node_build_id: '7' });
@@ -398,8 +390,7 @@ describe('GET /builds/completeness', () => {
     expect(await waiting).toMatchObject({ status: 503, json: { errors: ['the server is shutting down; try again'] } });
   });
 
-  it('is 409 without a split or queue, and lists what to compare', async () => {
-    const server = await shared.project();
+  it('is 409 without a split or queue, and lists what to compare', async ({ server }) => {
     expect(await getCompleteness(server)).toMatchObject({
       status: 409,
       json: {
@@ -421,8 +412,7 @@ describe('GET /builds/completeness', () => {
     expect((await getCompleteness(ours)).json.kind).toBe('split');
   });
 
-  it('refuses invalid parameters', async () => {
-    const server = await shared.project();
+  it('refuses invalid parameters', async ({ server }) => {
     expect(await getCompleteness(server, { node_total: '', wait: 901, node_build_id: '1', ci_build_id: '1' })).toMatchObject({
       status: 422,
       json: {
@@ -438,8 +428,7 @@ describe('GET /builds/completeness', () => {
     expect((await server.post('/v1/builds/completeness', {})).status).toBe(405);
   });
 
-  it('lists the first thousand missing files, and counts all', async () => {
-    const server = await shared.project();
+  it('lists the first thousand missing files, and counts all', async ({ server }) => {
     await startSplit(server, manyPaths(1200));
     const { status, json } = await getCompleteness(server);
     expect([status, json.test_files, json.handed_out_not_recorded.length]).toEqual([409, 1200, 1000]);

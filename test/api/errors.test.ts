@@ -1,9 +1,10 @@
-import { describe, expect, it } from 'vitest';
+import { describe, expect } from 'vitest';
 import type { Client } from '../harness/client.js';
 import { readSplit, splitMessage, subsetMessage, uuidPattern } from '../harness/messages.js';
-import { SharedServer, startServer } from '../harness/server.js';
+import { SharedServer, startServer, testsWith } from '../harness/server.js';
 
 const shared = new SharedServer();
+const it = testsWith(shared);
 const server: Client = shared;
 
 describe('a request to an unknown endpoint', () => {
@@ -47,8 +48,7 @@ describe('a request to an unknown endpoint', () => {
     expect(reply).toMatchObject({ status: 422, json: { errors: [expect.stringContaining('leave that out')] } });
   });
 
-  it('with a doubled slash is accepted, because the address of a client may end in a slash', async () => {
-    const server = await shared.project();
+  it('with a doubled slash is accepted, because the address of a client may end in a slash', async ({ server }) => {
     expect(await server.post('//v1/build_subsets', subsetMessage())).toMatchObject({ status: 201, text: '' });
   });
 });
@@ -83,8 +83,7 @@ describe('a body that cannot be read', () => {
     },
   );
 
-  it('may have another JSON type, text/plain or no type', async () => {
-    const server = await shared.project();
+  it('may have another JSON type, text/plain or no type', async ({ server }) => {
     const types = ['application/json; charset=utf-8', 'APPLICATION/JSON', 'application/vnd.api+json', 'text/plain'];
     for (const type of types) {
       const reply = await server.post('/v1/build_subsets', subsetMessage(), { 'Content-Type': type });
@@ -153,8 +152,7 @@ describe('X-Request-Id', () => {
 });
 
 describe('an answer', () => {
-  it('has the type JSON with a body, and no type without one', async () => {
-    const server = await shared.project();
+  it('has the type JSON with a body, and no type without one', async ({ server }) => {
     expect((await readSplit(server)).headers.get('content-type')).toBe('application/json');
     expect((await server.get('/v1/nothing')).headers.get('content-type')).toBe('application/json');
     const recorded = await server.post('/v1/build_subsets', subsetMessage());

@@ -1,23 +1,18 @@
-import { describe, expect, it } from 'vitest';
+import { describe, expect } from 'vitest';
 import { queueKey, splitKey } from '../../src/engine/keys.js';
 import { buildKey, initialise, record, startSplit, timedTestFiles } from '../harness/messages.js';
-import { SharedServer } from '../harness/server.js';
+import { SharedServer, testsWith } from '../harness/server.js';
 
 const shared = new SharedServer();
-
-async function project() {
-  const client = await shared.project();
-  return { client, id: (await shared.store.access.projects()).at(-1)!.id };
-}
+const it = testsWith(shared);
 
 const seconds = { 'a_spec.rb': 30, 'b_spec.rb': 6, 'c_spec.rb': 5, 'd_spec.rb': 4 };
 
 describe('the forecast', () => {
-  it('of a split has its makespan, the files that bind it and the useful nodes', async () => {
-    const { client, id } = await project();
-    await record(client, { test_files: timedTestFiles(seconds) });
-    await startSplit(client, Object.keys(seconds));
-    const split = await shared.store.splits.find(splitKey(id, buildKey, 'any', true));
+  it('of a split has its makespan, the files that bind it and the useful nodes', async ({ server }) => {
+    await record(server, { test_files: timedTestFiles(seconds) });
+    await startSplit(server, Object.keys(seconds));
+    const split = await shared.store.splits.find(splitKey(server.id, buildKey, 'any', true));
     expect(await shared.store.splits.forecast(split!)).toEqual({
       makespan: 30,
       lower_bound: 30,
@@ -29,11 +24,10 @@ describe('the forecast', () => {
     });
   });
 
-  it('of a queue includes the cost of pulls', async () => {
-    const { client, id } = await project();
-    await record(client, { test_files: timedTestFiles(seconds) });
-    await initialise(client, [...Object.keys(seconds), 'new_spec.rb']);
-    const queue = await shared.store.queues.find(queueKey(id, buildKey, '100'));
+  it('of a queue includes the cost of pulls', async ({ server }) => {
+    await record(server, { test_files: timedTestFiles(seconds) });
+    await initialise(server, [...Object.keys(seconds), 'new_spec.rb']);
+    const queue = await shared.store.queues.find(queueKey(server.id, buildKey, '100'));
     const forecast = (await shared.store.queues.forecast(queue!.id))!;
     // The new file is taken for one as slow as the slowest: no file binds two nodes any more.
     expect(forecast).toMatchObject({ unknown_files: 1, binding_files: [] });

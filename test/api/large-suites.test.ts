@@ -1,11 +1,12 @@
-import { afterAll, describe, expect, it } from 'vitest';
+import { afterAll, describe, expect } from 'vitest';
 import type { Client, Reply } from '../harness/client.js';
 import { initialise, manyPaths, pathsIn, pullAll, readSplit, record, sortPaths, startSplit, timedTestFiles } from '../harness/messages.js';
-import { SharedServer } from '../harness/server.js';
+import { SharedServer, testsWith } from '../harness/server.js';
 import { temporaryFolder } from '../harness/temporary-folder.js';
 
 /** Two worker threads for all tests, as each loads the program. */
 const shared = new SharedServer({ dataDir: temporaryFolder(afterAll), workers: '2' });
+const it = testsWith(shared);
 
 const NODES = 6;
 const nodes = Array.from({ length: NODES }, (_, node_index) => ({ node_total: NODES, node_index }));
@@ -18,8 +19,7 @@ async function measure(client: Client, paths: readonly string[]): Promise<Record
 }
 
 describe('a suite around 1,000 files', () => {
-  it.each([999, 1000, 1001])('of %i is split evenly, with each file once', async count => {
-    const server = await shared.project();
+  it.for([999, 1000, 1001])('of %i is split evenly, with each file once', async (count, { server }) => {
     const paths = manyPaths(count);
     const times = await measure(server, paths);
     const replies = [await startSplit(server, paths, nodes[0])];
@@ -32,8 +32,7 @@ describe('a suite around 1,000 files', () => {
     expect(Math.max(...loads) - Math.min(...loads)).toBeLessThanOrEqual(200);
   });
 
-  it.each([999, 1001])('of %i is handed out by a queue, each file once', async count => {
-    const server = await shared.project();
+  it.for([999, 1001])('of %i is handed out by a queue, each file once', async (count, { server }) => {
     const paths = manyPaths(count);
     const times = await measure(server, paths);
     const first = await initialise(server, paths, nodes[0]);
@@ -42,8 +41,7 @@ describe('a suite around 1,000 files', () => {
     expect(sortPaths([...pathsIn(first), ...rest.flat()])).toEqual(paths);
   });
 
-  it('of 1,001 is compared with a short list, and other lists of the request are ignored', async () => {
-    const server = await shared.project();
+  it('of 1,001 is compared with a short list, and other lists of the request are ignored', async ({ server }) => {
     for (const [i, count] of [1001, 10].entries())
       expect((await initialise(server, manyPaths(count), { ...nodes[i], paths: [] })).status).toBe(200);
   });
@@ -52,11 +50,10 @@ describe('a suite around 1,000 files', () => {
 describe('nodes that initialise many large suites at the same time', () => {
   const paths = Array.from({ length: 1000 }, (_, i) => `${1000 + i}`);
 
-  it.each<[what: string, start: (client: Client, round: string, node: object) => Promise<Reply>]>([
+  it.for<[what: string, start: (client: Client, round: string, node: object) => Promise<Reply>]>([
     ['queue', (client, node_build_id, node) => initialise(client, paths, { ...node, node_build_id })],
     ['split', (client, commit_hash, node) => startSplit(client, paths, { ...node, commit_hash })],
-  ])('always get a %s, which one of them creates', async (_, start) => {
-    const server = await shared.project();
+  ])('always get a %s, which one of them creates', async ([_, start], { server }) => {
     const rounds = Array.from({ length: 8 }, (_, round) => `round-${round}`);
     const replies = await Promise.all(rounds.flatMap(round => nodes.map(node => start(server, round, node))));
     expect(replies.map(({ status, json }) => [status, json.code])).toEqual(replies.map(() => [200, undefined]));

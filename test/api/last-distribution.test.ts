@@ -1,10 +1,11 @@
-import { describe, expect, it } from 'vitest';
+import { describe, expect } from 'vitest';
 import type { Client, Reply } from '../harness/client.js';
 import { Clock } from '../harness/clock.js';
 import { buildKey, type Fields, record, timedTestFiles } from '../harness/messages.js';
-import { SharedServer, startServer } from '../harness/server.js';
+import { SharedServer, startServer, testsWith } from '../harness/server.js';
 
 const shared = new SharedServer();
+const it = testsWith(shared);
 
 function last(client: Client, more: Record<string, string> = {}): Promise<Reply> {
   const query = new URLSearchParams({ ...buildKey, node_total: '2', node_index: '0', ...more });
@@ -20,15 +21,13 @@ function byPath({ json }: Reply): Record<string, number> {
 }
 
 describe('GET /build_distributions/last', () => {
-  it('is empty while nothing is recorded', async () => {
-    const server = await shared.project();
+  it('is empty while nothing is recorded', async ({ server }) => {
     const reply = await last(server);
     expect(reply.status).toBe(200);
     expect(reply.json).toEqual({ build_distribution_id: null, time_execution: 0, test_files: [] });
   });
 
-  it('has the files of all nodes of the build', async () => {
-    const server = await shared.project();
+  it('has the files of all nodes of the build', async ({ server }) => {
     await record(server, { node_index: 0, test_files: timedTestFiles({ 'a_spec.rb': 1.5, 'b_spec.rb': 2 }) });
     await record(server, { node_index: 1, test_files: timedTestFiles({ 'c_spec.rb': 4.25 }) });
     const reply = await last(server, { node_index: '1' });
@@ -41,8 +40,7 @@ describe('GET /build_distributions/last', () => {
     expect(byPath(reply)).toEqual({ 'a_spec.rb': 1.5, 'b_spec.rb': 2, 'c_spec.rb': 4.25 });
   });
 
-  it('has the median of retries, without runs that only scheduled the file', async () => {
-    const server = await shared.project();
+  it('has the median of retries, without runs that only scheduled the file', async ({ server }) => {
     const runs = [
       { 'odd.rb': 9, 'even.rb': 1, 'zero.rb': 0, 'once.rb': 0 },
       { 'odd.rb': 1, 'even.rb': 4, 'zero.rb': 0, 'once.rb': 6 },

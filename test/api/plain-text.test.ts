@@ -1,5 +1,5 @@
 import { randomUUID } from 'node:crypto';
-import { describe, expect, it } from 'vitest';
+import { describe, expect } from 'vitest';
 import type { Client, Reply } from '../harness/client.js';
 import {
   buildKey,
@@ -15,9 +15,10 @@ import {
   splitMessage,
   testFiles,
 } from '../harness/messages.js';
-import { SharedServer } from '../harness/server.js';
+import { SharedServer, testsWith } from '../harness/server.js';
 
 const shared = new SharedServer();
+const it = testsWith(shared);
 const TEXT = { Accept: 'text/plain' };
 const allPaths = manyPaths(20);
 
@@ -31,8 +32,7 @@ function expectText(reply: Reply, status = 200): void {
 }
 
 describe('a split as plain text', () => {
-  it('has one path per line, the same paths as JSON', async () => {
-    const server = await shared.project();
+  it('has one path per line, the same paths as JSON', async ({ server }) => {
     const nodes = [await split(server, wholeList), await split(server, { ...wholeList, node_index: 1 })];
     for (const node of nodes) expectText(node);
     expect(sortPaths(nodes.flatMap(lines))).toEqual(allPaths);
@@ -42,8 +42,7 @@ describe('a split as plain text', () => {
     expect(lines(await split(server))).toEqual(lines(nodes[0]!));
   });
 
-  it('is empty for a node that has nothing to run', async () => {
-    const server = await shared.project();
+  it('is empty for a node that has nothing to run', async ({ server }) => {
     const one = { ...wholeList, test_files: testFiles(['a_spec.rb']) };
     const replies = [await split(server, one), await split(server, { ...one, node_index: 1 })];
     expect(sortPaths(replies.map(({ text }) => text))).toEqual(['', 'a_spec.rb\n']);
@@ -56,8 +55,7 @@ describe('a split as plain text', () => {
     expect(reply.text).toBe('TEST_SUITE_SPLIT_CACHE_MISS\n');
   });
 
-  it('refuses a path with a line break', async () => {
-    const server = await shared.project();
+  it('refuses a path with a line break', async ({ server }) => {
     const test_files = testFiles(['a\nb_spec.rb']);
     const replies = [await split(server, { ...wholeList, test_files }), await split(server, { ...wholeList, test_files, node_index: 1 })];
     const refused = replies.find(({ status }) => status !== 200)!;
@@ -89,8 +87,7 @@ describe('a split as plain text', () => {
 });
 
 describe('a queue as plain text', () => {
-  it('has one path per line until it is empty', async () => {
-    const server = await shared.project();
+  it('has one path per line until it is empty', async ({ server }) => {
     const none = await connect(server, {}, TEXT);
     expectText(none, 404);
     expect(none.text).toBe('ATTEMPT_CONNECT_TO_QUEUE_FAILED\n');
@@ -111,15 +108,13 @@ describe('a queue as plain text', () => {
     expect((await pull(server, { node_build_id: 'another' }, TEXT)).status).toBe(422);
   });
 
-  it('keeps a batch that it refuses for a path with a line break', async () => {
-    const server = await shared.project();
+  it('keeps a batch that it refuses for a path with a line break', async ({ server }) => {
     await initialise(server, ['a\nb_spec.rb'], { node_total: 1, skip_pull: true });
     expect((await pull(server, { node_total: 1 }, TEXT)).status).toBe(406);
     expect(pathsIn(await pull(server, { node_total: 1 }))).toEqual(['a\nb_spec.rb']);
   });
 
-  it('has a batch id, which the next pull sends to report the batch', async () => {
-    const server = await shared.project();
+  it('has a batch id, which the next pull sends to report the batch', async ({ server }) => {
     const node = { ...buildKey, node_total: 1, node_index: 0, test_queue_id: '1', user_seat: '', node_uuid: randomUUID() };
     const send = (more: Fields, headers = TEXT) =>
       server.post('/v2/queues/queue', { ...node, can_initialize_queue: false, attempt_connect_to_queue: false, ...more }, headers);
@@ -136,8 +131,7 @@ describe('a queue as plain text', () => {
 });
 
 describe('a queue for a client that requests times', () => {
-  it('has the expected time of each file', async () => {
-    const server = await shared.project();
+  it('has the expected time of each file', async ({ server }) => {
     await server.post('/v1/build_subsets', {
       ...buildKey,
       node_total: 1,

@@ -1,10 +1,11 @@
-import { describe, expect, it } from 'vitest';
+import { describe, expect } from 'vitest';
 import type { Client } from '../harness/client.js';
 import { Clock } from '../harness/clock.js';
 import { connect, type Fields, initialise, manyPaths, pathsIn, pull, pullAll, record, sortPaths } from '../harness/messages.js';
-import { SharedServer, startServer } from '../harness/server.js';
+import { SharedServer, startServer, testsWith } from '../harness/server.js';
 
 const shared = new SharedServer();
+const it = testsWith(shared);
 
 const paths = manyPaths(40);
 const fixed = { fixed_queue_split: true };
@@ -37,8 +38,7 @@ async function newestSubset(server: Client, node_index: number): Promise<string>
 }
 
 describe('fixed_queue_split', () => {
-  it('gives a retried node all its files in one batch, and then the end', async () => {
-    const server = await shared.project();
+  it('gives a retried node all its files in one batch, and then the end', async ({ server }) => {
     const { queue_name, handed } = await firstRun(server);
     for (const node_index of [0, 1]) {
       const again = await connect(server, { ...fixed, node_index });
@@ -67,8 +67,7 @@ describe('fixed_queue_split', () => {
     });
   });
 
-  it('repeats the split in each later CI run of the build', async () => {
-    const server = await shared.project();
+  it('repeats the split in each later CI run of the build', async ({ server }) => {
     const { handed } = await firstRun(server);
     for (const node_build_id of ['200', '300', '200']) {
       for (const node_index of [1, 0]) {
@@ -79,8 +78,7 @@ describe('fixed_queue_split', () => {
     }
   });
 
-  it('repeats the split for a node that sends a list, even another list', async () => {
-    const server = await shared.project();
+  it('repeats the split for a node that sends a list, even another list', async ({ server }) => {
     const { queue_name, handed } = await firstRun(server);
     const again = await initialise(server, ['new_spec.rb'], { ...fixed, node_build_id: '200' });
     expect(again.json.queue_name).toBe(queue_name);
@@ -100,8 +98,7 @@ describe('fixed_queue_split', () => {
     });
   });
 
-  it('starts a dynamic queue if there is none to repeat', async () => {
-    const server = await shared.project();
+  it('starts a dynamic queue if there is none to repeat', async ({ server }) => {
     expect((await connect(server, fixed)).json.code).toBe('ATTEMPT_CONNECT_TO_QUEUE_FAILED');
     const first = await initialise(server, paths, fixed);
     const other = await connect(server, { ...fixed, node_index: 1 });
@@ -110,16 +107,14 @@ describe('fixed_queue_split', () => {
     expect(sortPaths([...pathsIn(first), ...pathsIn(other), ...rest.flat()])).toEqual(paths);
   });
 
-  it('does not repeat a queue for another build, or for a CI run without the option', async () => {
-    const server = await shared.project();
+  it('does not repeat a queue for another build, or for a CI run without the option', async ({ server }) => {
     await firstRun(server);
     for (const other of [{ ...fixed, commit_hash: 'next' }, { ...fixed, node_total: 3 }, { node_build_id: '200' }]) {
       expect((await connect(server, other)).json.code).toBe('ATTEMPT_CONNECT_TO_QUEUE_FAILED');
     }
   });
 
-  it('loses no file when only some nodes have the option, in any order of starts', async () => {
-    const server = await shared.project();
+  it('loses no file when only some nodes have the option, in any order of starts', async ({ server }) => {
     for (const fixedFirst of [true, false]) {
       const commit_hash = `mixed-${fixedFirst}`;
       await firstRun(server, { more: { commit_hash } });

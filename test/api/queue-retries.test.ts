@@ -1,15 +1,15 @@
-import { describe, expect, it, vi } from 'vitest';
+import { describe, expect, vi } from 'vitest';
 import { connect, initialise, manyPaths, pathsIn, pull, pullAll, queueMessage, sortPaths, testFiles } from '../harness/messages.js';
-import { SharedServer, startServer, startServerOnDisk, type TestServer } from '../harness/server.js';
+import { SharedServer, startServer, startServerOnDisk, type TestServer, testsWith } from '../harness/server.js';
 import { postRequest, RawConnection } from '../http/raw-connection.js';
 
 const shared = new SharedServer();
+const it = testsWith(shared);
 
 const paths = manyPaths(40);
 
 describe('batch_uuid', () => {
-  it('gives its node the same answer again, byte for byte, but never a failure to connect', async () => {
-    const server = await shared.project();
+  it('gives its node the same answer again, byte for byte, but never a failure to connect', async ({ server }) => {
     expect((await connect(server, { batch_uuid: 'u1' })).json.code).toBe('ATTEMPT_CONNECT_TO_QUEUE_FAILED');
     const first = await initialise(server, paths, { batch_uuid: 'u1' });
     expect(pathsIn(first)).not.toEqual([]);
@@ -26,8 +26,7 @@ describe('batch_uuid', () => {
 });
 
 describe('X-Retry-Count', () => {
-  it('above 0 repeats the last batch for a client without uuids', async () => {
-    const server = await shared.project();
+  it('above 0 repeats the last batch for a client without uuids', async ({ server }) => {
     const first = await initialise(server, paths);
     const second = await pull(server, {}, { 'X-Retry-Count': '0' });
     expect(pathsIn(second)).not.toEqual(pathsIn(first));

@@ -1,12 +1,12 @@
-import { describe, expect, it } from 'vitest';
+import { describe, expect } from 'vitest';
 import { connect, initialise, manyPaths, pathsIn, pull, pullAll, record, sortPaths, timedTestFiles } from '../harness/messages.js';
-import { SharedServer } from '../harness/server.js';
+import { SharedServer, testsWith } from '../harness/server.js';
 
 const shared = new SharedServer();
+const it = testsWith(shared);
 
 describe('POST /queues/queue', () => {
-  it('asks the first node for the list, and hands it batches until the queue is empty', async () => {
-    const server = await shared.project();
+  it('asks the first node for the list, and hands it batches until the queue is empty', async ({ server }) => {
     const failed = await connect(server);
     expect(failed.status).toBe(200);
     expect(failed.json).toEqual({
@@ -32,8 +32,7 @@ describe('POST /queues/queue', () => {
     }
   });
 
-  it('remembers an empty queue, so that no node starts a second one for the same CI run', async () => {
-    const server = await shared.project();
+  it('remembers an empty queue, so that no node starts a second one for the same CI run', async ({ server }) => {
     const { queue_name } = (await initialise(server, ['a_spec.rb', 'b_spec.rb'])).json;
     await pullAll(server);
     const end = { queue_name, build_subset_id: null, test_files: [] };
@@ -42,18 +41,16 @@ describe('POST /queues/queue', () => {
     expect((await pull(server, { node_index: 1 })).json).toEqual(end);
   });
 
-  it('refuses a pull from an unknown queue, because an empty batch would mean the end', async () => {
-    const server = await shared.project();
+  it('refuses a pull from an unknown queue, because an empty batch would mean the end', async ({ server }) => {
     const reply = await pull(server);
     expect(reply.status).toBe(422);
     expect(reply.json.errors).toEqual([{ node_build_id: [expect.stringMatching(/^names no queue .* run this node again$/)] }]);
     expect((await connect(server)).json.code).toBe('ATTEMPT_CONNECT_TO_QUEUE_FAILED');
   });
 
-  it.each([{ node_build_id: '200' }, { commit_hash: 'next' }, { branch: 'next' }, { node_total: 3 }])(
+  it.for([{ node_build_id: '200' }, { commit_hash: 'next' }, { branch: 'next' }, { node_total: 3 }])(
     'has another queue for %o',
-    async other => {
-      const server = await shared.project();
+    async (other, { server }) => {
       const { queue_name } = (await initialise(server, ['a_spec.rb', 'b_spec.rb'])).json;
       const failed = await connect(server, other);
       expect(failed.json.code).toBe('ATTEMPT_CONNECT_TO_QUEUE_FAILED');
@@ -65,15 +62,13 @@ describe('POST /queues/queue', () => {
     },
   );
 
-  it('has recorded times, and hands out the slowest file first', async () => {
-    const server = await shared.project();
+  it('has recorded times, and hands out the slowest file first', async ({ server }) => {
     await record(server, { test_files: timedTestFiles({ 'a_spec.rb': 1, 'b_spec.rb': 30, 'c_spec.rb': 4 }) });
     const { test_files } = (await initialise(server, ['a_spec.rb', 'b_spec.rb', 'c_spec.rb'])).json;
     expect(test_files[0]).toEqual({ path: 'b_spec.rb', time_execution: 30 });
   });
 
-  it('ignores attempt_connect_to_queue unless the node may initialise', async () => {
-    const server = await shared.project();
+  it('ignores attempt_connect_to_queue unless the node may initialise', async ({ server }) => {
     const paths = manyPaths(30);
     const first = await initialise(server, paths);
     const second = await pull(server, { attempt_connect_to_queue: true });
@@ -83,8 +78,7 @@ describe('POST /queues/queue', () => {
     expect(other.status).toBe(422);
   });
 
-  it('serves an old client, which does not send attempt_connect_to_queue', async () => {
-    const server = await shared.project();
+  it('serves an old client, which does not send attempt_connect_to_queue', async ({ server }) => {
     const paths = manyPaths(10);
     const old = { attempt_connect_to_queue: undefined, node_total: 1 };
     const first = await initialise(server, paths, old);
@@ -93,8 +87,7 @@ describe('POST /queues/queue', () => {
 });
 
 describe('skip_pull', () => {
-  it('fails to connect if there is no queue, creates it and pulls nothing', async () => {
-    const server = await shared.project();
+  it('fails to connect if there is no queue, creates it and pulls nothing', async ({ server }) => {
     const { queue_name, code } = (await connect(server, { skip_pull: true })).json;
     expect(code).toBe('ATTEMPT_CONNECT_TO_QUEUE_FAILED');
     const created = await initialise(server, ['a_spec.rb', 'b_spec.rb', 'c_spec.rb'], { skip_pull: true });
@@ -103,8 +96,7 @@ describe('skip_pull', () => {
     expect(sortPaths(await pullAll(server))).toEqual(['a_spec.rb', 'b_spec.rb', 'c_spec.rb']);
   });
 
-  it('connects to a queue, has its URL and pulls nothing', async () => {
-    const server = await shared.project();
+  it('connects to a queue, has its URL and pulls nothing', async ({ server }) => {
     const paths = manyPaths(20);
     const first = await initialise(server, paths);
     for (const reply of [

@@ -1,9 +1,10 @@
-import { describe, expect, it } from 'vitest';
+import { describe, expect } from 'vitest';
 import type { Reply } from '../harness/client.js';
 import { connect, initialise, manyPaths, pathsIn, pull, readSplit, sortPaths, startSplit } from '../harness/messages.js';
-import { SharedServer } from '../harness/server.js';
+import { SharedServer, testsWith } from '../harness/server.js';
 
 const shared = new SharedServer();
+const it = testsWith(shared);
 
 const NODES = 16;
 const indices = Array.from({ length: NODES }, (_, index) => index);
@@ -20,8 +21,7 @@ describe.each([
   ['a small suite', 100],
   ['a large suite', 1200],
 ])('16 nodes that initialise %s at the same time', (_, count) => {
-  it('get one split, which has the list of one of them', async () => {
-    const server = await shared.project();
+  it('get one split, which has the list of one of them', async ({ server }) => {
     const read = (ci_build_id: string) => Promise.all(indices.map(node_index => readSplit(server, { ...key, node_index, ci_build_id })));
     expect((await read('1')).map(({ json }) => json as unknown)).toEqual(Array(NODES).fill({ code: 'TEST_SUITE_SPLIT_CACHE_MISS' }));
 
@@ -32,8 +32,7 @@ describe.each([
     expect((await read('2')).map(({ text }) => text)).toEqual(splits.map(({ text }) => text));
   });
 
-  it('get one queue, which has the list of one of them and hands out each file once', async () => {
-    const server = await shared.project();
+  it('get one queue, which has the list of one of them and hands out each file once', async ({ server }) => {
     const build = (node_index: number) => ({ ...key, node_index, batch_uuid: `first-${node_index}` });
     const failed = await Promise.all(indices.map(node => connect(server, build(node))));
     expect(new Set(failed.map(({ json }) => json.code as string))).toEqual(new Set(['ATTEMPT_CONNECT_TO_QUEUE_FAILED']));

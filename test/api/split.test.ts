@@ -1,4 +1,4 @@
-import { describe, expect, it } from 'vitest';
+import { describe, expect } from 'vitest';
 import { digestOfList } from '../../src/list-digest.js';
 import {
   initialise,
@@ -13,15 +13,15 @@ import {
   timedTestFiles,
   uuidPattern,
 } from '../harness/messages.js';
-import { SharedServer } from '../harness/server.js';
+import { SharedServer, testsWith } from '../harness/server.js';
 
 const shared = new SharedServer();
+const it = testsWith(shared);
 
 const CACHE_MISS = { code: 'TEST_SUITE_SPLIT_CACHE_MISS' };
 
 describe('POST /build_distributions/subset', () => {
-  it('asks the first node for the list, and knows the split from then on', async () => {
-    const server = await shared.project();
+  it('asks the first node for the list, and knows the split from then on', async ({ server }) => {
     expect(await readSplit(server)).toMatchObject({ status: 200, json: CACHE_MISS });
     const first = await startSplit(server, ['a_spec.rb', 'b_spec.rb', 'c_spec.rb']);
     expect(first.status).toBe(200);
@@ -39,8 +39,7 @@ describe('POST /build_distributions/subset', () => {
     expect((await readSplit(server)).json).toEqual(first.json);
   });
 
-  it('splits evenly by recorded times, lists slow files first, and has null for an unknown time', async () => {
-    const server = await shared.project();
+  it('splits evenly by recorded times, lists slow files first, and has null for an unknown time', async ({ server }) => {
     await record(server, { test_files: timedTestFiles({ 'one.rb': 1, 'eight.rb': 8, 'three.rb': 3, 'four.rb': 4 }) });
     const paths = ['one.rb', 'three.rb', 'four.rb', 'eight.rb'];
     const nodes = [await startSplit(server, paths), await readSplit(server, { node_index: 1 })];
@@ -52,8 +51,7 @@ describe('POST /build_distributions/subset', () => {
     expect(other.json.test_files).toContainEqual({ path: 'eight.rb', time_execution: 8 });
   });
 
-  it('has the recorded value of a path recorded once, as a queue has', async () => {
-    const server = await shared.project();
+  it('has the recorded value of a path recorded once, as a queue has', async ({ server }) => {
     const test_files = timedTestFiles({ 'b_spec.rb': 41.5, 'a_spec.rb': 0.1 + 0.2, 'c_spec.rb': 0.00004 });
     await record(server, { test_files });
     const paths = test_files.map(({ path }) => path);
@@ -61,8 +59,7 @@ describe('POST /build_distributions/subset', () => {
       expect((await start(server, paths, { node_total: 1 })).json.test_files).toEqual(test_files);
   });
 
-  it('lists a new file later than a queue does', async () => {
-    const server = await shared.project();
+  it('lists a new file later than a queue does', async ({ server }) => {
     const seconds = Object.fromEntries(Array.from({ length: 20 }, (_, i) => [`spec/${i}_spec.rb`, i + 1]));
     await record(server, { test_files: timedTestFiles(seconds) });
     const paths = [...Object.keys(seconds), 'spec/new_spec.rb'];
@@ -70,8 +67,7 @@ describe('POST /build_distributions/subset', () => {
     expect(replies.map(reply => pathsIn(reply).indexOf('spec/new_spec.rb'))).toEqual([5, 2]);
   });
 
-  it('returns the same fixed split to each CI run of a build, even with another list', async () => {
-    const server = await shared.project();
+  it('returns the same fixed split to each CI run of a build, even with another list', async ({ server }) => {
     const first = await startSplit(server, ['a_spec.rb', 'b_spec.rb', 'c_spec.rb']);
     expect((await readSplit(server, { ci_build_id: '200' })).json).toEqual(first.json);
     const changed = await startSplit(server, ['d_spec.rb'], { ci_build_id: 300, fixed_test_suite_split: true });
@@ -81,8 +77,7 @@ describe('POST /build_distributions/subset', () => {
     }
   });
 
-  it('creates a split for each CI run when it is not fixed', async () => {
-    const server = await shared.project();
+  it('creates a split for each CI run when it is not fixed', async ({ server }) => {
     const dynamic = { fixed_test_suite_split: false };
     const first = await startSplit(server, ['a_spec.rb', 'b_spec.rb'], dynamic);
     expect((await readSplit(server, dynamic)).json).toEqual(first.json);
@@ -93,8 +88,7 @@ describe('POST /build_distributions/subset', () => {
     expect((await readSplit(server, dynamic)).json).toEqual(first.json);
   });
 
-  it('returns each path as it was sent, with any characters', async () => {
-    const server = await shared.project();
+  it('returns each path as it was sent, with any characters', async ({ server }) => {
     const odd = ['a},{', 'b","time_execution":1},{"path":"c', '\\"},{"p', '},{"path', 'größe/漢/\u0001\u001f', '{}[],:'];
     await startSplit(server, odd, { node_total: 2 });
     const nodes = await Promise.all([0, 1].map(node_index => readSplit(server, { node_total: 2, node_index })));
@@ -104,8 +98,7 @@ describe('POST /build_distributions/subset', () => {
     expect(sortPaths(await pullAll(server, queue))).toEqual(sortPaths(odd));
   });
 
-  it('serves an old client, which does not send cache_read_attempt', async () => {
-    const server = await shared.project();
+  it('serves an old client, which does not send cache_read_attempt', async ({ server }) => {
     const old = { cache_read_attempt: undefined, fixed_test_suite_split: undefined, node_total: 1 };
     const first = await startSplit(server, ['a_spec.rb'], old);
     expect(pathsIn(first)).toEqual(['a_spec.rb']);
@@ -117,7 +110,7 @@ describe('POST /build_distributions/subset', () => {
     });
   });
 
-  it.each([
+  it.for([
     [
       'a file more',
       ['a_spec.rb', 'b_spec.rb', 'c_spec.rb'],
@@ -125,8 +118,7 @@ describe('POST /build_distributions/subset', () => {
     ],
     ['a file less', ['b_spec.rb'], 'made of 2 test files, and this node lists 1: "a_spec.rb" only in the split, none only on this node'],
     ['another suite', ['x.test.js', 'y.test.js'], '"a_spec.rb", "b_spec.rb" only in the split, "x.test.js", "y.test.js" only on this node'],
-  ])('refuses a split to a node whose digest says that it lists %s', async (_, paths, names) => {
-    const server = await shared.project();
+  ] as const)('refuses a split to a node whose digest says that it lists %s', async ([_, paths, names], { server }) => {
     const test_files_digest = digestOfList(paths);
     await startSplit(server, ['b_spec.rb', 'a_spec.rb']);
     // A node that only reads must send its list.
@@ -139,16 +131,14 @@ describe('POST /build_distributions/subset', () => {
     expect(pathsIn(same)).toHaveLength(1);
   });
 
-  it('creates the split of one of two nodes whose digests differ, and refuses it to the other', async () => {
-    const server = await shared.project();
+  it('creates the split of one of two nodes whose digests differ, and refuses it to the other', async ({ server }) => {
     const start = (paths: string[], node_index: number) =>
       startSplit(server, paths, { node_index, test_files_digest: digestOfList(paths) });
     const replies = await Promise.all([start(['a_spec.rb', 'b_spec.rb'], 0), start(['c_spec.rb'], 1)]);
     expect(replies.map(({ status }) => status).sort()).toEqual([200, 409]);
   });
 
-  it('ignores a list that comes with an attempt to read the cache', async () => {
-    const server = await shared.project();
+  it('ignores a list that comes with an attempt to read the cache', async ({ server }) => {
     const reply = await readSplit(server, { test_files: testFiles(['a_spec.rb']) });
     expect(reply).toMatchObject({ status: 200, json: CACHE_MISS });
     expect((await readSplit(server)).json).toEqual(CACHE_MISS);

@@ -1,12 +1,13 @@
 import { randomUUID } from 'node:crypto';
-import { describe, expect, it } from 'vitest';
+import { describe, expect } from 'vitest';
 import { digestOfList } from '../../src/list-digest.js';
 import type { Client, Reply } from '../harness/client.js';
 import { getCompleteness, recordPaths as record } from '../harness/completeness.js';
 import { buildKey, type Fields, initialise, manyPaths, pathsIn, pull, pullAll, sortPaths } from '../harness/messages.js';
-import { SharedServer, startServer, startServerOnDisk } from '../harness/server.js';
+import { SharedServer, startServer, startServerOnDisk, testsWith } from '../harness/server.js';
 
 const shared = new SharedServer();
+const it = testsWith(shared);
 const suite = manyPaths(40);
 
 /** A process of a client that reports the batches that it has run. */
@@ -72,8 +73,7 @@ class NodeProcess {
 }
 
 describe('a queue for clients that report their batches', () => {
-  it('is created by the first node that sends its files, and hands out each file once', async () => {
-    const server = await shared.project();
+  it('is created by the first node that sends its files, and hands out each file once', async ({ server }) => {
     const nodes = [0, 1].map(node => new NodeProcess(server, node));
     expect((await nodes[0]!.connect()).json).toMatchObject({ code: 'ATTEMPT_CONNECT_TO_QUEUE_FAILED' });
     const first = await Promise.all(nodes.map(node => node.start([...suite, suite[0]!])));
@@ -90,15 +90,13 @@ describe('a queue for clients that report their batches', () => {
     expect((await node.pull()).json.paths).toEqual(second);
   });
 
-  it('is refused, not empty, to a running node if the server has lost it', async () => {
-    const server = await shared.project();
+  it('is refused, not empty, to a running node if the server has lost it', async ({ server }) => {
     const pulled = await new NodeProcess(server, 1, { test_queue_id: 'lost' }).pull();
     expect(pulled.status).toBe(422);
     expect(pulled.json.errors).toEqual([{ test_queue_id: [expect.stringMatching(/^names no queue /)] }]);
   });
 
-  it('is created or found by a request that skips the pull', async () => {
-    const server = await shared.project();
+  it('is created or found by a request that skips the pull', async ({ server }) => {
     const before = new NodeProcess(server, 0, { skip_pull: true });
     expect((await before.connect()).json.code).toBe('ATTEMPT_CONNECT_TO_QUEUE_FAILED');
     const url = expect.stringMatching(/^http.*\/v1\/builds\?branch=main&commit_hash=c0ffee1&node_total=2$/) as unknown;
@@ -108,8 +106,7 @@ describe('a queue for clients that report their batches', () => {
     expect(sortPaths([...(await node.start([])), ...(await node.pullAll())])).toEqual(suite);
   });
 
-  it('is shared with older clients of the same CI run', async () => {
-    const server = await shared.project();
+  it('is shared with older clients of the same CI run', async ({ server }) => {
     const [first, second] = [pathsIn(await initialise(server, suite)), await new NodeProcess(server, 1).start(suite)];
     const rest = pathsIn(await pull(server));
     expect(rest.length).toBeGreaterThan(0);
@@ -127,8 +124,7 @@ describe('a node that restarts', () => {
     return { failed, batches };
   }
 
-  it('gets its failed files and unreported batches first, and then the remaining files', async () => {
-    const server = await shared.project();
+  it('gets its failed files and unreported batches first, and then the remaining files', async ({ server }) => {
     const { failed, batches } = await afterDeath(server);
     const again = new NodeProcess(server, 0);
     expect(await again.start(suite)).toEqual([failed, ...batches[2]!]);
@@ -146,8 +142,7 @@ describe('a node that restarts', () => {
     expect(await new NodeProcess(restarted, 0).start(suite)).toEqual([failed, ...batches[2]!]);
   });
 
-  it('gets a file that failed again, and a whole batch that it reported with an unknown failed file', async () => {
-    const server = await shared.project();
+  it('gets a file that failed again, and a whole batch that it reported with an unknown failed file', async ({ server }) => {
     const { failed, batches } = await afterDeath(server);
     const again = new NodeProcess(server, 0);
     const handed = await again.start(suite);
@@ -175,8 +170,7 @@ describe('a node that restarts', () => {
     expect(await new NodeProcess(restarted, 0).start(suite)).toEqual([failed, files[1]]);
   });
 
-  it('gets files that it recorded without a time, because a file that cannot be loaded has no failed test', async () => {
-    const server = await shared.project();
+  it('gets files that it recorded without a time, because a file that cannot be loaded has no failed test', async ({ server }) => {
     const node = new NodeProcess(server, 0);
     const paths = [...(await node.start(suite)), ...(await node.pullAll())];
     const test_files = paths.map((path, i) => ({ path, time_execution: i === 3 ? 0 : 1 }));
@@ -188,16 +182,14 @@ describe('a node that restarts', () => {
     expect(await new NodeProcess(server, 0).start(suite)).toEqual([]);
   });
 
-  it('gets the same batch each time it restarts', async () => {
-    const server = await shared.project();
+  it('gets the same batch each time it restarts', async ({ server }) => {
     const { failed, batches } = await afterDeath(server);
     const handed = [];
     for (let i = 0; i < 3; i++) handed.push((await new NodeProcess(server, 0).connect()).json);
     expect(handed).toEqual(Array(3).fill({ paths: [failed, ...batches[2]!], batch_id: handed[0].batch_id }));
   });
 
-  it('gets no file of another node that still runs', async () => {
-    const server = await shared.project();
+  it('gets no file of another node that still runs', async ({ server }) => {
     const other = new NodeProcess(server, 1);
     const [{ batches }, taken] = [await afterDeath(server), await other.start(suite)];
     const again = new NodeProcess(server, 0);
@@ -211,8 +203,7 @@ describe('a node that restarts', () => {
 describe('GET /v2/test_paths', () => {
   const failedOn = async (client: Client, branch: string) => (await client.get(`/v2/test_paths?branch=${encodeURIComponent(branch)}`)).json;
 
-  it('has the files of a branch that failed, until they run without a failure', async () => {
-    const server = await shared.project();
+  it('has the files of a branch that failed, until they run without a failure', async ({ server }) => {
     const branch = 'a branch';
     expect(await failedOn(server, branch)).toEqual({ failed_paths: [] });
     const node = new NodeProcess(server, 0, { branch });
@@ -271,8 +262,7 @@ describe('an invalid request', () => {
     });
   });
 
-  it('that reports a batch of another node changes nothing', async () => {
-    const server = await shared.project();
+  it('that reports a batch of another node changes nothing', async ({ server }) => {
     const [node, other] = [new NodeProcess(server, 0), new NodeProcess(server, 1)];
     const first = await node.start(suite);
     const handed = await other.pull([], { batch_index: 1, batch_id: 0 });
@@ -282,8 +272,7 @@ describe('an invalid request', () => {
 });
 
 describe('the completeness of a queue with reported batches', () => {
-  it('includes batches that a node reported before it died without a recording', async () => {
-    const server = await shared.project();
+  it('includes batches that a node reported before it died without a recording', async ({ server }) => {
     const node = new NodeProcess(server, 0);
     const first = await node.start(suite);
     const second = await node.next();
@@ -298,8 +287,7 @@ describe('the completeness of a queue with reported batches', () => {
     });
   });
 
-  it('excludes a file that failed until it runs again and is recorded', async () => {
-    const server = await shared.project();
+  it('excludes a file that failed until it runs again and is recorded', async ({ server }) => {
     const node = new NodeProcess(server, 0);
     const failed = (await node.start(suite))[0]!;
     await node.next([failed]);
@@ -320,8 +308,7 @@ describe('the completeness of a queue with reported batches', () => {
     expect((await getCompleteness(server, { test_queue_id: '100' })).status).toBe(200);
   });
 
-  it('excludes a node that restarted and was handed files, even if it recorded a run before', async () => {
-    const server = await shared.project();
+  it('excludes a node that restarted and was handed files, even if it recorded a run before', async ({ server }) => {
     const node = new NodeProcess(server, 0);
     const [failed = '', ...rest] = await node.start(suite);
     await record(server, 0, [failed, ...rest, ...(await node.next([failed])), ...(await node.pullAll())]);
@@ -336,8 +323,7 @@ describe('the completeness of a queue with reported batches', () => {
     expect((await getCompleteness(server, { test_queue_id: '100' })).status).toBe(200);
   });
 
-  it('excludes a restarted node of an older client in the same queue', async () => {
-    const server = await shared.project();
+  it('excludes a restarted node of an older client in the same queue', async ({ server }) => {
     const [first, other] = [await new NodeProcess(server, 0).start(suite), new NodeProcess(server, 0)];
     const old = { node_index: 1, node_build_id: '100' };
     const handed = [...pathsIn(await pull(server, old)), ...(await pullAll(server, old))];
@@ -352,8 +338,7 @@ describe('the completeness of a queue with reported batches', () => {
     expect(other.node_index).toBe(0);
   });
 
-  it('includes a green node that restarted', async () => {
-    const server = await shared.project();
+  it('includes a green node that restarted', async ({ server }) => {
     const node = new NodeProcess(server, 0);
     await record(server, 0, [...(await node.start(suite)), ...(await node.pullAll())]);
     expect(await new NodeProcess(server, 0).start(suite)).toEqual([]);
@@ -366,8 +351,7 @@ describe('nodes with different lists', () => {
   const digest = (paths: readonly string[]) => ({ test_files_digest: digestOfList(paths) });
   const EXTRA = 'spec/extra_spec.rb';
 
-  it('cannot share a queue if they send digests of their lists', async () => {
-    const server = await shared.project();
+  it('cannot share a queue if they send digests of their lists', async ({ server }) => {
     const [first, other] = [new NodeProcess(server, 0), new NodeProcess(server, 1)];
     const list = [...suite, EXTRA];
     expect((await first.initialise(suite, digest(suite))).status).toBe(200);
@@ -384,8 +368,7 @@ describe('nodes with different lists', () => {
     expect((await new NodeProcess(server, 1).connect(digest([...suite].reverse()))).status).toBe(200);
   });
 
-  it('that start at the same time: one creates the queue, the other is refused', async () => {
-    const server = await shared.project();
+  it('that start at the same time: one creates the queue, the other is refused', async ({ server }) => {
     const lists = [suite, [...suite, EXTRA]];
     const replies = await Promise.all(lists.map((paths, node) => new NodeProcess(server, node).initialise(paths, digest(paths))));
     expect(replies.map(({ status }) => status).sort()).toEqual([200, 409]);

@@ -1,4 +1,4 @@
-import { describe, expect, it } from 'vitest';
+import { describe, expect } from 'vitest';
 import type { Client, Reply } from '../harness/client.js';
 import {
   buildKey,
@@ -13,7 +13,7 @@ import {
   testFiles,
   uuidPattern,
 } from '../harness/messages.js';
-import { SharedServer } from '../harness/server.js';
+import { SharedServer, testsWith } from '../harness/server.js';
 
 const REQUIRED = ['parameter is required'];
 const NOT_BOOLEAN = ['is not a boolean'];
@@ -23,6 +23,7 @@ const SHORT = ['is too short (minimum is 3 characters)'];
 const NOT_FILE = ['has a NUL, or half a surrogate pair'];
 const LONG = ['is too long (maximum is 4096 characters)'];
 const shared = new SharedServer();
+const it = testsWith(shared);
 const server: Client = shared;
 
 /** Expects a 422 with these errors and no others. */
@@ -79,8 +80,7 @@ describe('the parameters that all node endpoints share', () => {
     }
   });
 
-  it('may be numeric strings, and unknown parameters are ignored', async () => {
-    const server = await shared.project();
+  it('may be numeric strings, and unknown parameters are ignored', async ({ server }) => {
     const more = { node_total: '2', node_index: '1', some_new_parameter: { deep: [1] } };
     expect(await posts.subset(server, more)).toMatchObject({ status: 201, text: '' });
     expect((await posts.split(server, more)).json).toEqual({ code: 'TEST_SUITE_SPLIT_CACHE_MISS' });
@@ -107,8 +107,7 @@ describe('a message without any parameter', () => {
 });
 
 describe('test_files of POST /build_subsets', () => {
-  it('are reported by position, with all errors of each', async () => {
-    const server = await shared.project();
+  it('are reported by position, with all errors of each', async ({ server }) => {
     const test_files = [
       { path: 'fine_spec.rb', time_execution: 1 },
       { path: 'ab', time_execution: 'fast' },
@@ -137,8 +136,7 @@ describe('test_files of POST /build_subsets', () => {
     expect((await server.get('/v1/builds')).json.data).toEqual([]);
   });
 
-  it.each([3, 1000])('with half a surrogate pair or a NUL in a path are refused in a list of %i', async count => {
-    const server = await shared.project();
+  it.for([3, 1000])('with half a surrogate pair or a NUL in a path are refused in a list of %i', async (count, { server }) => {
     const paths = [...manyPaths(count - 2), 'spec/\ud83d_spec.rb', 'spec/a\0b_spec.rb'];
     const [half, nul] = [count - 2, count - 1];
     const test_files = [{ [half]: { path: NOT_FILE } }, { [nul]: { path: NOT_FILE } }];
@@ -175,8 +173,7 @@ describe('test_files of POST /build_subsets', () => {
     });
   });
 
-  it('may have a path of 3 characters and a time of 0', async () => {
-    const server = await shared.project();
+  it('may have a path of 3 characters and a time of 0', async ({ server }) => {
     const reply = await posts.subset(server, { test_files: [{ path: 'a.c', time_execution: 0 }] });
     expect(reply).toMatchObject({ status: 201, text: '' });
   });
@@ -216,8 +213,7 @@ describe('parameters of a split and of a queue', () => {
     expectInvalid(await posts[endpoint](server, more), errors);
   });
 
-  it('may be booleans as strings, and people may be missing, null or a digest', async () => {
-    const server = await shared.project();
+  it('may be booleans as strings, and people may be missing, null or a digest', async ({ server }) => {
     const { split } = posts;
     const test_files = testFiles(['a_spec.rb']);
     for (const user_seat of [undefined, null, '5f4dcc3b5aa765d61d8327deb882cf99', '']) {
@@ -236,8 +232,7 @@ describe('parameters of a split and of a queue', () => {
     }
   });
 
-  it('may be build ids as integers, which equal the same ids as strings', async () => {
-    const server = await shared.project();
+  it('may be build ids as integers, which equal the same ids as strings', async ({ server }) => {
     const fresh = { cache_read_attempt: false, fixed_test_suite_split: false, test_files: testFiles(['a_spec.rb']) };
     const split = await posts.split(server, { ...fresh, ci_build_id: 4711 });
     const again = await posts.split(server, { fixed_test_suite_split: false, ci_build_id: '4711' });
@@ -247,8 +242,7 @@ describe('parameters of a split and of a queue', () => {
     expect(same.json.queue_name).toBe(failed.json.queue_name);
   });
 
-  it('may be build ids as integers of any size, which stay distinct', async () => {
-    const server = await shared.project();
+  it('may be build ids as integers of any size, which stay distinct', async ({ server }) => {
     const nameOf = async (node_build_id: string) => {
       const body = JSON.stringify(queueMessage({ node_build_id: '?' })).replace('"?"', node_build_id);
       return (await server.post('/v1/queues/queue', body)).json.queue_name as string;

@@ -1,4 +1,4 @@
-import { afterAll, beforeAll, onTestFinished } from 'vitest';
+import { afterAll, beforeAll, onTestFinished, test } from 'vitest';
 import { toApiError } from '../../src/api/errors.js';
 import { type JobSettings, perform } from '../../src/api/jobs.js';
 import { createProject } from '../../src/engine/access.js';
@@ -107,11 +107,19 @@ export class SharedServer extends Client {
   }
 
   /** Creates an empty project for a test that changes data. */
-  async project(): Promise<Client> {
-    const { token } = await createProject(this.store.access, `project ${++this.#projects}`, Date.now());
-    return new Client(this.url, token);
+  async project(): Promise<ProjectClient> {
+    const { id, token } = await createProject(this.store.access, `project ${++this.#projects}`, Date.now());
+    return Object.assign(new Client(this.url, token), { id });
   }
 }
+
+/** A client of a project, which has this id in the store. */
+export interface ProjectClient extends Client {
+  id: number;
+}
+
+/** Tests that may ask for `server`: the shared one, with an empty project for each test. */
+export const testsWith = (shared: SharedServer) => test.extend('server', () => shared.project());
 
 export interface Listening extends Client {
   http: HttpServer;

@@ -1,12 +1,13 @@
-import { describe, expect, it, vi } from 'vitest';
+import { describe, expect, vi } from 'vitest';
 import type { Client } from '../harness/client.js';
 import { httpServer } from '../harness/http-server.js';
 import { manyPaths, splitMessage, subsetMessage, testFiles, uuidPattern } from '../harness/messages.js';
-import { SharedServer, startServer } from '../harness/server.js';
+import { SharedServer, startServer, testsWith } from '../harness/server.js';
 import { postRequest, RawConnection, requestHead } from './raw-connection.js';
 
 /** Only for requests that are refused and change nothing. */
 const shared = new SharedServer();
+const it = testsWith(shared);
 const server: Client = shared;
 
 async function countBuilds(server: Client): Promise<number> {
@@ -147,8 +148,7 @@ describe('a request with chunks', () => {
 });
 
 describe('a request body', () => {
-  it('may arrive in chunks or byte by byte', async () => {
-    const server = await shared.project();
+  it('may arrive in chunks or byte by byte', async ({ server }) => {
     const token = `SERVICE-TEST-SUITE-TOKEN: ${server.token}`;
     const chunked = await RawConnection.open(server.url, requestHead('POST /v1/build_subsets', [token, 'Transfer-Encoding: chunked']));
     chunked.send(chunk(record.slice(0, 7)));
@@ -168,8 +168,7 @@ describe('a request body', () => {
     expect(await slow.reply()).toMatchObject({ status: 201, text: '' });
   });
 
-  it.each([10, 4000, 30_000])('that is large is complete if it arrives in chunks of %i bytes', async bytes => {
-    const server = await shared.project();
+  it.for([10, 4000, 30_000])('that is large is complete if it arrives in chunks of %i bytes', async (bytes, { server }) => {
     const paths = manyPaths(2000);
     const body = JSON.stringify(splitMessage({ cache_read_attempt: false, node_total: 1, test_files: testFiles(paths) }));
     const pieces = Array.from({ length: Math.ceil(body.length / bytes) }, (_, i) => chunk(body.slice(i * bytes, (i + 1) * bytes)));
@@ -196,8 +195,7 @@ describe('a request body', () => {
     expect((await server.post('/v1/build_subsets', record)).status).toBe(201);
   });
 
-  it('of 33 MB gets a 413, with and without a declared length', async () => {
-    const server = await shared.project();
+  it('of 33 MB gets a 413, with and without a declared length', async ({ server }) => {
     const errors = ["the request body is larger than 33554432 bytes; the server's setting BALLAST_MAX_BODY_BYTES raises the limit"];
     const body = Buffer.alloc(33 * 1024 * 1024, ' ');
     expect(await server.post('/v1/queues/queue', body)).toMatchObject({ status: 413, json: { errors } });
@@ -207,8 +205,7 @@ describe('a request body', () => {
     expect(await connection.reply()).toMatchObject({ status: 413, json: { errors } });
   });
 
-  it.each(['{}', '[]'])('with megabytes of %s gets a 413 before it is parsed', async empty => {
-    const server = await shared.project();
+  it.for(['{}', '[]'])('with megabytes of %s gets a 413 before it is parsed', async (empty, { server }) => {
     const files = `"test_files":[${Array<string>(1_000_001).fill(empty).join()}]`;
     const body = JSON.stringify(splitMessage({ cache_read_attempt: false })).replace(/}$/, `,${files}}`);
     expect(await server.post('/v1/build_distributions/subset', body)).toMatchObject({
@@ -232,8 +229,7 @@ describe('a request body', () => {
       expect(await server.post('/v1/build_subsets', body)).toMatchObject({ status: 422, json: { errors } });
   });
 
-  it('with keys that every object has does not change any object', async () => {
-    const server = await shared.project();
+  it('with keys that every object has does not change any object', async ({ server }) => {
     const keys = ['__proto__', 'constructor', 'toString', 'hasOwnProperty', 'prototype'];
     const evil = keys.map(key => `${JSON.stringify(key)}:{"branch":"evil","polluted":true,"token":"x"}`).join();
     const full = JSON.stringify(subsetMessage()).replace('{', `{${evil},`);

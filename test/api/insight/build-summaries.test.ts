@@ -1,12 +1,13 @@
-import { describe, expect, it } from 'vitest';
+import { describe, expect } from 'vitest';
 import type { BuildLine } from '../../../src/engine/insight/trends/trends-answer.js';
 import type { Client } from '../../harness/client.js';
 import { Clock } from '../../harness/clock.js';
 import { buildKey, initialise, pullAll, record, timedTestFiles, uuidPattern } from '../../harness/messages.js';
-import { SharedServer, startServer } from '../../harness/server.js';
+import { SharedServer, startServer, testsWith } from '../../harness/server.js';
 import { temporaryFolder } from '../../harness/temporary-folder.js';
 
 const shared = new SharedServer();
+const it = testsWith(shared);
 
 const list = async (client: Client, query = '') => (await client.get(`/v1/build_summaries${query}`)).json;
 const commits = (builds: BuildLine[]) => builds.map(({ commit_hash }) => commit_hash);
@@ -17,11 +18,10 @@ async function recordBuilds(client: Client, count: number, branchOf: (i: number)
 }
 
 describe('GET /build_summaries', () => {
-  it('has a line for each build, with its summary once that is written', async () => {
-    const client = await shared.project();
-    await record(client, { test_files: timedTestFiles({ 'a_spec.rb': 30, 'b_spec.rb': 6 }) });
-    await record(client, { node_index: 1, test_files: timedTestFiles({ 'c_spec.rb': 34 }) });
-    const before = await list(client);
+  it('has a line for each build, with its summary once that is written', async ({ server }) => {
+    await record(server, { test_files: timedTestFiles({ 'a_spec.rb': 30, 'b_spec.rb': 6 }) });
+    await record(server, { node_index: 1, test_files: timedTestFiles({ 'c_spec.rb': 34 }) });
+    const before = await list(server);
     const line = {
       build_id: expect.stringMatching(uuidPattern),
       ci_run_id: null,
@@ -32,7 +32,7 @@ describe('GET /build_summaries', () => {
     };
     expect(before).toEqual({ builds: [{ ...line, is_running: true, summary: null }], next: null, total: 1, searched_to: null });
     await shared.summarize();
-    const { builds } = await list(client);
+    const { builds } = await list(server);
     expect(builds).toMatchObject([{ ...line, is_running: false }]);
     expect(builds[0].summary).toMatchObject({ kind: 'recordings', files: 3, failed: null, missing: 0 });
     expect(builds[0].summary.longest).toEqual({ path: 'c_spec.rb', seconds: 34 });
@@ -41,21 +41,20 @@ describe('GET /build_summaries', () => {
     expect((Date.parse(builds[0].created_at) - Date.parse(builds[0].started_at)) / 1000).toBeCloseTo(36, 0);
   });
 
-  it('shows first the CI runs that have begun and recorded nothing', async () => {
-    const client = await shared.project();
-    await record(client, { commit_hash: 'recorded' });
-    await initialise(client, ['a_spec.rb', 'b_spec.rb'], { commit_hash: 'running', branch: 'next', node_build_id: 'ci-7' });
+  it('shows first the CI runs that have begun and recorded nothing', async ({ server }) => {
+    await record(server, { commit_hash: 'recorded' });
+    await initialise(server, ['a_spec.rb', 'b_spec.rb'], { commit_hash: 'running', branch: 'next', node_build_id: 'ci-7' });
     const running = { build_id: null, ci_run_id: expect.stringMatching(uuidPattern), ci_run: 'ci-7', is_running: true, summary: null };
-    expect((await list(client)).builds).toMatchObject([{ commit_hash: 'running', ...running }, { commit_hash: 'recorded' }]);
-    expect(commits((await list(client, '?branch=next')).builds)).toEqual(['running']);
+    expect((await list(server)).builds).toMatchObject([{ commit_hash: 'running', ...running }, { commit_hash: 'recorded' }]);
+    expect(commits((await list(server, '?branch=next')).builds)).toEqual(['running']);
     for (const query of ['?branch=main', '?node_total=3', '?failed=true', '?commit_hash=x'])
-      expect(commits((await list(client, query)).builds)).not.toContain('running');
+      expect(commits((await list(server, query)).builds)).not.toContain('running');
     for (const node_index of [0, 1]) {
       const key = { commit_hash: 'running', branch: 'next', node_build_id: 'ci-7', node_index };
-      await pullAll(client, key);
-      await record(client, { ...key, ci_build_id: 'ci-7' });
+      await pullAll(server, key);
+      await record(server, { ...key, ci_build_id: 'ci-7' });
     }
-    const { builds, total } = await list(client);
+    const { builds, total } = await list(server);
     expect(builds).toMatchObject([{ commit_hash: 'running', ci_run: 'ci-7' }, { commit_hash: 'recorded' }]);
     expect([total, builds[0].build_id]).toEqual([2, expect.stringMatching(uuidPattern)]);
   });
@@ -70,65 +69,59 @@ describe('GET /build_summaries', () => {
     expect((await list(server)).builds).toEqual([]);
   });
 
-  it('is read in parts, each build once, also while builds are recorded', async () => {
-    const client = await shared.project();
-    await recordBuilds(client, 25, i => (i % 5 === 0 ? 'next' : 'main'));
+  it('is read in parts, each build once, also while builds are recorded', async ({ server }) => {
+    await recordBuilds(server, 25, i => (i % 5 === 0 ? 'next' : 'main'));
     const seen: string[] = [];
     for (let query = '?limit=4&branch=main'; ; ) {
-      const { builds, next, total } = await list(client, query);
+      const { builds, next, total } = await list(server, query);
       seen.push(...commits(builds));
       expect(builds.length).toBe(seen.length === total ? total % 4 || 4 : 4);
-      if (seen.length === 8) await record(client, { commit_hash: 'later', branch: 'next' });
+      if (seen.length === 8) await record(server, { commit_hash: 'later', branch: 'next' });
       if (next === null) break;
       query = `?limit=4&branch=main&cursor=${next}`;
     }
     const all = Array.from({ length: 25 }, (_, i) => 24 - i).filter(i => i % 5 !== 0);
     expect(seen).toEqual(all.map(i => `c${i}`));
-    expect(await list(client, '?branch=none')).toEqual({ builds: [], next: null, total: 0, searched_to: null });
+    expect(await list(server, '?branch=none')).toEqual({ builds: [], next: null, total: 0, searched_to: null });
   });
 
-  it('finds builds with failures, and says how far it has searched', async () => {
-    const client = await shared.project();
+  it('finds builds with failures, and says how far it has searched', async ({ server }) => {
     const { store } = shared;
-    await recordBuilds(client, 30);
+    await recordBuilds(server, 30);
     await shared.summarize();
-    const project = (await store.access.projects()).at(-1)!.id;
     for (const commit_hash of ['c3', 'c20', 'c21']) {
-      const build = (await store.builds.find(project, { commit_hash, branch: 'main', node_total: 1 }))!;
+      const build = (await store.builds.find(server.id, { commit_hash, branch: 'main', node_total: 1 }))!;
       const summary = (await store.summaries.get(build.number))!;
       await store.summaries.put(build, { ...summary, line: { ...summary.line, failed: 2 } });
     }
-    const first = await list(client, '?failed=true&limit=2');
+    const first = await list(server, '?failed=true&limit=2');
     expect([commits(first.builds), first.total, first.searched_to]).toEqual([['c21', 'c20'], 30, first.builds[1].created_at]);
-    const second = await list(client, `?failed=true&limit=2&cursor=${first.next}`);
+    const second = await list(server, `?failed=true&limit=2&cursor=${first.next}`);
     expect([commits(second.builds), second.next, second.searched_to]).toEqual([['c3'], null, null]);
     expect(second.builds[0].summary.failed).toBe(2);
   });
 
-  it('has its summary written again when the last process was killed before', async () => {
-    const client = await shared.project();
-    await record(client);
+  it('has its summary written again when the last process was killed before', async ({ server }) => {
+    await record(server);
     await shared.summarize();
     const { store } = shared;
-    const project = (await store.access.projects()).at(-1)!.id;
-    const build = (await store.builds.find(project, buildKey))!;
+    const build = (await store.builds.find(server.id, buildKey))!;
     const summary = (await store.summaries.get(build.number))!;
     await store.summaries.put(build, { ...summary, recorded: 0, line: { ...summary.line, files: 99 } });
-    expect((await list(client)).builds[0].summary.files).toBe(99);
+    expect((await list(server)).builds[0].summary.files).toBe(99);
     await shared.summarize();
-    expect((await list(client)).builds[0].summary.files).toBe(2);
+    expect((await list(server)).builds[0].summary.files).toBe(2);
   });
 
-  it.each([
+  it.for([
     ['?limit=0', { limit: ['must be greater than or equal to 1'] }],
     ['?limit=101', { limit: ['must be less than or equal to 100'] }],
     ['?cursor=..', { cursor: ['is malformed'] }],
     ['?cursor=12345678901', { cursor: ['is malformed'] }],
     ['?failed=perhaps', { failed: ['is not a boolean'] }],
     ['?node_total=0', { node_total: ['must be greater than or equal to 1'] }],
-  ])('refuses %s', async (query, errors) => {
-    const client = await shared.project();
-    expect(await client.get(`/v1/build_summaries${query}`)).toMatchObject({ status: 422, json: { errors: [errors] } });
+  ] as const)('refuses %s', async ([query, errors], { server }) => {
+    expect(await server.get(`/v1/build_summaries${query}`)).toMatchObject({ status: 422, json: { errors: [errors] } });
   });
 
   it('needs a token, and shows no build of another project', async () => {
@@ -139,13 +132,12 @@ describe('GET /build_summaries', () => {
   });
 
   // The last one: later tests would wait for the summaries of its builds.
-  it('searches 500 builds at most in one request', async () => {
-    const client = await shared.project();
-    await Promise.all(Array.from({ length: 520 }, (_, i) => record(client, { commit_hash: `c${i}`, test_files: [] })));
-    const first = await list(client, '?failed=true');
+  it('searches 500 builds at most in one request', async ({ server }) => {
+    await Promise.all(Array.from({ length: 520 }, (_, i) => record(server, { commit_hash: `c${i}`, test_files: [] })));
+    const first = await list(server, '?failed=true');
     expect([first.builds, first.next]).toEqual([[], expect.any(String)]);
     expect(Date.parse(first.searched_to)).toBeLessThanOrEqual(Date.now());
-    const second = await list(client, `?failed=true&cursor=${first.next}`);
+    const second = await list(server, `?failed=true&cursor=${first.next}`);
     expect([second.builds, second.next, second.searched_to]).toEqual([[], null, null]);
   });
 });

@@ -1,9 +1,10 @@
-import { expect, it } from 'vitest';
+import { expect } from 'vitest';
 import { Clock } from '../../harness/clock.js';
 import { buildKey, connect, initialise, manyPaths, pathsIn, pull, record, startSplit, timedTestFiles } from '../../harness/messages.js';
-import { SharedServer, startServer, startServerOnDisk, type TestServer } from '../../harness/server.js';
+import { SharedServer, startServer, startServerOnDisk, type TestServer, testsWith } from '../../harness/server.js';
 
 const shared = new SharedServer();
+const it = testsWith(shared);
 const SUITE = ['a_spec.rb', 'b_spec.rb', 'c_spec.rb', 'd_spec.rb'];
 const INSIGHTS = ['minutes', 'timeline', 'forecast', 'trace'];
 
@@ -99,8 +100,7 @@ it('another CI run of the build is asked for by its id', async () => {
   expect((await server.get(`/v1/builds/${newest.ci_run_id}/minutes`)).json.ci_run).toBe('7');
 });
 
-it.each(INSIGHTS)('%s of a build that another project has, or none, is not found', async name => {
-  const server = await shared.project();
+it.for(INSIGHTS)('%s of a build that another project has, or none, is not found', async (name, { server }) => {
   const stranger = await shared.project();
   await record(server);
   const [{ id }] = (await server.get('/v1/builds')).json.data;
@@ -113,8 +113,7 @@ it.each(INSIGHTS)('%s of a build that another project has, or none, is not found
   expect([wrong.status, wrong.headers.get('allow')]).toEqual([405, 'GET, HEAD']);
 });
 
-it('nothing was expected of a build of which only recordings are known', async () => {
-  const server = await shared.project();
+it('nothing was expected of a build of which only recordings are known', async ({ server }) => {
   await record(server);
   const [{ id }] = (await server.get('/v1/builds')).json.data;
   const { status, json } = await server.get(`/v1/builds/${id}/forecast`);
@@ -122,8 +121,7 @@ it('nothing was expected of a build of which only recordings are known', async (
   expect((await server.get(`/v1/builds/${id}/minutes`)).json).toMatchObject({ kind: 'recordings', ci_run_id: null });
 });
 
-it('absurdly large times and hostile paths are answered', async () => {
-  const server = await shared.project();
+it('absurdly large times and hostile paths are answered', async ({ server }) => {
   const paths = ['<img src=x onerror=alert(1)>', '\u202Egnp.exe', `${'x'.repeat(4000)}.rb`];
   await record(server, { test_files: paths.map((path, i) => ({ path, time_execution: i === 0 ? 1e308 : 1e300 })) });
   const [{ id }] = (await server.get('/v1/builds')).json.data;

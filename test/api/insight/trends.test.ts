@@ -1,10 +1,11 @@
-import { describe, expect, it } from 'vitest';
+import { describe, expect } from 'vitest';
 import type { Client } from '../../harness/client.js';
 import { Clock } from '../../harness/clock.js';
 import { record, timedTestFiles, uuidPattern } from '../../harness/messages.js';
-import { SharedServer, startServer } from '../../harness/server.js';
+import { SharedServer, startServer, testsWith } from '../../harness/server.js';
 
 const shared = new SharedServer();
+const it = testsWith(shared);
 const DAY = 86_400;
 
 /** A build of one node for each of these times by path, a day apart when there is a clock. */
@@ -51,16 +52,15 @@ describe('GET /trends/builds', () => {
 });
 
 describe('GET /trends/files', () => {
-  it('has the files of the default branch, the slowest first', async () => {
-    const client = await shared.project();
+  it('has the files of the default branch, the slowest first', async ({ server }) => {
     const times = Array.from({ length: 12 }, (_, i) => ({
       'steady_spec.rb': 10,
       'grew_spec.rb': i < 7 ? 2 : 5,
       'seldom_spec.rb': i < 2 ? 1 : 0,
     }));
-    await recordBuilds(client, times);
-    await recordBuilds(client, [{ 'other_spec.rb': 1 }], undefined, 'next');
-    const trends = await get(client, 'files');
+    await recordBuilds(server, times);
+    await recordBuilds(server, [{ 'other_spec.rb': 1 }], undefined, 'next');
+    const trends = await get(server, 'files');
     expect(trends).toMatchObject({ branch: 'main', builds: 12, total: 13, file_count: 3, since: expect.any(String) });
     expect(trends.files.map(({ path }: any) => path)).toEqual(['steady_spec.rb', 'grew_spec.rb', 'seldom_spec.rb']);
     expect(trends.files[0]).toEqual({
@@ -76,11 +76,10 @@ describe('GET /trends/files', () => {
     });
     expect(trends.files[1]).toMatchObject({ last: 5, change: { commit_hash: 'c7', factor: 2.5 } });
     expect(trends.files[2]).toMatchObject({ builds: 2, recent: [1, 1, ...Array(10).fill(null)] });
-    expect(await get(client, 'files?branch=next')).toMatchObject({ branch: 'next', builds: 1, file_count: 1 });
+    expect(await get(server, 'files?branch=next')).toMatchObject({ branch: 'next', builds: 1, file_count: 1 });
   });
 
-  it('sorts, searches and pages', async () => {
-    const client = await shared.project();
+  it('sorts, searches and pages', async ({ server }) => {
     const times = (i: number) => ({
       'spec/Large_spec.rb': i % 2 === 0 ? 100 : 130,
       'spec/small_spec.rb': i % 2 === 0 ? 0.1 : 0.5,
@@ -88,31 +87,29 @@ describe('GET /trends/files', () => {
       'shrank_spec.rb': i < 10 ? 50 : 20,
     });
     await recordBuilds(
-      client,
+      server,
       Array.from({ length: 20 }, (_, i) => times(i)),
     );
-    const paths = async (query: string) => (await get(client, `files?${query}`)).files.map(({ path }: any) => path);
+    const paths = async (query: string) => (await get(server, `files?${query}`)).files.map(({ path }: any) => path);
     expect(await paths('sort=path')).toEqual(['grew_spec.rb', 'shrank_spec.rb', 'spec/Large_spec.rb', 'spec/small_spec.rb']);
     expect(await paths('sort=growth')).toEqual(['grew_spec.rb', 'spec/Large_spec.rb', 'spec/small_spec.rb', 'shrank_spec.rb']);
     expect((await paths('sort=spread'))[0]).toBe('spec/Large_spec.rb');
     expect(await paths('path=SPEC/')).toEqual(['spec/Large_spec.rb', 'spec/small_spec.rb']);
     expect(await paths('sort=path&limit=2&offset=1')).toEqual(['shrank_spec.rb', 'spec/Large_spec.rb']);
-    expect(await get(client, 'files?path=spec/&limit=1&offset=9')).toMatchObject({ files: [], file_count: 2 });
+    expect(await get(server, 'files?path=spec/&limit=1&offset=9')).toMatchObject({ files: [], file_count: 2 });
   });
 
-  it('has the slowest first of the files that decided as many builds', async () => {
-    const client = await shared.project();
-    await recordBuilds(client, [{ 'fast_spec.rb': 1, 'slow_spec.rb': 3, 'usual_spec.rb': 2 }]);
-    const { files } = await get(client, 'files?sort=decided');
+  it('has the slowest first of the files that decided as many builds', async ({ server }) => {
+    await recordBuilds(server, [{ 'fast_spec.rb': 1, 'slow_spec.rb': 3, 'usual_spec.rb': 2 }]);
+    const { files } = await get(server, 'files?sort=decided');
     const undecided = files.filter(({ decided }: any) => decided === 0).map(({ median }: any) => median);
     expect(undecided.length).toBeGreaterThanOrEqual(2);
     expect(undecided).toEqual(undecided.toSorted((a: number, b: number) => b - a));
   });
 
-  it('counts a retried file once a build, with its last time', async () => {
-    const client = await shared.project();
-    for (const seconds of [9, 3]) await record(client, { test_files: timedTestFiles({ 'a_spec.rb': seconds, 'b_spec.rb': 1 }) });
-    expect((await get(client, 'files')).files).toMatchObject([
+  it('counts a retried file once a build, with its last time', async ({ server }) => {
+    for (const seconds of [9, 3]) await record(server, { test_files: timedTestFiles({ 'a_spec.rb': seconds, 'b_spec.rb': 1 }) });
+    expect((await get(server, 'files')).files).toMatchObject([
       { path: 'a_spec.rb', builds: 1, median: 3, recent: [3] },
       { path: 'b_spec.rb', builds: 1 },
     ]);
@@ -150,11 +147,10 @@ describe('GET /trends/files/history', () => {
     expect(changes).toEqual([{ at: points[10].at, build_id: points[10].build_id, commit_hash: 'c10', factor: 2.25, before: 4, after: 9 }]);
   });
 
-  it('tells what cutting the file in two would save', async () => {
-    const client = await shared.project();
+  it('tells what cutting the file in two would save', async ({ server }) => {
     const files = { 'long_spec.rb': 60, 'b_spec.rb': 10, 'c_spec.rb': 10 };
-    await record(client, { node_total: 4, test_files: timedTestFiles(files) });
-    const saves = async (path: string) => (await get(client, `files/history?path=${path}`)).cut_saves;
+    await record(server, { node_total: 4, test_files: timedTestFiles(files) });
+    const saves = async (path: string) => (await get(server, `files/history?path=${path}`)).cut_saves;
     expect([await saves('long_spec.rb'), await saves('b_spec.rb')]).toEqual([30, 0]);
   });
 
@@ -169,14 +165,12 @@ describe('GET /trends/files/history', () => {
 });
 
 describe('GET /trends/nodes', () => {
-  it('tells a slow runner from chance, over builds with the same number of nodes', async () => {
-    const client = await shared.project();
-    for (let i = 0; i < 14; i++) await record(client, { commit_hash: `c${i}`, node_total: 3 });
+  it('tells a slow runner from chance, over builds with the same number of nodes', async ({ server }) => {
+    for (let i = 0; i < 14; i++) await record(server, { commit_hash: `c${i}`, node_total: 3 });
     const { store } = shared;
     await shared.summarize();
-    const project = (await store.access.projects()).at(-1)!.id;
     // Which estimates a node had is known of queues and splits only, so the summaries are written here.
-    for (const [i, build] of (await store.builds.page(project, {}, 1)).builds.entries()) {
+    for (const [i, build] of (await store.builds.page(server.id, {}, 1)).builds.entries()) {
       const summary = (await store.summaries.get(build.number))!;
       await store.summaries.put(build, {
         ...summary,
@@ -184,7 +178,7 @@ describe('GET /trends/nodes', () => {
         line: { ...summary.line, last: { node_index: 2, seconds: 3 } },
       });
     }
-    const { branch, node_total, builds, nodes } = await get(client, 'nodes?branch=main');
+    const { branch, node_total, builds, nodes } = await get(server, 'nodes?branch=main');
     expect([branch, node_total, builds.length]).toEqual(['main', 3, 14]);
     expect(builds[0].commit_hash).toBe('c0');
     expect(nodes[2]).toEqual({
@@ -197,7 +191,7 @@ describe('GET /trends/nodes', () => {
     });
     expect(nodes[1]).toMatchObject({ is_slow: false, slow_builds: 0, last_builds: 0 });
     expect(nodes[1].slowness.at(-1)).toBeNull();
-    expect((await get(client, 'nodes?node_total=4')).builds).toEqual([]);
+    expect((await get(server, 'nodes?node_total=4')).builds).toEqual([]);
   });
 });
 

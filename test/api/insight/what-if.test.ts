@@ -1,10 +1,11 @@
-import { describe, expect, it } from 'vitest';
+import { describe, expect } from 'vitest';
 import type { PlanAnswer, WhatIfAnswer } from '../../../src/engine/insight/what-if/what-if-answer.js';
 import type { Client } from '../../harness/client.js';
 import { buildKey, initialise, manyPaths, pullAll, record, testFiles, timedTestFiles } from '../../harness/messages.js';
-import { SharedServer } from '../../harness/server.js';
+import { SharedServer, testsWith } from '../../harness/server.js';
 
 const shared = new SharedServer();
+const it = testsWith(shared);
 
 const seconds = { 'long_spec.rb': 40, ...Object.fromEntries(manyPaths(40).map(path => [path, 2])) };
 
@@ -28,9 +29,8 @@ const whatIf = async (client: Client, id: string, query = ''): Promise<WhatIfAns
 };
 
 describe('GET /v1/builds/:id/what_if', () => {
-  it('plays the build with each number of nodes', async () => {
-    const client = await shared.project();
-    const answer = await whatIf(client, await recordedQueue(client), '?nodes=1..4&pull_cost=0&start_spread=0');
+  it('plays the build with each number of nodes', async ({ server }) => {
+    const answer = await whatIf(server, await recordedQueue(server), '?nodes=1..4&pull_cost=0&start_spread=0');
     expect(answer).toMatchObject({ kind: 'queue', ...buildKey, is_running: false, longest: { path: 'long_spec.rb', seconds: 40 } });
     expect(answer.assumptions).toMatchObject({ mode: 'queue', start_spread: 0, pull_cost: 0, estimates: 'then', cut: [] });
     expect(answer.variants.map(({ nodes, wall, floor, bound_by_file }) => [nodes, wall, floor, bound_by_file])).toEqual([
@@ -43,20 +43,19 @@ describe('GET /v1/builds/:id/what_if', () => {
     expect(answer.useful_nodes).toBe(3);
     expect(answer.worth_cutting).toEqual([]);
     // The same build again, by the id of its CI run.
-    expect(await whatIf(client, answer.ci_run_id!, '?nodes=1..4&pull_cost=0&start_spread=0')).toEqual(answer);
+    expect(await whatIf(server, answer.ci_run_id!, '?nodes=1..4&pull_cost=0&start_spread=0')).toEqual(answer);
   });
 
-  it('tells which files are worth cutting at the number of nodes of the build', async () => {
-    const client = await shared.project();
-    await record(client, { node_total: 4, test_files: timedTestFiles(seconds) });
-    for (const node_index of [1, 2, 3]) await record(client, { node_total: 4, node_index, test_files: timedTestFiles({ 'x_spec.rb': 1 }) });
-    const [{ id }] = (await client.get('/v1/builds')).json.data;
+  it('tells which files are worth cutting at the number of nodes of the build', async ({ server }) => {
+    await record(server, { node_total: 4, test_files: timedTestFiles(seconds) });
+    for (const node_index of [1, 2, 3]) await record(server, { node_total: 4, node_index, test_files: timedTestFiles({ 'x_spec.rb': 1 }) });
+    const [{ id }] = (await server.get('/v1/builds')).json.data;
     const query = '?nodes=2&pull_cost=0&start_spread=0';
-    const { worth_cutting, variants, assumptions } = await whatIf(client, id, query);
+    const { worth_cutting, variants, assumptions } = await whatIf(server, id, query);
     expect(variants).toHaveLength(1);
     expect(assumptions).toMatchObject({ mode: 'split', estimates: 'now' });
     expect(worth_cutting).toMatchObject([{ path: 'long_spec.rb', seconds: 40, saves: expect.closeTo(9, 0) }]);
-    const cut = await whatIf(client, id, `${query}&cut=long_spec.rb&cut=x_spec.rb`);
+    const cut = await whatIf(server, id, `${query}&cut=long_spec.rb&cut=x_spec.rb`);
     expect(cut.assumptions.cut).toEqual([
       { path: 'long_spec.rb', pieces: 2, is_measured: false },
       { path: 'x_spec.rb', pieces: 2, is_measured: false },
@@ -64,37 +63,32 @@ describe('GET /v1/builds/:id/what_if', () => {
     expect(cut.longest!.seconds).toBe(20);
   });
 
-  it('cuts a file into its test cases if these were measured', async () => {
-    const client = await shared.project();
-    await record(client, { commit_hash: 'cases', test_files: timedTestFiles({ 'a_spec.rb[1:1]': 3, 'a_spec.rb[1:2]': 1 }) });
-    await record(client, { node_total: 1, test_files: timedTestFiles({ 'a_spec.rb': 8, 'b_spec.rb': 2 }) });
-    const [{ id }] = (await client.get('/v1/builds?node_total=1')).json.data;
-    const { assumptions, longest } = await whatIf(client, id, '?cut=a_spec.rb');
+  it('cuts a file into its test cases if these were measured', async ({ server }) => {
+    await record(server, { commit_hash: 'cases', test_files: timedTestFiles({ 'a_spec.rb[1:1]': 3, 'a_spec.rb[1:2]': 1 }) });
+    await record(server, { node_total: 1, test_files: timedTestFiles({ 'a_spec.rb': 8, 'b_spec.rb': 2 }) });
+    const [{ id }] = (await server.get('/v1/builds?node_total=1')).json.data;
+    const { assumptions, longest } = await whatIf(server, id, '?cut=a_spec.rb');
     expect(assumptions.cut).toEqual([{ path: 'a_spec.rb', pieces: 2, is_measured: true }]);
     expect(longest).toEqual({ path: 'a_spec.rb', seconds: 6 });
   });
 
-  it('shows the wall time of the build beside that which is played', async () => {
-    const client = await shared.project();
-    const { variants } = await whatIf(client, await recordedQueue(client), '?nodes=2,3');
+  it('shows the wall time of the build beside that which is played', async ({ server }) => {
+    const { variants } = await whatIf(server, await recordedQueue(server), '?nodes=2,3');
     expect(variants.map(({ measured }) => measured !== null)).toEqual([true, false]);
   });
 
-  it('plays a CI run of which nothing is recorded yet with its estimates', async () => {
-    const client = await shared.project();
-    await record(client, { commit_hash: 'before', node_total: 1, test_files: timedTestFiles(seconds) });
-    await initialise(client, Object.keys(seconds));
-    const { id: project } = (await shared.store.access.projects()).at(-1)!;
-    const [run] = await shared.store.ciRuns.list(project, Infinity, 1);
-    const { build_id, kind, variants } = await whatIf(client, run!.id, '?nodes=2&pull_cost=0');
+  it('plays a CI run of which nothing is recorded yet with its estimates', async ({ server }) => {
+    await record(server, { commit_hash: 'before', node_total: 1, test_files: timedTestFiles(seconds) });
+    await initialise(server, Object.keys(seconds));
+    const [run] = await shared.store.ciRuns.list(server.id, Infinity, 1);
+    const { build_id, kind, variants } = await whatIf(server, run!.id, '?nodes=2&pull_cost=0');
     expect([build_id, kind, variants[0]!.wall]).toEqual([null, 'queue', 60]);
   });
 
-  it('plays a build whose files took no time', async () => {
-    const client = await shared.project();
-    await record(client, { node_total: 1, test_files: timedTestFiles({ 'a_spec.rb': 0 }) });
-    const [{ id }] = (await client.get('/v1/builds')).json.data;
-    const { variants, worth_cutting } = await whatIf(client, id, '?nodes=1,2&cut=a_spec.rb&pull_cost=0');
+  it('plays a build whose files took no time', async ({ server }) => {
+    await record(server, { node_total: 1, test_files: timedTestFiles({ 'a_spec.rb': 0 }) });
+    const [{ id }] = (await server.get('/v1/builds')).json.data;
+    const { variants, worth_cutting } = await whatIf(server, id, '?nodes=1,2&cut=a_spec.rb&pull_cost=0');
     expect(variants.map(({ wall, ratio }) => [wall, ratio])).toEqual([
       [0, 1],
       [0, 1],
@@ -102,9 +96,8 @@ describe('GET /v1/builds/:id/what_if', () => {
     expect(worth_cutting).toEqual([]);
   });
 
-  it('plays numbers up to at least twice that of the build, unless the query names some', async () => {
-    const client = await shared.project();
-    const { variants } = await whatIf(client, await recordedQueue(client));
+  it('plays numbers up to at least twice that of the build, unless the query names some', async ({ server }) => {
+    const { variants } = await whatIf(server, await recordedQueue(server));
     expect(variants.map(({ nodes }) => nodes)).toEqual(Array.from({ length: 16 }, (_, i) => i + 1));
   });
 
@@ -117,7 +110,7 @@ describe('GET /v1/builds/:id/what_if', () => {
     expect((await shared.send(`/v1/builds/${id}/what_if`, {})).status).toBe(403);
   });
 
-  it.each([
+  it.for([
     ['nodes=0', 'nodes'],
     ['nodes=1..65', 'nodes'],
     ['nodes=4..2', 'nodes'],
@@ -132,19 +125,17 @@ describe('GET /v1/builds/:id/what_if', () => {
     ['ci_run=1', 'ci_run'],
     ['cut=none_spec.rb', 'cut'],
     [Array.from({ length: 21 }, (_, i) => `cut=${i}_spec.rb`).join('&'), 'cut'],
-  ])('answers 422 for ?%s', async (query, parameter) => {
-    const client = await shared.project();
-    await record(client);
-    const [{ id }] = (await client.get('/v1/builds')).json.data;
-    const { status, json } = await client.get(`/v1/builds/${id}/what_if?${query}`);
+  ] as const)('answers 422 for ?%s', async ([query, parameter], { server }) => {
+    await record(server);
+    const [{ id }] = (await server.get('/v1/builds')).json.data;
+    const { status, json } = await server.get(`/v1/builds/${id}/what_if?${query}`);
     expect([status, Object.keys(json.errors[0])]).toEqual([422, [parameter]]);
   });
 
-  it('answers 422 for a build of more nodes than can be played', async () => {
-    const client = await shared.project();
-    await record(client, { node_total: 1001 });
-    const [{ id }] = (await client.get('/v1/builds')).json.data;
-    const { status, json } = await client.get(`/v1/builds/${id}/what_if`);
+  it('answers 422 for a build of more nodes than can be played', async ({ server }) => {
+    await record(server, { node_total: 1001 });
+    const [{ id }] = (await server.get('/v1/builds')).json.data;
+    const { status, json } = await server.get(`/v1/builds/${id}/what_if`);
     expect([status, json.errors]).toEqual([422, ['cannot play a build of 1001 nodes again: the limit is 1000 nodes']]);
   });
 });
@@ -156,10 +147,9 @@ describe('POST /v1/plan', () => {
     return json as PlanAnswer;
   };
 
-  it('forecasts the files of the newest build', async () => {
-    const client = await shared.project();
-    await recordedQueue(client);
-    const answer = await plan(client, { nodes: '2..4', pull_cost: 0, start_spread: 0 });
+  it('forecasts the files of the newest build', async ({ server }) => {
+    await recordedQueue(server);
+    const answer = await plan(server, { nodes: '2..4', pull_cost: 0, start_spread: 0 });
     expect(answer).toMatchObject({ files: 41, unknown_files: 0, total: 120, useful_nodes: 3, nodes_within: null });
     expect(answer.longest).toEqual({ path: 'long_spec.rb', seconds: 40 });
     expect(answer.variants.map(({ nodes, wall }) => [nodes, wall])).toEqual([
@@ -168,35 +158,32 @@ describe('POST /v1/plan', () => {
       [4, 40],
     ]);
     // Another branch has no build: it gets the files of the default branch.
-    expect(await plan(client, { branch: 'new', nodes: '2..4', pull_cost: 0, start_spread: 0 })).toEqual(answer);
+    expect(await plan(server, { branch: 'new', nodes: '2..4', pull_cost: 0, start_spread: 0 })).toEqual(answer);
   });
 
-  it('forecasts a list of files, with guesses for those that are new', async () => {
-    const client = await shared.project();
-    await recordedQueue(client);
+  it('forecasts a list of files, with guesses for those that are new', async ({ server }) => {
+    await recordedQueue(server);
     const paths = ['long_spec.rb', ...manyPaths(8), 'new_spec.rb', 'new_spec.rb'];
-    const answer = await plan(client, { nodes: '1,2', test_files: testFiles(paths), mode: 'split' });
+    const answer = await plan(server, { nodes: '1,2', test_files: testFiles(paths), mode: 'split' });
     expect(answer).toMatchObject({ files: 10, unknown_files: 1, assumptions: { mode: 'split', estimates: 'now' } });
     expect(answer.variants.map(({ nodes }) => nodes)).toEqual([1, 2]);
   });
 
-  it('names the least number of nodes that ends in time', async () => {
-    const client = await shared.project();
-    await recordedQueue(client);
+  it('names the least number of nodes that ends in time', async ({ server }) => {
+    await recordedQueue(server);
     const asked = { pull_cost: 0, start_spread: 0 };
-    const within = async (limit: number, nodes?: string) => (await plan(client, { ...asked, within: limit, nodes })).nodes_within;
+    const within = async (limit: number, nodes?: string) => (await plan(server, { ...asked, within: limit, nodes })).nodes_within;
     expect(await Promise.all([120, 119, 60, 59, 40].map(limit => within(limit, '1..4')))).toEqual([1, 2, 2, 3, 3]);
     // All numbers that could end in time are played if the request names none.
     expect(await Promise.all([59, 39].map(limit => within(limit)))).toEqual([3, null]);
   });
 
-  it('takes the server’s setting for the cost of a batch when no build shows it', async () => {
-    const client = await shared.project();
-    const { assumptions, unknown_files } = await plan(client, { test_files: testFiles(['a_spec.rb']) });
+  it('takes the server’s setting for the cost of a batch when no build shows it', async ({ server }) => {
+    const { assumptions, unknown_files } = await plan(server, { test_files: testFiles(['a_spec.rb']) });
     expect([assumptions.pull_cost, assumptions.start_spread, unknown_files]).toEqual([2, 0, 1]);
   });
 
-  it.each([
+  it.for([
     [{ branch: '' }, 'branch'],
     [{ nodes: '1..100' }, 'nodes'],
     [{ within: 0 }, 'within'],
@@ -205,9 +192,8 @@ describe('POST /v1/plan', () => {
     [{ test_files: ['a_spec.rb'] }, 'test_files'],
     [{ test_files: [] }, 'test_files'],
     [{}, 'test_files'],
-  ])('answers 422 for %j', async (body, parameter) => {
-    const client = await shared.project();
-    const { status, json } = await client.post('/v1/plan', { branch: 'main', ...body });
+  ] as const)('answers 422 for %j', async ([body, parameter], { server }) => {
+    const { status, json } = await server.post('/v1/plan', { branch: 'main', ...body });
     expect([status, Object.keys(json.errors[0])]).toEqual([422, [parameter]]);
   });
 

@@ -1,10 +1,11 @@
-import { describe, expect, it } from 'vitest';
+import { describe, expect } from 'vitest';
 import { limits } from '../../../src/limits.js';
 import type { Client } from '../../harness/client.js';
 import { buildKey, initialise, manyPaths, pathsIn, pull, record, startSplit, timedTestFiles } from '../../harness/messages.js';
-import { SharedServer, startServerOnDisk } from '../../harness/server.js';
+import { SharedServer, startServerOnDisk, testsWith } from '../../harness/server.js';
 
 const shared = new SharedServer();
+const it = testsWith(shared);
 
 /** Records a build of its own with these seconds by path. */
 const build = (client: Client, commit_hash: string, seconds: Record<string, number>, more: object = {}) =>
@@ -24,13 +25,12 @@ async function basesOf(client: Client): Promise<Record<string, object>> {
 }
 
 describe('GET /builds/:id/why', () => {
-  it('explains each batch of a queue, as it was known when the batch was handed out', async () => {
-    const client = await shared.project();
-    await build(client, 'c0', { 'a_spec.rb': 40, 'b_spec.rb': 30, 'c_spec.rb': 20, 'd_spec.rb': 10 });
-    const handed = pathsIn(await initialise(client, ['a_spec.rb', 'b_spec.rb', 'c_spec.rb', 'd_spec.rb']));
-    await build(client, 'c1', { 'b_spec.rb': 300 });
-    await record(client, { test_files: timedTestFiles({ 'a_spec.rb': 44 }), ci_build_id: '100' });
-    const { status, json } = await client.get(await newest(client));
+  it('explains each batch of a queue, as it was known when the batch was handed out', async ({ server }) => {
+    await build(server, 'c0', { 'a_spec.rb': 40, 'b_spec.rb': 30, 'c_spec.rb': 20, 'd_spec.rb': 10 });
+    const handed = pathsIn(await initialise(server, ['a_spec.rb', 'b_spec.rb', 'c_spec.rb', 'd_spec.rb']));
+    await build(server, 'c1', { 'b_spec.rb': 300 });
+    await record(server, { test_files: timedTestFiles({ 'a_spec.rb': 44 }), ci_build_id: '100' });
+    const { status, json } = await server.get(await newest(server));
     expect(status).toBe(200);
     expect(json).toMatchObject({ kind: 'queue', ci_run: '100', commit_hash: 'c0ffee1', node_total: 2, batch_count: 1 });
     const decision = { remaining: 100, finish_in: 52, speed: 1, slowdown: 1, share: 50, target: 30, pull_cost: 2 };
@@ -43,13 +43,12 @@ describe('GET /builds/:id/why', () => {
     expect(json.batches[0].files).toEqual([{ path: 'a_spec.rb', estimate: 40, source: 'branch', count: 1, spread, seconds: 44 }]);
   });
 
-  it('names the source of each estimate, and the builds that measured it', async () => {
-    const client = await shared.project();
+  it('names the source of each estimate, and the builds that measured it', async ({ server }) => {
     const [main, feature, other] = [{}, { branch: 'feature' }, { branch: 'other' }];
-    for (const commit of ['m1', 'm2', 'm3']) await build(client, commit, { 'own_spec.rb': 8, 'main_spec.rb': 7, 'd/x.rb': 1 }, main);
-    await build(client, 'm4', { 'cases_spec.rb[1:1]': 2, 'cases_spec.rb[1:2]': 3, 'whole_spec.rb': 6, 'd/y.rb': 2, 'd/z.rb': 3 }, main);
-    await build(client, 'f1', { 'own_spec.rb': 9 }, feature);
-    await build(client, 'o1', { 'other_spec.rb': 5 }, other);
+    for (const commit of ['m1', 'm2', 'm3']) await build(server, commit, { 'own_spec.rb': 8, 'main_spec.rb': 7, 'd/x.rb': 1 }, main);
+    await build(server, 'm4', { 'cases_spec.rb[1:1]': 2, 'cases_spec.rb[1:2]': 3, 'whole_spec.rb': 6, 'd/y.rb': 2, 'd/z.rb': 3 }, main);
+    await build(server, 'f1', { 'own_spec.rb': 9 }, feature);
+    await build(server, 'o1', { 'other_spec.rb': 5 }, other);
     const listed = ['own_spec.rb', 'main_spec.rb', 'other_spec.rb', 'cases_spec.rb', 'whole_spec.rb[1:1]', 'd/new.rb', 'e/new.rb'];
     const request = { ...feature, node_total: 1, commit_hash: 'f2' };
     const bases = {
@@ -62,13 +61,13 @@ describe('GET /builds/:id/why', () => {
       'd/new.rb': { estimate: 9, source: 'suite', count: 0 },
       'e/new.rb': { estimate: 9, source: 'suite', count: 0 },
     };
-    await initialise(client, listed, request);
-    await record(client, { ...request, test_files: [] });
-    expect(await basesOf(client)).toEqual(bases);
+    await initialise(server, listed, request);
+    await record(server, { ...request, test_files: [] });
+    expect(await basesOf(server)).toEqual(bases);
     const split = { ...request, commit_hash: 'f3', ci_build_id: '7', fixed_test_suite_split: false };
-    await startSplit(client, [...listed, 'd/x.rb', 'd/y.rb', 'd/z.rb'], split);
-    await record(client, { ...split, test_files: [] });
-    const { 'd/x.rb': known, 'd/new.rb': guessed, 'own_spec.rb': own } = await basesOf(client);
+    await startSplit(server, [...listed, 'd/x.rb', 'd/y.rb', 'd/z.rb'], split);
+    await record(server, { ...split, test_files: [] });
+    const { 'd/x.rb': known, 'd/new.rb': guessed, 'own_spec.rb': own } = await basesOf(server);
     expect([known, guessed, own]).toEqual([
       { estimate: 1, source: 'default_branch', count: 3 },
       { estimate: 3, source: 'directory', count: 0 },
@@ -76,38 +75,35 @@ describe('GET /builds/:id/why', () => {
     ]);
   });
 
-  it('says that nothing was measured, and stays as it was when it is', async () => {
-    const client = await shared.project();
-    await startSplit(client, ['a_spec.rb', 'b_spec.rb']);
-    await record(client, { test_files: timedTestFiles({ 'a_spec.rb': 5 }) });
-    expect(await basesOf(client)).toEqual({
+  it('says that nothing was measured, and stays as it was when it is', async ({ server }) => {
+    await startSplit(server, ['a_spec.rb', 'b_spec.rb']);
+    await record(server, { test_files: timedTestFiles({ 'a_spec.rb': 5 }) });
+    expect(await basesOf(server)).toEqual({
       'a_spec.rb': { estimate: 1, source: 'none', count: 0 },
       'b_spec.rb': { estimate: 1, source: 'none', count: 0 },
     });
-    const { batches } = (await client.get(`${await newest(client)}?node_index=1`)).json;
+    const { batches } = (await server.get(`${await newest(server)}?node_index=1`)).json;
     expect(batches).toMatchObject([{ batch: null, node_index: 1, decision: null, file_count: 1 }]);
     expect(batches[0].reason).toContain('Node 1 got 1.0 s of work; the mean of the 2 nodes is 1.0 s.');
   });
 
-  it('explains the batches of a node, one batch, or another CI run', async () => {
-    const client = await shared.project();
-    await initialise(client, manyPaths(40));
-    for (const node_index of [1, 0, 1]) await pull(client, { node_index });
-    await initialise(client, manyPaths(3), { node_build_id: '101' });
-    await record(client, { test_files: [] });
-    const url = await newest(client);
+  it('explains the batches of a node, one batch, or another CI run', async ({ server }) => {
+    await initialise(server, manyPaths(40));
+    for (const node_index of [1, 0, 1]) await pull(server, { node_index });
+    await initialise(server, manyPaths(3), { node_build_id: '101' });
+    await record(server, { test_files: [] });
+    const url = await newest(server);
     const batches = async (query: string) =>
-      (await client.get(`${url}?${query}`)).json.batches.map((told: any) => [told.batch, told.node_index]);
+      (await server.get(`${url}?${query}`)).json.batches.map((told: any) => [told.batch, told.node_index]);
     expect(await batches('')).toEqual([[0, 0]]);
-    const project = (await shared.store.access.projects()).at(-1)!.id;
-    const first = (await shared.store.ciRuns.ofBuild(project, buildKey)).at(-1)!;
+    const first = (await shared.store.ciRuns.ofBuild(server.id, buildKey)).at(-1)!;
     expect((await batches(`ci_run=${first.id}`)).length).toBe(4);
     expect(await batches(`ci_run=${first.id}&node_index=1`)).toEqual([
       [1, 1],
       [3, 1],
     ]);
     expect(await batches(`ci_run=${first.id}&batch=2&node_index=`)).toEqual([[2, 0]]);
-    expect((await client.get(`/v1/builds/${first.id}/why`)).json.batches).toHaveLength(4);
+    expect((await server.get(`/v1/builds/${first.id}/why`)).json.batches).toHaveLength(4);
   });
 
   it('refuses a stranger, an unknown build, and what is no number', async () => {
