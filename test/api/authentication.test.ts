@@ -1,16 +1,8 @@
 import { describe, expect, it } from 'vitest';
+import { endpoints } from '../../src/api/table.js';
 import { Client } from '../harness/client.js';
-import {
-  manyPaths,
-  pathsIn,
-  queueMessage,
-  readSplit,
-  record,
-  splitMessage,
-  startSplit,
-  subsetMessage,
-  testFiles,
-} from '../harness/messages.js';
+import { getCompleteness } from '../harness/completeness.js';
+import { manyPaths, pathsIn, readSplit, record, splitMessage, startSplit, testFiles } from '../harness/messages.js';
 import { SharedServer, startServer } from '../harness/server.js';
 
 const CACHE_MISS = { code: 'TEST_SUITE_SPLIT_CACHE_MISS' };
@@ -21,23 +13,17 @@ const MISSING = {
   ],
 };
 
-const endpoints: [method: string, path: string, body?: object][] = [
-  ['POST', '/v1/build_subsets', subsetMessage()],
-  ['POST', '/v1/build_distributions/subset', splitMessage()],
-  ['POST', '/v1/queues/queue', queueMessage()],
-  ['GET', '/v1/build_distributions/last?commit_hash=c&branch=b&node_total=1&node_index=0'],
-  ['GET', '/v1/builds'],
-  ['GET', '/v1/builds/00000000-0000-4000-8000-000000000000'],
-];
+const OPEN = ['/v1/openapi.json', '/metrics', '/healthz', '/readyz'];
 
 const server = new SharedServer();
 
 describe('the test-suite token', () => {
-  it.each(endpoints)('is required at %s %s', async (method, path, message) => {
-    const init = { method, ...(message && { body: JSON.stringify(message) }) };
+  it.each(endpoints.filter(path => !OPEN.includes(path)))('is required at %s', async path => {
+    const { headers } = await server.send(path, { method: 'DELETE' });
+    const init = headers.get('allow') === 'POST' ? { method: 'POST', body: '{}' } : {};
     expect(await server.send(path, init)).toMatchObject({ status: 403, json: MISSING });
-    const headers = { 'SERVICE-TEST-SUITE-TOKEN': 'f'.repeat(64) };
-    expect(await server.send(path, { ...init, headers })).toMatchObject({ status: 403, json: INVALID });
+    const unknown = { 'SERVICE-TEST-SUITE-TOKEN': 'f'.repeat(64) };
+    expect(await server.send(path, { ...init, headers: unknown })).toMatchObject({ status: 403, json: INVALID });
   });
 
   it('may be in a header with any configured prefix, in upper or lower case', async () => {
@@ -75,7 +61,7 @@ describe('the test-suite token', () => {
       return server.send('/v1/build_distributions/subset', { method: 'POST', body });
     };
     expect(await post('g'.repeat(64))).toMatchObject({ status: 403, json: INVALID });
-    for (const missing of ['', null, 5, [server.token]]) {
+    for (const missing of ['', null, 5, [server.token], { toString: 'x' }]) {
       expect(await post(missing)).toMatchObject({ status: 403, json: MISSING });
     }
     const reply = await post(server.token);
@@ -114,6 +100,8 @@ describe('the test-suite token', () => {
     expect(await list(other)).toEqual([]);
     const [build] = await list(one);
     expect((await other.get(`/v1/builds/${build!.id}`)).status).toBe(404);
+    expect((await other.get('/v1/build_summaries')).json).toMatchObject({ builds: [], total: 0 });
+    expect((await getCompleteness(other)).json.kind).toBeNull();
     expect((await readSplit(other)).json).toEqual(CACHE_MISS);
     const otherSplit = await startSplit(other, ['a_spec.rb'], { node_total: 1 });
     expect(otherSplit.json.test_files).toEqual([{ path: 'a_spec.rb', time_execution: null }]);

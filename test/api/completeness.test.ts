@@ -2,7 +2,7 @@ import { describe, expect } from 'vitest';
 import { limits } from '../../src/limits.js';
 import type { Client } from '../harness/client.js';
 import { Clock } from '../harness/clock.js';
-import { getCompleteness, recordPaths } from '../harness/completeness.js';
+import { getCompleteness, nothingMissing, recordPaths } from '../harness/completeness.js';
 import {
   buildKey,
   initialise,
@@ -24,19 +24,7 @@ import { SharedServer, startServer, startServerOnDisk, testsWith } from '../harn
 const shared = new SharedServer();
 const it = testsWith(shared);
 
-const COMPLETE = {
-  is_complete: true,
-  errors: [],
-  warnings: [],
-  never_handed_out: [],
-  handed_out_not_recorded: [],
-  handed_on: [],
-  recorded_twice: [],
-  recorded_not_handed_out: [],
-  ran_not_recorded: [],
-  recorded_without_time: [],
-  nodes_never_came: [],
-};
+const COMPLETE = { ...nothingMissing, is_complete: true };
 
 /** Hands 9 test files out to two nodes of a CI run, which are all that its queue or split has. */
 async function handOut(server: Client, kind: 'queue' | 'split', id: string): Promise<[string[], string[]]> {
@@ -403,13 +391,6 @@ describe('GET /builds/completeness', () => {
     await recordPaths(server, 0, ['a_spec.rb']);
     expect((await getCompleteness(server)).json.errors[0]).toMatch(/, and 1 runs were recorded, by nodes in fallback /);
     expect((await getCompleteness(server, { node_build_id: 'another' })).status).toBe(409);
-  });
-
-  it('compares within the project of the token', async () => {
-    const [ours, theirs] = [await shared.project(), await shared.project()];
-    await startSplit(ours, ['a_spec.rb']);
-    expect((await getCompleteness(theirs)).json.kind).toBeNull();
-    expect((await getCompleteness(ours)).json.kind).toBe('split');
   });
 
   it('refuses invalid parameters', async ({ server }) => {

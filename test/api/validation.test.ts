@@ -253,15 +253,31 @@ describe('parameters of a split and of a queue', () => {
   });
 });
 
-describe('the query of GET /builds', () => {
+describe('a query', () => {
   it.each<[query: string, errors: object]>([
-    ['page=0', { page: ['must be greater than or equal to 1'] }],
-    ['page=-3', { page: ['must be greater than or equal to 1'] }],
-    ['page=1.5', { page: ['is not an integer'] }],
-    ['page=two', { page: NOT_NUMBER }],
-    ['node_total=all', { node_total: NOT_NUMBER }],
-    ['page=x&node_total=2.5', { page: NOT_NUMBER, node_total: ['is not an integer'] }],
+    ['/v1/builds?page=0', { page: ['must be greater than or equal to 1'] }],
+    ['/v1/builds?page=-3', { page: ['must be greater than or equal to 1'] }],
+    ['/v1/builds?page=1.5', { page: ['is not an integer'] }],
+    ['/v1/builds?page=two', { page: NOT_NUMBER }],
+    ['/v1/builds?node_total=all', { node_total: NOT_NUMBER }],
+    ['/v1/builds?page=x&node_total=2.5', { page: NOT_NUMBER, node_total: ['is not an integer'] }],
+    ['/v1/build_summaries?limit=0', { limit: ['must be greater than or equal to 1'] }],
+    ['/v1/build_summaries?limit=101', { limit: ['must be less than or equal to 100'] }],
+    ['/v1/build_summaries?cursor=..', { cursor: ['is malformed'] }],
+    ['/v1/build_summaries?cursor=12345678901', { cursor: ['is malformed'] }],
+    ['/v1/build_summaries?failed=perhaps', { failed: NOT_BOOLEAN }],
+    ['/v1/build_summaries?node_total=0', { node_total: ['must be greater than or equal to 1'] }],
+    ['/v2/test_paths', { branch: REQUIRED }],
+    ['/v1/trends/builds?from=2026-02-30', { from: ['is not a day, such as 2026-11-22'] }],
+    ['/v1/trends/builds?from=soon', { from: [expect.any(String)] }],
+    ['/v1/trends/builds?from=2026-02-02&to=2026-02-01', { from: ['must not be after to'] }],
+    ['/v1/trends/builds?from=2024-01-01&to=2026-01-01', { from: ['must be less than 400 days before to'] }],
+    ['/v1/trends/builds?by=month', { by: [expect.any(String)] }],
+    ['/v1/trends/files?limit=1001', { limit: ['must be less than or equal to 1000'] }],
+    ['/v1/trends/files?offset=-1', { offset: ['must be greater than or equal to 0'] }],
+    ['/v1/trends/files?sort=size', { sort: [expect.stringMatching(/^must be one of (\w+, ){4}\w+$/)] }],
+    ['/v1/trends/files/history', { path: REQUIRED }],
   ])('%s gets a 422', async (query, errors) => {
-    expectInvalid(await server.get(`/v1/builds?${query}`), errors);
+    expectInvalid(await server.get(query), errors);
   });
 });

@@ -100,27 +100,6 @@ it('another CI run of the build is asked for by its id', async () => {
   expect((await server.get(`/v1/builds/${newest.ci_run_id}/minutes`)).json.ci_run).toBe('7');
 });
 
-it.for(INSIGHTS)('%s of a build that another project has, or none, is not found', async (name, { server }) => {
-  const stranger = await shared.project();
-  await record(server);
-  const [{ id }] = (await server.get('/v1/builds')).json.data;
-  expect((await stranger.get(`/v1/builds/${id}/${name}`)).status).toBe(404);
-  expect((await server.get(`/v1/builds/00000000-0000-4000-8000-000000000000/${name}`)).status).toBe(404);
-  expect((await server.get(`/v1/builds/${id}/${name}?ci_run=00000000-0000-4000-8000-000000000000`)).status).toBe(404);
-  expect((await server.get(`/v1/builds/${id}/${name}?ci_run=5`)).status).toBe(422);
-  expect((await shared.send(`/v1/builds/${id}/${name}`, {})).status).toBe(403);
-  const wrong = await server.post(`/v1/builds/${id}/${name}`, {});
-  expect([wrong.status, wrong.headers.get('allow')]).toEqual([405, 'GET, HEAD']);
-});
-
-it('nothing was expected of a build of which only recordings are known', async ({ server }) => {
-  await record(server);
-  const [{ id }] = (await server.get('/v1/builds')).json.data;
-  const { status, json } = await server.get(`/v1/builds/${id}/forecast`);
-  expect([status, json.errors[0]]).toEqual([404, expect.stringContaining('no split and no queue of this build is known')]);
-  expect((await server.get(`/v1/builds/${id}/minutes`)).json).toMatchObject({ kind: 'recordings', ci_run_id: null });
-});
-
 it('absurdly large times and hostile paths are answered', async ({ server }) => {
   const paths = ['<img src=x onerror=alert(1)>', '\u202Egnp.exe', `${'x'.repeat(4000)}.rb`];
   await record(server, { test_files: paths.map((path, i) => ({ path, time_execution: i === 0 ? 1e308 : 1e300 })) });

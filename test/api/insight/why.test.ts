@@ -106,30 +106,6 @@ describe('GET /builds/:id/why', () => {
     expect((await server.get(`/v1/builds/${first.id}/why`)).json.batches).toHaveLength(4);
   });
 
-  it('refuses a stranger, an unknown build, and what is no number', async () => {
-    const [client, stranger] = [await shared.project(), await shared.project()];
-    await record(client);
-    const url = await newest(client);
-    expect((await client.send(url, {})).status).toBe(403);
-    for (const path of [url.replace(/[^/]+\/why/, '5f0c1d52-7f0b-4a7e-9d3c-2f1f0a6b8c11/why'), '/v1/builds/x/why', `${url}?ci_run=x`])
-      expect([path, (await client.get(path)).status]).toEqual([path, 404]);
-    expect((await stranger.get(url)).status).toBe(404);
-    for (const [query, errors] of [
-      ['node_index=2', { node_index: ['must be less than or equal to 1'] }],
-      ['node_index=-1', { node_index: ['must be greater than or equal to 0'] }],
-      ['batch=last', { batch: ['is not a number'] }],
-    ] as const) {
-      const { status, json } = await client.get(`${url}?${query}`);
-      expect({ status, json }).toEqual({ status: 422, json: { errors: [errors] } });
-    }
-    expect((await client.get(url)).json).toMatchObject({ kind: 'recordings', batches: [], batch_count: 0 });
-  });
-
-  it.each(['why', 'minutes', 'what_if'])('answers 404 from %s for an id that is longer than a key of the store', async name => {
-    const client = await startServerOnDisk();
-    expect((await client.get(`/v1/builds/${'a'.repeat(12_000)}/${name}`)).status).toBe(404);
-  });
-
   it('explains a large build in a worker thread, which sees the last batch', async () => {
     const client = await startServerOnDisk({ workers: '1' });
     const paths = manyPaths(limits.pooledTestFiles);
