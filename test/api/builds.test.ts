@@ -3,7 +3,8 @@ import { Clock } from '../harness/clock.js';
 import { buildKey, manyPaths, record, timedTestFiles, uuidPattern } from '../harness/messages.js';
 import { SharedServer, startServer, testsWith } from '../harness/server.js';
 
-const shared = new SharedServer();
+const clock = new Clock();
+const shared = new SharedServer({}, { now: clock.now });
 const it = testsWith(shared);
 
 it('a large build is streamed without a length, and HEAD has no body', async ({ server }) => {
@@ -28,30 +29,24 @@ it('a large build is streamed without a length, and HEAD has no body', async ({ 
   expect({ status: asked.status, text: asked.text }).toEqual({ status: 200, text: '' });
 });
 
+/** What a page in the middle of three says of itself. */
+const metaOf = (current_page: number, prev_page: number | null, next_page: number | null) => ({
+  ...{ records_per_page: 100, total_pages: 3, current_page, prev_page, next_page },
+  ...{ is_first_page: false, is_last_page: false, is_page_out_of_range: false },
+});
+
 describe('GET /builds', () => {
   it('has one empty page while nothing is recorded', async ({ server }) => {
-    const reply = await server.get('/v1/builds');
     const only = `${server.url}/v1/builds?page=1`;
-    expect(reply.status).toBe(200);
-    expect(reply.json).toEqual({
-      meta: {
-        records_per_page: 100,
-        total_pages: 0,
-        prev_page: null,
-        current_page: 1,
-        next_page: null,
-        is_first_page: true,
-        is_last_page: true,
-        is_page_out_of_range: false,
-      },
+    expect((await server.get('/v1/builds')).json).toEqual({
+      meta: { ...metaOf(1, null, null), total_pages: 0, is_first_page: true, is_last_page: true },
       links: { first: only, prev: null, self: only, next: null, last: only },
       data: [],
     });
   });
 
-  it('lists builds newest first, without their subsets', async () => {
-    const clock = new Clock();
-    const server = await startServer({}, clock.now);
+  it('lists builds newest first, without their subsets', async ({ server }) => {
+    const times = [0, 1, 1001].map(milliseconds => new Date(clock.millis + milliseconds).toISOString());
     await record(server);
     clock.advance({ milliseconds: 1 });
     await record(server, { commit_hash: 'next', node_total: 3 });
@@ -61,15 +56,8 @@ describe('GET /builds', () => {
     expect(meta).toMatchObject({ total_pages: 1, current_page: 1, is_page_out_of_range: false });
     const id = expect.stringMatching(uuidPattern);
     expect(data).toEqual([
-      {
-        id,
-        commit_hash: 'next',
-        branch: 'main',
-        node_total: 3,
-        created_at: '2026-01-01T00:00:00.001Z',
-        updated_at: '2026-01-01T00:00:00.001Z',
-      },
-      { id, ...buildKey, created_at: '2026-01-01T00:00:00.000Z', updated_at: '2026-01-01T00:00:01.001Z' },
+      { id, commit_hash: 'next', branch: 'main', node_total: 3, created_at: times[1], updated_at: times[1] },
+      { id, ...buildKey, created_at: times[0], updated_at: times[2] },
     ]);
   });
 
@@ -81,33 +69,24 @@ describe('GET /builds', () => {
 
     expect(pages.map(({ data }) => data.length)).toEqual([100, 100, 1]);
     expect(new Set(pages.flatMap(({ data }) => data.map(({ id }: any) => id))).size).toBe(201);
-    const meta = { records_per_page: 100, total_pages: 3, is_page_out_of_range: false };
     const ends = { first: link(1), last: link(3) };
     expect(pages.map(({ meta, links }) => ({ meta, links }))).toEqual([
       {
-        meta: { ...meta, current_page: 1, prev_page: null, next_page: 2, is_first_page: true, is_last_page: false },
+        meta: { ...metaOf(1, null, 2), is_first_page: true },
         links: { ...ends, prev: null, self: link(1), next: link(2) },
       },
       {
-        meta: { ...meta, current_page: 2, prev_page: 1, next_page: 3, is_first_page: false, is_last_page: false },
+        meta: metaOf(2, 1, 3),
         links: { ...ends, prev: link(1), self: link(2), next: link(3) },
       },
       {
-        meta: { ...meta, current_page: 3, prev_page: 2, next_page: null, is_first_page: false, is_last_page: true },
+        meta: { ...metaOf(3, 2, null), is_last_page: true },
         links: { ...ends, prev: link(2), self: link(3), next: null },
       },
     ]);
     const beyond = await page(9);
     expect(beyond.data).toEqual([]);
-    expect(beyond.meta).toEqual({
-      ...meta,
-      current_page: 9,
-      prev_page: 3,
-      next_page: null,
-      is_first_page: false,
-      is_last_page: false,
-      is_page_out_of_range: true,
-    });
+    expect(beyond.meta).toEqual({ ...metaOf(9, 3, null), is_page_out_of_range: true });
   });
 
   it('combines filters, which the links keep in a fixed order', async ({ server }) => {
@@ -145,9 +124,7 @@ describe('GET /builds', () => {
 });
 
 describe('GET /builds/:id', () => {
-  it('has all runs of the build, newest first, not grouped by node', async () => {
-    const clock = new Clock();
-    const server = await startServer({}, clock.now);
+  it('has all runs of the build, newest first, not grouped by node', async ({ server }) => {
     for (const [node_index, seconds] of [
       [1, 1],
       [0, 2],
@@ -159,17 +136,12 @@ describe('GET /builds/:id', () => {
     const [build] = (await server.get('/v1/builds')).json.data;
     const reply = await server.get(`/v1/builds/${build.id}`);
     expect(reply.status).toBe(200);
-    const run = (node_index: number, seconds: number, at: string) => ({
-      id: expect.stringMatching(uuidPattern),
-      node_index,
-      created_at: at,
-      updated_at: at,
-      test_files: timedTestFiles({ 'a_spec.rb': seconds }),
-    });
-    expect(reply.json).toEqual({
-      ...build,
-      build_subsets: [run(1, 3, '2026-01-01T00:02:00.000Z'), run(0, 2, '2026-01-01T00:01:00.000Z'), run(1, 1, '2026-01-01T00:00:00.000Z')],
-    });
+    const run = (node_index: number, seconds: number) => {
+      const at = new Date(clock.millis - (4 - seconds) * 60_000).toISOString();
+      const test_files = timedTestFiles({ 'a_spec.rb': seconds });
+      return { id: expect.stringMatching(uuidPattern), node_index, created_at: at, updated_at: at, test_files };
+    };
+    expect(reply.json).toEqual({ ...build, build_subsets: [run(1, 3), run(0, 2), run(1, 1)] });
   });
 
   it.for([

@@ -21,7 +21,8 @@ import {
 import { problemsIn } from '../harness/problems.js';
 import { SharedServer, startServer, startServerOnDisk, testsWith } from '../harness/server.js';
 
-const shared = new SharedServer();
+const clock = new Clock();
+const shared = new SharedServer({}, { now: clock.now });
 const it = testsWith(shared);
 
 const COMPLETE = { ...nothingMissing, is_complete: true };
@@ -147,22 +148,24 @@ describe('GET /builds/completeness', () => {
     }
   });
 
-  it.each(['queue', 'split'] as const)('ignores what an earlier CI run recorded for its %s while the clock was ahead', async kind => {
-    const clock = new Clock();
-    const server = await startServer({}, clock.now);
-    const ask = async (id: string) => (await getCompleteness(server, { [kind === 'queue' ? 'node_build_id' : 'ci_build_id']: id })).status;
-    clock.advance({ seconds: 3600 });
-    const first = await handOut(server, kind, '1');
-    for (const node of [0, 1]) await recordPaths(server, node, first[node]!);
-    expect(await ask('1')).toBe(200);
-    clock.advance({ seconds: -3600 });
-    const second = await handOut(server, kind, '2');
-    await recordPaths(server, 0, second[0]);
-    // Its node 1 died.
-    expect(await ask('2')).toBe(409);
-    await recordPaths(server, 1, second[1]);
-    expect(await ask('2')).toBe(200);
-  });
+  it.for(['queue', 'split'] as const)(
+    'ignores what an earlier CI run recorded for its %s while the clock was ahead',
+    async (kind, { server }) => {
+      const ask = async (id: string) =>
+        (await getCompleteness(server, { [kind === 'queue' ? 'node_build_id' : 'ci_build_id']: id })).status;
+      clock.advance({ seconds: 3600 });
+      const first = await handOut(server, kind, '1');
+      for (const node of [0, 1]) await recordPaths(server, node, first[node]!);
+      expect(await ask('1')).toBe(200);
+      clock.advance({ seconds: -3600 });
+      const second = await handOut(server, kind, '2');
+      await recordPaths(server, 0, second[0]);
+      // Its node 1 died.
+      expect(await ask('2')).toBe(409);
+      await recordPaths(server, 1, second[1]);
+      expect(await ask('2')).toBe(200);
+    },
+  );
 
   it('ignores what nodes recorded for another CI run at the same time, if they name it', async ({ server }) => {
     const paths = manyPaths(4);
@@ -246,9 +249,7 @@ describe('GET /builds/completeness', () => {
     });
   });
 
-  it('counts only the recordings of a CI run that repeats a queue', async () => {
-    const clock = new Clock();
-    const server = await startServer({}, clock.now);
+  it('counts only the recordings of a CI run that repeats a queue', async ({ server }) => {
     const nodes = await handOut(server, 'queue', 'one');
     for (const node of [0, 1]) await recordPaths(server, node, nodes[node]!);
     expect((await getCompleteness(server, { node_build_id: 'one' })).status).toBe(200);
@@ -276,7 +277,6 @@ describe('GET /builds/completeness', () => {
   });
 
   it('lists the files that were reassigned from a silent node', async () => {
-    const clock = new Clock();
     const server = await startServerOnDisk({ leaseFactor: '3', leaseGraceSeconds: '60' }, clock.now, clock.now);
     const queue = { ...buildKey, node_build_id: '7' };
     const lost = pathsIn(await initialise(server, manyPaths(30), queue));
@@ -339,7 +339,6 @@ describe('GET /builds/completeness', () => {
   );
 
   it('counts only the recordings of a CI run that repeats a split', async () => {
-    const clock = new Clock();
     const server = await startServerOnDisk({}, clock.now);
     const split = await handOut(server, 'split', '100');
     for (const node of [0, 1]) await recordPaths(server, node, split[node]!);

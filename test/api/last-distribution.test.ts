@@ -52,12 +52,7 @@ describe('GET /build_distributions/last', () => {
     expect(reply.json.time_execution).toBe(10.5);
   });
 
-  it.each([
-    ['the same commit, branch and node_total, even if newer builds exist', { commit_hash: 'c1', branch: 'main', node_total: '2' }, 'c1'],
-    ['else the newest build of the branch and node_total', { commit_hash: 'new', branch: 'main', node_total: '2' }, 'c2'],
-    ['else the newest build of the branch', { commit_hash: 'c1', branch: 'main', node_total: '9' }, 'c3'],
-    ['else the newest build of the project', { commit_hash: 'c1', branch: 'topic', node_total: '2' }, 'c4'],
-  ])('takes %s', async (_, query, expected) => {
+  it('is of the build that is nearest to the one that is asked about', async () => {
     const clock = new Clock();
     const server = await startServer({}, clock.now);
     const builds = [
@@ -70,11 +65,16 @@ describe('GET /build_distributions/last', () => {
       await record(server, { ...build, test_files: timedTestFiles({ [`${build.commit_hash}_spec.rb`]: 1 }) });
       clock.advance({ seconds: 60 });
     }
-    const reply = await last(server, query);
-    expect(reply.json).toEqual({
-      build_distribution_id: await buildId(server, { commit_hash: expected }),
-      time_execution: 1,
-      test_files: timedTestFiles({ [`${expected}_spec.rb`]: 1 }),
-    });
+    for (const [situation, query, expected] of [
+      ['the same commit, branch and node_total, even if newer builds exist', { commit_hash: 'c1', branch: 'main', node_total: '2' }, 'c1'],
+      ['else the newest build of the branch and node_total', { commit_hash: 'new', branch: 'main', node_total: '2' }, 'c2'],
+      ['else the newest build of the branch', { commit_hash: 'c1', branch: 'main', node_total: '9' }, 'c3'],
+      ['else the newest build of the project', { commit_hash: 'c1', branch: 'topic', node_total: '2' }, 'c4'],
+    ] as const)
+      expect((await last(server, query)).json, situation).toEqual({
+        build_distribution_id: await buildId(server, { commit_hash: expected }),
+        time_execution: 1,
+        test_files: timedTestFiles({ [`${expected}_spec.rb`]: 1 }),
+      });
   });
 });

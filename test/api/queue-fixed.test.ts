@@ -2,9 +2,10 @@ import { describe, expect } from 'vitest';
 import type { Client } from '../harness/client.js';
 import { Clock } from '../harness/clock.js';
 import { connect, type Fields, initialise, manyPaths, pathsIn, pull, pullAll, record, sortPaths } from '../harness/messages.js';
-import { SharedServer, startServer, testsWith } from '../harness/server.js';
+import { SharedServer, testsWith } from '../harness/server.js';
 
-const shared = new SharedServer();
+const clock = new Clock();
+const shared = new SharedServer({}, { now: clock.now });
 const it = testsWith(shared);
 
 const paths = manyPaths(40);
@@ -48,9 +49,7 @@ describe('fixed_queue_split', () => {
     }
   });
 
-  it('names the newest recorded subset of the node instead of the queue', async () => {
-    const clock = new Clock();
-    const server = await startServer({}, clock.now);
+  it('names the newest recorded subset of the node instead of the queue', async ({ server }) => {
     const { handed } = await firstRun(server);
     for (let i = 0; i < 2; i++) {
       clock.advance({ seconds: 60 });
@@ -85,9 +84,7 @@ describe('fixed_queue_split', () => {
     expect(sortPaths(pathsIn(again))).toEqual(sortPaths(handed[0]!));
   });
 
-  it('ignores a subset that was recorded for an earlier queue', async () => {
-    const clock = new Clock();
-    const server = await startServer({}, clock.now);
+  it('ignores a subset that was recorded for an earlier queue', async ({ server }) => {
     await firstRun(server);
     await record(server);
     clock.advance({ seconds: 60 });

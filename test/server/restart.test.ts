@@ -66,29 +66,6 @@ async function useQueue(before: ServerProcess, commit_hash: string): Promise<Che
   };
 }
 
-/** Pulls from a queue. Returns a check that a fixed queue split gives each node its earlier files, under a new CI build. */
-async function useFixedQueue(before: ServerProcess, commit_hash: string): Promise<Check> {
-  const start = { commit_hash, can_initialize_queue: true, test_files: testFiles(manyPaths(12)) };
-  const had = [pathsIn(await pull(before, 0, 'u-0', start)), pathsIn(await pull(before, 1, 'u-1', { commit_hash }))];
-  had[0]!.push(...pathsIn(await pull(before, 0, 'u-2', { commit_hash })));
-  await record(before, commit_hash, 0);
-  return async after => {
-    const next = { commit_hash, fixed_queue_split: true, node_build_id: '2' };
-    const again = { ...next, can_initialize_queue: true, attempt_connect_to_queue: true };
-    const [dead, recorded] = [await pull(after, 1, 'v-1', again), await pull(after, 0, 'v-0', again)];
-    expect(pathsIn(recorded)).toEqual(had[0]);
-    expect(recorded.json.queue_name).toBeNull();
-    expect(recorded.json.build_subset_id).toMatch(/^[0-9a-f-]{36}$/);
-    expect(pathsIn(dead)).toEqual(had[1]);
-    expect(dead.json.queue_name).not.toBeNull();
-    expect(dead.json.build_subset_id).toBeNull();
-
-    const rest: string[] = [];
-    for (let pulls = 0; pulls < 20; pulls++) rest.push(...pathsIn(await pull(after, pulls % 3, `w-${pulls}`, next)));
-    expect(had[0]!.length + had[1]!.length + rest.length).toBe(12);
-  };
-}
-
 describe('splits, builds and open queues', () => {
   it('are unchanged after a restart by SIGTERM, and after one by SIGKILL', async () => {
     const dataDir = temporaryFolder();
@@ -97,11 +74,7 @@ describe('splits, builds and open queues', () => {
       ['SIGTERM', 0],
       ['SIGKILL', null],
     ] as const) {
-      const checks = [
-        await useSplits(server, `splits, ${signal}`),
-        await useQueue(server, `queue, ${signal}`),
-        await useFixedQueue(server, `fixed, ${signal}`),
-      ];
+      const checks = [await useSplits(server, `splits, ${signal}`), await useQueue(server, `queue, ${signal}`)];
       expect(await server.stop(signal)).toBe(code);
       server = await spawnServer({ dataDir });
       for (const check of checks) await check(server);

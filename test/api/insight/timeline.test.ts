@@ -1,15 +1,17 @@
 import { expect } from 'vitest';
+import type { Client } from '../../harness/client.js';
 import { Clock } from '../../harness/clock.js';
 import { buildKey, connect, initialise, manyPaths, pathsIn, pull, record, startSplit, timedTestFiles } from '../../harness/messages.js';
-import { SharedServer, startServer, startServerOnDisk, type TestServer, testsWith } from '../../harness/server.js';
+import { SharedServer, startServerOnDisk, testsWith } from '../../harness/server.js';
 
-const shared = new SharedServer();
+const clock = new Clock();
+const shared = new SharedServer({}, { now: clock.now });
 const it = testsWith(shared);
 const SUITE = ['a_spec.rb', 'b_spec.rb', 'c_spec.rb', 'd_spec.rb'];
 const INSIGHTS = ['minutes', 'timeline', 'forecast', 'trace'];
 
 /** Two nodes run a queue: node 1 begins 5 s after node 0. Files take 5 s each. Returns the id of the build. */
-async function runQueue(server: TestServer, clock: Clock): Promise<string> {
+async function runQueue(server: Client): Promise<string> {
   const ran: string[][] = [pathsIn(await initialise(server, SUITE)), []];
   clock.advance({ seconds: 5 });
   ran[1]!.push(...pathsIn(await connect(server, { node_index: 1 })));
@@ -33,10 +35,8 @@ async function runQueue(server: TestServer, clock: Clock): Promise<string> {
   return (await server.get('/v1/builds')).json.data[0].id;
 }
 
-it('a build has minutes that add up, a timeline, a forecast and a trace', async () => {
-  const clock = new Clock();
-  const server = await startServer({}, clock.now);
-  const id = await runQueue(server, clock);
+it('a build has minutes that add up, a timeline, a forecast and a trace', async ({ server }) => {
+  const id = await runQueue(server);
   const [minutes, timeline, forecast, trace] = await Promise.all(
     INSIGHTS.map(async name => (await server.get(`/v1/builds/${id}/${name}`)).json),
   );
@@ -73,11 +73,9 @@ it('a build has minutes that add up, a timeline, a forecast and a trace', async 
   expect(events.filter(({ ph }) => ph === 'C').at(-1)).toMatchObject({ args: { seconds: 0 } });
 });
 
-it('a CI run of which nothing is recorded is found by its own id, and runs', async () => {
-  const clock = new Clock();
-  const server = await startServer({}, clock.now);
+it('a CI run of which nothing is recorded is found by its own id, and runs', async ({ server }) => {
   await initialise(server, SUITE);
-  const { id } = (await server.store.ciRuns.list(1, clock.now() + 1, 10))[0]!;
+  const { id } = (await shared.store.ciRuns.list(server.id, clock.now() + 1, 10))[0]!;
   await pull(server);
   clock.advance({ seconds: 30 });
   const { json } = await server.get(`/v1/builds/${id}/minutes`);
@@ -86,10 +84,8 @@ it('a CI run of which nothing is recorded is found by its own id, and runs', asy
   expect((await server.get(`/v1/builds/${id.toUpperCase()}/forecast`)).json).toMatchObject({ ci_run_id: id, wall: null });
 });
 
-it('another CI run of the build is asked for by its id', async () => {
-  const clock = new Clock();
-  const server = await startServer({}, clock.now);
-  const id = await runQueue(server, clock);
+it('another CI run of the build is asked for by its id', async ({ server }) => {
+  const id = await runQueue(server);
   clock.advance({ seconds: 100 });
   await startSplit(server, SUITE, { ci_build_id: '7', fixed_test_suite_split: false });
   const newest = (await server.get(`/v1/builds/${id}/minutes`)).json;

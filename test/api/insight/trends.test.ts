@@ -2,9 +2,10 @@ import { describe, expect } from 'vitest';
 import type { Client } from '../../harness/client.js';
 import { Clock } from '../../harness/clock.js';
 import { record, timedTestFiles, uuidPattern } from '../../harness/messages.js';
-import { SharedServer, startServer, testsWith } from '../../harness/server.js';
+import { SharedServer, testsWith } from '../../harness/server.js';
 
-const shared = new SharedServer();
+const clock = new Clock();
+const shared = new SharedServer({}, { now: clock.now });
 const it = testsWith(shared);
 const DAY = 86_400;
 
@@ -19,14 +20,12 @@ async function recordBuilds(client: Client, builds: readonly Readonly<Record<str
 const get = async (client: Client, path: string) => (await client.get(`/v1/trends/${path}`)).json;
 
 describe('GET /trends/builds', () => {
-  it('adds the builds of each day up, oldest first, without days that have none', async () => {
-    const clock = new Clock();
-    const server = await startServer({}, clock.now);
+  it('adds the builds of each day up, oldest first, without days that have none', async ({ server }) => {
     clock.advance({ seconds: DAY / 2 });
     await recordBuilds(server, [{ 'a_spec.rb': 10 }, { 'a_spec.rb': 20 }]);
     clock.advance({ days: 2 });
     await recordBuilds(server, [{ 'a_spec.rb': 30 }], undefined, 'next');
-    await server.service.summarize();
+    await shared.summarize();
     const { branch, days } = await get(server, 'builds');
     expect([branch, days.map((day: any) => [day.day, day.builds])]).toEqual([
       null,
@@ -116,9 +115,8 @@ describe('GET /trends/files', () => {
 });
 
 describe('GET /trends/files/history', () => {
-  it('has the times of a file with the estimate before each, and where it changed', async () => {
-    const clock = new Clock();
-    const server = await startServer({}, clock.now);
+  it('has the times of a file with the estimate before each, and where it changed', async ({ server }) => {
+    const at = new Date(clock.millis).toISOString();
     await recordBuilds(
       server,
       Array.from({ length: 16 }, (_, i) => ({ 'a_spec.rb': i < 10 ? 4 : 9, 'b_spec.rb': 1 })),
@@ -131,7 +129,7 @@ describe('GET /trends/files/history', () => {
     expect(points[0]).toEqual({
       build_id: expect.stringMatching(uuidPattern),
       commit_hash: 'c0',
-      at: '2026-01-01T00:00:00.000Z',
+      at,
       node_index: 0,
       seconds: 4,
       estimate: null,
