@@ -24,7 +24,7 @@ it('nodes finish together from the second build on, though reports tell half of 
     const work = [...seconds.values()].reduce((sum, time) => sum + time + HIDDEN, 0);
     const paths = usual.map(([path]) => path);
     const wall = await runVirtualBuild(client, clock, {
-      ...{ mode: 'queue', commit_hash, paths, seconds, starts, speeds, pullCost: () => 2, hidden: HIDDEN },
+      ...{ commit_hash, paths, seconds, starts, speeds, pullCost: () => 2, hidden: HIDDEN },
     });
     const speed = speeds.reduce((sum, each) => sum + each, 0);
     const lateness = starts.reduce((sum, start, node) => sum + (start - Math.min(...starts) + 2) * speeds[node]!, 0);

@@ -1,10 +1,9 @@
 import type { Client } from './client.js';
 import type { Clock } from './clock.js';
-import { initialise, pathsIn, pull, readSplit, record, startSplit } from './messages.js';
+import { initialise, pathsIn, pull, record } from './messages.js';
 
 /** Nodes that run a build in virtual time, by index. */
 export interface VirtualBuild {
-  mode: 'queue' | 'split';
   commit_hash: string;
   paths: readonly string[];
   /** Seconds of each file on a node of speed 1. */
@@ -44,7 +43,6 @@ export async function runVirtualBuild(client: Client, clock: Clock, build: Virtu
     node.ran.push(...ran);
     const tests = ran.reduce((sum, { time_execution }) => sum + time_execution, 0);
     node.time += build.pullCost() + tests + ((build.hidden ?? 0) * ran.length) / build.speeds[node.index]!;
-    if (build.mode === 'split') working.delete(node);
   }
   const worked = nodes.filter(({ ran }) => ran.length > 0).sort((a, b) => a.time - b.time);
   for (const { index, time, ran } of worked) {
@@ -54,12 +52,7 @@ export async function runVirtualBuild(client: Client, clock: Clock, build: Virtu
   return worked.at(-1)!.time - Math.min(...worked.map(({ index }) => build.starts[index]!));
 }
 
-async function nextFiles(client: Client, { mode, paths, commit_hash }: VirtualBuild, node: object, isFirst: boolean): Promise<string[]> {
-  if (mode === 'split') {
-    const split = { ...node, ci_build_id: commit_hash, fixed_test_suite_split: false };
-    const cached = await readSplit(client, split);
-    return pathsIn(cached.json.test_files ? cached : await startSplit(client, paths, split));
-  }
+async function nextFiles(client: Client, { paths, commit_hash }: VirtualBuild, node: object, isFirst: boolean): Promise<string[]> {
   const queue = { ...node, node_build_id: commit_hash };
   return pathsIn(isFirst ? await initialise(client, paths, queue) : await pull(client, queue));
 }

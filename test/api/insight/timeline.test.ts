@@ -35,7 +35,7 @@ async function runQueue(server: Client): Promise<string> {
   return (await server.get('/v1/builds')).json.data[0].id;
 }
 
-it('a build has minutes that add up, a timeline, a forecast and a trace', async ({ server }) => {
+it('a build has minutes that add up, a timeline, a forecast, a trace, and can be played as it was', async ({ server }) => {
   const id = await runQueue(server);
   const [minutes, timeline, forecast, trace] = await Promise.all(
     INSIGHTS.map(async name => (await server.get(`/v1/builds/${id}/${name}`)).json),
@@ -56,6 +56,9 @@ it('a build has minutes that add up, a timeline, a forecast and a trace', async 
   expect(timeline.is_guess).toEqual([1, 1, 1, 1]);
   const files = timeline.nodes.flatMap(({ spans }: any) => spans.flatMap((span: any) => span.files));
   expect(files.sort()).toEqual([0, 1, 2, 3]);
+  const { variants, assumptions } = (await server.get(`/v1/builds/${id}/what_if?nodes=2`)).json;
+  expect({ ...assumptions, ...variants[0] }).toMatchObject({ mode: 'queue', start_spread: 5, measured: minutes.wall });
+  expect(variants[0].wall).toBeCloseTo(minutes.wall, 5);
   expect(forecast).toMatchObject({ unknown_files: 4, useful_nodes: 4, wall: minutes.wall });
   const events = trace.traceEvents as { ph: string; name: string; tid: number; ts: number; dur: number; cat?: string }[];
   expect(events.filter(({ name }) => name === 'thread_name')).toHaveLength(2);
