@@ -358,7 +358,7 @@ describe('GET /builds/completeness', () => {
 
   it('names a node whose runs are no longer stored', { timeout: 60_000 }, async ({ server }) => {
     const one = { ...buildKey, node_total: 1 };
-    for (let run = 0; run < limits.runsPerNode; run++) await recordPaths(server, 0, ['a_spec.rb'], one);
+    await Promise.all(Array.from({ length: limits.runsPerNode }, () => recordPaths(server, 0, ['a_spec.rb'], one)));
     await initialise(server, ['a_spec.rb'], { ...one, node_build_id: '7' });
     expect((await server.post('/v1/build_subsets', subsetMessage(one))).status).toBe(202);
     expect(await getCompleteness(server, { node_total: 1, node_build_id: '7' })).toMatchObject({

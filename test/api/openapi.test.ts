@@ -1,9 +1,9 @@
 import { Validator } from '@seriousme/openapi-schema-validator';
-import { Ajv2020 } from 'ajv/dist/2020.js';
+import { Ajv2020, type ValidateFunction } from 'ajv/dist/2020.js';
 import { describe, expect, it } from 'vitest';
 import { endpoints } from '../../src/api/table.js';
 import type { Reply } from '../harness/client.js';
-import { buildKey, queueMessage, splitMessage, subsetMessage, testFiles } from '../harness/messages.js';
+import { queueMessage, splitMessage, subsetMessage, testFiles, testQueueMessage } from '../harness/messages.js';
 import { SharedServer } from '../harness/server.js';
 
 const shared = new SharedServer();
@@ -21,8 +21,13 @@ async function readDocument() {
   const { components } = structuredClone(document);
   forbidOthers(components.schemas);
   const ajv = new Ajv2020({ strict: false, formats: { uuid: /^[0-9a-f-]{36}$/, 'date-time': /^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z$/ } });
-  const expectValid = (schema: object, value: unknown) =>
-    expect(ajv.validate({ components, ...schema }, value), JSON.stringify(ajv.errors)).toBe(true);
+  const compiled = new Map<string, ValidateFunction>();
+  const expectValid = (schema: object, value: unknown) => {
+    const key = JSON.stringify(schema);
+    const validate = compiled.get(key) ?? ajv.compile({ components, ...schema });
+    compiled.set(key, validate);
+    expect(validate(value), JSON.stringify(validate.errors)).toBe(true);
+  };
   const resolve = (value: any) =>
     value.$ref
       ? value.$ref
@@ -118,11 +123,11 @@ describe('GET /v1/openapi.json', () => {
     await post(queue, queueMessage({ ...pull, node_build_id: 'none' }), 422);
 
     const testQueue = '/v2/queues/queue';
-    const node = { ...buildKey, node_index: 0, node_uuid: 'n', test_queue_id: '2', can_initialize_queue: true, batch_index: 0 };
-    await post(testQueue, { ...node, attempt_connect_to_queue: true }, 200);
-    await post(testQueue, { ...node, attempt_connect_to_queue: false, paths }, 200);
-    await post(testQueue, { ...node, ...pull, test_queue_id: 'none' }, 422);
-    await post(testQueue, { ...node, ...pull, ...other, batch_index: 1 }, 409);
+    const first = { can_initialize_queue: true, test_queue_id: '2' };
+    await post(testQueue, testQueueMessage({ ...first, attempt_connect_to_queue: true }), 200);
+    await post(testQueue, testQueueMessage({ ...first, paths }), 200);
+    await post(testQueue, testQueueMessage({ test_queue_id: 'none' }), 422);
+    await post(testQueue, testQueueMessage({ test_queue_id: '2', ...other, batch_index: 1 }), 409);
     await get('/v2/test_paths', '/v2/test_paths?branch=main');
 
     const query = 'commit_hash=c0ffee1&branch=main&node_total=2&node_index=0';

@@ -1,8 +1,6 @@
-import { randomUUID } from 'node:crypto';
 import { describe, expect } from 'vitest';
 import type { Client, Reply } from '../harness/client.js';
 import {
-  buildKey,
   connect,
   type Fields,
   initialise,
@@ -11,9 +9,11 @@ import {
   pull,
   queueMessage,
   readSplit,
+  record,
   sortPaths,
   splitMessage,
   testFiles,
+  testQueueMessage,
 } from '../harness/messages.js';
 import { SharedServer, testsWith } from '../harness/server.js';
 
@@ -115,41 +115,24 @@ describe('a queue as plain text', () => {
   });
 
   it('has a batch id, which the next pull sends to report the batch', async ({ server }) => {
-    const node = { ...buildKey, node_total: 1, node_index: 0, test_queue_id: '1', user_seat: '', node_uuid: randomUUID() };
-    const send = (more: Fields, headers = TEXT) =>
-      server.post('/v2/queues/queue', { ...node, can_initialize_queue: false, attempt_connect_to_queue: false, ...more }, headers);
-    expect(await send({ can_initialize_queue: true, attempt_connect_to_queue: true, batch_index: 0 })).toMatchObject({
+    const send = (more: Fields) => server.post('/v2/queues/queue', testQueueMessage({ node_total: 1, ...more }), TEXT);
+    expect(await send({ can_initialize_queue: true, attempt_connect_to_queue: true })).toMatchObject({
       status: 404,
       text: 'ATTEMPT_CONNECT_TO_QUEUE_FAILED\n',
     });
-    const first = await send({ can_initialize_queue: true, batch_index: 0, paths: allPaths });
+    const first = await send({ can_initialize_queue: true, paths: allPaths });
     expect(sortPaths(lines(first))).toEqual(allPaths);
     const batch_id = first.headers.get('x-ballast-batch-id');
     expect(await send({ batch_index: 1, batch_id, failed_paths: [] })).toMatchObject({ status: 200, text: '' });
-    expect((await send({ batch_index: 0, test_queue_id: 'another' })).status).toBe(422);
+    expect((await send({ test_queue_id: 'another' })).status).toBe(422);
   });
 });
 
 describe('a queue for a client that requests times', () => {
   it('has the expected time of each file', async ({ server }) => {
-    await server.post('/v1/build_subsets', {
-      ...buildKey,
-      node_total: 1,
-      node_index: 0,
-      test_files: [{ path: allPaths[0], time_execution: 5 }],
-    });
-    const reply = await server.post('/v2/queues/queue', {
-      ...buildKey,
-      node_total: 1,
-      node_index: 0,
-      test_queue_id: '1',
-      node_uuid: randomUUID(),
-      can_initialize_queue: true,
-      attempt_connect_to_queue: false,
-      batch_index: 0,
-      paths: allPaths.slice(0, 2),
-      wants_times: 'true',
-    });
+    await record(server, { node_total: 1, test_files: [{ path: allPaths[0], time_execution: 5 }] });
+    const asked = { node_total: 1, can_initialize_queue: true, paths: allPaths.slice(0, 2), wants_times: 'true' };
+    const reply = await server.post('/v2/queues/queue', testQueueMessage(asked));
     const { paths, times } = reply.json as { paths: string[]; times: (number | null)[] };
     expect(Object.fromEntries(paths.map((path, i) => [path, times[i]]))).toEqual({ [allPaths[0]!]: 5, [allPaths[1]!]: null });
   });

@@ -3,7 +3,7 @@ import { describe, expect } from 'vitest';
 import { digestOfList } from '../../src/list-digest.js';
 import type { Client, Reply } from '../harness/client.js';
 import { getCompleteness, recordPaths as record } from '../harness/completeness.js';
-import { buildKey, type Fields, initialise, manyPaths, pathsIn, pull, pullAll, sortPaths } from '../harness/messages.js';
+import { buildKey, type Fields, initialise, manyPaths, pathsIn, pull, pullAll, sortPaths, testQueueMessage } from '../harness/messages.js';
 import { SharedServer, startServer, startServerOnDisk, testsWith } from '../harness/server.js';
 
 const shared = new SharedServer();
@@ -22,17 +22,13 @@ class NodeProcess {
     readonly build: Fields = {},
   ) {}
 
-  send(more: Fields, headers: Record<string, string> = {}): Promise<Reply> {
+  send(more: Fields): Promise<Reply> {
     const { client, node_index, node_uuid } = this;
-    return client.post(
-      '/v2/queues/queue',
-      { ...buildKey, node_index, node_uuid, test_queue_id: '100', user_seat: 'Jo** Do*', ...this.build, ...more },
-      headers,
-    );
+    return client.post('/v2/queues/queue', testQueueMessage({ node_index, node_uuid, ...this.build, ...more }));
   }
 
   connect(more: Fields = {}): Promise<Reply> {
-    return this.send({ can_initialize_queue: true, attempt_connect_to_queue: true, batch_index: 0, ...more });
+    return this.send({ can_initialize_queue: true, attempt_connect_to_queue: true, ...more });
   }
 
   initialise(paths: readonly string[], more: Fields = {}): Promise<Reply> {
@@ -54,8 +50,7 @@ class NodeProcess {
 
   /** Sends the request for the next batch, or repeats it. */
   pull(failed_paths: readonly string[] = [], more: Fields = {}): Promise<Reply> {
-    const pull = { can_initialize_queue: false, attempt_connect_to_queue: false };
-    return this.send({ ...pull, batch_index: this.#index, batch_id: this.#batch, failed_paths, ...more });
+    return this.send({ batch_index: this.#index, batch_id: this.#batch, failed_paths, ...more });
   }
 
   async pullAll(): Promise<string[]> {

@@ -11,6 +11,7 @@ import {
   startSplit,
   subsetMessage,
   testFiles,
+  testQueueMessage,
   uuidPattern,
 } from '../harness/messages.js';
 import { SharedServer, testsWith } from '../harness/server.js';
@@ -147,10 +148,8 @@ describe('test_files of POST /build_subsets', () => {
     });
     for (const initialised of [startSplit, initialise])
       expect(await initialised(server, paths)).toMatchObject({ status: 422, json: { errors: [{ test_files }] } });
-    const pull = { ...buildKey, node_index: 0, can_initialize_queue: true, test_queue_id: '1', node_uuid: 'u', batch_index: 0 };
-    expect(
-      await server.post('/v2/queues/queue', { ...pull, attempt_connect_to_queue: false, paths, failed_paths: ['\udc00', 'a\0'] }),
-    ).toMatchObject({
+    const message = testQueueMessage({ can_initialize_queue: true, paths, failed_paths: ['\udc00', 'a\0'] });
+    expect(await server.post('/v2/queues/queue', message)).toMatchObject({
       status: 422,
       json: { errors: [{ paths: [{ [half]: NOT_FILE }, { [nul]: NOT_FILE }], failed_paths: [{ 0: NOT_FILE }, { 1: NOT_FILE }] }] },
     });

@@ -1,28 +1,13 @@
 import { describe, expect, it } from 'vitest';
 import { projectsSentences } from '../../src/dashboard/projects/sentences.js';
 import { deletedSentence, serverSentences } from '../../src/dashboard/server/sentences.js';
-import type { ProjectOverview } from '../../src/engine/insight/trends/trends-answer.js';
-
-const project = (name: string, more: Partial<ProjectOverview> = {}): ProjectOverview => ({
-  id: 1,
-  name,
-  default_branch: 'main',
-  builds_today: 0,
-  running: 0,
-  incomplete_today: 0,
-  median_wall: null,
-  idle_share: null,
-  saved_30_days: 0,
-  builds_30_days: 0,
-  recent: [],
-  ...more,
-});
+import { overviewOf } from '../harness/overview.js';
 
 describe('the first line of the projects', () => {
   it('names those with incomplete builds first', () => {
-    const web = project('web-rspec', { builds_today: 41, median_wall: 492, idle_share: 0.041 });
-    const api = project('api-jest', { builds_today: 1, incomplete_today: 1, median_wall: 60, idle_share: 0 });
-    expect(projectsSentences([web, api, project('new')])).toEqual([
+    const web = overviewOf('web-rspec', { builds_today: 41, median_wall: 492, idle_share: 0.041 });
+    const api = overviewOf('api-jest', { builds_today: 1, incomplete_today: 1, median_wall: 60, idle_share: 0 });
+    expect(projectsSentences([web, api, overviewOf('new')])).toEqual([
       '3 projects.',
       'api-jest: one build incomplete, 1 build today, median 60 s, 0\u202f% idle.',
       'web-rspec: 41 builds today, median 8 m 12 s, 4.1\u202f% idle.',
@@ -31,13 +16,13 @@ describe('the first line of the projects', () => {
 
   it('says that nothing happened today', () => {
     const recent = [{ build_id: 'b', wall: 1, floor: 1, is_complete: true, has_failures: false }];
-    expect(projectsSentences([project('a', { recent })])).toEqual(['1 project.', 'No build today.']);
-    expect(projectsSentences([project('a')])).toEqual(['1 project.']);
+    expect(projectsSentences([overviewOf('a', { recent })])).toEqual(['1 project.', 'No build today.']);
+    expect(projectsSentences([overviewOf('a')])).toEqual(['1 project.']);
   });
 
   it('keeps a name from moving the words around it', () => {
-    expect(projectsSentences([project('\u202ea', { running: 1 })])[1]).toBe('\\u202ea: 1 running.');
-    expect(projectsSentences([project('\u05d0', { running: 1 })])[1]).toBe('\u2068\u05d0\u2069: 1 running.');
+    expect(projectsSentences([overviewOf('\u202ea', { running: 1 })])[1]).toBe('\\u202ea: 1 running.');
+    expect(projectsSentences([overviewOf('\u05d0', { running: 1 })])[1]).toBe('\u2068\u05d0\u2069: 1 running.');
   });
 });
 

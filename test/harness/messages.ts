@@ -51,6 +51,12 @@ export function queueMessage(more: Fields = {}): Fields {
   };
 }
 
+/** A pull of a client that reports its batches. */
+export function testQueueMessage(more: Fields = {}): Fields {
+  const pull = { can_initialize_queue: false, attempt_connect_to_queue: false, batch_index: 0 };
+  return { ...buildKey, node_index: 0, node_uuid: 'a process', test_queue_id: '100', user_seat: 'Jo** Do*', ...pull, ...more };
+}
+
 /** Records a run of a node. Throws if the server refuses it. */
 export async function record(client: Client, more: Fields = {}): Promise<void> {
   const reply = await client.post('/v1/build_subsets', subsetMessage(more));

@@ -5,6 +5,7 @@ import { type Browser, signedInOperator, signedInReader } from '../../harness/br
 import { Client } from '../../harness/client.js';
 import { Clock } from '../../harness/clock.js';
 import { initialise, record } from '../../harness/messages.js';
+import { overviewOf } from '../../harness/overview.js';
 import { startServer } from '../../harness/server.js';
 import { summaryOf } from '../../store/contract/fixtures.js';
 
@@ -28,23 +29,12 @@ async function start() {
   return { server, clock, id, client, overview, addBuild };
 }
 
-const NOTHING = {
-  builds_today: 0,
-  running: 0,
-  incomplete_today: 0,
-  median_wall: null,
-  idle_share: null,
-  saved_30_days: 0,
-  builds_30_days: 0,
-  recent: [],
-};
-
 describe('the overview of the projects', () => {
   it('of a project without builds is empty', async () => {
     const { server, clock, id, overview } = await start();
     expect(await overview(await signedInOperator(server.url, server.store, clock.millis))).toEqual([
-      { id: 1, name: 'default', default_branch: null, ...NOTHING },
-      { id, name: 'web', default_branch: null, ...NOTHING },
+      overviewOf('default'),
+      overviewOf('web', { id }),
     ]);
   });
 

@@ -2,6 +2,7 @@ import { describe, expect, it } from 'vitest';
 import { mergeBuilds, updateBuilds } from '../../../src/dashboard/builds/list.js';
 import { buildState } from '../../../src/dashboard/builds/state.js';
 import type { BuildLine, BuildLineSummary } from '../../../src/engine/insight/trends/trends-answer.js';
+import { summaryOf } from '../../store/contract/fixtures.js';
 
 /** A build that began so many minutes after midnight. */
 const build = (minutes: number, more: Partial<BuildLine> = {}): BuildLine => ({
@@ -18,20 +19,7 @@ const build = (minutes: number, more: Partial<BuildLine> = {}): BuildLine => ({
   ...more,
 });
 
-const summary = (more: Partial<BuildLineSummary>): BuildLineSummary => ({
-  kind: 'queue',
-  wall: 100,
-  floor: 80,
-  idle_share: 0,
-  files: 10,
-  failed: 0,
-  missing: 0,
-  longest: { path: 'a', seconds: 10 },
-  last: { node_index: 1, seconds: 0.5 },
-  decided_by: null,
-  saved: 0,
-  ...more,
-});
+const summary = (line: Partial<BuildLineSummary>) => summaryOf({ line }).line;
 
 describe('the list of builds', () => {
   it('keeps older builds when a new one pushes the first page on', () => {

@@ -1,0 +1,17 @@
+import type { ProjectOverview } from '../../src/engine/insight/trends/trends-answer.js';
+
+/** The overview of a project without builds, unless a test gives others. */
+export const overviewOf = (name: string, more: Partial<ProjectOverview> = {}): ProjectOverview => ({
+  id: 1,
+  name,
+  default_branch: null,
+  builds_today: 0,
+  running: 0,
+  incomplete_today: 0,
+  median_wall: null,
+  idle_share: null,
+  saved_30_days: 0,
+  builds_30_days: 0,
+  recent: [],
+  ...more,
+});
