@@ -7,11 +7,9 @@ import { SharedServer, startServer } from '../harness/server.js';
 
 const CACHE_MISS = { code: 'TEST_SUITE_SPLIT_CACHE_MISS' };
 const INVALID = { errors: ['invalid test suite token'] };
-const MISSING = {
-  errors: [
-    'invalid test suite token: none was sent; send the header SERVICE-TEST-SUITE-TOKEN, ' + 'or test_suite_token in the body of a POST',
-  ],
-};
+const missing = (prefix: string) =>
+  `invalid test suite token: none was sent; send the header ${prefix}-TEST-SUITE-TOKEN, or test_suite_token in the body of a POST`;
+const MISSING = { errors: [missing('SERVICE')] };
 
 const OPEN = ['/v1/openapi.json', '/metrics', '/healthz', '/readyz'];
 
@@ -42,11 +40,7 @@ describe('the test-suite token', () => {
     expect((await ask({ 'SPLIT-IT-TEST-SUITE-TOKEN': server.token })).status).toBe(200);
     expect(await ask({ 'SERVICE-TEST-SUITE-TOKEN': server.token })).toMatchObject({
       status: 403,
-      json: {
-        errors: [
-          'invalid test suite token: none was sent; send the header ACME-TEST-SUITE-TOKEN, ' + 'or test_suite_token in the body of a POST',
-        ],
-      },
+      json: { errors: [missing('ACME')] },
     });
   });
 
@@ -61,8 +55,8 @@ describe('the test-suite token', () => {
       return server.send('/v1/build_distributions/subset', { method: 'POST', body });
     };
     expect(await post('g'.repeat(64))).toMatchObject({ status: 403, json: INVALID });
-    for (const missing of ['', null, 5, [server.token], { toString: 'x' }]) {
-      expect(await post(missing)).toMatchObject({ status: 403, json: MISSING });
+    for (const none of ['', null, 5, [server.token], { toString: 'x' }]) {
+      expect(await post(none)).toMatchObject({ status: 403, json: MISSING });
     }
     const reply = await post(server.token);
     expect(reply.status).toBe(200);

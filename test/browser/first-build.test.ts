@@ -1,4 +1,5 @@
 import { describe, expect, it } from 'vitest';
+import { initialise, record } from '../harness/messages.js';
 import { SharedServer } from '../harness/server.js';
 import { emptyProject } from './demo-project.js';
 import { openAsOperator, visit } from './operator.js';
@@ -11,7 +12,7 @@ describe('the first build', () => {
     const { name, client } = await emptyProject(server);
     const tab = await openAsOperator(server, `/p/${name}/set-up`);
     await tab.getByText('Waiting for the first build').waitFor();
-    await client.post('/v1/build_subsets', { ...KEY, test_files: [{ path: 'spec/cart_spec.rb', time_execution: 41.5 }] });
+    await record(client, { ...KEY, test_files: [{ path: 'spec/cart_spec.rb', time_execution: 41.5 }] });
     await tab.getByTitle('fix/cart').click();
     await tab.getByRole('heading', { name: /^42 s/ }).waitFor();
     expect(new URL(tab.url()).pathname).toMatch(/^\/p\/.+\/builds\/[0-9a-f-]{36}$/);
@@ -23,13 +24,7 @@ describe('the first build', () => {
     await tab.clock.install();
     await visit(tab, `/p/${name}/builds`);
     await tab.getByText('No build has come yet.').waitFor();
-    await client.post('/v1/queues/queue', {
-      ...KEY,
-      node_build_id: '1',
-      can_initialize_queue: true,
-      attempt_connect_to_queue: false,
-      test_files: [{ path: 'spec/cart_spec.rb' }],
-    });
+    await initialise(client, ['spec/cart_spec.rb'], KEY);
     await tab.clock.fastForward(11_000);
     await tab.getByTitle('fix/cart').waitFor();
   });

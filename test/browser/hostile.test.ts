@@ -1,4 +1,5 @@
 import { describe, expect, it } from 'vitest';
+import { initialise, pathsIn, record } from '../harness/messages.js';
 import { SharedServer } from '../harness/server.js';
 import { emptyProject } from './demo-project.js';
 import { openAsOperator, show } from './operator.js';
@@ -21,15 +22,9 @@ const BRANCH = `${ATTACK}\u202e`;
 async function recordHostile(project: Awaited<ReturnType<typeof emptyProject>>): Promise<string> {
   for (const commit_hash of [`${ATTACK}1`, `${ATTACK}2`]) {
     const node = { commit_hash, branch: BRANCH, node_total: 1, node_index: 0 };
-    const { json } = await project.client.post('/v1/queues/queue', {
-      ...node,
-      node_build_id: ATTACK,
-      can_initialize_queue: true,
-      attempt_connect_to_queue: false,
-      test_files: PATHS.map(path => ({ path })),
-    });
-    const test_files = (json.test_files as { path: string }[]).map(({ path }, i) => ({ path, time_execution: 10 + i }));
-    await project.client.post('/v1/build_subsets', { ...node, ci_build_id: ATTACK, test_files });
+    const paths = pathsIn(await initialise(project.client, PATHS, { ...node, node_build_id: ATTACK }));
+    const test_files = paths.map((path, i) => ({ path, time_execution: 10 + i }));
+    await record(project.client, { ...node, ci_build_id: ATTACK, test_files });
   }
   return (await project.client.get('/v1/builds')).json.data[0].id as string;
 }

@@ -24,6 +24,16 @@ function expectServed({ output }: NodeRun): void {
   expect(output).not.toMatch(/fallback|ERROR|TypeError/i);
 }
 
+/** Runs both nodes at the same time. */
+const runBoth = (project: JestProject, client: string, server: Client, more: Record<string, string>) =>
+  Promise.all([0, 1].map(node => project.run(client, server, nodeOf(node, more))));
+
+/** Asserts that the gate says that all four files were recorded. */
+async function expectComplete(server: Client): Promise<void> {
+  const reply = await getCompleteness(server, { ...build, node_build_id: '7' });
+  expect(reply).toMatchObject({ status: 200, json: { errors: [], recorded: 4 } });
+}
+
 async function recorded(server: Client): Promise<string[]> {
   const [{ id }] = (await server.get('/v1/builds')).json.data;
   const { build_subsets } = (await server.get(`/v1/builds/${id}`)).json;
@@ -38,7 +48,7 @@ describe('@knapsack-pro/jest 10, which acknowledges batches', () => {
     const [server, project] = [await startServer(), new JestProject(4)];
     project.breakFile(3);
     const failing = { ...ID, FAILING: project.files[0]! };
-    const nodes = await Promise.all([0, 1].map(node => project.run(CLIENT, server, nodeOf(node, failing))));
+    const nodes = await runBoth(project, CLIENT, server, failing);
     for (const { output } of nodes) expect(output).not.toMatch(/fallback/i);
     // The file that cannot be loaded runs no test.
     expect(sortPaths(nodes.flatMap(({ ran }) => ran))).toEqual(project.files.slice(0, 3));
@@ -46,16 +56,13 @@ describe('@knapsack-pro/jest 10, which acknowledges batches', () => {
     expect(nodes.map(({ code }) => code)).toContain(1);
 
     project.repairFile(3);
-    const again = await Promise.all([0, 1].map(node => project.run(CLIENT, server, nodeOf(node, ID))));
+    const again = await runBoth(project, CLIENT, server, ID);
     again.forEach(expectServed);
     expect(again.map(({ code }) => code)).toEqual([0, 0]);
     expect(sortPaths(again.flatMap(({ ran }) => ran))).toEqual([project.files[0], project.files[3]]);
     const green = await project.run(CLIENT, server, nodeOf(0, ID));
     expect(green).toMatchObject({ code: 0, ran: [] });
-    expect(await getCompleteness(server, { ...build, node_build_id: '7' })).toMatchObject({
-      status: 200,
-      json: { errors: [], recorded: 4 },
-    });
+    await expectComplete(server);
   });
 });
 
@@ -65,25 +72,17 @@ describe('@knapsack-pro/jest 9', () => {
 
   it('runs each file once, and a retried node with a fixed split runs the same files', { timeout: 60_000 }, async () => {
     const [server, project] = [await startServer(), new JestProject(4)];
-    const nodes = await Promise.all(
-      [0, 1].map(node => project.run(CLIENT, server, nodeOf(node, { ...ID, KNAPSACK_PRO_FIXED_QUEUE_SPLIT: 'false' }))),
-    );
+    const nodes = await runBoth(project, CLIENT, server, { ...ID, KNAPSACK_PRO_FIXED_QUEUE_SPLIT: 'false' });
     nodes.forEach(expectServed);
     expect(nodes.map(({ code }) => code)).toEqual([0, 0]);
     expect(sortPaths(nodes.flatMap(({ ran }) => ran))).toEqual(project.files);
     expect(sortPaths(await recorded(server))).toEqual(project.files);
 
-    const again = await project.run(
-      CLIENT,
-      server,
-      nodeOf(0, { ...ID, KNAPSACK_PRO_FIXED_QUEUE_SPLIT: 'true', KNAPSACK_PRO_CI_NODE_RETRY_COUNT: '1' }),
-    );
+    const retry = { ...ID, KNAPSACK_PRO_FIXED_QUEUE_SPLIT: 'true', KNAPSACK_PRO_CI_NODE_RETRY_COUNT: '1' };
+    const again = await project.run(CLIENT, server, nodeOf(0, retry));
     expectServed(again);
     expect(again.code).toBe(0);
     expect(sortPaths(again.ran)).toEqual(sortPaths(nodes[0]!.ran));
-    expect(await getCompleteness(server, { ...build, node_build_id: '7' })).toMatchObject({
-      status: 200,
-      json: { errors: [], recorded: 4 },
-    });
+    await expectComplete(server);
   });
 });
