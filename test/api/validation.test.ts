@@ -101,10 +101,6 @@ describe('a message without any parameter', () => {
   ])('to %s gets an error for each required one', async (path, errors) => {
     expectInvalid(await server.post(path, {}), errors);
   });
-
-  it('to GET /build_distributions/last gets an error for each required one', async () => {
-    expectInvalid(await server.get('/v1/build_distributions/last'), shared);
-  });
 });
 
 describe('test_files of POST /build_subsets', () => {
@@ -254,6 +250,7 @@ describe('parameters of a split and of a queue', () => {
 
 describe('a query', () => {
   it.each<[query: string, errors: object]>([
+    ['/v1/build_distributions/last', { commit_hash: REQUIRED, branch: REQUIRED, node_total: REQUIRED, node_index: REQUIRED }],
     ['/v1/builds?page=0', { page: ['must be greater than or equal to 1'] }],
     ['/v1/builds?page=-3', { page: ['must be greater than or equal to 1'] }],
     ['/v1/builds?page=1.5', { page: ['is not an integer'] }],

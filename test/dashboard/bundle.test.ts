@@ -5,6 +5,8 @@ import { describe, expect, it } from 'vitest';
 
 const folder = fileURLToPath(new URL('../../src/dashboard/', import.meta.url));
 const assets = readdirSync(`${folder}assets`);
+const guides = assets.filter(name => /^guide-.*\.html$/.test(name));
+const textOf = (name: string) => readFileSync(`${folder}assets/${name}`, 'utf8');
 const page = readFileSync(`${folder}index.html`, 'utf8');
 
 describe('the bundle of the dashboard', () => {
@@ -33,22 +35,22 @@ describe('the bundle of the dashboard', () => {
   });
 
   it('has guides without code, which link to guides that exist', () => {
-    const guides = assets.filter(name => /^guide-.*\.html$/.test(name));
     const names = guides.map(name => /^guide-(.*)-\w+\.html$/.exec(name)![1]!);
     expect(names).toContain('api');
     for (const name of guides) {
-      const html = readFileSync(`${folder}assets/${name}`, 'utf8');
+      const html = textOf(name);
       expect(html).not.toMatch(/<(script|style|iframe|svg)|<[^>]*\s(on\w+|style)=|href="javascript:/i);
       for (const [, target] of html.matchAll(/href="\/docs\/([\w-]+)/g)) expect(names).toContain(target);
     }
   });
 
   it('has the pictures of the guides, with their sizes and descriptions, in at most 500 kB', () => {
-    const html = assets
-      .filter(name => /^guide-.*\.html$/.test(name))
-      .map(name => readFileSync(`${folder}assets/${name}`, 'utf8'))
-      .join('');
-    const shown = [...html.matchAll(/<img[^>]*>/g)].map(([tag]) => tag);
+    const shown = [
+      ...guides
+        .map(textOf)
+        .join('')
+        .matchAll(/<img[^>]*>/g),
+    ].map(([tag]) => tag);
     const pictures = assets.filter(name => name.endsWith('.png'));
     const named = shown.map(
       tag => /^<img src="\/assets\/([\w-]+\.png)" alt="[^"]{10,}" width="\d+" height="\d+" loading="lazy">$/.exec(tag)?.[1],

@@ -95,6 +95,7 @@ describe('an answer to HEAD', () => {
 
 describe('a client that leaves', () => {
   it.each([
+    ['after its request', ''],
     ['in the head of its next request', 'GET /b'],
     ['in a body larger than the read buffer', `${requestHead('POST /b', ['Content-Length: 1000000'])}${' '.repeat(300_000)}`],
     [
@@ -109,6 +110,9 @@ describe('a client that leaves', () => {
     await vi.waitFor(() => expect(server.http.connections).toBe(0), SOON);
     release();
     await vi.waitFor(() => expect(calls).toMatchObject({ started: ['/a'], written: [false] }), SOON);
+    // The handler is told once.
+    await new Promise(resolve => setImmediate(resolve));
+    expect(calls.written).toEqual([false]);
   });
 });
 

@@ -1,10 +1,11 @@
 import { once } from 'node:events';
 import { existsSync, readFileSync, renameSync, statSync, writeFileSync } from 'node:fs';
-import { request as httpRequest } from 'node:http';
+import { request as httpRequest, type IncomingMessage } from 'node:http';
 import { request as httpsRequest } from 'node:https';
 import { createServer, Socket } from 'node:net';
 import { networkInterfaces } from 'node:os';
 import { join } from 'node:path';
+import type { TLSSocket } from 'node:tls';
 import { describe, expect, it, onTestFinished, vi } from 'vitest';
 import { startServer } from '../harness/server.js';
 import { temporaryFolder } from '../harness/temporary-folder.js';
@@ -17,11 +18,8 @@ async function get(url: string, options: object = {}): Promise<{ status: number;
     agent: false,
     ...options,
   }).end();
-  const [response] = (await once(request, 'response')) as [import('node:http').IncomingMessage];
-  const name =
-    'getPeerCertificate' in response.socket
-      ? (response.socket as import('node:tls').TLSSocket).getPeerCertificate().subject.CN?.toString()
-      : undefined;
+  const [response] = (await once(request, 'response')) as [IncomingMessage];
+  const name = (response.socket as Partial<TLSSocket>).getPeerCertificate?.().subject.CN?.toString();
   let text = '';
   for await (const part of response) text += String(part);
   return { status: response.statusCode!, text, name };

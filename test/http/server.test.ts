@@ -148,19 +148,6 @@ describe('a handler', () => {
     expect(written).toEqual([true]);
   });
 
-  it('is notified once if the client left before its answer', async () => {
-    const { handler, written, answer, hasReceived } = heldHandler();
-    const { server, connection } = await connectTo(handler, requestHead('GET /'));
-    await hasReceived(1);
-    connection.leave();
-    // An exchange on another connection gives the server a turn to notice.
-    await (await RawConnection.open(server.url, requestHead('BREW'))).closed();
-    answer();
-    await vi.waitFor(() => expect(written).toEqual([false]), { timeout: 10_000, interval: 1 });
-    await new Promise(resolve => setImmediate(resolve));
-    expect(written).toEqual([false]);
-  });
-
   it('is notified if the client left in the middle of a long answer', async () => {
     const body = Buffer.alloc(64_000_000, ' ');
     let onWritten: (ok: boolean) => void = () => {};

@@ -31,20 +31,15 @@ async function session(browser: Browser): Promise<Reply> {
 }
 
 describe('a sign-in link of an operator', () => {
-  it('gives a cookie that no script reads and no other site sends', async () => {
-    const reply = await new Browser(server.url).signIn(await operatorLink());
+  it.each([
+    ['a cookie that no script reads and no other site sends', 'http', 'ballast_session', ''],
+    ['over TLS a cookie for this host alone', 'https', '__Host-ballast', '; Secure'],
+  ])('gives %s', async (_, scheme, name, more) => {
+    const browser = new Browser(server.url, { Origin: server.url.replace('http', scheme) });
+    const reply = await browser.signIn(await operatorLink());
     expect([reply.status, reply.json.role]).toEqual([200, 'operator']);
-    expect(reply.headers.getSetCookie()).toEqual([
-      expect.stringMatching(/^ballast_session=[0-9a-f]{64}; Path=\/; Max-Age=7776000; HttpOnly; SameSite=Strict$/),
-    ]);
-  });
-
-  it('over TLS gives a cookie for this host alone', async () => {
-    const { host } = new URL(server.url);
-    const reply = await new Browser(server.url, { Origin: `https://${host}` }).signIn(await operatorLink());
-    expect(reply.headers.getSetCookie()).toEqual([
-      expect.stringMatching(/^__Host-ballast=[0-9a-f]{64}; Path=\/; Max-Age=7776000; HttpOnly; SameSite=Strict; Secure$/),
-    ]);
+    const cookie = new RegExp(`^${name}=[0-9a-f]{64}; Path=/; Max-Age=7776000; HttpOnly; SameSite=Strict${more}$`);
+    expect(reply.headers.getSetCookie()).toEqual([expect.stringMatching(cookie)]);
   });
 
   it('is used up, also by one of many requests at the same time', async () => {

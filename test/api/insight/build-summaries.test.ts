@@ -3,6 +3,7 @@ import type { BuildLine } from '../../../src/engine/insight/trends/trends-answer
 import type { Client } from '../../harness/client.js';
 import { Clock } from '../../harness/clock.js';
 import { buildKey, initialise, pullAll, record, timedTestFiles, uuidPattern } from '../../harness/messages.js';
+import { recordRun } from '../../harness/recording.js';
 import { SharedServer, startServer, testsWith } from '../../harness/server.js';
 import { temporaryFolder } from '../../harness/temporary-folder.js';
 
@@ -113,9 +114,9 @@ describe('GET /build_summaries', () => {
     expect((await list(server)).builds[0].summary.files).toBe(2);
   });
 
-  // The last one: later tests would wait for the summaries of its builds.
   it('searches 500 builds at most in one request', async ({ server }) => {
-    await Promise.all(Array.from({ length: 520 }, (_, i) => record(server, { commit_hash: `c${i}`, test_files: [] })));
+    const node = (i: number) => ({ commit_hash: `c${i}`, branch: 'main', node_total: 1, node_index: 0 });
+    await Promise.all(Array.from({ length: 520 }, (_, i) => recordRun(shared.store, server.id, node(i), [], Date.now())));
     const first = await list(server, '?failed=true');
     expect([first.builds, first.next]).toEqual([[], expect.any(String)]);
     expect(Date.parse(first.searched_to)).toBeLessThanOrEqual(Date.now());
