@@ -1,7 +1,7 @@
 import { describe, expect } from 'vitest';
 import type { Client } from '../harness/client.js';
 import { record, subsetMessage } from '../harness/messages.js';
-import { SharedServer, startServer, testsWith } from '../harness/server.js';
+import { SharedServer, testsWith } from '../harness/server.js';
 
 const shared = new SharedServer();
 const it = testsWith(shared);
@@ -32,14 +32,13 @@ describe('POST /build_subsets', () => {
 });
 
 describe('an outdated client', () => {
-  const clientVersions = 'knapsack_pro=7.14.0, @knapsack-pro/jest=9.0.0';
+  const it = testsWith(new SharedServer({ clientVersions: 'knapsack_pro=7.14.0, @knapsack-pro/jest=9.0.0' }));
 
-  it.each([
+  it.for([
     ['SERVICE', 'knapsack_pro', '7.13.9', 'knapsack_pro 7.13.9 is outdated; please update to version 7.14.0'],
     ['KNAPSACK-PRO', 'knapsack_pro', '6.0.4', 'knapsack_pro 6.0.4 is outdated; please update to version 7.14.0'],
     ['SERVICE', '@knapsack-pro/jest', '8.2', '@knapsack-pro/jest 8.2 is outdated; please update to version 9.0.0'],
-  ])('(%s-CLIENT-NAME %s %s) is asked for an update', async (prefix, name, version, message) => {
-    const server = await startServer({ clientVersions });
+  ] as const)('(%s-CLIENT-NAME %s %s) is asked for an update', async ([prefix, name, version, message], { server }) => {
     const headers = { [`${prefix}-CLIENT-NAME`]: name, [`${prefix}-CLIENT-VERSION`]: version };
     const reply = await server.post('/v1/build_subsets', subsetMessage(), headers);
     expect(reply).toMatchObject({ status: 201, json: { message } });
@@ -47,8 +46,7 @@ describe('an outdated client', () => {
     expect((await onlyBuild(server)).build_subsets).toHaveLength(1);
   });
 
-  it('is not one that has the newest or a newer version, an unknown name, or an invalid or no version', async () => {
-    const server = await startServer({ clientVersions });
+  it('is not one that has the newest or a newer version, an unknown name, or an invalid or no version', async ({ server }) => {
     for (const [name, version] of [
       ['knapsack_pro', '7.14.0'],
       ['knapsack_pro', '7.15.0'],

@@ -42,10 +42,6 @@ describe('a request to an unknown endpoint', () => {
   ])('of another version, %s, gets a 422 that names the cause', async (path, cause) => {
     expect(await server.post(path, {})).toMatchObject({ status: 422, json: { errors: [expect.stringContaining(cause)] } });
   });
-
-  it('with a doubled slash is accepted, because the address of a client may end in a slash', async ({ server }) => {
-    expect(await server.post('//v1/build_subsets', subsetMessage())).toMatchObject({ status: 201, text: '' });
-  });
 });
 
 describe('a body that cannot be read', () => {

@@ -24,12 +24,7 @@ describe('POST /queues/queue', () => {
     expect(second.json).toEqual({ queue_name, build_subset_id: null, test_files: expect.any(Array) });
     const rest = await pullAll(server);
     expect(sortPaths([...pathsIn(first), ...pathsIn(second), ...rest])).toEqual(paths);
-    for (let i = 0; i < 2; i++) {
-      expect(await pull(server)).toMatchObject({
-        status: 200,
-        json: { queue_name, build_subset_id: null, test_files: [] },
-      });
-    }
+    for (let i = 0; i < 2; i++) expect((await pull(server)).json).toEqual({ queue_name, build_subset_id: null, test_files: [] });
   });
 
   it('remembers an empty queue, so that no node starts a second one for the same CI run', async ({ server }) => {

@@ -32,13 +32,19 @@ const nonsense: unknown[] = [
 ];
 const statuses = [100, 200, 201, 202, 204, 206, 301, 304, 400, 404, 409, 422];
 
-const accepted = (parse: AnswerParser<unknown>, pairs: readonly (readonly [number, unknown])[]) =>
-  pairs.filter(([status, body]) => parse({ status, body }) !== null);
+type Answers = readonly (readonly [status: number, body: unknown])[];
+
+const accepted = (parse: AnswerParser<unknown>, pairs: Answers) => pairs.filter(([status, body]) => parse({ status, body }) !== null);
 const acceptedNonsense = (parse: AnswerParser<unknown>) =>
   accepted(
     parse,
     statuses.flatMap(status => nonsense.map(body => [status, body] as const)),
   );
+/** Asserts that these answers are accepted, and of the wrong ones and of all nonsense only `nonsense`. */
+function expectAccepted(parse: AnswerParser<unknown>, valid: Answers, wrong: Answers = [], nonsense: Answers = []): void {
+  expect(accepted(parse, valid)).toEqual(valid);
+  expect([...accepted(parse, wrong), ...acceptedNonsense(parse)]).toEqual(nonsense);
+}
 /** Returns answers with one field changed each; undefined: without the field. */
 const changed = (body: object, changes: Record<string, readonly unknown[]>) =>
   Object.entries(changes).flatMap(([name, values]) =>
@@ -68,17 +74,12 @@ describe('an answer to split', () => {
   };
   const miss = { code: 'TEST_SUITE_SPLIT_CACHE_MISS' };
 
-  it('has the files of this node, or says that there is no split', () => {
+  it('has the files of this node, or says that there is no split, in no other form', () => {
     const valid = [
       [200, split],
       [200, { ...split, test_files: [] }],
       [200, { ...split, more: 1 }],
     ] as const;
-    expect(accepted(splitParser(1, 'digest'), valid)).toEqual(valid);
-    expect(accepted(splitOrMissParser(1, 'digest'), [...valid, [200, miss]])).toEqual([...valid, [200, miss]]);
-  });
-
-  it('is rejected in any other form', () => {
     const wrong = [
       ...changed(split, {
         build_distribution_id: [undefined, null, 1, ''],
@@ -108,8 +109,8 @@ describe('an answer to split', () => {
       [200, [miss]],
       [200, { code: 'ATTEMPT_CONNECT_TO_QUEUE_FAILED', message: '' }],
     ] as const;
-    expect([...accepted(splitOrMissParser(1, 'digest'), wrong), ...acceptedNonsense(splitOrMissParser(1, 'digest'))]).toEqual([]);
-    expect(accepted(splitParser(1, 'digest'), [[200, miss], ...wrong])).toEqual([]);
+    expectAccepted(splitOrMissParser(1, 'digest'), [...valid, [200, miss]], wrong);
+    expectAccepted(splitParser(1, 'digest'), valid, [[200, miss], ...wrong]);
   });
 });
 
@@ -118,22 +119,17 @@ describe('an answer to queue', () => {
   const end = { paths: [], batch_id: null };
   const miss = { code: 'ATTEMPT_CONNECT_TO_QUEUE_FAILED', message: 'there is none' };
 
-  it('is a batch with times, the end of the queue, or says that there is no queue', () => {
+  it('is a batch with times, the end of the queue, or says that there is no queue, in no other form', () => {
     const valid = [
       [200, batch],
       [200, end],
       [200, { ...end, times: [] }],
       [200, { ...batch, more: 1 }],
     ] as const;
-    expect(accepted(parseBatch, valid)).toEqual(valid);
     const misses = [
       [200, miss],
       [200, { ...miss, queue_name: 'q' }],
     ] as const;
-    expect(accepted(parseBatchOrMiss, [...valid, ...misses])).toEqual([...valid, ...misses]);
-  });
-
-  it('is rejected in any other form', () => {
     const wrong = [
       ...changed(batch, {
         paths: [undefined, null, {}, 'ab', ['a.js', ''], ['a.js', 1], ['a.js'], []],
@@ -154,8 +150,8 @@ describe('an answer to queue', () => {
       }),
       [409, miss],
     ] as const;
-    expect([...accepted(parseBatchOrMiss, wrong), ...acceptedNonsense(parseBatchOrMiss)]).toEqual([]);
-    expect(accepted(parseBatch, [[200, miss], ...wrong])).toEqual([]);
+    expectAccepted(parseBatchOrMiss, [...valid, ...misses], wrong);
+    expectAccepted(parseBatch, valid, [[200, miss], ...wrong]);
   });
 });
 
@@ -167,18 +163,17 @@ describe('an answer to a recording', () => {
   });
 
   it('is rejected in any other form', () => {
-    expect(acceptedNonsense(parseRecording)).toEqual([
+    const wrong = [
+      [201, { message: 1 }],
+      [202, { message: '' }],
+      [201, [{ message: 'x' }]],
+    ] as const;
+    const recordings = [
       [201, undefined],
       [201, { message: 'ok' }],
       [202, { message: 'ok' }],
-    ]);
-    expect(
-      accepted(parseRecording, [
-        [201, { message: 1 }],
-        [202, { message: '' }],
-        [201, [{ message: 'x' }]],
-      ]),
-    ).toEqual([]);
+    ] as const;
+    expectAccepted(parseRecording, recordings, wrong, recordings);
   });
 });
 
@@ -199,7 +194,7 @@ describe('an answer to verify', () => {
     handed_out_not_recorded: [{ path: 'b.js', node_index: 0, handed_out_at: null }],
   };
 
-  it('says whether the build is complete, consistently with its status', () => {
+  it('says whether the build is complete, consistently with its status and with itself', () => {
     const ranOnly = { ...complete, recorded: 1, ran_not_recorded: [{ path: 'a.js', node_index: 0 }] };
     const valid = [
       [200, complete],
@@ -207,12 +202,6 @@ describe('an answer to verify', () => {
       [409, incomplete],
       [409, { ...incomplete, kind: null }],
     ] as const;
-    expect(accepted(completenessParser(null), valid)).toEqual(valid);
-    expect(accepted(completenessParser('queue'), valid)).toEqual(valid);
-    expect(accepted(completenessParser('split'), valid)).toEqual(valid.slice(3));
-  });
-
-  it('is rejected in any other form, or if it contradicts itself', () => {
     const wrong = [
       [409, complete],
       [200, incomplete],
@@ -240,7 +229,9 @@ describe('an answer to verify', () => {
         nodes_never_came: [undefined, ['0']],
       }),
     ] as const;
-    expect([...accepted(completenessParser(null), wrong), ...acceptedNonsense(completenessParser(null))]).toEqual([]);
+    expectAccepted(completenessParser(null), valid, wrong);
+    expectAccepted(completenessParser('queue'), valid, wrong);
+    expect(accepted(completenessParser('split'), valid)).toEqual(valid.slice(3));
   });
 });
 
@@ -250,14 +241,12 @@ describe('an answer to a list of builds', () => {
       [200, { data: [] }],
       [200, { data: [{ id: 'x', created_at: null }, { id: 'y' }], meta: { is_last_page: true } }],
     ] as const;
-    expect(accepted(parseBuildList, valid)).toEqual(valid);
     const wrong = [
       [200, { data: [{}] }],
       [200, { data: [{ id: 1 }] }],
       [200, { data: [{ id: '' }] }],
       [200, { data: [], meta: { is_last_page: 'no' } }],
     ] as const;
-    expect(accepted(parseBuildList, wrong)).toEqual([]);
-    expect(acceptedNonsense(parseBuildList)).toEqual([[200, { data: [] }]]);
+    expectAccepted(parseBuildList, valid, wrong, [[200, { data: [] }]]);
   });
 });

@@ -63,6 +63,11 @@ export async function record(client: Client, more: Fields = {}): Promise<void> {
   if (reply.status !== 201) throw new Error(`not recorded: ${reply.status} ${reply.text}`);
 }
 
+/** Returns the id of the newest build that a query finds. */
+export async function newestBuild(client: Client, query = ''): Promise<string> {
+  return (await client.get(`/v1/builds${query}`)).json.data[0].id as string;
+}
+
 /** Regular mode: reads the split from the cache. */
 export function readSplit(client: Client, more: Fields = {}): Promise<Reply> {
   return client.post('/v1/build_distributions/subset', splitMessage(more));

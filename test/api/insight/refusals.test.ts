@@ -1,6 +1,6 @@
 import { expect } from 'vitest';
 import type { Client } from '../../harness/client.js';
-import { record } from '../../harness/messages.js';
+import { newestBuild, record } from '../../harness/messages.js';
 import { SharedServer, testsWith } from '../../harness/server.js';
 
 const shared = new SharedServer();
@@ -9,7 +9,7 @@ const it = testsWith(shared);
 /** Records a build. Returns its address. */
 async function recordBuild(client: Client, node_total = 2): Promise<string> {
   await record(client, { node_total });
-  return `/v1/builds/${(await client.get('/v1/builds')).json.data[0].id}`;
+  return `/v1/builds/${await newestBuild(client)}`;
 }
 
 const NO_ID = '00000000-0000-4000-8000-000000000000';

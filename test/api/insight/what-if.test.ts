@@ -1,7 +1,7 @@
 import { describe, expect } from 'vitest';
 import type { PlanAnswer, WhatIfAnswer } from '../../../src/engine/insight/what-if/what-if-answer.js';
 import type { Client } from '../../harness/client.js';
-import { buildKey, initialise, manyPaths, pullAll, record, testFiles, timedTestFiles } from '../../harness/messages.js';
+import { buildKey, initialise, manyPaths, newestBuild, pullAll, record, testFiles, timedTestFiles } from '../../harness/messages.js';
 import { SharedServer, testsWith } from '../../harness/server.js';
 
 const shared = new SharedServer();
@@ -19,7 +19,7 @@ async function recordedQueue(client: Client): Promise<string> {
     const times = Object.fromEntries(paths.map(path => [path, seconds[path as keyof typeof seconds]!]));
     await record(client, { node_index, test_files: timedTestFiles(times) });
   }
-  return (await client.get('/v1/builds?node_total=2')).json.data[0].id as string;
+  return newestBuild(client, '?node_total=2');
 }
 
 const whatIf = async (client: Client, id: string, query = ''): Promise<WhatIfAnswer> => {
@@ -49,7 +49,7 @@ describe('GET /v1/builds/:id/what_if', () => {
   it('tells which files are worth cutting at the number of nodes of the build', async ({ server }) => {
     await record(server, { node_total: 4, test_files: timedTestFiles(seconds) });
     for (const node_index of [1, 2, 3]) await record(server, { node_total: 4, node_index, test_files: timedTestFiles({ 'x_spec.rb': 1 }) });
-    const [{ id }] = (await server.get('/v1/builds')).json.data;
+    const id = await newestBuild(server);
     const query = '?nodes=2&pull_cost=0&start_spread=0';
     const { worth_cutting, variants, assumptions } = await whatIf(server, id, query);
     expect(variants).toHaveLength(1);
@@ -66,8 +66,7 @@ describe('GET /v1/builds/:id/what_if', () => {
   it('cuts a file into its test cases if these were measured', async ({ server }) => {
     await record(server, { commit_hash: 'cases', test_files: timedTestFiles({ 'a_spec.rb[1:1]': 3, 'a_spec.rb[1:2]': 1 }) });
     await record(server, { node_total: 1, test_files: timedTestFiles({ 'a_spec.rb': 8, 'b_spec.rb': 2 }) });
-    const [{ id }] = (await server.get('/v1/builds?node_total=1')).json.data;
-    const { assumptions, longest } = await whatIf(server, id, '?cut=a_spec.rb');
+    const { assumptions, longest } = await whatIf(server, await newestBuild(server, '?node_total=1'), '?cut=a_spec.rb');
     expect(assumptions.cut).toEqual([{ path: 'a_spec.rb', pieces: 2, is_measured: true }]);
     expect(longest).toEqual({ path: 'a_spec.rb', seconds: 6 });
   });
@@ -87,8 +86,7 @@ describe('GET /v1/builds/:id/what_if', () => {
 
   it('plays a build whose files took no time', async ({ server }) => {
     await record(server, { node_total: 1, test_files: timedTestFiles({ 'a_spec.rb': 0 }) });
-    const [{ id }] = (await server.get('/v1/builds')).json.data;
-    const { variants, worth_cutting } = await whatIf(server, id, '?nodes=1,2&cut=a_spec.rb&pull_cost=0');
+    const { variants, worth_cutting } = await whatIf(server, await newestBuild(server), '?nodes=1,2&cut=a_spec.rb&pull_cost=0');
     expect(variants.map(({ wall, ratio }) => [wall, ratio])).toEqual([
       [0, 1],
       [0, 1],

@@ -1,7 +1,7 @@
 import { describe, expect } from 'vitest';
 import { limits } from '../../../src/limits.js';
 import type { Client } from '../../harness/client.js';
-import { buildKey, initialise, manyPaths, pathsIn, pull, record, startSplit, timedTestFiles } from '../../harness/messages.js';
+import { buildKey, initialise, manyPaths, newestBuild, pathsIn, pull, record, startSplit, timedTestFiles } from '../../harness/messages.js';
 import { SharedServer, startServerOnDisk, testsWith } from '../../harness/server.js';
 
 const shared = new SharedServer();
@@ -13,7 +13,7 @@ const build = (client: Client, commit_hash: string, seconds: Record<string, numb
 
 /** The address of the newest build. */
 async function newest(client: Client): Promise<string> {
-  return `/v1/builds/${(await client.get('/v1/builds')).json.data[0].id}/why`;
+  return `/v1/builds/${await newestBuild(client)}/why`;
 }
 
 /** What each estimate of the newest build rests on. */

@@ -81,28 +81,23 @@ describe('the curve of numbers of nodes', () => {
 
 describe('the first line of what-if', () => {
   const bound = { bound_by_file: true };
+  const few = [variant(1, 100), variant(2, 50)];
   const variants = [variant(8, 700), variant(12, 550), variant(14, 482), variant(17, 401, bound), variant(20, 400, bound)];
 
-  it('compares the number at the handle with that of the build, and says where more nodes bring nothing', () => {
-    expect(whatIfSentences(answer(variants, 12, 17), 14).join(' ')).toBe(
-      '12 nodes: 9 m 10 s. 14: 8 m 02 s. From 17 on checkout_spec.rb decides, more nodes bring nothing.',
-    );
-  });
+  const END = 'From 17 on checkout_spec.rb decides, more nodes bring nothing.';
 
-  it('compares with the useful number while the handle is at that of the build', () => {
-    expect(whatIfSentences(answer(variants, 12, 17), 12).join(' ')).toContain('12 nodes: 9 m 10 s. 17: 6 m 41 s.');
-  });
-
-  it('says that fewer nodes are enough', () => {
-    expect(whatIfSentences(answer(variants, 20, 17), 20).join(' ')).toBe(
-      '20 nodes: 6 m 40 s. 17 are enough. From 17 on checkout_spec.rb decides, more nodes bring nothing.',
-    );
-  });
-
-  it('says that every node helps', () => {
-    expect(whatIfSentences(answer([variant(1, 100), variant(2, 50)], 1, 2), 1).join(' ')).toBe(
-      '1 node: 1 m 40 s. 2: 50 s. Every node up to 2 makes the build faster.',
-    );
+  it.each([
+    ['compares the number at the handle with that of the build', answer(variants, 12, 17), 14, `12 nodes: 9 m 10 s. 14: 8 m 02 s. ${END}`],
+    [
+      'compares with the useful number while the handle is at that of the build',
+      answer(variants, 12, 17),
+      12,
+      `12 nodes: 9 m 10 s. 17: 6 m 41 s. ${END}`,
+    ],
+    ['says that fewer nodes are enough', answer(variants, 20, 17), 20, `20 nodes: 6 m 40 s. 17 are enough. ${END}`],
+    ['says that every node helps', answer(few, 1, 2), 1, '1 node: 1 m 40 s. 2: 50 s. Every node up to 2 makes the build faster.'],
+  ])('%s', (_, answered, nodes, text) => {
+    expect(whatIfSentences(answered, nodes).join(' ')).toBe(text);
   });
 
   it('says what a number of nodes gains and costs', () => {
