@@ -142,15 +142,9 @@ describe('GET /builds/:id', () => {
     expect(reply.json).toEqual({ ...build, build_subsets: [run(1, 3), run(0, 2), run(1, 1)] });
   });
 
-  it.for([
-    ['an unknown id', '00000000-0000-4000-8000-000000000000'],
-    ['a number', '1'],
-    ['a word', 'last'],
-    ['an escaped NUL', '%00'],
-    ['an endless id', 'x'.repeat(5000)],
-  ] as const)('is a 404 for %s', async ([_, id], { server }) => {
+  it('is a 404 for any other id', async ({ server }) => {
     await record(server);
-    const errors = ['Could not find Build'];
-    expect(await server.get(`/v1/builds/${id}`)).toMatchObject({ status: 404, json: { errors } });
+    for (const id of ['00000000-0000-4000-8000-000000000000', '1', 'last', '%00', 'x'.repeat(5000)])
+      expect(await server.get(`/v1/builds/${id}`), id).toMatchObject({ status: 404, json: { errors: ['Could not find Build'] } });
   });
 });

@@ -2,9 +2,10 @@ import { describe, expect } from 'vitest';
 import type { Client, Reply } from '../harness/client.js';
 import { Clock } from '../harness/clock.js';
 import { buildKey, type Fields, record, timedTestFiles } from '../harness/messages.js';
-import { SharedServer, startServer, testsWith } from '../harness/server.js';
+import { SharedServer, testsWith } from '../harness/server.js';
 
-const shared = new SharedServer();
+const clock = new Clock();
+const shared = new SharedServer({}, { now: clock.now });
 const it = testsWith(shared);
 
 function last(client: Client, more: Record<string, string> = {}): Promise<Reply> {
@@ -52,9 +53,7 @@ describe('GET /build_distributions/last', () => {
     expect(reply.json.time_execution).toBe(10.5);
   });
 
-  it('is of the build that is nearest to the one that is asked about', async () => {
-    const clock = new Clock();
-    const server = await startServer({}, clock.now);
+  it('is of the build that is nearest to the one that is asked about', async ({ server }) => {
     const builds = [
       { commit_hash: 'c1', branch: 'main', node_total: 2 },
       { commit_hash: 'c2', branch: 'main', node_total: 2 },

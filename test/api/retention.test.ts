@@ -44,28 +44,27 @@ it('what a deleted project recorded goes within two sweeps, five minutes later, 
 
 describe('after the retention', () => {
   /** Starts a server with one build. */
-  async function withOneBuild(clock: Clock, dataDir?: string): Promise<TestServer> {
-    const server = await startServer({ ...(dataDir !== undefined && { dataDir }), retentionDays: '90' }, clock.now);
+  async function withOneBuild(settings: Parameters<typeof startServer>[0] = {}) {
+    const clock = new Clock();
+    const server = await startServer({ ...settings, retentionDays: '90' }, clock.now);
     await recordBuild(server);
-    return server;
+    return { clock, server };
   }
 
   it.each([
     ['everything is left in the last millisecond', 0, { builds: 1, last: 1, split: true, queue: true }],
     ['nothing is left a millisecond later', 1, { builds: 0, last: 0, split: false, queue: false }],
   ])('%s', async (_, milliseconds, expected) => {
-    const clock = new Clock();
-    const server = await withOneBuild(clock);
+    const { clock, server } = await withOneBuild();
     clock.advance({ days: 90, milliseconds });
     await server.service.sweep();
     expect(await remaining(server)).toEqual(expected);
   });
 
   it('everything is left if the clock is years ahead of the last time that the store was in use', async () => {
-    const clock = new Clock();
     const dataDir = temporaryFolder();
-    const { close } = await withOneBuild(clock, dataDir);
-    await close();
+    const { clock, server } = await withOneBuild({ dataDir });
+    await server.close();
     clock.advance({ days: 3650 });
     const again = await startServer({ dataDir }, clock.now);
     // After the sweep.
@@ -75,8 +74,7 @@ describe('after the retention', () => {
   });
 
   it('a split and a queue in use are left, so that no build loses them while it runs', async () => {
-    const clock = new Clock();
-    const server = await withOneBuild(clock);
+    const { clock, server } = await withOneBuild();
     clock.advance({ days: 89 });
     await readSplit(server);
     await pull(server);

@@ -307,7 +307,7 @@ describe('the completeness of a queue with reported batches', () => {
   });
 
   it('excludes a restarted node of an older client in the same queue', async ({ server }) => {
-    const [first, other] = [await new NodeProcess(server, 0).start(suite), new NodeProcess(server, 0)];
+    const first = await new NodeProcess(server, 0).start(suite);
     const old = { node_index: 1, node_build_id: '100' };
     const handed = [...pathsIn(await pull(server, old)), ...(await pullAll(server, old))];
     await record(server, 1, handed);
@@ -318,7 +318,6 @@ describe('the completeness of a queue with reported batches', () => {
       status: 409,
       json: { errors: [expect.stringMatching(/^node 1 ran nothing /)] },
     });
-    expect(other.node_index).toBe(0);
   });
 
   it('includes a green node that restarted', async ({ server }) => {

@@ -10,12 +10,14 @@ const server = new SharedServer();
 const focused = (tab: Page) =>
   tab.evaluate('document.activeElement.getAttribute("aria-label") ?? document.activeElement.textContent') as Promise<string>;
 
+const projectOn = (tab: Page, name: string) => tab.getByRole('listitem').filter({ has: tab.getByRole('heading', { name, exact: true }) });
+
 describe('the page of tokens, links and sessions', () => {
   it('revokes a token, by keys alone, after it was asked to', async () => {
     const { name, client } = await emptyProject(server);
     expect((await client.get('/v1/builds')).status).toBe(200);
     const tab = await openAsOperator(server, '/access');
-    const project = tab.getByRole('listitem').filter({ has: tab.getByRole('heading', { name, exact: true }) });
+    const project = projectOn(tab, name);
     await project.getByRole('button', { name: 'Revoke' }).focus();
     await tab.keyboard.press('Enter');
     await project.getByText('CI jobs that send it are refused at once.').waitFor();
@@ -37,8 +39,7 @@ describe('the page of tokens, links and sessions', () => {
   it('names a token, renames a project, and deletes it when its name is typed', async () => {
     const { name, client } = await emptyProject(server);
     const tab = await openAsOperator(server, '/access');
-    const named = (name: string) => tab.getByRole('listitem').filter({ has: tab.getByRole('heading', { name, exact: true }) });
-    const project = named(name);
+    const project = projectOn(tab, name);
     await project.getByText('never used').waitFor();
     await project.getByRole('button', { name: 'New token' }).click();
     await project.getByLabel('What it is for').fill('GitHub');
@@ -52,7 +53,7 @@ describe('the page of tokens, links and sessions', () => {
     await project.getByRole('button', { name: 'Rename' }).click();
     await project.getByLabel(`New name of ${name}`).fill(`${name} renamed`);
     await tab.keyboard.press('Enter');
-    const renamed = named(`${name} renamed`);
+    const renamed = projectOn(tab, `${name} renamed`);
     await renamed.getByRole('button', { name: 'Delete' }).click();
     const field = renamed.getByLabel(`To delete it, type ${name} renamed`);
     await field.fill(name);

@@ -1,28 +1,26 @@
 import { describe, expect, it } from 'vitest';
 import { httpServers } from '../harness/http-server.js';
-import { initialise, manyPaths, pathsIn, pullAll, readSplit, sortPaths, splitMessage, startSplit, testFiles } from '../harness/messages.js';
-import { SharedServer } from '../harness/server.js';
+import { initialise, manyPaths, pathsIn, pullAll, readSplit, sortPaths, startSplit } from '../harness/messages.js';
+import { SharedServer, testsWith } from '../harness/server.js';
 
 const paths = manyPaths(100_000);
 
 describe.each(httpServers)('with %s, a suite of 100,000 files', httpServer => {
-  const server = new SharedServer({ httpServer });
+  const it = testsWith(new SharedServer({ httpServer }));
 
-  it('is split into parts with each file once, while small requests are answered', async () => {
-    const project = await server.project();
-    const first = startSplit(project, paths, { node_total: 3 });
-    expect((await readSplit(project, { branch: 'small' })).status).toBe(200);
+  it('is split into parts with each file once, while small requests are answered', async ({ server }) => {
+    const first = startSplit(server, paths, { node_total: 3 });
+    expect((await readSplit(server, { branch: 'small' })).status).toBe(200);
     const nodes = [await first];
-    for (const node_index of [1, 2]) nodes.push(await readSplit(project, { node_total: 3, node_index }));
+    for (const node_index of [1, 2]) nodes.push(await readSplit(server, { node_total: 3, node_index }));
     const answered = nodes.flatMap(pathsIn);
     expect(answered).toHaveLength(100_000);
     expect(new Set(answered).size).toBe(100_000);
   });
 
-  it('is queued with each file once', async () => {
-    const project = await server.project();
-    const first = await initialise(project, paths);
-    const answered = [...pathsIn(first), ...(await pullAll(project))];
+  it('is queued with each file once', async ({ server }) => {
+    const first = await initialise(server, paths);
+    const answered = [...pathsIn(first), ...(await pullAll(server))];
     expect(sortPaths(answered)).toEqual(paths);
   });
 });
@@ -39,12 +37,7 @@ describe('a huge suite', () => {
   });
 
   it('is refused with 200,001 files', async () => {
-    const reply = await server.post('/v1/queues/queue', {
-      ...splitMessage(),
-      can_initialize_queue: true,
-      node_build_id: '1',
-      test_files: testFiles(manyPaths(200_001)),
-    });
+    const reply = await initialise(server, manyPaths(200_001));
     expect(reply.status).toBe(422);
     expect(reply.json).toEqual({ errors: [{ test_files: ['is too long (maximum is 200000 entries)'] }] });
   });

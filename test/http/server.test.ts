@@ -8,18 +8,17 @@ import { Client, type Reply } from '../harness/client.js';
 import { listenWith } from '../harness/server.js';
 import { connectTo, RawConnection, requestHead } from './raw-connection.js';
 
-/** A handler whose answers wait for `answer`, and what became of them. */
+/** A handler whose answers wait for `answer`. */
 function heldHandler() {
-  const written: boolean[] = [];
   let [received, answer] = [0, () => {}];
   const answering = new Promise<void>(resolve => (answer = resolve));
   const handler: Handler = async () => {
     received += 1;
     await answering;
-    return { status: 200, body: '{}', onEnd: ok => written.push(ok) };
+    return { status: 200, body: '{}' };
   };
   const hasReceived = (count: number) => vi.waitFor(() => expect(received).toBe(count), { timeout: 10_000, interval: 1 });
-  return { handler, written, answer, hasReceived };
+  return { handler, answer, hasReceived };
 }
 
 describe('the memory of requests in flight', () => {

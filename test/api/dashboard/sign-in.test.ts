@@ -303,10 +303,8 @@ describe('a request that changes something', () => {
 
 describe('the log', () => {
   it('has who signed in from where, and no secret', async () => {
-    const own = await startServer({}, clock.now);
-    await setPassword(own.store);
+    const { own, browser } = await withPassword();
     const link = (await createOperatorLink(own.store.signIns, clock.millis)).secret;
-    const browser = new Browser(own.url);
     await browser.signIn(link);
     await browser.signIn(`${link.slice(1)}0`);
     await browser.post('/dashboard/sign_in', { password: PASSWORD });

@@ -1,8 +1,7 @@
 import { describe, expect } from 'vitest';
-import { limits } from '../../../src/limits.js';
 import type { Client } from '../../harness/client.js';
 import { buildKey, initialise, manyPaths, newestBuild, pathsIn, pull, record, startSplit, timedTestFiles } from '../../harness/messages.js';
-import { SharedServer, startServerOnDisk, testsWith } from '../../harness/server.js';
+import { SharedServer, testsWith } from '../../harness/server.js';
 
 const shared = new SharedServer();
 const it = testsWith(shared);
@@ -104,15 +103,5 @@ describe('GET /builds/:id/why', () => {
     ]);
     expect(await batches(`ci_run=${first.id}&batch=2&node_index=`)).toEqual([[2, 0]]);
     expect((await server.get(`/v1/builds/${first.id}/why`)).json.batches).toHaveLength(4);
-  });
-
-  it('explains a large build in a worker thread, which sees the last batch', async () => {
-    const client = await startServerOnDisk({ workers: '1' });
-    const paths = manyPaths(limits.pooledTestFiles);
-    const handed = pathsIn(await initialise(client, paths, { node_total: 1 }));
-    await record(client, { node_total: 1, test_files: timedTestFiles({ [handed[0]!]: 5 }) });
-    const { batches } = (await client.get(await newest(client))).json;
-    expect(batches).toMatchObject([{ file_count: handed.length, decision: { remaining: paths.length } }]);
-    expect(batches[0].files[0]).toMatchObject({ path: handed[0], source: 'none', seconds: 5 });
   });
 });
