@@ -1,7 +1,7 @@
 import { readdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
-import { Browser } from '../harness/browser.js';
+import { signedInOperator } from '../harness/browser.js';
 import type { Client } from '../harness/client.js';
 import { initialise, manyPaths, pathsIn, pull, pullAll, record, sortPaths, timedTestFiles } from '../harness/messages.js';
 import { problemsIn } from '../harness/problems.js';
@@ -52,8 +52,7 @@ describe('ballast backup', () => {
     expect(stdout).toMatch(/ballast\.lmdb: \d+ bytes in [\d.]+ s\nto restore it, serve this folder or a copy of it \(--data-dir\)\n$/);
     expect(readdirSync(target)).toEqual(['ballast.lmdb']);
     expect(await problemsIn(target)).toEqual([]);
-    const operator = new Browser(server.url);
-    await operator.signIn((await runBallast(['dashboard', 'link', '--data-dir', server.dataDir])).stdout.trim().split('#')[1]!);
+    const operator = await signedInOperator(server.url, server.store);
     expect((await operator.get('/dashboard/server')).json.backup.last_at).toMatch(/^\d{4}-/);
 
     const restored = await startServer({ dataDir: target });

@@ -25,11 +25,12 @@ const checkBesideServer = (dataDir: string, ...flags: string[]) => runBallast(['
 
 describe('ballast check', () => {
   it('finds the store of a running server sound', async () => {
-    const { dataDir } = await usedServer();
+    const { dataDir, close } = await usedServer();
     const { code, stdout, stderr } = await checkBesideServer(dataDir);
     expect({ code, stderr }).toEqual({ code: 0, stderr: '' });
     expect(stdout).toMatch(/^sound; checked 1 projects, 1 tokens, 1 builds, 1 subsets, /);
-    const json = await checkBesideServer(dataDir, '--json');
+    await close();
+    const json = await check(dataDir, '--json');
     expect(JSON.parse(json.stdout)).toMatchObject({ sound: true, records: { queues: 1, subsets: 1 }, found: [], left: [] });
   });
 
@@ -66,8 +67,8 @@ describe('ballast check', () => {
     expect(repaired.code).toBe(0);
     expect(repaired.stdout).toMatch(/^buildIndex \[".*",1\] does not lead to build 1$/m);
     expect(repaired.stdout).toMatch(/^16 problems, all repaired; checked /m);
+    expect((await check(server.dataDir)).code).toBe(0);
     const again = await startServer({ dataDir: server.dataDir });
     expect((await again.get('/v1/builds')).json.data).toHaveLength(1);
-    expect((await checkBesideServer(server.dataDir)).code).toBe(0);
   });
 });

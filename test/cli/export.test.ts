@@ -1,6 +1,7 @@
 import { lstatSync, readdirSync, readFileSync, statSync, symlinkSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
+import { createProject } from '../../src/engine/access.js';
 import { Client } from '../harness/client.js';
 import { record, subsetMessage, timedTestFiles } from '../harness/messages.js';
 import { ended, runBallast } from '../harness/process.js';
@@ -77,7 +78,7 @@ describe('ballast export', () => {
   it('exports one project or only timings, and prints JSON with --json', async () => {
     const server = await startServerOnDisk();
     await record(server);
-    const token = (await runBallast(['project', 'create', 'web', '--data-dir', server.dataDir])).stdout.trim();
+    const { token } = await createProject(server.store.access, 'web', Date.now());
     await new Client(server.url, token).post('/v1/build_subsets', subsetMessage({ test_files: timedTestFiles({ 'web_spec.rb': 3 }) }));
     await server.close();
     const file = join(temporaryFolder(), 'web.ndjson');

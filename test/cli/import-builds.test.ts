@@ -1,16 +1,19 @@
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
+import { createProject } from '../../src/engine/access.js';
 import { record, timedTestFiles } from '../harness/messages.js';
-import { runBallast } from '../harness/process.js';
 import { startProxy } from '../harness/proxy.js';
-import { startServer, startServerOnDisk } from '../harness/server.js';
+import { runInProcess } from '../harness/run-in-process.js';
+import { SharedServer, startServerOnDisk } from '../harness/server.js';
 import { temporaryFolder } from '../harness/temporary-folder.js';
 import { fetchBuilds, fetchEstimates, runImport, writeReport } from './run-import.js';
 
+const shared = new SharedServer();
+
 describe('ballast import over the network', () => {
   it('from another server imports all builds in their order, each once, and continues after an interruption', async () => {
-    const [there, here] = [await startServer(), await startServer()];
+    const [there, here, fresh] = [await shared.project(), await shared.project(), await shared.project()];
     // More builds than one page lists.
     for (let i = 0; i < 103; i++)
       await record(there, { commit_hash: `c${i}`, test_files: timedTestFiles({ 'a_spec.rb': i + 1, 'b_spec.rb': 0 }) });
@@ -33,8 +36,6 @@ describe('ballast import over the network', () => {
       skipped: [],
     });
     expect(JSON.parse((await runImport(here, ...flags, '--builds', '5')).stdout)).toMatchObject({ builds: 0, runs: 0, known_runs: 7 });
-
-    const fresh = await startServer();
     expect(await runImport(fresh, ...flags.slice(0, -1))).toEqual({
       code: 0,
       stdout:
@@ -48,7 +49,7 @@ describe('ballast import over the network', () => {
   });
 
   it('records a run once if its answer is lost', async () => {
-    const server = await startServer();
+    const server = await shared.project();
     let posts = 0;
     const url = await startProxy(({ method }) => ({ url: server.url, loseAnswer: method === 'POST' && ++posts === 1 }));
     const { code, stdout } = await runImport({ url, token: server.token }, writeReport({ 'a_spec.rb': 3 }));
@@ -61,7 +62,7 @@ describe('ballast import over the network', () => {
   });
 
   it('reports an address without such a server, and which token is wrong', async () => {
-    const server = await startServer();
+    const server = await shared.project();
     expect(await runImport(server, '--from', server.url, '--from-token', 'wrong')).toMatchObject({
       code: 3,
       stderr: `ballast: GET ${server.url}/v1/builds?page=1 was refused with 403: invalid test suite token\n`,
@@ -69,36 +70,41 @@ describe('ballast import over the network', () => {
   });
 });
 
+/** Exports the store of a closed server to a file. */
+async function exportOf(dataDir: string, ...flags: string[]): Promise<string> {
+  const file = join(temporaryFolder(), 'export.ndjson');
+  expect((await runInProcess(['export', '--data-dir', dataDir, '--output', file, ...flags])).code).toBe(0);
+  return file;
+}
+
 describe('ballast import of an export', () => {
   it('creates the same builds and timings on another server', async () => {
-    const [there, here] = [await startServerOnDisk(), await startServer()];
+    const [there, here, third] = [await startServerOnDisk(), await shared.project(), await shared.project()];
     for (const [i, seconds] of [8, 9, 10].entries())
       await record(there, {
         commit_hash: `c${i}`,
         node_index: i % 2,
         test_files: timedTestFiles({ 'a_spec.rb': seconds, 'b_spec.rb': 0, 'c\u2028_spec.rb': 1 }),
       });
-    const file = join(temporaryFolder(), 'export.ndjson');
-    expect((await runBallast(['export', '--data-dir', there.dataDir, '--output', file])).code).toBe(0);
+    const paths = ['a_spec.rb', 'c\u2028_spec.rb'];
+    const known = { builds: await fetchBuilds(there), estimates: await fetchEstimates(there, paths) };
+    await there.close();
+    const file = await exportOf(there.dataDir);
     expect(JSON.parse((await runImport(here, file, '--json')).stdout)).toMatchObject({
       files: [{ file, format: 'ballast' }],
       builds: 3,
       runs: 3,
       test_files: 9,
     });
-    expect(await fetchBuilds(here)).toEqual(await fetchBuilds(there));
-    const timings = join(temporaryFolder(), 'timings.ndjson');
-    await runBallast(['export', '--data-dir', there.dataDir, '--output', timings, '--no-builds']);
-    const third = await startServer();
-    expect((await runImport(third, timings)).stdout).toMatch(
+    expect(await fetchBuilds(here)).toEqual(known.builds);
+    expect((await runImport(third, await exportOf(there.dataDir, '--no-builds'))).stdout).toMatch(
       /\nimported 2 test files, 10\.\d s \(longest 9\.\d s: a_spec\.rb\), as commit import-\w+ of branch main\nleft out 1: it has no time \(b_spec\.rb\)\n$/,
     );
-    const paths = ['a_spec.rb', 'c\u2028_spec.rb'];
-    expect(await fetchEstimates(third, paths)).toEqual(await fetchEstimates(there, paths));
+    expect(await fetchEstimates(third, paths)).toEqual(known.estimates);
   });
 
   it('that is damaged keeps the builds before the damage, and continues when it is imported again', async () => {
-    const server = await startServer();
+    const server = await shared.project();
     const build = (commit_hash: string) => ({
       commit_hash,
       branch: 'main',
@@ -119,22 +125,22 @@ describe('ballast import of an export', () => {
   });
 
   it('with several projects requires --project', async () => {
-    const server = await startServerOnDisk();
-    await record(server);
-    expect((await runBallast(['project', 'create', 'web', '--data-dir', server.dataDir])).code).toBe(0);
-    const file = join(temporaryFolder(), 'all.ndjson');
-    await runBallast(['export', '--data-dir', server.dataDir, '--output', file]);
+    const [there, server] = [await startServerOnDisk(), await shared.project()];
+    await record(there);
+    await createProject(there.store.access, 'web', Date.now());
+    await there.close();
+    const file = await exportOf(there.dataDir);
     expect((await runImport(server, file)).stderr).toContain(
       'it has several projects ("default", "web"): name the one to read with --project',
     );
     expect((await runImport(server, file, '--project', 'other')).stderr).toContain(
       'it has no project "other"; its projects are "default", "web"',
     );
-    expect((await runImport(server, file, '--project', 'default')).stdout).toContain('1 run was there already');
+    expect((await runImport(server, file, '--project', 'default')).stdout).toContain('imported 1 build, 1 run, ');
   });
 
   it('names an invalid entry, and leaves out what the server would refuse', async () => {
-    const server = await startServer();
+    const server = await shared.project();
     const build = {
       commit_hash: 'c',
       branch: 'main',

@@ -9,7 +9,7 @@ import { parse } from 'yaml';
 import { type IdentityOptions, identify } from '../../src/client/ci/identity.js';
 import { record, timedTestFiles } from '../harness/messages.js';
 import { main, plainEnvironment } from '../harness/process.js';
-import { startServer } from '../harness/server.js';
+import { SharedServer } from '../harness/server.js';
 import { BUILD, TestProject } from './test-project.js';
 
 /** The pipelines of the guide: their commands run as written, and their files are read as the CI systems read them. */
@@ -19,12 +19,13 @@ const pipelines = new Map(
   [...guide.matchAll(/^```yaml\n# (\S+)\n(.*?)^```/gms)].map(([, file, content]) => [file!, parse(content!) as any]),
 );
 
+const shared = new SharedServer();
 const NODES = 3;
 const FILES = Array.from({ length: 30 }, (_, i) => `spec/${i}_spec.rb`);
 
 /** Runs commands as a CI job does, in a folder with the test files. Each file takes a minute, so 30 of them take three nodes 10 minutes. */
 async function jobRunner(more: NodeJS.ProcessEnv = {}) {
-  const [server, suite] = [await startServer(), new TestProject(FILES)];
+  const [server, suite] = [await shared.project(), new TestProject(FILES)];
   await record(server, { ...BUILD, node_total: 1, test_files: timedTestFiles(Object.fromEntries(FILES.map(path => [path, 59]))) });
   const bin = join(suite.folder, 'node_modules/.bin');
   mkdirSync(bin, { recursive: true });

@@ -1,9 +1,9 @@
 import { existsSync } from 'node:fs';
 import { join } from 'node:path';
-import { describe, expect, it } from 'vitest';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { Client } from '../harness/client.js';
 import { connect, initialise, pull, record } from '../harness/messages.js';
-import { spawnServer } from '../harness/process.js';
+import { ended, type ServerProcess, spawnServer } from '../harness/process.js';
 import { runInProcess } from '../harness/run-in-process.js';
 import { temporaryFolder } from '../harness/temporary-folder.js';
 
@@ -17,10 +17,15 @@ function commandsOn(dataDir: string) {
 }
 
 describe('project and token commands beside a running server', () => {
-  it('take effect at the next request: a project created, a token rotated, the old token revoked', async () => {
-    const server = await spawnServer();
-    const ballast = commandsOn(server.dataDir);
+  let server: ServerProcess;
+  let ballast: ReturnType<typeof commandsOn>;
+  beforeAll(async () => {
+    server = await spawnServer({ dataDir: temporaryFolder(afterAll), end: afterAll });
+    ballast = commandsOn(server.dataDir);
+  });
+  const createProject = async (name: string) => new Client(server.url, (await ballast('project', 'create', name)).stdout.trim());
 
+  it('take effect at the next request: a project created, a token rotated, the old token revoked', async () => {
     const created = await ballast('project', 'create', 'web shop');
     expect(created).toMatchObject({ code: 0, stderr: '', stdout: expect.stringMatching(TOKEN_LINE) });
     const first = new Client(server.url, created.stdout.trim());
@@ -52,31 +57,24 @@ describe('project and token commands beside a running server', () => {
     const body = JSON.stringify({ test_suite_token: second.token, pad: 'x'.repeat(100_000) });
     expect(await server.send('/v1/build_subsets', { method: 'POST', body })).toMatchObject(INVALID);
 
-    expect((await ballast('project', 'list')).stdout).toMatch(new RegExp(`^default\t${AT}\t1 token\nweb shop\t${AT}\t0 tokens\n$`));
+    expect((await ballast('project', 'list')).stdout).toMatch(new RegExp(`^default\t${AT}\t1 token\nweb shop\t${AT}\t0 tokens\n`));
   });
-});
 
-describe('a project that is renamed', () => {
-  it('keeps its tokens and builds, also beside a running server', async () => {
-    const server = await spawnServer();
-    const ballast = commandsOn(server.dataDir);
-    await record(server);
-    expect(await ballast('project', 'rename', 'default', 'web shop')).toEqual({
+  it('rename a project, which keeps its tokens and builds', async () => {
+    const project = await createProject('old name');
+    await record(project);
+    expect(await ballast('project', 'rename', 'old name', 'new name')).toEqual({
       code: 0,
       stdout: '',
-      stderr: 'ballast: renamed the project "default" to "web shop"\n',
+      stderr: 'ballast: renamed the project "old name" to "new name"\n',
     });
-    expect((await server.get('/v1/builds')).json.data).toHaveLength(1);
-    expect((await ballast('project', 'list')).stdout).toMatch(/^web shop\t/);
-    expect(await ballast('project', 'rename', 'default', 'web')).toMatchObject({ code: 1, stderr: /there is no project "default"/ });
+    expect((await project.get('/v1/builds')).json.data).toHaveLength(1);
+    expect((await ballast('project', 'list')).stdout).toMatch(/^new name\t/m);
+    expect(await ballast('project', 'rename', 'old name', 'any')).toMatchObject(ended(1, 'there is no project "old name"'));
   });
-});
 
-describe('a project that is deleted beside a running server', () => {
-  it('refuses its tokens at once, and a new one of the name has none of its builds', async () => {
-    const server = await spawnServer();
-    const ballast = commandsOn(server.dataDir);
-    const web = new Client(server.url, (await ballast('project', 'create', 'web')).stdout.trim());
+  it('delete a project: its tokens are refused at once, and a new one of the name has none of its builds', async () => {
+    const web = await createProject('web');
     await record(web);
     await initialise(web, ['a_spec.rb', 'b_spec.rb', 'c_spec.rb']);
 
@@ -96,12 +94,32 @@ describe('a project that is deleted beside a running server', () => {
 
     expect(await pull(web)).toMatchObject(INVALID);
     expect(await web.get('/v1/builds')).toMatchObject(INVALID);
-    expect((await ballast('project', 'list')).stdout).toMatch(/^default\t[^\n]*\n$/);
+    expect((await ballast('project', 'list')).stdout).not.toMatch(/^web\t/m);
     expect(await ballast('token', 'list', 'web')).toMatchObject({ code: 1 });
-    const again = new Client(server.url, (await ballast('project', 'create', 'web')).stdout.trim());
+    const again = await createProject('web');
     expect((await again.get('/v1/builds')).json.data).toEqual([]);
     expect((await connect(again)).json.code).toBe('ATTEMPT_CONNECT_TO_QUEUE_FAILED');
     expect((await ballast('check')).code).toBe(0);
+  });
+
+  it('set the default branch of a project, which is what the builds say until then', async () => {
+    const project = await createProject('branches');
+    const branch = async (...flags: string[]) => {
+      // The list shows what was recorded, so it is in the store.
+      await project.get('/v1/builds');
+      return ballast('project', 'default-branch', 'branches', ...flags);
+    };
+    expect(await branch()).toEqual({ code: 0, stdout: '\n', stderr: '' });
+    await record(project, { branch: 'trunk' });
+    expect(await branch('--json')).toMatchObject({ stdout: '{"default_branch":"trunk","is_set":false}\n' });
+    expect(await branch('--set', 'release')).toEqual(ended(0, 'WARNING: the project has no build of the branch release', 'release\n'));
+    await record(project, { branch: 'main', commit_hash: 'c2' });
+    expect(await branch('--json')).toMatchObject({ stdout: '{"default_branch":"release","is_set":true}\n' });
+    expect((await branch('--unset')).code).toBe(0);
+    await record(project, { branch: 'main', commit_hash: 'c3' });
+    expect(await branch()).toMatchObject({ stdout: 'main\n' });
+    expect(await branch('--set', 'a', '--unset')).toMatchObject({ code: 2 });
+    expect(await branch('--set', '')).toMatchObject({ code: 2 });
   });
 });
 
@@ -127,33 +145,6 @@ describe('project and token commands with --json', () => {
       ]),
     );
     expect(tokens.find(token => token.id === id)).toMatchObject({ revoked_at: at });
-  });
-});
-
-describe('the default branch of a project', () => {
-  it('is what the builds say, until it is set, also beside a running server', async () => {
-    const server = await spawnServer();
-    const command = commandsOn(server.dataDir);
-    const branch = async (...flags: string[]) => {
-      // The list shows what was recorded, so it is in the store.
-      await server.get('/v1/builds');
-      return command('project', 'default-branch', 'default', ...flags);
-    };
-    expect(await branch()).toEqual({ code: 0, stdout: '\n', stderr: '' });
-    await record(server, { branch: 'trunk' });
-    expect(await branch('--json')).toMatchObject({ stdout: '{"default_branch":"trunk","is_set":false}\n' });
-    expect(await branch('--set', 'release')).toEqual({
-      code: 0,
-      stdout: 'release\n',
-      stderr: expect.stringContaining('WARNING: the project has no build of the branch release') as string,
-    });
-    await record(server, { branch: 'main', commit_hash: 'c2' });
-    expect(await branch('--json')).toMatchObject({ stdout: '{"default_branch":"release","is_set":true}\n' });
-    expect((await branch('--unset')).code).toBe(0);
-    await record(server, { branch: 'main', commit_hash: 'c3' });
-    expect(await branch()).toMatchObject({ stdout: 'main\n' });
-    expect(await branch('--set', 'a', '--unset')).toMatchObject({ code: 2 });
-    expect(await branch('--set', '')).toMatchObject({ code: 2 });
   });
 });
 

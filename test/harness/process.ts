@@ -28,15 +28,18 @@ export interface ServeOptions {
   env?: NodeJS.ProcessEnv;
   /** A command prefix that runs the server, such as strace. */
   under?: readonly string[];
+  /** Registers what kills the server: by default after the test. */
+  end?: (kill: () => void) => void;
 }
 
-/** Runs `serve` in a new process, which is killed after the test. Resolves when the server listens. */
+/** Runs `serve` in a new process. Resolves when the server listens. */
 export async function spawnServer({
   dataDir = temporaryFolder(),
   token = TOKEN,
   flags = [],
   env = {},
   under = [],
+  end = onTestFinished,
 }: ServeOptions = {}): Promise<ServerProcess> {
   const [command, ...args] = [...under, process.execPath, main, 'serve', '--port', '0', '--data-dir', dataDir, ...flags] as [
     string,
@@ -47,7 +50,7 @@ export async function spawnServer({
     env: plainEnvironment({ BALLAST_HTTP_SERVER: httpServer, ...bootstrap, ...env }),
     stdio: ['ignore', 'pipe', 'pipe'],
   });
-  onTestFinished(() => void child.kill('SIGKILL'));
+  end(() => void child.kill('SIGKILL'));
   const ended = once(child, 'close').then(([code]) => code as number | null);
   let stdout = '';
   let stderr = '';
