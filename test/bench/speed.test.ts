@@ -18,7 +18,7 @@ describe('the benchmark of speed', () => {
   }, 60_000);
 
   it('plays a suite with several numbers of nodes', async () => {
-    const [result] = await whatIf({ times: 1, files: 40, nodes: 2 });
+    const [result] = await whatIf({ times: 1, files: 10, nodes: 2 });
     expect(result!.rows.map(([request, mode]) => [request, mode])).toEqual([
       ['POST /v1/plan', 'queue'],
       ['GET what_if', 'queue'],
@@ -29,7 +29,7 @@ describe('the benchmark of speed', () => {
   });
 
   it('measures the event loop while large suites arrive', async () => {
-    const [result] = await isolation({ seconds: 0.3, pullsPerSecond: 100, files: 500 });
+    const [result] = await isolation({ seconds: 0.2, pullsPerSecond: 100, files: 100 });
     const [idle, pulls, all] = column(result!, 'pulls').map(Number);
     expect(idle).toBe(0);
     expect(pulls).toBeGreaterThan(0);
@@ -43,19 +43,19 @@ describe('the benchmark of speed', () => {
   });
 
   it('measures the start with an empty folder and with a full one', async () => {
-    const [result] = await starting({ builds: 300, times: 1 });
-    expect(column(result!, 'folder')).toEqual(['node -e 0', 'empty', '300 builds, 3 open queues']);
+    const [result] = await starting({ builds: 50, times: 1 });
+    expect(column(result!, 'folder')).toEqual(['node -e 0', 'empty', '50 builds, 1 open queues']);
     for (const cell of column(result!, 'median ms')) expect(Number(cell)).toBeGreaterThan(0);
   });
 
   it.runIf(process.platform === 'linux')('measures the memory of a server with open queues', async () => {
-    const [result] = await memory({ queues: 5, files: 20, settleSeconds: 0.1 });
+    const [result] = await memory({ queues: 2, files: 20, settleSeconds: 0.1 });
     expect(column(result!, 'queue cache')).toEqual(['default', '32 MiB']);
     for (const cell of result!.rows.flatMap(row => row.slice(1))) expect(Number(cell)).toBeGreaterThan(0);
   });
 
   it.runIf(process.platform === 'linux')('measures memory during a mixed load', async () => {
-    const [result] = await soak({ minutes: 0.01, files: 100, queues: 5 });
+    const [result] = await soak({ minutes: 0.005, files: 20, queues: 2 });
     expect(result!.rows.map(([name]) => name)).toEqual(['all', 'anonymous', 'of files']);
     for (const cell of column(result!, 'max MiB')) expect(Number(cell)).toBeGreaterThan(0);
   });
