@@ -104,14 +104,15 @@ describe.each(queueStores)('queues in a store in $name', ({ open }) => {
     expect(await queues.newest(project, { ...BUILD, branch: 'next' })).toBeNull();
   });
 
-  it.each([3, 64, 65, 200, 40_000])('have their %d files as they were planned', async count => {
+  it.each([3, 64, 65, 200, 17_000])('have their %d files as they were planned', async count => {
     const { queues, create, first, idOf } = await opened();
     await create(first, count);
     const id = await idOf(first);
     expect(await queues.size(id)).toBe(count);
+    const whole = planned(count, upTo(count));
     for (const files of [upTo(Math.min(count, 300)), [count - 1, 0], [0, 2, count - 1], [1]]) {
       const text = (await queues.files(id, files)).toString();
-      expect(JSON.parse(text)).toEqual(planned(count, files));
+      expect(JSON.parse(text)).toEqual(files.map(file => whole[file]));
     }
   });
 

@@ -63,6 +63,13 @@ async function fill(dataDir: string): Promise<void> {
 }
 
 const problemsIn = (store: Parts): Problem[] => [...problemsOf(store, () => {})];
+const isRepairable = (problems: readonly Problem[]) => problems.some(problem => problem.repair);
+
+/** Repairs until nothing is left that can be repaired, and expects that nothing else is wrong. */
+async function expectRepaired(store: Parts): Promise<void> {
+  while (isRepairable(problemsIn(store))) await repair(problemsIn(store));
+  expect(problemsIn(store)).toEqual([]);
+}
 
 /** Returns a table by name. */
 const tableOf = (store: Parts, name: string) => store[name as 'meta'] as Database<unknown, Key>;
@@ -95,31 +102,19 @@ describe('a store', () => {
     expect(empty).toEqual(['pendingRuns']);
   });
 
-  it('that lost a record has a problem', async () => {
-    const store = filledStore();
-    for (const name of [...DERIVED, ...REFERRED]) {
-      const table = tableOf(store, name);
-      for (const { key, value } of sample(recordsOf(table))) {
-        await table.remove(key);
-        expect(problemsIn(store).length, `${name} ${JSON.stringify(key)}`).toBeGreaterThan(0);
-        await table.put(key, value);
-      }
-    }
-    expect(problemsIn(store)).toEqual([]);
-  });
-
-  it.each([...DERIVED, ...REFERRED])('that lost a record of %s loses no other in a repair', async name => {
+  it.each([...DERIVED, ...REFERRED])('that lost a record of %s has a problem, and loses no other record in a repair', async name => {
     const store = filledStore();
     const before = contents(store);
     const keysOf = (table: string) => [...tableOf(store, table).getKeys()].map(key => JSON.stringify(key));
     for (const [key, value] of sample(before[name]!)) {
       await tableOf(store, name).remove(key as Key);
-      for (let round = 0; round < 3; round++) await repair(problemsIn(store));
-      const rest = problemsIn(store);
-      expect(
-        rest.filter(problem => problem.repair),
-        JSON.stringify(key),
-      ).toEqual([]);
+      let problems = problemsIn(store);
+      expect(problems.length, JSON.stringify(key)).toBeGreaterThan(0);
+      for (let round = 0; round < 3 && isRepairable(problems); round++) {
+        await repair(problems);
+        problems = problemsIn(store);
+      }
+      expect(isRepairable(problems), JSON.stringify(key)).toBe(false);
       for (const table of TABLES.filter(other => ![...DERIVED, ...REFERENCES].includes(other))) {
         const lost = before[table]!.map(([lostKey]) => JSON.stringify(lostKey)).filter(lostKey => !keysOf(table).includes(lostKey));
         expect(
@@ -137,8 +132,7 @@ describe('a store', () => {
     const before = contents(store);
     const table = tableOf(store, name);
     await table.clearAsync();
-    while (problemsIn(store).some(problem => problem.repair)) await repair(problemsIn(store));
-    expect(problemsIn(store)).toEqual([]);
+    await expectRepaired(store);
     expect(contents(store)).toEqual(before);
   });
 
@@ -181,8 +175,7 @@ describe('a store', () => {
     const store = filledStore();
     await commit(store, () => damage(store));
     expect(problemsIn(store)).toContainEqual(expect.objectContaining({ table, what: expect.stringMatching(what) as string }));
-    while (problemsIn(store).some(problem => problem.repair)) await repair(problemsIn(store));
-    expect(problemsIn(store)).toEqual([]);
+    await expectRepaired(store);
   });
 
   it.each<[situation: string, damage: (store: Parts) => void, what: RegExp]>([
@@ -237,7 +230,7 @@ describe('a store', () => {
 
   it('with a split of hundreds of thousands of files per node is checked', async () => {
     const store = filledStore();
-    const plan = estimatesOf(Array.from({ length: 200_000 }, (_, file) => `${file}.js`));
+    const plan = estimatesOf(Array.from({ length: 150_000 }, (_, file) => `${file}.js`));
     const files = lmdbSplits(store).encode(plan, [[], [...plan.order.keys()]]);
     await Promise.all(blobsOfSplit({ files, basis: plan.basis }).map(({ part, bytes }) => store.blobs.put([splitId(store), part], bytes)));
     expect(problemsIn(store).map(({ what }) => what)).toEqual(['has other files than its list', expect.stringContaining('basis')]);

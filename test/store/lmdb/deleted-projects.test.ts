@@ -16,9 +16,9 @@ it('is consistent whenever the deletion of a project is interrupted, and the nex
     const store = openLmdbStore(dataDir);
     if (stopAfter === 1) {
       const project = await newProject(store);
-      await Promise.all(upTo(700).map(i => record(store, project, files(2), { commit_hash: `c${i}` })));
-      const list = { digest: digestOfList(pathsOf(estimates(64_000))), test_files: 64_000 };
-      await store.queues.create(queueOf('1'), newQueue(store, 64_000, list), NOW);
+      await Promise.all(upTo(150).map(i => record(store, project, files(2), { commit_hash: `c${i}` })));
+      const list = { digest: digestOfList(pathsOf(estimates(2000))), test_files: 2000 };
+      await store.queues.create(queueOf('1'), newQueue(store, 2000, list), NOW);
       await pullAll(store, queueOf('1'), 0);
       await store.access.deleteProject(project, NOW + 1);
     }
