@@ -17,17 +17,6 @@ const estimateOn = (timings: readonly BranchTiming[], branch: number) => {
 };
 
 describe('the timing on a branch', () => {
-  it('is its own, else that of the default branch, else that of all branches', () => {
-    const timings = timingsAfter([MAIN, 10], [FEATURE, 20]);
-    expect([FEATURE, MAIN, NEW].map(branch => estimateOn(timings, branch))).toEqual([20, 10, 10]);
-    const without = timingsAfter([FEATURE, 20], [OTHER, 30]);
-    expect(estimateOn(without, FEATURE)).toBe(20);
-    expect(estimateOn(without, NEW)).toBeGreaterThan(20);
-    expect(estimateOn(without, NEW)).toBeLessThan(30);
-    expect(estimateOn(timingsAfter([FEATURE, 20]), NEW)).toBe(20);
-    expect(estimateOn([], NEW)).toBeUndefined();
-  });
-
   it('follows its own builds only', () => {
     const timings = timingsAfter([MAIN, 10], [FEATURE, 20], [MAIN, 10], [FEATURE, 20], [MAIN, 10]);
     expect(estimateOn(timings, MAIN)).toBeCloseTo(10, 3);

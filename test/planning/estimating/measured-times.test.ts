@@ -6,7 +6,7 @@ import type { BranchExpectation, BranchTiming, BranchTimings } from '../../../sr
 import { expectationOn } from '../../../src/planning/estimating/branch-timings.js';
 import { measuredTimes } from '../../../src/planning/estimating/measured-times.js';
 
-const [MAIN, FEATURE, NEW, OTHER] = [1, 2, 3, 4];
+const [MAIN, FEATURE, NEW] = [1, 2, 3];
 
 /** A timing of one build. */
 const timing = (seconds: number, branch: number | null = MAIN, at = 0): BranchTiming => ({
@@ -78,38 +78,13 @@ describe('the time of a file that only its test cases tell', () => {
   });
 });
 
-it('the time of a file is looked up for its test cases that were never measured', () => {
-  const timings = { a: [timing(12)], 'a[1]': [timing(3)] };
-  const { seconds, files } = timesOn(MAIN, timings, ['a', 'a[1]', 'a[2]', 'b[1]']);
-  expect(seconds).toEqual(Float64Array.of(12, 3, NaN, NaN));
-  expect(files).toEqual(new Map([['a', 12]]));
-});
-
-describe('the basis of a measured time', () => {
-  const basesOn = (branch: number, timings: Record<string, BranchTimings>, paths: readonly string[]) => {
-    const { basis } = timesOn(branch, timings, paths);
-    return paths.map((_, i) => fileBasis(basis, i));
-  };
-  const once = { count: 1, spread: expect.closeTo(1.297, 2) as number };
-
-  it('is the branch itself, the default branch, or another one', () => {
-    const timings = { a: [timing(1, FEATURE), timing(2), timing(1, null)], b: [timing(1)], c: [timing(1, OTHER), timing(1, null)] };
-    const sources = (branch: number) => basesOn(branch, timings, ['a', 'b', 'c']);
-    expect(sources(FEATURE)).toEqual(['branch', 'default_branch', 'other_branch'].map(source => ({ source, ...once })));
-    expect(sources(MAIN).map(({ source }) => source)).toEqual(['branch', 'branch', 'other_branch']);
-  });
-
-  it('is the test cases of a file, of which one was measured least often', () => {
-    const often = { ...timing(3), before: { log: Math.log(3), variance: 0.01, drift: 0.01, residual: 0, at: 0, builds: 8 } };
-    const [steady, sum] = basesOn(MAIN, { a: [often], 'b[1]': [often], 'b[2]': [often], 'b[3]': [timing(3)] }, ['a', 'b']);
-    expect(steady).toMatchObject({ source: 'branch', count: 9 });
-    expect(sum).toMatchObject({ source: 'cases', count: 1 });
-    // The errors of two cases cancel in part.
-    expect(sum!.spread).toBeGreaterThan(1);
-    expect(sum!.spread).toBeLessThan(steady!.spread!);
-  });
-
-  it('is nothing where no time is', () => {
-    expect(basesOn(MAIN, {}, ['a', 'b[1]'])).toEqual(Array(2).fill({ source: 'none', count: 0, spread: null }));
-  });
+it('the basis of the time that the test cases of a file tell is the one that was measured least often', () => {
+  const often = { ...timing(3), before: { log: Math.log(3), variance: 0.01, drift: 0.01, residual: 0, at: 0, builds: 8 } };
+  const { basis } = timesOn(MAIN, { a: [often], 'b[1]': [often], 'b[2]': [often], 'b[3]': [timing(3)] }, ['a', 'b']);
+  const [steady, sum] = [fileBasis(basis, 0), fileBasis(basis, 1)];
+  expect(steady).toMatchObject({ source: 'branch', count: 9 });
+  expect(sum).toMatchObject({ source: 'cases', count: 1 });
+  // The errors of two cases cancel in part.
+  expect(sum.spread).toBeGreaterThan(1);
+  expect(sum.spread).toBeLessThan(steady.spread!);
 });

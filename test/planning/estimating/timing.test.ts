@@ -41,29 +41,12 @@ describe('a timing', () => {
     expect(timing.times.at(-1)).toBe(101);
   });
 
-  it('ignores a retry of an older build', () => {
-    const timing = timingAfter([[10], [12]]);
-    expect(measure(timing, measurement(0, 500, { at: NOW + 3 * DAY, run: 'retried' }))).toBeNull();
-  });
-
-  it('counts a retry that is the first run of its build to measure the path', () => {
-    const timing = timingAfter([[10]]);
-    const next = measure(timing, measurement(1, 30, { at: NOW + DAY + 60_000, run: 'retried' }));
-    expect(next).toEqual(measure(timing, measurement(1, 30, { at: NOW + DAY + 60_000 })));
-  });
-
   it('of the smallest possible times is positive, and follows larger ones', () => {
     const smallest = Number.MIN_VALUE;
     expect(estimateOf(timingAfter([[smallest, smallest]]))).toBe(smallest);
     const seconds = estimateOf(timingAfter([[smallest, smallest], [1], [1], [1]]));
     expect(seconds).toBeGreaterThan(0.5);
     expect(seconds).toBeLessThanOrEqual(1);
-  });
-
-  it('lies between the times of its builds', () => {
-    const seconds = estimateOf(timingAfter([[10], [12], [11]]));
-    expect(seconds).toBeGreaterThan(10);
-    expect(seconds).toBeLessThan(12);
   });
 });
 
