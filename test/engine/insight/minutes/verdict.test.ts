@@ -104,23 +104,18 @@ it('the verdict of a lost node names it', () => {
   ]);
 });
 
-it.each<[Span['lease'], string]>([
-  ['expired', 'Node 0 fell silent, and its files ran again.'],
-  ['returned', 'Node 0 fell silent, and its files ran again.'],
-  ['restarted', 'Node 0 restarted, and files ran again.'],
-  ['closed', ''],
-])('the verdict of a node whose lease is %s, and that ends with the others, names its repeats', (lease, sentence) => {
+it.each<[situation: string, mark: (first: Span, again: Span) => void, sentence: string]>([
+  ['whose lease expired', first => (first.lease = 'expired'), ' Node 0 fell silent, and its files ran again.'],
+  ['whose files came back', first => (first.lease = 'returned'), ' Node 0 fell silent, and its files ran again.'],
+  ['whose files were left by a restart', first => (first.lease = 'restarted'), ' Node 0 restarted, and files ran again.'],
+  ['that restarted', (_, again) => (again.is_replay = true), ' Node 0 restarted, and files ran again.'],
+  ['whose queue was closed', first => (first.lease = 'closed'), ''],
+])('the verdict of a node %s, and that ends with the others, names its repeats', (_, mark, sentence) => {
   const again = batch(0, TEN.slice(5));
   const timeline = timelineOf([[again, { ...again, from: 50, to: 100 }], [batch(1, TEN)]]);
-  timeline.nodes[0]!.spans[0]!.lease = lease;
-  expect(verdict(timeline)).toBe(`All nodes finished within 0 s of each other. ${sentence}`.trim());
-});
-
-it('the verdict of a node that restarted, and that ends with the others, names its repeats', () => {
-  const again = batch(0, TEN.slice(5));
-  const timeline = timelineOf([[again, { ...again, from: 50, to: 100 }], [batch(1, TEN)]]);
-  timeline.nodes[0]!.spans[1]!.is_replay = true;
-  expect(verdict(timeline)).toBe('All nodes finished within 0 s of each other. Node 0 restarted, and files ran again.');
+  const { spans } = timeline.nodes[0]!;
+  mark(spans[0]!, spans[1]!);
+  expect(verdict(timeline)).toBe(`All nodes finished within 0 s of each other.${sentence}`);
 });
 
 it('the verdict of a running build counts the nodes at work', () => {

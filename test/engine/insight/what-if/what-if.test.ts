@@ -133,17 +133,16 @@ describe('the speeds of nodes', () => {
 });
 
 describe('starts of another number of nodes', () => {
-  it('are those of the build if it has that number', () => {
-    expect([...resampleStarts(Float64Array.of(0, 20, 5), 3)]).toEqual([0, 20, 5]);
-  });
-
-  it('continue an even spread', () => {
-    expect([...resampleStarts(Float64Array.of(0, 12, 24, 36), 9)].map(Math.round)).toEqual([0, 6, 12, 18, 24, 30, 36, 42, 48]);
-    expect([...resampleStarts(Float64Array.of(0, 12, 24, 36, 48), 1)]).toEqual([0]);
+  it.each<[what: string, starts: number[], count: number, expected: number[]]>([
+    ['are those of the build if it has that number', [0, 20, 5], 3, [0, 20, 5]],
+    ['continue an even spread', [0, 12, 24, 36], 9, [0, 6, 12, 18, 24, 30, 36, 42, 48]],
+    ['are that of the first node for one node', [10, 22, 34, 46], 1, [10]],
+    ['are together after a build of one node', [0], 3, [0, 0, 0]],
+  ])('%s', (_, starts, count, expected) => {
+    expect([...resampleStarts(Float64Array.from(starts), count)].map(Math.round)).toEqual(expected);
   });
 
   it('begin when the first node of the build began', () => {
-    expect([...resampleStarts(Float64Array.of(10, 22, 34, 46), 1)]).toEqual([10]);
     expect(Math.min(...resampleStarts(Float64Array.of(30, 10), 7))).toBe(10);
   });
 
@@ -151,10 +150,6 @@ describe('starts of another number of nodes', () => {
     const starts = resampleStarts(Float64Array.of(0, 0, 0, 0, 0, 0, 60), 14);
     expect(starts.filter(start => start > 30)).toHaveLength(2);
     expect(Math.max(...starts)).toBeLessThan(70);
-  });
-
-  it('are together after a build of one node', () => {
-    expect([...resampleStarts(Float64Array.of(0), 3)]).toEqual([0, 0, 0]);
   });
 });
 

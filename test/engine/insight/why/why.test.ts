@@ -46,16 +46,6 @@ describe('why nodes of a queue got their files', () => {
     expect(all.get('d')).toMatchObject({ estimate: 1, source: 'suite', count: 0, spread: null, seconds: null });
   });
 
-  it('is told of one node or one batch', async () => {
-    const build = await TestBuild.withQueue(suite(20), { nodes: 2 });
-    for (const second of [0, 60, 120]) for (const node of [0, 1]) await build.pull(node, second);
-    const all = await whyOf(build, 130);
-    const of = async (filter: WhyFilter) => (await whyOf(build, 130, filter)).batches;
-    expect(await of({ node_index: 1 })).toEqual(all.batches.filter(({ node_index }) => node_index === 1));
-    expect(await of({ batch: 2 })).toEqual(all.batches.filter(({ batch }) => batch === 2));
-    expect(await of({ batch: 2, node_index: 1 })).toEqual([]);
-  });
-
   it('names the node whose files came back', async () => {
     let uptime = 0;
     const lease = { factor: 1, graceMilliseconds: 1000, uptime: () => uptime, uptimeAt: (at: number) => at - NOW };
@@ -138,12 +128,4 @@ describe('why nodes of a split got their files', () => {
     const [part] = (await whyOf(build, 81, { node_index: 0 })).batches;
     expect(part!.files.map(({ path, seconds }) => [path, seconds])).toEqual([['a', 29]]);
   });
-});
-
-it('nothing is explained where only recordings are known', async () => {
-  const build = await TestBuild.begin({ nodes: 2 });
-  await build.record(0, 40, { a: 31 });
-  const recorded = (await build.store.builds.find(build.project, build.build))!;
-  const subject = await findSubject(build.store, build.project, recorded.id);
-  expect(await why(build.store, subject!, {}, NOW + 50_000)).toMatchObject({ kind: 'recordings', batches: [], batch_count: 0 });
 });
