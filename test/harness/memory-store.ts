@@ -4,7 +4,7 @@ import { type LmdbStore, openLmdbStore } from '../../src/store/lmdb/store.js';
 import { memoryFolder } from './temporary-folder.js';
 
 /** An empty store in a folder in memory, closed after the test. */
-export function memoryStore(options: Partial<QueueOptions> = {}): LmdbStore {
+export function memoryStore(options: Partial<QueueOptions & { cacheBytes: number }> = {}): LmdbStore {
   const store = openLmdbStore(memoryFolder(), { queues: { pullCost: 0, lease: null, cacheBytes: 1e9, ...options } });
   onTestFinished(() => store.close());
   return store;

@@ -101,20 +101,6 @@ describe.each(stores)('builds in a store in $name', ({ open }) => {
     expect(await store.builds.times(number, { node_index: 2, run: 1 })).toBeNull();
   });
 
-  it('of all projects are listed by number, in pieces', async () => {
-    const store = open();
-    const projects = [await newProject(store), await newProject(store, 'other')];
-    for (let i = 0; i < 7; i++) await record(store, projects[i % 2]!, {}, { commit_hash: `c${i}` });
-    const listed: string[] = [];
-    for (let from = 0; ; ) {
-      const piece = await store.builds.list(from, 3);
-      listed.push(...piece.map(({ commit_hash }) => commit_hash));
-      if (piece.length < 3) break;
-      from = piece.at(-1)!.number + 1;
-    }
-    expect(listed).toEqual(['c0', 'c1', 'c2', 'c3', 'c4', 'c5', 'c6']);
-  });
-
   it('have runs that are read by node, and in parts', async () => {
     const store = open();
     const project = await newProject(store);

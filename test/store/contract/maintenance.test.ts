@@ -18,13 +18,9 @@ import {
   sweep,
   upTo,
 } from './fixtures.js';
-import { queueStores } from './stores.js';
+import { stores } from './stores.js';
 
-describe.each(queueStores)('a store in $name', ({ open }) => {
-  it('has nothing to sweep when it is empty', async () => {
-    expect(await sweep(open(), NOW)).toEqual({});
-  });
-
+describe.each(stores)('a store in $name', ({ open }) => {
   it('sweeps runs that are older than a time, and builds with their last run', async () => {
     const store = open();
     const project = await newProject(store);
@@ -97,28 +93,6 @@ describe.each(queueStores)('a store in $name', ({ open }) => {
     expect(await pullAll(store, queue, 0)).toHaveLength(5);
   });
 
-  it('sweeps everything that expires', async () => {
-    const store = open();
-    const project = await newProject(store);
-    const rounds = upTo(6).map(async i => {
-      const at = NOW + 100 * i;
-      await record(store, project, { [`spec/${i % 3}_spec.rb`]: 3, 'spec/often_spec.rb': 3 }, { commit_hash: `c${i % 2}`, at });
-      const split = splitKey(project, BUILD, `${i}`, i % 2 === 0);
-      await store.splits.use(split, await store.splits.create(split, newSplit(store, split), at), at);
-      const queue = queueKey(project, BUILD, `${i}`);
-      await store.queues.create(queue, newQueue(store, 250), at);
-      await pullAll(store, queue, 0);
-      await store.queues.repeat(queueKey(project, BUILD, `repeat ${i}`), at + 50);
-    });
-    await Promise.all(rounds);
-    for (const before of [NOW + 150, NOW + 333]) await sweep(store, before);
-    expect(await sweep(store, NOW + DAY)).toMatchObject({ subset: expect.any(Number) as number });
-    expect(await sweep(store, NOW + 10 * DAY)).toEqual({});
-    expect([await buildsOf(store, project), await store.timings.list(0, 10)]).toEqual([[], []]);
-    expect(await store.queues.newest(project, BUILD)).toBeNull();
-    expect((await store.access.projects()).length).toBe(1);
-  });
-
   it('deletes what a deleted project recorded, however new, and nothing of another', async () => {
     const store = open();
     const [gone, kept] = [await newProject(store, 'web'), await newProject(store, 'api')];
@@ -175,12 +149,5 @@ describe.each(queueStores)('a store in $name', ({ open }) => {
     store.maintenance.refresh();
     const { bytes, diskFreeBytes, journalRecords, records } = store.maintenance.load();
     for (const size of [bytes, diskFreeBytes, journalRecords, ...Object.values(records)]) expect(size).toBeGreaterThanOrEqual(0);
-  });
-
-  it('keeps when the last backup was made', async () => {
-    const { maintenance } = open();
-    expect(await maintenance.backedUpAt()).toBeNull();
-    for (const at of [NOW, NOW + DAY]) await maintenance.noteBackup(at);
-    expect(await maintenance.backedUpAt()).toBe(NOW + DAY);
   });
 });

@@ -65,6 +65,12 @@ describe.each(queueStores)('queues in a store in $name', ({ open }) => {
     const idOf = async (key: QueueKey) => (await queues.find(key))!.id;
     return { store, project, queues, key, create, idOf, first: key('1'), second: key('2') };
   }
+  /** With the first queue. */
+  async function created(lease: LeasePolicy | null = null) {
+    const all = await opened(lease);
+    await all.create(all.first);
+    return all;
+  }
   const nothing = () => null;
 
   it('are found once they are created, each under its key', async () => {
@@ -72,11 +78,12 @@ describe.each(queueStores)('queues in a store in $name', ({ open }) => {
     expect([await queues.find(first), await queues.newest(project, BUILD)]).toEqual([null, null]);
     await record(store, project, {});
     expect(await create(first)).toBe(true);
+    expect(await queues.newest(project, { ...BUILD, branch: 'next' })).toBeNull();
     const info = (await queues.find(first))!;
     const times = { created_at: NOW, runs_before: 1, used_at: NOW };
     expect(info).toEqual({ id: info.id, name: first.digest, node_total: 4, copied: null, list: LIST, ...times });
-    for (const other of [key('2'), key('1', { ...BUILD, node_total: 5 }), queueKey(project + 1, BUILD, '1')])
-      expect(await queues.find(other)).toBeNull();
+    const otherBuilds = [{ commit_hash: 'abd' }, { branch: 'next' }, { node_total: 5 }].map(part => key('1', { ...BUILD, ...part }));
+    for (const other of [key('2'), ...otherBuilds, queueKey(project + 1, BUILD, '1')]) expect(await queues.find(other)).toBeNull();
     expect([await queues.forecast(info.id), await queues.size(info.id)]).toEqual([FORECAST, 20]);
     expect([await queues.weights(info.id), await queues.weights('unknown')]).toEqual([
       new Float64Array(20).fill(20_000),
@@ -93,15 +100,6 @@ describe.each(queueStores)('queues in a store in $name', ({ open }) => {
     expect(created.filter(isNew => isNew)).toHaveLength(1);
     expect(await queues.size(await idOf(first))).toBe(20 + created.indexOf(true));
     expect(await create(first)).toBe(false);
-  });
-
-  it('of one build are separate, and the newest is found', async () => {
-    const { project, queues, create, first, second, idOf } = await opened();
-    await create(first);
-    await create(second);
-    expect(await idOf(first)).not.toBe(await idOf(second));
-    expect(await queues.newest(project, BUILD)).toEqual(await queues.find(second));
-    expect(await queues.newest(project, { ...BUILD, branch: 'next' })).toBeNull();
   });
 
   it.each([3, 64, 65, 200, 17_000])('have their %d files as they were planned', async count => {
@@ -138,8 +136,7 @@ describe.each(queueStores)('queues in a store in $name', ({ open }) => {
   });
 
   it('have the last state of each batch on disk, oldest first', async () => {
-    const { store, queues, create, first, idOf } = await opened();
-    await create(first);
+    const { store, queues, first, idOf } = await created();
     const handed: Batch[] = [];
     for (const node of [0, 1, 2]) handed.push((await pull(store, first, node))!);
     const shown = ({ node_index, files, decision }: Batch) => [node_index, files, decision!];
@@ -164,8 +161,7 @@ describe.each(queueStores)('queues in a store in $name', ({ open }) => {
       },
     ],
   ])('run verbs in the order of the calls, when their facts %s', async (_, factsOf) => {
-    const { store, queues, create, first } = await opened();
-    await create(first);
+    const { store, queues, first } = await created();
     const order: number[] = [];
     const call = (i: number) =>
       whenSaved(
@@ -182,8 +178,7 @@ describe.each(queueStores)('queues in a store in $name', ({ open }) => {
   });
 
   it('have the state on disk after a verb failed', async () => {
-    const { store, queues, create, first } = await opened();
-    await create(first);
+    const { store, queues, first } = await created();
     const batch = (await pull(store, first, 0, { batch_uuid: 'u' }))!;
     const failing = async () =>
       whenSaved(
@@ -202,8 +197,7 @@ describe.each(queueStores)('queues in a store in $name', ({ open }) => {
   });
 
   it('have the same state, and run the next verb, if facts cannot be read', async () => {
-    const { store, queues, create, first } = await opened();
-    await create(first);
+    const { store, queues, first } = await created();
     const failing = whenSaved(
       queues.update(
         first,
@@ -218,8 +212,7 @@ describe.each(queueStores)('queues in a store in $name', ({ open }) => {
   });
 
   it('keep the first list that differed', async () => {
-    const { queues, create, first } = await opened();
-    await create(first);
+    const { queues, first } = await created();
     const info = (await queues.find(first))!;
     for (const difference of ['they differ', 'they differ more']) await queues.noteOtherList(info, difference);
     expect(await queues.find(first)).toEqual({ ...info, other_list: 'they differ' });
@@ -264,8 +257,7 @@ describe.each(queueStores)('queues in a store in $name', ({ open }) => {
     });
 
     it('hand out each file, and so does the original', async () => {
-      const { store, queues, create, first, second } = await opened();
-      await create(first);
+      const { store, queues, first, second } = await created();
       const handed = (await pull(store, first, 0))!;
       await settle(store, first, handed, true);
       await queues.repeat(second, NOW);
@@ -278,13 +270,8 @@ describe.each(queueStores)('queues in a store in $name', ({ open }) => {
 
     it('do not wait for nodes that never pull', async () => {
       let uptime = 0;
-      const { store, queues, create, first, second } = await opened({
-        factor: 1,
-        graceMilliseconds: 1000,
-        uptime: () => uptime,
-        uptimeAt: () => uptime,
-      });
-      await create(first);
+      const lease = { factor: 1, graceMilliseconds: 1000, uptime: () => uptime, uptimeAt: () => uptime };
+      const { store, queues, first, second } = await created(lease);
       const handed = (await pull(store, first, 0))!;
       await settle(store, first, handed, true);
       await queues.repeat(second, NOW);
@@ -302,8 +289,7 @@ describe.each(queueStores)('queues in a store in $name', ({ open }) => {
     });
 
     it('outlive the original', async () => {
-      const { store, queues, create, first, second } = await opened();
-      await create(first);
+      const { store, queues, first, second } = await created();
       const handed = (await pull(store, first, 0))!;
       await queues.repeat(second, NOW + HOUR);
       expect(await sweep(store, NOW + 1)).toEqual({ queue: 1, ci_run: 1 });
@@ -315,8 +301,7 @@ describe.each(queueStores)('queues in a store in $name', ({ open }) => {
   });
 
   it('that have expired do not exist, and can be created again', async () => {
-    const { store, project, queues, create, first, idOf } = await opened();
-    await create(first);
+    const { store, project, queues, create, first, idOf } = await created();
     const old = (await queues.find(first))!;
     const batch = (await pull(store, first, 0))!;
     await sweep(store, NOW + 1);

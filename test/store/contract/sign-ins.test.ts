@@ -32,16 +32,6 @@ describe.each(stores)('sign-ins in a store in $name', ({ open }) => {
     expect([await signIns.link(late.hash), await signIns.link(hashOf(3))]).toEqual([late, null]);
   });
 
-  it('uses up the link of an operator for one of many sessions that are created at once', async () => {
-    const { signIns } = open();
-    await signIns.createLink(link(1));
-    const created = await Promise.all([10, 11, 12, 13].map(number => signIns.createSession(session(number), 9)));
-    expect(created.filter(Boolean)).toHaveLength(1);
-    expect(await signIns.sessions()).toEqual([session(10 + created.indexOf(true))]);
-    expect(await signIns.links()).toEqual([]);
-    expect(await signIns.createSession(session(14), 9)).toBe(false);
-  });
-
   it('keeps the link of readers, and ends their sessions with it', async () => {
     const { signIns } = open();
     await signIns.createLink(link(1, { project: 7 }));
@@ -92,18 +82,6 @@ describe.each(stores)('sign-ins in a store in $name', ({ open }) => {
     expect((await signIns.sessions()).map(({ hash }) => hash)).toEqual([10, 12, 13].map(hashOf));
   });
 
-  it('notes the use of a session, and ends it', async () => {
-    const { signIns } = open();
-    await signIns.createLink(link(1));
-    await signIns.createSession(session(10), 9);
-    await signIns.useSession(hashOf(10), NOW + HOUR);
-    await signIns.useSession(hashOf(11), NOW + HOUR);
-    expect(await signIns.sessions()).toEqual([session(10, { used_at: NOW + HOUR })]);
-    await signIns.deleteSession(hashOf(11));
-    await signIns.deleteSession(hashOf(10));
-    expect(await signIns.sessions()).toEqual([]);
-  });
-
   it('deletes what has expired, ended or is out of use', async () => {
     const { signIns } = open();
     await signIns.createLink(link(1, { project: 7, expires_at: NOW + DAY }));
@@ -113,13 +91,5 @@ describe.each(stores)('sign-ins in a store in $name', ({ open }) => {
       await signIns.createSession(each, 9);
     await signIns.deleteEnded(NOW + HOUR + 1, NOW);
     expect([await signIns.links(), await signIns.sessions()]).toEqual([[link(1, { project: 7, expires_at: NOW + DAY })], [kept]]);
-  });
-
-  it('keeps the address of the dashboard', async () => {
-    const { signIns } = open();
-    expect(await signIns.address()).toBeNull();
-    await signIns.keepAddress('http://127.0.0.1:1');
-    await signIns.keepAddress('https://ballast.example.com');
-    expect(await signIns.address()).toBe('https://ballast.example.com');
   });
 });

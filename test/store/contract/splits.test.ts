@@ -26,8 +26,10 @@ describe.each(stores)('splits in a store in $name', ({ open }) => {
     const split = await create(own);
     expect(split).toMatchObject({ id: split.id, node_total: 4, created_at: NOW, runs_before: 2, list: LIST, used_at: NOW });
     expect(await splits.find(own)).toEqual(split);
-    const others = [key('8'), key('null', true), key('7', false, { ...BUILD, branch: 'next' }), splitKey(project + 1, BUILD, '7', false)];
-    for (const other of others) expect(await splits.find(other)).toBeNull();
+    const otherBuilds = [{ commit_hash: 'abd' }, { branch: 'next' }, { node_total: 5 }];
+    const others = otherBuilds.map(part => key('7', false, { ...BUILD, ...part }));
+    for (const other of [...others, key('8'), key('7', true), splitKey(project + 1, BUILD, '7', false)])
+      expect(await splits.find(other)).toBeNull();
     expect(await splits.forecast(split)).toEqual(FORECAST);
     expect([...decodeBasis((await splits.basis(split))!, 4).basis]).toEqual([...estimates(4).basis]);
     expect(await splits.basis({ id: 'unknown' })).toBeNull();
@@ -77,6 +79,7 @@ describe.each(stores)('splits in a store in $name', ({ open }) => {
   it('that are fixed note when each CI run first used them', async () => {
     const { store, project, splits, key, create } = await opened();
     const split = await create(key('7', true));
+    for (const other of ['7', 'null', '']) expect(await splits.find(key(other))).toBeNull();
     await record(store, project, {});
     for (const after of [1, 2]) await splits.use(key('8', true), split, NOW + after);
     await splits.use(key('7', true), split, NOW + 3);

@@ -51,16 +51,6 @@ describe.each(stores)('timings in a store in $name', ({ open }) => {
     expect(await seconds(paths)).toEqual(paths.map((_, i) => i + 1));
   });
 
-  it('follow the newest build', async () => {
-    const { measure, seconds } = await opened();
-    await measure('main', { 'a_spec.rb': 4, 'b_spec.rb': 4 });
-    await measure('main', { 'a_spec.rb': 8 });
-    const [renewed, old] = await seconds(['a_spec.rb', 'b_spec.rb']);
-    expect(old).toBe(4);
-    expect(renewed).toBeGreaterThan(4);
-    expect(renewed).toBeLessThanOrEqual(8);
-  });
-
   it('of the test cases of a file are returned, the current ones only', async () => {
     const { store, project, measure } = await opened();
     await measure('main', cases([9, 9, 9]), { commit_hash: 'old' });
@@ -71,22 +61,6 @@ describe.each(stores)('timings in a store in $name', ({ open }) => {
     expect(times[0]).toBeGreaterThan(times[1]!);
     expect(await store.timings.cases(project, 'main', 'other_spec.rb')).toEqual([]);
     expect(await store.timings.cases(project, 'main', 'unknown_spec.rb')).toEqual([]);
-  });
-
-  it('ignore 0, which means only scheduled', async () => {
-    const { measure, seconds } = await opened();
-    await measure('main', { 'a_spec.rb': 2.5, 'b_spec.rb': 0 });
-    await measure('main', { 'a_spec.rb': 0, 'b_spec.rb': 0 });
-    expect(await seconds(['a_spec.rb', 'b_spec.rb'])).toEqual([2.5, null]);
-  });
-
-  it('are the median of the runs of one build, on whichever node', async () => {
-    const { measure, seconds } = await opened();
-    const commit_hash = 'abc';
-    await measure('main', { 'a_spec.rb': 10 }, { commit_hash });
-    await measure('main', { 'a_spec.rb': 40 }, { commit_hash, node_index: 1 });
-    await measure('main', { 'a_spec.rb': 12 }, { commit_hash });
-    expect(await seconds(['a_spec.rb'])).toEqual([12]);
   });
 
   it('include a retry that is the first run of its build to measure a path', async () => {
@@ -118,15 +92,6 @@ describe.each(stores)('timings in a store in $name', ({ open }) => {
     expect([a, b, d]).toEqual([10, 10, null]);
     expect(c).toBeGreaterThan(20);
     expect(c).toBeLessThan(30);
-  });
-
-  it('are kept for the default branch and the last of many branches', async () => {
-    const { store, measure, seconds } = await opened();
-    for (let i = 0; i < 30; i++) await measure(`branch-${i}`, { 'a_spec.rb': 1 + i / 100 });
-    expect([await seconds(['a_spec.rb'], 'branch-29'), await seconds(['a_spec.rb'], 'branch-7')]).toEqual([[1.29], [1]]);
-    await store.maintenance.publishTimings();
-    const [known] = await store.timings.list(0, 10);
-    expect(known!.timings.length).toBeLessThan(15);
   });
 
   it('of test cases are summed up for a file that was never measured', async () => {

@@ -18,7 +18,7 @@ import { commit } from '../../../src/store/lmdb/writes/commit.js';
 import { pathsOf } from '../../harness/planned-paths.js';
 import { temporaryFolder } from '../../harness/temporary-folder.js';
 import { DAY, estimates, LIST, NOW, newProject, newQueue, newSplit, pull, record, summaryOf, sweep } from '../contract/fixtures.js';
-import { estimatesOf, expire, temporaryStore } from './temporary-store.js';
+import { expire, temporaryStore } from './temporary-store.js';
 
 const build = { commit_hash: 'abc', branch: 'main', node_total: 2 };
 const SPLIT = splitKey(1, build, '', true);
@@ -230,7 +230,7 @@ describe('a store', () => {
 
   it('with a split of hundreds of thousands of files per node is checked', async () => {
     const store = filledStore();
-    const plan = estimatesOf(Array.from({ length: 150_000 }, (_, file) => `${file}.js`));
+    const plan = estimates(150_000);
     const files = lmdbSplits(store).encode(plan, [[], [...plan.order.keys()]]);
     await Promise.all(blobsOfSplit({ files, basis: plan.basis }).map(({ part, bytes }) => store.blobs.put([splitId(store), part], bytes)));
     expect(problemsIn(store).map(({ what }) => what)).toEqual(['has other files than its list', expect.stringContaining('basis')]);

@@ -28,6 +28,14 @@ async function serve(folder = temporaryFolder()): Promise<LmdbStore> {
   return store;
 }
 
+/** A store with one run of node 0, in its journal. */
+async function serveRun(): Promise<LmdbStore> {
+  withoutTimers();
+  const store = await serve();
+  await recordRun(store, 1, node(0), times(5), NOW);
+  return store;
+}
+
 /** The folder as a killed process leaves it: without what it has in memory only. */
 function afterKill(store: LmdbStore): string {
   const folder = temporaryFolder();
@@ -60,9 +68,7 @@ describe('a run that was recorded', () => {
   });
 
   it('is put by the next transaction, whatever that does', async () => {
-    withoutTimers();
-    const store = await serve();
-    await recordRun(store, 1, node(0), times(5), NOW);
+    const store = await serveRun();
     await store.maintenance.keepTime(NOW);
     expect(store.parts.builds.getCount()).toBe(1);
   });
@@ -103,17 +109,13 @@ describe('a run that was recorded', () => {
   });
 
   it('is already recorded when its client sends it again', async () => {
-    withoutTimers();
-    const store = await serve();
-    await recordRun(store, 1, node(0), times(5), NOW);
+    const store = await serveRun();
     expect(await recordRun(store, 1, node(0), times(5), NOW + 1, true)).toBe('already recorded');
     expect(await runsOf(store)).toEqual([[0, 1, 1]]);
   });
 
   it('is already recorded while the transaction that puts it is not committed', async () => {
-    withoutTimers();
-    const store = await serve();
-    await recordRun(store, 1, node(0), times(5), NOW);
+    const store = await serveRun();
     const other = store.maintenance.keepTime(NOW);
     const again: Promise<string>[] = [];
     // The transaction has put the run, and no reader sees it yet.
@@ -148,9 +150,7 @@ describe('a run that was recorded', () => {
   });
 
   it('is put at once when it is large, after those before it', async () => {
-    withoutTimers();
-    const store = await serve();
-    await recordRun(store, 1, node(0), times(5), NOW);
+    const store = await serveRun();
     const many = Array.from({ length: 8000 }, (_, i) => ({ path: `spec/${i}_spec.rb`, time_execution: 1 }));
     expect(await recordRun(store, 1, node(1), many, NOW)).toBe('recorded');
     expect(store.parts.subsets.getCount()).toBe(2);
@@ -164,9 +164,7 @@ describe('a run that was recorded', () => {
     ['before the copy', async (store: LmdbStore) => void (await runsOf(store))],
     ['not at all', async () => {}],
   ])('is in a backup when the tables get it %s', async (_, between) => {
-    withoutTimers();
-    const store = await serve();
-    await recordRun(store, 1, node(0), times(5), NOW);
+    const store = await serveRun();
     const reader = newJournal(store.parts);
     reader.read();
     await between(store);

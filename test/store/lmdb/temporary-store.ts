@@ -4,7 +4,6 @@ import { type NodeKey, queueKey, splitKey } from '../../../src/engine/keys.js';
 import type { Recorded } from '../../../src/engine/ports/recordings.js';
 import { suiteOf } from '../../../src/engine/suites/suite.js';
 import type { RecordedTestFile } from '../../../src/engine/test-file.js';
-import { emptyBasis } from '../../../src/planning/estimating/basis.js';
 import { expirePaths, expireStep } from '../../../src/store/lmdb/expiry.js';
 import { closeParts, openParts, type Parts, type PartsOptions } from '../../../src/store/lmdb/parts.js';
 import { lmdbRecordings } from '../../../src/store/lmdb/recordings.js';
@@ -12,7 +11,6 @@ import { lmdbTimings } from '../../../src/store/lmdb/timings.js';
 import { Journal } from '../../../src/store/lmdb/writes/journal.js';
 import { JournalFiles, type WriteBytes } from '../../../src/store/lmdb/writes/journal-files.js';
 import type { TimingWriteBuffer } from '../../../src/store/lmdb/writes/timing-write-buffer.js';
-import { plannedPaths } from '../../harness/planned-paths.js';
 import { recordRun as recordRunIn } from '../../harness/recording.js';
 import { temporaryFolder } from '../../harness/temporary-folder.js';
 
@@ -49,13 +47,6 @@ export function withPut<T extends object>(table: T, put: () => Promise<boolean>)
 /** Resolves after everything that waits for a turn of the event loop has had one. */
 export async function nextTurns(): Promise<void> {
   for (let turn = 0; turn < 3; turn++) await nextTurn();
-}
-
-/** Estimates of files with these paths, all of the same weight and never measured. */
-export function estimatesOf(paths: readonly string[], weight = 100_000) {
-  const { length } = paths;
-  const weights = new Float64Array(length).fill(weight);
-  return { ...plannedPaths(paths), seconds: new Float64Array(length).fill(NaN), weights, basis: emptyBasis(length) };
 }
 
 const COMMIT = { commit_hash: 'abc', branch: 'main' };
