@@ -151,15 +151,6 @@ describe('ballast import of reports', () => {
     }
   });
 
-  it('reports why the server refused it', async () => {
-    const server = await shared.project();
-    const { code, stderr } = await runImport({ url: server.url, token: 'x'.repeat(40) }, fixturePath('rspec.xml'));
-    expect(code).toBe(3);
-    expect(stderr).toMatch(
-      /^ballast: GET http:\S+\/v1\/builds\?commit_hash=import-\w+&branch=main&node_total=1 was refused with 403: invalid test suite token\n$/,
-    );
-  });
-
   it('reads a file by --format, whatever its name, and only once if it is named twice', async () => {
     const server = await shared.project();
     const file = join(temporaryFolder(), 'odd name');

@@ -117,29 +117,17 @@ describe('ballast queue', () => {
     expect(suite.ran).toHaveLength(2);
   });
 
-  it('names unreported files, and runs them again with --fail-unreported', async () => {
-    const [server, suite] = [await shared.project(), new TestProject(FILES.slice(0, 1))];
-    const queue = (more: NodeJS.ProcessEnv, ...flags: string[]) =>
-      suite.run(server, 0, ['queue', GLOB, ...flags, ...suite.runner], { ...REPORT, ...more });
-    expect(await queue({}, '--fail-unreported')).toMatchObject(ended(2, '--fail-unreported needs the reports'));
-    const red = await queue({ SILENT: FILES[0]! }, ...JUNIT, '--fail-unreported');
-    expect(red).toMatchObject(ended(1, 'no report mentions 1 test file (test/x.test.js), and --fail-unreported is given'));
-    const { json } = await getCompleteness(server, { ...BUILD, node_build_id: '7' });
-    expect(json).toMatchObject({ is_complete: false, handed_out_not_recorded: [{ path: FILES[0], node_index: 0 }] });
-    expect(await queue({}, ...JUNIT, '--fail-unreported')).toMatchObject({ code: 0 });
-    expect(suite.ran).toEqual([FILES[0], FILES[0]]);
-  });
-
-  it('runs only what is missing of a batch again', async () => {
+  it('names an unreported file with --fail-unreported, and runs only that of its batch again', async () => {
     const [server, suite] = [await shared.project(), new TestProject(FILES)];
-    const queue = (more: NodeJS.ProcessEnv, ...flags: string[]) =>
-      suite.run(server, 0, ['queue', GLOB, ...JUNIT, '--fail-unreported', ...flags, ...suite.runner], { ...REPORT, ...more });
-    expect((await queue({ SILENT: FILES[2]! })).code).toBe(1);
+    const queue = (...flags: string[]) =>
+      suite.run(server, 0, ['queue', GLOB, '--fail-unreported', ...flags, ...suite.runner], { ...REPORT, SILENT: FILES[2]! });
+    expect(await queue()).toMatchObject(ended(2, '--fail-unreported needs the reports'));
+    expect(await queue(...JUNIT)).toMatchObject(ended(1, `no report mentions 1 test file (${FILES[2]}), and --fail-unreported is given`));
     expect(sortPaths(suite.ran)).toEqual(sortPaths(FILES));
     const gate = () => getCompleteness(server, { ...BUILD, node_build_id: '7' });
     expect(await gate()).toMatchObject({ status: 409, json: { recorded: 7, handed_out_not_recorded: [{ path: FILES[2] }] } });
     // The file has nothing to run, so no report will ever mention it.
-    expect((await queue({ SILENT: FILES[2]! }, '--may-be-empty', 'test/x*')).code).toBe(0);
+    expect((await queue(...JUNIT, '--may-be-empty', 'test/x*')).code).toBe(0);
     expect(suite.ran.slice(FILES.length)).toEqual([FILES[2]]);
     expect(await gate()).toMatchObject({ status: 200, json: { recorded: 8 } });
   });
@@ -160,22 +148,6 @@ describe('ballast queue', () => {
     const [server, suite] = [await shared.project(), new TestProject(FILES.slice(0, 2))];
     const { stderr } = await suite.run(server, 0, ['queue', GLOB, ...JUNIT, ...suite.runner.slice(0, -1), ...FILES.slice(0, 2)], REPORT);
     expect(stderr).toContain('WARNING: the command ran 1 test file of other batches, too: test/x');
-  });
-
-  it('does not record an unreported file of a failed command: the file must run again, and the gate names it', async () => {
-    const [server, suite] = [await shared.project(), new TestProject(FILES.slice(0, 2))];
-    const lost = { FAILING: FILES[0]!, SILENT: FILES[0]! };
-    await suite.run(server, 0, ['queue', GLOB, ...JUNIT, ...suite.runner], { ...REPORT, ...lost });
-    expect(await fetchRecordedTimes(server)).toEqual(lengths([FILES[1]!]));
-    const { json } = await getCompleteness(server, { ...BUILD, node_build_id: '7' });
-    expect(json).toMatchObject({
-      is_complete: false,
-      recorded: 1,
-      test_files: 2,
-      handed_out_not_recorded: [{ path: FILES[0], node_index: 0 }],
-    });
-    expect((await suite.run(server, 0, ['queue', GLOB, ...JUNIT, ...suite.runner], REPORT)).code).toBe(0);
-    expect(await fetchRecordedTimes(server)).toEqual(lengths(FILES.slice(0, 2)));
   });
 
   it('ends like a shell if its command cannot be started, and the batch is not lost', async () => {

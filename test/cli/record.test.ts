@@ -105,11 +105,6 @@ describe('ballast record', () => {
     expect(await suite.run(unreachableServer, 0, ['record'])).toMatchObject(ended(2, "missing required argument 'reports'"));
   });
 
-  it('ends with 3 if the server cannot be reached: there is no fallback for recording', async () => {
-    const suite = suiteWith(['spec/user_spec.rb'], 'rspec');
-    expect((await suite.run(unreachableServer, 0, ['record', 'rspec.xml'])).code).toBe(3);
-  });
-
   it('ends with 3 if the server has lost the split of the node: other nodes got parts of another split', async () => {
     const [server, suite] = [await startServer(), suiteWith(['src/cart.test.js', 'src/user.test.js'], 'jest-junit-filepath')];
     const [split, record] = [

@@ -84,14 +84,6 @@ describe('a report', () => {
     expect({ ...read, leftOut: read.leftOut.sort() }).toEqual({ format, times, leftOut });
   });
 
-  it('keeps test cases if asked to', async () => {
-    const { times } = await timesIn('test_durations.json', { cases: true });
-    expect(times).toMatchObject({
-      'tests/test_cart.py::TestCart::test_add[a::b-1]': 0.501,
-      'tests/test_cart.py::TestCart::test_empty': 1.25,
-    });
-  });
-
   it('of Playwright has paths relative to the root, if given', async () => {
     const { times } = await timesIn('playwright.json', { root: '/home/ci' });
     expect(Object.keys(times)).toEqual(['app/e2e/cart.spec.ts', 'app/e2e/admin/login.spec.ts']);

@@ -48,12 +48,4 @@ describe('consecutive documents', () => {
     const text = `{"a":[1,2]}\n{"b":"\u2028"}\r\n\n${JSON.stringify({ c: { d: [] } }, null, 2)}`;
     expect(await all(jsonDocuments(pieces(text, size)))).toEqual([{ a: [1, 2] }, { b: '\u2028' }, { c: { d: [] } }]);
   });
-
-  it('are refused if the last one is truncated', async () => {
-    const documents: unknown[] = [];
-    await expect(async () => {
-      for await (const document of jsonDocuments(pieces('{"a":1}\n{"b":[1,', 4))) documents.push(document);
-    }).rejects.toThrow('line 2: unexpected end of file');
-    expect(documents).toEqual([{ a: 1 }]);
-  });
 });

@@ -1,0 +1,30 @@
+import { expect, it } from 'vitest';
+import { reasonNotTraceable } from '../../scripts/chaos/power-cuts/trace.js';
+import { runScript } from './script.js';
+
+it.for<[name: string, does: string, args: string, report: RegExp]>([
+  [
+    'fuzz',
+    'sends malformed requests, and reports the answers',
+    '--requests 300',
+    /^3\d\d requests \(seed 5\): \d+ x 200, .*\d+ x 422.*; \d+ valid builds succeeded; store sound\n$/,
+  ],
+  [
+    'kills',
+    'kills a server while nodes use it, and reports that nothing was lost',
+    '--times 1 --builds 1',
+    /^1 kills \(seed 5\), \d+ answers: every file of \d+ builds was handed out and recorded; store sound after each kill; slowest start \d+ ms\n$/,
+  ],
+  [
+    'power-cuts',
+    'resumes from the images that power cuts leave, and reports that nothing was lost',
+    '--images 1 --seconds 0.4',
+    /^1 power cuts \(seed 5\) during \d+ builds, \d+ answers: store sound after each, no acknowledged data lost, every build succeeded\n$/,
+  ],
+])('npm run %s %s', async ([name, , args, report], { skip }) => {
+  const reason = name === 'power-cuts' ? reasonNotTraceable() : null;
+  if (reason !== null) skip(reason);
+  const { code, output } = await runScript(name, ...args.split(' '), '--seed', '5');
+  expect(output).toMatch(report);
+  expect(code).toBe(0);
+});
