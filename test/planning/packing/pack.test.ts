@@ -114,16 +114,14 @@ describe('a list of few files', () => {
     }
   });
 
-  it('has the makespan as its bound when one node must have one file more', () => {
+  it.each<[when: string, nodes: number, weights: number[], makespan: number]>([
     // One of 3 nodes has at least 3 of the 7 files: 30 > 70 / 3.
-    const { makespan, lowerBound } = pack(new Float64Array(7).fill(10), 3);
-    expect([makespan, lowerBound]).toEqual([30, 30]);
-  });
-
-  it('has the makespan as its bound when times are rounded to seconds', () => {
+    ['one node must have one file more', 3, Array<number>(7).fill(10), 30],
     // An even split would be 55,000 each, which is no multiple of a second.
-    const { makespan, lowerBound } = pack(Float64Array.of(30_000, 20_000, 20_000, 20_000, 20_000), 2);
-    expect([makespan, lowerBound]).toEqual([60_000, 60_000]);
+    ['times are rounded to seconds', 2, [30_000, 20_000, 20_000, 20_000, 20_000], 60_000],
+  ])('has the makespan as its bound when %s', (_, nodes, weights, expected) => {
+    const { makespan, lowerBound } = pack(Float64Array.from(weights), nodes);
+    expect([makespan, lowerBound]).toEqual([expected, expected]);
   });
 });
 
@@ -152,14 +150,11 @@ describe('a realistic suite', () => {
 });
 
 describe('the limits', () => {
-  it('give all files to a single node', () => {
-    const packing = pack(Float64Array.of(5, 3, 3), 1);
-    expect(packing).toEqual({ nodes: [[0, 1, 2]], makespan: 11, lowerBound: 11, isBoundByFile: false });
-  });
-
-  it('give no node anything when there are no files', () => {
-    const packing = pack(new Float64Array(0), 3);
-    expect(packing).toEqual({ nodes: [[], [], []], makespan: 0, lowerBound: 0, isBoundByFile: false });
+  it.each<[what: string, weights: number[], nodes: number[][], makespan: number]>([
+    ['give all files to a single node', [5, 3, 3], [[0, 1, 2]], 11],
+    ['give no node anything when there are no files', [], [[], [], []], 0],
+  ])('%s', (_, weights, nodes, makespan) => {
+    expect(pack(Float64Array.from(weights), nodes.length)).toEqual({ nodes, makespan, lowerBound: makespan, isBoundByFile: false });
   });
 
   it('leave nodes empty when there are more nodes than files', () => {
@@ -180,18 +175,12 @@ describe('the limits', () => {
   });
 });
 
-describe('a split is bound by a file', () => {
-  it('when the other nodes wait for it', () => {
-    expect(pack(Float64Array.of(10, 3, 3, 3), 2).isBoundByFile).toBe(true);
-    expect(pack(Float64Array.of(10, 10, 9), 3).isBoundByFile).toBe(true);
-  });
-
-  it('not when all nodes finish with it', () => {
-    expect(pack(Float64Array.of(9, 3, 3, 3), 2).isBoundByFile).toBe(false);
-    expect(pack(Float64Array.of(9, 9), 2).isBoundByFile).toBe(false);
-  });
-
-  it('not when a node with several files finishes last', () => {
-    expect(pack(Float64Array.of(5, 4, 4), 2).isBoundByFile).toBe(false);
-  });
+it.each<[bound: boolean, when: string, nodes: number, weights: number[]]>([
+  [true, 'the other nodes wait for it', 2, [10, 3, 3, 3]],
+  [true, 'one of them has as long a file', 3, [10, 10, 9]],
+  [false, 'all nodes finish with it', 2, [9, 3, 3, 3]],
+  [false, 'all nodes have as long a file', 2, [9, 9]],
+  [false, 'a node with several files finishes last', 2, [5, 4, 4]],
+])('it is %s that a split is bound by a file when %s', (bound, _, nodes, weights) => {
+  expect(pack(Float64Array.from(weights), nodes).isBoundByFile).toBe(bound);
 });

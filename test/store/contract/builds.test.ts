@@ -8,10 +8,9 @@ import { stores } from './stores.js';
 const seed = 20_260_106;
 const UUID = /^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/;
 
-describe.each(stores)('builds in a store in $name', ({ open }) => {
+describe.each(stores)('builds in a store in $name', ({ open, opened }) => {
   it('are on pages of 100, newest first, and those of the same instant by id', async () => {
-    const store = open();
-    const project = await newProject(store);
+    const { store, project } = await opened();
     const commits = Array.from({ length: 205 }, (_, i) => i);
     await Promise.all(commits.map(i => record(store, project, {}, { commit_hash: `c${i}`, at: NOW + Math.floor(i / 3) })));
     const pages = await Promise.all([1, 2, 3, 4].map(page => store.builds.page(project, {}, page)));
@@ -43,8 +42,7 @@ describe.each(stores)('builds in a store in $name', ({ open }) => {
   });
 
   it('are found newest first by any part of their key', async () => {
-    const store = open();
-    const project = await newProject(store);
+    const { store, project } = await opened();
     const keys: BuildKey[] = [
       { commit_hash: 'c1', branch: 'main', node_total: 2 },
       { commit_hash: 'c2', branch: 'main', node_total: 2 },
@@ -62,8 +60,7 @@ describe.each(stores)('builds in a store in $name', ({ open }) => {
   });
 
   it('are listed from any number back, also from one that has expired', async () => {
-    const store = open();
-    const project = await newProject(store);
+    const { store, project } = await opened();
     const branchOf = (i: number) => (i % 3 === 0 ? 'next' : 'main');
     for (let i = 0; i < 30; i++) await record(store, project, {}, { commit_hash: `c${i}`, branch: branchOf(i), at: NOW + i });
     await sweep(store, NOW + 12);
@@ -102,8 +99,7 @@ describe.each(stores)('builds in a store in $name', ({ open }) => {
   });
 
   it('have runs that are read by node, and in parts', async () => {
-    const store = open();
-    const project = await newProject(store);
+    const { store, project } = await opened();
     for (const node_index of [2, 0, 2]) await record(store, project, files(10), { node_index });
     const { number } = (await buildsOf(store, project))[0]!;
     const heads = await store.builds.runs(number);

@@ -1,13 +1,12 @@
 import { describe, expect, it } from 'vitest';
 import { queueKey, type SplitKey, shortDigest, splitKey } from '../../../src/engine/keys.js';
 import { limits } from '../../../src/limits.js';
-import { BUILD, DAY, HOUR, NOW, newProject, newQueue, newSplit, record, sweep, upTo } from './fixtures.js';
+import { BUILD, DAY, HOUR, NOW, newQueue, newSplit, record, sweep, upTo } from './fixtures.js';
 import { stores } from './stores.js';
 
-describe.each(stores)('CI runs in a store in $name', ({ open }) => {
+describe.each(stores)('CI runs in a store in $name', ({ opened: openStore }) => {
   async function opened() {
-    const store = open();
-    const project = await newProject(store);
+    const { store, project } = await openStore();
     const createQueue = (ci_run: string, at = NOW, build = BUILD) =>
       store.queues.create(queueKey(project, build, ci_run), newQueue(store, 3), at);
     const createSplit = (key: SplitKey, at = NOW) => store.splits.create(key, newSplit(store, key), at);

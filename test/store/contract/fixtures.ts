@@ -53,7 +53,12 @@ export async function buildsOf(store: Store, project: number): Promise<Build[]> 
 }
 
 /** Returns the known seconds of each path; null: none are known. */
-export async function secondsOf(store: Store, project: number, paths: readonly string[], branch = 'main'): Promise<(number | null)[]> {
+export async function secondsOf(
+  store: Pick<Store, 'timings'>,
+  project: number,
+  paths: readonly string[],
+  branch = 'main',
+): Promise<(number | null)[]> {
   const list = suiteOf(paths);
   const { seconds } = await store.timings.estimates(project, branch, list, 100_000);
   const times = paths.map(path => seconds[list.indexOf(path)]!);

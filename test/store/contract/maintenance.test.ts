@@ -20,10 +20,9 @@ import {
 } from './fixtures.js';
 import { stores } from './stores.js';
 
-describe.each(stores)('a store in $name', ({ open }) => {
+describe.each(stores)('a store in $name', ({ open, opened }) => {
   it('sweeps runs that are older than a time, and builds with their last run', async () => {
-    const store = open();
-    const project = await newProject(store);
+    const { store, project } = await opened();
     for (const [commit_hash, node_index, at] of [
       ['old', 0, NOW - 1],
       ['both', 0, NOW - 1],
@@ -41,8 +40,7 @@ describe.each(stores)('a store in $name', ({ open }) => {
   });
 
   it('sweeps paths that were last recorded before a time, measured or not', async () => {
-    const store = open();
-    const project = await newProject(store);
+    const { store, project } = await opened();
     await record(store, project, { 'a_spec.rb': 3, 'b_spec.rb': 3 });
     await record(store, project, { 'a_spec.rb': 0 }, { commit_hash: 'later', at: NOW + DAY });
     expect(await sweep(store, NOW + 2 * HOUR)).toEqual({ subset: 1, path: 1 });
@@ -56,8 +54,7 @@ describe.each(stores)('a store in $name', ({ open }) => {
   });
 
   it('sweeps no split and no queue that is in use', async () => {
-    const store = open();
-    const project = await newProject(store);
+    const { store, project } = await opened();
     const split = splitKey(project, BUILD, '7', false);
     const queue = queueKey(project, BUILD, '7');
     const created = await store.splits.create(split, newSplit(store, split), NOW);
@@ -71,8 +68,7 @@ describe.each(stores)('a store in $name', ({ open }) => {
   });
 
   it('serves between the steps of a sweep, and keeps what is created again meanwhile', async () => {
-    const store = open();
-    const project = await newProject(store);
+    const { store, project } = await opened();
     const split = splitKey(project, { ...BUILD, node_total: 1001 }, '7', true);
     const queue = queueKey(project, BUILD, '7');
     await store.splits.create(split, newSplit(store, split), NOW);

@@ -27,7 +27,7 @@ import {
 } from './fixtures.js';
 import { queueStores, stores } from './stores.js';
 
-describe.each(stores)('what the queues of a project observed, in a store in $name,', ({ open }) => {
+describe.each(stores)('what the queues of a project observed, in a store in $name,', ({ open, opened }) => {
   const observed: BatchSums = [4, 8, 40, 16, 80, 400, 60, 120, 600, 4];
 
   it('is there for its next queue at once, and not for those of other projects', async () => {
@@ -45,8 +45,7 @@ describe.each(stores)('what the queues of a project observed, in a store in $nam
   });
 
   it('goes with its project', async () => {
-    const store = open();
-    const project = await newProject(store);
+    const { store, project } = await opened();
     store.queues.learn(project, observed);
     await store.maintenance.probe(NOW);
     await store.access.deleteProject(project, NOW);
@@ -55,10 +54,9 @@ describe.each(stores)('what the queues of a project observed, in a store in $nam
   });
 });
 
-describe.each(queueStores)('queues in a store in $name', ({ open }) => {
+describe.each(queueStores)('queues in a store in $name', ({ opened: openStore }) => {
   async function opened(lease: LeasePolicy | null = null) {
-    const store = open({ lease });
-    const project = await newProject(store);
+    const { store, project } = await openStore({ lease });
     const { queues } = store;
     const key = (ci_run: string, build = BUILD) => queueKey(project, build, ci_run);
     const create = (key: QueueKey, count = 20, at = NOW) => queues.create(key, newQueue(store, count), at);

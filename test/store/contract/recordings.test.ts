@@ -4,13 +4,12 @@ import { shortDigest } from '../../../src/engine/keys.js';
 import { newRun } from '../../../src/engine/recordings.js';
 import { limits } from '../../../src/limits.js';
 import { whenSaved } from '../../../src/soon.js';
-import { BUILD, buildsOf, DAY, files, HOUR, NOW, newProject, type Recording, record, secondsOf, sweep } from './fixtures.js';
+import { BUILD, buildsOf, DAY, files, HOUR, NOW, type Recording, record, secondsOf, sweep } from './fixtures.js';
 import { stores } from './stores.js';
 
-describe.each(stores)('recordings in a store in $name', ({ open }) => {
+describe.each(stores)('recordings in a store in $name', ({ opened: openStore }) => {
   async function opened() {
-    const store = open();
-    const project = await newProject(store);
+    const { store, project } = await openStore();
     const send = (recording: Recording = {}, times = files(1)) => record(store, project, times, recording);
     const build = async () => (await buildsOf(store, project))[0]!;
     return { store, project, send, build };

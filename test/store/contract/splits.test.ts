@@ -2,15 +2,14 @@ import { describe, expect, it } from 'vitest';
 import { type SplitKey, splitKey } from '../../../src/engine/keys.js';
 import { decodeBasis } from '../../../src/planning/estimating/basis.js';
 import { plannedPaths } from '../../harness/planned-paths.js';
-import { BUILD, estimates, FORECAST, HOUR, LIST, NOW, newProject, newSplit, planned, record, sweep } from './fixtures.js';
+import { BUILD, estimates, FORECAST, HOUR, LIST, NOW, newSplit, planned, record, sweep } from './fixtures.js';
 import { stores } from './stores.js';
 
 const OTHER = { digest: 'digest of another list', test_files: 2 };
 
-describe.each(stores)('splits in a store in $name', ({ open }) => {
+describe.each(stores)('splits in a store in $name', ({ opened: openStore }) => {
   async function opened() {
-    const store = open();
-    const project = await newProject(store);
+    const { store, project } = await openStore();
     const { splits } = store;
     const key = (ci_run: string, isFixed = false, build = BUILD) => splitKey(project, build, ci_run, isFixed);
     const create = (key: SplitKey, list = LIST, at = NOW) => splits.create(key, newSplit(store, key, list), at);

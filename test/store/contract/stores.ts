@@ -3,16 +3,21 @@ import type { Store } from '../../../src/engine/ports/store.js';
 import type { QueueOptions } from '../../../src/store/lmdb/queue-cache.js';
 import { openLmdbStore } from '../../../src/store/lmdb/store.js';
 import { temporaryFolder } from '../../harness/temporary-folder.js';
+import { newProject } from './fixtures.js';
 
-/** For `describe.each`: `open` opens an empty store, which is closed after the test. */
-const storeThat = (name: string, openStore: (options: QueueOptions) => Store) => ({
-  name,
-  open(options: Partial<QueueOptions> = {}): Store {
+/** For `describe.each`: `open` opens an empty store, which is closed after the test, and `opened` one with a project. */
+const storeThat = (name: string, openStore: (options: QueueOptions) => Store) => {
+  const open = (options: Partial<QueueOptions> = {}): Store => {
     const store = openStore({ pullCost: 0, lease: null, ...options });
     onTestFinished(() => store.close());
     return store;
-  },
-});
+  };
+  const opened = async (options: Partial<QueueOptions> = {}) => {
+    const store = open(options);
+    return { store, project: await newProject(store) };
+  };
+  return { name, open, opened };
+};
 
 const lmdb = (cacheBytes: number) => (options: QueueOptions) => openLmdbStore(temporaryFolder(), { queues: { ...options, cacheBytes } });
 

@@ -19,7 +19,7 @@ async function recordBuilds(store: Store, project: number, count: number, branch
 const sumOf = (day: number, summaries: readonly Summary[]): DaySummary =>
   summaries.reduce((sum, summary) => countOn(sum, summary, 1), emptyDay(day));
 
-describe.each(stores)('summaries in a store in $name', ({ open }) => {
+describe.each(stores)('summaries in a store in $name', ({ open, opened }) => {
   it('are returned as they were put, and none for a build without', async () => {
     const store = open();
     const [first, second, third] = await recordBuilds(store, await newProject(store), 3);
@@ -94,8 +94,7 @@ describe.each(stores)('summaries in a store in $name', ({ open }) => {
   });
 
   it('are gone with their build, and a build that is gone gets none', async () => {
-    const store = open();
-    const project = await newProject(store);
+    const { store, project } = await opened();
     const [build] = await recordBuilds(store, project, 1);
     await store.summaries.put(build!, summaryOf());
     expect(await sweep(store, NOW + 1)).toMatchObject({ subset: 1 });
@@ -106,8 +105,7 @@ describe.each(stores)('summaries in a store in $name', ({ open }) => {
   });
 
   it('leave a day until it is older than the retention', async () => {
-    const store = open();
-    const project = await newProject(store);
+    const { store, project } = await opened();
     const [first, second, third] = await recordBuilds(store, project, 3);
     await store.summaries.put(first!, summaryOf());
     await store.summaries.put(second!, summaryOf({ started_at: NOW + DAY }));

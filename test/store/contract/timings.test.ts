@@ -5,11 +5,10 @@ import { emptyBasis } from '../../../src/planning/estimating/basis.js';
 import { DAY, NOW, newProject, type Recording, record, secondsOf, type Times } from './fixtures.js';
 import { stores } from './stores.js';
 
-describe.each(stores)('timings in a store in $name', ({ open }) => {
+describe.each(stores)('timings in a store in $name', ({ opened: openStore }) => {
   /** Each recording is another build two days on, or a run of the commit that it names. */
   async function opened() {
-    const store = open();
-    const project = await newProject(store);
+    const { store, project } = await openStore();
     const commits: string[] = [];
     const measure = (branch: string, times: Times, recording: Recording = {}) => {
       const { commit_hash = `commit-${commits.length}` } = recording;

@@ -75,14 +75,6 @@ describe('a folder', () => {
     lock.release();
     lockFolder(folder).release();
   });
-
-  it('that cannot hold a store is named with its setting', async () => {
-    const file = join(temporaryFolder(), 'file');
-    writeFileSync(file, '');
-    await expect(startServer({ dataDir: file })).rejects.toThrow(
-      /^cannot open the store in .*file: .*; BALLAST_DATA_DIR \(--data-dir\) must name a folder that this user may write to$/,
-    );
-  });
 });
 
 describe('a file that cannot be locked', () => {

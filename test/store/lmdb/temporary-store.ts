@@ -1,17 +1,11 @@
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import { onTestFinished } from 'vitest';
-import { type NodeKey, queueKey, splitKey } from '../../../src/engine/keys.js';
-import type { Recorded } from '../../../src/engine/ports/recordings.js';
-import { suiteOf } from '../../../src/engine/suites/suite.js';
-import type { RecordedTestFile } from '../../../src/engine/test-file.js';
+import { queueKey, splitKey } from '../../../src/engine/keys.js';
 import { expirePaths, expireStep } from '../../../src/store/lmdb/expiry.js';
 import { closeParts, openParts, type Parts, type PartsOptions } from '../../../src/store/lmdb/parts.js';
-import { lmdbRecordings } from '../../../src/store/lmdb/recordings.js';
-import { lmdbTimings } from '../../../src/store/lmdb/timings.js';
 import { Journal } from '../../../src/store/lmdb/writes/journal.js';
 import { JournalFiles, type WriteBytes } from '../../../src/store/lmdb/writes/journal-files.js';
 import type { TimingWriteBuffer } from '../../../src/store/lmdb/writes/timing-write-buffer.js';
-import { recordRun as recordRunIn } from '../../harness/recording.js';
 import { temporaryFolder } from '../../harness/temporary-folder.js';
 
 /** The parts of a store, by default in a folder of its own, closed after the test. */
@@ -56,27 +50,6 @@ export const queueOf = (ci_run: string, node_total = 4) => queueKey(1, { ...COMM
 
 /** The key of a split of that build; null: of a fixed one. */
 export const splitOf = (ci_run: string | null, node_total = 3) => splitKey(1, { ...COMMIT, node_total }, ci_run ?? '', ci_run === null);
-
-/** Records one run of a node, as POST /build_subsets does. Resolves when the tables have it. */
-export async function recordRun(
-  parts: Parts,
-  project: number,
-  node: NodeKey,
-  files: readonly RecordedTestFile[],
-  at: number,
-): Promise<Recorded> {
-  const recorded = await recordRunIn({ recordings: lmdbRecordings(parts) }, project, node, files, at);
-  await parts.runs.settle();
-  return recorded;
-}
-
-/** The known seconds of each path on the branch main; null: the path was never measured. */
-export function secondsOf(parts: Parts, project: number, paths: readonly string[]): (number | null)[] {
-  const list = suiteOf(paths);
-  const { seconds } = lmdbTimings(parts).estimates(project, 'main', list, Infinity);
-  const times = paths.map(path => seconds[list.indexOf(path)]!);
-  return times.map(time => (Number.isNaN(time) ? null : time));
-}
 
 /** Sweeps to the end, as the service does. */
 export async function expire(

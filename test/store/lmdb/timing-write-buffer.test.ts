@@ -5,19 +5,20 @@ import { openLog } from '../../../src/server/log.js';
 import { decodeTimings } from '../../../src/store/lmdb/codecs/timing-codec.js';
 import { closeParts, openParts, type Parts } from '../../../src/store/lmdb/parts.js';
 import { PathNumbers } from '../../../src/store/lmdb/path-numbers.js';
+import { lmdbTimings } from '../../../src/store/lmdb/timings.js';
 import { applyPendingRuns } from '../../../src/store/lmdb/writes/apply-times.js';
 import { TimingWriteBuffer } from '../../../src/store/lmdb/writes/timing-write-buffer.js';
+import { memoryStore } from '../../harness/memory-store.js';
 import { temporaryFolder } from '../../harness/temporary-folder.js';
-import { closedAfterTest, recordRun, secondsOf, temporaryStore } from './temporary-store.js';
-
-const NOW = Date.UTC(2026, 0, 1);
-const key = { commit_hash: 'abc', branch: 'main', node_total: 2, node_index: 0 };
-const run = (times: Record<string, number>) => Object.entries(times).map(([path, time_execution]) => ({ path, time_execution }));
+import { NOW, record, secondsOf } from '../contract/fixtures.js';
+import { closedAfterTest, temporaryStore } from './temporary-store.js';
 
 /** The folder as a thread or the next process sees it: without what is not written yet. */
-function asWritten(store: Parts): Parts {
-  return { ...store, timingBuffer: closedAfterTest(new TimingWriteBuffer(store)) };
+function asWritten(parts: Parts): Parts {
+  return { ...parts, timingBuffer: closedAfterTest(new TimingWriteBuffer(parts)) };
 }
+
+const secondsIn = (parts: Parts, paths: readonly string[]) => secondsOf({ timings: lmdbTimings(parts) }, 1, paths);
 
 /** Nothing is written until the test says so, however slow the machine is. */
 function withoutTimers(): void {
@@ -26,62 +27,63 @@ function withoutTimers(): void {
 }
 
 describe('times that were just recorded', () => {
+  const PATHS = ['a_spec.rb', 'b_spec.rb'];
+
   it('count immediately, and are on disk after a save', async () => {
     withoutTimers();
-    const store = temporaryStore();
-    await recordRun(store, 1, key, run({ 'a_spec.rb': 5, 'b_spec.rb': 7 }), NOW);
-    expect(secondsOf(store, 1, ['a_spec.rb', 'b_spec.rb'])).toEqual([5, 7]);
-    expect(secondsOf(asWritten(store), 1, ['a_spec.rb', 'b_spec.rb'])).toEqual([null, null]);
-    expect(store.pendingRuns.getCount()).toBe(1);
-    await store.timingBuffer.save();
-    expect(secondsOf(asWritten(store), 1, ['a_spec.rb', 'b_spec.rb'])).toEqual([5, 7]);
-    expect(store.pendingRuns.getCount()).toBe(0);
+    const store = memoryStore();
+    const { timingBuffer, pendingRuns } = store.parts;
+    await record(store, 1, { 'a_spec.rb': 5, 'b_spec.rb': 7 });
+    expect(await secondsOf(store, 1, PATHS)).toEqual([5, 7]);
+    expect(await secondsIn(asWritten(store.parts), PATHS)).toEqual([null, null]);
+    expect(pendingRuns.getCount()).toBe(1);
+    await timingBuffer.save();
+    expect(await secondsIn(asWritten(store.parts), PATHS)).toEqual([5, 7]);
+    expect(pendingRuns.getCount()).toBe(0);
   });
 
   it('are written after a while, including those that are added during a write', async () => {
-    const store = temporaryStore();
+    const store = memoryStore();
     const paths = Array.from({ length: 1200 }, (_, i) => `spec/${i}_spec.rb`);
-    const record = (commit_hash: string, seconds: number, some = paths) =>
-      recordRun(
-        store,
-        1,
-        { ...key, commit_hash },
-        some.map(path => ({ path, time_execution: seconds })),
-        NOW,
-      );
-    await record('c-1', 10);
-    const saving = store.timingBuffer.save();
-    await record('c-2', 20, paths.slice(0, 700));
+    const recordAll = async (commit_hash: string, seconds: number, some = paths) => {
+      await record(store, 1, Object.fromEntries(some.map(path => [path, seconds])), { commit_hash });
+      await store.parts.runs.settle();
+    };
+    await recordAll('c-1', 10);
+    const saving = store.parts.timingBuffer.save();
+    await recordAll('c-2', 20, paths.slice(0, 700));
     await saving;
-    await expect.poll(() => store.pendingRuns.getCount(), { timeout: 5000 }).toBe(0);
-    const written = secondsOf(asWritten(store), 1, paths);
-    expect(written).toEqual(secondsOf(store, 1, paths));
+    await expect.poll(() => store.parts.pendingRuns.getCount(), { timeout: 5000 }).toBe(0);
+    const written = await secondsIn(asWritten(store.parts), paths);
+    expect(written).toEqual(await secondsOf(store, 1, paths));
     expect(written.slice(0, 700).every(seconds => seconds! > 10)).toBe(true);
     expect(written.slice(700).every(seconds => seconds === 10)).toBe(true);
   });
 
   it('are applied at the next start if the process was killed before they were written', async () => {
     withoutTimers();
-    const store = temporaryStore();
-    await recordRun(store, 1, key, run({ 'a_spec.rb': 5, 'b_spec.rb': 0 }), NOW);
-    await recordRun(store, 1, { ...key, node_index: 1 }, run({ 'a_spec.rb': 9 }), NOW + 1);
-    const next = asWritten(store);
+    const store = memoryStore();
+    await record(store, 1, { 'a_spec.rb': 5, 'b_spec.rb': 0 });
+    await record(store, 1, { 'a_spec.rb': 9 }, { node_index: 1, at: NOW + 1 });
+    await store.parts.runs.settle();
+    const next = asWritten(store.parts);
     await applyPendingRuns(next, openLog('silent'));
-    expect(secondsOf(next, 1, ['a_spec.rb', 'b_spec.rb'])).toEqual([7, null]);
+    expect(await secondsIn(next, PATHS)).toEqual([7, null]);
     await next.timingBuffer.save();
-    expect(store.pendingRuns.getCount()).toBe(0);
+    expect(next.pendingRuns.getCount()).toBe(0);
     await applyPendingRuns(next, openLog('silent'));
-    expect(secondsOf(next, 1, ['a_spec.rb'])).toEqual([7]);
+    expect(await secondsIn(next, PATHS)).toEqual([7, null]);
   });
 });
 
 it('times that one change adds in several turns are saved together', async () => {
-  const store = temporaryStore();
-  const { timingBuffer } = store;
-  await recordRun(store, 1, key, run({ 'a_spec.rb': 5 }), NOW);
+  const store = memoryStore();
+  const { timingBuffer, pathNumbers, pendingRuns, timings } = store.parts;
+  await record(store, 1, { 'a_spec.rb': 5 });
+  await store.parts.runs.settle();
   await timingBuffer.save();
-  const path = store.pathNumbers.get(1, 'a_spec.rb')!;
-  await store.pendingRuns.put(1, [[1, 0, 1]]);
+  const path = pathNumbers.get(1, 'a_spec.rb')!;
+  await pendingRuns.put(1, [[1, 0, 1]]);
   const changed = timingBuffer.undivided(async () => {
     for (const build of [7, 8]) {
       timingBuffer.measure(path, 1, 1, { build, at: NOW + build, began: NOW + build, run: 'first', seconds: 9 });
@@ -90,8 +92,8 @@ it('times that one change adds in several turns are saved together', async () =>
     timingBuffer.markApplied(1);
   });
   await Promise.all([timingBuffer.save(), changed]);
-  expect(decodeTimings(store.timings.get(path)!).timings.find(({ branch }) => branch === 1)).toMatchObject({ build: 8 });
-  expect(store.pendingRuns.getCount()).toBe(0);
+  expect(decodeTimings(timings.get(path)!).timings.find(({ branch }) => branch === 1)).toMatchObject({ build: 8 });
+  expect(pendingRuns.getCount()).toBe(0);
 });
 
 describe('the number of a path', () => {
