@@ -5,6 +5,7 @@ import { observe } from '../../../../src/engine/insight/what-if/observed.js';
 import type { PlayedNodes } from '../../../../src/engine/insight/what-if/play.js';
 import { type Mode, playVariants, type Scenario } from '../../../../src/engine/insight/what-if/scenario.js';
 import { speedsIn } from '../../../../src/engine/insight/what-if/speeds.js';
+import { whatIfOf } from '../../../../src/engine/insight/what-if/what-if.js';
 import { Queue } from '../../../../src/engine/queue/queue.js';
 import { type Level, secondsOf, updateLevel } from '../../../../src/planning/estimating/level.js';
 import { pack } from '../../../../src/planning/packing/pack.js';
@@ -68,6 +69,30 @@ function run(mode: Mode, estimates: Float64Array, seconds: Float64Array, { start
 }
 
 const meanOf = (values: readonly number[]) => values.reduce((sum, each) => sum + each, 0) / values.length;
+
+describe.each(['queue', 'split'] as const)('a %s that is played again', mode => {
+  const AS_IT_WAS = { mode: null, estimates: null, startSpread: null, pullCost: null, cut: [] };
+  const knowledge = { now: null, cases: new Map(), expectedPullCost: EXPECTED_PULL_COST };
+
+  it('ends within 1 % of the build with its number of nodes, and mostly within 3 % with others', () => {
+    const errors = [1, 2, 3, 4].flatMap(seed => {
+      const { estimates, drawSeconds, drawNodes } = suiteOf(seed, 0.1);
+      const seconds = drawSeconds();
+      const all = drawNodes(12, 10, 0.05);
+      const first = (count: number) => ({ ...all, starts: all.starts.slice(0, count), speeds: all.speeds.slice(0, count) });
+      const { timeline } = run(mode, estimates, seconds, first(8));
+      const { scenario } = whatIfOf(timeline, AS_IT_WAS, { ...knowledge, nodeTotal: 8 });
+      return [4, 6, 8, 12].map(count => {
+        const { wall } = run(mode, estimates, seconds, first(count));
+        return { count, error: Math.abs(playVariants(scenario, [count])[0]!.wall / wall - 1) };
+      });
+    });
+    const own = errors.filter(({ count }) => count === 8).map(({ error }) => error);
+    const others = errors.filter(({ count }) => count !== 8).map(({ error }) => error);
+    expect(Math.max(...own)).toBeLessThan(0.01);
+    expect(meanOf(others), String(others)).toBeLessThan(0.03);
+  });
+});
 
 describe.each(['queue', 'split'] as const)('a %s that is planned ahead', mode => {
   /** The scenario of a plan after a build with these nodes. */
