@@ -92,7 +92,7 @@ export const limits = {
   diskReserveBytes: 8_388_608,
   diskCheckMilliseconds: 10,
   /** How long to wait after a failed commit for lmdb to report the cause. */
-  commitErrorMilliseconds: 500,
+  commitErrorMilliseconds: 2000,
   /** How long /readyz waits for its test write. */
   readySeconds: 2,
   /** How long after its start the result of a test write is reused. */
