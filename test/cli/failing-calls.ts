@@ -1,9 +1,19 @@
 import { join } from 'node:path';
+import type { TestContext } from 'vitest';
+import { reasonNotTraceable } from '../../scripts/chaos/power-cuts/trace.js';
 import { createProject } from '../../src/engine/access.js';
 import { openLmdbStore } from '../../src/store/lmdb/store.js';
 import { STORE_FILE } from '../../src/store/lmdb/tables.js';
 import { TOKEN } from '../harness/client.js';
 import { temporaryFolder } from '../harness/temporary-folder.js';
+
+let reason: string | null | undefined;
+
+/** Skips a test of failing calls where the system does not let strace make them fail. */
+export function skipUntraceable({ skip }: TestContext): void {
+  if (reason === undefined) reason = reasonNotTraceable();
+  if (reason !== null) skip(reason);
+}
 
 /** More flushes than opening a store that exists takes in any thread. strace counts faults by thread. */
 export const FLUSHES_OF_START = 4;

@@ -1,6 +1,5 @@
 import { spawnSync } from 'node:child_process';
-import { beforeAll, describe, expect, it } from 'vitest';
-import { reasonNotTraceable } from '../../scripts/chaos/power-cuts/trace.js';
+import { describe, expect, it } from 'vitest';
 import { JOURNAL_FILES } from '../../src/store/lmdb/writes/journal-files.js';
 import type { Client } from '../harness/client.js';
 import { initialise, manyPaths, pathsIn, pull, pullAll, sortPaths, subsetMessage } from '../harness/messages.js';
@@ -9,7 +8,7 @@ import { main, spawnServer } from '../harness/process.js';
 import { runInProcess } from '../harness/run-in-process.js';
 import { startServer } from '../harness/server.js';
 import { temporaryFolder } from '../harness/temporary-folder.js';
-import { FLUSHES_OF_START, failing, folderWithStore } from './failing-calls.js';
+import { FLUSHES_OF_START, failing, folderWithStore, skipUntraceable } from './failing-calls.js';
 
 const SENTENCE =
   /the disk failed the store in \S+ \(Input\/output error\), so this process ends at once: nothing acknowledged is lost; check the disk, and start again/;
@@ -32,11 +31,8 @@ async function missing(client: Client, commits: readonly string[]): Promise<stri
 }
 
 describe('a server whose disk', () => {
-  let why: string | null = null;
-  beforeAll(() => void (why = reasonNotTraceable()));
-
-  it('fails a flush exits at once with the reason, and has all acknowledged data at the next start', async ({ skip }) => {
-    if (why !== null) skip(why);
+  it('fails a flush exits at once with the reason, and has all acknowledged data at the next start', async context => {
+    skipUntraceable(context);
     const dataDir = await folderWithStore();
     const under = failing(dataDir, 'fdatasync', `error=EIO:when=${FLUSHES_OF_START}+`);
     const server = await spawnServer({ dataDir, under });
@@ -51,8 +47,8 @@ describe('a server whose disk', () => {
     expect(await missing(again, acknowledged)).toEqual([]);
   });
 
-  it('fails a write exits, too', async ({ skip }) => {
-    if (why !== null) skip(why);
+  it('fails a write exits, too', async context => {
+    skipUntraceable(context);
     const dataDir = await folderWithStore();
     // Each flush makes two such calls.
     const under = failing(dataDir, 'pwrite64', `error=EDQUOT:when=${4 * FLUSHES_OF_START}+`);
@@ -68,8 +64,8 @@ describe('a server whose disk', () => {
     expect(await problemsIn(dataDir)).toEqual([]);
   });
 
-  it('fails the journal exits at once, and a node has its batches at the next start', async ({ skip }) => {
-    if (why !== null) skip(why);
+  it('fails the journal exits at once, and a node has its batches at the next start', async context => {
+    skipUntraceable(context);
     const dataDir = temporaryFolder();
     // strace counts by thread, and the first write makes the file larger.
     const server = await spawnServer({ dataDir, under: failing(dataDir, 'pwrite64', 'error=ENOSPC:when=3+', JOURNAL_FILES) });
@@ -96,9 +92,8 @@ describe('a server whose disk', () => {
   });
 });
 
-it('a command whose disk fails exits with the same error', async ({ skip }) => {
-  const why = reasonNotTraceable();
-  if (why !== null) skip(why);
+it('a command whose disk fails exits with the same error', async context => {
+  skipUntraceable(context);
   const dataDir = await folderWithStore();
   const [command, ...args] = failing(dataDir, 'fdatasync', 'error=EIO') as [string, ...string[]];
   const { signal, stdout, stderr } = spawnSync(

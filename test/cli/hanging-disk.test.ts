@@ -1,14 +1,12 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { expect, it, vi } from 'vitest';
-import { reasonNotTraceable } from '../../scripts/chaos/power-cuts/trace.js';
 import { limits } from '../../src/limits.js';
 import { subsetMessage } from '../harness/messages.js';
 import { spawnServer } from '../harness/process.js';
-import { FLUSHES_OF_START, failing, folderWithStore } from './failing-calls.js';
+import { FLUSHES_OF_START, failing, folderWithStore, skipUntraceable } from './failing-calls.js';
 
-it('a server whose disk does not answer is soon not ready, and exits in time when it is stopped', async ({ skip }) => {
-  const why = reasonNotTraceable();
-  if (why !== null) skip(why);
+it('a server whose disk does not answer is soon not ready, and exits in time when it is stopped', async context => {
+  skipUntraceable(context);
   const dataDir = await folderWithStore();
   const seconds = limits.readySeconds + limits.drainSeconds + limits.closeSeconds;
   const under = failing(dataDir, 'fdatasync', `delay_enter=${seconds + 5}s:when=${FLUSHES_OF_START}+`);

@@ -169,10 +169,6 @@ describe('the basis of an estimate', () => {
     expect([bases['a[4]'], bases['b[2]']]).toEqual([guess('file'), guess('file')]);
   });
 
-  it('is nothing while nothing was measured', () => {
-    expect(basisOf(['a', 'b'], {})).toEqual({ a: guess('none'), b: guess('none') });
-  });
-
   it('is read from the bytes that a plan keeps, node by node, with the seconds of its guesses', () => {
     const paths = ['a/1', 'a/2', 'a/3', 'a/new', 'b/new'];
     const basis = emptyBasis(paths.length);

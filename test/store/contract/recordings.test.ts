@@ -141,20 +141,6 @@ describe.each(stores)('recordings in a store in $name', ({ opened: openStore }) 
     }
   });
 
-  it('leave a default branch that is set, and choose it again when it is unset', async () => {
-    const { store, project, send } = await opened();
-    const { access } = store;
-    const builds = async (...branches: string[]) => {
-      for (const branch of branches) await send({ branch, commit_hash: `${branch} ${branches.length}` });
-      return access.project('web');
-    };
-    await access.setDefaultBranch(project, 'release');
-    expect(await builds('main', 'develop')).toMatchObject({ default_branch: 'release', is_default_branch_set: true });
-    await access.setDefaultBranch(project, null);
-    expect(await access.project('web')).toMatchObject({ default_branch: 'release', is_default_branch_set: false });
-    expect(await builds('main')).toMatchObject({ default_branch: 'main' });
-  });
-
   it.each([
     ['the only one', ['feature'], 'feature'],
     ['with a well-known name, even if others have more builds', ['feature', 'feature', 'main'], 'main'],

@@ -1,7 +1,8 @@
 import { describe, expect, it } from 'vitest';
 import type { RecordedPath } from '../../../src/engine/ports/timings.js';
 import { suiteOf } from '../../../src/engine/suites/suite.js';
-import { emptyBasis } from '../../../src/planning/estimating/basis.js';
+import { limits } from '../../../src/limits.js';
+import { emptyBasis, fileBasis } from '../../../src/planning/estimating/basis.js';
 import { DAY, NOW, newProject, type Recording, record, secondsOf, type Times } from './fixtures.js';
 import { stores } from './stores.js';
 
@@ -80,6 +81,34 @@ describe.each(stores)('timings in a store in $name', ({ opened: openStore }) => 
     expect(await seconds(['a_spec.rb'])).toEqual(before);
   });
 
+  it('of all branches ignore a retry that comes after other builds, which that of its branch counts', async () => {
+    const { measure, seconds } = await opened();
+    await measure('main', { 'b_spec.rb': 1 });
+    await measure('feature', { 'a_spec.rb': 20 }, { commit_hash: 'abc' });
+    await measure('other', { 'a_spec.rb': 30 });
+    const before = await seconds(['a_spec.rb'], 'new');
+    await measure('feature', { 'a_spec.rb': 500 }, { commit_hash: 'abc' });
+    expect([await seconds(['a_spec.rb'], 'new'), await seconds(['a_spec.rb'], 'feature')]).toEqual([before, [260]]);
+  });
+
+  it('of a branch follow its own builds only', async () => {
+    const { measure, seconds } = await opened();
+    for (const [branch, time] of [10, 20, 10, 20, 10].map(time => [time === 10 ? 'main' : 'feature', time] as const))
+      await measure(branch, { 'a_spec.rb': time });
+    expect((await seconds(['a_spec.rb']))[0]).toBeCloseTo(10, 3);
+    expect((await seconds(['a_spec.rb'], 'feature'))[0]).toBeCloseTo(20, 3);
+  });
+
+  it('are kept for the default branch, the last seven branches, and all together', async () => {
+    const { store, measure, seconds } = await opened();
+    await measure('main', { 'a_spec.rb': 10 });
+    for (let i = 0; i < 20; i++) await measure(`branch-${i}`, { 'a_spec.rb': i + 1 });
+    const of = async (branch: string) => (await seconds(['a_spec.rb'], branch))[0];
+    expect(await Promise.all(['branch-19', 'branch-13', 'branch-12', 'main'].map(of))).toEqual([20, 14, 10, 10]);
+    await store.maintenance.publishTimings();
+    expect((await store.timings.list(0, 10))[0]!.timings).toHaveLength(9);
+  });
+
   it('are those of the branch, else of the default branch, else of any', async () => {
     const { measure, seconds } = await opened();
     await measure('main', { 'a_spec.rb': 10, 'b_spec.rb': 10 });
@@ -111,12 +140,57 @@ describe.each(stores)('timings in a store in $name', ({ opened: openStore }) => 
     expect(await seconds(['spec/a_spec.rb'])).toEqual([2 + 4 + 5]);
   });
 
-  it('of test cases are summed up to a limit, which the result states', async () => {
+  it('of test cases are summed up to a limit for all files, which the result states', async () => {
     const { store, project, measure } = await opened();
-    await measure('main', cases(Array.from({ length: 20 }, () => 1)));
-    const estimates = (mostCases: number) => store.timings.estimates(project, 'main', suiteOf(['spec/a_spec.rb']), mostCases);
-    expect(await estimates(5)).toMatchObject({ isComplete: false });
-    expect(await estimates(100)).toMatchObject({ isComplete: true, seconds: Float64Array.of(20) });
+    await measure('main', { 'a[1]': 1, 'a[2]': 1, 'b[1]': 1, 'b[2]': 1, 'c[1]': 1 });
+    const estimates = (mostCases: number) => store.timings.estimates(project, 'main', suiteOf(['a', 'b', 'c']), mostCases);
+    expect(await estimates(3)).toMatchObject({ isComplete: false, seconds: Float64Array.of(2, 1, NaN) });
+    expect(await estimates(6)).toMatchObject({ isComplete: true, seconds: Float64Array.of(2, 2, 1) });
+  });
+
+  it('of test cases are those of the branch, and of the default branch where the branch did not run them', async () => {
+    const { measure, seconds } = await opened();
+    await measure('main', { 'a[1]': 1, 'a[2]': 1, 'a[3]': 1 });
+    await measure('feature', { 'a[2]': 5 }, { at: NOW });
+    expect(await Promise.all(['feature', 'main', 'new'].map(branch => seconds(['a'], branch)))).toEqual([[7], [3], [3]]);
+  });
+
+  it('of test cases are those of another branch if neither the branch nor the default branch ran any', async () => {
+    const { measure, seconds } = await opened();
+    await measure('main', { other: 1 });
+    await measure('feature', { 'a[1]': 10, 'a[2]': 5 }, { at: NOW });
+    expect([await seconds(['a'], 'new'), await seconds(['a'])]).toEqual([[15], [15]]);
+    await measure('main', { 'a[3]': 1 }, { at: NOW });
+    expect([await seconds(['a'], 'new'), await seconds(['a'])]).toEqual([[1], [1]]);
+  });
+
+  it('of test cases are left out when they were measured long before the last one', async () => {
+    const { measure, seconds } = await opened();
+    for (const [times, at] of [
+      [{ 'a[3]': 4 }, NOW - 1],
+      [{ 'a[2]': 2 }, NOW],
+      [{ 'a[1]': 1 }, NOW + limits.staleTestCaseMilliseconds],
+    ] as const)
+      await measure('main', times, { at });
+    expect(await seconds(['a'])).toEqual([3]);
+  });
+
+  it('of test cases have the basis of the one that was measured least often, and errors that cancel in part', async () => {
+    const { store, project, measure } = await opened();
+    const bases = async () => {
+      const { basis } = await store.timings.estimates(project, 'main', suiteOf(['a', 'b']), 10);
+      return [fileBasis(basis, 0), fileBasis(basis, 1)] as const;
+    };
+    for (let build = 0; build < 9; build++) await measure('main', { a: 3, 'b[1]': 3, 'b[2]': 3 });
+    const [file, cases] = await bases();
+    expect([file, cases]).toMatchObject([
+      { source: 'branch', count: 9 },
+      { source: 'cases', count: 9 },
+    ]);
+    expect(cases.spread).toBeGreaterThan(1);
+    expect(cases.spread).toBeLessThan(file.spread!);
+    await measure('main', { 'b[3]': 3 }, { at: NOW + 16 * DAY });
+    expect((await bases())[1]).toMatchObject({ source: 'cases', count: 1 });
   });
 
   it('of a file are returned for its new test cases', async () => {
