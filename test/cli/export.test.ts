@@ -99,23 +99,18 @@ describe('ballast export', () => {
     const dataDir = await folderWithStore();
     const folder = temporaryFolder();
     const file = join(folder, 'missing', 'x.ndjson');
-    expect(await exportOf(dataDir, '--output', file)).toMatchObject(ended(1, `ballast: cannot export to ${file}: ENOENT`));
-    expect(await exportOf(dataDir, '--project', 'nope', '--output', join(folder, 'x'))).toMatchObject({
-      code: 1,
-      stderr: 'ballast: cannot export the project "nope": there is no such project; "project list" shows all\n',
-    });
-    expect(await exportOf(dataDir, '--output', '/dev/null')).toEqual({
-      code: 1,
-      stdout: '',
-      stderr: 'ballast: cannot export to /dev/null: it is not a regular file: omit --output, and redirect stdout\n',
-    });
-    expect(await exportOf(dataDir, '--output', folder)).toMatchObject({
-      code: 1,
-      stderr: `ballast: cannot export to ${folder}: it is a folder: name a file in it\n`,
-    });
-    expect(await exportOf(dataDir, '--json', '--output', '-')).toMatchObject(
-      ended(2, '--json needs --output, because it describes that file'),
-    );
+    for (const [flags, code, message] of [
+      [['--output', file], 1, `ballast: cannot export to ${file}: ENOENT`],
+      [
+        ['--project', 'nope', '--output', join(folder, 'x')],
+        1,
+        'cannot export the project "nope": there is no such project; "project list" ',
+      ],
+      [['--output', '/dev/null'], 1, 'cannot export to /dev/null: it is not a regular file: omit --output, and redirect stdout\n'],
+      [['--output', folder], 1, `ballast: cannot export to ${folder}: it is a folder: name a file in it\n`],
+      [['--json', '--output', '-'], 2, '--json needs --output, because it describes that file'],
+    ] as const)
+      expect(await exportOf(dataDir, ...flags)).toEqual(ended(code, message, ''));
     expect(readdirSync(folder)).toEqual([]);
   });
 });

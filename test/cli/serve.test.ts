@@ -94,8 +94,9 @@ describe('SIGTERM', () => {
 });
 
 describe('serve', () => {
-  it('names all wrong settings, and exits with 2', async () => {
+  it('names all wrong settings, prefers flags to the environment, and exits with 2', async () => {
     const env = {
+      BALLAST_LOG_LEVEL: 'debug',
       BALLAST_PORT: 'http',
       BALLAST_RETENTION_DAYS: '0',
       BALLAST_PUBLIC_URL: 'ballast.example.com',
@@ -129,10 +130,5 @@ describe('serve', () => {
     );
     expect({ code, stdout }).toEqual({ code: 1, stdout: '' });
     expect((await startServer({ dataDir, bootstrapToken: '' })).service.firstToken).toMatch(/^[0-9a-f]{32,}$/);
-  });
-
-  it('prefers a flag to the environment', async () => {
-    const { stderr } = await runInProcess(['serve', '--port', 'flag'], { BALLAST_PORT: 'environment' });
-    expect(stderr).toBe('ballast: BALLAST_PORT (--port) is "flag": it must be a whole number from 0 to 65535\n');
   });
 });

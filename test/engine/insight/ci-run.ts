@@ -7,13 +7,12 @@ import type { Store } from '../../../src/engine/ports/store.js';
 import type { Batch, Pull } from '../../../src/engine/queue/batch.js';
 import type { LeasePolicy } from '../../../src/engine/queue/leases.js';
 import type { Suite as DistinctPaths } from '../../../src/engine/suites/suite.js';
-import { codeOf, emptyBasis, encodeBasis, setBasis } from '../../../src/planning/estimating/basis.js';
+import { codeOf, emptyBasis, setBasis } from '../../../src/planning/estimating/basis.js';
 import type { Estimates } from '../../../src/planning/estimating/estimate.js';
-import { forecast } from '../../../src/planning/forecasting/forecast.js';
 import { toWeight } from '../../../src/planning/weight.js';
 import { memoryStore } from '../../harness/memory-store.js';
 import { pathsOf, plannedPaths } from '../../harness/planned-paths.js';
-import { BUILD, NOW, newProject, pull, record, settle } from '../../store/contract/fixtures.js';
+import { BUILD, LIST, NOW, newProject, newQueue, newSplit, pull, record, settle } from '../../store/contract/fixtures.js';
 
 /** Seconds by path; null: never measured. */
 export type Suite = Record<string, number | null>;
@@ -47,12 +46,8 @@ export class TestBuild {
   }
 
   async createQueue(suite: Suite, ci_run = '1', seconds = 0): Promise<QueueKey> {
-    const { store } = this;
-    const files = estimatesOf(suite);
     const key = this.queueKey(ci_run);
-    const basis = encodeBasis(files);
-    const plan = { ...planOf(files), files: store.queues.encode(files), weights: files.weights, basis, guessed: false, learned: null };
-    await store.queues.create(key, plan, at(seconds));
+    await this.store.queues.create(key, newQueue(this.store, estimatesOf(suite)), at(seconds));
     return key;
   }
 
@@ -66,12 +61,9 @@ export class TestBuild {
 
   /** @param parts the files of each node */
   createSplit(suite: Suite, parts: string[][], key = splitKey(this.project, this.build, '1', false), seconds = 0): Promise<Split> {
-    const { splits } = this.store;
     const files = estimatesOf(suite);
     const nodes = parts.map(paths => paths.map(path => pathsOf(files).indexOf(path)));
-    return Promise.resolve(
-      splits.create(key, { ...planOf(files), files: splits.encode(files, nodes), basis: encodeBasis(files, nodes) }, at(seconds)),
-    );
+    return Promise.resolve(this.store.splits.create(key, newSplit(this.store, key, LIST, files, nodes), at(seconds)));
   }
 
   splitKey(ci_run: string, isFixed: boolean): SplitKey {
@@ -119,9 +111,4 @@ function estimatesOf(suite: Suite): Estimates<DistinctPaths> {
     seconds: Float64Array.from(listed, ([, seconds]) => seconds ?? NaN),
     weights: Float64Array.from(listed, ([, seconds]) => toWeight(seconds ?? GUESS_SECONDS)),
   };
-}
-
-function planOf(files: Estimates) {
-  const outcome = { makespan: 20_000, lowerBound: 20_000, isBoundByFile: false };
-  return { list: { digest: 'digest', test_files: files.order.length }, forecast: forecast(files, 2, outcome) };
 }

@@ -123,20 +123,15 @@ describe('a new file', () => {
 describe('a test case that was never measured', () => {
   const cases = (...times: (number | null)[]) => times.map((time, i) => [`a_spec.rb[1:${i}]`, time] as const);
 
-  it('is estimated as an equal part of its file', () => {
-    expect(answered(cases(null, null, null), { 'a_spec.rb': 12 })).toEqual({
-      'a_spec.rb[1:0]': 4,
-      'a_spec.rb[1:1]': 4,
-      'a_spec.rb[1:2]': 4,
-    });
-  });
-
-  it('is estimated as a part of what the measured cases leave of its file', () => {
-    expect(answered(cases(6, null, null), { 'a_spec.rb': 12 })['a_spec.rb[1:1]']).toBe(3);
-  });
-
-  it('has a positive estimate even if the measured cases take longer than the file', () => {
-    expect(answered(cases(20, null), { 'a_spec.rb': 12 })['a_spec.rb[1:1]']).toBeCloseTo(0.6, 10);
+  it.each<[what: string, times: (number | null)[], expected: number]>([
+    ['is estimated as an equal part of its file', [null, null, null], 4],
+    ['is estimated as a part of what the measured cases leave of its file', [6, null, null], 3],
+    ['has a positive estimate even if the measured cases take longer than the file', [20, null], 0.6],
+  ])('%s', (_, times, expected) => {
+    const seconds = Object.values(answered(cases(...times), { 'a_spec.rb': 12 }));
+    expect(seconds.filter(each => !times.includes(each))).toEqual(
+      times.flatMap(each => (each === null ? [expect.closeTo(expected, 10)] : [])),
+    );
   });
 
   it('is guessed from the measured cases of its file when the file was never measured', () => {

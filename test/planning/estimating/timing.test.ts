@@ -24,11 +24,6 @@ describe('a timing', () => {
     for (const seconds of [1e-9, 0.0001, 0.1 + 0.2, 41.5, 1e300]) expect(estimateOf(timingAfter([[seconds]]))).toBe(seconds);
   });
 
-  it('of one build with several runs is their median', () => {
-    expect(estimateOf(timingAfter([[10, 90, 12]]))).toBe(12);
-    expect(estimateOf(timingAfter([[10, 12]]))).toBe(11);
-  });
-
   it('counts a build once, however often it ran the path', () => {
     const once = timingAfter([[10], [20], [14]]);
     const often = timingAfter([[10], [20, 20, 20, 20, 20], [14]]);

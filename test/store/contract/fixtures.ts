@@ -94,18 +94,22 @@ export function planned(count: number, files: readonly number[]): { path: string
 
 export const FORECAST = forecast(estimates(3), 4, { makespan: 20_000, lowerBound: 20_000, isBoundByFile: false });
 
-/** A split in which each node has one file. */
-export function newSplit(store: Pick<Store, 'splits'>, { build: { node_total } }: SplitKey, list = LIST): NewSplit {
-  const nodes = Array.from({ length: node_total }, (_, node) => [node]);
-  const plan = estimates(node_total);
+/** A split, by default one in which each node has one file. */
+export function newSplit(
+  store: Pick<Store, 'splits'>,
+  { build: { node_total } }: SplitKey,
+  list = LIST,
+  plan = estimates(node_total),
+  nodes = upTo(node_total).map(node => [node]),
+): NewSplit {
   return { list, files: store.splits.encode(plan, nodes), basis: encodeBasis(plan, nodes), forecast: FORECAST };
 }
 
 /** A store of which only queues are used. */
 type QueueStore = Pick<Store, 'queues'>;
 
-export function newQueue(store: QueueStore, count: number, list = LIST): NewQueue {
-  const plan = estimates(count);
+export function newQueue(store: QueueStore, files: number | Estimates<Suite>, list = LIST): NewQueue {
+  const plan = typeof files === 'number' ? estimates(files) : files;
   const { weights } = plan;
   return { list, files: store.queues.encode(plan), weights, basis: encodeBasis(plan), guessed: false, learned: null, forecast: FORECAST };
 }
