@@ -43,17 +43,6 @@ describe.each(stores)('access in a store in $name', ({ open }) => {
     expect(await Promise.all(['c', 'b', 'unknown'].map(hash => access.token(hash)))).toMatchObject([tokens[0], tokens[1], null]);
   });
 
-  it('notes when a token was used, revoked or not, and no unknown one', async () => {
-    const { access } = open();
-    await access.createProject('web', 'a', NOW);
-    expect(await access.token('a')).toMatchObject({ used_at: null });
-    await access.useToken('a', NOW + 1);
-    await access.revokeToken('a', NOW + 2);
-    await access.useToken('a', NOW + 3);
-    await access.useToken('unknown', NOW);
-    expect(await access.tokens()).toMatchObject([{ hash: 'a', used_at: NOW + 3, revoked_at: NOW + 2 }]);
-  });
-
   it('renames a project, unless the name is taken or the project is unknown', async () => {
     const { access } = open();
     const [web, api] = [(await access.createProject('web', 'a', NOW))!, (await access.createProject('api', 'b', NOW))!];

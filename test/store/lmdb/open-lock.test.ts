@@ -41,7 +41,7 @@ describe('a store that others use', () => {
     const dataDir = temporaryFolder();
     const { root, meta } = openTables(dataDir);
     onTestFinished(() => root.close());
-    const opens = `console.log('here'); for (const until = Date.now() + 1500; Date.now() < until; ) await openTables(dataDir).root.close();`;
+    const opens = `console.log('here'); for (const until = Date.now() + 700; Date.now() < until; ) await openTables(dataDir).root.close();`;
     const openers = [start(opens, dataDir), start(opens, dataDir)];
     await Promise.all(openers.map(({ line }) => line()));
     let isOver = false;
