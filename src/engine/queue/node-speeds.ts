@@ -105,6 +105,7 @@ export class NodeSpeeds {
     this.#elapsed += elapsed;
     this.#required += required;
     this.#workClock = Math.max(this.#workClock, nodes[at + WORK_AT]! + predicted);
+    this.#estimate.limitPull(elapsed);
     // With a stopped clock a batch tells nothing of its cost.
     if (elapsed >= required) this.#estimate.observe(files, weight, elapsed);
   }

@@ -107,6 +107,12 @@ export class CostEstimate {
     return observed;
   }
 
+  /** Notes how long a batch took, whether or not it is observed: a pull takes no longer. */
+  limitPull(elapsed: number): void {
+    this.#shortest = Math.min(this.#shortest, elapsed / WEIGHTS_PER_SECOND);
+    if (this.#isGuessed) this.#cost = this.#fit();
+  }
+
   /** Adds a batch of so many files and this weight that took this long, its pull included. */
   observe(files: number, weight: number, elapsed: number): void {
     const { pullCost, hidden, slowdown } = this.#cost;
@@ -114,7 +120,6 @@ export class CostEstimate {
     const error = this.#isGuessed ? GUESS_ERROR / Math.sqrt(files) : BATCH_ERROR;
     const deviation = Math.hypot(error * work, MIN_BATCH_ERROR * WEIGHTS_PER_SECOND);
     const limit = this.#isGuessed ? Infinity : OUTLIER_DEVIATIONS * deviation;
-    this.#shortest = Math.min(this.#shortest, elapsed / WEIGHTS_PER_SECOND);
     const expected = pullCost + work;
     const y = (expected + Math.min(limit, Math.max(-limit, elapsed - expected))) / WEIGHTS_PER_SECOND;
     const w = weight / WEIGHTS_PER_SECOND;

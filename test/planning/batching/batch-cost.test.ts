@@ -50,7 +50,11 @@ describe('the cost of a batch', () => {
 
   it('is found from two batches of files that were never measured, and is not kept for the project', () => {
     const estimate = new CostEstimate({ setting: 2 * SECOND, meanWeight: SECOND, isGuessed: true, learned: null });
-    for (const files of [8, 24]) estimate.observe(files, files * SECOND, (9 + 0.05 * files) * SECOND);
+    for (const files of [8, 24]) {
+      const elapsed = (9 + 0.05 * files) * SECOND;
+      estimate.limitPull(elapsed);
+      estimate.observe(files, files * SECOND, elapsed);
+    }
     const { pullCost, hidden, slowdown } = secondsOf(estimate);
     expect(pullCost).toBeGreaterThan(4);
     expect(pullCost + 16 * slowdown).toBeCloseTo(9.8, 0);
