@@ -68,9 +68,9 @@ export const trials = {
     hasPeer: true,
     extends: 'ended',
     async setUp(server, requests) {
-      // Such a queue lasts about 140 pulls and takes 100 KB of the server's queue cache. The queues fill the cache
+      // Such a queue lasts about 220 pulls and takes 100 KB of the server's queue cache. The queues fill the cache
       // in 15 seconds of load; after that the server reads queues from disk.
-      const queues = [...Array(Math.ceil(requests / 120)).keys()];
+      const queues = [...Array(Math.ceil(requests / 200)).keys()];
       await inParallel(16, queues, queue => server.post(QUEUE, { ...createQueueBody('pulls', queue), ...testFiles(1000) }));
       return nodes.flatMap(node => queues.map(queue => JSON.stringify(pullBody('pulls', queue, node))));
     },

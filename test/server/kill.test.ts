@@ -40,7 +40,7 @@ async function drain(ci: Ci, commit_hash: string, uuids: boolean): Promise<strin
 
 /**
  * Nodes pull from queues, with uuids and without, and record, while the server is stopped and started again, time after time. Each time has
- * two queues of its own: to nodes that run nothing, the pause looks like the cost of a pull, and they get all the rest.
+ * two queues of its own.
  */
 async function runThrough(ci: Ci, signal: 'SIGKILL' | 'SIGTERM') {
   await ci.server;

@@ -18,11 +18,7 @@ export function simulateQueue(weights: Float64Array, parameters: QueueParameters
   const minWeight = total / weights.length;
   let batches = 0;
   for (let share = total / nodeTotal; share > 0 && batches * nodeTotal < weights.length; batches++) {
-    const remaining = share * nodeTotal;
-    share -= Math.max(
-      minWeight,
-      batchWeight({ share, batches, files: remaining / minWeight, remaining, pullCost, hasObserved: batches > 0 }, parameters),
-    );
+    share -= Math.max(minWeight, batchWeight({ share, batches, remaining: share * nodeTotal, pullCost }, parameters));
   }
   const working = total / nodeTotal + batches * pullCost;
   const waiting = batches === 0 ? 0 : bound + pullCost;
