@@ -150,27 +150,10 @@ function charactersIn(cases: CasesByFile = []): number {
   return cases.reduce((sum, [, paths]) => paths.reduce((ofFile, { length }) => ofFile + length, sum), 0);
 }
 
-/** Why a batch has its size: what the planner knew and decided when the batch was handed out. */
-export interface Decision {
-  /** Seconds that the files left in the queue would take a node of usual speed, those of this batch included. */
-  remaining: number;
-  /** Seconds until all nodes would finish together, as expected then. */
-  finish_in: number;
-  /** The speed of the node relative to the others, as measured until then; 1: usual or unknown. */
-  speed: number;
-  /** What a second of estimates took until then; 1: as estimated, or unknown. */
-  slowdown: number;
-  /** Seconds of work that the node would do until then. */
-  share: number;
-  /** Seconds of work that the batch was to have: a part of the share, or all of it. */
-  target: number;
-  /** Seconds that a node loses between two batches, as learned until then. */
-  pull_cost: number;
-  /** Seconds that each file takes besides its estimate, as learned until then. */
-  hidden: number;
-}
-
-/** A decision as a batch keeps it: the fields of `Decision` in their order, in whole milliseconds, and in thousandths for the two ratios. */
+/**
+ * Why a batch has its size: what the planner knew and decided when the batch was handed out. The fields are those of the answer of `why`, in
+ * its order, in whole milliseconds, and in thousandths for the two ratios.
+ */
 export type KeptDecision = [
   remaining: number,
   finishIn: number,
@@ -184,7 +167,7 @@ export type KeptDecision = [
 
 /** What a node's speed and the state of its queue tell about its next batch. Times are weights (see weight.ts). */
 export interface Situation extends PullSituation {
-  /** `finish_in` of `Decision`. */
+  /** `finish_in` of the answer. */
   finishIn: number;
   speed: number;
   slowdown: number;
@@ -204,13 +187,6 @@ export function keepDecision(situation: Situation, target: number): KeptDecision
     toMillis(pullCost),
     toMillis(hidden),
   ];
-}
-
-/** The decision behind a batch; null: the planner did not size it. */
-export function decisionOf({ decision }: { decision: KeptDecision | null }): Decision | null {
-  if (!decision) return null;
-  const [remaining, finish_in, speed, slowdown, share, target, pull_cost, hidden] = decision.map(value => value / 1000) as KeptDecision;
-  return { remaining, finish_in, speed, slowdown, share, target, pull_cost, hidden };
 }
 
 function toMillis(weight: number): number {

@@ -1,6 +1,7 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { type Batch, copyOf, type Decision, decisionOf, type Pull } from '../../../src/engine/queue/batch.js';
+import { decisionOf } from '../../../src/engine/insight/why/batch-reason.js';
+import { type Batch, copyOf, type Pull } from '../../../src/engine/queue/batch.js';
 import { Queue } from '../../../src/engine/queue/queue.js';
 import { batchWeight } from '../../../src/planning/batching/batch-weight.js';
 import { RemainingFiles } from '../../../src/planning/batching/remaining-files.js';
@@ -24,7 +25,7 @@ const toWeight = (seconds: number) => seconds * WEIGHTS_PER_SECOND;
 describe('the decision behind a batch', () => {
   it('tells what the planner knew and decided', () => {
     const batch = pull(queueOf(80, 8), 0, 0);
-    const decision: Decision = { remaining: 800, finish_in: 101, speed: 1, slowdown: 1, share: 100, target: 60, pull_cost: 1, hidden: 0 };
+    const decision = { remaining: 800, finish_in: 101, speed: 1, slowdown: 1, share: 100, target: 60, pull_cost: 1, hidden: 0 };
     expect(decisionOf(batch)).toEqual(decision);
     expect(batch.files).toHaveLength(6);
   });

@@ -1,7 +1,17 @@
 import { durationText } from '../../../duration.js';
 import { isRestSmall } from '../../../planning/batching/batch-weight.js';
 import type { Forecast } from '../../../planning/forecasting/forecast.js';
-import type { Decision, EndedLease } from '../../queue/batch.js';
+import type { EndedLease, KeptDecision } from '../../queue/batch.js';
+import type { BatchReason } from './why-answer.js';
+
+type Decision = NonNullable<BatchReason['decision']>;
+
+/** The decision behind a batch; null: the planner did not size it. */
+export function decisionOf({ decision }: { decision: KeptDecision | null }): Decision | null {
+  if (!decision) return null;
+  const [remaining, finish_in, speed, slowdown, share, target, pull_cost, hidden] = decision.map(value => value / 1000) as KeptDecision;
+  return { remaining, finish_in, speed, slowdown, share, target, pull_cost, hidden };
+}
 
 /** Files of a batch that another batch had before, and that went back to the queue when the lease of that one ended. */
 export interface ReturnedFiles {
