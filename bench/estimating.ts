@@ -1,6 +1,6 @@
 import { suiteOf } from '../src/engine/suites/suite.js';
 import { emptyBasis } from '../src/planning/estimating/basis.js';
-import { estimate, pathOf, SPLIT_PERCENTILE } from '../src/planning/estimating/estimate.js';
+import { estimate, pathOf } from '../src/planning/estimating/estimate.js';
 import { pack } from '../src/planning/packing/pack.js';
 import { seededRandom } from './random.js';
 import type { Result } from './results.js';
@@ -162,7 +162,7 @@ function splitRatio(paths: readonly string[], seconds: readonly (number | null)[
     files: new Map<string, number>(),
     basis: emptyBasis(list.length),
   };
-  const files = estimate(list, recorded, SPLIT_PERCENTILE);
+  const files = estimate(list, recorded, 'split');
   const { nodes } = pack(files.weights, NODES);
   const loads = nodes.map(node => node.reduce((sum, file) => sum + next.get(pathOf(files, file))!, 0));
   const total = loads.reduce((sum, load) => sum + load, 0);

@@ -2,7 +2,7 @@ import { performance } from 'node:perf_hooks';
 import { suiteOf } from '../src/engine/suites/suite.js';
 import type { BatchSums } from '../src/planning/batching/batch-cost.js';
 import { emptyBasis } from '../src/planning/estimating/basis.js';
-import { estimate, pathOf, QUEUE_PERCENTILE } from '../src/planning/estimating/estimate.js';
+import { estimate, pathOf } from '../src/planning/estimating/estimate.js';
 import { type Level, secondsOf, updateLevel } from '../src/planning/estimating/level.js';
 import { toSeconds } from '../src/planning/weight.js';
 import { normal, seededRandom } from './random.js';
@@ -116,7 +116,7 @@ function queueFiles(paths: readonly string[], seconds: readonly (number | null)[
     files: new Map<string, number>(),
     basis: emptyBasis(list.length),
   };
-  const files = estimate(list, recorded, QUEUE_PERCENTILE);
+  const files = estimate(list, recorded, 'queue');
   return Array.from(files.weights, (weight, i) => ({
     predicted: toSeconds(weight),
     actual: actual(pathOf(files, i)),

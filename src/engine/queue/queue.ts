@@ -35,7 +35,7 @@ export class Queue {
     batches: Iterable<Batch> = [],
     leasePolicy: LeasePolicy | null = null,
   ) {
-    this.#remaining = new RemainingFiles(weights, parameters.isGuessed);
+    this.#remaining = new RemainingFiles(weights);
     this.#leases = leasePolicy && new Leases(leasePolicy, this.#remaining, this.#changed);
     this.#speeds = new NodeSpeeds(parameters, this.#remaining.weight / weights.length);
     const handedOut = [...batches];

@@ -2,7 +2,7 @@ import { limits } from '../../limits.js';
 import { type BatchCost, type BatchSums, expectedCost, withHidden } from '../../planning/batching/batch-cost.js';
 import { simulateQueue } from '../../planning/batching/simulate-queue.js';
 import { encodeBasis } from '../../planning/estimating/basis.js';
-import { type Estimates, estimate, isMostlyGuessed, QUEUE_PERCENTILE, SPLIT_PERCENTILE } from '../../planning/estimating/estimate.js';
+import { type Estimates, estimate, isMostlyGuessed, type Mode } from '../../planning/estimating/estimate.js';
 import { forecast } from '../../planning/forecasting/forecast.js';
 import { pack } from '../../planning/packing/pack.js';
 import { totalWeight } from '../../planning/weight.js';
@@ -37,7 +37,7 @@ export async function planSplit(store: Store, key: SplitKey, suite: Suite, optio
   const split = await store.splits.find(key);
   if (split) return compareLists('split', split.list, suite, isWorker, () => pathsOfSplit(store, split));
   const list = listOf(suite);
-  const files = await estimates(store, key, suite, SPLIT_PERCENTILE, options);
+  const files = await estimates(store, key, suite, 'split', options);
   if (!files) return null;
   const { node_total } = key.build;
   const durations = withHidden(files.weights, costOf(files, 0, await store.queues.learned(key.project)));
@@ -66,7 +66,7 @@ export async function planQueue(
   const queue = (await store.queues.find(key)) ?? (repeatsNewest ? await store.queues.newest(key.project, key.build) : null);
   if (queue) return compareLists('queue', queue.list, suite, isWorker, () => pathsOfQueue(store, queue.id));
   const list = listOf(suite);
-  const files = await estimates(store, key, suite, QUEUE_PERCENTILE, options);
+  const files = await estimates(store, key, suite, 'queue', options);
   if (!files) return null;
   const { weights } = files;
   const { node_total: nodeTotal } = key.build;
@@ -97,19 +97,19 @@ async function estimates(
   { timings }: Store,
   { project, build }: { project: number; build: BuildKey },
   suite: Suite,
-  percentile: number,
+  mode: Mode,
   { isWorker }: PlanOptions,
 ): Promise<Estimates<Suite> | null> {
   if (!isWorker && suite.length >= limits.pooledTestFiles) return null;
   const { branch } = build;
   const mostCases = isWorker ? limits.testCasesPerRequest : limits.testCasesOnMainThread;
   const times = await timings.estimates(project, branch, suite, mostCases);
-  return times.isComplete || isWorker ? estimate(suite, times, percentile) : null;
+  return times.isComplete || isWorker ? estimate(suite, times, mode) : null;
 }
 
 /** Compares the list of a node with that of the existing split or queue. */
 async function compareLists(
-  plan: 'split' | 'queue',
+  plan: Mode,
   list: TestFileList,
   suite: Suite,
   isWorker: boolean,

@@ -1,26 +1,16 @@
 import { totalWeight } from '../weight.js';
 
-/** The files of a queue that no node has, by index. The index order is slowest first, and files are taken from places in that order. */
+/** The files of a queue that no node has, by index. The index order is slowest first. */
 export class RemainingFiles {
-  /** next[i] leads to the first remaining file at or after place i: union-find with path halving. */
+  /** next[i] leads to the first remaining file at or after i: union-find with path halving. */
   readonly #next: Uint32Array;
-  /** The file at each place and the place of each file; null: they are equal. */
-  readonly #scattered: Scattered | null;
   /** Files that were put back. They are taken before all others, from the end. */
   #putBack: number[] = [];
   #count: number;
   #weight: number;
 
-  /**
-   * @param weights whole numbers by file (see weight.ts), in descending order
-   * @param isGuessed equal files are taken scattered, not in their order: the files of a directory are alike, and a batch of neighbours
-   * would tell nothing of the others
-   */
-  constructor(
-    readonly weights: Float64Array,
-    isGuessed = false,
-  ) {
-    this.#scattered = isGuessed ? scatterEqual(weights) : null;
+  /** @param weights whole numbers by file (see weight.ts), in descending order */
+  constructor(readonly weights: Float64Array) {
     this.#next = new Uint32Array(weights.length + 1);
     for (let file = 0; file <= weights.length; file++) this.#next[file] = file;
     this.#count = weights.length;
@@ -38,13 +28,9 @@ export class RemainingFiles {
 
   /** Takes the file, unless it is taken already. */
   remove(file: number): void {
-    this.#removeAt(this.#scattered?.places[file] ?? file);
-  }
-
-  #removeAt(place: number): void {
-    if (this.#find(place) !== place) return;
-    this.#next[place] = place + 1;
-    this.#subtract(place);
+    if (this.#find(file) !== file) return;
+    this.#next[file] = file + 1;
+    this.#subtract(file);
   }
 
   /** Puts taken files back. They are the next to be taken. */
@@ -85,15 +71,14 @@ export class RemainingFiles {
       taken.push(file);
       room -= this.weights[file]! + hidden;
     }
-    for (let place = 0; ; ) {
-      place = this.#find(place);
+    for (let file = 0; ; ) {
+      file = this.#find(file);
       // Most often the next one fits.
-      if (taken.length > 0 && this.weights[place]! > room) place = this.#find(this.#firstWithin(room, place));
-      if (place === this.weights.length) return this.#scattered ? taken.sort((a, b) => a - b) : taken;
-      this.#removeAt(place);
-      taken.push(this.#scattered?.files[place] ?? place);
-      // Files that change places have the same weight.
-      room -= this.weights[place]! + hidden;
+      if (taken.length > 0 && this.weights[file]! > room) file = this.#find(this.#firstWithin(room, file));
+      if (file === this.weights.length) return taken;
+      this.remove(file);
+      taken.push(file);
+      room -= this.weights[file]! + hidden;
     }
   }
 
@@ -102,19 +87,19 @@ export class RemainingFiles {
     this.#weight -= this.weights[file]!;
   }
 
-  /** Returns the first place at or after this one whose file remains, not counting those that were put back. */
-  #find(place: number): number {
+  /** Returns the first remaining file at or after this one, not counting those that were put back. */
+  #find(file: number): number {
     const next = this.#next;
-    while (next[place] !== place) {
-      next[place] = next[next[place]!]!;
-      place = next[place]!;
+    while (next[file] !== file) {
+      next[file] = next[next[file]!]!;
+      file = next[file]!;
     }
-    return place;
+    return file;
   }
 
-  /** Returns the first place at or after this one whose file is no longer than the weight. */
-  #firstWithin(weight: number, place: number): number {
-    let low = place;
+  /** Returns the first file at or after this one that is no longer than the weight. */
+  #firstWithin(weight: number, file: number): number {
+    let low = file;
     let high = this.weights.length;
     while (low < high) {
       const middle = (low + high) >> 1;
@@ -123,34 +108,4 @@ export class RemainingFiles {
     }
     return low;
   }
-}
-
-interface Scattered {
-  files: Uint32Array;
-  places: Uint32Array;
-}
-
-/** Multiples of this part of a whole spread evenly over it (Weyl). */
-export const GOLDEN_RATIO = 0.618034;
-
-/** Scatters the files of equal weight over their places. */
-function scatterEqual(weights: Float64Array): Scattered {
-  const files = new Uint32Array(weights.length);
-  const places = new Uint32Array(weights.length);
-  for (let start = 0, end = 0; start < weights.length; start = end) {
-    while (end < weights.length && weights[end] === weights[start]) end += 1;
-    const count = end - start;
-    let step = Math.max(1, Math.round(GOLDEN_RATIO * count));
-    while (commonDivisor(step, count) > 1) step += 1;
-    for (let i = 0; i < count; i++) {
-      const file = start + ((i * step) % count);
-      files[start + i] = file;
-      places[file] = start + i;
-    }
-  }
-  return { files, places };
-}
-
-function commonDivisor(a: number, b: number): number {
-  return b === 0 ? a : commonDivisor(b, a % b);
 }

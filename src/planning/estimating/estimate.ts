@@ -13,7 +13,10 @@ export interface Paths {
   beginningWith(text: string): [from: number, to: number];
 }
 
-/** The files of a request in planning order: slowest first, equal ones by path. Columns, because objects take twice as long. */
+/** What a suite is planned for. */
+export type Mode = 'queue' | 'split';
+
+/** The files of a request in planning order: slowest first. Columns, because objects take twice as long. */
 export interface Estimates<List extends Paths = Paths> extends PathTimes<List> {
   /** The durations to plan with, guesses included (see weight.ts). */
   weights: Float64Array;
@@ -44,8 +47,7 @@ export interface MeasuredTimes {
  * A new file is expected to take as long as this percentile of the measured files: underestimating costs more than overestimating.
  * A queue has a higher percentile: it hands out slow files early, when later batches can still make up for a wrong guess.
  */
-export const SPLIT_PERCENTILE = 0.75;
-export const QUEUE_PERCENTILE = 0.9;
+const GUESS_PERCENTILES: Record<Mode, number> = { split: 0.75, queue: 0.9 };
 /**
  * A test case that was never measured takes at least this part of the mean duration of its file's cases, even when the measured cases add
  * up to the whole file.
@@ -54,16 +56,20 @@ const MIN_CASE_PART = 0.1;
 
 const OF_FILE = codeOf('file');
 
-export function estimate<List extends Paths>(list: List, measured: MeasuredTimes, percentile: number): Estimates<List> {
+/**
+ * Equal files are in the order of their paths. In a queue that is mostly guessed they are scattered: the files of a directory are alike,
+ * and a batch of neighbours would tell nothing of the others.
+ */
+export function estimate<List extends Paths>(list: List, measured: MeasuredTimes, mode: Mode): Estimates<List> {
   const basis = measured.basis.slice();
   const seconds = withShares(list, measured, basis);
-  const guesses = new Guesses(list, seconds, percentile);
+  const guesses = new Guesses(list, seconds, GUESS_PERCENTILES[mode]);
   const weights = new Float64Array(seconds.length);
   for (let file = 0; file < seconds.length; file++) {
     const time = seconds[file]!;
     weights[file] = toWeight(Number.isNaN(time) ? guesses.guess(file, basis) : time);
   }
-  const order = slowestFirst(weights);
+  const order = slowestFirst(weights, mode === 'queue' && isMostlyGuessed(seconds) ? scatterStep(weights.length) : 1);
   return {
     list,
     order,
@@ -110,12 +116,28 @@ function inOrder(values: Float64Array, order: Uint32Array): Float64Array {
 const MOST_FILES = 2 ** 18;
 
 /**
- * Returns the files by weight in descending order. The list is sorted by path, so equal ones keep its order. A key is a weight and an index:
- * numbers are sorted in a third of the time that a comparison function takes.
+ * Returns the files by weight in descending order. The list is sorted by path, so equal ones keep its order, or are taken from it in steps of
+ * this size, modulo its length. A key is a weight and a place: numbers are sorted in a third of the time that a comparison function takes.
  */
-function slowestFirst(weights: Float64Array): Uint32Array {
-  const keys = weights.map((weight, file) => file - weight * MOST_FILES).sort();
-  return new Uint32Array(keys.map(key => key + Math.ceil(-key / MOST_FILES) * MOST_FILES));
+function slowestFirst(weights: Float64Array, step: number): Uint32Array {
+  const { length } = weights;
+  const fileAt = (place: number) => (place * step) % length;
+  const keys = weights.map((_, place) => place - weights[fileAt(place)]! * MOST_FILES).sort();
+  return new Uint32Array(keys.map(key => fileAt(key + Math.ceil(-key / MOST_FILES) * MOST_FILES)));
+}
+
+/** Multiples of this part of a whole spread evenly over it (Weyl). */
+export const GOLDEN_RATIO = 0.618034;
+
+/** A step through a list of this length, modulo the length, that comes to each file once. */
+function scatterStep(length: number): number {
+  let step = Math.max(1, Math.round(GOLDEN_RATIO * length));
+  while (commonDivisor(step, length) > 1) step += 1;
+  return step;
+}
+
+function commonDivisor(a: number, b: number): number {
+  return b === 0 ? a : commonDivisor(b, a % b);
 }
 
 /** Returns the measured durations. A test case that was never measured gets a share of the duration of its file, and the basis notes that. */

@@ -21,8 +21,8 @@ const weightOf = (all: Float64Array, files: Iterable<number>) => [...files].redu
 describe('the remaining files of a queue', () => {
   it('are taken once each and never lost, whatever is put back in between', () => {
     fc.assert(
-      fc.property(weights, fc.boolean(), fc.array(step, { maxLength: 60 }), (all, isGuessed, steps) => {
-        const remaining = new RemainingFiles(all, isGuessed);
+      fc.property(weights, fc.array(step, { maxLength: 60 }), (all, steps) => {
+        const remaining = new RemainingFiles(all);
         const left = new Set(all.keys());
         const out: number[][] = [];
         const take = (amount: number) => {
@@ -65,16 +65,6 @@ describe('the remaining files of a queue', () => {
       }),
       { seed, numRuns: 100 },
     );
-  });
-
-  it('that are guesses are taken from all over the list, in its order', () => {
-    const remaining = new RemainingFiles(new Float64Array(100).fill(10), true);
-    const files = remaining.take(100);
-    expect(files).toEqual(files.toSorted((a, b) => a - b));
-    expect(new Set(files.map(file => Math.floor(file / 20))).size).toBe(5);
-    remaining.putBack(files);
-    remaining.reclaim(files);
-    expect(remaining.take(1000).toSorted((a, b) => a - b)).toEqual([...Array(100).keys()].filter(file => !files.includes(file)));
   });
 
   it('that were put back come first, in their order', () => {

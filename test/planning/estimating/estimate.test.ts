@@ -2,7 +2,7 @@ import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { suiteOf } from '../../../src/engine/suites/suite.js';
 import { codeOf, decodeBasis, emptyBasis, encodeBasis, fileBasis, setBasis } from '../../../src/planning/estimating/basis.js';
-import { estimate, QUEUE_PERCENTILE, SPLIT_PERCENTILE } from '../../../src/planning/estimating/estimate.js';
+import { estimate, type Mode } from '../../../src/planning/estimating/estimate.js';
 import { toWeight } from '../../../src/planning/weight.js';
 import { inListOrder, pathsOf } from '../../harness/planned-paths.js';
 
@@ -14,18 +14,14 @@ const suite = fc.uniqueArray(fc.tuple(fc.string({ minLength: 3, maxLength: 8 }),
   maxLength: 60,
 });
 
-const estimateSuite = (
-  files: readonly (readonly [string, number | null])[],
-  wholes: Record<string, number> = {},
-  percentile = SPLIT_PERCENTILE,
-) => {
+const estimateSuite = (files: readonly (readonly [string, number | null])[], wholes: Record<string, number> = {}, mode: Mode = 'split') => {
   const pathsIn = files.map(([path]) => path);
   const known = {
     seconds: Float64Array.from(inListOrder(pathsIn, files), ([, time]) => time ?? NaN),
     files: new Map(Object.entries(wholes)),
     basis: emptyBasis(files.length),
   };
-  const plan = estimate(suiteOf(pathsIn), known, percentile);
+  const plan = estimate(suiteOf(pathsIn), known, mode);
   const { seconds, weights } = plan;
   return pathsOf(plan).map((path, i) => ({
     path,
@@ -87,10 +83,22 @@ describe('a new file', () => {
     );
   });
 
+  it('is not planned beside its neighbours in a queue that is mostly guessed', () => {
+    const files = Array.from({ length: 100 }, (_, i) => [`spec/${100 + i}_spec.rb`, i % 50 === 0 ? 1 : null] as const);
+    const paths = (mode: Mode) => estimateSuite(files, {}, mode).map(({ path }) => path);
+    const sorted: string[] = files.map(([path]) => path);
+    expect(paths('split')).toEqual(sorted);
+    expect(paths('queue').toSorted()).toEqual(sorted);
+    const batch = paths('queue').slice(0, 10);
+    expect(new Set(batch.map(path => Math.floor(sorted.indexOf(path) / 20))).size).toBe(5);
+    const measured = files.map(([path], i) => [path, i % 2 === 0 ? 1 : null] as const);
+    expect(estimateSuite(measured, {}, 'queue').map(({ path }) => path)).toEqual(sorted);
+  });
+
   it('is estimated slower in a queue', () => {
     const files = [...suiteOf('spec', [1, 2, 3, 4, 5, 6, 7, 8, 9, 10]), ['spec/new_spec.rb', null] as const];
     expect(planned(files)['spec/new_spec.rb']).toBe(8);
-    expect(planned(files, {}, QUEUE_PERCENTILE)['spec/new_spec.rb']).toBe(10);
+    expect(planned(files, {}, 'queue')['spec/new_spec.rb']).toBe(10);
   });
 
   it('is estimated from the nearest directory with three measured files', () => {
@@ -147,7 +155,7 @@ describe('the basis of an estimate', () => {
     const basis = emptyBasis(paths.length);
     for (const [i, path] of paths.entries()) if (path in measured) setBasis(basis, i, codeOf('branch'), 3, 0.2);
     const known = { seconds: Float64Array.from(paths, path => measured[path] ?? NaN), files: new Map(Object.entries(wholes)), basis };
-    const planned = estimate(suiteOf(paths), known, QUEUE_PERCENTILE);
+    const planned = estimate(suiteOf(paths), known, 'queue');
     return Object.fromEntries(pathsOf(planned).map((path, i) => [path, fileBasis(planned.basis, i)]));
   };
   const guess = (source: string) => ({ source, count: 0, spread: null });
@@ -168,7 +176,7 @@ describe('the basis of an estimate', () => {
     const paths = ['a/1', 'a/2', 'a/3', 'a/new', 'b/new'];
     const basis = emptyBasis(paths.length);
     for (const file of [0, 1, 2]) setBasis(basis, file, codeOf('branch'), 200 + 100 * file, 0.1 + file);
-    const files = estimate(suiteOf(paths), { seconds: Float64Array.of(1, 9, 5, NaN, NaN), files: new Map(), basis }, QUEUE_PERCENTILE);
+    const files = estimate(suiteOf(paths), { seconds: Float64Array.of(1, 9, 5, NaN, NaN), files: new Map(), basis }, 'queue');
     expect(pathsOf(files)).toEqual(['a/2', 'a/new', 'b/new', 'a/3', 'a/1']);
     const bytes = encodeBasis(files, [[3, 0], [], [1, 4, 2]]);
     expect(bytes.length).toBe(1 + 3 * 5 + 4 * 2);

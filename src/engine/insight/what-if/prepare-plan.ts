@@ -1,5 +1,5 @@
 import { limits } from '../../../limits.js';
-import { estimate, pathOf, QUEUE_PERCENTILE, SPLIT_PERCENTILE, unknownFiles } from '../../../planning/estimating/estimate.js';
+import { estimate, type Mode, pathOf, unknownFiles } from '../../../planning/estimating/estimate.js';
 import { toSeconds } from '../../../planning/weight.js';
 import type { Build } from '../../ports/builds.js';
 import type { Store } from '../../ports/store.js';
@@ -13,7 +13,7 @@ import { assume } from './assumptions.js';
 import { deviationsOf } from './deviations.js';
 import { type Observed, observe } from './observed.js';
 import { usualNodes } from './prepare-what-if.js';
-import { type Mode, mostUsefulNodes, nodesWithin, type Scenario, usefulNodesOf } from './scenario.js';
+import { mostUsefulNodes, nodesWithin, type Scenario, usefulNodesOf } from './scenario.js';
 import { speedsIn } from './speeds.js';
 import type { PlanAnswer, Variant } from './what-if-answer.js';
 
@@ -52,7 +52,7 @@ export async function preparePlan(store: Store, asked: PlanSubject, suite: Suite
   const paths = suite ?? suiteOf(timeline?.paths ?? []);
   if (paths.length === 0) throw new Refusal('parameter is required, because the project has no build', 'parameter', 'test_files');
   const measured = await store.timings.estimates(project, branch, paths, limits.testCasesPerRequest);
-  const estimates = estimate(paths, measured, mode === 'queue' ? QUEUE_PERCENTILE : SPLIT_PERCENTILE);
+  const estimates = estimate(paths, measured, mode);
   const seconds = estimates.weights.map(toSeconds);
   const unmeasured = unknownFiles(estimates.seconds);
   const observed = timeline && observe(timeline);

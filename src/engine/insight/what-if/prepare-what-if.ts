@@ -1,5 +1,5 @@
 import { limits } from '../../../limits.js';
-import { estimate, isMostlyGuessed, pathOf, QUEUE_PERCENTILE, SPLIT_PERCENTILE } from '../../../planning/estimating/estimate.js';
+import { estimate, isMostlyGuessed, pathOf } from '../../../planning/estimating/estimate.js';
 import { toSeconds } from '../../../planning/weight.js';
 import type { Build } from '../../ports/builds.js';
 import type { Millis, Store } from '../../ports/store.js';
@@ -112,8 +112,7 @@ async function knowledgeFor(
   if ((changes.estimates ?? usualEstimatesOf(timeline)) !== 'now') return { now: null, cases, expectedPullCost };
   const list = suiteOf(paths);
   const measured = await timings.estimates(project, branch, list, limits.testCasesPerRequest);
-  const isQueue = changes.mode === 'queue' || (changes.mode === null && kind === 'queue');
-  const today = estimate(list, measured, isQueue ? QUEUE_PERCENTILE : SPLIT_PERCENTILE);
+  const today = estimate(list, measured, changes.mode ?? (kind === 'queue' ? 'queue' : 'split'));
   const seconds = new Map(Array.from(today.weights, (weight, i) => [pathOf(today, i), toSeconds(weight)]));
   return { now: { seconds, isGuessed: isMostlyGuessed(today.seconds) }, cases, expectedPullCost };
 }

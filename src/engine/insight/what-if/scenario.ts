@@ -1,3 +1,4 @@
+import type { Mode } from '../../../planning/estimating/estimate.js';
 import { mean, median } from '../../../planning/estimating/median.js';
 import { usefulNodes } from '../../../planning/forecasting/forecast.js';
 import { toWeight } from '../../../planning/weight.js';
@@ -5,9 +6,7 @@ import { wholeMilliseconds } from '../rounding.js';
 import { drawSuites } from './deviations.js';
 import { type Played, type PlayedNodes, type PlayedSuite, playQueue, playSplit } from './play.js';
 import { unknownSpeed } from './speeds.js';
-import type { Assumptions, Variant } from './what-if-answer.js';
-
-export type Mode = Assumptions['mode'];
+import type { Variant } from './what-if-answer.js';
 
 /** A suite, and what is known of the nodes that run it. It can be played with any number of nodes. Durations are seconds. */
 export interface Scenario {

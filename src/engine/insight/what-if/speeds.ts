@@ -1,4 +1,4 @@
-import { GOLDEN_RATIO } from '../../../planning/batching/remaining-files.js';
+import { GOLDEN_RATIO } from '../../../planning/estimating/estimate.js';
 import { DEVIATIONS_PER_MAD, mean, median } from '../../../planning/estimating/median.js';
 import { executionsOf } from '../minutes/executions.js';
 import { type Slowness, slownessOf } from '../minutes/slowness.js';

@@ -1,9 +1,10 @@
+import type { Mode } from '../../../planning/estimating/estimate.js';
 import { toWeight } from '../../../planning/weight.js';
 import type { Timeline, TimelineFiles } from '../timeline/timeline.js';
 import { assume, type Cut, type EstimatesOf } from './assumptions.js';
 import { type Observed, observe } from './observed.js';
 import type { PlayedSuite } from './play.js';
-import { type Mode, mostUsefulNodes, play, type Scenario } from './scenario.js';
+import { mostUsefulNodes, play, type Scenario } from './scenario.js';
 import { speedsIn } from './speeds.js';
 import type { Assumptions } from './what-if-answer.js';
 
