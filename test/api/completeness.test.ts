@@ -116,7 +116,7 @@ describe('GET /builds/completeness', () => {
         recorded: 25,
         may_be_empty: true,
         errors: [expect.stringMatching(/^25 of 25 test files were recorded with a time of 0 only, by node 0: /)],
-        recorded_without_time: paths.map(path => ({ path, node_index: 0 })),
+        recorded_without_time: expect.arrayContaining(paths.map(path => ({ path, node_index: 0 }))),
       },
     });
     expect(await ask({ allow_empty: true })).toMatchObject({

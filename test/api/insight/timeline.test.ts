@@ -52,7 +52,7 @@ it('a build has minutes that add up, a timeline, a forecast, a trace, and can be
     [0, true],
     [5, true],
   ]);
-  expect(timeline.paths).toEqual(SUITE);
+  expect(timeline.paths.toSorted()).toEqual(SUITE);
   expect(timeline.estimates).toEqual([1, 1, 1, 1]);
   expect(timeline.is_guess).toEqual([1, 1, 1, 1]);
   const files = timeline.nodes.flatMap(({ spans }: any) => spans.flatMap((span: any) => span.files));
