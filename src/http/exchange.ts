@@ -2,13 +2,13 @@ import type { BlockList } from 'node:net';
 import type { Logger } from 'pino';
 import { limits } from '../limits.js';
 import type { RequestReceiver, ResponseWriter } from './adapter.js';
+import type { Outbox } from './answer.js';
 import { ApiError, httpErrors } from './api-error.js';
 import { Body, type BodyLimits } from './body.js';
 import { applyForwarded, clientAddress, isTrusted } from './forwarded.js';
 import type { RequestHead } from './head.js';
 import type { InFlight, MemoryBudget, Owner } from './in-flight.js';
 import type { LogThrottle } from './log-throttle.js';
-import type { Outbox } from './outbox.js';
 import type { Answer, Peer, Request } from './request.js';
 
 export type Handler = (request: Request) => Answer | Promise<Answer>;

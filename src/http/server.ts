@@ -3,13 +3,13 @@ import { isIPv6 } from 'node:net';
 import type { Logger } from 'pino';
 import { limits } from '../limits.js';
 import type { HttpAdapter, Listener, OpenAdapter } from './adapter.js';
+import { Outbox } from './answer.js';
 import { type Certificate, checkCertificate } from './certificate.js';
 import { ConnectionLimiter, connectionCapacity } from './connection-limiter.js';
 import { Exchange, type ExchangeOptions, type Handler, type Observer, type RequestOptions } from './exchange.js';
 import { headerFields } from './head.js';
 import { InFlight } from './in-flight.js';
 import { LogThrottle } from './log-throttle.js';
-import { Outbox } from './outbox.js';
 import { lockUnixPath, unixPath } from './unix-path.js';
 
 export interface HttpOptions extends RequestOptions {

@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { decodeBody, decodeListed, decodeRest } from '../../src/api/decode.js';
+import { decodeBody, decodeListed, decodeRest } from '../../src/api/json.js';
 import type { RawParameters } from '../../src/api/messages/validation.js';
 import { toSplit } from '../../src/api/posts.js';
 import { restOfBody } from '../../src/engine/suites/list-in-body.js';

@@ -1,6 +1,6 @@
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import { describe, expect, it } from 'vitest';
-import { Outbox } from '../../src/http/outbox.js';
+import { Outbox } from '../../src/http/answer.js';
 
 /** An outbox, and what happened to the answers that `add` gave it. */
 function opened() {

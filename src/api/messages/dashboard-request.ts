@@ -1,8 +1,8 @@
 import typia, { type tags } from 'typia';
 import { limits } from '../../limits.js';
 import type { Count } from '../../scalars.js';
-import { decodeBody } from '../decode.js';
 import { apiErrors } from '../errors.js';
+import { decodeBody } from '../json.js';
 import type { SignInMessage } from './dashboard.js';
 import { type RawParameters, reader } from './validation.js';
 

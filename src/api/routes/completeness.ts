@@ -5,9 +5,9 @@ import { ApiError } from '../../http/api-error.js';
 import type { Answer, Request } from '../../http/request.js';
 import { askerOf } from '../authenticate.js';
 import type { Context } from '../context.js';
-import { decodeQuery } from '../decode.js';
 import { apiErrors } from '../errors.js';
 import type { Asker } from '../job-runner.js';
+import { decodeQuery } from '../json.js';
 import { toCompletenessQuery } from '../messages/completeness.js';
 import type { CompletenessJson, Json } from '../reads.js';
 

@@ -5,9 +5,8 @@ import { limits } from '../../limits.js';
 import { DAY_MILLISECONDS } from '../../time.js';
 import { askerOf, projectOf } from '../authenticate.js';
 import type { Context } from '../context.js';
-import { decodeQuery } from '../decode.js';
 import { apiErrors } from '../errors.js';
-import { json } from '../json.js';
+import { decodeQuery, json } from '../json.js';
 import {
   dayOfDate,
   toBuildLinesQuery,

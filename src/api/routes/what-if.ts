@@ -3,8 +3,7 @@ import { whatIfAnswer } from '../../engine/insight/what-if/prepare-what-if.js';
 import type { Answer, Request } from '../../http/request.js';
 import { askerOf } from '../authenticate.js';
 import type { Context } from '../context.js';
-import { decodeQuery } from '../decode.js';
-import { json } from '../json.js';
+import { decodeQuery, json } from '../json.js';
 import { toWhatIfQuery } from '../messages/insight/what-if.js';
 import { prepare } from '../prepare.js';
 

@@ -1,10 +1,9 @@
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import { LRUCache } from 'lru-cache';
 import { limits } from '../../limits.js';
-import { memoryBounds } from '../../memory-bounds.js';
 import { type NameOfPath, PathNumbers, pathNameCache } from './path-numbers.js';
 import { openTables, type Tables } from './tables.js';
-import type { BlobParts } from './writes/blobs.js';
+import { type BlobParts, blobCache } from './writes/blobs.js';
 import type { Committing } from './writes/commit.js';
 import { DiskSpaceGuard, Failure } from './writes/failure.js';
 import { Journal } from './writes/journal.js';
@@ -54,7 +53,7 @@ export function openParts(dataDir: string, { storeFailed = () => {}, committed =
     runs,
     journal: new Journal(writing, new JournalFiles(dataDir, failure), runs),
     splitUsers: new LRUCache({ max: limits.cachedSplitUsers }),
-    blobsRead: new LRUCache({ maxSize: memoryBounds.fileBlobs, sizeCalculation: ({ bytes }) => bytes }),
+    blobsRead: blobCache(),
     creations: new Map(),
   };
 }

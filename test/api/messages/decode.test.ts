@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { decodeQuery } from '../../../src/api/decode.js';
+import { decodeQuery } from '../../../src/api/json.js';
 
 describe('a query', () => {
   it('counts the first of the parameters with the same name', () => {

@@ -1,4 +1,5 @@
-import type { LRUCache } from 'lru-cache';
+import { LRUCache } from 'lru-cache';
+import { memoryBounds } from '../../../memory-bounds.js';
 import type { ExpiryKey } from '../records.js';
 import type { Tables } from '../tables.js';
 import { type Committing, putInChunks } from './commit.js';
@@ -23,6 +24,9 @@ interface ReadBlobs {
 
 /** Memory of a blob in the cache besides its bytes. */
 const OVERHEAD_BYTES = 400;
+
+/** Creates the cache of a store. */
+export const blobCache = () => new LRUCache<string, ReadBlobs>({ maxSize: memoryBounds.fileBlobs, sizeCalculation: ({ bytes }) => bytes });
 
 /** Reads a blob through a cache: nodes read the same blobs shortly after each other. */
 export function readBlob({ blobs, blobsRead }: BlobParts, owner: string, part: Blob['part']): Buffer | undefined {
