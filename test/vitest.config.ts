@@ -49,7 +49,7 @@ export default defineConfig({
     // Many tests wait for processes. As a share, vitest takes no more than one for each core.
     maxWorkers: Math.ceil(1.5 * availableParallelism()),
     testTimeout: 30_000,
-    hookTimeout: 30_000,
+    hookTimeout: 60_000,
     // The default of one second is short on a busy machine.
     expect: { poll: { timeout: 10_000 } },
   },

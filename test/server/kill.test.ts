@@ -6,7 +6,7 @@ import { Ci, runNode } from './ci.js';
 const NODES = 6;
 const RECORDERS = 4;
 const ROUNDS = 2;
-const FILES = 180;
+const FILES = 300;
 
 const key = { branch: 'main', node_total: NODES };
 const paths = Array.from({ length: FILES }, (_, i) => `spec/${i}_spec.rb`);

@@ -105,8 +105,9 @@ export class NodeSpeeds {
     this.#elapsed += elapsed;
     this.#required += required;
     this.#workClock = Math.max(this.#workClock, nodes[at + WORK_AT]! + predicted);
-    // With guessed durations or a stopped clock, the cost of a batch cannot be separated from that of its tests.
-    if (!this.parameters.isGuessed && elapsed >= required) this.#estimate.observe(files, weight, elapsed);
+    this.#estimate.limitPull(elapsed);
+    // With a stopped clock a batch tells nothing of its cost.
+    if (elapsed >= required) this.#estimate.observe(files, weight, elapsed);
   }
 
   /** A node restarts, perhaps hours later and together with others. Overdue nodes may pull at any time, so they are no longer waited for. */
@@ -153,8 +154,10 @@ export class NodeSpeeds {
     const speed = speeds[node]!;
     return {
       share: speed * (finishTime - now - pullCost),
+      files,
       batches: Math.max(0, this.#nodes[COLUMNS * node + BATCHES]!),
       remaining,
+      hasMeasured: snapshot.isTimed ? this.#estimate.hasObserved : null,
       pullCost,
       finishIn: finishTime - now,
       speed,

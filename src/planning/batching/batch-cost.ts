@@ -47,6 +47,15 @@ const HIDDEN_SECONDS = 0.1;
 const SLOWDOWN_ERROR = 0.3;
 const MIN_SETTING_SECONDS = 0.5;
 
+/**
+ * Where most files are guesses: how far the mean of a batch is off, times the root of its files; how far all guesses are; and the most of
+ * the shortest batch that is its pull. All guesses are nearly equal, so hidden time cannot be told from slowdown and counts as that.
+ */
+const GUESS_ERROR = 1.5;
+const GUESSED_SLOWDOWN_ERROR = 100;
+const MAX_PULL_PART = 0.9;
+const CERTAINLY_NONE = 1e12;
+
 /** A hidden time below this many standard deviations of its own is taken for chance. */
 const HIDDEN_DEVIATIONS = 0.6;
 const MIN_SLOWDOWN = 0.001;
@@ -67,19 +76,28 @@ export class CostEstimate {
   /** The batches since `takeObserved`. */
   #observed: number[] | null = null;
   #cost: BatchCost;
+  readonly #isGuessed: boolean;
+  /** The duration of the shortest batch, in seconds. */
+  #shortest = Infinity;
 
   constructor({ setting, meanWeight, isGuessed, learned }: CostPrior) {
     const seconds = setting / WEIGHTS_PER_SECOND;
     const pull = (SETTING_ERROR * Math.max(MIN_SETTING_SECONDS, seconds)) ** -2;
     const hidden = ((HIDDEN_ERROR * meanWeight) / WEIGHTS_PER_SECOND + HIDDEN_SECONDS) ** -2;
-    const slowdown = SLOWDOWN_ERROR ** -2;
-    const prior = [pull, 0, 0, hidden, 0, slowdown, pull * seconds, 0, slowdown, 0];
+    const slowdown = (isGuessed ? GUESSED_SLOWDOWN_ERROR : SLOWDOWN_ERROR) ** -2;
+    const prior = [pull, 0, 0, isGuessed ? CERTAINLY_NONE : hidden, 0, slowdown, pull * seconds, 0, slowdown, 0];
+    this.#isGuessed = isGuessed;
     this.#sums = learned && !isGuessed ? add(prior, scaledTo(LEARNED_BATCHES, learned)) : prior;
     this.#cost = this.#fit();
   }
 
   get cost(): BatchCost {
     return this.#cost;
+  }
+
+  /** Whether a batch of this queue has ended. */
+  get hasObserved(): boolean {
+    return this.#shortest < Infinity;
   }
 
   /** Returns what it observed since the last call, once; null: nothing. */
@@ -89,22 +107,29 @@ export class CostEstimate {
     return observed;
   }
 
+  /** Notes how long a batch took, whether or not it is observed: a pull takes no longer. */
+  limitPull(elapsed: number): void {
+    this.#shortest = Math.min(this.#shortest, elapsed / WEIGHTS_PER_SECOND);
+    if (this.#isGuessed) this.#cost = this.#fit();
+  }
+
   /** Adds a batch of so many files and this weight that took this long, its pull included. */
   observe(files: number, weight: number, elapsed: number): void {
     const { pullCost, hidden, slowdown } = this.#cost;
     const work = hidden * files + slowdown * weight;
-    const deviation = Math.hypot(BATCH_ERROR * work, MIN_BATCH_ERROR * WEIGHTS_PER_SECOND);
-    const limit = OUTLIER_DEVIATIONS * deviation;
+    const error = this.#isGuessed ? GUESS_ERROR / Math.sqrt(files) : BATCH_ERROR;
+    const deviation = Math.hypot(error * work, MIN_BATCH_ERROR * WEIGHTS_PER_SECOND);
+    const limit = this.#isGuessed ? Infinity : OUTLIER_DEVIATIONS * deviation;
     const expected = pullCost + work;
     const y = (expected + Math.min(limit, Math.max(-limit, elapsed - expected))) / WEIGHTS_PER_SECOND;
     const w = weight / WEIGHTS_PER_SECOND;
     const trust = (deviation / WEIGHTS_PER_SECOND) ** -2;
     const [one, f, ww] = [trust, trust * files, trust * w];
     const batch = [one, f, ww, f * files, f * w, ww * w, one * y, f * y, ww * y, 1];
-    this.#observed ??= batch.map(() => 0);
-    for (let i = 0; i < batch.length; i++) {
-      this.#sums[i]! += batch[i]!;
-      this.#observed[i]! += batch[i]!;
+    for (let i = 0; i < batch.length; i++) this.#sums[i]! += batch[i]!;
+    if (!this.#isGuessed) {
+      this.#observed ??= batch.map(() => 0);
+      for (let i = 0; i < batch.length; i++) this.#observed[i]! += batch[i]!;
     }
     this.#cost = this.#fit();
   }
@@ -119,7 +144,8 @@ export class CostEstimate {
     if (!(hidden > HIDDEN_DEVIATIONS * Math.sqrt(i11 / determinant))) hidden = 0;
     // The other two, with the hidden time as it is now.
     const [y, z] = [p - b * hidden, r - e * hidden];
-    const pull = Math.max(0, (f * y - c * z) / (a * f - c * c));
+    const fitted = Math.max(0, (f * y - c * z) / (a * f - c * c));
+    const pull = this.#isGuessed ? Math.min(fitted, MAX_PULL_PART * this.#shortest) : fitted;
     const slowdown = Math.max(MIN_SLOWDOWN, (z - c * pull) / f);
     return { pullCost: pull * WEIGHTS_PER_SECOND, hidden: hidden * WEIGHTS_PER_SECOND, slowdown };
   }

@@ -17,15 +17,21 @@ export interface PullSituation {
   share: number;
   /** The number of batches that the node was handed before. */
   batches: number;
+  /** How many files remain. */
+  files: number;
   /** The weight of all remaining files, their hidden time included. */
   remaining: number;
   /** What a node loses between two batches, as estimated from the batches so far. */
   pullCost: number;
+  /** Whether the server's clock has measured a batch; null: it does not measure what nodes take, because they run nothing. */
+  hasMeasured: boolean | null;
 }
 
 /** The part of its share that a node gets in one batch. */
 const SHARE_PER_BATCH = 0.6;
-const SHARE_PER_GUESSED_BATCH = 0.15;
+const SHARE_PER_GUESSED_BATCH = 0.3;
+/** Smaller where nothing can be learned of the nodes, so that they get what they ask for. */
+const SHARE_PER_UNTIMED_BATCH = 0.15;
 /** When the rest of a share is worth no more than this many pulls, the batch contains it. */
 const PULLS_WORTH_SAVING = 3;
 /** After this many batches a node gets its whole share: the end is near enough. */
@@ -36,13 +42,26 @@ const MAX_PARTIAL_BATCHES = 6;
  * errors of real predictions, and the optimum is flat (`npm run bench -- planning`).
  */
 export function batchWeight(
-  { share, batches, remaining, pullCost }: PullSituation,
+  { share, batches, files, remaining, pullCost, hasMeasured }: PullSituation,
   { nodeTotal, isGuessed }: Pick<QueueParameters, 'nodeTotal' | 'isGuessed'>,
 ): number {
   // There is no other node to finish together with.
   if (nodeTotal === 1) return remaining;
-  if (isGuessed) return Math.max(SHARE_PER_GUESSED_BATCH * share, Math.min(pullCost, remaining / (4 * nodeTotal)));
+  if (isGuessed) {
+    const part = hasMeasured === null ? SHARE_PER_UNTIMED_BATCH : SHARE_PER_GUESSED_BATCH;
+    // Files that are all unknown may take so long that a pull is nothing.
+    const chunk = hasMeasured ? chunkOf(files, remaining, pullCost, nodeTotal) : 0;
+    return Math.min(share, Math.max(part * share, chunk));
+  }
   return isRestSmall(share, pullCost) || batches >= MAX_PARTIAL_BATCHES ? share : SHARE_PER_BATCH * share;
+}
+
+/**
+ * The best size of all batches, if the durations of the files are unknown and spread by as much as their mean: Kruskal and Weiss,
+ * "Allocating independent subtasks on parallel processors" (1985).
+ */
+function chunkOf(files: number, remaining: number, pullCost: number, nodeTotal: number): number {
+  return Math.cbrt(remaining / files) * ((Math.SQRT2 * files * pullCost) / (nodeTotal * Math.sqrt(Math.log(nodeTotal)))) ** (2 / 3);
 }
 
 /** Whether more pulls for the rest of a share, after a part of it, would cost more than they gain. */

@@ -18,7 +18,11 @@ export function simulateQueue(weights: Float64Array, parameters: QueueParameters
   const minWeight = total / weights.length;
   let batches = 0;
   for (let share = total / nodeTotal; share > 0 && batches * nodeTotal < weights.length; batches++) {
-    share -= Math.max(minWeight, batchWeight({ share, batches, remaining: share * nodeTotal, pullCost }, parameters));
+    const remaining = share * nodeTotal;
+    share -= Math.max(
+      minWeight,
+      batchWeight({ share, batches, files: remaining / minWeight, remaining, pullCost, hasMeasured: batches > 0 }, parameters),
+    );
   }
   const working = total / nodeTotal + batches * pullCost;
   const waiting = batches === 0 ? 0 : bound + pullCost;

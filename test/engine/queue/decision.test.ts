@@ -99,9 +99,13 @@ describe('any decision', () => {
           const situation = {
             share: toWeight(share),
             batches: handed[batch.node_index]!,
+            files: remaining.count,
             remaining: toWeight(told.remaining),
           };
-          const sizes = [-2, 2].map(off => batchWeight({ ...situation, pullCost: toWeight(pullCost) + 10 * off }, known));
+          const sizes = [-2, 2].flatMap(off => {
+            const told = { ...situation, pullCost: Math.max(0, toWeight(pullCost) + 10 * off) };
+            return [true, false, null].map(hasMeasured => batchWeight({ ...told, hasMeasured }, known));
+          });
           expect(target).toBeGreaterThan(Math.min(...sizes) / WEIGHTS_PER_SECOND - 0.01);
           expect(target).toBeLessThan(Math.max(...sizes) / WEIGHTS_PER_SECOND + 0.01);
           const again = remaining.take(toWeight(target) / slowdown, toWeight(hidden) / slowdown);

@@ -48,6 +48,19 @@ describe('the cost of a batch', () => {
     expect(Math.abs(found.slowdown - truth.slowdown)).toBeLessThan(0.2);
   });
 
+  it('is found from two batches of files that were never measured, and is not kept for the project', () => {
+    const estimate = new CostEstimate({ setting: 2 * SECOND, meanWeight: SECOND, isGuessed: true, learned: null });
+    for (const files of [8, 24]) {
+      const elapsed = (9 + 0.05 * files) * SECOND;
+      estimate.limitPull(elapsed);
+      estimate.observe(files, files * SECOND, elapsed);
+    }
+    const { pullCost, hidden, slowdown } = secondsOf(estimate);
+    expect(pullCost).toBeGreaterThan(4);
+    expect(pullCost + 16 * slowdown).toBeCloseTo(9.8, 0);
+    expect([hidden, estimate.takeObserved()]).toEqual([0, null]);
+  });
+
   it('has no hidden time where chance explains it', () => {
     const estimate = learn({ pullCost: 2, hidden: 0, slowdown: 1 }, 0);
     estimate.observe(4, 100 * SECOND, 112 * SECOND);

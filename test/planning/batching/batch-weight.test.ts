@@ -10,10 +10,12 @@ const parameters = fc.record({
 });
 const situation = fc
   .record({
+    files: fc.integer({ min: 1, max: 100_000 }),
     remaining: fc.integer({ min: 1, max: 1_000_000_000 }),
     part: fc.double({ min: 0.001, max: 1, noNaN: true }),
     batches: fc.nat(20),
     pullCost: fc.integer({ min: 0, max: 1_000_000 }),
+    hasMeasured: fc.constantFrom(true, false, null),
   })
   .map(({ part, ...rest }) => ({ ...rest, share: part * rest.remaining }));
 
@@ -23,8 +25,8 @@ describe('the weight of a batch', () => {
       fc.property(situation, parameters, (at, queue) => {
         const weight = batchWeight(at, queue);
         expect(weight).toBeGreaterThan(0);
-        if (queue.isGuessed) return;
         expect(weight).toBeLessThanOrEqual(at.share);
+        if (queue.isGuessed) return;
         const rest = at.share - weight;
         if (rest > 0) expect(rest).toBeGreaterThanOrEqual(3 * at.pullCost);
       }),
@@ -32,17 +34,17 @@ describe('the weight of a batch', () => {
     );
   });
 
-  const pull = { share: 1_000_000, batches: 1, remaining: 8_000_000, pullCost: 20_000 };
+  const pull = { share: 1_000_000, batches: 1, files: 800, remaining: 8_000_000, pullCost: 20_000, hasMeasured: true };
   const queue = { nodeTotal: 8, isGuessed: false };
-  const guessed = { nodeTotal: 8, isGuessed: true };
 
-  it('is smaller while most times are guesses', () => {
-    expect(batchWeight(pull, { ...queue, isGuessed: true })).toBeLessThan(batchWeight(pull, queue) / 3);
-  });
-
-  it('is at least a pull while most times are guesses, unless few files remain', () => {
-    expect(batchWeight({ ...pull, share: 10_000, remaining: 800_000 }, guessed)).toBe(20_000);
-    expect(batchWeight({ ...pull, share: 10_000, remaining: 80_000 }, guessed)).toBe(2500);
+  it.each([
+    ['a part of the share, where a pull costs little', { pullCost: 2000 }, 300_000],
+    ['more, where a pull costs more', {}, 338_000],
+    ['the whole share, where a pull costs more than all of it', { pullCost: 200_000 }, 1_000_000],
+    ['the same part, before a batch has ended', { pullCost: 200_000, hasMeasured: false }, 300_000],
+    ['less, where nodes run nothing', { hasMeasured: null }, 150_000],
+  ])('while most times are guesses is %s', (_, changed, weight) => {
+    expect(batchWeight({ ...pull, ...changed }, { ...queue, isGuessed: true })).toBeCloseTo(weight, -3);
   });
 
   it('is that of all remaining files for the only node', () => {

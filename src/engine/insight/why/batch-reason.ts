@@ -87,13 +87,14 @@ function shareReason({ node_index, isGuessed }: BatchFacts, decision: Decision):
   const pace = isUsual(speed) ? '' : `runs at ${ratioText(speed)} of the usual speed and `;
   const would = `Node ${node_index} ${pace}would do ${durationText(share)} of that work`;
   const part = target / share;
-  if (isGuessed)
+  if (isGuessed && part < WHOLE)
     return `${would}; it got ${durationText(target)} of it, because most files were never measured and later batches can correct the guesses`;
   if (part < WHOLE)
     return `${would}; it got ${ratioText(part)} of its share, ${durationText(target)}, so that later batches can correct errors`;
-  const why = isRestSmall(share - ROUNDING, pull_cost)
-    ? `another pull would take ${durationText(pull_cost)}, more than it could gain`
-    : `it had enough batches before to correct errors`;
+  const why =
+    isGuessed || isRestSmall(share - ROUNDING, pull_cost)
+      ? `another pull would take ${durationText(pull_cost)}, more than it could gain`
+      : `it had enough batches before to correct errors`;
   return `${would}; it got all of its share, because ${why}`;
 }
 
