@@ -48,7 +48,7 @@ const FULL: PlanningOptions = {
 
 export function planning(suites: readonly Suite[], histories: readonly History[], { queues }: PlanningOptions = FULL): Result[] {
   const recorded = histories.length > 0 ? [recordedHistories(histories)] : [];
-  return [evenness(suites), ...recorded, hiddenTime(suites), robustness(suites), cost(queues)];
+  return [evenness(suites), ...recorded, hiddenTime(suites), expectedEnds(suites), robustness(suites), cost(queues)];
 }
 
 function evenness(suites: readonly Suite[]): Result {
@@ -200,6 +200,47 @@ function hiddenTime(suites: readonly Suite[]): Result {
       'As above, with 8 nodes and, unless the row says otherwise, 2.2 s per pull. Every file takes a constant more than its report tells. ' +
       'Three builds of a project one after another; what the first ones learned serves the later ones.',
   };
+}
+
+/** When a queue says that all its nodes end, at parts of the third build of a project, against when they do. */
+function expectedEnds(suites: readonly Suite[]): Result {
+  const scenarios: Record<string, Project> = {
+    'reports tell all': {},
+    '20 % of the time is in no report': { hidden: 0.2 },
+    '50 % of the time is in no report': { hidden: 0.5 },
+    'a runner that takes 9 s to start': { pullCost: 9 },
+  };
+  const parts = [0.25, 0.5, 0.75];
+  const rows = Object.entries(scenarios).map(([name, project]) => {
+    const thirds = suites.flatMap(suite => projectsOf(suite, project)).map(thirdBuild);
+    const cells = parts.flatMap(part => {
+      const seen = thirds.map(({ end, expectedAt }) => ({ wall: end(), ...expectedAt(part * end())! }));
+      const errors = seen.map(({ wall, at }) => Math.abs(at - wall) / wall).sort((a, b) => a - b);
+      const held = seen.filter(({ wall, earliest, latest }) => earliest <= wall && wall <= latest).length;
+      return [`${(100 * errors[errors.length >> 1]!).toFixed(1)} %`, `${Math.round((100 * held) / seen.length)} %`];
+    });
+    return [name, ...cells];
+  });
+  return {
+    title: 'Queues: expected end',
+    head: ['third build', ...parts.flatMap(part => [`after ${100 * part} %: median error`, 'in the interval'])],
+    rows,
+    legend:
+      'As above, with 8 nodes whose speeds differ by up to 20 % from build to build. The error is a part of the build; the interval is ' +
+      'that of the answer.',
+  };
+}
+
+/** Plays three builds of a project. */
+function thirdBuild(group: readonly Build[]): ReturnType<typeof ballastQueue> {
+  let learned: BatchSums | null = null;
+  let queue: ReturnType<typeof ballastQueue>;
+  for (const { files, nodes, ...build } of group) {
+    queue = ballastQueue(files, { nodes, pullCost: CONFIGURED_PULL_COST }, learned);
+    simulate({ files, nodes, ...build }, queue.next);
+    learned = queue.keep();
+  }
+  return queue!;
 }
 
 /** Three builds of each of several projects that have this suite. */

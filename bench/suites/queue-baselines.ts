@@ -1,3 +1,5 @@
+import type { Batch } from '../../src/engine/queue/batch.js';
+import { type ExpectedEnd, expectedEnd } from '../../src/engine/queue/expected-end.js';
 import { Queue } from '../../src/engine/queue/queue.js';
 import { type BatchSums, keep } from '../../src/planning/batching/batch-cost.js';
 import { toWeight } from '../../src/planning/weight.js';
@@ -15,26 +17,42 @@ export type Policy = (files: readonly QueueFile[], setting: QueueSetting) => Nex
 /** Ballast's engine. */
 export const ballast: Policy = (files, setting) => ballastQueue(files, setting, null).next;
 
+interface BallastQueue {
+  next: NextBatch;
+  /** What it learned, for the next build. */
+  keep: () => BatchSums | null;
+  /** When it ended, in milliseconds: when the last node got no batch. */
+  end: () => number;
+  /** When it was expected to end, at an earlier time. */
+  expectedAt: (millis: number) => ExpectedEnd | null;
+}
+
 /** Ballast's engine in one build of a project. @param learned what it kept of earlier builds */
-export function ballastQueue(
-  files: readonly QueueFile[],
-  { nodes, pullCost }: QueueSetting,
-  learned: BatchSums | null,
-): { next: NextBatch; keep: () => BatchSums | null } {
+export function ballastQueue(files: readonly QueueFile[], { nodes, pullCost }: QueueSetting, learned: BatchSums | null): BallastQueue {
   const weights = Float64Array.from(files, ({ predicted }) => toWeight(predicted));
   const isGuessed = files.filter(({ isUnknown }) => isUnknown).length > files.length / 2;
   const queue = new Queue(weights, { nodeTotal: nodes, pullCost: toWeight(pullCost), isGuessed, learned });
+  const batches: Batch[] = [];
+  const ended = new Map<number, number>();
   const next: NextBatch = (node_index, millis) => {
     const request = { node_index, run: 'run', batch_uuid: null, isRetry: false, isFirstRequest: false, wantsLastSplit: false };
     const handed = queue.pull({ ...request, recordedRunId: null, hasLeft: () => false }, millis);
     if (handed) queue.delivered(handed.batch.seq);
+    if (handed) batches.push(handed.batch);
+    else ended.set(node_index, millis);
     return handed?.batch.files ?? [];
   };
   const keepLearned = () => {
     const observed = queue.takeObserved();
     return observed ? keep(learned, observed) : learned;
   };
-  return { next, keep: keepLearned };
+  const expectedAt = (millis: number) => {
+    const handed = batches.filter(({ handed_at }) => handed_at <= millis);
+    const filesLeft = files.length - handed.reduce((sum, batch) => sum + batch.files.length, 0);
+    const hasRecorded = (node: number) => (ended.get(node) ?? Infinity) <= millis;
+    return expectedEnd({ nodeTotal: nodes, batches: handed, weights, filesLeft, hasRecorded }, millis);
+  };
+  return { next, keep: keepLearned, end: () => Math.max(...ended.values()), expectedAt };
 }
 
 /** A fixed number of files, slowest first. Most queues use 1. */

@@ -1,12 +1,12 @@
 import { boundedRuns, mergeRuns } from '../engine/builds.js';
 import type { CompletenessSubject } from '../engine/completeness/assigned.js';
 import { completeness } from '../engine/completeness/completeness.js';
+import { forecastOf } from '../engine/insight/forecast.js';
 import { explainMinutes } from '../engine/insight/minutes/explained-minutes.js';
 import { minutesOf } from '../engine/insight/minutes/minutes.js';
-import { buildHead, newestSubject, type Subject } from '../engine/insight/subject.js';
+import { newestSubject, type Subject } from '../engine/insight/subject.js';
 import { readTimeline } from '../engine/insight/timeline/read-timeline.js';
 import { type Timeline, timelineAnswer } from '../engine/insight/timeline/timeline.js';
-import type { ForecastAnswer } from '../engine/insight/timeline/timeline-answer.js';
 import { traceAnswer } from '../engine/insight/timeline/trace.js';
 import { fileHistory } from '../engine/insight/trends/file-history.js';
 import { fileTrends } from '../engine/insight/trends/file-trends.js';
@@ -21,7 +21,6 @@ import type { Build } from '../engine/ports/builds.js';
 import type { Millis, Store } from '../engine/ports/store.js';
 import type { Summary } from '../engine/ports/summaries.js';
 import { failedPaths } from '../engine/queues.js';
-import { Refusal } from '../engine/refusal.js';
 import { limits } from '../limits.js';
 import { BASIS_BYTES } from '../planning/estimating/basis.js';
 import { buildOutline, buildPiece } from './build-pieces.js';
@@ -91,18 +90,9 @@ export const reads = {
   timeline: insight(timelineAnswer),
   trace: insight(traceAnswer),
 
-  /** What was expected when the build was planned. Throws a 404 when no plan is known. */
+  /** What is expected of a CI run. Throws a 404 when no plan is known. */
   async forecast(store: Store, { subject, now }: InsightQuestion): Promise<{ json: Json }> {
-    const { ciRun } = subject;
-    const forecast =
-      ciRun && (await (ciRun.kind === 'queue' ? store.queues.forecast(ciRun.plan) : store.splits.forecast({ id: ciRun.plan })));
-    if (!forecast) {
-      const message = 'no split and no queue of this build is known, so nothing was expected of it: it expired, or its nodes ran without';
-      throw new Refusal(message, 'not found');
-    }
-    const timeline = await readTimeline(store, subject, now);
-    const wall = timeline.is_running ? null : timeline.wall;
-    return { json: JSON.stringify({ ...buildHead(subject, timeline), ...forecast, wall } satisfies ForecastAnswer) };
+    return { json: JSON.stringify(await forecastOf(store, subject, now)) };
   },
 
   /** Why the nodes of a CI run got their files. */

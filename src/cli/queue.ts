@@ -14,6 +14,7 @@ import { abbreviate, pluralize, print, printToStderr } from '../terminal.js';
 import { UsageError } from '../usage-error.js';
 import type { ClientOptions, ListOptions } from './options.js';
 import { exitCodes } from './process/exit.js';
+import { endLine, startLine } from './queue-forecast.js';
 
 export interface QueueOptions extends ClientOptions, ListOptions, FailurePolicy {
   /** Globs of the reports that the command writes. */
@@ -76,12 +77,17 @@ async function runBatches(
   };
   try {
     let batch = await unlessInterrupted(queueClient.firstBatch());
+    const forecast = batch?.forecast ?? null;
+    const startedAt = Date.now();
+    if (forecast) printToStderr(startLine(forecast, startedAt));
     while (batch && !runner.signal) {
       const result = await runBatch(batch.files);
       if (runner.signal) return;
       for (const { path } of batch.files) ran.add(path);
       batch = await unlessInterrupted(queueClient.nextBatch(batch, result));
     }
+    const end = forecast && endLine(forecast, startedAt, Date.now());
+    if (end && !runner.signal) printToStderr(end);
   } catch (error) {
     if (!(error instanceof ServerUnreachable)) throw error;
     const progress = `what is left to run is not known; this node ran ${ran.size} of ${pluralize(allFiles.length, 'test file')}`;

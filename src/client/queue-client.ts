@@ -1,5 +1,5 @@
 import { randomUUID } from 'node:crypto';
-import type { ConnectFailed, TestQueueAnswer, TestQueueMessage } from '../api/messages/queue.js';
+import type { ConnectFailed, QueueForecast, TestQueueAnswer, TestQueueMessage } from '../api/messages/queue.js';
 import { digestOfList } from '../list-digest.js';
 import { parseBatch, parseBatchOrMiss, pullParser } from './answers.js';
 import { type AnswerParser, type Api, RequestRejected } from './api.js';
@@ -10,6 +10,8 @@ import { assertListed, detectMismatch, retryOnMismatch } from './list-mismatch.j
 export interface Batch {
   id: number;
   files: PlannedFile[];
+  /** Of the whole queue, with the first batch of a process; null: later, or from an older server. */
+  forecast: QueueForecast | null;
 }
 
 /** Files may come back once when the node was silent for too long, and again after a restored backup. */
@@ -73,10 +75,10 @@ export class QueueClient {
     return detectMismatch(() => this.api.post('/v2/queues/queue', message, pullParser(this.#nodeUuid, fields.batch_index, parse)));
   }
 
-  #toBatch({ paths, batch_id, times = [] }: TestQueueAnswer): Batch | null {
+  #toBatch({ paths, batch_id, times = [], forecast }: TestQueueAnswer): Batch | null {
     if (batch_id === null) return null;
     assertListed('queue', paths, this.allFiles);
     this.#countFiles(paths);
-    return { id: batch_id, files: paths.map((path, i) => ({ path, expected: times[i] ?? null })) };
+    return { id: batch_id, files: paths.map((path, i) => ({ path, expected: times[i] ?? null })), forecast: forecast ?? null };
   }
 }

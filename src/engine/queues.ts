@@ -7,6 +7,7 @@ import { pathsOfQueue } from './planned-files.js';
 import type { Change, NewQueue, OpenQueue, QueueInfo, Queues, Verdict } from './ports/queues.js';
 import type { Millis, Store } from './ports/store.js';
 import type { Batch, EndedLease, Pull } from './queue/batch.js';
+import type { ExpectedEnd } from './queue/expected-end.js';
 import { type Failed, failedIn, failedOf } from './queue/failed.js';
 import { describeLists, differs, isOtherList, type SentList } from './suites/compare-lists.js';
 import type { Planned } from './suites/plan-suite.js';
@@ -60,6 +61,8 @@ export interface Pulled {
   isNewQueue: boolean;
   /** At the end of a node: what the batches of all nodes that ended meanwhile cost; null: nothing new. */
   observed: BatchSums | null;
+  /** When all nodes are expected to end, for a first request of a client that reports; null: otherwise, or unknown. */
+  expectedEnd: ExpectedEnd | null;
 }
 
 /** The end of a lease. It is a copy, because the next pull may change the batch before this one is on disk. */
@@ -185,6 +188,7 @@ function pullFrom({ queue, info }: OpenQueue, { request, sent, caller, at }: Ask
     isNewBatch: false,
     isNewQueue: false,
     observed: null,
+    expectedEnd: null,
   };
   const changes: Change[] = [];
   if (isOtherList(info.list, listDigest, sent)) {
@@ -198,6 +202,7 @@ function pullFrom({ queue, info }: OpenQueue, { request, sent, caller, at }: Ask
     value.batch = handed?.batch ?? null;
     value.isNewBatch = handed?.isNew ?? false;
     if (!handed) value.observed = queue.takeObserved();
+    else if (request.isFirstRequest && report && handed.batch.decision) value.expectedEnd = queue.expectedEnd(at);
   } else if (!report) {
     // A client that reports pulls in the same process afterwards. For any other client this request is a restart.
     queue.restartNode(node_index);

@@ -3,7 +3,18 @@ import { describe, expect } from 'vitest';
 import { digestOfList } from '../../src/list-digest.js';
 import type { Client, Reply } from '../harness/client.js';
 import { getCompleteness, recordPaths as record } from '../harness/completeness.js';
-import { buildKey, type Fields, initialise, manyPaths, pathsIn, pull, pullAll, sortPaths, testQueueMessage } from '../harness/messages.js';
+import {
+  buildKey,
+  type Fields,
+  initialise,
+  manyPaths,
+  pathsIn,
+  pull,
+  pullAll,
+  sortPaths,
+  testQueueMessage,
+  timedTestFiles,
+} from '../harness/messages.js';
 import { SharedServer, startServer, startServerOnDisk, testsWith } from '../harness/server.js';
 
 const shared = new SharedServer();
@@ -99,6 +110,26 @@ describe('a queue for clients that report their batches', () => {
       expect(reply.json).toEqual({ paths: [], batch_id: null, url });
     const node = new NodeProcess(server, 0);
     expect(sortPaths([...(await node.start([])), ...(await node.pullAll())])).toEqual(suite);
+  });
+
+  it('tells a node that joins what it holds and when it should end, if the node wants times', async ({ server }) => {
+    const seconds = Object.fromEntries(suite.slice(1).map(path => [path, 10]));
+    await server.post('/v1/build_subsets', { ...buildKey, node_index: 0, test_files: timedTestFiles(seconds) });
+    const node = new NodeProcess(server, 0, { test_queue_id: 'forecast' });
+    expect((await node.initialise(suite)).json).not.toHaveProperty('forecast');
+    const { forecast } = (await new NodeProcess(server, 1, { test_queue_id: 'forecast', wants_times: true }).connect()).json;
+    expect(forecast).toMatchObject({ test_files: 40, unknown_files: 1 });
+    const { share, earliest_in, ends_in, latest_in } = forecast;
+    // Two nodes share about 400 s.
+    expect([share > 150, share < 250, ends_in > 190, ends_in < 230]).toEqual([true, true, true, true]);
+    expect([earliest_in < ends_in, ends_in < latest_in]).toEqual([true, true]);
+  });
+
+  it('says that it does not know its end while most files were never measured, and tells a pull nothing of it', async ({ server }) => {
+    const node = new NodeProcess(server, 0, { wants_times: true });
+    const unknown = { share: null, ends_in: null, earliest_in: null, latest_in: null };
+    expect((await node.initialise(suite)).json.forecast).toEqual({ test_files: 40, unknown_files: 40, ...unknown });
+    expect((await node.pull()).json).not.toHaveProperty('forecast');
   });
 
   it('is shared with older clients of the same CI run', async ({ server }) => {

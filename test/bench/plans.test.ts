@@ -22,7 +22,7 @@ describe('the benchmark of plans', () => {
   it('shows that the queues of Ballast are better than those of other policies, on synthetic suites', () => {
     const suites = [1, 2].map(seed => syntheticSuite(seed, 500));
     const histories = [syntheticHistory(3, 100, 4, 7)];
-    const [evenness, recorded, hidden, robustness, cost] = planning(suites, histories, { queues: [[1000, 16]] });
+    const [evenness, recorded, hidden, ends, robustness, cost] = planning(suites, histories, { queues: [[1000, 16]] });
     expect(evenness!.rows).toHaveLength(6);
     for (const column of [1, 2, 3]) {
       const [ours, ...others] = evenness!.rows.map(row => parseFloat(row[column]!));
@@ -32,6 +32,11 @@ describe('the benchmark of plans', () => {
     expect(recorded!.rows).toHaveLength(6);
     for (const cell of recorded!.rows[0]!.slice(1)) expect(Number(cell)).toBeGreaterThanOrEqual(1);
     for (const [name, ...ratios] of hidden!.rows) for (const ratio of ratios) expect(Number(ratio), name).toBeGreaterThanOrEqual(1);
+    expect(ends!.rows).toHaveLength(4);
+    for (const [name, ...cells] of ends!.rows)
+      for (const [column, cell] of cells.entries())
+        if (column % 2 === 0) expect(parseFloat(cell), name).toBeLessThan(10);
+        else expect(parseFloat(cell), name).toBeGreaterThan(80);
     expect(robustness!.rows.flat()).not.toContain('-');
     expect(cost!.rows).toHaveLength(1);
   });

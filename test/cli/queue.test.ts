@@ -153,7 +153,11 @@ describe('ballast queue', () => {
   it('ends like a shell if its command cannot be started, and the batch is not lost', async () => {
     const [server, suite] = [await shared.project(), new TestProject(FILES)];
     expect(await suite.run(server, 0, ['queue', GLOB, '--', './missing', '{}'])).toEqual(
-      ended(127, /^ballast: batch 1: .*\nballast: cannot start the command \.\/missing: spawn \.\/missing ENOENT\n$/, ''),
+      ended(
+        127,
+        /^ballast: 8 test files, none .*\nballast: batch 1: .*\nballast: cannot start the command \.\/missing: spawn \.\/missing ENOENT\n$/,
+        '',
+      ),
     );
     expect((await suite.run(server, 0, ['queue', GLOB, '--', './test', '{}'])).code).toBe(126);
     expect((await suite.run(server, 0, ['queue', GLOB, ...suite.runner])).code).toBe(0);
@@ -236,10 +240,24 @@ describe('ballast queue', () => {
     expect(code).toBe(143);
     // A failure may be caused by the signal, so failed files are not recorded.
     const passed = suite.ran.filter(file => file === FILES[0]);
-    expect(stderr.replace(/^ballast: batch 1: .*\n/, '')).toBe(
+    expect(stderr.replace(/^ballast: 8 test files, .*\nballast: batch 1: .*\n/, '')).toBe(
       `${passed.map(() => 'ballast: recorded 1 test file, 14.0 s, as node 0 of 2\n').join('')}ballast: ended by SIGTERM\n`,
     );
     expect(await fetchRecordedTimes(server)).toEqual(lengths(passed));
+  });
+
+  it('says at the start when all nodes should end, and at the end how it came out, once the files were measured', async () => {
+    const [server, suite] = [await shared.project(), new TestProject(FILES)];
+    const queue = (build: string) => suite.run(server, 0, ['queue', GLOB, '--build-id', build, ...JUNIT, ...suite.runner], REPORT);
+    expect((await queue('1')).stderr).toMatch(
+      /^ballast: 8 test files, none measured before: when the build ends is not known\nballast: batch 1: /,
+    );
+    const time = String.raw`\d\d:\d\d:\d\d`;
+    const start = `8 test files, all measured before; this node should work .* s; all nodes should end at ${time}, give or take .* s`;
+    const end = `this node ended at ${time}, after .*, .* before all nodes should`;
+    expect((await queue('2')).stderr).toMatch(
+      new RegExp(`^ballast: ${start}\n(ballast: batch .*\n)+ballast: ${end}\nballast: recorded 8 `),
+    );
   });
 
   it('needs a command', async () => {

@@ -94,8 +94,24 @@ export interface TestQueueAnswer {
   /** From the request, if it has `wants_times`. */
   node_uuid?: string;
   batch_index?: Count;
+  /** Of the whole queue: in the answer to the first request of a process, if it has `wants_times` and gets new files. */
+  forecast?: QueueForecast;
   /** Address of the build, if the request has skip_pull. */
   url?: string;
+}
+
+/** What a queue holds, and when it should end. */
+export interface QueueForecast {
+  test_files: Count;
+  /** How many of them were never measured. */
+  unknown_files: Count;
+  /** Seconds that this node should work in all; null, like the others: most files were never measured. */
+  share: number | null;
+  /** Seconds until all nodes should end. */
+  ends_in: number | null;
+  /** The end lies between these in nine of ten builds. */
+  earliest_in: number | null;
+  latest_in: number | null;
 }
 
 export const toTestQueueMessage = reader(typia.misc.literals<keyof TestQueueMessage>(), typia.createValidate<TestQueueMessage>(), {

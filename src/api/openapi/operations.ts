@@ -176,10 +176,10 @@ export const operations = {
   }),
   '/v1/builds/{id}/forecast': getOfCiRun({
     operationId: 'readForecast',
-    summary: 'Get what was expected of a build when it was planned.',
+    summary: 'Get what was expected of a build when it was planned, and when it should end.',
     description: 'A 404 also means that no split and no queue of the build is known.',
     answer: 'ForecastAnswer',
-    what: 'The expected duration, the bound, and what the build took.',
+    what: 'The expected duration, the bound, and what the build took or when it should end.',
   }),
   '/v1/builds/{id}/trace': getOfCiRun({
     operationId: 'traceBuild',

@@ -1,19 +1,29 @@
 import type { QueueKey } from '../../engine/keys.js';
 import { decodeFiles } from '../../engine/planned-files.js';
 import type { QueueInfo } from '../../engine/ports/queues.js';
+import type { Millis } from '../../engine/ports/store.js';
 import type { Batch } from '../../engine/queue/batch.js';
+import type { ExpectedEnd } from '../../engine/queue/expected-end.js';
 import { type Pulled, pull, type QueueRequest, settle } from '../../engine/queues.js';
 import { refusals } from '../../engine/refusal.js';
 import { describeLists } from '../../engine/suites/compare-lists.js';
 import type { PlannedTestFile } from '../../engine/test-file.js';
 import type { Answer, Request } from '../../http/request.js';
+import type { Forecast } from '../../planning/forecasting/forecast.js';
 import { orElse, type Soon, whenKnown } from '../../soon.js';
 import { askerOf } from '../authenticate.js';
 import type { Context } from '../context.js';
 import { apiErrors } from '../errors.js';
 import { aroundFiles, codeLine, decodeQuery, json, lines } from '../json.js';
 import { buildsUrl } from '../links.js';
-import { type ConnectFailed, type QueueAnswer, type TestPathsAnswer, type TestQueueAnswer, toTestPathsQuery } from '../messages/queue.js';
+import {
+  type ConnectFailed,
+  type QueueAnswer,
+  type QueueForecast,
+  type TestPathsAnswer,
+  type TestQueueAnswer,
+  toTestPathsQuery,
+} from '../messages/queue.js';
 import type { PreparedBy } from '../posts.js';
 import { prepare } from '../prepare.js';
 
@@ -29,8 +39,11 @@ interface QueueEncoding {
    * @param echo the fields of the request that the answer repeats
    */
   empty(pulled: Pulled, url: string | null, echo: object | null): object;
-  /** @param files the files of the batch, as a JSON array */
-  batch(queue: QueueInfo, batch: Batch, files: Buffer, echo: object | null): Answer;
+  /**
+   * @param files the files of the batch, as a JSON array
+   * @param extra fields that the answer to a first request has besides
+   */
+  batch(queue: QueueInfo, batch: Batch, files: Buffer, echo: object | null, extra: object | null): Answer;
   textHeaders(batch: Batch): Record<string, string> | undefined;
 }
 
@@ -72,10 +85,10 @@ const version2: QueueEncoding = {
   ciRun: 'test_queue_id',
   connectFailed: () => CONNECT_FAILED,
   empty: (_, url, echo): TestQueueAnswer => ({ paths: [], batch_id: null, ...echo, ...(url !== null && { url }) }),
-  batch(_, batch, encoded, echo) {
+  batch(_, batch, encoded, echo, extra) {
     const files = filesToRun(batch, encoded);
     const times = echo && { times: files.map(({ time_execution }) => time_execution) };
-    const answer: TestQueueAnswer = { paths: files.map(({ path }) => path), batch_id: batch.seq, ...times, ...echo };
+    const answer: TestQueueAnswer = { paths: files.map(({ path }) => path), batch_id: batch.seq, ...times, ...echo, ...extra };
     return json(200, answer);
   },
   textHeaders: ({ seq }) => ({ 'X-Ballast-Batch-Id': String(seq) }),
@@ -122,7 +135,7 @@ function answerPulled(context: Context, request: Request, prepared: PreparedQueu
   const { request: asked, echo } = prepared;
   observe(context, asked.key.project, pulled);
   if (isOtherList) return answerOtherList(request, prepared, queue, encoding);
-  if (batch) return answerBatch(context, request, prepared, queue, batch, encoding);
+  if (batch) return answerBatch(context, request, prepared, pulled, batch, encoding);
   if (request.wantsText) return lines([]);
   const url = asked.takesNothing ? buildsUrl(context, request, asked.key.build) : null;
   return json(200, encoding.empty(pulled, url, echo));
@@ -131,23 +144,46 @@ function answerPulled(context: Context, request: Request, prepared: PreparedQueu
 function answerBatch(
   context: Context,
   request: Request,
-  { request: { key }, echo }: PreparedQueue,
-  queue: QueueInfo,
+  { request: { key, isFirstRequest }, echo }: PreparedQueue,
+  { queue, expectedEnd }: Pulled,
   batch: Batch,
   encoding: QueueEncoding,
 ): Soon<Answer> {
+  const { queues } = context.store;
   return orElse(
     () =>
-      whenKnown(context.store.queues.files(queue.id, batch.files), files => {
-        const answer = request.wantsText ? batchLines(batch, files, encoding) : encoding.batch(queue, batch, files, echo);
-        answer.onEnd = wasSent => settleBatch(context, key, batch, wasSent);
-        return answer;
-      }),
+      whenKnown(queues.files(queue.id, batch.files), files =>
+        whenKnown(echo && isFirstRequest && batch.decision ? queues.forecast(queue.id) : null, planned => {
+          const extra = planned && { forecast: queueForecast(queue, batch, planned, expectedEnd, context.now()) };
+          const answer = request.wantsText ? batchLines(batch, files, encoding) : encoding.batch(queue, batch, files, echo, extra);
+          answer.onEnd = wasSent => settleBatch(context, key, batch, wasSent);
+          return answer;
+        }),
+      ),
     error => {
       settleBatch(context, key, batch, false);
       throw error;
     },
   );
+}
+
+function queueForecast(
+  { list }: QueueInfo,
+  { decision }: Pick<Batch, 'decision'>,
+  { unknown_files }: Forecast,
+  end: ExpectedEnd | null,
+  now: Millis,
+): QueueForecast {
+  const [, , , , share] = decision ?? [];
+  const secondsUntil = (at: Millis | undefined) => (at === undefined ? null : Math.max(0, at - now) / 1000);
+  return {
+    test_files: list.test_files,
+    unknown_files,
+    share: end && share !== undefined ? share / 1000 : null,
+    ends_in: secondsUntil(end?.at),
+    earliest_in: secondsUntil(end?.earliest),
+    latest_in: secondsUntil(end?.latest),
+  };
 }
 
 function answerNoQueue(request: Request, { request: asked, planned }: PreparedQueue, encoding: QueueEncoding): Answer {

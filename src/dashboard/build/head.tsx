@@ -86,13 +86,24 @@ function PartLink({ part, seconds }: { part: MinutePartAnswer; seconds: number }
   );
 }
 
-/** What the plan expects of a build that runs. */
+/** When a build that runs should end, or else how long it takes by the plan. */
 function Expected({ project, id }: { project: ProjectLine; id: string }) {
   const { data } = useLive<ForecastAnswer>(`/v1/builds/${encodeURIComponent(id)}/forecast`, {
     attempt: 'load the forecast',
     project: project.id,
   });
-  return <>so far{data ? <>, {duration(data.makespan)} by the plan</> : ''}</>;
+  if (!data) return <>so far</>;
+  const { expected_end, makespan } = data;
+  if (!expected_end) return <>so far, {duration(makespan)} by the plan</>;
+  const { at, earliest, latest } = expected_end;
+  return (
+    <>
+      so far, should end at{' '}
+      <time dateTime={at} title={`In nine of ten builds between ${exactTime(earliest)} and ${exactTime(latest)}.`}>
+        {clock(at)}
+      </time>
+    </>
+  );
 }
 
 function Verdict({ build: { verdict, slowest, failed } }: { build: MinutesAnswer }) {

@@ -2,6 +2,7 @@ import type { BatchSums } from '../../planning/batching/batch-cost.js';
 import { batchWeight, type QueueParameters } from '../../planning/batching/batch-weight.js';
 import { RemainingFiles } from '../../planning/batching/remaining-files.js';
 import { type Batch, BatchText, isRequeued, isSameReplay, keepDecision, type Pull, takenFiles } from './batch.js';
+import { type ExpectedEnd, expectedEnd } from './expected-end.js';
 import type { Failed } from './failed.js';
 import { type LeasePolicy, Leases } from './leases.js';
 import { Node, type Replay } from './node.js';
@@ -64,6 +65,14 @@ export class Queue {
 
   get filesLeft(): number {
     return this.#remaining.count;
+  }
+
+  /** When all nodes are expected to end; null: most files were never measured, or no batch was sized yet. */
+  expectedEnd(now: number): ExpectedEnd | null {
+    const { nodeTotal, isGuessed } = this.parameters;
+    if (isGuessed) return null;
+    const { weights, filesLeft } = this;
+    return expectedEnd({ nodeTotal, batches: [...this.#bySeq.values()], weights, filesLeft, hasRecorded: () => false }, now);
   }
 
   /** The files that a node was handed, in all its runs. */

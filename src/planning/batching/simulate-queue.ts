@@ -10,25 +10,37 @@ import { batchWeight, type QueueParameters } from './batch-weight.js';
  * @param weights in descending order
  */
 export function simulateQueue(weights: Float64Array, parameters: QueueParameters): ExpectedOutcome {
-  const { nodeTotal, pullCost } = parameters;
+  const { nodeTotal } = parameters;
   const bound = lowerBound(weights, nodeTotal);
   const longest = weights[0] ?? 0;
   const total = totalWeight(weights);
-  // A batch has at least one file.
-  const minWeight = total / weights.length;
-  let batches = 0;
-  for (let share = total / nodeTotal; share > 0 && batches * nodeTotal < weights.length; batches++) {
-    const remaining = share * nodeTotal;
-    share -= Math.max(
-      minWeight,
-      batchWeight({ share, batches, files: remaining / minWeight, remaining, pullCost, hasMeasured: batches > 0 }, parameters),
-    );
-  }
-  const working = total / nodeTotal + batches * pullCost;
-  const waiting = batches === 0 ? 0 : bound + pullCost;
+  const batches = countBatches({ share: total / nodeTotal, files: weights.length, batches: 0 }, parameters);
+  const working = total / nodeTotal + batches * parameters.pullCost;
+  const waiting = batches === 0 ? 0 : bound + parameters.pullCost;
   return {
     makespan: Math.ceil(Math.max(working, waiting)),
     lowerBound: bound,
     isBoundByFile: longest === bound && longest * nodeTotal > total && waiting >= working,
   };
+}
+
+/** What is left to a node: its share of the work, the files that all nodes share, and how many batches it was handed before. */
+interface Rest {
+  share: number;
+  files: number;
+  batches: number;
+}
+
+/** In how many batches a node gets the rest of its share. */
+export function countBatches(rest: Rest, parameters: Pick<QueueParameters, 'nodeTotal' | 'pullCost' | 'isGuessed'>): number {
+  const { nodeTotal, pullCost } = parameters;
+  // A batch has at least one file.
+  const minWeight = (rest.share * nodeTotal) / rest.files;
+  let count = 0;
+  for (let { share, batches } = rest; share > 0 && count * nodeTotal < rest.files; batches++, count++) {
+    const remaining = share * nodeTotal;
+    const situation = { share, batches, files: remaining / minWeight, remaining, pullCost, hasMeasured: batches > 0 };
+    share -= Math.max(minWeight, batchWeight(situation, parameters));
+  }
+  return count;
 }

@@ -60,7 +60,7 @@ it('a build has minutes that add up, a timeline, a forecast, a trace, and can be
   const { variants, assumptions } = (await server.get(`/v1/builds/${id}/what_if?nodes=2`)).json;
   expect({ ...assumptions, ...variants[0] }).toMatchObject({ mode: 'queue', start_spread: 5, measured: minutes.wall });
   expect(variants[0].wall).toBeCloseTo(minutes.wall, 5);
-  expect(forecast).toMatchObject({ unknown_files: 4, useful_nodes: 4, wall: minutes.wall });
+  expect(forecast).toMatchObject({ unknown_files: 4, useful_nodes: 4, wall: minutes.wall, expected_end: null });
   const events = trace.traceEvents as { ph: string; name: string; tid: number; ts: number; dur: number; cat?: string }[];
   expect(events.filter(({ name }) => name === 'thread_name')).toHaveLength(2);
   expect(
@@ -85,7 +85,25 @@ it('a CI run of which nothing is recorded is found by its own id, and runs', asy
   const { json } = await server.get(`/v1/builds/${id}/minutes`);
   expect(json).toMatchObject({ build_id: null, ci_run_id: id, is_running: true, wall: 30 });
   expect(json.verdict).toBe('The build is running: 1 of 2 nodes is at work, 0 have ended.');
-  expect((await server.get(`/v1/builds/${id.toUpperCase()}/forecast`)).json).toMatchObject({ ci_run_id: id, wall: null });
+  expect((await server.get(`/v1/builds/${id.toUpperCase()}/forecast`)).json).toMatchObject({
+    ...{ ci_run_id: id, wall: null },
+    // No file was ever measured.
+    expected_end: null,
+  });
+});
+
+it('a queue that runs has an expected end', async ({ server }) => {
+  await record(server, { commit_hash: 'before', test_files: timedTestFiles(Object.fromEntries(SUITE.map(path => [path, 5]))) });
+  clock.advance({ seconds: 60 });
+  const startedAt = clock.now();
+  await initialise(server, SUITE);
+  await connect(server, { node_index: 1 });
+  const { id } = (await shared.store.ciRuns.list(server.id, clock.now() + 1, 10))[0]!;
+  clock.advance({ seconds: 4 });
+  const { expected_end } = (await server.get(`/v1/builds/${id}/forecast`)).json;
+  const [earliest, at, latest] = [expected_end.earliest, expected_end.at, expected_end.latest].map(Date.parse) as [number, number, number];
+  // Each node has two files of 5 s, and pulls at least once.
+  expect([at > startedAt + 10_000, at < startedAt + 20_000, earliest <= at, at <= latest]).toEqual([true, true, true, true]);
 });
 
 it('another CI run of the build is asked for by its id', async ({ server }) => {

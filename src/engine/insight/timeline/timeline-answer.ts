@@ -1,4 +1,4 @@
-import type { Count } from '../../../scalars.js';
+import type { Count, Timestamp } from '../../../scalars.js';
 import type { BuildHead } from '../build-head.js';
 
 /** GET /v1/builds/:id/timeline: what each node did, and when. Seconds since `started_at`. */
@@ -70,7 +70,7 @@ export interface TraceEvent {
   args: Record<string, string | number | boolean | null>;
 }
 
-/** GET /v1/builds/:id/forecast: what was expected when the build was planned. Durations are seconds. */
+/** GET /v1/builds/:id/forecast: what was expected when the build was planned, and, while it runs, what is expected now. Durations are seconds. */
 export interface ForecastAnswer extends BuildHead {
   /** When the last node would finish, if all start together and take the estimated times. */
   makespan: number;
@@ -82,4 +82,13 @@ export interface ForecastAnswer extends BuildHead {
   useful_nodes: Count;
   /** What it took; null: it is running. */
   wall: number | null;
+  /** When all nodes should end; null: it is not running, it is no queue, or most of its files were never measured. */
+  expected_end: ExpectedEndAnswer | null;
+}
+
+export interface ExpectedEndAnswer {
+  at: Timestamp;
+  /** The end lies between these in nine of ten builds. */
+  earliest: Timestamp;
+  latest: Timestamp;
 }

@@ -1,0 +1,28 @@
+import type { QueueForecast } from '../api/messages/queue.js';
+import { durationText } from '../duration.js';
+import { pluralize } from '../terminal.js';
+
+/** Says what the queue of a CI run holds and when it should end, as its first batch tells. @param now milliseconds since 1970 */
+export function startLine({ test_files, unknown_files, share, ends_in, earliest_in, latest_in }: QueueForecast, now: number): string {
+  const known = test_files - unknown_files;
+  const files = `${pluralize(test_files, 'test file')}, ${known === test_files ? 'all' : known === 0 ? 'none' : known} measured before`;
+  if (ends_in === null) return `${files}: when the build ends is not known`;
+  const margin = Math.max(ends_in - earliest_in!, latest_in! - ends_in);
+  const end = `all nodes should end at ${clockTime(now + 1000 * ends_in)}, give or take ${durationText(margin)}`;
+  return `${files}; this node should work ${durationText(share!)}; ${end}`;
+}
+
+/** Says when the node ended, and how that compares with what was expected at its start; null: nothing was expected. */
+export function endLine({ ends_in }: QueueForecast, startedAt: number, endedAt: number): string | null {
+  if (ends_in === null) return null;
+  const seconds = (endedAt - startedAt) / 1000;
+  const ended = `this node ended at ${clockTime(endedAt)}, after ${durationText(seconds)}`;
+  const late = seconds - ends_in;
+  if (Math.abs(late) < 1) return `${ended}, when all nodes should`;
+  return `${ended}, ${durationText(Math.abs(late))} ${late < 0 ? 'before' : 'after'} all nodes should`;
+}
+
+/** The local time of day, to the second. */
+function clockTime(millis: number): string {
+  return new Date(millis).toTimeString().slice(0, 8);
+}

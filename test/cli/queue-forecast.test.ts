@@ -1,0 +1,45 @@
+import { describe, expect, it } from 'vitest';
+import type { QueueForecast } from '../../src/api/messages/queue.js';
+import { endLine, startLine } from '../../src/cli/queue-forecast.js';
+
+/** A local time of day. */
+const at = (hours: number, minutes: number, seconds: number) => new Date(2026, 10, 25, hours, minutes, seconds).getTime();
+const START = at(14, 24, 40);
+
+const forecast = (overrides: Partial<QueueForecast> = {}): QueueForecast => ({
+  ...{ test_files: 840, unknown_files: 28, share: 371, ends_in: 380, earliest_in: 360, latest_in: 410 },
+  ...overrides,
+});
+
+describe('the line of a node that has joined a queue', () => {
+  it.each<[situation: string, overrides: Partial<QueueForecast>, line: string]>([
+    [
+      'some files are new',
+      {},
+      '840 test files, 812 measured before; this node should work 6 m 11 s; all nodes should end at 14:31:00, give or take 30 s',
+    ],
+    [
+      'all files were measured',
+      { unknown_files: 0 },
+      '840 test files, all measured before; this node should work 6 m 11 s; all nodes should end at 14:31:00, give or take 30 s',
+    ],
+    [
+      'no file was measured',
+      { unknown_files: 840, share: null, ends_in: null, earliest_in: null, latest_in: null },
+      '840 test files, none measured before: when the build ends is not known',
+    ],
+  ])('says what is expected when %s', (_, overrides, line) => {
+    expect(startLine(forecast(overrides), START)).toBe(line);
+  });
+});
+
+describe('the line of a node that has ended', () => {
+  it.each<[situation: string, overrides: Partial<QueueForecast>, end: number, line: string | null]>([
+    ['earlier than all nodes should', {}, at(14, 30, 42), 'this node ended at 14:30:42, after 6 m 02 s, 18 s before all nodes should'],
+    ['later', {}, at(14, 31, 40), 'this node ended at 14:31:40, after 7 m 00 s, 40 s after all nodes should'],
+    ['on time', {}, at(14, 31, 0), 'this node ended at 14:31:00, after 6 m 20 s, when all nodes should'],
+    ['and nothing was expected', { ends_in: null }, at(14, 31, 0), null],
+  ])('says how it came out: %s', (_, overrides, end, line) => {
+    expect(endLine(forecast(overrides), START, end)).toBe(line);
+  });
+});
