@@ -31,5 +31,11 @@ it('nodes finish together from the second build on, though reports tell half of 
     ratios.push(wall / ((work + lateness) / speed));
   }
   expect(Math.max(...ratios.slice(1))).toBeLessThan(1.06);
+  const [{ id }] = (await client.get('/v1/builds')).json.data;
+  const { cost, parts, verdict } = (await client.get(`/v1/builds/${id}/minutes`)).json;
+  const unreported = parts.find(({ name }: { name: string }) => name === 'unreported').seconds;
+  const exact = (HIDDEN * usual.length) / NODES;
+  expect([Math.abs(cost.hidden - HIDDEN) < 0.4, Math.abs(unreported - exact) < 0.2 * exact]).toEqual([true, true]);
+  expect(verdict).toMatch(/ Each file took [12]\.\d s that no report tells, .* of the build: fewer and larger files, or /);
   expect(Math.min(...ratios)).toBeGreaterThan(0.99);
 });

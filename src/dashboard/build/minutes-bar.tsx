@@ -11,6 +11,7 @@ const NAMES: Record<MinutePartAnswer['name'], string> = {
   slow_nodes: 'slow nodes',
   estimates: 'wrong estimates',
   late_starts: 'late starts',
+  unreported: 'not in the reports',
   gaps: 'gaps',
   repeats: 'repeats',
   idle: 'other idle time',

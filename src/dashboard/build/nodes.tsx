@@ -21,12 +21,16 @@ export function BuildNodes({ build }: { build: MinutesAnswer }) {
 }
 
 function columnsOf(link: (node: number) => string): Column<NodeSummary>[] {
-  const time = (name: 'start' | 'end' | 'busy' | 'gaps' | 'idle' | 'repeats', title: string, about: string): Column<NodeSummary> => ({
+  const time = (
+    name: 'start' | 'end' | 'busy' | 'unreported' | 'gaps' | 'idle' | 'repeats',
+    title: string,
+    about: string,
+  ): Column<NodeSummary> => ({
     name,
     title,
     about,
     isNumber: true,
-    isExtra: name === 'repeats' || name === 'gaps' || name === 'start',
+    isExtra: name === 'repeats' || name === 'gaps' || name === 'unreported' || name === 'start',
     cell: node => <Duration seconds={node[name]} />,
     sortBy: node => node[name],
   });
@@ -50,6 +54,7 @@ function columnsOf(link: (node: number) => string): Column<NodeSummary>[] {
     },
     { name: 'files', title: 'Files', isNumber: true, isExtra: true, cell: ({ files }) => number(files), sortBy: ({ files }) => files },
     time('busy', 'Tests', 'The sum of the recorded times'),
+    time('unreported', 'Not reported', 'What its files took besides the times in their reports'),
     time('gaps', 'Gaps', 'Between two batches, and between the files and the end of their batch'),
     time('idle', 'Idle', 'From its end to the end of the build'),
     time('repeats', 'Repeats', 'Files that had run before'),

@@ -58,5 +58,5 @@ export const timelines: fc.Arbitrary<Timeline> = fc
     const shifted = lanes.map(lane => withTimes(lane, since));
     const wall = starts.length > 0 ? Math.max(...shifted.map(({ end }) => end ?? 0)) : 1;
     const paths = Array.from({ length: FILES }, (_, i) => `${i}.rb`);
-    return { ...more, started_at: START, wall, paused: 0, paths, nodes: shifted };
+    return { ...more, started_at: START, wall, paused: 0, cost: { pull_cost: 2, hidden: 1, slowdown: 1 }, paths, nodes: shifted };
   });

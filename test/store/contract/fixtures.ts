@@ -185,7 +185,7 @@ export function summaryOf({ line, ...part }: Partial<Omit<Summary, 'line'>> & { 
       saved: 5,
       ...line,
     },
-    parts: { even_share: 80, longest_file: 0, slow_nodes: 5, estimates: 5, late_starts: 4, gaps: 3, repeats: 2, idle: 1 },
+    parts: { even_share: 80, longest_file: 0, slow_nodes: 5, estimates: 5, late_starts: 4, unreported: 0, gaps: 3, repeats: 2, idle: 1 },
     node_seconds: 200,
     idle_seconds: 9,
     slowness: [1, 1.07, null],

@@ -19,13 +19,15 @@ export function explainMinutes(subject: Subject, timeline: Timeline): MinutesAns
     ...{ wall, floor, lost: wholeMilliseconds(wall - floor), parts },
     verdict: verdictOf(timeline, minutes),
     assumptions: assumptionsOf(timeline, minutes),
+    cost: timeline.cost,
     nodes: timeline.nodes.map(({ node_index, start, end, recordedAt, spans }, i) => {
-      const { work, repeats, gaps, idle, slowness } = minutes.nodes[i]!;
+      const { work, repeats, unreported, gaps, idle, slowness } = minutes.nodes[i]!;
       return {
         ...{ node_index, start, end, recorded: recordedAt !== null },
         batches: spans.filter(({ batch }) => batch !== null).length,
         files: new Set(spans.flatMap(span => span.files)).size,
         busy: wholeMilliseconds(work + repeats),
+        unreported: wholeMilliseconds(unreported),
         gaps: wholeMilliseconds(gaps),
         idle: wholeMilliseconds(idle),
         repeats: wholeMilliseconds(repeats),

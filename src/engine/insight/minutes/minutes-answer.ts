@@ -11,10 +11,12 @@ export interface MinutesAnswer extends BuildHead {
   lost: number;
   /** The parts of the wall time: they add up to `wall`. */
   parts: MinutePartAnswer[];
-  /** In one or two sentences: who ended last, and what decided it. */
+  /** In one to three sentences: who ended last, what decided it, and how much time no report tells. */
   verdict: string;
   /** What is not known of this build, and what is assumed instead. */
   assumptions: string[];
+  /** What a batch cost, as the queue had learned it at its last batch; null: unknown. */
+  cost: LearnedCost | null;
   nodes: NodeSummary[];
   /** The files that took longest, slowest first, at most 20. */
   slowest: SlowFile[];
@@ -28,7 +30,17 @@ export interface MinutesAnswer extends BuildHead {
 }
 
 /** The parts of the wall time, in the order of `parts`. `even_share` and `longest_file` are the floor; the others are what was lost. */
-export const PART_NAMES = ['even_share', 'longest_file', 'slow_nodes', 'estimates', 'late_starts', 'gaps', 'repeats', 'idle'] as const;
+export const PART_NAMES = [
+  'even_share',
+  'longest_file',
+  'slow_nodes',
+  'estimates',
+  'late_starts',
+  'unreported',
+  'gaps',
+  'repeats',
+  'idle',
+] as const;
 export type PartName = (typeof PART_NAMES)[number];
 
 /**
@@ -41,10 +53,20 @@ export const PART_DEFINITIONS: Readonly<Record<PartName, string>> = {
   slow_nodes: 'how much longer slow nodes took for their files than usual nodes, and the wait of the others for them',
   estimates: 'the part of the wait for the last node that vanishes if the last batch of each node takes its estimated time',
   late_starts: 'the time before the first request of each node, and the wait for late nodes at the end',
-  gaps: 'the time of nodes between files: the start and end of the test runner, the wait for the next batch',
+  unreported: 'what files took besides the times in their reports, as the queue learned it: imports, fixtures, compilation',
+  gaps: 'the other time of nodes between files: the start and end of the test runner, the wait for the next batch',
   repeats: 'files that ran again, the files and the remaining time of lost nodes, and the wait for them',
   idle: 'the wait for the last node that no other part explains',
 };
+
+/** What a batch cost, in seconds: pull_cost + hidden for each file + slowdown for each second of its estimates. */
+export interface LearnedCost {
+  /** The start of the test runner, and the pull. */
+  pull_cost: number;
+  /** What each file took besides the time of its tests. */
+  hidden: number;
+  slowdown: number;
+}
 
 export interface MinutePartAnswer {
   name: (typeof PART_NAMES)[number];
@@ -66,6 +88,8 @@ export interface NodeSummary {
   files: Count;
   /** Seconds of recorded tests. */
   busy: number;
+  /** What its files took besides the times in their reports. */
+  unreported: number;
   gaps: number;
   idle: number;
   repeats: number;

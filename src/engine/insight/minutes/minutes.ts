@@ -15,22 +15,24 @@ export interface Minutes extends Pick<MinutesAnswer, 'wall' | 'floor' | 'parts'>
 }
 
 /** In this order the longest file makes other losses cost nothing. */
-const COVERED = ['idle', 'late_starts', 'gaps', 'repeats', 'slow_nodes'] as const;
+const COVERED = ['idle', 'late_starts', 'gaps', 'unreported', 'repeats', 'slow_nodes'] as const;
 
 const [, , ...LOSSES] = PART_NAMES;
 type Loss = (typeof LOSSES)[number];
 
 /** Where the wall time went, as PART_DEFINITIONS defines it. Pure. */
 export function minutesOf(timeline: Timeline): Minutes {
-  const { wall } = timeline;
+  const { wall, cost } = timeline;
+  const hidden = cost?.hidden ?? 0;
   const { worked, slowness, evenShare, beyond, floor, longest } = floorOf(timeline);
-  const nodes = worked.map((node, i) => nodeMinutes(node, wall, slowness.factors[i]!));
+  const nodes = worked.map((node, i) => nodeMinutes(node, { wall, hidden }, slowness.factors[i]!));
   const count = nodes.length;
   /** Node time that was lost, by part and node. */
   const losses: Readonly<Record<Loss, number[]>> = {
     slow_nodes: nodes.map(({ work }, i) => work * (1 - 1 / slowness.significant[i]!)),
     estimates: nodes.map(() => 0),
     late_starts: nodes.map(({ late }) => late),
+    unreported: nodes.map(({ unreported }) => unreported),
     gaps: nodes.map(({ gaps }) => gaps),
     repeats: nodes.map(({ repeats }) => repeats),
     idle: nodes.map(({ idle }) => idle),

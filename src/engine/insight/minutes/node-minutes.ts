@@ -1,6 +1,6 @@
 import { busyTime, type NodeWork, type Work } from './executions.js';
 
-/** Where the wall time of one node went, in seconds. late + work + repeats + gaps + idle is the wall time of the build. */
+/** Where the wall time of one node went, in seconds. late + work + repeats + unreported + gaps + idle is the wall time of the build. */
 export interface NodeMinutes {
   node_index: number;
   /** Until its first request. All of the wall time, when it never started. */
@@ -9,7 +9,9 @@ export interface NodeMinutes {
   work: number;
   /** Files that had run before, files that ran elsewhere, and what is left of the build of a lost node. */
   repeats: number;
-  /** Between its files: the rest of each span, and the time between spans. */
+  /** What its files took besides their recorded times, as the queue learned it. */
+  unreported: number;
+  /** The rest of each span, and the time between spans. */
   gaps: number;
   /** After its end. */
   idle: number;
@@ -24,20 +26,29 @@ export interface NodeMinutes {
 /** Rounded times may be scaled down by a factor between this and 1. */
 const SCALE_OF_ROUNDING = 0.99;
 
-/** @param wall the wall time of the build */
-export function nodeMinutes({ lane, works, isLost }: NodeWork, wall: number, slowness: number | null): NodeMinutes {
+/** @param hidden seconds that each file takes besides its recorded time; 0: unknown, or none */
+export function nodeMinutes(
+  { lane, works, isLost }: NodeWork,
+  { wall, hidden }: { wall: number; hidden: number },
+  slowness: number | null,
+): NodeMinutes {
   const { node_index, start, end } = lane;
-  if (start === null) return { node_index, late: wall, work: 0, repeats: 0, gaps: 0, idle: 0, slowness, isLost, isScaled: false };
+  const none = { work: 0, repeats: 0, unreported: 0, gaps: 0, idle: 0 };
+  if (start === null) return { node_index, late: wall, ...none, slowness, isLost, isScaled: false };
   const sum = (part: (work: Work) => number) => works.reduce((total, work) => total + part(work), 0);
   const work = sum(({ executions }) => busyTime(executions, ({ isRepeat }) => !isRepeat));
   const repeats = sum(({ executions }) => busyTime(executions, ({ isRepeat }) => isRepeat));
+  const between = Math.max(0, end! - start - work - repeats);
+  const files = sum(({ executions }) => executions.filter(({ seconds }) => seconds !== null).length);
+  const unreported = Math.min(between, hidden * files);
   const tail = wall - end!;
   return {
     node_index,
     late: start,
     work,
     repeats: repeats + (isLost ? tail : 0),
-    gaps: Math.max(0, end! - start - work - repeats),
+    unreported,
+    gaps: between - unreported,
     idle: isLost ? 0 : tail,
     slowness,
     isLost,

@@ -7,17 +7,22 @@ import type { PartName } from './minutes-answer.js';
 /** Repeats are told when they took a node more than this part of the wall time. */
 const REPEATS_PART = 0.02;
 
+/** What no report tells is told when it is more than this part of the wall time. */
+const UNREPORTED_PART = 0.05;
+
 /** A node is overdue when its files take longer than estimated by this, and by as much again as estimated. */
 const OVERDUE_SECONDS = 60;
 
-/** Who ended last, and what decided it, in one or two sentences. */
+/** Who ended last, and what decided it, in one to three sentences. */
 export function verdictOf(timeline: Timeline, minutes: Minutes): string {
   const { nodes, is_running } = timeline;
   const started = nodes.filter(({ start }) => start !== null);
   if (started.length === 0) return is_running ? 'No node has started yet.' : 'No node started.';
   if (is_running) return running(timeline, started);
   const last = lastNode(timeline);
-  return [decision(timeline, minutes, started, last), absence(timeline, minutes, last)].filter(sentence => sentence !== '').join(' ');
+  return [decision(timeline, minutes, started, last), absence(timeline, minutes, last), unreported(timeline, minutes)]
+    .filter(sentence => sentence !== '')
+    .join(' ');
 }
 
 function running({ nodes, wall, estimates }: Timeline, started: readonly NodeLane[]): string {
@@ -84,6 +89,7 @@ function causeOf(timeline: Timeline, minutes: Minutes, lane: NodeLane, delay: nu
     slow_nodes: () => `it took ${factorText(own.slowness ?? 1)} as long as other nodes for its files`,
     // When it asked for its files is known of a queue only.
     late_starts: () => `${kind === 'queue' ? 'it' : 'its first recorded file'} started ${durationText(own.late)} late`,
+    unreported: () => `its files took ${durationText(own.unreported)} that no report tells`,
     gaps: () => `it lost ${durationText(own.gaps)} between its files`,
     repeats: () => whyRepeated(lane, nodes),
   };
@@ -114,6 +120,13 @@ function wrongEstimate(span: Span, files: TimelineFiles, delay: number): string 
     estimated += estimate;
   }
   return actual > estimated ? `its last files took ${factorText(actual / estimated)} their estimates` : '';
+}
+
+/** What the reports do not tell, as a sentence with what to do; empty: they tell nearly all. */
+function unreported({ cost }: Timeline, { parts, wall }: Minutes): string {
+  const { seconds } = parts.find(({ name }) => name === 'unreported')!;
+  if (!cost || seconds <= Math.max(leastDelay(wall), UNREPORTED_PART * wall)) return '';
+  return `Each file took ${durationText(cost.hidden)} that no report tells, ${durationText(seconds)} of the build: fewer and larger files, or a runner that keeps what it loads, would save most of that.`;
 }
 
 /** What nodes that were lost, gave files back or never started mean, as a sentence; empty: there are none. */

@@ -10,6 +10,7 @@ import type { Splits } from '../../ports/splits.js';
 import type { Millis, Store } from '../../ports/store.js';
 import { type Batch, isRequeued } from '../../queue/batch.js';
 import { batchesOf } from '../../queues.js';
+import type { LearnedCost } from '../minutes/minutes-answer.js';
 import type { Subject } from '../subject.js';
 import { millisecondsIn, SILENT_MILLISECONDS } from './draft-span.js';
 import { FileColumns } from './file-columns.js';
@@ -54,7 +55,15 @@ async function ofQueue({ queues }: Store, { plan, node_total, created_at: beganA
   const lanes = queueLanes({ nodeTotal: node_total, batches, runs, beganAt }, columns, now);
   const lastAt = lastOf(runs, Math.max(beganAt, batches.at(-1)?.handed_at ?? beganAt));
   const isWaiting = hasFilesLeft(batches, weights.length) && now - lastAt <= SILENT_MILLISECONDS;
-  return toTimeline('queue', lanes, columns, { beganAt, isRunning: lanes.isRunning || isWaiting });
+  const timeline = toTimeline('queue', lanes, columns, { beganAt, isRunning: lanes.isRunning || isWaiting });
+  return { ...timeline, cost: lastCost(batches) };
+}
+
+function lastCost(batches: readonly Batch[]): LearnedCost | null {
+  const decision = batches.findLast(batch => batch.decision)?.decision;
+  if (!decision) return null;
+  const [, , , slowdown, , , pullCost, hidden] = decision;
+  return { pull_cost: pullCost / 1000, hidden: hidden / 1000, slowdown: slowdown / 1000 };
 }
 
 function hasFilesLeft(batches: readonly Batch[], count: number): boolean {
@@ -131,6 +140,7 @@ function toTimeline(kind: Timeline['kind'], lanes: Lanes, columns: FileColumns, 
   const end = Math.max(start, ...(isRunning ? [lanes.now - paused] : []), ...nodes.flatMap(({ end: at }) => at ?? []));
   const { paths, estimates, is_guess } = columns;
   return {
+    cost: null,
     ...{ kind, started_at: start, wall: (end - start) / 1000, paused: paused / 1000, is_running: isRunning },
     ...{ paths, estimates, is_guess },
     nodes: nodes.map(lane => withTimes(lane, time => (time - start) / 1000)),

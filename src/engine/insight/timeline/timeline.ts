@@ -1,5 +1,6 @@
 import type { Millis } from '../../ports/store.js';
 import { floorOf } from '../minutes/floor.js';
+import type { LearnedCost } from '../minutes/minutes-answer.js';
 import { buildHead, type Subject } from '../subject.js';
 import type { LaneAnswer, SpanAnswer, TimelineAnswer } from './timeline-answer.js';
 
@@ -7,6 +8,8 @@ import type { LaneAnswer, SpanAnswer, TimelineAnswer } from './timeline-answer.j
 export interface Timeline extends Pick<TimelineAnswer, 'kind' | 'is_running' | 'wall'>, TimelineFiles {
   /** When the first node began: its first pull, or else the creation of the split, or else derived from the recorded times. */
   started_at: Millis;
+  /** What a batch cost, as the queue had learned it at its last batch; null: unknown. */
+  cost: LearnedCost | null;
   /** How long nothing ran before a node was retried. This time is cut out: what came later has earlier times here. */
   paused: number;
   /** By node_index: one for each node of the build, also for a node that never started. */

@@ -57,6 +57,16 @@ describe('the minutes of a build', () => {
     ],
     ['name the gaps between batches', timelineOf([withGaps(0), withGaps(1)]), { even_share: 60, gaps: 30 }],
     [
+      'name what files took besides their recorded times, and leave the rest to the gaps',
+      { ...timelineOf([withGaps(0), withGaps(1)]), cost: { pull_cost: 4, hidden: 3, slowdown: 1 } },
+      { even_share: 60, unreported: 18, gaps: 12 },
+    ],
+    [
+      'name no more of that than the gaps are',
+      { ...timelineOf([withGaps(0), withGaps(1)]), cost: { pull_cost: 4, hidden: 30, slowdown: 1 } },
+      { even_share: 60, unreported: 30 },
+    ],
+    [
       'name files that ran again',
       timelineOf([[files(0, TEN, 0), { ...files(0, TEN, 0), from: 100, to: 200 }], [files(1, TEN, 0)]]),
       { even_share: 100, repeats: 100 },
@@ -168,8 +178,8 @@ function areAdded(timeline: Timeline): void {
     expect(seconds).toBe(Math.round(1000 * seconds) / 1000);
     for (const each of [seconds, ...causes.map(cause => cause.seconds)]) expect(each).toBeGreaterThanOrEqual(0);
   }
-  for (const { late, work, repeats, gaps, idle } of nodes) {
-    expect(Math.min(late, work, repeats, gaps, idle)).toBeGreaterThanOrEqual(0);
-    expect(Math.abs(late + work + repeats + gaps + idle - wall)).toBeLessThan(0.001);
+  for (const { late, work, repeats, unreported, gaps, idle } of nodes) {
+    expect(Math.min(late, work, repeats, unreported, gaps, idle)).toBeGreaterThanOrEqual(0);
+    expect(Math.abs(late + work + repeats + unreported + gaps + idle - wall)).toBeLessThan(0.001);
   }
 }

@@ -8,7 +8,7 @@ const BASELINES = { round_robin: 40, by_name: 50, one_at_a_time: 33 };
 
 function minutes(seconds: Partial<Record<(typeof PART_NAMES)[number], number>>): Minutes {
   const parts = PART_NAMES.map(name => ({ name, seconds: seconds[name] ?? 0, definition: PART_DEFINITIONS[name], nodes: [] }));
-  const node = { late: 0, work: 0, repeats: 0, gaps: 0, isLost: false, isScaled: false };
+  const node = { late: 0, work: 0, repeats: 0, unreported: 0, gaps: 0, isLost: false, isScaled: false };
   const nodes = [
     { ...node, node_index: 0, idle: 0, slowness: 1.254 },
     { ...node, node_index: 1, idle: 6, slowness: null },
@@ -38,7 +38,7 @@ describe('a summary', () => {
         decided_by: { node_index: 0 },
         saved: 19,
       },
-      parts: { even_share: 10, longest_file: 0, slow_nodes: 0, estimates: 0, late_starts: 0, gaps: 0, repeats: 0, idle: 4 },
+      parts: { even_share: 10, longest_file: 0, slow_nodes: 0, estimates: 0, late_starts: 0, unreported: 0, gaps: 0, repeats: 0, idle: 4 },
       node_seconds: 28,
       idle_seconds: 6,
       slowness: [1.25, null],
