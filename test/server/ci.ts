@@ -2,16 +2,23 @@ import { randomUUID } from 'node:crypto';
 import type { Reply } from '../harness/client.js';
 import { type ServerProcess, spawnServer } from '../harness/process.js';
 
-export const QUEUE_PATH = '/v1/queues/queue';
+const QUEUE_PATH = '/v1/queues/queue';
 
-/** A server that is stopped and started again on the same folder, and nodes that try until it answers. */
+// The nodes run nothing: a queue would take the machine's pauses for the cost of a pull, and hand out all its files in a few batches.
+const STOPPED_CLOCK = { NODE_OPTIONS: '--import=data:text/javascript,Date.now=()=>1800000000000' };
+
+/** A server that is stopped and started again on the same folder, whose clock stands still, and nodes that try until it answers. */
 export class Ci {
   #server: Promise<ServerProcess>;
-  #answers = 0;
-  #waiting: { answers: number; go: () => void }[] = [];
+  #pulls = 0;
+  #waiting: { pulls: number; go: () => void }[] = [];
 
   constructor(readonly dataDir: string) {
-    this.#server = spawnServer({ dataDir });
+    this.#server = this.#spawn();
+  }
+
+  #spawn(): Promise<ServerProcess> {
+    return spawnServer({ dataDir: this.dataDir, env: STOPPED_CLOCK });
   }
 
   get server(): Promise<ServerProcess> {
@@ -23,14 +30,14 @@ export class Ci {
     const old = await this.#server;
     const stopped = old.stop(signal);
     // From now on nodes wait for the next one.
-    this.#server = stopped.then(() => spawnServer({ dataDir: this.dataDir }));
+    this.#server = stopped.then(() => this.#spawn());
     await this.#server;
     return stopped;
   }
 
-  /** Resolves when the nodes have got so many answers from now on. */
-  answers(more: number): Promise<void> {
-    return new Promise(go => this.#waiting.push({ answers: this.#answers + more, go }));
+  /** Resolves when the nodes have got so many answers of queues from now on. */
+  pulls(more: number): Promise<void> {
+    return new Promise(go => this.#waiting.push({ pulls: this.#pulls + more, go }));
   }
 
   /** Posts until there is an answer; every further attempt has the same body. */
@@ -39,7 +46,7 @@ export class Ci {
       const server = await this.#server;
       try {
         const reply = await server.post(path, body, headers(attempt));
-        this.#count();
+        if (path === QUEUE_PATH) this.#countPull();
         return reply;
       } catch (error) {
         // fetch: the connection failed. Try again with the server that is in force by then.
@@ -49,10 +56,10 @@ export class Ci {
     throw new Error(`no answer to ${path} in 50 attempts`);
   }
 
-  #count(): void {
-    this.#answers += 1;
-    this.#waiting = this.#waiting.filter(({ answers, go }) => {
-      if (answers > this.#answers) return true;
+  #countPull(): void {
+    this.#pulls += 1;
+    this.#waiting = this.#waiting.filter(({ pulls, go }) => {
+      if (pulls > this.#pulls) return true;
       go();
       return false;
     });

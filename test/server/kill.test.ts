@@ -7,6 +7,8 @@ const NODES = 6;
 const RECORDERS = 4;
 const ROUNDS = 2;
 const FILES = 300;
+/** Answers of queues before each restart: all together fewer than one queue needs to become empty. */
+const PULLS = 50;
 
 const key = { branch: 'main', node_total: NODES };
 const paths = Array.from({ length: FILES }, (_, i) => `spec/${i}_spec.rb`);
@@ -48,7 +50,7 @@ async function runThrough(ci: Ci, signal: 'SIGKILL' | 'SIGTERM') {
   const queues = [drain(ci, 'with uuids', true), drain(ci, 'without uuids', false)];
   for (const queue of queues) void queue.finally(() => (drained = true));
   for (let round = 0; round < ROUNDS; round++) {
-    await ci.answers(50);
+    await ci.pulls(PULLS);
     expect(drained, 'a queue was empty before the server was stopped').toBe(false);
     codes.push(await ci.restart(signal));
   }
