@@ -157,7 +157,7 @@ export function expectedCost(prior: CostPrior): BatchCost {
 }
 
 /** What files are expected to take a node of usual speed, as whole weights, with the time that reports do not tell. Their order stays. */
-export function withHidden(weights: Float64Array, { hidden, slowdown }: BatchCost): Float64Array {
+export function withHidden(weights: Float64Array, { hidden, slowdown }: Omit<BatchCost, 'pullCost'>): Float64Array {
   return weights.map(weight => Math.max(1, Math.round(hidden + slowdown * weight)));
 }
 

@@ -57,7 +57,7 @@ it('a build has minutes that add up, a timeline, a forecast, a trace, and can be
   expect(timeline.is_guess).toEqual([1, 1, 1, 1]);
   const files = timeline.nodes.flatMap(({ spans }: any) => spans.flatMap((span: any) => span.files));
   expect(files.sort()).toEqual([0, 1, 2, 3]);
-  const { variants, assumptions } = (await server.get(`/v1/builds/${id}/what_if?nodes=2`)).json;
+  const { variants, assumptions } = (await server.get(`/v1/builds/${id}/what_if?nodes=2&estimates=then`)).json;
   expect({ ...assumptions, ...variants[0] }).toMatchObject({ mode: 'queue', start_spread: 5, measured: minutes.wall });
   expect(variants[0].wall).toBeCloseTo(minutes.wall, 5);
   expect(forecast).toMatchObject({ unknown_files: 4, useful_nodes: 4, wall: minutes.wall, expected_end: null });

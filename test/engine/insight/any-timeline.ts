@@ -58,5 +58,6 @@ export const timelines: fc.Arbitrary<Timeline> = fc
     const shifted = lanes.map(lane => withTimes(lane, since));
     const wall = starts.length > 0 ? Math.max(...shifted.map(({ end }) => end ?? 0)) : 1;
     const paths = Array.from({ length: FILES }, (_, i) => `${i}.rb`);
-    return { ...more, started_at: START, wall, paused: 0, cost: { pull_cost: 2, hidden: 1, slowdown: 1 }, paths, nodes: shifted };
+    const cost = { pull_cost: 2, hidden: 1, slowdown: 1 };
+    return { ...more, started_at: START, wall, paused: 0, expectedCost: cost, cost, paths, nodes: shifted };
   });

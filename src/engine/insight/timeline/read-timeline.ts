@@ -8,7 +8,7 @@ import type { Run, RunHead } from '../../ports/builds.js';
 import type { CiRun } from '../../ports/ci-runs.js';
 import type { Splits } from '../../ports/splits.js';
 import type { Millis, Store } from '../../ports/store.js';
-import { type Batch, isRequeued } from '../../queue/batch.js';
+import { type Batch, isRequeued, type KeptDecision } from '../../queue/batch.js';
 import { batchesOf } from '../../queues.js';
 import type { LearnedCost } from '../minutes/minutes-answer.js';
 import type { Subject } from '../subject.js';
@@ -56,11 +56,11 @@ async function ofQueue({ queues }: Store, { plan, node_total, created_at: beganA
   const lastAt = lastOf(runs, Math.max(beganAt, batches.at(-1)?.handed_at ?? beganAt));
   const isWaiting = hasFilesLeft(batches, weights.length) && now - lastAt <= SILENT_MILLISECONDS;
   const timeline = toTimeline('queue', lanes, columns, { beganAt, isRunning: lanes.isRunning || isWaiting });
-  return { ...timeline, cost: lastCost(batches) };
+  const decisions = batches.map(({ decision }) => decision).filter(each => each !== null);
+  return { ...timeline, expectedCost: costIn(decisions[0]), cost: costIn(decisions.at(-1)) };
 }
 
-function lastCost(batches: readonly Batch[]): LearnedCost | null {
-  const decision = batches.findLast(batch => batch.decision)?.decision;
+function costIn(decision: KeptDecision | undefined): LearnedCost | null {
   if (!decision) return null;
   const [, , , slowdown, , , pullCost, hidden] = decision;
   return { pull_cost: pullCost / 1000, hidden: hidden / 1000, slowdown: slowdown / 1000 };
@@ -140,7 +140,7 @@ function toTimeline(kind: Timeline['kind'], lanes: Lanes, columns: FileColumns, 
   const end = Math.max(start, ...(isRunning ? [lanes.now - paused] : []), ...nodes.flatMap(({ end: at }) => at ?? []));
   const { paths, estimates, is_guess } = columns;
   return {
-    cost: null,
+    ...{ expectedCost: null, cost: null },
     ...{ kind, started_at: start, wall: (end - start) / 1000, paused: paused / 1000, is_running: isRunning },
     ...{ paths, estimates, is_guess },
     nodes: nodes.map(lane => withTimes(lane, time => (time - start) / 1000)),

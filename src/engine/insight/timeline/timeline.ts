@@ -8,7 +8,8 @@ import type { LaneAnswer, SpanAnswer, TimelineAnswer } from './timeline-answer.j
 export interface Timeline extends Pick<TimelineAnswer, 'kind' | 'is_running' | 'wall'>, TimelineFiles {
   /** When the first node began: its first pull, or else the creation of the split, or else derived from the recorded times. */
   started_at: Millis;
-  /** What a batch cost, as the queue had learned it at its last batch; null: unknown. */
+  /** What a batch cost, as the queue expected it at its first batch and had learned it at its last one; null: unknown. */
+  expectedCost: LearnedCost | null;
   cost: LearnedCost | null;
   /** How long nothing ran before a node was retried. This time is cut out: what came later has earlier times here. */
   paused: number;

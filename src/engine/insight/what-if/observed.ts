@@ -14,6 +14,8 @@ export interface Observed {
   starts: Float64Array;
   /** What a node loses with each batch. */
   pullCost: number;
+  /** What a file takes besides its recorded time. */
+  hidden: number;
   /** Seconds of test files that a node runs in a second: 1, or more when it runs files side by side. */
   rate: number;
 }
@@ -38,10 +40,11 @@ export function observe(timeline: Timeline): Observed {
     }
   }
   const starts = Float64Array.from(lanes, ({ start }) => Math.max(0, start!));
-  return { seconds, nodes, lanes, starts, ...costOfBatches(lanes) };
+  const hidden = timeline.cost?.hidden ?? 0;
+  return { seconds, nodes, lanes, starts, hidden, ...costOfBatches(lanes, hidden) };
 }
 
-/** A finished batch: the seconds of its files, and how long the node had it. */
+/** A finished batch: the seconds of its files, and how long the node had it, without what its files took besides. */
 interface Work {
   seconds: number;
   elapsed: number;
@@ -51,8 +54,8 @@ interface Work {
  * Fits `elapsed = pullCost + seconds / rate` to the finished batches: the slope is the median of those between a smaller and a larger
  * batch, the cost the median of what remains. The slope is 1 unless the batches show another one.
  */
-function costOfBatches(lanes: readonly NodeLane[]): { pullCost: number; rate: number } {
-  const works = lanes.flatMap(({ spans }) => spans.filter(isFinished).map(toWork));
+function costOfBatches(lanes: readonly NodeLane[], hidden: number): { pullCost: number; rate: number } {
+  const works = lanes.flatMap(({ spans }) => spans.filter(isFinished).map(span => toWork(span, hidden)));
   const slope = slopeOf(works.sort((a, b) => a.seconds - b.seconds));
   const pullCost = Math.max(0, median(works.map(({ seconds, elapsed }) => elapsed - slope * seconds)));
   return { pullCost, rate: 1 / slope };
@@ -62,8 +65,8 @@ function isFinished({ seconds, to, from, lease }: Span): boolean {
   return seconds.length > 0 && to > from && lease !== 'expired' && lease !== 'restarted' && !seconds.includes(null);
 }
 
-function toWork({ seconds, from, to }: Span): Work {
-  return { seconds: seconds.reduce<number>((sum, each) => sum + each!, 0), elapsed: to - from };
+function toWork({ seconds, from, to }: Span, hidden: number): Work {
+  return { seconds: seconds.reduce<number>((sum, each) => sum + each!, 0), elapsed: to - from - hidden * seconds.length };
 }
 
 /** @param works the smallest first */

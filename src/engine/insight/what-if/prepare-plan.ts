@@ -43,7 +43,7 @@ export interface PreparedPlan {
 /**
  * Estimates a suite, and reads how the nodes of the newest build behaved. Throws a Refusal when there is no list of files.
  * @param suite null: the files of the newest build
- * @param expectedPullCost see Scenario
+ * @param expectedPullCost as a weight, for a project without a queue
  */
 export async function preparePlan(store: Store, asked: PlanSubject, suite: Suite | null, expectedPullCost: number): Promise<PreparedPlan> {
   const { project, branch, mode, within } = asked;
@@ -56,15 +56,17 @@ export async function preparePlan(store: Store, asked: PlanSubject, suite: Suite
   const seconds = estimates.weights.map(toSeconds);
   const unmeasured = unknownFiles(estimates.seconds);
   const observed = timeline && observe(timeline);
+  const seen = seenIn(timeline, observed, mode, expectedPullCost);
+  const pullCost = asked.pullCost ?? seen.pullCost;
   const scenario: Scenario = {
     mode,
     suite: { weights: estimates.weights, seconds },
     isGuessed: unmeasured > paths.length / 2,
-    ...seenIn(timeline, observed, mode, expectedPullCost),
+    ...seen,
     startSpread: asked.startSpread,
-    expectedPullCost,
+    pullCost,
+    expected: { hidden: seen.hidden, pullCost },
   };
-  if (asked.pullCost !== null) scenario.pullCost = asked.pullCost;
   const mostUseful = mostUsefulNodes(scenario);
   const total = seconds.reduce((sum, each) => sum + each, 0);
   const isPullCostObserved = asked.pullCost === null && timeline?.kind === 'queue';
@@ -80,7 +82,10 @@ export async function preparePlan(store: Store, asked: PlanSubject, suite: Suite
   return {
     scenario,
     nodes: [
-      ...(asked.nodes ?? (within === null ? usualNodes(newest?.node_total ?? 1, mostUseful) : nodesFor(total / scenario.rate, within))),
+      ...(asked.nodes ??
+        (within === null
+          ? usualNodes(newest?.node_total ?? 1, mostUseful)
+          : nodesFor(scenario.hidden * paths.length + total / scenario.rate, within))),
     ],
     within,
     mostUseful,
@@ -108,19 +113,19 @@ async function newestBuild({ builds, access }: Store, project: number, branch: s
   return (defaultBranch !== null && (await builds.newest(project, { branch: defaultBranch }))) || builds.newest(project, {});
 }
 
-type Seen = Pick<Scenario, 'starts' | 'speeds' | 'speedSpread' | 'rate' | 'pullCost' | 'deviations'>;
+type Seen = Pick<Scenario, 'starts' | 'speeds' | 'speedSpread' | 'rate' | 'hidden' | 'pullCost' | 'deviations'>;
 
 /** How the nodes of a build started and ran, and how its times deviated from their estimates. */
 function seenIn(timeline: Timeline | null, observed: Observed | null, mode: Mode, expectedPullCost: number): Seen {
   const pullCost = mode === 'queue' ? toSeconds(expectedPullCost) : 0;
   const none = new Float64Array();
   if (!timeline || !observed || observed.starts.length === 0)
-    return { starts: none, speeds: none, speedSpread: 0, rate: 1, pullCost, deviations: none };
-  const { starts, rate } = observed;
+    return { starts: none, speeds: none, speedSpread: 0, rate: 1, hidden: 0, pullCost, deviations: none };
+  const { starts, rate, hidden } = observed;
   const { speeds, spread: speedSpread } = speedsIn(timeline);
   const deviations = deviationsOf(observed, speeds, timeline);
   // Only a queue shows what a batch costs.
-  return { starts, speeds, speedSpread, rate, pullCost: timeline.kind === 'queue' ? observed.pullCost : pullCost, deviations };
+  return { starts, speeds, speedSpread, rate, hidden, pullCost: timeline.kind === 'queue' ? observed.pullCost : pullCost, deviations };
 }
 
 /** The numbers of nodes from the least that could run the files within a time. */

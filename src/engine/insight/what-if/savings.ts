@@ -17,7 +17,8 @@ export const BASELINE_ASSUMPTIONS = [
  * paths.
  */
 export function baselinesOf(timeline: Timeline): WhatIfAnswer['baselines'] {
-  const { seconds, starts, pullCost, rate } = observe(timeline);
+  const { seconds: recorded, starts, pullCost, rate, hidden } = observe(timeline);
+  const seconds = recorded.map(each => each + hidden * rate);
   const files = inOrderOfPaths(timeline.paths).filter(file => !Number.isNaN(seconds[file]));
   const nodes: PlayedNodes = { starts, speeds: new Float64Array(starts.length).fill(rate), pullCost };
   const fixed = (partOf: (position: number) => number) => {

@@ -1,7 +1,8 @@
+import { withHidden } from '../../../planning/batching/batch-cost.js';
 import type { Mode } from '../../../planning/estimating/estimate.js';
 import { mean, median } from '../../../planning/estimating/median.js';
 import { usefulNodes } from '../../../planning/forecasting/forecast.js';
-import { toWeight } from '../../../planning/weight.js';
+import { toWeight, WEIGHTS_PER_SECOND } from '../../../planning/weight.js';
 import { wholeMilliseconds } from '../rounding.js';
 import { drawSuites } from './deviations.js';
 import { type Played, type PlayedNodes, type PlayedSuite, playQueue, playSplit } from './play.js';
@@ -28,20 +29,22 @@ export interface Scenario {
   speedSpread: number;
   /** Seconds of test files that a node of usual speed runs in a second: more than 1 when it runs files side by side. */
   rate: number;
+  /** What a file takes besides its recorded time. */
+  hidden: number;
   /** What a node loses with each batch. */
   pullCost: number;
-  /** What the planner expects that to be, before it has learned it, as a weight. */
-  expectedPullCost: number;
+  /** What the planner takes these two for at first. */
+  expected: { hidden: number; pullCost: number };
 }
 
 /**
  * Plays a scenario with each number of nodes; with deviations, a variant has the means of several plays. Its floor is an even share of the
- * files, or the longest file if that is more: no plan ends sooner on nodes of usual speed.
+ * work, or the longest file if that is more: no plan ends sooner on nodes of usual speed.
  */
 export function playVariants(scenario: Scenario, counts: readonly number[]): Variant[] {
   const { suite, deviations, rate } = scenario;
-  const { total, longest } = boundsOf(suite);
-  const draws = drawSuites(suite, deviations).map(drawn => ({ drawn, bounds: boundsOf(drawn) }));
+  const { total, longest } = boundsOf(withCost(scenario, suite));
+  const draws = drawSuites(suite, deviations).map(drawn => ({ drawn, bounds: boundsOf(withCost(scenario, drawn)) }));
   return counts.map(nodes => {
     const played = draws.map(({ drawn }) => play(scenario, nodes, drawn));
     const wall = mean(played.map(each => each.wall));
@@ -64,14 +67,24 @@ function boundsOf({ seconds }: PlayedSuite): { total: number; longest: number } 
 
 /** @param suite played instead of that of the scenario */
 export function play(scenario: Scenario, count: number, suite: PlayedSuite = scenario.suite): Played {
-  const { mode, isGuessed, expectedPullCost: pullCost } = scenario;
+  const { mode, isGuessed, expected } = scenario;
   const nodes = nodesOf(scenario, count);
-  return mode === 'queue' ? playQueue(suite, nodes, { nodeTotal: count, pullCost, isGuessed }) : playSplit(suite, nodes);
+  const played = withCost(scenario, suite);
+  if (mode === 'split') return playSplit(played, nodes);
+  return playQueue(played, nodes, { nodeTotal: count, pullCost: toWeight(expected.pullCost), isGuessed });
+}
+
+/** Returns the suite with the hidden time of its files. */
+function withCost({ rate, hidden, expected }: Scenario, { weights, seconds }: PlayedSuite): PlayedSuite {
+  return {
+    weights: withHidden(weights, { hidden: expected.hidden * rate * WEIGHTS_PER_SECOND, slowdown: 1 }),
+    seconds: seconds.map(each => each + hidden * rate),
+  };
 }
 
 /** The number of nodes at which all others finish with the longest file, if they start together. */
-export function mostUsefulNodes({ suite }: Scenario): number {
-  return usefulNodes(suite.seconds.map(toWeight).sort().reverse());
+export function mostUsefulNodes(scenario: Scenario): number {
+  return usefulNodes(withCost(scenario, scenario.suite).seconds.map(toWeight).sort().reverse());
 }
 
 /** Over how many seconds the nodes start. */

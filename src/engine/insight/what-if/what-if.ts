@@ -27,8 +27,6 @@ export interface Knowledge {
   now: { seconds: ReadonlyMap<string, number>; isGuessed: boolean } | null;
   /** The seconds of the test cases of files to cut; a file whose test cases were never measured is missing. */
   cases: ReadonlyMap<string, readonly number[]>;
-  /** See Scenario. */
-  expectedPullCost: number;
 }
 
 /** A build that is ready to be played with other numbers of nodes. */
@@ -73,6 +71,9 @@ export function whatIfOf(timeline: Timeline, changes: Changes, knowledge: Knowle
   );
   const cuts = [...parts].map(([path, own]): Cut => ({ path, pieces: own.length, is_measured: knowledge.cases.has(path) }));
   const played = inPlanningOrder(files.flatMap(file => piecesOf(file, parts.get(file.path))));
+  const pullCost = changes.pullCost ?? observed.pullCost;
+  // Later builds begin with what was learned.
+  const seen = estimates === 'then' ? timeline.expectedCost : null;
   const scenario: Scenario = {
     mode: changes.mode ?? (timeline.kind === 'queue' ? 'queue' : 'split'),
     suite: { weights: Float64Array.from(played, weightOf), seconds: Float64Array.from(played, ({ seconds }) => seconds) },
@@ -83,8 +84,9 @@ export function whatIfOf(timeline: Timeline, changes: Changes, knowledge: Knowle
     speeds,
     speedSpread,
     rate: observed.rate,
-    pullCost: changes.pullCost ?? observed.pullCost,
-    expectedPullCost: knowledge.expectedPullCost,
+    hidden: observed.hidden,
+    pullCost,
+    expected: { hidden: seen?.hidden ?? observed.hidden, pullCost: changes.pullCost ?? seen?.pull_cost ?? pullCost },
   };
   const unrecorded = observed.seconds.reduce((sum, time) => sum + Number(Number.isNaN(time)), 0);
   return {

@@ -16,7 +16,6 @@ import { type Batch, timelineOf } from '../lanes.js';
 /** How near played builds are to builds whose durations scatter around the estimates. */
 
 const FILES = 300;
-const EXPECTED_PULL_COST = 10_000;
 
 /** A suite in planning order, with estimates from four earlier builds, and draws of its durations and of nodes. */
 function suiteOf(seed: number, noise: number) {
@@ -38,12 +37,15 @@ function suiteOf(seed: number, noise: number) {
   };
 }
 
-/** Runs a build, and returns its timeline. It does not use what plays builds. */
-function run(mode: Mode, estimates: Float64Array, seconds: Float64Array, { starts, speeds, pullCost }: PlayedNodes) {
+/**
+ * Runs a build, and returns its timeline. It does not use what plays builds. The plan knows what a batch costs.
+ * @param hidden what each file takes besides its seconds
+ */
+function run(mode: Mode, estimates: Float64Array, seconds: Float64Array, { starts, speeds, pullCost }: PlayedNodes, hidden = 0) {
   const nodeTotal = starts.length;
-  const weights = estimates.map(toWeight);
+  const weights = estimates.map(each => toWeight(each + hidden));
   const parts = pack(weights, nodeTotal).nodes.map(part => [...part]);
-  const queue = new Queue(weights, { nodeTotal, pullCost: EXPECTED_PULL_COST, isGuessed: false });
+  const queue = new Queue(weights, { nodeTotal, pullCost: toWeight(pullCost), isGuessed: false });
   const take = (node_index: number, at: number) => {
     if (mode === 'split') return parts[node_index]!.splice(0);
     const request = { node_index, run: 'run', batch_uuid: null, isRetry: false, isFirstRequest: at === starts[node_index] };
@@ -59,12 +61,13 @@ function run(mode: Mode, estimates: Float64Array, seconds: Float64Array, { start
       continue;
     }
     const times = files.map(file => seconds[file]! / speeds[node]!);
-    const to = from + times.reduce((sum, each) => sum + each, pullCost);
+    const to = from + times.reduce((sum, each) => sum + each, pullCost + (files.length * hidden) / speeds[node]!);
     batches[node]!.push({ files: files.map(String), seconds: times, from, to });
     free.set(node, to);
   }
   const estimateOf = Object.fromEntries([...estimates.entries()].map(([file, each]) => [String(file), each]));
-  const timeline = { ...timelineOf(batches, estimateOf), kind: mode };
+  const cost = hidden === 0 ? null : { pull_cost: pullCost, hidden, slowdown: 1 };
+  const timeline = { ...timelineOf(batches, estimateOf), kind: mode, cost };
   // The first node may start later than the build.
   return { wall: Math.max(...batches.flat().map(({ to }) => to)), timeline };
 }
@@ -73,26 +76,29 @@ const meanOf = (values: readonly number[]) => values.reduce((sum, each) => sum +
 
 describe.each(['queue', 'split'] as const)('a %s that is played again', mode => {
   const AS_IT_WAS = { mode: null, estimates: null, startSpread: null, pullCost: null, cut: [] };
-  const knowledge = { now: null, cases: new Map(), expectedPullCost: EXPECTED_PULL_COST };
+  const knowledge = { now: null, cases: new Map() };
 
-  it('ends within 1 % of the build with its number of nodes, and mostly within 3 % with others', () => {
-    const errors = [1, 2, 3, 4].flatMap(seed => {
-      const { estimates, drawSeconds, drawNodes } = suiteOf(seed, 0.1);
-      const seconds = drawSeconds();
-      const all = drawNodes(12, 10, 0.05);
-      const first = (count: number) => ({ ...all, starts: all.starts.slice(0, count), speeds: all.speeds.slice(0, count) });
-      const { timeline } = run(mode, estimates, seconds, first(8));
-      const { scenario } = whatIfOf(timeline, AS_IT_WAS, { ...knowledge, nodeTotal: 8 });
-      return [4, 6, 8, 12].map(count => {
-        const { wall } = run(mode, estimates, seconds, first(count));
-        return { count, error: Math.abs(playVariants(scenario, [count])[0]!.wall / wall - 1) };
+  it.each(mode === 'queue' ? [0, 5.5] : [0])(
+    'ends as the build with its number of nodes, nearly so with others, when files take %f s more than reported',
+    hidden => {
+      const errors = [1, 2, 3, 4].flatMap(seed => {
+        const { estimates, drawSeconds, drawNodes } = suiteOf(seed, 0.1);
+        const seconds = drawSeconds();
+        const all = drawNodes(12, 10, 0.05);
+        const first = (count: number) => ({ ...all, starts: all.starts.slice(0, count), speeds: all.speeds.slice(0, count) });
+        const { timeline } = run(mode, estimates, seconds, first(8), hidden);
+        const { scenario } = whatIfOf(timeline, AS_IT_WAS, { ...knowledge, nodeTotal: 8 });
+        return [4, 6, 8, 12].map(count => {
+          const { wall } = run(mode, estimates, seconds, first(count), hidden);
+          return { count, error: Math.abs(playVariants(scenario, [count])[0]!.wall / wall - 1) };
+        });
       });
-    });
-    const own = errors.filter(({ count }) => count === 8).map(({ error }) => error);
-    const others = errors.filter(({ count }) => count !== 8).map(({ error }) => error);
-    expect(Math.max(...own)).toBeLessThan(0.01);
-    expect(meanOf(others), String(others)).toBeLessThan(0.03);
-  });
+      const own = errors.filter(({ count }) => count === 8).map(({ error }) => error);
+      const others = errors.filter(({ count }) => count !== 8).map(({ error }) => error);
+      expect(Math.max(...own)).toBeLessThan(0.01);
+      expect(meanOf(others), String(others)).toBeLessThan(0.03);
+    },
+  );
 });
 
 describe.each(['queue', 'split'] as const)('a %s that is planned ahead', mode => {
@@ -111,8 +117,9 @@ describe.each(['queue', 'split'] as const)('a %s that is planned ahead', mode =>
       speeds,
       speedSpread,
       rate: 1,
+      hidden: 0,
       pullCost: 1,
-      expectedPullCost: EXPECTED_PULL_COST,
+      expected: { hidden: 0, pullCost: 1 },
     };
   };
 
