@@ -48,8 +48,9 @@ export default defineConfig({
     pool: 'forks',
     // Many tests wait for processes. As a share, vitest takes no more than one for each core.
     maxWorkers: Math.ceil(1.5 * availableParallelism()),
-    testTimeout: 30_000,
-    hookTimeout: 60_000,
+    // Long enough for a machine that is several times slower, and busy.
+    testTimeout: 60_000,
+    hookTimeout: 120_000,
     // The default of one second is short on a busy machine.
     expect: { poll: { timeout: 10_000 } },
   },

@@ -31,4 +31,4 @@ it('a server whose disk does not answer is soon not ready, and exits in time whe
   // strace releases the process when the process has ended.
   await server.ended;
   expect(server.child.signalCode).toBe('SIGKILL');
-}, 60_000);
+});
