@@ -13,13 +13,12 @@ export function startLine({ test_files, unknown_files, share, ends_in, earliest_
 }
 
 /** Says when the node ended, and how that compares with what was expected at its start; null: nothing was expected. */
-export function endLine({ ends_in }: QueueForecast, startedAt: number, endedAt: number): string | null {
+export function endLine({ ends_in }: QueueForecast, startedAt: number, seconds: number): string | null {
   if (ends_in === null) return null;
-  const seconds = (endedAt - startedAt) / 1000;
-  const ended = `this node ended at ${clockTime(endedAt)}, after ${durationText(seconds)}`;
+  const ended = `this node ended at ${clockTime(startedAt + 1000 * seconds)}, after ${durationText(seconds)}`;
   const late = seconds - ends_in;
-  if (Math.abs(late) < 1) return `${ended}, when all nodes should`;
-  return `${ended}, ${durationText(Math.abs(late))} ${late < 0 ? 'before' : 'after'} all nodes should`;
+  if (Math.abs(late) < 1) return `${ended}, at the expected end of all nodes`;
+  return `${ended}, ${durationText(Math.abs(late))} ${late < 0 ? 'before' : 'after'} the expected end of all nodes`;
 }
 
 /** The local time of day, to the second. */

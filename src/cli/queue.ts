@@ -72,13 +72,14 @@ async function runBatches(
     printToStderr(batchLine(number, files));
     const before = performance.now();
     const result = await run.runBatch(files);
-    batches.push({ number, files, seconds: (performance.now() - before) / 1000, failed: result.failed.length });
+    batches.push({ number, files, seconds: secondsSince(before), failed: result.failed.length });
     return result;
   };
   try {
     let batch = await unlessInterrupted(queueClient.firstBatch());
     const forecast = batch?.forecast ?? null;
     const startedAt = Date.now();
+    const began = performance.now();
     if (forecast) printToStderr(startLine(forecast, startedAt));
     while (batch && !runner.signal) {
       const result = await runBatch(batch.files);
@@ -86,7 +87,7 @@ async function runBatches(
       for (const { path } of batch.files) ran.add(path);
       batch = await unlessInterrupted(queueClient.nextBatch(batch, result));
     }
-    const end = forecast && endLine(forecast, startedAt, Date.now());
+    const end = forecast && endLine(forecast, startedAt, secondsSince(began));
     if (end && !runner.signal) printToStderr(end);
   } catch (error) {
     if (!(error instanceof ServerUnreachable)) throw error;
@@ -184,6 +185,11 @@ export function batchTable(batches: readonly RanBatch[]): string[] {
   const rows = [head, ...batches.map(batch => row(String(batch.number), batch)), ...(batches.length > 1 ? [row('all', all)] : [])];
   const widths = head.map((_, column) => Math.max(...rows.map(cells => cells[column]!.length)));
   return rows.map(cells => cells.map((cell, column) => cell.padStart(widths[column]!)).join('  '));
+}
+
+/** @param before a time of `performance.now` */
+function secondsSince(before: number): number {
+  return (performance.now() - before) / 1000;
 }
 
 /** @returns `expected`: the time of the files that were measured before; `-`: none was */

@@ -12,7 +12,7 @@ const PARTS: Readonly<Record<string, string>> = {
   slow_nodes: 'slow nodes',
   estimates: 'wrong estimates',
   late_starts: 'late starts',
-  unreported: 'time of files that no report tells',
+  unreported: 'time of files that is in no report',
   gaps: 'gaps between files',
   repeats: 'repeats, and lost nodes',
   idle: 'other idle time',

@@ -1,8 +1,8 @@
 import typia, { type tags } from 'typia';
-import type { ConnectFailed, TestQueueAnswer } from '../api/messages/queue.js';
+import type { ConnectFailed, QueueForecast, TestQueueAnswer } from '../api/messages/queue.js';
 import type { SplitAnswer, SplitMiss } from '../api/messages/split.js';
 import type { CompletenessAnswer } from '../engine/completeness/completeness-answer.js';
-import type { MinutesAnswer } from '../engine/insight/minutes/minutes-answer.js';
+import type { MinutePartAnswer, MinutesAnswer } from '../engine/insight/minutes/minutes-answer.js';
 import type { Assumptions, PlanAnswer } from '../engine/insight/what-if/what-if-answer.js';
 import type { Answer, AnswerParser } from './api.js';
 
@@ -82,7 +82,12 @@ export function pullParser<T extends TestQueueAnswer | ConnectFailed>(
 }
 
 const isConnectFailedShape: Is<ConnectFailed> = typia.createIs<Checked<ConnectFailed>>() as never;
-const isBatchShape: Is<TestQueueAnswer> = typia.createIs<Checked<Omit<TestQueueAnswer, 'paths'>> & { paths: Name[] }>() as never;
+const isBatchShape: Is<TestQueueAnswer> = typia.createIs<
+  Checked<Omit<TestQueueAnswer, 'paths' | 'forecast'>> & { paths: Name[] }
+>() as never;
+
+/** A forecast only informs: a batch counts without it, and with one of a newer server. */
+export const isForecast: Is<QueueForecast> = typia.createIs<Checked<QueueForecast>>() as never;
 
 function isConnectFailed(body: unknown): body is ConnectFailed {
   return isConnectFailedShape(body) && !('paths' in body);
@@ -142,7 +147,7 @@ export interface BuildList {
 export const parseBuildList = accepting<BuildList>(200, typia.createIs<Checked<BuildList>>() as never);
 
 /** What a summary needs of MinutesAnswer. */
-export type BuildMinutes = Pick<
+export type BuildMinutes = { parts: (Omit<MinutePartAnswer, 'name'> & { name: string })[] } & Pick<
   MinutesAnswer,
   | 'build_id'
   | 'ci_run'
@@ -153,7 +158,6 @@ export type BuildMinutes = Pick<
   | 'is_running'
   | 'wall'
   | 'floor'
-  | 'parts'
   | 'verdict'
   | 'assumptions'
   | 'slowest'

@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import type { ConnectFailed, QueueForecast, TestQueueAnswer, TestQueueMessage } from '../api/messages/queue.js';
 import { digestOfList } from '../list-digest.js';
-import { parseBatch, parseBatchOrMiss, pullParser } from './answers.js';
+import { isForecast, parseBatch, parseBatchOrMiss, pullParser } from './answers.js';
 import { type AnswerParser, type Api, RequestRejected } from './api.js';
 import type { BatchResult, PlannedFile } from './batch-results.js';
 import type { Identity } from './ci/identity.js';
@@ -79,6 +79,10 @@ export class QueueClient {
     if (batch_id === null) return null;
     assertListed('queue', paths, this.allFiles);
     this.#countFiles(paths);
-    return { id: batch_id, files: paths.map((path, i) => ({ path, expected: times[i] ?? null })), forecast: forecast ?? null };
+    return {
+      id: batch_id,
+      files: paths.map((path, i) => ({ path, expected: times[i] ?? null })),
+      forecast: isForecast(forecast) ? forecast : null,
+    };
   }
 }

@@ -34,12 +34,12 @@ describe('the line of a node that has joined a queue', () => {
 });
 
 describe('the line of a node that has ended', () => {
-  it.each<[situation: string, overrides: Partial<QueueForecast>, end: number, line: string | null]>([
-    ['earlier than all nodes should', {}, at(14, 30, 42), 'this node ended at 14:30:42, after 6 m 02 s, 18 s before all nodes should'],
-    ['later', {}, at(14, 31, 40), 'this node ended at 14:31:40, after 7 m 00 s, 40 s after all nodes should'],
-    ['on time', {}, at(14, 31, 0), 'this node ended at 14:31:00, after 6 m 20 s, when all nodes should'],
-    ['and nothing was expected', { ends_in: null }, at(14, 31, 0), null],
-  ])('says how it came out: %s', (_, overrides, end, line) => {
-    expect(endLine(forecast(overrides), START, end)).toBe(line);
+  it.each<[situation: string, overrides: Partial<QueueForecast>, seconds: number, line: string | null]>([
+    ['earlier than all nodes should', {}, 362, 'this node ended at 14:30:42, after 6 m 02 s, 18 s before the expected end of all nodes'],
+    ['later', {}, 420, 'this node ended at 14:31:40, after 7 m 00 s, 40 s after the expected end of all nodes'],
+    ['on time', {}, 380, 'this node ended at 14:31:00, after 6 m 20 s, at the expected end of all nodes'],
+    ['and nothing was expected', { ends_in: null }, 380, null],
+  ])('says how it came out: %s', (_, overrides, seconds, line) => {
+    expect(endLine(forecast(overrides), START, seconds)).toBe(line);
   });
 });

@@ -254,7 +254,7 @@ describe('ballast queue', () => {
     );
     const time = String.raw`\d\d:\d\d:\d\d`;
     const start = `8 test files, all measured before; this node should work .* s; all nodes should end at ${time}, give or take .* s`;
-    const end = `this node ended at ${time}, after .*, .* before all nodes should`;
+    const end = `this node ended at ${time}, after .*, .* before the expected end of all nodes`;
     expect((await queue('2')).stderr).toMatch(
       new RegExp(`^ballast: ${start}\n(ballast: batch .*\n)+ballast: ${end}\nballast: recorded 8 `),
     );

@@ -125,6 +125,7 @@ describe('an answer to queue', () => {
       [200, end],
       [200, { ...end, times: [] }],
       [200, { ...batch, more: 1 }],
+      [200, { ...batch, forecast: { test_files: '8' } }],
     ] as const;
     const misses = [
       [200, miss],

@@ -2,7 +2,7 @@ import type { QueueKey } from '../../engine/keys.js';
 import { decodeFiles } from '../../engine/planned-files.js';
 import type { QueueInfo } from '../../engine/ports/queues.js';
 import type { Millis } from '../../engine/ports/store.js';
-import type { Batch } from '../../engine/queue/batch.js';
+import { type Batch, decisionOf } from '../../engine/queue/batch.js';
 import type { ExpectedEnd } from '../../engine/queue/expected-end.js';
 import { type Pulled, pull, type QueueRequest, settle } from '../../engine/queues.js';
 import { refusals } from '../../engine/refusal.js';
@@ -169,17 +169,16 @@ function answerBatch(
 
 function queueForecast(
   { list }: QueueInfo,
-  { decision }: Pick<Batch, 'decision'>,
+  batch: Batch,
   { unknown_files }: Forecast,
   end: ExpectedEnd | null,
   now: Millis,
 ): QueueForecast {
-  const [, , , , share] = decision ?? [];
   const secondsUntil = (at: Millis | undefined) => (at === undefined ? null : Math.max(0, at - now) / 1000);
   return {
     test_files: list.test_files,
     unknown_files,
-    share: end && share !== undefined ? share / 1000 : null,
+    share: end && decisionOf(batch)!.share,
     ends_in: secondsUntil(end?.at),
     earliest_in: secondsUntil(end?.earliest),
     latest_in: secondsUntil(end?.latest),

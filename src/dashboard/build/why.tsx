@@ -121,7 +121,7 @@ function Decision({ decision }: { decision: NonNullable<BatchReason['decision']>
     ['Its share', duration(share), 'The work that the node would do until all nodes finish.'],
     ['Size of this batch', duration(target), 'A part of the share, so that later batches can correct errors.'],
     ['Pull cost', duration(pull_cost), 'What a node loses between two batches, as learned until then.'],
-    ['Besides its tests', duration(hidden), 'What each file took that no report tells, as learned until then.'],
+    ['Besides its tests', duration(hidden), 'What each file took that is in no report, as learned until then.'],
   ];
   return (
     <dl class="figures">

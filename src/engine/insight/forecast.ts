@@ -8,7 +8,7 @@ import { batchesOf } from '../queues.js';
 import { Refusal } from '../refusal.js';
 import { buildHead, type Subject } from './subject.js';
 import { readTimeline } from './timeline/read-timeline.js';
-import type { NodeLane } from './timeline/timeline.js';
+import { hasRecordedLast, type NodeLane } from './timeline/timeline.js';
 import type { ExpectedEndAnswer, ForecastAnswer } from './timeline/timeline-answer.js';
 
 /** What is expected of a CI run. Throws a 404 when no plan is known, and a 422 when its recorded runs do not fit in memory. */
@@ -36,13 +36,9 @@ async function endOfQueue(
 ): Promise<ExpectedEndAnswer | null> {
   const weights = await queues.weights(plan);
   if (2 * unknown_files > weights.length) return null;
-  const { own: batches } = await batchesOf(queues, plan);
-  const filesLeft = takenFiles(batches, weights.length).filter(isTaken => isTaken === 0).length;
-  const hasRecorded = (node: number) => hasEnded(nodes[node]!);
+  const { own: batches, copied } = await batchesOf(queues, plan);
+  const filesLeft = takenFiles([...copied, ...batches], weights.length).filter(isTaken => isTaken === 0).length;
+  const hasRecorded = (node: number) => hasRecordedLast(nodes[node]!);
   const end = expectedEnd({ nodeTotal: nodes.length, batches, weights, filesLeft, hasRecorded }, now);
   return end && { at: timestamp(end.at), earliest: timestamp(end.earliest), latest: timestamp(end.latest) };
-}
-
-function hasEnded({ recordedAt, spans }: NodeLane): boolean {
-  return recordedAt !== null && recordedAt >= (spans.at(-1)?.from ?? 0);
 }

@@ -150,10 +150,27 @@ function charactersIn(cases: CasesByFile = []): number {
   return cases.reduce((sum, [, paths]) => paths.reduce((ofFile, { length }) => ofFile + length, sum), 0);
 }
 
-/**
- * Why a batch has its size: what the planner knew and decided when the batch was handed out. The fields are those of the answer of `why`, in
- * its order, in whole milliseconds, and in thousandths for the two ratios.
- */
+/** What the planner knew and decided when a batch was handed out. Durations are seconds. */
+export interface Decision {
+  /** What the files left in the queue would take a node of usual speed, those of this batch included. */
+  remaining: number;
+  /** Until all nodes would finish together, as expected then. */
+  finish_in: number;
+  /** Of the node relative to the others, as measured until then; 1: usual or unknown. */
+  speed: number;
+  /** What a second of estimates took until then; 1: as estimated, or unknown. */
+  slowdown: number;
+  /** The work that the node would do until then. */
+  share: number;
+  /** The work that the batch was to have: a part of the share, or all of it. */
+  target: number;
+  /** What a node loses between two batches, as learned until then. */
+  pull_cost: number;
+  /** What each file took besides the time of its tests, as learned until then. */
+  hidden: number;
+}
+
+/** A decision as it is stored: the fields in their order, in whole milliseconds, and in thousandths for the two ratios. */
 export type KeptDecision = [
   remaining: number,
   finishIn: number,
@@ -187,6 +204,13 @@ export function keepDecision(situation: Situation, target: number): KeptDecision
     toMillis(pullCost),
     toMillis(hidden),
   ];
+}
+
+/** The decision behind a batch; null: the planner did not size it. */
+export function decisionOf({ decision }: { decision: KeptDecision | null }): Decision | null {
+  if (!decision) return null;
+  const [remaining, finish_in, speed, slowdown, share, target, pull_cost, hidden] = decision.map(value => value / 1000) as KeptDecision;
+  return { remaining, finish_in, speed, slowdown, share, target, pull_cost, hidden };
 }
 
 function toMillis(weight: number): number {

@@ -105,9 +105,9 @@ export class NodeSpeeds {
     this.#elapsed += elapsed;
     this.#required += required;
     this.#workClock = Math.max(this.#workClock, nodes[at + WORK_AT]! + predicted);
-    this.#estimate.limitPull(elapsed);
     // With a stopped clock a batch tells nothing of its cost.
     if (elapsed >= required) this.#estimate.observe(files, weight, elapsed);
+    this.#estimate.limitPull(elapsed);
   }
 
   /** A node restarts, perhaps hours later and together with others. Overdue nodes may pull at any time, so they are no longer waited for. */
@@ -157,7 +157,7 @@ export class NodeSpeeds {
       files,
       batches: Math.max(0, this.#nodes[COLUMNS * node + BATCHES]!),
       remaining,
-      hasMeasured: snapshot.isTimed ? this.#estimate.hasObserved : null,
+      hasMeasured: snapshot.isTimed ? this.#estimate.hasMeasured : null,
       pullCost,
       finishIn: finishTime - now,
       speed,

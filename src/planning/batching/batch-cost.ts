@@ -47,14 +47,13 @@ const HIDDEN_SECONDS = 0.1;
 const SLOWDOWN_ERROR = 0.3;
 const MIN_SETTING_SECONDS = 0.5;
 
-/**
- * Where most files are guesses: how far the mean of a batch is off, times the root of its files; how far all guesses are; and the most of
- * the shortest batch that is its pull. All guesses are nearly equal, so hidden time cannot be told from slowdown and counts as that.
- */
+// Where most files are guesses. All guesses are nearly equal, so hidden time cannot be told from slowdown, and counts as that.
+/** The standard deviation of a batch of one file, as a part of its work; of n files it is smaller by the root of n. */
 const GUESS_ERROR = 1.5;
+/** The standard deviation of the slowdown. */
 const GUESSED_SLOWDOWN_ERROR = 100;
+/** The most of a short batch that is its pull. */
 const MAX_PULL_PART = 0.9;
-const CERTAINLY_NONE = 1e12;
 
 /** A hidden time below this many standard deviations of its own is taken for chance. */
 const HIDDEN_DEVIATIONS = 0.6;
@@ -75,29 +74,30 @@ export class CostEstimate {
   #sums: number[];
   /** The batches since `takeObserved`. */
   #observed: number[] | null = null;
-  #cost: BatchCost;
+  /** Null: a batch was added since. */
+  #cost: BatchCost | null = null;
   readonly #isGuessed: boolean;
-  /** The duration of the shortest batch, in seconds. */
-  #shortest = Infinity;
+  /** The shortest batch and the next one, in seconds: one alone may be a runner that failed at once. */
+  #shortest: [number, number] = [Infinity, Infinity];
 
   constructor({ setting, meanWeight, isGuessed, learned }: CostPrior) {
     const seconds = setting / WEIGHTS_PER_SECOND;
     const pull = (SETTING_ERROR * Math.max(MIN_SETTING_SECONDS, seconds)) ** -2;
     const hidden = ((HIDDEN_ERROR * meanWeight) / WEIGHTS_PER_SECOND + HIDDEN_SECONDS) ** -2;
     const slowdown = (isGuessed ? GUESSED_SLOWDOWN_ERROR : SLOWDOWN_ERROR) ** -2;
-    const prior = [pull, 0, 0, isGuessed ? CERTAINLY_NONE : hidden, 0, slowdown, pull * seconds, 0, slowdown, 0];
+    const prior = [pull, 0, 0, hidden, 0, slowdown, pull * seconds, 0, slowdown, 0];
     this.#isGuessed = isGuessed;
     this.#sums = learned && !isGuessed ? add(prior, scaledTo(LEARNED_BATCHES, learned)) : prior;
-    this.#cost = this.#fit();
   }
 
   get cost(): BatchCost {
+    this.#cost ??= this.#fit();
     return this.#cost;
   }
 
   /** Whether a batch of this queue has ended. */
-  get hasObserved(): boolean {
-    return this.#shortest < Infinity;
+  get hasMeasured(): boolean {
+    return this.#shortest[0] < Infinity;
   }
 
   /** Returns what it observed since the last call, once; null: nothing. */
@@ -109,13 +109,15 @@ export class CostEstimate {
 
   /** Notes how long a batch took, whether or not it is observed: a pull takes no longer. */
   limitPull(elapsed: number): void {
-    this.#shortest = Math.min(this.#shortest, elapsed / WEIGHTS_PER_SECOND);
-    if (this.#isGuessed) this.#cost = this.#fit();
+    const [first, second] = this.#shortest;
+    const seconds = elapsed / WEIGHTS_PER_SECOND;
+    this.#shortest = [Math.min(first, seconds), Math.min(second, Math.max(first, seconds))];
+    this.#cost = null;
   }
 
   /** Adds a batch of so many files and this weight that took this long, its pull included. */
   observe(files: number, weight: number, elapsed: number): void {
-    const { pullCost, hidden, slowdown } = this.#cost;
+    const { pullCost, hidden, slowdown } = this.cost;
     const work = hidden * files + slowdown * weight;
     const error = this.#isGuessed ? GUESS_ERROR / Math.sqrt(files) : BATCH_ERROR;
     const deviation = Math.hypot(error * work, MIN_BATCH_ERROR * WEIGHTS_PER_SECOND);
@@ -131,7 +133,7 @@ export class CostEstimate {
       this.#observed ??= batch.map(() => 0);
       for (let i = 0; i < batch.length; i++) this.#observed[i]! += batch[i]!;
     }
-    this.#cost = this.#fit();
+    this.#cost = null;
   }
 
   #fit(): BatchCost {
@@ -141,11 +143,12 @@ export class CostEstimate {
     const [i11, i12] = [a * f - c * c, b * c - a * e];
     const determinant = a * i00 + b * i01 + c * i02;
     let hidden = (i01 * p + i11 * q + i12 * r) / determinant;
-    if (!(hidden > HIDDEN_DEVIATIONS * Math.sqrt(i11 / determinant))) hidden = 0;
+    if (this.#isGuessed || !(hidden > HIDDEN_DEVIATIONS * Math.sqrt(i11 / determinant))) hidden = 0;
     // The other two, with the hidden time as it is now.
     const [y, z] = [p - b * hidden, r - e * hidden];
     const fitted = Math.max(0, (f * y - c * z) / (a * f - c * c));
-    const pull = this.#isGuessed ? Math.min(fitted, MAX_PULL_PART * this.#shortest) : fitted;
+    const [first, second] = this.#shortest;
+    const pull = this.#isGuessed ? Math.min(fitted, MAX_PULL_PART * (second < Infinity ? second : first)) : fitted;
     const slowdown = Math.max(MIN_SLOWDOWN, (z - c * pull) / f);
     return { pullCost: pull * WEIGHTS_PER_SECOND, hidden: hidden * WEIGHTS_PER_SECOND, slowdown };
   }

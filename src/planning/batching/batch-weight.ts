@@ -30,7 +30,7 @@ export interface PullSituation {
 /** The part of its share that a node gets in one batch. */
 const SHARE_PER_BATCH = 0.6;
 const SHARE_PER_GUESSED_BATCH = 0.3;
-/** Smaller where nothing can be learned of the nodes, so that they get what they ask for. */
+/** Of nodes that run nothing, as in a load test: more batches. */
 const SHARE_PER_UNTIMED_BATCH = 0.15;
 /** When the rest of a share is worth no more than this many pulls, the batch contains it. */
 const PULLS_WORTH_SAVING = 3;

@@ -1,7 +1,6 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { decisionOf } from '../../../src/engine/insight/why/batch-reason.js';
-import { type Batch, copyOf, type Pull } from '../../../src/engine/queue/batch.js';
+import { type Batch, copyOf, decisionOf, type Pull } from '../../../src/engine/queue/batch.js';
 import { Queue } from '../../../src/engine/queue/queue.js';
 import { batchWeight } from '../../../src/planning/batching/batch-weight.js';
 import { RemainingFiles } from '../../../src/planning/batching/remaining-files.js';

@@ -80,6 +80,19 @@ describe('the expected end of a queue', () => {
     expect(expectedEnd({ ...all, hasRecorded: () => true }, late)!.at).toBe(late);
   });
 
+  it('moves with nodes that are overdue while files are left, and is unknown when none is at work', () => {
+    const { batches, weights } = runBuild([1, 1, 1, 1]);
+    const first = batches.slice(0, NODES);
+    const filesLeft = weights.length - first.flatMap(({ files }) => files).length;
+    const endAt = (now: number, hasEnded = false) =>
+      expectedEnd({ nodeTotal: NODES, batches: first, weights, filesLeft, hasRecorded: () => hasEnded }, now);
+    const hour = NOW + 3_600_000;
+    expect(endAt(hour + 60_000)!.at - endAt(hour)!.at).toBe(60_000);
+    expect(endAt(hour, true)).toBeNull();
+    // A clock that was set back.
+    expect(endAt(NOW - 3_600_000)!.at - (NOW - 3_600_000)).toBe(endAt(NOW)!.at - NOW);
+  });
+
   it('is unknown before the planner has sized a batch, and for a queue of guesses', () => {
     const weights = new Float64Array(10).fill(toWeight(1));
     expect(expectedEnd({ nodeTotal: 2, batches: [], weights, filesLeft: 10, hasRecorded: () => false }, NOW)).toBeNull();

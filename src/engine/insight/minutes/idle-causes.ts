@@ -1,4 +1,4 @@
-import type { TimelineFiles } from '../timeline/timeline.js';
+import type { Timeline } from '../timeline/timeline.js';
 import { busyTime, type Execution, type NodeWork } from './executions.js';
 import type { PartName } from './minutes-answer.js';
 import type { NodeMinutes } from './node-minutes.js';
@@ -7,7 +7,7 @@ import type { Slowness } from './slowness.js';
 /** The seconds by which the last span of a node would have been shorter without each cause. Negative: it would have been longer. */
 type Excess = Record<Cause, number>;
 /** In the order in which they are looked at. */
-const CAUSES = ['estimates', 'slow_nodes', 'late_starts', 'repeats', 'gaps'] as const;
+const CAUSES = ['estimates', 'slow_nodes', 'late_starts', 'repeats', 'unreported', 'gaps'] as const;
 type Cause = (typeof CAUSES)[number] & PartName;
 /** Less than a millisecond of idle time is an error of floating point. */
 const ROUNDING = 0.0005;
@@ -29,11 +29,11 @@ export function idleCauses(
   nodes: readonly NodeWork[],
   minutes: readonly NodeMinutes[],
   slowness: Slowness,
-  files: TimelineFiles,
+  timeline: Pick<Timeline, 'paths' | 'estimates' | 'cost'>,
 ): IdleCause[] {
   const came = nodes.flatMap((node, index) => (node.lane.end === null || node.isLost ? [] : [{ node, index }]));
-  const moved = lostFiles(nodes, files.paths.length);
-  const excesses = came.map(({ node, index }) => excessOf(node, minutes[index]!, slowness, index, files, moved));
+  const moved = lostFiles(nodes, timeline.paths.length);
+  const excesses = came.map(({ node, index }) => excessOf(node, minutes[index]!, slowness, index, timeline, moved));
   let ends = came.map(({ node }) => node.lane.end!);
   const without = (name: Cause) => {
     const excess = excesses.map(each => each[name]);
@@ -89,12 +89,12 @@ function excessOf(
   { late }: NodeMinutes,
   { significant, ratio }: Slowness,
   node: number,
-  { estimates }: TimelineFiles,
+  { estimates, cost }: Pick<Timeline, 'estimates' | 'cost'>,
   moved: Uint8Array,
 ): Excess {
   const last = works.at(-1);
   const factor = significant[node]!;
-  if (!last) return { estimates: 0, slow_nodes: 0, late_starts: late, repeats: 0, gaps: 0 };
+  if (!last) return { estimates: 0, slow_nodes: 0, late_starts: late, repeats: 0, unreported: 0, gaps: 0 };
   const { span, executions, scale } = last;
   const isAgain = ({ file, isRepeat }: Execution) => isRepeat || moved[file] === 1;
   const work = executions.filter(execution => !isAgain(execution));
@@ -105,12 +105,15 @@ function excessOf(
     const estimate = estimates[file] ?? 0;
     return seconds === null || estimate === 0 ? sum : sum + scale * (seconds - estimate * ratio * factor);
   }, 0);
+  const between = lane.end! - (work.length === 0 ? before : span.from) - busyTime(executions);
+  const unreported = Math.max(0, Math.min(between, (cost?.hidden ?? 0) * work.length));
   return {
     estimates: error,
     slow_nodes: (busy - error) * (1 - 1 / factor),
     // A node that asked again got less because it was late.
     late_starts: works.length === 1 ? late : 0,
     repeats: busyTime(executions, isAgain),
-    gaps: lane.end! - (work.length === 0 ? before : span.from) - busyTime(executions),
+    unreported,
+    gaps: between - unreported,
   };
 }

@@ -11,7 +11,7 @@ export interface MinutesAnswer extends BuildHead {
   lost: number;
   /** The parts of the wall time: they add up to `wall`. */
   parts: MinutePartAnswer[];
-  /** In one to three sentences: who ended last, what decided it, and how much time no report tells. */
+  /** In one to three sentences: who ended last, what decided it, and how much time is in no report. */
   verdict: string;
   /** What is not known of this build, and what is assumed instead. */
   assumptions: string[];

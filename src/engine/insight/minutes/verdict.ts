@@ -1,5 +1,5 @@
 import { durationText } from '../../../duration.js';
-import type { NodeLane, Span, Timeline, TimelineFiles } from '../timeline/timeline.js';
+import { hasRecordedLast, type NodeLane, type Span, type Timeline, type TimelineFiles } from '../timeline/timeline.js';
 import { decidingExecution, type LastNode, lastNode, leastDelay, mainCause, overrunFile } from './last-node.js';
 import type { Minutes } from './minutes.js';
 import type { PartName } from './minutes-answer.js';
@@ -7,7 +7,7 @@ import type { PartName } from './minutes-answer.js';
 /** Repeats are told when they took a node more than this part of the wall time. */
 const REPEATS_PART = 0.02;
 
-/** What no report tells is told when it is more than this part of the wall time. */
+/** Unreported time is told when it is more than this part of the wall time. */
 const UNREPORTED_PART = 0.05;
 
 /** A node is overdue when its files take longer than estimated by this, and by as much again as estimated. */
@@ -20,7 +20,7 @@ export function verdictOf(timeline: Timeline, minutes: Minutes): string {
   if (started.length === 0) return is_running ? 'No node has started yet.' : 'No node started.';
   if (is_running) return running(timeline, started);
   const last = lastNode(timeline);
-  return [decision(timeline, minutes, started, last), absence(timeline, minutes, last), unreported(timeline, minutes)]
+  return [decision(timeline, minutes, started, last), absence(timeline, minutes, last), unreported(timeline, minutes, last)]
     .filter(sentence => sentence !== '')
     .join(' ');
 }
@@ -52,9 +52,8 @@ function be(count: number): string {
   return count === 1 ? 'is' : 'are';
 }
 
-function isAtWork({ spans, recordedAt }: NodeLane, wall: number): boolean {
-  const last = spans.at(-1);
-  return last !== undefined && last.to === wall && last.to > (recordedAt ?? -Infinity);
+function isAtWork(lane: NodeLane, wall: number): boolean {
+  return lane.spans.at(-1)?.to === wall && !hasRecordedLast(lane);
 }
 
 function decision(timeline: Timeline, minutes: Minutes, started: readonly NodeLane[], last: LastNode | null): string {
@@ -89,7 +88,7 @@ function causeOf(timeline: Timeline, minutes: Minutes, lane: NodeLane, delay: nu
     slow_nodes: () => `it took ${factorText(own.slowness ?? 1)} as long as other nodes for its files`,
     // When it asked for its files is known of a queue only.
     late_starts: () => `${kind === 'queue' ? 'it' : 'its first recorded file'} started ${durationText(own.late)} late`,
-    unreported: () => `its files took ${durationText(own.unreported)} that no report tells`,
+    unreported: () => `its files took ${durationText(own.unreported)} that is in no report`,
     gaps: () => `it lost ${durationText(own.gaps)} between its files`,
     repeats: () => whyRepeated(lane, nodes),
   };
@@ -122,11 +121,15 @@ function wrongEstimate(span: Span, files: TimelineFiles, delay: number): string 
   return actual > estimated ? `its last files took ${factorText(actual / estimated)} their estimates` : '';
 }
 
-/** What the reports do not tell, as a sentence with what to do; empty: they tell nearly all. */
-function unreported({ cost }: Timeline, { parts, wall }: Minutes): string {
+/** What the reports do not tell, as a sentence with what to do; empty: they tell nearly all, or another sentence says it. */
+function unreported(timeline: Timeline, minutes: Minutes, last: LastNode | null): string {
+  const { parts, wall, nodes } = minutes;
   const { seconds } = parts.find(({ name }) => name === 'unreported')!;
-  if (!cost || seconds <= Math.max(leastDelay(wall), UNREPORTED_PART * wall)) return '';
-  return `Each file took ${durationText(cost.hidden)} that no report tells, ${durationText(seconds)} of the build: fewer and larger files, or a runner that keeps what it loads, would save most of that.`;
+  if (seconds <= Math.max(leastDelay(wall), UNREPORTED_PART * wall) || decidingExecution(minutes)) return '';
+  if (last && isCauseOf(last, minutes, 'unreported')) return '';
+  const ran = timeline.nodes.flatMap(({ spans }) => spans.flatMap(span => span.seconds)).filter(time => time !== null);
+  const ofFile = nodes.reduce((sum, node) => sum + node.unreported, 0) / ran.length;
+  return `A file took about ${durationText(ofFile)} that is in no report, ${durationText(seconds)} of the build: fewer and larger files, or a runner that keeps what it loads, would save most of that.`;
 }
 
 /** What nodes that were lost, gave files back or never started mean, as a sentence; empty: there are none. */
@@ -139,15 +142,16 @@ function absence({ nodes, kind }: Timeline, { nodes: minutes, parts, wall }: Min
   if (silent.length > 0)
     return `${nodesText(indexesOf(silent))} fell silent, and ${silent.length === 1 ? 'its' : 'their'} files ran again.`;
   // Of a node that ended late because of its repeats the sentence before says why.
-  const isTold = ({ node_index }: NodeLane) =>
-    last !== null &&
-    last.spread > leastDelay(wall) &&
-    last.lane.node_index === node_index &&
-    mainCause({ parts, wall }, node_index) === 'repeats';
+  const isTold = ({ node_index }: NodeLane) => last?.lane.node_index === node_index && isCauseOf(last, { parts, wall }, 'repeats');
   const restarted = costly.filter(lane => !isTold(lane) && lane.spans.some(({ lease, is_replay }) => lease === 'restarted' || is_replay));
   if (restarted.length > 0) return `${nodesText(indexesOf(restarted))} restarted, and files ran again.`;
   const never = indexesOf(nodes.filter(({ start }) => start === null));
   return never.length > 0 ? `${nodesText(never)} ${kind === 'queue' ? 'never started' : 'recorded nothing'}.` : '';
+}
+
+/** Whether the sentence about the last node says that this delayed it. */
+function isCauseOf({ spread, lane }: LastNode, minutes: Pick<Minutes, 'parts' | 'wall'>, name: PartName): boolean {
+  return spread > leastDelay(minutes.wall) && mainCause(minutes, lane.node_index) === name;
 }
 
 function indexesOf(nodes: readonly NodeLane[]): number[] {

@@ -8,7 +8,7 @@ import type { Run, RunHead } from '../../ports/builds.js';
 import type { CiRun } from '../../ports/ci-runs.js';
 import type { Splits } from '../../ports/splits.js';
 import type { Millis, Store } from '../../ports/store.js';
-import { type Batch, isRequeued, type KeptDecision } from '../../queue/batch.js';
+import { type Batch, decisionOf, isRequeued } from '../../queue/batch.js';
 import { batchesOf } from '../../queues.js';
 import type { LearnedCost } from '../minutes/minutes-answer.js';
 import type { Subject } from '../subject.js';
@@ -56,14 +56,14 @@ async function ofQueue({ queues }: Store, { plan, node_total, created_at: beganA
   const lastAt = lastOf(runs, Math.max(beganAt, batches.at(-1)?.handed_at ?? beganAt));
   const isWaiting = hasFilesLeft(batches, weights.length) && now - lastAt <= SILENT_MILLISECONDS;
   const timeline = toTimeline('queue', lanes, columns, { beganAt, isRunning: lanes.isRunning || isWaiting });
-  const decisions = batches.map(({ decision }) => decision).filter(each => each !== null);
-  return { ...timeline, expectedCost: costIn(decisions[0]), cost: costIn(decisions.at(-1)) };
+  const costs = batches.flatMap(batch => costOf(batch) ?? []);
+  return { ...timeline, expectedCost: costs[0] ?? null, cost: costs.at(-1) ?? null };
 }
 
-function costIn(decision: KeptDecision | undefined): LearnedCost | null {
-  if (!decision) return null;
-  const [, , , slowdown, , , pullCost, hidden] = decision;
-  return { pull_cost: pullCost / 1000, hidden: hidden / 1000, slowdown: slowdown / 1000 };
+/** Null: the planner did not size the batch. */
+function costOf(batch: Batch): LearnedCost | null {
+  const decision = decisionOf(batch);
+  return decision && { pull_cost: decision.pull_cost, hidden: decision.hidden, slowdown: decision.slowdown };
 }
 
 function hasFilesLeft(batches: readonly Batch[], count: number): boolean {

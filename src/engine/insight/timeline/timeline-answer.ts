@@ -82,7 +82,10 @@ export interface ForecastAnswer extends BuildHead {
   useful_nodes: Count;
   /** What it took; null: it is running. */
   wall: number | null;
-  /** When all nodes should end; null: it is not running, it is no queue, or most of its files were never measured. */
+  /**
+   * When all nodes should end; null: it is not running or no queue, most of its files were never measured, no batch was sized yet, or files are
+   * left and no node is at work.
+   */
   expected_end: ExpectedEndAnswer | null;
 }
 

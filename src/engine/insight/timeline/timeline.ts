@@ -27,6 +27,11 @@ export interface NodeLane extends Omit<LaneAnswer, 'recorded'> {
 
 export type Span = SpanAnswer;
 
+/** Whether a node has recorded its last files. */
+export function hasRecordedLast({ recordedAt, spans }: NodeLane): boolean {
+  return recordedAt !== null && recordedAt >= (spans.at(-1)?.to ?? 0);
+}
+
 /** A lane with other times. */
 export function withTimes(lane: NodeLane, timeOf: (time: number) => number): NodeLane {
   const orNull = (time: number | null) => (time === null ? null : timeOf(time));

@@ -41,7 +41,7 @@ export function assume(
     `A node loses ${seconds(pullCost)} ${mode === 'queue' ? 'with each batch' : 'in addition to its files'}${isPullCostObserved ? ', the median of that build' : ''}.`,
     ...(rate > 1.02 ? [`A node runs files side by side: ${rate.toFixed(1)} seconds of files per second.`] : []),
     ...(rate < 0.98 ? [`A node needs ${(1 / rate).toFixed(2)} seconds for each recorded second.`] : []),
-    ...(hidden > 0 ? [`Each file takes ${seconds(hidden)} that no report tells.`] : []),
+    ...(hidden > 0 ? [`Each file takes ${seconds(hidden)} that is in no report.`] : []),
     ...speedTexts(scenario, nodeIndexes),
     ...cuts.map(cutText),
   ];

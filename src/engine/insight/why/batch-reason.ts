@@ -1,17 +1,7 @@
 import { durationText } from '../../../duration.js';
 import { isRestSmall } from '../../../planning/batching/batch-weight.js';
 import type { Forecast } from '../../../planning/forecasting/forecast.js';
-import type { EndedLease, KeptDecision } from '../../queue/batch.js';
-import type { BatchReason } from './why-answer.js';
-
-type Decision = NonNullable<BatchReason['decision']>;
-
-/** The decision behind a batch; null: the planner did not size it. */
-export function decisionOf({ decision }: { decision: KeptDecision | null }): Decision | null {
-  if (!decision) return null;
-  const [remaining, finish_in, speed, slowdown, share, target, pull_cost, hidden] = decision.map(value => value / 1000) as KeptDecision;
-  return { remaining, finish_in, speed, slowdown, share, target, pull_cost, hidden };
-}
+import type { Decision, EndedLease } from '../../queue/batch.js';
 
 /** Files of a batch that another batch had before, and that went back to the queue when the lease of that one ended. */
 export interface ReturnedFiles {
@@ -88,7 +78,7 @@ function shareReason({ node_index, isGuessed }: BatchFacts, decision: Decision):
   const would = `Node ${node_index} ${pace}would do ${durationText(share)} of that work`;
   const part = target / share;
   if (isGuessed && part < WHOLE)
-    return `${would}; it got ${durationText(target)} of it, because most files were never measured and later batches can correct the guesses`;
+    return `${would}; it got ${durationText(target)} of it, because most files were never measured: later batches can correct the guesses, but each costs a pull of ${durationText(pull_cost)}`;
   if (part < WHOLE)
     return `${would}; it got ${ratioText(part)} of its share, ${durationText(target)}, so that later batches can correct errors`;
   const why =

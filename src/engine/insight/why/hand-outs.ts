@@ -1,11 +1,11 @@
 import { type Basis, decodeBasis, fileBasis } from '../../../planning/estimating/basis.js';
 import type { CiRun } from '../../ports/ci-runs.js';
 import type { Store } from '../../ports/store.js';
-import { type Batch, wasReassigned } from '../../queue/batch.js';
+import { type Batch, decisionOf, wasReassigned } from '../../queue/batch.js';
 import { refusals } from '../../refusal.js';
 import { splitParts } from '../timeline/read-timeline.js';
 import type { NodeLane, Timeline, TimelineFiles } from '../timeline/timeline.js';
-import { type BatchFacts, batchReason, decisionOf, partReason, type ReturnedFiles } from './batch-reason.js';
+import { type BatchFacts, batchReason, partReason, type ReturnedFiles } from './batch-reason.js';
 import type { BatchReason, FileReason } from './why-answer.js';
 
 /** Files that a node got together: a batch of a queue, or its part of a split. */

@@ -28,14 +28,24 @@ it.each<[situation: string, timeline: Timeline, verdict: string]>([
   ['one of two nodes came', timelineOf([[batch(0, TEN)], null]), 'Only node 0 started. Node 1 never started.'],
   ['all nodes end together', timelineOf([[batch(0, TEN)], [batch(1, [...TEN, 1])]]), 'All nodes finished within 1.0 s of each other.'],
   [
-    'files take time that no report tells',
+    'files take time that is in no report',
     { ...timelineOf([[batch(0, TEN, 0, 130)], [batch(1, TEN, 0, 130)]]), cost: { pull_cost: 2, hidden: 2.5, slowdown: 1 } },
-    'All nodes finished within 0 s of each other. Each file took 2.5 s that no report tells, 25 s of the build: fewer and larger files, or a runner that keeps what it loads, would save most of that.',
+    'All nodes finished within 0 s of each other. A file took about 2.5 s that is in no report, 25 s of the build: fewer and larger files, or a runner that keeps what it loads, would save most of that.',
   ],
   [
     'files take little more than their reports tell',
     { ...timelineOf([[batch(0, TEN, 0, 104)], [batch(1, TEN, 0, 104)]]), cost: { pull_cost: 2, hidden: 0.2, slowdown: 1 } },
     'All nodes finished within 0 s of each other.',
+  ],
+  [
+    'the last node ran more files, which take such time',
+    { ...timelineOf([[batch(0, TEN, 0, 130)], [batch(1, [...TEN, ...TEN], 0, 260)]]), cost: { pull_cost: 0, hidden: 3, slowdown: 1 } },
+    'Node 1 finished 2 m 10 s after node 0: its files took 60 s that is in no report.',
+  ],
+  [
+    'a file decides, and files take such time',
+    { ...timelineOf([[batch(0, [90], 0, 130)], [batch(1, [20, 10], 0, 110)]]), cost: { pull_cost: 0, hidden: 40, slowdown: 1 } },
+    '0-0-0.rb decides this build: it took 90 s on node 0, longer than an even share of 60 s.',
   ],
   [
     'a file decides',
