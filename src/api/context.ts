@@ -4,6 +4,7 @@ import type { BuildKey } from '../engine/keys.js';
 import type { Build } from '../engine/ports/builds.js';
 import type { Millis, Store } from '../engine/ports/store.js';
 import type { PasswordAttempts } from '../engine/sign-in/password.js';
+import type { SplitAsks } from '../engine/split-asks.js';
 import type { CompletenessChecker } from './completeness-checker.js';
 import type { DashboardFiles } from './dashboard/files.js';
 import type { RefusedRequests, SeenClients } from './dashboard/seen.js';
@@ -18,6 +19,8 @@ export interface Context {
   /** Is told which builds need a new summary. */
   summarizer: { recorded(project: number, build: BuildKey): void; outdated(build: Build): void };
   whatIfs: WhatIfPlayer;
+  /** When nodes asked for their part of a split. */
+  splitAsks: SplitAsks;
   /** What each project has stored today. */
   dailyBytes: DailyBytes;
   readiness: { assert(): Promise<void> };

@@ -19,7 +19,7 @@ export function newRun(testFiles: readonly RecordedTestFile[], ci_build_id?: str
     seconds.push(time_execution > 0 ? time_execution : ran ? UNTIMED : 0);
     hasTestCases ||= time_execution > 0 && fileOf(path) !== null;
   }
-  return { paths, seconds, hasTestCases, ci_run: ci_build_id === undefined ? 0 : shortDigest(ci_build_id) };
+  return { paths, seconds, hasTestCases, ci_run: ci_build_id === undefined ? 0 : shortDigest(ci_build_id), asked_at: null };
 }
 
 /** The last recorded run of a node in a build. */

@@ -14,6 +14,7 @@ import type { ScryptCost } from '../engine/ports/sign-ins.js';
 import type { Millis, Store } from '../engine/ports/store.js';
 import type { LeasePolicy } from '../engine/queue/leases.js';
 import { PASSWORD_COST, PasswordAttempts } from '../engine/sign-in/password.js';
+import { SplitAsks } from '../engine/split-asks.js';
 import { chooseAdapter } from '../http/choose-adapter.js';
 import type { Observer } from '../http/exchange.js';
 import { MemoryBudget } from '../http/in-flight.js';
@@ -125,6 +126,7 @@ export async function openService(
     const context: Context = {
       store,
       dailyBytes,
+      splitAsks: new SplitAsks(),
       jobs,
       completeness,
       summarizer,

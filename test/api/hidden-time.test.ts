@@ -2,7 +2,7 @@ import { expect, it } from 'vitest';
 import { seededRandom } from '../../bench/random.js';
 import { residual, syntheticSuite } from '../../bench/suites/synthetic.js';
 import { Clock } from '../harness/clock.js';
-import { record } from '../harness/messages.js';
+import { pathsIn, record, startSplit, timedTestFiles } from '../harness/messages.js';
 import { startServer } from '../harness/server.js';
 import { runVirtualBuild } from '../harness/virtual-nodes.js';
 
@@ -44,4 +44,32 @@ it('nodes finish together from the second build on, though reports tell half of 
   expect(assumptions.sentences).toContainEqual(expect.stringMatching(/^Each file takes [12]\.\d s that is in no report\.$/));
   const { json: plan } = await client.post('/v1/plan', { branch: 'main', nodes: String(NODES) });
   expect(Math.abs(plan.variants[0].wall / measured - 1)).toBeLessThan(0.05);
+});
+
+it('a project without queues learns the same from the nodes of its splits', async () => {
+  const random = seededRandom(4);
+  const usual = [...syntheticSuite(4, 400).timings].map(([path, seconds]) => [path, Math.min(20, seconds)] as const);
+  const clock = new Clock();
+  const client = await startServer({}, clock.now, clock.now);
+  await record(client, { commit_hash: 'before', test_files: usual.map(([path, time_execution]) => ({ path, time_execution })) });
+  for (const commit_hash of ['c0', 'c1', 'c2']) {
+    const seconds = new Map(usual.map(([path, time]) => [path, time * residual(random)]));
+    const nodes = await Promise.all(
+      Array.from({ length: NODES }, async (_, node_index) => {
+        const node = { commit_hash, node_index, node_total: NODES };
+        const paths = pathsIn(await startSplit(client, [...seconds.keys()], { ...node, ci_build_id: commit_hash }));
+        const work = paths.reduce((sum, path) => sum + seconds.get(path)! + HIDDEN, 0);
+        return { node, paths, end: 2 + work * (0.95 + 0.1 * random()) };
+      }),
+    );
+    let now = 0;
+    for (const { node, paths, end } of nodes.sort((a, b) => a.end - b.end)) {
+      clock.advance({ seconds: end - now });
+      now = end;
+      await record(client, { ...node, test_files: timedTestFiles(Object.fromEntries(paths.map(path => [path, seconds.get(path)!]))) });
+    }
+  }
+  const [{ id }] = (await client.get('/v1/builds')).json.data;
+  const { cost, kind } = (await client.get(`/v1/builds/${id}/minutes`)).json;
+  expect([kind, Math.abs(cost.hidden - HIDDEN) < 0.5]).toEqual(['split', true]);
 });

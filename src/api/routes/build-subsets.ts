@@ -15,11 +15,16 @@ const BYTES_OF_TIME = 12;
 
 /** POST /build_subsets: records a run of a node. The 201 is sent when the run is on disk. */
 export function recordBuildSubset(context: Context, request: Request): Soon<Answer> {
-  const { store, now, dailyBytes } = context;
+  const { store, now, dailyBytes, splitAsks } = context;
   return whenKnown(prepare(context, 'prepareSubset', request), ({ project, prepared: { node, run } }) => {
-    dailyBytes.assertRoom(project, now());
-    return whenKnown(store.recordings.record(project, node, run, request.retryCount > 0, now()), ({ value: outcome, saved }) => {
-      if (outcome === 'recorded') dailyBytes.add(project, BYTES_OF_RUN + BYTES_OF_TIME * run.seconds.length, now());
+    const at = now();
+    dailyBytes.assertRoom(project, at);
+    run.asked_at = splitAsks.askedAt(project, node, run, at);
+    return whenKnown(store.recordings.record(project, node, run, request.retryCount > 0, at), ({ value: outcome, saved }) => {
+      if (outcome === 'recorded') {
+        dailyBytes.add(project, BYTES_OF_RUN + BYTES_OF_TIME * run.seconds.length, at);
+        splitAsks.recorded(store, project, node, run, at);
+      }
       const answer = answerRecorded(context, request, project, node, outcome);
       answer.saved = saved;
       return answer;

@@ -12,12 +12,13 @@ const MISS: SplitMiss = { code: 'TEST_SUITE_SPLIT_CACHE_MISS' };
 
 /** POST /build_distributions/subset: the test files of one node in regular mode. */
 export function splitForNode(context: Context, request: Request): Soon<Answer> {
-  const { store, dailyBytes, now } = context;
+  const { store, dailyBytes, splitAsks, now } = context;
   return whenKnown(prepare(context, 'prepareSplit', request), ({ project, prepared: { request: asked, planned } }) => {
     const { plan } = planned;
     if (plan) dailyBytes.assertRoom(project, now());
     return whenKnown(shareOf(store, asked, planned, now()), share => {
       if (plan && share?.isNew) dailyBytes.add(project, plan.files.bytes.length, now());
+      if (share?.files) splitAsks.note(asked.key, asked.node_index, now());
       return answerShare(request, asked, share);
     });
   });

@@ -54,6 +54,8 @@ export interface RunHead {
   ordinal: number;
   /** shortDigest of its ci_build_id; 0: the client named none. */
   ci_run: number;
+  /** When its node asked for its part of a split; null: it is not known. */
+  asked_at: Millis | null;
   /** How many test files the whole run has. */
   test_files: number;
 }

@@ -25,4 +25,5 @@ export interface NewRun {
   hasTestCases: boolean;
   /** See RunHead. */
   ci_run: number;
+  asked_at: Millis | null;
 }

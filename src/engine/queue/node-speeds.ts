@@ -1,4 +1,4 @@
-import { type BatchCost, type BatchSums, CostEstimate } from '../../planning/batching/batch-cost.js';
+import { type BatchCost, type BatchSums, CostEstimate, CREDIBLE_PART } from '../../planning/batching/batch-cost.js';
 import { commonFinishTime, type QueueParameters } from '../../planning/batching/batch-weight.js';
 import { WEIGHTS_PER_SECOND } from '../../planning/weight.js';
 import type { Situation } from './batch.js';
@@ -20,8 +20,6 @@ const MAX_PACE = 10;
 const MAX_SPEED = 1.5;
 /** After this time the measured speed of a node counts in full. */
 const SPEED_SECONDS = 20;
-/** When batches take less than this part of the prediction, the server's clock does not measure the nodes' time. */
-export const CREDIBLE_PART = 0.05;
 
 /**
  * The columns of a node. Numbers side by side instead of objects: a server has thousands of queues, and a pull reads all nodes of one.

@@ -31,6 +31,9 @@ export interface CostPrior {
   learned: BatchSums | null;
 }
 
+/** When batches take less than this part of the prediction, the server's clock does not measure the nodes' time. */
+export const CREDIBLE_PART = 0.05;
+
 /** The standard deviation of a batch from its cost: a part of what its files take, and a minimum in seconds. */
 const BATCH_ERROR = 0.2;
 const MIN_BATCH_ERROR = 0.5;
@@ -157,6 +160,17 @@ export class CostEstimate {
 /** What is expected of a batch before the first one of a queue has ended. */
 export function expectedCost(prior: CostPrior): BatchCost {
   return new CostEstimate(prior).cost;
+}
+
+/**
+ * What is learned from one batch whose estimates are the recorded times, as of a split; null: nothing, as the time is far less than recorded.
+ * Times are weights.
+ */
+export function costOfOne(learned: BatchSums | null, files: number, weight: number, elapsed: number): BatchSums | null {
+  if (elapsed < CREDIBLE_PART * weight) return null;
+  const estimate = new CostEstimate({ setting: 0, meanWeight: weight / files, isGuessed: false, learned });
+  estimate.observe(files, weight, elapsed);
+  return estimate.takeObserved();
 }
 
 /** What files are expected to take a node of usual speed, as whole weights, with the time that reports do not tell. Their order stays. */

@@ -55,8 +55,8 @@ function toBuild(number: number, record: BuildRecord): Build {
 }
 
 function toRunHead([, node_index, run]: RunKey, record: RunRecord): RunHead {
-  const { id, created_at, ordinal, ci_run } = record;
-  return { node_index, run, id, created_at, ordinal, ci_run, test_files: fileCount(record) };
+  const { id, created_at, ordinal, ci_run, asked_at } = record;
+  return { node_index, run, id, created_at, ordinal, ci_run, asked_at, test_files: fileCount(record) };
 }
 
 /**

@@ -27,6 +27,8 @@ export interface RunRecord {
   ordinal: number;
   /** shortDigest of its ci_build_id; 0: it has none. */
   ci_run: number;
+  /** See RunHead. */
+  asked_at: Millis | null;
   /** Its test files, see run-times.ts. */
   times: Buffer;
 }

@@ -118,6 +118,31 @@ it('another CI run of the build is asked for by its id', async ({ server }) => {
   expect((await server.get(`/v1/builds/${newest.ci_run_id}/minutes`)).json.ci_run).toBe('7');
 });
 
+it('the nodes of a split start when they first ask for their files, and lose the time of a restart', async ({ server }) => {
+  const ids = { ci_build_id: '7', fixed_test_suite_split: false };
+  await startSplit(server, SUITE, ids);
+  clock.advance({ seconds: 5 });
+  await startSplit(server, SUITE, { ...ids, node_index: 1 });
+  clock.advance({ seconds: 15 });
+  await startSplit(server, SUITE, { ...ids, node_index: 1 });
+  clock.advance({ seconds: 40 });
+  for (const [node_index, time] of [20, 15].entries()) {
+    const files = Object.fromEntries(SUITE.slice(2 * node_index, 2 * node_index + 2).map(path => [path, time]));
+    await record(server, { node_index, ci_build_id: '7', test_files: timedTestFiles(files) });
+  }
+  const [{ id }] = (await server.get('/v1/builds')).json.data;
+  const { nodes, assumptions, wall } = (await server.get(`/v1/builds/${id}/minutes`)).json;
+  const lost = nodes.map(({ start, gaps, unreported, idle }: any) => [start, gaps + unreported, idle]);
+  expect({ wall, lost, assumptions }).toEqual({
+    wall: 60,
+    lost: [
+      [0, 20, 0],
+      [5, 25, 0],
+    ],
+    assumptions: [],
+  });
+});
+
 it('absurdly large times and hostile paths are answered', async ({ server }) => {
   const paths = ['<img src=x onerror=alert(1)>', '\u202Egnp.exe', `${'x'.repeat(4000)}.rb`];
   await record(server, { test_files: paths.map((path, i) => ({ path, time_execution: i === 0 ? 1e308 : 1e300 })) });

@@ -59,5 +59,5 @@ export const timelines: fc.Arbitrary<Timeline> = fc
     const wall = starts.length > 0 ? Math.max(...shifted.map(({ end }) => end ?? 0)) : 1;
     const paths = Array.from({ length: FILES }, (_, i) => `${i}.rb`);
     const cost = { pull_cost: 2, hidden: 1, slowdown: 1 };
-    return { ...more, started_at: START, wall, paused: 0, expectedCost: cost, cost, paths, nodes: shifted };
+    return { ...more, started_at: START, wall, paused: 0, areStartsKnown: true, expectedCost: cost, cost, paths, nodes: shifted };
   });

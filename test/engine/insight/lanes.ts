@@ -27,6 +27,7 @@ export function timelineOf(nodes: readonly (readonly Batch[] | null)[], known: R
     kind: 'queue',
     started_at: START,
     wall: Math.max(0, ...lanes.map(({ end }) => end ?? 0)),
+    areStartsKnown: true,
     expectedCost: null,
     cost: null,
     paused: 0,

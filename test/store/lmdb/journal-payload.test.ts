@@ -42,7 +42,14 @@ const change = fc.oneof({ weight: 5, arbitrary: batch }, { weight: 1, arbitrary:
 
 const bytes = fc.uint8Array({ maxLength: 400 }).map(array => Buffer.from(array));
 const build = fc.record({ commit_hash: text, branch: text, node_total: fc.nat(10_000), node_index: fc.nat(10_000) }, plain);
-const columns = { id: fc.uuid(), created_at: fc.nat(2 ** 42), ordinal: fc.constant(0), ci_run: number, times: bytes };
+const columns = {
+  id: fc.uuid(),
+  created_at: fc.nat(2 ** 42),
+  ordinal: fc.constant(0),
+  ci_run: number,
+  asked_at: fc.option(number),
+  times: bytes,
+};
 const run = fc
   .record({
     project: fc.nat(),

@@ -46,11 +46,11 @@ export function explainMinutes(subject: Subject, timeline: Timeline): MinutesAns
 }
 
 /** What is not known of a CI run and what is assumed instead, one sentence each. */
-export function assumptionsOf({ kind, is_running, paused, nodes }: Timeline, minutes: Minutes): string[] {
+export function assumptionsOf({ kind, areStartsKnown, is_running, paused, nodes }: Timeline, minutes: Minutes): string[] {
   const sentences: string[] = [];
   if (is_running)
     sentences.push('The build is running. Its time counts until now, and files that are not recorded yet share the time of their batch.');
-  if (kind !== 'queue') {
+  if (!areStartsKnown) {
     sentences.push(
       'The start of a node is not known. It is taken to be the last recording minus the recorded times, so late starts include gaps.',
     );

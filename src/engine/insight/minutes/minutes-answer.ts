@@ -15,7 +15,7 @@ export interface MinutesAnswer extends BuildHead {
   verdict: string;
   /** What is not known of this build, and what is assumed instead. */
   assumptions: string[];
-  /** What a batch cost, as the queue had learned it at its last batch; null: unknown. */
+  /** What a batch cost, as the queue had learned it at its last batch, or for a split as it is known now; null: unknown. */
   cost: LearnedCost | null;
   nodes: NodeSummary[];
   /** The files that took longest, slowest first, at most 20. */

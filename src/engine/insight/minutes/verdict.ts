@@ -80,14 +80,13 @@ function decision(timeline: Timeline, minutes: Minutes, started: readonly NodeLa
  * @param delay in seconds
  */
 function causeOf(timeline: Timeline, minutes: Minutes, lane: NodeLane, delay: number): string {
-  const { kind, nodes } = timeline;
+  const { areStartsKnown, nodes } = timeline;
   const main = mainCause(minutes, lane.node_index);
   const own = minutes.nodes[lane.node_index]!;
   const texts: Partial<Record<PartName, () => string>> = {
     estimates: () => wrongEstimate(lane.spans.at(-1)!, timeline, delay),
     slow_nodes: () => `it took ${factorText(own.slowness ?? 1)} as long as other nodes for its files`,
-    // When it asked for its files is known of a queue only.
-    late_starts: () => `${kind === 'queue' ? 'it' : 'its first recorded file'} started ${durationText(own.late)} late`,
+    late_starts: () => `${areStartsKnown ? 'it' : 'its first recorded file'} started ${durationText(own.late)} late`,
     unreported: () => `its files took ${durationText(own.unreported)} that is in no report`,
     gaps: () => `it lost ${durationText(own.gaps)} between its files`,
     repeats: () => whyRepeated(lane, nodes),

@@ -1,5 +1,7 @@
+import { expectedCost } from '../../../planning/batching/batch-cost.js';
 import { decodeBasis } from '../../../planning/estimating/basis.js';
-import { WEIGHTS_PER_SECOND } from '../../../planning/weight.js';
+import { mean } from '../../../planning/estimating/median.js';
+import { toSeconds, toWeight, WEIGHTS_PER_SECOND } from '../../../planning/weight.js';
 import { boundedRuns } from '../../builds.js';
 import { UNNAMED_CI_RUN } from '../../keys.js';
 import { beginningOf, isAfter } from '../../moment.js';
@@ -76,13 +78,27 @@ function hasFilesLeft(batches: readonly Batch[], count: number): boolean {
 }
 
 /** Null: the split has expired. */
-async function ofSplit({ splits }: Store, { plan, node_total, created_at: beganAt }: CiRun, runs: readonly Run[], now: Millis) {
+async function ofSplit(
+  { splits, queues }: Store,
+  { project, plan, node_total, created_at: beganAt }: CiRun,
+  runs: readonly Run[],
+  now: Millis,
+) {
   const parts = await splitParts(splits, { id: plan }, node_total);
   if (!parts) return null;
   const columns = new FileColumns();
   const planned = parts.map(files => files.map(({ path, seconds, isGuess }) => columns.plan(path, seconds, isGuess)));
   const lanes = recordedLanes({ nodeTotal: node_total, planned, runs, beganAt }, columns, now);
-  return toTimeline('split', lanes, columns, { beganAt, isRunning: lanes.isRunning });
+  const timeline = toTimeline('split', lanes, columns, { beganAt, isRunning: lanes.isRunning });
+  const areStartsKnown = !lanes.isRunning && runs.every(({ asked_at }) => asked_at !== null);
+  const learned = areStartsKnown ? await queues.learned(project) : null;
+  if (!learned) return { ...timeline, areStartsKnown };
+  const meanWeight = mean(columns.estimates.map(each => toWeight(each ?? 0)));
+  const cost = expectedCost({ setting: 0, meanWeight, isGuessed: false, learned });
+  return {
+    ...{ ...timeline, areStartsKnown },
+    cost: { pull_cost: toSeconds(cost.pullCost), hidden: toSeconds(cost.hidden), slowdown: cost.slowdown },
+  };
 }
 
 function ofRecordings({ build, ciRun }: Subject, all: readonly Run[], now: Millis): Timeline {
@@ -140,7 +156,7 @@ function toTimeline(kind: Timeline['kind'], lanes: Lanes, columns: FileColumns, 
   const end = Math.max(start, ...(isRunning ? [lanes.now - paused] : []), ...nodes.flatMap(({ end: at }) => at ?? []));
   const { paths, estimates, is_guess } = columns;
   return {
-    ...{ expectedCost: null, cost: null },
+    ...{ areStartsKnown: kind === 'queue', expectedCost: null, cost: null },
     ...{ kind, started_at: start, wall: (end - start) / 1000, paused: paused / 1000, is_running: isRunning },
     ...{ paths, estimates, is_guess },
     nodes: nodes.map(lane => withTimes(lane, time => (time - start) / 1000)),

@@ -16,8 +16,8 @@ export interface RecordedHistory {
 }
 
 /**
- * What each node of a split did, or of a CI run of which only recordings are known: a span for each run, which ended when it was recorded. Times are
- * milliseconds since 1970.
+ * What each node of a split did, or of a CI run of which only recordings are known: a span for each run, which began when the node asked for its
+ * files, as far as that is known, and ended when it was recorded. Times are milliseconds since 1970.
  */
 export function recordedLanes({ nodeTotal, planned, runs, beganAt }: RecordedHistory, columns: FileColumns, now: Millis): Lanes {
   const runsOf = Array.from({ length: nodeTotal }, (): Run[] => []);
@@ -47,7 +47,7 @@ function recordedLane(
   let last: Millis | null = beganAt;
   for (const run of runs) {
     const at: Millis = Math.max(run.created_at, last ?? -Infinity);
-    const from = Math.max(last ?? -Infinity, at - millisecondsIn(run));
+    const from = Math.max(last ?? -Infinity, run.asked_at ?? at - millisecondsIn(run));
     const span = draftSpan(from, at, files, { is_replay: spans.length > 0 });
     addRun(run, [span], columns);
     spans.push(span);

@@ -8,7 +8,9 @@ import type { LaneAnswer, SpanAnswer, TimelineAnswer } from './timeline-answer.j
 export interface Timeline extends Pick<TimelineAnswer, 'kind' | 'is_running' | 'wall'>, TimelineFiles {
   /** When the first node began: its first pull, or else the creation of the split, or else derived from the recorded times. */
   started_at: Millis;
-  /** What a batch cost, as the queue expected it at its first batch and had learned it at its last one; null: unknown. */
+  /** Whether the nodes asked for their files when they are said to have started; otherwise this is derived from recorded times. */
+  areStartsKnown: boolean;
+  /** What a batch cost, as the queue expected it at its first batch and had learned it at its last one, or is known of splits now; null: unknown. */
   expectedCost: LearnedCost | null;
   cost: LearnedCost | null;
   /** How long nothing ran before a node was retried. This time is cut out: what came later has earlier times here. */

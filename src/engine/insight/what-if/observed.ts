@@ -1,5 +1,5 @@
+import { CREDIBLE_PART } from '../../../planning/batching/batch-cost.js';
 import { ERROR_OF_MEDIAN, median } from '../../../planning/estimating/median.js';
-import { CREDIBLE_PART } from '../../queue/node-speeds.js';
 import type { NodeLane, Span, Timeline } from '../timeline/timeline.js';
 
 /** What the timeline of a CI run says about its files and its nodes. Durations are seconds. */

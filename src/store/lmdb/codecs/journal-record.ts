@@ -111,14 +111,15 @@ const toRow = ({ project, key, build, hasTestCases, isRetry, entry, run }: RunTo
     run.created_at,
     run.ordinal,
     run.ci_run,
+    run.asked_at,
     run.times,
   ] as const;
 
 function toRun(row: ReturnType<typeof toRow>): RunToPut {
   const [project, commit_hash, branch, node_total, node_index, build, hasTestCases, isRetry, entry, ...run] = row;
-  const [id, created_at, ordinal, ci_run, times] = run;
+  const [id, created_at, ordinal, ci_run, asked_at, times] = run;
   const key = { commit_hash, branch, node_total, node_index };
-  return { project, key, build, hasTestCases, isRetry, entry, run: { id, created_at, ordinal, ci_run, times } };
+  return { project, key, build, hasTestCases, isRetry, entry, run: { id, created_at, ordinal, ci_run, asked_at, times } };
 }
 
 export function encodePayload({ changes, runs }: Payload): Buffer {

@@ -109,9 +109,11 @@ it('the verdict of a node that ran the files of a lost one names that one', () =
   expect(verdict(timeline)).toMatch(/^Node 1 finished 40 s after node 2: it ran files that node 0 had before and did not record\. Node 0/);
 });
 
-it('the verdict of a late node in a split tells only when its files began', () => {
+it('the verdict of a late node tells only when its files began if it is not known when it asked for them', () => {
   const timeline = timelineOf([[batch(0, TEN)], [batch(1, TEN, 30)]]);
-  expect(verdict({ ...timeline, kind: 'split' })).toBe('Node 1 finished 30 s after node 0: its first recorded file started 30 s late.');
+  expect(verdict({ ...timeline, areStartsKnown: false })).toBe(
+    'Node 1 finished 30 s after node 0: its first recorded file started 30 s late.',
+  );
 });
 
 it('the verdict of a lost node names it', () => {
@@ -160,7 +162,7 @@ it('the assumptions name a node that began again', () => {
 
 it('the assumptions name what is not known', () => {
   const timeline = timelineOf([[batch(0, TEN, 0, 50)], null]);
-  expect(assumptions({ ...timeline, kind: 'recordings', paused: 90 })).toEqual([
+  expect(assumptions({ ...timeline, kind: 'recordings', areStartsKnown: false, paused: 90 })).toEqual([
     'The start of a node is not known. It is taken to be the last recording minus the recorded times, so late starts include gaps.',
     'No queue or split of the build is known. It is taken to begin with the first recorded time, and no file is known to be missing.',
     'Node 0 recorded more time than passed, as parallel test runners do. The times of its files are scaled down to fit.',
