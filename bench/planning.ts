@@ -156,6 +156,11 @@ function robustness(suites: readonly Suite[]): Result {
   };
 }
 
+/** The standard deviation of the logarithms of sizes, times 0.7. */
+const SIZE_SPREAD = 0.7;
+/** How often the files of a new project are shuffled: chance decides much of its first build. */
+const ORDERS = 8;
+
 interface Project {
   /** The part of the time of all files that no report tells. */
   hidden?: number;
@@ -164,6 +169,8 @@ interface Project {
   pullCost?: number;
   /** No file was measured before the first build. */
   isNew?: boolean;
+  /** But their sizes are known. */
+  hasSizes?: boolean;
 }
 
 /** Builds of a project one after another, of which Ballast learns what a batch costs. */
@@ -175,6 +182,8 @@ function hiddenTime(suites: readonly Suite[]): Result {
     'a runner that takes 20 s to start': { pullCost: 20 },
     'nothing known': { isNew: true },
     'nothing known, a runner that takes 9 s to start': { isNew: true, pullCost: 9 },
+    'nothing known but sizes': { isNew: true, hasSizes: true },
+    'nothing known but sizes, a runner that takes 9 s to start': { isNew: true, hasSizes: true, pullCost: 9 },
   };
   const others = Object.entries(POLICIES).filter(([name]) => POLICIES_BESIDE.includes(name));
   const rows = Object.entries(scenarios).map(([name, project]) => {
@@ -198,7 +207,8 @@ function hiddenTime(suites: readonly Suite[]): Result {
     rows,
     legend:
       'As above, with 8 nodes and, unless the row says otherwise, 2.2 s per pull. Every file takes a constant more than its report tells. ' +
-      'Three builds of a project one after another; what the first ones learned serves the later ones.',
+      'Three builds of a project one after another; what the first ones learned serves the later ones. The logarithms of sizes and ' +
+      'durations have a correlation of 0.7.',
   };
 }
 
@@ -244,21 +254,38 @@ function thirdBuild(group: readonly Build[]): ReturnType<typeof ballastQueue> {
 }
 
 /** Three builds of each of several projects that have this suite. */
-function projectsOf(suite: Suite, { hidden = 0, spread = 0, pullCost = 2.2, isNew = false }: Project): Build[][] {
-  return buildsOf([suite], pullCost, [8]).map(({ files, ...build }) => {
+function projectsOf(suite: Suite, { hidden = 0, spread = 0, pullCost = 2.2, isNew = false, hasSizes = false }: Project): Build[][] {
+  const orders = Array.from({ length: isNew ? ORDERS : 1 }, (_, order) => 10 * order);
+  const builds = buildsOf([suite], pullCost, [8]).flatMap(build => orders.map(order => ({ ...build, seed: order + build.seed })));
+  return builds.map(({ files, ...build }) => {
     const random = seededRandom(build.seed);
     const mean = (hidden / (1 - hidden)) * (files.reduce((sum, { predicted }) => sum + predicted, 0) / files.length);
     const more = files.map(() => mean * Math.exp(spread * normal(random) - spread ** 2 / 2));
     return [0, 1, 2].map(number => {
       const isUnknown = isNew && number === 0;
+      const guesses = isUnknown && hasSizes ? guessesBySize(files, random) : files.map(() => 1);
       const real = files.map(({ predicted }, i) => ({
-        predicted: isUnknown ? 1 : predicted,
+        predicted: isUnknown ? guesses[i]! : predicted,
         actual: predicted * residual(random) + more[i]!,
         isUnknown,
       }));
-      return { ...build, seed: 3 * build.seed + number, files: isUnknown ? shuffled(real, random) : real };
+      return {
+        ...build,
+        seed: 3 * build.seed + number,
+        files: isUnknown ? shuffled(real, random).sort((a, b) => b.predicted - a.predicted) : real,
+      };
     });
   });
+}
+
+/** The guesses of files by sizes that differ about as much as the durations do, half of it by chance. */
+function guessesBySize(files: Build['files'], random: () => number): number[] {
+  const logs = files.map(({ predicted }) => Math.log(predicted));
+  const mean = logs.reduce((sum, log) => sum + log, 0) / logs.length;
+  const deviation = Math.sqrt(logs.reduce((sum, log) => sum + (log - mean) ** 2, 0) / logs.length) || 1;
+  const sizes = logs.map(log => Math.exp(SIZE_SPREAD * ((log - mean) / deviation + normal(random))));
+  const meanSize = sizes.reduce((sum, size) => sum + size, 0) / sizes.length;
+  return sizes.map(size => Math.min(5, Math.max(0.2, size / meanSize)));
 }
 
 function shuffled<T>(items: readonly T[], random: () => number): T[] {

@@ -11,6 +11,7 @@ import { NOTHING_PLANNED, type PlanOptions, planQueue, planSplit } from '../engi
 import { type Suite, type SuiteColumns, suiteOf } from '../engine/suites/suite.js';
 import type { CachedSuite } from '../engine/suites/suite-cache.js';
 import type { Soon } from '../soon.js';
+import { apiErrors } from './errors.js';
 import { toBuildSubsetMessage } from './messages/build.js';
 import { toPlanMessage } from './messages/insight/what-if.js';
 import { isInitialization, toQueueMessage, toTestQueueMessage } from './messages/queue.js';
@@ -45,6 +46,8 @@ interface RecordingAsked {
 
 interface QueueAsked {
   request: QueueRequest;
+  /** See `estimate`. */
+  sizes: readonly number[];
   /** The fields of the request that the answer repeats. */
   echo: object | null;
 }
@@ -91,7 +94,7 @@ function toQueue(sent: RawParameters, project: number, cached: Suite | null): Li
     report: null,
   };
   const suite = isInitialization(message) ? (cached ?? suiteOf(message.test_files!.map(({ path }) => path))) : null;
-  return { asked: { request, echo: null }, suite };
+  return { asked: { request, sizes: [], echo: null }, suite };
 }
 
 /** POST /v2/queues/queue */
@@ -112,7 +115,10 @@ function toTestQueue(sent: RawParameters, project: number, cached: Suite | null)
     report: { batch_id: message.batch_id ?? null, failed_paths: message.failed_paths ?? [] },
   };
   const suite = isInitialization(message) ? (cached ?? suiteOf(message.paths!)) : null;
-  return { asked: { request, echo: message.wants_times ? { node_uuid, batch_index } : null }, suite };
+  const { sizes = [] } = message;
+  if (suite && sizes.length !== 0 && sizes.length !== suite.length)
+    throw apiErrors.invalid({ sizes: [`has ${sizes.length} entries for ${suite.length} distinct paths`] });
+  return { asked: { request, sizes, echo: message.wants_times ? { node_uuid, batch_index } : null }, suite };
 }
 
 /** The parameters with the first entry of a cached list in place of the list, whose entries were valid when they were sent before. */
@@ -124,10 +130,10 @@ function withFirst(sent: RawParameters, name: ListName, cached: Suite | null): R
 
 const post = <Asked, Prepared>(definition: Post<Asked, Prepared>) => definition;
 
-function prepareQueue(store: Store, { request, echo }: QueueAsked, suite: Suite | null, options: PlanOptions) {
+function prepareQueue(store: Store, { request, sizes, echo }: QueueAsked, suite: Suite | null, options: PlanOptions) {
   // A pull brings no list.
   if (!suite) return { request, echo, planned: NOTHING_PLANNED };
-  const planning = planQueue(store, request.key, suite, request.wantsLastSplit, options);
+  const planning = planQueue(store, request.key, suite, request.wantsLastSplit, options, sizes);
   return planning.then(planned => planned && { request, echo, planned });
 }
 

@@ -1,4 +1,5 @@
 import { randomUUID } from 'node:crypto';
+import { statSync } from 'node:fs';
 import type { ConnectFailed, QueueForecast, TestQueueAnswer, TestQueueMessage } from '../api/messages/queue.js';
 import { digestOfList } from '../list-digest.js';
 import { isForecast, parseBatch, parseBatchOrMiss, pullParser } from './answers.js';
@@ -42,7 +43,9 @@ export class QueueClient {
     const start = { can_initialize_queue: true, batch_index: 0 };
     const answer = await this.#pull({ ...start, attempt_connect_to_queue: true }, parseBatchOrMiss);
     if (!('code' in answer)) return this.#toBatch(answer);
-    const initialise = () => this.#pull({ ...start, attempt_connect_to_queue: false, paths: this.allFiles }, parseBatch);
+    const sizes = [...new Set(this.allFiles)].sort().map(sizeOf);
+    const list = { paths: this.allFiles, sizes };
+    const initialise = () => this.#pull({ ...start, attempt_connect_to_queue: false, ...list }, parseBatch);
     return this.#toBatch(await retryOnMismatch(initialise));
   }
 
@@ -84,5 +87,14 @@ export class QueueClient {
       files: paths.map((path, i) => ({ path, expected: times[i] ?? null })),
       forecast: isForecast(forecast) ? forecast : null,
     };
+  }
+}
+
+/** The size of a file in bytes; 0: it cannot be read. */
+function sizeOf(path: string): number {
+  try {
+    return statSync(path).size;
+  } catch {
+    return 0;
   }
 }

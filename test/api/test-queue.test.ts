@@ -360,6 +360,16 @@ describe('the completeness of a queue with reported batches', () => {
   });
 });
 
+it('the sizes of the files decide which are handed out first while nothing was measured', async ({ server }) => {
+  const paths = suite.toReversed();
+  const sizes = suite.map((_, i) => (i === 7 ? 5000 : 100));
+  const wrong = await new NodeProcess(server, 0).initialise(paths, { sizes: sizes.slice(1) });
+  expect([wrong.status, wrong.json]).toEqual([422, { errors: [{ sizes: ['has 39 entries for 40 distinct paths'] }] }]);
+  expect((await new NodeProcess(server, 0).initialise(paths, { sizes: [-1, ...sizes.slice(1)] })).status).toBe(422);
+  const reply = await new NodeProcess(server, 0).initialise(paths, { sizes });
+  expect(reply.json.paths[0]).toBe(suite[7]);
+});
+
 describe('nodes with different lists', () => {
   const digest = (paths: readonly string[]) => ({ test_files_digest: digestOfList(paths) });
   const EXTRA = 'spec/extra_spec.rb';

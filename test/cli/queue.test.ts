@@ -1,5 +1,7 @@
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
+import { writeFileSync } from 'node:fs';
+import { join } from 'node:path';
 import { text } from 'node:stream/consumers';
 import { describe, expect, it, onTestFinished } from 'vitest';
 import type { Client } from '../harness/client.js';
@@ -258,6 +260,13 @@ describe('ballast queue', () => {
     expect((await queue('2')).stderr).toMatch(
       new RegExp(`^ballast: ${start}\n(ballast: batch .*\n)+ballast: ${end}\nballast: recorded 8 `),
     );
+  });
+
+  it('sends the sizes of the files, so that the largest are first when nothing was measured', async () => {
+    const [server, suite] = [await shared.project(), new TestProject(FILES)];
+    for (const [i, file] of FILES.entries()) writeFileSync(join(suite.folder, file), 'x'.repeat(i === 5 ? 1000 : 100));
+    await suite.run(server, 0, ['queue', GLOB, '--build-id', '1', ...JUNIT, ...suite.runner], REPORT);
+    expect(suite.ran[0]).toBe(FILES[5]);
   });
 
   it('needs a command', async () => {

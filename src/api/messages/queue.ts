@@ -69,6 +69,8 @@ export interface TestQueueMessage extends NodeKey, People {
   batch_index: Count;
   /** All test files, to create the queue. */
   paths?: TestFileList<Path>;
+  /** Sizes in bytes of the distinct paths, sorted by UTF-16 code units; 0: unknown. While nothing was measured, they tell the long files. */
+  sizes?: TestFileList<Count>;
   /**
    * SHA-256, in hex, of the distinct paths of all test files, sorted by UTF-16 code units, with a NUL after each. If the queue was
    * made from another list, connecting fails, and a request with the list, or a pull, gets a 409.

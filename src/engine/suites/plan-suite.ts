@@ -54,6 +54,7 @@ export async function planSplit(store: Store, key: SplitKey, suite: Suite, optio
 /**
  * Plans a queue. Null: only a worker thread should do that.
  * @param repeatsNewest a queue that does not exist yet repeats the newest one of the build, if there is one
+ * @param sizes see `estimate`
  */
 export async function planQueue(
   store: Store,
@@ -61,12 +62,13 @@ export async function planQueue(
   suite: Suite,
   repeatsNewest: boolean,
   options: PlanOptions,
+  sizes?: readonly number[],
 ): Promise<Planned<NewQueue> | null> {
   const { isWorker, pullCost } = options;
   const queue = (await store.queues.find(key)) ?? (repeatsNewest ? await store.queues.newest(key.project, key.build) : null);
   if (queue) return compareLists('queue', queue.list, suite, isWorker, () => pathsOfQueue(store, queue.id));
   const list = listOf(suite);
-  const files = await estimates(store, key, suite, 'queue', options);
+  const files = await estimates(store, key, suite, 'queue', options, sizes);
   if (!files) return null;
   const { weights } = files;
   const { node_total: nodeTotal } = key.build;
@@ -99,12 +101,13 @@ async function estimates(
   suite: Suite,
   mode: Mode,
   { isWorker }: PlanOptions,
+  sizes?: readonly number[],
 ): Promise<Estimates<Suite> | null> {
   if (!isWorker && suite.length >= limits.pooledTestFiles) return null;
   const { branch } = build;
   const mostCases = isWorker ? limits.testCasesPerRequest : limits.testCasesOnMainThread;
   const times = await timings.estimates(project, branch, suite, mostCases);
-  return times.isComplete || isWorker ? estimate(suite, times, mode) : null;
+  return times.isComplete || isWorker ? estimate(suite, times, mode, sizes) : null;
 }
 
 /** Compares the list of a node with that of the existing split or queue. */

@@ -59,11 +59,18 @@ const OF_FILE = codeOf('file');
 /**
  * Equal files are in the order of their paths. In a queue that is mostly guessed they are scattered: the files of a directory are alike,
  * and a batch of neighbours would tell nothing of the others.
+ *
+ * @param sizes of the files in bytes, in the order of the list, as far as they are known
  */
-export function estimate<List extends Paths>(list: List, measured: MeasuredTimes, mode: Mode): Estimates<List> {
+export function estimate<List extends Paths>(
+  list: List,
+  measured: MeasuredTimes,
+  mode: Mode,
+  sizes: readonly number[] = [],
+): Estimates<List> {
   const basis = measured.basis.slice();
   const seconds = withShares(list, measured, basis);
-  const guesses = new Guesses(list, seconds, GUESS_PERCENTILES[mode]);
+  const guesses = new Guesses(list, seconds, GUESS_PERCENTILES[mode], sizes);
   const weights = new Float64Array(seconds.length);
   for (let file = 0; file < seconds.length; file++) {
     const time = seconds[file]!;

@@ -1,11 +1,13 @@
 import { type Basis, codeOf, setBasis } from './basis.js';
 import type { Paths } from './estimate.js';
+import { mean } from './median.js';
 import { fileOf } from './test-case.js';
 
 /** A directory needs this many measured files to predict its new ones. */
 const MIN_MEASURED_FILES = 3;
-/** The guess while no file of the project was ever measured. */
+/** The guess for a file of mean size while no file of the project was ever measured, and how much that of another one may differ. */
 const FIRST_GUESS_SECONDS = 1;
+const MAX_SIZE_RATIO = 5;
 /** Directories further up are not considered: that limits the work for deep paths with a directory each. */
 const MAX_LEVELS = 8;
 
@@ -24,12 +26,17 @@ export class Guesses {
   readonly #isAnyMeasured: boolean;
   /** Of the suite; undefined: not needed yet. */
   #ofAll: number | undefined;
+  #meanSize: number | undefined;
 
-  /** @param seconds in the order of the list; NaN: never measured */
+  /**
+   * @param seconds in the order of the list; NaN: never measured
+   * @param sizes bytes, in the order of the list; 0: unknown
+   */
   constructor(
     readonly list: Paths,
     readonly seconds: Float64Array,
     readonly percentile: number,
+    readonly sizes: readonly number[],
   ) {
     this.#isAnyMeasured = seconds.some(time => !Number.isNaN(time));
   }
@@ -38,7 +45,7 @@ export class Guesses {
   guess(file: number, basis: Basis): number {
     if (!this.#isAnyMeasured) {
       setBasis(basis, file, OF_NOTHING);
-      return FIRST_GUESS_SECONDS;
+      return FIRST_GUESS_SECONDS * this.#sizeRatio(file);
     }
     const path = this.list.at(file);
     for (const container of containersOf(path)) {
@@ -50,6 +57,14 @@ export class Guesses {
     setBasis(basis, file, OF_SUITE);
     this.#ofAll ??= this.#percentileOf(this.seconds.filter(time => !Number.isNaN(time)));
     return this.#ofAll;
+  }
+
+  /** The size of a file relative to the mean size; 1: it is unknown. */
+  #sizeRatio(file: number): number {
+    const size = this.sizes[file] ?? 0;
+    if (size === 0) return 1;
+    this.#meanSize ??= mean(this.sizes.filter(each => each > 0));
+    return Math.min(MAX_SIZE_RATIO, Math.max(1 / MAX_SIZE_RATIO, size / this.#meanSize));
   }
 
   #guessInside(container: string): number | null {

@@ -142,6 +142,20 @@ describe('a test case that was never measured', () => {
     );
   });
 
+  it('follow the sizes of the files, within a factor of five, while nothing was measured', () => {
+    const paths = ['a', 'b', 'c', 'd', 'e'];
+    const guess = (seconds: number[], sizes?: number[]) => {
+      const known = { seconds: Float64Array.from(seconds), files: new Map(), basis: emptyBasis(paths.length) };
+      const plan = estimate(suiteOf(paths), known, 'queue', sizes);
+      return Object.fromEntries(pathsOf(plan).map((path, i) => [path, plan.weights[i]! / 10_000]));
+    };
+    const unknown = Array<number>(5).fill(NaN);
+    expect(guess(unknown, [100, 50, 0, 150, 100])).toEqual({ a: 1, b: 0.5, c: 1, d: 1.5, e: 1 });
+    expect(guess(unknown, [1, 1, 1, 1, 1e6])).toEqual({ a: 0.2, b: 0.2, c: 0.2, d: 0.2, e: 5 });
+    expect(guess(unknown, [0, 0, 0, 0, 0])).toEqual(guess(unknown));
+    expect(guess([3, NaN, NaN, NaN, NaN], [1, 1, 1, 1, 1e6])).toEqual({ a: 3, b: 3, c: 3, d: 3, e: 3 });
+  });
+
   it('is guessed from the measured cases of its file when the file was never measured', () => {
     const others = [1, 2, 3].map(i => [`${i}_spec.rb`, 100] as const);
     const files = [...cases(1, 1, 1, null), ...others];
