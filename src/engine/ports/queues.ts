@@ -7,8 +7,8 @@ import type { BuildKey, QueueKey } from '../keys.js';
 import type { Moment } from '../moment.js';
 import type { Batch } from '../queue/batch.js';
 import type { Queue } from '../queue/queue.js';
-import type { TestFileList } from '../suites/compare-lists.js';
 import type { Suite } from '../suites/suite.js';
+import type { NewPlan, PlanInfo } from './splits.js';
 import type { Millis } from './store.js';
 
 /** Queues of queue mode, each found under the key of its request. */
@@ -33,12 +33,7 @@ export interface Queues {
    * reach the disk, so metrics and log lines come from the value. They are early if the write then fails: the caller gets a 503, and may
    * try again.
    */
-  update<Facts, Value>(
-    key: QueueKey,
-    facts: (queue: OpenQueue) => Soon<Facts>,
-    verb: (queue: OpenQueue, facts: Facts) => Verdict<Value>,
-    at: Millis,
-  ): Soon<Saving<Value | null>>;
+  update<Facts, Value>(key: QueueKey, facts: ReadFacts<Facts>, verb: Verb<Facts, Value>, at: Millis): Soon<Saving<Value | null>>;
   /** Notes that a node sent another list of test files, unless that is noted already. */
   noteOtherList(queue: QueueInfo, difference: string): Promise<void>;
   /** Some files of a queue, at least one, in UTF-8, as a JSON array of PlannedTestFile. Throws a 503 when the queue expired. */
@@ -64,25 +59,14 @@ export interface Queues {
   load(): QueueLoad;
 }
 
-export interface QueueInfo {
-  id: string;
+export interface QueueInfo extends PlanInfo {
   /** Its name in answers, the same for all nodes of its build. */
   name: string;
-  node_total: number;
-  created_at: Millis;
-  /** How many runs of its build were recorded before it was made. */
-  runs_before: number;
   /**
    * When it was copied from an earlier queue of its build: every node that starts first gets its files from there. `created_at` and
    * `runs_before` are those of that queue. Null: it is no copy.
    */
   copied: Moment | null;
-  /** The list of test files that the queue was made from. */
-  list: TestFileList;
-  /** How a node's list differed from `list`; missing: no list differed. */
-  other_list?: string;
-  /** The queue expires by this time, which moves while the queue is in use. */
-  used_at: Millis;
 }
 
 export interface OpenQueue {
@@ -91,20 +75,17 @@ export interface OpenQueue {
   readonly queue: Queue;
 }
 
-export interface NewQueue {
-  list: TestFileList;
-  /** The test files, slowest first, made by `encode`. */
-  files: Segments;
+export interface NewQueue extends NewPlan {
   /** See weight.ts. */
   weights: Float64Array;
   /** Most files were never measured. */
   guessed: boolean;
   /** What earlier queues of the project observed of their batches; null: nothing. */
   learned: BatchSums | null;
-  /** What the estimates of these files rest on, see basis.ts. */
-  basis: Uint8Array;
-  forecast: Forecast;
 }
+
+export type ReadFacts<Facts> = (queue: OpenQueue) => Soon<Facts>;
+export type Verb<Facts, Value> = (queue: OpenQueue, facts: Facts) => Verdict<Value>;
 
 /** The value that a verb returns, and the changes to store. */
 export interface Verdict<Value> {

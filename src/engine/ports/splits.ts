@@ -3,6 +3,7 @@ import type { PathTimes } from '../../planning/estimating/estimate.js';
 import type { Forecast } from '../../planning/forecasting/forecast.js';
 import type { Soon } from '../../soon.js';
 import type { SplitKey } from '../keys.js';
+import type { Moment } from '../moment.js';
 import type { TestFileList } from '../suites/compare-lists.js';
 import type { Suite } from '../suites/suite.js';
 import type { Millis } from './store.js';
@@ -28,34 +29,38 @@ export interface Splits {
   encode(files: PathTimes<Suite>, nodes: readonly (readonly number[])[]): Segments;
 }
 
-/** Which node runs which test files. */
-export interface Split {
+/** A split or a queue, without its files. */
+export interface PlanInfo {
   id: string;
   node_total: number;
   created_at: Millis;
   /** How many runs of its build were recorded before it was made. */
   runs_before: number;
-  /** The list of test files that the split was made from. */
+  /** The list of test files that it was made from. */
   list: TestFileList;
   /** How a node's list differed from `list`; missing: no list differed. */
   other_list?: string;
-  /** The split expires by this time, which moves while the split is in use. */
+  /** It expires by this time, which moves while it is in use. */
   used_at: Millis;
 }
 
-export interface NewSplit {
+/** Which node runs which test files. */
+export type Split = PlanInfo;
+
+/** A split or a queue to create. */
+export interface NewPlan {
   list: TestFileList;
-  /** The files of each node, made by `encode`. */
+  /** Of a split, the files of each node; of a queue, all files, slowest first. Made by `encode`. */
   files: Segments;
   /** What the estimates of these files rest on, see basis.ts. */
   basis: Uint8Array;
   forecast: Forecast;
 }
 
-export interface SplitUse {
-  at: Millis;
-  /** How many runs of the build were recorded before. */
-  runs_before: number;
+export type NewSplit = NewPlan;
+
+/** When a CI run first used a fixed split. */
+export interface SplitUse extends Moment {
   /** How the list of a node in this CI run differed from the list of the split; missing: no list differed. */
   other_list?: string;
 }

@@ -3,11 +3,11 @@ import { type BuildKey, buildDigest, type QueueKey } from '../../engine/keys.js'
 import {
   isBatch,
   type NewQueue,
-  type OpenQueue,
   type QueueInfo,
   type QueueLoad,
   type Queues,
-  type Verdict,
+  type ReadFacts,
+  type Verb,
 } from '../../engine/ports/queues.js';
 import type { Millis } from '../../engine/ports/store.js';
 import type { Batch } from '../../engine/queue/batch.js';
@@ -17,8 +17,7 @@ import { limits } from '../../limits.js';
 import { type BatchSums, keep } from '../../planning/batching/batch-cost.js';
 import type { PathTimes } from '../../planning/estimating/estimate.js';
 import type { Forecast } from '../../planning/forecasting/forecast.js';
-import type { Saving, Soon } from '../../soon.js';
-import { SavedGroups } from '../../soon.js';
+import { SavedGroups, type Saving, type Soon } from '../../soon.js';
 import { BASIS, encodeQueueFiles, filesOfQueue, weightsOfQueue } from './codecs/file-blocks.js';
 import { decodeChange } from './codecs/journal-record.js';
 import { copyQueue, createQueue } from './create-queue.js';
@@ -70,8 +69,8 @@ export class LmdbQueues implements Queues {
 
   update<Facts, Value>(
     { digest: key }: QueueKey,
-    facts: (queue: OpenQueue) => Soon<Facts>,
-    verb: (queue: OpenQueue, facts: Facts) => Verdict<Value>,
+    facts: ReadFacts<Facts>,
+    verb: Verb<Facts, Value>,
     at: Millis,
   ): Soon<Saving<Value | null>> {
     const open = this.#cache.get(key);
@@ -82,8 +81,8 @@ export class LmdbQueues implements Queues {
 
   async #updateLater<Facts, Value>(
     key: string,
-    facts: (queue: OpenQueue) => Soon<Facts>,
-    verb: (queue: OpenQueue, facts: Facts) => Verdict<Value>,
+    facts: ReadFacts<Facts>,
+    verb: Verb<Facts, Value>,
     at: Millis,
   ): Promise<Saving<Value | null>> {
     const used_at = this.#cache.get(key)?.info.used_at ?? this.#usedAt(key);
@@ -95,12 +94,7 @@ export class LmdbQueues implements Queues {
     return open ? this.#update(key, open, facts, verb) : NO_QUEUE;
   }
 
-  #update<Facts, Value>(
-    key: string,
-    open: CachedQueue,
-    facts: (queue: OpenQueue) => Soon<Facts>,
-    verb: (queue: OpenQueue, facts: Facts) => Verdict<Value>,
-  ): Soon<Saving<Value | null>> {
+  #update<Facts, Value>(key: string, open: CachedQueue, facts: ReadFacts<Facts>, verb: Verb<Facts, Value>): Soon<Saving<Value | null>> {
     const found = facts(open);
     if (found instanceof Promise) return this.#runLater(key, found, verb);
     // The facts and the verb are in one turn of the event loop. A queue that the cache has no room for is kept only from the verb on.
@@ -217,12 +211,7 @@ export class LmdbQueues implements Queues {
     if (open) open.info.used_at = at;
   }
 
-  #run<Facts, Value>(
-    key: string,
-    open: CachedQueue,
-    verb: (queue: OpenQueue, facts: Facts) => Verdict<Value>,
-    facts: Facts,
-  ): Saving<Value> {
+  #run<Facts, Value>(key: string, open: CachedQueue, verb: Verb<Facts, Value>, facts: Facts): Saving<Value> {
     try {
       const { value, changes } = verb(open, facts);
       for (const change of changes) open.saving = this.parts.journal.write(open.id, change);
@@ -236,11 +225,7 @@ export class LmdbQueues implements Queues {
   }
 
   /** Runs a verb when its facts are read. Later calls on the queue wait until then, so that they keep their order. */
-  async #runLater<Facts, Value>(
-    key: string,
-    reading: Promise<Facts>,
-    verb: (queue: OpenQueue, facts: Facts) => Verdict<Value>,
-  ): Promise<Saving<Value | null>> {
+  async #runLater<Facts, Value>(key: string, reading: Promise<Facts>, verb: Verb<Facts, Value>): Promise<Saving<Value | null>> {
     let done = () => {};
     this.#reading.set(key, new Promise(resolve => (done = resolve)));
     try {
