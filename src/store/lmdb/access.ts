@@ -8,8 +8,10 @@ import { type Committing, commit } from './writes/commit.js';
 
 const KEY_CHARACTERS = 32;
 
-/** The key of a token in `tokens`. */
-const keyOf = (hash: string) => hash.slice(0, KEY_CHARACTERS);
+/** The key of a token, a link or a session. */
+export const keyOf = (hash: string) => hash.slice(0, KEY_CHARACTERS);
+
+export const byCreation = (a: { created_at: Millis }, b: { created_at: Millis }) => a.created_at - b.created_at;
 
 type AccessTables = Pick<Tables, 'meta' | 'projects' | 'projectNames' | 'tokens' | 'links' | 'sessions'>;
 
@@ -79,7 +81,7 @@ export function lmdbAccess(parts: AccessTables & Committing) {
         const set = { default_branch: branch ?? record?.default_branch ?? null, is_default_branch_set: branch !== null };
         if (record) void projects.put(project, { ...record, ...set });
       }),
-    tokens: () => Array.from(tokens.getRange(), ({ value }) => value).sort((a, b) => a.created_at - b.created_at),
+    tokens: () => Array.from(tokens.getRange(), ({ value }) => value).sort(byCreation),
     token: hash => records.get(keyOf(hash)) ?? null,
     createToken: (project, token, at) =>
       commit(parts, () => {

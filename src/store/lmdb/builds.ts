@@ -4,7 +4,7 @@ import { limits } from '../../limits.js';
 import { buildCount, type IndexPage, numbersOf } from './build-index.js';
 import { fileCount, timesOf } from './codecs/run-times.js';
 import type { Parts } from './parts.js';
-import type { BuildRecord, RunKey, RunRecord } from './records.js';
+import type { RunKey, RunRecord } from './records.js';
 import type { Tables } from './tables.js';
 
 /** The length of a build's id. The other keys of `buildNumbers` are shorter. */
@@ -14,7 +14,7 @@ export function lmdbBuilds(parts: Parts) {
   const { builds, buildNumbers, subsets, nameOfPath, pathNumbers } = parts;
   const build = (number: number | undefined): Build | null => {
     const record = number === undefined ? undefined : builds.get(number);
-    return record ? toBuild(number!, record) : null;
+    return record ? { number: number!, ...record } : null;
   };
   const listed = (project: number, filter: BuildFilter, page: IndexPage) => ({
     total: buildCount(parts, project, filter),
@@ -29,7 +29,7 @@ export function lmdbBuilds(parts: Parts) {
     newest: (project, filter) => build(numbersOf(parts, project, filter, { limit: 1 })[0]),
     page: (project, filter, page) => listed(project, filter, { offset: (page - 1) * limits.buildsPerPage, limit: limits.buildsPerPage }),
     older: (project, filter, before, limit) => listed(project, filter, { before: before ?? Infinity, limit }),
-    list: (from, limit) => [...builds.getRange({ start: from, limit })].map(({ key, value }) => toBuild(key, value)),
+    list: (from, limit) => [...builds.getRange({ start: from, limit })].map(({ key, value }) => ({ number: key, ...value })),
     runs: (number: number, node_index?: number) =>
       Array.from(subsets.getRange(node_index === undefined ? runsOf(number) : runsOfNode(number, node_index)), ({ key, value }) =>
         toRunHead(key, value),
@@ -48,10 +48,6 @@ export function lmdbBuilds(parts: Parts) {
     path: nameOfPath,
     pathNumber: (project, path) => pathNumbers.read(project, path) ?? null,
   } satisfies Builds;
-}
-
-function toBuild(number: number, record: BuildRecord): Build {
-  return { number, ...record };
 }
 
 function toRunHead([, node_index, run]: RunKey, record: RunRecord): RunHead {

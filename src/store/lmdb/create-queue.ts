@@ -75,21 +75,14 @@ export async function copyQueue(parts: Parts, key: QueueKey, at: Millis): Promis
   return existing !== null;
 }
 
-interface QueueCreation {
+interface QueueCreation extends Pick<Creation<string>, 'id' | 'blobs'> {
   key: QueueKey;
-  id: string;
   at: Millis;
-  /** Its files with their weights and basis. */
-  blobs: Creation<string>['blobs'];
-  /** The other fields, read within the write transaction; null: the queue to copy has expired. */
-  content(): QueueContent | null;
-}
-
-interface QueueContent {
-  record: QueueRecord;
-  forecast: Forecast;
-  /** Of a copy, the encoded batches of the copied queue; else null. */
-  batches: Buffer[] | null;
+  /**
+   * Its other fields, and of a copy the encoded batches of the copied queue, read within the write transaction. Null: the queue to copy has
+   * expired.
+   */
+  content(): { record: QueueRecord; forecast: Forecast; batches: Buffer[] | null } | null;
 }
 
 /** Puts a queue unless its key has one. Resolves with the id of the queue that then exists; null: the content has expired. */

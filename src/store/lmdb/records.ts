@@ -1,5 +1,5 @@
 import type { Project } from '../../engine/ports/access.js';
-import type { Build } from '../../engine/ports/builds.js';
+import type { Build, RunHead } from '../../engine/ports/builds.js';
 import type { QueueInfo } from '../../engine/ports/queues.js';
 import type { Millis } from '../../engine/ports/store.js';
 import type { BatchSums } from '../../planning/batching/batch-cost.js';
@@ -19,22 +19,11 @@ export type BuildRecord = Omit<Build, 'number'>;
 /** A run of a node that was recorded, counted from 1. */
 export type RunKey = [build: number, node_index: number, run: number];
 
-export interface RunRecord {
-  /** A UUID. */
-  id: string;
-  created_at: Millis;
-  /** Its number among the runs of its build, from 1; 0: it is in no build yet. */
-  ordinal: number;
-  /** shortDigest of its ci_build_id; 0: it has none. */
-  ci_run: number;
-  /** See RunHead. */
-  asked_at: Millis | null;
+/** A recorded run. Its ordinal is 0 while it is in no build. */
+export interface RunRecord extends Pick<RunHead, 'id' | 'created_at' | 'ordinal' | 'ci_run' | 'asked_at'> {
   /** Its test files, see run-times.ts. */
   times: Buffer;
 }
-
-/** The keys of runs that one transaction put, and whose times are not in `timings` yet. */
-export type PendingRunsRecord = RunKey[];
 
 /** A queue as it was created. Its files are in `blobs`. Its batches are in the journal, a second later in `batches`. */
 export interface QueueRecord extends Omit<QueueInfo, 'id'> {

@@ -1,11 +1,7 @@
 import type { Password, Session, SignIns } from '../../engine/ports/sign-ins.js';
+import { byCreation, keyOf } from './access.js';
 import type { Tables } from './tables.js';
 import { type Committing, commit } from './writes/commit.js';
-
-const KEY_CHARACTERS = 32;
-
-/** The key of a link or session. */
-const keyOf = (hash: string) => hash.slice(0, KEY_CHARACTERS);
 
 export function lmdbSignIns(parts: Pick<Tables, 'links' | 'sessions' | 'dashboard'> & Committing) {
   const { links, sessions, dashboard } = parts;
@@ -63,8 +59,4 @@ export function lmdbSignIns(parts: Pick<Tables, 'links' | 'sessions' | 'dashboar
     address: () => (dashboard.get('address') as string | undefined) ?? null,
     keepAddress: url => commit(parts, () => void dashboard.put('address', url)),
   } satisfies SignIns;
-}
-
-function byCreation(a: { created_at: number }, b: { created_at: number }): number {
-  return a.created_at - b.created_at;
 }

@@ -10,18 +10,7 @@ import type { DaySummary, Summary } from '../../engine/ports/summaries.js';
 import type { BatchSums } from '../../planning/batching/batch-cost.js';
 import type { Forecast } from '../../planning/forecasting/forecast.js';
 import { openAlone } from './open-lock.js';
-import type {
-  BuildRecord,
-  CiRunKey,
-  DayKey,
-  ExpiryKey,
-  ExpiryProgress,
-  PendingRunsRecord,
-  ProjectRecord,
-  QueueRecord,
-  RunKey,
-  RunRecord,
-} from './records.js';
+import type { BuildRecord, CiRunKey, DayKey, ExpiryKey, ExpiryProgress, ProjectRecord, QueueRecord, RunKey, RunRecord } from './records.js';
 import { readStoreFile, type StoreFile } from './store-file.js';
 
 /** Raised when an older Ballast would misread the records of this one. src/docs/changelog.md lists the changes. */
@@ -74,8 +63,8 @@ function tablesIn(root: RootDatabase) {
     pathNames: table<string, number>('pathNames', { encoding: 'string', keyEncoding: 'uint32' }),
     /** By the number of the path, see timing-codec.ts. What is read is valid until the next read. */
     timings: table<Buffer, number>('timings', { ...TRANSIENT, keyEncoding: 'uint32', compression: false }),
-    /** By the number (RunToPut.entry) of the last of the runs. */
-    pendingRuns: table<PendingRunsRecord, number>('pendingRuns'),
+    /** The runs that one transaction put, and whose times are not in `timings` yet, by the number (RunToPut.entry) of the last of them. */
+    pendingRuns: table<RunKey[], number>('pendingRuns'),
     /** By the digest of a SplitKey. */
     splits: table<Split, string>('splits'),
     /** When a CI run first asked for a fixed split. */

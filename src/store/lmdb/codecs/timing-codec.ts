@@ -1,15 +1,10 @@
-import type { BranchExpectation, BranchTiming, BranchTimings } from '../../../planning/estimating/branch-timings.js';
+import type { RecordedPath } from '../../../engine/ports/timings.js';
+import type { BranchExpectation, BranchTiming } from '../../../planning/estimating/branch-timings.js';
 import type { Level } from '../../../planning/estimating/level.js';
 import { expectationOf } from '../../../planning/estimating/timing.js';
 
-/** The timings of a path. */
-export interface PathTimings {
-  project: number;
-  /** Approximately when the path was last recorded, measured or not, in milliseconds since 1970. Decides when the path expires. */
-  seen_at: number;
-  /** Empty: it was never measured. */
-  timings: BranchTimings;
-}
+/** The timings of a path. `seen_at` decides when the path expires. */
+export type PathTimings = Pick<RecordedPath, 'project' | 'seen_at' | 'timings'>;
 
 /**
  * Every build that measures a path rewrites its timings, so they are coded as bytes:

@@ -98,7 +98,7 @@ export class Journal {
   /** Reads the changes that an earlier process left, opens the files for more, and schedules a checkpoint. */
   recover(): void {
     const { meta } = this.store;
-    const records = this.#read();
+    const records = this.read();
     const journal = meta.get('journal') ?? newJournalId();
     this.files.open(journal, this.#last, records);
     // Noted after the files have their heads: from then on a missing file is damage.
@@ -108,11 +108,7 @@ export class Journal {
   }
 
   /** Reads the changes that no checkpoint has written, and leaves them in place. A server may be writing the journal. */
-  read(): void {
-    this.#read();
-  }
-
-  #read(): FoundRecord[] {
+  read(): FoundRecord[] {
     const { root, meta } = this.store;
     const checkpointed = () => {
       root.resetReadTxn();

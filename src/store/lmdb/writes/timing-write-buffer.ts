@@ -177,7 +177,7 @@ export class TimingWriteBuffer {
     const saving = this.#saving.get(path);
     const bytes = saving ? undefined : this.store.timings.getBinaryFast(path);
     // Timings that are being written must not change.
-    const known = saving ? copyOf(saving) : bytes && decodeTimings(bytes);
+    const known = saving ? { ...saving } : bytes && decodeTimings(bytes);
     if (known) this.#change(path, known);
     return known;
   }
@@ -186,8 +186,4 @@ export class TimingWriteBuffer {
     this.#changed.set(path, timings);
     this.#saves.runWithin(limits.timingFlushMilliseconds);
   }
-}
-
-function copyOf({ project, seen_at, timings }: PathTimings): PathTimings {
-  return { project, seen_at, timings };
 }
