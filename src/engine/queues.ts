@@ -140,15 +140,8 @@ export async function failedPaths(store: Store, queue: string): Promise<string[]
   return [...failed.values()].flatMap((cases, i) => cases ?? paths[i]!);
 }
 
-/** The batches of a queue in the order of `seq`. */
-interface QueueBatches {
-  /** Handed out by the queue itself. */
-  own: Batch[];
-  /** Copied from the queue that it repeats. */
-  copied: Batch[];
-}
-
-export async function batchesOf(queues: Queues, id: string): Promise<QueueBatches> {
+/** The batches of a queue in the order of `seq`: those that it handed out itself, and those copied from the queue that it repeats. */
+export async function batchesOf(queues: Queues, id: string): Promise<{ own: Batch[]; copied: Batch[] }> {
   const copied = await queues.copiedBatches(id);
   const seqs = new Set(copied.map(({ seq }) => seq));
   return { own: (await queues.batches(id)).filter(({ seq }) => !seqs.has(seq)), copied };

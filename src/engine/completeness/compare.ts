@@ -1,6 +1,7 @@
 import { fileOf } from '../../planning/estimating/test-case.js';
 import { timestamp } from '../../time.js';
 import { isAfter, type Moment } from '../moment.js';
+import type { Run } from '../ports/builds.js';
 import { hasRun } from '../test-file.js';
 import type { CompletenessAnswer, HandedOut } from './completeness-answer.js';
 
@@ -19,14 +20,7 @@ export interface Assignment {
 export type AssignmentsByPath = ReadonlyMap<string, readonly Assignment[]>;
 
 /** A run that a node recorded. The runs of a node come in the order of recording. */
-export interface RecordedRun {
-  /** Its number among the runs of its build. */
-  ordinal: number;
-  node_index: number;
-  paths: readonly string[];
-  /** By path; 0: scheduled, not measured; see also UNTIMED. */
-  seconds: Float64Array;
-}
+export type RecordedRun = Pick<Run, 'ordinal' | 'node_index' | 'paths' | 'seconds'>;
 
 /** A restart of a node. */
 export interface Restart {
@@ -89,7 +83,7 @@ export function compare(
   }
   if (withoutTime.size > 0)
     for (const { paths, seconds } of runs) for (const [i, path] of paths.entries()) if (hasRun(seconds[i]!)) withoutTime.delete(path);
-  const missing = missingFiles(handed, { nodesByPath, withoutTime, runsByNode });
+  const missing = missingFiles(handed, nodesByPath, withoutTime, runsByNode);
   const { never_handed_out, handed_out_not_recorded, ran_not_recorded } = missing;
   return {
     recorded: handed.size - never_handed_out.length - handed_out_not_recorded.length - ran_not_recorded.length,
@@ -102,18 +96,12 @@ export function compare(
   };
 }
 
-/** What was recorded. */
-interface Recordings {
-  nodesByPath: NodesByPath;
-  /** Paths that no run says ran. */
-  withoutTime: ReadonlySet<string>;
-  runsByNode: RunsByNode;
-}
-
-/** Returns the files that no node recorded as run, by their last known state. */
+/** Returns the files that no node recorded as run, by their last known state. @param withoutTime paths that no run says ran */
 function missingFiles(
   handed: AssignmentsByPath,
-  { nodesByPath, withoutTime, runsByNode }: Recordings,
+  nodesByPath: NodesByPath,
+  withoutTime: ReadonlySet<string>,
+  runsByNode: RunsByNode,
 ): Omit<Comparison, 'recorded' | 'emptyReruns' | 'lostReruns' | 'recorded_twice' | 'recorded_not_handed_out' | 'nodes_never_came'> {
   const isRecorded = recordedTest(handed, nodesByPath);
   const ran = () => new Map([...nodesByPath].filter(([path]) => !withoutTime.has(path)));

@@ -48,15 +48,10 @@ function cut<T>(list: readonly T[]): T[] {
   return list.slice(0, limits.completenessEntries);
 }
 
-/** Why a CI run is not complete. */
-interface Incompleteness {
-  /** A sentence for each reason; empty when it is complete. */
-  errors: string[];
-  /** The only reason is files that are not recorded as run, by nodes that recorded others: they may have nothing to run. */
-  mayBeEmpty: boolean;
-}
-
 /**
+ * Why a CI run is not complete: a sentence for each reason, none when it is complete. `mayBeEmpty`: the only reason is files that are not
+ * recorded as run, by nodes that recorded others: they may have nothing to run.
+ *
  * @param runs how many recorded runs were compared
  * @param full nodes at the limit of kept runs
  */
@@ -64,7 +59,7 @@ function incompleteness(
   assigned: Assigned | null,
   comparison: Comparison,
   { runs, full, allowsEmpty }: { runs: number; full: readonly number[]; allowsEmpty: boolean },
-): Incompleteness {
+): { errors: string[]; mayBeEmpty: boolean } {
   if (!assigned) return { errors: [nothingKnown(runs)], mayBeEmpty: false };
   const { never_handed_out, handed_out_not_recorded, recorded_without_time, ran_not_recorded, emptyReruns, lostReruns } = comparison;
   const { nodesWithoutRecording, silentNodes } = comparison;

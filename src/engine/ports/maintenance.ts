@@ -19,7 +19,7 @@ export interface Maintenance {
    *
    * @param count called with the kind of each record that is deleted
    */
-  sweep(times: SweepTimes, count: (kind: ExpiringKind) => void): AsyncIterable<void>;
+  sweep(times: { before: Millis; deletedBefore: Millis }, count: (kind: ExpiringKind) => void): AsyncIterable<void>;
   /** The time that was stored last; null: none was. */
   keptTime(): Soon<Millis | null>;
   keepTime(at: Millis): Promise<void>;
@@ -27,11 +27,6 @@ export interface Maintenance {
   backedUpAt(): Soon<Millis | null>;
   noteBackup(at: Millis): Promise<void>;
   load(): StoreLoad;
-}
-
-export interface SweepTimes {
-  before: Millis;
-  deletedBefore: Millis;
 }
 
 export type ExpiringKind = 'subset' | 'split' | 'queue' | 'ci_run' | 'path' | 'day' | 'project';

@@ -13,13 +13,6 @@ export interface CachedSuite {
   columns: SuiteColumns;
 }
 
-/** A body whose list is that of a cached suite. */
-export interface FoundSuite {
-  suite: CachedSuite;
-  /** The body with the placeholder in place of its list. */
-  rest: Buffer;
-}
-
 /**
  * The large suites that were sent last. A build nearly always has the list of test files of the build before, and all
  * of its nodes send that list at once. So most lists are compared instead of parsed. A comparison takes a twentieth of the time of a digest.
@@ -27,15 +20,16 @@ export interface FoundSuite {
 export class SuiteCache {
   readonly #suites = new LRUCache<number, { project: number; suite: CachedSuite }>({
     maxSize: memoryBounds.suites,
-    sizeCalculation: ({ suite }) => bytesOf(suite),
+    sizeCalculation: ({ suite: { text, columns } }) =>
+      text.buffer.byteLength + columns.heads.length + columns.ends.byteLength + columns.numbers.byteLength,
   });
   #added = 0;
   /** Bodies whose list was found. A body is looked up again when its job begins, and counts as one hit. */
   readonly #found = new WeakSet<readonly Uint8Array[]>();
   #hits = 0;
 
-  /** Returns the suite whose list a body of the project has; null: none is cached. */
-  find(project: number, body: readonly Uint8Array[], name: ListName): FoundSuite | null {
+  /** Returns the suite whose list a body of the project has, and the body with the placeholder in place of it; null: none is cached. */
+  find(project: number, body: readonly Uint8Array[], name: ListName): { suite: CachedSuite; rest: Buffer } | null {
     const start = findListStart(body[0]!, name);
     if (start < 0) return null;
     for (const [key, { project: owner, suite }] of this.#suites.entries()) {
@@ -59,10 +53,6 @@ export class SuiteCache {
   get load(): { suites: number; bytes: number; hits: number } {
     return { suites: this.#suites.size, bytes: this.#suites.calculatedSize, hits: this.#hits };
   }
-}
-
-function bytesOf({ text, columns: { heads, ends, numbers } }: CachedSuite): number {
-  return text.buffer.byteLength + heads.length + ends.byteLength + numbers.byteLength;
 }
 
 /** Whether a body has a text at some place. */

@@ -47,10 +47,12 @@ export function mainCause({ parts, wall }: Pick<Minutes, 'parts' | 'wall'>, node
   return main;
 }
 
+type Overrun = Pick<LongExecution, 'file' | 'seconds'>;
+
 /** The file of a span that exceeded its estimate most, if by at least half of a delay. */
-export function overrunFile({ files: indices, seconds }: Span, { estimates }: TimelineFiles, delay: number): OverrunFile | null {
+export function overrunFile({ files: indices, seconds }: Span, { estimates }: TimelineFiles, delay: number): Overrun | null {
   let most = MAIN_PART * delay;
-  let worst: OverrunFile | null = null;
+  let worst: Overrun | null = null;
   for (const [i, file] of indices.entries()) {
     const [time, estimate] = [seconds[i] ?? null, estimates[file] ?? null];
     if (time === null || estimate === null || time <= estimate || time - estimate < most) continue;
@@ -58,12 +60,6 @@ export function overrunFile({ files: indices, seconds }: Span, { estimates }: Ti
     worst = { file, seconds: time };
   }
   return worst;
-}
-
-export interface OverrunFile {
-  file: number;
-  /** How long it took. */
-  seconds: number;
 }
 
 /** The longest execution, if it takes longer than an even share of the work by a delay that matters: all nodes wait for it. */

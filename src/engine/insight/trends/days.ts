@@ -94,18 +94,15 @@ function dayTrend({ day, sums, walls }: DaySummary): DayTrend {
   };
 }
 
-/** A span of days, in whole days since 1970, UTC; both ends are included. */
-export interface Days {
-  from: number;
-  to: number;
-}
-
-/** The builds of a branch (null: all branches) by day, or by week under the day of its Monday. */
+/**
+ * The builds of a branch (null: all branches) by day, or by week under the day of its Monday. `from` and `to` are whole days since 1970, UTC,
+ * and both are included.
+ */
 export async function buildTrend(
   summaries: Pick<Summaries, 'days'>,
   project: number,
   branch: string | null,
-  { from, to }: Days,
+  { from, to }: { from: number; to: number },
   by: 'day' | 'week',
 ): Promise<BuildTrend> {
   if (by === 'day') return { branch, days: (await summaries.days(project, branch, from, to)).map(dayTrend) };

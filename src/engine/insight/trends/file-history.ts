@@ -16,16 +16,10 @@ interface Time {
   seconds: number;
 }
 
-export interface FileHistorySubject {
-  project: number;
-  branch: string;
-  path: string;
-}
-
 /** A file over the last builds of a branch. */
 export async function fileHistory(
   { builds, summaries }: Pick<Store, 'builds' | 'summaries'>,
-  { project, branch, path }: FileHistorySubject,
+  { project, branch, path }: { project: number; branch: string; path: string },
 ): Promise<Trend<FileHistory>> {
   const answer: FileHistory = { path, branch, points: [], changes: [], decided: [], cut_saves: null };
   const outdated: Build[] = [];
