@@ -8,14 +8,18 @@ export interface Certificate {
   keyFile: string;
 }
 
+export function readPem({ certFile, keyFile }: Certificate): { cert: Buffer; key: Buffer } {
+  return { cert: readFileSync(certFile), key: readFileSync(keyFile) };
+}
+
 /**
  * Returns the expiry time of the certificate, in milliseconds since 1970. Throws an error with a full message if the files cannot be
  * read or do not match. The socket library would only report that it failed.
  */
 export function checkCertificate({ certFile, keyFile }: Certificate): number {
   try {
-    const cert = readFileSync(certFile);
-    createSecureContext({ cert, key: readFileSync(keyFile) });
+    const { cert, key } = readPem({ certFile, keyFile });
+    createSecureContext({ cert, key });
     return Date.parse(new X509Certificate(cert).validTo);
   } catch (error) {
     throw new Error(

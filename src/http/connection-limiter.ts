@@ -4,12 +4,6 @@ import { limits } from '../limits.js';
 import type { Listener } from './adapter.js';
 import { LogThrottle } from './log-throttle.js';
 
-export interface ConnectionLimiterOptions {
-  /** Resolves with null if it cannot listen, for example because another process has the port. */
-  listen: () => Promise<Listener | null>;
-  capacity: ConnectionCapacity;
-}
-
 /** How many connections the system's limit of open files allows. */
 export interface ConnectionCapacity {
   maxConnections: number;
@@ -28,8 +22,10 @@ export class ConnectionLimiter {
   readonly #throttle = new LogThrottle();
   #hasWarned = false;
 
+  /** @param listen resolves with null if it cannot listen, for example because another process has the port */
   constructor(
-    readonly options: ConnectionLimiterOptions,
+    readonly listen: () => Promise<Listener | null>,
+    readonly capacity: ConnectionCapacity,
     readonly log: Logger,
   ) {}
 
@@ -37,7 +33,7 @@ export class ConnectionLimiter {
   async open(): Promise<Listener | null> {
     if (this.#listener || this.#isOpening || this.#isClosed) return this.#listener;
     this.#isOpening = true;
-    const listener = await this.options.listen();
+    const listener = await this.listen();
     this.#isOpening = false;
     // Meanwhile the limiter may have been closed or become full.
     if (listener && (this.#isClosed || this.#isFull)) listener.close();
@@ -59,7 +55,7 @@ export class ConnectionLimiter {
   /** Counts a connection that opened (1) or closed (-1). */
   count(change: 1 | -1): void {
     this.#connections += change;
-    const { maxConnections } = this.options.capacity;
+    const { maxConnections } = this.capacity;
     if (this.#isFull) this.#pause();
     else if (change < 0 && this.#connections < maxConnections - maxConnections / 16) void this.#resume();
   }
@@ -71,7 +67,7 @@ export class ConnectionLimiter {
   }
 
   get #isFull(): boolean {
-    return this.#connections >= this.options.capacity.maxConnections;
+    return this.#connections >= this.capacity.maxConnections;
   }
 
   #pause(): void {
@@ -79,7 +75,7 @@ export class ConnectionLimiter {
     this.#closeListener();
     if (this.#throttle.hit() === null) return;
     this.#hasWarned = true;
-    const { maxOpenFiles: openFiles } = this.options.capacity;
+    const { maxOpenFiles: openFiles } = this.capacity;
     this.log.warn(
       { connections: this.#connections, openFiles },
       `no room for more connections, new ones are refused until others close: the limit is ${openFiles} open files; raise it (LimitNOFILE of systemd, ulimit -n)`,

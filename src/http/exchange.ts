@@ -13,9 +13,6 @@ import type { Answer, Peer, Request } from './request.js';
 
 export type Handler = (request: Request) => Answer | Promise<Answer>;
 
-/** The error answer for what a handler threw; null: it is a defect. */
-export type ToApiError = (error: unknown) => ApiError | null;
-
 /** Is told of requests. */
 export interface Observer {
   /** A request ended. @param unavailable the reason of a 503 */
@@ -34,7 +31,8 @@ export interface RequestOptions extends BodyLimits {
   ownerOf: (token: string | null) => Owner;
   /** Null: no proxy is trusted. */
   trustedProxies: BlockList | null;
-  toApiError: ToApiError;
+  /** The error answer for what a handler threw; null: it is a defect. */
+  toApiError: (error: unknown) => ApiError | null;
 }
 
 export interface ExchangeOptions extends RequestOptions {

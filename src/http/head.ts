@@ -35,23 +35,8 @@ const NO_BODY = [new Uint8Array()];
 const hasNotLeft = () => false;
 const NOBODY = { address: () => '' };
 
-type Field =
-  | 'token'
-  | 'clientName'
-  | 'clientVersion'
-  | 'cookie'
-  | 'origin'
-  | 'fetchSite'
-  | 'acceptEncoding'
-  | 'ifNoneMatch'
-  | 'project'
-  | 'dashboard'
-  | 'forwardedFor';
-/** Fields of a request by the names of the headers that set them. */
-export type HeaderFields = ReadonlyMap<string, Field>;
-
 /** Headers that clients of the API hardly send. In the lookup they cost the requests of those clients nothing. */
-const BROWSER_FIELDS: readonly [name: string, field: Field][] = [
+const BROWSER_FIELDS = [
   ['cookie', 'cookie'],
   ['origin', 'origin'],
   ['sec-fetch-site', 'fetchSite'],
@@ -60,7 +45,11 @@ const BROWSER_FIELDS: readonly [name: string, field: Field][] = [
   ['ballast-project', 'project'],
   ['ballast-dashboard', 'dashboard'],
   ['x-forwarded-for', 'forwardedFor'],
-];
+] as const;
+
+type Field = 'token' | 'clientName' | 'clientVersion' | (typeof BROWSER_FIELDS)[number][1];
+/** Fields of a request by the names of the headers that set them. */
+export type HeaderFields = ReadonlyMap<string, Field>;
 
 /** Builds the lookup for the configured header prefixes. If a request uses several prefixes, the last header counts. */
 export function headerFields(prefixes: readonly string[]): HeaderFields {

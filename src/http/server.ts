@@ -62,7 +62,7 @@ export async function listen(options: HttpOptions, handler: Handler, log: Logger
     startRequest: (head, writer) => new Exchange(head, writer, exchangeOptions),
     log,
   });
-  const limiter = new ConnectionLimiter({ listen: () => listenOn(adapter, path), capacity: connectionCapacity() }, log);
+  const limiter = new ConnectionLimiter(() => listenOn(adapter, path), connectionCapacity(), log);
   const pathLock = path === null ? null : await lockUnixPath(path, options.settingNames);
   const listener = await limiter.open();
   if (!listener) {

@@ -1,7 +1,7 @@
 import { once } from 'node:events';
 import { rmSync, statSync } from 'node:fs';
 import { connect } from 'node:net';
-import { acquireLock, lockHolder } from '../locks.js';
+import { acquireLock, type FileLock, lockHolder } from '../locks.js';
 
 const PREFIX = 'unix:';
 
@@ -10,18 +10,12 @@ export function unixPath(host: string): string | null {
   return host.startsWith(PREFIX) ? host.slice(PREFIX.length) : null;
 }
 
-/** Held while this process alone may listen on a Unix socket. */
-export interface UnixPathLock {
-  /** Removes the socket and lets other processes listen there. */
-  release(): void;
-}
-
 /**
  * Locks a file beside the path, and removes a socket that a killed process left there. Throws if the path is in use, or if that
- * cannot be determined.
+ * cannot be determined. While the lock is held, this process alone may listen there. Its release removes the socket.
  * @param settingNames named in error messages
  */
-export async function lockUnixPath(path: string, settingNames: string): Promise<UnixPathLock> {
+export async function lockUnixPath(path: string, settingNames: string): Promise<FileLock> {
   const remedy = `choose another with ${settingNames}`;
   const lockPath = `${path}.lock`;
   const lock = acquireLock(lockPath);

@@ -14,7 +14,7 @@ async function openLimiter(maxConnections: number) {
     return { port: 0, close: () => void (state.isListening = false) };
   };
   const log = openLog('info', { write: line => state.log.push((JSON.parse(line) as { msg: string }).msg) });
-  const limiter = new ConnectionLimiter({ listen, capacity: { maxConnections, maxOpenFiles: 40 } }, log);
+  const limiter = new ConnectionLimiter(listen, { maxConnections, maxOpenFiles: 40 }, log);
   await limiter.open();
   return { state, limiter };
 }

@@ -1,4 +1,3 @@
-import { readFileSync } from 'node:fs';
 import { createServer, type IncomingMessage, type Server, type ServerOptions, type ServerResponse } from 'node:http';
 import { createServer as createTlsServer, type Server as TlsServer } from 'node:https';
 import { type AddressInfo, Server as NetServer, type Socket } from 'node:net';
@@ -7,7 +6,7 @@ import { limits } from '../../limits.js';
 import type { AdapterOptions, HttpAdapter, Listener, OpenAdapter } from '../adapter.js';
 import { STATUS_LINES } from '../answer.js';
 import { type ApiError, httpErrors } from '../api-error.js';
-import type { Certificate } from '../certificate.js';
+import { type Certificate, readPem } from '../certificate.js';
 import { type RequestHead, readHead } from '../head.js';
 import { LogThrottle } from '../log-throttle.js';
 import { NodeResponseWriter, parsedHead } from './message.js';
@@ -45,8 +44,8 @@ class NodeAdapter implements HttpAdapter {
     // Expectations other than 100-continue may be ignored. Node would refuse them with 417 and no reason.
     server.on('request', receive).on('checkExpectation', receive);
     server.on('timeout', (socket: Socket) => this.#isAnswering(socket) || socket.destroy());
-    server.on('clientError', (error: ParseError, socket: Duplex) => this.#refuse(error, socket));
-    server.on('tlsClientError', ({ message, reason = message }: TlsError, { remoteAddress: client }: Socket) =>
+    server.on('clientError', (error: ConnectionError, socket: Duplex) => this.#refuse(error, socket));
+    server.on('tlsClientError', ({ message, reason = message }: ConnectionError, { remoteAddress: client }: Socket) =>
       this.#warn(this.#handshakeThrottle, { client, reason }, 'a TLS handshake failed'),
     );
     server.on('error', (err: Error) => server.listening && this.#warn(this.#acceptThrottle, { err }, 'could not accept a connection'));
@@ -91,15 +90,10 @@ class NodeAdapter implements HttpAdapter {
     });
   }
 
-  #pipelineOf(socket: Duplex): RequestPipeline {
-    let pipeline = this.#pipelines.get(socket);
-    if (!pipeline) this.#pipelines.set(socket, (pipeline = new RequestPipeline()));
-    return pipeline;
-  }
-
   #receive(request: IncomingMessage, response: ServerResponse): void {
     const { socket } = request;
-    const pipeline = this.#pipelineOf(socket);
+    const pipeline = this.#pipelines.get(socket) ?? new RequestPipeline();
+    this.#pipelines.set(socket, pipeline);
     response.once('close', () => {
       if (socket.writable) pipeline.finish();
       else pipeline.clear();
@@ -148,7 +142,7 @@ class NodeAdapter implements HttpAdapter {
   }
 
   /** Answers bytes that are not a request, and closes the connection after the answers before it. */
-  #refuse(error: ParseError, socket: Duplex): void {
+  #refuse(error: ConnectionError, socket: Duplex): void {
     const apiError = apiErrorOf(error, this.timeouts);
     const pipeline = this.#pipelines.get(socket);
     if (apiError && pipeline?.state === 'answering') {
@@ -211,23 +205,14 @@ function refusalOf({ httpVersion, headers }: IncomingMessage): ApiError | null {
   return headers['transfer-encoding'] === undefined ? null : httpErrors.malformed('Transfer-Encoding is not part of HTTP/1.0');
 }
 
-function readPem({ certFile, keyFile }: Certificate): { cert: Buffer; key: Buffer } {
-  return { cert: readFileSync(certFile), key: readFileSync(keyFile) };
-}
-
-interface TlsError extends Error {
-  /** OpenSSL's reason, without the position in its source. */
-  reason?: string;
-}
-
-interface ParseError {
+interface ConnectionError extends Error {
   code?: string;
-  /** The parser's own message. */
+  /** The message of OpenSSL, without the position in its source, or of the parser. */
   reason?: string;
 }
 
 /** Returns the answer to a connection error; null if nobody is left to read one. */
-function apiErrorOf({ code = '', reason = code }: ParseError, { headSeconds }: Timeouts): ApiError | null {
+function apiErrorOf({ code = '', reason = code }: ConnectionError, { headSeconds }: Timeouts): ApiError | null {
   if (code === 'HPE_HEADER_OVERFLOW') return httpErrors.headTooLarge(limits.headBytes, limits.headersPerRequest);
   if (code === 'ERR_HTTP_REQUEST_TIMEOUT') return httpErrors.headTooSlow(headSeconds);
   // The connection ended in the middle of a request.
