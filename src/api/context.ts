@@ -2,9 +2,12 @@ import type { Logger } from 'pino';
 import type { DailyBytes } from '../engine/daily-bytes.js';
 import type { BuildKey } from '../engine/keys.js';
 import type { Build } from '../engine/ports/builds.js';
+import type { StoreLoad } from '../engine/ports/maintenance.js';
+import type { QueueLoad } from '../engine/ports/queues.js';
 import type { Millis, Store } from '../engine/ports/store.js';
 import type { PasswordAttempts } from '../engine/sign-in/password.js';
 import type { SplitAsks } from '../engine/split-asks.js';
+import type { SuiteCache } from '../engine/suites/suite-cache.js';
 import type { CompletenessChecker } from './completeness-checker.js';
 import type { DashboardFiles } from './dashboard/files.js';
 import type { RefusedRequests, SeenClients } from './dashboard/seen.js';
@@ -57,20 +60,29 @@ export interface Dashboard {
   status: () => ServerStatus;
 }
 
+/** The state of the server at one moment. */
+export interface ServerState {
+  version: string;
+  httpServer: string;
+  connections: number;
+  requestsInFlight: number;
+  reservedBytes: number;
+  fullProjects: number;
+  jobs: JobRunner['load'];
+  suites: SuiteCache['load'];
+  queues: QueueLoad;
+  store: StoreLoad;
+  /** The end and duration of the last sweep, null before the first, and all deleted records, by kind. */
+  sweeps: { endedAt: Millis | null; seconds: number; deleted: Readonly<Record<string, number>> };
+  /** Summaries of builds that were written since the start, and builds that wait for theirs. */
+  summaries: { written: number; waiting: number };
+  /** Null without a certificate. */
+  certificateExpiresAt: Millis | null;
+}
+
 /** What the page of the server shows. */
 export interface ServerStatus {
-  stateNow(): {
-    httpServer: string;
-    connections: number;
-    requestsInFlight: number;
-    jobs: { waiting: number; running: number; threads: number };
-    queues: { inMemory: number; open: number; bytes: number };
-    store: { bytes: number; diskFreeBytes: number; records: Readonly<Record<string, number>> };
-    /** The end of the last sweep, null before the first, and all deleted records, by kind. */
-    sweeps: { endedAt: Millis | null; deleted: Readonly<Record<string, number>> };
-    /** Null without a certificate. */
-    certificateExpiresAt: Millis | null;
-  };
+  stateNow(): ServerState;
   clients: SeenClients;
   refused: RefusedRequests;
   startedAt: Millis;

@@ -1,26 +1,6 @@
 import { Counter, collectDefaultMetrics, Gauge, type Metric, Registry } from 'prom-client';
+import type { ServerState } from '../api/context.js';
 import { unavailableReasons } from '../http/api-error.js';
-
-/** The state of the server at one moment. */
-export interface ServerState {
-  version: string;
-  httpServer: string;
-  connections: number;
-  requestsInFlight: number;
-  reservedBytes: number;
-  fullProjects: number;
-  jobs: { waiting: number; running: number; threads: number };
-  /** The number of cached suites, their bytes, and how often the list of a cached suite was sent again. */
-  suites: { suites: number; bytes: number; hits: number };
-  queues: { inMemory: number; open: number; bytes: number; testFilesLeft: number };
-  store: { bytes: number; diskFreeBytes: number; journalRecords: number; records: Readonly<Record<string, number>> };
-  /** End (in milliseconds since 1970, null before the first) and duration of the last sweep, and all deleted records, by kind. */
-  sweeps: { endedAt: number | null; seconds: number; deleted: Readonly<Record<string, number>> };
-  /** Summaries of builds that were written since the start, and builds that wait for theirs. */
-  summaries: { written: number; waiting: number };
-  /** In milliseconds since 1970; null without a certificate. */
-  certificateExpiresAt: number | null;
-}
 
 /** Default metrics that are removed, because they are always empty and their names break the conventions of Prometheus. */
 const REMOVED_DEFAULTS = ['handles', 'requests', 'resources'].flatMap(kind => [`nodejs_active_${kind}`, `nodejs_active_${kind}_total`]);

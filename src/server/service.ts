@@ -1,6 +1,6 @@
 import type { Logger } from 'pino';
 import { CompletenessChecker } from '../api/completeness-checker.js';
-import type { Context } from '../api/context.js';
+import type { Context, ServerState } from '../api/context.js';
 import type { DashboardFiles } from '../api/dashboard/files.js';
 import { RefusedRequests, SeenClients } from '../api/dashboard/seen.js';
 import { toApiError } from '../api/errors.js';
@@ -28,7 +28,7 @@ import { startThreads } from '../threads/threads.js';
 import { packageFolder, version } from '../version.js';
 import type { Config } from './config.js';
 import { newSignInUrl, noteAddress, reachableUrl, readDashboardFiles } from './dashboard.js';
-import { Metrics, type ServerState } from './metrics.js';
+import { Metrics } from './metrics.js';
 import { Readiness } from './readiness.js';
 import { Summarizer } from './summarizer.js';
 import { SlewedClock, startSweeping } from './sweeping.js';
