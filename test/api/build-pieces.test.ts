@@ -1,6 +1,5 @@
 import { expect, it } from 'vitest';
-import { buildAnswer, subsetAnswer } from '../../src/api/answers.js';
-import { BuildPieces, buildOutline, buildPiece } from '../../src/api/build-pieces.js';
+import { BuildPieces, buildAnswer, buildOutline, buildPiece, subsetAnswer } from '../../src/api/build-pieces.js';
 import { createProject } from '../../src/engine/access.js';
 import type { Build, RunHead } from '../../src/engine/ports/builds.js';
 import type { Store } from '../../src/engine/ports/store.js';
