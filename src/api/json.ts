@@ -12,14 +12,13 @@ export function decodeBody(bytes: Uint8Array): RawParameters {
   if (body.length === 0) throw apiErrors.notJson('it is empty');
   if (!isUtf8(body)) throw apiErrors.notJson('it is not UTF-8');
   // For megabytes of `{},{},` JSON.parse needs seconds and gigabytes.
-  if (body.length > limits.countedBodyBytes && hasTooManyContainers(body)) {
+  if (body.length > limits.countedBodyBytes && countContainers(body) > limits.jsonContainersPerBody) {
     throw apiErrors.bodyTooComplex(limits.jsonContainersPerBody);
   }
   const text = body.toString('utf8');
-  const value = parse(text);
-  if (value === undefined) throw apiErrors.notJson('it cannot be parsed');
-  if (!isObject(value)) throw apiErrors.notJson('it must be an object with the parameters');
-  const parameters = value;
+  const parameters = parse(text);
+  if (parameters === undefined) throw apiErrors.notJson('it cannot be parsed');
+  if (!isObject(parameters)) throw apiErrors.notJson('it must be an object with the parameters');
   for (const name of ['ci_build_id', 'node_build_id', 'test_queue_id']) {
     // JSON.parse rounds integers beyond 2^53, and the ids of two builds could become the same.
     if (Number.isInteger(parameters[name]) && !Number.isSafeInteger(parameters[name])) {
@@ -44,7 +43,7 @@ export function decodeListed(body: Buffer, name: ListName): DecodedBody {
   const text = body.subarray(start, end);
   // A text has no more containers than bytes.
   const isSmall = text.length <= limits.countedBodyBytes / 2;
-  const containers = isSmall ? text.length : countContainers(text, limits.jsonContainersPerBody);
+  const containers = isSmall ? text.length : countContainers(text);
   const rest = decodeRest(restOfBody([body], start, end), name, containers);
   const entries = rest && isUtf8(text) ? parse(text.toString()) : null;
   if (!rest || !Array.isArray(entries)) return { sent: decodeBody(body), list: null };
@@ -56,7 +55,7 @@ export function decodeListed(body: Buffer, name: ListName): DecodedBody {
  * @param containers the number of objects and arrays of the list, or more
  */
 export function decodeRest(rest: Buffer, name: ListName, containers: number): RawParameters | null {
-  if (!isUtf8(rest) || containers + countContainers(rest, limits.jsonContainersPerBody) > limits.jsonContainersPerBody) return null;
+  if (!isUtf8(rest) || containers + countContainers(rest) > limits.jsonContainersPerBody) return null;
   const sent = parse(rest.toString());
   return isObject(sent) && sent[name] === PLACEHOLDER && isExact(sent) ? sent : null;
 }
@@ -84,17 +83,13 @@ function digitsOf(name: string, text: string): string | undefined {
   return [...text.matchAll(new RegExp(`"${name}"\\s*:\\s*(-?\\d+)\\s*[,}]`, 'g'))].at(-1)?.[1];
 }
 
-function hasTooManyContainers(body: Buffer): boolean {
-  return countContainers(body, limits.jsonContainersPerBody) > limits.jsonContainersPerBody;
-}
-
-/** Counts opening brackets, including those in strings: the limit is far above what any list of test files has. Stops above `most`. */
-function countContainers(body: Buffer, most: number): number {
+/** Counts opening brackets, including those in strings: the limit is far above what any list of test files has. Stops above it. */
+function countContainers(body: Buffer): number {
   let count = 0;
   for (const bracket of ['{', '[']) {
     const code = bracket.charCodeAt(0);
     // The native search is four times as fast as a loop over the bytes.
-    for (let i = body.indexOf(code); i >= 0 && count <= most; i = body.indexOf(code, i + 1)) count += 1;
+    for (let i = body.indexOf(code); i >= 0 && count <= limits.jsonContainersPerBody; i = body.indexOf(code, i + 1)) count += 1;
   }
   return count;
 }

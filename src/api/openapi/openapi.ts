@@ -20,6 +20,7 @@ const tags = [
   { name: 'Operating', description: 'Operate the server. No token is needed.' },
 ];
 
+const text = { type: 'string' };
 const header = (description: string, type = 'string') => ({ description, schema: { type } });
 
 /** Returns the OpenAPI 3.1 description of the API. */
@@ -44,13 +45,11 @@ export function openApiDocument({ version, url, headerPrefixes }: ServerInfo): o
       schemas,
       responses: sharedResponses,
       parameters: {
-        ClientName: parameter(`${prefix}-CLIENT-NAME`, 'Name of the client program.', { type: 'string' }),
+        ClientName: parameter(`${prefix}-CLIENT-NAME`, 'Name of the client program.', text),
         ClientVersion: parameter(
           `${prefix}-CLIENT-VERSION`,
           'Version of the client program. An outdated one gets a message when it records.',
-          {
-            type: 'string',
-          },
+          text,
         ),
         RetryCount: parameter('X-Retry-Count', 'Number of retries. Above 0, the request was sent before and its answer did not arrive.', {
           type: 'integer',

@@ -37,14 +37,6 @@ interface Schema {
   required?: string[];
 }
 
-/** A query parameter in OpenAPI. */
-export interface Parameter {
-  name: string;
-  in: 'query';
-  required: boolean;
-  schema: object;
-}
-
 /** Schemas of all bodies and queries, generated from the types that validate requests. */
 const { schemas: allSchemas } = typia.json.schemas<
   [
@@ -106,8 +98,8 @@ const isQuery = (name: string) => name === 'NodeKey' || name.endsWith('Query');
 /** Schemas of bodies, by name. */
 export const schemas = Object.fromEntries(Object.entries(allSchemas).filter(([name]) => !isQuery(name)));
 
-/** Returns the parameters of a query. Queries have no schema in the document. */
-export function parametersOf(query: string): Parameter[] {
+/** Returns the parameters of a query, as OpenAPI has them. Queries have no schema in the document. */
+export function parametersOf(query: string): object[] {
   const { properties = {}, required = [] } = allSchemas[query]!;
   return Object.entries(properties).map(([name, schema]) => ({ name, in: 'query', required: required.includes(name), schema }));
 }

@@ -97,14 +97,10 @@ const version2: QueueEncoding = {
 type PreparedQueue = PreparedBy<'prepareQueue'>;
 
 /** POST /v1/queues/queue: connects to the queue of a CI run, creates it, or pulls its next batch. */
-export function queueForNode(context: Context, request: Request): Soon<Answer> {
-  return answerPull(context, request, version1);
-}
+export const queueForNode = (context: Context, request: Request) => answerPull(context, request, version1);
 
 /** POST /v2/queues/queue: the same queues, for clients that report the outcome of each batch. */
-export function testQueueForNode(context: Context, request: Request): Soon<Answer> {
-  return answerPull(context, request, version2);
-}
+export const testQueueForNode = (context: Context, request: Request) => answerPull(context, request, version2);
 
 function answerPull(context: Context, request: Request, encoding: QueueEncoding): Soon<Answer> {
   const { dailyBytes } = context;

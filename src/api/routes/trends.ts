@@ -6,6 +6,7 @@ import { DAY_MILLISECONDS } from '../../time.js';
 import { askerOf, projectOf } from '../authenticate.js';
 import type { Context } from '../context.js';
 import { apiErrors } from '../errors.js';
+import type { Asker } from '../job-runner.js';
 import { decodeQuery, json } from '../json.js';
 import {
   dayOfDate,
@@ -36,8 +37,7 @@ export async function trendOfBuilds(context: Context, request: Request): Promise
 export async function trendOfFiles(context: Context, request: Request): Promise<Answer> {
   const asker = await askerOf(context, request);
   const { branch, path = null, sort = 'median', offset = 0, limit = DEFAULT_FILES } = toFileTrendsQuery(decodeQuery(request.query));
-  const { project } = asker;
-  const subject = { project, branch: branch ?? (await defaultBranch(context, project)), path, order: sort, offset, limit };
+  const subject = { ...(await branchOf(context, asker, branch)), path, order: sort, offset, limit };
   return trend(context, await context.jobs.read('fileTrends', subject, asker));
 }
 
@@ -45,8 +45,7 @@ export async function trendOfFiles(context: Context, request: Request): Promise<
 export async function historyOfFile(context: Context, request: Request): Promise<Answer> {
   const asker = await askerOf(context, request);
   const { branch, path } = toFileHistoryQuery(decodeQuery(request.query));
-  const { project } = asker;
-  const subject = { project, branch: branch ?? (await defaultBranch(context, project)), path };
+  const subject = { ...(await branchOf(context, asker, branch)), path };
   return trend(context, await context.jobs.read('fileHistory', subject, asker));
 }
 
@@ -63,19 +62,18 @@ function trend({ summarizer }: Context, { json: body, outdated }: TrendJson): An
   return { status: 200, body };
 }
 
-/** The default branch of a project; an empty name, which no build has, before the first build. */
-async function defaultBranch({ store }: Context, project: number): Promise<string> {
-  return (await store.access.projectById(project))?.default_branch ?? '';
+/** A branch of the asker's project, or the default one; an empty name, which no build has, before the first build. */
+async function branchOf({ store }: Context, { project }: Asker, branch?: string): Promise<{ project: number; branch: string }> {
+  return { project, branch: branch ?? (await store.access.projectById(project))?.default_branch ?? '' };
 }
 
 const DEFAULT_LIMIT = 50;
 
 /** GET /v1/build_summaries: builds with what is known of each without reading its runs, newest first. */
 export async function buildSummaries(context: Context, request: Request): Promise<Answer> {
-  const { store, summarizer, now } = context;
+  const { store, now } = context;
   const project = await projectOf(context, request);
   const { cursor = null, limit = DEFAULT_LIMIT, failed = false, ...filter } = toBuildLinesQuery(decodeQuery(request.query));
   const { answer, outdated } = await buildLines(store, project, { filter, failed, cursor, limit }, now());
-  for (const build of outdated) summarizer.outdated(build);
-  return json(200, answer);
+  return trend(context, { json: JSON.stringify(answer), outdated });
 }

@@ -72,24 +72,17 @@ export interface NodeTrendsQuery {
   node_total?: NodeTotal;
 }
 
-export const toCiRunQuery = reader(typia.misc.literals<keyof CiRunQuery>(), typia.createValidate<CiRunQuery>(), { isForm: true });
-export const toWhyQuery = reader(typia.misc.literals<keyof WhyQuery>(), typia.createValidate<WhyQuery>(), { isForm: true });
-export const toBuildLinesQuery = reader(typia.misc.literals<keyof BuildLinesQuery>(), typia.createValidate<BuildLinesQuery>(), {
-  isForm: true,
-});
+const form = { isForm: true };
+export const toCiRunQuery = reader(typia.misc.literals<keyof CiRunQuery>(), typia.createValidate<CiRunQuery>(), form);
+export const toWhyQuery = reader(typia.misc.literals<keyof WhyQuery>(), typia.createValidate<WhyQuery>(), form);
+export const toBuildLinesQuery = reader(typia.misc.literals<keyof BuildLinesQuery>(), typia.createValidate<BuildLinesQuery>(), form);
 export const toBuildTrendQuery = reader(typia.misc.literals<keyof BuildTrendQuery>(), typia.createValidate<BuildTrendQuery>(), {
-  isForm: true,
+  ...form,
   check: checkDays,
 });
-export const toFileTrendsQuery = reader(typia.misc.literals<keyof FileTrendsQuery>(), typia.createValidate<FileTrendsQuery>(), {
-  isForm: true,
-});
-export const toFileHistoryQuery = reader(typia.misc.literals<keyof FileHistoryQuery>(), typia.createValidate<FileHistoryQuery>(), {
-  isForm: true,
-});
-export const toNodeTrendsQuery = reader(typia.misc.literals<keyof NodeTrendsQuery>(), typia.createValidate<NodeTrendsQuery>(), {
-  isForm: true,
-});
+export const toFileTrendsQuery = reader(typia.misc.literals<keyof FileTrendsQuery>(), typia.createValidate<FileTrendsQuery>(), form);
+export const toFileHistoryQuery = reader(typia.misc.literals<keyof FileHistoryQuery>(), typia.createValidate<FileHistoryQuery>(), form);
+export const toNodeTrendsQuery = reader(typia.misc.literals<keyof NodeTrendsQuery>(), typia.createValidate<NodeTrendsQuery>(), form);
 
 /** The day of a date in whole days since 1970; NaN: there is no such day. */
 export function dayOfDate(date: string): number {
