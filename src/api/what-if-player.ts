@@ -1,3 +1,4 @@
+import { divide } from '../divide.js';
 import { drawsOf } from '../engine/insight/what-if/deviations.js';
 import type { Scenario } from '../engine/insight/what-if/scenario.js';
 import type { LongFile } from '../engine/insight/what-if/what-if.js';
@@ -17,7 +18,7 @@ export class WhatIfPlayer {
     this.jobs.assertRoom('playVariants', asker);
     const variants: Variant[] = [];
     const draws = drawsOf(scenario.suite, scenario.deviations);
-    for (const part of partsOf(nodes, count => draws * costOf(scenario, count))) {
+    for (const part of divide(nodes, limits.playedFilesPerTurn, count => draws * costOf(scenario, count))) {
       variants.push(...(await this.jobs.read('playVariants', { scenario, nodes: part }, asker, { isUnderWay: true })));
     }
     return variants;
@@ -26,7 +27,7 @@ export class WhatIfPlayer {
   /** Plays a number of nodes with each file in pieces. Returns the wall times in seconds. */
   async cuts(scenario: Scenario, nodes: number, files: readonly LongFile[], asker: Asker): Promise<number[]> {
     const walls: number[] = [];
-    for (const part of partsOf(files, () => costOf(scenario, nodes))) {
+    for (const part of divide(files, limits.playedFilesPerTurn, () => costOf(scenario, nodes))) {
       walls.push(...(await this.jobs.read('playCuts', { scenario, nodes, files: part }, asker, { isUnderWay: true })));
     }
     return walls;
@@ -36,20 +37,4 @@ export class WhatIfPlayer {
 /** What it costs to play a number of nodes, in files: each pull looks at all nodes. */
 function costOf({ suite }: Scenario, nodes: number): number {
   return suite.weights.length + nodes ** 2;
-}
-
-/** Divides a list into parts of about `limits.playedFilesPerTurn`. */
-function partsOf<T>(list: readonly T[], costOfItem: (item: T) => number): T[][] {
-  const parts: T[][] = [];
-  let room = 0;
-  for (const item of list) {
-    const cost = costOfItem(item);
-    if (room < cost) {
-      parts.push([]);
-      room = limits.playedFilesPerTurn;
-    }
-    parts.at(-1)!.push(item);
-    room -= cost;
-  }
-  return parts;
 }

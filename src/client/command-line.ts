@@ -1,3 +1,5 @@
+import { divide } from '../divide.js';
+
 /**
  * Returns the command with the paths of a batch. `{}` becomes one argument for each path. `{,}` within an argument becomes all paths,
  * separated by commas. Without either, the paths are appended.
@@ -32,16 +34,5 @@ const MAX_PATH_BYTES = 100_000;
 
 /** Divides the files of a batch into parts whose paths fit into one command each. */
 export function splitByLength<File extends { path: string }>(files: readonly File[], maxBytes = MAX_PATH_BYTES): File[][] {
-  const parts: File[][] = [];
-  let room = 0;
-  for (const file of files) {
-    const size = Buffer.byteLength(file.path) + 1;
-    if (size > room) {
-      parts.push([]);
-      room = maxBytes;
-    }
-    parts.at(-1)!.push(file);
-    room -= size;
-  }
-  return parts;
+  return divide(files, maxBytes, ({ path }) => Buffer.byteLength(path) + 1);
 }
