@@ -82,11 +82,6 @@ function describeNodes(variants: PlanAnswer['variants']): string {
   return first === last ? 'those asked for' : `${first.nodes} to ${last.nodes} nodes`;
 }
 
-function pipeline(format: NonNullable<PlanOptions['format']>, nodes: number, command: readonly string[], template: string): string {
-  if (format === 'github') return githubMatrix(nodes);
-  return format === 'gitlab' ? gitlabPipeline(nodes, template) : buildkitePipeline(nodes, command);
-}
-
 function table({ variants, useful_nodes, files, unknown_files, total, longest, assumptions }: PlanAnswer): string[] {
   const rows = variants.map(({ nodes, wall, node_seconds, ratio, bound_by_file }) => [
     nodes === useful_nodes ? `* ${nodes}` : String(nodes),
@@ -108,21 +103,14 @@ function table({ variants, useful_nodes, files, unknown_files, total, longest, a
   ];
 }
 
-/** What CI systems read to start a number of nodes. Each is YAML; strings are written as in JSON, which is YAML. */
-
-/** A matrix for `fromJSON` of GitHub Actions: a job for each node. */
-export function githubMatrix(nodes: number): string {
-  return `${JSON.stringify({ node_index: Array.from({ length: nodes }, (_, node) => node), node_total: [nodes] })}\n`;
-}
-
-/** A child pipeline of GitLab. @param template the file of the repository that defines the hidden job .tests */
-export function gitlabPipeline(nodes: number, template: string): string {
-  return ['include:', `  - local: ${JSON.stringify(template)}`, 'tests:', '  extends: .tests', `  parallel: ${nodes}`, ''].join('\n');
-}
-
-/** A step for `buildkite-agent pipeline upload`. */
-export function buildkitePipeline(nodes: number, command: readonly string[]): string {
-  // The upload replaces variables, and $$ is a dollar sign.
+/** What a CI system reads to start a number of nodes. Each is YAML; strings are written as in JSON, which is YAML. */
+function pipeline(format: NonNullable<PlanOptions['format']>, nodes: number, command: readonly string[], template: string): string {
+  // A matrix for `fromJSON` of GitHub Actions: a job for each node.
+  if (format === 'github') return `${JSON.stringify({ node_index: [...Array(nodes).keys()], node_total: [nodes] })}\n`;
+  // A child pipeline. The template defines the hidden job .tests.
+  if (format === 'gitlab')
+    return ['include:', `  - local: ${JSON.stringify(template)}`, 'tests:', '  extends: .tests', `  parallel: ${nodes}`, ''].join('\n');
+  // A step for `buildkite-agent pipeline upload`, which replaces variables; $$ is a dollar sign.
   const text = command.map(shellWord).join(' ').replaceAll('$', '$$$$');
   return ['steps:', '  - label: "tests"', `    command: ${JSON.stringify(text)}`, `    parallelism: ${nodes}`, ''].join('\n');
 }

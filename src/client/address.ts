@@ -11,16 +11,6 @@ export function isToken(text: string): boolean {
   return /^[\x21-\x7e]+$/.test(text);
 }
 
-/** Returns the address without a trailing slash or /v1. Users give it with or without them. */
-export function baseUrl(url: string): string {
-  return url.replace(/\/+$/, '').replace(/\/v1$/, '');
-}
-
-/** The token in both headers of the protocol. */
-export function tokenHeaders(token: string): Record<string, string> {
-  return { 'SERVICE-TEST-SUITE-TOKEN': token, 'KNAPSACK-PRO-TEST-SUITE-TOKEN': token };
-}
-
 /** Validates the address and the token of a server. Throws a UsageError, which never contains the token. */
 export function parseServer(options: { url?: string; token?: string }): { url: string; token: string } {
   const url = options.url?.trim() ?? '';

@@ -62,6 +62,9 @@ const isSplitShape: Is<SplitAnswer> = typia.createIs<
 const isSplitMiss = (body: unknown): body is SplitMiss => isMiss(body) && !('test_files' in body);
 const isSplit = (body: unknown): body is SplitAnswer => !hasCode(body) && isSplitShape(body);
 
+const isConnectFailedShape: Is<ConnectFailed> = typia.createIs<Checked<ConnectFailed>>() as never;
+const isConnectFailed = (body: unknown): body is ConnectFailed => isConnectFailedShape(body) && !('paths' in body);
+
 /** Accepts a batch with the times of its files, or the end of the queue. */
 export const parseBatch = accepting(200, isBatch);
 
@@ -81,17 +84,12 @@ export function pullParser<T extends TestQueueAnswer | ConnectFailed>(
   };
 }
 
-const isConnectFailedShape: Is<ConnectFailed> = typia.createIs<Checked<ConnectFailed>>() as never;
 const isBatchShape: Is<TestQueueAnswer> = typia.createIs<
   Checked<Omit<TestQueueAnswer, 'paths' | 'forecast'>> & { paths: Name[] }
 >() as never;
 
 /** A forecast only informs: a batch counts without it, and with one of a newer server. */
 export const isForecast: Is<QueueForecast> = typia.createIs<Checked<QueueForecast>>() as never;
-
-function isConnectFailed(body: unknown): body is ConnectFailed {
-  return isConnectFailedShape(body) && !('paths' in body);
-}
 
 function isBatch(body: unknown): body is TestQueueAnswer {
   if (hasCode(body) || !isBatchShape(body)) return false;

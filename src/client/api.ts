@@ -1,6 +1,5 @@
 import { isUtf8 } from 'node:buffer';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { baseUrl, tokenHeaders } from './address.js';
 
 /** Every attempt ended without an answer or with a server error. */
 export class ServerUnreachable extends Error {
@@ -65,10 +64,11 @@ interface Reply {
 
 /** The client of the HTTP API. It repeats failed requests, follows no redirects and checks every answer. */
 export class Api {
+  /** The address without a trailing slash or /v1. Users give it with or without them. */
   readonly #base: string;
 
   constructor(readonly options: ApiOptions) {
-    this.#base = baseUrl(options.url);
+    this.#base = options.url.replace(/\/+$/, '').replace(/\/v1$/, '');
   }
 
   /** Throws ServerUnreachable, or RequestRejected if `parse` returns null. */
@@ -99,7 +99,9 @@ export class Api {
       'Content-Type': 'application/json',
       // A cached answer would be mistaken for the current state of the build.
       'Cache-Control': 'no-cache',
-      ...tokenHeaders(token),
+      // The token in both headers of the protocol.
+      'SERVICE-TEST-SUITE-TOKEN': token,
+      'KNAPSACK-PRO-TEST-SUITE-TOKEN': token,
       'SERVICE-CLIENT-NAME': 'ballast',
       'SERVICE-CLIENT-VERSION': clientVersion,
       'X-Retry-Count': String(count),

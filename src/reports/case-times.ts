@@ -11,7 +11,8 @@ import type { TestCase } from './test-case.js';
 /** Reads JUnit XML. Test cases are matched to the known files; without these, to the files that the report names. */
 export const readJunitTimes: ReadReport = async (bytes, addTime, { root, known }) => {
   const disk = new DiskFiles(root ?? '.');
-  const reportedFiles = new ReportedFiles(disk);
+  // A reported name that looks like a file or a package, not like a class or a title.
+  const reportedFiles = { find: (name: string) => (isFileName(name) ? normalizePath(name) : disk.find(name)) };
   const fileOf = (testCase: TestCase) =>
     testCase.file === null ? findFile(testCase, reportedFiles) : (findFile(testCase, disk) ?? normalizePath(testCase.file));
   addTimes(readJunit(decodeReport(await buffer(bytes))), fileOf, known, addTime);
@@ -39,15 +40,6 @@ function addTimes(
 }
 
 const SOURCE = /\.(rb|py|[cm]?[jt]sx?|vue|feature|go|php|java|kts?|groovy|scala|cs|fs|exs?|dart|swift|rs|cljs?|robot|bats|lua|pl|t)$/i;
-
-/** Accepts a reported name that looks like a file or a package, not like a class or a title. */
-class ReportedFiles implements KnownFiles {
-  constructor(private readonly disk: KnownFiles) {}
-
-  find(reported: string): string | null {
-    return isFileName(reported) ? normalizePath(reported) : this.disk.find(reported);
-  }
-}
 
 function isFileName(text: string): boolean {
   // The name may be made from a dotted class name: only test modules count. Django's are named tests.py, in the folder of an app.

@@ -2,14 +2,10 @@ import { UsageError } from '../../usage-error.js';
 import { type Checkout, gitCheckout } from '../git.js';
 import { type CiSystem, type Environment, nameOf, systems, unknownSystem } from './systems.js';
 
+export type IdentityField = 'nodeIndex' | 'nodeTotal' | 'buildId' | 'branch' | 'commitHash';
+
 /** Values from flags and BALLAST_ variables. They override those of the CI system. */
-export interface IdentityOptions {
-  nodeIndex?: string;
-  nodeTotal?: string;
-  buildId?: string;
-  branch?: string;
-  commitHash?: string;
-}
+export type IdentityOptions = { [Field in IdentityField]?: string };
 
 /** Which node of which build this is. */
 export interface Identity {
@@ -20,15 +16,7 @@ export interface Identity {
   commit_hash: string;
 }
 
-export type IdentityField = keyof IdentityOptions;
-
-interface FieldDescription {
-  flag: string;
-  variable: string;
-  description: string;
-}
-
-export const identityFields: Readonly<Record<IdentityField, FieldDescription>> = {
+export const identityFields: Readonly<Record<IdentityField, { flag: string; variable: string; description: string }>> = {
   nodeIndex: { flag: '--node-index <number>', variable: 'BALLAST_NODE_INDEX', description: 'the index of this node (from 0)' },
   nodeTotal: { flag: '--node-total <number>', variable: 'BALLAST_NODE_TOTAL', description: 'the number of nodes' },
   buildId: { flag: '--build-id <id>', variable: 'BALLAST_BUILD_ID', description: 'the id of the CI run (the same for all its nodes)' },
