@@ -1,7 +1,7 @@
 import { limits } from '../limits.js';
 import type { OpenAdapter } from './adapter.js';
 import { openNodeAdapter } from './node/adapter.js';
-import { openUwebsocketsAdapter } from './uwebsockets/adapter.js';
+import { UwebsocketsAdapter } from './uwebsockets/adapter.js';
 import { loadUwebsockets } from './uwebsockets/load.js';
 
 /** Value of the setting. auto: uWebSockets.js if it has a binary for this machine, else node:http. */
@@ -22,7 +22,7 @@ export async function chooseAdapter(name: HttpServerName): Promise<ChosenAdapter
     const { uws, packageName } = await loadUwebsockets();
     const reason = name === 'auto' ? 'which has a binary for this machine' : 'as configured';
     const logLine = `HTTP server: uWebSockets.js of the package ${packageName}, ${reason}`;
-    return { name: 'uwebsockets', open: openUwebsocketsAdapter(uws), logLine };
+    return { name: 'uwebsockets', open: options => new UwebsocketsAdapter(uws, options), logLine };
   } catch (error) {
     const { platform, arch, versions } = process;
     const reason = `no package of uWebSockets.js loads with Node ${versions.node} on ${platform}-${arch} (${(error as Error).message})`;

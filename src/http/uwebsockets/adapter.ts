@@ -1,17 +1,13 @@
 import type { HttpResponse, TemplatedApp, us_listen_socket } from 'uWebSockets.js';
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import { limits } from '../../limits.js';
-import type { AdapterOptions, HttpAdapter, Listener, OpenAdapter, ResponseWriter, SendCallbacks, SendOptions } from '../adapter.js';
+import type { AdapterOptions, HttpAdapter, Listener, ResponseWriter, SendCallbacks, SendOptions } from '../adapter.js';
 import { type BodyWriter, borrowedBody, KEEP_ALIVE, STATUS_LINES, streamBody, writeHeaders } from '../answer.js';
 import { readHead } from '../head.js';
 import type { Answer } from '../request.js';
 import type { Uwebsockets } from './load.js';
 
-export function openUwebsocketsAdapter(uws: Uwebsockets): OpenAdapter {
-  return options => new UwebsocketsAdapter(uws, options);
-}
-
-class UwebsocketsAdapter implements HttpAdapter {
+export class UwebsocketsAdapter implements HttpAdapter {
   /** One app for each certificate that was read, because connections keep theirs. The last app listens. */
   readonly #apps: TemplatedApp[] = [];
   #port: number;
