@@ -43,10 +43,6 @@ export interface PlanMessage {
   test_files?: TestFileList<ListedTestFile>;
 }
 
-/** What to play, with the numbers of nodes read. */
-export type WhatIfRequest = Omit<WhatIfQuery, 'nodes' | 'cut'> & { nodes: number[] | null; cut: string[] };
-export type PlanRequest = Omit<PlanMessage, 'nodes'> & { nodes: number[] | null };
-
 const queryNames = typia.misc.literals<keyof WhatIfQuery>();
 const validateQuery = typia.createValidate<WhatIfQuery>();
 const readMessage = reader(typia.misc.literals<keyof PlanMessage>(), typia.createValidate<PlanMessage>(), {
@@ -57,8 +53,8 @@ const readMessage = reader(typia.misc.literals<keyof PlanMessage>(), typia.creat
   check: sent => ({ ...checkNodes(sent), ...(sent.test_files?.length === 0 && { test_files: [PARAMETER_REQUIRED] }) }),
 });
 
-/** @param cut every `cut` of the query */
-export function toWhatIfQuery(raw: RawParameters, cut: readonly string[]): WhatIfRequest {
+/** What to play, with the numbers of nodes read. @param cut every `cut` of the query */
+export function toWhatIfQuery(raw: RawParameters, cut: readonly string[]) {
   const query = requireValid(validateQuery(coerceForm(raw, queryNames)), sent => ({
     ...checkNodes(sent),
     ...(cut.length > limits.cutFiles && { cut: [`is repeated too often (maximum is ${limits.cutFiles})`] }),
@@ -66,7 +62,7 @@ export function toWhatIfQuery(raw: RawParameters, cut: readonly string[]): WhatI
   return { ...query, nodes: readNodes(query.nodes), cut: [...new Set(cut)].filter(path => path !== '') };
 }
 
-export function toPlanMessage(raw: RawParameters): PlanRequest {
+export function toPlanMessage(raw: RawParameters) {
   const message = readMessage(raw);
   return { ...message, nodes: readNodes(message.nodes) };
 }

@@ -26,7 +26,7 @@ export function verdictOf(timeline: Timeline, minutes: Minutes): string {
 }
 
 function running({ nodes, wall, estimates }: Timeline, started: readonly NodeLane[]): string {
-  const atWork = started.filter(lane => isAtWork(lane, wall));
+  const atWork = started.filter(lane => lane.spans.at(-1)?.to === wall && !hasRecordedLast(lane));
   const ended = started.length - atWork.length;
   const state = `${atWork.length} of ${nodes.length} nodes ${be(atWork.length)} at work, ${ended} ${ended === 1 ? 'has' : 'have'} ended.`;
   return [`The build is running: ${state}`, ...overdue(atWork, estimates)].join(' ');
@@ -50,10 +50,6 @@ function overdue(atWork: readonly NodeLane[], estimates: TimelineFiles['estimate
 
 function be(count: number): string {
   return count === 1 ? 'is' : 'are';
-}
-
-function isAtWork(lane: NodeLane, wall: number): boolean {
-  return lane.spans.at(-1)?.to === wall && !hasRecordedLast(lane);
 }
 
 function decision(timeline: Timeline, minutes: Minutes, started: readonly NodeLane[], last: LastNode | null): string {

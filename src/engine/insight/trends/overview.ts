@@ -98,12 +98,10 @@ function matches(key: CiRun, filter: BuildFilter): boolean {
 
 const MONTH_DAYS = 30;
 
-type NamedProject = Pick<Project, 'id' | 'name' | 'default_branch'>;
-
 /** The state of a project. It is read from summaries, so its cost does not grow with the number of builds. */
 export async function overviewOf(
   store: LineStore,
-  { id, name, default_branch }: NamedProject,
+  { id, name, default_branch }: Pick<Project, 'id' | 'name' | 'default_branch'>,
   now: Millis,
 ): Promise<Trend<ProjectOverview>> {
   const today = Math.floor(now / DAY_MILLISECONDS);

@@ -1,19 +1,13 @@
 import type { Count, Timestamp, Uuid } from '../../../scalars.js';
+import type { BuildHead } from '../build-head.js';
 
 /** A build in a list. Durations are seconds. */
-export interface BuildLine {
-  /** Null: nothing is recorded yet. */
-  build_id: Uuid | null;
-  ci_run_id: Uuid | null;
-  ci_run: string | null;
-  commit_hash: string;
-  branch: string;
-  node_total: Count;
+export interface BuildLine
+  extends Pick<BuildHead, 'build_id' | 'ci_run_id' | 'ci_run' | 'commit_hash' | 'branch' | 'node_total' | 'is_running'> {
   /** When it was first recorded or, without a recording, when its CI run began: the order of the list. */
   created_at: Timestamp;
   /** When its newest CI run began, as far as it is known. */
   started_at: Timestamp;
-  is_running: boolean;
   /** Null: the summary is not written yet. */
   summary: BuildLineSummary | null;
 }

@@ -80,16 +80,13 @@ function encodeBlocks(
   return { bytes: new Uint8Array(bytes.subarray(begin, writer.at)), ends };
 }
 
-export function blobsOfQueue({ files, weights, basis }: Pick<NewQueue, 'files' | 'weights' | 'basis'>): Blob[] {
-  return [...blocksIn(files), { part: WEIGHTS, bytes: asBuffer(weights) }, { part: BASIS, bytes: asBuffer(basis) }];
+export function blobsOfQueue({ weights, ...plan }: Pick<NewQueue, 'files' | 'weights' | 'basis'>): Blob[] {
+  return [...blobsOfSplit(plan), { part: WEIGHTS, bytes: asBuffer(weights) }];
 }
 
 export function blobsOfSplit({ files, basis }: Pick<NewSplit, 'files' | 'basis'>): Blob[] {
-  return [...blocksIn(files), { part: BASIS, bytes: asBuffer(basis) }];
-}
-
-function blocksIn(files: Segments): Blob[] {
-  return Array.from(files.ends, (_, part) => ({ part, bytes: segment(files, part) }));
+  const blocks = Array.from(files.ends, (_, part) => ({ part, bytes: segment(files, part) }));
+  return [...blocks, { part: BASIS, bytes: asBuffer(basis) }];
 }
 
 /** How many blocks a queue has, and how many it should have. */
