@@ -52,15 +52,8 @@ export interface Swept {
   readonly deleted: Record<ExpiringKind, number>;
 }
 
-export interface Sweeping {
-  /** Deletes expired records; resolves when none is left. */
-  sweep(): Promise<void>;
-  readonly swept: Swept;
-  stop(): Promise<void>;
-}
-
-/** Deletes records older than the retention, now and at intervals. */
-export function startSweeping(store: Store, retentionDays: number, log: Logger, clock: SlewedClock): Sweeping {
+/** Deletes records older than the retention, now and at intervals. `sweep` does so at once, and resolves when none is left. */
+export function startSweeping(store: Store, retentionDays: number, log: Logger, clock: SlewedClock) {
   let isStopping = false;
   const swept: Swept = { endedAt: null, seconds: 0, deleted: { subset: 0, split: 0, queue: 0, ci_run: 0, path: 0, day: 0, project: 0 } };
   const options = {
