@@ -182,7 +182,7 @@ describe('the sources', () => {
 
   it('read the environment nowhere but at the edge', () => {
     const readers = [...files].filter(([, { text }]) => /process\s*\.\s*env\b/.test(withoutComments(text))).map(([path]) => path);
-    const allowed = ['cli/program.ts', 'server/config.ts', 'http/uwebsockets/load.ts'];
+    const allowed = ['cli/program.ts', 'http/uwebsockets/load.ts'];
     expect(readers.filter(path => !allowed.includes(path))).toEqual([]);
     // That file tells uWebSockets.js its limit: that is a write.
     const uses = withoutComments(files.get('http/uwebsockets/load.ts')!.text).match(/process\.env\S*/g) ?? [];

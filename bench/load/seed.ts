@@ -1,8 +1,8 @@
 import { createProject } from '../../src/engine/access.js';
 import { newRun } from '../../src/engine/recordings.js';
-import { parseConfig } from '../../src/server/config.js';
 import { openLog } from '../../src/server/log.js';
 import { openService } from '../../src/server/service.js';
+import { parseConfig } from '../../src/server/settings.js';
 import { whenSaved } from '../../src/soon.js';
 import { openLmdbStore } from '../../src/store/lmdb/store.js';
 import { printProgress } from '../progress.js';

@@ -1,6 +1,5 @@
 import type { Command } from 'commander';
-import { type Config, parseConfig } from '../server/config.js';
-import { settings } from '../server/settings.js';
+import { type Config, parseConfig, settings } from '../server/settings.js';
 import type { LinkOptions } from './dashboard.js';
 import type { ExportOptions } from './export.js';
 import { addSetting, wholeNumber } from './options.js';
@@ -89,10 +88,6 @@ function addProjectCommands(program: Command): void {
   )
     .option('--confirm <name>', 'the name of the project again, where nobody can be asked')
     .option('--json', 'print JSON');
-  addDefaultBranchCommand(project);
-}
-
-function addDefaultBranchCommand(project: Command): void {
   addDataCommand(project, 'default-branch <name>', 'print the default branch of a project, or set it', async (dataDir, name, flags) =>
     (await loadProject()).defaultBranch(dataDir, name, flags as DefaultBranchOptions),
   )

@@ -7,7 +7,7 @@ import type { DashboardFiles, StaticFile } from '../api/dashboard/files.js';
 import type { Millis, Store } from '../engine/ports/store.js';
 import { createOperatorLink } from '../engine/sign-in/sign-in.js';
 import { packageFolder } from '../version.js';
-import type { Config } from './config.js';
+import type { Config } from './settings.js';
 
 /** The addresses of the open ports. */
 interface Ports {

@@ -1,7 +1,6 @@
 import { Option } from 'commander';
 import { describe, expect, it } from 'vitest';
-import { type Config, parseConfig } from '../../src/server/config.js';
-import { settings } from '../../src/server/settings.js';
+import { type Config, parseConfig, settings } from '../../src/server/settings.js';
 import { UsageError } from '../../src/usage-error.js';
 
 describe('a setting', () => {
