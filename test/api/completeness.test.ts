@@ -2,7 +2,7 @@ import { describe, expect } from 'vitest';
 import { limits } from '../../src/limits.js';
 import type { Client } from '../harness/client.js';
 import { Clock } from '../harness/clock.js';
-import { getCompleteness, nothingMissing, recordPaths } from '../harness/completeness.js';
+import { expectCompleteness, getCompleteness, nothingMissing, recordPaths } from '../harness/completeness.js';
 import {
   buildKey,
   initialise,
@@ -74,8 +74,8 @@ describe('GET /builds/completeness', () => {
     await recordPaths(server, 0, first);
     expect(await ask()).toMatchObject({ status: 200, json: { ...COMPLETE, kind: 'queue', test_files: 40, recorded: 40 } });
     // Without an id: the newest.
-    expect(await getCompleteness(server)).toMatchObject({ status: 200, json: { kind: 'queue' } });
-    expect(await getCompleteness(server, { node_build_id: '', ci_build_id: '' })).toMatchObject({ status: 200 });
+    await expectCompleteness(server, {}, 200, { kind: 'queue' });
+    await expectCompleteness(server, { node_build_id: '', ci_build_id: '' }, 200);
   });
 
   it('says what it is about, also when requests share the comparison', async ({ server }) => {
@@ -105,46 +105,38 @@ describe('GET /builds/completeness', () => {
 
   it('is 409 while files were recorded with a time of 0 only, unless they ran or may be empty', async ({ server }) => {
     const paths = manyPaths(25);
-    await initialise(server, paths, { ...buildKey, node_total: 1, node_build_id: '7' });
     const build = { ...buildKey, node_total: 1 };
+    await initialise(server, paths, { ...build, node_build_id: '7' });
     const nothing = Object.fromEntries(paths.map(path => [path, 0]));
     await record(server, { ...build, test_files: timedTestFiles(nothing) });
-    const ask = (more = {}) => getCompleteness(server, { node_total: 1, node_build_id: '7', ...more });
-    expect(await ask()).toMatchObject({
-      status: 409,
-      json: {
-        recorded: 25,
-        may_be_empty: true,
-        errors: [expect.stringMatching(/^25 of 25 test files were recorded with a time of 0 only, by node 0: /)],
-        recorded_without_time: expect.arrayContaining(paths.map(path => ({ path, node_index: 0 }))),
-      },
+    const query = { node_total: 1, node_build_id: '7' };
+    await expectCompleteness(server, query, 409, {
+      recorded: 25,
+      may_be_empty: true,
+      errors: [expect.stringMatching(/^25 of 25 test files were recorded with a time of 0 only, by node 0: /)],
+      recorded_without_time: expect.arrayContaining(paths.map(path => ({ path, node_index: 0 }))),
     });
-    expect(await ask({ allow_empty: true })).toMatchObject({
-      status: 200,
-      json: { errors: [], warnings: ['25 test files were recorded with a time of 0: scheduled, and perhaps not run'] },
-    });
+    const warnings = ['25 test files were recorded with a time of 0: scheduled, and perhaps not run'];
+    await expectCompleteness(server, { ...query, allow_empty: 'true' }, 200, { errors: [], warnings });
     await record(server, { ...build, test_files: timedTestFiles(nothing).map((file, i) => (i === 0 ? file : { ...file, ran: true })) });
-    expect(await ask()).toMatchObject({ status: 409, json: { recorded_without_time: [{ path: paths[0] }] } });
+    await expectCompleteness(server, query, 409, { recorded_without_time: [{ path: paths[0] }] });
     await record(server, { ...build, test_files: timedTestFiles({ [paths[0]!]: 2 }) });
-    expect(await ask()).toMatchObject({ status: 200, json: { ...COMPLETE, test_files: 25, recorded: 25 } });
+    await expectCompleteness(server, query, 200, { ...COMPLETE, test_files: 25, recorded: 25 });
   });
 
   it('is 409 for a split until every node has recorded its files', async ({ server }) => {
     const nodes = await handOut(server, 'split', '100');
     await recordPaths(server, 0, nodes[0]);
-    expect(await getCompleteness(server, { ci_build_id: '100' })).toMatchObject({
-      status: 409,
-      json: {
-        kind: 'split',
-        test_files: 9,
-        recorded: nodes[0].length,
-        handed_out_not_recorded: nodes[1].map(path => ({ path, node_index: 1, handed_out_at: null })),
-        nodes_never_came: [1],
-      },
+    await expectCompleteness(server, { ci_build_id: '100' }, 409, {
+      kind: 'split',
+      test_files: 9,
+      recorded: nodes[0].length,
+      handed_out_not_recorded: nodes[1].map(path => ({ path, node_index: 1, handed_out_at: null })),
+      nodes_never_came: [1],
     });
     await recordPaths(server, 1, nodes[1]);
     for (const more of [{}, { ci_build_id: '100' }]) {
-      expect(await getCompleteness(server, more)).toMatchObject({ status: 200, json: { ...COMPLETE, kind: 'split', recorded: 9 } });
+      await expectCompleteness(server, more, 200, { ...COMPLETE, kind: 'split', recorded: 9 });
     }
   });
 
@@ -195,22 +187,19 @@ describe('GET /builds/completeness', () => {
       // The protocol hands the node files of the other list.
       expect((await start(two)).status).toBe(200);
       await recordPaths(server, 0, one);
-      expect(await getCompleteness(server, kind === 'queue' ? { node_build_id: '100' } : { ci_build_id: '100' })).toMatchObject({
-        status: 409,
-        json: {
-          recorded: 2,
-          errors: [
-            expect.stringMatching(
-              /made of 2 test files, and this node lists 1: "a_spec\.rb", "b_spec\.rb" only in the .*, "x\.test\.js" only on this node/,
-            ),
-          ],
-        },
+      await expectCompleteness(server, kind === 'queue' ? { node_build_id: '100' } : { ci_build_id: '100' }, 409, {
+        recorded: 2,
+        errors: [
+          expect.stringMatching(
+            /made of 2 test files, and this node lists 1: "a_spec\.rb", "b_spec\.rb" only in the .*, "x\.test\.js" only on this node/,
+          ),
+        ],
       });
       if (kind !== 'split') return;
       // A later CI run of the commit with the first list.
       expect((await startSplit(server, one, { ...buildKey, ci_build_id: '101' })).status).toBe(200);
       await recordPaths(server, 0, one);
-      expect((await getCompleteness(server, { ci_build_id: '101' })).status).toBe(200);
+      await expectCompleteness(server, { ci_build_id: '101' }, 200);
     },
   );
 
@@ -219,10 +208,9 @@ describe('GET /builds/completeness', () => {
       await startSplit(server, [`${ci_build_id}_spec.rb`], { ...buildKey, fixed_test_suite_split: false, ci_build_id });
     }
     await recordPaths(server, 0, ['1_spec.rb']);
-    expect((await getCompleteness(server, { ci_build_id: '1' })).status).toBe(200);
-    expect(await getCompleteness(server, { ci_build_id: '2' })).toMatchObject({
-      status: 409,
-      json: { handed_out_not_recorded: [{ path: '2_spec.rb', node_index: 0, handed_out_at: null }] },
+    await expectCompleteness(server, { ci_build_id: '1' }, 200);
+    await expectCompleteness(server, { ci_build_id: '2' }, 409, {
+      handed_out_not_recorded: [{ path: '2_spec.rb', node_index: 0, handed_out_at: null }],
     });
   });
 
@@ -231,30 +219,27 @@ describe('GET /builds/completeness', () => {
     const rest = await pullAll(server);
     await recordPaths(server, 0, [...first, ...rest]);
     await recordPaths(server, 1, [rest[0]!, 'unheard_of_spec.rb']);
-    expect(await getCompleteness(server)).toMatchObject({
-      status: 200,
-      json: {
-        is_complete: true,
-        errors: [],
-        warnings: [
-          '2 test files were recorded by nodes that they were not handed to, perhaps in fallback: node 1',
-          '1 test files were recorded by several nodes',
-        ],
-        recorded_twice: [{ path: rest[0], node_indexes: [0, 1] }],
-        recorded_not_handed_out: [
-          { path: rest[0], node_index: 1 },
-          { path: 'unheard_of_spec.rb', node_index: 1 },
-        ],
-      },
+    await expectCompleteness(server, {}, 200, {
+      is_complete: true,
+      errors: [],
+      warnings: [
+        '2 test files were recorded by nodes that they were not handed to, perhaps in fallback: node 1',
+        '1 test files were recorded by several nodes',
+      ],
+      recorded_twice: [{ path: rest[0], node_indexes: [0, 1] }],
+      recorded_not_handed_out: [
+        { path: rest[0], node_index: 1 },
+        { path: 'unheard_of_spec.rb', node_index: 1 },
+      ],
     });
   });
 
   it.each(['queue', 'split'] as const)('counts only the recordings of a CI run that repeats a %s', async kind => {
     const server = await startServerOnDisk({}, clock.now);
-    const ask = (id: string) => getCompleteness(server, { [kind === 'queue' ? 'node_build_id' : 'ci_build_id']: id });
+    const queryOf = (id: string) => ({ [kind === 'queue' ? 'node_build_id' : 'ci_build_id']: id });
     const nodes = await handOut(server, kind, 'one');
     for (const node of [0, 1]) await recordPaths(server, node, nodes[node]!);
-    expect((await ask('one')).status).toBe(200);
+    await expectCompleteness(server, queryOf('one'), 200);
     clock.advance({ seconds: 60 });
     // Node 1 of the queue does not come before it is asked about.
     const again =
@@ -262,10 +247,10 @@ describe('GET /builds/completeness', () => {
         ? [await initialise(server, manyPaths(9), { node_build_id: 'two', fixed_queue_split: true })]
         : [await readSplit(server, { ci_build_id: 'two' }), await readSplit(server, { ci_build_id: 'two', node_index: 1 })];
     for (const [node, reply] of again.entries()) expect(sortPaths(pathsIn(reply))).toEqual(sortPaths(nodes[node]!));
-    expect(await ask('two')).toMatchObject({ status: 409, json: { recorded: 0, never_handed_out: [] } });
+    await expectCompleteness(server, queryOf('two'), 409, { recorded: 0, never_handed_out: [] });
     if (kind === 'queue') expect((await getCompleteness(server)).json.recorded).toBe(0);
     await recordPaths(server, 0, nodes[0]);
-    const { status, json } = await ask('two');
+    const { status, json } = await getCompleteness(server, queryOf('two'));
     expect([status, json]).toMatchObject([409, { recorded: nodes[0].length, never_handed_out: [], nodes_never_came: [1] }]);
     expect(json.errors).toEqual([
       expect.stringContaining(`${nodes[1].length} of 9 test files were handed out and not recorded, to node 1: `),
@@ -274,9 +259,9 @@ describe('GET /builds/completeness', () => {
     expect(json.handed_out_not_recorded).toHaveLength(missing.length);
     expect(json.handed_out_not_recorded).toEqual(expect.arrayContaining(missing));
     await recordPaths(server, 1, nodes[1]);
-    expect(await ask('two')).toMatchObject({ status: 200, json: { recorded: 9 } });
-    expect((await ask('one')).status).toBe(200);
-    expect(await ask('third')).toMatchObject({ status: 409, json: { kind: null } });
+    await expectCompleteness(server, queryOf('two'), 200, { recorded: 9 });
+    await expectCompleteness(server, queryOf('one'), 200);
+    await expectCompleteness(server, queryOf('third'), 409, { kind: null });
     await server.close();
     expect(await problemsIn(server.dataDir)).toEqual([]);
   });
@@ -324,22 +309,22 @@ describe('GET /builds/completeness', () => {
     'is 409 for a node that is retried, gets no files and %s, until it runs its files again',
     async ([_, records], { server }) => {
       const node = { ...buildKey, node_total: 1, node_build_id: '7' };
-      const ask = () => getCompleteness(server, { node_total: 1, node_build_id: '7' });
+      const query = { node_total: 1, node_build_id: '7' };
       await recordPaths(server, 0, pathsIn(await initialise(server, ['a_spec.rb'], node)), node);
-      expect((await ask()).status).toBe(200);
+      await expectCompleteness(server, query, 200);
       expect(pathsIn(await initialise(server, ['a_spec.rb'], node))).toEqual([]);
       if (records) await recordPaths(server, 0, [], node);
-      expect(await ask()).toMatchObject({
-        status: 409,
-        json: { recorded: 1, errors: [expect.stringMatching(/^node 0 ran nothing when run again, /)] },
+      await expectCompleteness(server, query, 409, {
+        recorded: 1,
+        errors: [expect.stringMatching(/^node 0 ran nothing when run again, /)],
       });
       const again = pathsIn(await initialise(server, ['a_spec.rb'], { ...node, fixed_queue_split: true }));
-      expect(await ask()).toMatchObject({
-        status: 409,
-        json: { recorded: 1, errors: expect.arrayContaining([expect.stringMatching(/^node 0 restarted and recorded nothing since/)]) },
+      await expectCompleteness(server, query, 409, {
+        recorded: 1,
+        errors: expect.arrayContaining([expect.stringMatching(/^node 0 restarted and recorded nothing since/)]),
       });
       await recordPaths(server, 0, again, node);
-      expect((await ask()).status).toBe(200);
+      await expectCompleteness(server, query, 200);
     },
   );
 
@@ -348,9 +333,8 @@ describe('GET /builds/completeness', () => {
     await Promise.all(Array.from({ length: limits.runsPerNode }, () => recordPaths(server, 0, ['a_spec.rb'], one)));
     await initialise(server, ['a_spec.rb'], { ...one, node_build_id: '7' });
     expect((await server.post('/v1/build_subsets', subsetMessage(one))).status).toBe(202);
-    expect(await getCompleteness(server, { node_total: 1, node_build_id: '7' })).toMatchObject({
-      status: 409,
-      json: { errors: ['node 0 recorded more than 100 retries of this build: later runs are not stored; run another commit'] },
+    await expectCompleteness(server, { node_total: 1, node_build_id: '7' }, 409, {
+      errors: ['node 0 recorded more than 100 retries of this build: later runs are not stored; run another commit'],
     });
   });
 
@@ -365,32 +349,26 @@ describe('GET /builds/completeness', () => {
   });
 
   it('is 409 without a split or queue, and lists what to compare', async ({ server }) => {
-    expect(await getCompleteness(server)).toMatchObject({
-      status: 409,
-      json: {
-        is_complete: false,
-        kind: null,
-        test_files: 0,
-        errors: [expect.stringMatching(/^no split or queue of this build is known, and no node recorded a run: compare /)],
-      },
+    await expectCompleteness(server, {}, 409, {
+      is_complete: false,
+      kind: null,
+      test_files: 0,
+      errors: [expect.stringMatching(/^no split or queue of this build is known, and no node recorded a run: compare /)],
     });
     await recordPaths(server, 0, ['a_spec.rb']);
     expect((await getCompleteness(server)).json.errors[0]).toMatch(/, and 1 runs were recorded, by nodes in fallback /);
-    expect((await getCompleteness(server, { node_build_id: 'another' })).status).toBe(409);
+    await expectCompleteness(server, { node_build_id: 'another' }, 409);
   });
 
   it('refuses invalid parameters', async ({ server }) => {
-    expect(await getCompleteness(server, { node_total: '', wait: 901, node_build_id: '1', ci_build_id: '1' })).toMatchObject({
-      status: 422,
-      json: {
-        errors: [
-          {
-            node_total: expect.anything() as unknown,
-            wait: ['must be less than or equal to 900'],
-            ci_build_id: ['must not be sent together with node_build_id'],
-          },
-        ],
-      },
+    await expectCompleteness(server, { node_total: '', wait: 901, node_build_id: '1', ci_build_id: '1' }, 422, {
+      errors: [
+        {
+          node_total: expect.anything() as unknown,
+          wait: ['must be less than or equal to 900'],
+          ci_build_id: ['must not be sent together with node_build_id'],
+        },
+      ],
     });
     expect((await server.post('/v1/builds/completeness', {})).status).toBe(405);
   });

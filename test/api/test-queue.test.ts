@@ -2,7 +2,7 @@ import { randomUUID } from 'node:crypto';
 import { describe, expect } from 'vitest';
 import { digestOfList } from '../../src/list-digest.js';
 import type { Client, Reply } from '../harness/client.js';
-import { getCompleteness, recordPaths as record } from '../harness/completeness.js';
+import { expectCompleteness, recordPaths as record } from '../harness/completeness.js';
 import {
   buildKey,
   type Fields,
@@ -295,9 +295,9 @@ describe('the completeness of a queue with reported batches', () => {
     expect(sortPaths([...first, ...rest])).toEqual(suite);
     expect(rest).toEqual(expect.arrayContaining(second));
     await record(server, 0, rest);
-    expect(await getCompleteness(server, { node_build_id: '100' })).toMatchObject({
-      status: 200,
-      json: { recorded: rest.length, ran_not_recorded: first.map(path => ({ path, node_index: 0 })) },
+    await expectCompleteness(server, { node_build_id: '100' }, 200, {
+      recorded: rest.length,
+      ran_not_recorded: first.map(path => ({ path, node_index: 0 })),
     });
   });
 
@@ -308,33 +308,26 @@ describe('the completeness of a queue with reported batches', () => {
     await node.pullAll();
     const again = new NodeProcess(server, 0);
     expect(await again.start(suite)).toEqual([failed]);
-    expect(await getCompleteness(server, { test_queue_id: '100' })).toMatchObject({
-      status: 409,
-      json: { handed_out_not_recorded: [{ path: failed, node_index: 0 }] },
-    });
+    await expectCompleteness(server, { test_queue_id: '100' }, 409, { handed_out_not_recorded: [{ path: failed, node_index: 0 }] });
     // The file has run without a failure, but the node may have ended before it recorded that.
     await again.next();
-    expect(await getCompleteness(server, { test_queue_id: '100' })).toMatchObject({
-      status: 409,
-      json: { errors: [expect.stringMatching(/run and not recorded: node 0 recorded nothing since/)] },
+    await expectCompleteness(server, { test_queue_id: '100' }, 409, {
+      errors: [expect.stringMatching(/run and not recorded: node 0 recorded nothing since/)],
     });
     await record(server, 0, [failed]);
-    expect((await getCompleteness(server, { test_queue_id: '100' })).status).toBe(200);
+    await expectCompleteness(server, { test_queue_id: '100' }, 200);
   });
 
   it('excludes a node that restarted and was handed files, even if it recorded a run before', async ({ server }) => {
     const node = new NodeProcess(server, 0);
     const [failed = '', ...rest] = await node.start(suite);
     await record(server, 0, [failed, ...rest, ...(await node.next([failed])), ...(await node.pullAll())]);
-    expect((await getCompleteness(server, { test_queue_id: '100' })).status).toBe(200);
+    await expectCompleteness(server, { test_queue_id: '100' }, 200);
     const again = new NodeProcess(server, 0);
     await again.start(suite);
-    expect(await getCompleteness(server, { test_queue_id: '100' })).toMatchObject({
-      status: 409,
-      json: { errors: [expect.stringMatching(/^node 0 restarted /)] },
-    });
+    await expectCompleteness(server, { test_queue_id: '100' }, 409, { errors: [expect.stringMatching(/^node 0 restarted /)] });
     await again.next();
-    expect((await getCompleteness(server, { test_queue_id: '100' })).status).toBe(200);
+    await expectCompleteness(server, { test_queue_id: '100' }, 200);
   });
 
   it('excludes a restarted node of an older client in the same queue', async ({ server }) => {
@@ -343,12 +336,9 @@ describe('the completeness of a queue with reported batches', () => {
     const handed = [...pathsIn(await pull(server, old)), ...(await pullAll(server, old))];
     await record(server, 1, handed);
     await record(server, 0, first);
-    expect((await getCompleteness(server, { node_build_id: '100' })).status).toBe(200);
+    await expectCompleteness(server, { node_build_id: '100' }, 200);
     await initialise(server, suite, old);
-    expect(await getCompleteness(server, { node_build_id: '100' })).toMatchObject({
-      status: 409,
-      json: { errors: [expect.stringMatching(/^node 1 ran nothing /)] },
-    });
+    await expectCompleteness(server, { node_build_id: '100' }, 409, { errors: [expect.stringMatching(/^node 1 ran nothing /)] });
   });
 
   it('includes a green node that restarted', async ({ server }) => {
@@ -356,7 +346,7 @@ describe('the completeness of a queue with reported batches', () => {
     await record(server, 0, [...(await node.start(suite)), ...(await node.pullAll())]);
     expect(await new NodeProcess(server, 0).start(suite)).toEqual([]);
     await record(server, 0, []);
-    expect(await getCompleteness(server, { node_build_id: '100' })).toMatchObject({ status: 200, json: { errors: [] } });
+    await expectCompleteness(server, { node_build_id: '100' }, 200, { errors: [] });
   });
 });
 

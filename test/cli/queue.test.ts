@@ -5,7 +5,7 @@ import { join } from 'node:path';
 import { text } from 'node:stream/consumers';
 import { describe, expect, it, onTestFinished } from 'vitest';
 import type { Client } from '../harness/client.js';
-import { getCompleteness } from '../harness/completeness.js';
+import { expectCompleteness } from '../harness/completeness.js';
 import { sortPaths } from '../harness/messages.js';
 import { ended, main, plainEnvironment, runBallast } from '../harness/process.js';
 import { startProxy } from '../harness/proxy.js';
@@ -52,10 +52,7 @@ describe('ballast queue', () => {
     }
     expect(sortPaths(suite.ran)).toEqual(sortPaths(FILES));
     expect(await fetchRecordedTimes(server)).toEqual(lengths(FILES));
-    expect(await getCompleteness(server, { ...BUILD, node_build_id: '7' })).toMatchObject({
-      status: 200,
-      json: { errors: [], recorded: 8 },
-    });
+    await expectCompleteness(server, { ...BUILD, node_build_id: '7' }, 200, { errors: [], recorded: 8 });
   });
 
   it('gives a retried node the files that failed, and nothing to a node that passed', async () => {
@@ -126,12 +123,12 @@ describe('ballast queue', () => {
     expect(await queue()).toMatchObject(ended(2, '--fail-unreported needs the reports'));
     expect(await queue(...JUNIT)).toMatchObject(ended(1, `no report mentions 1 test file (${FILES[2]}), and --fail-unreported is given`));
     expect(sortPaths(suite.ran)).toEqual(sortPaths(FILES));
-    const gate = () => getCompleteness(server, { ...BUILD, node_build_id: '7' });
-    expect(await gate()).toMatchObject({ status: 409, json: { recorded: 7, handed_out_not_recorded: [{ path: FILES[2] }] } });
+    const query = { ...BUILD, node_build_id: '7' };
+    await expectCompleteness(server, query, 409, { recorded: 7, handed_out_not_recorded: [{ path: FILES[2] }] });
     // The file has nothing to run, so no report will ever mention it.
     expect((await queue(...JUNIT, '--may-be-empty', 'test/x*')).code).toBe(0);
     expect(suite.ran.slice(FILES.length)).toEqual([FILES[2]]);
-    expect(await gate()).toMatchObject({ status: 200, json: { recorded: 8 } });
+    await expectCompleteness(server, query, 200, { recorded: 8 });
   });
 
   it('divides the time of a batch without reports, and warns if they are missing', async () => {

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import type { Client } from '../harness/client.js';
-import { getCompleteness } from '../harness/completeness.js';
+import { expectCompleteness } from '../harness/completeness.js';
 import { sortPaths } from '../harness/messages.js';
 import { startServer } from '../harness/server.js';
 import { JestProject, type NodeRun } from './jest-project.js';
@@ -29,10 +29,7 @@ const runBoth = (project: JestProject, client: string, server: Client, more: Rec
   Promise.all([0, 1].map(node => project.run(client, server, nodeOf(node, more))));
 
 /** Asserts that the gate says that all four files were recorded. */
-async function expectComplete(server: Client): Promise<void> {
-  const reply = await getCompleteness(server, { ...build, node_build_id: '7' });
-  expect(reply).toMatchObject({ status: 200, json: { errors: [], recorded: 4 } });
-}
+const expectComplete = (server: Client) => expectCompleteness(server, { ...build, node_build_id: '7' }, 200, { errors: [], recorded: 4 });
 
 async function recorded(server: Client): Promise<string[]> {
   const [{ id }] = (await server.get('/v1/builds')).json.data;

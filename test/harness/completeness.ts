@@ -1,3 +1,4 @@
+import { expect } from 'vitest';
 import type { Client, Reply } from './client.js';
 import { buildKey, record, timedTestFiles } from './messages.js';
 
@@ -6,6 +7,11 @@ export function getCompleteness(client: Client, more: Record<string, string | nu
   const query = new URLSearchParams();
   for (const [name, value] of Object.entries({ ...buildKey, ...more })) query.set(name, String(value));
   return client.get(`/v1/builds/completeness?${query.toString()}`);
+}
+
+/** Expects an answer of the gate with this status and these fields. */
+export async function expectCompleteness(client: Client, more: Record<string, string | number>, status: number, json: object = {}) {
+  expect(await getCompleteness(client, more)).toMatchObject({ status, json });
 }
 
 /** Records a run of a node with one second for each file. */
