@@ -1,5 +1,5 @@
 import { describe, expect } from 'vitest';
-import type { Client } from '../harness/client.js';
+import { type Client, refusal } from '../harness/client.js';
 import { readSplit, splitMessage, subsetMessage, uuidPattern } from '../harness/messages.js';
 import { SharedServer, startServer, testsWith } from '../harness/server.js';
 
@@ -16,10 +16,9 @@ describe('a request to an unknown endpoint', () => {
     ['GET', '/build_subsets'],
     ['DELETE', '/__proto__'],
   ])('%s %s gets a 404', async (method, path) => {
-    expect(await server.send(path, { method })).toMatchObject({
-      status: 404,
-      json: { errors: [`there is no ${method} ${path}; the API's base address ends in /v1`] },
-    });
+    expect(await server.send(path, { method })).toMatchObject(
+      refusal(404, `there is no ${method} ${path}; the API's base address ends in /v1`),
+    );
   });
 
   it.each([
@@ -32,7 +31,7 @@ describe('a request to an unknown endpoint', () => {
   ])('%s %s gets a 405', async (method, path, allow) => {
     const reply = await server.send(path, { method });
     const errors = [`${method} is not allowed on ${path}; use ${allow}`];
-    expect(reply).toMatchObject({ status: 405, json: { errors } });
+    expect(reply).toMatchObject(refusal(405, ...errors));
     expect(reply.headers.get('allow')).toBe(allow);
   });
 
@@ -40,7 +39,7 @@ describe('a request to an unknown endpoint', () => {
     ['/v2/paths', 'version 2 of the API are /v2/queues/queue and /v2/test_paths'],
     ['/v1/v2/queues/queue', 'leave that out'],
   ])('of another version, %s, gets a 422 that names the cause', async (path, cause) => {
-    expect(await server.post(path, {})).toMatchObject({ status: 422, json: { errors: [expect.stringContaining(cause)] } });
+    expect(await server.post(path, {})).toMatchObject(refusal(422, expect.stringContaining(cause)));
   });
 });
 
@@ -57,20 +56,16 @@ describe('a body that cannot be read', () => {
     ['a large one in Latin-1', Buffer.from(`{"branch":"${'ö'.repeat(100_000)}"}`, 'latin1'), 'it is not UTF-8'],
   ])('%s gets a 400', async (_, body, reason) => {
     for (const path of ['/v1/build_subsets', '/v1/build_distributions/subset', '/v1/queues/queue']) {
-      expect(await server.post(path, body)).toMatchObject({
-        status: 400,
-        json: { errors: [`the request body is not valid JSON: ${reason}`] },
-      });
+      expect(await server.post(path, body)).toMatchObject(refusal(400, `the request body is not valid JSON: ${reason}`));
     }
   });
 
   it.each(['application/xml', 'text/html; charset=utf-8', 'multipart/form-data; boundary=x', 'image/png'])(
     'of the type %s gets a 415',
     async type => {
-      expect(await server.post('/v1/build_subsets', subsetMessage(), { 'Content-Type': type })).toMatchObject({
-        status: 415,
-        json: { errors: [`cannot read a body of the type ${type}; send application/json`] },
-      });
+      expect(await server.post('/v1/build_subsets', subsetMessage(), { 'Content-Type': type })).toMatchObject(
+        refusal(415, `cannot read a body of the type ${type}; send application/json`),
+      );
     },
   );
 
@@ -92,12 +87,9 @@ describe('a body that cannot be read', () => {
     const server = await startServer({ maxBodyBytes: '2000' });
     const message = JSON.stringify(splitMessage());
     expect((await server.post('/v1/build_distributions/subset', message.padEnd(2000))).status).toBe(200);
-    expect(await server.post('/v1/build_distributions/subset', message.padEnd(2001))).toMatchObject({
-      status: 413,
-      json: {
-        errors: ["the request body is larger than 2000 bytes; the server's setting BALLAST_MAX_BODY_BYTES raises the limit"],
-      },
-    });
+    expect(await server.post('/v1/build_distributions/subset', message.padEnd(2001))).toMatchObject(
+      refusal(413, "the request body is larger than 2000 bytes; the server's setting BALLAST_MAX_BODY_BYTES raises the limit"),
+    );
   });
 });
 

@@ -1,5 +1,6 @@
 import { describe, expect } from 'vitest';
 import { digestOfList } from '../../src/list-digest.js';
+import { refusal } from '../harness/client.js';
 import {
   initialise,
   pathsIn,
@@ -104,10 +105,9 @@ describe('POST /build_distributions/subset', () => {
     expect(pathsIn(first)).toEqual(['a_spec.rb']);
     expect((await startSplit(server, ['a_spec.rb'], old)).json).toEqual(first.json);
     const message = splitMessage({ ...old, test_files: [] });
-    expect(await server.post('/v1/build_distributions/subset', message)).toMatchObject({
-      status: 422,
-      json: { errors: [{ test_files: ['parameter is required'] }] },
-    });
+    expect(await server.post('/v1/build_distributions/subset', message)).toMatchObject(
+      refusal(422, { test_files: ['parameter is required'] }),
+    );
   });
 
   it.for([

@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import { describe, expect } from 'vitest';
 import { digestOfList } from '../../src/list-digest.js';
-import type { Client, Reply } from '../harness/client.js';
+import { type Client, type Reply, refusal } from '../harness/client.js';
 import { expectCompleteness, recordPaths as record } from '../harness/completeness.js';
 import {
   buildKey,
@@ -98,8 +98,7 @@ describe('a queue for clients that report their batches', () => {
 
   it('is refused, not empty, to a running node if the server has lost it', async ({ server }) => {
     const pulled = await new NodeProcess(server, 1, { test_queue_id: 'lost' }).pull();
-    expect(pulled.status).toBe(422);
-    expect(pulled.json.errors).toEqual([{ test_queue_id: [expect.stringMatching(/^names no queue /)] }]);
+    expect(pulled).toMatchObject(refusal(422, { test_queue_id: [expect.stringMatching(/^names no queue /)] }));
   });
 
   it('is created or found by a request that skips the pull', async ({ server }) => {
@@ -251,29 +250,23 @@ describe('an invalid request', () => {
       batch_index: -1,
       failed_paths: 'a',
     });
-    expect(reply).toMatchObject({
-      status: 422,
-      json: {
-        errors: [
-          {
-            node_index: ['must be less than or equal to 1'],
-            node_uuid: ['parameter is required'],
-            test_queue_id: ['parameter is required'],
-            batch_index: ['must be greater than or equal to 0'],
-            failed_paths: ['is not an array'],
-            paths: ['parameter is required'],
-          },
-        ],
-      },
-    });
+    expect(reply).toMatchObject(
+      refusal(422, {
+        node_index: ['must be less than or equal to 1'],
+        node_uuid: ['parameter is required'],
+        test_queue_id: ['parameter is required'],
+        batch_index: ['must be greater than or equal to 0'],
+        failed_paths: ['is not an array'],
+        paths: ['parameter is required'],
+      }),
+    );
   });
 
   it('gets the errors of a list by position', async () => {
     const node = new NodeProcess(await shared.project(), 0);
-    expect(await node.initialise(['a_spec.rb', 'a', 5 as never])).toMatchObject({
-      status: 422,
-      json: { errors: [{ paths: [{ 1: ['is too short (minimum is 3 characters)'] }, { 2: ['is not a string'] }] }] },
-    });
+    expect(await node.initialise(['a_spec.rb', 'a', 5 as never])).toMatchObject(
+      refusal(422, { paths: [{ 1: ['is too short (minimum is 3 characters)'] }, { 2: ['is not a string'] }] }),
+    );
   });
 
   it('that reports a batch of another node changes nothing', async ({ server }) => {
@@ -369,13 +362,8 @@ describe('nodes with different lists', () => {
     const list = [...suite, EXTRA];
     expect((await first.initialise(suite, digest(suite))).status).toBe(200);
     expect((await other.connect(digest(list))).json.code).toBe('ATTEMPT_CONNECT_TO_QUEUE_FAILED');
-    const refused = await other.initialise(list, digest(list));
-    expect(refused.status).toBe(409);
-    expect(refused.json.errors).toEqual([
-      expect.stringContaining(
-        `made of ${suite.length} test files, and this node lists ${list.length}: none only in the queue, "${EXTRA}" only on this node`,
-      ),
-    ]);
+    const difference = `made of ${suite.length} test files, and this node lists ${list.length}: none only in the queue, "${EXTRA}" only on this node`;
+    expect(await other.initialise(list, digest(list))).toMatchObject(refusal(409, expect.stringContaining(difference)));
     expect((await other.pull([], { batch_index: 1, ...digest(list) })).status).toBe(409);
     // The order of the list does not matter.
     expect((await new NodeProcess(server, 1).connect(digest([...suite].reverse()))).status).toBe(200);

@@ -1,5 +1,5 @@
 import { describe, expect } from 'vitest';
-import type { Client, Reply } from '../harness/client.js';
+import { type Client, type Reply, refusal } from '../harness/client.js';
 import {
   buildKey,
   type Fields,
@@ -62,7 +62,7 @@ describe('the parameters that all node endpoints share', () => {
     ['two invalid parameters', { branch: undefined, node_index: 9 }, { branch: REQUIRED, node_index: ['must be less than or equal to 1'] }],
   ])('%s gets a 422 at each endpoint', async (_, more, errors) => {
     for (const send of [...Object.values(posts), last]) {
-      expect(await send(server, more)).toMatchObject({ status: 422, json: { errors: [errors] } });
+      expect(await send(server, more)).toMatchObject(refusal(422, errors));
     }
   });
 
@@ -77,7 +77,7 @@ describe('the parameters that all node endpoints share', () => {
     ['test_files as an object', { test_files: { path: 'a_spec.rb' } }, { test_files: ['is not an array'] }],
   ])('%s gets a 422 at each POST', async (_, more, errors) => {
     for (const send of Object.values(posts)) {
-      expect(await send(server, more)).toMatchObject({ status: 422, json: { errors: [errors] } });
+      expect(await send(server, more)).toMatchObject(refusal(422, errors));
     }
   });
 
@@ -138,17 +138,15 @@ describe('test_files of POST /build_subsets', () => {
     const [half, nul] = [count - 2, count - 1];
     const test_files = [{ [half]: { path: NOT_FILE } }, { [nul]: { path: NOT_FILE } }];
     const files = testFiles(paths);
-    expect(await posts.subset(server, { test_files: files.map(file => ({ ...file, time_execution: 1 })) })).toMatchObject({
-      status: 422,
-      json: { errors: [{ test_files }] },
-    });
+    expect(await posts.subset(server, { test_files: files.map(file => ({ ...file, time_execution: 1 })) })).toMatchObject(
+      refusal(422, { test_files }),
+    );
     for (const initialised of [startSplit, initialise])
-      expect(await initialised(server, paths)).toMatchObject({ status: 422, json: { errors: [{ test_files }] } });
+      expect(await initialised(server, paths)).toMatchObject(refusal(422, { test_files }));
     const message = testQueueMessage({ can_initialize_queue: true, paths, failed_paths: ['\udc00', 'a\0'] });
-    expect(await server.post('/v2/queues/queue', message)).toMatchObject({
-      status: 422,
-      json: { errors: [{ paths: [{ [half]: NOT_FILE }, { [nul]: NOT_FILE }], failed_paths: [{ 0: NOT_FILE }, { 1: NOT_FILE }] }] },
-    });
+    expect(await server.post('/v2/queues/queue', message)).toMatchObject(
+      refusal(422, { paths: [{ [half]: NOT_FILE }, { [nul]: NOT_FILE }], failed_paths: [{ 0: NOT_FILE }, { 1: NOT_FILE }] }),
+    );
     expect((await server.get('/v1/builds')).json.data).toEqual([]);
     // A pair, and the sign that stands for what cannot be decoded, are characters as any other.
     expect((await initialise(server, ['spec/😀_spec.rb', 'spec/\ufffd_spec.rb'])).status).toBe(200);

@@ -3,7 +3,7 @@ import { join } from 'node:path';
 import { brotliCompressSync, gzipSync } from 'node:zlib';
 import { afterAll, describe, expect, it } from 'vitest';
 import { readDashboardFiles } from '../../src/server/dashboard.js';
-import { Client } from '../harness/client.js';
+import { Client, refusal } from '../harness/client.js';
 import { SharedServer } from '../harness/server.js';
 import { temporaryFolder } from '../harness/temporary-folder.js';
 import { RawConnection, requestHead } from './raw-connection.js';
@@ -114,7 +114,7 @@ describe('a page of the dashboard', () => {
     ['DELETE', '/projects'],
   ])('is not the answer to %s %s', async (method, path) => {
     const reply = await server.send(path, { method });
-    expect(reply).toMatchObject({ status: 404, json: { errors: [expect.stringContaining(path)] } });
+    expect(reply).toMatchObject(refusal(404, expect.stringContaining(path)));
     expect(reply.headers.get('content-security-policy')).toBe(CSP);
   });
 });
@@ -194,9 +194,8 @@ describe('a front end that was not built', () => {
   const empty = new SharedServer({}, { dashboardFiles: () => readDashboardFiles('/nowhere') });
 
   it('is reported by its pages', async () => {
-    expect(await empty.send('/', {})).toMatchObject({
-      status: 404,
-      json: { errors: ['the dashboard was not built: "npm run build" in the folder of Ballast builds it; restart the server afterwards'] },
-    });
+    expect(await empty.send('/', {})).toMatchObject(
+      refusal(404, 'the dashboard was not built: "npm run build" in the folder of Ballast builds it; restart the server afterwards'),
+    );
   });
 });

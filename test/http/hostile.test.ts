@@ -1,5 +1,5 @@
 import { describe, expect, vi } from 'vitest';
-import type { Client } from '../harness/client.js';
+import { type Client, refusal } from '../harness/client.js';
 import { httpServer } from '../harness/http-server.js';
 import { manyPaths, splitMessage, subsetMessage, testFiles, uuidPattern } from '../harness/messages.js';
 import { SharedServer, startServer, testsWith } from '../harness/server.js';
@@ -198,20 +198,19 @@ describe('a request body', () => {
   it('of 33 MB gets a 413, with and without a declared length', async ({ server }) => {
     const errors = ["the request body is larger than 33554432 bytes; the server's setting BALLAST_MAX_BODY_BYTES raises the limit"];
     const body = Buffer.alloc(33 * 1024 * 1024, ' ');
-    expect(await server.post('/v1/queues/queue', body)).toMatchObject({ status: 413, json: { errors } });
+    expect(await server.post('/v1/queues/queue', body)).toMatchObject(refusal(413, ...errors));
 
     const connection = await RawConnection.open(server.url, requestHead('POST /v1/queues/queue', ['Transfer-Encoding: chunked']));
     connection.send(`${body.length.toString(16)}\r\n`, body, '\r\n0\r\n\r\n');
-    expect(await connection.reply()).toMatchObject({ status: 413, json: { errors } });
+    expect(await connection.reply()).toMatchObject(refusal(413, ...errors));
   });
 
   it.for(['{}', '[]'])('with megabytes of %s gets a 413 before it is parsed', async (empty, { server }) => {
     const files = `"test_files":[${Array<string>(1_000_001).fill(empty).join()}]`;
     const body = JSON.stringify(splitMessage({ cache_read_attempt: false })).replace(/}$/, `,${files}}`);
-    expect(await server.post('/v1/build_distributions/subset', body)).toMatchObject({
-      status: 413,
-      json: { errors: ['the request body has more than 1000000 JSON objects and arrays; no valid request needs that many'] },
-    });
+    expect(await server.post('/v1/build_distributions/subset', body)).toMatchObject(
+      refusal(413, 'the request body has more than 1000000 JSON objects and arrays; no valid request needs that many'),
+    );
   });
 
   it.each([
@@ -226,7 +225,7 @@ describe('a request body', () => {
       [record.replace('"main"', deep), [{ branch: ['is not a string'] }]],
       [record.replace(/"test_files":.*/, `"test_files":${deep}}`), [complaints]],
     ] as const)
-      expect(await server.post('/v1/build_subsets', body)).toMatchObject({ status: 422, json: { errors } });
+      expect(await server.post('/v1/build_subsets', body)).toMatchObject(refusal(422, ...errors));
   });
 
   it('with keys that every object has does not change any object', async ({ server }) => {

@@ -4,7 +4,7 @@ import { ApiError, httpErrors } from '../../src/http/api-error.js';
 import type { Handler } from '../../src/http/exchange.js';
 import { MemoryBudget } from '../../src/http/in-flight.js';
 import type { Request } from '../../src/http/request.js';
-import { Client, type Reply } from '../harness/client.js';
+import { Client, type Reply, refusal } from '../harness/client.js';
 import { listenWith } from '../harness/server.js';
 import { connectTo, RawConnection, requestHead } from './raw-connection.js';
 
@@ -26,7 +26,7 @@ describe('the memory of requests in flight', () => {
   const OVERLOADED = /^overloaded: too many large (requests|answers) at once; try again in 2 seconds$/;
 
   function expectRefused(reply: Reply): void {
-    expect(reply).toMatchObject({ status: 503, json: { errors: [expect.stringMatching(OVERLOADED)] } });
+    expect(reply).toMatchObject(refusal(503, expect.stringMatching(OVERLOADED)));
     expect(reply.headers.get('retry-after')).toBe('2');
   }
 
@@ -88,10 +88,7 @@ describe('a handler', () => {
   ])('that %s gets a 500 without internals, which are logged with the request id', async (_, handler) => {
     const server = await listenWith(handler);
     const reply = await server.post('/v1/builds', {}, { 'X-Request-Id': 'id-1' });
-    expect(reply).toMatchObject({
-      status: 500,
-      json: { errors: ["internal error; the server's log has the details under the request id id-1"] },
-    });
+    expect(reply).toMatchObject(refusal(500, "internal error; the server's log has the details under the request id id-1"));
     expect(reply.headers.get('x-request-id')).toBe('id-1');
     const logged = server.log.map(line => JSON.parse(line)).find(line => line.msg === 'internal');
     expect(logged).toMatchObject({ request: 'id-1', method: 'POST', err: { message: SECRET } });
@@ -100,7 +97,7 @@ describe('a handler', () => {
   it('that throws an ApiError gets its status and headers sent', async () => {
     const server = await listenWith(() => Promise.reject(httpErrors.overloaded('memory', 'too much', 2)));
     const reply = await server.get('/');
-    expect(reply).toMatchObject({ status: 503, json: { errors: ['overloaded: too much; try again in 2 seconds'] } });
+    expect(reply).toMatchObject(refusal(503, 'overloaded: too much; try again in 2 seconds'));
     expect(reply.headers.get('retry-after')).toBe('2');
   });
 

@@ -1,6 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { MemoryBudget } from '../../src/http/in-flight.js';
 import type { Answer } from '../../src/http/request.js';
+import { refusal } from '../harness/client.js';
 import { listenWith } from '../harness/server.js';
 import { connectTo, RawConnection, requestHead } from './raw-connection.js';
 
@@ -112,9 +113,6 @@ describe('a streamed answer', () => {
 
   it('gets a 422 if it is larger than the memory for one owner', async () => {
     const server = await listenWith(() => ({ status: 200, body: 'x'.repeat(600_000) }), { memory: new MemoryBudget(1_000_000) });
-    expect(await server.get('/')).toMatchObject({
-      status: 422,
-      json: { errors: ['the answer has more than 500000 bytes, the limit of an answer'] },
-    });
+    expect(await server.get('/')).toMatchObject(refusal(422, 'the answer has more than 500000 bytes, the limit of an answer'));
   });
 });

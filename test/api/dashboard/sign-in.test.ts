@@ -4,7 +4,7 @@ import type { Store } from '../../../src/engine/ports/store.js';
 import { hashPassword } from '../../../src/engine/sign-in/password.js';
 import { createOperatorLink, createReaderLink } from '../../../src/engine/sign-in/sign-in.js';
 import { Browser, signedInOperator } from '../../harness/browser.js';
-import type { Reply } from '../../harness/client.js';
+import { type Reply, refusal } from '../../harness/client.js';
 import { Clock } from '../../harness/clock.js';
 import { CHEAP, SharedServer, startServer } from '../../harness/server.js';
 
@@ -47,10 +47,7 @@ describe('a sign-in link of an operator', () => {
     const replies = await Promise.all(Array.from({ length: 4 }, () => new Browser(server.url).signIn(link)));
     expect(replies.map(({ status }) => status).sort()).toEqual([200, 401, 401, 401]);
     const late = await new Browser(server.url).signIn(link);
-    expect(late).toMatchObject({
-      status: 401,
-      json: { errors: ['this link was used, revoked or has expired; "ballast dashboard link" prints another'] },
-    });
+    expect(late).toMatchObject(refusal(401, 'this link was used, revoked or has expired; "ballast dashboard link" prints another'));
     expect(late.headers.getSetCookie()).toEqual([]);
   });
 
@@ -106,12 +103,12 @@ describe('the password', () => {
     const unset = await wrong();
     await setPassword(own.store);
     for (const reply of [unset, await wrong()]) {
-      expect(reply).toMatchObject({
-        status: 401,
-        json: {
-          errors: ['the password is wrong, or none is set; "ballast dashboard password" sets one, "ballast dashboard link" prints a link'],
-        },
-      });
+      expect(reply).toMatchObject(
+        refusal(
+          401,
+          'the password is wrong, or none is set; "ballast dashboard password" sets one, "ballast dashboard link" prints a link',
+        ),
+      );
       expect(reply.headers.get('www-authenticate')).toBe('Ballast');
     }
   });
@@ -137,10 +134,7 @@ describe('failed sign-ins', () => {
     const { own, browser } = await withPassword();
     expect((await tries(browser, 6)).map(({ status }) => status)).toEqual([401, 401, 401, 401, 401, 429]);
     const right = await browser.post('/dashboard/sign_in', { password: PASSWORD });
-    expect(right).toMatchObject({
-      status: 429,
-      json: { errors: ['too many failed sign-ins; try again in 1 s, or use a link from "ballast dashboard link"'] },
-    });
+    expect(right).toMatchObject(refusal(429, 'too many failed sign-ins; try again in 1 s, or use a link from "ballast dashboard link"'));
     expect(right.headers.get('retry-after')).toBe('1');
     clock.advance({ seconds: 1 });
     expect((await tries(browser, 2)).map(({ status, headers }) => [status, headers.get('retry-after')])).toEqual([
@@ -223,10 +217,9 @@ describe('a session', () => {
     '=;=;;=',
     '\u00fc\u00f1=\u00e9',
   ])('does not come from the cookie %s', async cookie => {
-    expect(await new Browser(server.url, { Cookie: cookie }).get('/dashboard/session')).toMatchObject({
-      status: 401,
-      json: { errors: ['not signed in; "ballast dashboard link" prints a link that signs in'] },
-    });
+    expect(await new Browser(server.url, { Cookie: cookie }).get('/dashboard/session')).toMatchObject(
+      refusal(401, 'not signed in; "ballast dashboard link" prints a link that signs in'),
+    );
   });
 
   it('is found among other cookies', async () => {
@@ -261,10 +254,9 @@ describe('a request that changes something', () => {
     const browser = await operator();
     const before = await server.store.access.projects();
     for (const path of ['/dashboard/projects', '/dashboard/sign_out', '/dashboard/sign_in']) {
-      expect(await browser.post(path, { name: 'stolen', link: 'x' }, headers())).toMatchObject({
-        status: 403,
-        json: { errors: [expect.stringContaining('did not come from a page of this dashboard')] },
-      });
+      expect(await browser.post(path, { name: 'stolen', link: 'x' }, headers())).toMatchObject(
+        refusal(403, expect.stringContaining('did not come from a page of this dashboard')),
+      );
     }
     expect(await server.store.access.projects()).toEqual(before);
     expect((await session(browser)).status).toBe(200);
