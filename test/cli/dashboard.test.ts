@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { Browser } from '../harness/browser.js';
-import { spawnServer } from '../harness/process.js';
+import { said, spawnServer } from '../harness/process.js';
 import { runInProcess } from '../harness/run-in-process.js';
 import { temporaryFolder } from '../harness/temporary-folder.js';
 
@@ -22,11 +22,9 @@ describe('dashboard commands beside a running server', () => {
 
     const withPassword = () => new Browser(server.url).post('/dashboard/sign_in', { password: PASSWORD });
     expect((await withPassword()).status).toBe(401);
-    expect(await ballast(['password'], `${PASSWORD}\n`)).toEqual({
-      code: 0,
-      stdout: '',
-      stderr: 'ballast: set the password; sessions that the one before signed in have ended\n',
-    });
+    expect(await ballast(['password'], `${PASSWORD}\n`)).toEqual(
+      said(0, 'set the password; sessions that the one before signed in have ended'),
+    );
     expect((await withPassword()).status).toBe(200);
     expect((await ballast(['password', '--remove'])).code).toBe(0);
     expect((await withPassword()).status).toBe(401);
@@ -39,9 +37,9 @@ describe('dashboard commands beside a running server', () => {
       expect.stringMatching(new RegExp(`^[0-9a-f]{12}\tlink\treader of default\t${AT}\t-\tuntil ${AT}$`)),
     ]);
     const ids = lines.map(line => line.split('\t')[0]!);
-    expect(await ballast(['end', ids[0]!])).toEqual({ code: 0, stdout: '', stderr: `ballast: ended session ${ids[0]}\n` });
+    expect(await ballast(['end', ids[0]!])).toEqual(said(0, `ended session ${ids[0]}`));
     expect((await operator.get('/dashboard/session')).status).toBe(401);
-    expect(await ballast(['end', ids[2]!])).toEqual({ code: 0, stdout: '', stderr: `ballast: revoked link ${ids[2]}\n` });
+    expect(await ballast(['end', ids[2]!])).toEqual(said(0, `revoked link ${ids[2]}`));
     expect((await reader.get('/dashboard/session')).status).toBe(401);
     expect((await ballast(['sessions', '--json'])).stdout).toBe('[]\n');
   });
@@ -75,7 +73,7 @@ describe('a dashboard command that fails', () => {
       [['end', 'nothing'], 'cannot end the session: no session has this id; it may have ended'],
     ] as const) {
       const run = await runInProcess(['dashboard', ...args, '--data-dir', dataDir], {}, { stdin: stdin ?? '' });
-      expect(run).toEqual({ code: 1, stdout: '', stderr: `ballast: ${message}\n` });
+      expect(run).toEqual(said(1, message));
     }
   });
 });

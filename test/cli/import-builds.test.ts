@@ -3,6 +3,7 @@ import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { createProject } from '../../src/engine/access.js';
 import { record, timedTestFiles } from '../harness/messages.js';
+import { printed, said } from '../harness/process.js';
 import { startProxy } from '../harness/proxy.js';
 import { runInProcess } from '../harness/run-in-process.js';
 import { SharedServer, startServerOnDisk } from '../harness/server.js';
@@ -36,12 +37,11 @@ describe('ballast import over the network', () => {
       skipped: [],
     });
     expect(JSON.parse((await runImport(here, ...flags, '--builds', '5')).stdout)).toMatchObject({ builds: 0, runs: 0, known_runs: 7 });
-    expect(await runImport(fresh, ...flags.slice(0, -1))).toEqual({
-      code: 0,
-      stdout:
+    expect(await runImport(fresh, ...flags.slice(0, -1))).toEqual(
+      printed(
         'imported 104 builds, 106 runs, 209 times, 5366.8 s\nthe builds keep their order, but count as recorded now: the protocol has no field for the time of a recording\n',
-      stderr: '',
-    });
+      ),
+    );
     expect(await fetchBuilds(fresh)).toEqual(await fetchBuilds(there));
     const paths = ['a_spec.rb', 'b_spec.rb'];
     const [old, now] = [await fetchEstimates(there, paths), await fetchEstimates(fresh, paths)];
@@ -63,10 +63,9 @@ describe('ballast import over the network', () => {
 
   it('reports an address without such a server, and which token is wrong', async () => {
     const server = await shared.project();
-    expect(await runImport(server, '--from', server.url, '--from-token', 'wrong')).toMatchObject({
-      code: 3,
-      stderr: `ballast: GET ${server.url}/v1/builds?page=1 was refused with 403: invalid test suite token\n`,
-    });
+    expect(await runImport(server, '--from', server.url, '--from-token', 'wrong')).toMatchObject(
+      said(3, `GET ${server.url}/v1/builds?page=1 was refused with 403: invalid test suite token`),
+    );
   });
 });
 
@@ -113,11 +112,12 @@ describe('ballast import of an export', () => {
     });
     const lines = ['c1', 'c2', 'c3'].map(commit => JSON.stringify(build(commit)));
     const file = writeReport(`${lines.slice(0, 2).join('\n')}\n${' '.repeat(70_000)}\n${lines[2]!.slice(0, -9)}`);
-    const { code, stderr } = await runImport(server, file);
-    expect({ code, stderr }).toEqual({
-      code: 1,
-      stderr: `ballast: cannot import ${file}: line 4: unexpected end of file; 2 runs were recorded before that: import again, which does not record them twice\n`,
-    });
+    expect(await runImport(server, file)).toEqual(
+      said(
+        1,
+        `cannot import ${file}: line 4: unexpected end of file; 2 runs were recorded before that: import again, which does not record them twice`,
+      ),
+    );
     writeFileSync(file, lines.join('\n'));
     expect((await runImport(server, file)).stdout).toContain(
       'imported 1 build, 1 run, 1 time, 1.0 s\n2 runs were there already, and stay as they are\n',

@@ -2,7 +2,7 @@ import { describe, expect, it } from 'vitest';
 import { parse } from 'yaml';
 import type { Client } from '../harness/client.js';
 import { record, timedTestFiles } from '../harness/messages.js';
-import { ended } from '../harness/process.js';
+import { ended, printed, said } from '../harness/process.js';
 import { SharedServer } from '../harness/server.js';
 import { BUILD, TestProject, unreachableServer } from './test-project.js';
 
@@ -48,17 +48,15 @@ describe('ballast plan', () => {
 
   it('prints the number of nodes to start, and nothing else', async () => {
     const plan = await planner();
-    expect(await plan('--within', '1m')).toEqual({ code: 0, stdout: '2\n', stderr: '' });
-    expect(await plan('--within', '59s', '--mode', 'split')).toEqual({ code: 0, stdout: '3\n', stderr: '' });
+    expect(await plan('--within', '1m')).toEqual(printed('2\n'));
+    expect(await plan('--within', '59s', '--mode', 'split')).toEqual(printed('3\n'));
   });
 
   it('ends with 1 and the reason when no number of nodes is enough', async () => {
     const plan = await planner();
-    expect(await plan('--within', '30s')).toEqual({
-      code: 1,
-      stdout: '',
-      stderr: 'ballast: no number of nodes ends within 30 s: spec/long_spec.rb alone takes 40 s; cut it into smaller files\n',
-    });
+    expect(await plan('--within', '30s')).toEqual(
+      said(1, 'no number of nodes ends within 30 s: spec/long_spec.rb alone takes 40 s; cut it into smaller files'),
+    );
     expect((await plan('--within', '50s', '--nodes', '1,2', '--format', 'github')).stderr).toBe(
       'ballast: no number of nodes ends within 50 s: 2 nodes would take 60 s, the least of 1 to 2 nodes\n',
     );

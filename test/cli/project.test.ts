@@ -3,7 +3,7 @@ import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { Client } from '../harness/client.js';
 import { connect, initialise, pull, record } from '../harness/messages.js';
-import { ended, type ServerProcess, spawnServer } from '../harness/process.js';
+import { ended, printed, type ServerProcess, said, spawnServer } from '../harness/process.js';
 import { runInProcess } from '../harness/run-in-process.js';
 import { temporaryFolder } from '../harness/temporary-folder.js';
 
@@ -27,12 +27,12 @@ describe('project and token commands beside a running server', () => {
 
   it('take effect at the next request: a project created, a token rotated, the old token revoked', async () => {
     const created = await ballast('project', 'create', 'web shop');
-    expect(created).toMatchObject({ code: 0, stderr: '', stdout: expect.stringMatching(TOKEN_LINE) });
+    expect(created).toMatchObject(printed(expect.stringMatching(TOKEN_LINE)));
     const first = new Client(server.url, created.stdout.trim());
     await record(first);
 
     const rotated = await ballast('token', 'create', 'web shop', '--name', 'the new one');
-    expect(rotated).toMatchObject({ code: 0, stderr: '', stdout: expect.stringMatching(TOKEN_LINE) });
+    expect(rotated).toMatchObject(printed(expect.stringMatching(TOKEN_LINE)));
     const second = new Client(server.url, rotated.stdout.trim());
     expect((await second.get('/v1/builds')).json.data).toHaveLength(1);
     expect((await first.get('/v1/builds')).status).toBe(200);
@@ -44,7 +44,7 @@ describe('project and token commands beside a running server', () => {
     expect(listed.join()).not.toContain(second.token);
 
     const id = line.exec(listed[0]!)![1]!;
-    expect(await ballast('token', 'revoke', id)).toEqual({ code: 0, stdout: '', stderr: `ballast: revoked token ${id}\n` });
+    expect(await ballast('token', 'revoke', id)).toEqual(said(0, `revoked token ${id}`));
     expect(await first.get('/v1/builds')).toMatchObject(INVALID);
     expect((await second.get('/v1/builds')).json.data).toHaveLength(1);
     expect((await ballast('token', 'list', 'web shop')).stdout).toMatch(
@@ -63,11 +63,7 @@ describe('project and token commands beside a running server', () => {
   it('rename a project, which keeps its tokens and builds', async () => {
     const project = await createProject('old name');
     await record(project);
-    expect(await ballast('project', 'rename', 'old name', 'new name')).toEqual({
-      code: 0,
-      stdout: '',
-      stderr: 'ballast: renamed the project "old name" to "new name"\n',
-    });
+    expect(await ballast('project', 'rename', 'old name', 'new name')).toEqual(said(0, 'renamed the project "old name" to "new name"'));
     expect((await project.get('/v1/builds')).json.data).toHaveLength(1);
     expect((await ballast('project', 'list')).stdout).toMatch(/^new name\t/m);
     expect(await ballast('project', 'rename', 'old name', 'any')).toMatchObject(ended(1, 'there is no project "old name"'));
@@ -79,16 +75,10 @@ describe('project and token commands beside a running server', () => {
     await initialise(web, ['a_spec.rb', 'b_spec.rb', 'c_spec.rb']);
 
     const loss = 'the project "web", 1 build, all timings, and 1 token in force';
-    expect(await ballast('project', 'delete', 'web')).toEqual({
-      code: 2,
-      stdout: '',
-      stderr: `ballast: nobody can be asked here: add --confirm "web" to delete ${loss}\n`,
-    });
-    expect(await ballast('project', 'delete', 'web', '--confirm', 'default')).toEqual({
-      code: 2,
-      stdout: '',
-      stderr: 'ballast: nothing was deleted: "default" is not the name of the project "web"\n',
-    });
+    expect(await ballast('project', 'delete', 'web')).toEqual(said(2, `nobody can be asked here: add --confirm "web" to delete ${loss}`));
+    expect(await ballast('project', 'delete', 'web', '--confirm', 'default')).toEqual(
+      said(2, 'nothing was deleted: "default" is not the name of the project "web"'),
+    );
     expect((await web.get('/v1/builds')).json.data).toHaveLength(1);
     expect(await ballast('project', 'delete', 'web', '--confirm', 'web')).toMatchObject({ code: 0, stdout: '' });
 
@@ -109,7 +99,7 @@ describe('project and token commands beside a running server', () => {
       await project.get('/v1/builds');
       return ballast('project', 'default-branch', 'branches', ...flags);
     };
-    expect(await branch()).toEqual({ code: 0, stdout: '\n', stderr: '' });
+    expect(await branch()).toEqual(printed('\n'));
     await record(project, { branch: 'trunk' });
     expect(await branch('--json')).toMatchObject({ stdout: '{"default_branch":"trunk","is_set":false}\n' });
     expect(await branch('--set', 'release')).toEqual(ended(0, 'WARNING: the project has no build of the branch release', 'release\n'));
@@ -157,7 +147,7 @@ describe('a command that fails', () => {
       [['token', 'create', 'two'], 'there is no project "two"; "project list" shows all, "project create" makes one'],
       [['token', 'revoke', 'nothing'], 'cannot revoke: no token in force has this value or id; "token list" shows the ids'],
     ] as const) {
-      expect(await ballast(...args)).toEqual({ code: 1, stdout: '', stderr: `ballast: ${message}\n` });
+      expect(await ballast(...args)).toEqual(said(1, message));
     }
   });
 });
@@ -177,11 +167,9 @@ describe('a command on a folder without a store', () => {
     ['backup', 'there'],
   ])('%s %s reports that, and creates no store', async (...args) => {
     const folder = join(temporaryFolder(), 'mistyped');
-    expect(await commandsOn(folder)(...args)).toEqual({
-      code: 1,
-      stdout: '',
-      stderr: `ballast: there is no store in ${folder}; name the server's folder with --data-dir or BALLAST_DATA_DIR\n`,
-    });
+    expect(await commandsOn(folder)(...args)).toEqual(
+      said(1, `there is no store in ${folder}; name the server's folder with --data-dir or BALLAST_DATA_DIR`),
+    );
     expect(existsSync(folder)).toBe(false);
   });
 });

@@ -4,7 +4,7 @@ import { closeSync, existsSync, mkdirSync, openSync, realpathSync, writeFileSync
 import { text } from 'node:stream/consumers';
 import { describe, expect, it } from 'vitest';
 import { sortPaths, startSplit } from '../harness/messages.js';
-import { ended, main, plainEnvironment } from '../harness/process.js';
+import { ended, main, plainEnvironment, said } from '../harness/process.js';
 import { SharedServer } from '../harness/server.js';
 import { BUILD, TestProject, unreachableServer } from './test-project.js';
 
@@ -22,11 +22,7 @@ describe('names of test files that are not UTF-8', () => {
     mkdirSync(inFolder('d\xff'));
     for (const name of ['a\xff.test.js', 'a\xfe.test.js', 'd\xff/b.test.js']) writeFileSync(inFolder(name), '');
     const split = (...args: string[]) => suite.run(server, 0, ['split', ...args]);
-    const refused = (names: string) => ({
-      code: 2,
-      stdout: '',
-      stderr: `ballast: the names of these test files are not UTF-8: ${names}; rename them, or leave them out\n`,
-    });
+    const refused = (names: string) => said(2, `the names of these test files are not UTF-8: ${names}; rename them, or leave them out`);
     const folder = `${suite.folder}/test`;
     expect(await split('test/*.test.js')).toEqual(refused(`${folder}/a\\xfe.test.js, ${folder}/a\\xff.test.js`));
     expect(await split('test/ok.test.js', 'test/d*/**')).toEqual(refused(`${folder}/d\\xff/b.test.js`));
@@ -94,11 +90,7 @@ describe('ballast split', () => {
         { path: 'b\n.js', time_execution: null },
       ],
     });
-    expect(await print()).toMatchObject({
-      code: 2,
-      stdout: '',
-      stderr: 'ballast: the path "b\\n.js" has a line break: use --null, and read up to each NUL\n',
-    });
+    expect(await print()).toMatchObject(said(2, 'the path "b\\n.js" has a line break: use --null, and read up to each NUL'));
   });
 
   it('prints nothing if the split was made from another list, and names both lists', async () => {
@@ -149,11 +141,9 @@ describe('ballast split', () => {
         ended(3, /^ballast: no answer from .*; no test file is printed\. .*--fallback/, ''),
       );
     }
-    expect(await suite.run({ ...server, url: server.url, token: 'wrong' }, 0, ['split', '**/*.test.js'])).toMatchObject({
-      code: 3,
-      stdout: '',
-      stderr: `ballast: POST ${server.url}/v1/build_distributions/subset was refused with 403: invalid test suite token\n`,
-    });
+    expect(await suite.run({ ...server, url: server.url, token: 'wrong' }, 0, ['split', '**/*.test.js'])).toMatchObject(
+      said(3, `POST ${server.url}/v1/build_distributions/subset was refused with 403: invalid test suite token`),
+    );
   });
 
   it('ends with 2 if there is nothing to split or the node is not known', async () => {
@@ -164,9 +154,8 @@ describe('ballast split', () => {
     expect(await suite.run(unreachableServer, 0, ['split', '**/*.test.js'], { BALLAST_NODE_INDEX: '' })).toMatchObject(
       ended(2, '--node-index <number>'),
     );
-    expect(await suite.run(unreachableServer, 2, ['split', '**/*.test.js'])).toMatchObject({
-      code: 2,
-      stderr: 'ballast: the index of this node is 2, and of 2 nodes the last one is 1\n',
-    });
+    expect(await suite.run(unreachableServer, 2, ['split', '**/*.test.js'])).toMatchObject(
+      said(2, 'the index of this node is 2, and of 2 nodes the last one is 1'),
+    );
   });
 });

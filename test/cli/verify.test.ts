@@ -3,7 +3,7 @@ import { describe, expect, it } from 'vitest';
 import type { Client } from '../harness/client.js';
 import { nothingMissing } from '../harness/completeness.js';
 import { initialise, manyPaths, pathsIn, record, startSplit, timedTestFiles } from '../harness/messages.js';
-import { ended } from '../harness/process.js';
+import { ended, printed, said } from '../harness/process.js';
 import { answerWith } from '../harness/proxy.js';
 import { runInProcess } from '../harness/run-in-process.js';
 import { SharedServer } from '../harness/server.js';
@@ -30,11 +30,7 @@ describe('ballast verify', () => {
     expect(lines.slice(-2)).toEqual(['  and 10 more (--json names more of them)', '']);
 
     await record(server, { ...TRIPLE, test_files: timedTestFiles(Object.fromEntries(paths.map(path => [path, 1]))) });
-    expect(await verify(server, '--node-build-id', '7')).toEqual({
-      code: 0,
-      stdout: 'complete: 30 of 30 test files of the queue were recorded\n',
-      stderr: '',
-    });
+    expect(await verify(server, '--node-build-id', '7')).toEqual(printed('complete: 30 of 30 test files of the queue were recorded\n'));
     expect(JSON.parse((await verify(server, '--json', '--newest')).stdout)).toMatchObject({ is_complete: true, recorded: 30 });
   });
 
@@ -64,23 +60,19 @@ describe('ballast verify', () => {
     const verifyWith = (env: Record<string, string>, ...more: string[]) =>
       runInProcess(['verify', '--node-total', '1', ...more], { BALLAST_URL: server.url, BALLAST_TOKEN: server.token, ...env });
     const github = { GITHUB_ACTIONS: 'true', GITHUB_SHA: 'abc', GITHUB_REF_NAME: 'main' };
-    const complete = { code: 0, stdout: 'complete: 3 of 3 test files of the queue were recorded\n', stderr: '' };
+    const complete = printed('complete: 3 of 3 test files of the queue were recorded\n');
     expect(await verifyWith({ ...github, GITHUB_RUN_ID: '7' })).toEqual(complete);
     expect((await verifyWith({ ...github, GITHUB_RUN_ID: '8' })).stdout).toContain('of 2 test files of the split were recorded');
     const unknown = await verifyWith({ ...github, GITHUB_RUN_ID: '9' });
     expect(unknown).toMatchObject(ended(1, /^ballast: the server knows no queue and no split of this CI run \(9\)/));
     expect((await verifyWith({ ...github, GITHUB_RUN_ID: '7' }, '--build-id', '9')).code).toBe(1);
-    expect(await verifyWith(github, '--newest')).toMatchObject({
-      code: 0,
-      stdout: expect.stringContaining('2 of 2 test files of the split') as string,
-    });
+    expect(await verifyWith(github, '--newest')).toMatchObject(printed(expect.stringContaining('2 of 2 test files of the split')));
     expect(await verifyWith(github)).toMatchObject({ code: 2, stderr: expect.stringContaining('or give --newest') as string });
     // The queue of the CI run is complete, its split is not.
     await startSplit(server, manyPaths(2), { ...TRIPLE, ci_build_id: '7' });
-    expect(await verifyWith({ ...github, GITHUB_RUN_ID: '7' })).toMatchObject({
-      code: 1,
-      stdout: expect.stringMatching(/^complete: .* of the queue .*\nincomplete: .* of the split /) as string,
-    });
+    expect(await verifyWith({ ...github, GITHUB_RUN_ID: '7' })).toMatchObject(
+      printed(expect.stringMatching(/^complete: .* of the queue .*\nincomplete: .* of the split /), 1),
+    );
   });
 
   it('finds all builds of its CI run without a number of nodes, also where the job of the gate has one of its own', async () => {
@@ -98,10 +90,9 @@ describe('ballast verify', () => {
     expect(await ask()).toMatchObject({ code: 1, stdout: expect.stringMatching(/^incomplete: 0 of 1 test files of the queue/) as string });
     expect((await ask({}, '--node-total', '3')).code).toBe(0);
     await record(server, { ...build(5), ...once('a_spec.rb') });
-    expect(await ask()).toMatchObject({
-      code: 0,
-      stdout: expect.stringMatching(/^complete: 1 of 1 .* of the queue .*\n(.*\n)*complete: 1 of 1 .* of the split /) as string,
-    });
+    expect(await ask()).toMatchObject(
+      printed(expect.stringMatching(/^complete: 1 of 1 .* of the queue .*\n(.*\n)*complete: 1 of 1 .* of the split /)),
+    );
     expect(await ask({ CI_PIPELINE_ID: '8' })).toMatchObject({ code: 1, stderr: expect.stringContaining('this CI run (8)') as string });
     expect((await ask({ CI_COMMIT_SHA: 'abd' })).code).toBe(1);
   });
@@ -154,27 +145,26 @@ describe('ballast verify', () => {
     expect((await ask('--allow-empty')).code).toBe(1);
     expect((await ask('--may-be-empty', 'b/b*')).code).toBe(1);
     expect(await ask('--allow-empty', '--may-be-empty', 'b/c*')).toMatchObject({ code: 0 });
-    expect(await ask('--may-be-empty', './b/**')).toEqual({
-      code: 0,
-      stdout:
+    expect(await ask('--may-be-empty', './b/**')).toEqual(
+      printed(
         'complete: 2 of 3 test files of the queue were recorded, 1 of them with a time of 0 only\n' +
-        'warning: 2 test files that may be empty (--may-be-empty) counted as run: b/c_spec.rb, b/b_spec.rb\n' +
-        '  b/b_spec.rb  (recorded with a time of 0)\n',
-      stderr: '',
-    });
+          'warning: 2 test files that may be empty (--may-be-empty) counted as run: b/c_spec.rb, b/b_spec.rb\n' +
+          '  b/b_spec.rb  (recorded with a time of 0)\n',
+      ),
+    );
     expect(JSON.parse((await ask('--may-be-empty', 'b/**', '--json')).stdout)).toMatchObject({ is_complete: true, errors: [] });
   });
 
   it('names missing and wrong flags', async () => {
-    expect(await runInProcess(['verify', ...FLAGS.slice(0, 4), '--url', 'http://127.0.0.1:1', '--token', 't'])).toMatchObject({
-      code: 2,
-      stderr:
-        'ballast: the id of the CI run (the same for all its nodes) is not known: give --build-id <id> or set BALLAST_BUILD_ID; or give --newest to ask about the newest queue or split of the build\n',
-    });
-    expect(await verify({ url: 'localhost', token: 't' })).toMatchObject({
-      code: 2,
-      stderr: 'ballast: "localhost/" is not a server address: give one such as https://ballast.example.com (--url, BALLAST_URL)\n',
-    });
+    expect(await runInProcess(['verify', ...FLAGS.slice(0, 4), '--url', 'http://127.0.0.1:1', '--token', 't'])).toMatchObject(
+      said(
+        2,
+        'the id of the CI run (the same for all its nodes) is not known: give --build-id <id> or set BALLAST_BUILD_ID; or give --newest to ask about the newest queue or split of the build',
+      ),
+    );
+    expect(await verify({ url: 'localhost', token: 't' })).toMatchObject(
+      said(2, '"localhost/" is not a server address: give one such as https://ballast.example.com (--url, BALLAST_URL)'),
+    );
     expect(await verify({ url: 'http://127.0.0.1:1', token: 't' }, '--wait', 'long')).toMatchObject(
       ended(2, 'It must be a whole number of seconds.'),
     );

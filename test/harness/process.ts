@@ -91,6 +91,12 @@ export function ended(code: number, stderr: string | RegExp, stdout?: string): P
   return { code, stderr: message as string, ...(stdout !== undefined && { stdout }) };
 }
 
+/** All that a run printed that ended with a code and a sentence. */
+export const said = (code: number, sentence: string): Run => ({ code, stdout: '', stderr: `ballast: ${sentence}\n` });
+
+/** A run that printed this, and nothing on stderr. */
+export const printed = (stdout: unknown, code = 0) => ({ code, stdout, stderr: '' });
+
 /** Runs a command of the program in a new process. */
 export async function runBallast(
   args: readonly string[],
