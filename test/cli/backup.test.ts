@@ -67,8 +67,7 @@ describe('ballast backup', () => {
   it('prints JSON with --json', async () => {
     const dataDir = await folderWithStore();
     const target = temporaryFolder();
-    const { stdout } = await backup(dataDir, target, '--json');
-    expect(JSON.parse(stdout)).toEqual({
+    expect(JSON.parse((await backup(dataDir, target, '--json')).stdout)).toEqual({
       file: join(target, 'ballast.lmdb'),
       bytes: expect.any(Number) as number,
       seconds: expect.any(Number) as number,

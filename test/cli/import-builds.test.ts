@@ -18,26 +18,18 @@ describe('ballast import over the network', () => {
     // More builds than one page lists.
     for (let i = 0; i < 103; i++)
       await record(there, { commit_hash: `c${i}`, test_files: timedTestFiles({ 'a_spec.rb': i + 1, 'b_spec.rb': 0 }) });
-    await record(there, { commit_hash: 'c0', branch: 'feature', node_total: 3, node_index: 2 });
-    await record(there, {
-      commit_hash: 'c0',
-      branch: 'feature',
-      node_total: 3,
-      node_index: 2,
-      test_files: timedTestFiles({ 'a_spec.rb': 9 }),
-    });
+    const feature = { commit_hash: 'c0', branch: 'feature', node_total: 3 };
+    await record(there, { ...feature, node_index: 2 });
+    await record(there, { ...feature, node_index: 2, test_files: timedTestFiles({ 'a_spec.rb': 9 }) });
     // A node that had nothing to run.
-    await record(there, { commit_hash: 'c0', branch: 'feature', node_total: 3, node_index: 1, test_files: [] });
-    const flags = ['--from', `${there.url}/v1/`, '--from-token', there.token, '--json'];
-    expect(JSON.parse((await runImport(here, ...flags, '--builds', '2')).stdout)).toMatchObject({ builds: 2, runs: 4, known_runs: 0 });
-    expect(JSON.parse((await runImport(here, ...flags, '--builds', '5')).stdout)).toMatchObject({
-      builds: 3,
-      runs: 3,
-      known_runs: 4,
-      skipped: [],
-    });
-    expect(JSON.parse((await runImport(here, ...flags, '--builds', '5')).stdout)).toMatchObject({ builds: 0, runs: 0, known_runs: 7 });
-    expect(await runImport(fresh, ...flags.slice(0, -1))).toEqual(
+    await record(there, { ...feature, node_index: 1, test_files: [] });
+    const flags = ['--from', `${there.url}/v1/`, '--from-token', there.token];
+    const importNewest = async (builds: string) =>
+      JSON.parse((await runImport(here, ...flags, '--json', '--builds', builds)).stdout) as object;
+    expect(await importNewest('2')).toMatchObject({ builds: 2, runs: 4, known_runs: 0 });
+    expect(await importNewest('5')).toMatchObject({ builds: 3, runs: 3, known_runs: 4, skipped: [] });
+    expect(await importNewest('5')).toMatchObject({ builds: 0, runs: 0, known_runs: 7 });
+    expect(await runImport(fresh, ...flags)).toEqual(
       printed(
         'imported 104 builds, 106 runs, 209 times, 5366.8 s\nthe builds keep their order, but count as recorded now: the protocol has no field for the time of a recording\n',
       ),

@@ -15,11 +15,9 @@ describe('ballast import of reports', () => {
   it('balances the first split of any branch', async () => {
     const server = await shared.project();
     const seconds = Object.fromEntries(manyPaths(60).map((path, i) => [path, 1 + ((i * 37) % 60) ** 2 / 10]));
-    const { code, stdout, stderr } = await runImport(server, writeReport(seconds));
-    expect({ code, stderr }).toEqual({ code: 0, stderr: '' });
-    expect(stdout).toMatch(
-      /: knapsack\nimported 60 test files, 7081\.0 s \(longest 349\.1 s: \S+\), as commit import-[0-9a-f]{12} of branch main\n$/,
-    );
+    const outcome =
+      /: knapsack\nimported 60 test files, 7081\.0 s \(longest 349\.1 s: \S+\), as commit import-[0-9a-f]{12} of branch main\n$/;
+    expect(await runImport(server, writeReport(seconds))).toEqual(printed(expect.stringMatching(outcome)));
     const nodes = await Promise.all(
       [0, 1, 2, 3].map(node_index => startSplit(server, Object.keys(seconds), { branch: 'feature', node_total: 4, node_index })),
     );
@@ -47,8 +45,7 @@ describe('ballast import of reports', () => {
     const server = await shared.project();
     const first = writeReport({ 'a_spec.rb': 10, 'b_spec.rb': 5 });
     await runImport(server, first);
-    const again = await runImport(server, first);
-    expect(again.stdout).toMatch(/: knapsack\n1 run was there already, and stays as it is\n$/);
+    expect((await runImport(server, first)).stdout).toMatch(/: knapsack\n1 run was there already, and stays as it is\n$/);
     expect((await fetchBuilds(server)).map(({ runs }) => runs.length)).toEqual([1]);
     await runImport(server, writeReport({ 'a_spec.rb': 14, 'b_spec.rb': 5 }));
     const { 'a_spec.rb': a } = await fetchEstimates(server, ['a_spec.rb']);
@@ -111,11 +108,8 @@ describe('ballast import of reports', () => {
       [writeReport(' ', 'x.txt'), 'cannot detect the format of '],
       [writeReport('', 'x.txt'), ' is empty: there are no timings in it'],
       [temporaryFolder(), ' is a folder: name the files in it ('],
-    ] as const) {
-      const { code, stdout, stderr } = await runImport(server, good, file);
-      expect({ code, stdout }).toEqual({ code: 1, stdout: '' });
-      expect(stderr).toContain(message);
-    }
+    ] as const)
+      expect(await runImport(server, good, file)).toEqual(ended(1, message, ''));
     expect(await runImport(server, fixturePath('jest.json'))).toMatchObject(
       ended(1, /: name the folder .* with --root \(all of them are below \/home\/ci\/app\/src\); nothing was imported\n$/),
     );
@@ -143,9 +137,8 @@ describe('ballast import of reports', () => {
       ],
       [['--builds', 'many'], 'It must be a whole number of builds.'],
       [['--from', 'http://x', '--from-token', 'y', '--dry-run', '--builds', '0'], '--builds 0 imports nothing'],
-    ] as const) {
+    ] as const)
       expect(await runInProcess(['import', ...args], none)).toMatchObject(ended(2, message));
-    }
   });
 
   it('reads a file by --format, whatever its name, and only once if it is named twice', async () => {

@@ -73,8 +73,7 @@ describe('ballast plan', () => {
 
   it('prints a matrix for GitHub Actions: one job for each node', async () => {
     const plan = await planner();
-    const { stdout } = await plan('--within', '1m', '--format', 'github');
-    expect(stdout).toBe('{"node_index":[0,1],"node_total":[2]}\n');
+    expect((await plan('--within', '1m', '--format', 'github')).stdout).toBe('{"node_index":[0,1],"node_total":[2]}\n');
     expect(JSON.parse((await plan('--nodes', '1..9', '--format', 'github')).stdout).node_total).toEqual([3]);
     expect(JSON.parse((await plan('--nodes', '1,2', '--format', 'github')).stdout).node_total).toEqual([2]);
   });

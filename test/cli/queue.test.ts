@@ -59,8 +59,7 @@ describe('ballast queue', () => {
     const [server, suite] = [await shared.project(), new TestProject(FILES)];
     const queue = (more: NodeJS.ProcessEnv = {}) =>
       suite.run(server, 0, ['queue', GLOB, ...JUNIT, ...suite.runner], { ...REPORT, ...more });
-    const red = await queue({ FAILING: FILES[3]! });
-    expect(red).toMatchObject(
+    expect(await queue({ FAILING: FILES[3]! })).toMatchObject(
       ended(
         1,
         /\nballast: the command ended with 1 \(batch \d+, \d+ test files?\)\n(.*\n)*ballast: recorded 8 .*\n(.*\n)*ballast: failed: test\/xxxx\.test\.js\n$/,
@@ -87,9 +86,8 @@ describe('ballast queue', () => {
   ])('warns in a later attempt of %s when nothing was run again', async (system, attempt) => {
     const [server, suite] = [await shared.project(), new TestProject(FILES.slice(0, 2))];
     const queue = (more: NodeJS.ProcessEnv) => suite.run(server, 0, ['queue', GLOB, ...suite.runner], more);
-    expect(await queue({ ...attempt, GITHUB_RUN_ATTEMPT: '1', BUILDKITE_RETRY_COUNT: '0', CIRCLE_WORKFLOW_ID: 'a' })).toMatchObject({
-      code: 0,
-    });
+    const first = { ...attempt, GITHUB_RUN_ATTEMPT: '1', BUILDKITE_RETRY_COUNT: '0', CIRCLE_WORKFLOW_ID: 'a' };
+    expect(await queue(first)).toMatchObject({ code: 0 });
     const { code, stdout, stderr } = await queue(attempt);
     const warning = 'WARNING: nothing was run again: this CI run is complete for this node, by an earlier attempt; ';
     expect({ code, stderr }).toEqual({ code: 0, stderr: expect.stringContaining(`ballast: ${warning}`) as string });
@@ -131,11 +129,9 @@ describe('ballast queue', () => {
 
   it('divides the time of a batch without reports, and warns if they are missing', async () => {
     const [server, suite] = [await shared.project(), new TestProject(FILES)];
-    const { code, stderr } = await suite.run(server, 0, ['queue', GLOB, ...JUNIT, ...suite.runner]);
-    expect(code).toBe(0);
-    expect(stderr).toContain(
-      'ballast: WARNING: --junit reports/*.xml: the command wrote no report there; the time of the batch is divided among its test files\n',
-    );
+    const warning =
+      'ballast: WARNING: --junit reports/*.xml: the command wrote no report there; the time of the batch is divided among its test files\n';
+    expect(await suite.run(server, 0, ['queue', GLOB, ...JUNIT, ...suite.runner])).toMatchObject(ended(0, warning));
     const times = Object.values(await fetchRecordedTimes(server));
     expect(times).toHaveLength(FILES.length);
     for (const time of times) expect(time).toBeGreaterThan(0);
@@ -183,10 +179,9 @@ describe('ballast queue', () => {
     // The second pull is served, but its answer is lost.
     let pulls = 0;
     const url = await startProxy(request => ({ url: server.url, loseAnswer: request.url === '/v2/queues/queue' && ++pulls > 2 }));
-    const lossy = { url, token: server.token };
-    const { code, stderr } = await suite.run(lossy, 0, ['queue', GLOB, '--fallback', ...suite.runner]);
-    expect(code).toBe(0);
-    expect(stderr).toMatch(/this node runs the \d of 8 test files that it has not run/);
+    expect(await suite.run({ url, token: server.token }, 0, ['queue', GLOB, '--fallback', ...suite.runner])).toMatchObject(
+      ended(0, /this node runs the \d of 8 test files that it has not run/),
+    );
     expect(sortPaths(suite.ran)).toEqual(sortPaths(FILES));
     expect(Object.keys(await fetchRecordedTimes(server))).toHaveLength(FILES.length);
   });
@@ -197,19 +192,17 @@ describe('ballast queue', () => {
     // Pulls after the first one reach a server without the queue.
     let pulls = 0;
     const url = await startProxy(() => (++pulls > 2 ? other : server));
-    const moved = { url, token: server.token };
-    const { code, stderr } = await suite.run(moved, 0, ['queue', GLOB, ...suite.runner]);
-    expect(code).toBe(3);
-    expect(stderr).toMatch(/was refused with 422: test_queue_id: names no queue /);
+    expect(await suite.run({ url, token: server.token }, 0, ['queue', GLOB, ...suite.runner])).toMatchObject(
+      ended(3, /was refused with 422: test_queue_id: names no queue /),
+    );
     expect(suite.ran.length).toBeLessThan(FILES.length);
   });
 
   it('ends with 2 if it lists a file that the queue does not have, and names the file', async () => {
     const [server, suite] = [await shared.project(), new TestProject(FILES)];
     expect((await suite.run(server, 0, ['queue', GLOB, `!${FILES[7]}`, ...suite.runner])).code).toBe(0);
-    const { code, stderr } = await suite.run(server, 1, ['queue', GLOB, ...suite.runner]);
-    expect(code).toBe(2);
-    expect(stderr).toContain(`made of 7 test files, and this node lists 8: none only in the queue, "${FILES[7]}" only on this node`);
+    const difference = `made of 7 test files, and this node lists 8: none only in the queue, "${FILES[7]}" only on this node`;
+    expect(await suite.run(server, 1, ['queue', GLOB, ...suite.runner])).toMatchObject(ended(2, difference));
     expect(suite.ran).not.toContain(FILES[7]);
   });
 
@@ -221,8 +214,7 @@ describe('ballast queue', () => {
     expect(code).toBe(130);
     expect(await fetchRecordedTimes(server)).toEqual(lengths(suite.ran));
     // The node did not acknowledge its batch, so it gets the batch again.
-    const again = await suite.run(server, 0, ['queue', GLOB, ...suite.runner]);
-    expect(again.code).toBe(0);
+    expect((await suite.run(server, 0, ['queue', GLOB, ...suite.runner])).code).toBe(0);
     expect(new Set(suite.ran).size).toBe(FILES.length);
   });
 

@@ -23,8 +23,7 @@ describe('ballast record', () => {
     ['minitest', [], { 'test/models/cart_test.rb': 1.25 }],
   ])('records the files of a report of %s', async (report, files, expected) => {
     const [server, suite] = [await shared.project(), suiteWith(files, report)];
-    const { code, stderr } = await suite.run(server, 1, ['record', '*.xml']);
-    expect({ code, stderr }).toEqual(
+    expect(await suite.run(server, 1, ['record', '*.xml'])).toMatchObject(
       ended(0, /^ballast: recorded \d test files?, \d\.\d s, as node 1 of 2\n(ballast: WARNING: reports have failures .*\n)?$/),
     );
     const times = await fetchRecordedTimes(server);
@@ -33,17 +32,13 @@ describe('ballast record', () => {
 
   it('takes the names of a list, and names the files that are in no report', async () => {
     const [server, suite] = [await shared.project(), suiteWith([], 'gotestsum')];
-    const { code, stderr } = await suite.run(server, 0, ['record', 'gotestsum.xml', '--files-from', '-'], {}, './cart\n./user\n');
-    expect(code).toBe(0);
-    expect(stderr).toMatch(/^ballast: WARNING: no report mentions 1 of 2 test files \(not recorded\): \.\/user\nballast: recorded 1 /);
-    expect(await fetchRecordedTimes(server)).toEqual({ './cart': 0.305 });
-    const passed = await suite.run(
-      server,
-      1,
-      ['record', 'gotestsum.xml', '--files-from', '-', '--exit-code', '0', '--json'],
-      {},
-      './cart\n./user\n',
+    const record = (...flags: string[]) =>
+      suite.run(server, 0, ['record', 'gotestsum.xml', '--files-from', '-', ...flags], {}, './cart\n./user\n');
+    expect(await record()).toMatchObject(
+      ended(0, /^ballast: WARNING: no report mentions 1 of 2 test files \(not recorded\): \.\/user\nballast: recorded 1 /),
     );
+    expect(await fetchRecordedTimes(server)).toEqual({ './cart': 0.305 });
+    const passed = await record('--exit-code', '0', '--json');
     expect(passed).toMatchObject(
       ended(
         0,
@@ -81,8 +76,7 @@ describe('ballast record', () => {
 
   it('names test cases of unknown files, and fails if there are no others', async () => {
     const [server, suite] = [await shared.project(), suiteWith(['tests/unit/test_cart.py'], 'pytest')];
-    const some = await suite.run(server, 0, ['record', 'pytest.xml']);
-    expect(some).toMatchObject(
+    expect(await suite.run(server, 0, ['record', 'pytest.xml'])).toMatchObject(
       ended(0, /^ballast: WARNING: left out 1 test case of no known test file: tests\.web\.test_login test_fails\n/),
     );
     const none = suiteWith([], 'pytest');

@@ -45,8 +45,7 @@ describe('the first start', () => {
     const server = await spawnServer({ dataDir, token: 'bootstrap-token-of-at-least-32-characters' });
     expect(server.stdout()).toBe(`Ballast listens on ${server.url} (data in ${dataDir})\n`);
     expect((await server.get('/v1/builds')).status).toBe(200);
-    const { stdout } = await runInProcess(['project', 'list', '--data-dir', dataDir]);
-    expect(stdout).toMatch(/^default\t\S+\t1 token\n$/);
+    expect((await runInProcess(['project', 'list', '--data-dir', dataDir])).stdout).toMatch(/^default\t\S+\t1 token\n$/);
   });
 
   it('keeps the project and both tokens if the bootstrap token changes later', async () => {

@@ -3,7 +3,7 @@ import { once } from 'node:events';
 import { closeSync, existsSync, mkdirSync, openSync, realpathSync, writeFileSync } from 'node:fs';
 import { text } from 'node:stream/consumers';
 import { describe, expect, it } from 'vitest';
-import { sortPaths, startSplit } from '../harness/messages.js';
+import { record, sortPaths, startSplit } from '../harness/messages.js';
 import { ended, main, plainEnvironment, said } from '../harness/process.js';
 import { SharedServer } from '../harness/server.js';
 import { BUILD, TestProject, unreachableServer } from './test-project.js';
@@ -75,13 +75,7 @@ describe('ballast split', () => {
 
   it('prints by a template, and with NUL after each path', async () => {
     const [server, suite] = [await shared.project(), new TestProject([])];
-    await server.post('/v1/build_subsets', {
-      commit_hash: 'c0',
-      branch: 'main',
-      node_total: 1,
-      node_index: 0,
-      test_files: [{ path: 'a.js', time_execution: 1.5 }],
-    });
+    await record(server, { test_files: [{ path: 'a.js', time_execution: 1.5 }] });
     const print = (...args: string[]) => suite.run(server, 0, ['split', '-', '--node-total', '1', ...args], {}, 'a.js\0b\n.js\0');
     expect((await print('-0', '--format', '--only={path} {seconds}')).stdout).toBe('--only=a.js 1.5\0--only=b\n.js \0');
     expect(JSON.parse((await print('--json')).stdout)).toEqual({

@@ -44,8 +44,7 @@ describe('ballast verify', () => {
 
   it('ends with 3 if the server could not be asked', async () => {
     const server = await shared.project();
-    const refused = await verify({ url: server.url, token: 'x'.repeat(40) }, '--newest');
-    expect(refused).toEqual(
+    expect(await verify({ url: server.url, token: 'x'.repeat(40) }, '--newest')).toEqual(
       ended(3, /^ballast: cannot tell whether the build is complete: GET http:.* was refused with 403: invalid test suite token\n$/, ''),
     );
     const wrong = await runInProcess(['verify', ...FLAGS.slice(0, -1), '0', '--url', server.url, '--token', server.token]);
