@@ -3,8 +3,7 @@ import type { Client } from '../harness/client.js';
 import { record, subsetMessage } from '../harness/messages.js';
 import { SharedServer, testsWith } from '../harness/server.js';
 
-const shared = new SharedServer();
-const it = testsWith(shared);
+const it = testsWith(new SharedServer());
 
 async function onlyBuild(server: Client): Promise<any> {
   const { data } = (await server.get('/v1/builds')).json;

@@ -22,8 +22,7 @@ import { problemsIn } from '../harness/problems.js';
 import { SharedServer, startServer, startServerOnDisk, testsWith } from '../harness/server.js';
 
 const clock = new Clock();
-const shared = new SharedServer({}, { now: clock.now });
-const it = testsWith(shared);
+const it = testsWith(new SharedServer({}, { now: clock.now }));
 
 const COMPLETE = { ...nothingMissing, is_complete: true };
 

@@ -5,8 +5,7 @@ import { SharedServer, testsWith } from '../harness/server.js';
 import { temporaryFolder } from '../harness/temporary-folder.js';
 
 /** Two worker threads for all tests, as each loads the program. */
-const shared = new SharedServer({ dataDir: temporaryFolder(afterAll), workers: '2' });
-const it = testsWith(shared);
+const it = testsWith(new SharedServer({ dataDir: temporaryFolder(afterAll), workers: '2' }));
 
 const NODES = 6;
 const nodes = Array.from({ length: NODES }, (_, node_index) => ({ node_total: NODES, node_index }));

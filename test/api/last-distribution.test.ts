@@ -5,8 +5,7 @@ import { buildKey, type Fields, record, timedTestFiles } from '../harness/messag
 import { SharedServer, testsWith } from '../harness/server.js';
 
 const clock = new Clock();
-const shared = new SharedServer({}, { now: clock.now });
-const it = testsWith(shared);
+const it = testsWith(new SharedServer({}, { now: clock.now }));
 
 function last(client: Client, more: Record<string, string> = {}): Promise<Reply> {
   const query = new URLSearchParams({ ...buildKey, node_total: '2', node_index: '0', ...more });

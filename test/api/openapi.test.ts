@@ -48,8 +48,7 @@ async function readDocument() {
 describe('GET /v1/openapi.json', () => {
   it('is a valid OpenAPI 3.1 document and needs no token', async () => {
     const { document } = await readDocument();
-    const result = await new Validator().validate(document);
-    expect(result).toMatchObject({ valid: true });
+    expect(await new Validator().validate(document)).toMatchObject({ valid: true });
     expect(document.openapi).toBe('3.1.0');
     expect(document.components.securitySchemes.testSuiteToken.name).toBe('SERVICE-TEST-SUITE-TOKEN');
   });

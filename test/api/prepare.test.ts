@@ -152,8 +152,7 @@ describe('a POST that a thread prepares', () => {
     const { token } = await newProject();
     const [body] = bodyOf({ ...parameters.prepareSplit, test_files: SHORT }, 'main') as [Uint8Array];
     expect(body.length).toBeLessThan(limits.pooledBodyBytes);
-    const { prepared } = await post('prepareSplit', [body], token);
-    expect(prepared.planned.plan!.list.test_files).toBe(limits.pooledTestFiles);
+    expect((await post('prepareSplit', [body], token)).prepared.planned.plan!.list.test_files).toBe(limits.pooledTestFiles);
     // The memory of the socket was copied, not transferred.
     expect(body.buffer.byteLength).toBeGreaterThan(0);
   });

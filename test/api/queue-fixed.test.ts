@@ -5,8 +5,7 @@ import { connect, type Fields, initialise, manyPaths, pathsIn, pull, pullAll, re
 import { SharedServer, testsWith } from '../harness/server.js';
 
 const clock = new Clock();
-const shared = new SharedServer({}, { now: clock.now });
-const it = testsWith(shared);
+const it = testsWith(new SharedServer({}, { now: clock.now }));
 
 const paths = manyPaths(40);
 const fixed = { fixed_queue_split: true };

@@ -3,8 +3,7 @@ import { connect, initialise, manyPaths, pathsIn, pull, pullAll, queueMessage, s
 import { SharedServer, startServer, startServerOnDisk, type TestServer, testsWith } from '../harness/server.js';
 import { postRequest, RawConnection } from '../http/raw-connection.js';
 
-const shared = new SharedServer();
-const it = testsWith(shared);
+const it = testsWith(new SharedServer());
 
 const paths = manyPaths(40);
 

@@ -2,8 +2,7 @@ import { describe, expect } from 'vitest';
 import { connect, initialise, manyPaths, pathsIn, pull, pullAll, record, sortPaths, timedTestFiles } from '../harness/messages.js';
 import { SharedServer, testsWith } from '../harness/server.js';
 
-const shared = new SharedServer();
-const it = testsWith(shared);
+const it = testsWith(new SharedServer());
 
 describe('POST /queues/queue', () => {
   it('asks the first node for the list, and hands it batches until the queue is empty', async ({ server }) => {
@@ -69,8 +68,7 @@ describe('POST /queues/queue', () => {
     const second = await pull(server, { attempt_connect_to_queue: true });
     expect(pathsIn(second)).not.toEqual([]);
     expect(sortPaths([...pathsIn(first), ...pathsIn(second), ...(await pullAll(server))])).toEqual(paths);
-    const other = await pull(server, { attempt_connect_to_queue: true, node_build_id: 'other' });
-    expect(other.status).toBe(422);
+    expect((await pull(server, { attempt_connect_to_queue: true, node_build_id: 'other' })).status).toBe(422);
   });
 
   it('serves an old client, which does not send attempt_connect_to_queue', async ({ server }) => {

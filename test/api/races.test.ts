@@ -3,8 +3,7 @@ import type { Reply } from '../harness/client.js';
 import { connect, initialise, manyPaths, pathsIn, pull, readSplit, sortPaths, startSplit } from '../harness/messages.js';
 import { SharedServer, testsWith } from '../harness/server.js';
 
-const shared = new SharedServer();
-const it = testsWith(shared);
+const it = testsWith(new SharedServer());
 
 const NODES = 16;
 const indices = Array.from({ length: NODES }, (_, index) => index);

@@ -16,8 +16,7 @@ import {
 } from '../harness/messages.js';
 import { SharedServer, testsWith } from '../harness/server.js';
 
-const shared = new SharedServer();
-const it = testsWith(shared);
+const it = testsWith(new SharedServer());
 
 const CACHE_MISS = { code: 'TEST_SUITE_SPLIT_CACHE_MISS' };
 
@@ -139,8 +138,7 @@ describe('POST /build_distributions/subset', () => {
   });
 
   it('ignores a list that comes with an attempt to read the cache', async ({ server }) => {
-    const reply = await readSplit(server, { test_files: testFiles(['a_spec.rb']) });
-    expect(reply).toMatchObject({ status: 200, json: CACHE_MISS });
+    expect(await readSplit(server, { test_files: testFiles(['a_spec.rb']) })).toMatchObject({ status: 200, json: CACHE_MISS });
     expect((await readSplit(server)).json).toEqual(CACHE_MISS);
   });
 });

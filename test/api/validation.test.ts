@@ -167,8 +167,7 @@ describe('test_files of POST /build_subsets', () => {
   });
 
   it('may have a path of 3 characters and a time of 0', async ({ server }) => {
-    const reply = await posts.subset(server, { test_files: [{ path: 'a.c', time_execution: 0 }] });
-    expect(reply).toMatchObject({ status: 201, text: '' });
+    expect(await posts.subset(server, { test_files: [{ path: 'a.c', time_execution: 0 }] })).toMatchObject({ status: 201, text: '' });
   });
 });
 
@@ -228,11 +227,9 @@ describe('parameters of a split and of a queue', () => {
   it('may be build ids as integers, which equal the same ids as strings', async ({ server }) => {
     const fresh = { cache_read_attempt: false, fixed_test_suite_split: false, test_files: testFiles(['a_spec.rb']) };
     const split = await posts.split(server, { ...fresh, ci_build_id: 4711 });
-    const again = await posts.split(server, { fixed_test_suite_split: false, ci_build_id: '4711' });
-    expect(again.json).toEqual(split.json);
+    expect((await posts.split(server, { fixed_test_suite_split: false, ci_build_id: '4711' })).json).toEqual(split.json);
     const failed = await posts.queue(server, { node_build_id: 4711 });
-    const same = await posts.queue(server, { node_build_id: '4711' });
-    expect(same.json.queue_name).toBe(failed.json.queue_name);
+    expect((await posts.queue(server, { node_build_id: '4711' })).json.queue_name).toBe(failed.json.queue_name);
   });
 
   it('may be build ids as integers of any size, which stay distinct', async ({ server }) => {

@@ -72,8 +72,7 @@ describe('the page of tokens, links and sessions', () => {
     await tab.getByRole('button', { name: 'Create' }).click();
     const secret = tab.getByRole('status').filter({ hasText: 'A token of a new project.' });
     const token = await secret.getByRole('code').innerText();
-    const { status } = await fetch(`${server.url}/v1/builds`, { headers: { 'SERVICE-TEST-SUITE-TOKEN': token } });
-    expect(status).toBe(200);
+    expect((await fetch(`${server.url}/v1/builds`, { headers: { 'SERVICE-TEST-SUITE-TOKEN': token } })).status).toBe(200);
     await tab.reload();
     await tab.getByRole('heading', { name: 'a new project' }).waitFor();
     expect(await tab.getByText(token).count()).toBe(0);

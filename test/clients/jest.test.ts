@@ -57,8 +57,7 @@ describe('@knapsack-pro/jest 10, which acknowledges batches', () => {
     again.forEach(expectServed);
     expect(again.map(({ code }) => code)).toEqual([0, 0]);
     expect(sortPaths(again.flatMap(({ ran }) => ran))).toEqual([project.files[0], project.files[3]]);
-    const green = await project.run(CLIENT, server, nodeOf(0, ID));
-    expect(green).toMatchObject({ code: 0, ran: [] });
+    expect(await project.run(CLIENT, server, nodeOf(0, ID))).toMatchObject({ code: 0, ran: [] });
     await expectComplete(server);
   });
 });

@@ -131,8 +131,7 @@ describe('a reader', () => {
     const [shown, hidden] = [await newProject('shown'), await newProject('hidden')];
     const reader = await signedInReader(server.url, server.store, shown.id);
     const headers = (project: number | string) => ({ 'Ballast-Project': String(project) });
-    const builds = await reader.get('/v1/builds', headers(shown.id));
-    expect(builds.json).toEqual((await shown.client.get('/v1/builds')).json);
+    expect((await reader.get('/v1/builds', headers(shown.id))).json).toEqual((await shown.client.get('/v1/builds')).json);
     const build = (await hidden.client.get('/v1/builds')).json.data[0].id as string;
     expect((await reader.get(`/v1/builds/${build}`, headers(shown.id))).status).toBe(404);
     for (const project of [hidden.id, 999, -1, '1e0', '__proto__', `${shown.id},${hidden.id}`, '9'.repeat(400)])

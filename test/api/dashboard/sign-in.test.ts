@@ -73,8 +73,7 @@ describe('a link of readers', () => {
     const { secret } = await createReaderLink(server.store.signIns, id, 2, clock.millis);
     const browsers = [new Browser(server.url), new Browser(server.url)];
     for (const browser of browsers) {
-      const reply = await browser.signIn(secret);
-      expect(reply.json).toMatchObject({
+      expect((await browser.signIn(secret)).json).toMatchObject({
         role: 'reader',
         projects: [{ id, name: 'for readers', default_branch: null }],
         expires_at: new Date(clock.millis + 2 * DAY).toISOString(),

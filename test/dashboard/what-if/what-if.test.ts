@@ -60,8 +60,7 @@ describe('the curve of numbers of nodes', () => {
   });
 
   it('puts the handle on the column under the pointer, and on the last one beyond', () => {
-    const curve = curveOf(variants, frame, 320);
-    expect(curve.xs.map(x => columnAt(x, 3, frame))).toEqual([0, 1, 2]);
+    expect(curveOf(variants, frame, 320).xs.map(x => columnAt(x, 3, frame))).toEqual([0, 1, 2]);
     expect([columnAt(-50, 3, frame), columnAt(5000, 3, frame)]).toEqual([0, 2]);
   });
 

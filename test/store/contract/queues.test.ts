@@ -107,8 +107,7 @@ describe.each(queueStores)('queues in a store in $name', ({ opened: openStore })
     expect(await queues.size(id)).toBe(count);
     const whole = planned(count, upTo(count));
     for (const files of [upTo(Math.min(count, 300)), [count - 1, 0], [0, 2, count - 1], [1]]) {
-      const text = (await queues.files(id, files)).toString();
-      expect(JSON.parse(text)).toEqual(files.map(file => whole[file]));
+      expect(JSON.parse((await queues.files(id, files)).toString())).toEqual(files.map(file => whole[file]));
     }
   });
 

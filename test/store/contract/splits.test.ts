@@ -51,8 +51,7 @@ describe.each(stores)('splits in a store in $name', ({ opened: openStore }) => {
     const { splits, key, create } = await opened();
     const split = await create(key('7', false, { ...BUILD, node_total: 1001 }));
     for (const node of [0, 249, 250, 1000]) {
-      const text = (await splits.files(split, node))!.toString();
-      expect(JSON.parse(text)).toEqual(planned(1001, [node]));
+      expect(JSON.parse((await splits.files(split, node))!.toString())).toEqual(planned(1001, [node]));
     }
     expect(await splits.files(split, 1001)).toBeNull();
   });

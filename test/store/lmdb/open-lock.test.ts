@@ -30,8 +30,7 @@ describe('a store that others use', () => {
     );
     expect(await line()).toBe('opens');
     const opened = line();
-    const first = await Promise.race([opened, new Promise(resolve => setTimeout(resolve, 100, 'waits'))]);
-    expect(first).toBe('waits');
+    expect(await Promise.race([opened, new Promise(resolve => setTimeout(resolve, 100, 'waits'))])).toBe('waits');
     locks.unlock(committing);
     expect(await opened).toBe('open');
     await once(child, 'exit');

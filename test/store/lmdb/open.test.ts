@@ -27,8 +27,7 @@ describe('a store', () => {
         void store.meta.put('nextProject', value);
         return value;
       });
-    const values = await Promise.all(Array.from({ length: 100 }, increment));
-    expect(values).toEqual(Array.from({ length: 100 }, (_, i) => i + 1));
+    expect(await Promise.all(Array.from({ length: 100 }, increment))).toEqual(Array.from({ length: 100 }, (_, i) => i + 1));
     expect(store.meta.get('nextProject')).toBe(100);
   });
 

@@ -20,8 +20,7 @@ describe('a summary', () => {
   const timeline = timelineOf([[batchOf(0, { a: 10, b: 4 })], [batchOf(2, { c: 6, d: null })], null]);
 
   it('has what its timeline and its minutes tell', () => {
-    const summary = summarize({ recorded: 7 }, timeline, minutes({ even_share: 10, idle: 4 }), BASELINES);
-    expect(summary).toEqual({
+    expect(summarize({ recorded: 7 }, timeline, minutes({ even_share: 10, idle: 4 }), BASELINES)).toEqual({
       recorded: 7,
       started_at: START,
       is_running: false,
@@ -57,8 +56,7 @@ describe('a summary', () => {
     const [first, second] = again.nodes[0]!.spans;
     first!.failed = [0, 1];
     second!.failed = [2];
-    const { line } = summarize({ recorded: 1 }, again, minutes({}), BASELINES);
-    expect(line).toMatchObject({ failed: 2, last: null });
+    expect(summarize({ recorded: 1 }, again, minutes({}), BASELINES).line).toMatchObject({ failed: 2, last: null });
     second!.failed = [];
     expect(summarize({ recorded: 1 }, again, minutes({}), BASELINES).line.failed).toBe(1);
   });
