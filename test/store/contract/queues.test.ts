@@ -1,6 +1,7 @@
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import { describe, expect, it } from 'vitest';
 import { type QueueKey, queueKey } from '../../../src/engine/keys.js';
+import type { OpenQueue, Verdict } from '../../../src/engine/ports/queues.js';
 import type { Store } from '../../../src/engine/ports/store.js';
 import type { Batch } from '../../../src/engine/queue/batch.js';
 import type { LeasePolicy } from '../../../src/engine/queue/leases.js';
@@ -61,7 +62,10 @@ describe.each(queueStores)('queues in a store in $name', ({ opened: openStore })
     const key = (ci_run: string, build = BUILD) => queueKey(project, build, ci_run);
     const create = (key: QueueKey, count = 20, at = NOW) => queues.create(key, newQueue(store, count), at);
     const idOf = async (key: QueueKey) => (await queues.find(key))!.id;
-    return { store, project, queues, key, create, idOf, first: key('1'), second: key('2') };
+    /** Runs a verb on the first queue. */
+    const update = <Facts>(facts: () => Soon<Facts>, verb: (queue: OpenQueue, facts: Facts) => Verdict<unknown>) =>
+      whenSaved(queues.update(key('1'), facts, verb, NOW));
+    return { store, project, queues, key, create, idOf, update, first: key('1'), second: key('2') };
   }
   /** With the first queue. */
   async function created(lease: LeasePolicy | null = null) {
@@ -112,10 +116,9 @@ describe.each(queueStores)('queues in a store in $name', ({ opened: openStore })
   });
 
   it('that do not exist have no files, and no verb runs', async () => {
-    const { queues, first } = await opened();
+    const { queues, first, update } = await opened();
     let runs = 0;
-    const verb = () => ({ value: ++runs, changes: [] });
-    expect(await whenSaved(queues.update(first, nothing, verb, NOW))).toBeNull();
+    expect(await update(nothing, () => ({ value: ++runs, changes: [] }))).toBeNull();
     expect(runs).toBe(0);
     expect(await queues.repeat(first, NOW)).toBe(false);
     await expect((async () => queues.files('unknown', [0]))()).rejects.toMatchObject({ reason: 'expired' });
@@ -158,16 +161,12 @@ describe.each(queueStores)('queues in a store in $name', ({ opened: openStore })
       },
     ],
   ])('run verbs in the order of the calls, when their facts %s', async (_, factsOf) => {
-    const { store, queues, first } = await created();
+    const { store, update } = await created();
     const order: number[] = [];
     const call = (i: number) =>
-      whenSaved(
-        queues.update(
-          first,
-          () => factsOf(store, i),
-          (_open, facts) => ({ value: [order.push(i), facts], changes: [] }),
-          NOW,
-        ),
+      update(
+        () => factsOf(store, i),
+        (_open, facts) => ({ value: [order.push(i), facts], changes: [] }),
       );
     const values = await Promise.all(upTo(8).map(call));
     expect(order).toEqual(upTo(8));
@@ -175,33 +174,22 @@ describe.each(queueStores)('queues in a store in $name', ({ opened: openStore })
   });
 
   it('have the state on disk after a verb failed', async () => {
-    const { store, queues, first } = await created();
+    const { store, first, update } = await created();
     const batch = (await pull(store, first, 0, { batch_uuid: 'u' }))!;
     const failing = async () =>
-      whenSaved(
-        queues.update(
-          first,
-          nothing,
-          ({ queue }) => {
-            queue.undelivered(batch.seq);
-            throw new Error('the verb failed');
-          },
-          NOW,
-        ),
-      );
+      update(nothing, ({ queue }) => {
+        queue.undelivered(batch.seq);
+        throw new Error('the verb failed');
+      });
     await expect(failing()).rejects.toThrow('the verb failed');
     expect(ascending([...batch.files, ...(await pullAll(store, first, 1))])).toEqual(upTo(20));
   });
 
   it('have the same state, and run the next verb, if facts cannot be read', async () => {
-    const { store, queues, first } = await created();
-    const failing = whenSaved(
-      queues.update(
-        first,
-        () => Promise.reject(new Error('cannot read')),
-        () => ({ value: 1, changes: [] }),
-        NOW,
-      ),
+    const { store, first, update } = await created();
+    const failing = update(
+      () => Promise.reject(new Error('cannot read')),
+      () => ({ value: 1, changes: [] }),
     );
     const next = pullAll(store, first, 0);
     await expect(failing).rejects.toThrow('cannot read');
