@@ -180,12 +180,7 @@ describe('parameters of a split and of a queue', () => {
     ['split', 'a list as ci_build_id', { ci_build_id: [1] }, { ci_build_id: NOT_STRING }],
     ['split', 'no list to split', { cache_read_attempt: false }, { test_files: REQUIRED }],
     ['split', 'an empty list to split', { cache_read_attempt: false, test_files: [] }, { test_files: REQUIRED }],
-    [
-      'split',
-      'a short path to split',
-      { cache_read_attempt: false, test_files: testFiles(['ab']) },
-      { test_files: [{ 0: { path: SHORT } }] },
-    ],
+    ['split', 'a short path', { cache_read_attempt: false, test_files: testFiles(['ab']) }, { test_files: [{ 0: { path: SHORT } }] }],
     ['split', 'a missing flag without files', { cache_read_attempt: undefined }, { cache_read_attempt: REQUIRED }],
     ['split', 'a user_seat that is a number', { user_seat: 5 }, { user_seat: NOT_STRING }],
     ['queue', 'a flag of yes', { can_initialize_queue: 'yes' }, { can_initialize_queue: NOT_BOOLEAN }],

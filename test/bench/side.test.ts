@@ -2,17 +2,8 @@ import { describe, expect, it } from 'vitest';
 import { busyCell, cpuMicroseconds, isVoid, ratioCell, type SideResult } from '../../bench/load/side.js';
 
 /** A load of ten seconds. Shares are those of a core. */
-function side({
-  server,
-  generator,
-  starved = 0,
-  answers = 1000,
-}: {
-  server: number;
-  generator: number;
-  starved?: number;
-  answers?: number;
-}) {
+function side(shares: { server: number; generator: number; starved?: number; answers?: number }) {
+  const { server, generator, starved = 0, answers = 1000 } = shares;
   const cpu = (share: number, starved = 0) => ({ all: 10 * share, kernel: 0, main: 10 * share, starved: 10 * starved });
   const latencies = { p50Milliseconds: 1, p99Milliseconds: 2 };
   const outcome = { answers, failures: 0, seconds: 10, ...latencies, meanAnswerBytes: 0, next: 0 };

@@ -9,6 +9,7 @@ import { playLive } from '../../scripts/demo/live.js';
 import { type NodeRequest, startNode } from '../../scripts/demo/node.js';
 import { type Demo, openDemo } from '../../scripts/demo/open-demo.js';
 import { projects } from '../../scripts/demo/projects.js';
+import type { BuildKey } from '../../src/engine/keys.js';
 import { Client } from '../harness/client.js';
 import { temporaryFolder } from '../harness/temporary-folder.js';
 
@@ -18,12 +19,7 @@ const DAY = 86_400_000;
 /** The afternoon of the last Thursday. 1970 began on one. */
 const NOW = Math.floor((Date.now() - DAY) / (7 * DAY)) * 7 * DAY + 0.6 * DAY;
 
-interface BuildLine {
-  commit_hash: string;
-  branch: string;
-  node_total: number;
-  created_at: string;
-}
+type BuildLine = BuildKey & { created_at: string };
 
 describe('the demo', () => {
   let demo: Demo;

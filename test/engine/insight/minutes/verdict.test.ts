@@ -11,12 +11,7 @@ const batch = (
   seconds: Batch['seconds'],
   from = 0,
   to = from + seconds.reduce<number>((sum, each) => sum + each!, 0),
-): Batch => ({
-  files: seconds.map((_, i) => `${node}-${from}-${i}.rb`),
-  seconds: [...seconds],
-  from,
-  to,
-});
+): Batch => ({ files: seconds.map((_, i) => `${node}-${from}-${i}.rb`), seconds: [...seconds], from, to });
 const TEN = Array<number>(10).fill(10);
 const estimatesOf = (...batches: Batch[]) => Object.fromEntries(batches.flatMap(({ files }) => files.map(path => [path, 10])));
 const verdict = (timeline: Timeline) => verdictOf(timeline, minutesOf(timeline));
