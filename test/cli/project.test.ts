@@ -19,9 +19,12 @@ function commandsOn(dataDir: string) {
 describe('project and token commands beside a running server', () => {
   let server: ServerProcess;
   let ballast: ReturnType<typeof commandsOn>;
+  const dataDir = temporaryFolder(afterAll);
   beforeAll(async () => {
-    server = await spawnServer({ dataDir: temporaryFolder(afterAll), end: afterAll });
-    ballast = commandsOn(server.dataDir);
+    let kill = () => {};
+    server = await spawnServer({ dataDir, end: end => (kill = end) });
+    ballast = commandsOn(dataDir);
+    return () => kill();
   });
   const createProject = async (name: string) => new Client(server.url, (await ballast('project', 'create', name)).stdout.trim());
 

@@ -27,11 +27,8 @@ const splitId = (store: Parts) => store.splits.get(SPLIT.digest)!.id;
 const queueId = (store: Parts) => store.queuesOfNodeBuild.get(QUEUE.digest)!;
 
 /** A folder that all tests copy, as filling one takes longer than most tests. */
-let filled = '';
-beforeAll(async () => {
-  filled = temporaryFolder(afterAll);
-  await fill(filled);
-});
+const filled = temporaryFolder(afterAll);
+beforeAll(() => fill(filled));
 
 /** Returns a store with projects, builds of which some have expired, retried runs, test cases, a split, a queue and a copy of it. */
 function filledStore(): Parts {
