@@ -18,6 +18,9 @@ export interface Batch {
 /** Files may come back once when the node was silent for too long, and again after a restored backup. */
 const MOST_TIMES_HANDED = 3;
 
+/** Sizes of more files would be a large part of the request, and their queue learns from its first batches anyway. */
+const MOST_SIZES = 10_000;
+
 /** Takes batches from the queue of a CI run, for one process of one node. */
 export class QueueClient {
   readonly #nodeUuid = randomUUID();
@@ -43,7 +46,8 @@ export class QueueClient {
     const start = { can_initialize_queue: true, batch_index: 0 };
     const answer = await this.#pull({ ...start, attempt_connect_to_queue: true }, parseBatchOrMiss);
     if (!('code' in answer)) return this.#toBatch(answer);
-    const sizes = [...new Set(this.allFiles)].sort().map(sizeOf);
+    const paths = [...new Set(this.allFiles)].sort();
+    const sizes = paths.length <= MOST_SIZES ? paths.map(sizeOf) : [];
     const list = { paths: this.allFiles, sizes };
     const initialise = () => this.#pull({ ...start, attempt_connect_to_queue: false, ...list }, parseBatch);
     return this.#toBatch(await retryOnMismatch(initialise));

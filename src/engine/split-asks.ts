@@ -6,18 +6,19 @@ import { whenKnown } from '../soon.js';
 import { buildDigest, type NodeKey, type SplitKey, shortDigest, UNNAMED_CI_RUN } from './keys.js';
 import type { NewRun } from './ports/recordings.js';
 import type { Millis, Store } from './ports/store.js';
+import { hasRun } from './test-file.js';
 
 interface Ask {
   /** See RunHead. */
   ci_run: number;
   at: Millis;
-  /** A run was recorded since. */
-  hasRecorded: boolean;
+  /** The node asked again before it recorded, so the time until then is no time of its files. */
+  isRepeated: boolean;
 }
 
 /**
- * When nodes asked for their part of a split, and have not recorded since. It is in memory only: without it, as after a restart, the start of
- * a node is derived from its recorded times.
+ * When nodes asked for their part of a split, until they record. It is in memory only: without it, as after a restart, the start of a node
+ * is derived from its recorded times.
  */
 export class SplitAsks {
   readonly #asks = new LRUCache<string, Ask>({ max: limits.splitAsks });
@@ -27,38 +28,30 @@ export class SplitAsks {
     const ci_run = name === UNNAMED_CI_RUN ? 0 : shortDigest(name);
     const node = nameOf(project, { ...build, node_index });
     const known = this.#asks.get(node);
-    if (known && !known.hasRecorded && ci_run !== 0 && known.ci_run === ci_run) return;
-    this.#asks.set(node, { ci_run, at, hasRecorded: false });
+    if (known && ci_run !== 0 && known.ci_run === ci_run) known.isRepeated = true;
+    else this.#asks.set(node, { ci_run, at, isRepeated: false });
   }
 
   /** When the node of a run asked for its files; null: it is not known. */
-  askedAt(project: number, node: NodeKey, run: Pick<NewRun, 'ci_run'>, at: Millis): Millis | null {
-    return this.#of(project, node, run, at)?.at ?? null;
-  }
-
-  /** Learns from a recorded run what a node's files cost, as from a batch of a queue. */
-  recorded({ queues }: Pick<Store, 'queues'>, project: number, node: NodeKey, run: NewRun, at: Millis): void {
-    const ask = this.#of(project, node, run, at);
-    if (!ask || ask.hasRecorded) return;
-    ask.hasRecorded = true;
-    let files = 0;
-    let seconds = 0;
-    for (let i = 0; i < run.seconds.length; i++) {
-      if (!(run.seconds[i]! > 0)) continue;
-      files += 1;
-      seconds += run.seconds[i]!;
-    }
-    if (files === 0) return;
-    void whenKnown(queues.learned(project), learned => {
-      const observed = costOfOne(learned, files, toWeight(seconds), toWeight((at - ask.at) / 1000));
-      if (observed) queues.learn(project, observed);
-    });
-  }
-
-  #of(project: number, node: NodeKey, { ci_run }: Pick<NewRun, 'ci_run'>, at: Millis): Ask | null {
+  askedAt(project: number, node: NodeKey, { ci_run }: Pick<NewRun, 'ci_run'>, at: Millis): Millis | null {
     const ask = this.#asks.get(nameOf(project, node));
-    if (!ask || ask.at > at) return null;
-    return ci_run === 0 || ask.ci_run === 0 || ask.ci_run === ci_run ? ask : null;
+    if (!ask || ask.at > at || at - ask.at > limits.splitAskMilliseconds) return null;
+    return ci_run === 0 || ask.ci_run === 0 || ask.ci_run === ci_run ? ask.at : null;
+  }
+
+  /** Learns from a recorded run what the files of its node cost, as from a batch of a queue. */
+  recorded({ queues }: Pick<Store, 'queues'>, project: number, node: NodeKey, { seconds, asked_at }: NewRun, at: Millis): void {
+    if (asked_at === null) return;
+    const name = nameOf(project, node);
+    const isRepeated = this.#asks.get(name)?.isRepeated;
+    this.#asks.delete(name);
+    const ran = Array.from(seconds).filter(hasRun);
+    if (isRepeated || ran.length === 0) return;
+    const weight = toWeight(ran.reduce((sum, each) => sum + each, 0));
+    void whenKnown(queues.learned(project, 'split'), learned => {
+      const observed = costOfOne(learned, ran.length, weight, toWeight((at - asked_at) / 1000));
+      if (observed) queues.learn(project, 'split', observed);
+    });
   }
 }
 

@@ -9,7 +9,7 @@ import { prepare } from '../prepare.js';
 
 /** GET /builds/:id/what_if: a build played again with other numbers of nodes. */
 export async function whatIfOfBuild(context: Context, request: Request, id: string): Promise<Answer> {
-  const { jobs, whatIfs, now } = context;
+  const { jobs, whatIfs, pullCost, now } = context;
   const asker = await askerOf(context, request);
   const asked = toWhatIfQuery(decodeQuery(request.query), new URLSearchParams(request.query).getAll('cut'));
   const { mode = null, estimates = null, start_spread: startSpread = null, pull_cost = null, cut } = asked;
@@ -21,6 +21,7 @@ export async function whatIfOfBuild(context: Context, request: Request, id: stri
       ciRun: asked.ci_run,
       nodes: asked.nodes,
       changes: { mode, estimates, startSpread, pullCost: pull_cost, cut },
+      expectedPullCost: pullCost,
       now: now(),
     },
     asker,

@@ -1,6 +1,6 @@
 import type { Segments } from '../../bytes.js';
 import type { BatchSums } from '../../planning/batching/batch-cost.js';
-import type { PathTimes } from '../../planning/estimating/estimate.js';
+import type { Mode, PathTimes } from '../../planning/estimating/estimate.js';
 import type { Forecast } from '../../planning/forecasting/forecast.js';
 import type { Saving, Soon } from '../../soon.js';
 import type { BuildKey, QueueKey } from '../keys.js';
@@ -51,10 +51,10 @@ export interface Queues {
   basis(queue: string): Soon<Uint8Array | null>;
   /** Encodes test files for `create`. Pure: any thread may call it. */
   encode(files: PathTimes<Suite>): Segments;
-  /** What the queues of a project observed of their batches, for its next one; null: nothing. */
-  learned(project: number): Soon<BatchSums | null>;
-  /** Adds what a queue observed of its batches. Nobody waits until it is on disk: if it is lost, the next queue learns it again. */
-  learn(project: number, observed: BatchSums): void;
+  /** What the queues, or the splits, of a project observed of their batches, for the next one; null: nothing. */
+  learned(project: number, mode: Mode): Soon<BatchSums | null>;
+  /** Adds what was observed of batches. Nobody waits until it is on disk: if it is lost, the next queue or split learns it again. */
+  learn(project: number, mode: Mode, observed: BatchSums): void;
   /** The queues in memory now. */
   load(): QueueLoad;
 }

@@ -1,5 +1,5 @@
 import { limits } from '../../limits.js';
-import { type BatchCost, type BatchSums, expectedCost, withHidden } from '../../planning/batching/batch-cost.js';
+import { type BatchCost, type BatchSums, expectedCost, SPLIT_START, withHidden } from '../../planning/batching/batch-cost.js';
 import { simulateQueue } from '../../planning/batching/simulate-queue.js';
 import { encodeBasis } from '../../planning/estimating/basis.js';
 import { type Estimates, estimate, isMostlyGuessed, type Mode } from '../../planning/estimating/estimate.js';
@@ -40,7 +40,8 @@ export async function planSplit(store: Store, key: SplitKey, suite: Suite, optio
   const files = await estimates(store, key, suite, 'split', options);
   if (!files) return null;
   const { node_total } = key.build;
-  const durations = withHidden(files.weights, costOf(files, 0, await store.queues.learned(key.project)));
+  const learned = (await store.queues.learned(key.project, 'split')) ?? (await store.queues.learned(key.project, 'queue'));
+  const durations = withHidden(files.weights, costOf(files, SPLIT_START, learned));
   const packing = pack(durations, node_total);
   const plan = {
     list,
@@ -73,7 +74,7 @@ export async function planQueue(
   const { weights } = files;
   const { node_total: nodeTotal } = key.build;
   const isGuessed = isMostlyGuessed(files.seconds);
-  const learned = await store.queues.learned(key.project);
+  const learned = await store.queues.learned(key.project, 'queue');
   const cost = costOf(files, pullCost, learned);
   const durations = withHidden(weights, cost);
   const expectation = simulateQueue(durations, { nodeTotal, pullCost: cost.pullCost, isGuessed });

@@ -50,13 +50,16 @@ const HIDDEN_SECONDS = 0.1;
 const SLOWDOWN_ERROR = 0.3;
 const MIN_SETTING_SECONDS = 0.5;
 
-// Where most files are guesses. All guesses are nearly equal, so hidden time cannot be told from slowdown, and counts as that.
+// Where most files are guesses. Guesses are too rough to tell hidden time from slowdown, so it counts as that.
 /** The standard deviation of a batch of one file, as a part of its work; of n files it is smaller by the root of n. */
 const GUESS_ERROR = 1.5;
 /** The standard deviation of the slowdown. */
 const GUESSED_SLOWDOWN_ERROR = 100;
 /** The most of a short batch that is its pull. */
 const MAX_PULL_PART = 0.9;
+
+/** What a node of a split is expected to lose once, before its first file: the start of the runner, of services, of a database. */
+export const SPLIT_START = 10 * WEIGHTS_PER_SECOND;
 
 /** A hidden time below this many standard deviations of its own is taken for chance. */
 const HIDDEN_DEVIATIONS = 0.6;
@@ -168,7 +171,7 @@ export function expectedCost(prior: CostPrior): BatchCost {
  */
 export function costOfOne(learned: BatchSums | null, files: number, weight: number, elapsed: number): BatchSums | null {
   if (elapsed < CREDIBLE_PART * weight) return null;
-  const estimate = new CostEstimate({ setting: 0, meanWeight: weight / files, isGuessed: false, learned });
+  const estimate = new CostEstimate({ setting: SPLIT_START, meanWeight: weight / files, isGuessed: false, learned });
   estimate.observe(files, weight, elapsed);
   return estimate.takeObserved();
 }

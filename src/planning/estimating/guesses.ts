@@ -1,11 +1,11 @@
 import { type Basis, codeOf, setBasis } from './basis.js';
 import type { Paths } from './estimate.js';
-import { mean } from './median.js';
+import { median } from './median.js';
 import { fileOf } from './test-case.js';
 
 /** A directory needs this many measured files to predict its new ones. */
 const MIN_MEASURED_FILES = 3;
-/** The guess for a file of mean size while no file of the project was ever measured, and how much that of another one may differ. */
+/** The guess for a file of usual size while no file of the project was ever measured, and how much that of another one may differ. */
 const FIRST_GUESS_SECONDS = 1;
 const MAX_SIZE_RATIO = 5;
 /** Directories further up are not considered: that limits the work for deep paths with a directory each. */
@@ -26,7 +26,7 @@ export class Guesses {
   readonly #isAnyMeasured: boolean;
   /** Of the suite; undefined: not needed yet. */
   #ofAll: number | undefined;
-  #meanSize: number | undefined;
+  #usualSize: number | undefined;
 
   /**
    * @param seconds in the order of the list; NaN: never measured
@@ -59,12 +59,12 @@ export class Guesses {
     return this.#ofAll;
   }
 
-  /** The size of a file relative to the mean size; 1: it is unknown. */
+  /** The size of a file relative to the median; 1: it is unknown. */
   #sizeRatio(file: number): number {
     const size = this.sizes[file] ?? 0;
     if (size === 0) return 1;
-    this.#meanSize ??= mean(this.sizes.filter(each => each > 0));
-    return Math.min(MAX_SIZE_RATIO, Math.max(1 / MAX_SIZE_RATIO, size / this.#meanSize));
+    this.#usualSize ??= median(this.sizes.filter(each => each > 0));
+    return Math.min(MAX_SIZE_RATIO, Math.max(1 / MAX_SIZE_RATIO, size / this.#usualSize));
   }
 
   #guessInside(container: string): number | null {

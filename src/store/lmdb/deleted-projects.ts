@@ -61,7 +61,7 @@ export function forgetProjects(parts: Pick<Tables, 'projects' | 'batchCosts'> & 
   return commit(parts, () => {
     for (const id of ids) {
       void parts.projects.remove(id);
-      void parts.batchCosts.remove(id);
+      for (const mode of ['queue', 'split'] as const) void parts.batchCosts.remove([id, mode]);
     }
   });
 }

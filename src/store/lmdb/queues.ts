@@ -15,7 +15,7 @@ import { refusals } from '../../engine/refusal.js';
 import type { Suite } from '../../engine/suites/suite.js';
 import { limits } from '../../limits.js';
 import { type BatchSums, keep } from '../../planning/batching/batch-cost.js';
-import type { PathTimes } from '../../planning/estimating/estimate.js';
+import type { Mode, PathTimes } from '../../planning/estimating/estimate.js';
 import type { Forecast } from '../../planning/forecasting/forecast.js';
 import { SavedGroups, type Saving, type Soon } from '../../soon.js';
 import { BASIS, encodeQueueFiles, filesOfQueue, weightsOfQueue } from './codecs/file-blocks.js';
@@ -40,7 +40,7 @@ export class LmdbQueues implements Queues {
     ([key, open]) => this.#forget(key, open),
   );
   /** What projects learned, until it is on disk. */
-  readonly #learned = new Map<number, BatchSums>();
+  readonly #learned = new Map<string, BatchSums>();
   /** Queues whose use is being noted. */
   readonly #renewing = new Map<string, Promise<void>>();
 
@@ -144,16 +144,17 @@ export class LmdbQueues implements Queues {
     return encodeQueueFiles(files);
   }
 
-  learned(project: number): BatchSums | null {
-    return this.#learned.get(project) ?? this.parts.batchCosts.get(project) ?? null;
+  learned(project: number, mode: Mode): BatchSums | null {
+    return this.#learned.get(`${project} ${mode}`) ?? this.parts.batchCosts.get([project, mode]) ?? null;
   }
 
-  learn(project: number, observed: BatchSums): void {
-    const sums = keep(this.learned(project), observed);
-    this.#learned.set(project, sums);
-    const isWritten = () => this.#learned.get(project) === sums && this.#learned.delete(project);
+  learn(project: number, mode: Mode, observed: BatchSums): void {
+    const sums = keep(this.learned(project, mode), observed);
+    const name = `${project} ${mode}`;
+    this.#learned.set(name, sums);
+    const isWritten = () => this.#learned.get(name) === sums && this.#learned.delete(name);
     const { projects, batchCosts } = this.parts;
-    void commit(this.parts, () => projects.doesExist(project) && void batchCosts.put(project, sums)).then(isWritten, () => {});
+    void commit(this.parts, () => projects.doesExist(project) && void batchCosts.put([project, mode], sums)).then(isWritten, () => {});
   }
 
   load(): QueueLoad {

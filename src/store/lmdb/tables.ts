@@ -8,6 +8,7 @@ import type { Split, SplitUse } from '../../engine/ports/splits.js';
 import type { Millis } from '../../engine/ports/store.js';
 import type { DaySummary, Summary } from '../../engine/ports/summaries.js';
 import type { BatchSums } from '../../planning/batching/batch-cost.js';
+import type { Mode } from '../../planning/estimating/estimate.js';
 import type { Forecast } from '../../planning/forecasting/forecast.js';
 import { openAlone } from './open-lock.js';
 import type { BuildRecord, CiRunKey, DayKey, ExpiryKey, ExpiryProgress, ProjectRecord, QueueRecord, RunKey, RunRecord } from './records.js';
@@ -76,7 +77,7 @@ function tablesIn(root: RootDatabase) {
     /** The id of the newest queue, by buildDigest. */
     queuesOfBuild: table<string, string>('queuesOfBuild'),
     /** What the queues of a project observed of their batches, by project. */
-    batchCosts: table<BatchSums, number>('batchCosts'),
+    batchCosts: table<BatchSums, [project: number, mode: Mode]>('batchCosts'),
     ciRuns: table<CiRun, CiRunKey>('ciRuns'),
     /** By id. */
     ciRunKeys: table<[project: number, created_at: Millis], string>('ciRunKeys'),

@@ -151,7 +151,7 @@ describe('a test case that was never measured', () => {
     };
     const unknown = Array<number>(5).fill(NaN);
     expect(guess(unknown, [100, 50, 0, 150, 100])).toEqual({ a: 1, b: 0.5, c: 1, d: 1.5, e: 1 });
-    expect(guess(unknown, [1, 1, 1, 1, 1e6])).toEqual({ a: 0.2, b: 0.2, c: 0.2, d: 0.2, e: 5 });
+    expect(guess(unknown, [1, 1, 1, 1, 1e6])).toEqual({ a: 1, b: 1, c: 1, d: 1, e: 5 });
     expect(guess(unknown, [0, 0, 0, 0, 0])).toEqual(guess(unknown));
     expect(guess([3, NaN, NaN, NaN, NaN], [1, 1, 1, 1, 1e6])).toEqual({ a: 3, b: 3, c: 3, d: 3, e: 3 });
   });

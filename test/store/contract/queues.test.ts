@@ -34,24 +34,25 @@ describe.each(stores)('what the queues of a project observed, in a store in $nam
   it('is there for its next queue at once, and not for those of other projects', async () => {
     const store = open();
     const [project, other] = [await newProject(store), await newProject(store, 'other')];
-    expect(await store.queues.learned(project)).toBeNull();
+    expect(await store.queues.learned(project, 'queue')).toBeNull();
     for (const builds of [1, 2]) {
-      store.queues.learn(project, observed);
-      expect(await store.queues.learned(project)).toEqual(observed.map(sum => builds * sum));
+      store.queues.learn(project, 'queue', observed);
+      expect(await store.queues.learned(project, 'queue')).toEqual(observed.map(sum => builds * sum));
     }
-    expect(await store.queues.learned(other)).toBeNull();
+    expect(await store.queues.learned(other, 'queue')).toBeNull();
+    expect(await store.queues.learned(project, 'split')).toBeNull();
     // Later writes are on disk after it.
     await store.maintenance.probe(NOW);
-    expect(await store.queues.learned(project)).toEqual(observed.map(sum => 2 * sum));
+    expect(await store.queues.learned(project, 'queue')).toEqual(observed.map(sum => 2 * sum));
   });
 
   it('goes with its project', async () => {
     const { store, project } = await opened();
-    store.queues.learn(project, observed);
+    store.queues.learn(project, 'queue', observed);
     await store.maintenance.probe(NOW);
     await store.access.deleteProject(project, NOW);
     await sweep(store, NOW, NOW + 1);
-    expect(await store.queues.learned(project)).toBeNull();
+    expect(await store.queues.learned(project, 'queue')).toBeNull();
   });
 });
 

@@ -53,7 +53,8 @@ export const PART_DEFINITIONS: Readonly<Record<PartName, string>> = {
   slow_nodes: 'how much longer slow nodes took for their files than usual nodes, and the wait of the others for them',
   estimates: 'the part of the wait for the last node that vanishes if the last batch of each node takes its estimated time',
   late_starts: 'the time before the first request of each node, and the wait for late nodes at the end',
-  unreported: 'what files took besides the times in their reports, as the queue learned it: imports, fixtures, compilation',
+  unreported:
+    'what files took besides the times in their reports, as the queue, or the splits of the project, learned it: imports, fixtures, compilation',
   gaps: 'the other time of nodes between files: the start and end of the test runner, the wait for the next batch',
   repeats: 'files that ran again, the files and the remaining time of lost nodes, and the wait for them',
   idle: 'the wait for the last node that no other part explains',

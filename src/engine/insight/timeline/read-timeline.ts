@@ -1,4 +1,4 @@
-import { expectedCost } from '../../../planning/batching/batch-cost.js';
+import { expectedCost, SPLIT_START } from '../../../planning/batching/batch-cost.js';
 import { decodeBasis } from '../../../planning/estimating/basis.js';
 import { mean } from '../../../planning/estimating/median.js';
 import { toSeconds, toWeight, WEIGHTS_PER_SECOND } from '../../../planning/weight.js';
@@ -91,10 +91,10 @@ async function ofSplit(
   const lanes = recordedLanes({ nodeTotal: node_total, planned, runs, beganAt }, columns, now);
   const timeline = toTimeline('split', lanes, columns, { beganAt, isRunning: lanes.isRunning });
   const areStartsKnown = !lanes.isRunning && runs.every(({ asked_at }) => asked_at !== null);
-  const learned = areStartsKnown ? await queues.learned(project) : null;
+  const learned = areStartsKnown ? await queues.learned(project, 'split') : null;
   if (!learned) return { ...timeline, areStartsKnown };
   const meanWeight = mean(columns.estimates.map(each => toWeight(each ?? 0)));
-  const cost = expectedCost({ setting: 0, meanWeight, isGuessed: false, learned });
+  const cost = expectedCost({ setting: SPLIT_START, meanWeight, isGuessed: false, learned });
   return {
     ...{ ...timeline, areStartsKnown },
     cost: { pull_cost: toSeconds(cost.pullCost), hidden: toSeconds(cost.hidden), slowdown: cost.slowdown },

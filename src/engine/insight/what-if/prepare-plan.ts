@@ -124,8 +124,9 @@ function seenIn(timeline: Timeline | null, observed: Observed | null, mode: Mode
   const { starts, rate, hidden } = observed;
   const { speeds, spread: speedSpread } = speedsIn(timeline);
   const deviations = deviationsOf(observed, speeds, timeline);
-  // Only a queue shows what a batch costs.
-  return { starts, speeds, speedSpread, rate, hidden, pullCost: timeline.kind === 'queue' ? observed.pullCost : pullCost, deviations };
+  // Only a queue shows what each batch costs.
+  const isKnown = timeline.kind === 'queue' || mode === 'split';
+  return { starts, speeds, speedSpread, rate, hidden, pullCost: isKnown ? observed.pullCost : pullCost, deviations };
 }
 
 /** The numbers of nodes from the least that could run the files within a time. */

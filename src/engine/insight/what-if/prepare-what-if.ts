@@ -25,6 +25,8 @@ export interface WhatIfSubject {
   /** Null: some that show where more nodes are of no use. */
   nodes: readonly number[] | null;
   changes: Changes;
+  /** See Knowledge. */
+  expectedPullCost: number;
   now: Millis;
 }
 
@@ -99,7 +101,7 @@ async function knowledgeFor(
   { timings }: Store,
   { project, build: { branch } }: Subject,
   timeline: Timeline,
-  { changes }: WhatIfSubject,
+  { changes, expectedPullCost }: WhatIfSubject,
 ): Promise<Omit<Knowledge, 'nodeTotal'>> {
   const cases = new Map<string, readonly number[]>();
   for (const path of changes.cut) {
@@ -107,12 +109,12 @@ async function knowledgeFor(
     if (times.length > 1) cases.set(path, times);
   }
   const { kind, paths } = timeline;
-  if ((changes.estimates ?? usualEstimatesOf(timeline)) !== 'now') return { now: null, cases };
+  if ((changes.estimates ?? usualEstimatesOf(timeline)) !== 'now') return { now: null, cases, expectedPullCost };
   const list = suiteOf(paths);
   const measured = await timings.estimates(project, branch, list, limits.testCasesPerRequest);
   const today = estimate(list, measured, changes.mode ?? (kind === 'queue' ? 'queue' : 'split'));
   const seconds = new Map(Array.from(today.weights, (weight, i) => [pathOf(today, i), toSeconds(weight)]));
-  return { now: { seconds, isGuessed: isMostlyGuessed(today.seconds) }, cases };
+  return { now: { seconds, isGuessed: isMostlyGuessed(today.seconds) }, cases, expectedPullCost };
 }
 
 /** The wall times of the newest builds of the branch with these numbers of nodes, if they are about as old. */

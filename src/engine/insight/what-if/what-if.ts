@@ -1,5 +1,5 @@
 import type { Mode } from '../../../planning/estimating/estimate.js';
-import { toWeight } from '../../../planning/weight.js';
+import { toSeconds, toWeight } from '../../../planning/weight.js';
 import type { Timeline, TimelineFiles } from '../timeline/timeline.js';
 import { assume, type Cut, type EstimatesOf } from './assumptions.js';
 import { type Observed, observe } from './observed.js';
@@ -27,6 +27,8 @@ export interface Knowledge {
   now: { seconds: ReadonlyMap<string, number>; isGuessed: boolean } | null;
   /** The seconds of the test cases of files to cut; a file whose test cases were never measured is missing. */
   cases: ReadonlyMap<string, readonly number[]>;
+  /** The configured cost of a pull, as a weight, for a split that is played as a queue. */
+  expectedPullCost: number;
 }
 
 /** A build that is ready to be played with other numbers of nodes. */
@@ -71,11 +73,13 @@ export function whatIfOf(timeline: Timeline, changes: Changes, knowledge: Knowle
   );
   const cuts = [...parts].map(([path, own]): Cut => ({ path, pieces: own.length, is_measured: knowledge.cases.has(path) }));
   const played = inPlanningOrder(files.flatMap(file => piecesOf(file, parts.get(file.path))));
-  const pullCost = changes.pullCost ?? observed.pullCost;
+  const mode = changes.mode ?? (timeline.kind === 'queue' ? 'queue' : 'split');
+  const isKnown = timeline.kind === 'queue' || mode === 'split';
+  const pullCost = changes.pullCost ?? (isKnown ? observed.pullCost : toSeconds(knowledge.expectedPullCost));
   // Later builds begin with what was learned.
   const seen = estimates === 'then' ? timeline.expectedCost : null;
   const scenario: Scenario = {
-    mode: changes.mode ?? (timeline.kind === 'queue' ? 'queue' : 'split'),
+    mode,
     suite: { weights: Float64Array.from(played, weightOf), seconds: Float64Array.from(played, ({ seconds }) => seconds) },
     deviations: new Float64Array(),
     isGuessed: estimates === 'then' ? isMostlyGuessed(timeline) : estimates === 'now' && knowledge.now!.isGuessed,
@@ -97,7 +101,7 @@ export function whatIfOf(timeline: Timeline, changes: Changes, knowledge: Knowle
       cuts,
       unrecorded,
       nodeIndexes: observed.lanes.map(({ node_index }) => node_index),
-      isPullCostObserved: changes.pullCost === null,
+      isPullCostObserved: changes.pullCost === null && isKnown,
     }),
     mostUseful: mostUsefulNodes(scenario),
     longest: longestFiles(played, share),

@@ -111,13 +111,13 @@ const toRow = ({ project, key, build, hasTestCases, isRetry, entry, run }: RunTo
     run.created_at,
     run.ordinal,
     run.ci_run,
-    run.asked_at,
     run.times,
+    run.asked_at,
   ] as const;
 
 function toRun(row: ReturnType<typeof toRow>): RunToPut {
   const [project, commit_hash, branch, node_total, node_index, build, hasTestCases, isRetry, entry, ...run] = row;
-  const [id, created_at, ordinal, ci_run, asked_at, times] = run;
+  const [id, created_at, ordinal, ci_run, times, asked_at] = run;
   const key = { commit_hash, branch, node_total, node_index };
   return { project, key, build, hasTestCases, isRetry, entry, run: { id, created_at, ordinal, ci_run, asked_at, times } };
 }

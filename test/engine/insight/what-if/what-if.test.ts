@@ -5,7 +5,7 @@ import { type Changes, type Knowledge, playCuts, whatIfOf, withFileCut } from '.
 import { type Batch, timelineOf } from '../lanes.js';
 
 const AS_IT_WAS: Changes = { mode: null, estimates: null, startSpread: null, pullCost: null, cut: [] };
-const known = (nodeTotal: number): Knowledge => ({ nodeTotal, now: null, cases: new Map() });
+const known = (nodeTotal: number): Knowledge => ({ nodeTotal, now: null, cases: new Map(), expectedPullCost: 10_000 });
 
 /** The estimates of today. */
 const today = (seconds: Record<string, number>) => ({ seconds: new Map(Object.entries(seconds)), isGuessed: false });
