@@ -1,6 +1,6 @@
 import { limits } from '../../limits.js';
 import type { PullSituation } from '../../planning/batching/batch-weight.js';
-import { WEIGHTS_PER_SECOND } from '../../planning/weight.js';
+import { toSeconds } from '../../planning/weight.js';
 import type { Failed } from './failed.js';
 
 /** The files that a node was handed at one pull. */
@@ -170,17 +170,10 @@ export interface Decision {
   hidden: number;
 }
 
-/** A decision as it is stored: the fields in their order, in whole milliseconds, and in thousandths for the two ratios. */
-export type KeptDecision = [
-  remaining: number,
-  finishIn: number,
-  speed: number,
-  slowdown: number,
-  share: number,
-  target: number,
-  pullCost: number,
-  hidden: number,
-];
+const DECISION_FIELDS = ['remaining', 'finish_in', 'speed', 'slowdown', 'share', 'target', 'pull_cost', 'hidden'] as const;
+
+/** A decision as it is stored: the fields in this order, in whole milliseconds, and in thousandths for the two ratios. */
+export type KeptDecision = readonly number[];
 
 /** What a node's speed and the state of its queue tell about its next batch. Times are weights (see weight.ts). */
 export interface Situation extends PullSituation {
@@ -194,25 +187,12 @@ export interface Situation extends PullSituation {
 /** @param target the weight that the batch was to have */
 export function keepDecision(situation: Situation, target: number): KeptDecision {
   const { remaining, finishIn, speed, slowdown, share, pullCost, hidden } = situation;
-  return [
-    toMillis(remaining),
-    toMillis(finishIn),
-    Math.round(speed * 1000),
-    Math.round(slowdown * 1000),
-    toMillis(share),
-    toMillis(target),
-    toMillis(pullCost),
-    toMillis(hidden),
-  ];
+  const values = [toSeconds(remaining), toSeconds(finishIn), speed, slowdown, ...[share, target, pullCost, hidden].map(toSeconds)];
+  return values.map(value => Math.round(value * 1000));
 }
 
 /** The decision behind a batch; null: the planner did not size it. */
 export function decisionOf({ decision }: { decision: KeptDecision | null }): Decision | null {
   if (!decision) return null;
-  const [remaining, finish_in, speed, slowdown, share, target, pull_cost, hidden] = decision.map(value => value / 1000) as KeptDecision;
-  return { remaining, finish_in, speed, slowdown, share, target, pull_cost, hidden };
-}
-
-function toMillis(weight: number): number {
-  return Math.round((weight / WEIGHTS_PER_SECOND) * 1000);
+  return Object.fromEntries(DECISION_FIELDS.map((field, i) => [field, decision[i]! / 1000])) as unknown as Decision;
 }
