@@ -195,8 +195,8 @@ export const limits = {
   foundTokens: 1000,
   /** CI runs whose use of a split is cached, so that it is not stored again. */
   cachedSplitUsers: 2000,
-  /** Nodes that got their part of a split and have not recorded yet: so many are known at most, for so long. */
-  splitAsks: 50_000,
+  /** Builds of which the nodes are known that got their part of a split and have not recorded yet, for so long. */
+  askingBuilds: 5000,
   splitAskMilliseconds: 12 * 3_600_000,
   /** Builds of which the nodes that recorded are cached. More than the journal takes within `putRunsMilliseconds`. */
   begunBuilds: 10_000,

@@ -9,8 +9,7 @@ import type { Millis, Store } from './ports/store.js';
 import { hasRun } from './test-file.js';
 
 interface Ask {
-  /** See RunHead. */
-  ci_run: number;
+  ci_run: string;
   at: Millis;
   /** The node asked again before it recorded, so the time until then is no time of its files. */
   isRepeated: boolean;
@@ -21,30 +20,32 @@ interface Ask {
  * is derived from its recorded times.
  */
 export class SplitAsks {
-  readonly #asks = new LRUCache<string, Ask>({ max: limits.splitAsks });
+  /** By the digest of the build, then by node_index. */
+  readonly #builds = new LRUCache<string, Map<number, Ask>>({ max: limits.askingBuilds });
 
   /** Notes that a node got its part. A node that asks again in its CI run has lost the time since it asked first. */
-  note({ project, build, ci_run: name }: SplitKey, node_index: number, at: Millis): void {
-    const ci_run = name === UNNAMED_CI_RUN ? 0 : shortDigest(name);
-    const node = nameOf(project, { ...build, node_index });
-    const known = this.#asks.get(node);
-    if (known && ci_run !== 0 && known.ci_run === ci_run) known.isRepeated = true;
-    else this.#asks.set(node, { ci_run, at, isRepeated: false });
+  note({ project, build, ci_run }: SplitKey, node_index: number, at: Millis): void {
+    const digest = buildDigest(project, build);
+    const nodes = this.#builds.get(digest) ?? new Map<number, Ask>();
+    if (nodes.size === 0) this.#builds.set(digest, nodes);
+    const known = nodes.get(node_index);
+    if (known && ci_run !== UNNAMED_CI_RUN && known.ci_run === ci_run) known.isRepeated = true;
+    else nodes.set(node_index, { ci_run, at, isRepeated: false });
   }
 
   /** When the node of a run asked for its files; null: it is not known. */
   askedAt(project: number, node: NodeKey, { ci_run }: Pick<NewRun, 'ci_run'>, at: Millis): Millis | null {
-    const ask = this.#asks.get(nameOf(project, node));
+    const ask = this.#builds.get(buildDigest(project, node))?.get(node.node_index);
     if (!ask || ask.at > at || at - ask.at > limits.splitAskMilliseconds) return null;
-    return ci_run === 0 || ask.ci_run === 0 || ask.ci_run === ci_run ? ask.at : null;
+    return ci_run === 0 || ask.ci_run === UNNAMED_CI_RUN || shortDigest(ask.ci_run) === ci_run ? ask.at : null;
   }
 
   /** Learns from a recorded run what the files of its node cost, as from a batch of a queue. */
   recorded({ queues }: Pick<Store, 'queues'>, project: number, node: NodeKey, { seconds, asked_at }: NewRun, at: Millis): void {
     if (asked_at === null) return;
-    const name = nameOf(project, node);
-    const isRepeated = this.#asks.get(name)?.isRepeated;
-    this.#asks.delete(name);
+    const nodes = this.#builds.get(buildDigest(project, node));
+    const isRepeated = nodes?.get(node.node_index)?.isRepeated;
+    nodes?.delete(node.node_index);
     const ran = Array.from(seconds).filter(hasRun);
     if (isRepeated || ran.length === 0) return;
     const weight = toWeight(ran.reduce((sum, each) => sum + each, 0));
@@ -54,5 +55,3 @@ export class SplitAsks {
     });
   }
 }
-
-const nameOf = (project: number, node: NodeKey) => `${buildDigest(project, node)} ${node.node_index}`;
