@@ -48,8 +48,7 @@ export class QueueClient {
     if (!('code' in answer)) return this.#toBatch(answer);
     const paths = [...new Set(this.allFiles)].sort();
     const sizes = paths.length <= MOST_SIZES ? paths.map(sizeOf) : [];
-    const list = { paths: this.allFiles, sizes };
-    const initialise = () => this.#pull({ ...start, attempt_connect_to_queue: false, ...list }, parseBatch);
+    const initialise = () => this.#pull({ ...start, attempt_connect_to_queue: false, paths: this.allFiles, sizes }, parseBatch);
     return this.#toBatch(await retryOnMismatch(initialise));
   }
 

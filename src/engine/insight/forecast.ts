@@ -1,6 +1,5 @@
 import type { Forecast } from '../../planning/forecasting/forecast.js';
 import { timestamp } from '../../time.js';
-import type { CiRun } from '../ports/ci-runs.js';
 import type { Millis, Store } from '../ports/store.js';
 import { takenFiles } from '../queue/batch.js';
 import { expectedEnd } from '../queue/expected-end.js';
@@ -9,7 +8,7 @@ import { Refusal } from '../refusal.js';
 import { buildHead, type Subject } from './subject.js';
 import { readTimeline } from './timeline/read-timeline.js';
 import { hasRecordedLast, type NodeLane } from './timeline/timeline.js';
-import type { ExpectedEndAnswer, ForecastAnswer } from './timeline/timeline-answer.js';
+import type { ForecastAnswer } from './timeline/timeline-answer.js';
 
 /** What is expected of a CI run. Throws a 404 when no plan is known, and a 422 when its recorded runs do not fit in memory. */
 export async function forecastOf(store: Store, subject: Subject, now: Millis): Promise<ForecastAnswer> {
@@ -22,18 +21,12 @@ export async function forecastOf(store: Store, subject: Subject, now: Millis): P
   }
   const timeline = await readTimeline(store, subject, now);
   const { kind, is_running, wall } = timeline;
-  const expected_end = kind === 'queue' && is_running ? await endOfQueue(store, ciRun, forecast, timeline.nodes, now) : null;
+  const expected_end = kind === 'queue' && is_running ? await endOfQueue(store, ciRun.plan, forecast, timeline.nodes, now) : null;
   return { ...buildHead(subject, timeline), ...forecast, wall: is_running ? null : wall, expected_end };
 }
 
 /** Null: most files were never measured, or no batch was sized. */
-async function endOfQueue(
-  { queues }: Store,
-  { plan }: CiRun,
-  { unknown_files }: Forecast,
-  nodes: readonly NodeLane[],
-  now: Millis,
-): Promise<ExpectedEndAnswer | null> {
+async function endOfQueue({ queues }: Store, plan: string, { unknown_files }: Forecast, nodes: readonly NodeLane[], now: Millis) {
   const weights = await queues.weights(plan);
   if (2 * unknown_files > weights.length) return null;
   const { own: batches, copied } = await batchesOf(queues, plan);

@@ -94,11 +94,8 @@ async function ofSplit(
   const learned = areStartsKnown ? await queues.learned(project, 'split') : null;
   if (!learned) return { ...timeline, areStartsKnown };
   const meanWeight = mean(columns.estimates.map(each => toWeight(each ?? 0)));
-  const cost = expectedCost({ setting: SPLIT_START, meanWeight, isGuessed: false, learned });
-  return {
-    ...{ ...timeline, areStartsKnown },
-    cost: { pull_cost: toSeconds(cost.pullCost), hidden: toSeconds(cost.hidden), slowdown: cost.slowdown },
-  };
+  const { pullCost, hidden, slowdown } = expectedCost({ setting: SPLIT_START, meanWeight, isGuessed: false, learned });
+  return { ...timeline, areStartsKnown, cost: { pull_cost: toSeconds(pullCost), hidden: toSeconds(hidden), slowdown } };
 }
 
 function ofRecordings({ build, ciRun }: Subject, all: readonly Run[], now: Millis): Timeline {

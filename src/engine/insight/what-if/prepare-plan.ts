@@ -69,24 +69,19 @@ export async function preparePlan(store: Store, asked: PlanSubject, suite: Suite
   };
   const mostUseful = mostUsefulNodes(scenario);
   const total = seconds.reduce((sum, each) => sum + each, 0);
-  const isPullCostObserved = asked.pullCost === null && timeline?.kind === 'queue';
+  const work = scenario.hidden * paths.length + total / scenario.rate;
   const assumptions = assume(scenario, {
     estimates: 'now',
     wereGuesses: false,
     cuts: [],
     unrecorded: null,
     nodeIndexes: observed?.lanes.map(({ node_index }) => node_index) ?? [],
-    isPullCostObserved,
+    isPullCostObserved: asked.pullCost === null && timeline?.kind === 'queue',
   });
   const longest = { path: pathOf(estimates, 0), seconds: wholeMilliseconds(seconds[0]!) };
   return {
     scenario,
-    nodes: [
-      ...(asked.nodes ??
-        (within === null
-          ? usualNodes(newest?.node_total ?? 1, mostUseful)
-          : nodesFor(scenario.hidden * paths.length + total / scenario.rate, within))),
-    ],
+    nodes: [...(asked.nodes ?? (within === null ? usualNodes(newest?.node_total ?? 1, mostUseful) : nodesFor(work, within)))],
     within,
     mostUseful,
     suite: { assumptions, files: paths.length, unknown_files: unmeasured, total: wholeMilliseconds(total), longest },
