@@ -3,6 +3,7 @@ import { suiteOf } from '../src/engine/suites/suite.js';
 import type { BatchSums } from '../src/planning/batching/batch-cost.js';
 import { emptyBasis } from '../src/planning/estimating/basis.js';
 import { estimate, pathOf } from '../src/planning/estimating/estimate.js';
+import { Guesses } from '../src/planning/estimating/guesses.js';
 import { type Level, secondsOf, updateLevel } from '../src/planning/estimating/level.js';
 import { toSeconds } from '../src/planning/weight.js';
 import { normal, seededRandom } from './random.js';
@@ -286,14 +287,15 @@ function projectsOf(
   });
 }
 
-/** The guesses of files by sizes that differ about as much as the durations do, half of it by chance. */
+/** The planner's guesses of files by sizes that differ about as much as the durations do, half of it by chance. */
 function guessesBySize(files: Build['files'], random: () => number): number[] {
   const logs = files.map(({ predicted }) => Math.log(predicted));
   const mean = logs.reduce((sum, log) => sum + log, 0) / logs.length;
   const deviation = Math.sqrt(logs.reduce((sum, log) => sum + (log - mean) ** 2, 0) / logs.length) || 1;
   const sizes = logs.map(log => Math.exp(SIZE_SPREAD * ((log - mean) / deviation + normal(random))));
-  const meanSize = sizes.reduce((sum, size) => sum + size, 0) / sizes.length;
-  return sizes.map(size => Math.min(5, Math.max(0.2, size / meanSize)));
+  const guesses = new Guesses(suiteOf([]), new Float64Array(files.length).fill(NaN), 0, sizes);
+  const basis = emptyBasis(files.length);
+  return files.map((_, file) => guesses.guess(file, basis));
 }
 
 function shuffled<T>(items: readonly T[], random: () => number): T[] {

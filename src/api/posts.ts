@@ -101,7 +101,7 @@ function toQueue(sent: RawParameters, project: number, cached: Suite | null): Li
 function toTestQueue(sent: RawParameters, project: number, cached: Suite | null): Listing<QueueAsked> {
   const message = toTestQueueMessage(withFirst(sent, 'paths', cached));
   const { commit_hash, branch, node_total, node_index, test_queue_id, can_initialize_queue: isFirstRequest } = message;
-  const { node_uuid, batch_index } = message;
+  const { node_uuid, batch_index, sizes = [] } = message;
   const run = digest(node_uuid);
   const request: QueueRequest = {
     key: queueKey(project, { commit_hash, branch, node_total }, test_queue_id),
@@ -115,7 +115,6 @@ function toTestQueue(sent: RawParameters, project: number, cached: Suite | null)
     report: { batch_id: message.batch_id ?? null, failed_paths: message.failed_paths ?? [] },
   };
   const suite = isInitialization(message) ? (cached ?? suiteOf(message.paths!)) : null;
-  const { sizes = [] } = message;
   if (suite && sizes.length !== 0 && sizes.length !== suite.length)
     throw apiErrors.invalid({ sizes: [`has ${sizes.length} entries for ${suite.length} distinct paths`] });
   return { asked: { request, sizes, echo: message.wants_times ? { node_uuid, batch_index } : null }, suite };

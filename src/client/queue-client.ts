@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import { statSync } from 'node:fs';
 import type { ConnectFailed, QueueForecast, TestQueueAnswer, TestQueueMessage } from '../api/messages/queue.js';
-import { digestOfList } from '../list-digest.js';
+import { digestOfList, sortedDistinct } from '../list-digest.js';
 import { isForecast, parseBatch, parseBatchOrMiss, pullParser } from './answers.js';
 import { type AnswerParser, type Api, RequestRejected } from './api.js';
 import type { BatchResult, PlannedFile } from './batch-results.js';
@@ -46,7 +46,7 @@ export class QueueClient {
     const start = { can_initialize_queue: true, batch_index: 0 };
     const answer = await this.#pull({ ...start, attempt_connect_to_queue: true }, parseBatchOrMiss);
     if (!('code' in answer)) return this.#toBatch(answer);
-    const paths = [...new Set(this.allFiles)].sort();
+    const paths = sortedDistinct(this.allFiles);
     const sizes = paths.length <= MOST_SIZES ? paths.map(sizeOf) : [];
     const initialise = () => this.#pull({ ...start, attempt_connect_to_queue: false, paths: this.allFiles, sizes }, parseBatch);
     return this.#toBatch(await retryOnMismatch(initialise));

@@ -6,7 +6,7 @@ import type { RecordedFile } from './batch-results.js';
 import type { Identity } from './ci/identity.js';
 import { relativeToCwd } from './test-files.js';
 
-/** Records the run of a node, of its CI run if that is known, and prints a summary, or the message of the server. Returns whether the server stored the run. */
+/** Records the run of a node and prints a summary, or the message of the server. Returns whether the server stored the run. */
 export async function recordRun(
   api: Api,
   { build_id: ci_build_id, ...node }: Omit<Identity, 'build_id'> & { build_id?: string | undefined },

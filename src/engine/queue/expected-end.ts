@@ -63,9 +63,9 @@ export function expectedEnd({ nodeTotal, batches, weights, filesLeft, hasRecorde
     ends.push(handedAt(newest) + 1000 * (finish_in + pull_cost * pulls) + late);
   }
   const at = Math.max(now, ...ends);
-  const pulls = PULLS * 1000 * pull_cost;
-  const earliest = Math.max(now, at - EARLIER * (at - now) - pulls);
-  const latest = at + Math.min(LATER * (at - now), LATER_OF_BUILD * (at - handedAt(batches[0]!))) + pulls;
+  const margin = PULLS * 1000 * pull_cost;
+  const earliest = Math.max(now, at - EARLIER * (at - now) - margin);
+  const latest = at + Math.min(LATER * (at - now), LATER_OF_BUILD * (at - handedAt(batches[0]!))) + margin;
   return { at: Math.round(at), earliest: Math.round(earliest), latest: Math.round(latest) };
 }
 

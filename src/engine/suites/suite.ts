@@ -1,5 +1,5 @@
 import { asBuffer, shareBytes, sharedMemory, toSegments } from '../../bytes.js';
-import { digestOfSorted } from '../../list-digest.js';
+import { digestOfSorted, sortedDistinct } from '../../list-digest.js';
 import type { Paths } from '../../planning/estimating/estimate.js';
 import { fileOf } from '../../planning/estimating/test-case.js';
 
@@ -82,14 +82,6 @@ export function suiteOf(paths: readonly string[]): Suite {
     hasCases: sorted.some(path => fileOf(path) !== null),
     numbers: new Uint32Array(sharedMemory(Uint32Array.BYTES_PER_ELEMENT * (sorted.length + 1))),
   });
-}
-
-function sortedDistinct(paths: readonly string[]): readonly string[] {
-  // Most lists are sorted, and have no path twice.
-  const isDistinct = (path: string, i: number, all: readonly string[]) => i === 0 || all[i - 1]! < path;
-  if (paths.every(isDistinct)) return paths;
-  const sorted = paths.toSorted();
-  return sorted.every(isDistinct) ? sorted : sorted.filter(isDistinct);
 }
 
 function headOf(path: string): string {

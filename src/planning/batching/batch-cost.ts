@@ -97,8 +97,7 @@ export class CostEstimate {
   }
 
   get cost(): BatchCost {
-    this.#cost ??= this.#fit();
-    return this.#cost;
+    return (this.#cost ??= this.#fit());
   }
 
   /** Whether a batch of this queue has ended. */

@@ -1,4 +1,5 @@
 import { CREDIBLE_PART } from '../../../planning/batching/batch-cost.js';
+import type { Mode } from '../../../planning/estimating/estimate.js';
 import { ERROR_OF_MEDIAN, median } from '../../../planning/estimating/median.js';
 import type { NodeLane, Span, Timeline } from '../timeline/timeline.js';
 
@@ -42,6 +43,11 @@ export function observe(timeline: Timeline): Observed {
   const starts = Float64Array.from(lanes, ({ start }) => Math.max(0, start!));
   const hidden = timeline.cost?.hidden ?? 0;
   return { seconds, nodes, lanes, starts, hidden, ...costOfBatches(lanes, hidden) };
+}
+
+/** Whether a build shows what a node loses in a mode: only a queue shows it of each batch. */
+export function showsPullCost({ kind }: Pick<Timeline, 'kind'>, mode: Mode): boolean {
+  return kind === 'queue' || mode === 'split';
 }
 
 /** A finished batch: the seconds of its files, and how long the node had it, without what its files took besides. */

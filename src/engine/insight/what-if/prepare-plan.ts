@@ -11,7 +11,7 @@ import { readTimeline } from '../timeline/read-timeline.js';
 import type { Timeline } from '../timeline/timeline.js';
 import { assume } from './assumptions.js';
 import { deviationsOf } from './deviations.js';
-import { type Observed, observe } from './observed.js';
+import { type Observed, observe, showsPullCost } from './observed.js';
 import { usualNodes } from './prepare-what-if.js';
 import { mostUsefulNodes, nodesWithin, type Scenario, usefulNodesOf } from './scenario.js';
 import { speedsIn } from './speeds.js';
@@ -119,9 +119,7 @@ function seenIn(timeline: Timeline | null, observed: Observed | null, mode: Mode
   const { starts, rate, hidden } = observed;
   const { speeds, spread: speedSpread } = speedsIn(timeline);
   const deviations = deviationsOf(observed, speeds, timeline);
-  // Only a queue shows what each batch costs.
-  const isKnown = timeline.kind === 'queue' || mode === 'split';
-  return { starts, speeds, speedSpread, rate, hidden, pullCost: isKnown ? observed.pullCost : pullCost, deviations };
+  return { starts, speeds, speedSpread, rate, hidden, pullCost: showsPullCost(timeline, mode) ? observed.pullCost : pullCost, deviations };
 }
 
 /** The numbers of nodes from the least that could run the files within a time. */

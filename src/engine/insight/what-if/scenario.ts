@@ -44,11 +44,12 @@ export interface Scenario {
 export function playVariants(scenario: Scenario, counts: readonly number[]): Variant[] {
   const { suite, deviations, rate } = scenario;
   const { total, longest } = boundsOf(withCost(scenario, suite));
-  const draws = drawSuites(suite, deviations).map(drawn => ({ drawn, bounds: boundsOf(withCost(scenario, drawn)) }));
+  const draws = drawSuites(suite, deviations).map(drawn => withCost(scenario, drawn));
+  const bounds = draws.map(boundsOf);
   return counts.map(nodes => {
-    const played = draws.map(({ drawn }) => play(scenario, nodes, drawn));
+    const played = draws.map(drawn => play(scenario, nodes, drawn));
     const wall = mean(played.map(each => each.wall));
-    const floor = mean(draws.map(({ bounds }) => Math.max(bounds.total / nodes, bounds.longest) / rate));
+    const floor = mean(bounds.map(each => Math.max(each.total / nodes, each.longest) / rate));
     return {
       nodes,
       wall: wholeMilliseconds(wall),
@@ -65,17 +66,16 @@ function boundsOf({ seconds }: PlayedSuite): { total: number; longest: number } 
   return { total: seconds.reduce((sum, each) => sum + each, 0), longest: seconds.reduce((most, each) => Math.max(most, each), 0) };
 }
 
-/** @param suite played instead of that of the scenario */
-export function play(scenario: Scenario, count: number, suite: PlayedSuite = scenario.suite): Played {
+/** @param suite that of the scenario, or another one, with the hidden time of its files (see `withCost`) */
+export function play(scenario: Scenario, count: number, suite: PlayedSuite): Played {
   const { mode, isGuessed, expected } = scenario;
   const nodes = nodesOf(scenario, count);
-  const played = withCost(scenario, suite);
-  if (mode === 'split') return playSplit(played, nodes);
-  return playQueue(played, nodes, { nodeTotal: count, pullCost: toWeight(expected.pullCost), isGuessed });
+  if (mode === 'split') return playSplit(suite, nodes);
+  return playQueue(suite, nodes, { nodeTotal: count, pullCost: toWeight(expected.pullCost), isGuessed });
 }
 
 /** Returns the suite with the hidden time of its files. */
-function withCost({ rate, hidden, expected }: Scenario, { weights, seconds }: PlayedSuite): PlayedSuite {
+export function withCost({ rate, hidden, expected }: Scenario, { weights, seconds }: PlayedSuite): PlayedSuite {
   return {
     weights: withHidden(weights, { hidden: expected.hidden * rate * WEIGHTS_PER_SECOND, slowdown: 1 }),
     seconds: seconds.map(each => each + hidden * rate),

@@ -2,9 +2,9 @@ import type { Mode } from '../../../planning/estimating/estimate.js';
 import { toSeconds, toWeight } from '../../../planning/weight.js';
 import type { Timeline, TimelineFiles } from '../timeline/timeline.js';
 import { assume, type Cut, type EstimatesOf } from './assumptions.js';
-import { type Observed, observe } from './observed.js';
+import { type Observed, observe, showsPullCost } from './observed.js';
 import type { PlayedSuite } from './play.js';
-import { mostUsefulNodes, play, type Scenario } from './scenario.js';
+import { mostUsefulNodes, play, type Scenario, withCost } from './scenario.js';
 import { speedsIn } from './speeds.js';
 import type { Assumptions } from './what-if-answer.js';
 
@@ -74,7 +74,7 @@ export function whatIfOf(timeline: Timeline, changes: Changes, knowledge: Knowle
   const cuts = [...parts].map(([path, own]): Cut => ({ path, pieces: own.length, is_measured: knowledge.cases.has(path) }));
   const played = inPlanningOrder(files.flatMap(file => piecesOf(file, parts.get(file.path))));
   const mode = changes.mode ?? (timeline.kind === 'queue' ? 'queue' : 'split');
-  const isKnown = timeline.kind === 'queue' || mode === 'split';
+  const isKnown = showsPullCost(timeline, mode);
   const pullCost = changes.pullCost ?? (isKnown ? observed.pullCost : toSeconds(knowledge.expectedPullCost));
   // Later builds begin with what was learned.
   const seen = estimates === 'then' ? timeline.expectedCost : null;
@@ -119,7 +119,7 @@ function isMostlyGuessed({ is_guess }: TimelineFiles): boolean {
 
 /** Returns the wall time with each file in pieces, in the order of the files. */
 export function playCuts(scenario: Scenario, nodes: number, files: readonly Pick<LongFile, 'file' | 'pieces'>[]): number[] {
-  return files.map(({ file, pieces }) => play(scenario, nodes, withFileCut(scenario.suite, file, pieces)).wall);
+  return files.map(({ file, pieces }) => play(scenario, nodes, withCost(scenario, withFileCut(scenario.suite, file, pieces))).wall);
 }
 
 /** A file that was recorded takes its time at usual speed; one that was not, its estimate. */
