@@ -1,5 +1,5 @@
 import { limits } from '../../limits.js';
-import { type BatchCost, type BatchSums, expectedCost, SPLIT_START, withHidden } from '../../planning/batching/batch-cost.js';
+import { type BatchCost, type BatchSums, expectedCost, withHidden } from '../../planning/batching/batch-cost.js';
 import { simulateQueue } from '../../planning/batching/simulate-queue.js';
 import { encodeBasis } from '../../planning/estimating/basis.js';
 import { type Estimates, estimate, isMostlyGuessed, type Mode } from '../../planning/estimating/estimate.js';
@@ -41,7 +41,7 @@ export async function planSplit(store: Store, key: SplitKey, suite: Suite, optio
   if (!files) return null;
   const { node_total } = key.build;
   const learned = (await store.queues.learned(key.project, 'split')) ?? (await store.queues.learned(key.project, 'queue'));
-  const durations = withHidden(files.weights, costOf(files, SPLIT_START, learned));
+  const durations = withHidden(files.weights, costOf(files, null, learned));
   const packing = pack(durations, node_total);
   const plan = {
     list,
@@ -90,8 +90,8 @@ export async function planQueue(
   return { plan, sent: { ...list, difference: null } };
 }
 
-/** What a batch of these files is expected to cost. @param setting the configured cost of a pull */
-function costOf(files: Estimates<Suite>, setting: number, learned: BatchSums | null): BatchCost {
+/** What a batch of these files is expected to cost. @param setting see `CostPrior` */
+function costOf(files: Estimates<Suite>, setting: number | null, learned: BatchSums | null): BatchCost {
   const meanWeight = totalWeight(files.weights) / files.weights.length;
   return expectedCost({ setting, meanWeight, isGuessed: isMostlyGuessed(files.seconds), learned });
 }

@@ -19,10 +19,10 @@ export interface BatchCost {
  */
 export type BatchSums = readonly number[];
 
-/** What is known of a queue before its first batch. All but `learned` are weights. */
+/** What is known of a queue or split before its first batch. All but `learned` are weights. */
 export interface CostPrior {
-  /** The configured cost of a pull. */
-  setting: number;
+  /** The configured cost of a pull; null: of a split, whose nodes start once. */
+  setting: number | null;
   /** The mean weight of a file. */
   meanWeight: number;
   /** Most files were never measured: nothing is known of them that earlier queues tell. */
@@ -41,6 +41,11 @@ const MIN_BATCH_ERROR = 0.5;
 const OUTLIER_DEVIATIONS = 2.5;
 
 /**
+ * The hidden time of a queue's files that is expected, over a mean file. Long files run first, so the batches show it when most of the
+ * work is handed out. Builds with none lose less by this than builds with some gain (`npm run bench -- planning`).
+ */
+const HIDDEN_PART = 0.12;
+/**
  * The standard deviations of the priors: of the pull's cost over its setting, of the hidden time over a mean file (and seconds in addition),
  * of the slowdown.
  */
@@ -58,11 +63,11 @@ const GUESSED_SLOWDOWN_ERROR = 100;
 /** The most of a short batch that is its pull. */
 const MAX_PULL_PART = 0.9;
 
-/** What a node of a split is expected to lose once, before its first file: the start of the runner, of services, of a database. */
-export const SPLIT_START = 10 * WEIGHTS_PER_SECOND;
+/** The seconds that a node of a split is expected to lose before its first file: the start of the runner, of services, of a database. */
+const SPLIT_START = 10;
+/** Nodes of a split have much the same number of files, so a hidden time below this many standard deviations may be the start. */
+const SPLIT_DEVIATIONS = 0.6;
 
-/** A hidden time below this many standard deviations of its own is taken for chance. */
-const HIDDEN_DEVIATIONS = 0.6;
 const MIN_SLOWDOWN = 0.001;
 
 /** A queue starts with at most this many batches of earlier ones, and a project keeps at most that many. */
@@ -80,19 +85,26 @@ export class CostEstimate {
   #sums: number[];
   /** The batches since `takeObserved`. */
   #observed: number[] | null = null;
-  /** Null: a batch was added since. */
+  /** Null: it was not calculated since the last batch. */
   #cost: BatchCost | null = null;
   readonly #isGuessed: boolean;
+  /** A hidden time below this many standard deviations of its own counts as 0. */
+  readonly #leastDeviations: number;
   /** The shortest batch and the next one, in seconds: one alone may be a runner that failed at once. */
   #shortest: [number, number] = [Infinity, Infinity];
 
   constructor({ setting, meanWeight, isGuessed, learned }: CostPrior) {
-    const seconds = setting / WEIGHTS_PER_SECOND;
+    const seconds = setting === null ? SPLIT_START : setting / WEIGHTS_PER_SECOND;
+    const meanSeconds = meanWeight / WEIGHTS_PER_SECOND;
     const pull = (SETTING_ERROR * Math.max(MIN_SETTING_SECONDS, seconds)) ** -2;
-    const hidden = ((HIDDEN_ERROR * meanWeight) / WEIGHTS_PER_SECOND + HIDDEN_SECONDS) ** -2;
+    const hidden = (HIDDEN_ERROR * meanSeconds + HIDDEN_SECONDS) ** -2;
+    const hiddenPart = setting === null ? 0 : HIDDEN_PART;
     const slowdown = (isGuessed ? GUESSED_SLOWDOWN_ERROR : SLOWDOWN_ERROR) ** -2;
-    const prior = [pull, 0, 0, hidden, 0, slowdown, pull * seconds, 0, slowdown, 0];
+    const prior = [pull, 0, 0, hidden, 0, slowdown, pull * seconds, hidden * hiddenPart * meanSeconds, slowdown, 0];
     this.#isGuessed = isGuessed;
+    // Before the first batch, hidden time would be a claim without evidence.
+    if (!learned) this.#cost = { pullCost: seconds * WEIGHTS_PER_SECOND, hidden: 0, slowdown: 1 };
+    this.#leastDeviations = setting === null ? SPLIT_DEVIATIONS : 0;
     this.#sums = learned && !isGuessed ? add(prior, scaledTo(LEARNED_BATCHES, learned)) : prior;
   }
 
@@ -117,7 +129,7 @@ export class CostEstimate {
     const [first, second] = this.#shortest;
     const seconds = elapsed / WEIGHTS_PER_SECOND;
     this.#shortest = [Math.min(first, seconds), Math.min(second, Math.max(first, seconds))];
-    this.#cost = null;
+    if (this.#isGuessed) this.#cost = null;
   }
 
   /** Adds a batch of so many files and this weight that took this long, its pull included. */
@@ -148,7 +160,7 @@ export class CostEstimate {
     const [i11, i12] = [a * f - c * c, b * c - a * e];
     const determinant = a * i00 + b * i01 + c * i02;
     let hidden = (i01 * p + i11 * q + i12 * r) / determinant;
-    if (this.#isGuessed || !(hidden > HIDDEN_DEVIATIONS * Math.sqrt(i11 / determinant))) hidden = 0;
+    if (this.#isGuessed || !(hidden > this.#leastDeviations * Math.sqrt(i11 / determinant))) hidden = 0;
     // The other two, with the hidden time as it is now.
     const [y, z] = [p - b * hidden, r - e * hidden];
     const fitted = Math.max(0, (f * y - c * z) / (a * f - c * c));
@@ -170,7 +182,7 @@ export function expectedCost(prior: CostPrior): BatchCost {
  */
 export function costOfOne(learned: BatchSums | null, files: number, weight: number, elapsed: number): BatchSums | null {
   if (elapsed < CREDIBLE_PART * weight) return null;
-  const estimate = new CostEstimate({ setting: SPLIT_START, meanWeight: weight / files, isGuessed: false, learned });
+  const estimate = new CostEstimate({ setting: null, meanWeight: weight / files, isGuessed: false, learned });
   estimate.observe(files, weight, elapsed);
   return estimate.takeObserved();
 }

@@ -1,4 +1,4 @@
-import { expectedCost, SPLIT_START } from '../../../planning/batching/batch-cost.js';
+import { expectedCost } from '../../../planning/batching/batch-cost.js';
 import { decodeBasis } from '../../../planning/estimating/basis.js';
 import { mean } from '../../../planning/estimating/median.js';
 import { toSeconds, toWeight, WEIGHTS_PER_SECOND } from '../../../planning/weight.js';
@@ -94,7 +94,7 @@ async function ofSplit(
   const learned = areStartsKnown ? await queues.learned(project, 'split') : null;
   if (!learned) return { ...timeline, areStartsKnown };
   const meanWeight = mean(columns.estimates.map(each => toWeight(each ?? 0)));
-  const { pullCost, hidden, slowdown } = expectedCost({ setting: SPLIT_START, meanWeight, isGuessed: false, learned });
+  const { pullCost, hidden, slowdown } = expectedCost({ setting: null, meanWeight, isGuessed: false, learned });
   return { ...timeline, areStartsKnown, cost: { pull_cost: toSeconds(pullCost), hidden: toSeconds(hidden), slowdown } };
 }
 
