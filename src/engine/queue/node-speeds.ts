@@ -152,7 +152,6 @@ export class NodeSpeeds {
     const speed = speeds[node]!;
     return {
       share: speed * (finishTime - now - pullCost),
-      files,
       batches: Math.max(0, this.#nodes[COLUMNS * node + BATCHES]!),
       remaining,
       hasMeasured: snapshot.isTimed ? this.#estimate.hasMeasured : null,

@@ -17,8 +17,6 @@ export interface PullSituation {
   share: number;
   /** The number of batches that the node was handed before. */
   batches: number;
-  /** How many files remain. */
-  files: number;
   /** The weight of all remaining files, their hidden time included. */
   remaining: number;
   /** What a node loses between two batches, as estimated from the batches so far. */
@@ -29,7 +27,11 @@ export interface PullSituation {
 
 /** The part of its share that a node gets in one batch. */
 const SHARE_PER_BATCH = 0.6;
-const SHARE_PER_GUESSED_BATCH = 0.3;
+/** The same in a queue of guesses: until a batch was measured, and after that. */
+const SHARE_PER_FIRST_GUESSED_BATCH = 0.3;
+const SHARE_PER_GUESSED_BATCH = 0.55;
+/** A measured batch of guesses is worth at least this many pulls. */
+const LEAST_PULLS_PER_GUESSED_BATCH = 2;
 /** Of nodes that run nothing, as in a load test: more batches. */
 const SHARE_PER_UNTIMED_BATCH = 0.15;
 /** When the rest of a share is worth no more than this many pulls, the batch contains it. */
@@ -42,26 +44,17 @@ const MAX_PARTIAL_BATCHES = 6;
  * errors of real predictions, and the optimum is flat (`npm run bench -- planning`).
  */
 export function batchWeight(
-  { share, batches, files, remaining, pullCost, hasMeasured }: PullSituation,
+  { share, batches, remaining, pullCost, hasMeasured }: PullSituation,
   { nodeTotal, isGuessed }: Pick<QueueParameters, 'nodeTotal' | 'isGuessed'>,
 ): number {
   // There is no other node to finish together with.
   if (nodeTotal === 1) return remaining;
   if (isGuessed) {
-    const part = hasMeasured === null ? SHARE_PER_UNTIMED_BATCH : SHARE_PER_GUESSED_BATCH;
     // Files that are all unknown may take so long that a pull is nothing.
-    const chunk = hasMeasured ? chunkOf(files, remaining, pullCost, nodeTotal) : 0;
-    return Math.min(share, Math.max(part * share, chunk));
+    if (!hasMeasured) return share * (hasMeasured === null ? SHARE_PER_UNTIMED_BATCH : SHARE_PER_FIRST_GUESSED_BATCH);
+    return Math.min(share, Math.max(SHARE_PER_GUESSED_BATCH * share, LEAST_PULLS_PER_GUESSED_BATCH * pullCost));
   }
   return isRestSmall(share, pullCost) || batches >= MAX_PARTIAL_BATCHES ? share : SHARE_PER_BATCH * share;
-}
-
-/**
- * The best size of all batches, if the durations of the files are unknown and spread by as much as their mean: Kruskal and Weiss,
- * "Allocating independent subtasks on parallel processors" (1985).
- */
-function chunkOf(files: number, remaining: number, pullCost: number, nodeTotal: number): number {
-  return Math.cbrt(remaining / files) * ((Math.SQRT2 * files * pullCost) / (nodeTotal * Math.sqrt(Math.log(nodeTotal)))) ** (2 / 3);
 }
 
 /** Whether more pulls for the rest of a share, after a part of it, would cost more than they gain. */

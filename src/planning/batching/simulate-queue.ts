@@ -38,8 +38,7 @@ export function countBatches(rest: Rest, parameters: Pick<QueueParameters, 'node
   const minWeight = (rest.share * nodeTotal) / rest.files;
   let count = 0;
   for (let { share, batches } = rest; share > 0 && count * nodeTotal < rest.files; batches++, count++) {
-    const remaining = share * nodeTotal;
-    const situation = { share, batches, files: remaining / minWeight, remaining, pullCost, hasMeasured: batches > 0 };
+    const situation = { share, batches, remaining: share * nodeTotal, pullCost, hasMeasured: batches > 0 };
     share -= Math.max(minWeight, batchWeight(situation, parameters));
   }
   return count;

@@ -10,7 +10,6 @@ const parameters = fc.record({
 });
 const situation = fc
   .record({
-    files: fc.integer({ min: 1, max: 100_000 }),
     remaining: fc.integer({ min: 1, max: 1_000_000_000 }),
     part: fc.double({ min: 0.001, max: 1, noNaN: true }),
     batches: fc.nat(20),
@@ -34,14 +33,14 @@ describe('the weight of a batch', () => {
     );
   });
 
-  const pull = { share: 1_000_000, batches: 1, files: 800, remaining: 8_000_000, pullCost: 20_000, hasMeasured: true };
+  const pull = { share: 1_000_000, batches: 1, remaining: 8_000_000, pullCost: 20_000, hasMeasured: true };
   const queue = { nodeTotal: 8, isGuessed: false };
 
   it.each([
-    ['a part of the share, where a pull costs little', { pullCost: 2000 }, 300_000],
-    ['more, where a pull costs more', {}, 338_000],
-    ['the whole share, where a pull costs more than all of it', { pullCost: 200_000 }, 1_000_000],
-    ['the same part, before a batch has ended', { pullCost: 200_000, hasMeasured: false }, 300_000],
+    ['a part of the share', {}, 550_000],
+    ['worth two pulls, where a pull costs much', { pullCost: 400_000 }, 800_000],
+    ['the whole share, where two pulls cost more', { pullCost: 600_000 }, 1_000_000],
+    ['less, before a batch has ended', { pullCost: 400_000, hasMeasured: false }, 300_000],
     ['less, where nodes run nothing', { hasMeasured: null }, 150_000],
   ])('while most times are guesses is %s', (_, changed, weight) => {
     expect(batchWeight({ ...pull, ...changed }, { ...queue, isGuessed: true })).toBeCloseTo(weight, -3);
