@@ -18,6 +18,8 @@ const PRIOR_SECONDS = 60;
 const MAX_PACE = 10;
 /** The limit of a node's speed relative to the others. Larger deviations over a few batches are chance. */
 const MAX_SPEED = 1.5;
+/** By and large, the speeds of nodes differ from 1 by no more than this one does. */
+const USUAL_MIN_SPEED = 0.7;
 /** After this time the measured speed of a node counts in full. */
 const SPEED_SECONDS = 20;
 
@@ -179,8 +181,10 @@ export class NodeSpeeds {
       predicted += this.#predictedOf(at, cost);
       if (Number.isNaN(nodes[at + WEIGHT]!)) continue;
       const underWay = durationOf(1, nodes[at + FILES]!, nodes[at + WEIGHT]!, cost);
+      const since = now - nodes[at + HANDED_AT]!;
+      const usual = nodes[at + ELAPSED] === 0 ? underWay / this.#unfinishedSpeed(since / underWay) : underWay;
       predicted += underWay;
-      elapsed += Math.min(MAX_SPEED * underWay, Math.max(underWay, now - nodes[at + HANDED_AT]!));
+      elapsed += Math.min(MAX_SPEED * underWay, Math.max(usual, since));
     }
     return clamp(elapsed / predicted, MAX_PACE);
   }
@@ -214,11 +218,24 @@ export class NodeSpeeds {
   }
 
   /** The speed relative to the other nodes; 1 while nothing is known. */
-  #speedOf(at: number, { isTimed, pace, cost }: Snapshot): number {
-    const elapsed = this.#nodes[at + ELAPSED]!;
-    if (!isTimed || elapsed === 0) return 1;
+  #speedOf(at: number, { isTimed, now, pace, cost }: Snapshot): number {
+    const nodes = this.#nodes;
+    const elapsed = nodes[at + ELAPSED]!;
+    if (!isTimed) return 1;
+    if (elapsed === 0) {
+      if (Number.isNaN(nodes[at + WEIGHT]!)) return 1;
+      return this.#unfinishedSpeed((now - nodes[at + HANDED_AT]!) / durationOf(1, nodes[at + FILES]!, nodes[at + WEIGHT]!, cost));
+    }
     const trust = Math.min(1, elapsed / (SPEED_SECONDS * WEIGHTS_PER_SECOND));
     return 1 + trust * (clamp((this.#predictedOf(at, cost) / elapsed) * pace, MAX_SPEED) - 1);
+  }
+
+  /**
+   * The speed to expect of a node that has not finished its first batch after this part of what it takes a node of usual speed: those that
+   * have finished theirs were the fast ones. What guesses take tells nothing of a node.
+   */
+  #unfinishedSpeed(part: number): number {
+    return this.parameters.isGuessed ? 1 : Math.min(1, (USUAL_MIN_SPEED + Math.max(USUAL_MIN_SPEED, 1 / part)) / 2);
   }
 
   /** The time since the first pull, as a weight. */

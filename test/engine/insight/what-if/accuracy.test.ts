@@ -95,7 +95,7 @@ describe.each(['queue', 'split'] as const)('a %s that is played again', mode => 
       });
       const own = errors.filter(({ count }) => count === 8).map(({ error }) => error);
       const others = errors.filter(({ count }) => count !== 8).map(({ error }) => error);
-      expect(Math.max(...own)).toBeLessThan(0.01);
+      expect(Math.max(...own)).toBeLessThan(hidden === 0 ? 0.01 : 0.025);
       expect(meanOf(others), String(others)).toBeLessThan(0.03);
     },
   );
