@@ -1,6 +1,6 @@
 import { limits } from '../../limits.js';
 import type { PullSituation } from '../../planning/batching/batch-weight.js';
-import { toSeconds } from '../../planning/weight.js';
+import { toSeconds, WEIGHTS_PER_SECOND } from '../../planning/weight.js';
 import type { Failed } from './failed.js';
 
 /** The files that a node was handed at one pull. */
@@ -189,6 +189,12 @@ export function keepDecision(situation: Situation, target: number): KeptDecision
   const { remaining, finishIn, speed, slowdown, share, pullCost, hidden } = situation;
   const values = [toSeconds(remaining), toSeconds(finishIn), speed, slowdown, ...[share, target, pullCost, hidden].map(toSeconds)];
   return values.map(value => Math.round(value * 1000));
+}
+
+/** What the files of a batch were expected to take a node of usual speed: no less than this weight of theirs. */
+export function expectedWeight(batch: Pick<Batch, 'files' | 'decision'>, weight: number): number {
+  const { slowdown, hidden } = decisionOf(batch) ?? { slowdown: 1, hidden: 0 };
+  return Math.max(weight, slowdown * weight + hidden * WEIGHTS_PER_SECOND * batch.files.length);
 }
 
 /** The decision behind a batch; null: the planner did not size it. */

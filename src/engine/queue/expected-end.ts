@@ -64,7 +64,8 @@ export function expectedEnd({ nodeTotal, batches, weights, filesLeft, hasRecorde
   }
   const at = Math.max(now, ...ends);
   const margin = PULLS * 1000 * pull_cost;
-  const hasLearned = decisionOf(batches.find(({ decision }) => decision !== null)!)!.slowdown !== 1;
+  const first = decisionOf(batches.find(({ decision }) => decision !== null)!)!;
+  const hasLearned = first.slowdown !== 1 || first.hidden !== 0;
   const { earlier, later, laterOfBuild } = hasLearned ? MARGINS : FIRST_MARGINS;
   const earliest = Math.max(now, at - earlier * (at - now) - margin);
   const latest = at + Math.min(later * (at - now), laterOfBuild * (at - handedAt(batches[0]!))) + margin;

@@ -1,7 +1,7 @@
 import type { BatchSums } from '../../planning/batching/batch-cost.js';
 import { batchWeight, type QueueParameters } from '../../planning/batching/batch-weight.js';
 import { RemainingFiles } from '../../planning/batching/remaining-files.js';
-import { type Batch, BatchText, isRequeued, isSameReplay, keepDecision, type Pull, takenFiles } from './batch.js';
+import { type Batch, BatchText, expectedWeight, isRequeued, isSameReplay, keepDecision, type Pull, takenFiles } from './batch.js';
 import { type ExpectedEnd, expectedEnd } from './expected-end.js';
 import type { Failed } from './failed.js';
 import { type LeasePolicy, Leases } from './leases.js';
@@ -222,7 +222,7 @@ export class Queue {
     this.text.add(batch);
     const weight = this.#weightOf(batch);
     this.#speeds.recordBatch(node_index, files.length, weight, handed_at);
-    this.#leases?.add(batch, weight);
+    this.#leases?.add(batch, expectedWeight(batch, weight));
     this.#bySeq.set(batch.seq, batch);
     this.#nextSeq = Math.max(this.#nextSeq, batch.seq + 1);
   }

@@ -1,6 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import type { Batch, Pull } from '../../../src/engine/queue/batch.js';
 import { Queue } from '../../../src/engine/queue/queue.js';
+import { type BatchSums, CostEstimate } from '../../../src/planning/batching/batch-cost.js';
 import { NOW, requestOf } from './requests.js';
 
 const MINUTE = 60_000;
@@ -17,12 +18,15 @@ class Play {
   readonly journal = new Map<number, Batch>();
   queue: Queue;
 
-  constructor(readonly nodeTotal = 100) {
+  constructor(
+    readonly nodeTotal = 100,
+    readonly learned: BatchSums | null = null,
+  ) {
     this.queue = this.#newQueue();
   }
 
   #newQueue(): Queue {
-    const outlook = { nodeTotal: this.nodeTotal, pullCost: 0, isGuessed: false };
+    const outlook = { nodeTotal: this.nodeTotal, pullCost: 0, isGuessed: false, learned: this.learned };
     const batches = [...this.journal.values()].map(batch => structuredClone(batch));
     return new Queue(new Float64Array(FILES).fill(100_000), outlook, batches, {
       factor: 3,
@@ -82,6 +86,18 @@ describe('a node whose lease expires', () => {
     play.pull(1);
     play.now += LEASE_MILLISECONDS - 1;
     expect(play.drain(1)).not.toContain(kept[0]);
+  });
+
+  it('keeps its batch for longer when files take more than reports tell', () => {
+    const batches = new CostEstimate({ setting: 0, meanWeight: 100_000, isGuessed: false, learned: null });
+    for (let files = 1; files <= 40; files++) batches.observe(files, 100_000, 100_000 + files * 300_000);
+    const play = new Play(100, batches.takeObserved());
+    const kept = play.pull(0);
+    play.pull(1);
+    play.now += 2 * LEASE_MILLISECONDS - MINUTE;
+    expect(play.drain(1)).not.toContain(kept[0]);
+    play.now += LEASE_MILLISECONDS;
+    expect(play.pull(1)).toEqual(kept);
   });
 
   it('loses its batch even if no file remains', () => {

@@ -10,7 +10,7 @@ const REPEATS_PART = 0.02;
 /** Unreported time is told when it is more than this part of the wall time. */
 const UNREPORTED_PART = 0.05;
 
-/** A node is overdue when its files take longer than estimated by this, and by as much again as estimated. */
+/** A node is overdue when its files take longer than expected by this, and by as much again as expected. */
 const OVERDUE_SECONDS = 60;
 
 /** Who ended last, and what decided it, in one to three sentences. */
@@ -25,18 +25,18 @@ export function verdictOf(timeline: Timeline, minutes: Minutes): string {
     .join(' ');
 }
 
-function running({ nodes, wall, estimates }: Timeline, started: readonly NodeLane[]): string {
+function running({ nodes, wall, estimates, cost }: Timeline, started: readonly NodeLane[]): string {
   const atWork = started.filter(lane => lane.spans.at(-1)?.to === wall && !hasRecordedLast(lane));
   const ended = started.length - atWork.length;
   const state = `${atWork.length} of ${nodes.length} nodes ${be(atWork.length)} at work, ${ended} ${ended === 1 ? 'has' : 'have'} ended.`;
-  return [`The build is running: ${state}`, ...overdue(atWork, estimates)].join(' ');
+  return [`The build is running: ${state}`, ...overdue(atWork, estimates, cost?.hidden ?? 0)].join(' ');
 }
 
-/** Which nodes have had their last files for far longer than these should take. */
-function overdue(atWork: readonly NodeLane[], estimates: TimelineFiles['estimates']): string[] {
+/** Which nodes have had their last files for far longer than these should take. @param hidden seconds of a file besides its estimate */
+function overdue(atWork: readonly NodeLane[], estimates: TimelineFiles['estimates'], hidden: number): string[] {
   const late = atWork.flatMap(({ node_index, spans }) => {
     const { from, to, files } = spans.at(-1)!;
-    const expected = files.reduce((sum, file) => sum + (estimates[file] ?? 0), 0);
+    const expected = files.reduce((sum, file) => sum + (estimates[file] ?? 0) + hidden, 0);
     const by = to - from - expected;
     return by > Math.max(OVERDUE_SECONDS, expected) ? [{ node_index, by }] : [];
   });

@@ -86,17 +86,17 @@ function divide(cases: readonly number[], seconds: number, places: ReadonlyMap<n
   for (const file of cases) addTime(places.get(file)!, total > 0 ? (seconds * columns.estimate(file)) / total : seconds / cases.length);
 }
 
-/** A node is no longer at work when it is silent with its files for this long plus this multiple of their estimates. */
+/** A node is no longer at work when it is silent with its files for this long plus this multiple of what they should take. */
 export const SILENT_MILLISECONDS = 900_000;
 const SILENT_FACTOR = 3;
 
 /** Whether a node that was not heard of since it got its files may still run them. */
 export function mayBeAtWork(span: DraftSpan, columns: FileColumns, now: Millis): boolean {
   const isTaken = span.lease === 'expired' || span.lease === 'restarted';
-  return !isTaken && now - span.from <= SILENT_MILLISECONDS + SILENT_FACTOR * estimateOf(span, columns);
+  return !isTaken && now - span.from <= SILENT_MILLISECONDS + SILENT_FACTOR * expectedOf(span, columns);
 }
 
-/** How long the files of a span take by their estimates, in milliseconds. */
-export function estimateOf({ files }: Pick<DraftSpan, 'files'>, columns: FileColumns): number {
-  return Math.round(files.reduce((sum, file) => sum + columns.estimate(file), 0) * 1000);
+/** How long the files of a span are expected to take, in milliseconds. */
+export function expectedOf({ files }: Pick<DraftSpan, 'files'>, columns: FileColumns): number {
+  return Math.round(files.reduce((sum, file) => sum + columns.estimate(file) + columns.hidden, 0) * 1000);
 }

@@ -5,6 +5,8 @@ export class FileColumns implements TimelineFiles {
   readonly paths: string[] = [];
   readonly estimates: (number | null)[] = [];
   readonly is_guess: (0 | 1)[] = [];
+  /** Seconds that a file is expected to take besides its estimate. */
+  hidden = 0;
   readonly #indices = new Map<string, number>();
 
   /** Adds a planned file, unless it was added before. Returns its index. @param seconds its estimate; null: the plan does not have it */

@@ -1,7 +1,7 @@
 import type { Run } from '../../ports/builds.js';
 import type { Millis } from '../../ports/store.js';
 import type { Batch } from '../../queue/batch.js';
-import { addRun, type DraftSpan, draftSpan, estimateOf, mayBeAtWork, millisecondsIn } from './draft-span.js';
+import { addRun, type DraftSpan, draftSpan, expectedOf, mayBeAtWork, millisecondsIn } from './draft-span.js';
 import type { FileColumns } from './file-columns.js';
 import { shiftsOf } from './pauses.js';
 import { isRecorded, type NodeLane } from './timeline.js';
@@ -147,6 +147,6 @@ class QueueLane {
   }
 
   #expectedEnd(span: DraftSpan): Millis {
-    return Math.max(span.from, Math.min(this.#movedAt, span.from + estimateOf(span, this.columns)));
+    return Math.max(span.from, Math.min(this.#movedAt, span.from + expectedOf(span, this.columns)));
   }
 }

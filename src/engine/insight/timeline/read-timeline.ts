@@ -54,12 +54,14 @@ async function ofQueue({ queues }: Store, { plan, node_total, created_at: beganA
   for (const [i, { path, time_execution }] of files.entries())
     columns.plan(path, weights[i]! / WEIGHTS_PER_SECOND, time_execution === null);
   const { own: batches } = await batchesOf(queues, plan);
+  const costs = batches.flatMap(batch => costOf(batch) ?? []);
+  const cost = costs.at(-1) ?? null;
+  columns.hidden = cost?.hidden ?? 0;
   const lanes = queueLanes({ nodeTotal: node_total, batches, runs, beganAt }, columns, now);
   const lastAt = lastOf(runs, Math.max(beganAt, batches.at(-1)?.handed_at ?? beganAt));
   const isWaiting = hasFilesLeft(batches, weights.length) && now - lastAt <= SILENT_MILLISECONDS;
   const timeline = toTimeline('queue', lanes, columns, { beganAt, isRunning: lanes.isRunning || isWaiting });
-  const costs = batches.flatMap(batch => costOf(batch) ?? []);
-  return { ...timeline, expectedCost: costs[0] ?? null, cost: costs.at(-1) ?? null };
+  return { ...timeline, expectedCost: costs[0] ?? null, cost };
 }
 
 /** Null: the planner did not size the batch. */

@@ -149,6 +149,14 @@ it('the verdict of a running build names the nodes that have their files for too
   );
 });
 
+it('the verdict of a running build counts on what files take besides their estimates', () => {
+  const busy = batch(0, [null], 0, 100);
+  const timeline = timelineOf([[busy], [batch(1, [10])]], estimatesOf(busy));
+  timeline.nodes[0]!.recordedAt = null;
+  const cost = { pull_cost: 1, hidden: 80, slowdown: 1 };
+  expect(verdict({ ...timeline, cost, is_running: true })).toBe('The build is running: 1 of 2 nodes is at work, 1 has ended.');
+});
+
 it('the assumptions name a node that began again', () => {
   const first = batch(0, TEN);
   const timeline = timelineOf([[{ ...first, seconds: first.seconds.map(() => null) }, batch(0, TEN, 120)]]);
