@@ -12,6 +12,7 @@ import { fileHistory } from '../engine/insight/trends/file-history.js';
 import { fileTrends } from '../engine/insight/trends/file-trends.js';
 import { nodeTrends } from '../engine/insight/trends/node-trends.js';
 import { summarize, type Trend } from '../engine/insight/trends/summary.js';
+import { observedBatches } from '../engine/insight/what-if/observed.js';
 import { prepareWhatIf } from '../engine/insight/what-if/prepare-what-if.js';
 import { baselinesOf } from '../engine/insight/what-if/savings.js';
 import { playVariants, type Scenario } from '../engine/insight/what-if/scenario.js';
@@ -22,6 +23,7 @@ import type { Millis, Store } from '../engine/ports/store.js';
 import type { Summary } from '../engine/ports/summaries.js';
 import { failedPaths } from '../engine/queues.js';
 import { limits } from '../limits.js';
+import type { BatchSums } from '../planning/batching/batch-cost.js';
 import { BASIS_BYTES } from '../planning/estimating/basis.js';
 import { buildOutline, buildPiece } from './build-pieces.js';
 import type { TestPathsAnswer } from './messages/queue.js';
@@ -100,10 +102,11 @@ export const reads = {
     return { json: JSON.stringify(await why(store, subject, filter, now)) };
   },
 
-  /** The summary of the newest CI run of a build. */
-  async buildSummary(store: Store, { build, at }: { build: Build; at: Millis }): Promise<Summary> {
+  /** The summary of the newest CI run of a build, and what its batches tell of their cost. */
+  async buildSummary(store: Store, { build, at }: { build: Build; at: Millis }): Promise<{ summary: Summary; observed: BatchSums | null }> {
     const timeline = await readTimeline(store, await newestSubject(store, build), at);
-    return summarize(build, timeline, minutesOf(timeline), baselinesOf(timeline));
+    const summary = summarize(build, timeline, minutesOf(timeline), baselinesOf(timeline));
+    return { summary, observed: observedBatches(timeline) };
   },
 
   fileTrends: trend(fileTrends),

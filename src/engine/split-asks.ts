@@ -1,6 +1,6 @@
 import { LRUCache } from 'lru-cache';
 import { limits } from '../limits.js';
-import { costOfOne } from '../planning/batching/batch-cost.js';
+import { observedIn } from '../planning/batching/batch-cost.js';
 import { toWeight } from '../planning/weight.js';
 import { whenKnown } from '../soon.js';
 import { buildDigest, type NodeKey, type SplitKey, shortDigest, UNNAMED_CI_RUN } from './keys.js';
@@ -50,7 +50,8 @@ export class SplitAsks {
     if (isRepeated || ran.length === 0) return;
     const weight = toWeight(ran.reduce((sum, each) => sum + each, 0));
     void whenKnown(queues.learned(project, 'split'), learned => {
-      const observed = costOfOne(learned, ran.length, weight, toWeight((at - asked_at) / 1000));
+      const batch = { files: ran.length, weight, elapsed: toWeight((at - asked_at) / 1000) };
+      const observed = observedIn([batch], { setting: null, learned });
       if (observed) queues.learn(project, 'split', observed);
     });
   }

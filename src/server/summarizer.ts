@@ -7,6 +7,7 @@ import type { Build } from '../engine/ports/builds.js';
 import type { Millis, Store } from '../engine/ports/store.js';
 import { LogThrottle } from '../http/log-throttle.js';
 import { limits } from '../limits.js';
+import type { BatchSums } from '../planning/batching/batch-cost.js';
 
 /** A build whose summary is to be written. Times are milliseconds of the monotonic clock. */
 interface Waiting {
@@ -19,7 +20,7 @@ interface Waiting {
 
 /**
  * Writes the summaries of builds some seconds after a run was recorded: one at a time, in a worker thread. A recording never
- * waits for it. The waiting builds are only in memory: after a kill, a list that shows such a build has its summary written.
+ * waits for it. The first build of a project tells its queues what batches cost. The waiting builds are only in memory: after a kill, a list that shows such a build has its summary written.
  */
 export class Summarizer {
   /** How many summaries were written since the start. */
@@ -35,7 +36,7 @@ export class Summarizer {
    * @param uptime milliseconds on a monotonic clock
    */
   constructor(
-    readonly store: Pick<Store, 'access' | 'builds' | 'summaries' | 'maintenance'>,
+    readonly store: Pick<Store, 'access' | 'builds' | 'queues' | 'summaries' | 'maintenance'>,
     readonly jobs: Pick<JobRunner, 'read'>,
     readonly log: Logger,
     readonly now: () => Millis,
@@ -134,12 +135,17 @@ export class Summarizer {
     const build = await this.store.builds.find(project, { commit_hash, branch, node_total });
     if (!build) return;
     const asker = { project: build.project, isPage: false, hasLeft: () => false };
-    const summary = await this.jobs.read('buildSummary', { build, at: this.now() }, asker);
+    const { summary, observed } = await this.jobs.read('buildSummary', { build, at: this.now() }, asker);
     await this.store.summaries.put(build, summary);
     this.written += 1;
-    if (!summary.is_running) return;
+    if (!summary.is_running) return this.#learn(build.project, observed);
     const dueAt = this.uptime() + limits.summaryRepeatMilliseconds;
     if (!this.#waiting.has(key)) this.#wait(key, { project, build, dueAt, latestAt: dueAt });
+  }
+
+  /** A queue of files that were never measured learns nothing for the next one: their times are recorded later than the batches end. */
+  async #learn(project: number, observed: BatchSums | null): Promise<void> {
+    if (observed && !(await this.store.queues.learned(project, 'queue'))) this.store.queues.learn(project, 'queue', observed);
   }
 
   #report(err: unknown): void {

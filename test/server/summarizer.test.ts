@@ -2,6 +2,7 @@ import { expect, it, onTestFinished } from 'vitest';
 import type { Build } from '../../src/engine/ports/builds.js';
 import type { Summary } from '../../src/engine/ports/summaries.js';
 import { limits } from '../../src/limits.js';
+import type { BatchSums } from '../../src/planning/batching/batch-cost.js';
 import { openLog } from '../../src/server/log.js';
 import { Summarizer } from '../../src/server/summarizer.js';
 import { memoryStore } from '../harness/memory-store.js';
@@ -10,7 +11,7 @@ import { BUILD, buildsOf, files, NOW, newProject, record, summaryOf } from '../s
 const { summaryQuietMilliseconds: QUIET, summaryLatestMilliseconds: LATEST, summaryRepeatMilliseconds: REPEAT } = limits;
 
 /** A summarizer over a store with one build, whose clock stands still. It makes summaries with `part`. */
-async function start(part: (build: Build) => Partial<Summary> = () => ({})) {
+async function start(part: (build: Build) => Partial<Summary> = () => ({}), observed: BatchSums | null = null) {
   const store = memoryStore();
   const project = await newProject(store);
   await record(store, project, files(1));
@@ -20,7 +21,7 @@ async function start(part: (build: Build) => Partial<Summary> = () => ({})) {
   const jobs = {
     async read(_job: string, { build }: { build: Build }) {
       made.push(build.commit_hash);
-      return summaryOf({ recorded: build.recorded, ...part(build) });
+      return { summary: summaryOf({ recorded: build.recorded, ...part(build) }), observed };
     },
   };
   const logger = openLog('debug', { write: line => log.push(line) });
@@ -90,6 +91,22 @@ it('a summary that cannot be made stops no other, and is logged once a minute', 
   await write(QUIET);
   expect([made, summarizer.written, summarizer.waiting]).toEqual([['bad1', 'bad2', 'good'], 1, 0]);
   expect(log.filter(line => line.includes('no timeline'))).toHaveLength(1);
+});
+
+it('the first build of a project that has ended tells its queues what batches cost', async () => {
+  let is_running = true;
+  const sums = [4, 8, 40, 16, 80, 400, 60, 120, 600, 4];
+  const { store, project, summarizer, write } = await start(() => ({ is_running }), sums);
+  const learned = async (uptime: number) => {
+    summarizer.recorded(project, BUILD);
+    await write(uptime);
+    return store.queues.learned(project, 'queue');
+  };
+  expect(await learned(QUIET)).toBeNull();
+  is_running = false;
+  expect(await learned(2 * QUIET)).toEqual(sums);
+  // Another node recorded later: what is known stays.
+  expect(await learned(3 * QUIET)).toEqual(sums);
 });
 
 it('only so many builds wait', async () => {

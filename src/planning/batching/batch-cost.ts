@@ -138,10 +138,13 @@ export class CostEstimate {
     const work = hidden * files + slowdown * weight;
     const error = this.#isGuessed ? GUESS_ERROR / Math.sqrt(files) : BATCH_ERROR;
     const deviation = Math.hypot(error * work, MIN_BATCH_ERROR * WEIGHTS_PER_SECOND);
-    const limit = this.#isGuessed ? Infinity : OUTLIER_DEVIATIONS * deviation;
-    const expected = pullCost + work;
-    const y = (expected + Math.min(limit, Math.max(-limit, elapsed - expected))) / WEIGHTS_PER_SECOND;
     const w = weight / WEIGHTS_PER_SECOND;
+    const [, , , variance] = inverse(this.#sums as unknown as Sums);
+    const limit = this.#isGuessed ? Infinity : OUTLIER_DEVIATIONS * deviation;
+    // Hidden time that is not known yet is no outlier.
+    const upperLimit = Math.hypot(limit, OUTLIER_DEVIATIONS * Math.sqrt(variance) * files * WEIGHTS_PER_SECOND);
+    const expected = pullCost + work;
+    const y = (expected + Math.min(upperLimit, Math.max(-limit, elapsed - expected))) / WEIGHTS_PER_SECOND;
     const trust = (deviation / WEIGHTS_PER_SECOND) ** -2;
     const [one, f, ww] = [trust, trust * files, trust * w];
     const batch = [one, f, ww, f * files, f * w, ww * w, one * y, f * y, ww * y, 1];
@@ -154,13 +157,11 @@ export class CostEstimate {
   }
 
   #fit(): BatchCost {
-    const [a, b, c, d, e, f, p, q, r] = this.#sums as unknown as Sums;
-    // The inverse of the symmetric matrix [a b c; b d e; c e f], times its determinant.
-    const [i00, i01, i02] = [d * f - e * e, c * e - b * f, b * e - c * d];
-    const [i11, i12] = [a * f - c * c, b * c - a * e];
-    const determinant = a * i00 + b * i01 + c * i02;
-    let hidden = (i01 * p + i11 * q + i12 * r) / determinant;
-    if (this.#isGuessed || !(hidden > this.#leastDeviations * Math.sqrt(i11 / determinant))) hidden = 0;
+    const sums = this.#sums as unknown as Sums;
+    const [a, b, c, , e, f, p, q, r] = sums;
+    const [, i01, , i11, i12] = inverse(sums);
+    let hidden = i01 * p + i11 * q + i12 * r;
+    if (this.#isGuessed || !(hidden > this.#leastDeviations * Math.sqrt(i11))) hidden = 0;
     // The other two, with the hidden time as it is now.
     const [y, z] = [p - b * hidden, r - e * hidden];
     const fitted = Math.max(0, (f * y - c * z) / (a * f - c * c));
@@ -176,15 +177,27 @@ export function expectedCost(prior: CostPrior): BatchCost {
   return new CostEstimate(prior).cost;
 }
 
-/**
- * What is learned from one batch whose estimates are the recorded times, as of a split; null: nothing, as the time is far less than recorded.
- * Times are weights.
- */
-export function costOfOne(learned: BatchSums | null, files: number, weight: number, elapsed: number): BatchSums | null {
-  if (elapsed < CREDIBLE_PART * weight) return null;
-  const estimate = new CostEstimate({ setting: null, meanWeight: weight / files, isGuessed: false, learned });
-  estimate.observe(files, weight, elapsed);
-  return estimate.takeObserved();
+/** A finished batch, by the recorded times of its files. Times are weights. */
+export interface RecordedBatch {
+  files: number;
+  weight: number;
+  elapsed: number;
+}
+
+/** What is learned from batches once their files are recorded; null: nothing, as all took far less than recorded. */
+export function observedIn(
+  batches: readonly RecordedBatch[],
+  { setting, learned }: Pick<CostPrior, 'setting' | 'learned'>,
+): BatchSums | null {
+  const sum = (of: (batch: RecordedBatch) => number) => batches.reduce((total, batch) => total + of(batch), 0);
+  const meanWeight = sum(({ weight }) => weight) / sum(({ files }) => files);
+  const observe = (known: BatchSums | null) => {
+    const estimate = new CostEstimate({ setting, meanWeight, isGuessed: false, learned: known });
+    for (const { files, weight, elapsed } of batches) if (elapsed >= CREDIBLE_PART * weight) estimate.observe(files, weight, elapsed);
+    return estimate.takeObserved();
+  };
+  // What looks like an outlier at first may be the rule.
+  return observe(learned ?? observe(null));
 }
 
 /** What files are expected to take a node of usual speed, as whole weights, with the time that reports do not tell. Their order stays. */
@@ -193,6 +206,13 @@ export function withHidden(weights: Float64Array, { hidden, slowdown }: Omit<Bat
 }
 
 type Sums = [number, number, number, number, number, number, number, number, number];
+
+/** The inverse of the symmetric matrix [a b c; b d e; c e f], by rows from the diagonal on. */
+function inverse([a, b, c, d, e, f]: Sums): [number, number, number, number, number, number] {
+  const [i00, i01, i02] = [d * f - e * e, c * e - b * f, b * e - c * d];
+  const k = 1 / (a * i00 + b * i01 + c * i02);
+  return [k * i00, k * i01, k * i02, k * (a * f - c * c), k * (b * c - a * e), k * (a * d - b * b)];
+}
 
 /** What a project keeps when one of its queues has observed more: the older a batch, the less it counts. */
 export function keep(kept: BatchSums | null, observed: BatchSums): BatchSums {

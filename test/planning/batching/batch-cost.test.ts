@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { normal, seededRandom } from '../../../bench/random.js';
-import { type BatchSums, CostEstimate, costOfOne, expectedCost, keep } from '../../../src/planning/batching/batch-cost.js';
+import { type BatchSums, CostEstimate, expectedCost, keep, observedIn } from '../../../src/planning/batching/batch-cost.js';
 
 const SECOND = 10_000;
 
@@ -63,7 +63,8 @@ describe('the cost of a batch', () => {
 
   it('has no hidden time in a split where the start of its nodes explains it', () => {
     let learned: BatchSums | null = null;
-    for (let node = 0; node < 8; node++) learned = keep(learned, costOfOne(learned, 20, 100 * SECOND, 112 * SECOND)!);
+    const batch = { files: 20, weight: 100 * SECOND, elapsed: 112 * SECOND };
+    for (let node = 0; node < 8; node++) learned = keep(learned, observedIn([batch], { setting: null, learned })!);
     expect(expectedCost({ setting: null, meanWeight: 5 * SECOND, isGuessed: false, learned }).hidden).toBe(0);
   });
 

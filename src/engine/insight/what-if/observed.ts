@@ -1,6 +1,7 @@
-import { CREDIBLE_PART } from '../../../planning/batching/batch-cost.js';
+import { type BatchSums, CREDIBLE_PART, observedIn } from '../../../planning/batching/batch-cost.js';
 import type { Mode } from '../../../planning/estimating/estimate.js';
 import { ERROR_OF_MEDIAN, median } from '../../../planning/estimating/median.js';
+import { toWeight } from '../../../planning/weight.js';
 import type { NodeLane, Span, Timeline } from '../timeline/timeline.js';
 
 /** What the timeline of a CI run says about its files and its nodes. Durations are seconds. */
@@ -43,6 +44,14 @@ export function observe(timeline: Timeline): Observed {
   const starts = Float64Array.from(lanes, ({ start }) => Math.max(0, start!));
   const hidden = timeline.cost?.hidden ?? 0;
   return { seconds, nodes, lanes, starts, hidden, ...costOfBatches(lanes, hidden) };
+}
+
+/** What the finished batches of a queue tell of their cost, by the recorded times of their files; null: nothing. */
+export function observedBatches({ kind, nodes, expectedCost }: Timeline): BatchSums | null {
+  if (kind !== 'queue' || !expectedCost) return null;
+  const works = nodes.flatMap(({ spans }) => spans.filter(isFinished).map(span => ({ ...toWork(span, 0), files: span.files.length })));
+  const batches = works.map(({ files, seconds, elapsed }) => ({ files, weight: toWeight(seconds), elapsed: toWeight(elapsed) }));
+  return observedIn(batches, { setting: toWeight(expectedCost.pull_cost), learned: null });
 }
 
 /** Whether a build shows what a node loses in a mode: only a queue shows it of each batch. */

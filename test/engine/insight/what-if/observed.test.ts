@@ -1,0 +1,36 @@
+import { expect, it } from 'vitest';
+import { observedBatches } from '../../../../src/engine/insight/what-if/observed.js';
+import { expectedCost } from '../../../../src/planning/batching/batch-cost.js';
+import { toSeconds, toWeight } from '../../../../src/planning/weight.js';
+import { type Batch, timelineOf } from '../lanes.js';
+
+const SETTING = { pull_cost: 2, hidden: 0, slowdown: 1 };
+
+/** A node whose batches of these numbers of files take 3 s, and 0.5 s and what it records of each file. */
+function lane(node: number, counts: readonly number[]): Batch[] {
+  let from = 0;
+  return counts.map((count, batch) => {
+    const files = Array.from({ length: count }, (_, i) => `${node}/${batch}/${i}.js`);
+    const seconds = files.map((_, i) => 0.02 * (1 + ((node + i) % 5)));
+    const to = from + 3 + seconds.reduce((sum, each) => sum + each + 0.5, 0);
+    return { files, seconds, from, to: (from = to) };
+  });
+}
+
+it('the batches of a build of new files tell what a pull and a file cost, once their files are recorded', () => {
+  const timeline = timelineOf([lane(0, [40, 20, 5]), lane(1, [30, 25, 10]), lane(2, [60, 2])]);
+  const learned = observedBatches({ ...timeline, expectedCost: SETTING });
+  const meanWeight = toWeight(0.06);
+  const { pullCost, hidden, slowdown } = expectedCost({ setting: toWeight(2), meanWeight, isGuessed: false, learned });
+  const ofFifty = pullCost + 50 * (hidden + slowdown * meanWeight);
+  expect(Math.abs(toSeconds(ofFifty) - 31)).toBeLessThan(4);
+  expect(Math.abs(toSeconds(hidden) - 0.5)).toBeLessThan(0.15);
+});
+
+it('batches without recordings, those of a split and those whose queue is not known tell nothing', () => {
+  const batches = [lane(0, [4, 2]), lane(1, [3, 3])];
+  const silent = batches.map(lanes => lanes.map(batch => ({ ...batch, seconds: batch.seconds.map(() => null) })));
+  expect(observedBatches({ ...timelineOf(silent), expectedCost: SETTING })).toBeNull();
+  expect(observedBatches({ ...timelineOf(batches), kind: 'split', expectedCost: SETTING })).toBeNull();
+  expect(observedBatches(timelineOf(batches))).toBeNull();
+});
