@@ -187,6 +187,7 @@ function hiddenTime(suites: readonly Suite[]): Result {
     'a runner that takes 20 s to start': { pullCost: 20 },
     'nothing known': { isNew: true },
     'nothing known, a runner that takes 9 s to start': { isNew: true, pullCost: 9 },
+    'nothing known, 50 % of the time is in no report': { isNew: true, hidden: 0.5 },
     'nothing known but sizes': { isNew: true, hasSizes: true },
     'nothing known but sizes, a runner that takes 9 s to start': { isNew: true, hasSizes: true, pullCost: 9 },
   };
@@ -273,11 +274,10 @@ function projectsOf(
     return [0, 1, 2].map(number => {
       const isUnknown = isNew && number === 0;
       const guesses = isUnknown && hasSizes ? guessesBySize(files, random) : files.map(() => 1);
-      const real = files.map(({ predicted }, i) => ({
-        predicted: isUnknown ? guesses[i]! : predicted,
-        actual: predicted * residual(random) + more[i]!,
-        isUnknown,
-      }));
+      const real = files.map(({ predicted }, i) => {
+        const reported = predicted * residual(random);
+        return { predicted: isUnknown ? guesses[i]! : predicted, actual: reported + more[i]!, reported, isUnknown };
+      });
       return {
         ...build,
         seed: 3 * build.seed + number,

@@ -1,7 +1,7 @@
 import type { Batch } from '../../src/engine/queue/batch.js';
 import { type ExpectedEnd, expectedEnd } from '../../src/engine/queue/expected-end.js';
 import { Queue } from '../../src/engine/queue/queue.js';
-import { type BatchSums, keep } from '../../src/planning/batching/batch-cost.js';
+import { type BatchSums, keep, observedIn, type RecordedBatch } from '../../src/planning/batching/batch-cost.js';
 import { toWeight } from '../../src/planning/weight.js';
 import type { NextBatch, QueueFile } from './queue-simulation.js';
 
@@ -33,18 +33,26 @@ export function ballastQueue(files: readonly QueueFile[], { nodes, pullCost }: Q
   const isGuessed = files.filter(({ isUnknown }) => isUnknown).length > files.length / 2;
   const queue = new Queue(weights, { nodeTotal: nodes, pullCost: toWeight(pullCost), isGuessed, learned });
   const batches: Batch[] = [];
+  const recorded: RecordedBatch[] = [];
   const ended = new Map<number, number>();
   const next: NextBatch = (node_index, millis) => {
     const request = { node_index, run: 'run', batch_uuid: null, isRetry: false, isFirstRequest: false, wantsLastSplit: false };
     const handed = queue.pull({ ...request, recordedRunId: null, hasLeft: () => false }, millis);
+    const last = batches.findLast(batch => batch.node_index === node_index);
+    if (last) recorded.push(toRecorded(last, millis));
     if (handed) queue.delivered(handed.batch.seq);
     if (handed) batches.push(handed.batch);
     else ended.set(node_index, millis);
     return handed?.batch.files ?? [];
   };
+  const toRecorded = (batch: Batch, millis: number): RecordedBatch => {
+    const seconds = batch.files.reduce((sum, file) => sum + (files[file]!.reported ?? files[file]!.actual), 0);
+    return { files: batch.files.length, weight: toWeight(seconds), elapsed: toWeight((millis - batch.handed_at) / 1000) };
+  };
   const keepLearned = () => {
     const observed = queue.takeObserved();
-    return observed ? keep(learned, observed) : learned;
+    // The server does that when the first build of a project has ended.
+    return observed ? keep(learned, observed) : (learned ?? observedIn(recorded, { setting: toWeight(pullCost), learned: null }));
   };
   const expectedAt = (millis: number) => {
     const handed = batches.filter(({ handed_at }) => handed_at <= millis);

@@ -5,6 +5,8 @@ export interface QueueFile {
   /** Seconds as predicted by the queue, and as measured on a node of speed 1. */
   predicted: number;
   actual: number;
+  /** The part of `actual` that the node records (default: all). */
+  reported?: number;
   isUnknown: boolean;
 }
 
