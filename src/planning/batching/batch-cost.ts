@@ -189,8 +189,7 @@ export function observedIn(
   batches: readonly RecordedBatch[],
   { setting, learned }: Pick<CostPrior, 'setting' | 'learned'>,
 ): BatchSums | null {
-  const sum = (of: (batch: RecordedBatch) => number) => batches.reduce((total, batch) => total + of(batch), 0);
-  const meanWeight = sum(({ weight }) => weight) / sum(({ files }) => files);
+  const meanWeight = meanWeightOf(batches);
   const observe = (known: BatchSums | null) => {
     const estimate = new CostEstimate({ setting, meanWeight, isGuessed: false, learned: known });
     for (const { files, weight, elapsed } of batches) if (elapsed >= CREDIBLE_PART * weight) estimate.observe(files, weight, elapsed);
@@ -198,6 +197,12 @@ export function observedIn(
   };
   // What looks like an outlier at first may be the rule.
   return observe(learned ?? observe(null));
+}
+
+/** The mean weight of the files of batches. */
+export function meanWeightOf(batches: readonly RecordedBatch[]): number {
+  const sum = (of: (batch: RecordedBatch) => number) => batches.reduce((total, batch) => total + of(batch), 0);
+  return sum(({ weight }) => weight) / sum(({ files }) => files);
 }
 
 /** What files are expected to take a node of usual speed, as whole weights, with the time that reports do not tell. Their order stays. */

@@ -1,7 +1,7 @@
 import { expectedCost } from '../../../planning/batching/batch-cost.js';
 import { decodeBasis } from '../../../planning/estimating/basis.js';
 import { mean } from '../../../planning/estimating/median.js';
-import { toSeconds, toWeight, WEIGHTS_PER_SECOND } from '../../../planning/weight.js';
+import { toWeight, WEIGHTS_PER_SECOND } from '../../../planning/weight.js';
 import { boundedRuns } from '../../builds.js';
 import { UNNAMED_CI_RUN } from '../../keys.js';
 import { beginningOf, isAfter } from '../../moment.js';
@@ -18,6 +18,7 @@ import { millisecondsIn, SILENT_MILLISECONDS } from './draft-span.js';
 import { FileColumns } from './file-columns.js';
 import { cutPauses } from './pauses.js';
 import { type Lanes, queueLanes } from './queue-lanes.js';
+import { isMostlyGuessed, recordedCost, toLearnedCost } from './recorded-batches.js';
 import { recordedLanes } from './recorded-lanes.js';
 import { type Timeline, withTimes } from './timeline.js';
 
@@ -61,7 +62,9 @@ async function ofQueue({ queues }: Store, { plan, node_total, created_at: beganA
   const lastAt = lastOf(runs, Math.max(beganAt, batches.at(-1)?.handed_at ?? beganAt));
   const isWaiting = hasFilesLeft(batches, weights.length) && now - lastAt <= SILENT_MILLISECONDS;
   const timeline = toTimeline('queue', lanes, columns, { beganAt, isRunning: lanes.isRunning || isWaiting });
-  return { ...timeline, expectedCost: costs[0] ?? null, cost };
+  const read = { ...timeline, expectedCost: costs[0] ?? null, cost };
+  // While it ran, a queue of guesses could not tell hidden time from what its guesses were wrong by.
+  return isMostlyGuessed(read) ? { ...read, cost: recordedCost(read) ?? cost } : read;
 }
 
 /** Null: the planner did not size the batch. */
@@ -96,8 +99,8 @@ async function ofSplit(
   const learned = areStartsKnown ? await queues.learned(project, 'split') : null;
   if (!learned) return { ...timeline, areStartsKnown };
   const meanWeight = mean(columns.estimates.map(each => toWeight(each ?? 0)));
-  const { pullCost, hidden, slowdown } = expectedCost({ setting: null, meanWeight, isGuessed: false, learned });
-  return { ...timeline, areStartsKnown, cost: { pull_cost: toSeconds(pullCost), hidden: toSeconds(hidden), slowdown } };
+  const cost = toLearnedCost(expectedCost({ setting: null, meanWeight, isGuessed: false, learned }));
+  return { ...timeline, areStartsKnown, cost };
 }
 
 function ofRecordings({ build, ciRun }: Subject, all: readonly Run[], now: Millis): Timeline {

@@ -1,7 +1,7 @@
-import { type BatchSums, CREDIBLE_PART, observedIn } from '../../../planning/batching/batch-cost.js';
+import { CREDIBLE_PART } from '../../../planning/batching/batch-cost.js';
 import type { Mode } from '../../../planning/estimating/estimate.js';
 import { ERROR_OF_MEDIAN, median } from '../../../planning/estimating/median.js';
-import { toWeight } from '../../../planning/weight.js';
+import { isFinished } from '../timeline/recorded-batches.js';
 import type { NodeLane, Span, Timeline } from '../timeline/timeline.js';
 
 /** What the timeline of a CI run says about its files and its nodes. Durations are seconds. */
@@ -46,14 +46,6 @@ export function observe(timeline: Timeline): Observed {
   return { seconds, nodes, lanes, starts, hidden, ...costOfBatches(lanes, hidden) };
 }
 
-/** What the finished batches of a queue tell of their cost, by the recorded times of their files; null: nothing. */
-export function observedBatches({ kind, nodes, expectedCost }: Timeline): BatchSums | null {
-  if (kind !== 'queue' || !expectedCost) return null;
-  const works = nodes.flatMap(({ spans }) => spans.filter(isFinished).map(span => ({ ...toWork(span, 0), files: span.files.length })));
-  const batches = works.map(({ files, seconds, elapsed }) => ({ files, weight: toWeight(seconds), elapsed: toWeight(elapsed) }));
-  return observedIn(batches, { setting: toWeight(expectedCost.pull_cost), learned: null });
-}
-
 /** Whether a build shows what a node loses in a mode: only a queue shows it of each batch. */
 export function showsPullCost({ kind }: Pick<Timeline, 'kind'>, mode: Mode): boolean {
   return kind === 'queue' || mode === 'split';
@@ -74,10 +66,6 @@ function costOfBatches(lanes: readonly NodeLane[], hidden: number): { pullCost: 
   const slope = slopeOf(works.sort((a, b) => a.seconds - b.seconds));
   const pullCost = Math.max(0, median(works.map(({ seconds, elapsed }) => elapsed - slope * seconds)));
   return { pullCost, rate: 1 / slope };
-}
-
-function isFinished({ seconds, to, from, lease }: Span): boolean {
-  return seconds.length > 0 && to > from && lease !== 'expired' && lease !== 'restarted' && !seconds.includes(null);
 }
 
 function toWork({ seconds, from, to }: Span, hidden: number): Work {

@@ -1,6 +1,7 @@
 import type { Mode } from '../../../planning/estimating/estimate.js';
 import { toSeconds, toWeight } from '../../../planning/weight.js';
-import type { Timeline, TimelineFiles } from '../timeline/timeline.js';
+import { isMostlyGuessed } from '../timeline/recorded-batches.js';
+import type { Timeline } from '../timeline/timeline.js';
 import { assume, type Cut, type EstimatesOf } from './assumptions.js';
 import { type Observed, observe, showsPullCost } from './observed.js';
 import type { PlayedSuite } from './play.js';
@@ -111,10 +112,6 @@ export function whatIfOf(timeline: Timeline, changes: Changes, knowledge: Knowle
 /** The estimates of the build, unless it had none or mostly guesses. The next build has better ones then, from the recorded times. */
 export function usualEstimatesOf(timeline: Timeline): EstimatesOf {
   return timeline.kind === 'recordings' || isMostlyGuessed(timeline) ? 'now' : 'then';
-}
-
-function isMostlyGuessed({ is_guess }: TimelineFiles): boolean {
-  return is_guess.reduce<number>((sum, each) => sum + each, 0) > is_guess.length / 2;
 }
 
 /** Returns the wall time with each file in pieces, in the order of the files. */
