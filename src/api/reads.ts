@@ -6,8 +6,8 @@ import { explainMinutes } from '../engine/insight/minutes/explained-minutes.js';
 import { minutesOf } from '../engine/insight/minutes/minutes.js';
 import { newestSubject, type Subject } from '../engine/insight/subject.js';
 import { readTimeline } from '../engine/insight/timeline/read-timeline.js';
-import { observedBatches } from '../engine/insight/timeline/recorded-batches.js';
-import { type Timeline, timelineAnswer } from '../engine/insight/timeline/timeline.js';
+import { observedInTimeline } from '../engine/insight/timeline/recorded-batches.js';
+import { type Timeline, timelineAnswer, wasMostlyGuessed } from '../engine/insight/timeline/timeline.js';
 import { traceAnswer } from '../engine/insight/timeline/trace.js';
 import { fileHistory } from '../engine/insight/trends/file-history.js';
 import { fileTrends } from '../engine/insight/trends/file-trends.js';
@@ -102,11 +102,11 @@ export const reads = {
     return { json: JSON.stringify(await why(store, subject, filter, now)) };
   },
 
-  /** The summary of the newest CI run of a build, and what its batches tell of their cost. */
+  /** The summary of the newest CI run of a build, and what its batches tell of their cost if its queue, a queue of guesses, could not. */
   async buildSummary(store: Store, { build, at }: { build: Build; at: Millis }): Promise<{ summary: Summary; observed: BatchSums | null }> {
     const timeline = await readTimeline(store, await newestSubject(store, build), at);
     const summary = summarize(build, timeline, minutesOf(timeline), baselinesOf(timeline));
-    return { summary, observed: observedBatches(timeline) };
+    return { summary, observed: wasMostlyGuessed(timeline) ? observedInTimeline(timeline) : null };
   },
 
   fileTrends: trend(fileTrends),

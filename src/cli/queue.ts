@@ -165,23 +165,23 @@ export interface RanBatch {
 
 /** Says what a batch is before its command starts. */
 export function batchLine(number: number, files: readonly PlannedFile[]): string {
-  const { reported, unmeasured } = measuredBefore(files);
+  const { estimate, unmeasured } = estimateOf(files);
   const never = unmeasured === 0 ? '' : `, ${unmeasured === files.length ? '' : `${unmeasured} `}never measured`;
-  return `batch ${number}: ${pluralize(files.length, 'test file')}${reported === '-' ? '' : `, ${reported} in earlier reports`}${never}`;
+  return `batch ${number}: ${pluralize(files.length, 'test file')}${estimate === '-' ? '' : `, ${estimate} by estimate`}${never}`;
 }
 
 /** The batches of a node as lines of a table, with their sums. */
 export function batchTable(batches: readonly RanBatch[]): string[] {
   const row = (name: string, { files, seconds, failed }: Omit<RanBatch, 'number'>) => {
-    const { reported, unmeasured } = measuredBefore(files);
-    return [name, String(files.length), String(unmeasured), reported, durationText(seconds), String(failed)];
+    const { estimate, unmeasured } = estimateOf(files);
+    return [name, String(files.length), String(unmeasured), estimate, durationText(seconds), String(failed)];
   };
   const all = {
     files: batches.flatMap(({ files }) => files),
     seconds: batches.reduce((sum, { seconds }) => sum + seconds, 0),
     failed: batches.reduce((sum, { failed }) => sum + failed, 0),
   };
-  const head = ['batch', 'files', 'new', 'earlier', 'took', 'failed'];
+  const head = ['batch', 'files', 'new', 'estimate', 'took', 'failed'];
   const rows = [head, ...batches.map(batch => row(String(batch.number), batch)), ...(batches.length > 1 ? [row('all', all)] : [])];
   const widths = head.map((_, column) => Math.max(...rows.map(cells => cells[column]!.length)));
   return rows.map(cells => cells.map((cell, column) => cell.padStart(widths[column]!)).join('  '));
@@ -192,9 +192,9 @@ function secondsSince(before: number): number {
   return (performance.now() - before) / 1000;
 }
 
-/** @returns `reported`: the time of the files that were measured before; `-`: none was */
-function measuredBefore(files: readonly PlannedFile[]): { reported: string; unmeasured: number } {
+/** @returns `estimate`: the sum of the estimates; `-`: no file was measured */
+function estimateOf(files: readonly PlannedFile[]): { estimate: string; unmeasured: number } {
   const measured = files.flatMap(({ expected }) => (expected === null ? [] : [expected]));
   const seconds = measured.reduce((sum, time) => sum + time, 0);
-  return { reported: measured.length > 0 ? durationText(seconds) : '-', unmeasured: files.length - measured.length };
+  return { estimate: measured.length > 0 ? durationText(seconds) : '-', unmeasured: files.length - measured.length };
 }

@@ -7,7 +7,7 @@ import type { Build } from '../engine/ports/builds.js';
 import type { Millis, Store } from '../engine/ports/store.js';
 import { LogThrottle } from '../http/log-throttle.js';
 import { limits } from '../limits.js';
-import type { BatchSums } from '../planning/batching/batch-cost.js';
+import { type BatchSums, tellsMore } from '../planning/batching/batch-cost.js';
 
 /** A build whose summary is to be written. Times are milliseconds of the monotonic clock. */
 interface Waiting {
@@ -20,7 +20,8 @@ interface Waiting {
 
 /**
  * Writes the summaries of builds some seconds after a run was recorded: one at a time, in a worker thread. A recording never
- * waits for it. The first build of a project tells its queues what batches cost. The waiting builds are only in memory: after a kill, a list that shows such a build has its summary written.
+ * waits for it. A project learns from its first build what a batch costs. The waiting builds are only in memory: after a kill, a
+ * list that shows such a build has its summary written.
  */
 export class Summarizer {
   /** How many summaries were written since the start. */
@@ -143,9 +144,10 @@ export class Summarizer {
     if (!this.#waiting.has(key)) this.#wait(key, { project, build, dueAt, latestAt: dueAt });
   }
 
-  /** A queue of files that were never measured learns nothing for the next one: their times are recorded later than the batches end. */
+  /** Has a project learn from a build of files that were never measured. Its queue could not: times are recorded after batches end. */
   async #learn(project: number, observed: BatchSums | null): Promise<void> {
-    if (observed && !(await this.store.queues.learned(project, 'queue'))) this.store.queues.learn(project, 'queue', observed);
+    if (observed && tellsMore(observed, await this.store.queues.learned(project, 'queue')))
+      this.store.queues.learn(project, 'queue', observed);
   }
 
   #report(err: unknown): void {

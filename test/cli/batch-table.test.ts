@@ -8,20 +8,20 @@ const measured = [
 const never = { path: 'c.js', expected: null };
 
 describe('a batch', () => {
-  it('is announced with its files and what they took before', () => {
-    expect(batchLine(1, measured)).toBe('batch 1: 2 test files, 41 s in earlier reports');
-    expect(batchLine(2, [...measured, never])).toBe('batch 2: 3 test files, 41 s in earlier reports, 1 never measured');
+  it('is announced with its files and their estimate', () => {
+    expect(batchLine(1, measured)).toBe('batch 1: 2 test files, 41 s by estimate');
+    expect(batchLine(2, [...measured, never])).toBe('batch 2: 3 test files, 41 s by estimate, 1 never measured');
     expect(batchLine(3, [never])).toBe('batch 3: 1 test file, never measured');
   });
 
   it('is a row of the table at the end, with what it took', () => {
     const first = { number: 1, files: measured, seconds: 43.2, failed: 1 };
-    expect(batchTable([first])).toEqual(['batch  files  new  earlier  took  failed', '    1      2    0     41 s  43 s       1']);
+    expect(batchTable([first])).toEqual(['batch  files  new  estimate  took  failed', '    1      2    0      41 s  43 s       1']);
     expect(batchTable([first, { number: 3, files: [never], seconds: 0.05, failed: 0 }])).toEqual([
-      'batch  files  new  earlier   took  failed',
-      '    1      2    0     41 s   43 s       1',
-      '    3      1    1        -  50 ms       0',
-      '  all      3    1     41 s   43 s       1',
+      'batch  files  new  estimate   took  failed',
+      '    1      2    0      41 s   43 s       1',
+      '    3      1    1         -  50 ms       0',
+      '  all      3    1      41 s   43 s       1',
     ]);
   });
 });

@@ -191,10 +191,18 @@ export function keepDecision(situation: Situation, target: number): KeptDecision
   return values.map(value => Math.round(value * 1000));
 }
 
-/** What the files of a batch were expected to take a node of usual speed: no less than this weight of theirs. */
-export function expectedWeight(batch: Pick<Batch, 'files' | 'decision'>, weight: number): number {
-  const { slowdown, hidden } = decisionOf(batch) ?? { slowdown: 1, hidden: 0 };
-  return Math.max(weight, slowdown * weight + hidden * WEIGHTS_PER_SECOND * batch.files.length);
+/** After an outage or a jump of the clock, files seem to take any multiple of their estimates. */
+const MAX_SLOWDOWN = 10;
+
+/**
+ * What so many files of this weight were to take a node of usual speed, by what the queue had learned when it made a batch: no less than
+ * the weight. Undefined: the planner sized none, so the weight is all that is known.
+ */
+export function expectedWeight(batch: Pick<Batch, 'decision'> | undefined, files: number, weight: number): number {
+  const decision = batch && decisionOf(batch);
+  if (!decision) return weight;
+  const { slowdown, hidden } = decision;
+  return Math.min(MAX_SLOWDOWN, Math.max(1, slowdown)) * weight + hidden * WEIGHTS_PER_SECOND * files;
 }
 
 /** The decision behind a batch; null: the planner did not size it. */

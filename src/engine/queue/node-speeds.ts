@@ -1,4 +1,4 @@
-import { type BatchCost, type BatchSums, CostEstimate, CREDIBLE_PART } from '../../planning/batching/batch-cost.js';
+import { type BatchCost, CostEstimate, CREDIBLE_PART } from '../../planning/batching/batch-cost.js';
 import { commonFinishTime, type QueueParameters } from '../../planning/batching/batch-weight.js';
 import { WEIGHTS_PER_SECOND } from '../../planning/weight.js';
 import type { Situation } from './batch.js';
@@ -18,7 +18,7 @@ const PRIOR_SECONDS = 60;
 const MAX_PACE = 10;
 /** The limit of a node's speed relative to the others. Larger deviations over a few batches are chance. */
 const MAX_SPEED = 1.5;
-/** By and large, the speeds of nodes differ from 1 by no more than this one does. */
+/** The least speed of a usual node. */
 const USUAL_MIN_SPEED = 0.7;
 /** After this time the measured speed of a node counts in full. */
 const SPEED_SECONDS = 20;
@@ -55,7 +55,7 @@ let ready = new Float64Array();
  * The work clock stands at the latest predicted end of a finished batch, so it follows the order of the pulls.
  */
 export class NodeSpeeds {
-  readonly #estimate: CostEstimate;
+  readonly estimate: CostEstimate;
   readonly #nodes: Float64Array;
   /** What all finished batches took, and must have taken. */
   #elapsed = 0;
@@ -68,17 +68,12 @@ export class NodeSpeeds {
     meanWeight: number,
   ) {
     const { nodeTotal, pullCost: setting, isGuessed, learned = null } = parameters;
-    this.#estimate = new CostEstimate({ setting, meanWeight, isGuessed, learned });
+    this.estimate = new CostEstimate({ setting, meanWeight, isGuessed, learned });
     this.#nodes = new Float64Array(COLUMNS * nodeTotal);
     for (let at = 0; at < this.#nodes.length; at += COLUMNS) {
       this.#nodes[at + BATCHES] = -1;
       this.#nodes[at + WEIGHT] = NaN;
     }
-  }
-
-  /** See `CostEstimate`. */
-  takeObserved(): BatchSums | null {
-    return this.#estimate.takeObserved();
   }
 
   /** Records that the node asks for a batch. It has finished the previous one, unless it starts or restarts. */
@@ -96,7 +91,7 @@ export class NodeSpeeds {
     if (Number.isNaN(weight)) return;
     const files = nodes[at + FILES]!;
     const elapsed = Math.max(0, this.#timeOf(millis) - nodes[at + HANDED_AT]!);
-    const predicted = durationOf(1, files, weight, this.#estimate.cost);
+    const predicted = durationOf(1, files, weight, this.estimate.cost);
     const required = CREDIBLE_PART * predicted;
     nodes[at + DONE]! += 1;
     nodes[at + DONE_FILES]! += files;
@@ -106,8 +101,8 @@ export class NodeSpeeds {
     this.#required += required;
     this.#workClock = Math.max(this.#workClock, nodes[at + WORK_AT]! + predicted);
     // With a stopped clock a batch tells nothing of its cost.
-    if (elapsed >= required) this.#estimate.observe(files, weight, elapsed);
-    this.#estimate.limitPull(elapsed);
+    if (elapsed >= required) this.estimate.observe(files, weight, elapsed);
+    this.estimate.limitPull(elapsed);
   }
 
   /** A node restarts, perhaps hours later and together with others. Overdue nodes may pull at any time, so they are no longer waited for. */
@@ -156,7 +151,7 @@ export class NodeSpeeds {
       share: speed * (finishTime - now - pullCost),
       batches: Math.max(0, this.#nodes[COLUMNS * node + BATCHES]!),
       remaining,
-      hasMeasured: snapshot.isTimed ? this.#estimate.hasMeasured : null,
+      hasMeasured: snapshot.isTimed ? this.estimate.hasMeasured : null,
       pullCost,
       finishIn: finishTime - now,
       speed,
@@ -167,12 +162,15 @@ export class NodeSpeeds {
 
   #snapshot(millis: number): Snapshot {
     const isTimed = this.#elapsed >= this.#required;
-    const { cost } = this.#estimate;
+    const { cost } = this.estimate;
     const now = isTimed ? this.#timeOf(millis) : this.#workClock;
     return { isTimed, now, cost, pace: isTimed ? this.#pace(cost, now) : 1 };
   }
 
-  /** Batches under way count, too: as predicted, or longer when they are overdue. Without them it would be that of the fastest nodes. */
+  /**
+   * Batches under way count, too: with the time that their node is expected to take, or longer when they are overdue. Without them the pace
+   * would be that of the fastest nodes.
+   */
   #pace(cost: BatchCost, now: number): number {
     const nodes = this.#nodes;
     let predicted = PRIOR_SECONDS * WEIGHTS_PER_SECOND;
@@ -182,7 +180,7 @@ export class NodeSpeeds {
       if (Number.isNaN(nodes[at + WEIGHT]!)) continue;
       const underWay = durationOf(1, nodes[at + FILES]!, nodes[at + WEIGHT]!, cost);
       const since = now - nodes[at + HANDED_AT]!;
-      const usual = nodes[at + ELAPSED] === 0 ? underWay / this.#unfinishedSpeed(since / underWay) : underWay;
+      const usual = nodes[at + DONE] === 0 ? underWay / this.#unfinishedSpeed(since / underWay) : underWay;
       predicted += underWay;
       elapsed += Math.min(MAX_SPEED * underWay, Math.max(usual, since));
     }
@@ -217,25 +215,28 @@ export class NodeSpeeds {
     return nodes[at + (isTimed ? HANDED_AT : WORK_AT)]! + cost.pullCost + (pace * work) / this.#speedOf(at, snapshot);
   }
 
-  /** The speed relative to the other nodes; 1 while nothing is known. */
+  /** The speed relative to the other nodes; 1 while nothing is known, and less in a first batch that lasts. */
   #speedOf(at: number, { isTimed, now, pace, cost }: Snapshot): number {
     const nodes = this.#nodes;
     const elapsed = nodes[at + ELAPSED]!;
     if (!isTimed) return 1;
-    if (elapsed === 0) {
+    if (nodes[at + DONE] === 0) {
       if (Number.isNaN(nodes[at + WEIGHT]!)) return 1;
       return this.#unfinishedSpeed((now - nodes[at + HANDED_AT]!) / durationOf(1, nodes[at + FILES]!, nodes[at + WEIGHT]!, cost));
     }
+    if (elapsed === 0) return 1;
     const trust = Math.min(1, elapsed / (SPEED_SECONDS * WEIGHTS_PER_SECOND));
     return 1 + trust * (clamp((this.#predictedOf(at, cost) / elapsed) * pace, MAX_SPEED) - 1);
   }
 
   /**
-   * The speed to expect of a node that has not finished its first batch after this part of what it takes a node of usual speed: those that
-   * have finished theirs were the fast ones. What guesses take tells nothing of a node.
+   * The speed to expect of a node in its first batch. Fast nodes end first, so the others are slow: it is the mean of `USUAL_MIN_SPEED` and
+   * of the speed that would have ended by now. What guesses take tells nothing of a node.
+   *
+   * @param part the elapsed part of what that batch takes a usual node
    */
   #unfinishedSpeed(part: number): number {
-    return this.parameters.isGuessed ? 1 : Math.min(1, (USUAL_MIN_SPEED + Math.max(USUAL_MIN_SPEED, 1 / part)) / 2);
+    return this.parameters.isGuessed ? 1 : Math.min(1, (USUAL_MIN_SPEED + Math.max(USUAL_MIN_SPEED, 1 / Math.max(0, part))) / 2);
   }
 
   /** The time since the first pull, as a weight. */

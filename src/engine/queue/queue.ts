@@ -51,7 +51,7 @@ export class Queue {
 
   /** Returns what the batches that ended since the last call tell about their cost; null: nothing. */
   takeObserved(): BatchSums | null {
-    return this.#speeds.takeObserved();
+    return this.#speeds.estimate.takeObserved();
   }
 
   get batchCount(): number {
@@ -148,7 +148,7 @@ export class Queue {
       this.#leases.release(batch.node_index);
       // The node still works only on the batches that the replay was made from.
       const before = node.batches.at(-1);
-      if (batch.isReplay && before) this.#leases.add(before, this.#weightOf(before));
+      if (batch.isReplay && before) this.#lease(before);
     }
     if (!batch.isReplay && !isRequeued(batch)) this.#remaining.putBack(batch.files);
     return true;
@@ -220,11 +220,17 @@ export class Queue {
     this.#node(node_index).add(batch);
     this.#filesHanded += files.length;
     this.text.add(batch);
-    const weight = this.#weightOf(batch);
-    this.#speeds.recordBatch(node_index, files.length, weight, handed_at);
-    this.#leases?.add(batch, expectedWeight(batch, weight));
+    this.#speeds.recordBatch(node_index, files.length, this.#weightOf(batch), handed_at);
+    this.#lease(batch);
     this.#bySeq.set(batch.seq, batch);
     this.#nextSeq = Math.max(this.#nextSeq, batch.seq + 1);
+  }
+
+  /** Leases a batch for what its files were to take; one that the planner did not size, by the newest that it did. */
+  #lease(batch: Batch): void {
+    if (!this.#leases) return;
+    const sized = batch.decision ? batch : [...this.#bySeq.values()].findLast(({ decision }) => decision !== null);
+    this.#leases.add(batch, expectedWeight(sized, batch.files.length, this.#weightOf(batch)));
   }
 
   #restore(batches: readonly Batch[]): void {
@@ -243,6 +249,8 @@ export class Queue {
       this.#nextSeq = Math.max(this.#nextSeq, batch.seq + 1);
     }
     for (const node of this.#nodes.values()) node.markUnconfirmed();
+    // These batches were observed before the queue was read back.
+    this.#speeds.estimate.takeObserved();
   }
 
   #weightOf({ files }: Batch): number {

@@ -19,16 +19,18 @@ export interface BatchCost {
  */
 export type BatchSums = readonly number[];
 
-/** What is known of a queue or split before its first batch. All but `learned` are weights. */
+/** What is known of a queue or split before its first batch. */
 export interface CostPrior {
-  /** The configured cost of a pull; null: of a split, whose nodes start once. */
+  /** The configured cost of a pull, as a weight; null: this is a split, whose nodes start once. */
   setting: number | null;
   /** The mean weight of a file. */
   meanWeight: number;
   /** Most files were never measured: nothing is known of them that earlier queues tell. */
   isGuessed: boolean;
-  /** What earlier queues of the project observed; null: nothing. */
+  /** What earlier queues, or splits, of the project observed; null: nothing. */
   learned: BatchSums | null;
+  /** Hidden time counts only if it stands out of its error (default: as for splits, whose nodes have much the same number of files). */
+  isCautious?: boolean;
 }
 
 /** When batches take less than this part of the prediction, the server's clock does not measure the nodes' time. */
@@ -41,8 +43,8 @@ const MIN_BATCH_ERROR = 0.5;
 const OUTLIER_DEVIATIONS = 2.5;
 
 /**
- * The hidden time of a queue's files that is expected, over a mean file. Long files run first, so the batches show it when most of the
- * work is handed out. Builds with none lose less by this than builds with some gain (`npm run bench -- planning`).
+ * The hidden time that a queue expects of a file, as a part of a mean estimate. Long files run first, so batches show hidden time only
+ * when most of the work is handed out. Builds without hidden time lose less by this than builds with some gain (`npm run bench -- planning`).
  */
 const HIDDEN_PART = 0.12;
 /**
@@ -65,10 +67,13 @@ const MAX_PULL_PART = 0.9;
 
 /** The seconds that a node of a split is expected to lose before its first file: the start of the runner, of services, of a database. */
 const SPLIT_START = 10;
-/** Nodes of a split have much the same number of files, so a hidden time below this many standard deviations may be the start. */
-const SPLIT_DEVIATIONS = 0.6;
+/** Where caution is due, hidden time of fewer standard deviations than this counts as 0. */
+const CAUTIOUS_DEVIATIONS = 0.6;
 
 const MIN_SLOWDOWN = 0.001;
+
+/** How often recorded batches are fitted, each time with less cut off from those that took far longer than expected before. */
+const PASSES = 12;
 
 /** A queue starts with at most this many batches of earlier ones, and a project keeps at most that many. */
 const LEARNED_BATCHES = 40;
@@ -88,23 +93,23 @@ export class CostEstimate {
   /** Null: it was not calculated since the last batch. */
   #cost: BatchCost | null = null;
   readonly #isGuessed: boolean;
-  /** A hidden time below this many standard deviations of its own counts as 0. */
+  /** Hidden time of fewer standard deviations than this counts as 0. */
   readonly #leastDeviations: number;
   /** The shortest batch and the next one, in seconds: one alone may be a runner that failed at once. */
   #shortest: [number, number] = [Infinity, Infinity];
 
-  constructor({ setting, meanWeight, isGuessed, learned }: CostPrior) {
+  constructor({ setting, meanWeight, isGuessed, learned, isCautious = setting === null }: CostPrior) {
     const seconds = setting === null ? SPLIT_START : setting / WEIGHTS_PER_SECOND;
     const meanSeconds = meanWeight / WEIGHTS_PER_SECOND;
     const pull = (SETTING_ERROR * Math.max(MIN_SETTING_SECONDS, seconds)) ** -2;
     const hidden = (HIDDEN_ERROR * meanSeconds + HIDDEN_SECONDS) ** -2;
-    const hiddenPart = setting === null ? 0 : HIDDEN_PART;
+    const hiddenPart = isCautious ? 0 : HIDDEN_PART;
     const slowdown = (isGuessed ? GUESSED_SLOWDOWN_ERROR : SLOWDOWN_ERROR) ** -2;
     const prior = [pull, 0, 0, hidden, 0, slowdown, pull * seconds, hidden * hiddenPart * meanSeconds, slowdown, 0];
     this.#isGuessed = isGuessed;
-    // Before the first batch, hidden time would be a claim without evidence.
+    // No batch has shown hidden time yet, so the estimates stand alone.
     if (!learned) this.#cost = { pullCost: seconds * WEIGHTS_PER_SECOND, hidden: 0, slowdown: 1 };
-    this.#leastDeviations = setting === null ? SPLIT_DEVIATIONS : 0;
+    this.#leastDeviations = isCautious ? CAUTIOUS_DEVIATIONS : 0;
     this.#sums = learned && !isGuessed ? add(prior, scaledTo(LEARNED_BATCHES, learned)) : prior;
   }
 
@@ -129,6 +134,7 @@ export class CostEstimate {
     const [first, second] = this.#shortest;
     const seconds = elapsed / WEIGHTS_PER_SECOND;
     this.#shortest = [Math.min(first, seconds), Math.min(second, Math.max(first, seconds))];
+    // It limits only the pull of guesses.
     if (this.#isGuessed) this.#cost = null;
   }
 
@@ -138,30 +144,26 @@ export class CostEstimate {
     const work = hidden * files + slowdown * weight;
     const error = this.#isGuessed ? GUESS_ERROR / Math.sqrt(files) : BATCH_ERROR;
     const deviation = Math.hypot(error * work, MIN_BATCH_ERROR * WEIGHTS_PER_SECOND);
-    const w = weight / WEIGHTS_PER_SECOND;
-    const [, , , variance] = inverse(this.#sums as unknown as Sums);
     const limit = this.#isGuessed ? Infinity : OUTLIER_DEVIATIONS * deviation;
-    // Hidden time that is not known yet is no outlier.
-    const upperLimit = Math.hypot(limit, OUTLIER_DEVIATIONS * Math.sqrt(variance) * files * WEIGHTS_PER_SECOND);
     const expected = pullCost + work;
-    const y = (expected + Math.min(upperLimit, Math.max(-limit, elapsed - expected))) / WEIGHTS_PER_SECOND;
+    const y = (expected + Math.min(limit, Math.max(-limit, elapsed - expected))) / WEIGHTS_PER_SECOND;
+    const w = weight / WEIGHTS_PER_SECOND;
     const trust = (deviation / WEIGHTS_PER_SECOND) ** -2;
     const [one, f, ww] = [trust, trust * files, trust * w];
     const batch = [one, f, ww, f * files, f * w, ww * w, one * y, f * y, ww * y, 1];
-    for (let i = 0; i < batch.length; i++) this.#sums[i]! += batch[i]!;
-    if (!this.#isGuessed) {
-      this.#observed ??= batch.map(() => 0);
-      for (let i = 0; i < batch.length; i++) this.#observed[i]! += batch[i]!;
-    }
+    this.#sums = add(this.#sums, batch);
+    if (!this.#isGuessed) this.#observed = this.#observed ? add(this.#observed, batch) : batch;
     this.#cost = null;
   }
 
   #fit(): BatchCost {
-    const sums = this.#sums as unknown as Sums;
-    const [a, b, c, , e, f, p, q, r] = sums;
-    const [, i01, , i11, i12] = inverse(sums);
-    let hidden = i01 * p + i11 * q + i12 * r;
-    if (this.#isGuessed || !(hidden > this.#leastDeviations * Math.sqrt(i11))) hidden = 0;
+    const [a, b, c, d, e, f, p, q, r] = this.#sums as unknown as Sums;
+    // The inverse of the symmetric matrix [a b c; b d e; c e f], times its determinant.
+    const [i00, i01, i02] = [d * f - e * e, c * e - b * f, b * e - c * d];
+    const [i11, i12] = [a * f - c * c, b * c - a * e];
+    const determinant = a * i00 + b * i01 + c * i02;
+    let hidden = (i01 * p + i11 * q + i12 * r) / determinant;
+    if (this.#isGuessed || !(hidden > this.#leastDeviations * Math.sqrt(i11 / determinant))) hidden = 0;
     // The other two, with the hidden time as it is now.
     const [y, z] = [p - b * hidden, r - e * hidden];
     const fitted = Math.max(0, (f * y - c * z) / (a * f - c * c));
@@ -184,7 +186,7 @@ export interface RecordedBatch {
   elapsed: number;
 }
 
-/** What is learned from batches once their files are recorded; null: nothing, as all took far less than recorded. */
+/** What batches tell once their files are recorded; null: nothing, because there are none, or all took far less than was recorded. */
 export function observedIn(
   batches: readonly RecordedBatch[],
   { setting, learned }: Pick<CostPrior, 'setting' | 'learned'>,
@@ -195,8 +197,10 @@ export function observedIn(
     for (const { files, weight, elapsed } of batches) if (elapsed >= CREDIBLE_PART * weight) estimate.observe(files, weight, elapsed);
     return estimate.takeObserved();
   };
-  // What looks like an outlier at first may be the rule.
-  return observe(learned ?? observe(null));
+  // Most of what looks like an outlier at first may be the rule. One batch alone is none.
+  let sums = learned;
+  for (let pass = 0; pass < (batches.length > 1 ? PASSES : 1); pass++) sums = observe(sums);
+  return sums;
 }
 
 /** The mean weight of the files of batches. */
@@ -212,11 +216,9 @@ export function withHidden(weights: Float64Array, { hidden, slowdown }: Omit<Bat
 
 type Sums = [number, number, number, number, number, number, number, number, number];
 
-/** The inverse of the symmetric matrix [a b c; b d e; c e f], by rows from the diagonal on. */
-function inverse([a, b, c, d, e, f]: Sums): [number, number, number, number, number, number] {
-  const [i00, i01, i02] = [d * f - e * e, c * e - b * f, b * e - c * d];
-  const k = 1 / (a * i00 + b * i01 + c * i02);
-  return [k * i00, k * i01, k * i02, k * (a * f - c * c), k * (b * c - a * e), k * (a * d - b * b)];
+/** Whether a project that has learned this gains by the batches of an ended build. Reading the build again adds nothing. */
+export function tellsMore(observed: BatchSums, learned: BatchSums | null): boolean {
+  return Math.min(KEPT_BATCHES, observed[BATCHES]!) > (learned?.[BATCHES] ?? 0);
 }
 
 /** What a project keeps when one of its queues has observed more: the older a batch, the less it counts. */

@@ -68,7 +68,7 @@ export function assumptionsOf({ kind, areStartsKnown, is_running, paused, nodes 
   const lost = minutes.nodes.filter(({ isLost }) => isLost).map(({ node_index }) => node_index);
   if (lost.length > 0) {
     sentences.push(
-      `${nodesText(lost)} recorded nothing for ${lost.length === 1 ? 'its' : 'their'} last files. They count with their estimates, or until another node got them.`,
+      `${nodesText(lost)} recorded nothing for ${lost.length === 1 ? 'its' : 'their'} last files. They count with their expected time, or until another node got them.`,
     );
   }
   const unrecorded = nodes.filter(({ node_index, spans }) => !lost.includes(node_index) && spans.slice(0, -1).some(isUnrecorded));

@@ -15,7 +15,7 @@ export interface MinutesAnswer extends BuildHead {
   verdict: string;
   /** What is not known of this build, and what is assumed instead. */
   assumptions: string[];
-  /** What a batch cost, as the queue had learned it at its last batch, or for a split as it is known now; null: unknown. */
+  /** What a batch cost: of a queue by the recorded times, or while it runs as it has learned, of a split as it is known now; null: unknown. */
   cost: LearnedCost | null;
   nodes: NodeSummary[];
   /** The files that took longest, slowest first, at most 20. */
@@ -53,14 +53,13 @@ export const PART_DEFINITIONS: Readonly<Record<PartName, string>> = {
   slow_nodes: 'how much longer slow nodes took for their files than usual nodes, and the wait of the others for them',
   estimates: 'the part of the wait for the last node that vanishes if the last batch of each node takes its estimated time',
   late_starts: 'the time before the first request of each node, and the wait for late nodes at the end',
-  unreported:
-    'what files took besides the times in their reports, as the queue, or the splits of the project, learned it: imports, fixtures, compilation',
+  unreported: 'what files took besides the times in their reports, as far as it is known: imports, fixtures, compilation',
   gaps: 'the other time of nodes between files: the start and end of the test runner, the wait for the next batch',
   repeats: 'files that ran again, the files and the remaining time of lost nodes, and the wait for them',
   idle: 'the wait for the last node that no other part explains',
 };
 
-/** What a batch cost, in seconds: pull_cost + hidden for each file + slowdown for each second of its estimates. */
+/** What a batch cost, in seconds: pull_cost + hidden for each file + slowdown for each second of its recorded times (while a queue runs: of its estimates). */
 export interface LearnedCost {
   /** The start of the test runner, and the pull. */
   pull_cost: number;

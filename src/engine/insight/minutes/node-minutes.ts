@@ -9,7 +9,7 @@ export interface NodeMinutes {
   work: number;
   /** Files that had run before, files that ran elsewhere, and what is left of the build of a lost node. */
   repeats: number;
-  /** What its files took besides their recorded times, as the queue or splits learned it. */
+  /** What its files took besides their recorded times, as far as it is known. */
   unreported: number;
   /** The rest of each span, and the time between spans. */
   gaps: number;

@@ -1,5 +1,13 @@
 import { durationText } from '../../../duration.js';
-import { hasRecordedLast, type NodeLane, type Span, type Timeline, type TimelineFiles } from '../timeline/timeline.js';
+import {
+  expectedSeconds,
+  hasRecordedLast,
+  type NodeLane,
+  type Span,
+  type Timeline,
+  type TimelineFiles,
+  wasMostlyGuessed,
+} from '../timeline/timeline.js';
 import { decidingExecution, type LastNode, lastNode, leastDelay, mainCause, overrunFile } from './last-node.js';
 import type { Minutes } from './minutes.js';
 import type { PartName } from './minutes-answer.js';
@@ -10,7 +18,7 @@ const REPEATS_PART = 0.02;
 /** Unreported time is told when it is more than this part of the wall time. */
 const UNREPORTED_PART = 0.05;
 
-/** A node is overdue when its files take longer than expected by this, and by as much again as expected. */
+/** A node is overdue when its files take longer than expected by more than this, and more than twice as long. */
 const OVERDUE_SECONDS = 60;
 
 /** Who ended last, and what decided it, in one to three sentences. */
@@ -25,18 +33,20 @@ export function verdictOf(timeline: Timeline, minutes: Minutes): string {
     .join(' ');
 }
 
-function running({ nodes, wall, estimates, cost }: Timeline, started: readonly NodeLane[]): string {
+function running(timeline: Timeline, started: readonly NodeLane[]): string {
+  const { nodes, wall } = timeline;
   const atWork = started.filter(lane => lane.spans.at(-1)?.to === wall && !hasRecordedLast(lane));
   const ended = started.length - atWork.length;
   const state = `${atWork.length} of ${nodes.length} nodes ${be(atWork.length)} at work, ${ended} ${ended === 1 ? 'has' : 'have'} ended.`;
-  return [`The build is running: ${state}`, ...overdue(atWork, estimates, cost?.hidden ?? 0)].join(' ');
+  return [`The build is running: ${state}`, ...overdue(atWork, timeline)].join(' ');
 }
 
-/** Which nodes have had their last files for far longer than these should take. @param hidden seconds of a file besides its estimate */
-function overdue(atWork: readonly NodeLane[], estimates: TimelineFiles['estimates'], hidden: number): string[] {
+/** Which nodes have had their last files for far longer than these should take. Until a batch of guesses has ended, nobody knows what that is. */
+function overdue(atWork: readonly NodeLane[], timeline: Timeline): string[] {
+  if (wasMostlyGuessed(timeline) && (timeline.cost?.slowdown ?? 1) === 1) return [];
   const late = atWork.flatMap(({ node_index, spans }) => {
     const { from, to, files } = spans.at(-1)!;
-    const expected = files.reduce((sum, file) => sum + (estimates[file] ?? 0) + hidden, 0);
+    const expected = expectedSeconds(timeline, files);
     const by = to - from - expected;
     return by > Math.max(OVERDUE_SECONDS, expected) ? [{ node_index, by }] : [];
   });
@@ -84,7 +94,7 @@ function causeOf(timeline: Timeline, minutes: Minutes, lane: NodeLane, delay: nu
     slow_nodes: () => `it took ${factorText(own.slowness ?? 1)} as long as other nodes for its files`,
     late_starts: () => `${areStartsKnown ? 'it' : 'its first recorded file'} started ${durationText(own.late)} late`,
     unreported: () => `its files took ${durationText(own.unreported)} that is in no report`,
-    gaps: () => `it lost ${durationText(own.gaps)} between its files`,
+    gaps: () => (own.gaps > 0 ? `it lost ${durationText(own.gaps)} between its files` : ''),
     repeats: () => whyRepeated(lane, nodes),
   };
   return (main && texts[main]?.()) ?? '';

@@ -2,7 +2,7 @@ import { fileOf } from '../../../planning/estimating/test-case.js';
 import type { Run } from '../../ports/builds.js';
 import type { Millis } from '../../ports/store.js';
 import type { FileColumns } from './file-columns.js';
-import type { Span } from './timeline.js';
+import { expectedSeconds, type Span } from './timeline.js';
 
 /** Recorded times beyond a week are errors, which must not drown all others. */
 const MAX_SECONDS = 7 * 86_400;
@@ -86,7 +86,7 @@ function divide(cases: readonly number[], seconds: number, places: ReadonlyMap<n
   for (const file of cases) addTime(places.get(file)!, total > 0 ? (seconds * columns.estimate(file)) / total : seconds / cases.length);
 }
 
-/** A node is no longer at work when it is silent with its files for this long plus this multiple of what they should take. */
+/** A node that is silent for longer than this, plus this multiple of the expected time of its files, is no longer at work. */
 export const SILENT_MILLISECONDS = 900_000;
 const SILENT_FACTOR = 3;
 
@@ -98,5 +98,5 @@ export function mayBeAtWork(span: DraftSpan, columns: FileColumns, now: Millis):
 
 /** How long the files of a span are expected to take, in milliseconds. */
 export function expectedOf({ files }: Pick<DraftSpan, 'files'>, columns: FileColumns): number {
-  return Math.round(files.reduce((sum, file) => sum + columns.estimate(file) + columns.hidden, 0) * 1000);
+  return Math.round(expectedSeconds(columns, files) * 1000);
 }

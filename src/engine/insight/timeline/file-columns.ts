@@ -1,3 +1,4 @@
+import type { LearnedCost } from '../minutes/minutes-answer.js';
 import type { TimelineFiles } from './timeline.js';
 
 /** Files as columns, to which recorded files are added that were not planned. */
@@ -5,8 +6,8 @@ export class FileColumns implements TimelineFiles {
   readonly paths: string[] = [];
   readonly estimates: (number | null)[] = [];
   readonly is_guess: (0 | 1)[] = [];
-  /** Seconds that a file is expected to take besides its estimate. */
-  hidden = 0;
+  /** What a batch of the files costs, as far as it is known. */
+  cost: LearnedCost | null = null;
   readonly #indices = new Map<string, number>();
 
   /** Adds a planned file, unless it was added before. Returns its index. @param seconds its estimate; null: the plan does not have it */

@@ -18,7 +18,7 @@ import { millisecondsIn, SILENT_MILLISECONDS } from './draft-span.js';
 import { FileColumns } from './file-columns.js';
 import { cutPauses } from './pauses.js';
 import { type Lanes, queueLanes } from './queue-lanes.js';
-import { isMostlyGuessed, recordedCost, toLearnedCost } from './recorded-batches.js';
+import { recordedCost, toLearnedCost } from './recorded-batches.js';
 import { recordedLanes } from './recorded-lanes.js';
 import { type Timeline, withTimes } from './timeline.js';
 
@@ -57,14 +57,14 @@ async function ofQueue({ queues }: Store, { plan, node_total, created_at: beganA
   const { own: batches } = await batchesOf(queues, plan);
   const costs = batches.flatMap(batch => costOf(batch) ?? []);
   const cost = costs.at(-1) ?? null;
-  columns.hidden = cost?.hidden ?? 0;
+  columns.cost = cost;
   const lanes = queueLanes({ nodeTotal: node_total, batches, runs, beganAt }, columns, now);
   const lastAt = lastOf(runs, Math.max(beganAt, batches.at(-1)?.handed_at ?? beganAt));
   const isWaiting = hasFilesLeft(batches, weights.length) && now - lastAt <= SILENT_MILLISECONDS;
   const timeline = toTimeline('queue', lanes, columns, { beganAt, isRunning: lanes.isRunning || isWaiting });
   const read = { ...timeline, expectedCost: costs[0] ?? null, cost };
-  // While it ran, a queue of guesses could not tell hidden time from what its guesses were wrong by.
-  return isMostlyGuessed(read) ? { ...read, cost: recordedCost(read) ?? cost } : read;
+  // Recorded times tell more than the estimates of the queue, above all where they were guesses.
+  return read.is_running ? read : { ...read, cost: recordedCost(read) ?? cost };
 }
 
 /** Null: the planner did not size the batch. */

@@ -9,31 +9,21 @@ import {
 import { toSeconds, toWeight } from '../../../planning/weight.js';
 import type { LearnedCost } from '../minutes/minutes-answer.js';
 import { rounded, wholeMilliseconds } from '../rounding.js';
-import type { Span, Timeline, TimelineFiles } from './timeline.js';
+import { isFinished, type Span, type Timeline } from './timeline.js';
 
-/** Whether a batch ended, and all of its files were recorded. */
-export function isFinished({ seconds, to, from, lease }: Span): boolean {
-  return seconds.length > 0 && to > from && lease !== 'expired' && lease !== 'restarted' && !seconds.includes(null);
-}
-
-/** Whether most files of a build were never measured before. */
-export function isMostlyGuessed({ is_guess }: TimelineFiles): boolean {
-  return is_guess.reduce<number>((sum, each) => sum + each, 0) > is_guess.length / 2;
-}
-
-/** What the finished batches of a queue tell of their cost, by the recorded times of their files; null: nothing. */
-export function observedBatches(timeline: Timeline): BatchSums | null {
+/** What the batches of a queue tell of their cost, by the recorded times of their files; null: nothing. */
+export function observedInTimeline(timeline: Timeline): BatchSums | null {
   return observedIn(batchesIn(timeline), { setting: settingOf(timeline), learned: null });
 }
 
 /** What a batch of a queue cost, by the recorded times of its files; null: no batch tells. */
 export function recordedCost(timeline: Timeline): LearnedCost | null {
-  const learned = observedBatches(timeline);
-  const prior = { setting: settingOf(timeline), meanWeight: meanWeightOf(batchesIn(timeline)), isGuessed: false };
+  const learned = observedInTimeline(timeline);
+  const prior = { setting: settingOf(timeline), meanWeight: meanWeightOf(batchesIn(timeline)), isGuessed: false, isCautious: true };
   return learned && toLearnedCost(expectedCost({ ...prior, learned }));
 }
 
-/** Rounded as the costs that batches keep are. */
+/** A cost in seconds, rounded as the costs that batches keep. */
 export function toLearnedCost({ pullCost, hidden, slowdown }: BatchCost): LearnedCost {
   return {
     pull_cost: wholeMilliseconds(toSeconds(pullCost)),
@@ -42,10 +32,15 @@ export function toLearnedCost({ pullCost, hidden, slowdown }: BatchCost): Learne
   };
 }
 
+/** Most files of a batch that failed, or could not be loaded, are recorded with 0: it does not tell what files take. */
+function isTold(span: Span): boolean {
+  return isFinished(span) && span.seconds.filter(each => each! > 0).length > span.seconds.length / 2;
+}
+
 function batchesIn({ kind, nodes }: Timeline): RecordedBatch[] {
   if (kind !== 'queue') return [];
   return nodes.flatMap(({ spans }) =>
-    spans.filter(isFinished).map(({ seconds, from, to }) => ({
+    spans.filter(isTold).map(({ seconds, from, to }) => ({
       files: seconds.length,
       weight: toWeight(seconds.reduce<number>((sum, each) => sum + each!, 0)),
       elapsed: toWeight(to - from),
@@ -53,7 +48,7 @@ function batchesIn({ kind, nodes }: Timeline): RecordedBatch[] {
   );
 }
 
-/** The configured cost of a pull: what the planner expects before it has seen a batch. */
+/** What the planner expected a pull to cost before it had seen a batch: of a project that has learned nothing, the setting. */
 function settingOf({ expectedCost: first }: Timeline): number {
   return toWeight(first?.pull_cost ?? 0);
 }

@@ -35,7 +35,7 @@ export interface SpanAnswer {
   from: number;
   /**
    * When the node asked again or recorded. The files may have ended earlier: the rest is a gap. Of a node that did neither: when it
-   * should have ended by the estimates, or when its files went to another node if that was earlier; while it may be at work, now.
+   * should have ended by the expected time of its files, or when its files went to another node if that was earlier; while it may be at work, now.
    */
   to: number;
   /** Indices into `paths`, in the order in which the node was given them. */

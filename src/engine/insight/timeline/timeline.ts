@@ -10,8 +10,9 @@ export interface Timeline extends Pick<TimelineAnswer, 'kind' | 'is_running' | '
   started_at: Millis;
   /** Whether the nodes asked for their files when they are said to have started; otherwise this is derived from recorded times. */
   areStartsKnown: boolean;
-  /** What a batch cost, as the queue expected it at its first batch and had learned it at its last one, or is known of splits now; null: unknown. */
+  /** What the queue expected of a batch at its first one; null: unknown. */
   expectedCost: LearnedCost | null;
+  /** What a batch cost: of a queue by the recorded times, or while it runs as it has learned, of a split as it is known now; null: unknown. */
   cost: LearnedCost | null;
   /** How long nothing ran before a node was retried. This time is cut out: what came later has earlier times here. */
   paused: number;
@@ -28,6 +29,22 @@ export interface NodeLane extends Omit<LaneAnswer, 'recorded'> {
 }
 
 export type Span = SpanAnswer;
+
+/** What files are expected to take, in seconds: no less than their estimates. */
+export function expectedSeconds({ estimates, cost }: Pick<Timeline, 'estimates' | 'cost'>, files: readonly number[]): number {
+  const { slowdown, hidden } = cost ?? { slowdown: 1, hidden: 0 };
+  return files.reduce((sum, file) => sum + Math.max(1, slowdown) * (estimates[file] ?? 0) + hidden, 0);
+}
+
+/** Whether most files of a build were never measured before. */
+export function wasMostlyGuessed({ is_guess }: TimelineFiles): boolean {
+  return is_guess.reduce<number>((sum, each) => sum + each, 0) > is_guess.length / 2;
+}
+
+/** Whether a batch ended, and all of its files were recorded. */
+export function isFinished({ seconds, to, from, lease }: Span): boolean {
+  return seconds.length > 0 && to > from && lease !== 'expired' && lease !== 'restarted' && !seconds.includes(null);
+}
 
 /** Whether a node has recorded its last files. */
 export function hasRecordedLast({ recordedAt, spans }: NodeLane): boolean {

@@ -1,8 +1,7 @@
 import { CREDIBLE_PART } from '../../../planning/batching/batch-cost.js';
 import type { Mode } from '../../../planning/estimating/estimate.js';
 import { ERROR_OF_MEDIAN, median } from '../../../planning/estimating/median.js';
-import { isFinished } from '../timeline/recorded-batches.js';
-import type { NodeLane, Span, Timeline } from '../timeline/timeline.js';
+import { isFinished, type NodeLane, type Span, type Timeline } from '../timeline/timeline.js';
 
 /** What the timeline of a CI run says about its files and its nodes. Durations are seconds. */
 export interface Observed {

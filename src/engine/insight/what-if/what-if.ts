@@ -1,7 +1,6 @@
 import type { Mode } from '../../../planning/estimating/estimate.js';
 import { toSeconds, toWeight } from '../../../planning/weight.js';
-import { isMostlyGuessed } from '../timeline/recorded-batches.js';
-import type { Timeline } from '../timeline/timeline.js';
+import { type Timeline, wasMostlyGuessed } from '../timeline/timeline.js';
 import { assume, type Cut, type EstimatesOf } from './assumptions.js';
 import { type Observed, observe, showsPullCost } from './observed.js';
 import type { PlayedSuite } from './play.js';
@@ -83,7 +82,7 @@ export function whatIfOf(timeline: Timeline, changes: Changes, knowledge: Knowle
     mode,
     suite: { weights: Float64Array.from(played, weightOf), seconds: Float64Array.from(played, ({ seconds }) => seconds) },
     deviations: new Float64Array(),
-    isGuessed: estimates === 'then' ? isMostlyGuessed(timeline) : estimates === 'now' && knowledge.now!.isGuessed,
+    isGuessed: estimates === 'then' ? wasMostlyGuessed(timeline) : estimates === 'now' && knowledge.now!.isGuessed,
     starts: observed.starts,
     startSpread: changes.startSpread,
     speeds,
@@ -98,7 +97,7 @@ export function whatIfOf(timeline: Timeline, changes: Changes, knowledge: Knowle
     scenario,
     assumptions: assume(scenario, {
       estimates,
-      wereGuesses: isMostlyGuessed(timeline),
+      wereGuesses: wasMostlyGuessed(timeline),
       cuts,
       unrecorded,
       nodeIndexes: observed.lanes.map(({ node_index }) => node_index),
@@ -111,7 +110,7 @@ export function whatIfOf(timeline: Timeline, changes: Changes, knowledge: Knowle
 
 /** The estimates of the build, unless it had none or mostly guesses. The next build has better ones then, from the recorded times. */
 export function usualEstimatesOf(timeline: Timeline): EstimatesOf {
-  return timeline.kind === 'recordings' || isMostlyGuessed(timeline) ? 'now' : 'then';
+  return timeline.kind === 'recordings' || wasMostlyGuessed(timeline) ? 'now' : 'then';
 }
 
 /** Returns the wall time with each file in pieces, in the order of the files. */

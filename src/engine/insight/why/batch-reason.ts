@@ -65,7 +65,7 @@ function sizeReasons(facts: BatchFacts, decision: Decision): string[] {
 function paceText({ slowdown, hidden }: Decision): string {
   const isSlow = !isUsual(slowdown);
   if (hidden < LEAST_HIDDEN) return isSlow ? ` and files took ${ratioText(slowdown)} times their estimates until then,` : '';
-  const besides = `each file took ${durationText(hidden)} besides its tests`;
+  const besides = `each file was expected to take ${durationText(hidden)} besides its tests`;
   return isSlow ? ` files took ${ratioText(slowdown)} times their estimates and ${besides} until then,` : ` and ${besides} until then,`;
 }
 

@@ -117,7 +117,7 @@ it('the verdict of a lost node names it', () => {
     'Nodes finished up to 80 s apart: node 0 first, node 1 last. Node 0 recorded nothing after the last files that it got.',
   );
   expect(assumptions(timeline)).toEqual([
-    'Node 0 recorded nothing for its last files. They count with their estimates, or until another node got them.',
+    'Node 0 recorded nothing for its last files. They count with their expected time, or until another node got them.',
   ]);
 });
 

@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest';
-import { observedBatches, recordedCost } from '../../../../src/engine/insight/timeline/recorded-batches.js';
+import { observedInTimeline, recordedCost } from '../../../../src/engine/insight/timeline/recorded-batches.js';
 import { expectedCost } from '../../../../src/planning/batching/batch-cost.js';
 import { toSeconds, toWeight } from '../../../../src/planning/weight.js';
 import { type Batch, timelineOf } from '../lanes.js';
@@ -19,7 +19,7 @@ function lane(node: number, counts: readonly number[]): Batch[] {
 
 it('the batches of a build of new files tell what a pull and a file cost, once their files are recorded', () => {
   const timeline = timelineOf([lane(0, [40, 20, 5]), lane(1, [30, 25, 10]), lane(2, [60, 2])]);
-  const learned = observedBatches({ ...timeline, expectedCost: SETTING });
+  const learned = observedInTimeline({ ...timeline, expectedCost: SETTING });
   const meanWeight = toWeight(0.06);
   expect(recordedCost({ ...timeline, expectedCost: SETTING })!.hidden).toBeCloseTo(0.4, 1);
   const { pullCost, hidden, slowdown } = expectedCost({ setting: toWeight(2), meanWeight, isGuessed: false, learned });
@@ -31,6 +31,6 @@ it('the batches of a build of new files tell what a pull and a file cost, once t
 it('batches without recordings and those of a split tell nothing', () => {
   const batches = [lane(0, [4, 2]), lane(1, [3, 3])];
   const silent = batches.map(lanes => lanes.map(batch => ({ ...batch, seconds: batch.seconds.map(() => null) })));
-  expect(observedBatches({ ...timelineOf(silent), expectedCost: SETTING })).toBeNull();
-  expect(observedBatches({ ...timelineOf(batches), kind: 'split', expectedCost: SETTING })).toBeNull();
+  expect(observedInTimeline({ ...timelineOf(silent), expectedCost: SETTING })).toBeNull();
+  expect(observedInTimeline({ ...timelineOf(batches), kind: 'split', expectedCost: SETTING })).toBeNull();
 });
