@@ -124,6 +124,8 @@ describe('a queue that is read back', () => {
       for (let node = 0; node < nodes; node++) pull(kept, node, 5 * node);
       for (let node = 0; node < nodes; node++) pull(kept, node, 100 + 20 * node);
       const readBack = new Queue(weights, outlook, structuredClone(journal));
+      // Its batches were observed before.
+      expect([kept.takeObserved() !== null, readBack.takeObserved()]).toEqual([true, null]);
       for (let node = 0; node < nodes; node++) {
         expect(pull(readBack, node, 250 + node)).toEqual(pull(kept, node, 250 + node));
       }

@@ -69,6 +69,17 @@ describe('the expected end of a queue', () => {
     expect(Math.abs(expectedAt(build, 0.8).at - NOW - wall) / wall).toBeLessThan(1 / 30);
   });
 
+  it('lies in a wider interval if the project has learned nothing', () => {
+    const { batches, weights } = runBuild([1, 1, 1, 1]);
+    const widthOf = (all: readonly Batch[]) => {
+      const { earliest, latest } = expectedEnd({ nodeTotal: NODES, batches: all, weights, filesLeft: 9, hasRecorded: () => false }, NOW)!;
+      return latest - earliest;
+    };
+    const first = batches.slice(0, NODES);
+    const learned = first.map(batch => ({ ...batch, decision: batch.decision!.with(3, 1010) }));
+    expect(widthOf(first)).toBeGreaterThan(1.5 * widthOf(learned));
+  });
+
   it('is not before now when the last batches are overdue, nor after twice what they were to take', () => {
     const build = runBuild([1, 1, 1, 1]);
     const late = Math.round(Math.max(...build.ended)) + 5000;

@@ -98,6 +98,11 @@ describe('a node whose lease expires', () => {
     expect(play.drain(1)).not.toContain(kept[0]);
     play.now += LEASE_MILLISECONDS;
     expect(play.pull(1)).toEqual(kept);
+    // Also when it restarts and gets its files again.
+    const again = play.pull(1, { isFirstRequest: true, wantsLastSplit: true });
+    expect(again).toContain(kept[0]);
+    play.now += 2 * LEASE_MILLISECONDS - MINUTE;
+    expect(play.drain(2)).toEqual([]);
   });
 
   it('loses its batch even if no file remains', () => {

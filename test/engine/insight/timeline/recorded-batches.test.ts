@@ -1,7 +1,5 @@
 import { expect, it } from 'vitest';
-import { observedInTimeline, recordedCost } from '../../../../src/engine/insight/timeline/recorded-batches.js';
-import { expectedCost } from '../../../../src/planning/batching/batch-cost.js';
-import { toSeconds, toWeight } from '../../../../src/planning/weight.js';
+import { recordedCost } from '../../../../src/engine/insight/timeline/recorded-batches.js';
 import { type Batch, timelineOf } from '../lanes.js';
 
 const SETTING = { pull_cost: 2, hidden: 0, slowdown: 1 };
@@ -17,20 +15,16 @@ function lane(node: number, counts: readonly number[]): Batch[] {
   });
 }
 
-it('the batches of a build of new files tell what a pull and a file cost, once their files are recorded', () => {
+it('the batches of a build tell what a pull and a file cost, once their files are recorded', () => {
   const timeline = timelineOf([lane(0, [40, 20, 5]), lane(1, [30, 25, 10]), lane(2, [60, 2])]);
-  const learned = observedInTimeline({ ...timeline, expectedCost: SETTING });
-  const meanWeight = toWeight(0.06);
-  expect(recordedCost({ ...timeline, expectedCost: SETTING })!.hidden).toBeCloseTo(0.4, 1);
-  const { pullCost, hidden, slowdown } = expectedCost({ setting: toWeight(2), meanWeight, isGuessed: false, learned });
-  const ofFifty = pullCost + 50 * (hidden + slowdown * meanWeight);
-  expect(Math.abs(toSeconds(ofFifty) - 31)).toBeLessThan(4);
-  expect(Math.abs(toSeconds(hidden) - 0.5)).toBeLessThan(0.15);
+  const { pull_cost, hidden, slowdown } = recordedCost({ ...timeline, expectedCost: SETTING })!;
+  expect(Math.abs(pull_cost + 50 * (hidden + 0.06 * slowdown) - 31)).toBeLessThan(4);
+  expect(Math.abs(hidden - 0.5)).toBeLessThan(0.15);
 });
 
-it('batches without recordings and those of a split tell nothing', () => {
+it('batches without recordings, those that failed and those of a split tell nothing', () => {
   const batches = [lane(0, [4, 2]), lane(1, [3, 3])];
-  const silent = batches.map(lanes => lanes.map(batch => ({ ...batch, seconds: batch.seconds.map(() => null) })));
-  expect(observedInTimeline({ ...timelineOf(silent), expectedCost: SETTING })).toBeNull();
-  expect(observedInTimeline({ ...timelineOf(batches), kind: 'split', expectedCost: SETTING })).toBeNull();
+  const withTimes = (time: number | null) => batches.map(lanes => lanes.map(batch => ({ ...batch, seconds: batch.seconds.map(() => time) })));
+  for (const time of [null, 0]) expect(recordedCost({ ...timelineOf(withTimes(time)), expectedCost: SETTING })).toBeNull();
+  expect(recordedCost({ ...timelineOf(batches), kind: 'split', expectedCost: SETTING })).toBeNull();
 });
