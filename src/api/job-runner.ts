@@ -48,12 +48,7 @@ const insights: JobLane = {
   load: 'too many pages of builds are read at once',
 };
 const summaries: JobLane = { ...insights, mostWaiting: Infinity };
-const whatIfs: JobLane = {
-  group: 'people',
-  atOnce: 1,
-  mostWaiting: limits.waitingWhatIfsPerProject,
-  load: 'too many builds are played at once',
-};
+const whatIfs: JobLane = { ...insights, mostWaiting: limits.waitingWhatIfsPerProject, load: 'too many builds are played at once' };
 
 /** The lanes of reads that are no pages of builds. */
 const otherLanes: { readonly [K in keyof Reads]?: JobLane } = {

@@ -104,10 +104,7 @@ export async function mergeRuns(runs: AsyncIterable<Times> | Iterable<Times>): P
   for await (const { paths, seconds } of runs) {
     for (const [i, path] of paths.entries()) {
       let measured = times.get(path);
-      if (!measured) {
-        measured = [];
-        times.set(path, measured);
-      }
+      if (!measured) times.set(path, (measured = []));
       if (seconds[i]! > 0) measured.push(seconds[i]!);
     }
   }

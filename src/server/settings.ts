@@ -133,28 +133,15 @@ const definitions = {
     }, null),
   },
   /** PEM files; null: plain HTTP. */
-  tlsCert: {
-    value: '<file>',
-    help: 'PEM file with the TLS certificate and its chain; SIGHUP reads it again',
-    parse: optional(same, null),
-  },
-  tlsKey: {
-    value: '<file>',
-    help: 'PEM file with the key of the certificate, without a passphrase',
-    parse: optional(same, null),
-  },
+  tlsCert: { value: '<file>', help: 'PEM file with the TLS certificate and its chain; SIGHUP reads it again', parse: optional(same, null) },
+  tlsKey: { value: '<file>', help: 'PEM file with the key of the certificate, without a passphrase', parse: optional(same, null) },
   /** Null: none. */
   trustedProxies: {
     value: '<list>',
     help: 'proxies whose X-Forwarded-Proto, -Host and -For are used, in links and to slow down failed sign-ins, as addresses and ranges (10.0.0.0/8,::1)',
     parse: parseTrustedProxies,
   },
-  retentionDays: {
-    value: '<days>',
-    defaultText: '90',
-    help: 'days after which records are deleted',
-    parse: wholeNumber(1, 36_500),
-  },
+  retentionDays: { value: '<days>', defaultText: '90', help: 'days after which records are deleted', parse: wholeNumber(1, 36_500) },
   pullCostSeconds: {
     value: '<seconds>',
     defaultText: '2',

@@ -40,12 +40,7 @@ interface CiRunOperation extends Omit<Query, 'tag' | 'query' | 'responses'> {
 }
 
 const getOfCiRun = ({ query = 'CiRunQuery', answer, what, ...description }: CiRunOperation) =>
-  getOfBuild({
-    ...description,
-    tag: 'Insight',
-    query,
-    responses: { ...mergeResponses, '200': response(what, { schemas: [answer] }) },
-  });
+  getOfBuild({ ...description, tag: 'Insight', query, responses: { ...mergeResponses, '200': response(what, { schemas: [answer] }) } });
 
 export const operations = {
   '/v1/build_subsets': post({

@@ -66,16 +66,14 @@ function incompleteness(
   const ofAll = `of ${assigned.handed.size} test files were`;
   const errors: string[] = [];
   const ofEmpty: string[] = [];
-  if (assigned.isUnnamed) {
+  if (assigned.isUnnamed)
     errors.push(
       'the nodes of this split sent no ci_build_id, so it is unknown what this CI run recorded; omit the id to ask about the newest split of the build',
     );
-  }
-  if (assigned.otherList !== null) {
+  if (assigned.otherList !== null)
     errors.push(
       `a node sent another list of test files, and a file in only one of the lists would not run: ${assigned.otherList}; give each suite a project of its own and all its nodes the same list, then start another CI run: this one stays incomplete`,
     );
-  }
   const ended = handed_out_not_recorded.filter(({ node_index }) => !full.includes(node_index));
   if (ended.length > 0) {
     const areSilent = ended.some(({ node_index }) => silentNodes.includes(node_index));
@@ -83,33 +81,28 @@ function incompleteness(
       `${ended.length} ${ofAll} handed out and not recorded, to ${nodesOf(ended)}: a node or its test runner may have died; retry these nodes`,
     );
   }
-  if (full.length > 0) {
+  if (full.length > 0)
     errors.push(
       `${nodes(full)} recorded more than ${limits.runsPerNode - 1} retries of this build: later runs are not stored; run another commit`,
     );
-  }
-  if (recorded_without_time.length > 0 && !allowsEmpty) {
+  if (recorded_without_time.length > 0 && !allowsEmpty)
     ofEmpty.push(
       `${recorded_without_time.length} ${ofAll} recorded with a time of 0 only, by ${nodesOf(recorded_without_time)}: nothing says that they ran; look for files that could not be loaded, or allow empty files (allow_empty, ballast verify --allow-empty)`,
     );
-  }
   const lost = ran_not_recorded.filter(({ node_index }) => nodesWithoutRecording.includes(node_index));
-  if (lost.length > 0) {
+  if (lost.length > 0)
     errors.push(
       `${lost.length} ${ofAll} run and not recorded: ${nodesOf(lost)} recorded nothing since; a node that ends before it records may have failed, so retry it`,
     );
-  }
   const gone = lostReruns.filter(node => !full.includes(node));
   if (gone.length > 0) errors.push(`${nodes(gone)} restarted and recorded nothing since; the job may have died: retry it`);
-  if (never_handed_out.length > 0) {
+  if (never_handed_out.length > 0)
     errors.push(`${never_handed_out.length} ${ofAll} never handed out: no node pulled until the queue was empty; retry a node`);
-  }
   const unproved = emptyReruns.filter(node => !assigned.acknowledging.has(node));
-  if (unproved.length > 0) {
+  if (unproved.length > 0)
     errors.push(
       `${nodes(unproved)} ran nothing when run again, so a green result proves nothing: retry with fixed_queue_split, or with a node_build_id of its own`,
     );
-  }
   return { errors: [...errors, ...ofEmpty], mayBeEmpty: errors.length === 0 && ofEmpty.length > 0 };
 }
 
@@ -122,23 +115,20 @@ function nothingKnown(runs: number): string {
 function warningsOf(assigned: Assigned | null, comparison: Comparison, allowsEmpty: boolean): string[] {
   const { ran_not_recorded, recorded_twice, recorded_not_handed_out, recorded_without_time, nodes_never_came } = comparison;
   const warnings: string[] = [];
-  if (ran_not_recorded.length > 0) {
+  if (ran_not_recorded.length > 0)
     warnings.push(
       `${ran_not_recorded.length} test files were run and not recorded, so their times are not known: ${nodesOf(ran_not_recorded)}`,
     );
-  }
   if (nodes_never_came.length > 0)
     warnings.push(`${nodes(nodes_never_came)} ${assigned?.kind === 'queue' ? 'took nothing and ' : ''}recorded nothing`);
-  if (assigned && assigned.reassigned.length > 0) {
+  if (assigned && assigned.reassigned.length > 0)
     warnings.push(
       `${assigned.reassigned.length} test files went to other nodes because theirs were silent or restarted: ${nodesOf(assigned.reassigned)}`,
     );
-  }
-  if (assigned && recorded_not_handed_out.length > 0) {
+  if (assigned && recorded_not_handed_out.length > 0)
     warnings.push(
       `${recorded_not_handed_out.length} test files were recorded by nodes that they were not handed to, perhaps in fallback: ${nodesOf(recorded_not_handed_out)}`,
     );
-  }
   if (recorded_without_time.length > 0 && allowsEmpty)
     warnings.push(`${recorded_without_time.length} test files were recorded with a time of 0: scheduled, and perhaps not run`);
   if (recorded_twice.length > 0) warnings.push(`${recorded_twice.length} test files were recorded by several nodes`);

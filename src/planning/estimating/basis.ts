@@ -48,11 +48,8 @@ export function setBasis(basis: Basis, file: number, code: number, builds = 0, d
 export function fileBasis(basis: Basis, file: number): FileBasis {
   const at = BASIS_BYTES * file;
   const [code, builds, deviation] = [basis[at] ?? 0, basis[at + 1] ?? 0, basis[at + 2] ?? 0];
-  return {
-    source: SOURCES[code - 1] ?? 'none',
-    count: builds,
-    spread: deviation === 0 ? null : Math.exp(deviation / HUNDREDTHS),
-  };
+  const spread = deviation === 0 ? null : Math.exp(deviation / HUNDREDTHS);
+  return { source: SOURCES[code - 1] ?? 'none', count: builds, spread };
 }
 
 /** What the estimates of a plan rest on, and its guesses. */

@@ -77,13 +77,7 @@ export function estimate<List extends Paths>(
     weights[file] = toWeight(Number.isNaN(time) ? guesses.guess(file, basis) : time);
   }
   const order = slowestFirst(weights, mode === 'queue' && isMostlyGuessed(seconds) ? scatterStep(weights.length) : 1);
-  return {
-    list,
-    order,
-    seconds: inOrder(seconds, order),
-    weights: inOrder(weights, order),
-    basis: basisInOrder(basis, order),
-  };
+  return { list, order, seconds: inOrder(seconds, order), weights: inOrder(weights, order), basis: basisInOrder(basis, order) };
 }
 
 /** Returns the number of files that were never measured. */

@@ -6,11 +6,14 @@ export const ERROR_OF_MEDIAN = 1.2533 * DEVIATIONS_PER_MAD;
 /** Returns the median, the mean of the two middle values if their number is even, or 0 without any. */
 export function median(values: readonly number[]): number {
   if (values.length <= 1) return values[0] ?? 0;
-  const sorted = values.toSorted((a, b) => a - b);
+  return middleOf(values.toSorted((a, b) => a - b));
+}
+
+/** The median of sorted values, at least one. */
+export function middleOf(sorted: ArrayLike<number>): number {
   const middle = sorted.length >> 1;
-  if (sorted.length % 2 === 1) return sorted[middle]!;
+  const [low, high] = [sorted[sorted.length % 2 === 1 ? middle : middle - 1]!, sorted[middle]!];
   // The sum of two huge values may overflow, half of a tiny one may be 0; their difference does neither.
-  const [low, high] = [sorted[middle - 1]!, sorted[middle]!];
   return low + (high - low) / 2;
 }
 

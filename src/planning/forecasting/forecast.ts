@@ -44,10 +44,7 @@ export function forecast(
   const total = totalWeight(weights);
   const binding_files = Array.from(
     weights.subarray(0, MAX_BINDING_FILES).filter(weight => weight > total / nodes),
-    (weight, i) => ({
-      path: pathOf(files, i),
-      seconds: toSeconds(weight),
-    }),
+    (weight, i) => ({ path: pathOf(files, i), seconds: toSeconds(weight) }),
   );
   return {
     makespan: toSeconds(makespan),

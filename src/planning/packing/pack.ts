@@ -19,12 +19,8 @@ export function pack(weights: Float64Array, nodes: number): Packing {
   refine(weights, split, bound);
   const { loads } = split;
   const makespan = loads.reduce((max, load) => Math.max(max, load), 0);
-  return {
-    nodes: split.nodes,
-    makespan,
-    lowerBound: bound,
-    isBoundByFile: makespan === weights[0] && loads.some(load => load < makespan),
-  };
+  const isBoundByFile = makespan === weights[0] && loads.some(load => load < makespan);
+  return { nodes: split.nodes, makespan, lowerBound: bound, isBoundByFile };
 }
 
 /**

@@ -168,10 +168,7 @@ interface Half {
   subsets: Int32Array;
 }
 
-const half = (): Half => ({
-  sums: new Float64Array(2 ** (MAX_NUMBERS / 2)),
-  subsets: new Int32Array(2 ** (MAX_NUMBERS / 2)),
-});
+const half = (): Half => ({ sums: new Float64Array(2 ** (MAX_NUMBERS / 2)), subsets: new Int32Array(2 ** (MAX_NUMBERS / 2)) });
 const even = half();
 const odd = half();
 

@@ -43,13 +43,8 @@ export function lmdbAccess(parts: AccessTables & Committing) {
       commit(parts, () => {
         if (projectNames.get(name) !== undefined) return null;
         const id = meta.get('nextProject') ?? 1;
-        const record: ProjectRecord = {
-          name,
-          created_at: at,
-          default_branch: null,
-          is_default_branch_set: false,
-          has_test_cases: false,
-        };
+        const branch = { default_branch: null, is_default_branch_set: false };
+        const record: ProjectRecord = { name, created_at: at, ...branch, has_test_cases: false };
         void meta.put('nextProject', id + 1);
         void projects.put(id, record);
         void projectNames.put(name, id);

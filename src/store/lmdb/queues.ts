@@ -191,10 +191,7 @@ export class LmdbQueues implements Queues {
   /** Renews a queue once for all nodes that ask at the same time. */
   #renewOnce(key: string, at: Millis): Promise<void> {
     let renewal = this.#renewing.get(key);
-    if (!renewal) {
-      renewal = this.#renew(key, at).finally(() => this.#renewing.delete(key));
-      this.#renewing.set(key, renewal);
-    }
+    if (!renewal) this.#renewing.set(key, (renewal = this.#renew(key, at).finally(() => this.#renewing.delete(key))));
     return renewal;
   }
 

@@ -50,33 +50,29 @@ export function assumptionsOf({ kind, areStartsKnown, is_running, paused, nodes 
   const sentences: string[] = [];
   if (is_running)
     sentences.push('The build is running. Its time counts until now, and files that are not recorded yet share the time of their batch.');
-  if (!areStartsKnown) {
+  if (!areStartsKnown)
     sentences.push(
       'The start of a node is not known. It is taken to be the last recording minus the recorded times, so late starts include gaps.',
     );
-  }
   if (kind === 'recordings')
     sentences.push(
       'No queue or split of the build is known. It is taken to begin with the first recorded time, and no file is known to be missing.',
     );
   const scaled = minutes.nodes.filter(({ isScaled }) => isScaled).map(({ node_index }) => node_index);
-  if (scaled.length > 0) {
+  if (scaled.length > 0)
     sentences.push(
       `${nodesText(scaled)} recorded more time than passed, as parallel test runners do. The times of ${scaled.length === 1 ? 'its' : 'their'} files are scaled down to fit.`,
     );
-  }
   const lost = minutes.nodes.filter(({ isLost }) => isLost).map(({ node_index }) => node_index);
-  if (lost.length > 0) {
+  if (lost.length > 0)
     sentences.push(
       `${nodesText(lost)} recorded nothing for ${lost.length === 1 ? 'its' : 'their'} last files. They count with their expected time, or until another node got them.`,
     );
-  }
   const unrecorded = nodes.filter(({ node_index, spans }) => !lost.includes(node_index) && spans.slice(0, -1).some(isUnrecorded));
-  if (unrecorded.length > 0) {
+  if (unrecorded.length > 0)
     sentences.push(
       `${nodesText(unrecorded.map(({ node_index }) => node_index))} began again before recording some files. Until then, these count with their estimates.`,
     );
-  }
   const absent = nodes.filter(({ start }) => start === null).map(({ node_index }) => node_index);
   if (absent.length > 0 && !is_running)
     sentences.push(`${nodesText(absent)} recorded nothing and ${absent.length === 1 ? 'counts' : 'count'} as late for the whole build.`);

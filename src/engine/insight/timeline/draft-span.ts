@@ -9,25 +9,18 @@ const MAX_SECONDS = 7 * 86_400;
 
 /** How long the files of a run took together, in whole milliseconds. */
 export function millisecondsIn({ seconds }: Pick<Run, 'seconds'>): number {
-  return Math.round(
-    1000 *
-      Math.min(
-        MAX_SECONDS,
-        seconds.reduce((sum, each) => sum + each, 0),
-      ),
-  );
+  const total = seconds.reduce((sum, each) => sum + each, 0);
+  return Math.round(1000 * Math.min(MAX_SECONDS, total));
 }
 
 /** A span that is being read: its times are milliseconds since 1970. */
-export type DraftSpan = Span;
-
-export function draftSpan(from: Millis, to: Millis, files: readonly number[], more: Partial<DraftSpan> = {}): DraftSpan {
+export function draftSpan(from: Millis, to: Millis, files: readonly number[], more: Partial<Span> = {}): Span {
   const seconds = files.map(() => null);
   return { batch: null, from, to, files: [...files], seconds, is_replay: false, lease: null, failed: null, ...more };
 }
 
 interface Place {
-  span: DraftSpan;
+  span: Span;
   at: number;
 }
 
@@ -35,7 +28,7 @@ interface Place {
  * Gives the recorded times of a run to the spans in which the node ran the files: each to the last span that has the file. A client may
  * be handed a file and record its test cases, or the reverse. A file that no span has is added to the last one.
  */
-export function addRun({ paths, seconds }: Pick<Run, 'paths' | 'seconds'>, spans: readonly DraftSpan[], columns: FileColumns): void {
+export function addRun({ paths, seconds }: Pick<Run, 'paths' | 'seconds'>, spans: readonly Span[], columns: FileColumns): void {
   const last = spans.at(-1);
   if (!last) return;
   const places = new Map<number, Place>();
@@ -91,12 +84,12 @@ export const SILENT_MILLISECONDS = 900_000;
 const SILENT_FACTOR = 3;
 
 /** Whether a node that was not heard of since it got its files may still run them. */
-export function mayBeAtWork(span: DraftSpan, columns: FileColumns, now: Millis): boolean {
+export function mayBeAtWork(span: Span, columns: FileColumns, now: Millis): boolean {
   const isTaken = span.lease === 'expired' || span.lease === 'restarted';
   return !isTaken && now - span.from <= SILENT_MILLISECONDS + SILENT_FACTOR * expectedOf(span, columns);
 }
 
 /** How long the files of a span are expected to take, in milliseconds. */
-export function expectedOf({ files }: Pick<DraftSpan, 'files'>, columns: FileColumns): number {
+export function expectedOf({ files }: Pick<Span, 'files'>, columns: FileColumns): number {
   return Math.round(expectedSeconds(columns, files) * 1000);
 }

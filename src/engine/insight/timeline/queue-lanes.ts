@@ -1,10 +1,10 @@
 import type { Run } from '../../ports/builds.js';
 import type { Millis } from '../../ports/store.js';
 import type { Batch } from '../../queue/batch.js';
-import { addRun, type DraftSpan, draftSpan, expectedOf, mayBeAtWork, millisecondsIn } from './draft-span.js';
+import { addRun, draftSpan, expectedOf, mayBeAtWork, millisecondsIn } from './draft-span.js';
 import type { FileColumns } from './file-columns.js';
 import { shiftsOf } from './pauses.js';
-import { isRecorded, type NodeLane } from './timeline.js';
+import { isRecorded, type NodeLane, type Span } from './timeline.js';
 
 export interface Lanes {
   nodes: NodeLane[];
@@ -71,13 +71,13 @@ function timesOfMoves(batches: readonly Batch[], shifts: ReadonlyMap<Batch, numb
 
 /** The lane of a node, made of its batches and runs in their order. */
 class QueueLane {
-  readonly #spans: DraftSpan[] = [];
+  readonly #spans: Span[] = [];
   /** The spans since the last recording: the next one has their times. */
-  #unrecorded: DraftSpan[] = [];
+  #unrecorded: Span[] = [];
   /** Spans after which the node seems to have restarted. If it records them, it did not: its client sends the list in each request. */
-  #cut: { span: DraftSpan; until: Millis }[] = [];
+  #cut: { span: Span; until: Millis }[] = [];
   /** The span that the node works on; null: none. */
-  #open: DraftSpan | null = null;
+  #open: Span | null = null;
   /** When files of that span went to another node. */
   #movedAt = Infinity;
   #recordedAt: Millis | null = null;
@@ -146,7 +146,7 @@ class QueueLane {
     this.#unrecorded.push(span);
   }
 
-  #expectedEnd(span: DraftSpan): Millis {
+  #expectedEnd(span: Span): Millis {
     return Math.max(span.from, Math.min(this.#movedAt, span.from + expectedOf(span, this.columns)));
   }
 }

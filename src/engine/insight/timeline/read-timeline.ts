@@ -176,27 +176,15 @@ export interface SplitFile {
 /** The files of each node of a split. Null: the split has expired. */
 export async function splitParts(splits: Splits, split: { id: string }, nodeTotal: number): Promise<SplitFile[][] | null> {
   const parts: SplitFile[][] = [];
-  let count = 0;
   for (let node = 0; node < nodeTotal; node++) {
     const files = await splits.files(split, node);
     if (!files) return null;
-    const part = decodeFiles(files).map(({ path, time_execution }) => ({
-      path,
-      seconds: time_execution ?? 0,
-      isGuess: time_execution === null,
-    }));
-    parts.push(part);
-    count += part.length;
+    parts.push(decodeFiles(files).map(({ path, time_execution: time }) => ({ path, seconds: time ?? 0, isGuess: time === null })));
   }
   const basis = await splits.basis(split);
   if (!basis) return null;
-  const { guesses } = decodeBasis(basis, count);
-  let at = 0;
-  for (const part of parts) {
-    for (const file of part) {
-      if (file.isGuess) file.seconds = guesses[at]!;
-      at += 1;
-    }
-  }
+  const all = parts.flat();
+  const { guesses } = decodeBasis(basis, all.length);
+  for (const [i, file] of all.entries()) if (file.isGuess) file.seconds = guesses[i]!;
   return parts;
 }

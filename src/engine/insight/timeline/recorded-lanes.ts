@@ -1,9 +1,9 @@
 import type { Run } from '../../ports/builds.js';
 import type { Millis } from '../../ports/store.js';
-import { addRun, type DraftSpan, draftSpan, mayBeAtWork, millisecondsIn } from './draft-span.js';
+import { addRun, draftSpan, mayBeAtWork, millisecondsIn } from './draft-span.js';
 import type { FileColumns } from './file-columns.js';
 import type { Lanes } from './queue-lanes.js';
-import type { NodeLane } from './timeline.js';
+import type { NodeLane, Span } from './timeline.js';
 
 /** What was planned for nodes, and recorded by them, by node and in the order of recording. */
 export interface RecordedHistory {
@@ -43,7 +43,7 @@ function recordedLane(
   beganAt: Millis | null,
   columns: FileColumns,
 ): NodeLane {
-  const spans: DraftSpan[] = [];
+  const spans: Span[] = [];
   let last: Millis | null = beganAt;
   for (const run of runs) {
     const at: Millis = Math.max(run.created_at, last ?? -Infinity);
@@ -58,7 +58,7 @@ function recordedLane(
 }
 
 /** Leaves planned files that no run recorded in the last span only, and the others in the spans of the runs that recorded them. */
-function dropUnrecorded(spans: readonly DraftSpan[]): void {
+function dropUnrecorded(spans: readonly Span[]): void {
   const recorded = new Set(spans.flatMap(({ files, seconds }) => files.filter((_, i) => seconds[i] !== null)));
   for (const span of spans) {
     const isLast = span === spans.at(-1);

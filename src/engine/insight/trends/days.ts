@@ -84,12 +84,7 @@ function dayTrend({ day, sums, walls }: DaySummary): DayTrend {
     median_wall: medianWall({ walls }),
     idle_share: idleShare(sums),
     parts: PART_NAMES.map(name => ({ name, seconds: mean(sums[name]) })),
-    saved: {
-      round_robin: savedOf('round_robin'),
-      by_name: savedOf('by_name'),
-      one_at_a_time: savedOf('one_at_a_time'),
-      best: saved,
-    },
+    saved: { round_robin: savedOf('round_robin'), by_name: savedOf('by_name'), one_at_a_time: savedOf('one_at_a_time'), best: saved },
     node_seconds,
   };
 }

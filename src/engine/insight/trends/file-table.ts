@@ -51,10 +51,7 @@ function toTable(read: readonly BuildTimes[]): FileTable {
       for (let i = 0; i < paths.length; i++) {
         if (!(seconds[i]! > 0)) continue;
         let file = files.get(paths[i]!);
-        if (file === undefined) {
-          file = counts.push(0) - 1;
-          files.set(paths[i]!, file);
-        }
+        if (file === undefined) files.set(paths[i]!, (file = counts.push(0) - 1));
         if (lastIn[file] !== at) counts[file]! += 1;
         lastIn[file] = at;
         // The number of the path is replaced by that of the file, because a look-up takes longer than all else.

@@ -1,5 +1,5 @@
 import { type ChangePoint, changePoints } from '../../../planning/estimating/change-point.js';
-import { DEVIATIONS_PER_MAD } from '../../../planning/estimating/median.js';
+import { DEVIATIONS_PER_MAD, middleOf } from '../../../planning/estimating/median.js';
 import { timestamp } from '../../../time.js';
 import type { Build } from '../../ports/builds.js';
 import type { Store } from '../../ports/store.js';
@@ -148,11 +148,4 @@ class Files {
     for (let i = 0; i < steps.length; i++) steps[i] = Math.abs(Math.log(times[i + 1]! / times[i]!));
     return Math.exp(DEVIATIONS_PER_STEP * middleOf(steps.sort()));
   }
-}
-
-function middleOf(sorted: Float64Array): number {
-  const middle = sorted.length >> 1;
-  const [low, high] = [sorted[sorted.length % 2 === 1 ? middle : middle - 1]!, sorted[middle]!];
-  // The sum of two huge values may overflow.
-  return low + (high - low) / 2;
 }

@@ -47,14 +47,7 @@ export function playQueue({ weights, seconds }: PlayedSuite, nodes: PlayedNodes,
   });
 }
 
-const REQUEST = {
-  run: 'play',
-  batch_uuid: null,
-  isRetry: false,
-  wantsLastSplit: false,
-  recordedRunId: null,
-  hasLeft: () => false,
-};
+const REQUEST = { run: 'play', batch_uuid: null, isRetry: false, wantsLastSplit: false, recordedRunId: null, hasLeft: () => false };
 
 /** Plays a suite by a split that is made before the nodes start. */
 export function playSplit({ weights, seconds }: PlayedSuite, nodes: PlayedNodes): Played {

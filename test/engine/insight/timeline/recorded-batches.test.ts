@@ -24,7 +24,8 @@ it('the batches of a build tell what a pull and a file cost, once their files ar
 
 it('batches without recordings, those that failed and those of a split tell nothing', () => {
   const batches = [lane(0, [4, 2]), lane(1, [3, 3])];
-  const withTimes = (time: number | null) => batches.map(lanes => lanes.map(batch => ({ ...batch, seconds: batch.seconds.map(() => time) })));
+  const withTimes = (time: number | null) =>
+    batches.map(lanes => lanes.map(batch => ({ ...batch, seconds: batch.seconds.map(() => time) })));
   for (const time of [null, 0]) expect(recordedCost({ ...timelineOf(withTimes(time)), expectedCost: SETTING })).toBeNull();
   expect(recordedCost({ ...timelineOf(batches), kind: 'split', expectedCost: SETTING })).toBeNull();
 });
