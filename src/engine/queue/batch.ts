@@ -191,6 +191,11 @@ export function keepDecision(situation: Situation, target: number): KeptDecision
   return values.map(value => Math.round(value * 1000));
 }
 
+/** Whether a queue began with what earlier ones had learned, by what it expected of its first batch: without, it has exactly these numbers. */
+export function hadLearned({ slowdown, hidden }: Pick<Decision, 'slowdown' | 'hidden'>): boolean {
+  return slowdown !== 1 || hidden !== 0;
+}
+
 /** After an outage or a jump of the clock, files seem to take any multiple of their estimates. */
 const MAX_SLOWDOWN = 10;
 

@@ -2,7 +2,7 @@ import { countBatches } from '../../planning/batching/simulate-queue.js';
 import { mean } from '../../planning/estimating/median.js';
 import { toSeconds } from '../../planning/weight.js';
 import type { Millis } from '../ports/store.js';
-import { type Batch, decisionOf } from './batch.js';
+import { type Batch, decisionOf, hadLearned } from './batch.js';
 
 /** When all nodes of a queue are expected to end. */
 export interface ExpectedEnd {
@@ -65,8 +65,7 @@ export function expectedEnd({ nodeTotal, batches, weights, filesLeft, hasRecorde
   const at = Math.max(now, ...ends);
   const margin = PULLS * 1000 * pull_cost;
   const first = decisionOf(batches.find(({ decision }) => decision !== null)!)!;
-  const hasLearned = first.slowdown !== 1 || first.hidden !== 0;
-  const { earlier, later, laterOfBuild } = hasLearned ? MARGINS : FIRST_MARGINS;
+  const { earlier, later, laterOfBuild } = hadLearned(first) ? MARGINS : FIRST_MARGINS;
   const earliest = Math.max(now, at - earlier * (at - now) - margin);
   const latest = at + Math.min(later * (at - now), laterOfBuild * (at - handedAt(batches[0]!))) + margin;
   return { at: Math.round(at), earliest: Math.round(earliest), latest: Math.round(latest) };

@@ -15,7 +15,7 @@ export interface MinutesAnswer extends BuildHead {
   verdict: string;
   /** What is not known of this build, and what is assumed instead. */
   assumptions: string[];
-  /** What a batch cost: of a queue by the recorded times, or while it runs as it has learned, of a split as it is known now; null: unknown. */
+  /** What a batch cost: as the queue had learned it at its last batch, by the recorded times of a project's first queue, or of a split as it is known now; null: unknown. */
   cost: LearnedCost | null;
   nodes: NodeSummary[];
   /** The files that took longest, slowest first, at most 20. */
@@ -59,7 +59,7 @@ export const PART_DEFINITIONS: Readonly<Record<PartName, string>> = {
   idle: 'the wait for the last node that no other part explains',
 };
 
-/** What a batch cost, in seconds: pull_cost + hidden for each file + slowdown for each second of its recorded times (while a queue runs: of its estimates). */
+/** What a batch cost, in seconds: pull_cost + hidden for each file + slowdown for each second of its estimates (in a project's first queue: of its recorded times). */
 export interface LearnedCost {
   /** The start of the test runner, and the pull. */
   pull_cost: number;

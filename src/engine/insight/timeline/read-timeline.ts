@@ -10,7 +10,7 @@ import type { Run, RunHead } from '../../ports/builds.js';
 import type { CiRun } from '../../ports/ci-runs.js';
 import type { Splits } from '../../ports/splits.js';
 import type { Millis, Store } from '../../ports/store.js';
-import { type Batch, decisionOf, isRequeued } from '../../queue/batch.js';
+import { type Batch, decisionOf, hadLearned, isRequeued } from '../../queue/batch.js';
 import { batchesOf } from '../../queues.js';
 import type { LearnedCost } from '../minutes/minutes-answer.js';
 import type { Subject } from '../subject.js';
@@ -63,8 +63,9 @@ async function ofQueue({ queues }: Store, { plan, node_total, created_at: beganA
   const isWaiting = hasFilesLeft(batches, weights.length) && now - lastAt <= SILENT_MILLISECONDS;
   const timeline = toTimeline('queue', lanes, columns, { beganAt, isRunning: lanes.isRunning || isWaiting });
   const read = { ...timeline, expectedCost: costs[0] ?? null, cost };
-  // Recorded times tell more than the estimates of the queue, above all where they were guesses.
-  return read.is_running ? read : { ...read, cost: recordedCost(read) ?? cost };
+  if (read.is_running || !read.expectedCost || hadLearned(read.expectedCost)) return read;
+  // The first queue of a project has learned little while it ran. The recorded times tell more, above all if its estimates were guesses.
+  return { ...read, cost: recordedCost(read) ?? cost };
 }
 
 /** Null: the planner did not size the batch. */
