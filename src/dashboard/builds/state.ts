@@ -1,12 +1,27 @@
 import type { BuildLine } from '../../engine/insight/trends/trends-answer.js';
 
-/** How a build ended, by what matters most: nobody knows whether `missing` files fail. */
-export type BuildState = 'running' | 'missing' | 'failed' | 'complete' | 'unknown';
+/**
+ * How a build ended, by what matters most: nobody knows whether `missing` files fail. `recorded`: its clients do not say whether files failed.
+ * `unplanned`: nobody knows whether files are missing. `unknown`: nothing is known yet.
+ */
+export type BuildState = 'running' | 'missing' | 'failed' | 'complete' | 'recorded' | 'unplanned' | 'unknown';
+
+/** What a build that has ended is known by. `failed`: how many files; null: its clients do not report failures. */
+export interface Ended {
+  kind: 'queue' | 'split' | 'recordings';
+  missing: number;
+  failed: number | null;
+}
 
 /** Returns the state of a build; without a summary it is unknown. */
 export function buildState({ is_running, summary }: Pick<BuildLine, 'is_running' | 'summary'>): BuildState {
   if (is_running) return 'running';
-  if (!summary) return 'unknown';
-  if (summary.missing > 0) return 'missing';
-  return (summary.failed ?? 0) > 0 ? 'failed' : 'complete';
+  return summary ? endedState(summary) : 'unknown';
+}
+
+export function endedState({ kind, missing, failed }: Ended): BuildState {
+  if (missing > 0) return 'missing';
+  if (failed !== null && failed > 0) return 'failed';
+  if (kind === 'recordings') return 'unplanned';
+  return failed === null ? 'recorded' : 'complete';
 }

@@ -1,13 +1,23 @@
 import type { BuildState } from '../builds/state.js';
 import { number } from '../text/format.js';
 
-const SHAPES: Record<BuildState, string> = { running: '◌', missing: '▲', failed: '✕', complete: '✓', unknown: '·' };
+const SHAPES: Record<BuildState, string> = {
+  running: '◌',
+  missing: '▲',
+  failed: '✕',
+  complete: '✓',
+  recorded: '○',
+  unplanned: '?',
+  unknown: '·',
+};
 
 const TITLES: Record<BuildState, string> = {
   running: 'Some node has files that it has not recorded',
   missing: 'Files were planned and not recorded: nobody knows whether they pass',
   failed: 'Files failed when they last ran',
-  complete: 'Every file of the plan was recorded',
+  complete: 'Every file of the plan was recorded, and none failed',
+  recorded: 'Every file of the plan was recorded. The clients do not say whether files failed',
+  unplanned: 'No queue and no split of the build is known, so nobody knows whether files are missing',
   unknown: 'Its summary is not written yet',
 };
 
@@ -25,5 +35,6 @@ export function Status({ state, failed = 0, missing = 0 }: { state: BuildState; 
 
 function textOf(state: BuildState, failed: number, missing: number): string {
   if (state === 'missing') return `${number(missing)} missing`;
-  return state === 'failed' ? `${number(failed)} failed` : state;
+  if (state === 'failed') return `${number(failed)} failed`;
+  return state === 'unplanned' ? 'not known' : state;
 }

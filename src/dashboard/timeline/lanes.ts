@@ -117,6 +117,6 @@ export function isOver(seconds: number | null, estimate: number | null): boolean
 
 /** Returns the lane that ended last, and how many seconds after the one before. Null: fewer than two nodes ended. */
 export function lastLane(lanes: readonly Lane[]): { lane: Lane; after: number } | null {
-  const ended = lanes.filter(({ end }) => end !== null).sort((a, b) => b.end! - a.end!);
+  const ended = lanes.filter(({ end, isRecorded }) => end !== null && isRecorded).sort((a, b) => b.end! - a.end!);
   return ended.length < 2 ? null : { lane: ended[0]!, after: ended[0]!.end! - ended[1]!.end! };
 }

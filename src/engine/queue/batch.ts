@@ -191,7 +191,7 @@ export function keepDecision(situation: Situation, target: number): KeptDecision
   return values.map(value => Math.round(value * 1000));
 }
 
-/** Whether a queue began with what earlier ones had learned, by what it expected of its first batch: without, it has exactly these numbers. */
+/** Whether a queue began with what earlier ones had learned, by what it expected of its first batch: otherwise exactly this. */
 export function hadLearned({ slowdown, hidden }: Pick<Decision, 'slowdown' | 'hidden'>): boolean {
   return slowdown !== 1 || hidden !== 0;
 }

@@ -49,7 +49,10 @@ describe('the state of a build', () => {
     ['unknown', { is_running: false, summary: null }],
     ['missing', { is_running: false, summary: summary({ failed: 1, missing: 1 }) }],
     ['failed', { is_running: false, summary: summary({ failed: 1 }) }],
-    ['complete', { is_running: false, summary: summary({ failed: null }) }],
+    ['failed', { is_running: false, summary: summary({ failed: 1, kind: 'recordings' }) }],
+    ['complete', { is_running: false, summary: summary({ failed: 0 }) }],
+    ['recorded', { is_running: false, summary: summary({ failed: null }) }],
+    ['unplanned', { is_running: false, summary: summary({ failed: 0, kind: 'recordings' }) }],
   ] as const)('is %s by what matters most', (state, line) => {
     expect(buildState(line)).toBe(state);
   });

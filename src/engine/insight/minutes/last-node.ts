@@ -1,9 +1,9 @@
-import type { NodeLane, Span, Timeline, TimelineFiles } from '../timeline/timeline.js';
+import { hasRecordedLast, type NodeLane, type Span, type Timeline, type TimelineFiles } from '../timeline/timeline.js';
 import type { LongExecution } from './floor.js';
 import type { Minutes } from './minutes.js';
 import type { PartName } from './minutes-answer.js';
 
-/** The node that ended last, among those that started. Durations are seconds. */
+/** The node that ended last, among those that recorded their last files. Durations are seconds. */
 export interface LastNode {
   lane: NodeLane;
   /** The node that ended before it, and how much earlier. */
@@ -14,9 +14,11 @@ export interface LastNode {
   spread: number;
 }
 
-/** Null: fewer than two nodes started. */
+/** Null: fewer than two nodes have ended. When a node ended that recorded nothing after its last files, nobody knows. */
 export function lastNode({ nodes }: Pick<Timeline, 'nodes'>): LastNode | null {
-  const ended = nodes.filter(({ end }) => end !== null).sort((a, b) => b.end! - a.end! || a.node_index - b.node_index);
+  const ended = nodes
+    .filter(lane => lane.end !== null && hasRecordedLast(lane))
+    .sort((a, b) => b.end! - a.end! || a.node_index - b.node_index);
   const [lane, before] = ended;
   if (!lane || !before) return null;
   const first = ended.at(-1)!;

@@ -15,12 +15,18 @@ export interface MinutesAnswer extends BuildHead {
   verdict: string;
   /** What is not known of this build, and what is assumed instead. */
   assumptions: string[];
-  /** What a batch cost: as the queue had learned it at its last batch, by the recorded times of a project's first queue, or of a split as it is known now; null: unknown. */
+  /**
+   * What a batch cost: as the queue had learned it at its last batch, by the recorded times of a project's first queue, or of a split as
+   * it is known now; null: unknown.
+   */
   cost: LearnedCost | null;
   nodes: NodeSummary[];
   /** The files that took longest, slowest first, at most 20. */
   slowest: SlowFile[];
+  /** Those that failed when they last ran. */
   failed: string[];
+  /** Whether the clients say which files failed. */
+  failures_known: boolean;
   /** Planned and not recorded, at most 1,000, and how many. */
   missing: { path: string; node_index: Count | null }[];
   missing_count: Count;
@@ -59,7 +65,10 @@ export const PART_DEFINITIONS: Readonly<Record<PartName, string>> = {
   idle: 'the wait for the last node that no other part explains',
 };
 
-/** What a batch cost, in seconds: pull_cost + hidden for each file + slowdown for each second of its estimates (in a project's first queue: of its recorded times). */
+/**
+ * What a batch cost, in seconds: pull_cost + hidden for each file + slowdown for each second of its estimates (in a project's first queue:
+ * of its recorded times).
+ */
 export interface LearnedCost {
   /** The start of the test runner, and the pull. */
   pull_cost: number;

@@ -8,6 +8,7 @@ import {
   type TimelineFiles,
   wasMostlyGuessed,
 } from '../timeline/timeline.js';
+import { fileOutcomes } from './file-outcomes.js';
 import { decidingExecution, type LastNode, lastNode, leastDelay, mainCause, overrunFile } from './last-node.js';
 import type { Minutes } from './minutes.js';
 import type { PartName } from './minutes-answer.js';
@@ -18,19 +19,27 @@ const REPEATS_PART = 0.02;
 /** Unreported time is told when it is more than this part of the wall time. */
 const UNREPORTED_PART = 0.05;
 
+/** What delays all nodes alike is told when it is more than this part of the wall time. */
+const SHARED_PART = 0.1;
+
 /** A node is overdue when its files take longer than expected by more than this, and more than twice as long. */
 const OVERDUE_SECONDS = 60;
 
-/** Who ended last, and what decided it, in one to three sentences. */
+/** What is missing, who ended last, what decided that, and what cost all nodes much, in a few sentences. */
 export function verdictOf(timeline: Timeline, minutes: Minutes): string {
   const { nodes, is_running } = timeline;
   const started = nodes.filter(({ start }) => start !== null);
   if (started.length === 0) return is_running ? 'No node has started yet.' : 'No node started.';
   if (is_running) return running(timeline, started);
   const last = lastNode(timeline);
-  return [decision(timeline, minutes, started, last), absence(timeline, minutes, last), unreported(timeline, minutes, last)]
-    .filter(sentence => sentence !== '')
-    .join(' ');
+  const sentences = [
+    losses(timeline, minutes),
+    decision(timeline, minutes, last),
+    repeats(timeline, minutes, last),
+    unreported(timeline, minutes, last),
+    shared(timeline, minutes, last),
+  ];
+  return sentences.filter(sentence => sentence !== '').join(' ');
 }
 
 function running(timeline: Timeline, started: readonly NodeLane[]): string {
@@ -62,17 +71,19 @@ function be(count: number): string {
   return count === 1 ? 'is' : 'are';
 }
 
-function decision(timeline: Timeline, minutes: Minutes, started: readonly NodeLane[], last: LastNode | null): string {
+function decision(timeline: Timeline, minutes: Minutes, last: LastNode | null): string {
   const longest = decidingExecution(minutes);
   if (longest) {
     const { file, seconds, node_index } = longest;
     const share = durationText(minutes.parts.find(({ name }) => name === 'even_share')!.seconds);
     return `${timeline.paths[file]} decides this build: it took ${durationText(seconds)} on node ${node_index}, longer than an even share of ${share}.`;
   }
-  if (!last) return minutes.nodes.length === 1 ? 'One node ran everything.' : `Only node ${started[0]!.node_index} started.`;
+  if (!last && minutes.nodes.length === 1) return minutes.nodes[0]!.isLost ? '' : 'One node ran everything.';
+  if (!last) return '';
   const { lane, before, late, first, spread } = last;
   const together = leastDelay(minutes.wall);
-  if (spread <= together) return `All nodes finished within ${durationText(spread)} of each other.`;
+  const isWhole = timeline.nodes.every(lane => lane.start !== null && hasRecordedLast(lane));
+  if (spread <= together) return `${isWhole ? 'All' : 'The other'} nodes finished within ${durationText(spread)} of each other.`;
   const cause = causeOf(timeline, minutes, lane, late <= together ? spread : late);
   if (late <= together) {
     return `Nodes finished up to ${durationText(spread)} apart: node ${first.node_index} first, node ${lane.node_index} last${cause && `: ${cause}`}.`;
@@ -137,21 +148,50 @@ function unreported(timeline: Timeline, minutes: Minutes, last: LastNode | null)
   return `A file took about ${durationText(ofFile)} that is in no report, ${durationText(seconds)} of the build: fewer and larger files, or a runner that keeps what it loads, would save most of that.`;
 }
 
-/** What nodes that were lost, gave files back or never started mean, as a sentence; empty: there are none. */
-function absence({ nodes, kind }: Timeline, { nodes: minutes, parts, wall }: Minutes, last: LastNode | null): string {
+const SHARED: Partial<Record<PartName, string>> = {
+  slow_nodes: 'Slow nodes',
+  estimates: 'Wrong estimates',
+  late_starts: 'Late starts',
+  gaps: 'The start and end of the test runner',
+};
+
+/** What cost most of the time that is lost, as a sentence; empty: it cost little, or another sentence tells it. */
+function shared({ nodes }: Timeline, minutes: Minutes, last: LastNode | null): string {
+  const { parts, wall } = minutes;
+  const [most] = parts.filter(({ name }) => SHARED[name] !== undefined).sort((a, b) => b.seconds - a.seconds);
+  if (!most || most.seconds <= Math.max(leastDelay(wall), SHARED_PART * wall) || decidingExecution(minutes)) return '';
+  const isTold =
+    (last && isCauseOf(last, minutes, most.name)) || (most.name === 'late_starts' && nodes.some(({ start }) => start === null));
+  return isTold ? '' : `${SHARED[most.name]} cost ${durationText(most.seconds)} of the build.`;
+}
+
+/** Which nodes recorded nothing, and how many files are missing, as a sentence; empty: none. It comes first, however little time that cost. */
+function losses(timeline: Timeline, { nodes: minutes }: Minutes): string {
+  const { nodes, kind } = timeline;
+  const lost = nodes.filter(({ node_index }) => minutes[node_index]!.isLost);
+  const never = nodes.filter(({ start }) => start === null);
+  const { missing } = fileOutcomes(timeline, 0);
+  const files = missing.length === 0 ? '' : `${missing.length} test file${missing.length === 1 ? ' is' : 's are'} missing`;
+  const absent = [
+    ...(lost.length > 0
+      ? [`${nodesText(indexesOf(lost))} recorded nothing after the last files that ${lost.length === 1 ? 'it' : 'they'} got`]
+      : []),
+    ...(never.length > 0 ? [`${nodesText(indexesOf(never))} ${kind === 'queue' ? 'never started' : 'recorded nothing'}`] : []),
+  ];
+  if (absent.length === 0) return files && `${files}.`;
+  return `${absent.join('. ')}${files && `: ${files}`}.`;
+}
+
+/** Which nodes gave files back or restarted, as a sentence; empty: none did, or it cost little, or another sentence tells it. */
+function repeats({ nodes }: Timeline, { nodes: minutes, parts, wall }: Minutes, last: LastNode | null): string {
   const costly = nodes.filter(({ start, node_index }) => start !== null && minutes[node_index]!.repeats > wall * REPEATS_PART);
-  const lost = costly.filter(({ node_index }) => minutes[node_index]!.isLost);
-  if (lost.length > 0)
-    return `${nodesText(indexesOf(lost))} recorded nothing after the last files that ${lost.length === 1 ? 'it' : 'they'} got.`;
   const silent = costly.filter(({ spans }) => spans.some(({ lease }) => lease === 'expired' || lease === 'returned'));
   if (silent.length > 0)
     return `${nodesText(indexesOf(silent))} fell silent, and ${silent.length === 1 ? 'its' : 'their'} files ran again.`;
   // Of a node that ended late because of its repeats the sentence before says why.
   const isTold = ({ node_index }: NodeLane) => last?.lane.node_index === node_index && isCauseOf(last, { parts, wall }, 'repeats');
   const restarted = costly.filter(lane => !isTold(lane) && lane.spans.some(({ lease, is_replay }) => lease === 'restarted' || is_replay));
-  if (restarted.length > 0) return `${nodesText(indexesOf(restarted))} restarted, and files ran again.`;
-  const never = indexesOf(nodes.filter(({ start }) => start === null));
-  return never.length > 0 ? `${nodesText(never)} ${kind === 'queue' ? 'never started' : 'recorded nothing'}.` : '';
+  return restarted.length > 0 ? `${nodesText(indexesOf(restarted))} restarted, and files ran again.` : '';
 }
 
 /** Whether the sentence about the last node says that this delayed it. */
