@@ -1,4 +1,4 @@
-import type { BuildLine } from '../../engine/insight/trends/trends-answer.js';
+import type { BuildLine, BuildLineSummary } from '../../engine/insight/trends/trends-answer.js';
 
 /**
  * How a build ended, by what matters most: nobody knows whether `missing` files fail. `recorded`: its clients do not say whether files failed.
@@ -6,20 +6,14 @@ import type { BuildLine } from '../../engine/insight/trends/trends-answer.js';
  */
 export type BuildState = 'running' | 'missing' | 'failed' | 'complete' | 'recorded' | 'unplanned' | 'unknown';
 
-/** What a build that has ended is known by. `failed`: how many files; null: its clients do not report failures. */
-export interface Ended {
-  kind: 'queue' | 'split' | 'recordings';
-  missing: number;
-  failed: number | null;
-}
-
 /** Returns the state of a build; without a summary it is unknown. */
 export function buildState({ is_running, summary }: Pick<BuildLine, 'is_running' | 'summary'>): BuildState {
   if (is_running) return 'running';
   return summary ? endedState(summary) : 'unknown';
 }
 
-export function endedState({ kind, missing, failed }: Ended): BuildState {
+/** Returns the state of a build that has ended. */
+export function endedState({ kind, missing, failed }: Pick<BuildLineSummary, 'kind' | 'missing' | 'failed'>): BuildState {
   if (missing > 0) return 'missing';
   if (failed !== null && failed > 0) return 'failed';
   if (kind === 'recordings') return 'unplanned';

@@ -1,4 +1,5 @@
 import { limits } from '../../limits.js';
+import { expectedTime } from '../../planning/batching/batch-cost.js';
 import type { PullSituation } from '../../planning/batching/batch-weight.js';
 import { toSeconds, WEIGHTS_PER_SECOND } from '../../planning/weight.js';
 import type { Failed } from './failed.js';
@@ -207,7 +208,7 @@ export function expectedWeight(batch: Pick<Batch, 'decision'> | undefined, files
   const decision = batch && decisionOf(batch);
   if (!decision) return weight;
   const { slowdown, hidden } = decision;
-  return Math.min(MAX_SLOWDOWN, Math.max(1, slowdown)) * weight + hidden * WEIGHTS_PER_SECOND * files;
+  return expectedTime(files, weight, { hidden: hidden * WEIGHTS_PER_SECOND, slowdown: Math.min(MAX_SLOWDOWN, slowdown) });
 }
 
 /** The decision behind a batch; null: the planner did not size it. */

@@ -178,7 +178,7 @@ export class NodeSpeeds {
     for (let at = 0; at < nodes.length; at += COLUMNS) {
       predicted += this.#predictedOf(at, cost);
       if (Number.isNaN(nodes[at + WEIGHT]!)) continue;
-      const underWay = durationOf(1, nodes[at + FILES]!, nodes[at + WEIGHT]!, cost);
+      const underWay = this.#underWay(at, cost);
       const since = now - nodes[at + HANDED_AT]!;
       const usual = nodes[at + DONE] === 0 ? underWay / this.#unfinishedSpeed(since / underWay) : underWay;
       predicted += underWay;
@@ -193,6 +193,11 @@ export class NodeSpeeds {
     return durationOf(nodes[at + DONE]!, nodes[at + DONE_FILES]!, nodes[at + DONE_WEIGHT]!, cost);
   }
 
+  /** What the batch that the node works on takes a node of usual speed. */
+  #underWay(at: number, cost: BatchCost): number {
+    return durationOf(1, this.#nodes[at + FILES]!, this.#nodes[at + WEIGHT]!, cost);
+  }
+
   /** When the node is expected to ask for more: now at the earliest. */
   #freeAt(at: number, snapshot: Snapshot): number {
     const { now, pace, cost } = snapshot;
@@ -203,7 +208,7 @@ export class NodeSpeeds {
     const end = this.#endOf(at, snapshot);
     if (end >= now) return end;
     // All nodes are overdue after an outage, so the wait is limited to the duration of the batch, unless that is a guess.
-    const limit = this.parameters.isGuessed ? Infinity : pace * durationOf(1, nodes[at + FILES]!, nodes[at + WEIGHT]!, cost);
+    const limit = this.parameters.isGuessed ? Infinity : pace * this.#underWay(at, cost);
     return now + Math.min(now - end, limit);
   }
 
@@ -222,7 +227,7 @@ export class NodeSpeeds {
     if (!isTimed) return 1;
     if (nodes[at + DONE] === 0) {
       if (Number.isNaN(nodes[at + WEIGHT]!)) return 1;
-      return this.#unfinishedSpeed((now - nodes[at + HANDED_AT]!) / durationOf(1, nodes[at + FILES]!, nodes[at + WEIGHT]!, cost));
+      return this.#unfinishedSpeed((now - nodes[at + HANDED_AT]!) / this.#underWay(at, cost));
     }
     if (elapsed === 0) return 1;
     const trust = Math.min(1, elapsed / (SPEED_SECONDS * WEIGHTS_PER_SECOND));

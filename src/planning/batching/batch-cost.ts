@@ -87,7 +87,7 @@ const BATCHES = 9;
  */
 export class CostEstimate {
   /** The priors and all batches. */
-  #sums: number[];
+  readonly #sums: number[];
   /** The batches since `takeObserved`. */
   #observed: number[] | null = null;
   /** Null: it was not calculated since the last batch. */
@@ -151,8 +151,9 @@ export class CostEstimate {
     const trust = (deviation / WEIGHTS_PER_SECOND) ** -2;
     const [one, f, ww] = [trust, trust * files, trust * w];
     const batch = [one, f, ww, f * files, f * w, ww * w, one * y, f * y, ww * y, 1];
-    this.#sums = add(this.#sums, batch);
-    if (!this.#isGuessed) this.#observed = this.#observed ? add(this.#observed, batch) : batch;
+    addTo(this.#sums, batch);
+    if (!this.#isGuessed && this.#observed) addTo(this.#observed, batch);
+    else if (!this.#isGuessed) this.#observed = batch;
     this.#cost = null;
   }
 
@@ -177,6 +178,11 @@ export class CostEstimate {
 /** What is expected of a batch before the first one of a queue has ended. */
 export function expectedCost(prior: CostPrior): BatchCost {
   return new CostEstimate(prior).cost;
+}
+
+/** What files are expected to take a node of usual speed, in the unit of the hidden time and of their estimates: no less than these. */
+export function expectedTime(files: number, estimate: number, { hidden, slowdown }: Omit<BatchCost, 'pullCost'>): number {
+  return Math.max(1, slowdown) * estimate + hidden * files;
 }
 
 /** A finished batch, by the recorded times of its files. Times are weights. */
@@ -224,6 +230,11 @@ export function tellsMore(observed: BatchSums, learned: BatchSums | null): boole
 /** What a project keeps when one of its queues has observed more: the older a batch, the less it counts. */
 export function keep(kept: BatchSums | null, observed: BatchSums): BatchSums {
   return scaledTo(KEPT_BATCHES, kept ? add(kept, observed) : observed);
+}
+
+/** Adds in place: every pull does that. */
+function addTo(sums: number[], more: BatchSums): void {
+  for (let i = 0; i < sums.length; i++) sums[i]! += more[i]!;
 }
 
 function add(sums: BatchSums, more: BatchSums): number[] {

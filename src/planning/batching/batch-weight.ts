@@ -38,6 +38,7 @@ const SHARE_PER_UNTIMED_BATCH = 0.15;
 const PULLS_WORTH_SAVING = 3;
 /** After this many batches a node gets its whole share: the end is near enough. */
 const MAX_PARTIAL_BATCHES = 6;
+
 /**
  * Returns the weight of a node's next batch. It is a part of the node's share, so that later batches can make up for wrong
  * predictions, or all of it when more pulls would cost more than they gain. The parts are the best ones in simulations with the

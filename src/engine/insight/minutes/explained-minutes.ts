@@ -17,7 +17,7 @@ export function explainMinutes(subject: Subject, timeline: Timeline): MinutesAns
   return {
     ...buildHead(subject, timeline),
     ...{ wall, floor, lost: wholeMilliseconds(wall - floor), parts },
-    verdict: verdictOf(timeline, minutes),
+    verdict: verdictOf(timeline, minutes, missing.length),
     assumptions: assumptionsOf(timeline, minutes),
     cost: timeline.cost,
     nodes: timeline.nodes.map(({ node_index, start, end, recordedAt, spans }, i) => {

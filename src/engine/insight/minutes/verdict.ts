@@ -8,7 +8,6 @@ import {
   type TimelineFiles,
   wasMostlyGuessed,
 } from '../timeline/timeline.js';
-import { fileOutcomes } from './file-outcomes.js';
 import { decidingExecution, type LastNode, lastNode, leastDelay, mainCause, overrunFile } from './last-node.js';
 import type { Minutes } from './minutes.js';
 import type { PartName } from './minutes-answer.js';
@@ -25,15 +24,19 @@ const SHARED_PART = 0.1;
 /** A node is overdue when its files take longer than expected by more than this, and more than twice as long. */
 const OVERDUE_SECONDS = 60;
 
-/** What is missing, who ended last, what decided that, and what cost all nodes much, in a few sentences. */
-export function verdictOf(timeline: Timeline, minutes: Minutes): string {
+/**
+ * What is missing, who ended last, what decided that, and what cost all nodes much, in a few sentences.
+ *
+ * @param missing how many files were planned and not recorded
+ */
+export function verdictOf(timeline: Timeline, minutes: Minutes, missing: number): string {
   const { nodes, is_running } = timeline;
   const started = nodes.filter(({ start }) => start !== null);
   if (started.length === 0) return is_running ? 'No node has started yet.' : 'No node started.';
   if (is_running) return running(timeline, started);
   const last = lastNode(timeline);
   const sentences = [
-    losses(timeline, minutes),
+    losses(timeline, minutes, missing),
     decision(timeline, minutes, last),
     repeats(timeline, minutes, last),
     unreported(timeline, minutes, last),
@@ -78,11 +81,10 @@ function decision(timeline: Timeline, minutes: Minutes, last: LastNode | null): 
     const share = durationText(minutes.parts.find(({ name }) => name === 'even_share')!.seconds);
     return `${timeline.paths[file]} decides this build: it took ${durationText(seconds)} on node ${node_index}, longer than an even share of ${share}.`;
   }
-  if (!last && minutes.nodes.length === 1) return minutes.nodes[0]!.isLost ? '' : 'One node ran everything.';
-  if (!last) return '';
+  if (!last) return minutes.nodes.length === 1 && !minutes.nodes[0]!.isLost ? 'One node ran everything.' : '';
   const { lane, before, late, first, spread } = last;
   const together = leastDelay(minutes.wall);
-  const isWhole = timeline.nodes.every(lane => lane.start !== null && hasRecordedLast(lane));
+  const isWhole = timeline.nodes.every(each => each.start !== null && hasRecordedLast(each));
   if (spread <= together) return `${isWhole ? 'All' : 'The other'} nodes finished within ${durationText(spread)} of each other.`;
   const cause = causeOf(timeline, minutes, lane, late <= together ? spread : late);
   if (late <= together) {
@@ -166,12 +168,10 @@ function shared({ nodes }: Timeline, minutes: Minutes, last: LastNode | null): s
 }
 
 /** Which nodes recorded nothing, and how many files are missing, as a sentence; empty: none. It comes first, however little time that cost. */
-function losses(timeline: Timeline, { nodes: minutes }: Minutes): string {
-  const { nodes, kind } = timeline;
+function losses({ nodes, kind }: Timeline, { nodes: minutes }: Minutes, missing: number): string {
   const lost = nodes.filter(({ node_index }) => minutes[node_index]!.isLost);
   const never = nodes.filter(({ start }) => start === null);
-  const { missing } = fileOutcomes(timeline, 0);
-  const files = missing.length === 0 ? '' : `${missing.length} test file${missing.length === 1 ? ' is' : 's are'} missing`;
+  const files = missing === 0 ? '' : `${missing} test file${missing === 1 ? ' is' : 's are'} missing`;
   const absent = [
     ...(lost.length > 0
       ? [`${nodesText(indexesOf(lost))} recorded nothing after the last files that ${lost.length === 1 ? 'it' : 'they'} got`]

@@ -18,8 +18,9 @@ export function observedInTimeline(timeline: Timeline): BatchSums | null {
 
 /** What a batch of a queue cost, by the recorded times of its files; null: no batch tells. */
 export function recordedCost(timeline: Timeline): LearnedCost | null {
-  const learned = observedInTimeline(timeline);
-  const prior = { setting: settingOf(timeline), meanWeight: meanWeightOf(batchesIn(timeline)), isGuessed: false, isCautious: true };
+  const [batches, setting] = [batchesIn(timeline), settingOf(timeline)];
+  const learned = observedIn(batches, { setting, learned: null });
+  const prior = { setting, meanWeight: meanWeightOf(batches), isGuessed: false, isCautious: true };
   return learned && toLearnedCost(expectedCost({ ...prior, learned }));
 }
 

@@ -1,3 +1,4 @@
+import { expectedTime } from '../../../planning/batching/batch-cost.js';
 import type { Millis } from '../../ports/store.js';
 import { floorOf } from '../minutes/floor.js';
 import type { LearnedCost } from '../minutes/minutes-answer.js';
@@ -35,8 +36,8 @@ export type Span = SpanAnswer;
 
 /** What files are expected to take, in seconds: no less than their estimates. */
 export function expectedSeconds({ estimates, cost }: Pick<Timeline, 'estimates' | 'cost'>, files: readonly number[]): number {
-  const { slowdown, hidden } = cost ?? { slowdown: 1, hidden: 0 };
-  return files.reduce((sum, file) => sum + Math.max(1, slowdown) * (estimates[file] ?? 0) + hidden, 0);
+  const estimate = files.reduce((sum, file) => sum + (estimates[file] ?? 0), 0);
+  return cost ? expectedTime(files.length, estimate, cost) : estimate;
 }
 
 /** Whether most files of a build were never measured before. */
