@@ -255,6 +255,8 @@ export const limits = {
   summariesSearched: 500,
   /** A CI run without a recording counts as running for this time. */
   unrecordedRunMilliseconds: 7_200_000,
+  /** Wall times of a day that are kept for the median. */
+  wallsPerDay: 10_000,
   /** Days of a trend. */
   trendDays: 400,
   /** Builds of a trend of files or nodes, from the newest build back. */

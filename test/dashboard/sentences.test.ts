@@ -6,16 +6,18 @@ import { overviewOf } from '../harness/overview.js';
 describe('the first line of the projects', () => {
   it('names those with incomplete builds first', () => {
     const web = overviewOf('web-rspec', { builds_today: 41, median_wall: 492, idle_share: 0.041 });
-    const api = overviewOf('api-jest', { builds_today: 1, incomplete_today: 1, median_wall: 60, idle_share: 0 });
-    expect(projectsSentences([web, api, overviewOf('new')])).toEqual([
-      '3 projects.',
-      'api-jest: one build incomplete, 1 build today, median 60 s, 0\u202f% idle.',
+    const api = overviewOf('api-jest', { builds_today: 2, incomplete_today: 1, median_wall: 60, idle_share: 0 });
+    const dead = overviewOf('e2e', { builds_today: 1, incomplete_today: 1, median_wall: 60, idle_share: 0 });
+    expect(projectsSentences([web, dead, api, overviewOf('new')])).toEqual([
+      '4 projects.',
+      'api-jest: one build incomplete, 2 builds today, median 60 s, 0\u202f% idle.',
+      'e2e: one build incomplete, 1 build today.',
       'web-rspec: 41 builds today, median 8 m 12 s, 4.1\u202f% idle.',
     ]);
   });
 
   it('says that nothing happened today', () => {
-    const recent = [{ build_id: 'b', wall: 1, floor: 1, is_complete: true, has_failures: false }];
+    const recent = [{ build_id: 'b', kind: 'queue' as const, wall: 1, floor: 1, failed: null, missing: 0 }];
     expect(projectsSentences([overviewOf('a', { recent })])).toEqual(['1 project.', 'No build today.']);
     expect(projectsSentences([overviewOf('a')])).toEqual(['1 project.']);
   });

@@ -99,38 +99,48 @@ function Trend({ project, isOpen }: { project: ProjectOverview; isOpen: boolean 
 
 /** In one word with a sign, so that the colour is not needed. */
 function Health({ project, isNew }: { project: ProjectOverview; isNew: boolean }) {
-  const { incomplete_today, builds_today, running } = project;
+  const { incomplete_today, unplanned_today, builds_today, running } = project;
   if (isNew) return <span class="small quiet">no build yet</span>;
-  if (incomplete_today > 0) return <span class="small failed-text">✕ {incomplete_today} incomplete today</span>;
+  if (incomplete_today > 0) return <span class="small failed-text">▲ {incomplete_today} incomplete today</span>;
+  if (unplanned_today > 0)
+    return (
+      <span class="small quiet" title="No queue and no split of these is known, so nobody knows whether files are missing.">
+        ? {unplanned_today === builds_today ? 'not known' : `${unplanned_today} not known`} today
+      </span>
+    );
   if (builds_today > 0) return <span class="small complete-text">✓ all complete today</span>;
   return <span class="small quiet">{running > 0 ? 'running' : 'no build today'}</span>;
 }
 
 function Figures({ project }: { project: ProjectOverview }) {
-  const { builds_today, running, median_wall, idle_share, saved_30_days, builds_30_days } = project;
+  const { builds_today, incomplete_today, running, median_wall, idle_share, measured_day, saved_30_days, builds_30_days } = project;
+  const day = builds_today > incomplete_today ? null : measured_day;
+  const about = 'Of the builds that ended without a missing file on that day.';
   return (
     <dl class="figures">
-      <div>
-        <dt>Builds today</dt>
+      <div title="Builds that have ended. A build counts on the day on which it began, and a day begins at 00:00 UTC.">
+        <dt>Builds today (UTC)</dt>
         <dd class="number">
           {builds_today}
           {running > 0 && <span class="quiet"> and {running} running</span>}
         </dd>
       </div>
-      <div>
+      <div title={about}>
         <dt>Median</dt>
         <dd>
-          <Duration seconds={median_wall} />
+          <Duration seconds={median_wall} /> {day && <span class="quiet">on {day}</span>}
         </dd>
       </div>
-      <div>
+      <div title={about}>
         <dt>Idle</dt>
-        <dd class="number">{percent(idle_share)}</dd>
+        <dd class="number">
+          {percent(idle_share)} {day && <span class="quiet">on {day}</span>}
+        </dd>
       </div>
-      <div title="How much longer the best of the other methods (see What-if) would have taken with the same recorded times.">
+      <div title="How much longer the best of the other methods (see What-if) would have taken with the same recorded times. Builds that are running, or that ended with missing files, do not count.">
         <dt>Saved in 30 days</dt>
         <dd class="number">
-          {duration(saved_30_days)} <span class="quiet">in {count(builds_30_days, 'build')}</span>
+          {builds_30_days === 0 ? '–' : duration(saved_30_days)} <span class="quiet">in {count(builds_30_days, 'complete build')}</span>
         </dd>
       </div>
     </dl>

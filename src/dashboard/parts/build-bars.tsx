@@ -1,6 +1,8 @@
 import type { ProjectOverview } from '../../engine/insight/trends/trends-answer.js';
+import { type BuildState, endedState } from '../builds/state.js';
 import { projectPath } from '../routes/routes.js';
 import { duration } from '../text/format.js';
+import { statusText } from './status.js';
 
 type Recent = ProjectOverview['recent'][number];
 
@@ -16,12 +18,12 @@ export function BuildBars({ project, builds }: { project: string; builds: readon
     <div class="build-bars" onKeyDown={moveFocus}>
       {builds.map((build, i) => {
         const height = Math.max(LEAST, Math.round((build.wall / most) * HEIGHT));
-        const text = `${duration(build.wall)}, ${stateOf(build)}`;
+        const text = `${duration(build.wall)}, ${statusText(endedState(build), build)}`;
         return (
           <a
             key={build.build_id}
             href={projectPath(project, 'build', build.build_id)}
-            class={build.is_complete ? (build.has_failures ? 'failing' : undefined) : 'incomplete'}
+            class={CLASSES[endedState(build)]}
             tabIndex={i === builds.length - 1 ? 0 : -1}
             aria-label={`Build: ${text}`}
             title={text}
@@ -34,7 +36,7 @@ export function BuildBars({ project, builds }: { project: string; builds: readon
   );
 }
 
-const stateOf = ({ is_complete, has_failures }: Recent) => (is_complete ? (has_failures ? 'with failures' : 'complete') : 'incomplete');
+const CLASSES: Partial<Record<BuildState, string>> = { missing: 'incomplete', failed: 'failing' };
 
 function moveFocus(event: KeyboardEvent) {
   const { target, key } = event;

@@ -28,13 +28,13 @@ export function Status({ state, failed = 0, missing = 0 }: { state: BuildState; 
       <span class="shape" aria-hidden="true">
         {SHAPES[state]}
       </span>
-      {textOf(state, failed ?? 0, missing)}
+      {statusText(state, { failed, missing })}
     </span>
   );
 }
 
-function textOf(state: BuildState, failed: number, missing: number): string {
+export function statusText(state: BuildState, { failed, missing }: { failed: number | null; missing: number }): string {
   if (state === 'missing') return `${number(missing)} missing`;
-  if (state === 'failed') return `${number(failed)} failed`;
+  if (state === 'failed') return `${number(failed ?? 0)} failed`;
   return state === 'unplanned' ? 'not known' : state;
 }

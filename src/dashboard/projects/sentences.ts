@@ -16,12 +16,13 @@ export function projectsSentences(projects: readonly ProjectOverview[]): string[
 }
 
 function sentence({ name, builds_today, running, incomplete_today, median_wall, idle_share }: ProjectOverview): string {
+  const isMeasured = builds_today > incomplete_today;
   const parts = [
     incomplete_today > 0 && (incomplete_today === 1 ? 'one build incomplete' : `${count(incomplete_today, 'build')} incomplete`),
     builds_today > 0 && `${count(builds_today, 'build')} today`,
     running > 0 && `${running} running`,
-    builds_today > 0 && median_wall !== null && `median ${duration(median_wall)}`,
-    builds_today > 0 && idle_share !== null && `${percent(idle_share)} idle`,
+    isMeasured && `median ${duration(median_wall)}`,
+    isMeasured && `${percent(idle_share)} idle`,
   ].filter(Boolean);
   return `${inSentence(name)}: ${parts.join(', ')}.`;
 }

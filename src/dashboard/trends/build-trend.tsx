@@ -43,8 +43,10 @@ function Days({ days, weeks }: { days: DayTrend[]; weeks: DayTrend[] }) {
     <>
       <Plot label="Wall time by day" height={HEIGHT} data={data} options={optionsOf} onPoint={setIndex} />
       <p class="small quiet plot-reading">
-        {day}, {count(builds, 'build')}: median {duration(median_wall)} (line), floor {duration(floor)} (dashed), {percent(idle_share)}{' '}
-        idle.
+        {day}, {count(builds, 'build')}
+        {median_wall === null
+          ? ', none of them complete.'
+          : `: median ${duration(median_wall)} (line), floor ${duration(floor)} (dashed), ${percent(idle_share)} idle.`}
       </p>
       <Table label="By week" columns={COLUMNS} rows={weeks} keyOf={week => week.day} />
     </>
@@ -79,7 +81,7 @@ const COLUMNS: Column<DayTrend>[] = [
   {
     name: 'wall',
     title: 'Wall time',
-    about: 'The median.',
+    about: 'The median of the builds that ended without a missing file. The columns after it are about the same builds.',
     isNumber: true,
     cell: ({ median_wall }) => <Duration seconds={median_wall} />,
   },
@@ -91,7 +93,7 @@ const COLUMNS: Column<DayTrend>[] = [
     about: 'How much longer the best of the other methods (see What-if) would have taken with the same recorded times.',
     isNumber: true,
     isExtra: true,
-    cell: ({ saved }) => <Duration seconds={saved.best} />,
+    cell: ({ wall, saved }) => <Duration seconds={wall === null ? null : saved.best} />,
   },
   { name: 'incomplete', title: 'Incomplete', isNumber: true, isExtra: true, cell: ({ incomplete }) => incomplete || '' },
   { name: 'failures', title: 'With failures', isWide: true, cell: ({ with_failures }) => with_failures || '' },

@@ -13,7 +13,7 @@ export interface Summaries {
   put(build: Build, summary: Summary): Promise<void>;
   /**
    * The days (whole days since 1970, UTC) of a branch, or of all branches together (null), in order, both ends included. A day without
-   * builds is left out. A build counts on the day on which its newest CI run began, until that day expires.
+   * builds is left out. A build that has ended counts on the day on which its newest CI run began, until that day expires.
    */
   days(project: number, branch: string | null, from: number, to: number): Soon<DaySummary[]>;
 }
@@ -38,18 +38,22 @@ export interface Summary {
   baselines: WhatIfAnswer['baselines'];
 }
 
-/** The builds of a day, added up. */
+/** The builds of a day that have ended. */
 export interface DaySummary {
   day: number;
   sums: Record<DaySum, number>;
-  /** How many builds had a wall time of about 1.05^bucket seconds, by bucket: for the median. */
-  walls: Record<number, number>;
+  /** The wall times of complete builds, in milliseconds, ascending: at most `limits.wallsPerDay`. */
+  walls: number[];
 }
 
-/** What is added up: numbers of builds, and the durations of their summaries. */
+/**
+ * What is added up: numbers of builds, and the durations of complete ones. `incomplete`: files are missing. `unplanned`: nobody knows whether
+ * files are missing; such a build counts as complete.
+ */
 export type DaySum =
   | 'builds'
   | 'incomplete'
+  | 'unplanned'
   | 'with_failures'
   | 'wall'
   | 'floor'

@@ -40,7 +40,9 @@ function count({ days, expiry }: Tables, project: number, branch: string, summar
   const record = days.get(key);
   // The day may have expired before the build.
   if (!record && sign === -1) return;
-  const counted = countOn(record ?? emptyDay(day), summary, sign);
+  const before = record ?? emptyDay(day);
+  const counted = countOn(before, summary, sign);
+  if (counted === before) return;
   if (counted.sums.builds > 0) void days.put(key, counted);
   else void days.remove(key);
   if (record && counted.sums.builds > 0) return;

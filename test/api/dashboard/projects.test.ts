@@ -38,39 +38,50 @@ describe('the overview of the projects', () => {
     ]);
   });
 
-  it('counts the builds of today and of 30 days, and has the last ones, oldest first', async () => {
+  it('counts the builds of today, measures the complete ones of 30 days, and has the last ones, oldest first', async () => {
     const { server, clock, id, overview, addBuild } = await start();
     await addBuild('31 days ago', { started_at: clock.millis - 30 * DAY });
     await addBuild('yesterday', { started_at: clock.millis - DAY });
     const failed = await addBuild('failed', { line: { failed: 1, wall: 60, floor: 50, saved: 45 } });
-    const incomplete = await addBuild('incomplete', { line: { missing: 2 } });
+    const incomplete = await addBuild('incomplete', { line: { missing: 2, saved: -900 }, idle_seconds: 180 });
+    await addBuild('unplanned', { line: { kind: 'recordings', wall: 61, saved: 44 } });
     const reader = await signedInReader(server.url, server.store, id, clock.millis);
     const [web, ...others] = await overview(reader);
     expect(others).toEqual([]);
     expect(web).toMatchObject({
       name: 'web',
-      builds_today: 2,
-      running: 0,
+      builds_today: 3,
       incomplete_today: 1,
+      unplanned_today: 1,
+      running: 0,
+      median_wall: 60.5,
       idle_share: 0.045,
-      // One at a time would have taken 105 s each; the builds took 100, 60 and 100 s.
-      saved_30_days: 55,
+      measured_day: '2026-01-01',
+      // One at a time would have taken 105 s each; the complete builds took 100, 60 and 61 s.
+      saved_30_days: 94,
       builds_30_days: 3,
     });
-    expect(web!.median_wall).toBeGreaterThan(58);
-    expect(web!.recent).toHaveLength(4);
-    expect(web!.recent.slice(2)).toEqual([
-      { build_id: failed, wall: 60, floor: 50, is_complete: true, has_failures: true },
-      { build_id: incomplete, wall: 100, floor: 80, is_complete: false, has_failures: false },
+    expect(web!.recent).toHaveLength(5);
+    expect(web!.recent.slice(2, 4)).toEqual([
+      { build_id: failed, kind: 'queue', wall: 60, floor: 50, failed: 1, missing: 0 },
+      { build_id: incomplete, kind: 'queue', wall: 100, floor: 80, failed: null, missing: 2 },
     ]);
   });
 
-  it('does not count a running build as incomplete, and shows CI runs without a recording as running', async () => {
+  it('measures the last day with a complete build', async () => {
+    const { server, clock, id, overview, addBuild } = await start();
+    await addBuild('yesterday', { started_at: clock.millis - DAY });
+    await addBuild('dead', { line: { missing: 2, wall: 900 } });
+    const [web] = await overview(await signedInReader(server.url, server.store, id, clock.millis));
+    expect(web).toMatchObject({ builds_today: 1, incomplete_today: 1, median_wall: 100, idle_share: 0.045, measured_day: '2025-12-31' });
+  });
+
+  it('does not count a running build on its day, and shows CI runs without a recording as running', async () => {
     const { server, clock, id, client, overview, addBuild } = await start();
-    await addBuild('running', { line: { missing: 5 }, is_running: true });
+    await addBuild('running', { line: { missing: 5, wall: 7, saved: -600 }, is_running: true });
     await initialise(client, ['a_spec.rb'], { commit_hash: 'begun' });
     const [web] = await overview(await signedInReader(server.url, server.store, id, clock.millis));
-    expect(web).toMatchObject({ running: 2, incomplete_today: 0, builds_today: 1, recent: [] });
+    expect(web).toMatchObject({ running: 2, incomplete_today: 0, builds_today: 0, median_wall: null, saved_30_days: 0, recent: [] });
   });
 
   it('has at most 30 of the last builds', async () => {

@@ -1,3 +1,5 @@
+import { limits } from '../../../limits.js';
+import { middleOf } from '../../../planning/estimating/median.js';
 import { DAY_MILLISECONDS, timestamp } from '../../../time.js';
 import type { DaySum, DaySummary, Summaries, Summary } from '../../ports/summaries.js';
 import { PART_NAMES } from '../minutes/minutes-answer.js';
@@ -9,12 +11,9 @@ import type { BuildTrend, DayTrend } from './trends-answer.js';
 const MOST_SECONDS = 1e9;
 const LAST_DAY = 1e8;
 const METHODS = ['round_robin', 'by_name', 'one_at_a_time'] as const;
-const COUNTS = ['builds', 'incomplete', 'with_failures'] as const;
+const COUNTS = ['builds', 'incomplete', 'unplanned', 'with_failures'] as const;
 const DURATIONS = ['wall', 'floor', 'saved', 'node_seconds', 'idle_seconds'] as const;
 const SUM_NAMES: readonly DaySum[] = [...COUNTS, ...DURATIONS, ...METHODS, ...PART_NAMES];
-/** The ratio of two neighbouring wall times in `DaySummary.walls`. */
-const BUCKET_RATIO = 1.05;
-
 /** The day on which a build counts: when its newest CI run began, in whole days since 1970, UTC. */
 export function dayOf({ started_at }: Pick<Summary, 'started_at'>): number {
   const day = Math.floor(started_at / DAY_MILLISECONDS);
@@ -32,58 +31,77 @@ export function endOfDay(day: number): number {
 }
 
 export function emptyDay(day: number): DaySummary {
-  return { day, sums: Object.fromEntries(SUM_NAMES.map(name => [name, 0])) as DaySummary['sums'], walls: {} };
+  return { day, sums: Object.fromEntries(SUM_NAMES.map(name => [name, 0])) as DaySummary['sums'], walls: [] };
 }
 
-/** Adds a build to its day, or (-1) takes it off again exactly. */
-export function countOn(day: DaySummary, { line, parts, node_seconds, idle_seconds, baselines }: Summary, sign: 1 | -1): DaySummary {
-  const { wall, floor, saved, missing, failed } = line;
-  const counted = { builds: 1, incomplete: Number(missing > 0), with_failures: Number((failed ?? 0) > 0) };
-  const measured = { ...counted, wall, floor, saved, node_seconds, idle_seconds, ...baselines, ...parts };
-  const sums = Object.fromEntries(SUM_NAMES.map(name => [name, sign * credible(measured[name])])) as DaySummary['sums'];
-  const bucket = Math.round(Math.log(Math.max(0.001, credible(wall))) / Math.log(BUCKET_RATIO));
-  return addDays(day, { day: day.day, sums, walls: { [bucket]: sign } });
+/** Adds a build to its day, or (-1) takes it off again. A build that is running counts on no day, the times of an incomplete one neither. */
+export function countOn(day: DaySummary, summary: Summary, sign: 1 | -1): DaySummary {
+  if (summary.is_running) return day;
+  const { line, parts, node_seconds, idle_seconds, baselines } = summary;
+  const { kind, wall, floor, saved, missing, failed } = line;
+  const isComplete = missing === 0;
+  const counted = {
+    builds: 1,
+    incomplete: Number(!isComplete),
+    unplanned: Number(kind === 'recordings'),
+    with_failures: Number((failed ?? 0) > 0),
+  };
+  const measured = isComplete ? { wall, floor, saved, node_seconds, idle_seconds, ...baselines, ...parts } : {};
+  const added: Partial<DaySummary['sums']> = { ...counted, ...measured };
+  const sums = SUM_NAMES.map(name => [name, wholeMilliseconds(day.sums[name] + sign * credible(added[name] ?? 0))]);
+  return {
+    day: day.day,
+    sums: Object.fromEntries(sums) as DaySummary['sums'],
+    walls: isComplete ? changed(day.walls, Math.round(1000 * credible(wall)), sign) : day.walls,
+  };
 }
 
 function credible(seconds: number): number {
   return Number.isNaN(seconds) ? 0 : wholeMilliseconds(Math.min(MOST_SECONDS, Math.max(-MOST_SECONDS, seconds)));
 }
 
-/** The builds of two days together, under the first. */
-export function addDays(day: DaySummary, other: DaySummary): DaySummary {
-  const walls = new Map(Object.entries(day.walls));
-  for (const [bucket, builds] of Object.entries(other.walls)) walls.set(bucket, (walls.get(bucket) ?? 0) + builds);
+/** Returns sorted values with one more, or (-1) one less. */
+function changed(values: readonly number[], value: number, sign: 1 | -1): number[] {
+  if (sign === 1) return values.length < limits.wallsPerDay ? [...values, value].sort((a, b) => a - b) : [...values];
+  const place = values.indexOf(value);
+  return place === -1 ? [...values] : values.toSpliced(place, 1);
+}
+
+/** The builds of several days together, under one of them. */
+function addDays(day: number, days: readonly DaySummary[]): DaySummary {
+  const sumOf = (name: DaySum) => wholeMilliseconds(days.reduce((sum, { sums }) => sum + sums[name], 0));
   return {
-    day: day.day,
-    sums: Object.fromEntries(SUM_NAMES.map(name => [name, wholeMilliseconds(day.sums[name] + other.sums[name])])) as DaySummary['sums'],
-    walls: Object.fromEntries([...walls].filter(([, builds]) => builds > 0)),
+    day,
+    sums: Object.fromEntries(SUM_NAMES.map(name => [name, sumOf(name)])) as DaySummary['sums'],
+    walls: days.flatMap(({ walls }) => walls).sort((a, b) => a - b),
   };
 }
 
-/** The median wall time of a day in seconds, at most 2.5 % off; 0 without builds. */
-export function medianWall({ walls }: Pick<DaySummary, 'walls'>): number {
-  const buckets = Object.entries(walls)
-    .map(([bucket, builds]) => ({ bucket: Number(bucket), builds }))
-    .sort((a, b) => a.bucket - b.bucket);
-  const middle = buckets.reduce((sum, { builds }) => sum + builds, 0) / 2;
-  let before = 0;
-  for (const { bucket, builds } of buckets) if ((before += builds) >= middle) return wholeMilliseconds(BUCKET_RATIO ** bucket);
-  return 0;
+/** The builds of a day that ended complete, as far as it is known: those whose times count. */
+export function completeBuilds({ sums }: Pick<DaySummary, 'sums'>): number {
+  return sums.builds - sums.incomplete;
+}
+
+/** The median wall time of a day in seconds; null: no build ended complete. */
+export function medianWall({ walls }: Pick<DaySummary, 'walls'>): number | null {
+  return walls.length === 0 ? null : wholeMilliseconds(middleOf(walls) / 1000);
 }
 
 /** The means and sums of a day. */
-function dayTrend({ day, sums, walls }: DaySummary): DayTrend {
-  const { builds, incomplete, with_failures, wall, floor, node_seconds, saved } = sums;
-  const mean = (seconds: number) => wholeMilliseconds(seconds / builds);
+function dayTrend(day: DaySummary): DayTrend {
+  const { sums } = day;
+  const { builds, incomplete, unplanned, with_failures, wall, floor, node_seconds, saved } = sums;
+  const complete = completeBuilds(day);
+  const mean = (seconds: number) => (complete === 0 ? null : wholeMilliseconds(seconds / complete));
   const savedOf = (method: (typeof METHODS)[number]) => wholeMilliseconds(sums[method] - wall);
   return {
-    day: dateOf(day),
-    ...{ builds, incomplete, with_failures },
+    day: dateOf(day.day),
+    ...{ builds, incomplete, unplanned, with_failures },
     wall: mean(wall),
     floor: mean(floor),
-    median_wall: medianWall({ walls }),
-    idle_share: idleShare(sums),
-    parts: PART_NAMES.map(name => ({ name, seconds: mean(sums[name]) })),
+    median_wall: medianWall(day),
+    idle_share: complete === 0 ? null : idleShare(sums),
+    parts: complete === 0 ? [] : PART_NAMES.map(name => ({ name, seconds: wholeMilliseconds(sums[name] / complete) })),
     saved: { round_robin: savedOf('round_robin'), by_name: savedOf('by_name'), one_at_a_time: savedOf('one_at_a_time'), best: saved },
     node_seconds,
   };
@@ -101,13 +119,12 @@ export async function buildTrend(
   by: 'day' | 'week',
 ): Promise<BuildTrend> {
   if (by === 'day') return { branch, days: (await summaries.days(project, branch, from, to)).map(dayTrend) };
-  const weeks = new Map<number, DaySummary>();
+  const weeks = new Map<number, DaySummary[]>();
   for (const day of await summaries.days(project, branch, mondayOf(from), to)) {
     const monday = mondayOf(day.day);
-    const before = weeks.get(monday);
-    weeks.set(monday, before ? addDays(before, day) : { ...day, day: monday });
+    weeks.set(monday, [...(weeks.get(monday) ?? []), day]);
   }
-  return { branch, days: [...weeks.values()].map(dayTrend) };
+  return { branch, days: Array.from(weeks, ([monday, days]) => dayTrend(addDays(monday, days))) };
 }
 
 /** The first day of a week. The day 0 was a Thursday. */

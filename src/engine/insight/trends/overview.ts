@@ -6,7 +6,8 @@ import type { Build } from '../../ports/builds.js';
 import type { CiRun } from '../../ports/ci-runs.js';
 import type { Millis, Store } from '../../ports/store.js';
 import type { Summary } from '../../ports/summaries.js';
-import { addDays, dateOf, emptyDay, medianWall } from './days.js';
+import { wholeMilliseconds } from '../rounding.js';
+import { completeBuilds, dateOf, emptyDay, medianWall } from './days.js';
 import { idleShare, isOutOfDate, type Trend } from './summary.js';
 import type { BuildLine, BuildLines, ProjectOverview } from './trends-answer.js';
 
@@ -108,26 +109,24 @@ export async function overviewOf(
   const days = await store.summaries.days(id, null, today - MONTH_DAYS + 1, today);
   const request = { filter: {}, failed: false, cursor: null, limit: limits.recentBuilds };
   const { answer, outdated } = await buildLines(store, id, request, now);
-  const running = answer.builds.filter(({ is_running }) => is_running);
-  const date = dateOf(today);
-  const unfinished = running.filter(({ summary, started_at }) => summary && summary.missing > 0 && started_at.startsWith(date));
-  const counted = days.find(({ day }) => day === today) ?? emptyDay(today);
-  const lastDay = days.at(-1) ?? null;
-  const month = days.reduce(addDays, emptyDay(today));
+  const { sums } = days.find(({ day }) => day === today) ?? emptyDay(today);
+  const measured = days.findLast(day => completeBuilds(day) > 0) ?? null;
   const recent = answer.builds.flatMap(({ build_id, summary, is_running }) => {
     if (build_id === null || !summary || is_running) return [];
-    const { wall, floor, missing, failed } = summary;
-    return [{ build_id, wall, floor, is_complete: missing === 0, has_failures: (failed ?? 0) > 0 }];
+    const { kind, wall, floor, failed, missing } = summary;
+    return [{ build_id, kind, wall, floor, failed, missing }];
   });
   const overview = {
     ...{ id, name, default_branch },
-    builds_today: counted.sums.builds,
-    running: running.length,
-    incomplete_today: Math.max(0, counted.sums.incomplete - unfinished.length),
-    median_wall: lastDay && medianWall(lastDay),
-    idle_share: lastDay && idleShare(lastDay.sums),
-    saved_30_days: month.sums.saved,
-    builds_30_days: month.sums.builds,
+    builds_today: sums.builds,
+    incomplete_today: sums.incomplete,
+    unplanned_today: sums.unplanned,
+    running: answer.builds.filter(({ is_running }) => is_running).length,
+    median_wall: measured && medianWall(measured),
+    idle_share: measured && idleShare(measured.sums),
+    measured_day: measured && dateOf(measured.day),
+    saved_30_days: wholeMilliseconds(days.reduce((sum, day) => sum + day.sums.saved, 0)),
+    builds_30_days: days.reduce((sum, day) => sum + completeBuilds(day), 0),
     recent: recent.reverse(),
   };
   return { answer: overview, outdated };

@@ -48,18 +48,22 @@ export interface BuildTrend {
   days: DayTrend[];
 }
 
+/** All that follows `with_failures` is about builds that ended without a missing file; null: there is none. */
 export interface DayTrend {
   /** As 2026-11-22, UTC. */
   day: string;
+  /** Builds that have ended. */
   builds: Count;
   incomplete: Count;
+  /** Nobody knows whether files of these are missing, because no queue and no split of them is known. */
+  unplanned: Count;
   with_failures: Count;
   /** Means over the builds. */
-  wall: number;
-  floor: number;
-  median_wall: number;
+  wall: number | null;
+  floor: number | null;
+  median_wall: number | null;
   /** Idle part of the node time, from 0 to 1. */
-  idle_share: number;
+  idle_share: number | null;
   parts: { name: string; seconds: number }[];
   /** Sums: wall time that each of the other methods would have taken more; `best` adds up that of the best one of each build. */
   saved: { round_robin: number; by_name: number; one_at_a_time: number; best: number };
@@ -152,16 +156,20 @@ export interface ProjectOverview {
   id: Count;
   name: string;
   default_branch: string | null;
+  /** Builds that have ended, by the day of UTC on which their newest CI run began. */
   builds_today: Count;
-  running: Count;
-  /** Without builds that are running. */
   incomplete_today: Count;
-  /** Of today, or of the last day with builds in the last 30; null: there is none. */
+  /** Nobody knows whether files of these are missing. */
+  unplanned_today: Count;
+  running: Count;
+  /** Of the last day in the last 30 on which a build ended without a missing file; null: there is none. */
   median_wall: number | null;
   idle_share: number | null;
+  measured_day: string | null;
   /** Wall time that the best of the other methods would have taken more, in the last 30 days. */
   saved_30_days: number;
+  /** Builds without a missing file, of which that is the sum. */
   builds_30_days: Count;
   /** The last builds that have ended, oldest first, at most 30. */
-  recent: { build_id: string; wall: number; floor: number; is_complete: boolean; has_failures: boolean }[];
+  recent: ({ build_id: string } & Pick<BuildLineSummary, 'kind' | 'wall' | 'floor' | 'failed' | 'missing'>)[];
 }
