@@ -16,7 +16,7 @@ import { summarize, type Trend } from '../engine/insight/trends/summary.js';
 import { prepareWhatIf } from '../engine/insight/what-if/prepare-what-if.js';
 import { baselinesOf } from '../engine/insight/what-if/savings.js';
 import { playVariants, type Scenario } from '../engine/insight/what-if/scenario.js';
-import { type LongFile, playCuts } from '../engine/insight/what-if/what-if.js';
+import { type Candidate, playCuts } from '../engine/insight/what-if/what-if.js';
 import { type WhyFilter, why } from '../engine/insight/why/why.js';
 import type { Build } from '../engine/ports/builds.js';
 import type { Millis, Store } from '../engine/ports/store.js';
@@ -116,7 +116,7 @@ export const reads = {
   buildPiece,
   prepareWhatIf,
   playVariants: (_store: Store, { scenario, nodes }: { scenario: Scenario; nodes: readonly number[] }) => playVariants(scenario, nodes),
-  playCuts: (_store: Store, { scenario, nodes, files }: { scenario: Scenario; nodes: number; files: readonly LongFile[] }) =>
+  playCuts: (_store: Store, { scenario, nodes, files }: { scenario: Scenario; nodes: number; files: readonly Candidate[] }) =>
     playCuts(scenario, nodes, files),
 };
 

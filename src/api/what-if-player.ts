@@ -1,7 +1,7 @@
 import { divide } from '../divide.js';
 import { drawsOf } from '../engine/insight/what-if/deviations.js';
 import type { Scenario } from '../engine/insight/what-if/scenario.js';
-import type { LongFile } from '../engine/insight/what-if/what-if.js';
+import type { Candidate } from '../engine/insight/what-if/what-if.js';
 import type { Variant } from '../engine/insight/what-if/what-if-answer.js';
 import { limits } from '../limits.js';
 import type { Asker, JobRunner } from './job-runner.js';
@@ -25,7 +25,7 @@ export class WhatIfPlayer {
   }
 
   /** Plays a number of nodes with each file in pieces. Returns the wall times in seconds. */
-  async cuts(scenario: Scenario, nodes: number, files: readonly LongFile[], asker: Asker): Promise<number[]> {
+  async cuts(scenario: Scenario, nodes: number, files: readonly Candidate[], asker: Asker): Promise<number[]> {
     const walls: number[] = [];
     for (const part of divide(files, limits.playedFilesPerTurn, () => costOf(scenario, nodes))) {
       walls.push(...(await this.jobs.read('playCuts', { scenario, nodes, files: part }, asker, { isUnderWay: true })));

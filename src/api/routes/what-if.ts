@@ -21,17 +21,18 @@ export async function whatIfOfBuild(context: Context, request: Request, id: stri
       ciRun: asked.ci_run,
       nodes: asked.nodes,
       changes: { mode, estimates, startSpread, pullCost: pull_cost, cut },
+      candidates: null,
       expectedPullCost: pullCost,
       now: now(),
     },
     asker,
   );
-  const { scenario, longest } = prepared.whatIf;
+  const { scenario, candidates } = prepared.whatIf;
   const today = prepared.head.node_total;
   // Cuts are compared with today's number of nodes, which need not be among those asked for.
   const played = [...new Set([...prepared.nodes, today])].sort((a, b) => a - b);
   const variants = await whatIfs.variants(scenario, played, asker);
-  const walls = await whatIfs.cuts(scenario, today, longest, asker);
+  const walls = await whatIfs.cuts(scenario, today, candidates, asker);
   return json(200, whatIfAnswer(prepared, variants, walls));
 }
 

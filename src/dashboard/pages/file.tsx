@@ -55,7 +55,7 @@ function File({ project, history }: { project: string; history: FileHistory }) {
       ) : (
         <HistoryChart history={history} onBuild={id => navigate(build(id))} />
       )}
-      {points.length > 0 && <Cut {...{ project, history }} />}
+      <Cut {...{ project, history }} />
       {changes.length > 0 && (
         <section>
           <h2>Changes</h2>
@@ -90,21 +90,17 @@ function File({ project, history }: { project: string; history: FileHistory }) {
   );
 }
 
-/** What cutting it in two would bring, with the way to the page that plays it. */
-function Cut({ project, history: { path, points, cut_saves } }: { project: string; history: FileHistory }) {
-  if (cut_saves === null) return null;
-  const build = points.at(-1)!.build_id;
-  const saves = cut_saves < 0.5 ? 'Cutting it in two would not have ended the last build sooner.' : null;
+/** What cutting it would bring, with the way to the page that plays it. */
+function Cut({ project, history: { path, cut, cut_saves } }: { project: string; history: FileHistory }) {
+  if (cut === null || cut_saves === null) return null;
+  const { build_id, pieces } = cut;
   return (
     <section>
-      <h2>If it were cut in two</h2>
+      <h2>If it were cut</h2>
       <p>
-        {saves ?? (
-          <>
-            The last build would have ended <strong>{duration(cut_saves)}</strong> sooner.
-          </>
-        )}{' '}
-        <a href={withQuery(projectPath(project, 'what-if'), { build, cut: path })}>Play it with other numbers of nodes</a>
+        In {count(pieces, 'piece')}, it would {cut_saves < 0.5 && 'not '}have ended{' '}
+        <a href={projectPath(project, 'build', build_id)}>the last build</a> {cut_saves >= 0.5 && <strong>{duration(cut_saves)}</strong>}{' '}
+        sooner. <a href={withQuery(projectPath(project, 'what-if'), { build: build_id, cut: path })}>Play it with other numbers of nodes</a>
       </p>
     </section>
   );

@@ -1,7 +1,7 @@
 import type { WhatIfAnswer } from '../../engine/insight/what-if/what-if-answer.js';
 import { Duration } from '../parts/amounts.js';
 import { Path } from '../parts/path.js';
-import { duration } from '../text/format.js';
+import { duration, number } from '../text/format.js';
 import { type Choices, withCut } from './choices.js';
 
 interface Props {
@@ -85,18 +85,18 @@ function Cuts({ answer, choices, onChange }: Props) {
   const { worth_cutting, assumptions } = answer;
   const others = choices.cut.filter(path => !worth_cutting.some(file => file.path === path));
   if (worth_cutting.length + others.length === 0) {
-    return <p class="quiet">No file is worth cutting in two: none of them delays the end of this build.</p>;
+    return <p class="quiet">No file is worth cutting: none of them delays the end of this build.</p>;
   }
   const change = (path: string) => onChange({ cut: withCut(choices.cut, path) });
   return (
     <fieldset class="cuts">
-      <legend>Cut a file in two</legend>
-      {worth_cutting.map(({ path, seconds, saves }) => (
+      <legend>Cut a file</legend>
+      {worth_cutting.map(({ path, seconds, pieces, saves }) => (
         <label key={path}>
           <input type="checkbox" checked={choices.cut.includes(path)} onChange={() => change(path)} />
           <Path text={path} />
           <span class="number quiet">
-            takes <Duration seconds={seconds} />, a cut saves {duration(saves)}
+            takes <Duration seconds={seconds} />, a cut in {number(pieces)} saves {duration(saves)}
           </span>
         </label>
       ))}

@@ -141,17 +141,24 @@ describe('GET /trends/files/history', () => {
     expect(changes).toEqual([{ at: points[10].at, build_id: points[10].build_id, commit_hash: 'c10', factor: 2.25, before: 4, after: 9 }]);
   });
 
-  it('tells what cutting the file in two would save', async ({ server }) => {
-    const files = { 'long_spec.rb': 60, 'b_spec.rb': 10, 'c_spec.rb': 10 };
-    await record(server, { node_total: 4, test_files: timedTestFiles(files) });
+  it('tells what a cut of the file would save, as What-if plays it', async ({ server }) => {
+    await record(server, { node_index: 1, test_files: timedTestFiles({ 'b_spec.rb': 10, 'c_spec.rb': 10 }) });
+    clock.advance({ seconds: 40 });
+    await record(server, { node_index: 0, test_files: timedTestFiles({ 'long_spec.rb': 60 }) });
+    await record(server, { commit_hash: 'running', test_files: timedTestFiles({ 'long_spec.rb': 600 }) });
+    await shared.summarize();
     const saves = async (path: string) => (await get(server, `files/history?path=${path}`)).cut_saves;
-    expect([await saves('long_spec.rb'), await saves('b_spec.rb')]).toEqual([30, 0]);
+    expect([await saves('long_spec.rb'), await saves('b_spec.rb')]).toEqual([20, 0]);
+    const { cut } = await get(server, 'files/history?path=long_spec.rb');
+    expect(cut.pieces).toBe(2);
+    const wall = async (query: string) => (await server.get(`/v1/builds/${cut.build_id}/what_if?nodes=2${query}`)).json.variants[0].wall;
+    expect((await wall('')) - (await wall('&cut=long_spec.rb'))).toBe(20);
   });
 
   it('is empty for a file that the branch or the project never recorded', async () => {
     const [client, other] = [await shared.project(), await shared.project()];
     await recordBuilds(client, [{ 'a_spec.rb': 1 }]);
-    const none = { points: [], changes: [], decided: [], cut_saves: null };
+    const none = { points: [], changes: [], decided: [], cut: null, cut_saves: null };
     expect(await get(client, 'files/history?path=b_spec.rb')).toMatchObject(none);
     expect(await get(client, 'files/history?path=a_spec.rb&branch=next')).toMatchObject({ branch: 'next', ...none });
     expect(await get(other, 'files/history?path=a_spec.rb')).toMatchObject(none);

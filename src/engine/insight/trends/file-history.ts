@@ -5,6 +5,9 @@ import { timestamp } from '../../../time.js';
 import type { Build, Builds } from '../../ports/builds.js';
 import type { Millis, Store } from '../../ports/store.js';
 import { rounded } from '../rounding.js';
+import { prepareWhatIf, type WhatIfSubject } from '../what-if/prepare-what-if.js';
+import { playVariants } from '../what-if/scenario.js';
+import { playCuts } from '../what-if/what-if.js';
 import { decidingPath, isOutOfDate, type Trend } from './summary.js';
 import type { FileHistory, FilePoint } from './trends-answer.js';
 
@@ -16,12 +19,16 @@ interface Time {
   seconds: number;
 }
 
+export interface FileHistorySubject extends Pick<WhatIfSubject, 'project' | 'expectedPullCost' | 'now'> {
+  branch: string;
+  path: string;
+}
+
 /** A file over the last builds of a branch. */
-export async function fileHistory(
-  { builds, summaries }: Pick<Store, 'builds' | 'summaries'>,
-  { project, branch, path }: { project: number; branch: string; path: string },
-): Promise<Trend<FileHistory>> {
-  const answer: FileHistory = { path, branch, points: [], changes: [], decided: [], cut_saves: null };
+export async function fileHistory(store: Store, subject: FileHistorySubject): Promise<Trend<FileHistory>> {
+  const { project, branch, path } = subject;
+  const { builds, summaries } = store;
+  const answer: FileHistory = { path, branch, points: [], changes: [], decided: [], cut: null, cut_saves: null };
   const outdated: Build[] = [];
   const number = await builds.pathNumber(project, path);
   if (number === null) return { answer, outdated };
@@ -37,7 +44,10 @@ export async function fileHistory(
     if (isOutOfDate(build, summary)) outdated.push(build);
     if (decidingPath(summary) === path)
       answer.decided.push({ ...inBuild({ build, at: build.created_at }), seconds: summary!.line.last?.seconds ?? 0 });
-    answer.cut_saves ??= rounded(await savedByCut(builds, build, run.seconds));
+    if (answer.cut === null && !summary?.is_running) {
+      const played = await playCut(store, build, subject);
+      if (played) [answer.cut, answer.cut_saves] = [played.cut, played.saves];
+    }
   }
   times.reverse();
   const expected = replay(times);
@@ -74,23 +84,15 @@ async function lastTime(builds: Builds, { number }: Build, path: number): Promis
   return null;
 }
 
-/**
- * How many seconds sooner a build could have ended if a file had been two of half its length: the difference of the bound
- * max(longest file, total / nodes) before and after.
- */
-async function savedByCut(builds: Builds, build: Build, seconds: number): Promise<number> {
-  const times = new Map<number, number>();
-  for (const head of (await builds.runs(build.number)).sort((a, b) => a.ordinal - b.ordinal)) {
-    const run = await builds.times(build.number, head);
-    for (let i = 0; i < (run?.paths.length ?? 0); i++) times.set(run!.paths[i]!, run!.seconds[i]!);
-  }
-  let [total, longest, second] = [0, 0, 0];
-  for (const each of times.values()) {
-    total += each;
-    if (each > longest) [longest, second] = [each, longest];
-    else if (each > second) second = each;
-  }
-  if (seconds < longest) return 0;
-  const share = total / build.node_total;
-  return Math.max(longest, share) - Math.max(second, seconds / 2, share);
+/** What a build would have taken with a file in pieces, as What-if plays it; null: the build cannot be played, or it is running. */
+async function playCut(store: Store, build: Build, { project, path, expectedPullCost, now }: FileHistorySubject) {
+  if (build.node_total > limits.playedNodes) return null;
+  const changes = { mode: null, estimates: null, startSpread: null, pullCost: null, cut: [] };
+  const asked = { project, id: build.id, ciRun: undefined, nodes: [build.node_total], changes, candidates: [path], expectedPullCost, now };
+  const { head, whatIf } = await prepareWhatIf(store, asked);
+  if (head.is_running) return null;
+  const { scenario, candidates } = whatIf;
+  const [whole] = playVariants(scenario, [build.node_total]);
+  const [cut] = playCuts(scenario, build.node_total, candidates);
+  return { saves: rounded(whole!.wall - cut!), cut: { build_id: build.id, pieces: candidates[0]!.parts.length } };
 }

@@ -111,8 +111,10 @@ export interface FileHistory {
   changes: { at: Timestamp; build_id: Uuid; commit_hash: string; factor: number; before: number; after: number }[];
   /** Builds that it decided, newest first, and by how many seconds the last node was later than the one before. */
   decided: { build_id: Uuid; commit_hash: string; at: Timestamp; seconds: number }[];
-  /** What cutting it in two would save in the last build; null: unknown. */
+  /** By how many seconds the last build that has ended would have ended sooner with the file in pieces; null: it cannot be played. */
   cut_saves: number | null;
+  /** That build, and the pieces. */
+  cut: { build_id: Uuid; pieces: Count } | null;
 }
 
 export interface FilePoint {

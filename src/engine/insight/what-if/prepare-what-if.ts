@@ -6,6 +6,7 @@ import type { Millis, Store } from '../../ports/store.js';
 import { Refusal } from '../../refusal.js';
 import { suiteOf } from '../../suites/suite.js';
 import type { BuildHead } from '../build-head.js';
+import { fileOutcomes } from '../minutes/file-outcomes.js';
 import { wholeMilliseconds } from '../rounding.js';
 import { buildHead, findSubject, type Subject } from '../subject.js';
 import { readTimeline } from '../timeline/read-timeline.js';
@@ -25,6 +26,8 @@ export interface WhatIfSubject {
   /** Null: some that show where more nodes are of no use. */
   nodes: readonly number[] | null;
   changes: Changes;
+  /** See Knowledge; null: the files that took longest. */
+  candidates: readonly string[] | null;
   /** See Knowledge. */
   expectedPullCost: number;
   now: Millis;
@@ -58,19 +61,20 @@ export async function prepareWhatIf(store: Store, asked: WhatIfSubject): Promise
   return { head: buildHead(subject, timeline), whatIf, baselines: baselinesOf(timeline), nodes, measured };
 }
 
+/** Files that are played in pieces, to find the ones worth cutting. */
+const CANDIDATES = 20;
 const MOST_CUTS = 10;
 /** A file is worth cutting when the build ends sooner by this part of its wall time. Less is chance. */
 const MIN_SAVING = 0.005;
 
-/** @param variants by number of nodes, ascending, today's included @param walls with each of the longest files in pieces */
+/** @param variants by number of nodes, ascending, today's included @param walls with each candidate in pieces */
 export function whatIfAnswer(
   { head, whatIf, baselines, nodes, measured }: PreparedWhatIf,
   variants: readonly Variant[],
   walls: readonly number[],
 ): WhatIfAnswer {
-  const { assumptions, mostUseful, longest } = whatIf;
+  const { assumptions, mostUseful, longest, candidates } = whatIf;
   const today = variants.find(variant => variant.nodes === head.node_total)!;
-  const longFiles = longest.map(({ path, seconds }) => ({ path, seconds: wholeMilliseconds(seconds) }));
   return {
     ...head,
     assumptions: { ...assumptions, sentences: [...assumptions.sentences, `Other methods: ${BASELINE_ASSUMPTIONS.join(' ')}`] },
@@ -78,10 +82,12 @@ export function whatIfAnswer(
       .filter(variant => nodes.includes(variant.nodes))
       .map(variant => ({ ...variant, measured: measured.get(variant.nodes) ?? null })),
     useful_nodes: usefulNodesOf(variants, mostUseful),
-    longest: longFiles[0] ?? null,
+    longest: longest && { ...longest, seconds: wholeMilliseconds(longest.seconds) },
     baselines,
-    worth_cutting: longFiles
-      .map((file, i) => ({ ...file, saves: wholeMilliseconds(today.wall - walls[i]!) }))
+    worth_cutting: candidates
+      .map(({ path, seconds, parts }, i) => {
+        return { path, seconds: wholeMilliseconds(seconds), pieces: parts.length, saves: wholeMilliseconds(today.wall - walls[i]!) };
+      })
       .filter(({ saves }) => saves > MIN_SAVING * today.wall)
       .sort((a, b) => b.saves - a.saves)
       .slice(0, MOST_CUTS),
@@ -101,20 +107,21 @@ async function knowledgeFor(
   { timings }: Store,
   { project, build: { branch } }: Subject,
   timeline: Timeline,
-  { changes, expectedPullCost }: WhatIfSubject,
+  { changes, expectedPullCost, ...asked }: WhatIfSubject,
 ): Promise<Omit<Knowledge, 'nodeTotal'>> {
+  const candidates = asked.candidates ?? fileOutcomes(timeline, CANDIDATES).slowest.map(file => file.path);
   const cases = new Map<string, readonly number[]>();
-  for (const path of changes.cut) {
+  for (const path of [...changes.cut, ...candidates]) {
     const times = await timings.cases(project, branch, path);
     if (times.length > 1) cases.set(path, times);
   }
   const { kind, paths } = timeline;
-  if ((changes.estimates ?? usualEstimatesOf(timeline)) !== 'now') return { now: null, cases, expectedPullCost };
+  if ((changes.estimates ?? usualEstimatesOf(timeline)) !== 'now') return { now: null, candidates, cases, expectedPullCost };
   const list = suiteOf(paths);
   const measured = await timings.estimates(project, branch, list, limits.testCasesPerRequest);
   const today = estimate(list, measured, changes.mode ?? (kind === 'queue' ? 'queue' : 'split'));
   const seconds = new Map(Array.from(today.weights, (weight, i) => [pathOf(today, i), toSeconds(weight)]));
-  return { now: { seconds, isGuessed: isMostlyGuessed(today.seconds) }, cases, expectedPullCost };
+  return { now: { seconds, isGuessed: isMostlyGuessed(today.seconds) }, candidates, cases, expectedPullCost };
 }
 
 /** The wall times of the newest builds of the branch with these numbers of nodes, if they are about as old. */

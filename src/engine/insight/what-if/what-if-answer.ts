@@ -40,8 +40,8 @@ export interface WhatIfAnswer extends BuildHead {
   longest: { path: string; seconds: number } | null;
   /** What other methods would have taken on the same recorded times. */
   baselines: { round_robin: number; by_name: number; one_at_a_time: number };
-  /** Files worth cutting: by how many seconds this build would have ended sooner, the largest first, at most 10. */
-  worth_cutting: { path: string; seconds: number; saves: number }[];
+  /** Files worth cutting, into their test cases if these were measured: by how many seconds this build would have ended sooner, the largest first, at most 10. */
+  worth_cutting: { path: string; seconds: number; pieces: Count; saves: number }[];
 }
 
 /**

@@ -25,7 +25,9 @@ export interface Knowledge {
   nodeTotal: number;
   /** Today's estimates by path; null: they are not needed. */
   now: { seconds: ReadonlyMap<string, number>; isGuessed: boolean } | null;
-  /** The seconds of the test cases of files to cut; a file whose test cases were never measured is missing. */
+  /** Files of the timeline that might be worth cutting. */
+  candidates: readonly string[];
+  /** The seconds of the test cases of these and of the files to cut; a file whose test cases were never measured is missing. */
   cases: ReadonlyMap<string, readonly number[]>;
   /** The configured cost of a pull, as a weight, for a split that is played as a queue. */
   expectedPullCost: number;
@@ -37,17 +39,19 @@ export interface WhatIf {
   assumptions: Assumptions;
   /** See `mostUsefulNodes`. */
   mostUseful: number;
-  /** The longest files, longest first. */
-  longest: LongFile[];
+  longest: { path: string; seconds: number } | null;
+  /** In the order of `Knowledge.candidates`, without files that are cut. */
+  candidates: Candidate[];
 }
 
-export interface LongFile {
+/** A file that might be cut. */
+export interface Candidate {
   path: string;
   seconds: number;
   /** Its index in the suite. */
   file: number;
-  /** The equal pieces into which it would be cut. */
-  pieces: number;
+  /** The pieces into which it would be cut, as parts of it. */
+  parts: Float64Array;
 }
 
 /** A file or a piece of one, with two durations in seconds. */
@@ -59,18 +63,15 @@ interface PlayedFile {
   seconds: number;
 }
 
-/** Files that are played in pieces, to find the ones worth cutting. */
-const LONGEST_FILES = 20;
-
 export function whatIfOf(timeline: Timeline, changes: Changes, knowledge: Knowledge): WhatIf {
   const observed = observe(timeline);
   const estimates = changes.estimates ?? usualEstimatesOf(timeline);
   const { speeds, spread: speedSpread } = speedsIn(timeline);
   const files = filesOf(timeline, observed, speeds, estimates, knowledge.now);
   const share = files.reduce((sum, { seconds }) => sum + seconds, 0) / knowledge.nodeTotal;
-  const parts = new Map(
-    changes.cut.map(path => [path, partsOf(files.find(file => file.path === path)!, share, knowledge.cases.get(path))]),
-  );
+  const byPath = new Map(files.map(file => [file.path, file]));
+  const partsOfPath = (path: string) => partsOf(byPath.get(path)!, share, knowledge.cases.get(path));
+  const parts = new Map(changes.cut.map(path => [path, partsOfPath(path)]));
   const cuts = [...parts].map(([path, own]): Cut => ({ path, pieces: own.length, is_measured: knowledge.cases.has(path) }));
   const played = inPlanningOrder(files.flatMap(file => piecesOf(file, parts.get(file.path))));
   const mode = changes.mode ?? (timeline.kind === 'queue' ? 'queue' : 'split');
@@ -104,7 +105,8 @@ export function whatIfOf(timeline: Timeline, changes: Changes, knowledge: Knowle
       isPullCostObserved: changes.pullCost === null && isKnown,
     }),
     mostUseful: mostUsefulNodes(scenario),
-    longest: longestFiles(played, share),
+    longest: longestOf(played),
+    candidates: candidatesOf(played, new Map(knowledge.candidates.filter(path => !parts.has(path)).map(path => [path, partsOfPath(path)]))),
   };
 }
 
@@ -114,8 +116,8 @@ export function usualEstimatesOf(timeline: Timeline): EstimatesOf {
 }
 
 /** Returns the wall time with each file in pieces, in the order of the files. */
-export function playCuts(scenario: Scenario, nodes: number, files: readonly Pick<LongFile, 'file' | 'pieces'>[]): number[] {
-  return files.map(({ file, pieces }) => play(scenario, nodes, withCost(scenario, withFileCut(scenario.suite, file, pieces))).wall);
+export function playCuts(scenario: Scenario, nodes: number, files: readonly Pick<Candidate, 'file' | 'parts'>[]): number[] {
+  return files.map(({ file, parts }) => play(scenario, nodes, withCost(scenario, withFileCut(scenario.suite, file, parts))).wall);
 }
 
 /** A file that was recorded takes its time at usual speed; one that was not, its estimate. */
@@ -151,10 +153,16 @@ function weightOf({ estimate }: PlayedFile): number {
   return toWeight(estimate);
 }
 
-/** @param files in planning order @param share the seconds of an even share */
-function longestFiles(files: readonly PlayedFile[], share: number): LongFile[] {
-  const longest = [...files.entries()].sort(([, a], [, b]) => b.seconds - a.seconds).slice(0, LONGEST_FILES);
-  return longest.map(([file, { path, seconds }]) => ({ path, seconds, file, pieces: equalParts(seconds, share).length }));
+function longestOf(files: readonly PlayedFile[]): WhatIf['longest'] {
+  const longest = files.reduce<PlayedFile | null>((most, file) => (most && most.seconds >= file.seconds ? most : file), null);
+  return longest && { path: longest.path, seconds: longest.seconds };
+}
+
+/** @param files in planning order @param parts by path */
+function candidatesOf(files: readonly PlayedFile[], parts: ReadonlyMap<string, Float64Array>): Candidate[] {
+  const places = new Map<string, number>();
+  for (const [file, { path }] of files.entries()) if (parts.has(path)) places.set(path, file);
+  return Array.from(parts, ([path, own]) => ({ path, seconds: files[places.get(path)!]!.seconds, file: places.get(path)!, parts: own }));
 }
 
 /** Equal parts of at most an even share, and at least two. @param share seconds */
@@ -169,18 +177,22 @@ function partsOfCases(cases: readonly number[]): Float64Array {
   return Float64Array.from(cases, seconds => (sum > 0 ? seconds / sum : 1 / cases.length));
 }
 
-/** Returns the suite with one file in equal pieces. @param file its index */
-export function withFileCut({ weights, seconds }: PlayedSuite, file: number, pieces: number): PlayedSuite {
-  const weight = Math.max(1, Math.round(weights[file]! / pieces));
-  const shorter = weights.findIndex(other => other < weight);
-  const place = shorter === -1 ? weights.length : shorter;
-  const withPieces = (values: Float64Array, piece: number) => {
-    const result = new Float64Array(values.length - 1 + pieces);
-    result.set(values.subarray(0, file));
-    result.set(values.subarray(file + 1, place), file);
-    result.fill(piece, place - 1, place - 1 + pieces);
-    result.set(values.subarray(place), place - 1 + pieces);
-    return result;
+/** Returns the suite with one file in pieces. @param file its index @param parts of the file, at least one */
+export function withFileCut({ weights, seconds }: PlayedSuite, file: number, parts: Float64Array): PlayedSuite {
+  const pieces = parts.toSorted().reverse();
+  const cut = {
+    weights: new Float64Array(weights.length - 1 + pieces.length),
+    seconds: new Float64Array(weights.length - 1 + pieces.length),
   };
-  return { weights: withPieces(weights, weight), seconds: withPieces(seconds, seconds[file]! / pieces) };
+  const weightOfPiece = (piece: number) => Math.max(1, Math.round(weights[file]! * pieces[piece]!));
+  let [other, piece] = [0, 0];
+  for (let i = 0; i < cut.weights.length; i++) {
+    if (other === file) other++;
+    const isPiece = piece < pieces.length && (other >= weights.length || weightOfPiece(piece) > weights[other]!);
+    cut.weights[i] = isPiece ? weightOfPiece(piece) : weights[other]!;
+    cut.seconds[i] = isPiece ? seconds[file]! * pieces[piece]! : seconds[other]!;
+    if (isPiece) piece++;
+    else other++;
+  }
+  return cut;
 }

@@ -76,7 +76,7 @@ const meanOf = (values: readonly number[]) => values.reduce((sum, each) => sum +
 
 describe.each(['queue', 'split'] as const)('a %s that is played again', mode => {
   const AS_IT_WAS = { mode: null, estimates: null, startSpread: null, pullCost: null, cut: [] };
-  const knowledge = { now: null, cases: new Map(), expectedPullCost: 10_000 };
+  const knowledge = { now: null, candidates: [], cases: new Map(), expectedPullCost: 10_000 };
 
   it.each(mode === 'queue' ? [0, 5.5] : [0])(
     'ends as the build with its number of nodes, nearly so with others, when files take %f s more than reported',

@@ -5,7 +5,7 @@ import { type Changes, type Knowledge, playCuts, whatIfOf, withFileCut } from '.
 import { type Batch, timelineOf } from '../lanes.js';
 
 const AS_IT_WAS: Changes = { mode: null, estimates: null, startSpread: null, pullCost: null, cut: [] };
-const known = (nodeTotal: number): Knowledge => ({ nodeTotal, now: null, cases: new Map(), expectedPullCost: 10_000 });
+const known = (nodeTotal: number): Knowledge => ({ nodeTotal, now: null, candidates: [], cases: new Map(), expectedPullCost: 10_000 });
 
 /** The estimates of today. */
 const today = (seconds: Record<string, number>) => ({ seconds: new Map(Object.entries(seconds)), isGuessed: false });
@@ -58,13 +58,30 @@ describe('a build that is played again', () => {
       3,
       null,
     ]);
-    expect(longest[0]).toEqual({ path: 'long', seconds: 40, file: 0, pieces: 2 });
+    expect(longest).toEqual({ path: 'long', seconds: 40 });
   });
 
   it('ends sooner when the file that binds it is cut, and not when another is', () => {
-    const { scenario, longest } = whatIfOf(build(), { ...AS_IT_WAS, startSpread: 0, pullCost: 0 }, known(4));
-    expect(playCuts(scenario, 4, [longest[0]!, longest[1]!])).toEqual([30, 40]);
+    const asked = { ...known(4), candidates: ['long', '7'] };
+    const { scenario, candidates } = whatIfOf(build(), { ...AS_IT_WAS, startSpread: 0, pullCost: 0 }, asked);
+    expect(playCuts(scenario, 4, candidates)).toEqual([30, 40]);
+    const halves = Float64Array.of(0.5, 0.5);
+    expect(candidates).toEqual([
+      { path: 'long', seconds: 40, file: 0, parts: halves },
+      { path: '7', seconds: 2, file: 38, parts: halves },
+    ]);
   });
+
+  it.each([[[]], [[9, 30, 1]]])(
+    'takes as long with a file in pieces as the same file that was to be cut, with test cases of %j s',
+    cases => {
+      const asked = { ...known(3), candidates: ['long'], cases: new Map(cases.length > 0 ? [['long', cases]] : []) };
+      const { scenario, candidates } = whatIfOf(build(), AS_IT_WAS, asked);
+      const cut = whatIfOf(build(), { ...AS_IT_WAS, cut: ['long'] }, asked);
+      expect(cut.candidates).toEqual([]);
+      expect(playCuts(scenario, 3, candidates)[0]).toBeCloseTo(playVariants(cut.scenario, [3])[0]!.wall, 3);
+    },
+  );
 
   it('plays a file in the parts that its test cases have in it', () => {
     const cases = new Map([['long', [1, 3, 1]]]);
@@ -153,10 +170,17 @@ describe('starts of another number of nodes', () => {
   });
 });
 
-describe('a file in equal pieces', () => {
+describe('a file in pieces', () => {
   it('is planned in its place', () => {
-    const suite = { weights: Float64Array.of(90, 40, 20), seconds: Float64Array.of(9, 4, 2) };
-    expect(withFileCut(suite, 0, 3)).toEqual({ weights: Float64Array.of(40, 30, 30, 30, 20), seconds: Float64Array.of(4, 3, 3, 3, 2) });
-    expect(withFileCut(suite, 2, 2)).toEqual({ weights: Float64Array.of(90, 40, 10, 10), seconds: Float64Array.of(9, 4, 1, 1) });
+    const suite = { weights: Float64Array.of(80, 40, 20), seconds: Float64Array.of(8, 4, 2) };
+    const parts = Float64Array.of(0.125, 0.625, 0.25);
+    expect(withFileCut(suite, 0, parts)).toEqual({
+      weights: Float64Array.of(50, 40, 20, 20, 10),
+      seconds: Float64Array.of(5, 4, 2, 2, 1),
+    });
+    expect(withFileCut(suite, 2, Float64Array.of(0.5, 0.5))).toEqual({
+      weights: Float64Array.of(80, 40, 10, 10),
+      seconds: Float64Array.of(8, 4, 1, 1),
+    });
   });
 });
