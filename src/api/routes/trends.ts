@@ -36,7 +36,7 @@ export async function trendOfBuilds(context: Context, request: Request): Promise
 /** GET /v1/trends/files: the files of a branch over its last builds. */
 export async function trendOfFiles(context: Context, request: Request): Promise<Answer> {
   const asker = await askerOf(context, request);
-  const { branch, path = null, sort = 'median', offset = 0, limit = DEFAULT_FILES } = toFileTrendsQuery(decodeQuery(request.query));
+  const { branch, path = null, sort = 'estimate', offset = 0, limit = DEFAULT_FILES } = toFileTrendsQuery(decodeQuery(request.query));
   const subject = { ...(await branchOf(context, asker, branch)), path, order: sort, offset, limit };
   return trend(context, await context.jobs.read('fileTrends', subject, asker));
 }

@@ -20,7 +20,7 @@ import { type FilePages, type FileRow, useFilePages } from '../trends/use-file-p
 /** Which files come first. */
 const ORDERS = [
   { sort: 'decided', title: 'Decide builds' },
-  { sort: 'median', title: 'Slowest' },
+  { sort: 'estimate', title: 'Slowest' },
   { sort: 'spread', title: 'Most variable' },
   { sort: 'growth', title: 'Growing' },
   { sort: 'path', title: 'By name' },
@@ -62,7 +62,8 @@ function Files({ project, found, all, pages, branch, search, sort }: FilesProps)
     <>
       <FirstLine sentences={all ? filesSentences(all) : ['…']}>
         <p class="quiet">
-          {duration(found.total)} of tests on <Path text={found.branch} /> in its last {count(found.builds, 'build')}
+          The next build of <Path text={found.branch} /> plans with {duration(found.total)} of tests. The list is about its last{' '}
+          {count(found.builds, 'build')}
           {found.since !== null && (
             <>
               , since <When time={found.since} />

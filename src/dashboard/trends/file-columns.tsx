@@ -6,6 +6,7 @@ import { Sparkline } from '../parts/sparkline.js';
 import type { Column } from '../parts/table.js';
 import { count, number, percent, times } from '../text/format.js';
 import { visible } from '../text/path-text.js';
+import { hasDrifted } from './sentences.js';
 import type { FileRow } from './use-file-pages.js';
 
 type Cell = Omit<Column<FileTrend>, 'sortBy'>;
@@ -41,11 +42,23 @@ const cellsOf = (project: string, branch: string | null): Cell[] => [
     cell: ({ decided }) => (decided === 0 ? '' : count(decided, 'build')),
   },
   {
+    name: 'estimate',
+    title: 'Estimate',
+    about: 'What the next build plans with. A dash: none of the last builds had the file.',
+    isNumber: true,
+    cell: ({ estimate }) => <Duration seconds={estimate} />,
+  },
+  {
     name: 'median',
     title: 'Median',
-    about: 'The median of its times.',
+    about: 'The median of its times, and how many times as long its estimate is, if they differ by a tenth.',
     isNumber: true,
-    cell: ({ median }) => <Duration seconds={median} />,
+    isExtra: true,
+    cell: ({ estimate, median }) => (
+      <>
+        {estimate !== null && hasDrifted(estimate, median) && <Factor value={estimate / median} />} <Duration seconds={median} />
+      </>
+    ),
   },
   {
     name: 'spread',
@@ -62,22 +75,22 @@ const cellsOf = (project: string, branch: string | null): Cell[] => [
     about: 'Its duration after the last change, relative to before.',
     isNumber: true,
     isExtra: true,
-    cell: ({ change }) => change && <Change factor={change.factor} commit={change.commit_hash} />,
+    cell: ({ change }) => change && <Factor value={change.factor} title={`since ${visible(change.commit_hash)}`} />,
   },
   {
     name: 'share',
     title: 'Share',
-    about: 'Its part of the sum of all medians.',
+    about: 'Its part of the sum of all estimates.',
     isNumber: true,
     isExtra: true,
     cell: ({ share }) => percent(share),
   },
 ];
 
-function Change({ factor, commit }: { factor: number; commit: string }) {
+function Factor({ value, title }: { value: number; title?: string }) {
   return (
-    <span class={factor > 1 ? 'grew' : undefined} title={`since ${visible(commit)}`}>
-      {factor > 1 ? '▲' : '▼'} {times(factor)}
+    <span class={value > 1 ? 'grew' : undefined} title={title}>
+      {value > 1 ? '▲' : '▼'} {times(value)}
     </span>
   );
 }

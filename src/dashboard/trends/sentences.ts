@@ -28,15 +28,20 @@ export function filesSentences({ decided, file_count, builds }: Pick<FileTrends,
   return [`${worded(files)} of ${number(file_count)} files decided ${part} of your builds.`];
 }
 
+/** Whether an estimate differs from the usual time by more than a tenth. */
+export function hasDrifted(estimate: number, usual: number): boolean {
+  return Math.abs(Math.log(estimate / usual)) >= Math.log(1.1);
+}
+
 /** What a file costs, whether that changed, and how often it decided. */
-export function fileSentences({ path, points, changes, decided }: FileHistory): string[] {
-  const last = points.at(-1);
-  if (!last) return [`${nameOf(path)} was not measured on this branch.`];
-  const times = points.map(point => point.seconds).sort((a, b) => a - b);
+export function fileSentences({ path, estimate, median, points, changes, decided }: FileHistory): string[] {
+  if (median === null) return [`${nameOf(path)} was not measured on this branch.`];
   const change = changes.at(-1);
+  const expected = estimate ?? median;
+  const unchanged = hasDrifted(expected, median) ? `The median of its times is ${duration(median)}.` : 'Its time did not change.';
   return [
-    `${nameOf(path)} takes ${duration(change?.after ?? times[times.length >> 1]!)}.`,
-    change ? `Since ${commitOf(change.commit_hash)} it takes ${factor(change.factor)} as long as before.` : 'Its time did not change.',
+    `${nameOf(path)} takes ${duration(expected)}.`,
+    change ? `Since ${commitOf(change.commit_hash)} it takes ${factor(change.factor)} as long as before.` : unchanged,
     decided.length > 0 ? `It decided ${number(decided.length)} of ${number(points.length)} builds.` : '',
   ].filter(Boolean);
 }

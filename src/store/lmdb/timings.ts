@@ -106,6 +106,15 @@ export function lmdbTimings(parts: Pick<Parts, 'projects' | 'paths' | 'pathNames
       const expectation = (path: string) => expectationOf(project, path, branches);
       return measuredTimes(list, { ...branches, each, expectation, cases: hasCases ? cases : null }, mostCases);
     },
+    ofPaths(project, branchName, numbers) {
+      const { branch, defaultBranch } = branchesOf(parts, project, branchName);
+      return Float64Array.from(numbers, number => {
+        const buffered = timingBuffer.get(number);
+        if (buffered) return expectationOn(buffered.timings, branch, defaultBranch)?.seconds ?? NaN;
+        const bytes = timings.getBinaryFast(number);
+        return bytes ? (decodeExpectationOn(bytes, branch, defaultBranch)?.seconds ?? NaN) : NaN;
+      });
+    },
     cases(project, branchName, file) {
       const { branch, defaultBranch } = branchesOf(parts, project, branchName);
       return timesOfCases(casesOf(project, file, limits.testCasesPerFile), branch, defaultBranch);

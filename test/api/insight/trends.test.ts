@@ -47,30 +47,34 @@ describe('GET /trends/builds', () => {
 });
 
 describe('GET /trends/files', () => {
-  it('has the files of the default branch, the slowest first', async ({ server }) => {
+  it('has the files of the default branch, those that the next build expects to take longest first', async ({ server }) => {
     const times = Array.from({ length: 12 }, (_, i) => ({
       'steady_spec.rb': 10,
-      'grew_spec.rb': i < 7 ? 2 : 5,
+      'grew_spec.rb': i < 8 ? 2 : 20,
       'seldom_spec.rb': i < 2 ? 1 : 0,
     }));
     await recordBuilds(server, times);
     await recordBuilds(server, [{ 'other_spec.rb': 1 }], undefined, 'next');
     const trends = await get(server, 'files');
-    expect(trends).toMatchObject({ branch: 'main', builds: 12, total: 13, file_count: 3, since: expect.any(String) });
-    expect(trends.files.map(({ path }: any) => path)).toEqual(['steady_spec.rb', 'grew_spec.rb', 'seldom_spec.rb']);
-    expect(trends.files[0]).toEqual({
+    expect(trends).toMatchObject({ branch: 'main', builds: 12, total: expect.closeTo(30, 0), file_count: 3, since: expect.any(String) });
+    expect(trends.files.map(({ path }: any) => path)).toEqual(['grew_spec.rb', 'steady_spec.rb', 'seldom_spec.rb']);
+    expect(trends.files[1]).toEqual({
       path: 'steady_spec.rb',
+      estimate: 10,
       median: 10,
       last: 10,
       spread: 1,
-      share: 0.769231,
+      share: expect.closeTo(10 / 30, 1),
       builds: 12,
       decided: expect.any(Number),
       change: null,
       recent: Array(12).fill(10),
     });
-    expect(trends.files[1]).toMatchObject({ last: 5, change: { commit_hash: 'c7', factor: 2.5 } });
-    expect(trends.files[2]).toMatchObject({ builds: 2, recent: [1, 1, ...Array(10).fill(null)] });
+    const grew = { estimate: expect.closeTo(20, 0), median: 2, last: 20, change: { commit_hash: 'c8', factor: 10 } };
+    expect(trends.files[0]).toMatchObject(grew);
+    expect(await get(server, 'files/history?path=grew_spec.rb')).toMatchObject({ estimate: grew.estimate, median: 2 });
+    // The last builds did not have it, so the next one will not.
+    expect(trends.files[2]).toMatchObject({ estimate: null, median: 1, share: 0, builds: 2, recent: [1, 1, ...Array(10).fill(null)] });
     expect(await get(server, 'files?branch=next')).toMatchObject({ branch: 'next', builds: 1, file_count: 1 });
   });
 

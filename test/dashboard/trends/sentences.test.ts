@@ -28,6 +28,8 @@ describe('the first line of a file', () => {
   const history: FileHistory = {
     path: 'spec/cart_spec.rb',
     branch: 'main',
+    estimate: 61,
+    median: 21,
     points: [20, 21, 62].map(seconds => ({ ...point, seconds })),
     changes: [{ at: point.at, build_id: 'b', commit_hash: '4d5e6f7a8b', factor: 3.1, before: 20, after: 62 }],
     decided: [{ build_id: 'b', commit_hash: 'abc', at: point.at, seconds: 12 }],
@@ -37,10 +39,12 @@ describe('the first line of a file', () => {
 
   it('says what it takes, since when, and how often it decided', () => {
     expect(fileSentences(history).join(' ')).toBe(
-      'cart_spec.rb takes 62 s. Since 4d5e6f7a it takes 3.1× as long as before. It decided 1 of 3 builds.',
+      'cart_spec.rb takes 61 s. Since 4d5e6f7a it takes 3.1× as long as before. It decided 1 of 3 builds.',
     );
-    expect(fileSentences({ ...history, changes: [], decided: [] }).join(' ')).toBe('cart_spec.rb takes 21 s. Its time did not change.');
-    expect(fileSentences({ ...history, points: [] }).join(' ')).toBe('cart_spec.rb was not measured on this branch.');
+    const steady = { ...history, changes: [], decided: [] };
+    expect(fileSentences({ ...steady, estimate: 22 }).join(' ')).toBe('cart_spec.rb takes 22 s. Its time did not change.');
+    expect(fileSentences(steady).join(' ')).toBe('cart_spec.rb takes 61 s. The median of its times is 21 s.');
+    expect(fileSentences({ ...history, median: null, points: [] }).join(' ')).toBe('cart_spec.rb was not measured on this branch.');
   });
 });
 

@@ -51,8 +51,11 @@ export interface FileTrendsQuery {
   branch?: OptionalText;
   /** Only files with this text in their paths, in upper or lower case. */
   path?: OptionalText;
-  /** What comes first: the slowest, the most variable, those that grew by most seconds, those that decided most builds; or by path. */
-  sort?: 'median' | 'spread' | 'growth' | 'decided' | 'path';
+  /**
+   * What comes first: those with the longest estimate or median, the most variable, those that grew by most seconds, those that decided most
+   * builds; or by path.
+   */
+  sort?: 'estimate' | 'median' | 'spread' | 'growth' | 'decided' | 'path';
   offset?: Count;
   limit?: number & tags.Type<'int64'> & tags.Minimum<1> & tags.Maximum<typeof limits.trendFilesPerPage>;
 }

@@ -1,5 +1,6 @@
 import { limits } from '../../../limits.js';
 import { changePoints } from '../../../planning/estimating/change-point.js';
+import { median } from '../../../planning/estimating/median.js';
 import { replay } from '../../../planning/estimating/replay.js';
 import { timestamp } from '../../../time.js';
 import type { Build, Builds } from '../../ports/builds.js';
@@ -27,11 +28,23 @@ export interface FileHistorySubject extends Pick<WhatIfSubject, 'project' | 'exp
 /** A file over the last builds of a branch. */
 export async function fileHistory(store: Store, subject: FileHistorySubject): Promise<Trend<FileHistory>> {
   const { project, branch, path } = subject;
-  const { builds, summaries } = store;
-  const answer: FileHistory = { path, branch, points: [], changes: [], decided: [], cut: null, cut_saves: null };
+  const { builds, summaries, timings } = store;
+  const answer: FileHistory = {
+    path,
+    branch,
+    estimate: null,
+    median: null,
+    points: [],
+    changes: [],
+    decided: [],
+    cut: null,
+    cut_saves: null,
+  };
   const outdated: Build[] = [];
   const number = await builds.pathNumber(project, path);
   if (number === null) return { answer, outdated };
+  const [estimate] = await timings.ofPaths(project, branch, Uint32Array.of(number));
+  answer.estimate = Number.isNaN(estimate) ? null : rounded(estimate!);
   const times: Time[] = [];
   let files = 0;
   for (const build of (await builds.older(project, { branch }, null, limits.trendBuilds)).builds) {
@@ -50,6 +63,7 @@ export async function fileHistory(store: Store, subject: FileHistorySubject): Pr
     }
   }
   times.reverse();
+  if (times.length > 0) answer.median = rounded(median(times.map(({ seconds }) => seconds)));
   const expected = replay(times);
   answer.points = times.map((time, i): FilePoint => {
     const before = expected[i] ?? null;

@@ -13,7 +13,7 @@ export interface FileTrendSubject {
   branch: string;
   /** Only files with this text in their paths, in upper or lower case; null: all. */
   path: string | null;
-  order: 'median' | 'spread' | 'growth' | 'decided' | 'path';
+  order: 'estimate' | 'median' | 'spread' | 'growth' | 'decided' | 'path';
   offset: number;
   limit: number;
 }
@@ -21,22 +21,24 @@ export interface FileTrendSubject {
 /** Standard deviations per median absolute difference of two values that are normally distributed. */
 const DEVIATIONS_PER_STEP = DEVIATIONS_PER_MAD / Math.SQRT2;
 const RECENT = 20;
+/** A file that none of so many last builds measured is no longer planned. */
+const PLANNED_BUILDS = 5;
 const DECIDING_FILES = 100;
 
 export async function fileTrends(
-  store: Pick<Store, 'builds' | 'summaries'>,
+  store: Pick<Store, 'builds' | 'summaries' | 'timings'>,
   { project, branch, path, order, offset, limit }: FileTrendSubject,
 ): Promise<Trend<FileTrends>> {
   const table = await fileTable(store.builds, project, branch);
   const { decided, outdated } = await decidedBuilds(store, table.builds);
-  const files = new Files(table);
+  const files = new Files(table, await store.timings.ofPaths(project, branch, table.paths));
   const byNumber = new Map<number, number>();
   for (const [name, builds] of decided) byNumber.set((await store.builds.pathNumber(project, name)) ?? -1, builds);
   const decidedBy = (file: number) => byNumber.get(table.paths[file]!) ?? 0;
   const names = new Map<number, string>();
   if (path !== null || order === 'path')
     for (const file of table.paths.keys()) names.set(file, await store.builds.path(table.paths[file]!));
-  const total = files.medians.reduce((sum, each) => sum + each, 0);
+  const total = files.estimates.reduce((sum, each) => sum + each, 0);
   const wanted = path?.toLowerCase();
   const found = Uint32Array.from(table.paths.keys()).filter(
     file => wanted === undefined || names.get(file)!.toLowerCase().includes(wanted),
@@ -44,8 +46,8 @@ export async function fileTrends(
   sortFiles(found, file => {
     if (order === 'path') return names.get(file)!;
     // Of files that decided as many builds, the slowest comes first.
-    if (order === 'decided') return decidedBy(file) + files.medians[file]! / (1 + total);
-    return order === 'median' ? files.medians[file]! : files.secondsBy(order, file);
+    if (order === 'decided') return decidedBy(file) + files.estimates[file]! / (1 + total);
+    return files.secondsBy(order, file);
   });
   const rows = Array.from(found.subarray(offset, offset + limit), async file => ({
     path: names.get(file) ?? (await store.builds.path(table.paths[file]!)),
@@ -92,20 +94,31 @@ function sortFiles(files: Uint32Array, keyOf: (file: number) => number | string)
 
 /** Statistics of the files of a table. The expensive ones are computed where they are needed. */
 class Files {
-  readonly medians: Float64Array;
+  /** What the next build plans with, in seconds; 0: it will not have the file. */
+  readonly estimates: Float64Array;
 
-  constructor(readonly table: FileTable) {
-    this.medians = Float64Array.from(table.paths, (_, file) => middleOf(this.#times(file).slice().sort()));
+  /** @param times the current times of the files in seconds; NaN: unknown */
+  constructor(
+    readonly table: FileTable,
+    times: Float64Array,
+  ) {
+    const { at, starts, builds } = table;
+    this.estimates = times.map((seconds, file) => {
+      if (at[starts[file + 1]! - 1]! < builds.length - PLANNED_BUILDS) return 0;
+      return Number.isNaN(seconds) ? this.#median(file) : seconds;
+    });
   }
 
-  /** By how many seconds a file varies, or grew with its last change. */
-  secondsBy(order: 'spread' | 'growth', file: number): number {
-    if (order === 'spread') return this.medians[file]! * (this.#spread(file) - 1);
+  /** The seconds of a file, those by which it varies, or those by which it grew with its last change. */
+  secondsBy(order: 'estimate' | 'median' | 'spread' | 'growth', file: number): number {
+    if (order === 'estimate') return this.estimates[file]!;
+    if (order === 'median') return this.#median(file);
+    if (order === 'spread') return this.#median(file) * (this.#spread(file) - 1);
     const change = this.#change(file);
     return change ? change.after - change.before : 0;
   }
 
-  /** @param total the sum of all medians */
+  /** @param total the sum of all estimates */
   row(file: number, total: number): Omit<FileTrend, 'path' | 'decided'> {
     const times = this.#times(file);
     const { builds, at, starts } = this.table;
@@ -116,12 +129,13 @@ class Files {
     }
     const change = this.#change(file);
     const changedIn = change && builds[at[starts[file]! + change.index]!]!;
-    const median = this.medians[file]!;
+    const estimate = this.estimates[file]!;
     return {
-      median: rounded(median),
+      estimate: estimate > 0 ? rounded(estimate) : null,
+      median: rounded(this.#median(file)),
       last: rounded(times.at(-1)!),
       spread: rounded(this.#spread(file)),
-      share: rounded(median / total, 1e6),
+      share: rounded(total > 0 ? estimate / total : 0, 1e6),
       builds: times.length,
       change: changedIn && {
         at: timestamp(changedIn.created_at),
@@ -134,6 +148,10 @@ class Files {
 
   #times(file: number): Float64Array {
     return this.table.seconds.subarray(this.table.starts[file], this.table.starts[file + 1]);
+  }
+
+  #median(file: number): number {
+    return middleOf(this.#times(file).toSorted());
   }
 
   #change(file: number): ChangePoint | null {

@@ -76,7 +76,7 @@ export interface FileTrends {
   /** How many builds were read, and when the first of them was recorded. */
   builds: Count;
   since: Timestamp | null;
-  /** Sum of the median times. */
+  /** Sum of the estimates. */
   total: number;
   files: FileTrend[];
   file_count: Count;
@@ -86,12 +86,14 @@ export interface FileTrends {
 
 export interface FileTrend {
   path: string;
+  /** What the next build plans with; null: none of the last builds had the file. */
+  estimate: number | null;
   /** The median of its times. */
   median: number;
   last: number;
   /** The usual deviation, as a factor of at least 1. */
   spread: number;
-  /** Part of the sum of all medians, from 0 to 1. */
+  /** Part of the sum of all estimates, from 0 to 1. */
   share: number;
   /** Builds that measured it. */
   builds: Count;
@@ -107,6 +109,10 @@ export interface FileTrend {
 export interface FileHistory {
   path: string;
   branch: string;
+  /** What the next build plans with; null: it was never measured. */
+  estimate: number | null;
+  /** Of the points; null: there is none. */
+  median: number | null;
   points: FilePoint[];
   changes: { at: Timestamp; build_id: Uuid; commit_hash: string; factor: number; before: number; after: number }[];
   /** Builds that it decided, newest first, and by how many seconds the last node was later than the one before. */
