@@ -13,7 +13,7 @@ import { fileHistory } from '../engine/insight/trends/file-history.js';
 import { fileTrends } from '../engine/insight/trends/file-trends.js';
 import { nodeTrends } from '../engine/insight/trends/node-trends.js';
 import { summarize, type Trend } from '../engine/insight/trends/summary.js';
-import { prepareWhatIf } from '../engine/insight/what-if/prepare-what-if.js';
+import { prepareWhatIf, usefulNodesOfRun } from '../engine/insight/what-if/prepare-what-if.js';
 import { baselinesOf } from '../engine/insight/what-if/savings.js';
 import { playVariants, type Scenario } from '../engine/insight/what-if/scenario.js';
 import { type Candidate, playCuts } from '../engine/insight/what-if/what-if.js';
@@ -104,8 +104,12 @@ export const reads = {
 
   /** The summary of the newest CI run of a build, and what its batches tell of their cost if its queue, a queue of guesses, could not. */
   async buildSummary(store: Store, { build, at }: { build: Build; at: Millis }): Promise<{ summary: Summary; observed: BatchSums | null }> {
-    const timeline = await readTimeline(store, await newestSubject(store, build), at);
-    const summary = summarize(build, timeline, minutesOf(timeline), baselinesOf(timeline));
+    const subject = await newestSubject(store, build);
+    const timeline = await readTimeline(store, subject, at);
+    const told = summarize(build, timeline, minutesOf(timeline), baselinesOf(timeline));
+    const isWhole = !timeline.is_running && told.line.missing === 0;
+    const isCompared = isWhole && build.branch === (await store.access.projectById(build.project))?.default_branch;
+    const summary = { ...told, useful_nodes: isCompared ? await usefulNodesOfRun(store, subject, timeline) : null };
     return { summary, observed: wasMostlyGuessed(timeline) ? observedInTimeline(timeline) : null };
   },
 

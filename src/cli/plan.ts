@@ -18,6 +18,7 @@ export interface PlanOptions extends ClientOptions {
   /** Seconds. */
   startSpread?: number;
   pullCost?: number;
+  setup?: number;
   format?: 'github' | 'gitlab' | 'buildkite';
   /** The file of a GitLab repository that defines the job. */
   template: string;
@@ -58,7 +59,7 @@ function usefulOf({ variants, useful_nodes }: PlanAnswer): number {
 }
 
 function ask(branch: string, paths: readonly string[] | null, options: PlanOptions): Promise<PlanAnswer> {
-  const { nodes, within, mode, startSpread, pullCost } = options;
+  const { nodes, within, mode, startSpread, pullCost, setup } = options;
   const message = {
     branch,
     mode,
@@ -66,6 +67,7 @@ function ask(branch: string, paths: readonly string[] | null, options: PlanOptio
     ...(within !== undefined && { within }),
     ...(startSpread !== undefined && { start_spread: startSpread }),
     ...(pullCost !== undefined && { pull_cost: pullCost }),
+    ...(setup !== undefined && { setup }),
     ...(paths && { test_files: paths.map(path => ({ path })) }),
   };
   return new Api({ ...options, timeoutSeconds: TIMEOUT_SECONDS }).post('/v1/plan', message, parsePlan);

@@ -16,7 +16,7 @@ const AT_ONCE = THREADS + 1;
 function runner() {
   const held = heldJobs(THREADS);
   const { jobs } = held;
-  const asked = { branch: 'main', path: 'a_test.rb', expectedPullCost: 0, now: 0 };
+  const asked = { branch: 'main', path: 'a_test.rb', now: 0 };
   const history = (asker: Asker) => jobs.read('fileHistory', { project: asker.project, ...asked }, asker);
   const split = () => jobs.post('prepareSplit', { body: [], project: 1 }, 1, () => false);
   return { ...held, history, split };

@@ -21,7 +21,15 @@ const listedFiles = paths.map(path => ({ path }));
 const timedFiles = [{ path: 'spec/cart_spec.rb', time_execution: 41.5 }];
 const id = '5f0c1d52-7f0b-4a7e-9d3c-2f1f0a6b8c11';
 const planned = {
-  assumptions: { mode: 'queue', start_spread: 0, pull_cost: 2, estimates: 'now', cut: [], sentences: ['The nodes start together.'] },
+  assumptions: {
+    mode: 'queue',
+    start_spread: 0,
+    pull_cost: 2,
+    setup: 0,
+    estimates: 'now',
+    cut: [],
+    sentences: ['The nodes start together.'],
+  },
   files: 2,
   unknown_files: 1,
   total: 83,

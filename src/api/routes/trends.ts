@@ -45,7 +45,7 @@ export async function trendOfFiles(context: Context, request: Request): Promise<
 export async function historyOfFile(context: Context, request: Request): Promise<Answer> {
   const asker = await askerOf(context, request);
   const { branch, path } = toFileHistoryQuery(decodeQuery(request.query));
-  const subject = { ...(await branchOf(context, asker, branch)), path, expectedPullCost: context.pullCost, now: context.now() };
+  const subject = { ...(await branchOf(context, asker, branch)), path, now: context.now() };
   return trend(context, await context.jobs.read('fileHistory', subject, asker));
 }
 

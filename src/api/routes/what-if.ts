@@ -12,7 +12,7 @@ export async function whatIfOfBuild(context: Context, request: Request, id: stri
   const { jobs, whatIfs, pullCost, now } = context;
   const asker = await askerOf(context, request);
   const asked = toWhatIfQuery(decodeQuery(request.query), new URLSearchParams(request.query).getAll('cut'));
-  const { mode = null, estimates = null, start_spread: startSpread = null, pull_cost = null, cut } = asked;
+  const { mode = null, estimates = null, start_spread: startSpread = null, pull_cost = null, setup = 0, cut } = asked;
   const prepared = await jobs.read(
     'prepareWhatIf',
     {
@@ -20,7 +20,7 @@ export async function whatIfOfBuild(context: Context, request: Request, id: stri
       id,
       ciRun: asked.ci_run,
       nodes: asked.nodes,
-      changes: { mode, estimates, startSpread, pullCost: pull_cost, cut },
+      changes: { mode, estimates, startSpread, pullCost: pull_cost, setup, cut },
       candidates: null,
       expectedPullCost: pullCost,
       now: now(),

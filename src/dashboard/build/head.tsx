@@ -91,13 +91,13 @@ function PartLink({ part, seconds }: { part: MinutePartAnswer; seconds: number }
 /** Seconds after which the forecast is loaded again. */
 const REFRESH = 5;
 
-/** When a build that runs should end, or else how long it takes by the plan. */
+/** When a queue should end, or else how long the files of a part take at most. */
 function Expected({ project, id }: { project: ProjectLine; id: string }) {
   const request = { attempt: 'load the forecast', project: project.id };
   const { data } = useLive<ForecastAnswer>(`/v1/builds/${encodeURIComponent(id)}/forecast`, request, () => REFRESH);
   if (!data) return <>so far</>;
-  const { expected_end, makespan } = data;
-  if (!expected_end) return <>so far, {duration(makespan)} by the plan</>;
+  const { kind, expected_end, makespan } = data;
+  if (!expected_end) return kind === 'split' ? <>so far, each node has {duration(makespan)} of files at most</> : <>so far</>;
   const { at, earliest, latest } = expected_end;
   return (
     <>

@@ -10,7 +10,7 @@ import { Empty, Loaded } from '../parts/states.js';
 import { type Column, Table } from '../parts/table.js';
 import type { ProjectPageProps } from '../routes/pages.js';
 import { setQuery, useAddress } from '../routes/router.js';
-import { projectPath } from '../routes/routes.js';
+import { projectPath, withQuery } from '../routes/routes.js';
 import { count, number, percent } from '../text/format.js';
 import { commitOf } from '../text/in-sentence.js';
 import { Chart } from '../what-if/chart.js';
@@ -23,13 +23,16 @@ import { difference, whatIfSentences } from '../what-if/sentences.js';
 /** How long the handle rests before its number stands in the address, in milliseconds. Browsers limit how often it may change. */
 const REST = 200;
 
-/** Plays the build in the address, or else the newest one that has ended. */
+/** Plays the build in the address, or else the newest one of the default branch that has ended. */
 export function WhatIfPage({ project }: ProjectPageProps) {
   const named = useAddress().query.get('build');
-  const live = useLive<BuildLines>(named === null ? '/v1/build_summaries?limit=20' : null, {
-    attempt: 'find the newest build',
-    project: project.id,
-  });
+  const live = useLive<BuildLines>(
+    named === null ? withQuery('/v1/build_summaries', { branch: project.default_branch, limit: 20 }) : null,
+    {
+      attempt: 'find the newest build',
+      project: project.id,
+    },
+  );
   const newest = live.data?.builds.find(build => build.build_id !== null && !build.is_running);
   const build = named ?? newest?.build_id ?? null;
   // The same element for both, so that the handle keeps the focus when the address names the build.

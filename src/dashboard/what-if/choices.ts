@@ -7,6 +7,8 @@ export interface Choices {
   /** Seconds. */
   start_spread: string | null;
   pull_cost: string | null;
+  /** Minutes. */
+  setup: string | null;
   /** Paths of files that are cut in two. */
   cut: string[];
 }
@@ -21,14 +23,15 @@ export function choicesOf(query: URLSearchParams): Choices {
   return {
     mode: MODES.find(name => name === query.get('mode')) ?? null,
     estimates: ESTIMATES.find(name => name === query.get('estimates')) ?? null,
-    start_spread: secondsOf(query.get('start_spread')),
-    pull_cost: secondsOf(query.get('pull_cost')),
+    start_spread: numberOf(query.get('start_spread')),
+    pull_cost: numberOf(query.get('pull_cost')),
+    setup: numberOf(query.get('setup')),
     cut: (query.get('cut') ?? '').split('\n').filter(Boolean).slice(0, MOST_CUT),
   };
 }
 
-/** Returns the text of a number of seconds; null: it is none. */
-function secondsOf(text: string | null): string | null {
+/** Returns the text of a number; null: it is none. */
+function numberOf(text: string | null): string | null {
   return text !== null && /^\d{1,6}(\.\d{1,3})?$/.test(text) ? text : null;
 }
 
@@ -39,8 +42,9 @@ export function withCut(cut: readonly string[], path: string): string | null {
 }
 
 /** The path of the request that plays a build. */
-export function whatIfPath(build: string, { cut, ...choices }: Choices): string {
-  const path = withQuery(`/v1/builds/${encodeURIComponent(build)}/what_if`, choices);
+export function whatIfPath(build: string, { cut, setup, ...choices }: Choices): string {
+  const seconds = setup === null ? null : String(60 * Number(setup));
+  const path = withQuery(`/v1/builds/${encodeURIComponent(build)}/what_if`, { ...choices, setup: seconds });
   const cuts = cut.map(file => `cut=${encodeURIComponent(file)}`);
   return cuts.length === 0 ? path : `${path}${path.includes('?') ? '&' : '?'}${cuts.join('&')}`;
 }

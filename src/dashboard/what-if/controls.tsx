@@ -32,19 +32,27 @@ export function Controls({ answer, choices, onChange }: Props) {
             <option value="exact">exactly right</option>
           </select>
         </label>
-        <Seconds
+        <Time
           name="Start spread"
           about="Seconds over which the nodes start."
           value={choices.start_spread}
           used={assumptions.start_spread}
           onChange={start_spread => onChange({ start_spread })}
         />
-        <Seconds
+        <Time
           name="Pull cost"
           about="Seconds that a node loses between two batches."
           value={choices.pull_cost}
           used={assumptions.pull_cost}
           onChange={pull_cost => onChange({ pull_cost })}
+        />
+        <Time
+          name="Set-up"
+          about="Minutes that the job of a node takes before the node starts: the checkout, the installation. They count in the node-minutes."
+          value={choices.setup}
+          used={assumptions.setup / 60}
+          unit="min"
+          onChange={setup => onChange({ setup })}
         />
       </div>
       <Cuts {...{ answer, choices, onChange }} />
@@ -52,16 +60,17 @@ export function Controls({ answer, choices, onChange }: Props) {
   );
 }
 
-interface SecondsProps {
+interface TimeProps {
   name: string;
   about: string;
   value: string | null;
   /** What the answer was played with. */
   used: number;
+  unit?: 's' | 'min';
   onChange: (value: string | null) => void;
 }
 
-function Seconds({ name, about, value, used, onChange }: SecondsProps) {
+function Time({ name, about, value, used, unit = 's', onChange }: TimeProps) {
   return (
     <label title={about}>
       {name}
@@ -69,13 +78,13 @@ function Seconds({ name, about, value, used, onChange }: SecondsProps) {
         class="seconds"
         type="number"
         min={0}
-        max={86_400}
+        max={unit === 's' ? 86_400 : 1440}
         step="any"
         value={value ?? ''}
         placeholder={String(Math.round(used * 10) / 10)}
         onChange={event => onChange(event.currentTarget.value || null)}
       />
-      <span class="quiet">s</span>
+      <span class="quiet">{unit}</span>
     </label>
   );
 }

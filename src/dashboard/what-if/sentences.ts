@@ -1,10 +1,10 @@
 import type { Variant, WhatIfAnswer } from '../../engine/insight/what-if/what-if-answer.js';
 import { count, duration, number } from '../text/format.js';
-import { nameOf } from '../text/in-sentence.js';
+import { inSentence, nameOf } from '../text/in-sentence.js';
 import { columnOf } from './curve.js';
 
 /** What the numbers of nodes bring, in sentences: "12 nodes: 9 m 10 s." "14: 8 m 02 s." "From 17 on a_spec.rb decides, ..." */
-export function whatIfSentences({ variants, node_total, useful_nodes, longest }: WhatIfAnswer, nodes: number): string[] {
+export function whatIfSentences({ variants, node_total, useful_nodes, useful_range, longest }: WhatIfAnswer, nodes: number): string[] {
   const today = variants[columnOf(variants, node_total)];
   const chosen = variants[columnOf(variants, nodes)];
   const useful = variants[columnOf(variants, useful_nodes)];
@@ -14,7 +14,13 @@ export function whatIfSentences({ variants, node_total, useful_nodes, longest }:
     `${count(today.nodes, 'node')}: ${duration(today.wall)}.`,
     ...compared.map(variant => `${number(variant.nodes)}: ${duration(variant.wall)}.`),
     limit(variants, useful, today, longest?.path ?? null),
+    ...(useful_range && useful_range.builds > 1 ? [range(useful_range)] : []),
   ];
+}
+
+function range({ branch, builds, least, most }: NonNullable<WhatIfAnswer['useful_range']>): string {
+  const numbers = least === most ? number(most) : `${number(least)} to ${number(most)}`;
+  return `In the last ${number(builds)} builds of ${inSentence(branch)}, that number was ${numbers}.`;
 }
 
 function limit(variants: readonly Variant[], useful: Variant, today: Variant, longest: string | null): string {

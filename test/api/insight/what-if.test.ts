@@ -46,6 +46,24 @@ describe('GET /v1/builds/:id/what_if', () => {
     expect(await whatIf(server, answer.ci_run_id!, '?nodes=1..4&pull_cost=0&start_spread=0')).toEqual(answer);
   });
 
+  it('counts the set-up of each node', async ({ server }) => {
+    const id = await recordedQueue(server);
+    const [free, set] = [await whatIf(server, id, '?nodes=2,4'), await whatIf(server, id, '?nodes=2,4&setup=90')];
+    expect(set.variants.map(({ node_seconds }, i) => node_seconds - free.variants[i]!.node_seconds)).toEqual([180, 360]);
+    expect(set.assumptions).toMatchObject({ setup: 90, sentences: expect.arrayContaining([expect.stringContaining('takes 90 s before')]) });
+  });
+
+  it('has the range of the useful numbers of nodes of the default branch', async ({ server }) => {
+    const id = await recordedQueue(server);
+    await record(server, { commit_hash: 'next', branch: 'next', node_total: 1 });
+    expect((await whatIf(server, id)).useful_range).toBeNull();
+    await shared.summarize();
+    const { useful_nodes, useful_range } = await whatIf(server, id);
+    // The first build is another one of the branch, with one node.
+    expect(useful_range).toMatchObject({ branch: 'main', builds: 2 });
+    expect([useful_range!.least, useful_range!.most]).toContain(useful_nodes);
+  });
+
   it('tells which files are worth cutting at the number of nodes of the build', async ({ server }) => {
     await record(server, { node_total: 4, test_files: timedTestFiles(seconds) });
     for (const node_index of [1, 2, 3]) await record(server, { node_total: 4, node_index, test_files: timedTestFiles({ 'x_spec.rb': 1 }) });

@@ -5,9 +5,11 @@ const of = (query: string) => choicesOf(new URLSearchParams(query));
 
 describe('what is played again', () => {
   it('is in the address', () => {
-    const choices = of('mode=split&estimates=now&start_spread=30&pull_cost=0.5&cut=a%0Ab%26c');
-    expect(choices).toEqual({ mode: 'split', estimates: 'now', start_spread: '30', pull_cost: '0.5', cut: ['a', 'b&c'] });
-    expect(whatIfPath('id', choices)).toBe('/v1/builds/id/what_if?mode=split&estimates=now&start_spread=30&pull_cost=0.5&cut=a&cut=b%26c');
+    const choices = of('mode=split&estimates=now&start_spread=30&pull_cost=0.5&setup=1.5&cut=a%0Ab%26c');
+    expect(choices).toEqual({ mode: 'split', estimates: 'now', start_spread: '30', pull_cost: '0.5', setup: '1.5', cut: ['a', 'b&c'] });
+    expect(whatIfPath('id', choices)).toBe(
+      '/v1/builds/id/what_if?mode=split&estimates=now&start_spread=30&pull_cost=0.5&setup=90&cut=a&cut=b%26c',
+    );
   });
 
   it('is the build as it was where the address says nothing, or nonsense', () => {
@@ -16,6 +18,7 @@ describe('what is played again', () => {
       estimates: null,
       start_spread: null,
       pull_cost: null,
+      setup: null,
       cut: [],
     });
     expect(whatIfPath('a/b', of(''))).toBe('/v1/builds/a%2Fb/what_if');

@@ -189,6 +189,7 @@ export function summaryOf({ line, ...part }: Partial<Omit<Summary, 'line'>> & { 
     node_seconds: 200,
     idle_seconds: 9,
     slowness: [1, 1.07, null],
+    useful_nodes: 3,
     baselines: { round_robin: 120, by_name: 130, one_at_a_time: 105 },
     ...part,
   };

@@ -22,6 +22,8 @@ export interface WhatIfQuery {
   start_spread?: Seconds;
   /** Seconds that a node loses with each batch. Without it, as observed. */
   pull_cost?: Seconds;
+  /** Seconds that the job of a node takes before the node starts, for its node-seconds. Default: 0. */
+  setup?: Seconds;
   /** The path of a file to play in pieces. It may be repeated. */
   cut?: Text;
 }
@@ -39,6 +41,8 @@ export interface PlanMessage {
   start_spread?: Seconds;
   /** Seconds that a node loses with each batch. Without it, as in the newest build. */
   pull_cost?: Seconds;
+  /** See WhatIfQuery. */
+  setup?: Seconds;
   /** Without it, the files of the newest build of the branch, else of the project. */
   test_files?: TestFileList<ListedTestFile>;
 }

@@ -5,10 +5,12 @@ import { replay } from '../../../planning/estimating/replay.js';
 import { timestamp } from '../../../time.js';
 import type { Build, Builds } from '../../ports/builds.js';
 import type { Millis, Store } from '../../ports/store.js';
-import { rounded } from '../rounding.js';
-import { prepareWhatIf, type WhatIfSubject } from '../what-if/prepare-what-if.js';
+import { rounded, wholeMilliseconds } from '../rounding.js';
+import { newestSubject } from '../subject.js';
+import { readTimeline } from '../timeline/read-timeline.js';
+import { whatIfOfRun } from '../what-if/prepare-what-if.js';
 import { playVariants } from '../what-if/scenario.js';
-import { playCuts } from '../what-if/what-if.js';
+import { AS_IT_WAS, playCuts } from '../what-if/what-if.js';
 import { decidingPath, isOutOfDate, type Trend } from './summary.js';
 import type { FileHistory, FilePoint } from './trends-answer.js';
 
@@ -20,9 +22,11 @@ interface Time {
   seconds: number;
 }
 
-export interface FileHistorySubject extends Pick<WhatIfSubject, 'project' | 'expectedPullCost' | 'now'> {
+export interface FileHistorySubject {
+  project: number;
   branch: string;
   path: string;
+  now: Millis;
 }
 
 /** A file over the last builds of a branch. */
@@ -99,14 +103,15 @@ async function lastTime(builds: Builds, { number }: Build, path: number): Promis
 }
 
 /** What a build would have taken with a file in pieces, as What-if plays it; null: the build cannot be played, or it is running. */
-async function playCut(store: Store, build: Build, { project, path, expectedPullCost, now }: FileHistorySubject) {
-  if (build.node_total > limits.playedNodes) return null;
-  const changes = { mode: null, estimates: null, startSpread: null, pullCost: null, cut: [] };
-  const asked = { project, id: build.id, ciRun: undefined, nodes: [build.node_total], changes, candidates: [path], expectedPullCost, now };
-  const { head, whatIf } = await prepareWhatIf(store, asked);
-  if (head.is_running) return null;
-  const { scenario, candidates } = whatIf;
-  const [whole] = playVariants(scenario, [build.node_total]);
-  const [cut] = playCuts(scenario, build.node_total, candidates);
-  return { saves: rounded(whole!.wall - cut!), cut: { build_id: build.id, pieces: candidates[0]!.parts.length } };
+async function playCut(store: Store, build: Build, { path, now }: FileHistorySubject) {
+  const { id, node_total } = build;
+  if (node_total > limits.playedNodes) return null;
+  const subject = await newestSubject(store, build);
+  const timeline = await readTimeline(store, subject, now);
+  if (timeline.is_running || !timeline.paths.includes(path)) return null;
+  const playing = { changes: AS_IT_WAS, candidates: [path], expectedPullCost: 0 };
+  const { scenario, candidates } = await whatIfOfRun(store, subject, timeline, playing);
+  const [whole] = playVariants(scenario, [node_total]);
+  const [wall] = playCuts(scenario, node_total, candidates);
+  return { saves: wholeMilliseconds(whole!.wall - wall!), cut: { build_id: id, pieces: candidates[0]!.parts.length } };
 }

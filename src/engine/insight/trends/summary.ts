@@ -14,7 +14,7 @@ export interface Trend<Answer> {
 }
 
 /** Whether a build needs another summary: it has none, runs were recorded later, or nodes were at work when it was made. */
-export function isOutOfDate({ recorded }: Pick<Build, 'recorded'>, summary: Summary | null): boolean {
+export function isOutOfDate({ recorded }: Pick<Build, 'recorded'>, summary: Pick<Summary, 'recorded' | 'is_running'> | null): boolean {
   return summary === null || summary.recorded !== recorded || summary.is_running;
 }
 
@@ -24,18 +24,18 @@ export function idleShare({ node_seconds, idle_seconds }: Pick<Summary, 'node_se
 }
 
 /** The path of the file that decided when a build ended; null: none did, or it is not known. */
-export function decidingPath(summary: Summary | null): string | null {
+export function decidingPath(summary: Pick<Summary, 'line'> | null): string | null {
   const decided = summary?.line.decided_by;
   return decided && 'path' in decided ? decided.path : null;
 }
 
-/** The summary of a build for lists and trends, made of the timeline of its newest CI run. */
+/** What the timeline of the newest CI run of a build tells for lists and trends. */
 export function summarize(
   { recorded }: Pick<Build, 'recorded'>,
   timeline: Timeline,
   minutes: Minutes,
   baselines: Summary['baselines'],
-): Summary {
+): Omit<Summary, 'useful_nodes'> {
   const { kind, started_at, is_running, paths, nodes } = timeline;
   const { wall, floor } = minutes;
   const { slowest, failed, missing } = fileOutcomes(timeline, 1);

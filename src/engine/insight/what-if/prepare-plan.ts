@@ -28,6 +28,7 @@ export interface PlanSubject {
   /** Null: as in the newest build. */
   startSpread: number | null;
   pullCost: number | null;
+  setup: number;
 }
 
 /** A suite that is ready to be played. */
@@ -65,6 +66,7 @@ export async function preparePlan(store: Store, asked: PlanSubject, suite: Suite
     ...seen,
     startSpread: asked.startSpread,
     pullCost,
+    setup: asked.setup,
     expected: { hidden: seen.hidden, pullCost },
   };
   const mostUseful = mostUsefulNodes(scenario);

@@ -12,12 +12,21 @@ import { buildHead, findSubject, type Subject } from '../subject.js';
 import { readTimeline } from '../timeline/read-timeline.js';
 import type { Timeline } from '../timeline/timeline.js';
 import { BASELINE_ASSUMPTIONS, baselinesOf } from './savings.js';
-import { usefulNodesOf } from './scenario.js';
-import { type Changes, type Knowledge, usualEstimatesOf, type WhatIf, whatIfOf } from './what-if.js';
+import { playVariants, usefulNodesOf } from './scenario.js';
+import { AS_IT_WAS, type Changes, type Knowledge, usualEstimatesOf, type WhatIf, whatIfOf } from './what-if.js';
 import type { Variant, WhatIfAnswer } from './what-if-answer.js';
 
+/** How to play a build again. */
+export interface Playing {
+  changes: Changes;
+  /** See Knowledge; null: the files that took longest. */
+  candidates: readonly string[] | null;
+  /** See Knowledge. */
+  expectedPullCost: number;
+}
+
 /** Which build to play again, and how. */
-export interface WhatIfSubject {
+export interface WhatIfSubject extends Playing {
   project: number;
   /** The id of a build or of a CI run. */
   id: string;
@@ -25,11 +34,6 @@ export interface WhatIfSubject {
   ciRun: string | undefined;
   /** Null: some that show where more nodes are of no use. */
   nodes: readonly number[] | null;
-  changes: Changes;
-  /** See Knowledge; null: the files that took longest. */
-  candidates: readonly string[] | null;
-  /** See Knowledge. */
-  expectedPullCost: number;
   now: Millis;
 }
 
@@ -42,6 +46,7 @@ export interface PreparedWhatIf {
   nodes: number[];
   /** Wall times in seconds of real builds, by number of nodes. */
   measured: Map<number, number>;
+  usefulRange: WhatIfAnswer['useful_range'];
 }
 
 /** Reads a build, and what is needed to play it. It may take long. Throws a 404 or a 422. */
@@ -54,11 +59,41 @@ export async function prepareWhatIf(store: Store, asked: WhatIfSubject): Promise
   const timeline = await readTimeline(store, subject, asked.now);
   const unknown = changes.cut.find(path => !timeline.paths.includes(path));
   if (unknown !== undefined) throw new Refusal(`names a file that the build does not have: ${unknown}`, 'parameter', 'cut');
-  const whatIf = whatIfOf(timeline, changes, { ...(await knowledgeFor(store, subject, timeline, asked)), nodeTotal });
+  const whatIf = await whatIfOfRun(store, subject, timeline, asked);
   const nodes = [...(asked.nodes ?? usualNodes(nodeTotal, whatIf.mostUseful))];
   const measured = await measuredWalls(store, subject, nodes);
   if (!timeline.is_running) measured.set(nodeTotal, timeline.wall);
-  return { head: buildHead(subject, timeline), whatIf, baselines: baselinesOf(timeline), nodes, measured };
+  const usefulRange = await usefulRangeOf(store, project);
+  return { head: buildHead(subject, timeline), whatIf, baselines: baselinesOf(timeline), nodes, measured, usefulRange };
+}
+
+/** @param subject with at most `limits.playedNodes` nodes */
+export async function whatIfOfRun(store: Store, subject: Subject, timeline: Timeline, playing: Playing): Promise<WhatIf> {
+  const knowledge = await knowledgeFor(store, subject, timeline, playing);
+  return whatIfOf(timeline, playing.changes, { ...knowledge, nodeTotal: subject.build.node_total });
+}
+
+/** From which number of nodes on more would have brought nothing to a CI run; null: it cannot be played. */
+export async function usefulNodesOfRun(store: Store, subject: Subject, timeline: Timeline): Promise<number | null> {
+  const { node_total } = subject.build;
+  if (timeline.paths.length === 0 || node_total > limits.playedNodes) return null;
+  const { scenario, mostUseful } = await whatIfOfRun(store, subject, timeline, { changes: AS_IT_WAS, candidates: [], expectedPullCost: 0 });
+  return usefulNodesOf(playVariants(scenario, usualNodes(node_total, mostUseful)), mostUseful);
+}
+
+/** Builds of the default branch whose useful numbers of nodes make a range, and those that are looked at. */
+const RANGE_BUILDS = 10;
+const RANGE_SEARCHED = 30;
+
+async function usefulRangeOf({ access, builds, summaries }: Store, project: number): Promise<WhatIfAnswer['useful_range']> {
+  const branch = (await access.projectById(project))?.default_branch ?? null;
+  if (branch === null) return null;
+  const numbers: number[] = [];
+  for (const build of (await builds.older(project, { branch }, null, RANGE_SEARCHED)).builds) {
+    const useful = (await summaries.get(build.number))?.useful_nodes ?? null;
+    if (useful !== null && numbers.push(useful) === RANGE_BUILDS) break;
+  }
+  return numbers.length === 0 ? null : { branch, builds: numbers.length, least: Math.min(...numbers), most: Math.max(...numbers) };
 }
 
 /** Files that are played in pieces, to find the ones worth cutting. */
@@ -69,7 +104,7 @@ const MIN_SAVING = 0.005;
 
 /** @param variants by number of nodes, ascending, today's included @param walls with each candidate in pieces */
 export function whatIfAnswer(
-  { head, whatIf, baselines, nodes, measured }: PreparedWhatIf,
+  { head, whatIf, baselines, nodes, measured, usefulRange }: PreparedWhatIf,
   variants: readonly Variant[],
   walls: readonly number[],
 ): WhatIfAnswer {
@@ -82,6 +117,7 @@ export function whatIfAnswer(
       .filter(variant => nodes.includes(variant.nodes))
       .map(variant => ({ ...variant, measured: measured.get(variant.nodes) ?? null })),
     useful_nodes: usefulNodesOf(variants, mostUseful),
+    useful_range: usefulRange,
     longest: longest && { ...longest, seconds: wholeMilliseconds(longest.seconds) },
     baselines,
     worth_cutting: candidates
@@ -107,7 +143,7 @@ async function knowledgeFor(
   { timings }: Store,
   { project, build: { branch } }: Subject,
   timeline: Timeline,
-  { changes, expectedPullCost, ...asked }: WhatIfSubject,
+  { changes, expectedPullCost, ...asked }: Playing,
 ): Promise<Omit<Knowledge, 'nodeTotal'>> {
   const candidates = asked.candidates ?? fileOutcomes(timeline, CANDIDATES).slowest.map(file => file.path);
   const cases = new Map<string, readonly number[]>();

@@ -33,6 +33,8 @@ export interface Scenario {
   hidden: number;
   /** What a node loses with each batch. */
   pullCost: number;
+  /** What a node takes before it starts. */
+  setup: number;
   /** What the planner takes these two for at first. */
   expected: { hidden: number; pullCost: number };
 }
@@ -42,7 +44,7 @@ export interface Scenario {
  * work, or the longest file if that is more: no plan ends sooner on nodes of usual speed.
  */
 export function playVariants(scenario: Scenario, counts: readonly number[]): Variant[] {
-  const { suite, deviations, rate } = scenario;
+  const { suite, deviations, rate, setup } = scenario;
   const { total, longest } = boundsOf(withCost(scenario, suite));
   const draws = drawSuites(suite, deviations).map(drawn => withCost(scenario, drawn));
   const bounds = draws.map(boundsOf);
@@ -53,7 +55,7 @@ export function playVariants(scenario: Scenario, counts: readonly number[]): Var
     return {
       nodes,
       wall: wholeMilliseconds(wall),
-      node_seconds: wholeMilliseconds(mean(played.map(({ nodeSeconds }) => nodeSeconds))),
+      node_seconds: wholeMilliseconds(mean(played.map(({ nodeSeconds }) => nodeSeconds)) + nodes * setup),
       floor: wholeMilliseconds(floor),
       ratio: floor === 0 ? 1 : Number((wall / floor).toFixed(4)),
       bound_by_file: longest > total / nodes,

@@ -5,7 +5,7 @@ import type { BuildHead } from '../build-head.js';
 export interface Variant {
   nodes: Count;
   wall: number;
-  /** Sum over the nodes of the time from their start to the end of the last one. */
+  /** Sum over the nodes of their set-up, and of the time from their start to the end of the last one. */
   node_seconds: number;
   floor: number;
   /** wall / floor */
@@ -23,6 +23,8 @@ export interface Assumptions {
   start_spread: number;
   /** Seconds that a node loses between two batches. */
   pull_cost: number;
+  /** Seconds that a node takes before its start, in the job: they count as its time. */
+  setup: number;
   /** `then`: planned with the estimates of that build; `now`: with those of today; `exact`: with the recorded times. */
   estimates: 'then' | 'now' | 'exact';
   /** Files cut into test cases, and into how many pieces. `is_measured`: its test cases were measured. */
@@ -36,6 +38,8 @@ export interface WhatIfAnswer extends BuildHead {
   variants: Variant[];
   /** More nodes than these bring nothing. */
   useful_nodes: Count;
+  /** The same of the last builds of the default branch that ended complete, at most ten; null: it is not known of any. */
+  useful_range: { branch: string; builds: Count; least: Count; most: Count } | null;
   /** The longest file, and what cutting it would bring at today's number of nodes. */
   longest: { path: string; seconds: number } | null;
   /** What other methods would have taken on the same recorded times. */

@@ -16,9 +16,13 @@ export interface Changes {
   /** Seconds. */
   startSpread: number | null;
   pullCost: number | null;
+  /** Seconds of the job before a node starts. */
+  setup: number;
   /** Files of the timeline to cut into pieces. */
   cut: readonly string[];
 }
+
+export const AS_IT_WAS: Changes = { mode: null, estimates: null, startSpread: null, pullCost: null, setup: 0, cut: [] };
 
 /** What is known in addition to the timeline. */
 export interface Knowledge {
@@ -91,6 +95,7 @@ export function whatIfOf(timeline: Timeline, changes: Changes, knowledge: Knowle
     rate: observed.rate,
     hidden: observed.hidden,
     pullCost,
+    setup: changes.setup,
     expected: { hidden: seen?.hidden ?? observed.hidden, pullCost: changes.pullCost ?? seen?.pull_cost ?? pullCost },
   };
   const unrecorded = observed.seconds.reduce((sum, time) => sum + Number(Number.isNaN(time)), 0);

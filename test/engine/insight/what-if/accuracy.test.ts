@@ -5,7 +5,7 @@ import { observe } from '../../../../src/engine/insight/what-if/observed.js';
 import type { PlayedNodes } from '../../../../src/engine/insight/what-if/play.js';
 import { playVariants, type Scenario } from '../../../../src/engine/insight/what-if/scenario.js';
 import { speedsIn } from '../../../../src/engine/insight/what-if/speeds.js';
-import { whatIfOf } from '../../../../src/engine/insight/what-if/what-if.js';
+import { AS_IT_WAS, whatIfOf } from '../../../../src/engine/insight/what-if/what-if.js';
 import { Queue } from '../../../../src/engine/queue/queue.js';
 import type { Mode } from '../../../../src/planning/estimating/estimate.js';
 import { type Level, secondsOf, updateLevel } from '../../../../src/planning/estimating/level.js';
@@ -75,7 +75,6 @@ function run(mode: Mode, estimates: Float64Array, seconds: Float64Array, { start
 const meanOf = (values: readonly number[]) => values.reduce((sum, each) => sum + each, 0) / values.length;
 
 describe.each(['queue', 'split'] as const)('a %s that is played again', mode => {
-  const AS_IT_WAS = { mode: null, estimates: null, startSpread: null, pullCost: null, cut: [] };
   const knowledge = { now: null, candidates: [], cases: new Map(), expectedPullCost: 10_000 };
 
   it.each(mode === 'queue' ? [0, 5.5] : [0])(
@@ -120,6 +119,7 @@ describe.each(['queue', 'split'] as const)('a %s that is planned ahead', mode =>
       rate: 1,
       hidden: 0,
       pullCost: 1,
+      setup: 0,
       expected: { hidden: 0, pullCost: 1 },
     };
   };

@@ -1,10 +1,16 @@
 import { describe, expect, it } from 'vitest';
 import { nodesWithin, playVariants, resampleStarts, usefulNodesOf } from '../../../../src/engine/insight/what-if/scenario.js';
 import { speedsIn } from '../../../../src/engine/insight/what-if/speeds.js';
-import { type Changes, type Knowledge, playCuts, whatIfOf, withFileCut } from '../../../../src/engine/insight/what-if/what-if.js';
+import {
+  AS_IT_WAS,
+  type Changes,
+  type Knowledge,
+  playCuts,
+  whatIfOf,
+  withFileCut,
+} from '../../../../src/engine/insight/what-if/what-if.js';
 import { type Batch, timelineOf } from '../lanes.js';
 
-const AS_IT_WAS: Changes = { mode: null, estimates: null, startSpread: null, pullCost: null, cut: [] };
 const known = (nodeTotal: number): Knowledge => ({ nodeTotal, now: null, candidates: [], cases: new Map(), expectedPullCost: 10_000 });
 
 /** The estimates of today. */
