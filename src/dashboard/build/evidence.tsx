@@ -30,7 +30,11 @@ export function Evidence({ project, build, id, tab }: Props) {
   const live = useLive<TimelineAnswer>(`/v1/builds/${encodeURIComponent(id)}/timeline`, request, ({ is_running }) =>
     is_running ? REFRESH : null,
   );
-  return <Loaded live={live}>{timeline => <Files project={project} build={build} timeline={timeline} tab={tab} />}</Loaded>;
+  return (
+    <Loaded live={live} waiting={`Loading ${count(build.files, 'file')} …`}>
+      {timeline => <Files project={project} build={build} timeline={timeline} tab={tab} />}
+    </Loaded>
+  );
 }
 
 function Files({ project, build, timeline, tab }: Omit<Props, 'id'> & { timeline: TimelineAnswer }) {

@@ -39,7 +39,7 @@ export function BuildPage({ project, id }: ProjectPageProps) {
   const tab = query.get('tab') ?? 'timeline';
   const isSearched = tab === 'timeline' || tab === 'files';
   return (
-    <Loaded live={live}>
+    <Loaded live={live} waiting="Adding up where the minutes went …">
       {build => (
         <>
           <BuildHead project={project} build={build} id={id} />

@@ -53,7 +53,11 @@ function NoBuild({ project }: { project: ProjectLine }) {
 function WhatIf({ project, build }: { project: ProjectLine; build: string }) {
   const choices = choicesOf(useAddress().query);
   const live = useLive<WhatIfAnswer>(whatIfPath(build, choices), { attempt: 'play this build again', project: project.id });
-  return <Loaded live={live}>{answer => <Played {...{ project, build, choices, answer }} />}</Loaded>;
+  return (
+    <Loaded live={live} waiting="Playing the build again with other numbers of nodes. A suite of 100,000 files takes some seconds …">
+      {answer => <Played {...{ project, build, choices, answer }} />}
+    </Loaded>
+  );
 }
 
 interface PlayedProps {

@@ -36,13 +36,25 @@ export function Failure({ problem, reload }: { problem: Problem; reload: () => v
   );
 }
 
+interface LoadedProps<T> {
+  live: Live<T>;
+  /** What takes so long, as the page of a very large suite does. Its style hides it for the first second. */
+  waiting?: string;
+  children: (data: T) => ComponentChildren;
+}
+
 /** Shows data as soon as there is some, and above it why newer data could not be loaded. */
-export function Loaded<T>({ live, children }: { live: Live<T>; children: (data: T) => ComponentChildren }) {
+export function Loaded<T>({ live, waiting = 'Loading …', children }: LoadedProps<T>) {
   const { data, problem, isLoading, reload } = live;
   return (
     <>
       <ProgressLine isLoading={isLoading} />
       {problem && problem.status !== 401 && <Failure problem={problem} reload={reload} />}
+      {data === null && isLoading && (
+        <p class="waiting quiet" role="status">
+          {waiting}
+        </p>
+      )}
       {data !== null && children(data)}
     </>
   );
