@@ -11,7 +11,7 @@ import { otherPages, projectPages } from './pages.js';
 
 /** The whole dashboard: the session, the layout, and the page that the address names. */
 export function App() {
-  const { path } = useAddress();
+  const { path, returns } = useAddress();
   const route = useMemo(() => routeOf(path), [path]);
   const isSigningIn = route.page === 'sign-in';
   const { data, problem, reload } = useLive<SessionAnswer>(isSigningIn ? null : '/dashboard/session', { attempt: 'load your session' });
@@ -22,7 +22,7 @@ export function App() {
     return (
       <>
         <Header />
-        <Page route={route} project={null} />
+        <Page route={route} project={null} returns={returns} />
       </>
     );
   }
@@ -39,13 +39,13 @@ export function App() {
   return (
     <SessionContext.Provider value={session}>
       <Layout route={route} project={project}>
-        <Page route={route} project={project} />
+        <Page route={route} project={project} returns={returns} />
       </Layout>
     </SessionContext.Provider>
   );
 }
 
-function Page({ route, project }: { route: Route; project: ProjectLine | null }) {
+function Page({ route, project, returns }: { route: Route; project: ProjectLine | null; returns: number }) {
   const { page, id } = route;
   useEffect(() => {
     document.title = [TITLES[page], route.project, 'Ballast'].filter(Boolean).join(' · ');
@@ -53,11 +53,11 @@ function Page({ route, project }: { route: Route; project: ProjectLine | null })
   if (route.page === 'not-found') return <NotFound what="There is no page at this address." />;
   if (route.project === null) {
     const Shown = otherPages[route.page];
-    return <Shown key={`${page} ${id}`} id={id} />;
+    return <Shown key={`${page} ${id} ${returns}`} id={id} />;
   }
   if (!project) return <NotFound what={`There is no project "${route.project}", or this session may not see it.`} />;
   const Shown = projectPages[route.page];
-  return <Shown key={`${page} ${project.name} ${id}`} project={project} id={id} />;
+  return <Shown key={`${page} ${project.name} ${id} ${returns}`} project={project} id={id} />;
 }
 
 const TITLES: Record<Route['page'], string> = {

@@ -2,13 +2,14 @@ import { useEffect, useState } from 'preact/hooks';
 import { Problem, post } from '../data/api.js';
 import { ProgressLine } from '../parts/states.js';
 import { navigate } from '../routes/router.js';
+import { forgetVisits } from '../routes/visits.js';
 import { landingOf, refusalOf } from '../sign-in/sign-in.js';
 
 /** Returns the secret of a sign-in link, and takes it out of the address and the history. Null: the address has none. */
 function takeSecret(): string | null {
   const secret = location.hash.slice(1);
   if (secret === '') return null;
-  history.replaceState(null, '', location.pathname + location.search);
+  history.replaceState(history.state, '', location.pathname + location.search);
   return secret;
 }
 
@@ -29,6 +30,7 @@ export function SignInPage() {
       setSending(false);
     }
   };
+  useEffect(forgetVisits, []);
   useEffect(() => {
     const useLink = () => {
       const link = takeSecret();
