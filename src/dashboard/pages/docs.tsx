@@ -1,5 +1,5 @@
 import { useLayoutEffect, useMemo, useState } from 'preact/hooks';
-import { Problem } from '../data/api.js';
+import { getHtml, Problem } from '../data/api.js';
 import { useSession } from '../data/session.js';
 import { guideHtml } from '../docs/guide-html.js';
 import { type Guide, guides } from '../docs/guides.js';
@@ -72,13 +72,15 @@ function Text({ guide }: { guide: Guide }) {
   const [turn, setTurn] = useState(0);
   useLayoutEffect(() => {
     const abort = new AbortController();
-    load(guide, abort.signal).then(
+    getHtml(guide.path, { attempt: `load the guide "${guide.title}"`, signal: abort.signal }).then(
       html => {
         setHtml(html);
         setProblem(null);
       },
       (error: unknown) => {
-        if (!abort.signal.aborted) setProblem(error instanceof Problem ? error : new Problem(`load the guide "${guide.title}"`, 0, []));
+        if (abort.signal.aborted) return;
+        if (!(error instanceof Problem)) throw error;
+        setProblem(error);
       },
     );
     return () => abort.abort();
@@ -95,12 +97,6 @@ function Text({ guide }: { guide: Guide }) {
       {shown && <article class="guide" dangerouslySetInnerHTML={shown} />}
     </div>
   );
-}
-
-async function load({ path, title }: Guide, signal: AbortSignal): Promise<string> {
-  const response = await fetch(path, { signal });
-  if (!response.ok) throw new Problem(`load the guide "${title}"`, response.status, []);
-  return response.text();
 }
 
 function decoded(text: string): string {

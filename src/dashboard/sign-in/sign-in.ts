@@ -4,8 +4,8 @@ const ANOTHER = 'For another one, run "ballast dashboard link" on the machine of
 
 /** Why somebody was not signed in, and what to do: in the server's words, if it has some. */
 export function refusalOf({ status, reasons }: Pick<Problem, 'status' | 'reasons'>, isLink: boolean): string {
-  if (status === 0) return 'The server does not answer. Nothing was used up: try again when it is back.';
   if (reasons.length > 0) return sentenceOf(reasons.join('; '));
+  if (status === 0) return 'The server does not answer. Nothing was used up: try again when it is back.';
   if (status === 429) return 'Too many attempts. Wait, then try again.';
   if (status >= 500) return `The server answered ${status}. Try again.`;
   return isLink
