@@ -13,12 +13,13 @@ import { otherPages, projectPages } from './pages.js';
 export function App() {
   const { path, returns } = useAddress();
   const route = useMemo(() => routeOf(path), [path]);
-  const isSigningIn = route.page === 'sign-in';
-  const { data, problem, reload } = useLive<SessionAnswer>(isSigningIn ? null : '/dashboard/session', { attempt: 'load your session' });
+  // These pages tell nothing, so a stranger sees them.
+  const isOpen = route.page === 'sign-in' || route.page === 'not-found';
+  const { data, problem, reload } = useLive<SessionAnswer>(isOpen ? null : '/dashboard/session', { attempt: 'load your session' });
   const session = useMemo(() => data && { ...data, reload }, [data]);
 
   // Signed out, the session is that of before.
-  if (isSigningIn) {
+  if (isOpen) {
     return (
       <>
         <Header />
@@ -50,7 +51,13 @@ function Page({ route, project, returns }: { route: Route; project: ProjectLine 
   useEffect(() => {
     document.title = [TITLES[page], route.project, 'Ballast'].filter(Boolean).join(' · ');
   }, [page, route.project]);
-  if (route.page === 'not-found') return <NotFound what="There is no page at this address." />;
+  if (route.page === 'not-found') {
+    return (
+      <main id="content">
+        <NotFound what="There is no page at this address." />
+      </main>
+    );
+  }
   if (route.project === null) {
     const Shown = otherPages[route.page];
     return <Shown key={`${page} ${id} ${returns}`} id={id} />;

@@ -1,5 +1,6 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
+import { isPage } from '../../../src/api/dashboard/pages.js';
 import { OTHER_PAGES, PROJECT_PAGES, projectPath, routeOf, withQuery } from '../../../src/dashboard/routes/routes.js';
 
 describe('an address', () => {
@@ -13,12 +14,14 @@ describe('an address', () => {
     ['/sign-in', { page: 'sign-in', project: null, id: '' }],
   ])('shows its page: %s', (path, route) => {
     expect(routeOf(path)).toEqual(route);
+    expect(isPage(path)).toBe(true);
   });
 
   it.each(['/p', '/p/web/build', '/p/web/file', '/p/web/builds/1/2', '/p/web/nodes/3', '/server/x', '/nothing', '/p/web/constructor'])(
     'that no page has shows nothing: %s',
     path => {
       expect(routeOf(path).page).toBe('not-found');
+      expect(isPage(path)).toBe(false);
     },
   );
 
@@ -34,6 +37,7 @@ describe('an address', () => {
         // A browser resolves the segments "." and "..", also when they are escaped.
         fc.pre(project !== '.' && project !== '..');
         expect(routeOf(pathname)).toEqual({ page, project, id: page === 'build' ? 'b' : '' });
+        expect(isPage(pathname)).toBe(true);
       }),
     );
   });
