@@ -42,10 +42,11 @@ describe('back and forward', () => {
     const [href, position] = [await build.getAttribute('href'), await scrolled(tab)];
     expect(position).toBeGreaterThan(2000);
     await tab.keyboard.press('Enter');
-    await tab.getByRole('heading', { level: 1 }).waitFor();
+    await expect.poll(() => tab.title()).toBe(`? main 0000000e · ${project.name} · Ballast`);
     expect(await scrolled(tab)).toBe(0);
     await tab.goBack();
     await expect.poll(() => scrolled(tab)).toBe(position);
+    expect(await tab.title()).toBe(`Builds · ${project.name} · Ballast`);
     expect(await builds(tab)).toBe(BUILDS);
     await expect.poll(() => tab.evaluate('document.activeElement.getAttribute("href")')).toBe(href);
     await tab.goForward();

@@ -1,18 +1,22 @@
-import { useEffect, useMemo } from 'preact/hooks';
+import { useLayoutEffect, useMemo } from 'preact/hooks';
 import type { ProjectLine, SessionAnswer } from '../../api/messages/dashboard.js';
 import { useLive } from '../data/live.js';
 import { SessionContext } from '../data/session.js';
 import { Empty, Failure, ProgressLine } from '../parts/states.js';
 import { useAddress } from '../routes/router.js';
 import { type Route, routeOf } from '../routes/routes.js';
+import { titleOf } from '../routes/title.js';
 import { Header } from './header.js';
 import { Layout } from './layout.js';
 import { otherPages, projectPages } from './pages.js';
 
 /** The whole dashboard: the session, the layout, and the page that the address names. */
 export function App() {
-  const { path, returns } = useAddress();
+  const { path, query, returns } = useAddress();
   const route = useMemo(() => routeOf(path), [path]);
+  const title = titleOf(route, query);
+  // Before the effects of the page, which may know more.
+  useLayoutEffect(() => void (document.title = title), [title, path, returns]);
   // These pages tell nothing, so a stranger sees them.
   const isOpen = route.page === 'sign-in' || route.page === 'not-found';
   const { data, problem, reload } = useLive<SessionAnswer>(isOpen ? null : '/dashboard/session', { attempt: 'load your session' });
@@ -48,9 +52,6 @@ export function App() {
 
 function Page({ route, project, returns }: { route: Route; project: ProjectLine | null; returns: number }) {
   const { page, id } = route;
-  useEffect(() => {
-    document.title = [TITLES[page], route.project, 'Ballast'].filter(Boolean).join(' · ');
-  }, [page, route.project]);
   if (route.page === 'not-found') {
     return (
       <main id="content">
@@ -66,22 +67,6 @@ function Page({ route, project, returns }: { route: Route; project: ProjectLine 
   const Shown = projectPages[route.page];
   return <Shown key={`${page} ${project.name} ${id} ${returns}`} project={project} id={id} />;
 }
-
-const TITLES: Record<Route['page'], string> = {
-  builds: 'Builds',
-  build: 'Build',
-  files: 'Files',
-  file: 'File',
-  nodes: 'Nodes',
-  'what-if': 'What if',
-  'set-up': 'Set up',
-  projects: 'Projects',
-  server: 'Server',
-  access: 'Access',
-  docs: 'Docs',
-  'sign-in': 'Sign in',
-  'not-found': 'Not found',
-};
 
 function NotFound({ what }: { what: string }) {
   return (

@@ -6,6 +6,7 @@ import { type Guide, guides } from '../docs/guides.js';
 import { FirstLine } from '../parts/first-line.js';
 import { Empty, Failure, ProgressLine } from '../parts/states.js';
 import type { PageProps } from '../routes/pages.js';
+import { useTitle } from '../routes/router.js';
 import { inSentence } from '../text/in-sentence.js';
 
 export function DocsPage({ id }: PageProps) {
@@ -67,6 +68,7 @@ function Groups({ current }: { current: string | null }) {
 /** The text of a guide, which was rendered when the dashboard was built. */
 function Text({ guide }: { guide: Guide }) {
   const { url } = useSession();
+  useTitle(guide.title);
   const [html, setHtml] = useState<string | null>(null);
   const [problem, setProblem] = useState<Problem | null>(null);
   const [turn, setTurn] = useState(0);

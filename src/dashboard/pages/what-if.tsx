@@ -2,6 +2,7 @@ import { useEffect, useRef, useState } from 'preact/hooks';
 import type { ProjectLine } from '../../api/messages/dashboard.js';
 import type { BuildLines } from '../../engine/insight/trends/trends-answer.js';
 import type { Variant, WhatIfAnswer } from '../../engine/insight/what-if/what-if-answer.js';
+import { buildName } from '../builds/state.js';
 import { useLive } from '../data/live.js';
 import { Duration, When } from '../parts/amounts.js';
 import { FirstLine } from '../parts/first-line.js';
@@ -9,7 +10,7 @@ import { Path } from '../parts/path.js';
 import { Empty, Loaded } from '../parts/states.js';
 import { type Column, Table } from '../parts/table.js';
 import type { ProjectPageProps } from '../routes/pages.js';
-import { setQuery, useAddress } from '../routes/router.js';
+import { setQuery, useAddress, useTitle } from '../routes/router.js';
 import { projectPath } from '../routes/routes.js';
 import { count, number, percent } from '../text/format.js';
 import { commitOf } from '../text/in-sentence.js';
@@ -50,6 +51,7 @@ function NoBuild({ project }: { project: ProjectLine }) {
 function WhatIf({ project, build }: { project: ProjectLine; build: string }) {
   const choices = choicesOf(useAddress().query);
   const live = useLive<WhatIfAnswer>(whatIfPath(build, choices), { attempt: 'play this build again', project: project.id });
+  useTitle(live.data && buildName(live.data));
   return <Loaded live={live}>{answer => <Played {...{ project, build, choices, answer }} />}</Loaded>;
 }
 

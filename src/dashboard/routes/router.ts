@@ -1,4 +1,6 @@
 import { useEffect, useState } from 'preact/hooks';
+import { routeOf } from './routes.js';
+import { titleOf } from './title.js';
 import { leaveVisit, newVisit, returnToVisit, startVisits } from './visits.js';
 
 /** The address of the page: a path and its query, which hold everything that is seen. */
@@ -52,6 +54,13 @@ export function useAddress(): Address {
     return () => void listeners.delete(update);
   }, []);
   return address;
+}
+
+/** Names the page by its subject as soon as it is known; null: it is not. */
+export function useTitle(subject: string | null): void {
+  useEffect(() => {
+    if (subject !== null) document.title = titleOf(routeOf(location.pathname), new URLSearchParams(location.search), subject);
+  }, [subject, location.search]);
 }
 
 /** Makes back and forward, and links to pages of the dashboard, change the address without a new document. */
