@@ -33,7 +33,7 @@ describe('the search of the builds', () => {
     const tab = await openAsOperator(server, `/p/${project.name}/builds?q=commit:${commit_hash.slice(0, 8)}`);
     await tab.getByTitle(commit_hash).first().waitFor();
     await tab.getByRole('searchbox').fill('branch:mai failed:');
-    await tab.getByText('These branches have “mai” in their name:').waitFor();
+    await tab.getByText('The newest branches with “mai” in their name:').waitFor();
     await tab.getByRole('link', { name: 'main', exact: true }).press('Enter');
     await tab.waitForURL(url => url.searchParams.get('q') === 'branch:main failed:');
     await tab.getByRole('searchbox').fill('feedface');

@@ -1,10 +1,10 @@
 import type { BuildLines } from '../../engine/insight/trends/trends-answer.js';
-import { Path } from '../parts/path.js';
 import { Empty } from '../parts/states.js';
 import { setQuery } from '../routes/router.js';
 import { withQuery } from '../routes/routes.js';
 import { count, exactTime } from '../text/format.js';
 import { inSentence } from '../text/in-sentence.js';
+import { visible } from '../text/path-text.js';
 import { searchWord } from '../text/search.js';
 import { searchOf } from './search.js';
 
@@ -36,7 +36,7 @@ export function NoBuilds({ text, query, lines: { searched_to, similar }, setUp }
       {searched_to && <p>Builds were searched back to {exactTime(searched_to)}.</p>}
       {similar?.branches && (
         <Names
-          known={`These branches have “${inSentence(query.branch ?? '')}” in their name:`}
+          known={`The newest branches with “${inSentence(query.branch ?? '')}” in their name:`}
           unknown={`No branch of the newest ${count(similar.searched, 'build')} has “${inSentence(query.branch ?? '')}” in its name.`}
           names={similar.branches}
           queryOf={name => ({ ...query, branch: name })}
@@ -44,7 +44,7 @@ export function NoBuilds({ text, query, lines: { searched_to, similar }, setUp }
       )}
       {similar?.commit_hashes && (
         <Names
-          known={`These commits begin with “${inSentence(query.commit_hash ?? '')}”:`}
+          known={`The newest commits that begin with “${inSentence(query.commit_hash ?? '')}”:`}
           unknown={`No commit of the newest ${count(similar.searched, 'build')} begins with “${inSentence(query.commit_hash ?? '')}”. An older one is found by its whole hash.`}
           names={similar.commit_hashes}
           queryOf={name => ({ ...query, commit_hash: name })}
@@ -77,7 +77,7 @@ function Names({ known, unknown, names, queryOf }: NamesProps) {
         {names.map(name => (
           <li key={name}>
             <a href={withQuery(location.pathname, { q: searchOf(queryOf(name)) })}>
-              <Path text={name} />
+              <bdi>{visible(name)}</bdi>
             </a>
           </li>
         ))}

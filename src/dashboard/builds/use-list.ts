@@ -34,6 +34,7 @@ export function useBuildList(path: string, request: Request, { data, isLoading }
   }, [data, path, isLoading]);
 
   const loadOlder = async () => {
+    if (isLoadingOlder) return;
     setLoadingOlder(true);
     try {
       const older = await get<BuildLines>(withQuery(path, { cursor: list.next }), { ...request, attempt: 'load older builds' });

@@ -25,7 +25,7 @@ interface State<T> {
  * waits until it is seen. After back, the data of before is there until the new data is. After a failure that may pass, it tries again by itself.
  */
 export function useLive<T>(path: string | null, request: Request, refresh: (data: T) => number | null = () => null): Live<T> {
-  const [state, setState] = useKept<State<T>>(`${request.project} ${path}`, { path: null, data: null, problem: null });
+  const [state, setState] = useKept<State<T>>(`${request.attempt} ${request.project} ${path}`, { path: null, data: null, problem: null });
   const [turn, setTurn] = useState(0);
   const latest = useRef({ request, refresh });
   latest.current = { request, refresh };

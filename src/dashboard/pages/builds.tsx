@@ -58,7 +58,7 @@ export function BuildsPage({ project }: ProjectPageProps) {
               <BuildTable builds={list.builds} total={live.data!.total} project={project.name} />
               {list.loadOlder && (
                 <p class="more">
-                  <button type="button" onClick={list.loadOlder} disabled={list.isLoadingOlder}>
+                  <button type="button" onClick={list.loadOlder} aria-busy={list.isLoadingOlder}>
                     {list.isLoadingOlder ? 'Loading older builds …' : 'Show older builds'}
                   </button>
                 </p>

@@ -38,7 +38,8 @@ function useEnding(): string | null {
           setEnding(endingOf(error.reasons));
         },
       );
-    void look();
+    // A link that signs in tells soon enough.
+    if (location.hash === '') void look();
     addEventListener('focus', look, { signal });
     return () => abort.abort();
   }, []);

@@ -86,12 +86,12 @@ function Seconds({ name, about, value, used, onChange }: SecondsProps) {
 /** Files worth cutting, and those that are cut. */
 function Cuts({ answer, choices, saved, onChange }: Props) {
   const { worth_cutting, assumptions } = answer;
-  // A file keeps its place when it is cut and is no longer one of those worth it: the focus is there.
+  // A file keeps its place when it is no longer worth a cut, because it is cut or others are: the focus may be there.
   const places = useRef(new Set<string>());
   for (const path of [...worth_cutting.map(file => file.path), ...choices.cut]) places.current.add(path);
   const worth = new Map(worth_cutting.map(file => [file.path, file]));
   const cuts = new Map(assumptions.cut.map(cut => [cut.path, cut]));
-  const paths = [...places.current].filter(path => worth.has(path) || choices.cut.includes(path));
+  const paths = [...places.current].filter(path => worth.has(path) || choices.cut.length > 0);
   if (paths.length === 0) {
     return <p class="quiet">No file is worth cutting in two: none of them delays the end of this build.</p>;
   }
@@ -112,7 +112,7 @@ function Cuts({ answer, choices, saved, onChange }: Props) {
 }
 
 function Worth({ file }: { file: WhatIfAnswer['worth_cutting'][number] | undefined }) {
-  if (!file) return null;
+  if (!file) return 'a cut brings nothing more';
   return (
     <>
       takes <Duration seconds={file.seconds} />, a cut saves {duration(file.saves)}
@@ -123,8 +123,7 @@ function Worth({ file }: { file: WhatIfAnswer['worth_cutting'][number] | undefin
 function Pieces({ cut: { pieces, is_measured } }: { cut: WhatIfAnswer['assumptions']['cut'][number] }) {
   return (
     <>
-      cut in {number(pieces)}
-      {is_measured ? ', its test cases' : ' equal pieces: its test cases are not measured'}
+      cut in {number(pieces)} {is_measured ? 'test cases' : 'equal pieces'}
     </>
   );
 }
