@@ -253,6 +253,9 @@ export const limits = {
   unrecordedRunsSearched: 60,
   /** Summaries that one request for failed builds reads. */
   summariesSearched: 500,
+  /** The newest builds that are searched for a part of a name, and the names that are answered. */
+  namesSearched: 2000,
+  similarNames: 10,
   /** A CI run without a recording counts as running for this time. */
   unrecordedRunMilliseconds: 7_200_000,
   /** Wall times of a day that are kept for the median. */

@@ -1,14 +1,24 @@
 import { type Reason, Refusal } from '../engine/refusal.js';
+import type { SessionEnd } from '../engine/sign-in/sign-in.js';
 import { ApiError, type UnavailableReason, unavailable, type ValidationErrors } from '../http/api-error.js';
 import { limits } from '../limits.js';
 
 /** Only the dashboard answers it. The challenge is one that no browser asks a password for. */
 const unauthorized = (message: string) => new ApiError(401, [message], { 'WWW-Authenticate': 'Ballast' });
 
+/** Whoever has the secret of a session may know why it ended. */
+const ENDS: Record<SessionEnd, string> = {
+  unused: ` after ${limits.sessionIdleDays} days without use`,
+  old: ` after ${limits.sessionDays} days`,
+  link: ' with the link for readers that it came from, which has expired',
+  gone: '',
+};
+
 /** The error answers of the API. */
 export const apiErrors = {
   notJson: (why: string) => new ApiError(400, [`the request body is not valid JSON: ${why}`]),
   signedOut: () => unauthorized('not signed in; "ballast dashboard link" prints a link that signs in'),
+  sessionEnded: (end: SessionEnd) => unauthorized(`your session has ended${ENDS[end]}: sign in to go on`),
   linkInvalid: () => unauthorized('this link was used, revoked or has expired; "ballast dashboard link" prints another'),
   passwordWrong: () =>
     unauthorized('the password is wrong, or none is set; "ballast dashboard password" sets one, "ballast dashboard link" prints a link'),

@@ -12,6 +12,7 @@ import { traceAnswer } from '../engine/insight/timeline/trace.js';
 import { fileHistory } from '../engine/insight/trends/file-history.js';
 import { fileTrends } from '../engine/insight/trends/file-trends.js';
 import { nodeTrends } from '../engine/insight/trends/node-trends.js';
+import { similarNames } from '../engine/insight/trends/similar.js';
 import { summarize, type Trend } from '../engine/insight/trends/summary.js';
 import { prepareWhatIf, usefulNodesOfRun } from '../engine/insight/what-if/prepare-what-if.js';
 import { baselinesOf } from '../engine/insight/what-if/savings.js';
@@ -116,6 +117,7 @@ export const reads = {
   fileTrends: trend(fileTrends),
   fileHistory: trend(fileHistory),
   nodeTrends: trend(nodeTrends),
+  similarNames,
   buildOutline,
   buildPiece,
   prepareWhatIf,

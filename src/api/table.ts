@@ -1,6 +1,7 @@
 import type { ApiError } from '../http/api-error.js';
 import type { Answer, Request } from '../http/request.js';
 import type { Context } from './context.js';
+import { isMissingPage, missingPageAnswer } from './dashboard/pages.js';
 import { secured, withSecurityHeaders } from './dashboard/security-headers.js';
 import { dashboardEndpointOf, dashboardTable } from './dashboard/table.js';
 import { apiErrors } from './errors.js';
@@ -65,12 +66,12 @@ function find(path: string): { endpoint: string; id: string; isOfDashboard: bool
   return page === null ? null : { endpoint: page, id: '', isOfDashboard: true };
 }
 
-/** Runs the handler of a request. Throws a 404, 405, 415 or 422 when there is none. */
+/** Runs the handler of a request. Throws a 404, 405, 415 or 422 when there is none; a browser gets the 404 as a page. */
 export function route(context: Context, request: Request): Answer | Promise<Answer> {
   const { path } = request;
   const method = request.method === 'HEAD' ? 'GET' : request.method;
   const found = find(path);
-  if (!found || (found.isOfDashboard && !hasPage(context, request))) throw notFound(context, request);
+  if (!found || (found.isOfDashboard && !hasPage(context, request))) return notFound(context, request, notFoundError);
   const methods = routes.get(found.endpoint)!;
   const handle = Object.hasOwn(methods, method) ? methods[method] : undefined;
   const answer = () => {
@@ -104,7 +105,7 @@ export function routeAdmin(context: Context, request: Request): Answer | Promise
     case '/readyz':
       return ready(context);
   }
-  throw apiErrors.adminPathNotFound(path);
+  return notFound(context, request, () => apiErrors.adminPathNotFound(path));
 }
 
 /** Whether a request is one of the dashboard, and the port serves it. */
@@ -113,12 +114,17 @@ function hasPage({ dashboard }: Context, { method, path }: Request): boolean {
   return dashboard !== null && (isRequest || ((method === 'GET' || method === 'HEAD') && dashboardEndpointOf(path) !== null));
 }
 
-function notFound({ dashboard }: Context, { method, path }: Request): ApiError {
+/** A browser gets the page that says so, if the port serves the dashboard. Throws the error for everyone else. */
+function notFound({ dashboard }: Context, request: Request, errorOf: (request: Request) => ApiError): Promise<Answer> {
+  if (!dashboard) throw errorOf(request);
+  if (isMissingPage(request)) return secured(() => missingPageAnswer(dashboard.files, request));
+  throw withSecurityHeaders(errorOf(request));
+}
+
+function notFoundError({ method, path }: Request): ApiError {
   if (/^\/v\d\/v\d\//.test(path)) return apiErrors.versionRepeated(path);
   if (path.startsWith('/v2/')) return apiErrors.v2PathNotSupported(path);
-  const error = apiErrors.pathNotFound(method, path);
-  // Who mistypes the address of a page is shown it by a browser.
-  return dashboard ? withSecurityHeaders(error) : error;
+  return apiErrors.pathNotFound(method, path);
 }
 
 /** Whether a body of this type may be JSON. Many clients send no type or a wrong one, so only types that name another format are refused. */

@@ -75,6 +75,7 @@ export function readHead(parsed: ParsedHead, fields: HeaderFields): RequestHead 
     host: '',
     contentType: '',
     wantsText: false,
+    wantsHtml: false,
     token: null,
     clientName: '',
     clientVersion: '',
@@ -135,6 +136,7 @@ function readHeader(head: RequestHead, name: string, value: string, fields: Head
     case 'accept':
       // Only if it comes first: programs that accept anything name text/plain as well, after JSON.
       head.wantsText = /^\s*text\/plain\b/i.test(value);
+      head.wantsHtml = /\btext\/html\b/i.test(value);
       return;
     case 'x-request-id':
       // The answer repeats the value in a header, so it must be harmless there.

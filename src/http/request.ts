@@ -13,6 +13,8 @@ export interface Request {
   contentType: string;
   /** Accept begins with text/plain: the answer is for a shell. */
   wantsText: boolean;
+  /** Accept names text/html: a person looks at the answer in a browser. */
+  wantsHtml: boolean;
   /** Null: no header has a token. Older clients send it in the body. */
   token: string | null;
   clientName: string;

@@ -34,6 +34,7 @@ describe('every page', () => {
       '/docs',
       '/docs/curl',
       '/p/nowhere/builds',
+      '/bogus',
       '/sign-in',
     ];
   });

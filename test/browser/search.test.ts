@@ -27,6 +27,21 @@ describe('the search of the builds', () => {
     expect(await search.inputValue()).toBe('branch:main nodes:8');
   });
 
+  it('finds a commit by its beginning, and leads to branches by a part of their names', async () => {
+    const { json } = await project.client.get('/v1/builds?branch=main');
+    const { commit_hash } = json.data[0];
+    const tab = await openAsOperator(server, `/p/${project.name}/builds?q=commit:${commit_hash.slice(0, 8)}`);
+    await tab.getByTitle(commit_hash).first().waitFor();
+    await tab.getByRole('searchbox').fill('branch:mai failed:');
+    await tab.getByText('The newest branches with “mai” in their name:').waitFor();
+    await tab.getByRole('link', { name: 'main', exact: true }).press('Enter');
+    await tab.waitForURL(url => url.searchParams.get('q') === 'branch:main failed:');
+    await tab.getByRole('searchbox').fill('feedface');
+    await tab.getByText(/^No branch of the newest \d+ builds has “feedface” in its name\.$/).waitFor();
+    await tab.getByRole('link', { name: 'Look for a commit that begins with it' }).press('Enter');
+    await tab.getByText(/^No commit of the newest \d+ builds begins with “feedface”\. An older one/).waitFor();
+  });
+
   it('says what it does not understand, and how to see all builds again', async () => {
     const tab = await openAsOperator(server, `/p/${project.name}/builds?q=${encodeURIComponent('colour:red branch:nowhere')}`);
     await tab.getByText('There is no colour: here.').waitFor();

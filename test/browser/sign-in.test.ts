@@ -56,12 +56,36 @@ describe('signing in', () => {
     await tab.getByRole('navigation', { name: 'Ballast' }).waitFor();
   });
 
-  it('ends when the session is ended', async () => {
+  it('ends when the session is ended, which is said only to those who had one; then it leads back', async () => {
     const tab = await openAsOperator(server, '/access');
     const own = tab.getByRole('listitem').filter({ hasText: '(this one)' });
     await own.getByRole('button', { name: 'End' }).click();
     await own.getByText('You are signed out.').waitFor();
     await own.getByRole('button', { name: 'End' }).click();
+    const ending = tab.getByRole('status').getByText('Your session has ended: sign in to go on.');
+    await ending.waitFor();
+    await tab.reload();
+    await ending.waitFor();
+    // A link that is pasted into the tab does not name the page.
+    await tab.goto(await operatorLink(server));
+    await tab.getByRole('heading', { name: 'Projects and tokens' }).waitFor();
+    await tab.getByRole('button', { name: 'Sign out' }).click();
+    const answered = tab.waitForResponse('**/dashboard/session');
     await tab.getByRole('heading', { name: 'Sign in' }).waitFor();
+    await answered;
+    expect(await ending.count()).toBe(0);
+  });
+
+  it('in another tab of the browser is enough', async () => {
+    const tab = await openTab({ isOther: true });
+    await tab.goto(`${server.url}/docs?x=1`);
+    await tab.waitForURL('**/sign-in?to=%2Fdocs%3Fx%3D1');
+    await tab.getByLabel('Or the password').waitFor();
+    const other = await tab.context().newPage();
+    await other.goto(await operatorLink(server));
+    await other.getByRole('navigation', { name: 'Ballast' }).waitFor();
+    await tab.bringToFront();
+    await tab.evaluate('dispatchEvent(new Event("focus"))');
+    await tab.waitForURL(`${server.url}/docs?x=1`);
   });
 });

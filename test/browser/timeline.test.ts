@@ -55,10 +55,17 @@ describe('the timeline of a build', () => {
     await untilAddressHas('view', false);
   });
 
-  it('zooms with the wheel where the mouse is, and with the buttons', async () => {
+  it('zooms with Ctrl and the wheel where the mouse is, and with the buttons; without Ctrl the wheel scrolls the page', async () => {
     const { box } = await open();
-    await tab.mouse.move(box.x + box.width / 2, box.y + box.height / 2);
+    await tab.mouse.move(box.x + box.width / 2, box.y + 40);
+    await tab.mouse.wheel(0, 300);
+    await expect.poll(() => tab.evaluate('scrollY')).toBeGreaterThan(0);
+    await tab.getByText('Ctrl and wheel zoom', { exact: true }).waitFor();
+    expect(inAddress('view')).toBe(null);
+    await tab.evaluate('scrollTo(0, 0)');
+    await tab.keyboard.down('Control');
     await tab.mouse.wheel(0, -400);
+    await tab.keyboard.up('Control');
     await untilAddressHas('view');
     await tab.getByRole('button', { name: 'Whole build' }).click();
     await untilAddressHas('view', false);

@@ -42,6 +42,25 @@ describe('what-if and why', () => {
     expect(Number(await handle.getAttribute('aria-valuenow'))).toBeLessThan(8);
   });
 
+  it('tells by keys what a cut brings, which stays where it was', async () => {
+    const { tab } = await open();
+    const first = tab
+      .getByRole('group', { name: /^Cut a file/ })
+      .getByRole('checkbox')
+      .first();
+    await first.focus();
+    await tab.keyboard.press('Space');
+    const saved = tab.getByRole('status').getByText(/^The cut saves .* on 8 nodes \(.* instead of .*\)\.$/);
+    await saved.waitFor();
+    const sentence = await saved.innerText();
+    expect(await first.evaluate('document.activeElement.checked')).toBe(true);
+    await tab.reload();
+    await saved.waitFor();
+    expect(await saved.innerText()).toBe(sentence);
+    await first.press('Space');
+    await saved.waitFor({ state: 'detached' });
+  });
+
   it('explains each batch, with the estimates of then', async () => {
     const tab = await openAsOperator(server, `/p/${project.name}/builds/${build}?tab=why`);
     const first = tab.getByRole('listitem').filter({ hasText: 'batch 0' }).first();

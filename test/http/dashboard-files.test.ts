@@ -119,6 +119,30 @@ describe('a page of the dashboard', () => {
   });
 });
 
+describe('an address without a page', () => {
+  const BROWSER = { Accept: 'text/html,application/xhtml+xml,*/*;q=0.8' };
+
+  it.each(['/bogus', '/dashboard', '/p/web/bogus', '/p', '/favicon.ico'])(
+    'is answered to a browser by the page that says so: %s',
+    async path => {
+      const { status, text, headers } = await get(path, { ...BROWSER, 'If-None-Match': '*' });
+      expect([status, text]).toEqual([404, PAGE]);
+      expect(Object.fromEntries(headers)).toMatchObject({ 'cache-control': 'no-store', 'content-security-policy': CSP });
+      expect(await get(path)).toMatchObject(refusal(404, expect.stringContaining(path)));
+    },
+  );
+
+  it.each([
+    ['GET', '/v1/bogus', 404],
+    ['GET', '/v1/v1/builds', 422],
+    ['GET', '/v2/bogus', 422],
+    ['GET', '/assets/bogus.js', 404],
+    ['POST', '/bogus', 404],
+  ])('is answered in JSON to a browser, too: %s %s', async (method, path, status) => {
+    expect(await server.send(path, { method, headers: BROWSER })).toMatchObject(refusal(status, expect.stringContaining(path)));
+  });
+});
+
 describe('an asset of the dashboard', () => {
   it('is cached for ever, because its name has the hash of its content', async () => {
     const reply = await get('/assets/main-1A2B.js', PLAIN);
@@ -187,6 +211,10 @@ describe('the setting of the dashboard', () => {
     expect(await statuses(admin.url)).toEqual([404, 404, 404]);
     expect(await statuses(admin.service.adminUrl!)).toEqual([200, 200, 200]);
     expect((await fetch(`${admin.service.adminUrl}/healthz`)).status).toBe(200);
+    const asBrowser = async (url: string) =>
+      (await fetch(`${url}/bogus`, { headers: { Accept: 'text/html' } })).headers.get('content-type');
+    expect(await asBrowser(admin.url)).toContain('json');
+    expect(await asBrowser(admin.service.adminUrl!)).toContain('html');
   });
 });
 

@@ -3,7 +3,9 @@ import { apiErrors } from '../errors.js';
 import { CODINGS, type Coding, type DashboardFiles, type StaticFile } from './files.js';
 import { sessionSecret } from './session.js';
 
-const PAGE = /^\/(?:$|(?:projects|p|server|access|docs|sign-in)(?:\/|$))/;
+/** The addresses for which the script has a page. */
+const PAGE =
+  /^\/(?:(?:projects|server|access|sign-in|docs(?:\/[^/]+)?|p\/[^/]+(?:\/(?:builds(?:\/[^/]+)?|files(?:\/file)?|nodes|what-if|set-up))?)\/?)?$/;
 /** The name of an asset has the hash of its content, so it never changes. */
 const FOREVER = 'public, max-age=31536000, immutable';
 
@@ -24,6 +26,17 @@ export function pageAnswer({ page }: DashboardFiles, request: Request): Answer {
   const answer = fileAnswer(page, request, 'no-cache');
   const needsSession = sessionSecret(request) !== null && request.path !== '/sign-in';
   return needsSession ? { ...answer, headers: { ...answer.headers, ...PRELOAD } } : answer;
+}
+
+/** Whether somebody looks with a browser for a page that does not exist. Below /v1 and /v2 are answers to programs. */
+export function isMissingPage({ method, path, wantsHtml }: Request): boolean {
+  return wantsHtml && (method === 'GET' || method === 'HEAD') && !/^\/v\d(\/|$)/.test(path) && !isAsset(path);
+}
+
+/** The same document for an address without a page, which its script says. Throws a 404 when the front end was not built. */
+export function missingPageAnswer({ page }: DashboardFiles, request: Request): Answer {
+  if (!page) throw apiErrors.dashboardNotBuilt();
+  return { ...fileAnswer(page, { ...request, ifNoneMatch: '' }, 'no-store'), status: 404 };
 }
 
 /** GET /assets/:name. Throws a 404. */

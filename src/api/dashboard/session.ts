@@ -1,5 +1,5 @@
 import type { Session } from '../../engine/ports/sign-ins.js';
-import { findSession, isUseStale, mayRead } from '../../engine/sign-in/sign-in.js';
+import { endOf, findSession, isUseStale, mayRead } from '../../engine/sign-in/sign-in.js';
 import type { Request } from '../../http/request.js';
 import { limits } from '../../limits.js';
 import type { Context } from '../context.js';
@@ -22,8 +22,9 @@ export async function findSessionOf({ store, now, log }: Context, request: Reque
 /** The session of a request's cookie. Throws a 401 when it has none in force. */
 export async function requireSession(context: Context, request: Request): Promise<Session> {
   const session = await findSessionOf(context, request);
-  if (!session) throw apiErrors.signedOut();
-  return session;
+  if (session) return session;
+  const secret = sessionSecret(request);
+  throw secret === null ? apiErrors.signedOut() : apiErrors.sessionEnded(await endOf(context.store.signIns, secret, context.now()));
 }
 
 /**

@@ -1,5 +1,6 @@
 import { buildTrend } from '../../engine/insight/trends/days.js';
 import { buildLines } from '../../engine/insight/trends/overview.js';
+import type { BuildLines } from '../../engine/insight/trends/trends-answer.js';
 import type { Answer, Request } from '../../http/request.js';
 import { limits } from '../../limits.js';
 import { DAY_MILLISECONDS } from '../../time.js';
@@ -72,8 +73,11 @@ const DEFAULT_LIMIT = 50;
 /** GET /v1/build_summaries: builds with what is known of each without reading its runs, newest first. */
 export async function buildSummaries(context: Context, request: Request): Promise<Answer> {
   const { store, now } = context;
-  const project = await projectOf(context, request);
+  const asker = await askerOf(context, request);
+  const { project } = asker;
   const { cursor = null, limit = DEFAULT_LIMIT, failed = false, ...filter } = toBuildLinesQuery(decodeQuery(request.query));
   const { answer, outdated } = await buildLines(store, project, { filter, failed, cursor, limit }, now());
-  return trend(context, { json: JSON.stringify(answer), outdated });
+  const isUnknown = cursor === null && answer.total + answer.builds.length === 0 && Object.keys(filter).length > 0;
+  const similar = isUnknown ? await context.jobs.read('similarNames', { project, filter, now: now() }, asker) : null;
+  return trend(context, { json: JSON.stringify({ ...answer, similar } satisfies BuildLines), outdated });
 }

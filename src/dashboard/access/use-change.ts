@@ -1,5 +1,6 @@
 import { useState } from 'preact/hooks';
 import { Problem, post } from '../data/api.js';
+import { leaveToSignIn } from '../data/session.js';
 
 export interface Change {
   /** Why the last change did not happen; null: it did. */
@@ -23,6 +24,7 @@ export function useChange(onDone: () => void): Change {
       return answer;
     } catch (error) {
       if (!(error instanceof Problem)) throw error;
+      if (error.status === 401) leaveToSignIn();
       setProblem(error);
       return null;
     } finally {

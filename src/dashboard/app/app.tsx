@@ -1,28 +1,33 @@
-import { useEffect, useMemo } from 'preact/hooks';
+import { useLayoutEffect, useMemo } from 'preact/hooks';
 import type { ProjectLine, SessionAnswer } from '../../api/messages/dashboard.js';
 import { useLive } from '../data/live.js';
 import { SessionContext } from '../data/session.js';
 import { Empty, Failure, ProgressLine } from '../parts/states.js';
 import { useAddress } from '../routes/router.js';
 import { type Route, routeOf } from '../routes/routes.js';
+import { titleOf } from '../routes/title.js';
 import { Header } from './header.js';
 import { Layout } from './layout.js';
 import { otherPages, projectPages } from './pages.js';
 
 /** The whole dashboard: the session, the layout, and the page that the address names. */
 export function App() {
-  const { path } = useAddress();
+  const { path, query, returns } = useAddress();
   const route = useMemo(() => routeOf(path), [path]);
-  const isSigningIn = route.page === 'sign-in';
-  const { data, problem, reload } = useLive<SessionAnswer>(isSigningIn ? null : '/dashboard/session', { attempt: 'load your session' });
+  const title = titleOf(route, query);
+  // Before the effects of the page, which may know more.
+  useLayoutEffect(() => void (document.title = title), [title, path, returns]);
+  // These pages tell nothing, so a stranger sees them.
+  const isOpen = route.page === 'sign-in' || route.page === 'not-found';
+  const { data, problem, reload } = useLive<SessionAnswer>(isOpen ? null : '/dashboard/session', { attempt: 'load your session' });
   const session = useMemo(() => data && { ...data, reload }, [data]);
 
   // Signed out, the session is that of before.
-  if (isSigningIn) {
+  if (isOpen) {
     return (
       <>
         <Header />
-        <Page route={route} project={null} />
+        <Page route={route} project={null} returns={returns} />
       </>
     );
   }
@@ -39,42 +44,29 @@ export function App() {
   return (
     <SessionContext.Provider value={session}>
       <Layout route={route} project={project}>
-        <Page route={route} project={project} />
+        <Page route={route} project={project} returns={returns} />
       </Layout>
     </SessionContext.Provider>
   );
 }
 
-function Page({ route, project }: { route: Route; project: ProjectLine | null }) {
+function Page({ route, project, returns }: { route: Route; project: ProjectLine | null; returns: number }) {
   const { page, id } = route;
-  useEffect(() => {
-    document.title = [TITLES[page], route.project, 'Ballast'].filter(Boolean).join(' · ');
-  }, [page, route.project]);
-  if (route.page === 'not-found') return <NotFound what="There is no page at this address." />;
+  if (route.page === 'not-found') {
+    return (
+      <main id="content">
+        <NotFound what="There is no page at this address." />
+      </main>
+    );
+  }
   if (route.project === null) {
     const Shown = otherPages[route.page];
-    return <Shown key={`${page} ${id}`} id={id} />;
+    return <Shown key={`${page} ${id} ${returns}`} id={id} />;
   }
   if (!project) return <NotFound what={`There is no project "${route.project}", or this session may not see it.`} />;
   const Shown = projectPages[route.page];
-  return <Shown key={`${page} ${project.name} ${id}`} project={project} id={id} />;
+  return <Shown key={`${page} ${project.name} ${id} ${returns}`} project={project} id={id} />;
 }
-
-const TITLES: Record<Route['page'], string> = {
-  builds: 'Builds',
-  build: 'Build',
-  files: 'Files',
-  file: 'File',
-  nodes: 'Nodes',
-  'what-if': 'What if',
-  'set-up': 'Set up',
-  projects: 'Projects',
-  server: 'Server',
-  access: 'Access',
-  docs: 'Docs',
-  'sign-in': 'Sign in',
-  'not-found': 'Not found',
-};
 
 function NotFound({ what }: { what: string }) {
   return (

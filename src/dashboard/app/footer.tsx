@@ -23,7 +23,7 @@ export function Footer() {
       <button type="button" class="plain" onClick={() => void signOut()}>
         Sign out
       </button>
-      {problem && <span role="alert"> Could not sign out: the server answered {problem.status}.</span>}
+      {problem && <span role="alert"> Could not sign out: {problem.reason}.</span>}
     </footer>
   );
 }

@@ -1,7 +1,7 @@
 import type { ProjectLine } from '../../api/messages/dashboard.js';
 import type { MinutePartAnswer, MinutesAnswer } from '../../engine/insight/minutes/minutes-answer.js';
 import type { ForecastAnswer } from '../../engine/insight/timeline/timeline-answer.js';
-import { endedState } from '../builds/state.js';
+import { minutesState } from '../builds/state.js';
 import { useLive } from '../data/live.js';
 import { Duration } from '../parts/amounts.js';
 import { Path } from '../parts/path.js';
@@ -22,9 +22,7 @@ const SMALLEST = 0.0005;
 
 /** What the build was, how long it took, and why, before any evidence. */
 export function BuildHead({ project, build, id }: { project: ProjectLine; build: MinutesAnswer; id: string }) {
-  const { branch, commit_hash, node_total, started_at, wall, is_running, kind, missing_count, failed, failures_known } = build;
-  const ended = { kind, missing: missing_count, failed: failures_known ? failed.length : null };
-  const state = is_running ? 'running' : endedState(ended);
+  const { branch, commit_hash, node_total, started_at, wall, is_running, missing_count, failed } = build;
   const builds = projectPath(project.name, 'builds');
   return (
     <header class="build-head">
@@ -45,7 +43,7 @@ export function BuildHead({ project, build, id }: { project: ProjectLine; build:
           </time>
         </p>
         <p>
-          <Status state={state} failed={failed.length} missing={missing_count} />
+          <Status state={minutesState(build)} failed={failed.length} missing={missing_count} />
           <Trace project={project} id={id} commit={commit_hash} />
           <Share />
         </p>

@@ -55,8 +55,8 @@ export function TimelineView({ project, timeline, lanes, matching, nodes }: Prop
         </div>
       </div>
       <p id="timeline-keys" class="quiet small">
-        Wheel or <kbd>w</kbd> <kbd>s</kbd> zoom, <kbd>a</kbd> <kbd>d</kbd> pan, drag selects a span. Arrow keys go from file to file, with{' '}
-        <kbd>Shift</kbd> they select; <kbd>Enter</kbd> opens a file, <kbd>Esc</kbd> goes back.
+        <kbd>Ctrl</kbd> and wheel, or <kbd>w</kbd> <kbd>s</kbd>, zoom; <kbd>a</kbd> <kbd>d</kbd> pan, drag selects a span. Arrow keys go
+        from file to file, with <kbd>Shift</kbd> they select; <kbd>Enter</kbd> opens a file, <kbd>Esc</kbd> goes back.
       </p>
       {selected && <SpanTable lanes={matching ?? lanes} paths={timeline.paths} span={selected} onClose={() => setSelected(null)} />}
       <details class="as-table" onToggle={event => setTable(event.currentTarget.open)}>

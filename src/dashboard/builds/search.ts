@@ -1,9 +1,10 @@
-import { parseSearch } from '../text/search.js';
+import type { SimilarNames } from '../../engine/insight/trends/trends-answer.js';
+import { parseSearch, searchWord } from '../text/search.js';
 
 /** What the list of builds is searched by. */
 const BUILD_WORDS = {
   branch: { kind: 'text', about: 'the name of a branch' },
-  commit: { kind: 'text', about: 'a commit hash' },
+  commit: { kind: 'text', about: 'a commit hash, or its beginning' },
   failed: { kind: 'flag', about: 'only builds with failed tests' },
   nodes: { kind: 'number', about: 'a number of nodes' },
 } as const;
@@ -28,4 +29,21 @@ export function parseBuildSearch(text: string): BuildSearch {
     query,
     problems: [...problems, ...ignored.map(word => `"${word}" has no name before it. Write branch:${word} or commit:${word}.`)],
   };
+}
+
+/** The search that a query comes from. */
+export function searchOf({ branch, commit_hash, node_total, failed }: Record<string, string>): string {
+  const words = [
+    branch !== undefined && searchWord('branch', branch),
+    commit_hash !== undefined && searchWord('commit', commit_hash),
+    node_total !== undefined && `nodes:${node_total}`,
+    failed !== undefined && 'failed:',
+  ];
+  return words.filter(Boolean).join(' ');
+}
+
+/** The query with the whole hash, if a single commit begins with the one that was asked for; else null. */
+export function withWholeHash(query: Record<string, string>, similar: SimilarNames | null | undefined): Record<string, string> | null {
+  const [hash, ...others] = similar?.commit_hashes ?? [];
+  return hash !== undefined && others.length === 0 && similar!.branches === null ? { ...query, commit_hash: hash } : null;
 }

@@ -1,10 +1,23 @@
+import type { MinutesAnswer } from '../../engine/insight/minutes/minutes-answer.js';
 import type { BuildLine, BuildLineSummary } from '../../engine/insight/trends/trends-answer.js';
+import { commitOf, inSentence } from '../text/in-sentence.js';
 
 /**
  * How a build ended, by what matters most: nobody knows whether `missing` files fail. `recorded`: its clients do not say whether files failed.
  * `unplanned`: nobody knows whether files are missing. `unknown`: nothing is known yet.
  */
 export type BuildState = 'running' | 'missing' | 'failed' | 'complete' | 'recorded' | 'unplanned' | 'unknown';
+
+/** How a state is drawn. */
+export const SHAPES: Record<BuildState, string> = {
+  running: '◌',
+  missing: '▲',
+  failed: '✕',
+  complete: '✓',
+  recorded: '○',
+  unplanned: '?',
+  unknown: '·',
+};
 
 /** Returns the state of a build; without a summary it is unknown. */
 export function buildState({ is_running, summary }: Pick<BuildLine, 'is_running' | 'summary'>): BuildState {
@@ -18,4 +31,14 @@ export function endedState({ kind, missing, failed }: Pick<BuildLineSummary, 'ki
   if (failed !== null && failed > 0) return 'failed';
   if (kind === 'recordings') return 'unplanned';
   return failed === null ? 'recorded' : 'complete';
+}
+
+/** Returns the state of a build by where its minutes went. */
+export function minutesState({ is_running, kind, missing_count, failed, failures_known }: MinutesAnswer): BuildState {
+  return is_running ? 'running' : endedState({ kind, missing: missing_count, failed: failures_known ? failed.length : null });
+}
+
+/** A build by its branch and commit: `main 4d5e6f7a`. */
+export function buildName({ branch, commit_hash }: Pick<BuildLine, 'branch' | 'commit_hash'>): string {
+  return `${inSentence(branch)} ${commitOf(commit_hash)}`;
 }

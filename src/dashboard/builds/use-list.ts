@@ -3,6 +3,7 @@ import type { BuildLine, BuildLines } from '../../engine/insight/trends/trends-a
 import { get, type Request } from '../data/api.js';
 import type { Live } from '../data/live.js';
 import { withQuery } from '../routes/routes.js';
+import { scrolled, useKept } from '../routes/visits.js';
 import { mergeBuilds, updateBuilds } from './list.js';
 
 interface List {
@@ -16,7 +17,7 @@ const READING_FROM = 120;
 
 /** The newest page, kept live, and the older pages that were asked for. Rows do not move under a reader. */
 export function useBuildList(path: string, request: Request, { data, isLoading }: Live<BuildLines>) {
-  const [list, setList] = useState<List>({ path, builds: data?.builds ?? [], next: data?.next ?? null });
+  const [list, setList] = useKept<List>('older builds', { path, builds: data?.builds ?? [], next: data?.next ?? null });
   const [held, setHeld] = useState<{ page: BuildLine[]; added: number }>({ page: [], added: 0 });
   const [isLoadingOlder, setLoadingOlder] = useState(false);
 
@@ -26,13 +27,14 @@ export function useBuildList(path: string, request: Request, { data, isLoading }
     setList(list => {
       if (list.path !== path || list.builds.length === 0) return { path, builds: data.builds, next: data.next };
       const { builds, added } = updateBuilds(list.builds, data.builds);
-      const isReading = added > 0 && scrollY > READING_FROM;
+      const isReading = added > 0 && scrolled() > READING_FROM;
       setHeld({ page: data.builds, added: isReading ? added : 0 });
       return { ...list, builds: isReading ? builds : mergeBuilds(list.builds, data.builds) };
     });
   }, [data, path, isLoading]);
 
   const loadOlder = async () => {
+    if (isLoadingOlder) return;
     setLoadingOlder(true);
     try {
       const older = await get<BuildLines>(withQuery(path, { cursor: list.next }), { ...request, attempt: 'load older builds' });

@@ -1,4 +1,4 @@
-/** Why a request brought nothing. `status` 0: the server did not answer. */
+/** Why a request brought nothing. `status` 0: this server did not answer, or something else did in its place. */
 export class Problem extends Error {
   constructor(
     /** What was attempted, as in "load the builds". */
@@ -8,6 +8,12 @@ export class Problem extends Error {
     readonly reasons: string[],
   ) {
     super(`${attempt}: ${status} ${reasons.join('; ')}`);
+  }
+
+  /** In words, without a full stop. */
+  get reason(): string {
+    if (this.reasons.length > 0) return this.reasons.join('; ');
+    return this.status === 0 ? 'the server does not answer' : `the server answered ${this.status}`;
   }
 }
 
@@ -24,7 +30,7 @@ export function get<T>(path: string, request: Request): Promise<T> {
   return send<T>(path, { headers: projectHeader(request) }, request);
 }
 
-/** Sends JSON to the server, and returns what it answers: null for an empty answer. */
+/** Sends JSON to the server, and returns what it answers. Rejects with a Problem. */
 export function post<T>(path: string, message: object, request: Request): Promise<T> {
   const headers = { ...projectHeader(request), 'Content-Type': 'application/json', 'Ballast-Dashboard': '1' };
   return send<T>(path, { method: 'POST', headers, body: JSON.stringify(message) }, request);
@@ -34,36 +40,71 @@ function projectHeader({ project }: Request): Record<string, string> {
   return project === undefined ? {} : { 'Ballast-Project': String(project) };
 }
 
-async function send<T>(path: string, init: RequestInit, { attempt, signal }: Request): Promise<T> {
-  let response: Response;
-  let text: string;
+/** Gets HTML that is a part of the dashboard. Rejects like `get`. */
+export async function getHtml(path: string, request: Request): Promise<string> {
+  const { response, text } = await exchange(path, {}, request);
+  // A whole page comes from somewhere else.
+  if (!response.ok || /^\s*<(!doctype|html)\b/i.test(text)) throw foreignAnswer(request.attempt, response, text);
+  return text;
+}
+
+async function send<T>(path: string, init: RequestInit, request: Request): Promise<T> {
+  const { response, text } = await exchange(path, init, request);
+  return answerOf(request.attempt, response, text) as T;
+}
+
+async function exchange(path: string, init: RequestInit, { attempt, signal }: Request): Promise<{ response: Response; text: string }> {
   try {
-    response = await fetch(path, { ...init, credentials: 'same-origin', signal: signal ?? null });
-    text = await response.text();
+    // This server redirects nobody. A redirect to another origin would look like a server that does not answer.
+    const response = await fetch(path, { ...init, credentials: 'same-origin', redirect: 'manual', signal: signal ?? null });
+    return { response, text: await response.text() };
   } catch (error) {
     if (signal?.aborted) throw error;
     throw new Problem(attempt, 0, []);
   }
-  if (response.ok) return parsed(text) as T;
-  throw new Problem(attempt, response.status, reasonsOf(parsed(text)));
 }
 
-function parsed(text: string): unknown {
+type Head = Pick<Response, 'ok' | 'status' | 'headers'>;
+
+/** The data of an answer. Throws a Problem when the server refuses the request, and when the answer is not one of this server. */
+export function answerOf(attempt: string, head: Head, text: string): object {
+  const answer = isJson(head) ? parsed(text) : null;
+  if (answer === null) throw foreignAnswer(attempt, head, text);
+  if (!head.ok) throw new Problem(attempt, head.status, reasonsOf(answer));
+  return answer;
+}
+
+const isJson = ({ headers }: Head) => /^application\/json\b/i.test(headers.get('content-type') ?? '');
+
+function parsed(text: string): object | null {
   try {
-    return text === '' ? null : JSON.parse(text);
+    const value: unknown = JSON.parse(text);
+    return typeof value === 'object' ? value : null;
   } catch {
     return null;
   }
 }
 
+/** Why an answer is of no use that did not come from this server, or not whole. It has no status of this server, so it ends no session. */
+function foreignAnswer(attempt: string, head: Head, text: string): Problem {
+  const { status } = head;
+  if (status >= 500) return new Problem(attempt, status, []);
+  if (isJson(head) && text !== '') return new Problem(attempt, 0, ["the server's answer broke off"]);
+  const what = status === 0 || (status >= 300 && status < 400) ? 'a redirect' : text === '' ? 'nothing' : 'a web page';
+  const code = status >= 400 ? ` (${status})` : '';
+  return new Problem(attempt, 0, [
+    `the server's address answered with ${what}${code} instead of data: a proxy may have ended your session. Reload the page`,
+  ]);
+}
+
 /** The sentences of an error answer: `{errors: [...]}`, where validation errors are nested by parameter. */
-function reasonsOf(answer: unknown): string[] {
+function reasonsOf(answer: object): string[] {
   const sentences: string[] = [];
   const visit = (value: unknown, name: string) => {
     if (typeof value === 'string') sentences.push(name === '' ? value : `${name}: ${value}`);
     else if (Array.isArray(value)) for (const item of value) visit(item, name);
     else if (typeof value === 'object' && value !== null) for (const [key, item] of Object.entries(value)) visit(item, key);
   };
-  visit((answer as { errors?: unknown } | null)?.errors, '');
+  visit((answer as { errors?: unknown }).errors, '');
   return sentences;
 }

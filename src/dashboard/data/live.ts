@@ -1,4 +1,5 @@
 import { useLayoutEffect, useRef, useState } from 'preact/hooks';
+import { useKept } from '../routes/visits.js';
 import { get, Problem, type Request } from './api.js';
 import { leaveToSignIn } from './session.js';
 
@@ -12,16 +13,19 @@ export interface Live<T> {
   reload: () => void;
 }
 
+interface State<T> {
+  /** What was loaded last. */
+  path: string | null;
+  data: T | null;
+  problem: Problem | null;
+}
+
 /**
  * Loads a path, and again when it changes. `refresh` says in how many seconds the data is loaded again; null: it is final. A hidden page
- * waits until it is seen. After a failure that may pass, it tries again by itself.
+ * waits until it is seen. After back, the data of before is there until the new data is. After a failure that may pass, it tries again by itself.
  */
 export function useLive<T>(path: string | null, request: Request, refresh: (data: T) => number | null = () => null): Live<T> {
-  const [state, setState] = useState<{ path: string | null; data: T | null; problem: Problem | null }>({
-    path: null,
-    data: null,
-    problem: null,
-  });
+  const [state, setState] = useKept<State<T>>(`${request.attempt} ${request.project} ${path}`, { path: null, data: null, problem: null });
   const [turn, setTurn] = useState(0);
   const latest = useRef({ request, refresh });
   latest.current = { request, refresh };

@@ -22,6 +22,6 @@ export function useSession(): Session {
 /** Goes to the sign-in page, which returns to this address afterwards. */
 export function leaveToSignIn(): void {
   if (location.pathname === '/sign-in') return;
-  const here = location.pathname + location.search;
+  const here = location.pathname + location.search + location.hash;
   navigate(withQuery('/sign-in', { to: here === '/' ? null : here }), { replace: true });
 }

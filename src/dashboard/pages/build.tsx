@@ -8,11 +8,12 @@ import { MinutesBar } from '../build/minutes-bar.js';
 import { BuildNodes } from '../build/nodes.js';
 import { OtherRuns } from '../build/other-runs.js';
 import { Why } from '../build/why.js';
+import { buildName, minutesState, SHAPES } from '../builds/state.js';
 import { useLive } from '../data/live.js';
 import { Empty, Loaded } from '../parts/states.js';
 import { Tabs } from '../parts/tabs.js';
 import type { ProjectPageProps } from '../routes/pages.js';
-import { useAddress } from '../routes/router.js';
+import { useAddress, useTitle } from '../routes/router.js';
 import { projectPath } from '../routes/routes.js';
 import { number } from '../text/format.js';
 
@@ -26,6 +27,7 @@ export function BuildPage({ project, id }: ProjectPageProps) {
   const live = useLive<MinutesAnswer>(`/v1/builds/${encodeURIComponent(id)}/minutes`, request, build =>
     build.is_running ? REFRESH : null,
   );
+  useTitle(live.data && `${SHAPES[minutesState(live.data)]} ${buildName(live.data)}`);
   if (live.problem?.status === 404) {
     return (
       <Empty title="This project has no such build.">

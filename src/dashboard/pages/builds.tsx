@@ -1,10 +1,11 @@
 import type { BuildLines } from '../../engine/insight/trends/trends-answer.js';
-import { parseBuildSearch } from '../builds/search.js';
+import { NoBuilds } from '../builds/none.js';
+import { parseBuildSearch, withWholeHash } from '../builds/search.js';
 import { BuildTable } from '../builds/table.js';
 import { useBuildList } from '../builds/use-list.js';
 import { useLive } from '../data/live.js';
 import { SearchBox } from '../parts/search-box.js';
-import { Empty, Loaded } from '../parts/states.js';
+import { Loaded } from '../parts/states.js';
 import type { ProjectPageProps } from '../routes/pages.js';
 import { setQuery, useAddress } from '../routes/router.js';
 import { projectPath, withQuery } from '../routes/routes.js';
@@ -17,9 +18,15 @@ const REFRESH_RUNNING = 3;
 export function BuildsPage({ project }: ProjectPageProps) {
   const text = useAddress().query.get('q') ?? '';
   const { query, problems } = parseBuildSearch(text);
-  const path = withQuery('/v1/build_summaries', query);
   const request = { attempt: 'load the builds', project: project.id };
-  const live = useLive<BuildLines>(path, request, ({ builds }) => (builds.some(build => build.is_running) ? REFRESH_RUNNING : REFRESH));
+  const useLines = (path: string | null) =>
+    useLive<BuildLines>(path, request, ({ builds }) => (builds.some(build => build.is_running) ? REFRESH_RUNNING : REFRESH));
+  const asked = useLines(withQuery('/v1/build_summaries', query));
+  // The beginning of a hash finds its builds, too.
+  const whole = asked.isLoading ? null : withWholeHash(query, asked.data?.similar);
+  const found = useLines(whole && withQuery('/v1/build_summaries', whole));
+  const live = whole ? found : asked;
+  const path = withQuery('/v1/build_summaries', whole ?? query);
   const list = useBuildList(path, request, live);
 
   return (
@@ -40,7 +47,7 @@ export function BuildsPage({ project }: ProjectPageProps) {
       <Loaded live={live}>
         {({ builds, searched_to }) =>
           builds.length === 0 ? (
-            <NoBuilds text={text} searchedTo={searched_to} setUp={projectPath(project.name, 'set-up')} />
+            <NoBuilds text={text} query={query} lines={live.data!} setUp={projectPath(project.name, 'set-up')} />
           ) : (
             <>
               {list.added > 0 && (
@@ -51,7 +58,7 @@ export function BuildsPage({ project }: ProjectPageProps) {
               <BuildTable builds={list.builds} total={live.data!.total} project={project.name} />
               {list.loadOlder && (
                 <p class="more">
-                  <button type="button" onClick={list.loadOlder} disabled={list.isLoadingOlder}>
+                  <button type="button" onClick={list.loadOlder} aria-busy={list.isLoadingOlder}>
                     {list.isLoadingOlder ? 'Loading older builds …' : 'Show older builds'}
                   </button>
                 </p>
@@ -62,28 +69,5 @@ export function BuildsPage({ project }: ProjectPageProps) {
         }
       </Loaded>
     </>
-  );
-}
-
-function NoBuilds({ text, searchedTo, setUp }: { text: string; searchedTo: string | null; setUp: string }) {
-  if (text === '') {
-    return (
-      <Empty title="No build has come yet.">
-        <p>A build appears here as soon as its first node asks for test files or records a time.</p>
-        <a class="button" href={setUp}>
-          Set up a CI job
-        </a>
-      </Empty>
-    );
-  }
-  return (
-    <Empty title={`No build matches ${text}`}>
-      <p>
-        {searchedTo ? `Builds were searched back to ${exactTime(searchedTo)}. ` : ''}A branch and a commit hash are compared as a whole.
-      </p>
-      <button type="button" onClick={() => setQuery({ q: null })}>
-        Show all builds
-      </button>
-    </Empty>
   );
 }

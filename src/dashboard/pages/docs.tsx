@@ -1,11 +1,12 @@
 import { useLayoutEffect, useMemo, useState } from 'preact/hooks';
-import { Problem } from '../data/api.js';
+import { getHtml, Problem } from '../data/api.js';
 import { useSession } from '../data/session.js';
 import { guideHtml } from '../docs/guide-html.js';
 import { type Guide, guides } from '../docs/guides.js';
 import { FirstLine } from '../parts/first-line.js';
 import { Empty, Failure, ProgressLine } from '../parts/states.js';
 import type { PageProps } from '../routes/pages.js';
+import { useTitle } from '../routes/router.js';
 import { inSentence } from '../text/in-sentence.js';
 
 export function DocsPage({ id }: PageProps) {
@@ -67,18 +68,21 @@ function Groups({ current }: { current: string | null }) {
 /** The text of a guide, which was rendered when the dashboard was built. */
 function Text({ guide }: { guide: Guide }) {
   const { url } = useSession();
+  useTitle(guide.title);
   const [html, setHtml] = useState<string | null>(null);
   const [problem, setProblem] = useState<Problem | null>(null);
   const [turn, setTurn] = useState(0);
   useLayoutEffect(() => {
     const abort = new AbortController();
-    load(guide, abort.signal).then(
+    getHtml(guide.path, { attempt: `load the guide "${guide.title}"`, signal: abort.signal }).then(
       html => {
         setHtml(html);
         setProblem(null);
       },
       (error: unknown) => {
-        if (!abort.signal.aborted) setProblem(error instanceof Problem ? error : new Problem(`load the guide "${guide.title}"`, 0, []));
+        if (abort.signal.aborted) return;
+        if (!(error instanceof Problem)) throw error;
+        setProblem(error);
       },
     );
     return () => abort.abort();
@@ -95,12 +99,6 @@ function Text({ guide }: { guide: Guide }) {
       {shown && <article class="guide" dangerouslySetInnerHTML={shown} />}
     </div>
   );
-}
-
-async function load({ path, title }: Guide, signal: AbortSignal): Promise<string> {
-  const response = await fetch(path, { signal });
-  if (!response.ok) throw new Problem(`load the guide "${title}"`, response.status, []);
-  return response.text();
 }
 
 function decoded(text: string): string {

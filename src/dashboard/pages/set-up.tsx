@@ -3,7 +3,7 @@ import type { CreatedToken, ProjectLine } from '../../api/messages/dashboard.js'
 import type { BuildLines } from '../../engine/insight/trends/trends-answer.js';
 import { Problem, post } from '../data/api.js';
 import { useLive } from '../data/live.js';
-import { useSession } from '../data/session.js';
+import { leaveToSignIn, useSession } from '../data/session.js';
 import { When } from '../parts/amounts.js';
 import { CopyButton, Secret } from '../parts/copy.js';
 import { FirstLine } from '../parts/first-line.js';
@@ -163,6 +163,7 @@ function Token({ project, token, setToken, isOperator }: TokenProps) {
       answer => setToken(answer.token),
       (error: unknown) => {
         if (!(error instanceof Problem)) throw error;
+        if (error.status === 401) leaveToSignIn();
         setProblem(error);
       },
     );

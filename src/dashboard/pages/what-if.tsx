@@ -2,21 +2,23 @@ import { useEffect, useRef, useState } from 'preact/hooks';
 import type { ProjectLine } from '../../api/messages/dashboard.js';
 import type { BuildLines } from '../../engine/insight/trends/trends-answer.js';
 import type { Variant, WhatIfAnswer } from '../../engine/insight/what-if/what-if-answer.js';
-import { useLive } from '../data/live.js';
+import { buildName } from '../builds/state.js';
+import { type Live, useLive } from '../data/live.js';
 import { Duration, When } from '../parts/amounts.js';
 import { FirstLine } from '../parts/first-line.js';
 import { Path } from '../parts/path.js';
 import { Empty, Loaded } from '../parts/states.js';
 import { type Column, Table } from '../parts/table.js';
 import type { ProjectPageProps } from '../routes/pages.js';
-import { setQuery, useAddress } from '../routes/router.js';
+import { setQuery, useAddress, useTitle } from '../routes/router.js';
 import { projectPath, withQuery } from '../routes/routes.js';
 import { count, number, percent } from '../text/format.js';
 import { commitOf } from '../text/in-sentence.js';
 import { Chart } from '../what-if/chart.js';
-import { choicesOf, whatIfPath } from '../what-if/choices.js';
+import { type Choices, choicesOf, whatIfPath } from '../what-if/choices.js';
 import { Controls } from '../what-if/controls.js';
 import { columnOf } from '../what-if/curve.js';
+import { cutsSentence } from '../what-if/cuts.js';
 import { Savings } from '../what-if/savings.js';
 import { difference, whatIfSentences } from '../what-if/sentences.js';
 
@@ -53,21 +55,38 @@ function NoBuild({ project }: { project: ProjectLine }) {
 function WhatIf({ project, build }: { project: ProjectLine; build: string }) {
   const choices = choicesOf(useAddress().query);
   const live = useLive<WhatIfAnswer>(whatIfPath(build, choices), { attempt: 'play this build again', project: project.id });
+  const uncut = useUncut(project, build, choices, live);
+  useTitle(live.data && buildName(live.data));
   return (
     <Loaded live={live} waiting="Playing the build again with other numbers of nodes. A suite of 100,000 files takes some seconds …">
-      {answer => <Played {...{ project, build, choices, answer }} />}
+      {answer => <Played {...{ project, build, choices, answer, uncut }} />}
     </Loaded>
   );
+}
+
+/** The build played without the cuts: what was shown before the first one, or else it is played once more. Null: not known yet. */
+function useUncut(project: ProjectLine, build: string, choices: Choices, { data, isLoading }: Live<WhatIfAnswer>): WhatIfAnswer | null {
+  const path = whatIfPath(build, { ...choices, cut: [] });
+  const shown = useRef<{ path: string; answer: WhatIfAnswer } | null>(null);
+  if (choices.cut.length === 0 && data && !isLoading) shown.current = { path, answer: data };
+  const isShown = shown.current?.path === path;
+  const played = useLive<WhatIfAnswer>(choices.cut.length === 0 || isShown ? null : path, {
+    attempt: 'play this build without the cuts',
+    project: project.id,
+  });
+  if (isShown) return shown.current!.answer;
+  return played.isLoading ? null : played.data;
 }
 
 interface PlayedProps {
   project: ProjectLine;
   build: string;
-  choices: ReturnType<typeof choicesOf>;
+  choices: Choices;
   answer: WhatIfAnswer;
+  uncut: WhatIfAnswer | null;
 }
 
-function Played({ project, build, choices, answer }: PlayedProps) {
+function Played({ project, build, choices, answer, uncut }: PlayedProps) {
   const { variants, node_total, useful_nodes } = answer;
   const [nodes, setNodes] = useNodes(build, node_total);
   const chosen = columnOf(variants, nodes);
@@ -91,7 +110,12 @@ function Played({ project, build, choices, answer }: PlayedProps) {
         onChoose={index => setNodes(variants[index]!.nodes)}
       />
       <Reading chosen={variants[chosen]!} today={variants[today]!} />
-      <Controls answer={answer} choices={choices} onChange={changes => setQuery({ build, ...changes })} />
+      <Controls
+        answer={answer}
+        choices={choices}
+        saved={uncut ? cutsSentence(answer, uncut, variants[chosen]!.nodes) : ''}
+        onChange={changes => setQuery({ build, ...changes })}
+      />
       <Savings answer={answer} wall={variants[today]!.wall} />
       <section>
         <h2>What this assumes</h2>

@@ -19,12 +19,12 @@ export function Empty({ title, children }: { title: string; children?: Component
 
 /** What failed, and what to do. */
 export function Failure({ problem, reload }: { problem: Problem; reload: () => void }) {
-  const { attempt, status, reasons } = problem;
+  const { attempt, status, reason } = problem;
   return (
     <div class="failure" role="alert">
       <p>
         <strong>Could not {attempt}: </strong>
-        {status === 0 ? 'the server does not answer.' : reasons.length > 0 ? `${reasons.join('; ')}.` : `the server answered ${status}.`}
+        {reason}.
       </p>
       <p>
         {status === 0 || status >= 500 ? 'Nothing is lost: what your builds recorded is on disk. ' : ''}

@@ -1,15 +1,5 @@
-import type { BuildState } from '../builds/state.js';
+import { type BuildState, SHAPES } from '../builds/state.js';
 import { number } from '../text/format.js';
-
-const SHAPES: Record<BuildState, string> = {
-  running: '◌',
-  missing: '▲',
-  failed: '✕',
-  complete: '✓',
-  recorded: '○',
-  unplanned: '?',
-  unknown: '·',
-};
 
 const TITLES: Record<BuildState, string> = {
   running: 'Some node has files that it has not recorded',

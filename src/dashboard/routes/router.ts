@@ -1,21 +1,31 @@
 import { useEffect, useState } from 'preact/hooks';
+import { routeOf } from './routes.js';
+import { titleOf } from './title.js';
+import { leaveVisit, newVisit, returnToVisit, startVisits } from './visits.js';
 
 /** The address of the page: a path and its query, which hold everything that is seen. */
 export interface Address {
   path: string;
   query: URLSearchParams;
+  /** How often back or forward led to another address. Each time the page is made anew, from what it showed. */
+  returns: number;
 }
 
 const listeners = new Set<() => void>();
+let shown = '';
 const announce = () => {
+  shown = withoutHash(location.href);
   for (const listener of listeners) listener();
 };
 
 /** Goes to a path with its query. `replace`: back does not return to what is shown now. */
 export function navigate(to: string, { replace = false } = {}): void {
   const before = location.pathname;
-  if (replace) history.replaceState(null, '', to);
-  else history.pushState(null, '', to);
+  if (replace) history.replaceState(history.state, '', to);
+  else {
+    leaveVisit();
+    history.pushState(newVisit(), '', to);
+  }
   announce();
   if (location.pathname !== before) scrollTo(0, 0);
 }
@@ -31,7 +41,8 @@ export function setQuery(changes: Record<string, string | null>, { replace = tru
   if (search !== location.search) navigate(location.pathname + search + location.hash, { replace });
 }
 
-const current = (): Address => ({ path: location.pathname, query: new URLSearchParams(location.search) });
+let returns = 0;
+const current = (): Address => ({ path: location.pathname, query: new URLSearchParams(location.search), returns });
 
 /** The address now; the component renders again when it changes. */
 export function useAddress(): Address {
@@ -45,17 +56,33 @@ export function useAddress(): Address {
   return address;
 }
 
+/** Names the page by its subject as soon as it is known; null: it is not. */
+export function useTitle(subject: string | null): void {
+  useEffect(() => {
+    if (subject !== null) document.title = titleOf(routeOf(location.pathname), new URLSearchParams(location.search), subject);
+  }, [subject, location.search]);
+}
+
 /** Makes back and forward, and links to pages of the dashboard, change the address without a new document. */
 export function startRouter(): void {
-  addEventListener('popstate', announce);
+  startVisits();
+  shown = withoutHash(location.href);
+  addEventListener('popstate', () => {
+    leaveVisit();
+    returnToVisit();
+    if (withoutHash(location.href) !== shown) returns += 1;
+    announce();
+  });
   document.addEventListener('click', event => {
     const link = (event.target as Element).closest?.('a[href]');
     if (!(link instanceof HTMLAnchorElement) || event.defaultPrevented || event.button !== 0) return;
     if (event.metaKey || event.ctrlKey || event.shiftKey || event.altKey || link.target !== '' || link.hasAttribute('download')) return;
     if (link.origin !== location.origin || /^\/(v1|v2|dashboard|assets)\//.test(link.pathname)) return;
     // The browser itself scrolls to an anchor of this document.
-    if (link.hash !== '' && link.pathname === location.pathname && link.search === location.search) return;
+    if (link.hash !== '' && withoutHash(link.href) === withoutHash(location.href)) return;
     event.preventDefault();
     navigate(link.pathname + link.search + link.hash);
   });
 }
+
+const withoutHash = (address: string) => address.split('#', 1)[0]!;

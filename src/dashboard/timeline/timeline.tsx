@@ -26,7 +26,11 @@ interface Props {
 
 /** How far the mouse moves before a press becomes a drag, in pixels. */
 const DRAG_FROM = 4;
-const WHEEL_ZOOM = 1.0015;
+const WHEEL_ZOOM = 1.005;
+/** A notch of a wheel, which is many times a step of two fingers, counts as at most so many pixels. */
+const WHEEL_MOST = 60;
+/** How long the hint stays after a turn of the wheel that did not zoom, in milliseconds. */
+const HINT = 1500;
 
 /** The lanes of the nodes to scale. All that the mouse does, keys do as well; a table beside it has the same data. */
 export function Timeline({ timeline, lanes, view: chosen, onView, selected, onSelect, matching, nodes, onOpen, project }: Props) {
@@ -35,6 +39,12 @@ export function Timeline({ timeline, lanes, view: chosen, onView, selected, onSe
   const [scroll, setScroll] = useState(0);
   const [hovered, setHovered] = useState<Current | null>(null);
   const [focused, setFocused] = useState<Current | null>(null);
+  /** The height at which the wheel turned without Ctrl; null: it did not lately. */
+  const [turned, setTurned] = useState<number | null>(null);
+  useEffect(() => {
+    const timer = setTimeout(() => setTurned(null), HINT);
+    return () => clearTimeout(timer);
+  }, [turned]);
   const press = useRef<{ x: number; time: number; isDrag: boolean } | null>(null);
   const current = hovered ?? focused;
   const last = useMemo(() => (isRunning ? null : lastLane(lanes)), [lanes, isRunning]);
@@ -73,17 +83,22 @@ export function Timeline({ timeline, lanes, view: chosen, onView, selected, onSe
 
   const onWheel = (event: WheelEvent) => {
     const { x, time } = at(event);
-    // Over the numbers of the nodes, the wheel scrolls the lanes.
     if (x < 0) return;
+    // Two fingers that are spread come as a wheel with Ctrl, too.
+    const isZoom = event.ctrlKey || event.metaKey;
     const isSideways = event.shiftKey || Math.abs(event.deltaX) > Math.abs(event.deltaY);
-    const turn = event.deltaMode === 1 ? 20 : 1;
-    const next = isSideways
-      ? pan(view, ((event.deltaX || event.deltaY) * turn) / width, end)
-      : zoom(view, time, WHEEL_ZOOM ** (event.deltaY * turn), end);
-    // Where nothing is left to zoom out of, the wheel scrolls the page.
-    if (next.from === view.from && next.to === view.to) return;
-    event.preventDefault();
-    show(next);
+    if (!isZoom && !isSideways) {
+      setTurned(event.clientY - box.current!.getBoundingClientRect().top);
+      return;
+    }
+    const turn = (isZoom ? event.deltaY : event.deltaX || event.deltaY) * (event.deltaMode === 1 ? 20 : 1);
+    const next = isZoom
+      ? zoom(view, time, WHEEL_ZOOM ** Math.min(WHEEL_MOST, Math.max(-WHEEL_MOST, turn)), end)
+      : pan(view, turn / width, end);
+    const isSame = next.from === view.from && next.to === view.to;
+    // The browser would zoom the page instead. Where nothing is left to pan to, it may do what it does elsewhere.
+    if (isZoom || !isSame) event.preventDefault();
+    if (!isSame) show(next);
   };
 
   const onPointerDown = (event: PointerEvent) => {
@@ -139,6 +154,11 @@ export function Timeline({ timeline, lanes, view: chosen, onView, selected, onSe
         />
         <div style={{ height: `${whole - geometry.height}px` }} />
       </div>
+      {turned !== null && (
+        <p class="run-card" style={{ top: `${turned}px`, right: '8px' }}>
+          <kbd>Ctrl</kbd> and wheel zoom
+        </p>
+      )}
       {current && lanes[current.lane] && current.run < lanes[current.lane]!.to.length && (
         <RunCard
           timeline={timeline}

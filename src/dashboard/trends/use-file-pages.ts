@@ -1,8 +1,9 @@
-import { useEffect, useMemo, useRef, useState } from 'preact/hooks';
+import { useMemo, useRef } from 'preact/hooks';
 import type { FileTrend, FileTrends } from '../../engine/insight/trends/trends-answer.js';
 import { get } from '../data/api.js';
 import { type Live, useLive } from '../data/live.js';
 import { withQuery } from '../routes/routes.js';
+import { useKept } from '../routes/visits.js';
 
 /** Files of one request. */
 const PAGE = 500;
@@ -24,27 +25,31 @@ export function useFilePages(project: number, query: Record<string, string | nul
   const path = withQuery('/v1/trends/files', { ...query, limit: PAGE });
   const request = { attempt: 'load the files', project };
   const live = useLive<FileTrends>(path, request, () => REFRESH);
-  const [further, setFurther] = useState<ReadonlyMap<number, FileTrend[]>>(new Map());
-  const asked = useRef(new Set<number>());
+  const [kept, setKept] = useKept<Further>('further files', { path, pages: new Map() });
+  const further = useMemo(() => (kept.path === path ? kept : { path, pages: new Map() }), [kept, path]);
+  const asked = useMemo(() => new Set(further.pages.keys()), [path]);
   const current = useRef(path);
   current.current = path;
 
-  useEffect(() => {
-    asked.current = new Set();
-    setFurther(new Map());
-  }, [path]);
   const load = (place: number) => {
     const page = Math.floor(place / PAGE);
-    if (page === 0 || asked.current.has(page)) return;
-    const pages = asked.current.add(page);
+    if (page === 0 || asked.has(page)) return;
+    asked.add(page);
     get<FileTrends>(withQuery(path, { offset: page * PAGE }), request).then(
-      ({ files }) => current.current === path && setFurther(further => new Map(further).set(page, files)),
+      ({ files }) =>
+        current.current === path && setKept(kept => ({ path, pages: new Map(kept.path === path ? kept.pages : []).set(page, files) })),
       // The row asks again when it comes into view again.
-      () => pages.delete(page),
+      () => asked.delete(page),
     );
   };
-  const rows = useMemo(() => rowsOf(live.data, further), [live.data, further]);
+  const rows = useMemo(() => rowsOf(live.data, further.pages), [live.data, further]);
   return { live, rows, load };
+}
+
+/** The pages of a list after the first one. */
+interface Further {
+  path: string;
+  pages: ReadonlyMap<number, FileTrend[]>;
 }
 
 function rowsOf(first: FileTrends | null, further: ReadonlyMap<number, FileTrend[]>): FileRow[] {

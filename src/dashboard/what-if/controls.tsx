@@ -1,3 +1,4 @@
+import { useRef } from 'preact/hooks';
 import type { WhatIfAnswer } from '../../engine/insight/what-if/what-if-answer.js';
 import { Duration } from '../parts/amounts.js';
 import { Path } from '../parts/path.js';
@@ -7,11 +8,13 @@ import { type Choices, withCut } from './choices.js';
 interface Props {
   answer: WhatIfAnswer;
   choices: Choices;
+  /** What the cuts bring. */
+  saved: string;
   onChange: (changes: Record<string, string | null>) => void;
 }
 
 /** The switches: with which estimates, starts and costs the build is played again, and which files are cut. */
-export function Controls({ answer, choices, onChange }: Props) {
+export function Controls({ answer, choices, saved, onChange }: Props) {
   const { assumptions } = answer;
   return (
     <section>
@@ -55,7 +58,7 @@ export function Controls({ answer, choices, onChange }: Props) {
           onChange={setup => onChange({ setup })}
         />
       </div>
-      <Cuts {...{ answer, choices, onChange }} />
+      <Cuts {...{ answer, choices, saved, onChange }} />
     </section>
   );
 }
@@ -90,34 +93,46 @@ function Time({ name, about, value, used, unit = 's', onChange }: TimeProps) {
 }
 
 /** Files worth cutting, and those that are cut. */
-function Cuts({ answer, choices, onChange }: Props) {
+function Cuts({ answer, choices, saved, onChange }: Props) {
   const { worth_cutting, assumptions } = answer;
-  const others = choices.cut.filter(path => !worth_cutting.some(file => file.path === path));
-  if (worth_cutting.length + others.length === 0) {
+  // A file keeps its place when it is no longer worth a cut, because it is cut or others are: the focus may be there.
+  const places = useRef(new Set<string>());
+  for (const path of [...worth_cutting.map(file => file.path), ...choices.cut]) places.current.add(path);
+  const worth = new Map(worth_cutting.map(file => [file.path, file]));
+  const cuts = new Map(assumptions.cut.map(cut => [cut.path, cut]));
+  const paths = [...places.current].filter(path => worth.has(path) || choices.cut.length > 0);
+  if (paths.length === 0) {
     return <p class="quiet">No file is worth cutting: none of them delays the end of this build.</p>;
   }
   const change = (path: string) => onChange({ cut: withCut(choices.cut, path) });
   return (
     <fieldset class="cuts">
       <legend>Cut a file</legend>
-      {worth_cutting.map(({ path, seconds, pieces, saves }) => (
+      {paths.map(path => (
         <label key={path}>
           <input type="checkbox" checked={choices.cut.includes(path)} onChange={() => change(path)} />
           <Path text={path} />
-          <span class="number quiet">
-            takes <Duration seconds={seconds} />, a cut in {number(pieces)} saves {duration(saves)}
-          </span>
+          <span class="number quiet">{cuts.has(path) ? <Pieces cut={cuts.get(path)!} /> : <Worth file={worth.get(path)} />}</span>
         </label>
       ))}
-      {others.map(path => (
-        <label key={path}>
-          <input type="checkbox" checked onChange={() => change(path)} />
-          <Path text={path} />
-          <span class="quiet">
-            {assumptions.cut.find(cut => cut.path === path)?.is_measured === false ? 'its cases are not measured' : ''}
-          </span>
-        </label>
-      ))}
+      <p role="status">{saved}</p>
     </fieldset>
+  );
+}
+
+function Worth({ file }: { file: WhatIfAnswer['worth_cutting'][number] | undefined }) {
+  if (!file) return 'a cut brings nothing more';
+  return (
+    <>
+      takes <Duration seconds={file.seconds} />, a cut in {number(file.pieces)} saves {duration(file.saves)}
+    </>
+  );
+}
+
+function Pieces({ cut: { pieces, is_measured } }: { cut: WhatIfAnswer['assumptions']['cut'][number] }) {
+  return (
+    <>
+      cut in {number(pieces)} {is_measured ? 'test cases' : 'equal pieces'}
+    </>
   );
 }

@@ -63,6 +63,18 @@ export async function findSession(signIns: SignIns, secret: string, at: Millis):
   return session && expiryOf(session) > at ? session : null;
 }
 
+/** Why a session is over. `gone`: it was ended, its link was revoked, or it is over for so long that nothing of it is left. */
+export type SessionEnd = 'unused' | 'old' | 'link' | 'gone';
+
+/** Why the session with a secret is not in force. */
+export async function endOf(signIns: SignIns, secret: string, at: Millis): Promise<SessionEnd> {
+  const session = withHash(await signIns.session(hashOf(secret)), secret);
+  if (!session) return 'gone';
+  const { created_at, ends_at } = session;
+  if (ends_at > at) return 'unused';
+  return ends_at - created_at < limits.sessionDays * DAY_MILLISECONDS ? 'link' : 'old';
+}
+
 /** Whether the use of a session at this time is to be stored. */
 export function isUseStale({ used_at }: Session, at: Millis): boolean {
   return at - used_at >= limits.sessionUseUpdateMilliseconds;

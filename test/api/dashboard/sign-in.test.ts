@@ -2,7 +2,7 @@ import { describe, expect, it } from 'vitest';
 import { createProject } from '../../../src/engine/access.js';
 import type { Store } from '../../../src/engine/ports/store.js';
 import { hashPassword } from '../../../src/engine/sign-in/password.js';
-import { createOperatorLink, createReaderLink } from '../../../src/engine/sign-in/sign-in.js';
+import { createOperatorLink, createReaderLink, deleteEndedSignIns } from '../../../src/engine/sign-in/sign-in.js';
 import { Browser, signedInOperator } from '../../harness/browser.js';
 import { type Reply, refusal } from '../../harness/client.js';
 import { Clock } from '../../harness/clock.js';
@@ -22,6 +22,8 @@ async function withPassword(settings: Parameters<typeof startServer>[0] = {}) {
   await setPassword(own.store);
   return { own, browser: new Browser(own.url) };
 }
+
+const ended = (why: string) => refusal(401, `your session has ended${why}: sign in to go on`);
 
 /** Asks for the session. Resolves when its use is noted: that write is under way, and this one follows it. */
 async function session(browser: Browser): Promise<Reply> {
@@ -82,7 +84,7 @@ describe('a link of readers', () => {
     clock.advance({ days: 2, milliseconds: -1 });
     expect((await session(browsers[0]!)).status).toBe(200);
     clock.advance({ milliseconds: 1 });
-    expect((await session(browsers[0]!)).status).toBe(401);
+    expect(await session(browsers[0]!)).toMatchObject(ended(' with the link for readers that it came from, which has expired'));
     expect((await new Browser(server.url).signIn(secret)).status).toBe(401);
   });
 
@@ -179,10 +181,12 @@ describe('a session', () => {
     }
     expect((await session(browser)).json.expires_at).toBe(new Date(clock.millis + 6 * DAY).toISOString());
     clock.advance({ days: 6 });
-    expect((await session(browser)).status).toBe(401);
+    expect(await session(browser)).toMatchObject(ended(' after 90 days'));
     const idle = await operator();
     clock.advance({ days: 14 });
-    expect((await session(idle)).status).toBe(401);
+    expect(await session(idle)).toMatchObject(ended(' after 14 days without use'));
+    await deleteEndedSignIns(server.store.signIns, clock.millis + 1);
+    expect(await session(idle)).toMatchObject(ended(''));
   });
 
   it('stores its use only every few minutes', async () => {
@@ -208,7 +212,6 @@ describe('a session', () => {
   it.each([
     'ballast_session=',
     'ballast_session',
-    `ballast_session=${'0'.repeat(64)}`,
     `ballast_session=${'g'.repeat(64)}`,
     `ballast_session="${'0'.repeat(64)}"`,
     `ballast_session=${'0'.repeat(10_000)}`,
@@ -218,6 +221,12 @@ describe('a session', () => {
   ])('does not come from the cookie %s', async cookie => {
     expect(await new Browser(server.url, { Cookie: cookie }).get('/dashboard/session')).toMatchObject(
       refusal(401, 'not signed in; "ballast dashboard link" prints a link that signs in'),
+    );
+  });
+
+  it('that nobody had and one that was ended are told apart by nothing', async () => {
+    expect(await new Browser(server.url, { Cookie: `ballast_session=${'0'.repeat(64)}` }).get('/dashboard/session')).toMatchObject(
+      ended(''),
     );
   });
 

@@ -31,7 +31,13 @@ describe('GET /build_summaries', () => {
       created_at: expect.any(String),
       started_at: expect.any(String),
     };
-    expect(before).toEqual({ builds: [{ ...line, is_running: true, summary: null }], next: null, total: 1, searched_to: null });
+    expect(before).toEqual({
+      builds: [{ ...line, is_running: true, summary: null }],
+      next: null,
+      total: 1,
+      searched_to: null,
+      similar: null,
+    });
     await shared.summarize();
     const { builds } = await list(server);
     expect(builds).toMatchObject([{ ...line, is_running: false }]);
@@ -83,7 +89,31 @@ describe('GET /build_summaries', () => {
     }
     const all = Array.from({ length: 25 }, (_, i) => 24 - i).filter(i => i % 5 !== 0);
     expect(seen).toEqual(all.map(i => `c${i}`));
-    expect(await list(server, '?branch=none')).toEqual({ builds: [], next: null, total: 0, searched_to: null });
+    const similar = { branches: [], commit_hashes: null, searched: 26 };
+    expect(await list(server, '?branch=none')).toEqual({ builds: [], next: null, total: 0, searched_to: null, similar });
+  });
+
+  it('that finds nothing has names that contain the branch or begin with the hash', async ({ server }) => {
+    const builds = [
+      ['4d5e6f01', 'feature/login'],
+      ['4d5e6f02', 'Feature/x'],
+      ['4d5eaaaa', 'main'],
+      ['99999999', 'main'],
+    ] as const;
+    for (const [commit_hash, branch] of builds) await record(server, { commit_hash, branch });
+    await initialise(server, ['a_spec.rb'], { commit_hash: '4d5ebbbb', branch: 'a-feature' });
+    const similar = async (query: string) => {
+      const { similar } = await list(server, query);
+      return similar && [similar.branches, similar.commit_hashes, similar.searched];
+    };
+    expect(await similar('?branch=feature')).toEqual([['a-feature', 'Feature/x', 'feature/login'], null, 4]);
+    expect(await similar('?commit_hash=4D5E6F0')).toEqual([null, ['4d5e6f02', '4d5e6f01'], 4]);
+    // Only what the rest of the filter finds.
+    expect(await similar('?commit_hash=4d5e&branch=main')).toEqual([null, ['4d5eaaaa'], 2]);
+    expect(await similar('?branch=feature&node_total=99')).toEqual([[], null, 0]);
+    // Both names are known, and no build has both.
+    expect(await similar('?branch=main&commit_hash=4d5e6f01')).toBe(null);
+    expect(await similar('?branch=main')).toBe(null);
   });
 
   it('finds builds with failures, and says how far it has searched', async ({ server }) => {

@@ -1,11 +1,11 @@
 import { describe, expect, it } from 'vitest';
-import { landingOf, refusalOf } from '../../../src/dashboard/sign-in/sign-in.js';
+import { endingOf, landingOf, refusalOf } from '../../../src/dashboard/sign-in/sign-in.js';
 
 describe('after signing in', () => {
   const origin = 'http://ballast.example:8080';
 
   it('a reader lands on the page that asked for it', () => {
-    expect(landingOf('/p/web/files?q=a', origin)).toBe('/p/web/files?q=a');
+    expect(landingOf('/p/web/files?q=a#b', origin)).toBe('/p/web/files?q=a#b');
     expect(landingOf(null, origin)).toBe('/');
   });
 
@@ -23,6 +23,13 @@ describe('after signing in', () => {
 });
 
 describe('who is not signed in', () => {
+  it('reads that a session has ended only if there was one', () => {
+    expect(endingOf(['your session has ended after 14 days without use: sign in to go on'])).toBe(
+      'Your session has ended after 14 days without use: sign in to go on.',
+    );
+    expect(endingOf(['not signed in; "ballast dashboard link" prints a link that signs in'])).toBe(null);
+  });
+
   const refused = (status: number, isLink: boolean, reasons: string[] = []) => refusalOf({ status, reasons }, isLink);
 
   it('reads the reason of the server', () => {

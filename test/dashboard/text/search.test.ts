@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { parseBuildSearch } from '../../../src/dashboard/builds/search.js';
+import { parseBuildSearch, searchOf, withWholeHash } from '../../../src/dashboard/builds/search.js';
 import { parseSearch, searchWord } from '../../../src/dashboard/text/search.js';
 
 describe('a search for builds', () => {
@@ -10,6 +10,19 @@ describe('a search for builds', () => {
       problems: [],
     });
     expect(parseBuildSearch('  ')).toEqual({ query: {}, problems: [] });
+  });
+
+  it('is written again from the query', () => {
+    for (const text of ['', 'branch:main', 'branch:"my branch" commit:4d5e6f nodes:8 failed:'])
+      expect(searchOf(parseBuildSearch(text).query)).toBe(text);
+  });
+
+  it('takes the whole hash of a commit that alone begins with what was typed', () => {
+    const query = { branch: 'main', commit_hash: '4d5e' };
+    const similar = (branches: string[] | null, commit_hashes: string[] | null) => ({ branches, commit_hashes, searched: 9 });
+    expect(withWholeHash(query, similar(null, ['4d5e6f']))).toEqual({ branch: 'main', commit_hash: '4d5e6f' });
+    for (const other of [null, similar(null, []), similar(null, ['4d5e6f', '4d5eff']), similar([], ['4d5e6f']), similar(['main2'], null)])
+      expect(withWholeHash(query, other)).toBe(null);
   });
 
   it('takes a word alone for a branch', () => {

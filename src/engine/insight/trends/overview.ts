@@ -8,6 +8,7 @@ import type { Millis, Store } from '../../ports/store.js';
 import type { Summary } from '../../ports/summaries.js';
 import { wholeMilliseconds } from '../rounding.js';
 import { completeBuilds, dateOf, emptyDay, medianWall } from './days.js';
+import { matches } from './similar.js';
 import { idleShare, isOutOfDate, type Trend } from './summary.js';
 import type { BuildLine, BuildLines, ProjectOverview } from './trends-answer.js';
 
@@ -55,6 +56,7 @@ export async function buildLines(store: LineStore, project: number, request: Lin
       next: position === null ? null : position.number.toString(CURSOR_BASE),
       total,
       searched_to: failed && position ? timestamp(position.created_at) : null,
+      similar: null,
     };
     return { answer, outdated };
   }
@@ -90,11 +92,6 @@ function lineOf(build: Build | null, ciRun: CiRun | null, is_running: boolean, s
 function isRunning(build: Build, summary: Summary | null, now: Millis): boolean {
   if (summary && summary.recorded === build.recorded) return summary.is_running;
   return now - build.updated_at < limits.summaryLatestMilliseconds;
-}
-
-function matches(key: CiRun, filter: BuildFilter): boolean {
-  const { branch = key.branch, commit_hash = key.commit_hash, node_total = key.node_total } = filter;
-  return key.branch === branch && key.commit_hash === commit_hash && key.node_total === node_total;
 }
 
 const MONTH_DAYS = 30;

@@ -39,6 +39,18 @@ export interface BuildLines {
   total: Count;
   /** With failed=true: builds are searched back to this time; null: to the first one. */
   searched_to: Timestamp | null;
+  /** What a branch or a commit may mean that no build has; null: the filters name none of these. */
+  similar: SimilarNames | null;
+}
+
+/** Newest first, at most 10 of each. Null: a build has the name that was asked for, or none was. */
+export interface SimilarNames {
+  /** They contain the branch that was asked for. */
+  branches: string[] | null;
+  /** They begin with the commit hash that was asked for. */
+  commit_hashes: string[] | null;
+  /** How many builds were searched. */
+  searched: Count;
 }
 
 /** GET /v1/trends/builds: one entry a day with builds, oldest first. */

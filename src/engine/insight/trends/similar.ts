@@ -1,0 +1,47 @@
+import { limits } from '../../../limits.js';
+import type { BuildFilter, BuildKey } from '../../keys.js';
+import type { Millis, Store } from '../../ports/store.js';
+import type { SimilarNames } from './trends-answer.js';
+
+/**
+ * The names that a filter may mean which finds nothing: branches that contain its branch, and commits that begin with its hash, among the
+ * newest builds that match the rest of the filter. A store finds only whole names. Null: each name of the filter is one of a build.
+ */
+export async function similarNames(
+  { builds, ciRuns }: Pick<Store, 'builds' | 'ciRuns'>,
+  { project, filter, now }: { project: number; filter: BuildFilter; now: Millis },
+): Promise<SimilarNames | null> {
+  const { branch, commit_hash, ...others } = filter;
+  const isKnown = async (name: BuildFilter) => (await builds.newest(project, name)) !== null;
+  const part = branch === undefined || (await isKnown({ branch })) ? null : branch.toLowerCase();
+  const start = commit_hash === undefined || (await isKnown({ commit_hash })) ? null : commit_hash.toLowerCase();
+  if (part === null && start === null) return null;
+  const rest: BuildFilter = {
+    ...others,
+    ...(part === null && branch !== undefined && { branch }),
+    ...(start === null && commit_hash !== undefined && { commit_hash }),
+  };
+  const branches = new Set<string>();
+  const hashes = new Set<string>();
+  const note = (key: BuildKey) => {
+    if (part !== null && key.branch.toLowerCase().includes(part)) branches.add(key.branch);
+    if (start !== null && key.commit_hash.toLowerCase().startsWith(start)) hashes.add(key.commit_hash);
+  };
+  for (const ciRun of await ciRuns.list(project, now + 1, limits.unrecordedRunsSearched)) if (matches(ciRun, rest)) note(ciRun);
+  const newest = (await builds.older(project, rest, null, limits.namesSearched)).builds;
+  for (const build of newest) note(build);
+  const listed = (names: Set<string>) => [...names].slice(0, limits.similarNames);
+  return {
+    branches: part === null ? null : listed(branches),
+    commit_hashes: start === null ? null : listed(hashes),
+    searched: newest.length,
+  };
+}
+
+/** Whether a filter finds a build. */
+export function matches(
+  key: BuildKey,
+  { branch = key.branch, commit_hash = key.commit_hash, node_total = key.node_total }: BuildFilter,
+): boolean {
+  return key.branch === branch && key.commit_hash === commit_hash && key.node_total === node_total;
+}
