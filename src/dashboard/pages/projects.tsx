@@ -119,10 +119,10 @@ function Figures({ project }: { project: ProjectOverview }) {
   return (
     <dl class="figures">
       <div title="Builds that have ended. A build counts on the day on which it began, and a day begins at 00:00 UTC.">
-        <dt>Builds today (UTC)</dt>
+        <dt>Today (UTC)</dt>
         <dd class="number">
-          {builds_today}
-          {running > 0 && <span class="quiet"> and {running} running</span>}
+          {count(builds_today, 'build')}
+          {running > 0 && <span class="quiet">, {running} running</span>}
         </dd>
       </div>
       <div title={about}>
