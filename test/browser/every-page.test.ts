@@ -6,7 +6,7 @@ import { openAsOperator, show } from './operator.js';
 
 const server = demoServer();
 const DESK = { width: 1280, height: 800 };
-const PHONE = { width: 390, height: 844 };
+const WIDTHS = [320, 390, 768, 900, 1024, 1440];
 
 describe('every page', () => {
   let project: BrowsedProject;
@@ -38,7 +38,7 @@ describe('every page', () => {
     ];
   });
 
-  it('has no accessibility problem in light and dark colours, and fits a phone', async () => {
+  it('has no accessibility problem in light and dark colours, and fits windows from 320 pixels on', async () => {
     const tab = await openAsOperator(server, '/', { isOther: true });
     await loadAxe(tab);
     for (const page of pages) {
@@ -49,12 +49,21 @@ describe('every page', () => {
       expect.soft(await accessibilityProblems(tab), page).toEqual([]);
       await tab.emulateMedia({ colorScheme: 'dark' });
       expect.soft(await accessibilityProblems(tab, 'color-contrast'), `${page} in dark colours`).toEqual([]);
-      await tab.setViewportSize(PHONE);
-      const width = () => tab.evaluate('document.documentElement.scrollWidth');
-      // Charts are drawn again after the page has its new width.
-      await expect.poll(width, { message: `${page} on a phone` }).toBeLessThanOrEqual(PHONE.width);
+      for (const width of WIDTHS) {
+        await tab.setViewportSize({ width, height: 800 });
+        // Charts are drawn again after the page has its new width.
+        await expect.poll(() => tab.evaluate(tooNarrow), { message: `${page} at ${width} pixels`, interval: 20 }).toEqual([]);
+      }
     }
   }, 120_000);
+
+  it('keeps the headings of a long table in the window', async () => {
+    const tab = await openAsOperator(server, `/p/${project.name}/files`);
+    await tab.locator('tbody tr').last().scrollIntoViewIfNeeded();
+    await tab.mouse.wheel(0, 10_000);
+    await expect.poll(() => tab.evaluate('scrollY')).toBeGreaterThan(0);
+    await expect.poll(() => tab.evaluate('document.querySelector("th").getBoundingClientRect().top')).toBe(0);
+  });
 
   it('is reached by keys alone', async () => {
     const tab = await openAsOperator(server, '/');
@@ -74,6 +83,11 @@ describe('every page', () => {
     }
   });
 });
+
+/** What is narrower than its content: the page, or a box from which text or bars reach into the next one. Code and cut text may be. */
+const tooNarrow = `[...document.querySelectorAll('html, header *, main *')]
+  .filter(box => box.clientWidth > 0 && box.scrollWidth > box.clientWidth && !box.closest('.path, .words, .unseen, pre, input, .guide .scrolls'))
+  .map(box => box.outerHTML.slice(0, 120))`;
 
 function focused(tab: Page): Promise<string> {
   return tab.evaluate('document.activeElement.innerText.trim()');

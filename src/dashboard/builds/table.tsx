@@ -34,7 +34,7 @@ function columnsOf(project: string, longest: number): Column<BuildLine>[] {
     },
     { name: 'commit', title: 'Commit', isExtra: true, cell: ({ commit_hash }) => <CommitHash hash={commit_hash} /> },
     { name: 'nodes', title: 'Nodes', isNumber: true, isExtra: true, cell: ({ node_total }) => node_total },
-    { name: 'when', title: 'Started', isNumber: true, cell: ({ started_at }) => <When time={started_at} /> },
+    { name: 'when', title: 'Started', isNumber: true, isLeast: true, cell: ({ started_at }) => <When time={started_at} /> },
     {
       name: 'wall',
       title: 'Wall time',

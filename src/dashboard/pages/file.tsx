@@ -131,8 +131,8 @@ const decidedColumns = (project: string): Column<Decided>[] => [
 
 const pointColumns = (project: string): Column<FilePoint>[] => [
   buildColumn(project),
-  { name: 'at', title: 'When', cell: ({ at }) => <When time={at} /> },
-  { name: 'node', title: 'Node', isNumber: true, cell: ({ node_index }) => node_index },
+  { name: 'at', title: 'When', isLeast: true, cell: ({ at }) => <When time={at} /> },
+  { name: 'node', title: 'Node', isNumber: true, isExtra: true, cell: ({ node_index }) => node_index },
   { name: 'seconds', title: 'Took', isNumber: true, cell: ({ seconds }) => <Duration seconds={seconds} /> },
   { name: 'estimate', title: 'Estimate', isNumber: true, cell: ({ estimate }) => <Duration seconds={estimate} /> },
   {
@@ -140,6 +140,7 @@ const pointColumns = (project: string): Column<FilePoint>[] => [
     title: 'Expected',
     about: 'About two of three builds take a time in this range.',
     isWide: true,
+    isExtra: true,
     cell: ({ low, high }) => (low === null ? '' : `${duration(low)} to ${duration(high)}`),
   },
 ];

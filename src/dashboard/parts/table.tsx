@@ -1,4 +1,4 @@
-import type { ComponentChildren } from 'preact';
+import type { ComponentChildren, RefObject } from 'preact';
 import { useLayoutEffect, useMemo, useRef, useState } from 'preact/hooks';
 import { parseOrder, type SortKey, sortRows } from './sorting.js';
 import { type RowRange, rowsInWindow } from './visible-rows.js';
@@ -15,6 +15,8 @@ export interface Column<Row> {
   isWide?: boolean;
   /** Not shown on a phone. */
   isExtra?: boolean;
+  /** Not shown on a very narrow phone. */
+  isLeast?: boolean;
   cell: (row: Row) => ComponentChildren;
   /** Makes the column sortable. */
   sortBy?: (row: Row) => SortKey;
@@ -45,9 +47,10 @@ export function Table<Row>({ label, columns, rows, keyOf, order = '', onOrder, t
   const ordered = useMemo(() => (sortBy ? sortRows(rows, sortBy, isDescending) : rows), [rows, order]);
   const body = useRef<HTMLTableSectionElement>(null);
   const { first, end } = useWindow(body, ordered.length);
+  const [box, isScrolling] = useOverflow();
   return (
-    // biome-ignore lint/a11y/noNoninteractiveTabindex: a narrow window scrolls it sideways, also by keys.
-    <section class="table" aria-label={label} tabIndex={0}>
+    // A narrow window scrolls it sideways, also by keys.
+    <section class={isScrolling ? 'table scrolls' : 'table'} ref={box} aria-label={label} tabIndex={isScrolling ? 0 : undefined}>
       <table aria-rowcount={total + 1}>
         <thead>
           <tr>
@@ -79,8 +82,8 @@ export function Table<Row>({ label, columns, rows, keyOf, order = '', onOrder, t
   );
 }
 
-function classOf({ isNumber, isWide, isExtra }: Pick<Column<never>, 'isNumber' | 'isWide' | 'isExtra'>): string {
-  return [isNumber && 'number', isWide && 'wide', isExtra && 'extra'].filter(Boolean).join(' ');
+function classOf({ isNumber, isWide, isExtra, isLeast }: Pick<Column<never>, 'isNumber' | 'isWide' | 'isExtra' | 'isLeast'>): string {
+  return [isNumber && 'number', isWide && 'wide', isExtra && 'extra', isLeast && 'least'].filter(Boolean).join(' ');
 }
 
 interface HeadingProps<Row> {
@@ -113,6 +116,20 @@ function Heading<Row>({ column, direction, onOrder }: HeadingProps<Row>) {
 /** Keeps the height of rows that are not drawn. */
 function Spacer({ rows }: { rows: number }) {
   return <tr class="spacer" style={{ height: `${rows * ROW_HEIGHT}px` }} />;
+}
+
+/** Whether a table is wider than its box. */
+function useOverflow(): [box: RefObject<HTMLElement | null>, isScrolling: boolean] {
+  const box = useRef<HTMLElement>(null);
+  const [isScrolling, setScrolling] = useState(false);
+  useLayoutEffect(() => {
+    const shown = box.current!;
+    const observer = new ResizeObserver(() => setScrolling(shown.firstElementChild!.clientWidth > shown.clientWidth));
+    observer.observe(shown);
+    observer.observe(shown.firstElementChild!);
+    return () => observer.disconnect();
+  }, []);
+  return [box, isScrolling];
 }
 
 function useWindow(body: { current: HTMLTableSectionElement | null }, rows: number): RowRange {
