@@ -1,6 +1,7 @@
 import type { ProjectOverview } from '../../engine/insight/trends/trends-answer.js';
 import { projectPath } from '../routes/routes.js';
 import { duration } from '../text/format.js';
+import { fullBar } from './bar-scale.js';
 
 type Recent = ProjectOverview['recent'][number];
 
@@ -10,13 +11,14 @@ const LEAST = 4;
 
 /** The last builds, one bar each, as high as its wall time. The arrow keys go from bar to bar. */
 export function BuildBars({ project, builds }: { project: string; builds: readonly Recent[] }) {
-  const most = Math.max(...builds.map(({ wall }) => wall), 0.001);
+  const full = fullBar(builds.map(({ wall }) => wall));
   return (
     // biome-ignore lint/a11y/noStaticElementInteractions: the keys move the focus between the links.
     <div class="build-bars" onKeyDown={moveFocus}>
       {builds.map((build, i) => {
-        const height = Math.max(LEAST, Math.round((build.wall / most) * HEIGHT));
-        const text = `${duration(build.wall)}, ${stateOf(build)}`;
+        const { wall } = build;
+        const height = Math.max(LEAST, full === 0 ? 0 : Math.round(Math.min(1, wall / full) * HEIGHT));
+        const text = `${duration(wall)}, ${stateOf(build)}`;
         return (
           <a
             key={build.build_id}
@@ -26,7 +28,7 @@ export function BuildBars({ project, builds }: { project: string; builds: readon
             aria-label={`Build: ${text}`}
             title={text}
           >
-            <span style={{ height: `${height}px` }} />
+            <span class={wall > full ? 'cut' : undefined} style={{ height: `${height}px` }} />
           </a>
         );
       })}
