@@ -71,7 +71,9 @@ function File({ project, history }: { project: string; history: FileHistory }) {
       )}
       {decided.length > 0 && (
         <section>
-          <h2>{decided.length > SHOWN ? `The last ${SHOWN} builds that it decided` : 'Builds that it decided'}</h2>
+          <h2>
+            {decided.length > SHOWN ? `The last ${SHOWN} of ${count(decided.length, 'build')} that it decided` : 'Builds that it decided'}
+          </h2>
           <Table
             label="Builds that it decided"
             columns={decidedColumns(project)}
