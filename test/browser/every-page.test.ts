@@ -65,6 +65,21 @@ describe('every page', () => {
     await expect.poll(() => tab.evaluate('document.querySelector("th").getBoundingClientRect().top')).toBe(0);
   });
 
+  it('has one stop of the Tab key for the last builds of a project, and arrow keys between them', async () => {
+    const tab = await openAsOperator(server, '/');
+    const bars = tab.getByRole('group', { name: 'Last builds' });
+    const isInBars = () => tab.evaluate('document.activeElement.closest(".build-bars") !== null');
+    await bars.getByRole('link').last().focus();
+    await tab.keyboard.press('ArrowLeft');
+    await tab.keyboard.press('ArrowLeft');
+    await bars.locator('[tabindex="0"]:focus').waitFor();
+    expect(await bars.locator('[tabindex="0"]').count()).toBe(1);
+    await tab.keyboard.press('Tab');
+    expect(await isInBars()).toBe(false);
+    await tab.keyboard.press('Shift+Tab');
+    expect(await isInBars()).toBe(true);
+  });
+
   it('is reached by keys alone', async () => {
     const tab = await openAsOperator(server, '/');
     await tab.getByRole('heading').first().waitFor();

@@ -1,3 +1,4 @@
+import { useState } from 'preact/hooks';
 import type { ProjectOverview } from '../../engine/insight/trends/trends-answer.js';
 import { projectPath } from '../routes/routes.js';
 import { duration } from '../text/format.js';
@@ -9,13 +10,15 @@ const HEIGHT = 32;
 /** The lowest bar that can be seen and clicked. */
 const LEAST = 4;
 
-/** The last builds, one bar each, as high as its wall time. The arrow keys go from bar to bar. */
+/** The last builds, one bar each, as high as its wall time. They are one stop of the Tab key; the arrow keys go from bar to bar. */
 export function BuildBars({ project, builds }: { project: string; builds: readonly Recent[] }) {
+  const [focused, setFocused] = useState<string | null>(null);
+  const stop = builds.find(({ build_id }) => build_id === focused) ?? builds.at(-1);
   const full = fullBar(builds.map(({ wall }) => wall));
   return (
-    // biome-ignore lint/a11y/noStaticElementInteractions: the keys move the focus between the links.
-    <div class="build-bars" onKeyDown={moveFocus}>
-      {builds.map((build, i) => {
+    // biome-ignore lint/a11y/useSemanticElements: a fieldset is for fields.
+    <div class="build-bars" role="group" aria-label={`Last builds of ${project}`} onKeyDown={moveFocus}>
+      {builds.map(build => {
         const { wall } = build;
         const height = Math.max(LEAST, full === 0 ? 0 : Math.round(Math.min(1, wall / full) * HEIGHT));
         const text = `${duration(wall)}, ${stateOf(build)}`;
@@ -24,7 +27,8 @@ export function BuildBars({ project, builds }: { project: string; builds: readon
             key={build.build_id}
             href={projectPath(project, 'build', build.build_id)}
             class={build.is_complete ? (build.has_failures ? 'failing' : undefined) : 'incomplete'}
-            tabIndex={i === builds.length - 1 ? 0 : -1}
+            tabIndex={build === stop ? 0 : -1}
+            onFocus={() => setFocused(build.build_id)}
             aria-label={`Build: ${text}`}
             title={text}
           >
