@@ -80,6 +80,19 @@ describe('every page', () => {
     expect(await isInBars()).toBe(true);
   });
 
+  it('is printed light and without what is pressed, also from a dark screen', async () => {
+    const tab = await openAsOperator(server, '/', { isOther: true, viewport: { width: 718, height: 900 } });
+    for (const page of [pages[2]!, `${pages[2]!}?tab=files`, `/p/${project.name}/what-if`]) {
+      await tab.emulateMedia({ colorScheme: 'dark', media: 'screen' });
+      await show(tab, page);
+      await tab.emulateMedia({ media: 'print' });
+      expect.soft(await tab.evaluate('getComputedStyle(document.documentElement).backgroundColor'), page).toBe('rgb(255, 255, 255)');
+      expect.soft(await tab.locator('nav, search, :not(th) > button').filter({ visible: true }).count(), page).toBe(0);
+      await expect.poll(() => tab.evaluate(tooNarrow), { message: page, interval: 20 }).toEqual([]);
+      if (await tab.locator('canvas').count()) await expect.poll(() => tab.evaluate(hasLightBars), { message: page }).toBe(true);
+    }
+  });
+
   it('is reached by keys alone', async () => {
     const tab = await openAsOperator(server, '/');
     await tab.getByRole('heading').first().waitFor();
@@ -101,8 +114,15 @@ describe('every page', () => {
 
 /** What is narrower than its content: the page, or a box from which text or bars reach into the next one. Code and cut text may be. */
 const tooNarrow = `[...document.querySelectorAll('html, header *, main *')]
-  .filter(box => box.clientWidth > 0 && box.scrollWidth > box.clientWidth && !box.closest('.path, .words, .unseen, pre, input, .guide .scrolls'))
+  .filter(box => box.clientWidth > 0 && box.scrollWidth > box.clientWidth && !box.closest('.path, .words, .unseen, pre, input, svg, .guide .scrolls'))
   .map(box => box.outerHTML.slice(0, 120))`;
+
+/** Whether the drawing has bars in the colour that --work has on paper. */
+const hasLightBars = `(() => {
+  const { width, height } = document.querySelector('canvas');
+  const { data } = document.querySelector('canvas').getContext('2d').getImageData(0, 0, width, height);
+  return data.some((red, i) => i % 4 === 0 && red === 0 && data[i + 1] === 114 && data[i + 2] === 178);
+})()`;
 
 function focused(tab: Page): Promise<string> {
   return tab.evaluate('document.activeElement.innerText.trim()');

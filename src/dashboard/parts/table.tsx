@@ -1,6 +1,8 @@
 import type { ComponentChildren, RefObject } from 'preact';
 import { useLayoutEffect, useMemo, useRef, useState } from 'preact/hooks';
+import { count, number } from '../text/format.js';
 import { parseOrder, type SortKey, sortRows } from './sorting.js';
+import { useSurface } from './surface.js';
 import { type RowRange, rowsInWindow } from './visible-rows.js';
 
 export interface Column<Row> {
@@ -38,6 +40,8 @@ interface Props<Row> {
 const ROW_HEIGHT = 32;
 /** Longer tables draw only the rows in the window. */
 const VIRTUAL_FROM = 150;
+/** Rows that are printed: those that every long list has loaded. */
+const PRINTED = 500;
 
 /** A table that sorts by its headings, and stays quick with 100,000 rows. */
 export function Table<Row>({ label, columns, rows, keyOf, order = '', onOrder, total = rows.length }: Props<Row>) {
@@ -78,6 +82,11 @@ export function Table<Row>({ label, columns, rows, keyOf, order = '', onOrder, t
           {end < ordered.length && <Spacer rows={ordered.length - end} />}
         </tbody>
       </table>
+      {end < total && (
+        <p class="printed small quiet">
+          {number(end)} of {count(total, 'row')} are printed.
+        </p>
+      )}
     </section>
   );
 }
@@ -133,7 +142,8 @@ function useOverflow(): [box: RefObject<HTMLElement | null>, isScrolling: boolea
 }
 
 function useWindow(body: { current: HTMLTableSectionElement | null }, rows: number): RowRange {
-  const isVirtual = rows > VIRTUAL_FROM;
+  const isOnPaper = useSurface() === 'paper';
+  const isVirtual = rows > VIRTUAL_FROM && !isOnPaper;
   const [range, setRange] = useState<RowRange>({ first: 0, end: VIRTUAL_FROM });
   useLayoutEffect(() => {
     if (!isVirtual) return;
@@ -150,5 +160,5 @@ function useWindow(body: { current: HTMLTableSectionElement | null }, rows: numb
       removeEventListener('resize', update);
     };
   }, [body, isVirtual, rows]);
-  return isVirtual ? range : { first: 0, end: rows };
+  return isVirtual ? range : { first: 0, end: isOnPaper ? Math.min(rows, PRINTED) : rows };
 }

@@ -43,6 +43,7 @@ function Drawing({ variants, chosen, today, useful, onChoose, width }: Props & {
       ref={svg}
       width={width}
       height={HEIGHT}
+      viewBox={`0 0 ${width} ${HEIGHT}`}
       onPointerDown={event => {
         if (event.button !== 0) return;
         svg.current!.setPointerCapture(event.pointerId);
