@@ -6,7 +6,7 @@ import { openAsOperator, show } from './operator.js';
 
 const server = demoServer();
 const DESK = { width: 1280, height: 800 };
-const PHONE = { width: 390, height: 844 };
+const WIDTHS = [320, 390, 768, 900, 1024, 1440];
 
 describe('every page', () => {
   let project: BrowsedProject;
@@ -39,7 +39,7 @@ describe('every page', () => {
     ];
   });
 
-  it('has no accessibility problem in light and dark colours, and fits a phone', async () => {
+  it('has no accessibility problem in light and dark colours, and fits windows from 320 pixels on', async () => {
     const tab = await openAsOperator(server, '/', { isOther: true });
     await loadAxe(tab);
     for (const page of pages) {
@@ -50,12 +50,49 @@ describe('every page', () => {
       expect.soft(await accessibilityProblems(tab), page).toEqual([]);
       await tab.emulateMedia({ colorScheme: 'dark' });
       expect.soft(await accessibilityProblems(tab, 'color-contrast'), `${page} in dark colours`).toEqual([]);
-      await tab.setViewportSize(PHONE);
-      const width = () => tab.evaluate('document.documentElement.scrollWidth');
-      // Charts are drawn again after the page has its new width.
-      await expect.poll(width, { message: `${page} on a phone` }).toBeLessThanOrEqual(PHONE.width);
+      for (const width of WIDTHS) {
+        await tab.setViewportSize({ width, height: 800 });
+        // Charts are drawn again after the page has its new width.
+        await expect.poll(() => tab.evaluate(tooNarrow), { message: `${page} at ${width} pixels`, interval: 20 }).toEqual([]);
+      }
     }
   }, 120_000);
+
+  it('keeps the headings of a long table in the window', async () => {
+    const tab = await openAsOperator(server, `/p/${project.name}/files`);
+    await tab.locator('tbody tr').last().scrollIntoViewIfNeeded();
+    await tab.mouse.wheel(0, 10_000);
+    await expect.poll(() => tab.evaluate('scrollY')).toBeGreaterThan(0);
+    await expect.poll(() => tab.evaluate('document.querySelector("th").getBoundingClientRect().top')).toBe(0);
+  });
+
+  it('has one stop of the Tab key for the last builds of a project, and arrow keys between them', async () => {
+    const tab = await openAsOperator(server, '/');
+    const bars = tab.getByRole('group', { name: 'Last builds' });
+    const isInBars = () => tab.evaluate('document.activeElement.closest(".build-bars") !== null');
+    await bars.getByRole('link').last().focus();
+    await tab.keyboard.press('ArrowLeft');
+    await tab.keyboard.press('ArrowLeft');
+    await bars.locator('[tabindex="0"]:focus').waitFor();
+    expect(await bars.locator('[tabindex="0"]').count()).toBe(1);
+    await tab.keyboard.press('Tab');
+    expect(await isInBars()).toBe(false);
+    await tab.keyboard.press('Shift+Tab');
+    expect(await isInBars()).toBe(true);
+  });
+
+  it('is printed light and without what is pressed, also from a dark screen', async () => {
+    const tab = await openAsOperator(server, '/', { isOther: true, viewport: { width: 718, height: 900 } });
+    for (const page of [pages[2]!, `${pages[2]!}?tab=files`, `/p/${project.name}/what-if`]) {
+      await tab.emulateMedia({ colorScheme: 'dark', media: 'screen' });
+      await show(tab, page);
+      await tab.emulateMedia({ media: 'print' });
+      expect.soft(await tab.evaluate('getComputedStyle(document.documentElement).backgroundColor'), page).toBe('rgb(255, 255, 255)');
+      expect.soft(await tab.locator('nav, search, :not(th) > button').filter({ visible: true }).count(), page).toBe(0);
+      await expect.poll(() => tab.evaluate(tooNarrow), { message: page, interval: 20 }).toEqual([]);
+      if (await tab.locator('canvas').count()) await expect.poll(() => tab.evaluate(hasLightBars), { message: page }).toBe(true);
+    }
+  });
 
   it('is reached by keys alone', async () => {
     const tab = await openAsOperator(server, '/');
@@ -75,6 +112,18 @@ describe('every page', () => {
     }
   });
 });
+
+/** What is narrower than its content: the page, or a box from which text or bars reach into the next one. Code and cut text may be. */
+const tooNarrow = `[...document.querySelectorAll('html, header *, main *')]
+  .filter(box => box.clientWidth > 0 && box.scrollWidth > box.clientWidth && !box.closest('.path, .words, .unseen, pre, input, svg, .guide .scrolls'))
+  .map(box => box.outerHTML.slice(0, 120))`;
+
+/** Whether the drawing has bars in the colour that --work has on paper. */
+const hasLightBars = `(() => {
+  const { width, height } = document.querySelector('canvas');
+  const { data } = document.querySelector('canvas').getContext('2d').getImageData(0, 0, width, height);
+  return data.some((red, i) => i % 4 === 0 && red === 0 && data[i + 1] === 114 && data[i + 2] === 178);
+})()`;
 
 function focused(tab: Page): Promise<string> {
   return tab.evaluate('document.activeElement.innerText.trim()');

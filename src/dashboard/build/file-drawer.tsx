@@ -93,8 +93,8 @@ function columnsOf(project: ProjectLine): Column<FileHistory['points'][number]>[
         </a>
       ),
     },
-    { name: 'when', title: 'Recorded', cell: ({ at }) => <When time={at} /> },
-    { name: 'node', title: 'Node', isNumber: true, cell: ({ node_index }) => node_index },
+    { name: 'when', title: 'Recorded', isLeast: true, cell: ({ at }) => <When time={at} /> },
+    { name: 'node', title: 'Node', isNumber: true, isExtra: true, cell: ({ node_index }) => node_index },
     { name: 'estimate', title: 'Estimate', isNumber: true, cell: ({ estimate }) => duration(estimate) },
     { name: 'seconds', title: 'Time', isNumber: true, cell: ({ seconds }) => <Duration seconds={seconds} /> },
   ];

@@ -1,7 +1,7 @@
 import type { MinutePartAnswer, MinutesAnswer } from '../../engine/insight/minutes/minutes-answer.js';
 import { type Column, Table } from '../parts/table.js';
 import { useAddress } from '../routes/router.js';
-import { duration, exactDuration } from '../text/format.js';
+import { count, duration, exactDuration } from '../text/format.js';
 import { linkTo } from './link.js';
 import { partsOf } from './parts.js';
 
@@ -19,6 +19,8 @@ const NAMES: Record<MinutePartAnswer['name'], string> = {
 
 /** Parts below half a millisecond are none. */
 const SMALLEST = 0.0005;
+/** Nodes that are listed of those with a part. */
+const SHOWN = 8;
 
 /** Where the wall time went: a bar of its parts, and each part as a link to its definition and its nodes. */
 export function MinutesBar({ build }: { build: MinutesAnswer }) {
@@ -86,10 +88,21 @@ function Part({ part: { name, definition, nodes } }: { part: MinutePartAnswer })
         <p>
           <strong>{NAMES[name]}</strong>: {definition}
         </p>
+        {nodes.length > SHOWN && (
+          <p class="small quiet">
+            {SHOWN} of {count(nodes.length, 'node')} are shown, those with the most of it.
+          </p>
+        )}
         <a href={linkTo(path, query, { part: null })}>Close</a>
       </div>
       {nodes.length > 0 && (
-        <Table label={`Nodes of ${NAMES[name]}`} columns={COLUMNS} rows={nodes.slice(0, 8)} keyOf={row => row.node_index} />
+        <Table
+          label={`Nodes of ${NAMES[name]}`}
+          columns={COLUMNS}
+          rows={nodes.slice(0, SHOWN)}
+          total={nodes.length}
+          keyOf={row => row.node_index}
+        />
       )}
     </div>
   );

@@ -30,7 +30,8 @@ function columnsOf(link: (node: number) => string): Column<NodeSummary>[] {
     title,
     about,
     isNumber: true,
-    isExtra: name === 'repeats' || name === 'gaps' || name === 'unreported' || name === 'start',
+    isExtra: name !== 'end' && name !== 'idle',
+    isLeast: name === 'end',
     cell: node => <Duration seconds={node[name]} />,
     sortBy: node => node[name],
   });

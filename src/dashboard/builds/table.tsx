@@ -1,5 +1,6 @@
 import type { BuildLine } from '../../engine/insight/trends/trends-answer.js';
 import { Duration, When } from '../parts/amounts.js';
+import { fullBar } from '../parts/bar-scale.js';
 import { FileLink, Path } from '../parts/path.js';
 import { Status } from '../parts/status.js';
 import { type Column, Table } from '../parts/table.js';
@@ -11,11 +12,11 @@ import { WallBar } from './wall-bar.js';
 
 /** Builds, a row each. The whole row is the link to the build. */
 export function BuildTable({ builds, total, project }: { builds: readonly BuildLine[]; total: number; project: string }) {
-  const longest = builds.reduce((longest, { summary }) => Math.max(longest, summary?.wall ?? 0), 0);
-  return <Table label="Builds" columns={columnsOf(project, longest)} rows={builds} keyOf={buildKey} total={total} />;
+  const full = fullBar(builds.flatMap(({ summary }) => summary?.wall ?? []));
+  return <Table label="Builds" columns={columnsOf(project, full)} rows={builds} keyOf={buildKey} total={total} />;
 }
 
-function columnsOf(project: string, longest: number): Column<BuildLine>[] {
+function columnsOf(project: string, full: number): Column<BuildLine>[] {
   return [
     {
       name: 'status',
@@ -34,13 +35,13 @@ function columnsOf(project: string, longest: number): Column<BuildLine>[] {
     },
     { name: 'commit', title: 'Commit', isExtra: true, cell: ({ commit_hash }) => <CommitHash hash={commit_hash} /> },
     { name: 'nodes', title: 'Nodes', isNumber: true, isExtra: true, cell: ({ node_total }) => node_total },
-    { name: 'when', title: 'Started', isNumber: true, cell: ({ started_at }) => <When time={started_at} /> },
+    { name: 'when', title: 'Started', isNumber: true, isLeast: true, cell: ({ started_at }) => <When time={started_at} /> },
     {
       name: 'wall',
       title: 'Wall time',
       about: 'From the start of the first node to the end of the last one. The light end is the time that was lost beyond the floor.',
       isNumber: true,
-      cell: build => <Wall build={build} longest={longest} />,
+      cell: build => <Wall build={build} full={full} />,
     },
     {
       name: 'idle',
@@ -70,11 +71,11 @@ function CommitHash({ hash }: { hash: string }) {
   );
 }
 
-function Wall({ build: { summary, is_running, started_at }, longest }: { build: BuildLine; longest: number }) {
+function Wall({ build: { summary, is_running, started_at }, full }: { build: BuildLine; full: number }) {
   if (!summary) return is_running ? <Duration seconds={(Date.now() - Date.parse(started_at)) / 1000} /> : '–';
   return (
     <span class="wall">
-      <WallBar wall={summary.wall} floor={summary.floor} longest={longest} />
+      <WallBar wall={summary.wall} floor={summary.floor} full={full} />
       <Duration seconds={summary.wall} />
     </span>
   );

@@ -9,7 +9,7 @@ import { Loaded } from '../parts/states.js';
 import type { ProjectPageProps } from '../routes/pages.js';
 import { setQuery, useAddress } from '../routes/router.js';
 import { projectPath, withQuery } from '../routes/routes.js';
-import { count, exactTime } from '../text/format.js';
+import { count, exactTime, number } from '../text/format.js';
 
 /** Seconds between two looks for new builds; shorter while one is running. */
 const REFRESH = 10;
@@ -32,7 +32,7 @@ export function BuildsPage({ project }: ProjectPageProps) {
   return (
     <>
       <div class="page-head">
-        <h1>{live.data ? count(live.data.total, 'build') : 'Builds'}</h1>
+        <h1>{live.data ? shownOf(list.builds.length, live.data.total) : 'Builds'}</h1>
         <SearchBox
           label="Search the builds"
           placeholder="branch:main commit:4d5e6f failed: nodes:8"
@@ -55,7 +55,7 @@ export function BuildsPage({ project }: ProjectPageProps) {
                   ↑ {count(list.added, 'new build')}
                 </button>
               )}
-              <BuildTable builds={list.builds} total={live.data!.total} project={project.name} />
+              <BuildTable builds={list.builds} total={list.loadOlder ? live.data!.total : list.builds.length} project={project.name} />
               {list.loadOlder && (
                 <p class="more">
                   <button type="button" onClick={list.loadOlder} aria-busy={list.isLoadingOlder}>
@@ -71,3 +71,6 @@ export function BuildsPage({ project }: ProjectPageProps) {
     </>
   );
 }
+
+/** `40 of 361 builds`: those that are listed, of all on the branch or of the commit that the search names. */
+const shownOf = (shown: number, total: number) => (shown < total ? `${number(shown)} of ` : '') + count(total, 'build');

@@ -71,7 +71,9 @@ function File({ project, history }: { project: string; history: FileHistory }) {
       )}
       {decided.length > 0 && (
         <section>
-          <h2>{decided.length > SHOWN ? `The last ${SHOWN} builds that it decided` : 'Builds that it decided'}</h2>
+          <h2>
+            {decided.length > SHOWN ? `The last ${SHOWN} of ${count(decided.length, 'build')} that it decided` : 'Builds that it decided'}
+          </h2>
           <Table
             label="Builds that it decided"
             columns={decidedColumns(project)}
@@ -127,8 +129,8 @@ const decidedColumns = (project: string): Column<Decided>[] => [
 
 const pointColumns = (project: string): Column<FilePoint>[] => [
   buildColumn(project),
-  { name: 'at', title: 'When', cell: ({ at }) => <When time={at} /> },
-  { name: 'node', title: 'Node', isNumber: true, cell: ({ node_index }) => node_index },
+  { name: 'at', title: 'When', isLeast: true, cell: ({ at }) => <When time={at} /> },
+  { name: 'node', title: 'Node', isNumber: true, isExtra: true, cell: ({ node_index }) => node_index },
   { name: 'seconds', title: 'Took', isNumber: true, cell: ({ seconds }) => <Duration seconds={seconds} /> },
   { name: 'estimate', title: 'Estimate', isNumber: true, cell: ({ estimate }) => <Duration seconds={estimate} /> },
   {
@@ -136,6 +138,7 @@ const pointColumns = (project: string): Column<FilePoint>[] => [
     title: 'Expected',
     about: 'About two of three builds take a time in this range.',
     isWide: true,
+    isExtra: true,
     cell: ({ low, high }) => (low === null ? '' : `${duration(low)} to ${duration(high)}`),
   },
 ];

@@ -186,11 +186,12 @@ const COLUMNS: Column<Variant>[] = [
   { name: 'wall', title: 'Wall time', isNumber: true, cell: ({ wall }) => <Duration seconds={wall} /> },
   { name: 'work', title: 'Node-minutes', isNumber: true, cell: ({ node_seconds }) => number(node_seconds / 60, 1) },
   { name: 'floor', title: 'Floor', isNumber: true, cell: ({ floor }) => <Duration seconds={floor} /> },
-  { name: 'measured', title: 'Measured', isNumber: true, cell: ({ measured }) => <Duration seconds={measured} /> },
+  { name: 'measured', title: 'Measured', isNumber: true, isExtra: true, cell: ({ measured }) => <Duration seconds={measured} /> },
   {
     name: 'bound',
     title: 'Decided by',
     isWide: true,
+    isExtra: true,
     cell: ({ bound_by_file }) => (bound_by_file ? 'the longest file' : 'the sum of the files'),
   },
 ];

@@ -1,7 +1,9 @@
+import { useState } from 'preact/hooks';
 import type { ProjectOverview } from '../../engine/insight/trends/trends-answer.js';
 import { type BuildState, endedState } from '../builds/state.js';
 import { projectPath } from '../routes/routes.js';
 import { duration } from '../text/format.js';
+import { fullBar } from './bar-scale.js';
 import { statusText } from './status.js';
 
 type Recent = ProjectOverview['recent'][number];
@@ -10,25 +12,29 @@ const HEIGHT = 32;
 /** The lowest bar that can be seen and clicked. */
 const LEAST = 4;
 
-/** The last builds, one bar each, as high as its wall time. The arrow keys go from bar to bar. */
+/** The last builds, one bar each, as high as its wall time. They are one stop of the Tab key; the arrow keys go from bar to bar. */
 export function BuildBars({ project, builds }: { project: string; builds: readonly Recent[] }) {
-  const most = Math.max(...builds.map(({ wall }) => wall), 0.001);
+  const [focused, setFocused] = useState<string | null>(null);
+  const stop = builds.find(({ build_id }) => build_id === focused) ?? builds.at(-1);
+  const full = fullBar(builds.map(({ wall }) => wall));
   return (
-    // biome-ignore lint/a11y/noStaticElementInteractions: the keys move the focus between the links.
-    <div class="build-bars" onKeyDown={moveFocus}>
-      {builds.map((build, i) => {
-        const height = Math.max(LEAST, Math.round((build.wall / most) * HEIGHT));
-        const text = `${duration(build.wall)}, ${statusText(endedState(build), build)}`;
+    // biome-ignore lint/a11y/useSemanticElements: a fieldset is for fields.
+    <div class="build-bars" role="group" aria-label={`Last builds of ${project}`} onKeyDown={moveFocus}>
+      {builds.map(build => {
+        const { wall } = build;
+        const height = Math.max(LEAST, full === 0 ? 0 : Math.round(Math.min(1, wall / full) * HEIGHT));
+        const text = `${duration(wall)}, ${statusText(endedState(build), build)}`;
         return (
           <a
             key={build.build_id}
             href={projectPath(project, 'build', build.build_id)}
             class={CLASSES[endedState(build)]}
-            tabIndex={i === builds.length - 1 ? 0 : -1}
+            tabIndex={build === stop ? 0 : -1}
+            onFocus={() => setFocused(build.build_id)}
             aria-label={`Build: ${text}`}
             title={text}
           >
-            <span style={{ height: `${height}px` }} />
+            <span class={wall > full ? 'cut' : undefined} style={{ height: `${height}px` }} />
           </a>
         );
       })}

@@ -1,9 +1,11 @@
-import { useEffect, useLayoutEffect, useRef, useState } from 'preact/hooks';
+import { useEffect, useLayoutEffect, useRef } from 'preact/hooks';
 import uPlot from 'uplot';
+import { readColours, useSurface } from './surface.js';
 import { useWidth } from './width.js';
 
+const NAMES = ['work', 'over', 'idle', 'text', 'quiet', 'line', 'ground'] as const;
 /** Colours of the style sheet as a canvas takes them. */
-export type Colours = Record<'work' | 'over' | 'idle' | 'text' | 'quiet' | 'line' | 'ground', string>;
+export type Colours = Record<(typeof NAMES)[number], string>;
 
 interface Props {
   /** What is drawn, for readers who do not see it. The page has the same as a table. */
@@ -22,13 +24,13 @@ export function Plot({ label, height, data, options, onPoint, onClick }: Props) 
   const chart = useRef<uPlot | null>(null);
   const latest = useRef({ onPoint, onClick });
   latest.current = { onPoint, onClick };
-  const scheme = useScheme();
+  const surface = useSurface();
   const isKnown = width > 0;
 
   useLayoutEffect(() => {
     const shown = box.current;
     if (!isKnown || !shown) return;
-    const made = options(coloursOf(shown));
+    const made = options(readColours(shown, NAMES, surface));
     const plot = new uPlot(
       {
         ...made,
@@ -45,38 +47,12 @@ export function Plot({ label, height, data, options, onPoint, onClick }: Props) 
     });
     chart.current = plot;
     return () => plot.destroy();
-  }, [data, isKnown, scheme]);
+  }, [data, isKnown, surface]);
   useEffect(() => {
     if (width > 0) chart.current?.setSize({ width, height });
   }, [width, height]);
 
   return <div class="plot" ref={box} role="img" aria-label={label} style={{ height: `${height}px` }} />;
-}
-
-/** Changes when the reader's system changes between light and dark. */
-function useScheme(): boolean {
-  const [isDark, setDark] = useState(() => matchMedia('(prefers-color-scheme: dark)').matches);
-  useEffect(() => {
-    const query = matchMedia('(prefers-color-scheme: dark)');
-    const update = () => setDark(query.matches);
-    query.addEventListener('change', update);
-    return () => query.removeEventListener('change', update);
-  }, []);
-  return isDark;
-}
-
-/** A canvas does not know variables and light-dark(): the computed colour of an element does. */
-function coloursOf(element: HTMLElement): Colours {
-  const probe = element.appendChild(document.createElement('span'));
-  const colour = (name: string) => {
-    probe.style.color = `var(--${name})`;
-    return getComputedStyle(probe).color;
-  };
-  const colours = Object.fromEntries(
-    ['work', 'over', 'idle', 'text', 'quiet', 'line', 'ground'].map(name => [name, colour(name)]),
-  ) as Colours;
-  probe.remove();
-  return colours;
 }
 
 /** An axis with the look of the page. */

@@ -1,6 +1,8 @@
-import type { ComponentChildren } from 'preact';
+import type { ComponentChildren, RefObject } from 'preact';
 import { useLayoutEffect, useMemo, useRef, useState } from 'preact/hooks';
+import { count, number } from '../text/format.js';
 import { parseOrder, type SortKey, sortRows } from './sorting.js';
+import { useSurface } from './surface.js';
 import { type RowRange, rowsInWindow } from './visible-rows.js';
 
 export interface Column<Row> {
@@ -15,6 +17,8 @@ export interface Column<Row> {
   isWide?: boolean;
   /** Not shown on a phone. */
   isExtra?: boolean;
+  /** Not shown on a very narrow phone. */
+  isLeast?: boolean;
   cell: (row: Row) => ComponentChildren;
   /** Makes the column sortable. */
   sortBy?: (row: Row) => SortKey;
@@ -36,6 +40,8 @@ interface Props<Row> {
 const ROW_HEIGHT = 32;
 /** Longer tables draw only the rows in the window. */
 const VIRTUAL_FROM = 150;
+/** Rows that are printed: those that every long list has loaded. */
+const PRINTED = 500;
 
 /** A table that sorts by its headings, and stays quick with 100,000 rows. */
 export function Table<Row>({ label, columns, rows, keyOf, order = '', onOrder, total = rows.length }: Props<Row>) {
@@ -45,9 +51,10 @@ export function Table<Row>({ label, columns, rows, keyOf, order = '', onOrder, t
   const ordered = useMemo(() => (sortBy ? sortRows(rows, sortBy, isDescending) : rows), [rows, order]);
   const body = useRef<HTMLTableSectionElement>(null);
   const { first, end } = useWindow(body, ordered.length);
+  const [box, isScrolling] = useOverflow();
   return (
-    // biome-ignore lint/a11y/noNoninteractiveTabindex: a narrow window scrolls it sideways, also by keys.
-    <section class="table" aria-label={label} tabIndex={0}>
+    // A narrow window scrolls it sideways, also by keys.
+    <section class={isScrolling ? 'table scrolls' : 'table'} ref={box} aria-label={label} tabIndex={isScrolling ? 0 : undefined}>
       <table aria-rowcount={total + 1}>
         <thead>
           <tr>
@@ -75,12 +82,17 @@ export function Table<Row>({ label, columns, rows, keyOf, order = '', onOrder, t
           {end < ordered.length && <Spacer rows={ordered.length - end} />}
         </tbody>
       </table>
+      {end < total && (
+        <p class="printed small quiet">
+          {number(end)} of {count(total, 'row')} are printed.
+        </p>
+      )}
     </section>
   );
 }
 
-function classOf({ isNumber, isWide, isExtra }: Pick<Column<never>, 'isNumber' | 'isWide' | 'isExtra'>): string {
-  return [isNumber && 'number', isWide && 'wide', isExtra && 'extra'].filter(Boolean).join(' ');
+function classOf({ isNumber, isWide, isExtra, isLeast }: Pick<Column<never>, 'isNumber' | 'isWide' | 'isExtra' | 'isLeast'>): string {
+  return [isNumber && 'number', isWide && 'wide', isExtra && 'extra', isLeast && 'least'].filter(Boolean).join(' ');
 }
 
 interface HeadingProps<Row> {
@@ -115,8 +127,23 @@ function Spacer({ rows }: { rows: number }) {
   return <tr class="spacer" style={{ height: `${rows * ROW_HEIGHT}px` }} />;
 }
 
+/** Whether a table is wider than its box. */
+function useOverflow(): [box: RefObject<HTMLElement | null>, isScrolling: boolean] {
+  const box = useRef<HTMLElement>(null);
+  const [isScrolling, setScrolling] = useState(false);
+  useLayoutEffect(() => {
+    const shown = box.current!;
+    const observer = new ResizeObserver(() => setScrolling(shown.firstElementChild!.clientWidth > shown.clientWidth));
+    observer.observe(shown);
+    observer.observe(shown.firstElementChild!);
+    return () => observer.disconnect();
+  }, []);
+  return [box, isScrolling];
+}
+
 function useWindow(body: { current: HTMLTableSectionElement | null }, rows: number): RowRange {
-  const isVirtual = rows > VIRTUAL_FROM;
+  const isOnPaper = useSurface() === 'paper';
+  const isVirtual = rows > VIRTUAL_FROM && !isOnPaper;
   const [range, setRange] = useState<RowRange>({ first: 0, end: VIRTUAL_FROM });
   useLayoutEffect(() => {
     if (!isVirtual) return;
@@ -133,5 +160,5 @@ function useWindow(body: { current: HTMLTableSectionElement | null }, rows: numb
       removeEventListener('resize', update);
     };
   }, [body, isVirtual, rows]);
-  return isVirtual ? range : { first: 0, end: rows };
+  return isVirtual ? range : { first: 0, end: isOnPaper ? Math.min(rows, PRINTED) : rows };
 }

@@ -1,5 +1,6 @@
 import type { RefObject } from 'preact';
 import { useEffect, useLayoutEffect, useRef, useState } from 'preact/hooks';
+import { type Surface, useSurface } from '../parts/surface.js';
 import { draw, type Picture } from './draw.js';
 import type { Geometry } from './geometry.js';
 import { type Palette, readPalette } from './palette.js';
@@ -7,11 +8,12 @@ import { type Palette, readPalette } from './palette.js';
 /** Draws a picture, once for each frame, as sharp as the screen is. */
 export function TimelineCanvas({ picture, geometry, width }: { picture: Picture; geometry: Geometry; width: number }) {
   const canvas = useRef<HTMLCanvasElement>(null);
-  const palette = usePalette(canvas);
+  const surface = useSurface();
+  const palette = usePalette(canvas, surface);
   const density = useDensity();
   useLayoutEffect(() => {
     if (!palette || width === 0) return;
-    const frame = requestAnimationFrame(() => {
+    const paint = () => {
       const element = canvas.current!;
       const [columns, rows] = [Math.round(width * density), Math.round(geometry.height * density)];
       // To set a size clears the canvas, and takes time.
@@ -20,21 +22,17 @@ export function TimelineCanvas({ picture, geometry, width }: { picture: Picture;
       const context = element.getContext('2d')!;
       context.setTransform(density, 0, 0, density, 0, 0);
       draw(context, picture, geometry, palette);
-    });
+    };
+    if (surface === 'paper') return paint();
+    const frame = requestAnimationFrame(paint);
     return () => cancelAnimationFrame(frame);
   });
   return <canvas ref={canvas} style={{ width: `${width}px`, height: `${geometry.height}px` }} />;
 }
 
-function usePalette(canvas: RefObject<HTMLCanvasElement | null>): Palette | null {
+function usePalette(canvas: RefObject<HTMLCanvasElement | null>, surface: Surface): Palette | null {
   const [palette, setPalette] = useState<Palette | null>(null);
-  useLayoutEffect(() => {
-    const read = () => setPalette(readPalette(canvas.current!.parentElement!));
-    const scheme = matchMedia('(prefers-color-scheme: dark)');
-    read();
-    scheme.addEventListener('change', read);
-    return () => scheme.removeEventListener('change', read);
-  }, [canvas]);
+  useLayoutEffect(() => setPalette(readPalette(canvas.current!.parentElement!, surface)), [canvas, surface]);
   return palette;
 }
 

@@ -1,5 +1,4 @@
-import { secondStep } from '../parts/ticks.js';
-import { duration, offset } from '../text/format.js';
+import { axisLabels } from './axis-labels.js';
 import { drawLane } from './draw-lane.js';
 import { AXIS_HEIGHT, type Geometry, LEFT, lanesInSight } from './geometry.js';
 import type { Lane } from './lanes.js';
@@ -48,23 +47,18 @@ function drawAxis(
   palette: Palette,
 ): void {
   const { width, height } = geometry;
-  const step = secondStep(view.to - view.from, Math.max(1, Math.floor(width / 96)));
+  // The floor is known when the build has ended.
+  const labels = axisLabels(view, width, isRunning ? null : floor, text => context.measureText(text).width);
   context.textAlign = 'center';
   context.fillStyle = palette.quiet;
-  const floorAt = LEFT + xOf(floor, view, width);
-  // The floor is known when the build has ended.
-  const isFloorInSight = !isRunning && floor >= view.from && floor <= view.to;
-  for (let time = Math.ceil(view.from / step) * step; time <= view.to; time += step) {
-    const x = LEFT + xOf(time, view, width);
-    if (!isFloorInSight || Math.abs(x - floorAt) > 64) context.fillText(offset(time, step), x, 10);
-    context.fillRect(Math.round(x), AXIS_HEIGHT - 8, 1, 4);
+  for (const { text, x } of labels.ticks) {
+    context.fillText(text, LEFT + x, 10);
+    context.fillRect(Math.round(LEFT + x), AXIS_HEIGHT - 8, 1, 4);
   }
-  if (isFloorInSight) {
+  if (labels.floor) {
     context.fillStyle = palette.text;
-    const text = `floor ${duration(floor)}`;
-    const half = context.measureText(text).width / 2;
-    context.fillText(text, Math.max(half, Math.min(floorAt, LEFT + width + 8 - half)), 10);
-    line(context, floorAt, AXIS_HEIGHT - 8, height, palette.text, [4, 3]);
+    context.fillText(labels.floor.text, LEFT + labels.floor.x, 10);
+    line(context, LEFT + xOf(floor, view, width), AXIS_HEIGHT - 8, height, palette.text, [4, 3]);
   }
   if (isRunning && wall <= view.to) line(context, LEFT + xOf(wall, view, width), AXIS_HEIGHT - 4, height, palette.edge, []);
 }

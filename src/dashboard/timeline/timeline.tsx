@@ -1,5 +1,6 @@
 import { useEffect, useMemo, useRef, useState } from 'preact/hooks';
 import type { TimelineAnswer } from '../../engine/insight/timeline/timeline-answer.js';
+import { useSurface } from '../parts/surface.js';
 import { useWidth } from '../parts/width.js';
 import { TimelineCanvas } from './canvas.js';
 import { runAt } from './find.js';
@@ -31,6 +32,8 @@ const WHEEL_ZOOM = 1.005;
 const WHEEL_MOST = 60;
 /** How long the hint stays after a turn of the wheel that did not zoom, in milliseconds. */
 const HINT = 1500;
+/** The height up to which all lanes are printed, in pixels. Browsers draw no canvas of twice the size. */
+const PAPER_HEIGHT = 8000;
 
 /** The lanes of the nodes to scale. All that the mouse does, keys do as well; a table beside it has the same data. */
 export function Timeline({ timeline, lanes, view: chosen, onView, selected, onSelect, matching, nodes, onOpen, project }: Props) {
@@ -54,7 +57,9 @@ export function Timeline({ timeline, lanes, view: chosen, onView, selected, onSe
   const { laneHeight, barHeight } = laneSize(lanes.length);
   const whole = AXIS_HEIGHT + lanes.length * laneHeight + 8;
   const width = Math.max(1, boxWidth - LEFT - rightMargin(boxWidth));
-  const geometry: Geometry = { width, laneHeight, barHeight, scroll, height: Math.min(whole, Math.max(240, innerHeight - 240)) };
+  const isOnPaper = useSurface() === 'paper';
+  const most = isOnPaper ? PAPER_HEIGHT : Math.max(240, innerHeight - 240);
+  const geometry: Geometry = { width, laneHeight, barHeight, scroll: isOnPaper ? 0 : scroll, height: Math.min(whole, most) };
 
   const show = (view: Span) => onView(view.from <= 0 && view.to >= end ? null : view);
   const at = (event: MouseEvent) => {

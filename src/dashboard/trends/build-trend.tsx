@@ -4,6 +4,7 @@ import type { ProjectLine } from '../../api/messages/dashboard.js';
 import type { BuildTrend, DayTrend } from '../../engine/insight/trends/trends-answer.js';
 import { useLive } from '../data/live.js';
 import { Duration } from '../parts/amounts.js';
+import { fullBar } from '../parts/bar-scale.js';
 import { axisOf, type Colours, Plot } from '../parts/plot.js';
 import { Loaded } from '../parts/states.js';
 import { type Column, Table } from '../parts/table.js';
@@ -53,8 +54,10 @@ function Days({ days, weeks }: { days: DayTrend[]; weeks: DayTrend[] }) {
   );
 }
 
+const fullOf = ({ data }: uPlot) => fullBar((data[1] as (number | null)[]).filter(wall => wall !== null));
+
 const optionsOf = (colours: Colours): Omit<uPlot.Options, 'width' | 'height'> => ({
-  scales: { x: { time: false }, y: { range: (_, __, max) => [0, max * 1.08 || 1] } },
+  scales: { x: { time: false }, y: { range: plot => [0, fullOf(plot) * 1.08 || 1] } },
   series: [
     {},
     { stroke: colours.work, width: 2, points: { show: true, size: 5, fill: colours.work, width: 0 } },
@@ -73,7 +76,19 @@ const optionsOf = (colours: Colours): Omit<uPlot.Options, 'width' | 'height'> =>
     }),
   ],
   cursor: { y: false, drag: { x: false, y: false }, points: { show: false } },
+  hooks: { draw: [plot => drawCut(plot, colours)] },
 });
+
+/** Where the line leaves the chart, an arrow says that it goes on. */
+function drawCut(plot: uPlot, { work }: Colours) {
+  const { ctx, bbox, data } = plot;
+  const full = fullOf(plot);
+  ctx.fillStyle = work;
+  ctx.font = `${13 * devicePixelRatio}px system-ui, sans-serif`;
+  ctx.textAlign = 'center';
+  ctx.textBaseline = 'top';
+  for (const [i, wall] of data[1]!.entries()) if (wall! > full) ctx.fillText('▲', plot.valToPos(data[0][i]!, 'x', true), bbox.top);
+}
 
 const COLUMNS: Column<DayTrend>[] = [
   { name: 'week', title: 'Week of', cell: ({ day }) => day },

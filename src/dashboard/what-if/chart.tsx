@@ -5,6 +5,10 @@ import { count, duration, number, offset } from '../text/format.js';
 import { type Curve, columnAfter, columnAt, curveOf, type Frame } from './curve.js';
 
 const HEIGHT = 360;
+/** The width of the grip, which has the number of nodes at the handle. */
+const GRIP = 24;
+/** The room for the text of the mark. */
+const MARK_TEXT = 140;
 
 interface Props {
   variants: readonly Variant[];
@@ -39,6 +43,7 @@ function Drawing({ variants, chosen, today, useful, onChoose, width }: Props & {
       ref={svg}
       width={width}
       height={HEIGHT}
+      viewBox={`0 0 ${width} ${HEIGHT}`}
       onPointerDown={event => {
         if (event.button !== 0) return;
         svg.current!.setPointerCapture(event.pointerId);
@@ -47,7 +52,7 @@ function Drawing({ variants, chosen, today, useful, onChoose, width }: Props & {
       onPointerMove={event => event.buttons === 1 && choose(event)}
     >
       <title>Wall time and node-minutes by the number of nodes</title>
-      <Axes curve={curve} frame={frame} />
+      <Axes curve={curve} frame={frame} handle={curve.xs[chosen]!} />
       {curve.bars.map((bar, i) => (
         <rect key={variants[i]!.nodes} class={i === chosen ? 'work chosen' : 'work'} {...bar} />
       ))}
@@ -55,7 +60,7 @@ function Drawing({ variants, chosen, today, useful, onChoose, width }: Props & {
         x={curve.xs[useful]!}
         frame={frame}
         text={`${number(variants[useful]!.nodes)}: more bring nothing`}
-        isLast={useful > variants.length / 2}
+        isLast={curve.xs[useful]! > width / 2}
       />
       <clipPath id="what-if-frame">
         <rect x={0} y={frame.top} width={width} height={HEIGHT} />
@@ -72,7 +77,7 @@ function Drawing({ variants, chosen, today, useful, onChoose, width }: Props & {
   );
 }
 
-function Axes({ curve, frame }: { curve: Curve; frame: Frame }) {
+function Axes({ curve, frame, handle }: { curve: Curve; frame: Frame; handle: number }) {
   const { left, right, width, height, bottom } = frame;
   const step = (curve.wallTicks[1]?.seconds ?? 1) - (curve.wallTicks[0]?.seconds ?? 0);
   return (
@@ -90,11 +95,13 @@ function Axes({ curve, frame }: { curve: Curve; frame: Frame }) {
           {number(seconds / 60, seconds > 0 && seconds < 60 ? 1 : 0)}
         </text>
       ))}
-      {curve.nodeTicks.map(({ x, nodes }) => (
-        <text key={nodes} x={x} y={height - bottom + 20} text-anchor="middle">
-          {nodes}
-        </text>
-      ))}
+      {curve.nodeTicks
+        .filter(({ x }) => Math.abs(x - handle) >= GRIP)
+        .map(({ x, nodes }) => (
+          <text key={nodes} x={x} y={height - bottom + 20} text-anchor="middle">
+            {nodes}
+          </text>
+        ))}
       <text class="wall-name" x={0} y={14}>
         wall time
       </text>
@@ -112,7 +119,11 @@ function Mark({ x, frame, text, isLast }: { x: number; frame: Frame; text: strin
   return (
     <g class="useful">
       <path d={`M${Math.round(x) + 0.5} ${frame.top - 16}V${frame.height - frame.bottom}`} />
-      <text x={isLast ? x - 6 : x + 6} y={frame.top - 8} text-anchor={isLast ? 'end' : 'start'}>
+      <text
+        x={isLast ? Math.max(x - 6, MARK_TEXT) : Math.min(x + 6, frame.width - MARK_TEXT)}
+        y={frame.top - 8}
+        text-anchor={isLast ? 'end' : 'start'}
+      >
         {text}
       </text>
     </g>
@@ -142,7 +153,7 @@ function Handle({ variants, chosen, curve, frame, onChoose }: Omit<Props, 'today
       }}
     >
       <path d={`M${Math.round(x) + 0.5} ${frame.top - 32}V${frame.height - frame.bottom + 4}`} />
-      <rect class="grip" x={x - 12} y={frame.height - frame.bottom + 3} width={24} height={22} rx={4} />
+      <rect class="grip" x={x - GRIP / 2} y={frame.height - frame.bottom + 3} width={GRIP} height={22} rx={4} />
       <text class="grip-text" x={x} y={frame.height - frame.bottom + 19} text-anchor="middle">
         {nodes}
       </text>

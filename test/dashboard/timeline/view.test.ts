@@ -1,5 +1,6 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
+import { axisLabels } from '../../../src/dashboard/timeline/axis-labels.js';
 import { laneAt, lanesInSight, laneTop } from '../../../src/dashboard/timeline/geometry.js';
 import { afterKey, type Sight } from '../../../src/dashboard/timeline/keys.js';
 import { lanesOf } from '../../../src/dashboard/timeline/lanes.js';
@@ -13,6 +14,28 @@ const views = fc
     from: Math.min(from, END - Math.min(length, END)),
     to: Math.min(from, END - Math.min(length, END)) + Math.min(length, END),
   }));
+
+describe('the axis', () => {
+  const widthOf = (text: string) => 7 * text.length;
+  const axis = (floor: number | null, width: number) => axisLabels({ from: 0, to: 3000 }, width, floor, widthOf);
+  const textsOf = ({ ticks }: ReturnType<typeof axis>) => ticks.map(({ text }) => text);
+
+  it('names the floor as the first lines of the page do, with its seconds', () => {
+    expect(axis(2712, 960).floor).toEqual({ text: 'floor 45 m 12 s', x: (2712 / 3000) * 960 });
+  });
+
+  it('has no time that the name of the floor would cover', () => {
+    expect(textsOf(axis(2712, 960))).toEqual(['0', '5 m', '10 m', '15 m', '20 m', '25 m', '30 m', '35 m', '40 m', '', '50 m']);
+    expect(textsOf(axis(null, 400))).toEqual(['0', '15 m', '30 m', '45 m']);
+    expect(textsOf(axis(2712, 220))).toEqual(['0', '']);
+  });
+
+  it('keeps the name of the floor within the drawing', () => {
+    const { x, text } = axis(3000, 400).floor!;
+    expect(x + widthOf(text) / 2).toBeLessThanOrEqual(408);
+    expect(axis(0, 400).floor!.x - widthOf('floor 0 s') / 2).toBeGreaterThanOrEqual(-36);
+  });
+});
 
 describe('a view', () => {
   it('turns times into pixels and back', () => {

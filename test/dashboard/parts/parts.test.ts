@@ -1,5 +1,6 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
+import { fullBar } from '../../../src/dashboard/parts/bar-scale.js';
 import { parseOrder, sortRows } from '../../../src/dashboard/parts/sorting.js';
 import { rowsInWindow } from '../../../src/dashboard/parts/visible-rows.js';
 
@@ -16,6 +17,18 @@ describe('the order of a table', () => {
     expect(sortRows(rows, row => row, false)).toEqual([1, 2, 3, null, null]);
     expect(sortRows(rows, row => row, true)).toEqual([3, 2, 1, null, null]);
     expect(sortRows(['b1', 'a1', 'b2'], text => text[0]!, true)).toEqual(['b1', 'b2', 'a1']);
+  });
+});
+
+describe('the scale of bars', () => {
+  it('ends at the largest value', () => {
+    expect([fullBar([300, 310, 290, 420]), fullBar([300]), fullBar([]), fullBar([0, 0, 0, 9])]).toEqual([420, 300, 0, 9]);
+  });
+
+  it('is not owned by one build of three days', () => {
+    const days = 3 * 86_400;
+    expect(fullBar([...Array<number>(29).fill(300), days])).toBe(600);
+    expect([fullBar([300, days]), fullBar([days, 200, 300])]).toEqual([600, 600]);
   });
 });
 
