@@ -17,7 +17,7 @@ const FAILED: Column<string>[] = [{ name: 'path', title: 'File', isWide: true, c
 
 /** Did every file run? */
 export function BuildGate({ build }: { build: MinutesAnswer }) {
-  const { files, missing, missing_count, failed, kind, is_running } = build;
+  const { files, missing, missing_count, failed, failed_count, kind, is_running } = build;
   return (
     <section class="gate">
       <h2>
@@ -34,10 +34,10 @@ export function BuildGate({ build }: { build: MinutesAnswer }) {
           <Table label="Files that did not run" columns={MISSING} rows={missing} keyOf={({ path }) => path} total={missing_count} />
         </>
       )}
-      {failed.length > 0 && (
+      {failed_count !== null && failed_count > 0 && (
         <>
-          <h2>{count(failed.length, 'file')} failed.</h2>
-          <Table label="Files that failed" columns={FAILED} rows={failed} keyOf={path => path} />
+          <h2>{count(failed_count, 'file')} failed.</h2>
+          <Table label="Files that failed" columns={FAILED} rows={failed} keyOf={path => path} total={failed_count} />
         </>
       )}
     </section>

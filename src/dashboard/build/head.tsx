@@ -22,7 +22,7 @@ const SMALLEST = 0.0005;
 
 /** What the build was, how long it took, and why, before any evidence. */
 export function BuildHead({ project, build, id }: { project: ProjectLine; build: MinutesAnswer; id: string }) {
-  const { branch, commit_hash, node_total, started_at, wall, is_running, missing_count, failed } = build;
+  const { branch, commit_hash, node_total, started_at, wall, is_running, missing_count, failed_count } = build;
   const builds = projectPath(project.name, 'builds');
   return (
     <header class="build-head">
@@ -43,7 +43,7 @@ export function BuildHead({ project, build, id }: { project: ProjectLine; build:
           </time>
         </p>
         <p>
-          <Status state={minutesState(build)} failed={failed.length} missing={missing_count} />
+          <Status state={minutesState(build)} failed={failed_count} missing={missing_count} />
           <Trace project={project} id={id} commit={commit_hash} />
           <Share />
         </p>

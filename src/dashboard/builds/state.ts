@@ -34,8 +34,8 @@ export function endedState({ kind, missing, failed }: Pick<BuildLineSummary, 'ki
 }
 
 /** Returns the state of a build by where its minutes went. */
-export function minutesState({ is_running, kind, missing_count, failed, failures_known }: MinutesAnswer): BuildState {
-  return is_running ? 'running' : endedState({ kind, missing: missing_count, failed: failures_known ? failed.length : null });
+export function minutesState({ is_running, kind, missing_count, failed_count }: MinutesAnswer): BuildState {
+  return is_running ? 'running' : endedState({ kind, missing: missing_count, failed: failed_count });
 }
 
 /** A build by its branch and commit: `main 4d5e6f7a`. */

@@ -36,7 +36,7 @@ export function explainMinutes(subject: Subject, timeline: Timeline): MinutesAns
     }),
     slowest,
     failed: (failed ?? []).slice(0, limits.completenessEntries),
-    failures_known: failed !== null,
+    failed_count: failed && failed.length,
     missing: missing.slice(0, limits.completenessEntries),
     missing_count: missing.length,
     files: timeline.paths.length,

@@ -23,10 +23,9 @@ export interface MinutesAnswer extends BuildHead {
   nodes: NodeSummary[];
   /** The files that took longest, slowest first, at most 20. */
   slowest: SlowFile[];
-  /** Those that failed when they last ran. */
+  /** Those that failed when they last ran, at most 1,000, and how many; null: the clients do not say which files failed. */
   failed: string[];
-  /** Whether the clients say which files failed. */
-  failures_known: boolean;
+  failed_count: Count | null;
   /** Planned and not recorded, at most 1,000, and how many. */
   missing: { path: string; node_index: Count | null }[];
   missing_count: Count;
