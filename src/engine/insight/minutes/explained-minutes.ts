@@ -36,7 +36,7 @@ export function explainMinutes(subject: Subject, timeline: Timeline): MinutesAns
     }),
     slowest,
     failed: (failed ?? []).slice(0, limits.completenessEntries),
-    failed_count: failed && failed.length,
+    failed_count: failed?.length ?? null,
     missing: missing.slice(0, limits.completenessEntries),
     missing_count: missing.length,
     files: timeline.paths.length,
