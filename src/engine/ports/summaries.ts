@@ -50,13 +50,15 @@ export interface DaySummary {
 
 /**
  * What is added up: numbers of builds, and the durations of complete ones. `incomplete`: files are missing. `unplanned`: nobody knows whether
- * files are missing; such a build counts as complete.
+ * files are missing; such a build counts as complete, and saves nothing. `passed`: complete, and
+ * no file failed, as its clients report.
  */
 export type DaySum =
   | 'builds'
   | 'incomplete'
   | 'unplanned'
   | 'with_failures'
+  | 'passed'
   | 'wall'
   | 'floor'
   | 'saved'

@@ -52,14 +52,15 @@ describe('the overview of the projects', () => {
       name: 'web',
       builds_today: 3,
       incomplete_today: 1,
-      unplanned_today: 1,
+      with_failures_today: 1,
+      passed_today: 0,
       running: 0,
       median_wall: 60.5,
       idle_share: 0.045,
       measured_day: '2026-01-01',
-      // One at a time would have taken 105 s each; the complete builds took 100, 60 and 61 s.
-      saved_30_days: 94,
-      builds_30_days: 3,
+      // One at a time would have taken 105 s each; the planned and complete builds took 100 and 60 s.
+      saved_30_days: 50,
+      builds_30_days: 2,
     });
     expect(web!.recent).toHaveLength(5);
     expect(web!.recent.slice(2, 4)).toEqual([

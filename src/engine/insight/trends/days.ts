@@ -11,9 +11,10 @@ import type { BuildTrend, DayTrend } from './trends-answer.js';
 const MOST_SECONDS = 1e9;
 const LAST_DAY = 1e8;
 const METHODS = ['round_robin', 'by_name', 'one_at_a_time'] as const;
-const COUNTS = ['builds', 'incomplete', 'unplanned', 'with_failures'] as const;
+const COUNTS = ['builds', 'incomplete', 'unplanned', 'with_failures', 'passed'] as const;
 const DURATIONS = ['wall', 'floor', 'saved', 'node_seconds', 'idle_seconds'] as const;
 const SUM_NAMES: readonly DaySum[] = [...COUNTS, ...DURATIONS, ...METHODS, ...PART_NAMES];
+
 /** The day on which a build counts: when its newest CI run began, in whole days since 1970, UTC. */
 export function dayOf({ started_at }: Pick<Summary, 'started_at'>): number {
   const day = Math.floor(started_at / DAY_MILLISECONDS);
@@ -40,13 +41,17 @@ export function countOn(day: DaySummary, summary: Summary, sign: 1 | -1): DaySum
   const { line, parts, node_seconds, idle_seconds, baselines } = summary;
   const { kind, wall, floor, saved, missing, failed } = line;
   const isComplete = missing === 0;
+  const isPlanned = kind !== 'recordings';
   const counted = {
     builds: 1,
     incomplete: Number(!isComplete),
-    unplanned: Number(kind === 'recordings'),
+    unplanned: Number(isComplete && !isPlanned),
     with_failures: Number((failed ?? 0) > 0),
+    passed: Number(isComplete && isPlanned && failed === 0),
   };
-  const measured = isComplete ? { wall, floor, saved, node_seconds, idle_seconds, ...baselines, ...parts } : {};
+  // Nothing is saved in a build that nobody planned: other methods count with its own time.
+  const compared = isPlanned ? { saved, ...baselines } : { round_robin: wall, by_name: wall, one_at_a_time: wall };
+  const measured = isComplete ? { wall, floor, node_seconds, idle_seconds, ...parts, ...compared } : {};
   const added: Partial<DaySummary['sums']> = { ...counted, ...measured };
   const sums = SUM_NAMES.map(name => [name, wholeMilliseconds(day.sums[name] + sign * credible(added[name] ?? 0))]);
   return {
@@ -82,6 +87,11 @@ export function completeBuilds({ sums }: Pick<DaySummary, 'sums'>): number {
   return sums.builds - sums.incomplete;
 }
 
+/** Those of them that were planned, of which `saved` is the sum. */
+export function plannedBuilds({ sums }: Pick<DaySummary, 'sums'>): number {
+  return sums.builds - sums.incomplete - sums.unplanned;
+}
+
 /** The median wall time of a day in seconds; null: no build ended complete. */
 export function medianWall({ walls }: Pick<DaySummary, 'walls'>): number | null {
   return walls.length === 0 ? null : wholeMilliseconds(middleOf(walls) / 1000);
@@ -90,13 +100,13 @@ export function medianWall({ walls }: Pick<DaySummary, 'walls'>): number | null 
 /** The means and sums of a day. */
 function dayTrend(day: DaySummary): DayTrend {
   const { sums } = day;
-  const { builds, incomplete, unplanned, with_failures, wall, floor, node_seconds, saved } = sums;
+  const { builds, incomplete, unplanned, with_failures, passed, wall, floor, node_seconds, saved } = sums;
   const complete = completeBuilds(day);
   const mean = (seconds: number) => (complete === 0 ? null : wholeMilliseconds(seconds / complete));
   const savedOf = (method: (typeof METHODS)[number]) => wholeMilliseconds(sums[method] - wall);
   return {
     day: dateOf(day.day),
-    ...{ builds, incomplete, unplanned, with_failures },
+    ...{ builds, incomplete, unplanned, with_failures, passed },
     wall: mean(wall),
     floor: mean(floor),
     median_wall: medianWall(day),

@@ -7,7 +7,7 @@ import type { CiRun } from '../../ports/ci-runs.js';
 import type { Millis, Store } from '../../ports/store.js';
 import type { Summary } from '../../ports/summaries.js';
 import { wholeMilliseconds } from '../rounding.js';
-import { completeBuilds, dateOf, emptyDay, medianWall } from './days.js';
+import { completeBuilds, dateOf, emptyDay, medianWall, plannedBuilds } from './days.js';
 import { matches } from './similar.js';
 import { idleShare, isOutOfDate, type Trend } from './summary.js';
 import type { BuildLine, BuildLines, ProjectOverview } from './trends-answer.js';
@@ -117,13 +117,14 @@ export async function overviewOf(
     ...{ id, name, default_branch },
     builds_today: sums.builds,
     incomplete_today: sums.incomplete,
-    unplanned_today: sums.unplanned,
+    with_failures_today: sums.with_failures,
+    passed_today: sums.passed,
     running: answer.builds.filter(({ is_running }) => is_running).length,
     median_wall: measured && medianWall(measured),
     idle_share: measured && idleShare(measured.sums),
     measured_day: measured && dateOf(measured.day),
     saved_30_days: wholeMilliseconds(days.reduce((sum, day) => sum + day.sums.saved, 0)),
-    builds_30_days: days.reduce((sum, day) => sum + completeBuilds(day), 0),
+    builds_30_days: days.reduce((sum, day) => sum + plannedBuilds(day), 0),
     recent: recent.reverse(),
   };
   return { answer: overview, outdated };

@@ -23,9 +23,9 @@ export function idleShare({ node_seconds, idle_seconds }: Pick<Summary, 'node_se
   return node_seconds > 0 ? idle_seconds / node_seconds : 0;
 }
 
-/** The path of the file that decided when a build ended; null: none did, or it is not known. */
-export function decidingPath(summary: Pick<Summary, 'line'> | null): string | null {
-  const decided = summary?.line.decided_by;
+/** The path of the file that decided when a build ended; null: none did, it is not known, or files are missing. */
+export function decidingPath(summary: Pick<Summary, 'line' | 'is_running'> | null): string | null {
+  const decided = summary && !summary.is_running && summary.line.missing === 0 ? summary.line.decided_by : null;
   return decided && 'path' in decided ? decided.path : null;
 }
 

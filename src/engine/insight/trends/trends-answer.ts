@@ -60,7 +60,7 @@ export interface BuildTrend {
   days: DayTrend[];
 }
 
-/** All that follows `with_failures` is about builds that ended without a missing file; null: there is none. */
+/** All that follows `passed` is about builds that ended without a missing file; null: there is none. */
 export interface DayTrend {
   /** As 2026-11-22, UTC. */
   day: string;
@@ -70,6 +70,8 @@ export interface DayTrend {
   /** Nobody knows whether files of these are missing, because no queue and no split of them is known. */
   unplanned: Count;
   with_failures: Count;
+  /** All files of their plans were recorded, and none failed, as the clients report. */
+  passed: Count;
   /** Means over the builds. */
   wall: number | null;
   floor: number | null;
@@ -179,8 +181,9 @@ export interface ProjectOverview {
   /** Builds that have ended, by the day of UTC on which their newest CI run began. */
   builds_today: Count;
   incomplete_today: Count;
-  /** Nobody knows whether files of these are missing. */
-  unplanned_today: Count;
+  with_failures_today: Count;
+  /** See DayTrend. */
+  passed_today: Count;
   running: Count;
   /** Of the last day in the last 30 on which a build ended without a missing file; null: there is none. */
   median_wall: number | null;
@@ -188,7 +191,7 @@ export interface ProjectOverview {
   measured_day: string | null;
   /** Wall time that the best of the other methods would have taken more, in the last 30 days. */
   saved_30_days: number;
-  /** Builds without a missing file, of which that is the sum. */
+  /** Planned builds without a missing file, of which that is the sum. */
   builds_30_days: Count;
   /** The last builds that have ended, oldest first, at most 30. */
   recent: ({ build_id: string } & Pick<BuildLineSummary, 'kind' | 'wall' | 'floor' | 'failed' | 'missing'>)[];
