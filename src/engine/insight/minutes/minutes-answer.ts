@@ -27,7 +27,7 @@ export interface MinutesAnswer extends BuildHead {
   failed: string[];
   /** Whether the clients say which files failed. */
   failures_known: boolean;
-  /** Planned and not recorded, at most 1,000, and how many. */
+  /** Planned, and neither recorded nor reported as passed by a node that has recorded since: at most 1,000, and how many. */
   missing: { path: string; node_index: Count | null }[];
   missing_count: Count;
   files: Count;
