@@ -11,7 +11,7 @@ export function BuildNodes({ build }: { build: MinutesAnswer }) {
   return (
     <Table
       label="Nodes"
-      columns={columnsOf(node => linkTo(path, query, { tab: null, q: `node:${node}` }))}
+      columns={columnsOf(build, node => linkTo(path, query, { tab: null, q: `node:${node}` }))}
       rows={build.nodes}
       keyOf={({ node_index }) => node_index}
       order={query.get('sort') ?? ''}
@@ -20,7 +20,7 @@ export function BuildNodes({ build }: { build: MinutesAnswer }) {
   );
 }
 
-function columnsOf(link: (node: number) => string): Column<NodeSummary>[] {
+function columnsOf({ kind }: MinutesAnswer, link: (node: number) => string): Column<NodeSummary>[] {
   const time = (
     name: 'start' | 'end' | 'busy' | 'unreported' | 'gaps' | 'idle' | 'repeats',
     title: string,
@@ -41,7 +41,7 @@ function columnsOf(link: (node: number) => string): Column<NodeSummary>[] {
       cell: ({ node_index }) => <a href={link(node_index)}>node {node_index}</a>,
       sortBy: ({ node_index }) => node_index,
     },
-    { name: 'state', title: 'State', cell: stateOf, sortBy: stateOf },
+    { name: 'state', title: 'State', cell: node => stateOf(node, kind), sortBy: node => stateOf(node, kind) },
     time('start', 'Started', 'After the start of the build'),
     time('end', 'Ended', 'After the start of the build'),
     {
@@ -69,8 +69,9 @@ function columnsOf(link: (node: number) => string): Column<NodeSummary>[] {
   ];
 }
 
-function stateOf({ start, recorded, repeats }: NodeSummary): string {
-  if (start === null) return 'never started';
+function stateOf({ start, recorded, repeats }: NodeSummary, kind: MinutesAnswer['kind']): string {
+  // Only a queue knows of a node that recorded nothing whether it came.
+  if (start === null && kind === 'queue') return 'never started';
   if (!recorded) return 'not recorded';
   return repeats > 0 ? 'ran files again' : 'recorded';
 }
