@@ -54,10 +54,11 @@ function columnsOf(project: string, longest: number): Column<BuildLine>[] {
     {
       name: 'saved',
       title: 'Saved',
-      about: 'How much longer the best of the other methods (see What-if) would have taken with the same recorded times',
+      about:
+        'How much longer the best of the other methods (see What-if) would have taken with the same recorded times. Unknown if files are missing',
       isNumber: true,
       isExtra: true,
-      cell: ({ summary }) => <Duration seconds={summary?.saved} />,
+      cell: ({ summary }) => <Duration seconds={summary?.missing === 0 ? summary.saved : null} />,
     },
   ];
 }
