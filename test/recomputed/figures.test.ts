@@ -9,6 +9,7 @@ import { dayOf, fileTimes, middle, toMillis } from './recompute.js';
 import { contradictions, leastDelay } from './sentences.js';
 import { type Compared, compared, play, SITUATIONS, type Situation } from './situations.js';
 
+const DAY = 86_400_000;
 const clock = new Clock();
 const shared = new SharedServer({}, { now: clock.now });
 
@@ -29,6 +30,8 @@ interface Played {
 
 async function playSituation(situation: Situation): Promise<Played> {
   const client = await shared.project();
+  // Each on a day of its own.
+  clock.millis = (Math.floor(clock.millis / DAY) + 1) * DAY;
   const logs = await play(client, { server: shared, clock }, situation);
   const builds = await compared(client, logs, situation.isRunning && clock.millis);
   const ended = builds.filter(({ figures }) => figures.state !== 'running');

@@ -11,6 +11,9 @@ const MISSING = '(?:: (\\d+) test files? (?:is|are) missing)?';
 
 const names = (indexes: number[]) => `${indexes.slice(0, 5).join(', ')}${indexes.length > 5 ? ` and ${indexes.length - 5} more` : ''}`;
 const which = ({ nodes }: Figures, is: (node: Figures['nodes'][number]) => boolean) => names([...nodes.keys()].filter(i => is(nodes[i]!)));
+/** Answers are rounded to whole milliseconds, so that their sums are exact. */
+export const isTold = (told: string | undefined, seconds: number) =>
+  [-0.001, 0, 0.001].some(error => durationText(seconds + error) === told);
 const factor = (value: number) => `${value < 9.95 ? value.toFixed(1) : Math.round(value)}x`;
 const isCount = (told: string | undefined, { missing }: Figures) => told === undefined || Number(told) === missing.size;
 /** Less than this between two ends does not count: 2 s, or 2 % of the wall time. */
@@ -31,14 +34,15 @@ const CAUSES: [RegExp, (told: string[], node: number, figures: Figures, minutes:
   ],
   [
     new RegExp(`^(\\S+) took ${DURATION} there, and had not been measured before$`),
-    ([path, told], _, { estimates, seconds }) => (estimates.get(path!) ?? null) === null && told === durationText(seconds.get(path!)!),
+    ([path, told], _, { estimates, seconds }) => (estimates.get(path!) ?? null) === null && isTold(told, seconds.get(path!)!),
   ],
   [/^it took (\S+x) as long as other nodes for its files$/, ([told], node, { nodes }) => told === factor(nodes[node]!.slowness!)],
+  [new RegExp(`^it(?:s first recorded file)? started ${DURATION} late$`), ([told], node, { nodes }) => isTold(told, nodes[node]!.late)],
+  [new RegExp(`^it lost ${DURATION} between its files$`), ([told], node, _, { nodes }) => isTold(told, nodes[node].gaps)],
   [
-    new RegExp(`^it(?:s first recorded file)? started ${DURATION} late$`),
-    ([told], node, { nodes }) => told === durationText(nodes[node]!.late),
+    new RegExp(`^its files took ${DURATION} that is in no report$`),
+    ([told], node, figures, { nodes }) => isTold(told, nodes[node].unreported) && nodes[node].unreported <= figures.nodes[node]!.between,
   ],
-  [new RegExp(`^it lost ${DURATION} between its files$`), ([told], node, _, { nodes }) => told === durationText(nodes[node].gaps)],
   [/^it restarted, and ran its files again$/, (_, node, { nodes }) => nodes[node]!.repeats > 0],
 ];
 const isCause = (told: string | undefined, node: string, figures: Figures, minutes: any) => {
@@ -66,21 +70,18 @@ const OTHERS: [string, Check][] = [
   [
     `^(\\S+) decides this build: it took ${DURATION} on node (\\d+), longer than an even share of ${DURATION}\\.$`,
     ([path, took, node, share], { longest, evenShare }) =>
-      path === longest.path && took === durationText(longest.seconds) && Number(node) === longest.node && share === durationText(evenShare),
+      path === longest.path && isTold(took, longest.seconds) && Number(node) === longest.node && isTold(share, evenShare),
   ],
   ['^One node ran everything\\.$', (_, { nodes, missing }) => nodes.length === 1 && missing.size === 0],
   [
     `^All nodes finished within ${DURATION} of each other\\.$`,
-    ([told], f) => told === durationText(spread(f)) && spread(f) <= leastDelay(f) && f.ended.length === f.nodes.length,
+    ([told], f) => isTold(told, spread(f)) && spread(f) <= leastDelay(f) && f.ended.length === f.nodes.length,
   ],
-  [
-    `^The other nodes finished within ${DURATION} of each other\\.$`,
-    ([told], f) => told === durationText(spread(f)) && spread(f) <= leastDelay(f),
-  ],
+  [`^The other nodes finished within ${DURATION} of each other\\.$`, ([told], f) => isTold(told, spread(f)) && spread(f) <= leastDelay(f)],
   [
     `^Nodes finished up to ${DURATION} apart: node (\\d+) first, node (\\d+) last(?:: (.*))?\\.$`,
     ([told, first, last, cause], f, minutes) =>
-      told === durationText(spread(f)) &&
+      isTold(told, spread(f)) &&
       Number(first) === f.ended.at(-1)!.node &&
       Number(last) === f.ended[0]!.node &&
       isCause(cause, last!, f, minutes),
@@ -88,7 +89,7 @@ const OTHERS: [string, Check][] = [
   [
     `^Node (\\d+) finished ${DURATION} after node (\\d+)(?:: (.*))?\\.$`,
     ([last, told, before, cause], f, minutes) =>
-      told === durationText(delay(f)) &&
+      isTold(told, delay(f)) &&
       Number(last) === f.ended[0]!.node &&
       Number(before) === f.ended[1]!.node &&
       isCause(cause, last!, f, minutes),
@@ -97,13 +98,10 @@ const OTHERS: [string, Check][] = [
     `^${NODES} restarted, and files ran again\\.$`,
     ([told], f) => told === which(f, ({ repeats, isLost }) => repeats > 0.02 * f.wall && !isLost),
   ],
-  [`^Slow nodes cost ${DURATION} of the build\\.$`, ([told], _, minutes) => told === durationText(part(minutes, 'slow_nodes'))],
-  [`^Wrong estimates cost ${DURATION} of the build\\.$`, ([told], _, minutes) => told === durationText(part(minutes, 'estimates'))],
-  [`^Late starts cost ${DURATION} of the build\\.$`, ([told], _, minutes) => told === durationText(part(minutes, 'late_starts'))],
-  [
-    `^The start and end of the test runner cost ${DURATION} of the build\\.$`,
-    ([told], _, minutes) => told === durationText(part(minutes, 'gaps')),
-  ],
+  [`^Slow nodes cost ${DURATION} of the build\\.$`, ([told], _, minutes) => isTold(told, part(minutes, 'slow_nodes'))],
+  [`^Wrong estimates cost ${DURATION} of the build\\.$`, ([told], _, minutes) => isTold(told, part(minutes, 'estimates'))],
+  [`^Late starts cost ${DURATION} of the build\\.$`, ([told], _, minutes) => isTold(told, part(minutes, 'late_starts'))],
+  [`^The start and end of the test runner cost ${DURATION} of the build\\.$`, ([told], _, minutes) => isTold(told, part(minutes, 'gaps'))],
   [
     '^The build is running: (\\d+) of (\\d+) nodes (?:is|are) at work, (\\d+) ha(?:s|ve) ended\\.$',
     ([atWork, all, ended], { nodes, state }) => {

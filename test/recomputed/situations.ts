@@ -5,9 +5,9 @@ import { type Log, type Plan, playCiRun } from './ci-runs.js';
 import { type Figures, recompute } from './recompute.js';
 
 /** Files that take from 3 to 22 s, the first fifth of them longer than the others. */
-const suite = (count: number) => {
+const suite = (count: number, name = 'file') => {
   const seconds = (i: number) => 3 + ((i * 7) % 10) + (i < count / 5 ? 10 : 0);
-  return Object.fromEntries(Array.from({ length: count }, (_, i) => [`spec/file_${String(i).padStart(3, '0')}_spec.rb`, seconds(i)]));
+  return Object.fromEntries(Array.from({ length: count }, (_, i) => [`spec/${name}_${String(i).padStart(3, '0')}_spec.rb`, seconds(i)]));
 };
 const nodes = (count: number, others: Readonly<Record<number, Plan['nodes'][number]>> = {}) =>
   Array.from({ length: count }, (_, node) => others[node] ?? {});
@@ -46,7 +46,7 @@ export const SITUATIONS = {
   'a build that is cancelled when a node has ended': { ...queue, until: 100 },
   'one node': { ...queue, nodes: nodes(1) },
   'one file': { ...queue, files: suite(1), nodes: nodes(2) },
-  '200 nodes': { ...queue, files: suite(200), nodes: nodes(200, { 7: { dies: 0 } }) },
+  '200 nodes': { ...queue, files: suite(200, 'small'), nodes: nodes(200, { 7: { dies: 0 } }) },
   'a late node': { ...queue, nodes: nodes(4, { 2: { start: 5 } }), files: suite(12) },
   'a slow node': { ...queue, nodes: nodes(4, { 3: { slow: 2 } }) },
   failures: { ...reports, fails: ['spec/file_003_spec.rb', 'spec/file_011_spec.rb'] },
@@ -59,28 +59,31 @@ export const SITUATIONS = {
 /** In seconds: no node may be at work any more. */
 const LATER = 3600;
 
-const DAY = 86_400_000;
-
 /** A server whose clock is moved. */
 export interface Timed {
   server: Pick<SharedServer, 'summarize'>;
   clock: Clock;
 }
 
-/** Plays the builds of a situation on a day of their own. Returns their logs, the one of the situation last. */
-export async function play(client: Client, { server, clock }: Timed, { isRunning, before = 1, ...situation }: Situation): Promise<Log[]> {
-  clock.millis = (Math.floor(clock.millis / DAY) + 1) * DAY;
+/** Plays the builds of a situation. Returns their logs, the one of the situation last. */
+export async function play(client: Client, { server, clock }: Timed, situation: Situation, commit_hash = 'now'): Promise<Log[]> {
+  const { isRunning, before = 1, ...plan } = situation;
   const logs: Log[] = [];
   for (let i = 0; i < before; i++) {
-    const { mode, files } = situation;
+    const { mode, files } = plan;
     logs.push(
-      await playCiRun(client, clock, { mode, files, nodes: nodes(Math.min(4, situation.nodes.length)), commit_hash: `before${i}` }),
+      await playCiRun(client, clock, {
+        mode,
+        files,
+        nodes: nodes(Math.min(4, plan.nodes.length)),
+        commit_hash: `${i} before ${commit_hash}`,
+      }),
     );
     // The project learns from a build when its summary is written.
     await server.summarize();
     clock.advance({ seconds: 60 });
   }
-  logs.push(await playCiRun(client, clock, { ...situation, commit_hash: 'now' }));
+  logs.push(await playCiRun(client, clock, { ...plan, commit_hash }));
   if (!isRunning) clock.advance({ seconds: LATER });
   await server.summarize();
   return logs;
