@@ -53,11 +53,11 @@ function columnsOf({ kind }: MinutesAnswer, link: (node: number) => string): Col
       sortBy: ({ batches }) => batches,
     },
     { name: 'files', title: 'Files', isNumber: true, isExtra: true, cell: ({ files }) => number(files), sortBy: ({ files }) => files },
-    time('busy', 'Tests', 'The sum of the recorded times'),
+    time('busy', 'Tests', 'What its files took: as recorded, or else as expected'),
     time('unreported', 'Not reported', 'What its files took besides the times in their reports'),
     time('gaps', 'Gaps', 'Between two batches, and between the files and the end of their batch'),
     time('idle', 'Idle', 'From its end to the end of the build'),
-    time('repeats', 'Repeats', 'Files that had run before'),
+    time('repeats', 'Repeats', 'Files that had run before, and what is left of the build after the files of a lost node'),
     {
       name: 'slowness',
       title: 'Slowness',

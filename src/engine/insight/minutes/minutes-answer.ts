@@ -95,7 +95,7 @@ export interface NodeSummary {
   recorded: boolean;
   batches: Count;
   files: Count;
-  /** Seconds of recorded tests. */
+  /** Seconds of its files: as recorded, or else as expected. */
   busy: number;
   /** What its files took besides the times in their reports. */
   unreported: number;
