@@ -49,19 +49,20 @@ async function rows(tab: Page, label: string): Promise<Record<string, string>[]>
   return Array.from({ length: cells.length / titles.length }, (_, row) => of(row));
 }
 
-function headOf({ figures: { wall, floor, state } }: Compared) {
+function headOf({ log, figures: { wall, floor, state, missing } }: Compared) {
   const lost = wall - floor;
   if (state === 'running') return expect.stringMatching(`^${duration(wall)} so far, should end at \\d\\d:\\d\\d$`);
+  if (missing.size > 0) return `${duration(wall)} for ${log.planned.length - missing.size} of ${count(log.planned.length, 'file')}`;
   return `${duration(wall)} ${duration(floor)} was possible${lost >= 0.0005 ? `, ${duration(lost)} was lost` : ''}`;
 }
 
 /** As the answers have it, in whole milliseconds. */
 const text = (seconds: number | null) => duration(seconds === null ? null : toMillis(seconds));
 const nodeRows = ({ nodes, isQueue }: Figures) =>
-  nodes.map(({ start, end, work, repeats, idle, hasRecorded }, node) => ({
+  nodes.map(({ start, end, busy, repeats, idle, hasRecorded }, node) => ({
     Node: `node ${node}`,
     State: start === null && isQueue ? 'never started' : !hasRecorded ? 'not recorded' : repeats > 0 ? 'ran files again' : 'recorded',
-    ...{ Started: text(start), Ended: text(end), Tests: text(work + repeats), Idle: text(idle), Repeats: text(repeats) },
+    ...{ Started: text(start), Ended: text(end), Tests: text(busy), Idle: text(idle), Repeats: text(repeats) },
   }));
 
 describe('what the pages say of builds', () => {

@@ -9,6 +9,8 @@ export interface NodeFigures {
   start: number | null;
   end: number | null;
   late: number;
+  /** What its files took, as recorded or as expected. */
+  busy: number;
   work: number;
   repeats: number;
   /** Unreported time and gaps. */
@@ -170,7 +172,7 @@ export function recompute(log: Log, cost: Cost | null, now?: number): Figures {
     const own = known.filter(span => span.node === node);
     const files = runs.filter(run => run.node === node).flatMap(run => run.files);
     const at = recordedAt.get(node);
-    const none = { start: null, end: null, late: wall, work: 0, repeats: 0, between: 0, idle: 0, slowness: null };
+    const none = { start: null, end: null, late: wall, busy: 0, work: 0, repeats: 0, between: 0, idle: 0, slowness: null };
     const had = new Set(spans.filter(span => span.node === node).flatMap(span => span.files.map(({ path }) => path)));
     const counts = { hasRecorded: at !== undefined, files: had.size, batches: isQueue ? own.length : 0 };
     if (own.length === 0) return { ...none, ...counts, isLost: false };
@@ -185,6 +187,7 @@ export function recompute(log: Log, cost: Cost | null, now?: number): Figures {
       end,
       late: start,
       work,
+      busy: work + again,
       repeats: again + (isLost ? tail : 0),
       between,
       idle: isLost ? 0 : tail,
