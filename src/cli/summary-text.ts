@@ -20,11 +20,12 @@ const PARTS: Readonly<Record<string, string>> = {
 
 /** A summary of a build in Markdown, as lines. @param gate null: nothing is known of its queue or split */
 export function summaryLines(minutes: BuildMinutes, gate: ToldCompleteness | null): string[] {
-  const { wall, floor, is_running, verdict, slowest, missing, assumptions } = minutes;
+  const { wall, floor, is_running, verdict, slowest, missing, missing_count, files, assumptions } = minutes;
   const known = [...slowest, ...missing].map(({ path }) => path);
   const possible = floor < wall ? `, ${durationText(floor)} was possible` : '';
+  const ended = missing_count > 0 ? ` for ${files - missing_count} of ${pluralize(files, 'test file')}` : possible;
   return [
-    `### Tests: ${durationText(wall)}${is_running ? ' so far' : possible}`,
+    `### Tests: ${durationText(wall)}${is_running ? ' so far' : ended}`,
     '',
     sentence(verdict, known),
     '',

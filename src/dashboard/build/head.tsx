@@ -8,7 +8,7 @@ import { Path } from '../parts/path.js';
 import { Status } from '../parts/status.js';
 import { useAddress } from '../routes/router.js';
 import { projectPath, withQuery } from '../routes/routes.js';
-import { clock, count, duration, exactDuration, exactTime, when } from '../text/format.js';
+import { clock, count, duration, exactDuration, exactTime, number, when } from '../text/format.js';
 import { visible } from '../text/path-text.js';
 import { searchWord } from '../text/search.js';
 import { linkTo } from './link.js';
@@ -59,7 +59,14 @@ export function BuildHead({ project, build, id }: { project: ProjectLine; build:
   );
 }
 
-function Floor({ build: { floor, lost, parts } }: { build: MinutesAnswer }) {
+function Floor({ build: { floor, lost, parts, files, missing_count } }: { build: MinutesAnswer }) {
+  // Nobody knows what was possible with the files that are missing.
+  if (missing_count > 0)
+    return (
+      <>
+        for {number(files - missing_count)} of {count(files, 'file')}
+      </>
+    );
   return (
     <>
       <PartLink part={largestPart(parts, true)} seconds={floor} /> was possible

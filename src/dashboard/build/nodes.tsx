@@ -11,7 +11,7 @@ export function BuildNodes({ build }: { build: MinutesAnswer }) {
   return (
     <Table
       label="Nodes"
-      columns={columnsOf(node => linkTo(path, query, { tab: null, q: `node:${node}` }))}
+      columns={columnsOf(build, node => linkTo(path, query, { tab: null, q: `node:${node}` }))}
       rows={build.nodes}
       keyOf={({ node_index }) => node_index}
       order={query.get('sort') ?? ''}
@@ -20,7 +20,7 @@ export function BuildNodes({ build }: { build: MinutesAnswer }) {
   );
 }
 
-function columnsOf(link: (node: number) => string): Column<NodeSummary>[] {
+function columnsOf({ kind }: MinutesAnswer, link: (node: number) => string): Column<NodeSummary>[] {
   const time = (
     name: 'start' | 'end' | 'busy' | 'unreported' | 'gaps' | 'idle' | 'repeats',
     title: string,
@@ -42,7 +42,7 @@ function columnsOf(link: (node: number) => string): Column<NodeSummary>[] {
       cell: ({ node_index }) => <a href={link(node_index)}>node {node_index}</a>,
       sortBy: ({ node_index }) => node_index,
     },
-    { name: 'state', title: 'State', cell: stateOf, sortBy: stateOf },
+    { name: 'state', title: 'State', cell: node => stateOf(node, kind), sortBy: node => stateOf(node, kind) },
     time('start', 'Started', 'After the start of the build'),
     time('end', 'Ended', 'After the start of the build'),
     {
@@ -54,11 +54,11 @@ function columnsOf(link: (node: number) => string): Column<NodeSummary>[] {
       sortBy: ({ batches }) => batches,
     },
     { name: 'files', title: 'Files', isNumber: true, isExtra: true, cell: ({ files }) => number(files), sortBy: ({ files }) => files },
-    time('busy', 'Tests', 'The sum of the recorded times'),
+    time('busy', 'Tests', 'What its files took: as recorded, or else as expected'),
     time('unreported', 'Not reported', 'What its files took besides the times in their reports'),
     time('gaps', 'Gaps', 'Between two batches, and between the files and the end of their batch'),
     time('idle', 'Idle', 'From its end to the end of the build'),
-    time('repeats', 'Repeats', 'Files that had run before'),
+    time('repeats', 'Repeats', 'Files that had run before, and what is left of the build after the files of a lost node'),
     {
       name: 'slowness',
       title: 'Slowness',
@@ -70,8 +70,9 @@ function columnsOf(link: (node: number) => string): Column<NodeSummary>[] {
   ];
 }
 
-function stateOf({ start, recorded, repeats }: NodeSummary): string {
-  if (start === null) return 'never started';
+function stateOf({ start, recorded, repeats }: NodeSummary, kind: MinutesAnswer['kind']): string {
+  // Only a queue knows of a node that recorded nothing whether it came.
+  if (start === null && kind === 'queue') return 'never started';
   if (!recorded) return 'not recorded';
   return repeats > 0 ? 'ran files again' : 'recorded';
 }

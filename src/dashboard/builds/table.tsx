@@ -49,19 +49,23 @@ function columnsOf(project: string, full: number): Column<BuildLine>[] {
       about: 'The part of the node time in which nodes had ended and the last one was still running',
       isNumber: true,
       isExtra: true,
-      cell: ({ summary }) => percent(summary?.idle_share),
+      cell: ({ summary, is_running }) => (is_running ? '' : percent(summary?.idle_share)),
     },
     { name: 'decided', title: 'What decided', isExtra: true, cell: build => <Decided build={build} project={project} /> },
     {
       name: 'saved',
       title: 'Saved',
-      about: 'How much longer the best of the other methods (see What-if) would have taken with the same recorded times',
+      about:
+        'How much longer the best of the other methods (see What-if) would have taken with the same recorded times. Unknown if files are missing',
       isNumber: true,
       isExtra: true,
-      cell: ({ summary }) => <Duration seconds={summary?.saved} />,
+      cell: build => <Duration seconds={endedComplete(build)?.saved} />,
     },
   ];
 }
+
+/** The summary of a build that has ended without a missing file. */
+const endedComplete = ({ is_running, summary }: BuildLine) => (!is_running && summary?.missing === 0 ? summary : null);
 
 function CommitHash({ hash }: { hash: string }) {
   return (
@@ -82,7 +86,7 @@ function Wall({ build: { summary, is_running, started_at }, full }: { build: Bui
 }
 
 function Decided({ build, project }: { build: BuildLine; project: string }) {
-  const decided = build.summary?.decided_by;
+  const decided = endedComplete(build)?.decided_by;
   if (!decided) return '';
   if ('node_index' in decided) return `node ${decided.node_index}`;
   return <FileLink className="decided" project={project} path={decided.path} branch={build.branch} />;

@@ -21,12 +21,13 @@ export function explainMinutes(subject: Subject, timeline: Timeline): MinutesAns
     assumptions: assumptionsOf(timeline, minutes),
     cost: timeline.cost,
     nodes: timeline.nodes.map(({ node_index, start, end, recordedAt, spans }, i) => {
-      const { work, repeats, unreported, gaps, idle, slowness } = minutes.nodes[i]!;
+      const { work, repeats, unreported, gaps, idle, slowness, isLost } = minutes.nodes[i]!;
       return {
         ...{ node_index, start, end, recorded: recordedAt !== null },
         batches: spans.filter(({ batch }) => batch !== null).length,
         files: new Set(spans.flatMap(span => span.files)).size,
-        busy: wholeMilliseconds(work + repeats),
+        // What is left of the build of a lost node is no time of its files.
+        busy: wholeMilliseconds(work + repeats - (isLost ? wall - end! : 0)),
         unreported: wholeMilliseconds(unreported),
         gaps: wholeMilliseconds(gaps),
         idle: wholeMilliseconds(idle),

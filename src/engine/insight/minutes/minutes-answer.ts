@@ -26,7 +26,7 @@ export interface MinutesAnswer extends BuildHead {
   /** Those that failed when they last ran, at most 1,000, and how many; null: the clients do not say which files failed. */
   failed: string[];
   failed_count: Count | null;
-  /** Planned and not recorded, at most 1,000, and how many. */
+  /** Planned, and neither recorded nor reported as passed by a node that has recorded since: at most 1,000, and how many. */
   missing: { path: string; node_index: Count | null }[];
   missing_count: Count;
   files: Count;
@@ -94,7 +94,7 @@ export interface NodeSummary {
   recorded: boolean;
   batches: Count;
   files: Count;
-  /** Seconds of recorded tests. */
+  /** Seconds of its files: as recorded, or else as expected. */
   busy: number;
   /** What its files took besides the times in their reports. */
   unreported: number;

@@ -127,12 +127,14 @@ function whyRepeated(lane: NodeLane, nodes: readonly NodeLane[]): string {
 
 function wrongEstimate(span: Span, files: TimelineFiles, delay: number): string {
   const worst = overrunFile(span, files, delay);
+  if (worst && files.is_guess[worst.file] === 1)
+    return `${files.paths[worst.file]} took ${durationText(worst.seconds)} there, and had not been measured before`;
   if (worst) return `${files.paths[worst.file]} took ${factorText(worst.seconds / files.estimates[worst.file]!)} its estimate there`;
   let actual = 0;
   let estimated = 0;
   for (const [i, file] of span.files.entries()) {
     const [seconds, estimate] = [span.seconds[i] ?? null, files.estimates[file] ?? null];
-    if (seconds === null || estimate === null) continue;
+    if (seconds === null || estimate === null || files.is_guess[file] === 1) continue;
     actual += seconds;
     estimated += estimate;
   }

@@ -193,10 +193,12 @@ it('files that failed when they last ran, that are missing and that took longest
   expect(fileOutcomes(timeline, 1)).toEqual({
     slowest: [{ path: '0-0-1.rb', seconds: 9, estimate: 2, is_guess: false, node_index: 0 }],
     failed: ['0-0-1.rb'],
+    // Its node reported that 0-0-2.rb passed, and recorded others since.
     missing: [
-      { path: '0-0-2.rb', node_index: 0 },
       { path: '0-0-2.rb[1:1]', node_index: null },
       { path: 'left.rb', node_index: null },
     ],
   });
+  ran!.failed = ranAgain!.failed = [2];
+  expect(fileOutcomes(timeline, 1).missing[0]).toEqual({ path: '0-0-2.rb', node_index: 0 });
 });

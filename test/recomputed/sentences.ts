@@ -1,0 +1,135 @@
+import { durationText } from '../../src/duration.js';
+import { type Figures, toMillis } from './recompute.js';
+
+/** Reads the sentences of a verdict, and says which of them the figures contradict. */
+
+type Check = (told: string[], figures: Figures, minutes: any) => boolean;
+
+const DURATION = '(\\d[\\d.]* (?:ms|s|[mhd] \\d+ [smh]))';
+const NODES = 'Nodes? ([\\d, ]+(?: and \\d+ more)?)';
+const MISSING = '(?:: (\\d+) test files? (?:is|are) missing)?';
+
+const names = (indexes: number[]) => `${indexes.slice(0, 5).join(', ')}${indexes.length > 5 ? ` and ${indexes.length - 5} more` : ''}`;
+const which = ({ nodes }: Figures, is: (node: Figures['nodes'][number]) => boolean) => names([...nodes.keys()].filter(i => is(nodes[i]!)));
+/** Answers are rounded to whole milliseconds, so that their sums are exact. */
+export const isTold = (told: string | undefined, seconds: number) =>
+  [-0.001, 0, 0.001].some(error => durationText(seconds + error) === told);
+const factor = (value: number) => `${value < 9.95 ? value.toFixed(1) : Math.round(value)}x`;
+const isCount = (told: string | undefined, { missing }: Figures) => told === undefined || Number(told) === missing.size;
+/** Less than this between two ends does not count: 2 s, or 2 % of the wall time. */
+export const leastDelay = ({ wall }: Figures) => Math.max(2, 0.02 * wall);
+const spread = ({ ended }: Figures) => toMillis(ended[0]!.end - ended.at(-1)!.end);
+const delay = ({ ended }: Figures) => toMillis(ended[0]!.end - ended[1]!.end);
+const part = (minutes: any, name: string): number => minutes.parts.find((each: any) => each.name === name).seconds;
+
+/** Why a node ended last, as far as it is said. */
+const CAUSES: [RegExp, (told: string[], node: number, figures: Figures, minutes: any) => boolean][] = [
+  [/^$/, () => true],
+  [
+    /^(\S+) took (\S+x) its estimate there$/,
+    ([path, told], _, { estimates, seconds }) => {
+      const estimate = estimates.get(path!) ?? null;
+      return estimate !== null && told === factor(seconds.get(path!)! / estimate);
+    },
+  ],
+  [
+    new RegExp(`^(\\S+) took ${DURATION} there, and had not been measured before$`),
+    ([path, told], _, { estimates, seconds }) => (estimates.get(path!) ?? null) === null && isTold(told, seconds.get(path!)!),
+  ],
+  [/^it took (\S+x) as long as other nodes for its files$/, ([told], node, { nodes }) => told === factor(nodes[node]!.slowness!)],
+  [new RegExp(`^it(?:s first recorded file)? started ${DURATION} late$`), ([told], node, { nodes }) => isTold(told, nodes[node]!.late)],
+  [new RegExp(`^it lost ${DURATION} between its files$`), ([told], node, _, { nodes }) => isTold(told, nodes[node].gaps)],
+  [
+    new RegExp(`^its files took ${DURATION} that is in no report$`),
+    ([told], node, figures, { nodes }) => isTold(told, nodes[node].unreported) && nodes[node].unreported <= figures.nodes[node]!.between,
+  ],
+  [/^it restarted, and ran its files again$/, (_, node, { nodes }) => nodes[node]!.repeats > 0],
+];
+const isCause = (told: string | undefined, node: string, figures: Figures, minutes: any) => {
+  const cause = CAUSES.find(([pattern]) => pattern.test(told ?? ''));
+  return cause?.[1](cause[0].exec(told ?? '')!.slice(1), Number(node), figures, minutes) === true;
+};
+
+/** The sentences of what matters most come first. */
+const LOSSES: [string, Check][] = [
+  [
+    `^${NODES} recorded nothing after the last files that (?:it|they) got${MISSING}\\.$`,
+    ([told, count], f) => told === which(f, ({ isLost }) => isLost) && isCount(count, f),
+  ],
+  [
+    `^${NODES} never started${MISSING}\\.$`,
+    ([told, count], f) => f.isQueue && told === which(f, ({ start }) => start === null) && isCount(count, f),
+  ],
+  [
+    `^${NODES} recorded nothing${MISSING}\\.$`,
+    ([told, count], f) => !f.isQueue && told === which(f, ({ start }) => start === null) && isCount(count, f),
+  ],
+  ['^(\\d+) test files? (?:is|are) missing\\.$', ([count], f) => isCount(count, f)],
+];
+const OTHERS: [string, Check][] = [
+  [
+    `^(\\S+) decides this build: it took ${DURATION} on node (\\d+), longer than an even share of ${DURATION}\\.$`,
+    ([path, took, node, share], { longest, evenShare }) =>
+      path === longest.path && isTold(took, longest.seconds) && Number(node) === longest.node && isTold(share, evenShare),
+  ],
+  ['^One node ran everything\\.$', (_, { nodes, missing }) => nodes.length === 1 && missing.size === 0],
+  [
+    `^All nodes finished within ${DURATION} of each other\\.$`,
+    ([told], f) => isTold(told, spread(f)) && spread(f) <= leastDelay(f) && f.ended.length === f.nodes.length,
+  ],
+  [`^The other nodes finished within ${DURATION} of each other\\.$`, ([told], f) => isTold(told, spread(f)) && spread(f) <= leastDelay(f)],
+  [
+    `^Nodes finished up to ${DURATION} apart: node (\\d+) first, node (\\d+) last(?:: (.*))?\\.$`,
+    ([told, first, last, cause], f, minutes) =>
+      isTold(told, spread(f)) &&
+      Number(first) === f.ended.at(-1)!.node &&
+      Number(last) === f.ended[0]!.node &&
+      isCause(cause, last!, f, minutes),
+  ],
+  [
+    `^Node (\\d+) finished ${DURATION} after node (\\d+)(?:: (.*))?\\.$`,
+    ([last, told, before, cause], f, minutes) =>
+      isTold(told, delay(f)) &&
+      Number(last) === f.ended[0]!.node &&
+      Number(before) === f.ended[1]!.node &&
+      isCause(cause, last!, f, minutes),
+  ],
+  [
+    `^${NODES} restarted, and files ran again\\.$`,
+    ([told], f) => told === which(f, ({ repeats, isLost }) => repeats > 0.02 * f.wall && !isLost),
+  ],
+  [`^Slow nodes cost ${DURATION} of the build\\.$`, ([told], _, minutes) => isTold(told, part(minutes, 'slow_nodes'))],
+  [`^Wrong estimates cost ${DURATION} of the build\\.$`, ([told], _, minutes) => isTold(told, part(minutes, 'estimates'))],
+  [`^Late starts cost ${DURATION} of the build\\.$`, ([told], _, minutes) => isTold(told, part(minutes, 'late_starts'))],
+  [`^The start and end of the test runner cost ${DURATION} of the build\\.$`, ([told], _, minutes) => isTold(told, part(minutes, 'gaps'))],
+  [
+    '^The build is running: (\\d+) of (\\d+) nodes (?:is|are) at work, (\\d+) ha(?:s|ve) ended\\.$',
+    ([atWork, all, ended], { nodes, state }) => {
+      const done = nodes.filter(({ hasRecorded }) => hasRecorded).length;
+      const began = nodes.filter(({ start }) => start !== null).length;
+      return state === 'running' && Number(atWork) === began - done && Number(all) === nodes.length && Number(ended) === done;
+    },
+  ],
+];
+
+/** What a verdict says that is not so, and what it does not say first. Empty: nothing. */
+export function contradictions(verdict: string, figures: Figures, minutes: any): string[] {
+  const sentences = verdict.split(/(?<=\.) /);
+  const problems: string[] = [];
+  let hasOther = false;
+  for (const sentence of sentences) {
+    const found = [...LOSSES, ...OTHERS].find(([pattern]) => new RegExp(pattern).test(sentence));
+    if (!found) problems.push(`unknown: ${sentence}`);
+    else if (!found[1](new RegExp(found[0]).exec(sentence)!.slice(1), figures, minutes)) problems.push(`not so: ${sentence}`);
+    const isLoss = found !== undefined && LOSSES.includes(found);
+    if (isLoss && hasOther) problems.push(`not first: ${sentence}`);
+    hasOther ||= !isLoss;
+  }
+  const { missing, nodes, state } = figures;
+  if (state !== 'running' && missing.size > 0 && !/\d test files? (is|are) missing/.test(verdict))
+    problems.push('the missing files are not told');
+  if (nodes.some(({ isLost }) => isLost) && !verdict.includes('recorded nothing after')) problems.push('the lost nodes are not told');
+  if (state !== 'running' && nodes.some(({ start }) => start === null) && !/never started|recorded nothing/.test(verdict))
+    problems.push('absent nodes are not told');
+  return problems;
+}
