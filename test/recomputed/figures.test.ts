@@ -249,7 +249,8 @@ function filesSaid({ files, total, builds: count }: any, builds: readonly Compar
   const known = builds.filter(({ log }) => log.recorded.length > 0);
   const times = fileTimes(known.map(({ log }) => log));
   const decided = (path: string) =>
-    known.filter(({ figures }) => figures.longestFile > leastDelay(figures) && figures.longest.path === path).length;
+    known.filter(({ figures }) => figures.missing.size === 0 && figures.longestFile > leastDelay(figures) && figures.longest.path === path)
+      .length;
   const said = files.map(({ path, median, last, builds, estimate, decided: told }: any) => {
     const [least, most] = [Math.min(...times.get(path)!.slice(-3)), Math.max(...times.get(path)!.slice(-3))];
     return { path, median, last, builds, isNear: estimate >= 0.9 * least && estimate <= 1.1 * most, hasDecided: told >= decided(path) };

@@ -7,6 +7,7 @@ type Check = (told: string[], figures: Figures, minutes: any) => boolean;
 
 const DURATION = '(\\d[\\d.]* (?:ms|s|[mhd] \\d+ [smh]))';
 const NODES = 'Nodes? ([\\d, ]+(?: and \\d+ more)?)';
+const MORE = `(?:, ${DURATION} more than node (\\d+))?`;
 const MISSING = '(?:: (\\d+) test files? (?:is|are) missing)?';
 
 const names = (indexes: number[]) => `${indexes.slice(0, 5).join(', ')}${indexes.length > 5 ? ` and ${indexes.length - 5} more` : ''}`;
@@ -37,10 +38,13 @@ const CAUSES: [RegExp, (told: string[], node: number, figures: Figures, minutes:
     ([path, told], _, { estimates, seconds }) => (estimates.get(path!) ?? null) === null && isTold(told, seconds.get(path!)!),
   ],
   [/^it took (\S+x) as long as other nodes for its files$/, ([told], node, { nodes }) => told === factor(nodes[node]!.slowness!)],
-  [new RegExp(`^it(?:s first recorded file)? started ${DURATION} late$`), ([told], node, { nodes }) => isTold(told, nodes[node]!.late)],
-  [new RegExp(`^it lost ${DURATION} between its files$`), ([told], node, _, { nodes }) => isTold(told, nodes[node].gaps)],
   [
-    new RegExp(`^its files took ${DURATION} that is in no report$`),
+    new RegExp(`^it(?:s first recorded file)? started ${DURATION} late${MORE}$`),
+    ([told], node, { nodes }) => isTold(told, nodes[node]!.late),
+  ],
+  [new RegExp(`^it lost ${DURATION} between its files${MORE}$`), ([told], node, _, { nodes }) => isTold(told, nodes[node].gaps)],
+  [
+    new RegExp(`^its files took ${DURATION} that is in no report${MORE}$`),
     ([told], node, figures, { nodes }) => isTold(told, nodes[node].unreported) && nodes[node].unreported <= figures.nodes[node]!.between,
   ],
   [/^it restarted, and ran its files again$/, (_, node, { nodes }) => nodes[node]!.repeats > 0],
@@ -64,7 +68,13 @@ const LOSSES: [string, Check][] = [
     `^${NODES} recorded nothing${MISSING}\\.$`,
     ([told, count], f) => !f.isQueue && told === which(f, ({ start }) => start === null) && isCount(count, f),
   ],
-  ['^(\\d+) test files? (?:is|are) missing\\.$', ([count], f) => isCount(count, f)],
+  [
+    `^(\\d+) test files? (?:is|are) missing: (?:(no node)|${NODES.replace('N', 'n')}) got (?:it|them)\\.$`,
+    ([count, none, told], f) => {
+      const had = new Set([...f.missing.values()].filter(node => node !== null));
+      return isCount(count, f) && (none !== undefined ? had.size === 0 : told === names([...had].sort((a, b) => a - b)));
+    },
+  ],
 ];
 const OTHERS: [string, Check][] = [
   [
@@ -72,6 +82,7 @@ const OTHERS: [string, Check][] = [
     ([path, took, node, share], { longest, evenShare }) =>
       path === longest.path && isTold(took, longest.seconds) && Number(node) === longest.node && isTold(share, evenShare),
   ],
+  [`^That node started ${DURATION} late\\.$`, ([told], { longest, nodes }) => isTold(told, nodes[longest.node]!.late)],
   ['^One node ran everything\\.$', (_, { nodes, missing }) => nodes.length === 1 && missing.size === 0],
   [
     `^All nodes finished within ${DURATION} of each other\\.$`,

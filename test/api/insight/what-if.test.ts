@@ -49,7 +49,7 @@ describe('GET /v1/builds/:id/what_if', () => {
   it('counts the set-up of each node', async ({ server }) => {
     const id = await recordedQueue(server);
     const [free, set] = [await whatIf(server, id, '?nodes=2,4'), await whatIf(server, id, '?nodes=2,4&setup=90')];
-    expect(set.variants.map(({ node_seconds }, i) => node_seconds - free.variants[i]!.node_seconds)).toEqual([180, 360]);
+    expect(set.variants.map(({ node_seconds }, i) => Math.round(node_seconds - free.variants[i]!.node_seconds))).toEqual([180, 360]);
     expect(set.assumptions).toMatchObject({ setup: 90, sentences: expect.arrayContaining([expect.stringContaining('takes 90 s before')]) });
   });
 

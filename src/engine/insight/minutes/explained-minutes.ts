@@ -17,7 +17,7 @@ export function explainMinutes(subject: Subject, timeline: Timeline): MinutesAns
   return {
     ...buildHead(subject, timeline),
     ...{ wall, floor, lost: wholeMilliseconds(wall - floor), parts },
-    verdict: verdictOf(timeline, minutes, missing.length),
+    verdict: verdictOf(timeline, minutes, missing),
     assumptions: assumptionsOf(timeline, minutes),
     cost: timeline.cost,
     nodes: timeline.nodes.map(({ node_index, start, end, recordedAt, spans }, i) => {
@@ -71,7 +71,8 @@ export function assumptionsOf({ kind, areStartsKnown, is_running, paused, nodes 
       `${nodesText(lost)} recorded nothing for ${lost.length === 1 ? 'its' : 'their'} last files. They count with their expected time, or until another node got them.`,
     );
   const unrecorded = nodes.filter(({ node_index, spans }) => !lost.includes(node_index) && spans.slice(0, -1).some(isUnrecorded));
-  if (unrecorded.length > 0)
+  // A client may record at its end only.
+  if (unrecorded.length > 0 && !is_running)
     sentences.push(
       `${nodesText(unrecorded.map(({ node_index }) => node_index))} began again before recording some files. Until then, these count with their estimates.`,
     );

@@ -36,15 +36,25 @@ export function leastDelay(wall: number): number {
   return Math.max(LEAST_SECONDS, wall * LEAST_PART);
 }
 
-/** The part of the minutes, without idle time, to which a node adds most; null: it adds too little to any part. */
-export function mainCause({ parts, wall }: Pick<Minutes, 'parts' | 'wall'>, node: number): PartName | null {
-  let main: PartName | null = null;
-  let most = leastDelay(wall);
+/** Why a node ended later than another one. Durations are seconds. */
+export interface Cause {
+  name: PartName;
+  /** The node that ended earlier, and how much less it adds to this part of the minutes. */
+  other: number;
+  more: number;
+}
+
+/**
+ * The part of the minutes, without idle time, to which the last node adds most more than the node that it is compared with: the one before,
+ * or the first one if these two ended together. Null: too little to any part.
+ */
+export function mainCause({ parts, wall }: Pick<Minutes, 'parts' | 'wall'>, { lane, before, late, first }: LastNode): Cause | null {
+  const other = (late > leastDelay(wall) ? before : first).node_index;
+  let main: Cause | null = null;
   for (const { name, nodes } of parts) {
-    const own = nodes.find(({ node_index }) => node_index === node)?.seconds ?? 0;
-    if (name === 'idle' || own < most || (main !== null && own === most)) continue;
-    main = name;
-    most = own;
+    const secondsOf = (node: number) => nodes.find(({ node_index }) => node_index === node)?.seconds ?? 0;
+    const more = secondsOf(lane.node_index) - secondsOf(other);
+    if (name !== 'idle' && more >= leastDelay(wall) && more > (main?.more ?? 0)) main = { name, other, more };
   }
   return main;
 }
@@ -64,21 +74,22 @@ export function overrunFile({ files: indices, seconds }: Span, { estimates }: Ti
   return worst;
 }
 
-/** The longest execution, if it takes longer than an even share of the work by a delay that matters: all nodes wait for it. */
-export function decidingExecution({ parts, longest, wall }: Minutes): LongExecution | null {
+/** The longest execution, if it takes longer than an even share of the work by a delay that matters, and its node ended last: all wait for it. */
+export function decidingExecution({ nodes }: Pick<Timeline, 'nodes'>, { parts, longest, wall }: Minutes): LongExecution | null {
   const part = parts.find(({ name }) => name === 'longest_file')!;
-  return part.seconds > leastDelay(wall) ? longest : null;
+  if (!longest || part.seconds <= leastDelay(wall)) return null;
+  return wall - (nodes[longest.node_index]!.end ?? 0) <= leastDelay(wall) ? longest : null;
 }
 
 /**
- * The file without which the build would have ended earlier: the longest one, if it takes longer than an even share of the work. Else,
+ * The file without which the build would have ended earlier: the longest one, if all nodes wait for it. Else,
  * if the last node was late because of estimates, the file of its last span that exceeded its own by at least half of the delay. Null:
  * none stands out.
  */
 export function decidingFile(timeline: Timeline, minutes: Minutes): number | null {
-  const longest = decidingExecution(minutes);
+  const longest = decidingExecution(timeline, minutes);
   if (longest) return longest.file;
   const last = lastNode(timeline);
-  if (!last || last.late <= leastDelay(minutes.wall) || mainCause(minutes, last.lane.node_index) !== 'estimates') return null;
+  if (!last || last.late <= leastDelay(minutes.wall) || mainCause(minutes, last)?.name !== 'estimates') return null;
   return overrunFile(last.lane.spans.at(-1)!, timeline, last.late)?.file ?? null;
 }

@@ -10,7 +10,7 @@ import {
 } from '../timeline/timeline.js';
 import { decidingExecution, type LastNode, lastNode, leastDelay, mainCause, overrunFile } from './last-node.js';
 import type { Minutes } from './minutes.js';
-import type { PartName } from './minutes-answer.js';
+import type { MinutesAnswer, PartName } from './minutes-answer.js';
 
 /** Repeats are told when they took a node more than this part of the wall time. */
 const REPEATS_PART = 0.02;
@@ -21,15 +21,18 @@ const UNREPORTED_PART = 0.05;
 /** What delays all nodes alike is told when it is more than this part of the wall time. */
 const SHARED_PART = 0.1;
 
+/** What a node lost is compared with another node when that lost more than a tenth of it, too. */
+const OWN_PART = 0.9;
+
 /** A node is overdue when its files take longer than expected by more than this, and more than twice as long. */
 const OVERDUE_SECONDS = 60;
 
 /**
  * What is missing, who ended last, what decided that, and what cost all nodes much, in a few sentences.
  *
- * @param missing how many files were planned and not recorded
+ * @param missing the files that were planned and not recorded
  */
-export function verdictOf(timeline: Timeline, minutes: Minutes, missing: number): string {
+export function verdictOf(timeline: Timeline, minutes: Minutes, missing: MinutesAnswer['missing']): string {
   const { nodes, is_running } = timeline;
   const started = nodes.filter(({ start }) => start !== null);
   if (started.length === 0) return is_running ? 'No node has started yet.' : 'No node started.';
@@ -75,42 +78,44 @@ function be(count: number): string {
 }
 
 function decision(timeline: Timeline, minutes: Minutes, last: LastNode | null): string {
-  const longest = decidingExecution(minutes);
+  const longest = decidingExecution(timeline, minutes);
   if (longest) {
     const { file, seconds, node_index } = longest;
     const share = durationText(minutes.parts.find(({ name }) => name === 'even_share')!.seconds);
-    return `${timeline.paths[file]} decides this build: it took ${durationText(seconds)} on node ${node_index}, longer than an even share of ${share}.`;
+    const { late } = minutes.nodes[node_index]!;
+    const start = late > leastDelay(minutes.wall) ? ` That node started ${durationText(late)} late.` : '';
+    return `${timeline.paths[file]} decides this build: it took ${durationText(seconds)} on node ${node_index}, longer than an even share of ${share}.${start}`;
   }
   if (!last) return minutes.nodes.length === 1 && !minutes.nodes[0]!.isLost ? 'One node ran everything.' : '';
   const { lane, before, late, first, spread } = last;
   const together = leastDelay(minutes.wall);
   const isWhole = timeline.nodes.every(each => each.start !== null && hasRecordedLast(each));
   if (spread <= together) return `${isWhole ? 'All' : 'The other'} nodes finished within ${durationText(spread)} of each other.`;
-  const cause = causeOf(timeline, minutes, lane, late <= together ? spread : late);
+  const cause = causeOf(timeline, minutes, last);
   if (late <= together) {
     return `Nodes finished up to ${durationText(spread)} apart: node ${first.node_index} first, node ${lane.node_index} last${cause && `: ${cause}`}.`;
   }
   return `Node ${lane.node_index} finished ${durationText(late)} after node ${before.node_index}${cause && `: ${cause}`}.`;
 }
 
-/**
- * Why a node ended late, as a part of a sentence; empty: no cause stands out.
- *
- * @param delay in seconds
- */
-function causeOf(timeline: Timeline, minutes: Minutes, lane: NodeLane, delay: number): string {
+/** Why the last node ended late, as a part of a sentence; empty: no cause stands out. */
+function causeOf(timeline: Timeline, minutes: Minutes, last: LastNode): string {
+  const { lane, late, spread } = last;
   const { areStartsKnown, nodes } = timeline;
-  const main = mainCause(minutes, lane.node_index);
+  const main = mainCause(minutes, last);
+  if (!main) return '';
   const own = minutes.nodes[lane.node_index]!;
+  const delay = late > leastDelay(minutes.wall) ? late : spread;
+  const compared = (seconds: number) => (main.more < OWN_PART * seconds ? `, ${durationText(main.more)} more than node ${main.other}` : '');
   const texts: Partial<Record<PartName, () => string>> = {
     estimates: () => wrongEstimate(lane.spans.at(-1)!, timeline, delay),
     slow_nodes: () => `it took ${factorText(own.slowness ?? 1)} as long as other nodes for its files`,
-    late_starts: () => `${areStartsKnown ? 'it' : 'its first recorded file'} started ${durationText(own.late)} late`,
-    unreported: () => `its files took ${durationText(own.unreported)} that is in no report`,
-    gaps: () => (own.gaps > 0 ? `it lost ${durationText(own.gaps)} between its files` : ''),
+    late_starts: () => `${areStartsKnown ? 'it' : 'its first recorded file'} started ${durationText(own.late)} late${compared(own.late)}`,
+    unreported: () => `its files took ${durationText(own.unreported)} that is in no report${compared(own.unreported)}`,
+    gaps: () => (own.gaps > 0 ? `it lost ${durationText(own.gaps)} between its files${compared(own.gaps)}` : ''),
     repeats: () => whyRepeated(lane, nodes),
   };
-  return (main && texts[main]?.()) ?? '';
+  return texts[main.name]?.() ?? '';
 }
 
 function whyRepeated(lane: NodeLane, nodes: readonly NodeLane[]): string {
@@ -145,7 +150,7 @@ function wrongEstimate(span: Span, files: TimelineFiles, delay: number): string 
 function unreported(timeline: Timeline, minutes: Minutes, last: LastNode | null): string {
   const { parts, wall, nodes } = minutes;
   const { seconds } = parts.find(({ name }) => name === 'unreported')!;
-  if (seconds <= Math.max(leastDelay(wall), UNREPORTED_PART * wall) || decidingExecution(minutes)) return '';
+  if (seconds <= Math.max(leastDelay(wall), UNREPORTED_PART * wall) || decidingExecution(timeline, minutes)) return '';
   if (last && isCauseOf(last, minutes, 'unreported')) return '';
   const ran = timeline.nodes.flatMap(({ spans }) => spans.flatMap(span => span.seconds)).filter(time => time !== null);
   const ofFile = nodes.reduce((sum, node) => sum + node.unreported, 0) / ran.length;
@@ -160,28 +165,35 @@ const SHARED: Partial<Record<PartName, string>> = {
 };
 
 /** What cost most of the time that is lost, as a sentence; empty: it cost little, or another sentence tells it. */
-function shared({ nodes }: Timeline, minutes: Minutes, last: LastNode | null): string {
+function shared(timeline: Timeline, minutes: Minutes, last: LastNode | null): string {
   const { parts, wall } = minutes;
   const [most] = parts.filter(({ name }) => SHARED[name] !== undefined).sort((a, b) => b.seconds - a.seconds);
-  if (!most || most.seconds <= Math.max(leastDelay(wall), SHARED_PART * wall) || decidingExecution(minutes)) return '';
+  if (!most || most.seconds <= Math.max(leastDelay(wall), SHARED_PART * wall) || decidingExecution(timeline, minutes)) return '';
   const isTold =
-    (last && isCauseOf(last, minutes, most.name)) || (most.name === 'late_starts' && nodes.some(({ start }) => start === null));
+    (last && isCauseOf(last, minutes, most.name)) || (most.name === 'late_starts' && timeline.nodes.some(({ start }) => start === null));
   return isTold ? '' : `${SHARED[most.name]} cost ${durationText(most.seconds)} of the build.`;
 }
 
 /** Which nodes recorded nothing, and how many files are missing, as a sentence; empty: none. It comes first, however little time that cost. */
-function losses({ nodes, kind }: Timeline, { nodes: minutes }: Minutes, missing: number): string {
+function losses({ nodes, kind }: Timeline, { nodes: minutes }: Minutes, missing: MinutesAnswer['missing']): string {
   const lost = nodes.filter(({ node_index }) => minutes[node_index]!.isLost);
   const never = nodes.filter(({ start }) => start === null);
-  const files = missing === 0 ? '' : `${missing} test file${missing === 1 ? ' is' : 's are'} missing`;
+  const files = missing.length === 0 ? '' : `${missing.length} test file${missing.length === 1 ? ' is' : 's are'} missing`;
   const absent = [
     ...(lost.length > 0
       ? [`${nodesText(indexesOf(lost))} recorded nothing after the last files that ${lost.length === 1 ? 'it' : 'they'} got`]
       : []),
     ...(never.length > 0 ? [`${nodesText(indexesOf(never))} ${kind === 'queue' ? 'never started' : 'recorded nothing'}`] : []),
   ];
-  if (absent.length === 0) return files && `${files}.`;
+  if (absent.length === 0) return files && `${files}: ${handedTo(missing)}.`;
   return `${absent.join('. ')}${files && `: ${files}`}.`;
+}
+
+/** Which nodes got files, as a part of a sentence. */
+function handedTo(files: MinutesAnswer['missing']): string {
+  const nodes = [...new Set(files.map(({ node_index }) => node_index))].filter(node => node !== null).sort((a, b) => a - b);
+  const them = files.length === 1 ? 'it' : 'them';
+  return nodes.length === 0 ? `no node got ${them}` : `${nodesText(nodes).toLowerCase()} got ${them}`;
 }
 
 /** Which nodes gave files back or restarted, as a sentence; empty: none did, or it cost little, or another sentence tells it. */
@@ -197,8 +209,8 @@ function repeats({ nodes }: Timeline, { nodes: minutes, parts, wall }: Minutes, 
 }
 
 /** Whether the sentence about the last node says that this delayed it. */
-function isCauseOf({ spread, lane }: LastNode, minutes: Pick<Minutes, 'parts' | 'wall'>, name: PartName): boolean {
-  return spread > leastDelay(minutes.wall) && mainCause(minutes, lane.node_index) === name;
+function isCauseOf(last: LastNode, minutes: Pick<Minutes, 'parts' | 'wall'>, name: PartName): boolean {
+  return last.spread > leastDelay(minutes.wall) && mainCause(minutes, last)?.name === name;
 }
 
 function indexesOf(nodes: readonly NodeLane[]): number[] {

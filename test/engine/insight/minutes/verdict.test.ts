@@ -14,7 +14,7 @@ const batch = (
 ): Batch => ({ files: seconds.map((_, i) => `${node}-${from}-${i}.rb`), seconds: [...seconds], from, to });
 const TEN = Array<number>(10).fill(10);
 const estimatesOf = (...batches: Batch[]) => Object.fromEntries(batches.flatMap(({ files }) => files.map(path => [path, 10])));
-const verdict = (timeline: Timeline) => verdictOf(timeline, minutesOf(timeline), fileOutcomes(timeline, 0).missing.length);
+const verdict = (timeline: Timeline) => verdictOf(timeline, minutesOf(timeline), fileOutcomes(timeline, 0).missing);
 const assumptions = (timeline: Timeline) => assumptionsOf(timeline, minutesOf(timeline));
 
 it.each<[situation: string, timeline: Timeline, verdict: string]>([

@@ -73,7 +73,8 @@ describe('a summary', () => {
   ])('tells what decided: %s', (_, parts, longest, decided_by) => {
     const summary = summarize({ recorded: 1 }, timeline, { ...minutes(parts), longest }, BASELINES);
     expect(summary.line.decided_by).toEqual(decided_by);
-    expect(decidingPath(summary)).toBe(longest && 'a');
+    expect(decidingPath({ ...summary, line: { ...summary.line, missing: 0 } })).toBe(longest && 'a');
+    expect(decidingPath(summary), 'a file is missing').toBeNull();
   });
 
   it('of nothing is all zeros', () => {
