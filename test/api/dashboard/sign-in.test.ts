@@ -84,7 +84,7 @@ describe('a link of readers', () => {
     clock.advance({ days: 2, milliseconds: -1 });
     expect((await session(browsers[0]!)).status).toBe(200);
     clock.advance({ milliseconds: 1 });
-    expect(await session(browsers[0]!)).toMatchObject(ended(' with the link for readers that it came from, which has expired'));
+    expect(await session(browsers[0]!)).toMatchObject(ended(' because its link for readers has expired'));
     expect((await new Browser(server.url).signIn(secret)).status).toBe(401);
   });
 
