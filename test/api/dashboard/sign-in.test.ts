@@ -224,7 +224,7 @@ describe('a session', () => {
     );
   });
 
-  it('that nobody had and one that was ended are told apart by nothing', async () => {
+  it('that nobody had is answered like one that was ended', async () => {
     expect(await new Browser(server.url, { Cookie: `ballast_session=${'0'.repeat(64)}` }).get('/dashboard/session')).toMatchObject(
       ended(''),
     );
