@@ -253,7 +253,7 @@ export const limits = {
   unrecordedRunsSearched: 60,
   /** Summaries that one request for failed builds reads. */
   summariesSearched: 500,
-  /** The newest builds that are searched for a part of a name, and the names that are answered. */
+  /** The newest builds that are searched for a part of a name, and the most names that are answered. */
   namesSearched: 2000,
   similarNames: 10,
   /** A CI run without a recording counts as running for this time. */

@@ -10,7 +10,7 @@ const unauthorized = (message: string) => new ApiError(401, [message], { 'WWW-Au
 const ENDS: Record<SessionEnd, string> = {
   unused: ` after ${limits.sessionIdleDays} days without use`,
   old: ` after ${limits.sessionDays} days`,
-  link: ' with the link for readers that it came from, which has expired',
+  link: ' because its link for readers has expired',
   gone: '',
 };
 

@@ -70,18 +70,9 @@ export function toSplit(sent: RawParameters, project: number, cached: Suite | nu
 
 /** POST /v1/plan */
 function toPlan(sent: RawParameters, project: number, cached: Suite | null): Listing<PlanSubject> {
-  const {
-    branch,
-    mode,
-    nodes,
-    within,
-    start_spread,
-    pull_cost,
-    setup = 0,
-    test_files,
-  } = toPlanMessage(withFirst(sent, 'test_files', cached));
-  const [startSpread, pullCost] = [start_spread ?? null, pull_cost ?? null];
-  const asked = { project, branch, mode, nodes, within: within ?? null, startSpread, pullCost, setup };
+  const message = toPlanMessage(withFirst(sent, 'test_files', cached));
+  const { branch, mode, nodes, within = null, start_spread = null, pull_cost = null, setup = 0, test_files } = message;
+  const asked = { project, branch, mode, nodes, within, startSpread: start_spread, pullCost: pull_cost, setup };
   return { asked, suite: test_files ? (cached ?? suiteOf(test_files.map(({ path }) => path))) : null };
 }
 

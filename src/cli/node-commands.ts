@@ -114,7 +114,7 @@ function addPlan(program: Command, context: NodeContext): void {
     .addOption(new Option('--mode <name>', 'how the nodes get their files').choices(['queue', 'split']).default('queue'))
     .option('--start-spread <duration>', 'time over which the nodes start (default: as in the newest build)', duration)
     .option('--pull-cost <duration>', 'time that a node loses with each batch (default: as in the newest build)', duration)
-    .option('--setup <duration>', 'time that the job of a node takes before it starts, for the node-minutes (default: 0)', duration)
+    .option('--setup <duration>', 'time that a job takes before its node starts; it counts in the node-minutes (default: 0)', duration)
     .addOption(
       new Option(
         '--format <name>',

@@ -43,6 +43,14 @@ export interface NodeKey extends BuildKey {
 /** A filter for lists of builds. A missing field matches every build. */
 export type BuildFilter = Partial<BuildKey>;
 
+/** Whether a filter finds a build. */
+export function matches(
+  key: BuildKey,
+  { branch = key.branch, commit_hash = key.commit_hash, node_total = key.node_total }: BuildFilter,
+): boolean {
+  return key.branch === branch && key.commit_hash === commit_hash && key.node_total === node_total;
+}
+
 /** The part of a request that names a split. */
 export interface SplitKey {
   project: number;

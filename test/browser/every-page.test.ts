@@ -6,7 +6,8 @@ import { openAsOperator, show } from './operator.js';
 
 const server = demoServer();
 const DESK = { width: 1280, height: 800 };
-const WIDTHS = [320, 390, 768, 900, 1024, 1440];
+/** The narrowest window of each layout. */
+const WIDTHS = [320, 390, 481, 801, 890, 980, 1200];
 
 describe('every page', () => {
   let project: BrowsedProject;

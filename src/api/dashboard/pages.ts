@@ -28,12 +28,12 @@ export function pageAnswer({ page }: DashboardFiles, request: Request): Answer {
   return needsSession ? { ...answer, headers: { ...answer.headers, ...PRELOAD } } : answer;
 }
 
-/** Whether somebody looks with a browser for a page that does not exist. Below /v1 and /v2 are answers to programs. */
+/** Whether a browser asks for a page that does not exist. Below /v1 and /v2, programs ask. */
 export function isMissingPage({ method, path, wantsHtml }: Request): boolean {
   return wantsHtml && (method === 'GET' || method === 'HEAD') && !/^\/v\d(\/|$)/.test(path) && !isAsset(path);
 }
 
-/** The same document for an address without a page, which its script says. Throws a 404 when the front end was not built. */
+/** The same document with status 404: its script says that there is no such page. Throws a 404 when the front end was not built. */
 export function missingPageAnswer({ page }: DashboardFiles, request: Request): Answer {
   if (!page) throw apiErrors.dashboardNotBuilt();
   return { ...fileAnswer(page, { ...request, ifNoneMatch: '' }, 'no-store'), status: 404 };

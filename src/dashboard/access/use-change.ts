@@ -11,7 +11,7 @@ export interface Change {
 }
 
 /** Sends changes one at a time, and keeps why the last one failed. */
-export function useChange(onDone: () => void): Change {
+export function useChange(onDone: () => void = () => {}): Change {
   const [problem, setProblem] = useState<Problem | null>(null);
   const [isSending, setSending] = useState(false);
   const send = async <T>(path: string, message: object, attempt: string): Promise<T | null> => {

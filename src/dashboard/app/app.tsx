@@ -17,7 +17,7 @@ export function App() {
   const title = titleOf(route, query);
   // Before the effects of the page, which may know more.
   useLayoutEffect(() => void (document.title = title), [title, path, returns]);
-  // These pages tell nothing, so a stranger sees them.
+  // These pages show no data, so they need no session.
   const isOpen = route.page === 'sign-in' || route.page === 'not-found';
   const { data, problem, reload } = useLive<SessionAnswer>(isOpen ? null : '/dashboard/session', { attempt: 'load your session' });
   const session = useMemo(() => data && { ...data, reload }, [data]);

@@ -96,7 +96,7 @@ function PartLink({ part, seconds }: { part: MinutePartAnswer; seconds: number }
 /** Seconds after which the forecast is loaded again. */
 const REFRESH = 5;
 
-/** When a queue should end, or else how long the files of a part take at most. */
+/** When a queue should end, or else how long the files of a split take a node at most. */
 function Expected({ project, id }: { project: ProjectLine; id: string }) {
   const request = { attempt: 'load the forecast', project: project.id };
   const { data } = useLive<ForecastAnswer>(`/v1/builds/${encodeURIComponent(id)}/forecast`, request, () => REFRESH);

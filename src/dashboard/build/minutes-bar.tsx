@@ -90,7 +90,7 @@ function Part({ part: { name, definition, nodes } }: { part: MinutePartAnswer })
         </p>
         {nodes.length > SHOWN && (
           <p class="small quiet">
-            {SHOWN} of {count(nodes.length, 'node')} are shown, those with the most of it.
+            The table has the {SHOWN} of {count(nodes.length, 'node')} with the most of it.
           </p>
         )}
         <a href={linkTo(path, query, { part: null })}>Close</a>

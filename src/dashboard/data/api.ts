@@ -43,7 +43,7 @@ function projectHeader({ project }: Request): Record<string, string> {
 /** Gets HTML that is a part of the dashboard. Rejects like `get`. */
 export async function getHtml(path: string, request: Request): Promise<string> {
   const { response, text } = await exchange(path, {}, request);
-  // A whole page comes from somewhere else.
+  // A guide is a part of a page. A whole page comes from somewhere else.
   if (!response.ok || /^\s*<(!doctype|html)\b/i.test(text)) throw foreignAnswer(request.attempt, response, text);
   return text;
 }
@@ -85,7 +85,7 @@ function parsed(text: string): object | null {
   }
 }
 
-/** Why an answer is of no use that did not come from this server, or not whole. It has no status of this server, so it ends no session. */
+/** Why an answer that is not one of this server, or not a whole one, is of no use. A 401 of a proxy loses its status: it ends no session of ours. */
 function foreignAnswer(attempt: string, head: Head, text: string): Problem {
   const { status } = head;
   if (status >= 500) return new Problem(attempt, status, []);

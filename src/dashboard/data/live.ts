@@ -22,7 +22,8 @@ interface State<T> {
 
 /**
  * Loads a path, and again when it changes. `refresh` says in how many seconds the data is loaded again; null: it is final. A hidden page
- * waits until it is seen. After back, the data of before is there until the new data is. After a failure that may pass, it tries again by itself.
+ * waits until it is seen. After back, the data of before is there until the new data is. After a failure that may pass, it tries again by
+ * itself.
  */
 export function useLive<T>(path: string | null, request: Request, refresh: (data: T) => number | null = () => null): Live<T> {
   const [state, setState] = useKept<State<T>>(`${request.attempt} ${request.project} ${path}`, { path: null, data: null, problem: null });

@@ -1,5 +1,5 @@
 import type { BuildLines } from '../../engine/insight/trends/trends-answer.js';
-import { NoBuilds } from '../builds/none.js';
+import { NoBuilds } from '../builds/no-builds.js';
 import { parseBuildSearch, withWholeHash } from '../builds/search.js';
 import { BuildTable } from '../builds/table.js';
 import { useBuildList } from '../builds/use-list.js';
@@ -45,9 +45,9 @@ export function BuildsPage({ project }: ProjectPageProps) {
         </SearchBox>
       </div>
       <Loaded live={live}>
-        {({ builds, searched_to }) =>
-          builds.length === 0 ? (
-            <NoBuilds text={text} query={query} lines={live.data!} setUp={projectPath(project.name, 'set-up')} />
+        {lines =>
+          lines.builds.length === 0 ? (
+            <NoBuilds text={text} query={query} lines={lines} setUp={projectPath(project.name, 'set-up')} />
           ) : (
             <>
               {list.added > 0 && (
@@ -55,7 +55,7 @@ export function BuildsPage({ project }: ProjectPageProps) {
                   ↑ {count(list.added, 'new build')}
                 </button>
               )}
-              <BuildTable builds={list.builds} total={list.loadOlder ? live.data!.total : list.builds.length} project={project.name} />
+              <BuildTable builds={list.builds} total={list.loadOlder ? lines.total : list.builds.length} project={project.name} />
               {list.loadOlder && (
                 <p class="more">
                   <button type="button" onClick={list.loadOlder} aria-busy={list.isLoadingOlder}>
@@ -63,7 +63,7 @@ export function BuildsPage({ project }: ProjectPageProps) {
                   </button>
                 </p>
               )}
-              {searched_to && <p class="quiet small">Searched back to {exactTime(searched_to)}.</p>}
+              {lines.searched_to && <p class="quiet small">Searched back to {exactTime(lines.searched_to)}.</p>}
             </>
           )
         }

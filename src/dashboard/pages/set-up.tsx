@@ -1,9 +1,9 @@
 import { useState } from 'preact/hooks';
 import type { CreatedToken, ProjectLine } from '../../api/messages/dashboard.js';
 import type { BuildLines } from '../../engine/insight/trends/trends-answer.js';
-import { Problem, post } from '../data/api.js';
+import { useChange } from '../access/use-change.js';
 import { useLive } from '../data/live.js';
-import { leaveToSignIn, useSession } from '../data/session.js';
+import { useSession } from '../data/session.js';
 import { When } from '../parts/amounts.js';
 import { CopyButton, Secret } from '../parts/copy.js';
 import { FirstLine } from '../parts/first-line.js';
@@ -155,18 +155,13 @@ interface TokenProps {
 
 /** The token was shown when the project was created. An operator makes another. */
 function Token({ project, token, setToken, isOperator }: TokenProps) {
-  const [problem, setProblem] = useState<Problem | null>(null);
+  const { problem, send } = useChange();
   if (token !== null) return <Secret title={`A token of ${inSentence(project.name)}.`} text={token} />;
   if (!isOperator) return <p class="quiet">An operator has the token, or makes another.</p>;
-  const create = () =>
-    post<CreatedToken>('/dashboard/tokens', { project: project.id }, { attempt: 'create a token' }).then(
-      answer => setToken(answer.token),
-      (error: unknown) => {
-        if (!(error instanceof Problem)) throw error;
-        if (error.status === 401) leaveToSignIn();
-        setProblem(error);
-      },
-    );
+  const create = async () => {
+    const answer = await send<CreatedToken>('/dashboard/tokens', { project: project.id }, 'create a token');
+    if (answer) setToken(answer.token);
+  };
   return (
     <>
       {problem && <Failure problem={problem} reload={() => void create()} />}

@@ -2,8 +2,8 @@
 const MOST_TIMES = 2;
 
 /**
- * Returns the value that fills a bar: the largest one, unless it is so far above the others that they would be too small to compare. The bar
- * of a larger value is cut.
+ * Returns the value that fills a bar: the largest one, unless it is so far above the others that these could not be compared. The bar of a
+ * larger value is cut.
  */
 export function fullBar(values: readonly number[]): number {
   const sorted = values.toSorted((a, b) => a - b);

@@ -38,7 +38,7 @@ export function Failure({ problem, reload }: { problem: Problem; reload: () => v
 
 interface LoadedProps<T> {
   live: Live<T>;
-  /** What takes so long, as the page of a very large suite does. Its style hides it for the first second. */
+  /** What the page waits for, as it may for a very large suite. Its style hides it for the first second. */
   waiting?: string;
   children: (data: T) => ComponentChildren;
 }
@@ -51,7 +51,7 @@ export function Loaded<T>({ live, waiting = 'Loading …', children }: LoadedPro
       <ProgressLine isLoading={isLoading} />
       {problem && problem.status !== 401 && <Failure problem={problem} reload={reload} />}
       {data === null && isLoading && (
-        <p class="waiting quiet" role="status">
+        <p class="loading quiet" role="status">
           {waiting}
         </p>
       )}

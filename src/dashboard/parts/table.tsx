@@ -15,9 +15,9 @@ export interface Column<Row> {
   isNumber?: boolean;
   /** Takes the room that is left; its text is cut where it is too long. */
   isWide?: boolean;
-  /** Not shown on a phone. */
+  /** Not shown on a phone and a small tablet. */
   isExtra?: boolean;
-  /** Not shown on a very narrow phone. */
+  /** Not shown on a narrow phone. */
   isLeast?: boolean;
   cell: (row: Row) => ComponentChildren;
   /** Makes the column sortable. */

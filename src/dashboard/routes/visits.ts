@@ -1,4 +1,4 @@
-import { type Dispatch, type StateUpdater, useLayoutEffect, useState } from 'preact/hooks';
+import { type Dispatch, type StateUpdater, useLayoutEffect, useRef, useState } from 'preact/hooks';
 
 /**
  * What each entry of the history showed, so that back and forward show it as it was left: the lists that were loaded, the position, and the
@@ -11,7 +11,7 @@ interface Visit {
   link: string | null;
 }
 
-/** Older visits start as from a link. A list of a large project is megabytes. */
+/** Visits that are kept; older ones start like a link. A list of a large project is megabytes. */
 const MOST = 20;
 /** The name of the positions in the storage of the session. */
 const POSITIONS = 'positions';
@@ -19,7 +19,7 @@ const POSITIONS = 'positions';
 /** By the state of their entries in the history, the last one that was seen at the end. */
 const visits = new Map<number, Visit>();
 let current = 0;
-/** The position that a page shall have as soon as it is long enough; null: the reader has the page. */
+/** The position to which the page is scrolled as soon as it is long enough; null: the reader scrolls it. */
 let awaited: number | null = null;
 let stopAwaiting = () => {};
 
@@ -38,7 +38,14 @@ const visitAt = (scroll: number): Visit => ({ kept: new Map(), scroll, link: nul
 /** State that is there again when the reader comes back to it. `name` tells it from the others of its page. */
 export function useKept<T>(name: string, initial: T): [T, Dispatch<StateUpdater<T>>] {
   const [value, setValue] = useState<T>(() => (visits.get(current)?.kept.get(name) as T | undefined) ?? initial);
-  useLayoutEffect(() => void visits.get(current)?.kept.set(name, value));
+  const last = useRef(name);
+  useLayoutEffect(() => {
+    const kept = visits.get(current)?.kept;
+    // Of each search that is typed, only the last one is kept.
+    if (last.current !== name) kept?.delete(last.current);
+    last.current = name;
+    kept?.set(name, value);
+  });
   return [value, setValue];
 }
 
@@ -60,7 +67,7 @@ export function newVisit(): number {
   return current;
 }
 
-/** Goes to the visit of the history's entry; of one that has none, a new one begins. */
+/** Goes to the visit of the current entry of the history; an entry without one gets a new one. */
 export function returnToVisit(): void {
   const number = history.state as number | null;
   if (number === null) history.replaceState(newVisit(), '');

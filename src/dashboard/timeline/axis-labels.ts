@@ -4,17 +4,17 @@ import { type Span, xOf } from './view.js';
 
 export interface AxisLabel {
   text: string;
-  /** Its middle, in pixels from the begin of the axis. */
+  /** Its middle, in pixels from the start of the axis. */
   x: number;
 }
 
 /** What is free beside a label, in pixels. */
 const GAP = 8;
-/** How far a label may reach beyond the begin and the end of the axis, in pixels. */
-const BEYOND = { begin: 36, end: 8 };
+/** How far a label may reach beyond the start and the end of the axis, in pixels. */
+const BEYOND = { start: 36, end: 8 };
 
 /**
- * What stands above the axis: times at round steps, and the floor where it is in sight. A time that has no room beside the floor has no text.
+ * What stands above the axis: times at round steps, and the floor where it is in sight. A time without room beside the floor has no text.
  *
  * @param floor in seconds; null: not known
  * @param widthOf the width of a text, in pixels
@@ -39,5 +39,5 @@ export function axisLabels(
 function floorLabel(floor: number, view: Span, width: number, widthOf: (text: string) => number): AxisLabel {
   const text = `floor ${duration(floor)}`;
   const half = widthOf(text) / 2;
-  return { text, x: Math.max(half - BEYOND.begin, Math.min(xOf(floor, view, width), width + BEYOND.end - half)) };
+  return { text, x: Math.max(half - BEYOND.start, Math.min(xOf(floor, view, width), width + BEYOND.end - half)) };
 }

@@ -32,7 +32,7 @@ const WHEEL_ZOOM = 1.005;
 const WHEEL_MOST = 60;
 /** How long the hint stays after a turn of the wheel that did not zoom, in milliseconds. */
 const HINT = 1500;
-/** The height up to which all lanes are printed, in pixels. Browsers draw no canvas of twice the size. */
+/** The height up to which all lanes are printed, in pixels. On a sharp screen the canvas has twice as many: browsers draw no larger one. */
 const PAPER_HEIGHT = 8000;
 
 /** The lanes of the nodes to scale. All that the mouse does, keys do as well; a table beside it has the same data. */

@@ -44,14 +44,14 @@ const cellsOf = (project: string, branch: string | null): Cell[] => [
   {
     name: 'estimate',
     title: 'Estimate',
-    about: 'What the next build plans with. A dash: none of the last builds had the file.',
+    about: 'What the next build plans with. A dash: none of the last five builds measured the file.',
     isNumber: true,
     cell: ({ estimate }) => <Duration seconds={estimate} />,
   },
   {
     name: 'median',
     title: 'Median',
-    about: 'The median of its times, and how many times as long its estimate is, if they differ by a tenth.',
+    about: 'The median of its times, and how many times as long its estimate is, if they differ by a tenth or more.',
     isNumber: true,
     isExtra: true,
     cell: ({ estimate, median }) => (

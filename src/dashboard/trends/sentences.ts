@@ -28,7 +28,7 @@ export function filesSentences({ decided, file_count, builds }: Pick<FileTrends,
   return [`${worded(files)} of ${number(file_count)} files decided ${part} of your builds.`];
 }
 
-/** Whether an estimate differs from the usual time by more than a tenth. */
+/** Whether an estimate differs from the usual time by a tenth or more. */
 export function hasDrifted(estimate: number, usual: number): boolean {
   return Math.abs(Math.log(estimate / usual)) >= Math.log(1.1);
 }

@@ -9,7 +9,7 @@ export interface Choices {
   pull_cost: string | null;
   /** Minutes. */
   setup: string | null;
-  /** Paths of files that are cut in two. */
+  /** Paths of files that are cut. */
   cut: string[];
 }
 

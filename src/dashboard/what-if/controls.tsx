@@ -58,7 +58,7 @@ export function Controls({ answer, choices, saved, onChange }: Props) {
           onChange={setup => onChange({ setup })}
         />
       </div>
-      <Cuts {...{ answer, choices, saved, onChange }} />
+      <Cuts key={answer.build_id} {...{ answer, choices, saved, onChange }} />
     </section>
   );
 }
@@ -121,10 +121,10 @@ function Cuts({ answer, choices, saved, onChange }: Props) {
 }
 
 function Worth({ file }: { file: WhatIfAnswer['worth_cutting'][number] | undefined }) {
-  if (!file) return 'a cut brings nothing more';
+  if (!file) return 'a cut saves nothing more';
   return (
     <>
-      takes <Duration seconds={file.seconds} />, a cut in {number(file.pieces)} saves {duration(file.saves)}
+      takes <Duration seconds={file.seconds} />; cut into {number(file.pieces)} pieces, it saves {duration(file.saves)}
     </>
   );
 }
@@ -132,7 +132,7 @@ function Worth({ file }: { file: WhatIfAnswer['worth_cutting'][number] | undefin
 function Pieces({ cut: { pieces, is_measured } }: { cut: WhatIfAnswer['assumptions']['cut'][number] }) {
   return (
     <>
-      cut in {number(pieces)} {is_measured ? 'test cases' : 'equal pieces'}
+      cut into {number(pieces)} {is_measured ? 'test cases' : 'equal pieces'}
     </>
   );
 }

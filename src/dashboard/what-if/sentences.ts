@@ -20,7 +20,7 @@ export function whatIfSentences({ variants, node_total, useful_nodes, useful_ran
 
 function range({ branch, builds, least, most }: NonNullable<WhatIfAnswer['useful_range']>): string {
   const numbers = least === most ? number(most) : `${number(least)} to ${number(most)}`;
-  return `In the last ${number(builds)} builds of ${inSentence(branch)}, that number was ${numbers}.`;
+  return `In the last ${number(builds)} builds of ${inSentence(branch)}, the useful number was ${numbers}.`;
 }
 
 function limit(variants: readonly Variant[], useful: Variant, today: Variant, longest: string | null): string {

@@ -63,7 +63,7 @@ export async function findSession(signIns: SignIns, secret: string, at: Millis):
   return session && expiryOf(session) > at ? session : null;
 }
 
-/** Why a session is over. `gone`: it was ended, its link was revoked, or it is over for so long that nothing of it is left. */
+/** Why a session is over. `gone`: it was ended, its link was revoked, or its record was deleted since. */
 export type SessionEnd = 'unused' | 'old' | 'link' | 'gone';
 
 /** Why the session with a secret is not in force. */

@@ -84,7 +84,7 @@ describe('a link of readers', () => {
     clock.advance({ days: 2, milliseconds: -1 });
     expect((await session(browsers[0]!)).status).toBe(200);
     clock.advance({ milliseconds: 1 });
-    expect(await session(browsers[0]!)).toMatchObject(ended(' with the link for readers that it came from, which has expired'));
+    expect(await session(browsers[0]!)).toMatchObject(ended(' because its link for readers has expired'));
     expect((await new Browser(server.url).signIn(secret)).status).toBe(401);
   });
 
@@ -224,7 +224,7 @@ describe('a session', () => {
     );
   });
 
-  it('that nobody had and one that was ended are told apart by nothing', async () => {
+  it('that nobody had is answered like one that was ended', async () => {
     expect(await new Browser(server.url, { Cookie: `ballast_session=${'0'.repeat(64)}` }).get('/dashboard/session')).toMatchObject(
       ended(''),
     );

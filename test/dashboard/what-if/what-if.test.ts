@@ -100,7 +100,7 @@ describe('the first line of what-if', () => {
       'says how much the useful number varies',
       { ...answer(few, 1, 2), useful_range: { branch: 'main', builds: 10, least: 2, most: 4 } },
       2,
-      '1 node: 1 m 40 s. 2: 50 s. Every node up to 2 makes the build faster. In the last 10 builds of main, that number was 2 to 4.',
+      '1 node: 1 m 40 s. 2: 50 s. Every node up to 2 makes the build faster. In the last 10 builds of main, the useful number was 2 to 4.',
     ],
   ])('%s', (_, answered, nodes, text) => {
     expect(whatIfSentences(answered, nodes).join(' ')).toBe(text);

@@ -35,7 +35,7 @@ export function emptyDay(day: number): DaySummary {
   return { day, sums: Object.fromEntries(SUM_NAMES.map(name => [name, 0])) as DaySummary['sums'], walls: [] };
 }
 
-/** Adds a build to its day, or (-1) takes it off again. A build that is running counts on no day, the times of an incomplete one neither. */
+/** Adds a build to its day, or (-1) takes it off again. A running build does not count, nor do the times of an incomplete one. */
 export function countOn(day: DaySummary, summary: Summary, sign: 1 | -1): DaySummary {
   if (summary.is_running) return day;
   const { line, parts, node_seconds, idle_seconds, baselines } = summary;
@@ -72,17 +72,17 @@ function changed(values: readonly number[], value: number, sign: 1 | -1): number
   return place === -1 ? [...values] : values.toSpliced(place, 1);
 }
 
-/** The builds of several days together, under one of them. */
-function addDays(day: number, days: readonly DaySummary[]): DaySummary {
+/** The builds of the days of a week together. */
+function addDays(monday: number, days: readonly DaySummary[]): DaySummary {
   const sumOf = (name: DaySum) => wholeMilliseconds(days.reduce((sum, { sums }) => sum + sums[name], 0));
   return {
-    day,
+    day: monday,
     sums: Object.fromEntries(SUM_NAMES.map(name => [name, sumOf(name)])) as DaySummary['sums'],
     walls: days.flatMap(({ walls }) => walls).sort((a, b) => a - b),
   };
 }
 
-/** The builds of a day that ended complete, as far as it is known: those whose times count. */
+/** How many builds of a day ended complete, as far as it is known: those whose times count. */
 export function completeBuilds({ sums }: Pick<DaySummary, 'sums'>): number {
   return sums.builds - sums.incomplete;
 }

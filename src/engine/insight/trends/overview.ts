@@ -1,6 +1,6 @@
 import { limits } from '../../../limits.js';
 import { DAY_MILLISECONDS, timestamp } from '../../../time.js';
-import type { BuildFilter } from '../../keys.js';
+import { type BuildFilter, matches } from '../../keys.js';
 import type { Project } from '../../ports/access.js';
 import type { Build } from '../../ports/builds.js';
 import type { CiRun } from '../../ports/ci-runs.js';
@@ -8,7 +8,6 @@ import type { Millis, Store } from '../../ports/store.js';
 import type { Summary } from '../../ports/summaries.js';
 import { wholeMilliseconds } from '../rounding.js';
 import { completeBuilds, dateOf, emptyDay, medianWall, plannedBuilds } from './days.js';
-import { matches } from './similar.js';
 import { idleShare, isOutOfDate, type Trend } from './summary.js';
 import type { BuildLine, BuildLines, ProjectOverview } from './trends-answer.js';
 

@@ -1,26 +1,24 @@
 import { limits } from '../../../limits.js';
-import type { BuildFilter, BuildKey } from '../../keys.js';
+import { type BuildFilter, type BuildKey, matches } from '../../keys.js';
 import type { Millis, Store } from '../../ports/store.js';
 import type { SimilarNames } from './trends-answer.js';
 
 /**
- * The names that a filter may mean which finds nothing: branches that contain its branch, and commits that begin with its hash, among the
- * newest builds that match the rest of the filter. A store finds only whole names. Null: each name of the filter is one of a build.
+ * The names that a filter may mean if it finds no build, because a store finds only whole names: branches that contain its branch, and
+ * commits that begin with its hash, among the newest builds that match the rest of it. Null: builds have each of its names.
  */
 export async function similarNames(
   { builds, ciRuns }: Pick<Store, 'builds' | 'ciRuns'>,
   { project, filter, now }: { project: number; filter: BuildFilter; now: Millis },
 ): Promise<SimilarNames | null> {
-  const { branch, commit_hash, ...others } = filter;
+  const { branch, commit_hash } = filter;
   const isKnown = async (name: BuildFilter) => (await builds.newest(project, name)) !== null;
   const part = branch === undefined || (await isKnown({ branch })) ? null : branch.toLowerCase();
   const start = commit_hash === undefined || (await isKnown({ commit_hash })) ? null : commit_hash.toLowerCase();
   if (part === null && start === null) return null;
-  const rest: BuildFilter = {
-    ...others,
-    ...(part === null && branch !== undefined && { branch }),
-    ...(start === null && commit_hash !== undefined && { commit_hash }),
-  };
+  const rest = { ...filter };
+  if (part !== null) delete rest.branch;
+  if (start !== null) delete rest.commit_hash;
   const branches = new Set<string>();
   const hashes = new Set<string>();
   const note = (key: BuildKey) => {
@@ -36,12 +34,4 @@ export async function similarNames(
     commit_hashes: start === null ? null : listed(hashes),
     searched: newest.length,
   };
-}
-
-/** Whether a filter finds a build. */
-export function matches(
-  key: BuildKey,
-  { branch = key.branch, commit_hash = key.commit_hash, node_total = key.node_total }: BuildFilter,
-): boolean {
-  return key.branch === branch && key.commit_hash === commit_hash && key.node_total === node_total;
 }

@@ -39,11 +39,11 @@ export interface BuildLines {
   total: Count;
   /** With failed=true: builds are searched back to this time; null: to the first one. */
   searched_to: Timestamp | null;
-  /** What a branch or a commit may mean that no build has; null: the filters name none of these. */
+  /** The names that the filters may mean if they find nothing; null: they find builds, or builds have each of their names. */
   similar: SimilarNames | null;
 }
 
-/** Newest first, at most 10 of each. Null: a build has the name that was asked for, or none was. */
+/** Newest first, at most 10 of each. Null: a build has the name that was asked for, or no name was. */
 export interface SimilarNames {
   /** They contain the branch that was asked for. */
   branches: string[] | null;
@@ -67,7 +67,7 @@ export interface DayTrend {
   /** Builds that have ended. */
   builds: Count;
   incomplete: Count;
-  /** Nobody knows whether files of these are missing, because no queue and no split of them is known. */
+  /** Builds without a queue or a split: nobody knows whether files are missing. */
   unplanned: Count;
   with_failures: Count;
   /** All files of their plans were recorded, and none failed, as the clients report. */
@@ -100,7 +100,7 @@ export interface FileTrends {
 
 export interface FileTrend {
   path: string;
-  /** What the next build plans with; null: none of the last builds had the file. */
+  /** What the next build plans with; null: none of the last five builds measured the file. */
   estimate: number | null;
   /** The median of its times. */
   median: number;
@@ -131,7 +131,7 @@ export interface FileHistory {
   changes: { at: Timestamp; build_id: Uuid; commit_hash: string; factor: number; before: number; after: number }[];
   /** Builds that it decided, newest first, and by how many seconds the last node was later than the one before. */
   decided: { build_id: Uuid; commit_hash: string; at: Timestamp; seconds: number }[];
-  /** By how many seconds the last build that has ended would have ended sooner with the file in pieces; null: it cannot be played. */
+  /** By how many seconds the last build that has ended would have ended sooner with the file in pieces; null: none can be played. */
   cut_saves: number | null;
   /** That build, and the pieces. */
   cut: { build_id: Uuid; pieces: Count } | null;
@@ -178,7 +178,7 @@ export interface ProjectOverview {
   id: Count;
   name: string;
   default_branch: string | null;
-  /** Builds that have ended, by the day of UTC on which their newest CI run began. */
+  /** Builds that have ended. A build counts on the day (UTC) on which its newest CI run began. */
   builds_today: Count;
   incomplete_today: Count;
   with_failures_today: Count;

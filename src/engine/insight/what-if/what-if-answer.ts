@@ -23,11 +23,11 @@ export interface Assumptions {
   start_spread: number;
   /** Seconds that a node loses between two batches. */
   pull_cost: number;
-  /** Seconds that a node takes before its start, in the job: they count as its time. */
+  /** Seconds that the job of a node takes before the node starts. They count in `node_seconds`. */
   setup: number;
   /** `then`: planned with the estimates of that build; `now`: with those of today; `exact`: with the recorded times. */
   estimates: 'then' | 'now' | 'exact';
-  /** Files cut into test cases, and into how many pieces. `is_measured`: its test cases were measured. */
+  /** Files that are cut, and into how many pieces. `is_measured`: its test cases were measured, and are the pieces. */
   cut: { path: string; pieces: Count; is_measured: boolean }[];
   sentences: string[];
 }
@@ -38,13 +38,15 @@ export interface WhatIfAnswer extends BuildHead {
   variants: Variant[];
   /** More nodes than these bring nothing. */
   useful_nodes: Count;
-  /** The same of the last builds of the default branch that ended complete, at most ten; null: it is not known of any. */
+  /** The least and the most of the last builds of the default branch that ended complete, at most ten; null: it is known of none. */
   useful_range: { branch: string; builds: Count; least: Count; most: Count } | null;
-  /** The longest file, and what cutting it would bring at today's number of nodes. */
   longest: { path: string; seconds: number } | null;
   /** What other methods would have taken on the same recorded times. */
   baselines: { round_robin: number; by_name: number; one_at_a_time: number };
-  /** Files worth cutting, into their test cases if these were measured: by how many seconds this build would have ended sooner, the largest first, at most 10. */
+  /**
+   * Files worth cutting, at most 10, and into how many pieces: their test cases, if these were measured. `saves`: by how many seconds this
+   * build would have ended sooner, the largest first.
+   */
   worth_cutting: { path: string; seconds: number; pieces: Count; saves: number }[];
 }
 

@@ -22,6 +22,7 @@ export interface Changes {
   cut: readonly string[];
 }
 
+/** A build that is played so shows its own cost of a pull: the configured one plays no part. */
 export const AS_IT_WAS: Changes = { mode: null, estimates: null, startSpread: null, pullCost: null, setup: 0, cut: [] };
 
 /** What is known in addition to the timeline. */
@@ -73,8 +74,7 @@ export function whatIfOf(timeline: Timeline, changes: Changes, knowledge: Knowle
   const { speeds, spread: speedSpread } = speedsIn(timeline);
   const files = filesOf(timeline, observed, speeds, estimates, knowledge.now);
   const share = files.reduce((sum, { seconds }) => sum + seconds, 0) / knowledge.nodeTotal;
-  const byPath = new Map(files.map(file => [file.path, file]));
-  const partsOfPath = (path: string) => partsOf(byPath.get(path)!, share, knowledge.cases.get(path));
+  const partsOfPath = (path: string) => partsOf(files.find(file => file.path === path)!, share, knowledge.cases.get(path));
   const parts = new Map(changes.cut.map(path => [path, partsOfPath(path)]));
   const cuts = [...parts].map(([path, own]): Cut => ({ path, pieces: own.length, is_measured: knowledge.cases.has(path) }));
   const played = inPlanningOrder(files.flatMap(file => piecesOf(file, parts.get(file.path))));
@@ -111,7 +111,12 @@ export function whatIfOf(timeline: Timeline, changes: Changes, knowledge: Knowle
     }),
     mostUseful: mostUsefulNodes(scenario),
     longest: longestOf(played),
-    candidates: candidatesOf(played, new Map(knowledge.candidates.filter(path => !parts.has(path)).map(path => [path, partsOfPath(path)]))),
+    candidates: knowledge.candidates
+      .filter(path => !parts.has(path))
+      .map((path): Candidate => {
+        const file = played.findIndex(each => each.path === path);
+        return { path, seconds: played[file]!.seconds, file, parts: partsOfPath(path) };
+      }),
   };
 }
 
@@ -161,13 +166,6 @@ function weightOf({ estimate }: PlayedFile): number {
 function longestOf(files: readonly PlayedFile[]): WhatIf['longest'] {
   const longest = files.reduce<PlayedFile | null>((most, file) => (most && most.seconds >= file.seconds ? most : file), null);
   return longest && { path: longest.path, seconds: longest.seconds };
-}
-
-/** @param files in planning order @param parts by path */
-function candidatesOf(files: readonly PlayedFile[], parts: ReadonlyMap<string, Float64Array>): Candidate[] {
-  const places = new Map<string, number>();
-  for (const [file, { path }] of files.entries()) if (parts.has(path)) places.set(path, file);
-  return Array.from(parts, ([path, own]) => ({ path, seconds: files[places.get(path)!]!.seconds, file: places.get(path)!, parts: own }));
 }
 
 /** Equal parts of at most an even share, and at least two. @param share seconds */
