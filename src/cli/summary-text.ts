@@ -59,7 +59,11 @@ function gateLines(
   gate: ToldCompleteness | null,
   known: readonly string[],
 ): string[] {
-  if (gate?.is_complete) return ['', `**Complete**: all ${pluralize(gate.test_files, 'test file')} ran and were recorded.`];
+  if (gate?.is_complete)
+    return [
+      '',
+      `**Complete**: ${gate.test_files === 1 ? 'the test file ran and was' : `all ${gate.test_files} test files ran and were`} recorded.`,
+    ];
   if (!gate)
     return ['', `${pluralize(files, 'test file')} ${files === 1 ? 'was' : 'were'} recorded. It is not known whether others were planned.`];
   const head = is_running ? '**Running**' : '**Incomplete**';

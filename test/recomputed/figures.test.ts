@@ -279,8 +279,6 @@ const WRONG: Readonly<Record<string, readonly string[]>> = {
   // Until two hours after its start it is listed as running, and then not at all: no day and no project counts it as incomplete.
   'a build that is cancelled': UNRECORDED,
   'one node that dies': UNRECORDED,
-  // Two batches do not tell what a batch costs. It is taken to cost nothing, so one file at a time seems as fast.
-  'one node': ['other methods'],
 };
 
 describe.each(Object.entries(SITUATIONS) as [string, Situation][])('%s', (name, situation) => {

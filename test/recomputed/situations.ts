@@ -106,7 +106,10 @@ export async function compared(client: Client, logs: readonly Log[], now?: numbe
       const row = builds.find(({ commit_hash }: any) => commit_hash === log.commit_hash);
       const id = row.build_id ?? row.ci_run_id;
       const minutes = (await client.get(`/v1/builds/${id}/minutes`)).json;
-      return { log, id, minutes, row, figures: recompute(log, minutes.cost, log === logs.at(-1) ? now : undefined) };
+      // No request tells what the planner expected at its last batch.
+      const { batches = [] } = (await client.get(`/v1/builds/${id}/why`)).json;
+      const expected = batches.findLast(({ decision }: any) => decision)?.decision ?? minutes.cost;
+      return { log, id, minutes, row, figures: recompute(log, expected, log === logs.at(-1) ? now : undefined) };
     }),
   );
 }

@@ -25,7 +25,7 @@ import { difference, whatIfSentences } from '../what-if/sentences.js';
 /** How long the handle rests before its number stands in the address, in milliseconds. Browsers limit how often it may change. */
 const REST = 200;
 
-/** Plays the build in the address, or else the newest one of the default branch that has ended. */
+/** Plays the build in the address, or else the newest one of the default branch that has ended, without a missing file if there is one. */
 export function WhatIfPage({ project }: ProjectPageProps) {
   const named = useAddress().query.get('build');
   const live = useLive<BuildLines>(
@@ -35,7 +35,8 @@ export function WhatIfPage({ project }: ProjectPageProps) {
       project: project.id,
     },
   );
-  const newest = live.data?.builds.find(build => build.build_id !== null && !build.is_running);
+  const ended = live.data?.builds.filter(build => build.build_id !== null && !build.is_running);
+  const newest = ended?.find(({ summary }) => summary?.missing === 0) ?? ended?.[0];
   const build = named ?? newest?.build_id ?? null;
   // The same element for both, so that the handle keeps the focus when the address names the build.
   return build === null ? <Loaded live={live}>{() => <NoBuild project={project} />}</Loaded> : <WhatIf project={project} build={build} />;

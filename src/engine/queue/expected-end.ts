@@ -66,7 +66,8 @@ export function expectedEnd({ nodeTotal, batches, weights, filesLeft, hasRecorde
   const margin = PULLS * 1000 * pull_cost;
   const first = decisionOf(batches.find(({ decision }) => decision !== null)!)!;
   const { earlier, later, laterOfBuild } = hadLearned(first) ? MARGINS : FIRST_MARGINS;
-  const earliest = Math.max(now, at - earlier * (at - now) - margin);
+  // A batch that is overdue may end at any moment.
+  const earliest = underWay.some(({ late }) => late > 0) ? now : Math.max(now, at - earlier * (at - now) - margin);
   const latest = at + Math.min(later * (at - now), laterOfBuild * (at - handedAt(batches[0]!))) + margin;
   return { at: Math.round(at), earliest: Math.round(earliest), latest: Math.round(latest) };
 }

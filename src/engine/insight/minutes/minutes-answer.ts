@@ -16,8 +16,8 @@ export interface MinutesAnswer extends BuildHead {
   /** What is not known of this build, and what is assumed instead. */
   assumptions: string[];
   /**
-   * What a batch cost: as the queue had learned it at its last batch, by the recorded times of a project's first queue, or of a split as
-   * it is known now; null: unknown.
+   * What a batch cost: by the recorded times of a queue that has ended, as a running queue had learned it at its last batch, or of a split
+   * as it is known now; null: unknown.
    */
   cost: LearnedCost | null;
   nodes: NodeSummary[];
@@ -65,8 +65,8 @@ export const PART_DEFINITIONS: Readonly<Record<PartName, string>> = {
 };
 
 /**
- * What a batch cost, in seconds: pull_cost + hidden for each file + slowdown for each second of its estimates (in a project's first queue:
- * of its recorded times).
+ * What a batch cost, in seconds: pull_cost + hidden for each file + slowdown for each second of its estimates (of a queue that has ended: of
+ * its recorded times).
  */
 export interface LearnedCost {
   /** The start of the test runner, and the pull. */

@@ -10,7 +10,7 @@ import type { Run, RunHead } from '../../ports/builds.js';
 import type { CiRun } from '../../ports/ci-runs.js';
 import type { Splits } from '../../ports/splits.js';
 import type { Millis, Store } from '../../ports/store.js';
-import { type Batch, decisionOf, hadLearned, isRequeued } from '../../queue/batch.js';
+import { type Batch, decisionOf, isRequeued } from '../../queue/batch.js';
 import { batchesOf } from '../../queues.js';
 import type { LearnedCost } from '../minutes/minutes-answer.js';
 import type { Subject } from '../subject.js';
@@ -63,8 +63,8 @@ async function ofQueue({ queues }: Store, { plan, node_total, created_at: beganA
   const isWaiting = hasFilesLeft(batches, weights.length) && now - lastAt <= SILENT_MILLISECONDS;
   const timeline = toTimeline('queue', lanes, columns, { beganAt, isRunning: lanes.isRunning || isWaiting });
   const read = { ...timeline, expectedCost: costs[0] ?? null, cost };
-  if (read.is_running || !read.expectedCost || hadLearned(read.expectedCost)) return read;
-  // The first queue of a project has learned little while it ran. The recorded times tell more, above all if its estimates were guesses.
+  if (read.is_running) return read;
+  // What a queue learns while it runs rests on estimates. The recorded times tell more.
   return { ...read, cost: recordedCost(read) ?? cost };
 }
 

@@ -6,6 +6,7 @@ import {
   observedIn,
   type RecordedBatch,
 } from '../../../planning/batching/batch-cost.js';
+import { ERROR_OF_MEDIAN, median } from '../../../planning/estimating/median.js';
 import { toSeconds, toWeight } from '../../../planning/weight.js';
 import type { LearnedCost } from '../minutes/minutes-answer.js';
 import { rounded, wholeMilliseconds } from '../rounding.js';
@@ -16,9 +17,33 @@ export function observedInTimeline(timeline: Timeline): BatchSums | null {
   return observedIn(batchesIn(timeline), { setting: settingOf(timeline), learned: null });
 }
 
-/** What a batch of a queue cost, by the recorded times of its files; null: no batch tells. */
+/** Batches that are needed to tell hidden time from the cost of a pull, and by how many standard errors it must stand out. */
+const MIN_BATCHES = 6;
+const SIGNIFICANT_ERRORS = 2;
+
+/**
+ * What a batch of a queue cost, by the recorded times of its files; null: no batch tells. Hidden time is the median slope between smaller
+ * and larger batches of what their recorded times do not explain (Theil 1950), which neither estimates nor speeds of nodes disturb. Batches
+ * that are too few, or all as large, tell what a project learns from them.
+ */
 export function recordedCost(timeline: Timeline): LearnedCost | null {
-  const [batches, setting] = [batchesIn(timeline), settingOf(timeline)];
+  const batches = batchesIn(timeline);
+  const rests = batches.map(({ files, weight, elapsed }) => ({ files, rest: elapsed - weight })).sort((a, b) => a.files - b.files);
+  const half = rests.length >> 1;
+  const slopes = rests.slice(0, half).flatMap(({ files, rest }, i) => {
+    const larger = rests[rests.length - half + i]!;
+    return larger.files > files ? [(larger.rest - rest) / (larger.files - files)] : [];
+  });
+  if (batches.length < MIN_BATCHES || slopes.length < half / 2) return expectedOf(batches, timeline);
+  const slope = median(slopes);
+  const error = (ERROR_OF_MEDIAN * median(slopes.map(each => Math.abs(each - slope)))) / Math.sqrt(slopes.length);
+  const hidden = slope > SIGNIFICANT_ERRORS * error ? slope : 0;
+  const pullCost = Math.max(0, median(rests.map(({ files, rest }) => rest - hidden * files)));
+  return toLearnedCost({ pullCost, hidden, slowdown: 1 });
+}
+
+function expectedOf(batches: RecordedBatch[], timeline: Timeline): LearnedCost | null {
+  const setting = settingOf(timeline);
   const learned = observedIn(batches, { setting, learned: null });
   const prior = { setting, meanWeight: meanWeightOf(batches), isGuessed: false, isCautious: true };
   return learned && toLearnedCost(expectedCost({ ...prior, learned }));

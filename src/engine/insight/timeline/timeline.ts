@@ -14,8 +14,8 @@ export interface Timeline extends Pick<TimelineAnswer, 'kind' | 'is_running' | '
   /** What the queue expected of a batch at its first one; null: unknown. */
   expectedCost: LearnedCost | null;
   /**
-   * What a batch cost: as the queue had learned it at its last batch, by the recorded times of a project's first queue, or of a split as
-   * it is known now; null: unknown.
+   * What a batch cost: by the recorded times of a queue that has ended, as a running queue had learned it at its last batch, or of a split
+   * as it is known now; null: unknown.
    */
   cost: LearnedCost | null;
   /** How long nothing ran before a node was retried. This time is cut out: what came later has earlier times here. */

@@ -21,7 +21,7 @@ export interface FileTrendSubject {
 /** Standard deviations per median absolute difference of two values that are normally distributed. */
 const DEVIATIONS_PER_STEP = DEVIATIONS_PER_MAD / Math.SQRT2;
 const RECENT = 20;
-/** A file that none of so many last builds measured is no longer planned. */
+/** A file that none of so many last builds measured is no longer planned. A build with less than half of the files of the largest one is a part. */
 const PLANNED_BUILDS = 5;
 const DECIDING_FILES = 100;
 
@@ -103,8 +103,11 @@ class Files {
     times: Float64Array,
   ) {
     const { at, starts, builds } = table;
+    const most = builds.reduce((largest, { test_files }) => Math.max(largest, test_files), 0);
+    const whole = [...builds.keys()].filter(build => 2 * builds[build]!.test_files >= most);
+    const oldest = whole.at(-PLANNED_BUILDS) ?? 0;
     this.estimates = times.map((seconds, file) => {
-      if (at[starts[file + 1]! - 1]! < builds.length - PLANNED_BUILDS) return 0;
+      if (at[starts[file + 1]! - 1]! < oldest) return 0;
       return Number.isNaN(seconds) ? this.#median(file) : seconds;
     });
   }

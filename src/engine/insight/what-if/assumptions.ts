@@ -40,9 +40,9 @@ export function assume(
     startText(scenario, startSpread),
     `A node loses ${seconds(pullCost)} ${mode === 'queue' ? 'with each batch' : 'in addition to its files'}${isPullCostObserved ? ', the median of that build' : ''}.`,
     ...(setup > 0 ? [`The job of a node takes ${seconds(setup)} before the node starts: they count in the node-minutes.`] : []),
-    ...(rate > 1.02 ? [`A node runs files side by side: ${rate.toFixed(1)} seconds of files per second.`] : []),
+    ...(rate >= 1.05 ? [`A node runs files side by side: ${rate.toFixed(1)} seconds of files per second.`] : []),
     ...(rate < 0.98 ? [`A node needs ${(1 / rate).toFixed(2)} seconds for each recorded second.`] : []),
-    ...(hidden > 0 ? [`Each file takes ${seconds(hidden)} that is in no report.`] : []),
+    ...(hidden >= 0.05 ? [`Each file takes ${seconds(hidden)} that is in no report.`] : []),
     ...speedTexts(scenario, nodeIndexes),
     ...cuts.map(cutText),
   ];

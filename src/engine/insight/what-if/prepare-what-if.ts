@@ -168,7 +168,7 @@ async function measuredWalls({ builds, summaries }: Store, { project, build, rec
     if (node_total === build.node_total) continue;
     const other = await builds.newest(project, { branch: build.branch, node_total });
     const summary = other && isNear(other, recorded) ? await summaries.get(other.number) : null;
-    if (summary) walls.set(node_total, summary.line.wall);
+    if (summary && !summary.is_running && summary.line.missing === 0) walls.set(node_total, summary.line.wall);
   }
   return walls;
 }
