@@ -1,5 +1,5 @@
 import { planAnswer } from '../../engine/insight/what-if/prepare-plan.js';
-import { whatIfAnswer } from '../../engine/insight/what-if/prepare-what-if.js';
+import { whatIfAnswer, worthCutting } from '../../engine/insight/what-if/prepare-what-if.js';
 import type { Answer, Request } from '../../http/request.js';
 import { askerOf } from '../authenticate.js';
 import type { Context } from '../context.js';
@@ -27,13 +27,13 @@ export async function whatIfOfBuild(context: Context, request: Request, id: stri
     },
     asker,
   );
-  const { scenario, candidates } = prepared.whatIf;
+  const { scenario } = prepared.whatIf;
   const today = prepared.head.node_total;
-  // Cuts are compared with today's number of nodes, which need not be among those asked for.
-  const played = [...new Set([...prepared.nodes, today])].sort((a, b) => a - b);
+  // Cuts are compared on these numbers of nodes, which need not be among those asked for.
+  const played = [...new Set([...prepared.nodes, today, today + 1])].sort((a, b) => a - b);
   const variants = await whatIfs.variants(scenario, played, asker);
-  const walls = await whatIfs.cuts(scenario, today, candidates, asker);
-  return json(200, whatIfAnswer(prepared, variants, walls));
+  const worth = await worthCutting(prepared, variants, (nodes, files) => whatIfs.cuts(scenario, nodes, files, asker));
+  return json(200, whatIfAnswer(prepared, variants, worth));
 }
 
 /** POST /plan: how long a suite will take with each number of nodes. */

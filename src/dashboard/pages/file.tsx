@@ -100,9 +100,15 @@ function Cut({ project, history: { path, cut, cut_saves } }: { project: string; 
     <section>
       <h2>If it were cut</h2>
       <p>
-        With the file in {count(pieces, 'piece')}, <a href={projectPath(project, 'build', build_id)}>the last build</a> would{' '}
-        {cut_saves < 0.5 && 'not '}have ended {cut_saves >= 0.5 && <strong>{duration(cut_saves)}</strong>} sooner.{' '}
-        <a href={withQuery(projectPath(project, 'what-if'), { build: build_id, cut: path })}>Play it with other numbers of nodes</a>
+        With the file in {count(pieces, 'piece')}, <a href={projectPath(project, 'build', build_id)}>the last build</a> would have ended{' '}
+        {Math.abs(cut_saves) < 0.5 ? (
+          'as it did'
+        ) : (
+          <>
+            <strong>{duration(Math.abs(cut_saves))}</strong> {cut_saves > 0 ? 'sooner' : 'later'}
+          </>
+        )}
+        . <a href={withQuery(projectPath(project, 'what-if'), { build: build_id, cut: path })}>Play it with other numbers of nodes</a>
       </p>
     </section>
   );

@@ -11,8 +11,8 @@ interface Visit {
   link: string | null;
 }
 
-/** Visits that are kept; older ones start like a link. A list of a large project is megabytes. */
-const MOST = 20;
+/** Visits that are kept; older ones start like a link. A list or the timeline of a large project is megabytes. */
+const MOST = 8;
 /** The name of the positions in the storage of the session. */
 const POSITIONS = 'positions';
 

@@ -13,7 +13,7 @@ import { readTimeline } from '../timeline/read-timeline.js';
 import type { Timeline } from '../timeline/timeline.js';
 import { BASELINE_ASSUMPTIONS, baselinesOf } from './savings.js';
 import { playVariants, usefulNodesOf } from './scenario.js';
-import { AS_IT_WAS, type Changes, type Knowledge, usualEstimatesOf, type WhatIf, whatIfOf } from './what-if.js';
+import { AS_IT_WAS, type Candidate, type Changes, type Knowledge, usualEstimatesOf, type WhatIf, whatIfOf } from './what-if.js';
 import type { Variant, WhatIfAnswer } from './what-if-answer.js';
 
 /** How to play a build again. */
@@ -99,34 +99,51 @@ async function usefulRangeOf({ access, builds, summaries }: Store, project: numb
 /** Files that are played in pieces, to find the ones worth cutting. */
 const CANDIDATES = 20;
 const MOST_CUTS = 10;
-/** A file is worth cutting when the build ends sooner by this part of its wall time. Less is chance. */
+/** A cut saves something when the build ends sooner by this part of its wall time. */
 const MIN_SAVING = 0.005;
 
-/** @param variants by number of nodes, ascending, today's included @param walls with each candidate in pieces */
+/**
+ * The files whose cut saves time on as many nodes as the build had, and on one more: on one number alone it may be the luck of one plan.
+ *
+ * @param variants with these two numbers of nodes
+ * @param playCuts returns the wall times with each of these files in pieces
+ */
+export async function worthCutting(
+  { head, whatIf }: PreparedWhatIf,
+  variants: readonly Variant[],
+  playCuts: (nodes: number, files: readonly Candidate[]) => Promise<number[]>,
+): Promise<WhatIfAnswer['worth_cutting']> {
+  let files = whatIf.candidates.map(file => ({ ...file, saves: 0 }));
+  for (const nodes of [head.node_total + 1, head.node_total]) {
+    const { wall } = variants.find(variant => variant.nodes === nodes)!;
+    const walls = await playCuts(nodes, files);
+    files = files.map((file, i) => ({ ...file, saves: wall - walls[i]! })).filter(({ saves }) => saves > MIN_SAVING * wall);
+  }
+  return files
+    .sort((a, b) => b.saves - a.saves)
+    .slice(0, MOST_CUTS)
+    .map(({ path, seconds, parts, saves }) => {
+      return { path, seconds: wholeMilliseconds(seconds), pieces: parts.length, saves: wholeMilliseconds(saves) };
+    });
+}
+
+/** @param variants by number of nodes, ascending, with those that were asked for */
 export function whatIfAnswer(
   { head, whatIf, baselines, nodes, measured, usefulRange }: PreparedWhatIf,
   variants: readonly Variant[],
-  walls: readonly number[],
+  worth_cutting: WhatIfAnswer['worth_cutting'],
 ): WhatIfAnswer {
-  const { assumptions, mostUseful, longest, candidates } = whatIf;
-  const today = variants.find(variant => variant.nodes === head.node_total)!;
+  const { assumptions, mostUseful, longest } = whatIf;
+  const asked = variants.filter(variant => nodes.includes(variant.nodes));
   return {
     ...head,
     assumptions: { ...assumptions, sentences: [...assumptions.sentences, `Other methods: ${BASELINE_ASSUMPTIONS.join(' ')}`] },
-    variants: variants
-      .filter(variant => nodes.includes(variant.nodes))
-      .map(variant => ({ ...variant, measured: measured.get(variant.nodes) ?? null })),
-    useful_nodes: usefulNodesOf(variants, mostUseful),
+    variants: asked.map(variant => ({ ...variant, measured: measured.get(variant.nodes) ?? null })),
+    useful_nodes: usefulNodesOf(asked, mostUseful),
     useful_range: usefulRange,
     longest: longest && { ...longest, seconds: wholeMilliseconds(longest.seconds) },
     baselines,
-    worth_cutting: candidates
-      .map(({ path, seconds, parts }, i) => {
-        return { path, seconds: wholeMilliseconds(seconds), pieces: parts.length, saves: wholeMilliseconds(today.wall - walls[i]!) };
-      })
-      .filter(({ saves }) => saves > MIN_SAVING * today.wall)
-      .sort((a, b) => b.saves - a.saves)
-      .slice(0, MOST_CUTS),
+    worth_cutting,
   };
 }
 
