@@ -141,17 +141,18 @@ describe('what the pages say of builds', () => {
 
   it('sums them up on the home page', async () => {
     await open('/');
-    const { builds: today, incomplete, median_wall, idle_share } = dayOf(ended.map(({ figures }) => figures));
+    const { builds: today, incomplete, unplanned, median_wall, idle_share } = dayOf(ended.map(({ figures }) => figures));
     const sentence = `${incomplete} builds incomplete, ${today} builds today, 1 running, median ${duration(median_wall)}, ${percent(idle_share)} idle.`;
     expect((await texts(tab, 'main'))[0]).toContain(`${project.name}: ${sentence}`);
     const mine = `.projects li:has(a[href="/p/${project.name}/builds"])`;
     expect((await texts(tab, `${mine} h2 span.small`))[0]).toBe(`▲ ${incomplete} incomplete today`);
-    const saved = ended.reduce((sum, { figures, row }) => sum + (figures.missing.size === 0 ? row.summary.saved : 0), 0);
+    const isCounted = ({ figures: { missing, isPlanned } }: (typeof ended)[number]) => missing.size === 0 && isPlanned;
+    const saved = ended.filter(isCounted).reduce((sum, { row }) => sum + row.summary.saved, 0);
     expect(await texts(tab, `${mine} .figures dd`)).toEqual([
       expect.stringMatching(`^${today} .*\\b1 running$`),
       duration(median_wall),
       percent(idle_share),
-      `${duration(saved)} in ${count(today - incomplete, 'complete build')}`,
+      `${duration(saved)} in ${count(today - incomplete - unplanned, 'complete build')}`,
     ]);
   });
 
@@ -163,7 +164,7 @@ describe('what the pages say of builds', () => {
     expect(said.length).toBeGreaterThan(20);
     for (const { File, Median } of said)
       expect([File, Median!.replace(/^[▲▼].*× /, '')]).toEqual([File, duration(middle(times.get(File!)!))]);
-    const decided = known.filter(({ figures }) => figures.longestFile > leastDelay(figures));
+    const decided = known.filter(({ figures }) => figures.missing.size === 0 && figures.longestFile > leastDelay(figures));
     const [first] = await texts(tab, 'main h1');
     expect(Number(/decided (\d+)/.exec(first!)?.[1])).toBeGreaterThanOrEqual(Math.floor((100 * decided.length) / known.length));
   });

@@ -165,6 +165,7 @@ const ANSWERS: Record<string, (played: Played) => Promise<[said: unknown, truth:
     const {
       builds_today,
       incomplete_today,
+      unplanned_today,
       with_failures_today,
       passed_today,
       running,
@@ -181,6 +182,7 @@ const ANSWERS: Record<string, (played: Played) => Promise<[said: unknown, truth:
         {
           builds_today,
           incomplete_today,
+          unplanned_today,
           with_failures_today,
           passed_today,
           running,
@@ -193,6 +195,7 @@ const ANSWERS: Record<string, (played: Played) => Promise<[said: unknown, truth:
           ...{
             builds_today: truth.builds,
             incomplete_today: truth.incomplete,
+            unplanned_today: truth.unplanned,
             with_failures_today: truth.with_failures,
             passed_today: truth.passed,
           },

@@ -99,14 +99,20 @@ function Trend({ project, isOpen }: { project: ProjectOverview; isOpen: boolean 
 
 /** In one word with a sign, so that the colour is not needed. */
 function Health({ project, isNew }: { project: ProjectOverview; isNew: boolean }) {
-  const { builds_today, incomplete_today, with_failures_today, passed_today, running } = project;
+  const { builds_today, incomplete_today, unplanned_today, with_failures_today, passed_today, running } = project;
   if (isNew) return <span class="small quiet">no build yet</span>;
   if (incomplete_today > 0) return <span class="small failed-text">▲ {incomplete_today} incomplete today</span>;
   if (with_failures_today > 0) return <span class="small failed-text">✕ {with_failures_today} with failures today</span>;
+  if (unplanned_today > 0)
+    return (
+      <span class="small quiet" title="No queue and no split of these is known, so nobody knows whether files are missing.">
+        ? {unplanned_today === builds_today ? 'not known' : `${unplanned_today} not known`} today
+      </span>
+    );
   if (passed_today < builds_today)
     return (
-      <span class="small quiet" title="The others have no queue and no split, or their clients do not say whether files failed.">
-        ○ {passed_today} of {builds_today} known to have passed today
+      <span class="small quiet" title="Every file of the plans was recorded. The clients do not say whether files failed.">
+        ○ all recorded today
       </span>
     );
   if (builds_today > 0) return <span class="small complete-text">✓ all complete today</span>;

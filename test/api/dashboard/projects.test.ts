@@ -52,6 +52,7 @@ describe('the overview of the projects', () => {
       name: 'web',
       builds_today: 3,
       incomplete_today: 1,
+      unplanned_today: 1,
       with_failures_today: 1,
       passed_today: 0,
       running: 0,

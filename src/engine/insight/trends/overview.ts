@@ -116,6 +116,7 @@ export async function overviewOf(
     ...{ id, name, default_branch },
     builds_today: sums.builds,
     incomplete_today: sums.incomplete,
+    unplanned_today: sums.unplanned,
     with_failures_today: sums.with_failures,
     passed_today: sums.passed,
     running: answer.builds.filter(({ is_running }) => is_running).length,

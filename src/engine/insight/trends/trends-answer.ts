@@ -181,8 +181,9 @@ export interface ProjectOverview {
   /** Builds that have ended. A build counts on the day (UTC) on which its newest CI run began. */
   builds_today: Count;
   incomplete_today: Count;
-  with_failures_today: Count;
   /** See DayTrend. */
+  unplanned_today: Count;
+  with_failures_today: Count;
   passed_today: Count;
   running: Count;
   /** Of the last day in the last 30 on which a build ended without a missing file; null: there is none. */
