@@ -121,6 +121,12 @@ const OTHERS: [string, Check][] = [
       return state === 'running' && Number(atWork) === began - done && Number(all) === nodes.length && Number(ended) === done;
     },
   ],
+  [
+    `^${NODES} ha(?:s|ve) not recorded (\\d+) test files? yet\\.$`,
+    ([told, count], f) =>
+      told === which(f, ({ start, hasRecorded }) => start !== null && !hasRecorded) &&
+      Number(count) === [...f.missing.values()].filter(node => node !== null).length,
+  ],
 ];
 
 /** What a verdict says that is not so, and what it does not say first. Empty: nothing. */

@@ -92,6 +92,8 @@ function Played({ project, build, choices, answer, uncut }: PlayedProps) {
   const [nodes, setNodes] = useNodes(build, node_total);
   const chosen = columnOf(variants, nodes);
   const today = columnOf(variants, node_total);
+  // Other methods are played without cuts.
+  const whole = answer.assumptions.cut.length === 0 ? answer : uncut;
   if (variants.length === 0) return <Empty title="Nothing of this build is recorded, so it cannot be played again." />;
   return (
     <>
@@ -117,7 +119,7 @@ function Played({ project, build, choices, answer, uncut }: PlayedProps) {
         saved={uncut ? cutsSentence(answer, uncut, variants[chosen]!.nodes) : ''}
         onChange={changes => setQuery({ build, ...changes })}
       />
-      <Savings answer={answer} wall={variants[today]!.wall} />
+      {whole && <Savings answer={whole} wall={whole.variants[columnOf(whole.variants, node_total)]!.wall} />}
       <section>
         <h2>What this assumes</h2>
         <ul>

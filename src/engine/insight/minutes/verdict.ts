@@ -53,7 +53,17 @@ function running(timeline: Timeline, started: readonly NodeLane[]): string {
   const atWork = started.filter(lane => lane.spans.at(-1)?.to === wall && !hasRecordedLast(lane));
   const ended = started.length - atWork.length;
   const state = `${atWork.length} of ${nodes.length} nodes ${be(atWork.length)} at work, ${ended} ${ended === 1 ? 'has' : 'have'} ended.`;
-  return [`The build is running: ${state}`, ...overdue(atWork, timeline)].join(' ');
+  return [`The build is running: ${state}`, ...(ended > 0 ? awaited(atWork) : []), ...overdue(atWork, timeline)].join(' ');
+}
+
+/** What the nodes that the others wait for have not recorded: it is lost if they have died. */
+function awaited(atWork: readonly NodeLane[]): string[] {
+  const times = atWork.flatMap(({ spans }) => spans.flatMap(({ seconds }) => seconds));
+  const files = times.filter(time => time === null).length;
+  if (files === 0) return [];
+  return [
+    `${nodesText(indexesOf(atWork))} ${atWork.length === 1 ? 'has' : 'have'} not recorded ${files} test file${files === 1 ? '' : 's'} yet.`,
+  ];
 }
 
 /** Which nodes have had their last files for far longer than these should take. Until a batch of guesses has ended, nobody knows what that is. */

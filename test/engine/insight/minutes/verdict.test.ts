@@ -142,9 +142,11 @@ it.each<[situation: string, mark: (first: Span, again: Span) => void, sentence: 
   expect(verdict(timeline)).toBe(`All nodes finished within 0 s of each other.${sentence}`);
 });
 
-it('the verdict of a running build counts the nodes at work', () => {
+it('the verdict of a running build counts the nodes at work, and names those that others wait for', () => {
   const timeline = withoutRecording(timelineOf([[batch(0, [null], 0, 20)], [batch(1, [10])], null]));
-  expect(verdict({ ...timeline, is_running: true })).toBe('The build is running: 1 of 3 nodes is at work, 1 has ended.');
+  expect(verdict({ ...timeline, is_running: true })).toBe(
+    'The build is running: 1 of 3 nodes is at work, 1 has ended. Node 0 has not recorded 1 test file yet.',
+  );
 });
 
 it('the verdict of a running build names the nodes that have their files for too long', () => {
@@ -152,7 +154,7 @@ it('the verdict of a running build names the nodes that have their files for too
   const timeline = timelineOf([[silent(0)], [silent(1)], [batch(2, [10])]], estimatesOf(silent(0), silent(1)));
   for (const lane of timeline.nodes.slice(0, 2)) lane.recordedAt = null;
   expect(verdict({ ...timeline, is_running: true })).toBe(
-    'The build is running: 2 of 3 nodes are at work, 1 has ended. Nodes 0, 1 are overdue by up to 90 s: they may have died.',
+    'The build is running: 2 of 3 nodes are at work, 1 has ended. Nodes 0, 1 have not recorded 2 test files yet. Nodes 0, 1 are overdue by up to 90 s: they may have died.',
   );
 });
 
@@ -161,7 +163,9 @@ it('the verdict of a running build counts on what files take besides their estim
   const timeline = timelineOf([[busy], [batch(1, [10])]], estimatesOf(busy));
   timeline.nodes[0]!.recordedAt = null;
   const cost = { pull_cost: 1, hidden: 80, slowdown: 1 };
-  expect(verdict({ ...timeline, cost, is_running: true })).toBe('The build is running: 1 of 2 nodes is at work, 1 has ended.');
+  expect(verdict({ ...timeline, cost, is_running: true })).toBe(
+    'The build is running: 1 of 2 nodes is at work, 1 has ended. Node 0 has not recorded 1 test file yet.',
+  );
 });
 
 it('the assumptions name a node that began again', () => {
