@@ -21,7 +21,7 @@ import { type Candidate, playCuts } from '../engine/insight/what-if/what-if.js';
 import { type WhyFilter, why } from '../engine/insight/why/why.js';
 import type { Build } from '../engine/ports/builds.js';
 import type { Millis, Store } from '../engine/ports/store.js';
-import type { Summary } from '../engine/ports/summaries.js';
+import { hasEndedComplete, type Summary } from '../engine/ports/summaries.js';
 import { failedPaths } from '../engine/queues.js';
 import { limits } from '../limits.js';
 import type { BatchSums } from '../planning/batching/batch-cost.js';
@@ -108,8 +108,7 @@ export const reads = {
     const subject = await newestSubject(store, build);
     const timeline = await readTimeline(store, subject, at);
     const told = summarize(build, timeline, minutesOf(timeline), baselinesOf(timeline));
-    const isWhole = !timeline.is_running && told.line.missing === 0;
-    const isCompared = isWhole && build.branch === (await store.access.projectById(build.project))?.default_branch;
+    const isCompared = hasEndedComplete(told) && build.branch === (await store.access.projectById(build.project))?.default_branch;
     const summary = { ...told, useful_nodes: isCompared ? await usefulNodesOfRun(store, subject, timeline) : null };
     return { summary, observed: wasMostlyGuessed(timeline) ? observedInTimeline(timeline) : null };
   },

@@ -162,49 +162,24 @@ const ANSWERS: Record<string, (played: Played) => Promise<[said: unknown, truth:
   'the overview': async ({ client, ended, builds }) => {
     const browser = await signedInOperator(shared.url, shared.store, clock.millis);
     const { projects } = (await browser.get('/dashboard/projects')).json;
-    const {
-      builds_today,
-      incomplete_today,
-      unplanned_today,
-      with_failures_today,
-      passed_today,
-      running,
-      median_wall,
-      idle_share,
-      builds_30_days,
-      saved_30_days,
-      recent,
-    } = projects.find(({ id }: any) => id === client.id);
+    const overview = projects.find(({ id }: any) => id === client.id);
     const truth = dayOf(ended.map(({ figures }) => figures));
     const saved = savedIn(ended);
+    const figures = {
+      ...{
+        builds_today: truth.builds,
+        incomplete_today: truth.incomplete,
+        unplanned_today: truth.unplanned,
+        with_failures_today: truth.with_failures,
+        passed_today: truth.passed,
+      },
+      ...{ running: builds.length - ended.length, median_wall: ms(truth.median_wall), idle_share: ms(truth.idle_share) },
+      ...{ builds_30_days: truth.builds - truth.incomplete - truth.unplanned, saved_30_days: ms(saved) },
+    };
     return [
+      [Object.fromEntries(Object.keys(figures).map(name => [name, overview[name]])), figures],
       [
-        {
-          builds_today,
-          incomplete_today,
-          unplanned_today,
-          with_failures_today,
-          passed_today,
-          running,
-          median_wall,
-          idle_share,
-          builds_30_days,
-          saved_30_days,
-        },
-        {
-          ...{
-            builds_today: truth.builds,
-            incomplete_today: truth.incomplete,
-            unplanned_today: truth.unplanned,
-            with_failures_today: truth.with_failures,
-            passed_today: truth.passed,
-          },
-          ...{ running: builds.length - ended.length, median_wall: ms(truth.median_wall), idle_share: ms(truth.idle_share) },
-          ...{ builds_30_days: truth.builds - truth.incomplete - truth.unplanned, saved_30_days: ms(saved) },
-        },
-      ],
-      [
-        recent.map(({ wall, floor, failed, missing }: any) => ({ wall, floor, failed, missing })),
+        overview.recent.map(({ wall, floor, failed, missing }: any) => ({ wall, floor, failed, missing })),
         ended.map(({ figures: { wall, floor, failed, missing } }) => ({
           wall: ms(wall),
           floor: ms(floor),

@@ -43,6 +43,11 @@ export interface Summary {
   baselines: WhatIfAnswer['baselines'];
 }
 
+/** Whether a build has ended without a missing file, as far as it is known. */
+export function hasEndedComplete({ is_running, line }: Pick<Summary, 'is_running' | 'line'>): boolean {
+  return !is_running && line.missing === 0;
+}
+
 /** The builds of a day that have ended. */
 export interface DaySummary {
   day: number;

@@ -17,6 +17,23 @@ export function middleOf(sorted: ArrayLike<number>): number {
   return low + (high - low) / 2;
 }
 
+/**
+ * The median slope between the smaller and the larger half of points (after Theil, 1950), its standard error, and of how many pairs it is: a
+ * pair with the same x has none.
+ *
+ * @param points by x, ascending
+ */
+export function medianSlope(points: readonly (readonly [x: number, y: number])[]): { slope: number; error: number; pairs: number } {
+  const half = points.length >> 1;
+  const slopes = points.slice(0, half).flatMap(([x, y], i) => {
+    const [largerX, largerY] = points[points.length - half + i]!;
+    return largerX > x ? [(largerY - y) / (largerX - x)] : [];
+  });
+  const slope = median(slopes);
+  const error = (ERROR_OF_MEDIAN * median(slopes.map(each => Math.abs(each - slope)))) / Math.sqrt(slopes.length);
+  return { slope, error, pairs: slopes.length };
+}
+
 /** The mean, or 0 without any values. */
 export function mean(values: readonly number[]): number {
   return values.reduce((sum, each) => sum + each, 0) / Math.max(1, values.length);

@@ -6,7 +6,7 @@ import {
   observedIn,
   type RecordedBatch,
 } from '../../../planning/batching/batch-cost.js';
-import { ERROR_OF_MEDIAN, median } from '../../../planning/estimating/median.js';
+import { median, medianSlope } from '../../../planning/estimating/median.js';
 import { toSeconds, toWeight } from '../../../planning/weight.js';
 import type { LearnedCost } from '../minutes/minutes-answer.js';
 import { rounded, wholeMilliseconds } from '../rounding.js';
@@ -23,22 +23,16 @@ const SIGNIFICANT_ERRORS = 2;
 
 /**
  * What a batch of a queue cost, by the recorded times of its files; null: no batch tells. Hidden time is the median slope between smaller
- * and larger batches of what their recorded times do not explain (Theil 1950), which neither estimates nor speeds of nodes disturb. Batches
+ * and larger batches of what their recorded times do not explain, which neither estimates nor speeds of nodes disturb. Batches
  * that are too few, or all as large, tell what a project learns from them.
  */
 export function recordedCost(timeline: Timeline): LearnedCost | null {
   const batches = batchesIn(timeline);
-  const rests = batches.map(({ files, weight, elapsed }) => ({ files, rest: elapsed - weight })).sort((a, b) => a.files - b.files);
-  const half = rests.length >> 1;
-  const slopes = rests.slice(0, half).flatMap(({ files, rest }, i) => {
-    const larger = rests[rests.length - half + i]!;
-    return larger.files > files ? [(larger.rest - rest) / (larger.files - files)] : [];
-  });
-  if (batches.length < MIN_BATCHES || slopes.length < half / 2) return expectedOf(batches, timeline);
-  const slope = median(slopes);
-  const error = (ERROR_OF_MEDIAN * median(slopes.map(each => Math.abs(each - slope)))) / Math.sqrt(slopes.length);
+  const rests = batches.map(({ files, weight, elapsed }) => [files, elapsed - weight] as const).sort(([a], [b]) => a - b);
+  const { slope, error, pairs } = medianSlope(rests);
+  if (batches.length < MIN_BATCHES || pairs < (rests.length >> 1) / 2) return expectedOf(batches, timeline);
   const hidden = slope > SIGNIFICANT_ERRORS * error ? slope : 0;
-  const pullCost = Math.max(0, median(rests.map(({ files, rest }) => rest - hidden * files)));
+  const pullCost = Math.max(0, median(rests.map(([files, rest]) => rest - hidden * files)));
   return toLearnedCost({ pullCost, hidden, slowdown: 1 });
 }
 

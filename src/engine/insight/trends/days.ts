@@ -1,7 +1,7 @@
 import { limits } from '../../../limits.js';
 import { middleOf } from '../../../planning/estimating/median.js';
 import { DAY_MILLISECONDS, timestamp } from '../../../time.js';
-import type { DaySum, DaySummary, Summaries, Summary } from '../../ports/summaries.js';
+import { type DaySum, type DaySummary, hasEndedComplete, type Summaries, type Summary } from '../../ports/summaries.js';
 import { PART_NAMES } from '../minutes/minutes-answer.js';
 import { wholeMilliseconds } from '../rounding.js';
 import { idleShare } from './summary.js';
@@ -39,8 +39,8 @@ export function emptyDay(day: number): DaySummary {
 export function countOn(day: DaySummary, summary: Summary, sign: 1 | -1): DaySummary {
   if (summary.is_running) return day;
   const { line, parts, node_seconds, idle_seconds, baselines } = summary;
-  const { kind, wall, floor, saved, missing, failed } = line;
-  const isComplete = missing === 0;
+  const { kind, wall, floor, saved, failed } = line;
+  const isComplete = hasEndedComplete(summary);
   const isPlanned = kind !== 'recordings';
   const counted = {
     builds: 1,

@@ -1,5 +1,5 @@
 import type { Build } from '../../ports/builds.js';
-import type { Summary } from '../../ports/summaries.js';
+import { hasEndedComplete, type Summary } from '../../ports/summaries.js';
 import { fileOutcomes } from '../minutes/file-outcomes.js';
 import { decidingFile, lastNode, leastDelay } from '../minutes/last-node.js';
 import type { Minutes } from '../minutes/minutes.js';
@@ -25,7 +25,7 @@ export function idleShare({ node_seconds, idle_seconds }: Pick<Summary, 'node_se
 
 /** The path of the file that decided when a build ended; null: none did, it is not known, or files are missing. */
 export function decidingPath(summary: Pick<Summary, 'line' | 'is_running'> | null): string | null {
-  const decided = summary && !summary.is_running && summary.line.missing === 0 ? summary.line.decided_by : null;
+  const decided = summary && hasEndedComplete(summary) ? summary.line.decided_by : null;
   return decided && 'path' in decided ? decided.path : null;
 }
 

@@ -1,6 +1,6 @@
 import { CREDIBLE_PART } from '../../../planning/batching/batch-cost.js';
 import type { Mode } from '../../../planning/estimating/estimate.js';
-import { ERROR_OF_MEDIAN, median } from '../../../planning/estimating/median.js';
+import { median, medianSlope } from '../../../planning/estimating/median.js';
 import { isFinished, type NodeLane, type Span, type Timeline } from '../timeline/timeline.js';
 
 /** What the timeline of a CI run says about its files and its nodes. Durations are seconds. */
@@ -73,13 +73,7 @@ function toWork({ seconds, from, to }: Span, hidden: number): Work {
 
 /** @param works the smallest first */
 function slopeOf(works: readonly Work[]): number {
-  const half = works.length >> 1;
-  const pairs = works.slice(0, half).map((small, i) => [small, works[works.length - half + i]!] as const);
-  const slopes = pairs
-    .filter(([small, large]) => large.seconds > small.seconds)
-    .map(([small, large]) => (large.elapsed - small.elapsed) / (large.seconds - small.seconds));
-  const slope = median(slopes);
-  const error = (ERROR_OF_MEDIAN * median(slopes.map(each => Math.abs(each - slope)))) / Math.sqrt(slopes.length);
+  const { slope, error } = medianSlope(works.map(({ seconds, elapsed }) => [seconds, elapsed]));
   if (works.length >= MIN_SPANS && slope > CREDIBLE_PART && Math.abs(slope - 1) > SIGNIFICANT_ERRORS * error) return slope;
   // A node needs at least the time of its files, unless it runs them side by side.
   const total = (of: (work: Work) => number) => works.reduce((sum, work) => sum + of(work), 0);

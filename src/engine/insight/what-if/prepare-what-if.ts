@@ -3,6 +3,7 @@ import { estimate, isMostlyGuessed, pathOf } from '../../../planning/estimating/
 import { toSeconds } from '../../../planning/weight.js';
 import type { Build } from '../../ports/builds.js';
 import type { Millis, Store } from '../../ports/store.js';
+import { hasEndedComplete } from '../../ports/summaries.js';
 import { Refusal } from '../../refusal.js';
 import { suiteOf } from '../../suites/suite.js';
 import type { BuildHead } from '../build-head.js';
@@ -185,7 +186,7 @@ async function measuredWalls({ builds, summaries }: Store, { project, build, rec
     if (node_total === build.node_total) continue;
     const other = await builds.newest(project, { branch: build.branch, node_total });
     const summary = other && isNear(other, recorded) ? await summaries.get(other.number) : null;
-    if (summary && !summary.is_running && summary.line.missing === 0) walls.set(node_total, summary.line.wall);
+    if (summary && hasEndedComplete(summary)) walls.set(node_total, summary.line.wall);
   }
   return walls;
 }
