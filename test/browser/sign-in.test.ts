@@ -69,8 +69,8 @@ describe('signing in', () => {
     // A link that is pasted into the tab does not name the page.
     await tab.goto(await operatorLink(server));
     await tab.getByRole('heading', { name: 'Projects and tokens' }).waitFor();
-    await tab.getByRole('button', { name: 'Sign out' }).click();
     const answered = tab.waitForResponse('**/dashboard/session');
+    await tab.getByRole('button', { name: 'Sign out' }).click();
     await tab.getByRole('heading', { name: 'Sign in' }).waitFor();
     await answered;
     expect(await ending.count()).toBe(0);
