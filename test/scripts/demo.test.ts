@@ -79,10 +79,12 @@ describe('the demo', () => {
     const played = demo.play(stopping.signal, ({ message }) => failures.push(message));
     // The demo's time has passed, so its nodes wait for nothing.
     await expect.poll(async () => (await buildsOf('web-rspec')).length).toBe(before.length + 1);
+    // The build is listed when its first node has recorded, and an ended demo stops the others.
+    const [running] = await buildsOf('web-rspec');
+    await expect.poll(async () => (await completeness('web-rspec', running!)).is_complete).toBe(true);
     stopping.abort();
     await played;
     expect(failures).toEqual([]);
-    const [running] = await buildsOf('web-rspec');
     expect((await completeness('web-rspec', running!)).is_complete).toBe(true);
   });
 
