@@ -256,7 +256,9 @@ export const limits = {
   /** The newest builds that are searched for a part of a name, and the most names that are answered. */
   namesSearched: 2000,
   similarNames: 10,
-  /** A CI run without a recording counts as running for this time. */
+  /** CI runs of a project that are looked at once a minute, to find those of which nothing is recorded. */
+  silentRunsPerLook: 1000,
+  /** A CI run without a recording and without a summary counts as running for this time. */
   unrecordedRunMilliseconds: 7_200_000,
   /** Wall times of a day that are kept for the median. */
   wallsPerDay: 10_000,

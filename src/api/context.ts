@@ -1,7 +1,6 @@
 import type { Logger } from 'pino';
 import type { DailyBytes } from '../engine/daily-bytes.js';
-import type { BuildKey } from '../engine/keys.js';
-import type { Build } from '../engine/ports/builds.js';
+import type { BuildKey, ProjectBuild } from '../engine/keys.js';
 import type { StoreLoad } from '../engine/ports/maintenance.js';
 import type { QueueLoad } from '../engine/ports/queues.js';
 import type { Millis, Store } from '../engine/ports/store.js';
@@ -20,7 +19,7 @@ export interface Context {
   jobs: JobRunner;
   completeness: CompletenessChecker;
   /** Is told which builds need a new summary. */
-  summarizer: { recorded(project: number, build: BuildKey): void; outdated(build: Build): void };
+  summarizer: { recorded(project: number, build: BuildKey): void; outdated(build: ProjectBuild): void };
   whatIfs: WhatIfPlayer;
   /** When nodes asked for their part of a split. */
   splitAsks: SplitAsks;

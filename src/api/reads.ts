@@ -19,6 +19,7 @@ import { baselinesOf } from '../engine/insight/what-if/savings.js';
 import { playVariants, type Scenario } from '../engine/insight/what-if/scenario.js';
 import { type Candidate, playCuts } from '../engine/insight/what-if/what-if.js';
 import { type WhyFilter, why } from '../engine/insight/why/why.js';
+import type { ProjectBuild } from '../engine/keys.js';
 import type { Build } from '../engine/ports/builds.js';
 import type { Millis, Store } from '../engine/ports/store.js';
 import { hasEndedComplete, type Summary } from '../engine/ports/summaries.js';
@@ -43,7 +44,14 @@ export interface CompletenessJson {
 /** A trend, and the builds whose summaries are to be written before it is read again. */
 export interface TrendJson {
   json: Json;
-  outdated: Build[];
+  outdated: ProjectBuild[];
+}
+
+/** The summary of the newest CI run of a build. */
+export interface SummarizedBuild extends Pick<Subject, 'recorded' | 'ciRun'> {
+  summary: Summary;
+  /** What its batches tell of their cost, if its queue was one of guesses: it could not. */
+  observed: BatchSums | null;
 }
 
 /** A question about a CI run. */
@@ -103,14 +111,14 @@ export const reads = {
     return { json: JSON.stringify(await why(store, subject, filter, now)) };
   },
 
-  /** The summary of the newest CI run of a build, and what its batches tell of their cost if its queue, a queue of guesses, could not. */
-  async buildSummary(store: Store, { build, at }: { build: Build; at: Millis }): Promise<{ summary: Summary; observed: BatchSums | null }> {
+  async buildSummary(store: Store, { build, at }: { build: ProjectBuild; at: Millis }): Promise<SummarizedBuild> {
     const subject = await newestSubject(store, build);
+    const { recorded, ciRun } = subject;
     const timeline = await readTimeline(store, subject, at);
-    const told = summarize(build, timeline, minutesOf(timeline), baselinesOf(timeline));
+    const told = summarize(recorded, timeline, minutesOf(timeline), baselinesOf(timeline));
     const isCompared = hasEndedComplete(told) && build.branch === (await store.access.projectById(build.project))?.default_branch;
     const summary = { ...told, useful_nodes: isCompared ? await usefulNodesOfRun(store, subject, timeline) : null };
-    return { summary, observed: wasMostlyGuessed(timeline) ? observedInTimeline(timeline) : null };
+    return { recorded, ciRun, summary, observed: wasMostlyGuessed(timeline) ? observedInTimeline(timeline) : null };
   },
 
   fileTrends: trend(fileTrends),

@@ -35,6 +35,11 @@ export interface BuildKey {
   node_total: number;
 }
 
+/** A build of a project. */
+export interface ProjectBuild extends BuildKey {
+  project: number;
+}
+
 /** A node of a build. */
 export interface NodeKey extends BuildKey {
   node_index: number;

@@ -1,9 +1,9 @@
 import { setImmediate as nextTurn, setTimeout as sleep } from 'node:timers/promises';
 import type { Logger } from 'pino';
 import type { JobRunner } from '../api/job-runner.js';
+import { SILENT_MILLISECONDS } from '../engine/insight/timeline/draft-span.js';
 import { isOutOfDate } from '../engine/insight/trends/summary.js';
-import type { BuildKey } from '../engine/keys.js';
-import type { Build } from '../engine/ports/builds.js';
+import type { BuildKey, ProjectBuild } from '../engine/keys.js';
 import type { Millis, Store } from '../engine/ports/store.js';
 import { LogThrottle } from '../http/log-throttle.js';
 import { limits } from '../limits.js';
@@ -20,8 +20,8 @@ interface Waiting {
 
 /**
  * Writes the summaries of builds some seconds after a run was recorded: one at a time, in a worker thread. A recording never
- * waits for it. A project learns from its first build what a batch costs. The waiting builds are only in memory: after a kill, a
- * list that shows such a build has its summary written.
+ * waits for it. A CI run of which nothing is recorded gets its summary when its nodes are silent for too long. A project learns from its
+ * first build what a batch costs. The waiting builds are only in memory: after a kill, a list that shows such a build has its summary written.
  */
 export class Summarizer {
   /** How many summaries were written since the start. */
@@ -31,18 +31,24 @@ export class Summarizer {
   #timer: NodeJS.Timeout | null = null;
   #last: Promise<void> = Promise.resolve();
   readonly #closing = new AbortController();
+  readonly #looking: NodeJS.Timeout;
+  /** Builds whose CI runs began before were looked at. Milliseconds since 1970. */
+  #lookedTo: Millis;
 
   /**
    * @param now milliseconds since 1970
    * @param uptime milliseconds on a monotonic clock
    */
   constructor(
-    readonly store: Pick<Store, 'access' | 'builds' | 'queues' | 'summaries' | 'maintenance'>,
+    readonly store: Pick<Store, 'access' | 'builds' | 'ciRuns' | 'queues' | 'summaries' | 'maintenance'>,
     readonly jobs: Pick<JobRunner, 'read'>,
     readonly log: Logger,
     readonly now: () => Millis,
     readonly uptime: () => number,
-  ) {}
+  ) {
+    this.#lookedTo = now() - limits.unrecordedRunMilliseconds;
+    this.#looking = setInterval(() => this.noteSilent().catch(err => this.#report(err)), limits.summaryRepeatMilliseconds).unref();
+  }
 
   /** How many builds wait for their summary. */
   get waiting(): number {
@@ -59,10 +65,10 @@ export class Summarizer {
   }
 
   /** Notes that a build was read whose summary is missing or out of date. */
-  outdated(build: Build): void {
-    const key = keyOf(build.project, build);
+  outdated({ project, ...build }: ProjectBuild): void {
+    const key = keyOf(project, build);
     const dueAt = this.uptime();
-    if (!this.#waiting.has(key)) this.#wait(key, { project: build.project, build, dueAt, latestAt: dueAt });
+    if (!this.#waiting.has(key)) this.#wait(key, { project, build, dueAt, latestAt: dueAt });
   }
 
   /** Notes the newest builds of each project whose summaries the last process did not write. */
@@ -76,6 +82,20 @@ export class Summarizer {
     }
   }
 
+  /** Notes the builds whose CI runs began `SILENT_MILLISECONDS` ago, since it last looked, and of which nothing is recorded. */
+  async noteSilent(): Promise<void> {
+    const [from, to] = [this.#lookedTo, this.now() - SILENT_MILLISECONDS];
+    this.#lookedTo = to;
+    for (const { id } of await this.store.access.projects()) {
+      await nextTurn();
+      for (const ciRun of await this.store.ciRuns.list(id, to, limits.silentRunsPerLook)) {
+        if (this.#isClosing || ciRun.created_at < from) break;
+        const build = await this.store.builds.find(id, ciRun);
+        if (!build || build.recorded <= ciRun.runs_before) this.outdated(ciRun);
+      }
+    }
+  }
+
   /** Writes the summaries that are due. */
   writeDue(): Promise<void> {
     return this.#writeAll(({ dueAt }) => dueAt <= this.uptime());
@@ -83,6 +103,7 @@ export class Summarizer {
 
   /** Writes all summaries that wait; resolves when they can be read. */
   async flush(): Promise<void> {
+    await this.noteSilent();
     await this.store.maintenance.publishQueues();
     await this.#writeAll(() => true, true);
   }
@@ -90,6 +111,7 @@ export class Summarizer {
   /** Stops after the summary that is being written. */
   async close(): Promise<void> {
     this.#closing.abort();
+    clearInterval(this.#looking);
     if (this.#timer) clearTimeout(this.#timer);
     await this.#last;
   }
@@ -132,14 +154,15 @@ export class Summarizer {
     }));
   }
 
-  async #write(key: string, { project, build: { commit_hash, branch, node_total } }: Waiting): Promise<void> {
-    const build = await this.store.builds.find(project, { commit_hash, branch, node_total });
-    if (!build) return;
-    const asker = { project: build.project, isPage: false, hasLeft: () => false };
-    const { summary, observed } = await this.jobs.read('buildSummary', { build, at: this.now() }, asker);
-    await this.store.summaries.put(build, summary);
+  async #write(key: string, { project, build }: Waiting): Promise<void> {
+    const asker = { project, isPage: false, hasLeft: () => false };
+    const { commit_hash, branch, node_total } = build;
+    const asked = { build: { project, commit_hash, branch, node_total }, at: this.now() };
+    const { recorded, ciRun, summary, observed } = await this.jobs.read('buildSummary', asked, asker);
+    if (recorded) await this.store.summaries.put(recorded, summary);
+    else if (ciRun && !summary.is_running) await this.store.summaries.putUnrecorded(ciRun, summary);
     this.written += 1;
-    if (!summary.is_running) return this.#learn(build.project, observed);
+    if (!summary.is_running) return this.#learn(project, observed);
     const dueAt = this.uptime() + limits.summaryRepeatMilliseconds;
     if (!this.#waiting.has(key)) this.#wait(key, { project, build, dueAt, latestAt: dueAt });
   }

@@ -114,7 +114,12 @@ describe('what the pages say of builds', () => {
         ? `${figures.seconds.size} files were recorded. The build had no queue or split, so Ballast does not know whether other files should have run.`
         : `${ran} of ${count(log.planned.length, 'file')} ran${figures.state === 'running' ? ' so far' : ''}.`;
     const failed = figures.failed ?? [];
-    expect(await texts(tab, '.gate h2')).toEqual([gate, ...(failed.length > 0 ? [`${count(failed.length, 'file')} failed.`] : [])]);
+    const heads = [gate, ...(failed.length > 0 ? [`${count(failed.length, 'file')} failed.`] : [])];
+    await expect.poll(async () => (await texts(tab, '.gate h2')).slice(0, heads.length)).toEqual(heads);
+    const isVerified = log.mode !== 'recordings' && figures.state !== 'running';
+    const verified = figures.missing.size > 0 ? /^ballast verify fails:$/ : /^ballast verify passes[.:]$/;
+    if (isVerified) await expect.poll(async () => (await texts(tab, '.gate h2')).at(-1)).toMatch(verified);
+    else expect(await texts(tab, '.gate h2')).toHaveLength(heads.length);
     const missing = figures.state === 'running' ? [] : [...figures.missing];
     const handedTo = missing.map(([File, node]) => ({ File, 'Handed to': node === null ? 'no node' : `node ${node}` }));
     const byFile = (a: Record<string, string>, b: Record<string, string>) => (a.File! < b.File! ? -1 : 1);

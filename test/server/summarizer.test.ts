@@ -1,27 +1,30 @@
 import { expect, it, onTestFinished } from 'vitest';
-import type { Build } from '../../src/engine/ports/builds.js';
+import { newestSubject } from '../../src/engine/insight/subject.js';
+import { SILENT_MILLISECONDS } from '../../src/engine/insight/timeline/draft-span.js';
+import { type ProjectBuild, queueKey } from '../../src/engine/keys.js';
 import type { Summary } from '../../src/engine/ports/summaries.js';
 import { limits } from '../../src/limits.js';
 import type { BatchSums } from '../../src/planning/batching/batch-cost.js';
 import { openLog } from '../../src/server/log.js';
 import { Summarizer } from '../../src/server/summarizer.js';
 import { memoryStore } from '../harness/memory-store.js';
-import { BUILD, buildsOf, files, NOW, newProject, record, summaryOf } from '../store/contract/fixtures.js';
+import { BUILD, buildsOf, files, NOW, newProject, newQueue, record, summaryOf } from '../store/contract/fixtures.js';
 
 const { summaryQuietMilliseconds: QUIET, summaryLatestMilliseconds: LATEST, summaryRepeatMilliseconds: REPEAT } = limits;
 
-/** A summarizer over a store with one build, whose clock stands still. It makes summaries with `part`. */
-async function start(part: (build: Build) => Partial<Summary> = () => ({}), observed: BatchSums | null = null) {
+/** A summarizer over a store with one build, whose clocks stand still. It makes summaries with `part`. */
+async function start(part: (build: ProjectBuild) => Partial<Summary> = () => ({}), observed: BatchSums | null = null) {
   const store = memoryStore();
   const project = await newProject(store);
   await record(store, project, files(1));
-  const clock = { uptime: 0 };
+  const clock = { uptime: 0, now: NOW };
   const log: string[] = [];
   const made: string[] = [];
   const jobs = {
-    async read(_job: string, { build }: { build: Build }) {
+    async read(_job: string, { build }: { build: ProjectBuild }) {
+      const { recorded, ciRun } = await newestSubject(store, build);
       made.push(build.commit_hash);
-      return { summary: summaryOf({ recorded: build.recorded, ...part(build) }), observed };
+      return { recorded, ciRun, summary: summaryOf({ recorded: recorded?.recorded ?? 0, ...part(build) }), observed };
     },
   };
   const logger = openLog('debug', { write: line => log.push(line) });
@@ -29,7 +32,7 @@ async function start(part: (build: Build) => Partial<Summary> = () => ({}), obse
     store,
     jobs as never,
     logger,
-    () => NOW,
+    () => clock.now,
     () => clock.uptime,
   );
   onTestFinished(() => summarizer.close());
@@ -38,7 +41,7 @@ async function start(part: (build: Build) => Partial<Summary> = () => ({}), obse
     await summarizer.writeDue();
     return made.length;
   };
-  return { store, project, summarizer, write, made, log, build: (await buildsOf(store, project))[0]! };
+  return { store, project, summarizer, write, made, log, clock, build: (await buildsOf(store, project))[0]! };
 }
 
 it('a summary is written when its build has been quiet for some seconds', async () => {
@@ -78,7 +81,7 @@ it('a summary of a running build is written again a minute later, or soon after 
 });
 
 it('a summary that cannot be made stops no other, and is logged once a minute', async () => {
-  const failing = (build: Build) => {
+  const failing = (build: ProjectBuild) => {
     if (build.commit_hash.startsWith('bad')) throw new Error('no timeline');
     return {};
   };
@@ -87,7 +90,6 @@ it('a summary that cannot be made stops no other, and is logged once a minute', 
     await record(store, project, files(1), { commit_hash });
     summarizer.recorded(project, { ...BUILD, commit_hash });
   }
-  summarizer.recorded(project, { ...BUILD, commit_hash: 'expired' });
   await write(QUIET);
   expect([made, summarizer.written, summarizer.waiting]).toEqual([['bad1', 'bad2', 'good'], 1, 0]);
   expect(log.filter(line => line.includes('no timeline'))).toHaveLength(1);
@@ -124,6 +126,32 @@ it('after a start the newest builds get the summaries that they miss', async () 
   await summarizer.flush();
   const summaries = await Promise.all((await buildsOf(store, project)).map(({ number }) => store.summaries.get(number)));
   expect(summaries.map(summary => summary?.recorded)).toEqual([1, 1, 1]);
+});
+
+it('a CI run of which nothing is recorded is noted once, when its nodes may be silent, and is written when they are', async () => {
+  let is_running = true;
+  const { store, project, summarizer, write, made, clock } = await start(() => ({ is_running }));
+  const begin = (commit_hash: string, at: number) =>
+    store.queues.create(queueKey(project, { ...BUILD, commit_hash }, '1'), newQueue(store, 3), at);
+  await begin('silent', NOW);
+  await begin('recorded', NOW);
+  await begin('later', NOW + 1);
+  await record(store, project, files(1), { commit_hash: 'recorded' });
+  const [ciRun] = await store.ciRuns.ofBuild(project, { ...BUILD, commit_hash: 'silent' });
+  const lookAt = async (now: number) => {
+    clock.now = now;
+    await summarizer.noteSilent();
+    return summarizer.waiting;
+  };
+  expect(await lookAt(NOW + SILENT_MILLISECONDS)).toBe(0);
+  expect(await lookAt(NOW + SILENT_MILLISECONDS + 1)).toBe(1);
+  await write(0);
+  expect(await store.summaries.ofUnrecorded(ciRun!)).toBeNull();
+  is_running = false;
+  await write(REPEAT);
+  expect([made, await store.summaries.ofUnrecorded(ciRun!)]).toEqual([['silent', 'silent'], summaryOf({ recorded: 0 })]);
+  expect(await lookAt(NOW + SILENT_MILLISECONDS + 1)).toBe(0);
+  expect(await lookAt(NOW + SILENT_MILLISECONDS + 2)).toBe(1);
 });
 
 it('nothing is written after the close', async () => {

@@ -234,7 +234,7 @@ export const operations = {
     tag: 'Trends',
     summary: 'List builds with a summary of each, newest first.',
     description:
-      'A summary is written some seconds after a run of the build was recorded. CI runs that have begun and recorded nothing come first, on the first page only. With `failed=true` a request searches 500 builds; `searched_to` and `next` tell how to go on. If no build has the `branch` or the `commit_hash`, `similar` has branches that contain it, or commits that begin with it.',
+      'A summary is written some seconds after a run of the build was recorded. CI runs that have begun and recorded nothing come first, on the first page only; those that ended so have no `build_id`, and `limit` and `total` do not count them. With `failed=true` a request searches 500 builds; `searched_to` and `next` tell how to go on. If no build has the `branch` or the `commit_hash`, `similar` has branches that contain it, or commits that begin with it.',
     query: 'BuildLinesQuery',
     responses: { '200': response('A part of the list.', { schemas: ['BuildLines'] }) },
   }),

@@ -1,6 +1,11 @@
+import type { CompletenessAnswer } from '../../engine/completeness/completeness-answer.js';
 import type { MinutesAnswer } from '../../engine/insight/minutes/minutes-answer.js';
+import { useLive } from '../data/live.js';
 import { Path } from '../parts/path.js';
+import { Failure } from '../parts/states.js';
 import { type Column, Table } from '../parts/table.js';
+import type { BuildViewProps } from '../routes/pages.js';
+import { withQuery } from '../routes/routes.js';
 import { count, number } from '../text/format.js';
 
 type Missing = MinutesAnswer['missing'][number];
@@ -16,7 +21,7 @@ const MISSING: Column<Missing>[] = [
 const FAILED: Column<string>[] = [{ name: 'path', title: 'File', isWide: true, cell: path => <Path text={path} /> }];
 
 /** Did every file run? */
-export function BuildGate({ build }: { build: MinutesAnswer }) {
+export function BuildGate({ build, project }: BuildViewProps) {
   const { files, missing, missing_count, failed, failed_count, kind, is_running } = build;
   return (
     <section class="gate">
@@ -40,6 +45,36 @@ export function BuildGate({ build }: { build: MinutesAnswer }) {
           <Table label="Files that failed" columns={FAILED} rows={failed} keyOf={path => path} total={failed_count} />
         </>
       )}
+      {kind !== 'recordings' && !is_running && <Verified build={build} project={project.id} />}
     </section>
+  );
+}
+
+/** The server cuts longer ids of CI runs, and nothing is found by a part. */
+const WHOLE_ID = 199;
+
+/** What `ballast verify` says. */
+function Verified({ build, project }: { build: MinutesAnswer; project: number }) {
+  const { commit_hash, branch, node_total, kind, ci_run } = build;
+  const ofRun = { [kind === 'queue' ? 'node_build_id' : 'ci_build_id']: ci_run !== null && ci_run.length <= WHOLE_ID ? ci_run : null };
+  const path = withQuery('/v1/builds/completeness', { commit_hash, branch, node_total, ...ofRun });
+  const { data, problem, reload } = useLive<CompletenessAnswer>(path, { attempt: 'verify the build', project });
+  const isIncomplete = problem?.status === 409;
+  if (problem && !isIncomplete) return <Failure problem={problem} reload={reload} />;
+  const sentences = isIncomplete ? problem.reasons : (data?.warnings ?? []);
+  return (
+    <>
+      {(isIncomplete || data) && (
+        <h2>
+          <code>ballast verify</code> {isIncomplete ? 'fails' : 'passes'}
+          {sentences.length > 0 ? ':' : '.'}
+        </h2>
+      )}
+      <ul>
+        {sentences.map(sentence => (
+          <li key={sentence}>{sentence}.</li>
+        ))}
+      </ul>
+    </>
   );
 }

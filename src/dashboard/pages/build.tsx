@@ -72,7 +72,7 @@ export function BuildPage({ project, id }: ProjectPageProps) {
           {isSearched && <Evidence project={project} build={build} id={id} tab={tab} />}
           {tab === 'nodes' && <BuildNodes build={build} />}
           {tab === 'why' && <Why project={project} build={build} id={id} />}
-          {tab === 'gate' && <BuildGate build={build} />}
+          {tab === 'gate' && <BuildGate build={build} project={project} id={id} />}
           <OtherRuns project={project} build={build} />
         </>
       )}

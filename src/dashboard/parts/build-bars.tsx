@@ -15,7 +15,7 @@ const LEAST = 4;
 /** The last builds, one bar each, as high as its wall time. They are one stop of the Tab key; the arrow keys go from bar to bar. */
 export function BuildBars({ project, builds }: { project: string; builds: readonly Recent[] }) {
   const [focused, setFocused] = useState<string | null>(null);
-  const stop = builds.find(({ build_id }) => build_id === focused) ?? builds.at(-1);
+  const stop = builds.find(({ id }) => id === focused) ?? builds.at(-1);
   const full = fullBar(builds.map(({ wall }) => wall));
   return (
     // biome-ignore lint/a11y/useSemanticElements: a fieldset is for fields.
@@ -26,11 +26,11 @@ export function BuildBars({ project, builds }: { project: string; builds: readon
         const text = `${duration(wall)}, ${statusText(endedState(build), build)}`;
         return (
           <a
-            key={build.build_id}
-            href={projectPath(project, 'build', build.build_id)}
+            key={build.id}
+            href={projectPath(project, 'build', build.id)}
             class={CLASSES[endedState(build)]}
             tabIndex={build === stop ? 0 : -1}
-            onFocus={() => setFocused(build.build_id)}
+            onFocus={() => setFocused(build.id)}
             aria-label={`Build: ${text}`}
             title={text}
           >

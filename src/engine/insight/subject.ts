@@ -1,6 +1,6 @@
 import { timestamp } from '../../time.js';
 import { uuidOf } from '../builds.js';
-import type { BuildKey } from '../keys.js';
+import type { BuildKey, ProjectBuild } from '../keys.js';
 import type { Build } from '../ports/builds.js';
 import type { CiRun } from '../ports/ci-runs.js';
 import type { Store } from '../ports/store.js';
@@ -51,9 +51,9 @@ export async function findSubject(store: Store, project: number, id: string, ci_
   return subject;
 }
 
-/** The newest CI run of a recorded build. */
-export async function newestSubject(store: Store, build: Build): Promise<Subject> {
-  return (await subjectOf(store, build.project, build, build, undefined))!;
+/** The newest CI run of a build. */
+export async function newestSubject(store: Store, build: ProjectBuild): Promise<Subject> {
+  return (await subjectOf(store, build.project, build, null, undefined))!;
 }
 
 async function subjectOf(

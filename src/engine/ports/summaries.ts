@@ -3,6 +3,7 @@ import type { PartName } from '../insight/minutes/minutes-answer.js';
 import type { BuildLineSummary } from '../insight/trends/trends-answer.js';
 import type { WhatIfAnswer } from '../insight/what-if/what-if-answer.js';
 import type { Build } from './builds.js';
+import type { CiRun } from './ci-runs.js';
 import type { Millis } from './store.js';
 
 /** Summaries of builds, so that lists and trends need not read runs. Written some seconds after a run of the build was recorded. */
@@ -11,11 +12,25 @@ export interface Summaries {
   get(build: number): Soon<Summary | null>;
   /** Writes the summary of a build, and counts it on its day instead of the one before. Does nothing when the build has expired. */
   put(build: Build, summary: Summary): Promise<void>;
+  /** The summary of a CI run that ended, and of whose build nothing was recorded; null: it has none. */
+  ofUnrecorded(ciRun: CiRun): Soon<Summary | null>;
+  /** Up to `limit` CI runs with such a summary that began before a time, newest first. */
+  unrecorded(project: number, before: Millis, limit: number): Soon<UnrecordedBuild[]>;
+  /**
+   * Writes the summary of a CI run of whose build nothing was recorded, and counts the build on its day. It replaces that of another CI run
+   * of the build, until a run of the build is recorded. Does nothing when one was, or when the CI run has expired.
+   */
+  putUnrecorded(ciRun: CiRun, summary: Summary): Promise<void>;
   /**
    * The days (whole days since 1970, UTC) of a branch, or of all branches together (null), in order, both ends included. A day without
    * builds is left out. A build that has ended counts on the day on which its newest CI run began, until that day expires.
    */
   days(project: number, branch: string | null, from: number, to: number): Soon<DaySummary[]>;
+}
+
+export interface UnrecordedBuild {
+  ciRun: CiRun;
+  summary: Summary;
 }
 
 /** It is about the newest CI run of the build. Durations are seconds, in whole milliseconds. */

@@ -3,7 +3,7 @@ import type { CiRun, CiRuns } from '../../engine/ports/ci-runs.js';
 import { limits } from '../../limits.js';
 import type { Tables } from './tables.js';
 
-export type CiRunTables = Pick<Tables, 'ciRuns' | 'ciRunKeys' | 'ciRunsOfBuild' | 'expiry'>;
+export type CiRunTables = Pick<Tables, 'ciRuns' | 'ciRunKeys' | 'ciRunsOfBuild' | 'unrecorded' | 'expiry'>;
 
 export function lmdbCiRuns({ ciRuns, ciRunKeys, ciRunsOfBuild }: CiRunTables) {
   return {
@@ -32,13 +32,14 @@ export function putCiRun({ ciRuns, ciRunKeys, ciRunsOfBuild, expiry }: CiRunTabl
   void expiry.put([created_at, 'ci_run', id], true);
 }
 
-/** Deletes a CI run with its entries in the indexes, within a write transaction. */
-export function deleteCiRun({ ciRuns, ciRunKeys, ciRunsOfBuild }: Omit<CiRunTables, 'expiry'>, id: string): void {
+/** Deletes a CI run with its summary and its entries in the indexes, within a write transaction. */
+export function deleteCiRun({ ciRuns, ciRunKeys, ciRunsOfBuild, unrecorded }: Omit<CiRunTables, 'expiry'>, id: string): void {
   const key = ciRunKeys.get(id);
   if (!key) return;
   const [project, created_at] = key;
   const record = ciRuns.get([...key, id]);
   if (record) void ciRunsOfBuild.remove([buildDigest(project, record), created_at, id]);
   void ciRuns.remove([...key, id]);
+  void unrecorded.remove([...key, id]);
   void ciRunKeys.remove(id);
 }

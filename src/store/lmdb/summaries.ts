@@ -1,6 +1,7 @@
 import { countOn, dayOf, emptyDay, endOfDay } from '../../engine/insight/trends/days.js';
-import { digest } from '../../engine/keys.js';
+import { buildDigest, digest, type ProjectBuild } from '../../engine/keys.js';
 import type { Build } from '../../engine/ports/builds.js';
+import type { CiRun } from '../../engine/ports/ci-runs.js';
 import type { Summaries, Summary } from '../../engine/ports/summaries.js';
 import type { Parts } from './parts.js';
 import type { DayKey } from './records.js';
@@ -11,10 +12,19 @@ import { commit } from './writes/commit.js';
 const ALL = '';
 
 export function lmdbSummaries(parts: Parts) {
-  const { summaries, days } = parts;
+  const { summaries, days, unrecorded, ciRuns } = parts;
   return {
     get: (build: number) => summaries.get(build) ?? null,
     put: (build, summary) => commit(parts, () => putSummary(parts, build, summary)),
+    ofUnrecorded: ({ project, created_at, id }: CiRun) => unrecorded.get([project, created_at, id]) ?? null,
+    unrecorded(project, before, limit) {
+      const range = { start: [project, before] as never, end: [project, -Infinity] as never, reverse: true, limit };
+      return [...unrecorded.getRange(range)].flatMap(({ key, value }) => {
+        const ciRun = ciRuns.get(key);
+        return ciRun ? { ciRun, summary: value } : [];
+      });
+    },
+    putUnrecorded: (ciRun, summary) => commit(parts, () => putUnrecorded(parts, ciRun, summary)),
     days(project: number, branch: string | null, from: number, to: number) {
       const owner = branch === null ? ALL : digest(branch);
       const range = days.getRange({ start: [project, owner, from], end: [project, owner, to + 1] } as object);
@@ -27,11 +37,34 @@ export function lmdbSummaries(parts: Parts) {
 function putSummary(tables: Tables, build: Build, summary: Summary): void {
   if (tables.builds.get(build.number)?.id !== build.id) return;
   const before = tables.summaries.get(build.number);
-  for (const branch of [ALL, digest(build.branch)]) {
-    if (before) count(tables, build.project, branch, before, -1);
-    count(tables, build.project, branch, summary, 1);
-  }
+  if (before) countBuild(tables, build, before, -1);
+  else forgetUnrecorded(tables, build);
+  countBuild(tables, build, summary, 1);
   void tables.summaries.put(build.number, summary);
+}
+
+/** Within a write transaction. */
+function putUnrecorded(tables: Tables, ciRun: CiRun, summary: Summary): void {
+  const { project, created_at, id } = ciRun;
+  if (tables.buildNumbers.doesExist(buildDigest(project, ciRun)) || !tables.ciRunKeys.doesExist(id)) return;
+  forgetUnrecorded(tables, ciRun);
+  countBuild(tables, ciRun, summary, 1);
+  void tables.unrecorded.put([project, created_at, id], summary);
+}
+
+/** Takes the summaries of the CI runs of a build of which nothing was recorded off their days. */
+function forgetUnrecorded(tables: Tables, build: ProjectBuild): void {
+  const digest = buildDigest(build.project, build);
+  for (const [, created_at, id] of tables.ciRunsOfBuild.getKeys({ start: [digest, -Infinity], end: [digest, Infinity] } as object)) {
+    const summary = tables.unrecorded.get([build.project, created_at, id]);
+    if (!summary) continue;
+    countBuild(tables, build, summary, -1);
+    void tables.unrecorded.remove([build.project, created_at, id]);
+  }
+}
+
+function countBuild(tables: Tables, { project, branch }: ProjectBuild, summary: Summary, sign: 1 | -1): void {
+  for (const owner of [ALL, digest(branch)]) count(tables, project, owner, summary, sign);
 }
 
 function count({ days, expiry }: Tables, project: number, branch: string, summary: Summary, sign: 1 | -1): void {

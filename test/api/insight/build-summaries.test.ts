@@ -66,14 +66,39 @@ describe('GET /build_summaries', () => {
     expect([total, builds[0].build_id]).toEqual([2, expect.stringMatching(uuidPattern)]);
   });
 
-  it('drops a CI run that records nothing for hours', async () => {
+  it('shows where it began a CI run that has ended and recorded nothing', async () => {
     const clock = new Clock();
     const server = await startServer({}, clock.now);
-    await initialise(server, ['a_spec.rb']);
-    clock.advance({ seconds: 7199 });
-    expect((await list(server)).builds).toHaveLength(1);
+    const begin = (commit_hash: string) => initialise(server, ['a_spec.rb', 'b_spec.rb'], { commit_hash, node_build_id: commit_hash });
+    await record(server, { commit_hash: 'before' });
     clock.advance({ seconds: 1 });
-    expect((await list(server)).builds).toEqual([]);
+    await begin('silent');
+    clock.advance({ seconds: 1 });
+    await record(server, { commit_hash: 'after' });
+    await begin('after');
+    clock.advance({ seconds: 600 });
+    await server.service.summarize();
+    const running = { is_running: true, summary: null };
+    expect((await list(server)).builds).toMatchObject([
+      { commit_hash: 'after', build_id: expect.any(String), ...running },
+      { commit_hash: 'silent', build_id: null, ...running },
+      { commit_hash: 'before' },
+    ]);
+    clock.advance({ seconds: 3000 });
+    await server.service.summarize();
+    const ended = { is_running: false, summary: { kind: 'queue', files: 2, missing: 2 } };
+    const silent = { commit_hash: 'silent', build_id: null, ...ended };
+    const { builds, total } = await list(server);
+    expect(builds).toMatchObject([{ commit_hash: 'after', build_id: expect.any(String), ...ended }, silent, { commit_hash: 'before' }]);
+    expect(total).toBe(2);
+    const first = await list(server, '?limit=1');
+    expect([commits(first.builds), commits((await list(server, `?limit=1&cursor=${first.next}`)).builds)]).toEqual([
+      ['after'],
+      ['silent', 'before'],
+    ]);
+    expect([commits((await list(server, '?failed=true')).builds), commits((await list(server, '?branch=x')).builds)]).toEqual([[], []]);
+    expect((await server.get(`/v1/builds/${builds[1].ci_run_id}/minutes`)).json).toMatchObject({ missing_count: 2, is_running: false });
+    expect((await server.get('/v1/trends/builds')).json.days.at(-1)).toMatchObject({ builds: 2, incomplete: 2 });
   });
 
   it('is read in parts, each build once, also while builds are recorded', async ({ server }) => {

@@ -1,11 +1,12 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { countOn, emptyDay, medianWall } from '../../../src/engine/insight/trends/days.js';
+import { type BuildKey, queueKey } from '../../../src/engine/keys.js';
 import type { Build } from '../../../src/engine/ports/builds.js';
 import type { Store } from '../../../src/engine/ports/store.js';
 import type { DaySummary, Summary } from '../../../src/engine/ports/summaries.js';
 import { limits } from '../../../src/limits.js';
-import { buildsOf, DAY, files, NOW, newProject, record, summaryOf, sweep } from './fixtures.js';
+import { BUILD, buildsOf, DAY, files, NOW, newProject, newQueue, record, summaryOf, sweep } from './fixtures.js';
 import { stores } from './stores.js';
 
 const seed = 20_261_122;
@@ -125,6 +126,64 @@ describe.each(stores)('summaries in a store in $name', ({ open, opened }) => {
     expect(await daysLeft()).toEqual([[TODAY + 1, 2]]);
     expect(await sweep(store, NOW + 10 * DAY)).toMatchObject({ day: 2 });
     expect(await daysLeft()).toEqual([]);
+  });
+
+  describe('of CI runs of which nothing is recorded', () => {
+    const missing = summaryOf({ recorded: 0, line: { missing: 3 } });
+
+    async function started() {
+      const { store, project } = await opened();
+      const begin = async (ci_run: string, at = NOW, build: BuildKey = BUILD) => {
+        await store.queues.create(queueKey(project, build, ci_run), newQueue(store, 3), at);
+        return (await store.ciRuns.ofBuild(project, build)).find(run => run.ci_run === ci_run)!;
+      };
+      const listed = async (before = NOW + DAY, limit = 10) =>
+        (await store.summaries.unrecorded(project, before, limit)).map(({ ciRun }) => ciRun.ci_run);
+      const counted = async (branch: string | null = null) =>
+        (await store.summaries.days(project, branch, 0, 1e8)).map(({ day, sums: { builds, incomplete } }) => [day, builds, incomplete]);
+      return { store, project, begin, listed, counted };
+    }
+
+    it('are listed by the time when these began, and count on their day', async () => {
+      const { store, begin, listed, counted } = await started();
+      const [first, second] = [await begin('1'), await begin('2', NOW + 5, { ...BUILD, branch: 'next' })];
+      await begin('3', NOW + 6);
+      for (const ciRun of [first, second]) await store.summaries.putUnrecorded(ciRun, missing);
+      expect([await listed(), await listed(NOW + 5), await listed(NOW), await listed(NOW + DAY, 1)]).toEqual([
+        ['2', '1'],
+        ['1'],
+        [],
+        ['2'],
+      ]);
+      expect(await store.summaries.unrecorded(second.project, NOW + DAY, 1)).toEqual([{ ciRun: second, summary: missing }]);
+      expect(await store.summaries.unrecorded(second.project + 1, NOW + DAY, 1)).toEqual([]);
+      expect([await counted(), await counted('next')]).toEqual([[[TODAY, 2, 2]], [[TODAY, 1, 1]]]);
+    });
+
+    it('are replaced by that of the next CI run of the build, and by that of the build', async () => {
+      const { store, project, begin, listed, counted } = await started();
+      const [first, second] = [await begin('1'), await begin('2', NOW + DAY)];
+      await store.summaries.putUnrecorded(first, missing);
+      await store.summaries.putUnrecorded(second, { ...missing, started_at: NOW + DAY });
+      expect([await listed(NOW + 2 * DAY), await counted()]).toEqual([['2'], [[TODAY + 1, 1, 1]]]);
+      expect([await store.summaries.ofUnrecorded(first), await store.summaries.ofUnrecorded(second)]).toEqual([null, expect.anything()]);
+      await record(store, project, files(1));
+      const [build] = await buildsOf(store, project);
+      await store.summaries.put(build!, summaryOf({ started_at: NOW + DAY }));
+      expect([await listed(NOW + 2 * DAY), await counted()]).toEqual([[], [[TODAY + 1, 1, 0]]]);
+      await store.summaries.putUnrecorded(second, missing);
+      expect([await listed(NOW + 2 * DAY), await counted()]).toEqual([[], [[TODAY + 1, 1, 0]]]);
+    });
+
+    it('go with their CI run, and a CI run that is gone gets none', async () => {
+      const { store, begin, listed, counted } = await started();
+      const ciRun = await begin('1');
+      await store.summaries.putUnrecorded(ciRun, missing);
+      expect(await sweep(store, NOW + 1)).toMatchObject({ ci_run: 1 });
+      expect([await listed(), await counted()]).toEqual([[], [[TODAY, 1, 1]]]);
+      await store.summaries.putUnrecorded(ciRun, missing);
+      expect([await listed(), await counted()]).toEqual([[], [[TODAY, 1, 1]]]);
+    });
   });
 });
 

@@ -55,6 +55,9 @@ async function fill(dataDir: string): Promise<void> {
   await store.maintenance.publishQueues();
   await store.queues.repeat(queueKey(project, build, '2'), NOW + 4 * DAY);
   for (const known of await store.builds.list(0, 10)) await store.summaries.put(known, summaryOf({ started_at: known.created_at }));
+  const unrecorded = { ...build, commit_hash: 'unrecorded' };
+  await store.queues.create(queueKey(project, unrecorded, '1'), newQueue(store, 2, list(2)), NOW + 4 * DAY);
+  for (const ciRun of await store.ciRuns.ofBuild(project, unrecorded)) await store.summaries.putUnrecorded(ciRun, summaryOf());
   await sweep(store, NOW + 1.5 * DAY);
   await store.close();
 }
@@ -80,7 +83,7 @@ function recordsOf<V, K extends Key>(table: Database<V, K>): { key: K; value: V 
 }
 
 /** Tables whose records follow from no others. */
-const INDEPENDENT = ['meta', 'tokens', 'batches', 'pendingRuns', 'queuesOfBuild', 'summaries', 'days'];
+const INDEPENDENT = ['meta', 'tokens', 'batches', 'pendingRuns', 'queuesOfBuild', 'summaries', 'unrecorded', 'days'];
 /** Tables whose records all follow from others. */
 const DERIVED = ['projectNames', 'buildNumbers', 'buildIndex', 'buildCounts', 'ciRunKeys', 'ciRunsOfBuild', 'expiry'];
 /** Tables whose records others refer to. */
@@ -88,7 +91,7 @@ const OF_BUILDS = ['projects', 'builds', 'subsets', 'paths', 'pathNames', 'timin
 const OF_CI_RUNS = ['splits', 'queues', 'queuesOfNodeBuild', 'ciRuns', 'blobs', 'forecasts'];
 const REFERRED = [...OF_BUILDS, ...OF_CI_RUNS];
 /** Tables whose records are removed with those that they refer to. */
-const REFERENCES = ['summaries', 'days', 'pendingRuns', 'forecasts', 'queuesOfBuild', 'queuesOfNodeBuild'];
+const REFERENCES = ['summaries', 'unrecorded', 'days', 'pendingRuns', 'forecasts', 'queuesOfBuild', 'queuesOfNodeBuild'];
 const TABLES = [...INDEPENDENT, ...DERIVED, ...REFERRED];
 
 describe('a store', () => {
@@ -144,6 +147,12 @@ describe('a store', () => {
       ({ summaries }) => void summaries.put(99, summaries.get(4)!),
       'summaries',
       /build that does not exist/,
+    ],
+    [
+      'has a summary without a CI run',
+      ({ unrecorded }) => first(unrecorded, summary => summary, [1, NOW, 'nobody']),
+      'unrecorded',
+      /CI run that does not exist/,
     ],
     ['has a day without a project', ({ days }) => first(days, day => day, [9, '', 5]), 'days', /project 9, which does not exist/],
     ['has a day that never expires', ({ days }) => first(days, day => day, [1, '', 5]), 'days', /would never expire/],

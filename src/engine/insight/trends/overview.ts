@@ -1,6 +1,6 @@
 import { limits } from '../../../limits.js';
 import { DAY_MILLISECONDS, timestamp } from '../../../time.js';
-import { type BuildFilter, matches } from '../../keys.js';
+import { type BuildFilter, buildDigest, matches, type ProjectBuild } from '../../keys.js';
 import type { Project } from '../../ports/access.js';
 import type { Build } from '../../ports/builds.js';
 import type { CiRun } from '../../ports/ci-runs.js';
@@ -25,33 +25,43 @@ const CURSOR_BASE = 36;
 
 type LineStore = Pick<Store, 'builds' | 'ciRuns' | 'summaries'>;
 
-/** A part of a list of builds with their summaries, newest first. It reads a few records for each, whatever the number of builds. */
+/**
+ * A part of a list of builds with their summaries, newest first: at most `limit` recorded ones, and those between them of which nothing was
+ * recorded. It reads a few records for each, whatever the number of builds.
+ */
 export async function buildLines(store: LineStore, project: number, request: LinesRequest, now: Millis): Promise<Trend<BuildLines>> {
   const { filter, failed, cursor, limit } = request;
   const before = cursor === null ? null : Number.parseInt(cursor, CURSOR_BASE);
-  const lines: BuildLine[] = before === null && !failed ? await runningLines(store, project, filter, now) : [];
-  const outdated: Build[] = [];
-  const most = lines.length + limit;
+  const running = before === null && !failed ? await runningLines(store, project, filter, now) : [];
+  const lines: BuildLine[] = [];
+  const outdated: ProjectBuild[] = [];
   let last: Build | null = null;
   for (let searched = 0; ; ) {
     const wanted = failed ? Math.min(limits.buildLinesPerPage, limits.summariesSearched - searched) : limit;
     // One more shows whether there is an older one.
     const { total, builds } = await store.builds.older(project, filter, last?.number ?? before, wanted + 1);
     for (const [i, build] of builds.entries()) {
-      if (lines.length === most || i === wanted) break;
+      if (lines.length === limit || i === wanted) break;
       const summary = await store.summaries.get(build.number);
       last = build;
       if (isOutOfDate(build, summary)) outdated.push(build);
       if (failed && !((summary?.line.failed ?? 0) > 0)) continue;
       const [ciRun = null] = await store.ciRuns.ofBuild(project, build);
+      if (ciRun && running.some(({ ci_run_id }) => ci_run_id === ciRun.id)) continue;
       lines.push(lineOf(build, ciRun, isRunning(build, summary, now), summary));
     }
     searched += builds.length;
     const isEnd = builds.length <= wanted && last === (builds.at(-1) ?? last);
-    if (!isEnd && failed && lines.length < most && searched < limits.summariesSearched) continue;
+    if (!isEnd && failed && lines.length < limit && searched < limits.summariesSearched) continue;
     const position = isEnd ? null : last;
+    const [above] = before === null ? [] : await store.builds.list(before, 1);
+    const times = { from: position?.created_at ?? -Infinity, before: above?.created_at ?? now + 1 };
+    const unrecorded = failed ? [] : await unrecordedLines(store, project, filter, times);
     const answer = {
-      builds: lines,
+      builds: [
+        ...running,
+        ...[...lines, ...unrecorded].sort((a, b) => Number(a.created_at < b.created_at) - Number(a.created_at > b.created_at)),
+      ],
       next: position === null ? null : position.number.toString(CURSOR_BASE),
       total,
       searched_to: failed && position ? timestamp(position.created_at) : null,
@@ -61,14 +71,33 @@ export async function buildLines(store: LineStore, project: number, request: Lin
   }
 }
 
-/** CI runs that have begun and of which nothing is recorded yet, newest first. */
-async function runningLines({ builds, ciRuns }: LineStore, project: number, filter: BuildFilter, now: Millis): Promise<BuildLine[]> {
+/** Builds of which nothing was recorded, whose last CI runs have ended, and began in this time. */
+async function unrecordedLines(
+  { summaries }: LineStore,
+  project: number,
+  filter: BuildFilter,
+  { from, before }: { from: Millis; before: Millis },
+): Promise<BuildLine[]> {
+  const ended = await summaries.unrecorded(project, before, limits.summariesSearched);
+  const found = ended.filter(({ ciRun }) => ciRun.created_at >= from && matches(ciRun, filter));
+  return found.map(({ ciRun, summary }) => lineOf(null, ciRun, false, summary));
+}
+
+/** Builds whose newest CI run goes on, as far as it is known, and of which nothing is recorded yet, newest first. */
+async function runningLines(store: LineStore, project: number, filter: BuildFilter, now: Millis): Promise<BuildLine[]> {
+  const { builds, ciRuns, summaries } = store;
   const lines: BuildLine[] = [];
+  const seen = new Set<string>();
   for (const ciRun of await ciRuns.list(project, now + 1, limits.unrecordedRunsSearched)) {
     if (lines.length === limits.runningLines || ciRun.created_at <= now - limits.unrecordedRunMilliseconds) break;
-    if (!matches(ciRun, filter)) continue;
+    const key = buildDigest(project, ciRun);
+    if (!matches(ciRun, filter) || seen.has(key)) continue;
+    seen.add(key);
     const build = await builds.find(project, ciRun);
-    if (!build || build.recorded <= ciRun.runs_before) lines.push(lineOf(build, ciRun, true, null));
+    if (build && build.recorded > ciRun.runs_before) continue;
+    const summary = await (build ? summaries.get(build.number) : summaries.ofUnrecorded(ciRun));
+    const hasEnded = summary !== null && summary.started_at >= ciRun.created_at && !summary.is_running;
+    if (!hasEnded) lines.push(lineOf(build, ciRun, true, null));
   }
   return lines;
 }
@@ -107,10 +136,10 @@ export async function overviewOf(
   const { answer, outdated } = await buildLines(store, id, request, now);
   const { sums } = days.find(({ day }) => day === today) ?? emptyDay(today);
   const measured = days.findLast(day => completeBuilds(day) > 0) ?? null;
-  const recent = answer.builds.flatMap(({ build_id, summary, is_running }) => {
-    if (build_id === null || !summary || is_running) return [];
+  const recent = answer.builds.flatMap(({ build_id, ci_run_id, summary, is_running }) => {
+    if (!summary || is_running) return [];
     const { kind, wall, floor, failed, missing } = summary;
-    return [{ build_id, kind, wall, floor, failed, missing }];
+    return [{ id: build_id ?? ci_run_id!, kind, wall, floor, failed, missing }];
   });
   const overview = {
     ...{ id, name, default_branch },
@@ -125,7 +154,7 @@ export async function overviewOf(
     measured_day: measured && dateOf(measured.day),
     saved_30_days: wholeMilliseconds(days.reduce((sum, day) => sum + day.sums.saved, 0)),
     builds_30_days: days.reduce((sum, day) => sum + plannedBuilds(day), 0),
-    recent: recent.reverse(),
+    recent: recent.slice(0, limits.recentBuilds).reverse(),
   };
   return { answer: overview, outdated };
 }

@@ -1,3 +1,4 @@
+import type { ProjectBuild } from '../../keys.js';
 import type { Build } from '../../ports/builds.js';
 import { hasEndedComplete, type Summary } from '../../ports/summaries.js';
 import { fileOutcomes } from '../minutes/file-outcomes.js';
@@ -10,7 +11,7 @@ import type { BuildLineSummary } from './trends-answer.js';
 /** An answer made of summaries, and the builds whose summaries are to be written before it is read again. */
 export interface Trend<Answer> {
   answer: Answer;
-  outdated: Build[];
+  outdated: ProjectBuild[];
 }
 
 /** Whether a build needs another summary: it has none, runs were recorded later, or nodes were at work when it was made. */
@@ -31,7 +32,7 @@ export function decidingPath(summary: Pick<Summary, 'line' | 'is_running'> | nul
 
 /** What the timeline of the newest CI run of a build tells for lists and trends. */
 export function summarize(
-  { recorded }: Pick<Build, 'recorded'>,
+  build: Pick<Build, 'recorded'> | null,
   timeline: Timeline,
   minutes: Minutes,
   baselines: Summary['baselines'],
@@ -44,7 +45,7 @@ export function summarize(
   const node_seconds = wholeMilliseconds(nodes.filter(node => node.start !== null).length * wall);
   const idle_seconds = wholeMilliseconds(minutes.nodes.reduce((sum, { idle }) => sum + idle, 0));
   return {
-    ...{ recorded, started_at, is_running },
+    ...{ recorded: build?.recorded ?? 0, started_at, is_running },
     line: {
       ...{ kind, wall, floor },
       idle_share: idleShare({ node_seconds, idle_seconds }),

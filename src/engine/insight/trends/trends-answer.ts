@@ -30,7 +30,10 @@ export interface BuildLineSummary {
   saved: number;
 }
 
-/** GET /v1/build_summaries: builds, newest first. Running CI runs without a recording come first on the first page. */
+/**
+ * GET /v1/build_summaries: builds, newest first. Running CI runs without a recording come first on the first page. Those that have ended
+ * come by the time when they began, and neither `limit` nor `total` counts them.
+ */
 export interface BuildLines {
   builds: BuildLine[];
   /** Send it as `cursor` for the next page; null: this is the last one. */
@@ -194,6 +197,6 @@ export interface ProjectOverview {
   saved_30_days: number;
   /** Planned builds without a missing file, of which that is the sum. */
   builds_30_days: Count;
-  /** The last builds that have ended, oldest first, at most 30. */
-  recent: ({ build_id: string } & Pick<BuildLineSummary, 'kind' | 'wall' | 'floor' | 'failed' | 'missing'>)[];
+  /** The last builds that have ended, oldest first. `id`: of the build, or of its CI run if nothing was recorded. */
+  recent: ({ id: Uuid } & Pick<BuildLineSummary, 'kind' | 'wall' | 'floor' | 'failed' | 'missing'>)[];
 }

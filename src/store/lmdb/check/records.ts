@@ -21,7 +21,8 @@ type Checks = { [T in keyof Tables]?: Tables[T] extends Database<infer V, infer 
 /** The checks by table. No repair removes a record that another leads to. */
 export function checksOf(parts: Parts, references: References): Checks {
   const { projects, projectNames, builds, buildNumbers, buildIndex, buildCounts, subsets, pendingRuns, summaries, days, expiry } = parts;
-  const { paths, pathNames, timings, queues, queuesOfNodeBuild, queuesOfBuild, forecasts, ciRuns, ciRunKeys, ciRunsOfBuild } = parts;
+  const { paths, pathNames, timings, queues, queuesOfNodeBuild, queuesOfBuild, forecasts, ciRuns, ciRunKeys, ciRunsOfBuild, unrecorded } =
+    parts;
 
   /** Problems of a record that is found by a hash and belongs to a project; null: to none. */
   const secret = (table: { remove(key: string): Promise<boolean> } | null): Check<{ hash: string; project: number | null }, string> =>
@@ -170,6 +171,9 @@ export function checksOf(parts: Parts, references: References): Checks {
       const run = ciRuns.get([project, created_at, id]);
       if (run && buildDigest(project, run) === build) return;
       yield problem('leads to a CI run that does not exist', () => ciRunsOfBuild.remove(key));
+    },
+    *unrecorded(key, _, problem) {
+      if (!ciRuns.doesExist(key)) yield problem('is of a CI run that does not exist', () => unrecorded.remove(key));
     },
     *forecasts(owner, _, problem) {
       if (!references.exists(owner, 'split or queue')) yield problem('is of no split or queue', () => forecasts.remove(owner));
