@@ -167,7 +167,7 @@ export async function openService(
       completeness.close();
       return http.drain();
     });
-    const stateNow = (): ServerState => ({
+    const stateNow = async (): Promise<ServerState> => ({
       version,
       httpServer: adapter.name,
       connections: http.connections,
@@ -177,7 +177,7 @@ export async function openService(
       suites: jobs.suites.load,
       fullProjects: dailyBytes.fullProjects,
       queues: store.queues.load(),
-      store: store.maintenance.load(),
+      store: await store.maintenance.load(),
       sweeps: swept,
       summaries: summarizer,
       certificateExpiresAt: http.certificateExpiresAt,
