@@ -16,7 +16,7 @@ const tier = (name: string, test: TestProjectInlineConfiguration['test']): TestP
 const fast = { exclude: [...STORE, ...SLOW, ...BROWSER], setupFiles: ['test/no-processes.js'] };
 const tiers = [
   tier('fast', { ...fast, include: ['test/**/*.test.js'] }),
-  tier('store', { include: STORE }),
+  tier('store', { include: STORE, globalSetup: 'test/postgresql-cluster.js' }),
   tier('slow', { include: SLOW }),
   // One worker has one browser, and uses its windows again.
   tier('browser', {
