@@ -47,7 +47,8 @@ export class Node {
       if (own) this.#answering.push({ batch: own, hasLeft });
     }
     for (const batch of before.batches) {
-      const own = batch.delivered ? find(batch) : null;
+      // That of a batch without a uuid is in the journal, or is noted again.
+      const own = batch.delivered && batch.batch_uuid !== null ? find(batch) : null;
       if (!own) continue;
       own.delivered = true;
       this.confirm(own);

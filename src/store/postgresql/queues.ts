@@ -95,6 +95,8 @@ interface Done {
   answering: Answering[];
   /** Of the first calls, one each. */
   values: unknown[];
+  /** Some value tells something of the queue. */
+  isTold: boolean;
   changes: Buffer[];
 }
 
@@ -382,7 +384,7 @@ export class PostgresqlQueues implements Queues {
 
   /** Runs the verbs of a turn, up to one whose facts take a trip to the database. */
   #runVerbs(turn: Turn, open: Open): Done {
-    const done: Done = { turn, open, answering: open.queue.answering, values: [], changes: [] };
+    const done: Done = { turn, open, answering: open.queue.answering, values: [], isTold: false, changes: [] };
     for (const [i, { facts, verb, reject }] of turn.calls.entries()) {
       const known = i === 0 && turn.facts ? turn.facts.value : facts(open);
       if (known instanceof Promise) {
@@ -390,8 +392,9 @@ export class PostgresqlQueues implements Queues {
         break;
       }
       try {
-        const { value, changes } = verb(open, known);
+        const { value, changes, isNote } = verb(open, known);
         done.values.push(value);
+        done.isTold ||= !isNote;
         // A batch may change again before it is written.
         for (const change of changes) done.changes.push(encodeChange(change));
       } catch (error) {
@@ -399,7 +402,7 @@ export class PostgresqlQueues implements Queues {
         reject(error);
         turn.calls.splice(i, 1);
         this.#forget(turn);
-        return { ...done, values: [], changes: [] };
+        return { ...done, values: [], isTold: false, changes: [] };
       }
     }
     turn.facts = null;
@@ -409,23 +412,23 @@ export class PostgresqlQueues implements Queues {
   /** Appends what the verbs changed. Returns the turns whose values are valid. The queues of the others are read again. */
   async #append(all: readonly Done[]): Promise<Set<Turn>> {
     const changed = all.filter(({ changes }) => changes.length > 0);
-    // A value tells something about the queue as it is: nobody may have changed it meanwhile.
-    const told = all.filter(({ changes, values }) => changes.length === 0 && values.some(value => value !== null));
+    // What a value tells must be so: nobody may have changed the queue meanwhile.
+    const told = all.filter(({ changes, isTold }) => changes.length === 0 && isTold);
     const landed = new Set(all.filter(done => !changed.includes(done) && !told.includes(done)).map(({ turn }) => turn));
     const attempt = randomInt(2 ** 47);
     const isWhole = changed.length === 0 || (await this.#insert(changed, attempt)) === changed.length;
     if (isWhole) for (const done of changed) this.#land(done, landed);
     const toCheck = isWhole ? told : [...told, ...changed];
     if (toCheck.length === 0) return landed;
-    const ends = await this.#endsOf(toCheck);
+    const next = await this.#nextOf(toCheck);
     // What another process wrote was read. It may have reached no standby yet.
     if (told.some(({ open }) => !open.isConfirmed)) await this.database.confirm();
     for (const done of toCheck) {
       const { open, changes, turn, answering } = done;
-      const end = ends.get(open.id);
-      if (changes.length > 0 && end?.attempt === attempt) {
+      const row = next.get(open.id);
+      if (changes.length > 0 && row?.attempt === attempt) {
         this.#land(done, landed);
-      } else if (changes.length === 0 && end?.position === open.position) {
+      } else if (changes.length === 0 && row?.attempt === null) {
         open.isConfirmed = true;
         landed.add(turn);
       } else {
@@ -470,14 +473,15 @@ export class PostgresqlQueues implements Queues {
     turn.reading = null;
   }
 
-  /** The last row of each queue. */
-  async #endsOf(all: readonly Done[]): Promise<Map<string, { position: number; attempt: number }>> {
-    const rows = await this.database.read<{ queue: string; position: number; attempt: number }>(
-      `select v.queue, j.position, j.attempt from unnest($1::text[]) as v (queue)
-      cross join lateral (select position, attempt from journal where queue = v.queue order by position desc limit 1) j`,
-      [all.map(({ open }) => open.id)],
+  /** The attempt of the row after the position that each queue has; null: there is none. A queue that is gone is left out. */
+  async #nextOf(all: readonly Done[]): Promise<Map<string, { attempt: number | null }>> {
+    const rows = await this.database.read<{ queue: string; attempt: number | null }>(
+      `select v.queue, n.attempt from unnest($1::text[], $2::int4[]) as v (queue, position)
+      join journal j on j.queue = v.queue and j.position = v.position
+      left join journal n on n.queue = v.queue and n.position = v.position + 1`,
+      [all.map(({ open }) => open.id), all.map(({ open }) => open.position)],
     );
-    return new Map(rows.map(({ queue, ...end }) => [queue, end]));
+    return new Map(rows.map(row => [row.queue, row]));
   }
 }
 

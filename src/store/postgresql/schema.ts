@@ -199,8 +199,8 @@ const STEPS: readonly (readonly string[])[] = [
 /** The number of this program's schema. */
 export const SCHEMA = STEPS.length;
 
-/** unique_violation, duplicate_table, duplicate_object: another process makes the same step, although all statements say "if not exists". */
-const RACED = ['23505', '42P07', '42710'];
+/** unique_violation, duplicate_table, duplicate_object, or a row of the catalogue that was updated at the same moment: another process makes the same step, although all statements say "if not exists". */
+const RACED = ['23505', '42P07', '42710', 'XX000'];
 
 /**
  * Brings the tables of a database up to this program's schema. Any number of processes may do that at the same time. Throws a sentence when

@@ -1,10 +1,8 @@
-import { randomUUID } from 'node:crypto';
-import { inject, onTestFinished } from 'vitest';
+import { onTestFinished } from 'vitest';
 import type { Store } from '../../../src/engine/ports/store.js';
 import { openLmdbStore } from '../../../src/store/lmdb/store.js';
-import { openPostgresqlStore } from '../../../src/store/postgresql/store.js';
 import type { QueueOptions } from '../../../src/store/queue-cache.js';
-import { createDatabase, dropDatabase } from '../../harness/postgresql.js';
+import { cluster, emptyDatabase, openedStore } from '../../harness/postgresql-store.js';
 import { temporaryFolder } from '../../harness/temporary-folder.js';
 import { newProject } from './fixtures.js';
 
@@ -24,21 +22,8 @@ const storeThat = (name: string, openStore: (options: QueueOptions) => Store | P
 
 const lmdb = (cacheBytes: number) => (options: QueueOptions) => openLmdbStore(temporaryFolder(), { queues: { ...options, cacheBytes } });
 
-const cluster = inject('postgresql');
-
 /** A store in a database of its own. */
-const postgresql =
-  (cacheBytes: number) =>
-  async (options: QueueOptions): Promise<Store> => {
-    const name = `test_${randomUUID().replaceAll('-', '')}`;
-    const url = await createDatabase(cluster!, name);
-    const store = await openPostgresqlStore({ url, connections: 4, queues: { ...options, cacheBytes } });
-    const close = async () => {
-      await store.close();
-      await dropDatabase(cluster!, name);
-    };
-    return { ...store, close };
-  };
+const postgresql = (cacheBytes: number) => async (options: QueueOptions) => openedStore(await emptyDatabase(), { ...options, cacheBytes });
 
 /** The stores that must keep the contract. */
 export const stores = [storeThat('LMDB', lmdb(1e9)), ...(cluster === null ? [] : [storeThat('PostgreSQL', postgresql(1e9))])];
