@@ -47,7 +47,7 @@ function partLines({ wall, parts }: BuildMinutes): string[] {
       `${Math.round((100 * seconds) / wall)} %`,
       nodes.length === 0 ? '' : nodeText(nodes.map(({ node_index }) => node_index)),
     ]);
-  return table(['where the time went', '>time', '>part', 'nodes'], rows);
+  return rows.length === 0 ? [] : table(['where the time went', '>time', '>part', 'nodes'], rows);
 }
 
 function nodeText(indexes: readonly number[]): string {

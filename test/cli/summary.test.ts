@@ -73,6 +73,8 @@ describe('ballast summary', () => {
     const none = { slowest: [], missing: [], failed: [], assumptions: [], parts: [], nodes: [] };
     const lines = summaryLines({ ...minutes, ...none } as unknown as BuildMinutes, gate);
     expect(lines).toContain('**Complete**: all 3 test files ran, and 2 were recorded.');
+    // A table needs rows.
+    expect(lines.join('\n')).not.toContain('where the time went');
   });
 
   it('says of a build of which only recordings are known that nothing else is', async () => {

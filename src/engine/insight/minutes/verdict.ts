@@ -35,7 +35,7 @@ const OVERDUE_SECONDS = 60;
 export function verdictOf(timeline: Timeline, minutes: Minutes, missing: MinutesAnswer['missing']): string {
   const { nodes, is_running } = timeline;
   const started = nodes.filter(({ start }) => start !== null);
-  if (started.length === 0) return is_running ? 'No node has started yet.' : 'No node started.';
+  if (started.length === 0) return is_running ? 'No node has started yet.' : losses(timeline, minutes, missing);
   if (is_running) return running(timeline, started);
   const last = lastNode(timeline);
   const sentences = [

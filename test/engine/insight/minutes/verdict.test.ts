@@ -18,7 +18,9 @@ const verdict = (timeline: Timeline) => verdictOf(timeline, minutesOf(timeline),
 const assumptions = (timeline: Timeline) => assumptionsOf(timeline, minutesOf(timeline));
 
 it.each<[situation: string, timeline: Timeline, verdict: string]>([
-  ['no node came', timelineOf([null, null]), 'No node started.'],
+  ['no node came', timelineOf([null, null]), 'Nodes 0, 1 took no files.'],
+  // Nobody knows of the nodes of a split whether they asked for their files.
+  ['no node of a split recorded', { ...timelineOf([null, null]), kind: 'split' }, 'Nodes 0, 1 recorded nothing.'],
   ['one node ran everything', timelineOf([[batch(0, TEN)]]), 'One node ran everything.'],
   ['one of two nodes came', timelineOf([[batch(0, TEN)], null]), 'Node 1 took no files.'],
   ['all nodes end together', timelineOf([[batch(0, TEN)], [batch(1, [...TEN, 1])]]), 'All nodes finished within 1.0 s of each other.'],
