@@ -58,11 +58,19 @@ function headOf({ log, figures: { wall, floor, state, missing } }: Compared) {
 
 /** As the answers have it, in whole milliseconds. */
 const text = (seconds: number | null) => duration(seconds === null ? null : toMillis(seconds));
-const nodeRows = ({ nodes, isQueue }: Figures) =>
+const stateOf = (tookNone: boolean, hasRecorded: boolean, repeats: number) =>
+  tookNone ? 'took no files' : !hasRecorded ? 'not recorded' : repeats > 0 ? 'ran files again' : 'recorded';
+const nodeRows = ({ nodes, isQueue, state }: Figures) =>
   nodes.map(({ start, end, busy, repeats, idle, hasRecorded }, node) => ({
     Node: `node ${node}`,
-    State: start === null && isQueue ? 'never started' : !hasRecorded ? 'not recorded' : repeats > 0 ? 'ran files again' : 'recorded',
-    ...{ Started: text(start), Ended: text(end), Tests: text(busy), Idle: text(idle), Repeats: text(repeats) },
+    State: stateOf(start === null && isQueue, hasRecorded, repeats) + (state === 'running' && !hasRecorded ? ' yet' : ''),
+    ...{
+      Started: text(start),
+      Ended: text(state === 'running' && !hasRecorded ? null : end),
+      Tests: text(busy),
+      Idle: text(idle),
+      Repeats: text(repeats),
+    },
   }));
 
 describe('what the pages say of builds', () => {
@@ -112,7 +120,7 @@ describe('what the pages say of builds', () => {
     const gate =
       log.mode === 'recordings'
         ? `${figures.seconds.size} files were recorded. The build had no queue or split, so Ballast does not know whether other files should have run.`
-        : `${ran} of ${count(log.planned.length, 'file')} ran${figures.state === 'running' ? ' so far' : ''}.`;
+        : `${ran} of ${count(log.planned.length, 'file')} ${figures.state === 'running' ? 'are recorded so far' : 'ran'}.`;
     const failed = figures.failed ?? [];
     const heads = [gate, ...(failed.length > 0 ? [`${count(failed.length, 'file')} failed.`] : [])];
     await expect.poll(async () => (await texts(tab, '.gate h2')).slice(0, heads.length)).toEqual(heads);
@@ -130,10 +138,12 @@ describe('what the pages say of builds', () => {
     await open(`/p/${project.name}/builds`);
     const said = await rows(tab, 'Builds');
     expect(said).toHaveLength(builds.length);
+    // Of the one that runs nothing is recorded.
+    expect((await texts(tab, 'main h1'))[0]).toBe(`${builds.length - 1} builds and 1 unrecorded`);
     for (const { log, figures, row } of ended) {
       const { wall, idleShare, missing } = figures;
       const own = said[builds.length - 1 - builds.findIndex(each => each.log === log)]!;
-      const Saved = missing.size > 0 ? '–' : duration(row.summary.saved);
+      const Saved = missing.size > 0 || log.mode === 'recordings' ? '–' : duration(row.summary.saved);
       expect(own).toMatchObject({
         Status: statusOf(figures),
         Nodes: String(log.nodes),

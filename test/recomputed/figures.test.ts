@@ -103,6 +103,18 @@ const ANSWERS: Record<string, (played: Played) => Promise<[said: unknown, truth:
     const truth = { test_files: log.planned.length, ran: log.planned.length - figures.missing.size, isMissing: figures.missing.size > 0 };
     return [[{ test_files, ran, isMissing: errors.length > 0 }, truth]];
   },
+  // In no split has the node with the most work less than an even share of the estimates.
+  'the forecast of a split': async ({ get, last: { id, log, figures } }) => {
+    if (log.mode !== 'split') return [];
+    const { makespan, lower_bound } = await get(`/v1/builds/${id}/forecast`);
+    const share = sumOf([...figures.estimates.values()].map(estimate => estimate ?? 0)) / log.nodes;
+    return [
+      [
+        { makespan, isPossible: lower_bound >= share - 0.001 },
+        { makespan: expect.toSatisfy(most => most >= lower_bound), isPossible: true },
+      ],
+    ];
+  },
   'the list of builds': async ({ builds }) =>
     builds
       .filter(({ figures }) => figures.state !== 'running')

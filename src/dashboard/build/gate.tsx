@@ -28,7 +28,7 @@ export function BuildGate({ build, project }: BuildViewProps) {
       <h2>
         {kind === 'recordings'
           ? `${count(files, 'file')} ${files === 1 ? 'was' : 'were'} recorded. The build had no queue or split, so Ballast does not know whether other files should have run.`
-          : `${number(files - missing_count)} of ${count(files, 'file')} ran${is_running ? ' so far' : ''}.`}
+          : `${number(files - missing_count)} of ${count(files, 'file')} ${is_running ? 'are recorded so far' : 'ran'}.`}
       </h2>
       {missing_count > 0 && !is_running && (
         <>

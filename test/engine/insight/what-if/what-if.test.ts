@@ -1,4 +1,5 @@
 import { describe, expect, it } from 'vitest';
+import { usualNodes } from '../../../../src/engine/insight/what-if/prepare-what-if.js';
 import { nodesWithin, playVariants, resampleStarts, usefulNodesOf } from '../../../../src/engine/insight/what-if/scenario.js';
 import { speedsIn } from '../../../../src/engine/insight/what-if/speeds.js';
 import {
@@ -59,12 +60,23 @@ describe('a build that is played again', () => {
     expect(outcomes.map(({ wall }) => wall)).toEqual([60, 40, 40, 40]);
     expect(outcomes.map(({ bound_by_file }) => bound_by_file)).toEqual([false, false, true, true]);
     expect([mostUseful, usefulNodesOf(outcomes, mostUseful), nodesWithin(outcomes, 45), nodesWithin(outcomes, 39)]).toEqual([
-      3,
+      4,
       3,
       3,
       null,
     ]);
     expect(longest).toEqual({ path: 'long', seconds: 40 });
+  });
+
+  it.each(['queue', 'split'] as const)('ends no sooner on more nodes than those that are useful, in a %s', mode => {
+    const seconds = Array.from({ length: 40 }, (_, i) => 3 + ((i * 7) % 10) + (i < 8 ? 10 : 0));
+    const files = seconds.map((_, i) => `${i}`);
+    const timeline = timelineOf([[{ files, seconds, from: 0, to: seconds.reduce((sum, each) => sum + each) }]]);
+    const { scenario, mostUseful } = whatIfOf(timeline, { ...AS_IT_WAS, mode, startSpread: 0, pullCost: 1.5 }, known(1));
+    const outcomes = playVariants(scenario, usualNodes(1, mostUseful));
+    const useful = usefulNodesOf(outcomes, mostUseful);
+    const walls = playVariants(scenario, [useful - 1, useful, 25, 40]).map(({ wall }) => wall);
+    expect(walls).toEqual([expect.toSatisfy(wall => wall > 1.01 * 23.5), 23.5, 23.5, 23.5]);
   });
 
   it('ends sooner when the file that binds it is cut, and not when another is', () => {
