@@ -4,7 +4,7 @@ import { count, duration, percent } from '../../src/dashboard/text/format.js';
 import { Clock } from '../harness/clock.js';
 import { SharedServer } from '../harness/server.js';
 import type { Log } from '../recomputed/ci-runs.js';
-import { dayOf, type Figures, fileTimes, middle, toMillis } from '../recomputed/recompute.js';
+import { dayOf, type Figures, fileTimes, isPartial, middle, toMillis } from '../recomputed/recompute.js';
 import { contradictions, leastDelay } from '../recomputed/sentences.js';
 import { type Compared, compared, play, SITUATIONS, type Situation } from '../recomputed/situations.js';
 import { type BrowsedProject, emptyProject } from './demo-project.js';
@@ -49,10 +49,12 @@ async function rows(tab: Page, label: string): Promise<Record<string, string>[]>
   return Array.from({ length: cells.length / titles.length }, (_, row) => of(row));
 }
 
-function headOf({ log, figures: { wall, floor, state, missing } }: Compared) {
+function headOf({ log, figures }: Compared) {
+  const { wall, floor, state, missing, nodes } = figures;
   const lost = wall - floor;
   if (state === 'running') return expect.stringMatching(`^${duration(wall)} so far, should end at \\d\\d:\\d\\d$`);
   if (missing.size > 0) return `${duration(wall)} for ${log.planned.length - missing.size} of ${count(log.planned.length, 'file')}`;
+  if (isPartial(figures)) return `${duration(wall)} on ${nodes.filter(({ hasRecorded }) => hasRecorded).length} of ${nodes.length} nodes`;
   return `${duration(wall)} ${duration(floor)} was possible${lost >= 0.0005 ? `, ${duration(lost)} was lost` : ''}`;
 }
 
@@ -120,7 +122,9 @@ describe('what the pages say of builds', () => {
     const gate =
       log.mode === 'recordings'
         ? `${figures.seconds.size} files were recorded. The build had no queue or split, so Ballast does not know whether other files should have run.`
-        : `${ran} of ${count(log.planned.length, 'file')} ${figures.state === 'running' ? 'are recorded so far' : 'ran'}.`;
+        : figures.missing.size > 0 && figures.state !== 'running'
+          ? `${figures.missing.size} of ${count(log.planned.length, 'file')} ${figures.missing.size === 1 ? 'is' : 'are'} missing.`
+          : `${ran} of ${count(log.planned.length, 'file')} ${figures.state === 'running' ? 'are recorded so far' : 'ran'}.`;
     const failed = figures.failed ?? [];
     const heads = [gate, ...(failed.length > 0 ? [`${count(failed.length, 'file')} failed.`] : [])];
     await expect.poll(async () => (await texts(tab, '.gate h2')).slice(0, heads.length)).toEqual(heads);
@@ -131,7 +135,7 @@ describe('what the pages say of builds', () => {
     const missing = figures.state === 'running' ? [] : [...figures.missing];
     const handedTo = missing.map(([File, node]) => ({ File, 'Handed to': node === null ? 'no node' : `node ${node}` }));
     const byFile = (a: Record<string, string>, b: Record<string, string>) => (a.File! < b.File! ? -1 : 1);
-    expect((await rows(tab, 'Files that did not run')).sort(byFile)).toEqual(handedTo.sort(byFile));
+    expect((await rows(tab, 'Missing files')).sort(byFile)).toEqual(handedTo.sort(byFile));
   });
 
   it('lists them with the same figures', async () => {

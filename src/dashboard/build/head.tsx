@@ -59,12 +59,19 @@ export function BuildHead({ project, build, id }: { project: ProjectLine; build:
   );
 }
 
-function Floor({ build: { floor, lost, parts, files, missing_count } }: { build: MinutesAnswer }) {
+function Floor({ build: { floor, lost, parts, files, missing_count, kind, nodes } }: { build: MinutesAnswer }) {
   // Nobody knows what was possible with the files that are missing.
   if (missing_count > 0)
     return (
       <>
         for {number(files - missing_count)} of {count(files, 'file')}
+      </>
+    );
+  const recorded = nodes.filter(node => node.recorded).length;
+  if (kind === 'recordings' && recorded < nodes.length)
+    return (
+      <>
+        on {number(recorded)} of {count(nodes.length, 'node')}
       </>
     );
   return (

@@ -60,7 +60,7 @@ function NoProjects({ isOperator }: { isOperator: boolean }) {
 }
 
 function Project({ project, isOpen }: { project: ProjectOverview; isOpen: boolean }) {
-  const { name, recent, running, builds_30_days } = project;
+  const { name, recent, running, measured_day } = project;
   const isNew = recent.length === 0 && running === 0;
   return (
     <li>
@@ -80,7 +80,7 @@ function Project({ project, isOpen }: { project: ProjectOverview; isOpen: boolea
         <>
           <Figures project={project} />
           <BuildBars project={name} builds={recent} />
-          {builds_30_days > 0 && <Trend project={project} isOpen={isOpen} />}
+          {measured_day !== null && <Trend project={project} isOpen={isOpen} />}
         </>
       )}
     </li>

@@ -24,6 +24,7 @@ describe('a summary', () => {
       recorded: 7,
       started_at: START,
       is_running: false,
+      is_partial: false,
       line: {
         kind: 'queue',
         wall: 14,
