@@ -43,15 +43,4 @@ describe('the merged runs of a build', () => {
       { seed, numRuns: 150 },
     );
   });
-
-  it('have 0 for a file that was only scheduled, which does not lower the median', async () => {
-    const scheduled = [{ path: 'a_spec.rb', time_execution: 0 }];
-    expect(await merge([scheduled, scheduled])).toEqual(scheduled);
-    expect(await merge([scheduled, [{ path: 'a_spec.rb', time_execution: 8 }]])).toEqual([{ path: 'a_spec.rb', time_execution: 8 }]);
-  });
-
-  it('are empty when nothing was recorded', async () => {
-    expect(await merge([])).toEqual([]);
-    expect(await merge([[], []])).toEqual([]);
-  });
 });
