@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { describe, expect, it, vi } from 'vitest';
-import { ApiError, httpErrors } from '../../src/http/api-error.js';
+import { httpErrors } from '../../src/http/api-error.js';
 import type { Handler } from '../../src/http/exchange.js';
 import { MemoryBudget } from '../../src/http/in-flight.js';
 import type { Request } from '../../src/http/request.js';
@@ -172,22 +172,6 @@ describe('a body that does not arrive', () => {
     });
     expect(await connection.closed()).toBe('');
   });
-});
-
-describe('an error', () => {
-  it.each<[string, Handler]>([
-    ['thrown', () => fail()],
-    ['rejected with', async () => fail()],
-  ])('that is %s is answered even if it cannot be noted', async (_, handler) => {
-    const observer = { ended: () => {}, failed: () => assert.fail('the store is closed') };
-    const server = await listenWith(handler, {}, observer);
-    expect(await server.get('/')).toMatchObject({ status: 404 });
-    expect(server.log.join()).toContain('the store is closed');
-  });
-
-  function fail(): never {
-    throw new ApiError(404, ['there is nothing']);
-  }
 });
 
 describe('draining', () => {
