@@ -1,7 +1,5 @@
-import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { type Assignment, compare } from '../../../src/engine/completeness/compare.js';
-import { UNTIMED } from '../../../src/engine/test-file.js';
 import { timestamp } from '../../../src/time.js';
 
 const AT = 1000;
@@ -67,15 +65,6 @@ describe('the comparison of handed out with recorded files', () => {
     expect(compare(handed, [{ ...ran(0), ordinal: 6 }], 3).nodesWithoutRecording).toEqual([0]);
   });
 
-  it('names files that two nodes recorded, not those that one node recorded twice', () => {
-    expect(compare(handedTo({ 0: ['a'], 1: ['b'] }), [ran(0, 'a'), ran(0, 'a'), ran(1, 'b', 'a')], 2)).toEqual({
-      ...COMPLETE,
-      recorded: 2,
-      recorded_twice: [{ path: 'a', node_indexes: [0, 1] }],
-      recorded_not_handed_out: [{ path: 'a', node_index: 1 }],
-    });
-  });
-
   it('counts test cases as their file, and a file as its test cases', () => {
     const handed = handedTo({ 0: ['a_spec.rb', 'b_spec.rb[1:1]'], 1: ['b_spec.rb[1:2]'] });
     const runs = [ran(0, 'a_spec.rb[1:1]', 'a_spec.rb[1:2]', 'b_spec.rb[1:1]'), ran(1, 'b_spec.rb')];
@@ -99,43 +88,5 @@ describe('the comparison of handed out with recorded files', () => {
     ]);
     // A node in fallback had no test case, and ran the whole file.
     expect(compare(handed, [ran(2, 'a_spec.rb')], 3).handed_out_not_recorded).toEqual([]);
-  });
-
-  it('counts a file that ran and had no time to measure', () => {
-    const empty = { ...ran(0, 'a', 'b[1:1]'), seconds: Float64Array.of(UNTIMED, UNTIMED) };
-    expect(compare(handedTo({ 0: ['a', 'b'] }), [empty], 1)).toEqual({ ...COMPLETE, recorded: 2 });
-  });
-
-  it('finds exactly the files that are missing', () => {
-    const files = fc.uniqueArray(
-      fc.string({ minLength: 1, maxLength: 5 }).map(text => `spec/${text.replaceAll(/[:\]]/g, '_')}.rb`),
-      { minLength: 1 },
-    );
-    fc.assert(
-      fc.property(
-        files,
-        fc.array(fc.record({ node: fc.nat(3), lost: fc.constantFrom('nothing', 'record', 'hand') }), { minLength: 60, maxLength: 60 }),
-        (paths, fates) => {
-          const handed = new Map<string, Assignment[]>();
-          const runs = [0, 1, 2, 3].map(node_index => ({ node_index, paths: [] as string[] }));
-          for (const [i, path] of paths.entries()) {
-            const { node, lost } = fates[i % fates.length]!;
-            handed.set(path, lost === 'hand' ? [] : [assignment(node)]);
-            if (lost === 'nothing') runs[node]!.paths.push(path);
-          }
-          const pathsWith = (fate: string) => paths.filter((_, i) => fates[i % fates.length]!.lost === fate);
-          const { recorded, never_handed_out, handed_out_not_recorded, recorded_twice, recorded_not_handed_out } = compare(
-            handed,
-            runs.map(({ node_index, paths }) => ran(node_index, ...paths)),
-            4,
-          );
-          expect(never_handed_out.map(({ path }) => path)).toEqual(pathsWith('hand'));
-          expect(handed_out_not_recorded.map(({ path }) => path)).toEqual(pathsWith('record'));
-          expect(recorded).toBe(pathsWith('nothing').length);
-          expect([recorded_twice, recorded_not_handed_out]).toEqual([[], []]);
-        },
-      ),
-      { seed: 20_261_121, numRuns: 60 },
-    );
   });
 });
