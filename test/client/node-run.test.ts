@@ -56,15 +56,6 @@ describe('a command that ended with 0', () => {
     expect(await runBatch(reports, options)).toMatchObject(result);
   });
 
-  it('fails for a failure in its report; files that the report does not mention may not have run', async () => {
-    const result = await runBatch({ 'new.xml': makeReport(failing('a.js')) });
-    expect(result).toMatchObject({ hasFailed: true, failed: ['a.js', 'b.js'] });
-    expect(paths(result)).toEqual(['a.js']);
-    expect(result.stderrText).toMatch(
-      /^ballast: the command ended with 0, but the batch failed \(batch 1, 2 test files\): a report has failures \(a\.js\); .*--trust-exit-code\n$/,
-    );
-  });
-
   it.each([
     ['another file', makeReport(passed('a.js'), passed('b.js'), failing('c.js')), 'c.js'],
     ['no file that is known', makeReport(passed('a.js'), passed('b.js'), '<testcase classname="x" name="y"><error/></testcase>'), 'x y'],

@@ -1,6 +1,6 @@
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import { describe, expect, it } from 'vitest';
-import { createProject, createToken, findToken, projectOfToken, revokeToken } from '../../src/engine/access.js';
+import { createToken, findToken, projectOfToken, revokeToken } from '../../src/engine/access.js';
 import { memoryStore } from '../harness/memory-store.js';
 
 const NOW = Date.UTC(2026, 0, 1);
@@ -75,13 +75,5 @@ describe('tokens', () => {
     const token = await createToken(access, 2, NOW);
     const failing = { ...access, useToken: () => Promise.reject(new Error('the disk is full')) };
     for (const at of [NOW, NOW + 1]) expect(await projectOfToken(failing, token, at)).toBe(2);
-  });
-});
-
-describe('projects', () => {
-  it.each(['', ' web', '-web', 'a\nb', 'x'.repeat(201)])('cannot be created under the name %j', async name => {
-    const access = emptyAccess();
-    await expect(createProject(access, name, NOW)).rejects.toThrow('cannot create the project');
-    expect(await access.projects()).toEqual([]);
   });
 });

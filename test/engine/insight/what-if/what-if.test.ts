@@ -85,17 +85,6 @@ describe('a build that is played again', () => {
     );
     expect(whatIfOf(guessed, { ...AS_IT_WAS, estimates: 'then' }, known(1)).scenario.isGuessed).toBe(true);
   });
-
-  it('is a queue if it was one, else a split', () => {
-    const modeOf = (kind: 'queue' | 'split' | 'recordings', mode: Changes['mode'] = null) =>
-      whatIfOf({ ...build(), kind }, { ...AS_IT_WAS, mode, estimates: 'exact' }, known(2)).scenario.mode;
-    expect([modeOf('queue'), modeOf('split'), modeOf('recordings'), modeOf('split', 'queue')]).toEqual([
-      'queue',
-      'split',
-      'split',
-      'queue',
-    ]);
-  });
 });
 
 describe('the speeds of nodes', () => {
