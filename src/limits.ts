@@ -69,10 +69,6 @@ export const limits = {
   listenRetryMilliseconds: 1000,
   /** A certificate that expires sooner causes a warning when it is read. */
   certificateWarningDays: 7,
-  /** A renewed certificate is used after a turn of the event loop as short as this. */
-  shortTurnMilliseconds: 1,
-  /** After this many turns it is used even if none was short. */
-  shortTurnAttempts: 100,
   /** Log that is buffered while stderr cannot be written. */
   logBufferCharacters: 1_048_576,
   /** Interval at which the write is tried again. */

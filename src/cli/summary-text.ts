@@ -29,7 +29,8 @@ export function summaryLines(minutes: BuildMinutes, gate: ToldCompleteness | nul
     '',
     sentence(verdict, known),
     '',
-    ...partLines(minutes),
+    // Nobody knows yet what the parts will be.
+    ...(is_running ? [] : partLines(minutes)),
     ...gateLines(minutes, gate, known),
     ...fileLines('Failed', minutes.failed),
     ...slowestLines(minutes),
@@ -46,7 +47,7 @@ function partLines({ wall, parts }: BuildMinutes): string[] {
       `${Math.round((100 * seconds) / wall)} %`,
       nodes.length === 0 ? '' : nodeText(nodes.map(({ node_index }) => node_index)),
     ]);
-  return table(['where the time went', '>time', '>part', 'nodes'], rows);
+  return rows.length === 0 ? [] : table(['where the time went', '>time', '>part', 'nodes'], rows);
 }
 
 function nodeText(indexes: readonly number[]): string {
@@ -59,17 +60,20 @@ function gateLines(
   gate: ToldCompleteness | null,
   known: readonly string[],
 ): string[] {
-  if (gate?.is_complete)
-    return [
-      '',
-      `**Complete**: ${gate.test_files === 1 ? 'the test file ran and was' : `all ${gate.test_files} test files ran and were`} recorded.`,
-    ];
+  if (gate?.is_complete) {
+    const { test_files, recorded } = gate;
+    const all = test_files === 1 ? 'the test file' : `all ${test_files} test files`;
+    const how = recorded < test_files ? `${recorded} were` : test_files === 1 ? 'was' : 'were';
+    return ['', `**Complete**: ${all} ran${recorded < test_files ? ',' : ''} and ${how} recorded.`];
+  }
   if (!gate)
     return ['', `${pluralize(files, 'test file')} ${files === 1 ? 'was' : 'were'} recorded. It is not known whether others were planned.`];
-  const head = is_running ? '**Running**' : '**Incomplete**';
+  const recorded = `${gate.recorded} of ${pluralize(gate.test_files, 'test file')} were recorded`;
+  // What is not recorded yet is no reason to retry a node.
+  if (is_running) return ['', `**Running**: ${recorded} so far.`];
   return [
     '',
-    `${head}: ${gate.recorded} of ${pluralize(gate.test_files, 'test file')} were recorded.`,
+    `**Incomplete**: ${recorded}.`,
     ...gate.errors.map(error => `- ${sentence(error, known)}`),
     ...fileLines(
       'Missing',

@@ -8,7 +8,7 @@ export interface HttpAdapter {
   /** Starts to listen. Resolves with null if it cannot. Later calls keep a port number that the system picked. */
   listen(): Promise<Listener | null>;
   /** Reads the certificate's files again. Resolves with true if only listeners opened later use the new certificate. */
-  reloadCertificate(): Promise<boolean>;
+  reloadCertificate(): boolean;
   /** Closes all connections at once. */
   close(): void;
 }

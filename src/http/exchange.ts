@@ -211,17 +211,8 @@ export class Exchange implements RequestReceiver, Peer {
     if (!known) this.options.log.error({ ...this.#facts, err: error }, 'internal');
     else if (apiError.cause) this.#logCause(apiError);
     this.#unavailable = apiError.reason;
-    this.#observeFailure(apiError);
+    this.options.observer.failed(this.head, apiError);
     this.#send({ status: apiError.status, body: JSON.stringify({ errors: apiError.errors }), headers: apiError.headers });
-  }
-
-  /** The client is answered whatever happens to the observer. */
-  #observeFailure(apiError: ApiError): void {
-    try {
-      this.options.observer.failed(this.head, apiError);
-    } catch (err) {
-      this.options.log.error({ ...this.#facts, err }, 'could not note a refused request');
-    }
   }
 
   /** Throttled: while a disk is full, every request that writes fails. */

@@ -88,8 +88,7 @@ export async function listen(options: HttpOptions, handler: Handler, log: Logger
         return;
       }
       const expiresAt = checkCertificate(certificate);
-      const mustReopen = await adapter.reloadCertificate();
-      if (inFlight.draining) return;
+      const mustReopen = adapter.reloadCertificate();
       certificateExpiresAt = expiresAt;
       log.info({ ends: new Date(expiresAt).toISOString() }, 'certificate reloaded; open connections keep the old one');
       warnOfExpiry(expiresAt, log);

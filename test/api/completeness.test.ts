@@ -287,13 +287,6 @@ describe('GET /builds/completeness', () => {
     expect(await problemsIn(server.dataDir)).toEqual([]);
   });
 
-  it('waits for nodes that still run', async ({ server }) => {
-    const paths = pathsIn(await startSplit(server, ['a_spec.rb'], { ...buildKey, node_total: 1 }));
-    const waiting = getCompleteness(server, { node_total: 1, wait: 60 });
-    await recordPaths(server, 0, paths, { node_total: 1 });
-    expect(await waiting).toMatchObject({ status: 200, json: COMPLETE });
-  });
-
   it('has the state at the end of the wait', async ({ server }) => {
     const waiting = getCompleteness(server, { wait: 1 });
     const first = pathsIn(await initialise(server, manyPaths(5)));

@@ -1,4 +1,6 @@
 import { expect, it } from 'vitest';
+import { createProject } from '../../src/engine/access.js';
+import { Client } from '../harness/client.js';
 import { Clock } from '../harness/clock.js';
 import {
   buildKey,
@@ -28,6 +30,8 @@ it('a project that has stored its bytes of the day gets a 507, and its queues go
   expect(await initialise(server, PATHS, queue('2'))).toMatchObject(refused);
   expect(await startSplit(server, PATHS, { commit_hash: 'other' })).toMatchObject(refused);
   expect(await server.post('/v1/build_subsets', subsetMessage())).toMatchObject(refused);
+  const other = new Client(server.url, (await createProject(server.store.access, 'other', clock.millis)).token);
+  expect((await initialise(other, PATHS, queue('2'))).status).toBe(200);
   expect((await pull(server, queue('1'))).status).toBe(200);
   expect((await readSplit(server)).status).toBe(200);
   expect((await server.get('/metrics')).text).toContain('ballast_full_projects 1');

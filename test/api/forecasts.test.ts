@@ -1,6 +1,6 @@
 import { describe, expect } from 'vitest';
-import { queueKey, splitKey } from '../../src/engine/keys.js';
-import { buildKey, initialise, record, startSplit, timedTestFiles } from '../harness/messages.js';
+import { queueKey } from '../../src/engine/keys.js';
+import { buildKey, initialise, record, timedTestFiles } from '../harness/messages.js';
 import { SharedServer, testsWith } from '../harness/server.js';
 
 const shared = new SharedServer();
@@ -9,21 +9,6 @@ const it = testsWith(shared);
 const seconds = { 'a_spec.rb': 30, 'b_spec.rb': 6, 'c_spec.rb': 5, 'd_spec.rb': 4 };
 
 describe('the forecast', () => {
-  it('of a split has its makespan, the files that bind it and the useful nodes', async ({ server }) => {
-    await record(server, { test_files: timedTestFiles(seconds) });
-    await startSplit(server, Object.keys(seconds));
-    const split = await shared.store.splits.find(splitKey(server.id, buildKey, 'any', true));
-    expect(await shared.store.splits.forecast(split!)).toEqual({
-      makespan: 30,
-      lower_bound: 30,
-      ratio: 1,
-      bound_by_file: true,
-      unknown_files: 0,
-      binding_files: [{ path: 'a_spec.rb', seconds: 30 }],
-      useful_nodes: 2,
-    });
-  });
-
   it('of a queue includes the cost of pulls', async ({ server }) => {
     await record(server, { test_files: timedTestFiles(seconds) });
     await initialise(server, [...Object.keys(seconds), 'new_spec.rb']);

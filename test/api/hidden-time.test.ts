@@ -2,9 +2,9 @@ import { expect, it } from 'vitest';
 import { seededRandom } from '../../bench/random.js';
 import { residual, syntheticSuite } from '../../bench/suites/synthetic.js';
 import { Clock } from '../harness/clock.js';
-import { pathsIn, record, startSplit, timedTestFiles } from '../harness/messages.js';
+import { record } from '../harness/messages.js';
 import { startServer } from '../harness/server.js';
-import { runVirtualBuild } from '../harness/virtual-nodes.js';
+import { playCiRun } from '../recomputed/ci-runs.js';
 
 const NODES = 8;
 const HIDDEN = 2;
@@ -18,16 +18,15 @@ it('nodes finish together from the second build on, though reports tell half of 
   await record(client, { commit_hash: 'before', test_files: usual.map(([path, time_execution]) => ({ path, time_execution })) });
   const ratios: number[] = [];
   for (const commit_hash of ['c0', 'c1', 'c2']) {
-    const seconds = new Map(usual.map(([path, time]) => [path, time * residual(random)]));
-    const speeds = Array.from({ length: NODES }, () => 0.9 + 0.2 * random());
-    const starts = Array.from({ length: NODES }, () => 10 * random());
-    const work = [...seconds.values()].reduce((sum, time) => sum + time + HIDDEN, 0);
-    const paths = usual.map(([path]) => path);
-    const wall = await runVirtualBuild(client, clock, {
-      ...{ commit_hash, paths, seconds, starts, speeds, pullCost: () => 2, hidden: HIDDEN },
-    });
-    const speed = speeds.reduce((sum, each) => sum + each, 0);
-    const lateness = starts.reduce((sum, start, node) => sum + (start - Math.min(...starts) + 2) * speeds[node]!, 0);
+    const files = Object.fromEntries(usual.map(([path, time]) => [path, time * residual(random)]));
+    const nodes = Array.from({ length: NODES }, () => ({ slow: 1 / (0.9 + 0.2 * random()), start: 10 * random() }));
+    const began = clock.millis;
+    const { recorded } = await playCiRun(client, clock, { mode: 'queue', commit_hash, files, nodes, batch: 2, hidden: HIDDEN });
+    const first = Math.min(...nodes.map(({ start }) => start));
+    const wall = (recorded.at(-1)!.at - began) / 1000 - first;
+    const work = Object.values(files).reduce((sum, time) => sum + time + HIDDEN, 0);
+    const speed = nodes.reduce((sum, { slow }) => sum + 1 / slow, 0);
+    const lateness = nodes.reduce((sum, { start, slow }) => sum + (start - first + 2) / slow, 0);
     ratios.push(wall / ((work + lateness) / speed));
   }
   expect(Math.max(...ratios.slice(1))).toBeLessThan(1.06);
@@ -56,21 +55,9 @@ it.each([
   const client = await startServer({}, clock.now, clock.now);
   await record(client, { commit_hash: 'before', test_files: usual.map(([path, time_execution]) => ({ path, time_execution })) });
   for (const commit_hash of ['c0', 'c1', 'c2']) {
-    const seconds = new Map(usual.map(([path, time]) => [path, time * residual(random)]));
-    const nodes = await Promise.all(
-      Array.from({ length: NODES }, async (_, node_index) => {
-        const node = { commit_hash, node_index, node_total: NODES };
-        const paths = pathsIn(await startSplit(client, [...seconds.keys()], { ...node, ci_build_id: commit_hash }));
-        const work = paths.reduce((sum, path) => sum + seconds.get(path)! + hidden, 0);
-        return { node, paths, end: start + work * (0.95 + 0.1 * random()) };
-      }),
-    );
-    let now = 0;
-    for (const { node, paths, end } of nodes.sort((a, b) => a.end - b.end)) {
-      clock.advance({ seconds: end - now });
-      now = end;
-      await record(client, { ...node, test_files: timedTestFiles(Object.fromEntries(paths.map(path => [path, seconds.get(path)!]))) });
-    }
+    const files = Object.fromEntries(usual.map(([path, time]) => [path, time * residual(random)]));
+    const nodes = Array.from({ length: NODES }, () => ({ slow: 0.95 + 0.1 * random() }));
+    await playCiRun(client, clock, { mode: 'split', commit_hash, files, nodes, batch: start, hidden });
   }
   const [{ id }] = (await client.get('/v1/builds')).json.data;
   const { cost, kind } = (await client.get(`/v1/builds/${id}/minutes`)).json;

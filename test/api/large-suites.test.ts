@@ -1,5 +1,5 @@
 import { afterAll, describe, expect } from 'vitest';
-import type { Client, Reply } from '../harness/client.js';
+import type { Client } from '../harness/client.js';
 import { initialise, manyPaths, pathsIn, pullAll, readSplit, record, sortPaths, startSplit, timedTestFiles } from '../harness/messages.js';
 import { SharedServer, testsWith } from '../harness/server.js';
 import { temporaryFolder } from '../harness/temporary-folder.js';
@@ -43,18 +43,5 @@ describe('a suite around 1,000 files', () => {
   it('of 1,001 is compared with a short list, and other lists of the request are ignored', async ({ server }) => {
     for (const [i, count] of [1001, 10].entries())
       expect((await initialise(server, manyPaths(count), { ...nodes[i], paths: [] })).status).toBe(200);
-  });
-});
-
-describe('nodes that initialise many large suites at the same time', () => {
-  const paths = Array.from({ length: 1000 }, (_, i) => `${1000 + i}`);
-
-  it.for<[what: string, start: (client: Client, round: string, node: object) => Promise<Reply>]>([
-    ['queue', (client, node_build_id, node) => initialise(client, paths, { ...node, node_build_id })],
-    ['split', (client, commit_hash, node) => startSplit(client, paths, { ...node, commit_hash })],
-  ])('always get a %s, which one of them creates', async ([_, start], { server }) => {
-    const rounds = Array.from({ length: 8 }, (_, round) => `round-${round}`);
-    const replies = await Promise.all(rounds.flatMap(round => nodes.map(node => start(server, round, node))));
-    expect(replies.map(({ status, json }) => [status, json.code])).toEqual(replies.map(() => [200, undefined]));
   });
 });

@@ -185,12 +185,6 @@ describe('a POST that a thread prepares', () => {
     expect(JSON.parse(body.toString())).toMatchObject(key);
   });
 
-  it('with its token in its body has the same project as on the main thread', async () => {
-    const { id, token: test_suite_token } = await newProject();
-    for (const { project } of await onBoth('prepareSplit', { ...parameters.prepareSplit, test_suite_token }, null))
-      expect(project).toBe(id);
-  });
-
   it.each([
     ['has no token', JSON.stringify(parameters.prepareSubset), 403],
     ['has an unknown token', JSON.stringify({ ...parameters.prepareSubset, test_suite_token: 'x'.repeat(40) }), 403],

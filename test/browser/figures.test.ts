@@ -4,7 +4,7 @@ import { count, duration, percent } from '../../src/dashboard/text/format.js';
 import { Clock } from '../harness/clock.js';
 import { SharedServer } from '../harness/server.js';
 import type { Log } from '../recomputed/ci-runs.js';
-import { dayOf, type Figures, fileTimes, middle, toMillis } from '../recomputed/recompute.js';
+import { dayOf, type Figures, fileTimes, isPartial, middle, toMillis } from '../recomputed/recompute.js';
 import { contradictions, leastDelay } from '../recomputed/sentences.js';
 import { type Compared, compared, play, SITUATIONS, type Situation } from '../recomputed/situations.js';
 import { type BrowsedProject, emptyProject } from './demo-project.js';
@@ -49,20 +49,30 @@ async function rows(tab: Page, label: string): Promise<Record<string, string>[]>
   return Array.from({ length: cells.length / titles.length }, (_, row) => of(row));
 }
 
-function headOf({ log, figures: { wall, floor, state, missing } }: Compared) {
+function headOf({ log, figures }: Compared) {
+  const { wall, floor, state, missing, nodes } = figures;
   const lost = wall - floor;
   if (state === 'running') return expect.stringMatching(`^${duration(wall)} so far, should end at \\d\\d:\\d\\d$`);
   if (missing.size > 0) return `${duration(wall)} for ${log.planned.length - missing.size} of ${count(log.planned.length, 'file')}`;
+  if (isPartial(figures)) return `${duration(wall)} on ${nodes.filter(({ hasRecorded }) => hasRecorded).length} of ${nodes.length} nodes`;
   return `${duration(wall)} ${duration(floor)} was possible${lost >= 0.0005 ? `, ${duration(lost)} was lost` : ''}`;
 }
 
 /** As the answers have it, in whole milliseconds. */
 const text = (seconds: number | null) => duration(seconds === null ? null : toMillis(seconds));
-const nodeRows = ({ nodes, isQueue }: Figures) =>
+const stateOf = (tookNone: boolean, hasRecorded: boolean, repeats: number) =>
+  tookNone ? 'took no files' : !hasRecorded ? 'not recorded' : repeats > 0 ? 'ran files again' : 'recorded';
+const nodeRows = ({ nodes, isQueue, state }: Figures) =>
   nodes.map(({ start, end, busy, repeats, idle, hasRecorded }, node) => ({
     Node: `node ${node}`,
-    State: start === null && isQueue ? 'never started' : !hasRecorded ? 'not recorded' : repeats > 0 ? 'ran files again' : 'recorded',
-    ...{ Started: text(start), Ended: text(end), Tests: text(busy), Idle: text(idle), Repeats: text(repeats) },
+    State: stateOf(start === null && isQueue, hasRecorded, repeats) + (state === 'running' && !hasRecorded ? ' yet' : ''),
+    ...{
+      Started: text(start),
+      Ended: text(state === 'running' && !hasRecorded ? null : end),
+      Tests: text(busy),
+      Idle: text(idle),
+      Repeats: text(repeats),
+    },
   }));
 
 describe('what the pages say of builds', () => {
@@ -112,7 +122,9 @@ describe('what the pages say of builds', () => {
     const gate =
       log.mode === 'recordings'
         ? `${figures.seconds.size} files were recorded. The build had no queue or split, so Ballast does not know whether other files should have run.`
-        : `${ran} of ${count(log.planned.length, 'file')} ran${figures.state === 'running' ? ' so far' : ''}.`;
+        : figures.missing.size > 0 && figures.state !== 'running'
+          ? `${figures.missing.size} of ${count(log.planned.length, 'file')} ${figures.missing.size === 1 ? 'is' : 'are'} missing.`
+          : `${ran} of ${count(log.planned.length, 'file')} ${figures.state === 'running' ? 'are recorded so far' : 'ran'}.`;
     const failed = figures.failed ?? [];
     const heads = [gate, ...(failed.length > 0 ? [`${count(failed.length, 'file')} failed.`] : [])];
     await expect.poll(async () => (await texts(tab, '.gate h2')).slice(0, heads.length)).toEqual(heads);
@@ -123,17 +135,19 @@ describe('what the pages say of builds', () => {
     const missing = figures.state === 'running' ? [] : [...figures.missing];
     const handedTo = missing.map(([File, node]) => ({ File, 'Handed to': node === null ? 'no node' : `node ${node}` }));
     const byFile = (a: Record<string, string>, b: Record<string, string>) => (a.File! < b.File! ? -1 : 1);
-    expect((await rows(tab, 'Files that did not run')).sort(byFile)).toEqual(handedTo.sort(byFile));
+    expect((await rows(tab, 'Missing files')).sort(byFile)).toEqual(handedTo.sort(byFile));
   });
 
   it('lists them with the same figures', async () => {
     await open(`/p/${project.name}/builds`);
     const said = await rows(tab, 'Builds');
     expect(said).toHaveLength(builds.length);
+    // Of the one that runs nothing is recorded.
+    expect((await texts(tab, 'main h1'))[0]).toBe(`${builds.length - 1} builds and 1 unrecorded`);
     for (const { log, figures, row } of ended) {
       const { wall, idleShare, missing } = figures;
       const own = said[builds.length - 1 - builds.findIndex(each => each.log === log)]!;
-      const Saved = missing.size > 0 ? '–' : duration(row.summary.saved);
+      const Saved = missing.size > 0 || log.mode === 'recordings' ? '–' : duration(row.summary.saved);
       expect(own).toMatchObject({
         Status: statusOf(figures),
         Nodes: String(log.nodes),

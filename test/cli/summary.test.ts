@@ -1,5 +1,6 @@
 import { describe, expect, it } from 'vitest';
-import { code, plain, sentence, table } from '../../src/cli/summary-text.js';
+import { code, plain, sentence, summaryLines, table } from '../../src/cli/summary-text.js';
+import type { BuildMinutes, ToldCompleteness } from '../../src/client/answers.js';
 import { Clock } from '../harness/clock.js';
 import { connect, initialise, pathsIn, pull, record, startSplit, timedTestFiles } from '../harness/messages.js';
 import { ended } from '../harness/process.js';
@@ -66,6 +67,16 @@ describe('ballast summary', () => {
     expect(stdout).toMatch(/^\*\*Missing\*\*: 1 test file\n\n- `(a|<b>)_spec\.rb`$/m);
   });
 
+  it('says how many files were recorded of a complete build in which others ran', () => {
+    const gate = { is_complete: true, test_files: 3, recorded: 2 } as unknown as ToldCompleteness;
+    const minutes = { wall: 1, floor: 1, is_running: false, missing_count: 0, verdict: '', files: 3 };
+    const none = { slowest: [], missing: [], failed: [], assumptions: [], parts: [], nodes: [] };
+    const lines = summaryLines({ ...minutes, ...none } as unknown as BuildMinutes, gate);
+    expect(lines).toContain('**Complete**: all 3 test files ran, and 2 were recorded.');
+    // A table needs rows.
+    expect(lines.join('\n')).not.toContain('where the time went');
+  });
+
   it('says of a build of which only recordings are known that nothing else is', async () => {
     const server = await startServer();
     await record(server, { ...BUILD });
@@ -86,7 +97,11 @@ describe('ballast summary', () => {
     await startSplit(server, ['a_spec.rb'], { ...BUILD, ci_build_id: '8', fixed_test_suite_split: false });
     expect((await summary(server, '--build-id', '7')).stdout).toContain('### Tests: 40 s\n');
     const [{ id }] = (await server.get('/v1/builds')).json.data;
-    expect((await run(server, id)).stdout).toContain('so far');
+    const { stdout } = await run(server, id);
+    expect(stdout).toContain('so far');
+    expect(stdout).toMatch(/^\*\*Running\*\*: 0 of 1 test file were recorded so far\.$/m);
+    // Nothing of a node that is at work is missing, and no part of a build that goes on is known.
+    expect(stdout).not.toMatch(/retry|Missing|where the time went/);
     const earlier = (await server.get(`/v1/builds/${id}/minutes`)).json.other_ci_runs[0].ci_run_id;
     expect((await run(server, earlier)).stdout).toContain('### Tests: 40 s\n');
   });

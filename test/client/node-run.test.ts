@@ -56,15 +56,6 @@ describe('a command that ended with 0', () => {
     expect(await runBatch(reports, options)).toMatchObject(result);
   });
 
-  it('fails for a failure in its report; files that the report does not mention may not have run', async () => {
-    const result = await runBatch({ 'new.xml': makeReport(failing('a.js')) });
-    expect(result).toMatchObject({ hasFailed: true, failed: ['a.js', 'b.js'] });
-    expect(paths(result)).toEqual(['a.js']);
-    expect(result.stderrText).toMatch(
-      /^ballast: the command ended with 0, but the batch failed \(batch 1, 2 test files\): a report has failures \(a\.js\); .*--trust-exit-code\n$/,
-    );
-  });
-
   it.each([
     ['another file', makeReport(passed('a.js'), passed('b.js'), failing('c.js')), 'c.js'],
     ['no file that is known', makeReport(passed('a.js'), passed('b.js'), '<testcase classname="x" name="y"><error/></testcase>'), 'x y'],
@@ -102,21 +93,6 @@ describe('a command that ended with 0', () => {
     expect(lines).toEqual([expect.stringContaining(message)]);
   });
 
-  it('records files that its report does not mention with 0, and names them', async () => {
-    const result = await runBatch({ 'new.xml': makeReport(passed('a.js')) });
-    expect(result).toMatchObject({
-      hasFailed: false,
-      failed: [],
-      recorded: [
-        { path: 'a.js', time_execution: 2 },
-        { path: 'b.js', time_execution: 0 },
-      ],
-    });
-    expect(result.stderrText).toMatch(
-      /^ballast: WARNING: --junit .* does not mention 1 of 2 test files: b\.js \(--fail-unreported: fail instead\)\n$/,
-    );
-  });
-
   it.each<[string, Record<string, string>, string[]]>([
     ['mentions one file only', { 'new.xml': makeReport(passed('a.js')) }, ['b.js']],
     ['has no case', { 'new.xml': makeReport() }, ['a.js', 'b.js']],
@@ -127,20 +103,5 @@ describe('a command that ended with 0', () => {
     expect(result).toMatchObject({ hasFailed: true, failed });
     expect(paths(result)).toEqual(['a.js', 'b.js'].filter(path => !failed.includes(path)));
     expect(result.stderrText).toContain(`no report mentions ${failed.length} test file`);
-  });
-});
-
-describe('a command that failed', () => {
-  it('takes the failures from its report; without any there, all files fail', async () => {
-    expect(await runBatch({ 'new.xml': makeReport(failing('a.js'), passed('b.js')) }, { code: 7, trustExitCode: true })).toMatchObject({
-      hasFailed: true,
-      failed: ['a.js'],
-      stderrText: 'ballast: the command ended with 7 (batch 1, 2 test files)\n',
-    });
-    expect(await runBatch({ 'new.xml': makeReport(passed('a.js'), passed('b.js')) }, { code: 7 })).toMatchObject({
-      hasFailed: true,
-      failed: ['a.js', 'b.js'],
-    });
-    expect(await runBatch({}, { code: 7 })).toMatchObject({ hasFailed: true, failed: ['a.js', 'b.js'], recorded: [] });
   });
 });

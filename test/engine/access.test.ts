@@ -1,6 +1,6 @@
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import { describe, expect, it } from 'vitest';
-import { createProject, createToken, findToken, projectOfToken, renameProject, revokeToken } from '../../src/engine/access.js';
+import { createToken, findToken, projectOfToken, revokeToken } from '../../src/engine/access.js';
 import { memoryStore } from '../harness/memory-store.js';
 
 const NOW = Date.UTC(2026, 0, 1);
@@ -15,14 +15,6 @@ async function accessToProjects() {
 }
 
 describe('tokens', () => {
-  it('have 64 hex digits, are unique, and open their own project', async () => {
-    const access = await accessToProjects();
-    const tokens = await Promise.all([1, 1, 2].map(project => createToken(access, project, NOW)));
-    expect(new Set(tokens).size).toBe(3);
-    for (const token of tokens) expect(token).toMatch(/^[0-9a-f]{64}$/);
-    expect(await Promise.all(tokens.map(token => projectOfToken(access, token)))).toEqual([1, 1, 2]);
-  });
-
   it('are not kept, only their hashes', async () => {
     const access = await accessToProjects();
     const token = await createToken(access, 1, NOW);
@@ -83,24 +75,5 @@ describe('tokens', () => {
     const token = await createToken(access, 2, NOW);
     const failing = { ...access, useToken: () => Promise.reject(new Error('the disk is full')) };
     for (const at of [NOW, NOW + 1]) expect(await projectOfToken(failing, token, at)).toBe(2);
-  });
-});
-
-describe('projects', () => {
-  it.each(['', ' web', '-web', 'a\nb', 'x'.repeat(201)])('cannot be created under the name %j', async name => {
-    const access = emptyAccess();
-    await expect(createProject(access, name, NOW)).rejects.toThrow('cannot create the project');
-    expect(await access.projects()).toEqual([]);
-  });
-
-  it('are renamed, unless the name is taken or invalid', async () => {
-    const access = emptyAccess();
-    const [web, api] = [await createProject(access, 'web', NOW), await createProject(access, 'api', NOW)];
-    await renameProject(access, web, 'web shop');
-    expect((await access.projects()).map(({ name }) => name)).toEqual(['web shop', 'api']);
-    await expect(renameProject(access, api, 'web shop')).rejects.toThrow(
-      'cannot rename the project "api" to "web shop": a project of that name exists',
-    );
-    await expect(renameProject(access, api, '-x')).rejects.toThrow('cannot rename the project "api" to "-x": a name has 1 to 200 letters');
   });
 });

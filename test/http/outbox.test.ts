@@ -21,17 +21,6 @@ function opened() {
 }
 
 describe('an outbox', () => {
-  it('writes what was added in a turn at its end, in order, and what is added meanwhile a turn later', async () => {
-    const { add, events } = opened();
-    add('a', null, () => add('c'));
-    add('b');
-    expect(events).toEqual([]);
-    await nextTurn();
-    expect(events).toEqual(['a', 'b']);
-    await nextTurn();
-    expect(events).toEqual(['a', 'b', 'c']);
-  });
-
   it('writes an answer that waits for a write to the disk after it, also when others were added between', async () => {
     const { add, events } = opened();
     let [saveFirst, saveSecond] = [() => {}, () => {}];
@@ -59,13 +48,5 @@ describe('an outbox', () => {
     add('b', saved);
     await nextTurn();
     expect(events).toEqual(['a', 'b']);
-  });
-
-  it('fails the answers whose write to the disk failed, and no others', async () => {
-    const { add, events } = opened();
-    add('a', Promise.reject('the disk is full'));
-    add('b', Promise.resolve());
-    await nextTurn();
-    expect(events.toSorted()).toEqual(['a: the disk is full', 'b']);
   });
 });

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { describe, expect, it, vi } from 'vitest';
-import { ApiError, httpErrors } from '../../src/http/api-error.js';
+import { httpErrors } from '../../src/http/api-error.js';
 import type { Handler } from '../../src/http/exchange.js';
 import { MemoryBudget } from '../../src/http/in-flight.js';
 import type { Request } from '../../src/http/request.js';
@@ -137,13 +137,6 @@ describe('a handler', () => {
     expect(body).toBe('{"größe":1}');
   });
 
-  it('is notified that its answer was sent', async () => {
-    const written: boolean[] = [];
-    const server = await listenWith(() => ({ status: 200, body: '[1]', onEnd: ok => written.push(ok) }));
-    expect((await server.get('/')).json).toEqual([1]);
-    expect(written).toEqual([true]);
-  });
-
   it('is notified if the client left in the middle of a long answer', async () => {
     const body = Buffer.alloc(64_000_000, ' ');
     let onWritten: (ok: boolean) => void = () => {};
@@ -174,22 +167,6 @@ describe('a body that does not arrive', () => {
   });
 });
 
-describe('an error', () => {
-  it.each<[string, Handler]>([
-    ['thrown', () => fail()],
-    ['rejected with', async () => fail()],
-  ])('that is %s is answered even if it cannot be noted', async (_, handler) => {
-    const observer = { ended: () => {}, failed: () => assert.fail('the store is closed') };
-    const server = await listenWith(handler, {}, observer);
-    expect(await server.get('/')).toMatchObject({ status: 404 });
-    expect(server.log.join()).toContain('the store is closed');
-  });
-
-  function fail(): never {
-    throw new ApiError(404, ['there is nothing']);
-  }
-});
-
 describe('draining', () => {
   it('waits for answers in flight and refuses new connections', async () => {
     const { handler, answer, hasReceived } = heldHandler();
@@ -201,15 +178,5 @@ describe('draining', () => {
     answer();
     expect(await reply).toMatchObject({ status: 200, json: {} });
     await drained;
-  });
-});
-
-describe('a port', () => {
-  it('that is in use is reported', async () => {
-    const { http } = await listenWith(() => ({ status: 200, body: '{}' }));
-    await expect(listenWith(() => ({ status: 200, body: '{}' }), { port: http.port })).rejects.toThrow(
-      `cannot listen on 127.0.0.1 port ${http.port}: it is in use, it is not an address of this machine, or this user may not listen there (ports below 1024); ` +
-        'choose another with BALLAST_PORT or BALLAST_HOST',
-    );
   });
 });

@@ -56,10 +56,12 @@ export interface Plan {
   fails?: readonly string[];
   /** Seconds after the start at which everything stops: the build is cancelled, or looked at while it runs. */
   until?: number;
+  /** What each batch takes besides its tests, in seconds (default: 1.5). */
+  batch?: number;
+  /** What each file takes on a usual node besides the time that is recorded, in seconds (default: none). */
+  hidden?: number;
 }
 
-/** What each batch takes besides its tests, in seconds. */
-const BATCH = 1.5;
 /** How far into a batch a node dies, in seconds. */
 const DEATH = 2;
 const BRANCH = 'main';
@@ -92,7 +94,7 @@ interface Run {
 
 /** The life of a node. It yields the seconds that pass. */
 async function* steps(run: Run, node: number, { start, slow = 1, dies, returns }: Node): AsyncGenerator<number, void> {
-  const { mode, files, nodes, fails = [] } = run.plan;
+  const { mode, files, nodes, fails = [], batch: batchSeconds = 1.5, hidden = 0 } = run.plan;
   yield start ?? 0;
   let ran: { path: string; seconds: number }[] = [];
   let failed: string[] = [];
@@ -115,7 +117,7 @@ async function* steps(run: Run, node: number, { start, slow = 1, dies, returns }
     ran.push(...times);
     failed = asked.paths.filter(path => fails.includes(path));
     last = asked.id;
-    yield BATCH + times.reduce((sum, { seconds }) => sum + seconds, 0);
+    yield batchSeconds + times.reduce((sum, { seconds }) => sum + seconds + hidden * slow, 0);
     if (mode === 'split' || mode === 'recordings') break;
   }
   if (ran.length === 0) return;

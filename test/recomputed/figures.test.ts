@@ -5,7 +5,7 @@ import { Clock } from '../harness/clock.js';
 import { runInProcess } from '../harness/run-in-process.js';
 import { type ProjectClient, SharedServer } from '../harness/server.js';
 import { type Log, playCiRun } from './ci-runs.js';
-import { dayOf, fileTimes, middle, toMillis } from './recompute.js';
+import { dayOf, fileTimes, isPartial, middle, toMillis } from './recompute.js';
 import { contradictions, leastDelay } from './sentences.js';
 import { type Compared, compared, play, SITUATIONS, type Situation } from './situations.js';
 
@@ -103,6 +103,18 @@ const ANSWERS: Record<string, (played: Played) => Promise<[said: unknown, truth:
     const truth = { test_files: log.planned.length, ran: log.planned.length - figures.missing.size, isMissing: figures.missing.size > 0 };
     return [[{ test_files, ran, isMissing: errors.length > 0 }, truth]];
   },
+  // In no split has the node with the most work less than an even share of the estimates.
+  'the forecast of a split': async ({ get, last: { id, log, figures } }) => {
+    if (log.mode !== 'split') return [];
+    const { makespan, lower_bound } = await get(`/v1/builds/${id}/forecast`);
+    const share = sumOf([...figures.estimates.values()].map(estimate => estimate ?? 0)) / log.nodes;
+    return [
+      [
+        { makespan, isPossible: lower_bound >= share - 0.001 },
+        { makespan: expect.toSatisfy(most => most >= lower_bound), isPossible: true },
+      ],
+    ];
+  },
   'the list of builds': async ({ builds }) =>
     builds
       .filter(({ figures }) => figures.state !== 'running')
@@ -123,7 +135,9 @@ const ANSWERS: Record<string, (played: Played) => Promise<[said: unknown, truth:
             ...{ idle_share: ms(figures.idleShare), files: filesOf({ log, figures }), failed: figures.failed?.length ?? null },
             ...{ missing: figures.missing.size, longest: figures.seconds.size > 0 ? Math.max(...figures.seconds.values()) : undefined },
             last: first && before ? { node_index: first.node, seconds: ms(first.end - before.end) } : null,
-            decided_by: isDecided ?? (isLate ? (decided_by?.path ? decided_by : { node_index: first.node }) : null),
+            decided_by: isPartial(figures)
+              ? null
+              : (isDecided ?? (isLate ? (decided_by?.path ? decided_by : { node_index: first.node }) : null)),
           },
         ];
       }),

@@ -284,14 +284,17 @@ function baselinesOf(spans: readonly Span[], nodes: readonly NodeFigures[], time
   };
 }
 
+/** No plan tells whether the nodes that recorded nothing had files. */
+export const isPartial = ({ isPlanned, nodes }: Figures) => !isPlanned && nodes.some(({ hasRecorded }) => !hasRecorded);
+
 /** The figures of a day, from those of its builds that have ended. */
 export function dayOf(builds: readonly Figures[]) {
-  const complete = builds.filter(({ missing }) => missing.size === 0);
+  const complete = builds.filter(build => build.missing.size === 0 && !isPartial(build));
   const total = (of: (build: Figures) => number) => sum(complete.map(of));
   const mean = (of: (build: Figures) => number) => (complete.length === 0 ? null : total(of) / complete.length);
   return {
     builds: builds.length,
-    incomplete: builds.length - complete.length,
+    incomplete: builds.filter(({ missing }) => missing.size > 0).length,
     unplanned: builds.filter(({ isPlanned }) => !isPlanned).length,
     with_failures: builds.filter(({ failed }) => (failed ?? []).length > 0).length,
     passed: complete.filter(({ isPlanned, failed }) => isPlanned && failed?.length === 0).length,

@@ -61,7 +61,7 @@ const LOSSES: [string, Check][] = [
     ([told, count], f) => told === which(f, ({ isLost }) => isLost) && isCount(count, f),
   ],
   [
-    `^${NODES} never started${MISSING}\\.$`,
+    `^${NODES} took no files${MISSING}\\.$`,
     ([told, count], f) => f.isQueue && told === which(f, ({ start }) => start === null) && isCount(count, f),
   ],
   [
@@ -146,7 +146,7 @@ export function contradictions(verdict: string, figures: Figures, minutes: any):
   if (state !== 'running' && missing.size > 0 && !/\d test files? (is|are) missing/.test(verdict))
     problems.push('the missing files are not told');
   if (nodes.some(({ isLost }) => isLost) && !verdict.includes('recorded nothing after')) problems.push('the lost nodes are not told');
-  if (state !== 'running' && nodes.some(({ start }) => start === null) && !/never started|recorded nothing/.test(verdict))
+  if (state !== 'running' && nodes.some(({ start }) => start === null) && !/took no files|recorded nothing/.test(verdict))
     problems.push('absent nodes are not told');
   return problems;
 }

@@ -4,30 +4,6 @@ import { ReportError } from '../../src/reports/report.js';
 import { readFixture } from './fixture.js';
 
 describe('a JUnit report', () => {
-  it('has its cases in order, with the attributes of their suite', () => {
-    expect(
-      readJunit(readFixture('vitest')).map(({ suite, name, isFailed, isSkipped }) => ({ suite: suite.name, name, isFailed, isSkipped })),
-    ).toEqual([
-      { suite: 'vi/a.test.mjs', name: 'a > one', isFailed: false, isSkipped: false },
-      { suite: 'vi/a.test.mjs', name: 'a > two', isFailed: false, isSkipped: false },
-      { suite: 'vi/a.test.mjs', name: 'a > no', isFailed: false, isSkipped: true },
-      { suite: 'vi/b.test.mjs', name: expect.stringContaining('fails') as string, isFailed: true, isSkipped: false },
-      { suite: 'vi/c.test.mjs', name: 'vi/c.test.mjs', isFailed: true, isSkipped: false },
-    ]);
-  });
-
-  it('has all attributes of a case', () => {
-    expect(readJunit(readFixture('go-junit-report'))[1]).toEqual({
-      file: null,
-      suite: { name: 'example.com/shop/cart', seconds: 0.305, file: null },
-      classname: 'example.com/shop/cart',
-      name: 'TestAdd/two',
-      seconds: 0.2,
-      isFailed: true,
-      isSkipped: false,
-    });
-  });
-
   it('takes the file from a case, its suite or a suite around that', () => {
     const xml =
       '<testsuites><testsuite file="a.rb"><testsuite name="in"><testcase name="1"/><testcase name="2" file="b.rb"/></testsuite></testsuite><testcase name="3"/></testsuites>';

@@ -21,17 +21,6 @@ function workshop(atOnce: number) {
 }
 
 describe('lanes', () => {
-  it('alternate between lines, even if one of them has many tasks', async () => {
-    const { turns, began, bring, end } = workshop(1);
-    const all = [...['a1', 'a2', 'a3', 'a4'].map(name => bring('a', name)), bring('b', 'b1'), bring('c', 'c1'), bring('b', 'b2')];
-    expect([turns.waiting, turns.waitingIn(LANE, 'a'), turns.waitingIn(LANE, 'b'), turns.waitingIn(LANE, 'nobody')]).toEqual([6, 3, 2, 0]);
-    const order = ['a1', 'a2', 'b1', 'c1', 'a3', 'b2', 'a4'];
-    for (const name of order) await end(name);
-    expect(began).toEqual(order);
-    expect(await Promise.all(all)).toEqual(['a1', 'a2', 'a3', 'a4', 'b1', 'c1', 'b2']);
-    expect(turns.waiting).toBe(0);
-  });
-
   it('take turns, and one of them may run fewer tasks at a time', async () => {
     const { turns, began, bring, end } = workshop(2);
     const slow = { atOnce: 1 };
@@ -44,19 +33,6 @@ describe('lanes', () => {
     await end('f2');
     expect(began.at(-1)).toBe('f3');
     expect([turns.running, turns.waiting]).toEqual([2, 0]);
-  });
-
-  it('run a limited number of tasks at a time', async () => {
-    const { began, bring, end } = workshop(2);
-    for (const name of ['a1', 'a2', 'a3']) void bring('a', name);
-    expect(began).toEqual(['a1', 'a2']);
-    await end('a2');
-    expect(began).toEqual(['a1', 'a2', 'a3']);
-    await end('a1');
-    await end('a3');
-    // All turns are given back.
-    for (const name of ['b1', 'b2', 'b3']) void bring('b', name);
-    expect(began.slice(3)).toEqual(['b1', 'b2']);
   });
 
   it('continue after a task that failed', async () => {

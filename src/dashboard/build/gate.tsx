@@ -28,15 +28,17 @@ export function BuildGate({ build, project }: BuildViewProps) {
       <h2>
         {kind === 'recordings'
           ? `${count(files, 'file')} ${files === 1 ? 'was' : 'were'} recorded. The build had no queue or split, so Ballast does not know whether other files should have run.`
-          : `${number(files - missing_count)} of ${count(files, 'file')} ran${is_running ? ' so far' : ''}.`}
+          : missing_count > 0 && !is_running
+            ? `${number(missing_count)} of ${count(files, 'file')} ${missing_count === 1 ? 'is' : 'are'} missing.`
+            : `${number(files - missing_count)} of ${count(files, 'file')} ${is_running ? 'are recorded so far' : 'ran'}.`}
       </h2>
       {missing_count > 0 && !is_running && (
         <>
           <p>
-            Nobody knows whether these files pass. Repeat the job of the node, or the build.
+            Nobody knows whether {missing_count === 1 ? 'this file passes' : 'these files pass'}. Repeat the job of the node, or the build.
             {missing.length < missing_count ? ` The first ${number(missing.length)} are shown.` : ''}
           </p>
-          <Table label="Files that did not run" columns={MISSING} rows={missing} keyOf={({ path }) => path} total={missing_count} />
+          <Table label="Missing files" columns={MISSING} rows={missing} keyOf={({ path }) => path} total={missing_count} />
         </>
       )}
       {failed_count !== null && failed_count > 0 && (

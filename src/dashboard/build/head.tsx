@@ -52,19 +52,26 @@ export function BuildHead({ project, build, id }: { project: ProjectLine; build:
         <span class="headline number" title={exactDuration(wall)}>
           {duration(wall)}
         </span>{' '}
-        {is_running ? <Expected project={project} id={id} /> : <Floor build={build} />}
+        {is_running ? <Expected project={project} id={id} files={build.files} /> : <Floor build={build} />}
       </h1>
       <Verdict build={build} />
     </header>
   );
 }
 
-function Floor({ build: { floor, lost, parts, files, missing_count } }: { build: MinutesAnswer }) {
+function Floor({ build: { floor, lost, parts, files, missing_count, kind, nodes } }: { build: MinutesAnswer }) {
   // Nobody knows what was possible with the files that are missing.
   if (missing_count > 0)
     return (
       <>
         for {number(files - missing_count)} of {count(files, 'file')}
+      </>
+    );
+  const recorded = nodes.filter(node => node.recorded).length;
+  if (kind === 'recordings' && recorded < nodes.length)
+    return (
+      <>
+        on {number(recorded)} of {count(nodes.length, 'node')}
       </>
     );
   return (
@@ -96,13 +103,14 @@ function PartLink({ part, seconds }: { part: MinutePartAnswer; seconds: number }
 /** Seconds after which the forecast is loaded again. */
 const REFRESH = 5;
 
-/** When a queue should end, or else how long the files of a split take a node at most. */
-function Expected({ project, id }: { project: ProjectLine; id: string }) {
+/** When a queue should end, or else how long the files of a split take a node at most, unless most of them were never measured. */
+function Expected({ project, id, files }: { project: ProjectLine; id: string; files: number }) {
   const request = { attempt: 'load the forecast', project: project.id };
   const { data } = useLive<ForecastAnswer>(`/v1/builds/${encodeURIComponent(id)}/forecast`, request, () => REFRESH);
   if (!data) return <>so far</>;
-  const { kind, expected_end, makespan } = data;
-  if (!expected_end) return kind === 'split' ? <>so far, each node has {duration(makespan)} of files at most</> : <>so far</>;
+  const { kind, expected_end, makespan, unknown_files } = data;
+  const isKnown = kind === 'split' && unknown_files <= files / 2;
+  if (!expected_end) return isKnown ? <>so far, each node has {duration(makespan)} of files at most</> : <>so far</>;
   const { at, earliest, latest } = expected_end;
   return (
     <>

@@ -20,11 +20,12 @@ export function BuildNodes({ build }: { build: MinutesAnswer }) {
   );
 }
 
-function columnsOf({ kind }: MinutesAnswer, link: (node: number) => string): Column<NodeSummary>[] {
+function columnsOf({ kind, is_running }: MinutesAnswer, link: (node: number) => string): Column<NodeSummary>[] {
   const time = (
     name: 'start' | 'end' | 'busy' | 'unreported' | 'gaps' | 'idle' | 'repeats',
     title: string,
     about: string,
+    of = (node: NodeSummary): number | null => node[name],
   ): Column<NodeSummary> => ({
     name,
     title,
@@ -32,9 +33,16 @@ function columnsOf({ kind }: MinutesAnswer, link: (node: number) => string): Col
     isNumber: true,
     isExtra: name !== 'end' && name !== 'idle',
     isLeast: name === 'end',
-    cell: node => <Duration seconds={node[name]} />,
-    sortBy: node => node[name],
+    cell: node => <Duration seconds={of(node)} />,
+    sortBy: of,
   });
+  const stateOf = ({ start, recorded, repeats }: NodeSummary) => {
+    const yet = is_running ? ' yet' : '';
+    // Only a queue knows of a node that recorded nothing whether it had files.
+    if (start === null && kind === 'queue') return `took no files${yet}`;
+    if (!recorded) return `not recorded${yet}`;
+    return repeats > 0 ? 'ran files again' : 'recorded';
+  };
   return [
     {
       name: 'node',
@@ -42,9 +50,9 @@ function columnsOf({ kind }: MinutesAnswer, link: (node: number) => string): Col
       cell: ({ node_index }) => <a href={link(node_index)}>node {node_index}</a>,
       sortBy: ({ node_index }) => node_index,
     },
-    { name: 'state', title: 'State', cell: node => stateOf(node, kind), sortBy: node => stateOf(node, kind) },
+    { name: 'state', title: 'State', cell: stateOf, sortBy: stateOf },
     time('start', 'Started', 'After the start of the build'),
-    time('end', 'Ended', 'After the start of the build'),
+    time('end', 'Ended', 'After the start of the build', node => (is_running && !node.recorded ? null : node.end)),
     {
       name: 'batches',
       title: 'Batches',
@@ -68,11 +76,4 @@ function columnsOf({ kind }: MinutesAnswer, link: (node: number) => string): Col
       sortBy: ({ slowness }) => slowness,
     },
   ];
-}
-
-function stateOf({ start, recorded, repeats }: NodeSummary, kind: MinutesAnswer['kind']): string {
-  // Only a queue knows of a node that recorded nothing whether it came.
-  if (start === null && kind === 'queue') return 'never started';
-  if (!recorded) return 'not recorded';
-  return repeats > 0 ? 'ran files again' : 'recorded';
 }

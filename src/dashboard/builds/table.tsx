@@ -56,16 +56,22 @@ function columnsOf(project: string, full: number): Column<BuildLine>[] {
       name: 'saved',
       title: 'Saved',
       about:
-        'How much longer the best of the other methods (see What-if) would have taken with the same recorded times. Unknown if files are missing',
+        'How much longer the best of the other methods (see What-if) would have taken with the same recorded times. Unknown if files are missing, or if no queue and no split is known',
       isNumber: true,
       isExtra: true,
-      cell: build => <Duration seconds={endedComplete(build)?.saved} />,
+      cell: build => <Duration seconds={savedBy(build)} />,
     },
   ];
 }
 
 /** The summary of a build that has ended without a missing file. */
 const endedComplete = ({ is_running, summary }: BuildLine) => (!is_running && summary?.missing === 0 ? summary : null);
+
+/** Seconds; null: nobody knows. A build that was only recorded was not planned here, so its times save nothing. */
+function savedBy(build: BuildLine): number | null {
+  const summary = endedComplete(build);
+  return summary && summary.kind !== 'recordings' ? summary.saved : null;
+}
 
 function CommitHash({ hash }: { hash: string }) {
   return (

@@ -1,4 +1,4 @@
-import type { BuildLines } from '../../engine/insight/trends/trends-answer.js';
+import type { BuildLine, BuildLines } from '../../engine/insight/trends/trends-answer.js';
 import { NoBuilds } from '../builds/no-builds.js';
 import { parseBuildSearch, withWholeHash } from '../builds/search.js';
 import { BuildTable } from '../builds/table.js';
@@ -32,7 +32,7 @@ export function BuildsPage({ project }: ProjectPageProps) {
   return (
     <>
       <div class="page-head">
-        <h1>{live.data ? shownOf(list.builds.length, live.data.total) : 'Builds'}</h1>
+        <h1>{live.data ? shownOf(list.builds, live.data.total) : 'Builds'}</h1>
         <SearchBox
           label="Search the builds"
           placeholder="branch:main commit:4d5e6f failed: nodes:8"
@@ -55,7 +55,11 @@ export function BuildsPage({ project }: ProjectPageProps) {
                   ↑ {count(list.added, 'new build')}
                 </button>
               )}
-              <BuildTable builds={list.builds} total={list.loadOlder ? lines.total : list.builds.length} project={project.name} />
+              <BuildTable
+                builds={list.builds}
+                total={list.loadOlder ? lines.total + unrecordedIn(list.builds) : list.builds.length}
+                project={project.name}
+              />
               {list.loadOlder && (
                 <p class="more">
                   <button type="button" onClick={list.loadOlder} aria-busy={list.isLoadingOlder}>
@@ -72,5 +76,14 @@ export function BuildsPage({ project }: ProjectPageProps) {
   );
 }
 
-/** `40 of 361 builds`: those that are listed, of all on the branch or of the commit that the search names. */
-const shownOf = (shown: number, total: number) => (shown < total ? `${number(shown)} of ` : '') + count(total, 'build');
+/** `40 of 361 builds and 3 unrecorded`: the listed ones, of all on the branch or of the commit that the search names. */
+function shownOf(builds: readonly BuildLine[], total: number): string {
+  const unrecorded = unrecordedIn(builds);
+  const shown = builds.length - unrecorded;
+  if (total === 0 && unrecorded > 0) return count(unrecorded, 'unrecorded build');
+  const more = unrecorded === 0 ? '' : ` and ${number(unrecorded)} unrecorded`;
+  return (shown < total ? `${number(shown)} of ` : '') + count(total, 'build') + more;
+}
+
+/** How many of these the total does not count. */
+const unrecordedIn = (builds: readonly BuildLine[]) => builds.filter(({ build_id }) => build_id === null).length;

@@ -60,7 +60,7 @@ function NoProjects({ isOperator }: { isOperator: boolean }) {
 }
 
 function Project({ project, isOpen }: { project: ProjectOverview; isOpen: boolean }) {
-  const { name, recent, running, builds_30_days } = project;
+  const { name, recent, running, measured_day } = project;
   const isNew = recent.length === 0 && running === 0;
   return (
     <li>
@@ -80,7 +80,7 @@ function Project({ project, isOpen }: { project: ProjectOverview; isOpen: boolea
         <>
           <Figures project={project} />
           <BuildBars project={name} builds={recent} />
-          {builds_30_days > 0 && <Trend project={project} isOpen={isOpen} />}
+          {measured_day !== null && <Trend project={project} isOpen={isOpen} />}
         </>
       )}
     </li>
@@ -119,6 +119,12 @@ function Health({ project, isNew }: { project: ProjectOverview; isNew: boolean }
   return <span class="small quiet">{running > 0 ? 'running' : 'no build today'}</span>;
 }
 
+const Day = ({ day }: { day: string }) => (
+  <span class="quiet">
+    on <time dateTime={day}>{day}</time>
+  </span>
+);
+
 function Figures({ project }: { project: ProjectOverview }) {
   const { builds_today, incomplete_today, running, median_wall, idle_share, measured_day, saved_30_days, builds_30_days } = project;
   const day = builds_today > incomplete_today ? null : measured_day;
@@ -135,13 +141,13 @@ function Figures({ project }: { project: ProjectOverview }) {
       <div title={about}>
         <dt>Median</dt>
         <dd>
-          <Duration seconds={median_wall} /> {day && <span class="quiet">on {day}</span>}
+          <Duration seconds={median_wall} /> {day && <Day day={day} />}
         </dd>
       </div>
       <div title={about}>
         <dt>Idle</dt>
         <dd class="number">
-          {percent(idle_share)} {day && <span class="quiet">on {day}</span>}
+          {percent(idle_share)} {day && <Day day={day} />}
         </dd>
       </div>
       <div title="How much longer the best of the other methods (see What-if) would have taken with the same recorded times. Builds that are running, or that ended with missing files, do not count.">

@@ -1,3 +1,5 @@
+import { clock, exactTime } from '../text/format.js';
+
 const STEPS = [
   0.001, 0.002, 0.005, 0.01, 0.02, 0.05, 0.1, 0.2, 0.5, 1, 2, 5, 10, 15, 30, 60, 120, 300, 600, 900, 1800, 3600, 7200, 14_400, 43_200,
 ];
@@ -22,4 +24,17 @@ function numberTicks(max: number, count = 5): number[] {
   const power = 10 ** Math.floor(Math.log10(max / count));
   const step = [1, 2, 5, 10].map(factor => factor * power).find(size => max / size <= count)!;
   return upTo(max, step);
+}
+
+const DAY = 86_400;
+/** Steps between the dates of an axis, in seconds. */
+export const dateSteps = [1, 2, 7, 14, 28, 56, 112].map(days => days * DAY);
+
+/** What an axis of days shows, in seconds since 1970: a week at least. */
+export const shownDays = (first: number, last: number): [number, number] => [Math.min(first, last - 6 * DAY), last];
+
+/** Labels for times of an axis, in order: the date, or the time of day after a label of the same date. */
+export function dateLabels(times: readonly string[]): string[] {
+  const dates = times.map(time => exactTime(time).slice(0, 10));
+  return times.map((time, i) => (dates[i] === dates[i - 1] ? clock(time) : dates[i]!));
 }

@@ -8,7 +8,7 @@ import { fullBar } from '../parts/bar-scale.js';
 import { axisOf, type Colours, Plot } from '../parts/plot.js';
 import { Loaded } from '../parts/states.js';
 import { type Column, Table } from '../parts/table.js';
-import { secondTicks } from '../parts/ticks.js';
+import { dateSteps, secondTicks, shownDays } from '../parts/ticks.js';
 import { count, duration, offset, percent } from '../text/format.js';
 
 const HEIGHT = 200;
@@ -57,7 +57,12 @@ function Days({ days, weeks }: { days: DayTrend[]; weeks: DayTrend[] }) {
 const fullOf = ({ data }: uPlot) => fullBar((data[1] as (number | null)[]).filter(wall => wall !== null));
 
 const optionsOf = (colours: Colours): Omit<uPlot.Options, 'width' | 'height'> => ({
-  scales: { x: { time: false }, y: { range: plot => [0, fullOf(plot) * 1.08 || 1] } },
+  // The date of the last day.
+  padding: [null, 48, null, null],
+  scales: {
+    x: { time: false, range: ({ data: [days] }) => shownDays(days[0] ?? 0, days.at(-1) ?? 0) },
+    y: { range: plot => [0, fullOf(plot) * 1.08 || 1] },
+  },
   series: [
     {},
     { stroke: colours.work, width: 2, points: { show: true, size: 5, fill: colours.work, width: 0 } },
@@ -67,6 +72,7 @@ const optionsOf = (colours: Colours): Omit<uPlot.Options, 'width' | 'height'> =>
     axisOf(colours, {
       grid: { show: false },
       space: 96,
+      incrs: dateSteps,
       values: (_, splits) => splits.map(time => new Date(time * 1000).toISOString().slice(0, 10)),
     }),
     axisOf(colours, {

@@ -2,7 +2,7 @@ import { useMemo, useState } from 'preact/hooks';
 import type uPlot from 'uplot';
 import type { FileHistory, FilePoint } from '../../engine/insight/trends/trends-answer.js';
 import { axisOf, type Colours, Plot } from '../parts/plot.js';
-import { secondTicks } from '../parts/ticks.js';
+import { dateLabels, secondTicks } from '../parts/ticks.js';
 import { duration, exactTime, offset } from '../text/format.js';
 import { commitOf } from '../text/in-sentence.js';
 
@@ -70,7 +70,7 @@ function optionsOf(history: FileHistory, decided: ReadonlySet<string>, colours: 
         grid: { show: false },
         splits: ({ width }, _, min, max) =>
           evenly(Math.max(0, Math.ceil(min)), Math.min(points.length - 1, Math.floor(max)), width / DATE_WIDTH),
-        values: (_, splits) => splits.map(i => points[i]?.at.slice(0, 10) ?? ''),
+        values: (_, splits) => dateLabels(splits.flatMap(i => points[i]?.at ?? [])),
       }),
       axisOf(colours, {
         size: 64,

@@ -10,6 +10,7 @@ const MOST = 1.7;
  */
 export function Slowness({ values }: { values: readonly (number | null)[] }) {
   const step = WIDTH / Math.max(20, values.length);
+  const from = WIDTH - step * values.length;
   const y = (ratio: number) => ((MOST - Math.min(MOST, Math.max(LEAST, ratio))) / (MOST - LEAST)) * HEIGHT;
   const usual = y(1);
   return (
@@ -21,7 +22,7 @@ export function Slowness({ values }: { values: readonly (number | null)[] }) {
           <rect
             key={i}
             class={ratio >= SLOW ? 'slow' : undefined}
-            x={i * step}
+            x={from + i * step}
             y={Math.min(end, usual)}
             width={Math.max(1, step - 2)}
             height={Math.max(1, Math.abs(end - usual))}

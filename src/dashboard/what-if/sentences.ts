@@ -28,7 +28,7 @@ function limit(variants: readonly Variant[], useful: Variant, today: Variant, lo
   const reason =
     useful.bound_by_file && longest !== null ? `${nameOf(longest)} decides, more nodes bring nothing` : 'more nodes bring nothing';
   const spare = today.nodes - useful.nodes;
-  const enough = spare > 0 ? `${number(useful.nodes)} are enough. ` : '';
+  const enough = spare > 0 ? `${number(useful.nodes)} ${useful.nodes === 1 ? 'is' : 'are'} enough. ` : '';
   return `${enough}From ${number(useful.nodes)} on ${reason}.`;
 }
 

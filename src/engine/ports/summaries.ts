@@ -40,6 +40,8 @@ export interface Summary {
   started_at: Millis;
   /** Nodes were at work when it was made. */
   is_running: boolean;
+  /** No plan is known, and some nodes recorded nothing: its times tell nothing about whole builds. */
+  is_partial: boolean;
   /** What a list of builds shows. */
   line: BuildLineSummary;
   /** Wall time by part. */
@@ -58,9 +60,9 @@ export interface Summary {
   baselines: WhatIfAnswer['baselines'];
 }
 
-/** Whether a build has ended without a missing file, as far as it is known. */
-export function hasEndedComplete({ is_running, line }: Pick<Summary, 'is_running' | 'line'>): boolean {
-  return !is_running && line.missing === 0;
+/** Whether a build has ended, and neither a file nor, without a plan, a node is missing. */
+export function hasEndedComplete({ is_running, is_partial, line }: Pick<Summary, 'is_running' | 'is_partial' | 'line'>): boolean {
+  return !is_running && !is_partial && line.missing === 0;
 }
 
 /** The builds of a day that have ended. */
@@ -73,13 +75,14 @@ export interface DaySummary {
 
 /**
  * What is added up: numbers of builds, and the durations of complete ones. `incomplete`: files are missing. `unplanned`: nobody knows whether
- * files are missing; such a build counts as complete, and saves nothing. `passed`: complete, and
- * no file failed, as its clients report.
+ * files are missing; such a build counts as complete, and saves nothing, unless it is `partial`. `passed`: complete, and no file failed, as its
+ * clients report.
  */
 export type DaySum =
   | 'builds'
   | 'incomplete'
   | 'unplanned'
+  | 'partial'
   | 'with_failures'
   | 'passed'
   | 'wall'

@@ -41,7 +41,9 @@ export async function planSplit(store: Store, key: SplitKey, suite: Suite, optio
   if (!files) return null;
   const { node_total } = key.build;
   const learned = (await store.queues.learned(key.project, 'split')) ?? (await store.queues.learned(key.project, 'queue'));
-  const durations = withHidden(files.weights, costOf(files, null, learned));
+  const { hidden, slowdown } = costOf(files, null, learned);
+  // What a node loses at its start may have been less than was expected. That makes no file shorter than its estimate.
+  const durations = withHidden(files.weights, { hidden: hidden / Math.min(1, slowdown), slowdown: Math.max(1, slowdown) });
   const packing = pack(durations, node_total);
   const plan = {
     list,

@@ -70,7 +70,7 @@ class NodeAdapter implements HttpAdapter {
     });
   }
 
-  async reloadCertificate(): Promise<boolean> {
+  reloadCertificate(): boolean {
     const { certificate } = this.options;
     if (certificate) (this.#server as TlsServer).setSecureContext(readPem(certificate));
     return false;

@@ -1,5 +1,4 @@
 import type { HttpResponse, TemplatedApp, us_listen_socket } from 'uWebSockets.js';
-import { setImmediate as nextTurn } from 'node:timers/promises';
 import { limits } from '../../limits.js';
 import type { AdapterOptions, HttpAdapter, Listener, ResponseWriter, SendCallbacks, SendOptions } from '../adapter.js';
 import { type BodyWriter, borrowedBody, KEEP_ALIVE, STATUS_LINES, streamBody, writeHeaders } from '../answer.js';
@@ -34,9 +33,8 @@ export class UwebsocketsAdapter implements HttpAdapter {
     return socket ? { port: path === null ? this.#port : 0, close: () => close(socket) } : null;
   }
 
-  async reloadCertificate(): Promise<boolean> {
+  reloadCertificate(): boolean {
     this.#apps.push(this.#newApp());
-    await shortTurn();
     return true;
   }
 
@@ -74,19 +72,6 @@ export class UwebsocketsAdapter implements HttpAdapter {
 
 type Listen = (host: string, port: number, options: 1, callback: (socket: us_listen_socket | false) => void) => void;
 type ListenOnPath = (callback: (socket: us_listen_socket | false) => void, path: string) => void;
-
-/**
- * Waits for a short turn of the event loop. Closing a listener resets the connections that wait to be accepted, and after a short turn
- * hardly any wait.
- */
-async function shortTurn(): Promise<void> {
-  await nextTurn();
-  for (let attempt = 0; attempt < limits.shortTurnAttempts; attempt++) {
-    const start = performance.now();
-    await nextTurn();
-    if (performance.now() - start <= limits.shortTurnMilliseconds) return;
-  }
-}
 
 /** Writes answers with uWebSockets.js. */
 class UwebsocketsResponseWriter implements ResponseWriter {

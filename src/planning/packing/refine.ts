@@ -160,7 +160,7 @@ class Refinement {
 }
 
 /** The search takes at most this many numbers: each is a bit of the answer. */
-export const MAX_NUMBERS = 16;
+const MAX_NUMBERS = 16;
 
 /** The subsets of one half of the numbers, in the order of their sums. */
 interface Half {
@@ -177,7 +177,7 @@ const odd = half();
  * Meet in the middle (Horowitz and Sahni 1974): the sorted sums of both halves are walked from opposite ends, in about
  * 6 x 2^(count / 2) steps.
  */
-export function nearestSubset(numbers: Float64Array, count: number, target: number): number {
+function nearestSubset(numbers: Float64Array, count: number, target: number): number {
   let low = 0;
   const evens = enumerate(even, numbers, 0, count);
   let high = enumerate(odd, numbers, 1, count) - 1;

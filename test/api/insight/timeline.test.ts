@@ -2,8 +2,9 @@ import { expect } from 'vitest';
 import { limits } from '../../../src/limits.js';
 import type { Client } from '../../harness/client.js';
 import { Clock } from '../../harness/clock.js';
-import { buildKey, connect, initialise, manyPaths, pathsIn, pull, record, startSplit, timedTestFiles } from '../../harness/messages.js';
+import { buildKey, connect, initialise, manyPaths, newestBuild, pull, record, startSplit, timedTestFiles } from '../../harness/messages.js';
 import { SharedServer, startServerOnDisk, testsWith } from '../../harness/server.js';
+import { playCiRun } from '../../recomputed/ci-runs.js';
 
 const clock = new Clock();
 const shared = new SharedServer({}, { now: clock.now });
@@ -11,29 +12,13 @@ const it = testsWith(shared);
 const SUITE = ['a_spec.rb', 'b_spec.rb', 'c_spec.rb', 'd_spec.rb'];
 const INSIGHTS = ['minutes', 'timeline', 'forecast', 'trace'];
 
+const RUN = `run of ${buildKey.commit_hash}`;
+
 /** Two nodes run a queue: node 1 begins 5 s after node 0. Files take 5 s each. Returns the id of the build. */
 async function runQueue(server: Client): Promise<string> {
-  const ran: string[][] = [pathsIn(await initialise(server, SUITE)), []];
-  clock.advance({ seconds: 5 });
-  ran[1]!.push(...pathsIn(await connect(server, { node_index: 1 })));
-  for (let taken = 1; taken > 0; ) {
-    taken = 0;
-    for (const node_index of [0, 1]) {
-      clock.advance({ seconds: 5 + 5 * node_index });
-      const paths = pathsIn(await pull(server, { node_index }));
-      ran[node_index]!.push(...paths);
-      taken += paths.length;
-    }
-  }
-  for (const node_index of [0, 1]) {
-    clock.advance({ seconds: 10 });
-    await record(server, {
-      node_index,
-      ci_build_id: '100',
-      test_files: timedTestFiles(Object.fromEntries(ran[node_index]!.map(path => [path, 5]))),
-    });
-  }
-  return (await server.get('/v1/builds')).json.data[0].id;
+  const files = Object.fromEntries(SUITE.map(path => [path, 5]));
+  await playCiRun(server, clock, { mode: 'queue', commit_hash: buildKey.commit_hash, files, nodes: [{}, { start: 5 }] });
+  return newestBuild(server);
 }
 
 it('a build has minutes that add up, a timeline, a forecast, a trace, and can be played as it was', async ({ server }) => {
@@ -41,7 +26,7 @@ it('a build has minutes that add up, a timeline, a forecast, a trace, and can be
   const [minutes, timeline, forecast, trace] = await Promise.all(
     INSIGHTS.map(async name => (await server.get(`/v1/builds/${id}/${name}`)).json),
   );
-  const head = { build_id: id, ci_run: '100', kind: 'queue', ...buildKey, is_running: false };
+  const head = { build_id: id, ci_run: RUN, kind: 'queue', ...buildKey, is_running: false };
   for (const answer of [minutes, timeline, forecast]) expect(answer).toMatchObject(head);
   const milliseconds = minutes.parts.map(({ seconds }: any) => Math.round(seconds * 1000));
   expect(milliseconds.reduce((sum: number, each: number) => sum + each, 0)).toBe(minutes.wall * 1000);
@@ -112,9 +97,9 @@ it('another CI run of the build is asked for by its id', async ({ server }) => {
   await startSplit(server, SUITE, { ci_build_id: '7', fixed_test_suite_split: false });
   const newest = (await server.get(`/v1/builds/${id}/minutes`)).json;
   expect(newest).toMatchObject({ build_id: id, ci_run: '7', kind: 'split', is_running: true });
-  expect(newest.other_ci_runs).toMatchObject([{ ci_run: '100', kind: 'queue' }]);
+  expect(newest.other_ci_runs).toMatchObject([{ ci_run: RUN, kind: 'queue' }]);
   const other = (await server.get(`/v1/builds/${id}/minutes?ci_run=${newest.other_ci_runs[0].ci_run_id}`)).json;
-  expect(other).toMatchObject({ build_id: id, ci_run: '100', kind: 'queue', is_running: false, files: 4 });
+  expect(other).toMatchObject({ build_id: id, ci_run: RUN, kind: 'queue', is_running: false, files: 4 });
   expect((await server.get(`/v1/builds/${newest.ci_run_id}/minutes`)).json.ci_run).toBe('7');
 });
 

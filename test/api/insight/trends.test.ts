@@ -105,14 +105,6 @@ describe('GET /trends/files', () => {
     expect(undecided.length).toBeGreaterThanOrEqual(2);
     expect(undecided).toEqual(undecided.toSorted((a: number, b: number) => b - a));
   });
-
-  it('counts a retried file once a build, with its last time', async ({ server }) => {
-    for (const seconds of [9, 3]) await record(server, { test_files: timedTestFiles({ 'a_spec.rb': seconds, 'b_spec.rb': 1 }) });
-    expect((await get(server, 'files')).files).toMatchObject([
-      { path: 'a_spec.rb', builds: 1, median: 3, recent: [3] },
-      { path: 'b_spec.rb', builds: 1 },
-    ]);
-  });
 });
 
 describe('GET /trends/files/history', () => {

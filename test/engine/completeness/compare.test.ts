@@ -1,7 +1,5 @@
-import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { type Assignment, compare } from '../../../src/engine/completeness/compare.js';
-import { UNTIMED } from '../../../src/engine/test-file.js';
 import { timestamp } from '../../../src/time.js';
 
 const AT = 1000;
@@ -38,17 +36,8 @@ const COMPLETE = {
 };
 
 describe('the comparison of handed out with recorded files', () => {
-  it('is complete when every file was recorded by its node', () => {
-    expect(compare(handedTo({ 0: ['a', 'b'], 1: ['c'] }), [ran(0, 'a', 'b'), ran(1, 'c')], 2)).toEqual({ ...COMPLETE, recorded: 3 });
-  });
-
   it('is complete when a late node ran nothing', () => {
     expect(compare(handedTo({ 0: ['a'] }), [ran(0, 'a'), ran(1)], 2)).toEqual({ ...COMPLETE, recorded: 1 });
-  });
-
-  it('names files that are still in the queue, and nodes that never pulled', () => {
-    const compared = compare(handedTo({ 0: ['a'], null: ['b', 'c'] }), [ran(0, 'a')], 3);
-    expect(compared).toEqual({ ...COMPLETE, recorded: 1, never_handed_out: [{ path: 'b' }, { path: 'c' }], nodes_never_came: [1, 2] });
   });
 
   it('names the last node that was handed a file, if no node recorded it', () => {
@@ -76,23 +65,6 @@ describe('the comparison of handed out with recorded files', () => {
     expect(compare(handed, [{ ...ran(0), ordinal: 6 }], 3).nodesWithoutRecording).toEqual([0]);
   });
 
-  it('counts files that another node recorded, and names that node', () => {
-    expect(compare(handedTo({ 0: ['a', 'b'] }), [ran(1, 'a', 'b', 'c')], 2)).toEqual({
-      ...COMPLETE,
-      recorded: 2,
-      recorded_not_handed_out: ['a', 'b', 'c'].map(path => ({ path, node_index: 1 })),
-    });
-  });
-
-  it('names files that two nodes recorded, not those that one node recorded twice', () => {
-    expect(compare(handedTo({ 0: ['a'], 1: ['b'] }), [ran(0, 'a'), ran(0, 'a'), ran(1, 'b', 'a')], 2)).toEqual({
-      ...COMPLETE,
-      recorded: 2,
-      recorded_twice: [{ path: 'a', node_indexes: [0, 1] }],
-      recorded_not_handed_out: [{ path: 'a', node_index: 1 }],
-    });
-  });
-
   it('counts test cases as their file, and a file as its test cases', () => {
     const handed = handedTo({ 0: ['a_spec.rb', 'b_spec.rb[1:1]'], 1: ['b_spec.rb[1:2]'] });
     const runs = [ran(0, 'a_spec.rb[1:1]', 'a_spec.rb[1:2]', 'b_spec.rb[1:1]'), ran(1, 'b_spec.rb')];
@@ -116,78 +88,5 @@ describe('the comparison of handed out with recorded files', () => {
     ]);
     // A node in fallback had no test case, and ran the whole file.
     expect(compare(handed, [ran(2, 'a_spec.rb')], 3).handed_out_not_recorded).toEqual([]);
-  });
-
-  it('names a node that ran again without any file', () => {
-    const handed = handedTo({ 0: ['a'], 1: ['b'] });
-    expect(compare(handed, [ran(0, 'a'), ran(0), ran(1), ran(1, 'b')], 2)).toEqual({ ...COMPLETE, recorded: 2, emptyReruns: [0] });
-  });
-
-  it('names a node that restarted and was handed no file, even if it recorded a run before', () => {
-    const restart = { node_index: 0, moment: { runs_before: 7, at: AT + 2 }, isEmpty: true };
-    expect(compare(handedTo({ 0: ['a'] }), [ran(0, 'a')], 1, [restart]).emptyReruns).toEqual([0]);
-    // It ran something after that.
-    expect(compare(handedTo({ 0: ['a'] }), [ran(0, 'a')], 1, [{ ...restart, moment: processBegan }]).emptyReruns).toEqual([]);
-  });
-
-  it('names a node that restarted, was handed files, and recorded nothing since', () => {
-    const restart = { node_index: 0, moment: { runs_before: 7, at: AT + 2 }, isEmpty: false };
-    expect(compare(handedTo({ 0: ['a'] }), [ran(0, 'a')], 1, [restart])).toEqual({ ...COMPLETE, recorded: 1, lostReruns: [0] });
-    expect(compare(handedTo({ 0: ['a'] }), [ran(0, 'a'), { ...ran(0), ordinal: 8 }], 1, [restart]).lostReruns).toEqual([]);
-  });
-
-  it('counts a file that ran and had no time to measure', () => {
-    const empty = { ...ran(0, 'a', 'b[1:1]'), seconds: Float64Array.of(UNTIMED, UNTIMED) };
-    expect(compare(handedTo({ 0: ['a', 'b'] }), [empty], 1)).toEqual({ ...COMPLETE, recorded: 2 });
-  });
-
-  it('names files that were recorded, and not as run', () => {
-    const scheduled = { node_index: 0, ordinal: 6, paths: ['a', 'b'], seconds: Float64Array.of(0, 0) };
-    expect(compare(handedTo({ 0: ['a', 'b'] }), [scheduled, ran(0, 'b')], 1)).toEqual({
-      ...COMPLETE,
-      recorded: 2,
-      recorded_without_time: [{ path: 'a', node_index: 0 }],
-    });
-  });
-
-  it('names a node of a split as absent until it records', () => {
-    const handed = new Map([['a', [assignment(0, { at: null })]]]);
-    expect(compare(handed, [], 1)).toMatchObject({
-      nodes_never_came: [0],
-      handed_out_not_recorded: [{ path: 'a', node_index: 0, handed_out_at: null }],
-    });
-  });
-
-  it('finds exactly the files that are missing', () => {
-    const files = fc.uniqueArray(
-      fc.string({ minLength: 1, maxLength: 5 }).map(text => `spec/${text.replaceAll(/[:\]]/g, '_')}.rb`),
-      { minLength: 1 },
-    );
-    fc.assert(
-      fc.property(
-        files,
-        fc.array(fc.record({ node: fc.nat(3), lost: fc.constantFrom('nothing', 'record', 'hand') }), { minLength: 60, maxLength: 60 }),
-        (paths, fates) => {
-          const handed = new Map<string, Assignment[]>();
-          const runs = [0, 1, 2, 3].map(node_index => ({ node_index, paths: [] as string[] }));
-          for (const [i, path] of paths.entries()) {
-            const { node, lost } = fates[i % fates.length]!;
-            handed.set(path, lost === 'hand' ? [] : [assignment(node)]);
-            if (lost === 'nothing') runs[node]!.paths.push(path);
-          }
-          const pathsWith = (fate: string) => paths.filter((_, i) => fates[i % fates.length]!.lost === fate);
-          const { recorded, never_handed_out, handed_out_not_recorded, recorded_twice, recorded_not_handed_out } = compare(
-            handed,
-            runs.map(({ node_index, paths }) => ran(node_index, ...paths)),
-            4,
-          );
-          expect(never_handed_out.map(({ path }) => path)).toEqual(pathsWith('hand'));
-          expect(handed_out_not_recorded.map(({ path }) => path)).toEqual(pathsWith('record'));
-          expect(recorded).toBe(pathsWith('nothing').length);
-          expect([recorded_twice, recorded_not_handed_out]).toEqual([[], []]);
-        },
-      ),
-      { seed: 20_261_121, numRuns: 60 },
-    );
   });
 });

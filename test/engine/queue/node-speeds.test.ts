@@ -19,60 +19,6 @@ function share(speeds: NodeSpeeds, node: number, left: number, seconds: number):
 }
 
 describe('the share of a node', () => {
-  it('is even while no node has a batch', () => {
-    const speeds = speedsOf(4, 0);
-    expect(share(speeds, 0, 400, 0)).toBeCloseTo(100);
-    speeds.recordPull(2, false, NOW);
-    expect(share(speeds, 2, 400, 0)).toBeCloseTo(100);
-  });
-
-  it('is larger while other nodes still work', () => {
-    const speeds = speedsOf(2, 0);
-    pull(speeds, 0, 0, 100);
-    expect(share(speeds, 1, 60, 0)).toBeCloseTo(60);
-    expect(share(speeds, 1, 140, 0)).toBeCloseTo(120);
-  });
-
-  it('excludes the cost of pulls', () => {
-    const speeds = speedsOf(2, 10 * SECOND);
-    pull(speeds, 0, 0, 100);
-    // Both finish 175 s from now: one after its 100 s and two pulls, the other after one pull.
-    expect(share(speeds, 1, 220, 0)).toBeCloseTo(165);
-  });
-
-  it('is larger for a faster node', () => {
-    const speeds = speedsOf(2, 0);
-    pull(speeds, 0, 0, 100);
-    pull(speeds, 1, 0, 100);
-    speeds.recordPull(0, false, NOW + 80_000);
-    speeds.recordPull(1, false, NOW + 120_000);
-    const [fast, slow] = [share(speeds, 0, 100, 120), share(speeds, 1, 100, 120)];
-    expect(fast + slow).toBeCloseTo(100, -1);
-    expect(fast / slow).toBeCloseTo(1.5, 1);
-  });
-
-  it('is hardly changed by one odd batch', () => {
-    const speeds = speedsOf(2, 0);
-    pull(speeds, 0, 0, 100);
-    pull(speeds, 1, 0, 100);
-    speeds.recordPull(0, false, NOW + 10_000);
-    speeds.recordPull(1, false, NOW + 1_000_000);
-    const [fast, slow] = [share(speeds, 0, 100, 1000), share(speeds, 1, 100, 1000)];
-    expect(fast / slow).toBeLessThanOrEqual(1.5 * 1.5 + 1e-9);
-  });
-
-  it('counts less on absent nodes the longer they stay away', () => {
-    const shareAfter = (seconds: number) => {
-      const speeds = speedsOf(8, 0);
-      pull(speeds, 3, 0, seconds);
-      speeds.recordPull(3, false, NOW + seconds * 1000);
-      return share(speeds, 3, 800, seconds);
-    };
-    expect(shareAfter(0)).toBeCloseTo(100);
-    expect(shareAfter(100)).toBeGreaterThan(150);
-    expect(shareAfter(800)).toBeCloseTo(800);
-  });
-
   it('counts less on an overdue node the longer it is overdue', () => {
     const speeds = speedsOf(2, 0);
     pull(speeds, 0, 0, 10);
@@ -84,15 +30,6 @@ describe('the share of a node', () => {
     // A clock that was set back tells nothing of the node that works.
     const slowdownAt = (seconds: number) => speeds.situationOf(0, 1, SECOND, NOW + 1000 * seconds).slowdown;
     expect(slowdownAt(-1)).toBe(slowdownAt(5));
-  });
-
-  it('expects an overdue node within the duration of its batch, and takes it for a slow one', () => {
-    const speeds = speedsOf(2, 0);
-    pull(speeds, 0, 0, 10);
-    pull(speeds, 1, 0, 10);
-    speeds.recordPull(0, false, NOW + 10_000);
-    expect(share(speeds, 0, 100, 3600)).toBeCloseTo(64, 0);
-    expect(share(speeds, 0, 5, 3600)).toBeCloseTo(5);
   });
 
   it('ignores the batch that a node had when it restarted', () => {
@@ -139,28 +76,5 @@ describe('the share of a node', () => {
     expect(situation.remaining / SECOND).toBeGreaterThan(190);
     expect(situation.remaining / SECOND).toBeLessThan(350);
     expect(situation.share).toBeCloseTo(situation.remaining / 2, -4);
-  });
-
-  it('is even for a node beyond the node total', () => {
-    expect(share(speedsOf(2, 0), 7, 100, 0)).toBeCloseTo(50);
-  });
-});
-
-describe('a queue whose nodes take no time by the server’s clock', () => {
-  it('derives the time from the order of the pulls', () => {
-    const speeds = speedsOf(2, 0);
-    pull(speeds, 0, 0, 100);
-    pull(speeds, 1, 0.001, 300);
-    // Node 0 has finished its 100 s, node 1 has 200 of its 300 s left.
-    speeds.recordPull(0, false, NOW + 2);
-    expect(share(speeds, 0, 150, 0.002)).toBeCloseTo(150);
-    expect(share(speeds, 0, 300, 0.002)).toBeCloseTo(250);
-  });
-
-  it('counts less on an absent node the longer the others work', () => {
-    const speeds = speedsOf(2, 0);
-    for (let batch = 0; batch < 10; batch++) pull(speeds, 0, batch / 1000, 100);
-    speeds.recordPull(0, false, NOW + 10);
-    expect(share(speeds, 0, 900, 0.01)).toBeCloseTo(900);
   });
 });

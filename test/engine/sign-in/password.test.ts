@@ -28,8 +28,4 @@ describe('a password', () => {
       `cannot set the password: it has ${length} characters; it must have 12 to 1024`,
     );
   });
-
-  it('that is not set is none', async () => {
-    expect(await isPassword('', null, CHEAP)).toBe(false);
-  });
 });

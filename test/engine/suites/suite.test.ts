@@ -48,9 +48,4 @@ describe('a list of paths', () => {
     const lists = [['a.rb'], ['a.rb', 'a.rb[1:2]'], ['a.py::b'], []];
     expect(lists.map(listed => suiteOf(listed).hasCases)).toEqual([false, true, true, false]);
   });
-
-  it('has its columns in memory that threads share', () => {
-    const { heads, ends, numbers } = suiteOf(['b', 'a']).columns;
-    expect([heads, ends, numbers].every(({ buffer }) => buffer instanceof SharedArrayBuffer)).toBe(true);
-  });
 });

@@ -1,6 +1,5 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { syntheticHistory } from '../../../bench/suites/synthetic.js';
 import { type Level, secondsOf, updateLevel } from '../../../src/planning/estimating/level.js';
 
 const seed = 20_260_104;
@@ -86,32 +85,5 @@ describe.each(intervals)('a level with recordings %d ms apart', apart => {
     const level = after(seconds, apart);
     expect(level).toBeGreaterThan(low);
     expect(level).toBeLessThan(high);
-  });
-});
-
-describe('the error of levels', () => {
-  /** The error of levels, relative to the error of the last times. */
-  function error(days: number): number {
-    let [ours, last] = [0, 0];
-    for (const { versions } of [1, 2, 3].map(each => syntheticHistory(each, 80, 20, days))) {
-      const levels = new Map<string, Level>();
-      const times = new Map<string, number>();
-      for (const { at, timings } of versions) {
-        for (const [path, seconds] of timings) {
-          const level = levels.get(path) ?? null;
-          if (level) {
-            ours += Math.abs(secondsOf(level) - seconds);
-            last += Math.abs(times.get(path)! - seconds);
-          }
-          levels.set(path, updateLevel(level, seconds, at));
-          times.set(path, seconds);
-        }
-      }
-    }
-    return ours / last;
-  }
-
-  it.each([0, 0.05, 1, 7])('is smaller than that of the last times, with builds %d days apart', days => {
-    expect(error(days)).toBeLessThan(0.95);
   });
 });

@@ -6,24 +6,20 @@ import { toWeight } from '../../../src/planning/weight.js';
 import { plannedPaths } from '../../harness/planned-paths.js';
 
 /** Files with these durations, slowest first. */
-const files = (seconds: number[], unknown: number[] = []) => ({
+const files = (seconds: number[]) => ({
   ...plannedPaths(seconds.map((_, i) => `${i}_spec.rb`)),
-  seconds: Float64Array.from(seconds, (time, i) => (unknown.includes(i) ? NaN : time)),
+  seconds: Float64Array.from(seconds),
   weights: Float64Array.from(seconds, toWeight),
 });
 
-const forecastOf = (seconds: number[], nodes: number, more: Partial<ExpectedOutcome> = {}, unknown: number[] = []) =>
-  forecast(files(seconds, unknown), nodes, { makespan: 1, lowerBound: 1, isBoundByFile: false, ...more });
+const forecastOf = (seconds: number[], nodes: number, more: Partial<ExpectedOutcome> = {}) =>
+  forecast(files(seconds), nodes, { makespan: 1, lowerBound: 1, isBoundByFile: false, ...more });
 
 describe('a forecast', () => {
   it('is in seconds, with the ratio to the lower bound', () => {
     const { makespan, lower_bound, ratio } = forecastOf([30, 20, 20], 2, { makespan: toWeight(40), lowerBound: toWeight(35) });
     expect([makespan, lower_bound]).toEqual([40, 35]);
     expect(ratio).toBeCloseTo(40 / 35, 10);
-  });
-
-  it('counts the files that were never measured', () => {
-    expect(forecastOf([3, 2, 1], 2, {}, [0, 2]).unknown_files).toBe(2);
   });
 
   it('names the files that take longer than a node’s fair share', () => {
@@ -59,17 +55,5 @@ describe('a forecast', () => {
       expect(makespan(useful_nodes)).toBe(toWeight(seconds[0]!));
       if (useful_nodes > 1) expect(useful_nodes).toBeLessThanOrEqual(seconds.length);
     }
-  });
-
-  it('of no files has a ratio of 1', () => {
-    expect(forecastOf([], 3, { makespan: 0, lowerBound: 0 })).toEqual({
-      makespan: 0,
-      lower_bound: 0,
-      ratio: 1,
-      bound_by_file: false,
-      unknown_files: 0,
-      binding_files: [],
-      useful_nodes: 1,
-    });
   });
 });

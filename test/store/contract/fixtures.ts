@@ -171,6 +171,7 @@ export function summaryOf({ line, ...part }: Partial<Omit<Summary, 'line'>> & { 
     recorded: 2,
     started_at: NOW,
     is_running: false,
+    is_partial: false,
     line: {
       kind: 'queue',
       wall: 100,

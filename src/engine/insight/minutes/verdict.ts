@@ -35,7 +35,7 @@ const OVERDUE_SECONDS = 60;
 export function verdictOf(timeline: Timeline, minutes: Minutes, missing: MinutesAnswer['missing']): string {
   const { nodes, is_running } = timeline;
   const started = nodes.filter(({ start }) => start !== null);
-  if (started.length === 0) return is_running ? 'No node has started yet.' : 'No node started.';
+  if (started.length === 0) return is_running ? 'No node has started yet.' : losses(timeline, minutes, missing);
   if (is_running) return running(timeline, started);
   const last = lastNode(timeline);
   const sentences = [
@@ -49,7 +49,10 @@ export function verdictOf(timeline: Timeline, minutes: Minutes, missing: Minutes
 }
 
 function running(timeline: Timeline, started: readonly NodeLane[]): string {
-  const { nodes, wall } = timeline;
+  const { nodes, wall, kind } = timeline;
+  // Nobody knows of a node that records at its end whether it is at work.
+  if (kind === 'recordings')
+    return `The build may be running: ${started.length} of ${nodes.length} nodes ${started.length === 1 ? 'has' : 'have'} recorded.`;
   const atWork = started.filter(lane => lane.spans.at(-1)?.to === wall && !hasRecordedLast(lane));
   const ended = started.length - atWork.length;
   const state = `${atWork.length} of ${nodes.length} nodes ${be(atWork.length)} at work, ${ended} ${ended === 1 ? 'has' : 'have'} ended.`;
@@ -193,7 +196,7 @@ function losses({ nodes, kind }: Timeline, { nodes: minutes }: Minutes, missing:
     ...(lost.length > 0
       ? [`${nodesText(indexesOf(lost))} recorded nothing after the last files that ${lost.length === 1 ? 'it' : 'they'} got`]
       : []),
-    ...(never.length > 0 ? [`${nodesText(indexesOf(never))} ${kind === 'queue' ? 'never started' : 'recorded nothing'}`] : []),
+    ...(never.length > 0 ? [`${nodesText(indexesOf(never))} ${kind === 'queue' ? 'took no files' : 'recorded nothing'}`] : []),
   ];
   if (absent.length === 0) return files && `${files}: ${handedTo(missing)}.`;
   return `${absent.join('. ')}${files && `: ${files}`}.`;

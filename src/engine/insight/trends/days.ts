@@ -11,7 +11,7 @@ import type { BuildTrend, DayTrend } from './trends-answer.js';
 const MOST_SECONDS = 1e9;
 const LAST_DAY = 1e8;
 const METHODS = ['round_robin', 'by_name', 'one_at_a_time'] as const;
-const COUNTS = ['builds', 'incomplete', 'unplanned', 'with_failures', 'passed'] as const;
+const COUNTS = ['builds', 'incomplete', 'unplanned', 'partial', 'with_failures', 'passed'] as const;
 const DURATIONS = ['wall', 'floor', 'saved', 'node_seconds', 'idle_seconds'] as const;
 const SUM_NAMES: readonly DaySum[] = [...COUNTS, ...DURATIONS, ...METHODS, ...PART_NAMES];
 
@@ -44,8 +44,9 @@ export function countOn(day: DaySummary, summary: Summary, sign: 1 | -1): DaySum
   const isPlanned = kind !== 'recordings';
   const counted = {
     builds: 1,
-    incomplete: Number(!isComplete),
-    unplanned: Number(isComplete && !isPlanned),
+    incomplete: Number(line.missing > 0),
+    unplanned: Number(!isPlanned),
+    partial: Number(summary.is_partial),
     with_failures: Number((failed ?? 0) > 0),
     passed: Number(isComplete && isPlanned && failed === 0),
   };
@@ -84,7 +85,7 @@ function addDays(monday: number, days: readonly DaySummary[]): DaySummary {
 
 /** How many builds of a day ended complete, as far as it is known: those whose times count. */
 export function completeBuilds({ sums }: Pick<DaySummary, 'sums'>): number {
-  return sums.builds - sums.incomplete;
+  return sums.builds - sums.incomplete - sums.partial;
 }
 
 /** Those of them that were planned, of which `saved` is the sum. */

@@ -25,7 +25,7 @@ export function idleShare({ node_seconds, idle_seconds }: Pick<Summary, 'node_se
 }
 
 /** The path of the file that decided when a build ended; null: none did, it is not known, or files are missing. */
-export function decidingPath(summary: Pick<Summary, 'line' | 'is_running'> | null): string | null {
+export function decidingPath(summary: Pick<Summary, 'line' | 'is_running' | 'is_partial'> | null): string | null {
   const decided = summary && hasEndedComplete(summary) ? summary.line.decided_by : null;
   return decided && 'path' in decided ? decided.path : null;
 }
@@ -42,10 +42,12 @@ export function summarize(
   const { slowest, failed, missing } = fileOutcomes(timeline, 1);
   const [longest] = slowest;
   const last = lastNode(timeline);
+  const is_partial = kind === 'recordings' && nodes.some(({ recordedAt }) => recordedAt === null);
   const node_seconds = wholeMilliseconds(nodes.filter(node => node.start !== null).length * wall);
   const idle_seconds = wholeMilliseconds(minutes.nodes.reduce((sum, { idle }) => sum + idle, 0));
   return {
     ...{ recorded: build?.recorded ?? 0, started_at, is_running },
+    is_partial,
     line: {
       ...{ kind, wall, floor },
       idle_share: idleShare({ node_seconds, idle_seconds }),
@@ -54,7 +56,7 @@ export function summarize(
       missing: missing.length,
       longest: longest ? { path: longest.path, seconds: wholeMilliseconds(longest.seconds) } : null,
       last: last && { node_index: last.lane.node_index, seconds: wholeMilliseconds(last.late) },
-      decided_by: decidedBy(timeline, minutes),
+      decided_by: is_partial ? null : decidedBy(timeline, minutes),
       saved: savedTime({ kind, wall }, baselines),
     },
     parts: Object.fromEntries(minutes.parts.map(({ name, seconds }) => [name, seconds])) as Summary['parts'],

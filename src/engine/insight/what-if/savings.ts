@@ -6,7 +6,7 @@ import type { WhatIfAnswer } from './what-if-answer.js';
 
 /** What the baselines assume. */
 export const BASELINE_ASSUMPTIONS = [
-  'Other methods get the same nodes, which start when they started in this build. A node that never started gets no files.',
+  'They get the same nodes, which start when they started in this build. A node that never started gets no files.',
   'Each file takes its recorded time on every node, and the longest one if it was recorded several times. A file that was not recorded takes none.',
   'A node that gets its files at once loses the cost of one batch. One file at a time loses it with each file.',
 ] as const;

@@ -84,9 +84,22 @@ export function withCost({ rate, hidden, expected }: Scenario, { weights, second
   };
 }
 
-/** The number of nodes at which all others finish with the longest file, if they start together. */
+/** A queue hands out batches as nodes come, so it fills them less well than a split: with so many times the nodes it ends no sooner. */
+const QUEUE_SLACK = 1.25;
+
+/** The number of nodes at which all others finish with the longest file, if they start together; of a queue, at most. */
 export function mostUsefulNodes(scenario: Scenario): number {
-  return usefulNodes(withCost(scenario, scenario.suite).seconds.map(toWeight).sort().reverse());
+  const { mode, rate, pullCost } = scenario;
+  const { seconds } = withCost(scenario, scenario.suite);
+  // With so many nodes, most batches of a queue are one file.
+  const pull = mode === 'queue' ? pullCost * rate : 0;
+  const most = usefulNodes(
+    seconds
+      .map(each => toWeight(each + pull))
+      .sort()
+      .reverse(),
+  );
+  return mode === 'queue' ? Math.max(1, Math.min(seconds.length, Math.ceil(QUEUE_SLACK * most))) : most;
 }
 
 /** Over how many seconds the nodes start. */

@@ -18,9 +18,11 @@ const verdict = (timeline: Timeline) => verdictOf(timeline, minutesOf(timeline),
 const assumptions = (timeline: Timeline) => assumptionsOf(timeline, minutesOf(timeline));
 
 it.each<[situation: string, timeline: Timeline, verdict: string]>([
-  ['no node came', timelineOf([null, null]), 'No node started.'],
+  ['no node came', timelineOf([null, null]), 'Nodes 0, 1 took no files.'],
+  // Nobody knows of the nodes of a split whether they asked for their files.
+  ['no node of a split recorded', { ...timelineOf([null, null]), kind: 'split' }, 'Nodes 0, 1 recorded nothing.'],
   ['one node ran everything', timelineOf([[batch(0, TEN)]]), 'One node ran everything.'],
-  ['one of two nodes came', timelineOf([[batch(0, TEN)], null]), 'Node 1 never started.'],
+  ['one of two nodes came', timelineOf([[batch(0, TEN)], null]), 'Node 1 took no files.'],
   ['all nodes end together', timelineOf([[batch(0, TEN)], [batch(1, [...TEN, 1])]]), 'All nodes finished within 1.0 s of each other.'],
   [
     'files take time that is in no report',
@@ -147,6 +149,11 @@ it('the verdict of a running build counts the nodes at work, and names those tha
   expect(verdict({ ...timeline, is_running: true })).toBe(
     'The build is running: 1 of 3 nodes is at work, 1 has ended. Node 0 has not recorded 1 test file yet.',
   );
+});
+
+it('the verdict of a running build of which only recordings are known counts these, as nobody knows who is at work', () => {
+  const timeline = { ...timelineOf([[batch(0, TEN)], null]), kind: 'recordings' as const, is_running: true };
+  expect(verdict(timeline)).toBe('The build may be running: 1 of 2 nodes has recorded.');
 });
 
 it('the verdict of a running build names the nodes that have their files for too long', () => {

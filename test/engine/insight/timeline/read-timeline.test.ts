@@ -9,38 +9,6 @@ const SUITE = { 'a.rb': 40, 'b.rb': 30, 'c.rb': 20, 'd.rb': 10 };
 const FIRST = { isFirstRequest: true, runs_before: 0 };
 
 describe('the timeline of a queue', () => {
-  it('has the batches of each node until it recorded', async () => {
-    const build = await TestBuild.withQueue(SUITE, { nodes: 2 });
-    const taken = new Map<string, number>();
-    for (const [node, seconds] of [[0, 1], [1, 3], ...[50, 51, 52, 53].map(later => [0, later])] as [number, number][]) {
-      const batch = await build.pull(node, seconds, seconds < 10 ? FIRST : {});
-      for (const file of batch?.files ?? []) taken.set(Object.keys(SUITE)[file]!, node);
-    }
-    const times = (node: number) => Object.fromEntries([...taken].filter(([, by]) => by === node).map(([path]) => [path, 7]));
-    await build.record(0, 60, times(0));
-    await build.record(1, 64, times(1));
-    const timeline = await build.timeline(100);
-    expect(timeline.nodes.map(({ start, recordedAt, end }) => [start, recordedAt, end])).toEqual([
-      [0, 59, 59],
-      [2, 63, 63],
-    ]);
-    expect(timeline).toMatchObject({ kind: 'queue', is_running: false, paused: 0, wall: 63 });
-    expect(timeline.paths).toEqual(Object.keys(SUITE));
-    expect(timeline.estimates).toEqual(Object.values(SUITE));
-    const recorded = timeline.nodes.flatMap(({ spans }) =>
-      spans.flatMap(({ files, seconds }) => files.map((file, i) => [file, seconds[i]])),
-    );
-    expect(recorded.sort()).toEqual([0, 1, 2, 3].map(file => [file, 7]));
-  });
-
-  it('is running while a node may be at work, and then ends now', async () => {
-    const build = await TestBuild.withQueue({ 'a.rb': 40 }, { nodes: 1, pulled: [0] });
-    const running = await build.timeline(30);
-    expect([running.is_running, ...lanesOf(running)]).toEqual([true, '0-30 a.rb, until 30']);
-    const lost = await build.timeline(2 * HOUR);
-    expect([lost.is_running, ...lanesOf(lost)]).toEqual([false, '0-40 a.rb, until 40']);
-  });
-
   it('of which no node has pulled is running for some minutes', async () => {
     const build = await TestBuild.withQueue({ 'a.rb': 40 }, { nodes: 2 });
     const waiting = await build.timeline(30);
@@ -114,14 +82,6 @@ describe('the timeline of a queue', () => {
     const timeline = await build.timeline(HOUR);
     expect(lanesOf(timeline)).toEqual(['0-3 a.rb=2, 4-7 again a.rb=2, until 7', '0-4 b.rb=2, until 4']);
     expect(timeline.paused).toBe(56);
-  });
-
-  it('keeps the wait for a node that died and was started again within minutes', async () => {
-    const build = await TestBuild.withQueue({ 'a.rb': 2, 'b.rb': 2 }, { nodes: 2, pulled: [0, 1] });
-    await build.record(1, 4, { 'b.rb': 2 });
-    await build.pull(0, 60, { ...FIRST, run: 'again', acknowledges: true, runs_before: 1 });
-    await build.record(0, 63, { 'a.rb': 2 });
-    expect(await build.timeline(HOUR)).toMatchObject({ paused: 0 });
   });
 
   it('keeps the wait for a node that came late', async () => {
@@ -243,15 +203,6 @@ describe('the timeline of a split', () => {
 });
 
 describe('the timeline of recordings', () => {
-  it('begins when the recorded times must have begun', async () => {
-    const build = await TestBuild.begin({ nodes: 2 });
-    await build.record(0, 60, { 'a.rb': 20 });
-    await build.record(1, 65, { 'b.rb': 40 });
-    const timeline = await build.timeline(HOUR);
-    expect(timeline).toMatchObject({ kind: 'recordings', is_running: false, paused: 0 });
-    expect(lanesOf(timeline)).toEqual(['15-35 a.rb=20, until 35', '0-40 b.rb=40, until 40']);
-  });
-
   it('are those of the newest CI run, named or not', async () => {
     const build = await TestBuild.begin({ nodes: 2 });
     for (const [node, seconds, ci_run] of [

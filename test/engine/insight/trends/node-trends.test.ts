@@ -1,7 +1,6 @@
-import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { normal, seededRandom } from '../../../../bench/random.js';
-import { chanceOfHeads, patternOf } from '../../../../src/engine/insight/trends/node-trends.js';
+import { patternOf } from '../../../../src/engine/insight/trends/node-trends.js';
 
 const seed = 20_261_122;
 const builds = (count: number, slowness: number) => Array.from({ length: count }, () => slowness);
@@ -27,19 +26,5 @@ describe('a node', () => {
       ).some(({ is_slow }) => is_slow),
     );
     expect(alarms.filter(Boolean).length).toBeLessThan(4);
-  });
-});
-
-describe('the chance of so many heads', () => {
-  it('is that of a fair coin', () => {
-    expect([chanceOfHeads(0, 10), chanceOfHeads(10, 10), chanceOfHeads(2, 2), chanceOfHeads(0, 0)]).toEqual([1, 2 ** -10, 0.25, 1]);
-    fc.assert(
-      fc.property(fc.nat(100), fc.nat(100), (heads, more) => {
-        const tosses = heads + more;
-        expect(chanceOfHeads(heads, tosses)).toBeGreaterThanOrEqual(chanceOfHeads(heads + 1, tosses));
-        expect(chanceOfHeads(heads, tosses) + chanceOfHeads(more + 1, tosses)).toBeCloseTo(1, 9);
-      }),
-      { seed },
-    );
   });
 });

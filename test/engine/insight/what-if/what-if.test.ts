@@ -1,14 +1,8 @@
 import { describe, expect, it } from 'vitest';
-import { nodesWithin, playVariants, resampleStarts, usefulNodesOf } from '../../../../src/engine/insight/what-if/scenario.js';
+import { usualNodes } from '../../../../src/engine/insight/what-if/prepare-what-if.js';
+import { playVariants, resampleStarts, usefulNodesOf } from '../../../../src/engine/insight/what-if/scenario.js';
 import { speedsIn } from '../../../../src/engine/insight/what-if/speeds.js';
-import {
-  AS_IT_WAS,
-  type Changes,
-  type Knowledge,
-  playCuts,
-  whatIfOf,
-  withFileCut,
-} from '../../../../src/engine/insight/what-if/what-if.js';
+import { AS_IT_WAS, type Changes, type Knowledge, playCuts, whatIfOf } from '../../../../src/engine/insight/what-if/what-if.js';
 import { type Batch, timelineOf } from '../lanes.js';
 
 const known = (nodeTotal: number): Knowledge => ({ nodeTotal, now: null, candidates: [], cases: new Map(), expectedPullCost: 10_000 });
@@ -53,18 +47,15 @@ describe('a build that is played again', () => {
     expect(played!.node_seconds).toBeCloseTo(2 * played!.wall - 4, 2);
   });
 
-  it('is bound by its longest file from some number of nodes on', () => {
-    const { scenario, mostUseful, longest } = whatIfOf(build(), { ...AS_IT_WAS, startSpread: 0, pullCost: 0 }, known(2));
-    const outcomes = playVariants(scenario, [2, 3, 4, 8]);
-    expect(outcomes.map(({ wall }) => wall)).toEqual([60, 40, 40, 40]);
-    expect(outcomes.map(({ bound_by_file }) => bound_by_file)).toEqual([false, false, true, true]);
-    expect([mostUseful, usefulNodesOf(outcomes, mostUseful), nodesWithin(outcomes, 45), nodesWithin(outcomes, 39)]).toEqual([
-      3,
-      3,
-      3,
-      null,
-    ]);
-    expect(longest).toEqual({ path: 'long', seconds: 40 });
+  it.each(['queue', 'split'] as const)('ends no sooner on more nodes than those that are useful, in a %s', mode => {
+    const seconds = Array.from({ length: 40 }, (_, i) => 3 + ((i * 7) % 10) + (i < 8 ? 10 : 0));
+    const files = seconds.map((_, i) => `${i}`);
+    const timeline = timelineOf([[{ files, seconds, from: 0, to: seconds.reduce((sum, each) => sum + each) }]]);
+    const { scenario, mostUseful } = whatIfOf(timeline, { ...AS_IT_WAS, mode, startSpread: 0, pullCost: 1.5 }, known(1));
+    const outcomes = playVariants(scenario, usualNodes(1, mostUseful));
+    const useful = usefulNodesOf(outcomes, mostUseful);
+    const walls = playVariants(scenario, [useful - 1, useful, 25, 40]).map(({ wall }) => wall);
+    expect(walls).toEqual([expect.toSatisfy(wall => wall > 1.01 * 23.5), 23.5, 23.5, 23.5]);
   });
 
   it('ends sooner when the file that binds it is cut, and not when another is', () => {
@@ -76,29 +67,6 @@ describe('a build that is played again', () => {
       { path: 'long', seconds: 40, file: 0, parts: halves },
       { path: '7', seconds: 2, file: 38, parts: halves },
     ]);
-  });
-
-  it.each([[[]], [[9, 30, 1]]])(
-    'takes as long with a file in pieces as the same file that was to be cut, with test cases of %j s',
-    cases => {
-      const asked = { ...known(3), candidates: ['long'], cases: new Map(cases.length > 0 ? [['long', cases]] : []) };
-      const { scenario, candidates } = whatIfOf(build(), AS_IT_WAS, asked);
-      const cut = whatIfOf(build(), { ...AS_IT_WAS, cut: ['long'] }, asked);
-      expect(cut.candidates).toEqual([]);
-      expect(playCuts(scenario, 3, candidates)[0]).toBeCloseTo(playVariants(cut.scenario, [3])[0]!.wall, 3);
-    },
-  );
-
-  it('plays a file in the parts that its test cases have in it', () => {
-    const cases = new Map([['long', [1, 3, 1]]]);
-    const { scenario, assumptions } = whatIfOf(build(), { ...AS_IT_WAS, cut: ['long', '7'] }, { ...known(2), cases });
-    expect([...scenario.suite.seconds.subarray(0, 3)]).toEqual([24, 8, 8]);
-    expect(assumptions.cut).toEqual([
-      { path: 'long', pieces: 3, is_measured: true },
-      { path: '7', pieces: 2, is_measured: false },
-    ]);
-    expect(scenario.suite.seconds).toHaveLength(44);
-    expect(assumptions.sentences).toContain('7 is cut into 2 equal pieces, as the times of its test cases are not known.');
   });
 
   it('takes the estimate of a file that was not recorded', () => {
@@ -128,17 +96,6 @@ describe('a build that is played again', () => {
       'The files are planned with the estimates of today, because those of that build were mostly guesses.',
     );
     expect(whatIfOf(guessed, { ...AS_IT_WAS, estimates: 'then' }, known(1)).scenario.isGuessed).toBe(true);
-  });
-
-  it('is a queue if it was one, else a split', () => {
-    const modeOf = (kind: 'queue' | 'split' | 'recordings', mode: Changes['mode'] = null) =>
-      whatIfOf({ ...build(), kind }, { ...AS_IT_WAS, mode, estimates: 'exact' }, known(2)).scenario.mode;
-    expect([modeOf('queue'), modeOf('split'), modeOf('recordings'), modeOf('split', 'queue')]).toEqual([
-      'queue',
-      'split',
-      'split',
-      'queue',
-    ]);
   });
 });
 
@@ -173,20 +130,5 @@ describe('starts of another number of nodes', () => {
     const starts = resampleStarts(Float64Array.of(0, 0, 0, 0, 0, 0, 60), 14);
     expect(starts.filter(start => start > 30)).toHaveLength(2);
     expect(Math.max(...starts)).toBeLessThan(70);
-  });
-});
-
-describe('a file in pieces', () => {
-  it('is planned in its place', () => {
-    const suite = { weights: Float64Array.of(80, 40, 20), seconds: Float64Array.of(8, 4, 2) };
-    const parts = Float64Array.of(0.125, 0.625, 0.25);
-    expect(withFileCut(suite, 0, parts)).toEqual({
-      weights: Float64Array.of(50, 40, 20, 20, 10),
-      seconds: Float64Array.of(5, 4, 2, 2, 1),
-    });
-    expect(withFileCut(suite, 2, Float64Array.of(0.5, 0.5))).toEqual({
-      weights: Float64Array.of(80, 40, 10, 10),
-      seconds: Float64Array.of(8, 4, 1, 1),
-    });
   });
 });

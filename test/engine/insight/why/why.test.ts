@@ -19,33 +19,6 @@ const shapeOf = ({ batches }: WhyAnswer) =>
   batches.map(({ batch, node_index, file_count, decision }) => [batch, node_index, file_count, decision !== null]);
 
 describe('why nodes of a queue got their files', () => {
-  it('is told by batch in the order of time, with what each file took', async () => {
-    const build = await TestBuild.withQueue({ a: 30, b: 20, c: 10, d: null }, { nodes: 2 });
-    await build.pull(1, 0);
-    await build.pull(0, 5);
-    await build.pull(1, 35);
-    await build.pull(0, 40);
-    await build.record(1, 90, { a: 33, c: 12 });
-    const told = await whyOf(build, 100);
-    expect(told.batch_count).toBe(told.batches.length);
-    expect(told.batches.map(({ node_index, handed_at }) => [node_index, (Date.parse(handed_at) - NOW) / 1000])).toEqual([
-      [1, 0],
-      [0, 5],
-      [1, 35],
-      [0, 40],
-    ]);
-    const [first] = told.batches;
-    expect(first).toMatchObject({ batch: 0, decision: { remaining: 61, finish_in: 30.5, share: 30.5 }, file_count: 1 });
-    expect(first!.files).toEqual([
-      { path: 'a', estimate: 30, source: 'branch', count: 1, spread: expect.closeTo(1.22, 2) as number, seconds: 33 },
-    ]);
-    expect(first!.reason).toMatch(
-      /^61 s of work was left for 2 nodes, so all would finish in 31 s\. Node 1 would do 31 s of that work; it got 0\.6/,
-    );
-    const all = new Map(told.batches.flatMap(({ files }) => files.map(file => [file.path, file])));
-    expect(all.get('d')).toMatchObject({ estimate: 1, source: 'suite', count: 0, spread: null, seconds: null });
-  });
-
   it('names the node whose files came back', async () => {
     let uptime = 0;
     const lease = { factor: 1, graceMilliseconds: 1000, uptime: () => uptime, uptimeAt: (at: number) => at - NOW };
@@ -91,34 +64,6 @@ describe('why nodes of a queue got their files', () => {
 
 describe('why nodes of a split got their files', () => {
   const parts = [['a'], ['b', 'new']];
-
-  it('is the work of each node, with the guesses that the plan was made with', async () => {
-    const build = await TestBuild.begin({ nodes: 2 });
-    await build.createSplit({ a: 30, b: 20, new: null }, parts);
-    await build.record(1, 25, { b: 24, new: 0.5 });
-    const told = await whyOf(build, 26);
-    expect(
-      told.batches.map(({ batch, node_index, files }) => [
-        batch,
-        node_index,
-        files.map(({ path, estimate, seconds }) => [path, estimate, seconds]),
-      ]),
-    ).toEqual(
-      expect.arrayContaining([
-        [null, 0, [['a', 30, null]]],
-        [
-          null,
-          1,
-          [
-            ['b', 20, 24],
-            ['new', 1, 0.5],
-          ],
-        ],
-      ]),
-    );
-    const { reason } = (await whyOf(build, 26, { node_index: 1 })).batches[0]!;
-    expect(reason).toContain('Node 1 got 21 s of work; the mean of the 2 nodes is 26 s.');
-  });
 
   it('does not change when a node runs files of another node or is retried', async () => {
     const build = await TestBuild.begin({ nodes: 2 });
