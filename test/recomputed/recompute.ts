@@ -19,6 +19,8 @@ export interface NodeFigures {
   /** It recorded nothing after its last files. */
   isLost: boolean;
   hasRecorded: boolean;
+  /** Its last process got no file, and recorded none. */
+  ranNothingAgain: boolean;
   /** Null: fewer files with estimates than tell. */
   slowness: number | null;
   files: number;
@@ -174,7 +176,10 @@ export function recompute(log: Log, cost: Cost | null, now?: number): Figures {
     const at = recordedAt.get(node);
     const none = { start: null, end: null, late: wall, busy: 0, work: 0, repeats: 0, between: 0, idle: 0, slowness: null };
     const had = new Set(spans.filter(span => span.node === node).flatMap(span => span.files.map(({ path }) => path)));
-    const counts = { hasRecorded: at !== undefined, files: had.size, batches: isQueue ? own.length : 0 };
+    const asked = log.asked.filter(each => each.node === node);
+    const last = asked.at(-1);
+    const ranNothingAgain = mode === 'queue' && last?.isFirst === true && last.got.length === 0 && asked.length > 1 && (at ?? 0) < last.at;
+    const counts = { hasRecorded: at !== undefined, ranNothingAgain, files: had.size, batches: isQueue ? own.length : 0 };
     if (own.length === 0) return { ...none, ...counts, isLost: false };
     const [start, end] = [clock(own[0]!.from), clock(Math.max(own.at(-1)!.to, at ?? 0))];
     const isLost = own.at(-1)!.to > (at ?? 0) && now === undefined;

@@ -78,6 +78,10 @@ const LOSSES: [string, Check][] = [
 ];
 const OTHERS: [string, Check][] = [
   [
+    `^${NODES} ran nothing when run again, so a green result proves nothing\\.$`,
+    ([told], f) => told === which(f, ({ ranNothingAgain }) => ranNothingAgain),
+  ],
+  [
     `^(\\S+) decides this build: it took ${DURATION} on node (\\d+), longer than an even share of ${DURATION}\\.$`,
     ([path, took, node, share], { longest, evenShare }) =>
       path === longest.path && isTold(took, longest.seconds) && Number(node) === longest.node && isTold(share, evenShare),
@@ -145,6 +149,8 @@ export function contradictions(verdict: string, figures: Figures, minutes: any):
   const { missing, nodes, state } = figures;
   if (state !== 'running' && missing.size > 0 && !/\d test files? (is|are) missing/.test(verdict))
     problems.push('the missing files are not told');
+  if (nodes.some(({ ranNothingAgain }) => ranNothingAgain) && !verdict.includes('ran nothing when run again'))
+    problems.push('the empty runs are not told');
   if (nodes.some(({ isLost }) => isLost) && !verdict.includes('recorded nothing after')) problems.push('the lost nodes are not told');
   if (state !== 'running' && nodes.some(({ start }) => start === null) && !/took no files|recorded nothing/.test(verdict))
     problems.push('absent nodes are not told');

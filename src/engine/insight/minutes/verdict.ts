@@ -40,6 +40,7 @@ export function verdictOf(timeline: Timeline, minutes: Minutes, missing: Minutes
   const last = lastNode(timeline);
   const sentences = [
     losses(timeline, minutes, missing),
+    emptyReruns(timeline),
     decision(timeline, minutes, last),
     repeats(timeline, minutes, last),
     unreported(timeline, minutes, last),
@@ -200,6 +201,12 @@ function losses({ nodes, kind }: Timeline, { nodes: minutes }: Minutes, missing:
   ];
   if (absent.length === 0) return files && `${files}: ${handedTo(missing)}.`;
   return `${absent.join('. ')}${files && `: ${files}`}.`;
+}
+
+/** Which nodes were run again and got nothing, as a sentence: the gate does not take the build for complete. Empty: none. */
+function emptyReruns({ nodes }: Timeline): string {
+  const again = indexesOf(nodes.filter(({ ranNothingAgain }) => ranNothingAgain));
+  return again.length === 0 ? '' : `${nodesText(again)} ran nothing when run again, so a green result proves nothing.`;
 }
 
 /** Which nodes got files, as a part of a sentence. */

@@ -81,6 +81,7 @@ class QueueLane {
   /** When files of that span went to another node. */
   #movedAt = Infinity;
   #recordedAt: Millis | null = null;
+  #ranNothingAgain = false;
   /** The milliseconds that were added to the last time: see `shiftsOf`. */
   #shift = 0;
   /** When the node got its last batch, by the server's clock. */
@@ -102,7 +103,8 @@ class QueueLane {
       if (isFirstRequest) this.#cut.push({ span: this.#open, until: from });
     }
     this.#open = null;
-    if (files.length === 0) return;
+    this.#ranNothingAgain = files.length === 0;
+    if (this.#ranNothingAgain) return;
     this.#open = draftSpan(from, from, files, { batch: seq, is_replay: isReplay, lease, failed });
     this.#movedAt = movedAt;
     this.#spans.push(this.#open);
@@ -120,6 +122,7 @@ class QueueLane {
     this.#open = null;
     this.#unrecorded = [];
     this.#recordedAt = at;
+    if (run.paths.length > 0) this.#ranNothingAgain = false;
   }
 
   /** Ends the last span. Returns false when the node may be at work. */
@@ -135,7 +138,8 @@ class QueueLane {
     const spans = this.#spans;
     const start = spans[0]?.from ?? this.#recordedAt;
     const end = start === null ? null : Math.max(start, this.#recordedAt ?? start, spans.at(-1)?.to ?? start);
-    return { node_index: this.node_index, start, recordedAt: this.#recordedAt, end, spans };
+    const lane: NodeLane = { node_index: this.node_index, start, recordedAt: this.#recordedAt, end, spans };
+    return this.#ranNothingAgain ? { ...lane, ranNothingAgain: true } : lane;
   }
 
   /** A run of files that the node did not get from the queue. */

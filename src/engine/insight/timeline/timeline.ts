@@ -30,6 +30,8 @@ export type TimelineFiles = Pick<TimelineAnswer, 'paths' | 'estimates' | 'is_gue
 export interface NodeLane extends Omit<LaneAnswer, 'recorded'> {
   /** When it last recorded a run; null: it has not recorded since it began. */
   recordedAt: number | null;
+  /** It was run again and got no file, as when the CI system repeats a job whose queue is empty: nothing tells that its tests pass now. */
+  ranNothingAgain?: true;
 }
 
 export type Span = SpanAnswer;
@@ -80,6 +82,6 @@ export function timelineAnswer(subject: Subject, timeline: Timeline): TimelineAn
     wall,
     floor: floorOf(timeline).floor,
     ...{ paths, estimates, is_guess },
-    nodes: nodes.map(({ recordedAt, spans, ...lane }) => ({ ...lane, recorded: recordedAt !== null, spans })),
+    nodes: nodes.map(({ recordedAt, ranNothingAgain: _, spans, ...lane }) => ({ ...lane, recorded: recordedAt !== null, spans })),
   };
 }
