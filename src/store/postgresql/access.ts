@@ -75,6 +75,7 @@ export function postgresqlAccess(database: Database) {
         return found;
       });
     },
+    knownToken: (hash: string) => known.get(hash) ?? null,
     async createToken(project, { hash, name }, at) {
       const { rows } = await database.change<{ project: number }>(
         `with p as (select id from projects where id = $1 and deleted_at is null for share),
