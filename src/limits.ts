@@ -189,6 +189,20 @@ export const limits = {
   digestedCharacters: 2_000_000,
   /** Valid tokens whose hashes are cached. */
   foundTokens: 1000,
+  /** How long a token that was read from a database is taken for valid: another process may have revoked it. */
+  knownTokenMilliseconds: 5000,
+  /** How long a statement waits for a database that does not answer. Clients wait 15 s for an answer. */
+  databaseWaitMilliseconds: 12_000,
+  /** How long a connection to it may take to be made. */
+  databaseConnectMilliseconds: 5000,
+  /** Runs that one statement records or learns, and paths that one statement reads or names. */
+  runsPerStatement: 64,
+  pathsPerStatement: 5000,
+  /** Statements at a time that append to the journals of queues, and how often a queue loses before it pauses. */
+  flights: 2,
+  flightsBeforePause: 5,
+  /** How often a statement that lost against another one runs again. */
+  databaseConflicts: 10,
   /** CI runs whose use of a split is cached, so that it is not stored again. */
   cachedSplitUsers: 2000,
   /** Builds of which the nodes are known that got their part of a split and have not recorded yet, for so long. */

@@ -2,6 +2,7 @@ import { availableParallelism } from 'node:os';
 import { defineConfig, type TestProjectInlineConfiguration } from 'vitest/config';
 import { chromiumPath } from '../scripts/chromium.js';
 import { loadUwebsockets } from '../src/http/uwebsockets/load.js';
+import { installedPrograms } from './harness/postgresql.js';
 import { BROWSER, SLOW, STORE, WITHOUT_BROWSER } from './tiers.js';
 
 const hasUwebsockets = await loadUwebsockets().then(
@@ -16,7 +17,7 @@ const tier = (name: string, test: TestProjectInlineConfiguration['test']): TestP
 const fast = { exclude: [...STORE, ...SLOW, ...BROWSER], setupFiles: ['test/no-processes.js'] };
 const tiers = [
   tier('fast', { ...fast, include: ['test/**/*.test.js'] }),
-  tier('store', { include: STORE }),
+  tier('store', { include: STORE, globalSetup: 'test/postgresql-cluster.js' }),
   tier('slow', { include: SLOW }),
   // One worker has one browser, and uses its windows again.
   tier('browser', {
@@ -25,6 +26,12 @@ const tiers = [
     ...(chromiumPath ? { include: BROWSER, exclude: WITHOUT_BROWSER } : { include: WITHOUT_BROWSER }),
   }),
 ];
+/** What depends on the order of requests and on their repetition, a second time with the store in PostgreSQL. */
+const onPostgresql = tier('postgresql', {
+  include: ['test/api/{queue*,races,split*,build-subsets,completeness,retention}.test.js', 'test/api/insight/build-summaries.test.js'],
+  env: { BALLAST_TEST_STORE: 'postgresql' },
+  globalSetup: 'test/postgresql-cluster.js',
+});
 /** What is sent and received over HTTP, a second time where the fast tier runs it over uWebSockets.js. */
 const overNode = tier('fast over node:http', {
   ...fast,
@@ -39,7 +46,10 @@ const overNode = tier('fast over node:http', {
 export default defineConfig({
   test: {
     root: 'dist',
-    projects: hasUwebsockets && process.env.BALLAST_HTTP_SERVER !== 'node' ? [...tiers, overNode] : tiers,
+    projects: [
+      ...(hasUwebsockets && process.env.BALLAST_HTTP_SERVER !== 'node' ? [...tiers, overNode] : tiers),
+      ...((await installedPrograms()) ? [onPostgresql] : []),
+    ],
     // Node loads what is compiled already, which takes half as long as vitest does. No test replaces a module.
     server: { deps: { external: [/\/dist\/(src|bench|scripts)\//] } },
     // Files keep what is loaded, and nothing else, from one to the next: to load it takes half a second of each.

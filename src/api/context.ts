@@ -81,7 +81,7 @@ export interface ServerState {
 
 /** What the page of the server shows. */
 export interface ServerStatus {
-  stateNow(): ServerState;
+  stateNow(): Promise<ServerState>;
   clients: SeenClients;
   refused: RefusedRequests;
   startedAt: Millis;

@@ -100,6 +100,7 @@ const answers: Readonly<Record<Reason, { status: number; unavailable?: Unavailab
   'daily bytes': { status: 507 },
   busy: { status: 503, unavailable: 'memory', retryAfterSeconds: limits.retryAfterSeconds },
   disk: { status: 503, unavailable: 'disk', retryAfterSeconds: 5 },
+  database: { status: 503, unavailable: 'database', retryAfterSeconds: 15 },
   expired: { status: 503, unavailable: 'expired', retryAfterSeconds: 1 },
 };
 

@@ -60,6 +60,12 @@ export function findToken(access: Access, token: string): Soon<Token | null> {
   return whenKnown(access.token(hash), found => confirm(token, hash, found));
 }
 
+/** The record of a token if the store knows it without asking; null: it does not, or there is none. */
+export function knownToken(access: Access, token: string): Token | null {
+  const hash = foundHashes.get(token) ?? hashOf(token);
+  return confirm(token, hash, access.knownToken(hash));
+}
+
 function confirm(token: string, hash: string, found: Token | null): Token | null {
   if (!found) return null;
   if (foundHashes.has(token)) return found.hash === hash ? found : null;

@@ -125,8 +125,8 @@ export function settle({ queues }: Pick<Store, 'queues'>, key: QueueKey, seq: nu
     key,
     () => null,
     ({ queue }) => {
-      if (isWritten) return { value: null, changes: queue.delivered(seq) ? [{ delivered_seq: seq }] : NO_CHANGES };
-      return { value: null, changes: queue.undelivered(seq) ? [seq] : NO_CHANGES };
+      if (isWritten) return { value: null, changes: queue.delivered(seq) ? [{ delivered_seq: seq }] : NO_CHANGES, isNote: true };
+      return { value: null, changes: queue.undelivered(seq) ? [seq] : NO_CHANGES, isNote: true };
     },
     at,
   );

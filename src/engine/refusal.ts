@@ -1,8 +1,8 @@
 /**
  * Why something is refused: a rule forbids it, or the value of a parameter; it is not there; the project has stored what it may today; too
- * much waits to be written; the store cannot be written; or what was asked for expired meanwhile.
+ * much waits to be written; the store cannot be written; its database does not answer; or what was asked for expired meanwhile.
  */
-export type Reason = 'rule' | 'parameter' | 'not found' | 'daily bytes' | 'busy' | 'disk' | 'expired';
+export type Reason = 'rule' | 'parameter' | 'not found' | 'daily bytes' | 'busy' | 'disk' | 'database' | 'expired';
 
 /** The engine or its store refuses what was asked for. The message is for the person or client that asked. */
 export class Refusal extends Error {
@@ -21,6 +21,7 @@ export class Refusal extends Error {
 export const refusals = {
   buildNotFound: () => new Refusal('Could not find Build', 'not found'),
   expired: (what: string) => new Refusal(`the ${what} expired during the request; try again`, 'expired'),
+  databaseAway: (cause: unknown) => new Refusal('the database does not answer, or takes no writes; try again', 'database', null, cause),
   storeFailed: (cause: unknown) =>
     new Refusal('the store cannot be written (is the disk of BALLAST_DATA_DIR full?); try again', 'disk', null, cause),
 };

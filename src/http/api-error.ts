@@ -7,7 +7,7 @@ export interface ValidationErrors {
  * Reasons for a 503: requests take too much memory, too many large suites wait, the disk cannot be written, the data expired during the
  * request, or the server is stopping.
  */
-export const unavailableReasons = ['memory', 'jobs', 'disk', 'expired', 'stopping'] as const;
+export const unavailableReasons = ['memory', 'jobs', 'disk', 'database', 'expired', 'stopping'] as const;
 export type UnavailableReason = (typeof unavailableReasons)[number];
 
 /** An error answer. Handlers throw it; http/ writes it. */

@@ -123,13 +123,13 @@ export class Metrics {
   }
 
   /** Adds the metrics that are the state of the server. @param stateNow called for each request for metrics */
-  addState(stateNow: () => ServerState): void {
+  addState(stateNow: () => Promise<ServerState>): void {
     const metrics = STATE_METRICS.map(([name, help, read, label]) => {
       const metric = name.endsWith('_total') ? this.#counter(name, help, label) : new Gauge(this.#options(name, help, label));
       return { metric, read, label };
     });
-    this.#update = () => {
-      const state = stateNow();
+    this.#update = async () => {
+      const state = await stateNow();
       for (const { metric, read, label } of metrics) {
         metric.reset();
         const value = read(state);
@@ -141,7 +141,7 @@ export class Metrics {
 
   /** Returns all metrics in the text format of Prometheus. */
   async text(): Promise<{ contentType: string; body: string }> {
-    this.#update();
+    await this.#update();
     return { contentType: this.#registry.contentType, body: await this.#registry.metrics() };
   }
 

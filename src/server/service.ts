@@ -7,12 +7,13 @@ import { toApiError } from '../api/errors.js';
 import { JobRunner } from '../api/job-runner.js';
 import { endpointOf, route, routeAdmin } from '../api/table.js';
 import { WhatIfPlayer } from '../api/what-if-player.js';
-import { createProject, createToken, findToken } from '../engine/access.js';
+import { createProject, createToken, findToken, knownToken } from '../engine/access.js';
 import { DailyBytes } from '../engine/daily-bytes.js';
 import type { Access } from '../engine/ports/access.js';
 import type { ScryptCost } from '../engine/ports/sign-ins.js';
 import type { Millis, Store } from '../engine/ports/store.js';
 import type { LeasePolicy } from '../engine/queue/leases.js';
+import { Refusal } from '../engine/refusal.js';
 import { PASSWORD_COST, PasswordAttempts } from '../engine/sign-in/password.js';
 import { SplitAsks } from '../engine/split-asks.js';
 import { chooseAdapter } from '../http/choose-adapter.js';
@@ -167,7 +168,7 @@ export async function openService(
       completeness.close();
       return http.drain();
     });
-    const stateNow = (): ServerState => ({
+    const stateNow = async (): Promise<ServerState> => ({
       version,
       httpServer: adapter.name,
       connections: http.connections,
@@ -177,7 +178,7 @@ export async function openService(
       suites: jobs.suites.load,
       fullProjects: dailyBytes.fullProjects,
       queues: store.queues.load(),
-      store: store.maintenance.load(),
+      store: await store.maintenance.load(),
       sweeps: swept,
       summaries: summarizer,
       certificateExpiresAt: http.certificateExpiresAt,
@@ -188,9 +189,9 @@ export async function openService(
 
     // Created last: if the port were taken, the token would be lost before it is shown.
     const isFirstStart = (await store.access.projects()).length === 0;
-    const firstToken = isFirstStart ? (await createProject(store.access, DEFAULT_PROJECT, now())).token : null;
+    const firstToken = isFirstStart ? await firstTokenOf(store.access, now()) : null;
     const address = context.dashboard && (await noteAddress(config, ports, store, log));
-    const firstLink = isFirstStart && address !== null ? await newSignInUrl(store, address, now()) : null;
+    const firstLink = firstToken !== null && address !== null ? await newSignInUrl(store, address, now()) : null;
     const summarize = () => summarizer.flush();
     const slowerServer = adapter.name === 'node' ? adapter.logLine : null;
     const renew = () => http.reloadCertificate();
@@ -232,10 +233,19 @@ async function openPorts(config: Config, context: Context, observer: Observer, m
   }
 }
 
-/** The project whose share of memory a request uses. Null, the share of unknown tokens, if the store cannot answer immediately. */
+/** The token of the project that a first start creates; null: another process was faster. */
+async function firstTokenOf(access: Access, at: Millis): Promise<string | null> {
+  try {
+    return (await createProject(access, DEFAULT_PROJECT, at)).token;
+  } catch (error) {
+    if (error instanceof Refusal) return null;
+    throw error;
+  }
+}
+
+/** The project whose share of memory a request uses. Null, the share of unknown tokens, if the store would have to ask for the token. */
 function ownerOf(access: Access, token: string): number | null {
-  const found = findToken(access, token);
-  return found === null || found instanceof Promise ? null : found.project;
+  return knownToken(access, token)?.project ?? null;
 }
 
 function leaseOf({ leaseFactor, leaseGraceSeconds }: Config, now: () => number, uptime: () => number): LeasePolicy | null {

@@ -29,14 +29,14 @@ it('what a deleted project recorded goes within two sweeps, five minutes later, 
   const { id } = (await server.store.access.project('default'))!;
   await server.store.access.deleteProject(id, clock.now());
   expect(await pull(server)).toMatchObject({ status: 403 });
-  const { records } = server.store.maintenance.load();
+  const { records } = await server.store.maintenance.load();
   expect(records).toEqual({ build: 1, subset: 1, path: 1, split: 1, queue: 1, ci_run: 2 });
   clock.advance({ seconds: 300 });
   await server.service.sweep();
-  expect(server.store.maintenance.load().records).toEqual(records);
+  expect((await server.store.maintenance.load()).records).toEqual(records);
   clock.advance({ milliseconds: 1 });
   for (let sweeps = 0; sweeps < 2; sweeps++) await server.service.sweep();
-  expect(server.store.maintenance.load().records).toEqual({ build: 0, subset: 0, path: 0, split: 0, queue: 0, ci_run: 0 });
+  expect((await server.store.maintenance.load()).records).toEqual({ build: 0, subset: 0, path: 0, split: 0, queue: 0, ci_run: 0 });
   expect((await server.get('/metrics')).text).toContain('ballast_expired_records_total{kind="project"} 1\n');
   await server.close();
   expect(await problemsIn(server.dataDir)).toEqual([]);

@@ -10,12 +10,20 @@ import { openLog } from '../../src/server/log.js';
 import { openService, type Service, type ServiceDependencies } from '../../src/server/service.js';
 import { type Config, parseConfig } from '../../src/server/settings.js';
 import { serveFolder } from '../../src/store/lmdb/serve-folder.js';
+import { openPostgresqlStore } from '../../src/store/postgresql/store.js';
 import type { Threads, ThreadsOptions } from '../../src/threads/threads.js';
 import { Client, TOKEN } from './client.js';
 import { httpServer, openAdapter } from './http-server.js';
+import { newDatabase } from './postgresql-store.js';
 import { memoryFolder, temporaryFolder } from './temporary-folder.js';
 
 /** Servers in the process of the test. */
+
+/** Where servers without a folder of their own have their store: in a folder in memory, or in a database of its own. */
+const STORE = process.env.BALLAST_TEST_STORE;
+
+/** Whether servers of tests have a disk. */
+export const isOnDisk = STORE !== 'postgresql';
 
 /** What a password costs in tests. */
 export const CHEAP = { N: 2, r: 1, p: 1 };
@@ -35,10 +43,14 @@ export interface TestServer extends Client {
 async function openServer({ dataDir, ...settings }: Settings, dependencies: ServiceDependencies = {}) {
   const log: string[] = [];
   let remove = () => {};
+  const database = dataDir === undefined && !isOnDisk ? await newDatabase() : null;
   const folder = dataDir ?? memoryFolder(end => (remove = end));
   const config = parseConfig({ port: '0', httpServer, logLevel: 'debug', bootstrapToken: TOKEN, dataDir: folder, ...settings });
   let store: Store | null = null;
-  const openStore: ServiceDependencies['openStore'] = async (...args) => (store = await serveFolder(...args));
+  const openStore: ServiceDependencies['openStore'] = async (...args) =>
+    (store = database
+      ? await openPostgresqlStore({ url: database.url, connections: 4, queues: args[2].queues })
+      : await serveFolder(...args));
   const logger = openLog(config.logLevel, { write: line => log.push(line) });
   const service = await openService(config, logger, {
     openStore,
@@ -47,7 +59,10 @@ async function openServer({ dataDir, ...settings }: Settings, dependencies: Serv
     ...dependencies,
     isEager: false,
   });
-  const close = () => service.close().finally(remove);
+  const close = async () => {
+    await service.close().finally(remove);
+    await database?.drop();
+  };
   return { service: { ...service, close }, log, store: store as unknown as Store, dataDir: folder };
 }
 

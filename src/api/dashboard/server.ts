@@ -12,7 +12,7 @@ type Health = ServerAnswer['health'][number];
 export async function answerServer(context: Context): Promise<Answer> {
   const { now } = context;
   const { stateNow, clients, refused, startedAt, retentionDays } = context.dashboard!.status();
-  const { httpServer, connections, requestsInFlight, jobs, queues, store, sweeps, certificateExpiresAt } = stateNow();
+  const { httpServer, connections, requestsInFlight, jobs, queues, store, sweeps, certificateExpiresAt } = await stateNow();
   const { bytes, diskFreeBytes, records } = store;
   const { waiting, running, threads } = jobs;
   const { inMemory, open, bytes: queueBytes } = queues;
@@ -21,7 +21,7 @@ export async function answerServer(context: Context): Promise<Answer> {
   const [names, backedUpAt] = [await projectNames(context), await context.store.maintenance.backedUpAt()];
   const health = [
     await storeHealth(context),
-    diskHealth(diskFreeBytes),
+    ...(diskFreeBytes === null ? [] : [diskHealth(diskFreeBytes)]),
     sweepHealth(endedAt ?? startedAt, now()),
     ...certificateHealth(certificateExpiresAt, now()),
   ];

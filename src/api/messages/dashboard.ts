@@ -100,7 +100,8 @@ export interface ServerAnswer {
   http_server: string;
   started_at: Timestamp;
   health: { name: string; is_ok: boolean; text: string }[];
-  store: { bytes: Count; disk_free_bytes: Count; records: Record<string, Count> };
+  /** `disk_free_bytes`: null if the store is on another machine. */
+  store: { bytes: Count; disk_free_bytes: Count | null; records: Record<string, Count> };
   memory: { resident_bytes: Count; heap_bytes: Count };
   connections: Count;
   requests_in_flight: Count;

@@ -53,7 +53,7 @@ function Server({ server }: { server: ServerAnswer }) {
       </Figures>
       <Figures title="Store">
         <Figure name="Size">{bytes(store.bytes)}</Figure>
-        <Figure name="Disk">{bytes(store.disk_free_bytes)} free</Figure>
+        {store.disk_free_bytes !== null && <Figure name="Disk">{bytes(store.disk_free_bytes)} free</Figure>}
         {Object.entries(store.records).map(([name, records]) => (
           <Figure key={name} name={titled(recordName(name))}>
             {number(records)}

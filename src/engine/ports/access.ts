@@ -22,6 +22,8 @@ export interface Access {
   tokens(): Soon<Token[]>;
   /** The token with a hash. A store may find it by a part of the hash, so the caller compares the whole. */
   token(hash: string): Soon<Token | null>;
+  /** The same if the store knows it without asking another machine; null: it does not, or there is none. */
+  knownToken(hash: string): Token | null;
   /** False: the project was deleted, and no token was created. */
   createToken(project: number, token: NewToken, at: Millis): Promise<boolean>;
   /** Notes that a token is in use. */

@@ -26,14 +26,15 @@ export interface Maintenance {
   /** When the last backup was made; null: none was. */
   backedUpAt(): Soon<Millis | null>;
   noteBackup(at: Millis): Promise<void>;
-  load(): StoreLoad;
+  load(): Soon<StoreLoad>;
 }
 
 export type ExpiringKind = 'subset' | 'split' | 'queue' | 'ci_run' | 'path' | 'day' | 'project';
 
 export interface StoreLoad {
   bytes: number;
-  diskFreeBytes: number;
+  /** Null: the store is on another machine. */
+  diskFreeBytes: number | null;
   /** Records of the journal that wait for a checkpoint. */
   journalRecords: number;
   /** The number of records by kind. */

@@ -91,6 +91,8 @@ export type Verb<Facts, Value> = (queue: OpenQueue, facts: Facts) => Verdict<Val
 export interface Verdict<Value> {
   value: Value;
   changes: readonly Change[];
+  /** The value tells nothing of the queue: without changes, nobody needs to know whether the state was the newest. */
+  isNote?: true;
 }
 
 /** A new or changed batch, the seq of a batch that was taken back, or a note that one was delivered. */

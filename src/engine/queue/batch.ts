@@ -35,6 +35,8 @@ export interface Batch {
   failed_cases?: CasesByFile;
   /** The answer was written, as far as the server knows. The store may not have this for a batch with a uuid. */
   delivered: boolean;
+  /** Another process than the one that handed it out sent it again: only that one knows whether it reached the node. */
+  repeated?: true;
   /** Missing: the node may be working on it. */
   lease?: EndedLease;
 }

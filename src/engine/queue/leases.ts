@@ -52,6 +52,14 @@ export class Leases {
     this.#nextExpiry = Math.min(this.#nextExpiry, this.#expiryOf(active));
   }
 
+  /** Takes over when nodes were heard of from the leases of a queue that this one replaces. */
+  adopt(before: Leases, isSame: (a: Batch, b: Batch) => boolean): void {
+    for (const [node, { batch, heartbeatAt }] of before.#active) {
+      const own = this.#active.get(node);
+      if (own && isSame(own.batch, batch)) own.heartbeatAt = Math.max(own.heartbeatAt, heartbeatAt);
+    }
+  }
+
   release(node: number): void {
     this.#active.delete(node);
   }

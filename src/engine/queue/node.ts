@@ -6,12 +6,23 @@ const EMPTY_START_MILLISECONDS = 60_000;
 /** Files that a node is handed again. */
 export type Replay = Pick<Batch, 'files' | 'cases'>;
 
+/** A pull that is being answered with a batch. */
+export interface Answering {
+  batch: Batch;
+  hasLeft: () => boolean;
+}
+
+/** Whether two copies of a batch are of the same hand-out. */
+export function isSameHandOut(a: Batch, b: Batch): boolean {
+  return a.node_index === b.node_index && a.run === b.run && a.batch_uuid === b.batch_uuid && a.handed_at === b.handed_at;
+}
+
 /** The batches of one node of a queue. */
 export class Node {
   /** Over all runs, oldest first. */
   readonly batches: Batch[] = [];
   /** Its pulls that are being answered. */
-  readonly #answering: { batch: Batch; hasLeft: () => boolean }[] = [];
+  readonly #answering: Answering[] = [];
   readonly #byUuid = new Map<string, Batch>();
   /** Runs whose last pull without a uuid got no batch. A retry of that pull gets none either. */
   readonly #emptyHanded = new Set<string>();
@@ -23,6 +34,28 @@ export class Node {
   /** The files of all its batches. */
   get files(): number[] {
     return [...new Set(this.batches.flatMap(batch => batch.files))];
+  }
+
+  get answering(): readonly Answering[] {
+    return this.#answering;
+  }
+
+  /** Takes over what no journal has from the same node of a queue that this one replaces. `answering` is what it was to answer. */
+  adopt(before: Node, answering: readonly Answering[], find: (batch: Batch) => Batch | null): void {
+    for (const { batch, hasLeft } of answering) {
+      const own = find(batch);
+      if (own) this.#answering.push({ batch: own, hasLeft });
+    }
+    for (const batch of before.batches) {
+      // That of a batch without a uuid is in the journal, or is noted again.
+      const own = batch.delivered && batch.batch_uuid !== null ? find(batch) : null;
+      if (!own) continue;
+      own.delivered = true;
+      this.confirm(own);
+    }
+    const batchesOf = (node: Node, run: string) => node.batches.filter(batch => batch.run === run).length;
+    for (const run of before.#emptyHanded) if (batchesOf(this, run) === batchesOf(before, run)) this.#emptyHanded.add(run);
+    this.#emptyStartAt = Math.max(this.#emptyStartAt, before.#emptyStartAt);
   }
 
   get isAnswering(): boolean {

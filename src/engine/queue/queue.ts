@@ -5,8 +5,14 @@ import { type Batch, BatchText, expectedWeight, isRequeued, isSameReplay, keepDe
 import { type ExpectedEnd, expectedEnd } from './expected-end.js';
 import type { Failed } from './failed.js';
 import { type LeasePolicy, Leases } from './leases.js';
-import { Node, type Replay } from './node.js';
+import { type Answering, isSameHandOut, Node, type Replay } from './node.js';
 import { NodeSpeeds } from './node-speeds.js';
+
+/** Of a queue that several processes have in memory. */
+export interface Shared {
+  /** The queue that this one replaces, because another process changed it, and its answers before it was changed; null: none. */
+  before: { queue: Queue; answering: readonly Answering[] } | null;
+}
 
 /**
  * One queue: the files that remain, and the batches that each node was handed. It is pure: the caller journals the changes.
@@ -23,24 +29,42 @@ export class Queue {
   readonly #changed: Batch[] = [];
   #nextSeq = 0;
   #filesHanded = 0;
+  /** The batches that this process handed out; null: no other process has the queue. */
+  readonly #own: Set<Batch> | null;
+  /** Those of them that are not saved yet: another process may be faster. */
+  #unsaved: Batch[] = [];
   /** The text from clients in its batches. */
   readonly text = new BatchText();
 
   /**
    * @param weights predictions by file (see weight.ts), in descending order
    * @param batches those handed out before, when the queue is read back
+   * @param shared null: no other process has the queue
    */
   constructor(
     readonly weights: Float64Array,
     readonly parameters: QueueParameters,
     batches: Iterable<Batch> = [],
     leasePolicy: LeasePolicy | null = null,
+    shared: Shared | null = null,
   ) {
+    this.#own = shared && new Set();
     this.#remaining = new RemainingFiles(weights);
     this.#leases = leasePolicy && new Leases(leasePolicy, this.#remaining, this.#changed);
     this.#speeds = new NodeSpeeds(parameters, this.#remaining.weight / weights.length);
     const handedOut = [...batches];
     if (handedOut.length > 0) this.#restore(handedOut);
+    if (shared?.before) this.#adopt(shared.before);
+  }
+
+  /** Notes that all changes are saved. Only a queue that several processes have needs to know. */
+  saved(): void {
+    for (const batch of this.#unsaved.splice(0)) this.#own?.add(batch);
+  }
+
+  /** The pulls that are being answered with batches. */
+  get answering(): Answering[] {
+    return [...this.#nodes.values()].flatMap(node => node.answering);
   }
 
   /** Whether answers with batches are being sent. */
@@ -94,12 +118,13 @@ export class Queue {
     const node = this.#node(request.node_index);
     const repeated = node.repeatedBatch(request);
     this.#leases?.heartbeat(request, repeated !== null, index => this.#node(index).isAnswering);
-    if (repeated) return { batch: node.beginAnswer(repeated, request), isNew: false };
+    if (repeated) return { batch: node.beginAnswer(this.#repeat(repeated), request), isNew: false };
 
     const replay = node.replay(request);
     const last = node.batches.at(-1);
     // Nothing happened in between, so the same batch answers the pull, even with another uuid.
-    if (replay && last && isSameReplay(last, request, replay.files)) return { batch: node.beginAnswer(last, request), isNew: false };
+    if (replay && last && isSameReplay(last, request, replay.files))
+      return { batch: node.beginAnswer(this.#repeat(last), request), isNew: false };
 
     this.#speeds.recordPull(request.node_index, request.isFirstRequest, now);
     const batch = this.#newBatch(request, last, replay, now);
@@ -113,6 +138,7 @@ export class Queue {
       return null;
     }
     this.#add(batch);
+    if (this.#own) this.#unsaved.push(batch);
     return { batch: node.beginAnswer(batch, request), isNew: true };
   }
 
@@ -139,7 +165,7 @@ export class Queue {
     const batch = this.#bySeq.get(seq);
     if (!batch) return false;
     const node = this.#node(batch.node_index);
-    if (node.endAnswer(batch, false) > 0 || batch.delivered) return false;
+    if (node.endAnswer(batch, false) > 0 || batch.delivered || batch.repeated) return false;
     node.remove(batch);
     this.#bySeq.delete(seq);
     this.text.remove(batch);
@@ -177,6 +203,31 @@ export class Queue {
   /** Requeues the batch of a node that restarts and does not pull yet. */
   restartNode(node: number): void {
     this.#leases?.restart(node);
+  }
+
+  /** Sends a batch again. If another process handed it out, that process must learn of it before it takes the batch back. */
+  #repeat(batch: Batch): Batch {
+    if (this.#own && !this.#own.has(batch) && !this.#unsaved.includes(batch) && !batch.repeated) {
+      batch.repeated = true;
+      this.#changed.push(batch);
+    }
+    return batch;
+  }
+
+  #adopt({ queue, answering }: NonNullable<Shared['before']>): void {
+    const find = (batch: Batch) => {
+      const own = this.#bySeq.get(batch.seq);
+      return own && isSameHandOut(own, batch) ? own : null;
+    };
+    for (const [index, node] of queue.#nodes) {
+      const ofNode = answering.filter(({ batch }) => batch.node_index === index);
+      this.#node(index).adopt(node, ofNode, find);
+    }
+    for (const batch of queue.#own ?? []) {
+      const own = find(batch);
+      if (own) this.#own!.add(own);
+    }
+    if (queue.#leases) this.#leases?.adopt(queue.#leases, isSameHandOut);
   }
 
   #newBatch(request: Pull, last: Batch | undefined, replay: Replay | null, now: number): Batch {

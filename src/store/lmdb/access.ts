@@ -78,6 +78,7 @@ export function lmdbAccess(parts: AccessTables & Committing) {
       }),
     tokens: () => Array.from(tokens.getRange(), ({ value }) => value).sort(byCreation),
     token: hash => records.get(keyOf(hash)) ?? null,
+    knownToken: (hash: string) => records.get(keyOf(hash)) ?? null,
     createToken: (project, token, at) =>
       commit(parts, () => {
         if (!recordOf(project)) return false;

@@ -1,8 +1,8 @@
 import { type BuildFilter, type BuildKey, buildDigest } from '../../engine/keys.js';
 import type { Build, Builds, Run, RunHead } from '../../engine/ports/builds.js';
 import { limits } from '../../limits.js';
+import { fileCount, timesOf } from '../codecs/run-times.js';
 import { buildCount, type IndexPage, numbersOf } from './build-index.js';
-import { fileCount, timesOf } from './codecs/run-times.js';
 import type { Parts } from './parts.js';
 import type { RunKey, RunRecord } from './records.js';
 import type { Tables } from './tables.js';

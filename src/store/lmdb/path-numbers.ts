@@ -1,6 +1,6 @@
 import { LRUCache } from 'lru-cache';
 import { memoryBounds } from '../../memory-bounds.js';
-import { pathKey } from './codecs/path-keys.js';
+import { pathKey } from '../codecs/path-keys.js';
 import type { Tables } from './tables.js';
 
 /** Approximate bytes of an entry of the map, and of each character of its string. */

@@ -18,18 +18,20 @@ import { type BatchSums, keep } from '../../planning/batching/batch-cost.js';
 import type { Mode, PathTimes } from '../../planning/estimating/estimate.js';
 import type { Forecast } from '../../planning/forecasting/forecast.js';
 import { SavedGroups, type Saving, type Soon } from '../../soon.js';
-import { BASIS, encodeQueueFiles, filesOfQueue, weightsOfQueue } from './codecs/file-blocks.js';
-import { decodeChange } from './codecs/journal-record.js';
+import { encodeQueueFiles, filesOfQueue } from '../codecs/file-blocks.js';
+import { decodeChange } from '../codecs/queue-changes.js';
+import { type CachedQueue, QueueCache, type QueueOptions } from '../queue-cache.js';
 import { copyQueue, createQueue } from './create-queue.js';
 import type { Parts } from './parts.js';
-import { batchesOf, type CachedQueue, QueueCache, type QueueOptions, readQueue, toQueueInfo } from './queue-cache.js';
+import { BASIS, blocksIn, weightsOfQueue } from './plan-blobs.js';
+import { batchesOf, readQueue, toQueueInfo } from './read-queue.js';
 import { commit } from './writes/commit.js';
 
 const NO_QUEUE: Saving<null> = { value: null, saved: null };
 
 /** The queues of a store. Those in use are in memory. */
 export class LmdbQueues implements Queues {
-  readonly #cache: QueueCache;
+  readonly #cache: QueueCache<CachedQueue>;
   /** Queues that are no longer in memory. Each promise resolves when the last change is on disk or failed. */
   readonly #leaving = new Map<string, Promise<void>>();
   /** Queues whose next verb waits for its facts. Each promise resolves when that verb has run. */
@@ -111,7 +113,7 @@ export class LmdbQueues implements Queues {
   }
 
   files(queue: string, files: readonly number[]): Buffer {
-    const list = filesOfQueue(this.parts, queue, files);
+    const list = filesOfQueue(blocksIn(this.parts, queue), queue, files);
     if (!list) throw refusals.expired('queue');
     return list;
   }

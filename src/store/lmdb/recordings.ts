@@ -5,7 +5,7 @@ import type { NewRun, Recorded, Recordings } from '../../engine/ports/recordings
 import type { Millis } from '../../engine/ports/store.js';
 import { limits } from '../../limits.js';
 import { type Saving, type Soon, whenKnown } from '../../soon.js';
-import { newTimes, setTime, viewOf } from './codecs/run-times.js';
+import { newTimes, setTime, viewOf } from '../codecs/run-times.js';
 import type { Parts } from './parts.js';
 import { applyTimes } from './writes/apply-times.js';
 import { commit, written } from './writes/commit.js';

@@ -4,11 +4,12 @@ import { buildDigest, digest, type SplitKey } from '../../engine/keys.js';
 import type { Split, Splits, SplitUse } from '../../engine/ports/splits.js';
 import type { Millis } from '../../engine/ports/store.js';
 import { limits } from '../../limits.js';
+import { encodeSplitFiles, filesOfNode } from '../codecs/file-blocks.js';
 import { runsRecordedOf } from './builds.js';
 import { putCiRun } from './ci-runs.js';
-import { BASIS, blobsOfSplit, encodeSplitFiles, filesOfNode } from './codecs/file-blocks.js';
 import { DecodedRecords } from './decoded-records.js';
 import type { Parts } from './parts.js';
+import { BASIS, blobsOfSplit, blocksIn } from './plan-blobs.js';
 import { commit } from './writes/commit.js';
 import { createOnce, creationSettled } from './writes/create-once.js';
 
@@ -107,7 +108,7 @@ export function lmdbSplits(parts: Parts) {
 
     firstUse,
 
-    files: (split: Pick<Split, 'id'>, node_index: number) => filesOfNode(parts, split.id, node_index),
+    files: (split: Pick<Split, 'id'>, node_index: number) => filesOfNode(blocksIn(parts, split.id), split.id, node_index),
 
     forecast: (split: Pick<Split, 'id'>) => forecasts.get(split.id) ?? null,
 

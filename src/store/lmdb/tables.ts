@@ -87,7 +87,7 @@ function tablesIn(root: RootDatabase) {
     unrecorded: table<Summary, CiRunKey>('unrecorded'),
     /** Encoded changes of a queue in order, by the last record of the journal that has one of them; 0: the batches of a copy. */
     batches: table<Buffer[], [queue: string, record: number]>('batches'),
-    /** The blocks of files of a split or queue, by number, and its other large parts; see file-blocks.ts. */
+    /** The blocks of files of a split or queue, by number, and its other large parts; see plan-blobs.ts. */
     blobs: table<Buffer, [owner: string, part: number | string]>('blobs', { encoding: 'binary' }),
     /** By the id of a split or queue. */
     forecasts: table<Forecast, string>('forecasts'),

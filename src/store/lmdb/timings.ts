@@ -3,8 +3,8 @@ import type { Suite } from '../../engine/suites/suite.js';
 import { limits } from '../../limits.js';
 import { type BranchExpectation, type BranchTimings, expectationOn } from '../../planning/estimating/branch-timings.js';
 import { measuredTimes, timesOfCases } from '../../planning/estimating/measured-times.js';
-import { rangeOfCases } from './codecs/path-keys.js';
-import { decodeExpectationOn, decodeTimings } from './codecs/timing-codec.js';
+import { rangeOfCases } from '../codecs/path-keys.js';
+import { decodeExpectationOn, decodeTimings } from '../codecs/timing-codec.js';
 import type { Parts } from './parts.js';
 import { type Branches, branchesOf } from './writes/apply-times.js';
 

@@ -4,7 +4,7 @@ import { stores } from './stores.js';
 
 describe.each(stores)('access in a store in $name', ({ open }) => {
   it('numbers projects in the order of their creation, and finds them by their exact name', async () => {
-    const { access } = open();
+    const { access } = await open();
     const web = await access.createProject('web', 'hash-1', NOW);
     const api = await access.createProject('api/v2 größe', 'hash-2', NOW);
     expect(web).toEqual({ id: web!.id, name: 'web', created_at: NOW, default_branch: null, is_default_branch_set: false });
@@ -15,7 +15,7 @@ describe.each(stores)('access in a store in $name', ({ open }) => {
   });
 
   it('creates only one of many concurrent projects of the same name, with its own token', async () => {
-    const { access } = open();
+    const { access } = await open();
     const hashes = Array.from({ length: 8 }, (_, i) => `hash-${i}`);
     const created = await Promise.all(hashes.map(hash => access.createProject('web', hash, NOW)));
     expect(created.filter(project => project !== null)).toEqual(await access.projects());
@@ -27,7 +27,7 @@ describe.each(stores)('access in a store in $name', ({ open }) => {
   });
 
   it('lists tokens oldest first, and revokes one once and leaves others in force', async () => {
-    const { access } = open();
+    const { access } = await open();
     const { id: project } = (await access.createProject('web', 'c', NOW))!;
     await access.createToken(project, { hash: 'a', name: 'of GitHub' }, NOW + 2);
     await access.createToken(project, { hash: 'b', name: null }, NOW + 1);
@@ -44,7 +44,7 @@ describe.each(stores)('access in a store in $name', ({ open }) => {
   });
 
   it('renames a project, unless the name is taken or the project is unknown', async () => {
-    const { access } = open();
+    const { access } = await open();
     const [web, api] = [(await access.createProject('web', 'a', NOW))!, (await access.createProject('api', 'b', NOW))!];
     await access.setDefaultBranch(web.id, 'trunk');
     expect(await access.renameProject(web.id, 'shop')).toBe(true);
@@ -57,7 +57,7 @@ describe.each(stores)('access in a store in $name', ({ open }) => {
   });
 
   it('deletes a project with its tokens, links and sessions at once, and leaves those of others', async () => {
-    const { access, signIns } = open();
+    const { access, signIns } = await open();
     const [web, api] = [(await access.createProject('web', 'a', NOW))!, (await access.createProject('api', 'b', NOW))!];
     const times = { created_at: NOW, expires_at: NOW + DAY };
     for (const [i, project] of [web.id, api.id, null].entries()) {

@@ -27,7 +27,7 @@ describe.each(stores)('builds in a store in $name', ({ open, opened }) => {
   });
 
   it('are found by id and by key, within their project', async () => {
-    const store = open();
+    const store = await open();
     const [project, other] = [await newProject(store), await newProject(store, 'other')];
     for (const owner of [project, other]) await record(store, owner, files(2));
     const [[ours], [theirs]] = [await buildsOf(store, project), await buildsOf(store, other)];
@@ -77,7 +77,7 @@ describe.each(stores)('builds in a store in $name', ({ open, opened }) => {
   });
 
   it('have runs that are read by the numbers of their paths', async () => {
-    const store = open();
+    const store = await open();
     const [project, other] = [await newProject(store), await newProject(store, 'other')];
     await record(store, other, { 'other_spec.rb': 1, 'a_spec.rb': 5 });
     await record(store, project, { 'b_spec.rb': 2, 'a_spec.rb': 3 });
@@ -159,11 +159,11 @@ describe.each(stores)('builds in a store in $name', ({ open, opened }) => {
       }
     }
     const builds = new Set(kept.map(run => `${run.project} ${nameOf(run)}`));
-    expect(store.maintenance.load().records).toMatchObject({ build: builds.size, subset: kept.length });
+    expect((await store.maintenance.load()).records).toMatchObject({ build: builds.size, subset: kept.length });
   }
 
   it('are listed and counted like a plain list of their runs, after random recordings and sweeps', async () => {
-    const store = open();
+    const store = await open();
     const projects = [await newProject(store), await newProject(store, 'other')];
     let now = NOW;
     await fc.assert(

@@ -32,7 +32,7 @@ describe.each(stores)('what the queues of a project observed, in a store in $nam
   const observed: BatchSums = [4, 8, 40, 16, 80, 400, 60, 120, 600, 4];
 
   it('is there for its next queue at once, and not for those of other projects', async () => {
-    const store = open();
+    const store = await open();
     const [project, other] = [await newProject(store), await newProject(store, 'other')];
     expect(await store.queues.learned(project, 'queue')).toBeNull();
     for (const builds of [1, 2]) {

@@ -25,7 +25,7 @@ const password = (hash: string): Password => ({ salt: '00', hash, cost: { N: 2, 
 
 describe.each(stores)('sign-ins in a store in $name', ({ open }) => {
   it('lists links oldest first, and finds each by its whole hash', async () => {
-    const { signIns } = open();
+    const { signIns } = await open();
     const [late, early] = [link(1, { created_at: NOW + 1 }), link(2, { project: 7 })];
     for (const each of [late, early]) await signIns.createLink(each);
     expect(await signIns.links()).toEqual([early, late]);
@@ -33,7 +33,7 @@ describe.each(stores)('sign-ins in a store in $name', ({ open }) => {
   });
 
   it('keeps the link of readers, and ends their sessions with it', async () => {
-    const { signIns } = open();
+    const { signIns } = await open();
     await signIns.createLink(link(1, { project: 7 }));
     await signIns.createLink(link(2, { project: 7 }));
     const [one, two, other] = [session(10, { project: 7 }), session(11, { project: 7 }), session(12, { project: 7, origin: hashOf(2) })];
@@ -45,7 +45,7 @@ describe.each(stores)('sign-ins in a store in $name', ({ open }) => {
   });
 
   it('creates a session only from a link or password that is there', async () => {
-    const { signIns } = open();
+    const { signIns } = await open();
     expect(await signIns.createSession(session(10), 9)).toBe(false);
     await signIns.setPassword(password('one'));
     expect(await signIns.createSession(session(10, { origin: 'other' }), 9)).toBe(false);
@@ -55,7 +55,7 @@ describe.each(stores)('sign-ins in a store in $name', ({ open }) => {
   });
 
   it('ends the sessions of a password that is replaced or removed, and no others', async () => {
-    const { signIns } = open();
+    const { signIns } = await open();
     expect(await signIns.password()).toBeNull();
     await signIns.createLink(link(1));
     await signIns.createSession(session(10), 9);
@@ -70,7 +70,7 @@ describe.each(stores)('sign-ins in a store in $name', ({ open }) => {
   });
 
   it('ends, beyond a number of sessions of a project, the one that was not used for longest', async () => {
-    const { signIns } = open();
+    const { signIns } = await open();
     for (const project of [7, 8]) await signIns.createLink(link(project, { project }));
     const create = (number: number, project: number) =>
       signIns.createSession(session(number, { project, origin: hashOf(project), created_at: NOW + number, used_at: NOW + number }), 2);
@@ -83,7 +83,7 @@ describe.each(stores)('sign-ins in a store in $name', ({ open }) => {
   });
 
   it('deletes what has expired, ended or is out of use', async () => {
-    const { signIns } = open();
+    const { signIns } = await open();
     await signIns.createLink(link(1, { project: 7, expires_at: NOW + DAY }));
     await signIns.createLink(link(2));
     const kept = session(10, { project: 7, used_at: NOW });

@@ -23,7 +23,7 @@ const sumOf = (day: number, summaries: readonly Summary[]): DaySummary =>
 
 describe.each(stores)('summaries in a store in $name', ({ open, opened }) => {
   it('are returned as they were put, and none for a build without', async () => {
-    const store = open();
+    const store = await open();
     const [first, second, third] = await recordBuilds(store, await newProject(store), 3);
     const line = { kind: 'recordings' as const, longest: null, last: null, failed: 3, missing: 1, decided_by: { path: 'a_spec.rb' } };
     const bare = summaryOf({ is_running: true, slowness: [], line });
@@ -35,7 +35,7 @@ describe.each(stores)('summaries in a store in $name', ({ open, opened }) => {
   });
 
   it('add up by day, for each branch and for all branches together', async () => {
-    const store = open();
+    const store = await open();
     const [project, other] = [await newProject(store), await newProject(store, 'other')];
     const main = await recordBuilds(store, project, 3);
     const next = await recordBuilds(store, project, 1, 'next');
@@ -75,7 +75,7 @@ describe.each(stores)('summaries in a store in $name', ({ open, opened }) => {
         })
         .map(summaryOf),
     });
-    const store = open();
+    const store = await open();
     let projects = 0;
     await fc.assert(
       fc.asyncProperty(fc.array(put, { maxLength: 12 }), async puts => {

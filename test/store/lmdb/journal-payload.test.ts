@@ -2,7 +2,8 @@ import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { buildDigest } from '../../../src/engine/keys.js';
 import type { Batch, EndedLease, KeptDecision } from '../../../src/engine/queue/batch.js';
-import { decodeChange, decodePayload, encodeChange, encodePayload } from '../../../src/store/lmdb/codecs/journal-record.js';
+import { decodeChange, encodeChange } from '../../../src/store/codecs/queue-changes.js';
+import { decodePayload, encodePayload } from '../../../src/store/lmdb/codecs/journal-record.js';
 
 const text = fc.oneof(fc.uuid(), fc.string({ unit: 'grapheme', maxLength: 100 }));
 /** Numbers at each limit of an encoding, and whole ones that are too large for 32 bits. */

@@ -3,9 +3,9 @@ import type { QueueKey } from '../../../src/engine/keys.js';
 import type { OpenQueue, Verdict } from '../../../src/engine/ports/queues.js';
 import { whenSaved } from '../../../src/soon.js';
 import type { Parts } from '../../../src/store/lmdb/parts.js';
-import { bytesOf } from '../../../src/store/lmdb/queue-cache.js';
 import { LmdbQueues } from '../../../src/store/lmdb/queues.js';
 import { Failure } from '../../../src/store/lmdb/writes/failure.js';
+import { bytesOf } from '../../../src/store/queue-cache.js';
 import { ascending, NOW, newQueue, pull, pullAll, settle, upTo } from '../contract/fixtures.js';
 import { afterKill, leftovers, newJournal, nextTurns, queueOf, recordsByTable, temporaryStore, withPut } from './temporary-store.js';
 

@@ -2,7 +2,7 @@ import { setImmediate as nextTurn } from 'node:timers/promises';
 import { describe, expect, it, onTestFinished, vi } from 'vitest';
 import { limits } from '../../../src/limits.js';
 import { openLog } from '../../../src/server/log.js';
-import { decodeTimings } from '../../../src/store/lmdb/codecs/timing-codec.js';
+import { decodeTimings } from '../../../src/store/codecs/timing-codec.js';
 import { closeParts, openParts, type Parts } from '../../../src/store/lmdb/parts.js';
 import { PathNumbers } from '../../../src/store/lmdb/path-numbers.js';
 import { lmdbTimings } from '../../../src/store/lmdb/timings.js';

@@ -4,9 +4,10 @@ import { refusals } from '../../../engine/refusal.js';
 import type { TestFileList } from '../../../engine/suites/compare-lists.js';
 import { digestOfList } from '../../../list-digest.js';
 import { decodeBasis } from '../../../planning/estimating/basis.js';
-import { BASIS, blocksOf, filesOfNode, filesOfQueue, weightsOfQueue } from '../codecs/file-blocks.js';
+import { filesOfNode, filesOfQueue } from '../../codecs/file-blocks.js';
 import type { Parts } from '../parts.js';
-import { batchesOf } from '../queue-cache.js';
+import { BASIS, blocksIn, blocksOf, weightsOfQueue } from '../plan-blobs.js';
+import { batchesOf } from '../read-queue.js';
 import type { QueueRecord } from '../records.js';
 import type { Problem, ProblemOf } from './problem.js';
 
@@ -16,7 +17,7 @@ export function* problemsOfSplit(parts: Parts, split: Split, problem: ProblemOf)
   const paths: string[] = [];
   for (let node = 0; node < split.node_total; node++) {
     try {
-      const files = filesOfNode(parts, split.id, node);
+      const files = filesOfNode(blocksIn(parts, split.id), split.id, node);
       if (!files) yield problem(`has no files for node ${node}`);
       else for (const path of pathsIn(files)) paths.push(path);
     } catch (error) {
@@ -54,7 +55,7 @@ export function* problemsOfQueue(parts: Parts, id: string, queue: QueueRecord, p
     const blocks = blocksOf(parts, id, files);
     if (blocks.found !== blocks.expected) yield problem(`has ${files} weights and ${blocks.found} blocks of files`);
     if (!weights.every((weight, i) => weight > 0 && (i === 0 || weight <= weights[i - 1]!))) yield problem('has weights in disorder');
-    const list = filesOfQueue(parts, id, Array.from(weights.keys()));
+    const list = filesOfQueue(blocksIn(parts, id), id, Array.from(weights.keys()));
     if (!list) throw refusals.expired('queue');
     const paths = pathsIn(list);
     if (paths.length !== files) yield problem(`has ${files} weights and ${paths.length} files`);

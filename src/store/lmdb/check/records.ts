@@ -1,11 +1,11 @@
 import type { Database } from 'lmdb';
 import { endOfDay } from '../../../engine/insight/trends/days.js';
 import { buildDigest } from '../../../engine/keys.js';
+import { pathKey, pathOfKey } from '../../codecs/path-keys.js';
+import { fileCount, timesOf } from '../../codecs/run-times.js';
+import { decodeTimings, encodeTimings } from '../../codecs/timing-codec.js';
 import { countKeys, indexKeys, putCount } from '../build-index.js';
 import { runsOf } from '../builds.js';
-import { pathKey, pathOfKey } from '../codecs/path-keys.js';
-import { fileCount, timesOf } from '../codecs/run-times.js';
-import { decodeTimings, encodeTimings } from '../codecs/timing-codec.js';
 import { willExpire } from '../deleted-projects.js';
 import type { Parts } from '../parts.js';
 import type { BuildRecord, DayKey, ExpiryKey, ProjectRecord } from '../records.js';

@@ -1,7 +1,5 @@
 import { hash } from 'node:crypto';
 import { Packr } from 'msgpackr';
-import { type Change, isBatch } from '../../../engine/ports/queues.js';
-import type { Batch } from '../../../engine/queue/batch.js';
 import type { RunToPut } from '../writes/put-runs.js';
 
 /**
@@ -129,40 +127,4 @@ export function encodePayload({ changes, runs }: Payload): Buffer {
 export function decodePayload(bytes: Uint8Array): Payload {
   const [changes, rows] = msgpack.unpack(bytes) as [QueueChange[], ReturnType<typeof toRow>[]];
   return { changes, runs: rows.map(toRun) };
-}
-
-/** Those that a batch may lack are last. */
-const BATCH_FIELDS = [
-  'seq',
-  'node_index',
-  'run',
-  'batch_uuid',
-  'handed_at',
-  'files',
-  'isFirstRequest',
-  'isReplay',
-  'build_subset_id',
-  'decision',
-  'delivered',
-  'acknowledges',
-  'failed',
-  'runs_before',
-  'lease',
-  'cases',
-  'failed_cases',
-] as const satisfies (keyof Batch)[];
-
-export function encodeChange(change: Change): Buffer {
-  if (!isBatch(change)) return msgpack.pack(change);
-  const row: unknown[] = [];
-  for (const field of BATCH_FIELDS) row.push(change[field]);
-  while (row.at(-1) === undefined) row.pop();
-  return msgpack.pack(row);
-}
-
-export function decodeChange(bytes: Uint8Array): Change {
-  const change = msgpack.unpack(bytes) as Change | unknown[];
-  if (!Array.isArray(change)) return change;
-  const present = BATCH_FIELDS.map((field, i) => [field, change[i]]).filter(([, value]) => value !== undefined);
-  return Object.fromEntries(present) as Batch;
 }

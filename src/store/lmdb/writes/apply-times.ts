@@ -3,7 +3,7 @@ import { shortDigest } from '../../../engine/keys.js';
 import type { Millis } from '../../../engine/ports/store.js';
 import { limits } from '../../../limits.js';
 import type { Measurement, RunKind } from '../../../planning/estimating/timing.js';
-import { fileCount, pathAt, secondsAt, viewOf } from '../codecs/run-times.js';
+import { fileCount, pathAt, secondsAt, viewOf } from '../../codecs/run-times.js';
 import type { Parts } from '../parts.js';
 import type { ProjectRecord, RunKey, RunRecord } from '../records.js';
 import type { Tables } from '../tables.js';

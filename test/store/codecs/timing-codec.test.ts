@@ -1,7 +1,7 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { expectationOn, measureOn } from '../../../src/planning/estimating/branch-timings.js';
-import { decodeExpectationOn, decodeTimings, encodeTimings } from '../../../src/store/lmdb/codecs/timing-codec.js';
+import { decodeExpectationOn, decodeTimings, encodeTimings } from '../../../src/store/codecs/timing-codec.js';
 
 const seed = 20_260_113;
 const NOW = Date.UTC(2026, 0, 1);

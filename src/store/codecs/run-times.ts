@@ -1,7 +1,9 @@
-import type { RunTimes } from '../../../engine/ports/builds.js';
-import type { RunRecord } from '../records.js';
+import type { RunHead, RunTimes } from '../../engine/ports/builds.js';
 
-type Times = Pick<RunRecord, 'times'>;
+/** The times of a recorded run, as bytes. */
+interface Times {
+  times: Buffer;
+}
 
 /** Each test file has 12 bytes, little-endian: the number of its path (4), its seconds (8). */
 const SECONDS_AT = 4;
@@ -48,7 +50,7 @@ export function fileCount({ times }: Times): number {
 }
 
 /** Whether two runs have the same CI run, test files and times. */
-export function areSameRuns(a: RunRecord, b: RunRecord): boolean {
+export function areSameRuns(a: Times & Pick<RunHead, 'ci_run'>, b: Times & Pick<RunHead, 'ci_run'>): boolean {
   return a.ci_run === b.ci_run && a.times.equals(b.times);
 }
 

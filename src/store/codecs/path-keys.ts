@@ -1,5 +1,5 @@
-import { digest } from '../../../engine/keys.js';
-import { fileOf } from '../../../planning/estimating/test-case.js';
+import { digest } from '../../engine/keys.js';
+import { fileOf } from '../../planning/estimating/test-case.js';
 
 /** The most characters of a file, and of the rest of a test case, in a key. A character takes at most three bytes. */
 const MOST = 300;

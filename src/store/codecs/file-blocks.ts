@@ -1,12 +1,7 @@
-import { asBuffer, type Segments, segment } from '../../../bytes.js';
-import type { NewQueue } from '../../../engine/ports/queues.js';
-import type { NewSplit } from '../../../engine/ports/splits.js';
-import type { Suite } from '../../../engine/suites/suite.js';
-import type { PathTimes } from '../../../planning/estimating/estimate.js';
-import type { Tables } from '../tables.js';
-import { type Blob, type BlobParts, readBlob } from '../writes/blobs.js';
+import type { Segments } from '../../bytes.js';
+import type { Suite } from '../../engine/suites/suite.js';
+import type { PathTimes } from '../../planning/estimating/estimate.js';
 import { PlannedFileWriter } from './planned-files.js';
-import { copyOf } from './run-times.js';
 
 /**
  * The test files of a plan, in pieces: of a queue, each file as JSON with a comma before it, slowest first; of a split, the files of each
@@ -25,10 +20,6 @@ const FEW_BLOCKS = 16;
 function filesPerBlock(files: number): number {
   return Math.min(MOST_PER_BLOCK, Math.max(LEAST_PER_BLOCK, Math.ceil(files / FEW_BLOCKS)));
 }
-
-/** The other blobs: the weights of a queue, and what the estimates rest on. */
-const WEIGHTS = 'weights';
-export const BASIS = 'basis';
 
 const [OPENING_BRACKET, CLOSING_BRACKET] = Buffer.from('[]');
 
@@ -80,30 +71,17 @@ function encodeBlocks(
   return { bytes: new Uint8Array(bytes.subarray(begin, writer.at)), ends };
 }
 
-export function blobsOfQueue({ weights, ...plan }: Pick<NewQueue, 'files' | 'weights' | 'basis'>): Blob[] {
-  return [...blobsOfSplit(plan), { part: WEIGHTS, bytes: asBuffer(weights) }];
+/** How many blocks the files of a queue have. */
+export function blocksFor(files: number): number {
+  return Math.ceil(files / filesPerBlock(files));
 }
 
-export function blobsOfSplit({ files, basis }: Pick<NewSplit, 'files' | 'basis'>): Blob[] {
-  const blocks = Array.from(files.ends, (_, part) => ({ part, bytes: segment(files, part) }));
-  return [...blocks, { part: BASIS, bytes: asBuffer(basis) }];
-}
-
-/** How many blocks a queue has, and how many it should have. */
-export function blocksOf({ blobs }: Pick<Tables, 'blobs'>, queue: string, files: number): { found: number; expected: number } {
-  const found = blobs.getKeysCount({ start: [queue, 0], end: [queue, Infinity] });
-  return { found, expected: Math.ceil(files / filesPerBlock(files)) };
-}
-
-/** The weights of a queue's files, in their order. */
-export function weightsOfQueue({ blobs }: Pick<Tables, 'blobs'>, queue: string): Float64Array {
-  const weights = blobs.get([queue, WEIGHTS])!;
-  return new Float64Array(copyOf(weights), 0, Math.floor(weights.length / Float64Array.BYTES_PER_ELEMENT));
-}
+/** Reads a block of a plan by its number; undefined: the plan expired. */
+export type ReadBlock = (number: number) => Buffer | undefined;
 
 /** How many pieces each block of a plan has, but for the last one; null: the plan expired. */
-function piecesPerBlock(parts: BlobParts, plan: string): number | null {
-  const block = readBlob(parts, plan, 0);
+export function piecesPerBlock(read: ReadBlock, plan: string): number | null {
+  const block = read(0);
   return block ? piecesIn(block, `block 0 of ${plan}`) : null;
 }
 
@@ -115,11 +93,11 @@ function piecesIn(block: Buffer, name: string): number {
 }
 
 /** The files of a node of a split, as a JSON array; null: the split expired, or has no such node. */
-export function filesOfNode(parts: BlobParts, split: string, node: number): Buffer | null {
-  const size = piecesPerBlock(parts, split);
+export function filesOfNode(read: ReadBlock, split: string, node: number): Buffer | null {
+  const size = piecesPerBlock(read, split);
   if (size === null) return null;
   const number = Math.floor(node / size);
-  const block = readBlob(parts, split, number);
+  const block = read(number);
   const at = node % size;
   const name = `block ${number} of ${split}`;
   if (!block || at >= piecesIn(block, name)) return null;
@@ -135,8 +113,8 @@ const SLAB_BYTES = 262_144;
 let slab: Buffer = Buffer.alloc(0);
 
 /** Some files of a queue, at least one, as a JSON array; null: the queue expired. */
-export function filesOfQueue(parts: BlobParts, queue: string, files: readonly number[]): Buffer | null {
-  const size = piecesPerBlock(parts, queue);
+export function filesOfQueue(read: ReadBlock, queue: string, files: readonly number[]): Buffer | null {
+  const size = piecesPerBlock(read, queue);
   if (size === null) return null;
   const expected = BYTES_PER_FILE * (files.length + 1);
   if (slab.length < expected) slab = Buffer.allocUnsafeSlow(Math.max(SLAB_BYTES, expected));
@@ -147,7 +125,7 @@ export function filesOfQueue(parts: BlobParts, queue: string, files: readonly nu
   for (let i = 0; i < files.length; i++) {
     const first = files[i]!;
     const begin = first - (first % size);
-    if (begin !== size * number) block = readBlob(parts, queue, (number = begin / size));
+    if (begin !== size * number) block = read((number = begin / size));
     if (!block) return null;
     // Adjacent files are copied at once.
     let last = first;

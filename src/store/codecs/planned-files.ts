@@ -1,7 +1,7 @@
-import type { Suite } from '../../../engine/suites/suite.js';
-import { memoryBounds } from '../../../memory-bounds.js';
-import type { PathTimes } from '../../../planning/estimating/estimate.js';
-import { toSeconds, toWeight, WEIGHTS_PER_SECOND } from '../../../planning/weight.js';
+import type { Suite } from '../../engine/suites/suite.js';
+import { memoryBounds } from '../../memory-bounds.js';
+import type { PathTimes } from '../../planning/estimating/estimate.js';
+import { toSeconds, toWeight, WEIGHTS_PER_SECOND } from '../../planning/weight.js';
 
 /** The longest JSON number, and the brace after it. */
 const MAX_TIME_BYTES = 25;

@@ -1,7 +1,7 @@
-import type { RecordedPath } from '../../../engine/ports/timings.js';
-import type { BranchExpectation, BranchTiming } from '../../../planning/estimating/branch-timings.js';
-import type { Level } from '../../../planning/estimating/level.js';
-import { expectationOf } from '../../../planning/estimating/timing.js';
+import type { RecordedPath } from '../../engine/ports/timings.js';
+import type { BranchExpectation, BranchTiming } from '../../planning/estimating/branch-timings.js';
+import type { Level } from '../../planning/estimating/level.js';
+import { expectationOf } from '../../planning/estimating/timing.js';
 
 /** The timings of a path. `seen_at` decides when the path expires. */
 export type PathTimings = Pick<RecordedPath, 'project' | 'seen_at' | 'timings'>;

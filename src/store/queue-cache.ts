@@ -1,11 +1,5 @@
-import { applyChange, type OpenQueue, type QueueInfo, type QueueLoad } from '../../engine/ports/queues.js';
-import type { Batch } from '../../engine/queue/batch.js';
-import type { LeasePolicy } from '../../engine/queue/leases.js';
-import { Queue } from '../../engine/queue/queue.js';
-import { weightsOfQueue } from './codecs/file-blocks.js';
-import { decodeChange } from './codecs/journal-record.js';
-import type { Parts } from './parts.js';
-import type { QueueRecord } from './records.js';
+import type { OpenQueue, QueueLoad } from '../engine/ports/queues.js';
+import type { LeasePolicy } from '../engine/queue/leases.js';
 
 /** A queue in memory: a cache over the store, from which it can be read back. */
 export interface CachedQueue extends OpenQueue {
@@ -43,41 +37,18 @@ export interface QueueOptions {
   lease: LeasePolicy | null;
 }
 
-/** Reads a queue back; null: it expired. */
-export function readQueue(parts: Parts, id: string, { pullCost, lease }: QueueOptions): CachedQueue | null {
-  const record = parts.queues.get(id);
-  if (!record) return null;
-  const outlook = { nodeTotal: record.node_total, pullCost, isGuessed: record.guessed, learned: record.learned };
-  const queue = new Queue(weightsOfQueue(parts, id), outlook, batchesOf(parts, id), lease);
-  return { id, info: toQueueInfo(id, record), queue, bytes: 0, saving: null };
-}
-
-export function toQueueInfo(id: string, { guessed: _g, learned: _l, build: _b, ...info }: QueueRecord): QueueInfo {
-  return { id, ...info };
-}
-
-/** The batches of a queue that are on disk, oldest first. */
-export function batchesOf({ batches: saved, journal }: Pick<Parts, 'batches' | 'journal'>, id: string): Batch[] {
-  const batches = new Map<number, Batch>();
-  for (const { value } of saved.getRange({ start: [id, 0], end: [id, Infinity] })) {
-    for (const change of value) applyChange(batches, decodeChange(change));
-  }
-  for (const change of journal.pendingOf(id)) applyChange(batches, change);
-  return [...batches.values()].sort((a, b) => a.seq - b.seq);
-}
-
 /**
  * The queues in memory, under the digests of their keys. Beyond a number of bytes, the queues that were not used for longest leave. A busy
  * queue stays: it has changes, or answers under way, that are only in memory.
  */
-export class QueueCache {
+export class QueueCache<Cached extends CachedQueue> {
   /** In the order of their last use. */
-  readonly #queues = new Map<string, CachedQueue>();
+  readonly #queues = new Map<string, Cached>();
   #bytes = 0;
 
   constructor(readonly maxBytes: number) {}
 
-  get(key: string): CachedQueue | undefined {
+  get(key: string): Cached | undefined {
     const open = this.#queues.get(key);
     if (!open) return undefined;
     this.#queues.delete(key);
@@ -86,7 +57,7 @@ export class QueueCache {
   }
 
   /** Keeps a queue after a verb, which may have changed its size. */
-  keep(key: string, open: CachedQueue): void {
+  keep(key: string, open: Cached): void {
     this.delete(key);
     this.#queues.set(key, open);
     this.#bytes += open.bytes = bytesOf(open);
@@ -108,7 +79,7 @@ export class QueueCache {
   }
 
   /** Deletes a queue unless it was read back meanwhile. */
-  forget(key: string, open: CachedQueue): void {
+  forget(key: string, open: Cached): void {
     if (this.#queues.get(key) === open) this.delete(key);
   }
 

@@ -2,7 +2,7 @@ import fc from 'fast-check';
 import { expect, it } from 'vitest';
 import { segment } from '../../../src/bytes.js';
 import { toSeconds } from '../../../src/planning/weight.js';
-import { encodeSplitFiles } from '../../../src/store/lmdb/codecs/file-blocks.js';
+import { encodeSplitFiles } from '../../../src/store/codecs/file-blocks.js';
 import { plannedPaths } from '../../harness/planned-paths.js';
 
 const seed = 20_260_123;

@@ -1,0 +1,37 @@
+import { asBuffer, segment } from '../../bytes.js';
+import type { NewQueue } from '../../engine/ports/queues.js';
+import type { NewSplit } from '../../engine/ports/splits.js';
+import { blocksFor, type ReadBlock } from '../codecs/file-blocks.js';
+import { copyOf } from '../codecs/run-times.js';
+import type { Tables } from './tables.js';
+import { type Blob, type BlobParts, readBlob } from './writes/blobs.js';
+
+/** What splits and queues consist of: the blocks of their files, by number, the weights of a queue, and what the estimates rest on. */
+const WEIGHTS = 'weights';
+export const BASIS = 'basis';
+
+export function blobsOfQueue({ weights, ...plan }: Pick<NewQueue, 'files' | 'weights' | 'basis'>): Blob[] {
+  return [...blobsOfSplit(plan), { part: WEIGHTS, bytes: asBuffer(weights) }];
+}
+
+export function blobsOfSplit({ files, basis }: Pick<NewSplit, 'files' | 'basis'>): Blob[] {
+  const blocks = Array.from(files.ends, (_, part) => ({ part, bytes: segment(files, part) }));
+  return [...blocks, { part: BASIS, bytes: asBuffer(basis) }];
+}
+
+/** Reads the blocks of a split or queue. */
+export function blocksIn(parts: BlobParts, plan: string): ReadBlock {
+  return number => readBlob(parts, plan, number);
+}
+
+/** How many blocks a queue has, and how many it should have. */
+export function blocksOf({ blobs }: Pick<Tables, 'blobs'>, queue: string, files: number): { found: number; expected: number } {
+  const found = blobs.getKeysCount({ start: [queue, 0], end: [queue, Infinity] });
+  return { found, expected: blocksFor(files) };
+}
+
+/** The weights of a queue's files, in their order. */
+export function weightsOfQueue({ blobs }: Pick<Tables, 'blobs'>, queue: string): Float64Array {
+  const weights = blobs.get([queue, WEIGHTS])!;
+  return new Float64Array(copyOf(weights), 0, Math.floor(weights.length / Float64Array.BYTES_PER_ELEMENT));
+}

@@ -1,0 +1,31 @@
+import { applyChange, type QueueInfo } from '../../engine/ports/queues.js';
+import type { Batch } from '../../engine/queue/batch.js';
+import { Queue } from '../../engine/queue/queue.js';
+import { decodeChange } from '../codecs/queue-changes.js';
+import type { CachedQueue, QueueOptions } from '../queue-cache.js';
+import type { Parts } from './parts.js';
+import { weightsOfQueue } from './plan-blobs.js';
+import type { QueueRecord } from './records.js';
+
+/** Reads a queue back; null: it expired. */
+export function readQueue(parts: Parts, id: string, { pullCost, lease }: QueueOptions): CachedQueue | null {
+  const record = parts.queues.get(id);
+  if (!record) return null;
+  const outlook = { nodeTotal: record.node_total, pullCost, isGuessed: record.guessed, learned: record.learned };
+  const queue = new Queue(weightsOfQueue(parts, id), outlook, batchesOf(parts, id), lease);
+  return { id, info: toQueueInfo(id, record), queue, bytes: 0, saving: null };
+}
+
+export function toQueueInfo(id: string, { guessed: _g, learned: _l, build: _b, ...info }: QueueRecord): QueueInfo {
+  return { id, ...info };
+}
+
+/** The batches of a queue that are on disk, oldest first. */
+export function batchesOf({ batches: saved, journal }: Pick<Parts, 'batches' | 'journal'>, id: string): Batch[] {
+  const batches = new Map<number, Batch>();
+  for (const { value } of saved.getRange({ start: [id, 0], end: [id, Infinity] })) {
+    for (const change of value) applyChange(batches, decodeChange(change));
+  }
+  for (const change of journal.pendingOf(id)) applyChange(batches, change);
+  return [...batches.values()].sort((a, b) => a.seq - b.seq);
+}

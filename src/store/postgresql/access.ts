@@ -1,0 +1,97 @@
+import { LRUCache } from 'lru-cache';
+import type { Access, Project, Token } from '../../engine/ports/access.js';
+import { limits } from '../../limits.js';
+import type { Database } from './connection.js';
+import { ReadTogether } from './read-together.js';
+
+const PROJECT = 'id, name, created_at, default_branch, is_default_branch_set';
+const TOKEN = 'tokens.hash, tokens.project, tokens.name, tokens.created_at, tokens.used_at, tokens.revoked_at';
+/** The tokens of a deleted project are gone, also one that was created at the same moment. */
+const OF_PROJECT = 'join projects on projects.id = tokens.project and projects.deleted_at is null';
+
+export function postgresqlAccess(database: Database) {
+  // Each request has a token. A revoked one is refused by other processes when their entry is this old.
+  const known = new LRUCache<string, Token>({ max: limits.foundTokens, ttl: limits.knownTokenMilliseconds });
+  const tokens = new ReadTogether<Token>(
+    hashes => database.read(`select ${TOKEN} from tokens ${OF_PROJECT} where tokens.hash = any($1)`, [hashes]),
+    ({ hash }) => hash,
+  );
+  const projectBy = async (condition: string, value: string | number): Promise<Project | null> => {
+    const [project] = await database.read<Project>(`select ${PROJECT} from projects where ${condition} and deleted_at is null`, [value]);
+    return project ?? null;
+  };
+  return {
+    projects: () => database.read<Project>(`select ${PROJECT} from projects where deleted_at is null order by id`),
+    project: name => projectBy('name = $1', name),
+    projectById: id => projectBy('id = $1', id),
+    async createProject(name, tokenHash, at) {
+      // Repeated, it finds the project by its token.
+      const { rows } = await database.change<Project>(
+        `with p as (
+          insert into projects (name, created_at) select $1, $3
+          where not exists (select 1 from tokens where hash = $2)
+          on conflict (name) where deleted_at is null do nothing returning ${PROJECT}
+        ), t as (
+          insert into tokens (hash, project, created_at) select $2, id, $3 from p
+        )
+        select ${PROJECT} from p
+        union all select ${PROJECT} from projects where id = (select project from tokens where hash = $2)`,
+        [name, tokenHash, at],
+      );
+      return rows[0] ?? null;
+    },
+    async renameProject(project, name) {
+      const { count } = await database.change(
+        `update projects set name = $2 where id = $1 and deleted_at is null
+        and not exists (select 1 from projects other where other.name = $2 and other.deleted_at is null and other.id <> $1)`,
+        [project, name],
+      );
+      return count === 1;
+    },
+    async deleteProject(project, at) {
+      known.clear();
+      await database.change(
+        `with p as (update projects set deleted_at = $2 where id = $1 and deleted_at is null returning id),
+        t as (delete from tokens using p where project = p.id),
+        l as (delete from links using p where project = p.id),
+        s as (delete from sessions using p where project = p.id)
+        select count(*) from p`,
+        [project, at],
+      );
+      known.clear();
+    },
+    async setDefaultBranch(project, branch) {
+      await database.change(
+        'update projects set default_branch = coalesce($2, default_branch), is_default_branch_set = $2 is not null where id = $1',
+        [project, branch],
+      );
+    },
+    tokens: () => database.read<Token>(`select ${TOKEN} from tokens ${OF_PROJECT} order by tokens.created_at, tokens.hash`),
+    token(hash) {
+      const token = known.get(hash);
+      if (token) return token;
+      return tokens.get(hash).then(found => {
+        if (found) known.set(hash, found);
+        return found;
+      });
+    },
+    knownToken: (hash: string) => known.get(hash) ?? null,
+    async createToken(project, { hash, name }, at) {
+      const { rows } = await database.change<{ project: number }>(
+        `with p as (select id from projects where id = $1 and deleted_at is null for share),
+        t as (insert into tokens (hash, project, name, created_at) select $2, id, $3, $4 from p on conflict (hash) do nothing)
+        select id from p`,
+        [project, hash, name, at],
+      );
+      return rows.length === 1;
+    },
+    async useToken(hash, at) {
+      await database.change('update tokens set used_at = $2 where hash = $1', [hash, at]);
+      known.delete(hash);
+    },
+    async revokeToken(hash, at) {
+      await database.change('update tokens set revoked_at = coalesce(revoked_at, $2) where hash = $1', [hash, at]);
+      known.delete(hash);
+    },
+  } satisfies Access;
+}

@@ -1,0 +1,215 @@
+import { setTimeout as sleep } from 'node:timers/promises';
+import pg from 'pg';
+import { refusals } from '../../engine/refusal.js';
+import { limits } from '../../limits.js';
+
+export interface DatabaseOptions {
+  /** postgres://user@host:port,host:port/database. The hosts are tried in turn; only one that accepts writes is used. */
+  url: string;
+  /** The most connections at a time. */
+  connections: number;
+}
+
+/** What a statement returned. */
+export interface Result<Row> {
+  rows: Row[];
+  /** How many rows it changed, or returned. */
+  count: number;
+}
+
+const INT8 = 20;
+/** Integers of 64 bits are times and counters, which a double has exactly. */
+const types = { getTypeParser: (oid: number, format?: 'text' | 'binary') => (oid === INT8 ? Number : pg.types.getTypeParser(oid, format)) };
+
+/** Each text is prepared once on each connection, under its own name. */
+const names = new Map<string, string>();
+
+function nameOf(text: string): string {
+  let name = names.get(text);
+  if (name === undefined) names.set(text, (name = `ballast_${names.size}`));
+  return name;
+}
+
+/**
+ * Runs statements on a few connections, one statement at a time on each. While the database does not answer, statements wait for it, each
+ * `limits.databaseWaitMilliseconds` at most, and are then refused with a 503.
+ */
+export class Database {
+  readonly #idle: Connection[] = [];
+  readonly #waiting: (() => void)[] = [];
+  readonly #hosts: readonly string[];
+  #open = 0;
+  #host = 0;
+  #isClosed = false;
+
+  constructor(readonly options: DatabaseOptions) {
+    this.#hosts = urlsOf(options.url);
+  }
+
+  /** Runs a statement that changes nothing. */
+  async read<Row>(text: string, values: unknown[] = []): Promise<Row[]> {
+    return (await this.#run<Row>(text, values)).rows;
+  }
+
+  /**
+   * Runs a statement that changes something, and resolves when the change survives what the database promises. The statement runs again when
+   * its connection is lost before the answer, so it must return the same if its changes are there already.
+   */
+  async change<Row>(text: string, values: unknown[] = []): Promise<Result<Row>> {
+    const { rows, count, isCertain } = await this.#run<Row>(text, values);
+    if (!isCertain) await this.confirm();
+    return { rows, count };
+  }
+
+  /**
+   * Makes a commit. A change that was found by reading, not by the answer to its own statement, may not have reached a standby yet. When a
+   * later commit has, the change has, too.
+   */
+  async confirm(): Promise<void> {
+    await this.#run(
+      `insert into ballast (name, value) values ('commits', 1) on conflict (name) do update set value = ballast.value + 1`,
+      [],
+    );
+  }
+
+  /** Ends the connections, when their statements have ended. */
+  async close(): Promise<void> {
+    this.#isClosed = true;
+    for (const wake of this.#waiting.splice(0)) wake();
+    await Promise.all(this.#idle.splice(0).map(connection => this.#end(connection)));
+  }
+
+  async #run<Row>(text: string, values: unknown[]): Promise<Result<Row> & { isCertain: boolean }> {
+    const until = performance.now() + limits.databaseWaitMilliseconds;
+    let isCertain = true;
+    for (let tries = 0; ; tries++) {
+      let connection: Connection | null = null;
+      try {
+        connection = await this.#acquire(until);
+        const { rows, rowCount } = await connection.client.query({ name: nameOf(text), text, values });
+        isCertain &&= !connection.hasWarned;
+        return { rows: rows as Row[], count: rowCount ?? 0, isCertain };
+      } catch (error) {
+        if (connection) connection.isLost ||= isAway(error);
+        if (connection?.isLost) isCertain = false;
+        const mayPass = connection?.isLost || isAway(error) || (isConflict(error) && tries < limits.databaseConflicts);
+        if (this.#isClosed || !mayPass || performance.now() >= until) throw refusalOf(error);
+        await sleep(Math.min(until - performance.now(), pauseAfter(tries)));
+      } finally {
+        if (connection) this.#release(connection);
+      }
+    }
+  }
+
+  async #acquire(until: number): Promise<Connection> {
+    for (;;) {
+      if (this.#isClosed) throw new Error('the store is closed');
+      const idle = this.#idle.pop();
+      if (idle) return idle;
+      if (this.#open < this.options.connections) return this.#connect();
+      await this.#released(until);
+    }
+  }
+
+  async #connect(): Promise<Connection> {
+    this.#open += 1;
+    const connectionString = this.#hosts[this.#host % this.#hosts.length]!;
+    const client = new pg.Client({ connectionString, types, keepAlive: true, connectionTimeoutMillis: limits.databaseConnectMilliseconds });
+    const connection: Connection = { client, isLost: false, hasWarned: false };
+    // Without a listener, the end of a connection that waits ends the process.
+    client.on('error', () => this.#lose(connection));
+    client.on('notice', ({ severity }) => (connection.hasWarned ||= severity === 'WARNING'));
+    try {
+      await client.connect();
+      const { rows } = await client.query<{ transaction_read_only: string }>('show transaction_read_only');
+      if (rows[0]!.transaction_read_only === 'on')
+        throw Object.assign(new Error('this server of the database accepts no writes'), { code: '25006' });
+      return connection;
+    } catch (error) {
+      this.#host += 1;
+      await this.#end(connection);
+      throw error;
+    }
+  }
+
+  /** Resolves when a connection may be free, or at a time. */
+  #released(until: number): Promise<void> {
+    return new Promise((resolve, reject) => {
+      const timer = setTimeout(
+        () => {
+          this.#waiting.splice(this.#waiting.indexOf(wake), 1);
+          reject(refusals.databaseAway(new Error('all connections to the database were in use')));
+        },
+        Math.max(0, until - performance.now()),
+      );
+      const wake = () => {
+        clearTimeout(timer);
+        resolve();
+      };
+      this.#waiting.push(wake);
+    });
+  }
+
+  #release(connection: Connection): void {
+    connection.hasWarned = false;
+    if (connection.isLost || this.#isClosed) void this.#end(connection);
+    else this.#idle.push(connection);
+    this.#waiting.shift()?.();
+  }
+
+  #lose(connection: Connection): void {
+    connection.isLost = true;
+    const at = this.#idle.indexOf(connection);
+    if (at === -1) return;
+    this.#idle.splice(at, 1);
+    void this.#end(connection);
+  }
+
+  async #end({ client }: Connection): Promise<void> {
+    this.#open -= 1;
+    // The connection may be lost already.
+    await client.end().catch(() => {});
+  }
+}
+
+interface Connection {
+  client: pg.Client;
+  isLost: boolean;
+  /** The database warned during the statement: an operator may have ended the wait of its commit for a standby. */
+  hasWarned: boolean;
+}
+
+const codeOf = (error: unknown) => (error as { code?: unknown }).code;
+
+/** Whether the database refused a value that must be unique. */
+export const isTaken = (error: unknown) => codeOf((error as Error).cause ?? error) === '23505';
+
+/** The statement lost against another one, and can run again. */
+const isConflict = (error: unknown) => ['40001', '40P01'].includes(codeOf(error) as string);
+
+const AWAY = /^(08|57P0[123]|53300|25006)/;
+
+/** The database ended the connection, accepts none, or takes no writes; or the connection did not answer. */
+function isAway(error: unknown): boolean {
+  const code = codeOf(error);
+  if (typeof code === 'string') return /^E[A-Z]+$/.test(code) || AWAY.test(code);
+  return error instanceof Error && /^(Connection terminated|timeout expired|Client has encountered a connection error)/.test(error.message);
+}
+
+/** What the caller of the store is told. Errors that it decides on stay what they are. */
+function refusalOf(error: unknown): unknown {
+  return isAway(error) || isConflict(error) ? refusals.databaseAway(error) : error;
+}
+
+/** 50 ms, doubling to a second; and a part at random, because many wait. */
+function pauseAfter(tries: number): number {
+  return Math.min(1000, 50 * 2 ** tries) * (0.5 + Math.random() / 2);
+}
+
+/** One URL for each host of a URL. Throws a sentence when it is not one of PostgreSQL. */
+export function urlsOf(url: string): string[] {
+  const parts = /^(postgres(?:ql)?:\/\/(?:[^@/?]*@)?)([^@/?]+)(\/[^/?]+(?:\?.*)?)$/.exec(url);
+  if (!parts) throw new Error('it must be like postgres://user@host:5432/database, with several hosts separated by commas');
+  const [, start, hosts, rest] = parts;
+  return hosts!.split(',').map(host => `${start}${host}${rest}`);
+}

@@ -1,0 +1,205 @@
+import type { ExpiringKind, Maintenance } from '../../engine/ports/maintenance.js';
+import type { Millis } from '../../engine/ports/store.js';
+import { limits } from '../../limits.js';
+import { DAY_MILLISECONDS } from '../../time.js';
+import type { Database } from './connection.js';
+import type { Learner } from './learner.js';
+import type { Paths } from './paths.js';
+import type { Pieces } from './pieces.js';
+
+type Count = (kind: ExpiringKind) => void;
+
+/** A statement that deletes some records: their number is its result. `$1` is a time or a project, and `$2` how many. */
+interface Step {
+  kind: ExpiringKind | null;
+  text: string;
+}
+
+const deleted = (rows: string, rest = '') => `${rows}${rest} select count(*)::int4 as deleted from gone`;
+
+/**
+ * Deletes runs, which a build counts. The build is left without runs, and goes with `BUILDS`.
+ *
+ * @param some a condition on `runs`
+ */
+const runs = (some: string) =>
+  deleted(
+    `with due as materialized (
+      select build, node_index, run from runs where ${some} limit $2 for update skip locked
+    ), gone as (
+      delete from runs using due where runs.build = due.build and runs.node_index = due.node_index and runs.run = due.run
+      returning runs.build, runs.test_files
+    ), counts as (
+      select build, count(*)::int4 as runs, sum(test_files)::int8 as files from gone group by build
+    ), locked as materialized (
+      select number from builds join counts on counts.build = number order by number for update of builds
+    ), kept as (
+      update builds set subsets = subsets - counts.runs, test_files = builds.test_files - counts.files
+      from counts join locked on locked.number = counts.build where builds.number = counts.build
+    )`,
+  );
+
+/**
+ * Deletes builds without runs. If one is created again, its runs count as later than all of those: whoever is creating it read the last
+ * ordinal before, and has to begin again.
+ */
+const BUILDS = deleted(
+  `with due as materialized (
+    select number from builds where subsets = 0 order by number limit $1 for update skip locked
+  ), gone as (
+    delete from builds using due where builds.number = due.number and subsets = 0 returning builds.number, builds.project, builds.recorded
+  ), turned as (
+    update projects set builds_turn = builds_turn + 1 where id in (select project from gone)
+  ), summed as (
+    delete from summaries using gone where summaries.build = gone.number
+  ), last as (
+    insert into ballast (name, value) select 'last_ordinal', max(recorded) from gone having max(recorded) is not null
+    on conflict (name) do update set value = greatest(ballast.value, excluded.value)
+  )`,
+);
+
+/** Deletes splits with what belongs to them. */
+const splits = (some: string) =>
+  deleted(
+    `with due as materialized (
+      select id from splits where ${some} limit $2 for update skip locked
+    ), gone as (
+      delete from splits using due where splits.id = due.id returning splits.id
+    ), used as (
+      delete from split_uses using gone where split = gone.id
+    ), pieced as (
+      delete from pieces using gone where owner = gone.id
+    )`,
+  );
+
+/** Deletes queues with what belongs to them. */
+const queues = (some: string) =>
+  deleted(
+    `with due as materialized (
+      select id from queues where ${some} limit $2 for update skip locked
+    ), gone as (
+      delete from queues using due where queues.id = due.id returning queues.id
+    ), changed as (
+      delete from journal using gone where queue = gone.id
+    ), pieced as (
+      delete from pieces using gone where owner = gone.id
+    )`,
+  );
+
+const simple = (table: string, key: string, some: string) =>
+  deleted(
+    `with due as materialized (
+      select ${key} from ${table} where ${some} limit $2 for update skip locked
+    ), gone as (
+      delete from ${table} using due where ${key
+        .split(', ')
+        .map(column => `${table}.${column} = due.${column}`)
+        .join(' and ')} returning 1
+    )`,
+  );
+
+/** What expires by time: $1 in milliseconds, or for days in whole days. */
+const EXPIRED: readonly Step[] = [
+  { kind: 'subset', text: runs('created_at < $1') },
+  { kind: 'split', text: splits('used_at < $1') },
+  { kind: 'queue', text: queues('used_at < $1') },
+  { kind: 'ci_run', text: simple('ci_runs', 'id', 'created_at < $1') },
+  { kind: 'day', text: simple('days', 'project, branch, day', 'day < $1 and builds > 0') },
+  { kind: null, text: simple('days', 'project, branch, day', 'day < $1') },
+];
+const PATHS: Step = { kind: 'path', text: simple('paths', 'number', 'seen_at < $1') };
+
+/** What the deleted project $1 recorded. */
+const OF_PROJECT: readonly Step[] = [
+  { kind: 'subset', text: runs('build in (select number from builds where project = $1)') },
+  { kind: 'split', text: splits('project = $1') },
+  { kind: 'queue', text: queues('project = $1') },
+  { kind: 'ci_run', text: simple('ci_runs', 'id', 'project = $1') },
+  { kind: 'day', text: simple('days', 'project, branch, day', 'project = $1') },
+  { kind: 'path', text: simple('paths', 'number', 'project = $1') },
+  { kind: null, text: simple('unlearnt', 'entry', 'project = $1') },
+  { kind: null, text: simple('batch_costs', 'project, mode', 'project = $1') },
+  { kind: null, text: simple('tokens', 'hash', 'project = $1') },
+];
+
+const RECORDS = { build: 'builds', subset: 'runs', path: 'paths', split: 'splits', queue: 'queues', ci_run: 'ci_runs' };
+
+interface Parts {
+  database: Database;
+  learner: Pick<Learner, 'learnAll'>;
+  paths: Pick<Paths, 'forget'>;
+  pieces: Pick<Pieces, 'forget'>;
+}
+
+export function postgresqlMaintenance({ database, learner, paths, pieces }: Parts) {
+  /** Runs a statement until nothing is left that it deletes. Any number of processes share the work. */
+  async function* repeat({ kind, text }: Step, value: number | null, count: Count): AsyncGenerator<number> {
+    for (;;) {
+      const values = value === null ? [limits.expiredPerStep] : [value, limits.expiredPerStep];
+      const { rows } = await database.change<{ deleted: number }>(text, values);
+      const number = rows[0]!.deleted;
+      if (kind) for (let i = 0; i < number; i++) count(kind);
+      if (number === 0) return;
+      yield number;
+    }
+  }
+
+  async function* sweepAll({ before, deletedBefore }: { before: Millis; deletedBefore: Millis }, count: Count): AsyncGenerator<void> {
+    // The times of a run count also if it expires.
+    await learner.learnAll();
+    const gone = await database.read<{ id: number }>('select id from projects where deleted_at < $1 order by id', [deletedBefore]);
+    const found = new Set<number>();
+    for (const { id } of gone)
+      for (const step of OF_PROJECT)
+        for await (const _ of repeat(step, id, count)) {
+          found.add(id);
+          yield;
+        }
+    for (const step of EXPIRED) {
+      const value = step.text.includes('from days') ? Math.ceil(before / DAY_MILLISECONDS) - 1 : before;
+      for await (const _ of repeat(step, value, count)) yield;
+    }
+    for await (const _ of repeat({ kind: null, text: BUILDS }, null, count)) yield;
+    for await (const _ of repeat(PATHS, before - limits.lastUseUpdateMilliseconds, count)) yield;
+    paths.forget();
+    pieces.forget();
+    for (const { id } of gone) {
+      if (found.has(id)) continue;
+      await database.change('delete from projects where id = $1', [id]);
+      count('project');
+    }
+  }
+
+  const value = async (name: string): Promise<number | null> => {
+    const [row] = await database.read<{ value: number }>('select value from ballast where name = $1', [name]);
+    return row?.value ?? null;
+  };
+  const keep = async (name: string, at: Millis) => {
+    await database.change('insert into ballast (name, value) values ($1, $2) on conflict (name) do update set value = excluded.value', [
+      name,
+      Math.round(at),
+    ]);
+  };
+
+  return {
+    assertWritable() {},
+    probe: () => database.confirm(),
+    publishRuns() {},
+    publishTimings: () => learner.learnAll(),
+    publishQueues: async () => {},
+    refresh() {},
+    sweep: sweepAll,
+    keptTime: () => value('known'),
+    keepTime: at => keep('known', at),
+    backedUpAt: () => value('backup'),
+    noteBackup: at => keep('backup', at),
+    async load() {
+      const [size] = await database.read<{ bytes: number }>('select pg_database_size(current_database()) as bytes');
+      const counts = Object.entries(RECORDS).map(async ([kind, table]) => {
+        const [row] = await database.read<{ count: number }>(`select count(*) from ${table}`);
+        return [kind, row!.count] as const;
+      });
+      return { bytes: size!.bytes, diskFreeBytes: null, journalRecords: 0, records: Object.fromEntries(await Promise.all(counts)) };
+    },
+  } satisfies Maintenance;
+}

@@ -1,0 +1,83 @@
+import { LRUCache } from 'lru-cache';
+import type { Millis } from '../../engine/ports/store.js';
+import { limits } from '../../limits.js';
+import { memoryBounds } from '../../memory-bounds.js';
+import { pathKey } from '../codecs/path-keys.js';
+import type { Database } from './connection.js';
+
+/** Approximate bytes of an entry, and of each character of its string. */
+const ENTRY_BYTES = 200;
+const CHARACTER_BYTES = 2;
+
+interface Interned {
+  number: number;
+  /** When this process last noted that the path is in use. */
+  at: Millis;
+}
+
+/** The numbers and names of paths. A path keeps its number until it expires, and no other path gets that number. */
+export class Paths {
+  readonly #numbers = new LRUCache<string, Interned>({
+    maxSize: memoryBounds.pathNumbers,
+    sizeCalculation: (_, key) => ENTRY_BYTES + CHARACTER_BYTES * key.length,
+  });
+  readonly #names = new LRUCache<number, string>({
+    maxSize: memoryBounds.pathNames,
+    sizeCalculation: name => ENTRY_BYTES + CHARACTER_BYTES * name.length,
+  });
+
+  constructor(readonly database: Database) {}
+
+  /** The numbers of paths that are being recorded. They are used once an hour at least, so none of them expires meanwhile. */
+  async intern(project: number, paths: readonly string[], at: Millis): Promise<Uint32Array> {
+    const keys = paths.map(path => pathKey(project, path));
+    const due = new Map<string, string>();
+    for (const [i, key] of keys.entries()) {
+      const known = this.#numbers.get(key);
+      if (!known || at - known.at >= limits.lastUseUpdateMilliseconds) due.set(key, paths[i]!);
+    }
+    const found = new Map<string, number>();
+    const wanted = [...due];
+    for (let from = 0; from < wanted.length; from += limits.pathsPerStatement) {
+      const some = wanted.slice(from, from + limits.pathsPerStatement);
+      // Ordered, so that two of these statements never wait for each other.
+      const { rows } = await this.database.change<{ key: Buffer; number: number }>(
+        `insert into paths (project, key, name, seen_at) select $1, v.key, v.name, $4 from unnest($2::bytea[], $3::text[]) as v (key, name) order by v.key
+        on conflict (key) do update set seen_at = greatest(paths.seen_at, excluded.seen_at) returning key, number`,
+        [project, some.map(([key]) => Buffer.from(key)), some.map(([, path]) => JSON.stringify(path)), at],
+      );
+      for (const { key, number } of rows) found.set(key.toString(), number);
+    }
+    for (const [key, number] of found) this.#numbers.set(key, { number, at });
+    return Uint32Array.from(keys, key => found.get(key) ?? this.#numbers.get(key)!.number);
+  }
+
+  /** The number of a path; null: it was never recorded. */
+  async numberOf(project: number, path: string): Promise<number | null> {
+    const [row] = await this.database.read<{ number: number }>('select number from paths where key = $1', [
+      Buffer.from(pathKey(project, path)),
+    ]);
+    return row?.number ?? null;
+  }
+
+  /** The names of paths, by their numbers. */
+  async names(numbers: Uint32Array): Promise<string[]> {
+    const missing = [...new Set(numbers)].filter(number => !this.#names.has(number));
+    const read = new Map<number, string>();
+    for (let from = 0; from < missing.length; from += limits.pathsPerStatement) {
+      const some = missing.slice(from, from + limits.pathsPerStatement);
+      const rows = await this.database.read<{ number: number; name: string }>(
+        'select number, name from paths where number = any($1::int4[])',
+        [some],
+      );
+      for (const { number, name } of rows) read.set(number, JSON.parse(name) as string);
+    }
+    for (const [number, name] of read) this.#names.set(number, name);
+    return Array.from(numbers, number => read.get(number) ?? this.#names.get(number) ?? `(path ${number}, whose name is lost)`);
+  }
+
+  /** Forgets what another process, or a sweep of this one, may have deleted. */
+  forget(): void {
+    this.#numbers.clear();
+  }
+}

@@ -1,0 +1,58 @@
+import type { Store } from '../../engine/ports/store.js';
+import type { QueueOptions } from '../queue-cache.js';
+import { postgresqlAccess } from './access.js';
+import { postgresqlBuilds } from './builds.js';
+import { postgresqlCiRuns } from './ci-runs.js';
+import { Database, type DatabaseOptions } from './connection.js';
+import { Learner } from './learner.js';
+import { postgresqlMaintenance } from './maintenance.js';
+import { Paths } from './paths.js';
+import { Pieces } from './pieces.js';
+import { PostgresqlQueues } from './queues.js';
+import { RunRecorder } from './recordings.js';
+import { migrate } from './schema.js';
+import { postgresqlSignIns } from './sign-ins.js';
+import { postgresqlSplits } from './splits.js';
+import { postgresqlSummaries } from './summaries.js';
+import { postgresqlTimings } from './timings.js';
+
+export interface PostgresqlOptions extends DatabaseOptions {
+  /** How queues in use are kept in memory. */
+  queues: QueueOptions & { cacheBytes: number };
+}
+
+/**
+ * Opens the store in a PostgreSQL database, which any number of processes may do. Throws a sentence when it cannot be used.
+ *
+ * @param options the database must exist; its tables are created or brought up to date
+ */
+export async function openPostgresqlStore(options: PostgresqlOptions): Promise<Store> {
+  const database = new Database(options);
+  try {
+    await migrate(database);
+  } catch (error) {
+    await database.close();
+    throw error;
+  }
+  const paths = new Paths(database);
+  const pieces = new Pieces(database);
+  const learner = new Learner(database);
+  const queues = new PostgresqlQueues(database, pieces, options.queues);
+  return {
+    access: postgresqlAccess(database),
+    signIns: postgresqlSignIns(database),
+    recordings: new RunRecorder(database, paths, learner),
+    builds: postgresqlBuilds(database, paths),
+    timings: postgresqlTimings(database, learner),
+    splits: postgresqlSplits(database, pieces),
+    queues,
+    ciRuns: postgresqlCiRuns(database),
+    summaries: postgresqlSummaries(database),
+    maintenance: postgresqlMaintenance({ database, learner, paths, pieces }),
+    async close() {
+      await queues.close();
+      await learner.close();
+      await database.close();
+    },
+  };
+}

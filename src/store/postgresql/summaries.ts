@@ -1,0 +1,130 @@
+import { countOn, dayOf, emptyDay } from '../../engine/insight/trends/days.js';
+import { buildDigest, digest, type ProjectBuild } from '../../engine/keys.js';
+import type { Build } from '../../engine/ports/builds.js';
+import type { CiRun } from '../../engine/ports/ci-runs.js';
+import type { DaySummary, Summaries, Summary } from '../../engine/ports/summaries.js';
+import { limits } from '../../limits.js';
+import { CI_RUN, type CiRunRow, toCiRun } from './ci-runs.js';
+import type { Database } from './connection.js';
+
+/** The key of all branches together. */
+const ALL = '';
+
+/** A day that changes, of a branch or of all. */
+interface Day {
+  branch: string;
+  day: number;
+  summary: DaySummary;
+}
+
+interface Before {
+  days_turn: number;
+  /** The summary that is replaced. */
+  summary: string | null;
+  /** The CI run that has it, if it is of a build of which nothing was recorded. */
+  ci_run: string | null;
+}
+
+/** No number of a build. */
+const NO_BUILD = 0;
+
+export function postgresqlSummaries(database: Database) {
+  const parsed = (text: string | null | undefined) => (text ? (JSON.parse(text) as Summary) : null);
+
+  /**
+   * Changes the summary of a build, and its days with it. What it rests on is read before, with the turn of the days of the project: when
+   * another process changed these meanwhile, nothing is written, and it is read again.
+   */
+  async function replace(build: ProjectBuild, number: number | null, ciRun: string | null, summary: Summary): Promise<void> {
+    const key = buildDigest(build.project, build);
+    for (let tries = 0; tries < limits.databaseConflicts; tries++) {
+      const [before] = await database.read<Before>(
+        `select days_turn, coalesce(s.summary, u.summary) as summary, u.id as ci_run from projects
+        left join summaries s on s.build = $2
+        left join lateral (select id, summary from ci_runs where build = $3 and summary is not null order by created_at desc, id desc limit 1) u on true
+        where projects.id = $1`,
+        [build.project, number ?? NO_BUILD, key],
+      );
+      if (!before) return;
+      const days = await changedDays(build, parsed(before.summary), summary);
+      const { rows } = await database.change<{ hasTurn: boolean }>(
+        `with b as (
+          select number from builds where key = $3
+        ), c as (
+          select id from ci_runs where id = $6
+        ), p as (
+          update projects set days_turn = days_turn + 1 where id = $1 and days_turn = $2
+          and ($5::int4 is null and not exists (select 1 from b) and exists (select 1 from c) or $5::int4 = (select number from b)) returning id
+        ), s as (
+          insert into summaries (build, summary) select $5, $4 from p where $5::int4 is not null on conflict (build) do update set summary = excluded.summary
+        ), u as (
+          update ci_runs set summary = case when ci_runs.id = $6 then $4 end from p where ci_runs.id = $6 or ci_runs.id = $7
+        ), d as (
+          insert into days (project, branch, day, builds, summary)
+          select p.id, v.branch, v.day, v.builds, v.summary
+          from p, unnest($8::text[], $9::int4[], $10::int4[], $11::text[]) as v (branch, day, builds, summary) order by v.branch, v.day
+          on conflict (project, branch, day) do update set builds = excluded.builds, summary = excluded.summary
+        )
+        select exists (select 1 from p) as "isDone", $5::int4 is null and exists (select 1 from b) or $5::int4 is not null and not exists (select 1 from b)
+          or $5::int4 is null and not exists (select 1 from c) as "isGone"`,
+        [
+          ...[build.project, before.days_turn, key, JSON.stringify(summary), number, ciRun, before.ci_run],
+          ...[days.map(({ branch }) => branch), days.map(({ day }) => day)],
+          ...[days.map(each => each.summary.sums.builds), days.map(each => JSON.stringify(each.summary))],
+        ],
+      );
+      const { isDone, isGone } = rows[0] as unknown as { isDone: boolean; isGone: boolean };
+      if (isDone || isGone) return;
+    }
+    throw new Error(`the summary of a build of project ${build.project} could not be written: others changed its days each time`);
+  }
+
+  /** The days of a build, without the summary before and with the new one. */
+  async function changedDays({ project, branch }: ProjectBuild, before: Summary | null, after: Summary): Promise<Day[]> {
+    const branches = [ALL, digest(branch)];
+    const numbers = [...new Set([before && dayOf(before), dayOf(after)])].filter(day => day !== null);
+    const rows = await database.read<{ branch: string; day: number; summary: string }>(
+      'select branch, day, summary from days where project = $1 and branch = any($2) and day = any($3::int4[])',
+      [project, branches, numbers],
+    );
+    const known = new Map(rows.map(row => [`${row.branch} ${row.day}`, JSON.parse(row.summary) as DaySummary]));
+    return branches.flatMap(name =>
+      numbers.flatMap((day): Day[] => {
+        const found = known.get(`${name} ${day}`);
+        let summary = found ?? emptyDay(day);
+        // The day may have expired before the build.
+        if (before && dayOf(before) === day && found) summary = countOn(summary, before, -1);
+        if (dayOf(after) === day) summary = countOn(summary, after, 1);
+        return summary === (found ?? summary) && !found && summary.sums.builds === 0 ? [] : [{ branch: name, day, summary }];
+      }),
+    );
+  }
+
+  return {
+    async get(build) {
+      const [row] = await database.read<{ summary: string }>('select summary from summaries where build = $1', [build]);
+      return parsed(row?.summary);
+    },
+    put: (build: Build, summary: Summary) => replace(build, build.number, null, summary),
+    async ofUnrecorded({ id }: CiRun) {
+      const [row] = await database.read<{ summary: string | null }>('select summary from ci_runs where id = $1', [id]);
+      return parsed(row?.summary);
+    },
+    async unrecorded(project, before, limit) {
+      const rows = await database.read<CiRunRow & { summary: string }>(
+        `select ${CI_RUN}, summary from ci_runs where project = $1 and created_at < $2 and summary is not null
+        order by created_at desc, id desc limit $3`,
+        [project, Math.min(before, Number.MAX_SAFE_INTEGER), limit],
+      );
+      return rows.map(({ summary, ...row }) => ({ ciRun: toCiRun(row), summary: JSON.parse(summary) as Summary }));
+    },
+    putUnrecorded: (ciRun: CiRun, summary: Summary) => replace(ciRun, null, ciRun.id, summary),
+    async days(project: number, branch: string | null, from: number, to: number) {
+      const rows = await database.read<{ summary: string }>(
+        'select summary from days where project = $1 and branch = $2 and day between $3 and $4 and builds > 0 order by day',
+        [project, branch === null ? ALL : digest(branch), Math.max(0, from), Math.min(to, 2 ** 31 - 1)],
+      );
+      return rows.map(({ summary }) => JSON.parse(summary) as DaySummary);
+    },
+  } satisfies Summaries;
+}

@@ -1,0 +1,30 @@
+import { randomUUID } from 'node:crypto';
+import { inject, onTestFinished } from 'vitest';
+import type { Store } from '../../src/engine/ports/store.js';
+import { openPostgresqlStore, type PostgresqlOptions } from '../../src/store/postgresql/store.js';
+import { createDatabase, dropDatabase } from './postgresql.js';
+
+/** The cluster for the tests; null: this machine has no PostgreSQL. */
+export const cluster = inject('postgresql');
+
+const QUEUES = { pullCost: 0, lease: null, cacheBytes: 1e9 };
+
+/** Makes an empty database. */
+export async function newDatabase(): Promise<{ url: string; drop: () => Promise<void> }> {
+  const name = `test_${randomUUID().replaceAll('-', '')}`;
+  return { url: await createDatabase(cluster!, name), drop: () => dropDatabase(cluster!, name) };
+}
+
+/** Makes an empty database, which is dropped after the test. Returns its URL. */
+export async function emptyDatabase(): Promise<string> {
+  const { url, drop } = await newDatabase();
+  onTestFinished(drop);
+  return url;
+}
+
+/** Opens a store in a database, as a process does. It is closed after the test. */
+export async function openedStore(url: string, queues: Partial<PostgresqlOptions['queues']> = {}): Promise<Store> {
+  const store = await openPostgresqlStore({ url, connections: 4, queues: { ...QUEUES, ...queues } });
+  onTestFinished(() => store.close());
+  return store;
+}
