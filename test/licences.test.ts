@@ -21,6 +21,8 @@ const texts = new Map([
   ['node_modules/@uwsjs/', 'uWebSockets.js'],
   ['node_modules/@streamparser/json', '@streamparser+json'],
   ['node_modules/weak-lru-cache', 'weak-lru-cache'],
+  ['node_modules/pgpass', 'pgpass'],
+  ['node_modules/pg-types', 'pg-types'],
 ]);
 
 function hasLicence(path: string): boolean {

@@ -207,26 +207,24 @@ const RACED = ['23505', '42P07', '42710', 'XX000'];
  * the schema is newer.
  */
 export async function migrate(database: Database): Promise<void> {
-  await repeatRaced(async () => {
-    await database.change('create table if not exists ballast (name text primary key, value bigint not null)');
-    await database.change(`insert into ballast (name, value) values ('schema', 0) on conflict (name) do nothing`);
-  });
+  await make(database, 'create table if not exists ballast (name text primary key, value bigint not null)');
+  await database.change(`insert into ballast (name, value) values ('schema', 0) on conflict (name) do nothing`);
   for (;;) {
     const [row] = await database.read<{ value: number }>(`select value from ballast where name = 'schema'`);
     const number = row!.value;
     if (number > SCHEMA) throw new Error(`it has schema ${number}, and this Ballast knows schema ${SCHEMA}: start a newer Ballast`);
     if (number === SCHEMA) return;
-    await repeatRaced(async () => {
-      for (const statement of STEPS[number]!) await database.change(statement);
-    });
+    for (const statement of STEPS[number]!) await make(database, statement);
     await database.change(`update ballast set value = $1 where name = 'schema' and value = $1 - 1`, [number + 1]);
   }
 }
 
-async function repeatRaced(step: () => Promise<void>): Promise<void> {
+/** Makes a table or an index, unless it is there. */
+async function make(database: Database, statement: string): Promise<void> {
   for (let tries = 0; ; tries++) {
     try {
-      return await step();
+      await database.change(statement);
+      return;
     } catch (error) {
       if (tries === 9 || !RACED.includes((error as { code?: string }).code ?? '')) throw error;
     }
