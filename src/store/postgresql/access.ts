@@ -1,10 +1,16 @@
 import { LRUCache } from 'lru-cache';
 import type { Access, Project, Token } from '../../engine/ports/access.js';
 import { limits } from '../../limits.js';
-import type { Database } from './connection.js';
+import { type Database, isTaken } from './connection.js';
 import { ReadTogether } from './read-together.js';
 
 const PROJECT = 'id, name, created_at, default_branch, is_default_branch_set';
+
+/** A project whose default branch is JSON. */
+function toProject({ default_branch, ...row }: Project): Project {
+  return { ...row, default_branch: default_branch === null ? null : (JSON.parse(default_branch) as string) };
+}
+
 const TOKEN = 'tokens.hash, tokens.project, tokens.name, tokens.created_at, tokens.used_at, tokens.revoked_at';
 /** The tokens of a deleted project are gone, also one that was created at the same moment. */
 const OF_PROJECT = 'join projects on projects.id = tokens.project and projects.deleted_at is null';
@@ -21,32 +27,45 @@ export function postgresqlAccess(database: Database) {
     return project ?? null;
   };
   return {
-    projects: () => database.read<Project>(`select ${PROJECT} from projects where deleted_at is null order by id`),
-    project: name => projectBy('name = $1', name),
-    projectById: id => projectBy('id = $1', id),
+    async projects() {
+      return (await database.read<Project>(`select ${PROJECT} from projects where deleted_at is null order by id`)).map(toProject);
+    },
+    async project(name) {
+      const found = await projectBy('name = $1', name);
+      return found && toProject(found);
+    },
+    async projectById(id) {
+      const found = await projectBy('id = $1', id);
+      return found && toProject(found);
+    },
     async createProject(name, tokenHash, at) {
-      // Repeated, it finds the project by its token.
       const { rows } = await database.change<Project>(
         `with p as (
-          insert into projects (name, created_at) select $1, $3
-          where not exists (select 1 from tokens where hash = $2)
-          on conflict (name) where deleted_at is null do nothing returning ${PROJECT}
+          insert into projects (name, created_at) values ($1, $3) on conflict (name) where deleted_at is null do nothing returning ${PROJECT}
         ), t as (
           insert into tokens (hash, project, created_at) select $2, id, $3 from p
         )
-        select ${PROJECT} from p
-        union all select ${PROJECT} from projects where id = (select project from tokens where hash = $2)`,
+        select ${PROJECT} from p`,
         [name, tokenHash, at],
       );
-      return rows[0] ?? null;
+      // Repeated, the statement finds what it has made only now: it had waited for itself with an older snapshot.
+      const created = rows[0] ?? (await projectBy('id = (select project from tokens where hash = $1)', tokenHash));
+      return created && toProject(created);
     },
     async renameProject(project, name) {
-      const { count } = await database.change(
+      const renamed = database.change(
         `update projects set name = $2 where id = $1 and deleted_at is null
         and not exists (select 1 from projects other where other.name = $2 and other.deleted_at is null and other.id <> $1)`,
         [project, name],
       );
-      return count === 1;
+      return renamed.then(
+        ({ count }) => count === 1,
+        (error: unknown) => {
+          // Another project got the name at the same moment.
+          if (isTaken(error)) return false;
+          throw error;
+        },
+      );
     },
     async deleteProject(project, at) {
       known.clear();
@@ -63,7 +82,7 @@ export function postgresqlAccess(database: Database) {
     async setDefaultBranch(project, branch) {
       await database.change(
         'update projects set default_branch = coalesce($2, default_branch), is_default_branch_set = $2 is not null where id = $1',
-        [project, branch],
+        [project, branch === null ? null : JSON.stringify(branch)],
       );
     },
     tokens: () => database.read<Token>(`select ${TOKEN} from tokens ${OF_PROJECT} order by tokens.created_at, tokens.hash`),

@@ -118,7 +118,8 @@ export class Database {
     const connection: Connection = { client, isLost: false, hasWarned: false };
     // Without a listener, the end of a connection that waits ends the process.
     client.on('error', () => this.#lose(connection));
-    client.on('notice', ({ severity }) => (connection.hasWarned ||= severity === 'WARNING'));
+    // Class 01. The severity is in the language of the database.
+    client.on('notice', ({ code }) => (connection.hasWarned ||= code?.startsWith('01') === true));
     try {
       await client.connect();
       const { rows } = await client.query<{ transaction_read_only: string }>('show transaction_read_only');
@@ -187,12 +188,12 @@ export const isTaken = (error: unknown) => codeOf((error as Error).cause ?? erro
 /** The statement lost against another one, and can run again. */
 const isConflict = (error: unknown) => ['40001', '40P01'].includes(codeOf(error) as string);
 
-const AWAY = /^(08|57P0[123]|53300|25006)/;
+const AWAY = /^(08|57P0[123]|53300|25006|40003)/;
 
 /** The database ended the connection, accepts none, or takes no writes; or the connection did not answer. */
 function isAway(error: unknown): boolean {
   const code = codeOf(error);
-  if (typeof code === 'string') return /^E[A-Z]+$/.test(code) || AWAY.test(code);
+  if (typeof code === 'string') return /^E[A-Z_]+$/.test(code) || AWAY.test(code);
   return error instanceof Error && /^(Connection terminated|timeout expired|Client has encountered a connection error)/.test(error.message);
 }
 

@@ -131,7 +131,7 @@ function measure({ times, names, id, at, began, run, default_branch }: Unlearnt,
   if (!times) return [];
   const [, branch] = JSON.parse(names) as [string, string];
   const own = shortDigest(branch);
-  const defaultBranch = default_branch === null ? null : shortDigest(default_branch);
+  const defaultBranch = default_branch === null ? null : shortDigest(JSON.parse(default_branch) as string);
   const measurement = { build: shortDigest(id), at, began, run: run === 1 ? ('first' as const) : ('retried' as const), seconds: 0 };
   const measured: number[] = [];
   for (const { path, seconds } of measurementsIn(times)) {

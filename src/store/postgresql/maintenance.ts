@@ -13,6 +13,8 @@ type Count = (kind: ExpiringKind) => void;
 interface Step {
   kind: ExpiringKind | null;
   text: string;
+  /** Its time is a number of days. */
+  isByDay?: true;
 }
 
 const deleted = (rows: string, rest = '') => `${rows}${rest} select count(*)::int4 as deleted from gone`;
@@ -34,7 +36,7 @@ const runs = (some: string) =>
     ), locked as materialized (
       select number from builds join counts on counts.build = number order by number for update of builds
     ), kept as (
-      update builds set subsets = subsets - counts.runs, test_files = builds.test_files - counts.files
+      update builds set subsets = subsets - counts.runs, test_files = builds.test_files - counts.files, is_empty = subsets = counts.runs
       from counts join locked on locked.number = counts.build where builds.number = counts.build
     )`,
   );
@@ -45,9 +47,9 @@ const runs = (some: string) =>
  */
 const BUILDS = deleted(
   `with due as materialized (
-    select number from builds where subsets = 0 order by number limit $1 for update skip locked
+    select number from builds where is_empty order by number limit $1 for update skip locked
   ), gone as (
-    delete from builds using due where builds.number = due.number and subsets = 0 returning builds.number, builds.project, builds.recorded
+    delete from builds using due where builds.number = due.number and is_empty returning builds.number, builds.project, builds.recorded
   ), turned as (
     update projects set builds_turn = builds_turn + 1 where id in (select project from gone)
   ), summed as (
@@ -100,14 +102,14 @@ const simple = (table: string, key: string, some: string) =>
 
 /** What expires by time: $1 in milliseconds, or for days in whole days. */
 const EXPIRED: readonly Step[] = [
-  { kind: 'subset', text: runs('created_at < $1') },
-  { kind: 'split', text: splits('used_at < $1') },
-  { kind: 'queue', text: queues('used_at < $1') },
-  { kind: 'ci_run', text: simple('ci_runs', 'id', 'created_at < $1') },
-  { kind: 'day', text: simple('days', 'project, branch, day', 'day < $1 and builds > 0') },
-  { kind: null, text: simple('days', 'project, branch, day', 'day < $1') },
+  { kind: 'subset', text: runs('created_at < $1 order by created_at') },
+  { kind: 'split', text: splits('used_at < $1 order by used_at') },
+  { kind: 'queue', text: queues('used_at < $1 order by used_at') },
+  { kind: 'ci_run', text: simple('ci_runs', 'id', 'created_at < $1 order by created_at') },
+  { kind: 'day', text: simple('days', 'project, branch, day', 'day < $1 and builds > 0 order by day'), isByDay: true },
+  { kind: null, text: simple('days', 'project, branch, day', 'day < $1'), isByDay: true },
 ];
-const PATHS: Step = { kind: 'path', text: simple('paths', 'number', 'seen_at < $1') };
+const PATHS: Step = { kind: 'path', text: simple('paths', 'number', 'seen_at < $1 order by seen_at') };
 
 /** What the deleted project $1 recorded. */
 const OF_PROJECT: readonly Step[] = [
@@ -144,7 +146,9 @@ export function postgresqlMaintenance({ database, learner, paths, pieces }: Part
     }
   }
 
-  async function* sweepAll({ before, deletedBefore }: { before: Millis; deletedBefore: Millis }, count: Count): AsyncGenerator<void> {
+  async function* sweepAll(times: { before: Millis; deletedBefore: Millis }, count: Count): AsyncGenerator<void> {
+    // The clock of the sweeps may be between two milliseconds.
+    const [before, deletedBefore] = [Math.floor(times.before), Math.floor(times.deletedBefore)];
     // The times of a run count also if it expires.
     await learner.learnAll();
     const gone = await database.read<{ id: number }>('select id from projects where deleted_at < $1 order by id', [deletedBefore]);
@@ -156,7 +160,7 @@ export function postgresqlMaintenance({ database, learner, paths, pieces }: Part
           yield;
         }
     for (const step of EXPIRED) {
-      const value = step.text.includes('from days') ? Math.ceil(before / DAY_MILLISECONDS) - 1 : before;
+      const value = step.isByDay ? Math.ceil(before / DAY_MILLISECONDS) - 1 : before;
       for await (const _ of repeat(step, value, count)) yield;
     }
     for await (const _ of repeat({ kind: null, text: BUILDS }, null, count)) yield;

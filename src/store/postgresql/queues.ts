@@ -1,5 +1,6 @@
 import { randomInt, randomUUID } from 'node:crypto';
 import { setTimeout as sleep } from 'node:timers/promises';
+import { LRUCache } from 'lru-cache';
 import { type BuildKey, buildDigest, type QueueKey } from '../../engine/keys.js';
 import {
   applyChange,
@@ -14,7 +15,7 @@ import {
 import type { Millis } from '../../engine/ports/store.js';
 import { type Batch, copyOf } from '../../engine/queue/batch.js';
 import type { Answering } from '../../engine/queue/node.js';
-import { Queue } from '../../engine/queue/queue.js';
+import { Queue, type Shared } from '../../engine/queue/queue.js';
 import { refusals } from '../../engine/refusal.js';
 import type { TestFileList } from '../../engine/suites/compare-lists.js';
 import type { Suite } from '../../engine/suites/suite.js';
@@ -58,6 +59,8 @@ function toQueueInfo({ id, name, node_total, created_at, runs_before, used_at, .
 /** A queue in memory, as its journal was up to a position. */
 interface Open extends CachedQueue {
   position: number;
+  /** Of the row at that position: after a failover, another row may be in its place. */
+  attempt: number;
   /** A commit of this process is behind its last row: what it tells will not vanish. */
   isConfirmed: boolean;
 }
@@ -79,6 +82,8 @@ interface Turn {
   calls: Call[];
   /** Null: it is to be read. */
   open: Open | null;
+  /** What was being answered before its calls were made. */
+  answering: Answering[];
   /** Of the first call, when they took a trip to the database. */
   facts: { value: unknown } | null;
   /** The facts of the first call that is left, when they are being read. */
@@ -91,8 +96,6 @@ interface Turn {
 interface Done {
   turn: Turn;
   open: Open;
-  /** What was being answered before. */
-  answering: Answering[];
   /** Of the first calls, one each. */
   values: unknown[];
   /** Some value tells something of the queue. */
@@ -111,6 +114,8 @@ const NO_QUEUE: Saving<null> = { value: null, saved: null };
  */
 export class PostgresqlQueues implements Queues {
   readonly #cache: QueueCache<Open>;
+  /** Queues whose state in memory was wrong: when they are read again, they take over what no journal has. */
+  readonly #dropped = new LRUCache<string, NonNullable<Shared['before']>>({ max: limits.droppedQueues });
   /** Calls that wait for a flight, by the digest of their key. */
   readonly #waiting = new Map<string, Call[]>();
   /** Queues of which calls are being made. */
@@ -283,8 +288,8 @@ export class PostgresqlQueues implements Queues {
     return row ?? null;
   }
 
-  #journalOf(queue: string): Promise<{ position: number; changes: Buffer }[]> {
-    return this.database.read('select position, changes from journal where queue = $1 order by position', [queue]);
+  #journalOf(queue: string): Promise<{ position: number; attempt: number; changes: Buffer }[]> {
+    return this.database.read('select position, attempt, changes from journal where queue = $1 order by position', [queue]);
   }
 
   #schedule(): void {
@@ -296,7 +301,7 @@ export class PostgresqlQueues implements Queues {
       const turns: Turn[] = [];
       for (const [key, calls] of this.#waiting) {
         if (this.#flying.has(key)) continue;
-        turns.push({ key, calls, open: this.#cache.get(key) ?? null, facts: null, reading: null, lost: 0 });
+        turns.push({ key, calls, open: this.#cache.get(key) ?? null, answering: [], facts: null, reading: null, lost: 0 });
         this.#waiting.delete(key);
         this.#flying.add(key);
       }
@@ -310,10 +315,7 @@ export class PostgresqlQueues implements Queues {
     try {
       await this.#make(turns);
     } catch (error) {
-      for (const { key, calls } of turns) {
-        this.#cache.delete(key);
-        for (const { reject } of calls.splice(0)) reject(error);
-      }
+      for (const turn of turns) this.#fail(turn, error);
     }
     this.#flights -= 1;
     for (const turn of turns) {
@@ -338,20 +340,21 @@ export class PostgresqlQueues implements Queues {
   }
 
   async #make(turns: readonly Turn[]): Promise<void> {
-    await Promise.all(turns.map(turn => this.#open(turn)));
+    await Promise.all(turns.map(turn => this.#open(turn).catch(error => this.#fail(turn, error))));
     const done = turns.flatMap(turn => (turn.open ? this.#runVerbs(turn, turn.open) : []));
     const landed = await this.#append(done);
     for (const { turn, open, values } of done) {
       if (!landed.has(turn)) continue;
       for (const [i, { resolve }] of turn.calls.splice(0, values.length).entries()) resolve({ value: values[i], saved: null });
       if (turn.open) this.#cache.keep(turn.key, open);
+      this.#dropped.delete(turn.key);
     }
   }
 
   /** Reads the queue of a turn unless it is in memory. Its calls end if it does not exist. */
   async #open(turn: Turn): Promise<void> {
     const { key, calls } = turn;
-    turn.open ??= await this.#read(key, null);
+    turn.open ??= await this.#read(key);
     const at = Math.max(...calls.map(call => call.at));
     if (turn.open && at - turn.open.info.used_at >= limits.lastUseUpdateMilliseconds) {
       const values = [turn.open.id, at];
@@ -364,8 +367,8 @@ export class PostgresqlQueues implements Queues {
     for (const { resolve } of calls.splice(0)) resolve(NO_QUEUE);
   }
 
-  /** @param before the queue that another process changed meanwhile, and what it was answering; null: none */
-  async #read(key: string, before: { queue: Queue; answering: readonly Answering[] } | null): Promise<Open | null> {
+  /** Reads a queue back; null: it does not exist. */
+  async #read(key: string): Promise<Open | null> {
     const [row] = await this.database.read<QueueRow>(`select ${QUEUE} from queues where key = $1`, [key]);
     if (!row) return null;
     const { id, guessed, learned, node_total } = row;
@@ -378,20 +381,24 @@ export class PostgresqlQueues implements Queues {
       isGuessed: guessed,
       learned: learned === null ? null : (JSON.parse(learned) as BatchSums),
     };
-    const queue = new Queue(weights, outlook, batchesIn(journal), lease, { before });
-    return { id, info: toQueueInfo(row), queue, bytes: 0, saving: null, position: journal.at(-1)!.position, isConfirmed: false };
+    const queue = new Queue(weights, outlook, batchesIn(journal), lease, { before: this.#dropped.get(key) ?? null });
+    const { position, attempt } = journal.at(-1)!;
+    return { id, info: toQueueInfo(row), queue, bytes: 0, saving: null, position, attempt, isConfirmed: false };
   }
 
   /** Runs the verbs of a turn, up to one whose facts take a trip to the database. */
   #runVerbs(turn: Turn, open: Open): Done {
-    const done: Done = { turn, open, answering: open.queue.answering, values: [], isTold: false, changes: [] };
+    turn.answering = open.queue.answering;
+    const done: Done = { turn, open, values: [], isTold: false, changes: [] };
     for (const [i, { facts, verb, reject }] of turn.calls.entries()) {
-      const known = i === 0 && turn.facts ? turn.facts.value : facts(open);
-      if (known instanceof Promise) {
-        turn.reading = known;
-        break;
-      }
       try {
+        const known = i === 0 && turn.facts ? turn.facts.value : facts(open);
+        if (known instanceof Promise) {
+          turn.reading = known;
+          // Whether it fails is seen when it is waited for.
+          known.catch(() => {});
+          break;
+        }
         const { value, changes, isNote } = verb(open, known);
         done.values.push(value);
         done.isTold ||= !isNote;
@@ -417,24 +424,23 @@ export class PostgresqlQueues implements Queues {
     const landed = new Set(all.filter(done => !changed.includes(done) && !told.includes(done)).map(({ turn }) => turn));
     const attempt = randomInt(2 ** 47);
     const isWhole = changed.length === 0 || (await this.#insert(changed, attempt)) === changed.length;
-    if (isWhole) for (const done of changed) this.#land(done, landed);
+    if (isWhole) for (const done of changed) this.#land(done, attempt, landed);
     const toCheck = isWhole ? told : [...told, ...changed];
     if (toCheck.length === 0) return landed;
     const next = await this.#nextOf(toCheck);
     // What another process wrote was read. It may have reached no standby yet.
     if (told.some(({ open }) => !open.isConfirmed)) await this.database.confirm();
     for (const done of toCheck) {
-      const { open, changes, turn, answering } = done;
+      const { open, changes, turn } = done;
       const row = next.get(open.id);
       if (changes.length > 0 && row?.attempt === attempt) {
-        this.#land(done, landed);
+        this.#land(done, attempt, landed);
       } else if (changes.length === 0 && row?.attempt === null) {
         open.isConfirmed = true;
         landed.add(turn);
       } else {
         this.#forget(turn);
         turn.lost += 1;
-        turn.open = await this.#read(turn.key, { queue: open.queue, answering });
       }
     }
     return landed;
@@ -444,29 +450,37 @@ export class PostgresqlQueues implements Queues {
   async #insert(changed: readonly Done[], attempt: number): Promise<number> {
     const { count } = await this.database.change(
       `insert into journal (queue, position, attempt, changes)
-      select v.queue, v.position, $1, v.changes from unnest($2::text[], $3::int4[], $4::bytea[]) as v (queue, position, changes)
-      cross join lateral (select 1 from journal j where j.queue = v.queue and j.position = v.position - 1 limit 1) x
+      select v.queue, v.position, $1, v.changes from unnest($2::text[], $3::int4[], $4::bytea[], $5::int8[]) as v (queue, position, changes, before)
+      cross join lateral (select 1 from journal j where j.queue = v.queue and j.position = v.position - 1 and j.attempt = v.before limit 1) x
       order by v.queue on conflict do nothing`,
       [
         attempt,
         changed.map(({ open }) => open.id),
         changed.map(({ open }) => open.position + 1),
         changed.map(({ changes }) => encodeChanges(changes)),
+        changed.map(({ open }) => open.attempt),
       ],
     );
     return count;
   }
 
-  #land({ open, turn }: Done, landed: Set<Turn>): void {
+  #land({ open, turn }: Done, attempt: number, landed: Set<Turn>): void {
     open.position += 1;
+    open.attempt = attempt;
     open.isConfirmed = true;
     open.queue.saved();
     landed.add(turn);
   }
 
+  #fail(turn: Turn, error: unknown): void {
+    this.#forget(turn);
+    for (const { reject } of turn.calls.splice(0)) reject(error);
+  }
+
   /** Drops the state of a queue, which is not as its journal says. */
   #forget(turn: Turn): void {
     this.#cache.delete(turn.key);
+    if (turn.open) this.#dropped.set(turn.key, { queue: turn.open.queue, answering: turn.answering });
     turn.open = null;
     turn.facts = null;
     turn.reading?.catch(() => {});
@@ -476,10 +490,10 @@ export class PostgresqlQueues implements Queues {
   /** The attempt of the row after the position that each queue has; null: there is none. A queue that is gone is left out. */
   async #nextOf(all: readonly Done[]): Promise<Map<string, { attempt: number | null }>> {
     const rows = await this.database.read<{ queue: string; attempt: number | null }>(
-      `select v.queue, n.attempt from unnest($1::text[], $2::int4[]) as v (queue, position)
-      join journal j on j.queue = v.queue and j.position = v.position
-      left join journal n on n.queue = v.queue and n.position = v.position + 1`,
-      [all.map(({ open }) => open.id), all.map(({ open }) => open.position)],
+      `select v.queue, n.attempt from unnest($1::text[], $2::int4[], $3::int8[]) as v (queue, position, attempt)
+      cross join lateral (select 1 from journal j where j.queue = v.queue and j.position = v.position and j.attempt = v.attempt limit 1) x
+      left join lateral (select attempt from journal j where j.queue = v.queue and j.position = v.position + 1 limit 1) n on true`,
+      [all.map(({ open }) => open.id), all.map(({ open }) => open.position), all.map(({ open }) => open.attempt)],
     );
     return new Map(rows.map(row => [row.queue, row]));
   }

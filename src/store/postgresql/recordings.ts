@@ -46,6 +46,7 @@ interface Known {
 
 interface ProjectRow {
   builds_turn: number;
+  /** As JSON. */
   default_branch: string | null;
   is_default_branch_set: boolean;
   /** The build of the project that was created last. */
@@ -127,7 +128,7 @@ export class RunRecorder implements Recordings {
         const outcome = found.id === waiting.id ? 'found' : outcomeOf(lastRunOf(found, waiting), waiting.isRetry, waiting.at);
         if (outcome === 'recorded') toAdd.push({ waiting, known: found });
         else done.set(waiting, outcome === 'found' ? 'recorded' : outcome);
-        isFoundByReading ||= outcome === 'found';
+        isFoundByReading ||= outcome !== 'recorded';
       }
       if (isFoundByReading) await this.database.confirm();
       const added = toAdd.length === 0 ? [] : await this.#add(toAdd);
@@ -189,7 +190,7 @@ export class RunRecorder implements Recordings {
         ), n as (
           select build, count(*)::int4 as runs, sum(test_files)::int8 as files, max(at) as at from v group by build
         ), b as (
-          update builds set recorded = recorded + n.runs, subsets = subsets + n.runs, test_files = test_files + n.files, updated_at = greatest(updated_at, n.at)
+          update builds set recorded = recorded + n.runs, subsets = subsets + n.runs, is_empty = false, test_files = test_files + n.files, updated_at = greatest(updated_at, n.at)
           from n join l on l.number = n.build where builds.number = n.build returning builds.number, builds.project, builds.recorded - n.runs as before
         ), r as (
           insert into runs (build, node_index, run, id, created_at, ordinal, ci_run, asked_at, test_files, times)
@@ -253,12 +254,13 @@ export class RunRecorder implements Recordings {
     if (!before) return refusals.expired('project');
     const last = before.last_id === null ? undefined : { id: before.last_id, created_at: before.last_created_at! };
     const build: Omit<Build, 'number'> = newBuild(project, key, last, before.last_ordinal, at);
-    const counts = await this.#countBuilds(project, [key.branch, before.default_branch ?? key.branch]);
+    const known = { ...before, default_branch: before.default_branch === null ? null : (JSON.parse(before.default_branch) as string) };
+    const counts = await this.#countBuilds(project, [key.branch, known.default_branch ?? key.branch]);
     const buildsOf = (branch: string) => counts.get(digest(branch))! + Number(branch === key.branch);
     const columns = keyColumns(project, key);
     const { rows } = await this.database.change<{ build: number }>(
       `with p as (
-        update projects set builds_turn = builds_turn + 1, default_branch = $3, has_test_cases = has_test_cases or $4
+        update projects set builds_turn = builds_turn + 1, default_branch = case when is_default_branch_set then default_branch else $3 end, has_test_cases = has_test_cases or $4
         where id = $1 and builds_turn = $2 returning id
       ), b as (
         insert into builds (key, id, project, commit_key, branch_key, node_total, names, created_at, updated_at, recorded, subsets, test_files)
@@ -269,7 +271,7 @@ export class RunRecorder implements Recordings {
       )
       insert into unlearnt (project, build, node_index, run) select $1, build, $14, 1 from r returning build`,
       [
-        ...[project, before.builds_turn, defaultBranchAfter(before, key.branch, buildsOf), run.hasTestCases],
+        ...[project, before.builds_turn, JSON.stringify(defaultBranchAfter(known, key.branch, buildsOf)), run.hasTestCases],
         ...[columns.key, build.id, columns.commit_key, columns.branch_key, columns.node_total, columns.names],
         ...[at, build.recorded + 1, run.seconds.length, key.node_index, id, run.ci_run, run.asked_at, times],
       ],

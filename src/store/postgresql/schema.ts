@@ -12,6 +12,7 @@ const STEPS: readonly (readonly string[])[] = [
       name text not null,
       created_at bigint not null,
       deleted_at bigint,
+      -- As JSON.
       default_branch text,
       is_default_branch_set boolean not null default false,
       has_test_cases boolean not null default false,
@@ -60,7 +61,8 @@ const STEPS: readonly (readonly string[])[] = [
       updated_at bigint not null,
       recorded int4 not null,
       subsets int4 not null,
-      test_files bigint not null
+      test_files bigint not null,
+      is_empty boolean not null default false
     ) with (fillfactor = 70)`,
     'create index if not exists builds_of_project on builds (project, number)',
     'create index if not exists builds_of_branch on builds (project, branch_key, number)',
@@ -100,7 +102,7 @@ const STEPS: readonly (readonly string[])[] = [
     ) with (fillfactor = 80)`,
     'create index if not exists paths_seen_at on paths (seen_at)',
     // Builds whose last run expired, which the next step of the sweep deletes.
-    'create index if not exists builds_without_runs on builds (number) where subsets = 0',
+    'create index if not exists builds_without_runs on builds (number) where is_empty',
     // What splits and queues consist of. Parts from 0 on are blocks of files; -1 is the basis, -2 the weights.
     `create table if not exists pieces (
       owner text not null,

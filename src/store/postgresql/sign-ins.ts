@@ -50,7 +50,8 @@ export function postgresqlSignIns(database: Database) {
         select hash from created union all select hash from known`,
         [hash, project, origin, created_at, used_at, ends_at],
       );
-      if (rows.length === 0) return false;
+      // Repeated, the statement may have waited for itself with an older snapshot.
+      if (rows.length === 0 && !(await one('select hash from sessions where hash = $1', hash))) return false;
       await database.change(
         `delete from sessions where hash in (
           select hash from sessions where project is not distinct from $1 order by (hash = $2) desc, used_at desc, hash offset $3
@@ -73,8 +74,9 @@ export function postgresqlSignIns(database: Database) {
       await database.change('delete from sessions where is_of_password and origin is distinct from $1', [password?.hash ?? null]);
     },
     async deleteEnded(at, unusedSince) {
-      await database.change('delete from links where expires_at < $1', [at]);
-      await database.change('delete from sessions where used_at < $1 or ends_at < $2', [unusedSince, at]);
+      const [ended, unused] = [Math.floor(at), Math.floor(unusedSince)];
+      await database.change('delete from links where expires_at < $1', [ended]);
+      await database.change('delete from sessions where used_at < $1 or ends_at < $2', [unused, ended]);
     },
     address: () => setting<string>('address'),
     async keepAddress(url) {

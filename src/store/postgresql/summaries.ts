@@ -47,9 +47,9 @@ export function postgresqlSummaries(database: Database) {
       );
       if (!before) return;
       const days = await changedDays(build, parsed(before.summary), summary);
-      const { rows } = await database.change<{ hasTurn: boolean }>(
+      const { rows } = await database.change<{ isDone: boolean; isGone: boolean }>(
         `with b as (
-          select number from builds where key = $3
+          select number from builds where key = $3 for share
         ), c as (
           select id from ci_runs where id = $6
         ), p as (
@@ -73,7 +73,7 @@ export function postgresqlSummaries(database: Database) {
           ...[days.map(each => each.summary.sums.builds), days.map(each => JSON.stringify(each.summary))],
         ],
       );
-      const { isDone, isGone } = rows[0] as unknown as { isDone: boolean; isGone: boolean };
+      const { isDone, isGone } = rows[0]!;
       if (isDone || isGone) return;
     }
     throw new Error(`the summary of a build of project ${build.project} could not be written: others changed its days each time`);

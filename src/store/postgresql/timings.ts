@@ -32,7 +32,7 @@ export function postgresqlTimings(database: Database, learner: Pick<Learner, 'le
     const name = row?.default_branch ?? null;
     return {
       branch: shortDigest(branch),
-      defaultBranch: name === null ? null : shortDigest(name),
+      defaultBranch: name === null ? null : shortDigest(JSON.parse(name) as string),
       hasTestCases: row?.has_test_cases ?? false,
       turn: row?.times_turn ?? 0,
     };
