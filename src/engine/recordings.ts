@@ -1,4 +1,5 @@
 import { randomUUID } from 'node:crypto';
+import { type Segments, segment } from '../bytes.js';
 import { limits } from '../limits.js';
 import { fileOf } from '../planning/estimating/test-case.js';
 import { type BuildKey, shortDigest } from './keys.js';
@@ -20,6 +21,11 @@ export function newRun(testFiles: readonly RecordedTestFile[], ci_build_id?: str
     hasTestCases ||= time_execution > 0 && fileOf(path) !== null;
   }
   return { paths, seconds, hasTestCases, ci_run: ci_build_id === undefined ? 0 : shortDigest(ci_build_id), asked_at: null };
+}
+
+/** A path of a run. */
+export function pathOf({ paths }: NewRun, i: number): string {
+  return Array.isArray(paths) ? (paths as readonly string[])[i]! : segment(paths as Segments, i).toString();
 }
 
 /** The last recorded run of a node in a build. */

@@ -24,6 +24,7 @@ export function lmdbAccess(parts: AccessTables & Committing) {
   };
   const putToken = (project: number, { hash, name }: NewToken, at: Millis) =>
     void tokens.put(keyOf(hash), { project, hash, name, created_at: at, used_at: null, revoked_at: null });
+  const tokenOf = (hash: string): Token | null => records.get(keyOf(hash)) ?? null;
   const changeToken = (hash: string, changed: (token: Token) => Partial<Token>) =>
     commit(parts, () => {
       const record = tokens.get(keyOf(hash));
@@ -77,8 +78,8 @@ export function lmdbAccess(parts: AccessTables & Committing) {
         if (record) void projects.put(project, { ...record, ...set });
       }),
     tokens: () => Array.from(tokens.getRange(), ({ value }) => value).sort(byCreation),
-    token: hash => records.get(keyOf(hash)) ?? null,
-    knownToken: (hash: string) => records.get(keyOf(hash)) ?? null,
+    token: tokenOf,
+    knownToken: tokenOf,
     createToken: (project, token, at) =>
       commit(parts, () => {
         if (!recordOf(project)) return false;

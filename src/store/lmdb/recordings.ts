@@ -1,8 +1,8 @@
 import { randomUUID } from 'node:crypto';
-import { type Segments, segment } from '../../bytes.js';
 import { buildDigest, type NodeKey } from '../../engine/keys.js';
 import type { NewRun, Recorded, Recordings } from '../../engine/ports/recordings.js';
 import type { Millis } from '../../engine/ports/store.js';
+import { pathOf } from '../../engine/recordings.js';
 import { limits } from '../../limits.js';
 import { type Saving, type Soon, whenKnown } from '../../soon.js';
 import { newTimes, setTime, viewOf } from '../codecs/run-times.js';
@@ -64,8 +64,4 @@ async function recordNow(parts: Parts, toPut: RunToPut): Promise<Saving<Recorded
   } finally {
     release();
   }
-}
-
-function pathOf({ paths }: NewRun, i: number): string {
-  return Array.isArray(paths) ? (paths as readonly string[])[i]! : segment(paths as Segments, i).toString();
 }

@@ -2,13 +2,14 @@ import { LRUCache } from 'lru-cache';
 import type { Access, Project, Token } from '../../engine/ports/access.js';
 import { limits } from '../../limits.js';
 import { type Database, isTaken } from './connection.js';
+import { fromJson } from './json.js';
 import { ReadTogether } from './read-together.js';
 
 const PROJECT = 'id, name, created_at, default_branch, is_default_branch_set';
 
 /** A project whose default branch is JSON. */
 function toProject({ default_branch, ...row }: Project): Project {
-  return { ...row, default_branch: default_branch === null ? null : (JSON.parse(default_branch) as string) };
+  return { ...row, default_branch: fromJson<string>(default_branch) };
 }
 
 const TOKEN = 'tokens.hash, tokens.project, tokens.name, tokens.created_at, tokens.used_at, tokens.revoked_at';

@@ -3,6 +3,7 @@ import type { Build, Builds, RunHead } from '../../engine/ports/builds.js';
 import { limits } from '../../limits.js';
 import { timesOf } from '../codecs/run-times.js';
 import type { Database } from './connection.js';
+import { fromNames, toNames } from './json.js';
 import type { Paths } from './paths.js';
 import { ReadTogether } from './read-together.js';
 
@@ -17,8 +18,7 @@ interface BuildRow extends Omit<Build, keyof BuildKey> {
 }
 
 function toBuild({ key: _, names, ...row }: BuildRow): Build {
-  const [commit_hash, branch] = JSON.parse(names) as [string, string];
-  return { ...row, commit_hash, branch };
+  return { ...row, ...fromNames(names) };
 }
 
 /** The columns in which a build has its key. */
@@ -29,7 +29,7 @@ export function keyColumns(project: number, build: BuildKey) {
     commit_key: digest(commit_hash),
     branch_key: digest(branch),
     node_total,
-    names: JSON.stringify([commit_hash, branch]),
+    names: toNames(build),
   };
 }
 

@@ -2,6 +2,7 @@ import { type BuildKey, buildDigest, type QueueKey, type SplitKey, shortDigest }
 import type { CiRun, CiRuns } from '../../engine/ports/ci-runs.js';
 import { limits } from '../../limits.js';
 import type { Database } from './connection.js';
+import { fromNames, toNames } from './json.js';
 
 export const CI_RUN = 'id, project, kind, plan, ci_run, digest, names, node_total, created_at, runs_before';
 
@@ -12,8 +13,7 @@ export interface CiRunRow extends Omit<CiRun, 'commit_hash' | 'branch' | 'ci_run
 }
 
 export function toCiRun({ names, ci_run, ...row }: CiRunRow): CiRun {
-  const [commit_hash, branch] = JSON.parse(names) as [string, string];
-  return { ...row, commit_hash, branch, ci_run: JSON.parse(ci_run) as string };
+  return { ...row, ...fromNames(names), ci_run: JSON.parse(ci_run) as string };
 }
 
 /** The columns of a CI run that begins. */
@@ -21,10 +21,9 @@ export const CI_RUN_COLUMNS = 'id, project, kind, plan, ci_run, digest, build, n
 
 /** The values of `project`, `ci_run`, `digest`, `build`, `names` and `node_total`. */
 export function ciRunValues({ project, build, ci_run }: QueueKey | SplitKey): unknown[] {
-  const { commit_hash, branch, node_total } = build;
   return [
     ...[project, JSON.stringify(ci_run.slice(0, limits.ciRunCharacters)), shortDigest(ci_run), buildDigest(project, build)],
-    ...[JSON.stringify([commit_hash, branch]), node_total],
+    ...[toNames(build), build.node_total],
   ];
 }
 

@@ -31,8 +31,8 @@ function nameOf(text: string): string {
 }
 
 /**
- * Runs statements on a few connections, one statement at a time on each. While the database does not answer, statements wait for it, each
- * `limits.databaseWaitMilliseconds` at most, and are then refused with a 503.
+ * Runs statements on a few connections, one statement at a time on each. While the database takes no connection, statements wait for it, each
+ * `limits.databaseWaitMilliseconds` at most, and are then refused with a 503. A statement that is under way is waited for without limit.
  */
 export class Database {
   readonly #idle: Connection[] = [];
@@ -49,6 +49,12 @@ export class Database {
   /** Runs a statement that changes nothing. */
   async read<Row>(text: string, values: unknown[] = []): Promise<Row[]> {
     return (await this.#run<Row>(text, values)).rows;
+  }
+
+  /** Reads the rows of many values, `$1`, some of them with each statement. */
+  async readBy<Row>(text: string, values: readonly unknown[], use: (row: Row) => void): Promise<void> {
+    for (let from = 0; from < values.length; from += limits.pathsPerStatement)
+      for (const row of await this.read<Row>(text, [values.slice(from, from + limits.pathsPerStatement)])) use(row);
   }
 
   /**
@@ -72,7 +78,7 @@ export class Database {
     );
   }
 
-  /** Ends the connections, when their statements have ended. */
+  /** Refuses further statements, and ends the connections: one with a statement under way when that has ended. */
   async close(): Promise<void> {
     this.#isClosed = true;
     for (const wake of this.#waiting.splice(0)) wake();

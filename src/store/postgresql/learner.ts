@@ -5,6 +5,7 @@ import { type BranchTimings, measureOn } from '../../planning/estimating/branch-
 import { fileCount, pathAt, secondsAt, viewOf } from '../codecs/run-times.js';
 import { decodeTimings, encodeTimings } from '../codecs/timing-codec.js';
 import type { Database } from './connection.js';
+import { fromJson, fromNames } from './json.js';
 
 /** A recorded run whose times are not in the timings yet. */
 interface Unlearnt {
@@ -113,15 +114,11 @@ export class Learner {
     const numbers = new Set<number>();
     for (const { times } of rows) if (times) for (const { path } of measurementsIn(times)) numbers.add(path);
     const timings = new Map<number, BranchTimings>();
-    const all = [...numbers];
-    for (let from = 0; from < all.length; from += limits.pathsPerStatement) {
-      const some = all.slice(from, from + limits.pathsPerStatement);
-      const found = await this.database.read<{ number: number; timings: Buffer | null }>(
-        'select number, timings from paths where number = any($1::int4[])',
-        [some],
-      );
-      for (const { number, timings: bytes } of found) timings.set(number, bytes ? decodeTimings(bytes).timings : []);
-    }
+    await this.database.readBy<{ number: number; timings: Buffer | null }>(
+      'select number, timings from paths where number = any($1::int4[])',
+      [...numbers],
+      ({ number, timings: bytes }) => timings.set(number, bytes ? decodeTimings(bytes).timings : []),
+    );
     return timings;
   }
 }
@@ -129,9 +126,9 @@ export class Learner {
 /** Applies the times of a run to timings. Returns the paths that it measured, and that have not expired. */
 function measure({ times, names, id, at, began, run, default_branch }: Unlearnt, timings: Map<number, BranchTimings>): number[] {
   if (!times) return [];
-  const [, branch] = JSON.parse(names) as [string, string];
-  const own = shortDigest(branch);
-  const defaultBranch = default_branch === null ? null : shortDigest(JSON.parse(default_branch) as string);
+  const own = shortDigest(fromNames(names).branch);
+  const name = fromJson<string>(default_branch);
+  const defaultBranch = name === null ? null : shortDigest(name);
   const measurement = { build: shortDigest(id), at, began, run: run === 1 ? ('first' as const) : ('retried' as const), seconds: 0 };
   const measured: number[] = [];
   for (const { path, seconds } of measurementsIn(times)) {

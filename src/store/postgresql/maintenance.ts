@@ -17,7 +17,7 @@ interface Step {
   isByDay?: true;
 }
 
-const deleted = (rows: string, rest = '') => `${rows}${rest} select count(*)::int4 as deleted from gone`;
+const deleted = (rows: string) => `${rows} select count(*)::int4 as deleted from gone`;
 
 /**
  * Deletes runs, which a build counts. The build is left without runs, and goes with `BUILDS`.
@@ -60,33 +60,25 @@ const BUILDS = deleted(
   )`,
 );
 
-/** Deletes splits with what belongs to them. */
-const splits = (some: string) =>
+/**
+ * Deletes splits or queues, with their pieces and what else belongs to them.
+ *
+ * @param rest the table with the rest, and the column with their id
+ */
+const plans = (table: 'splits' | 'queues', rest: [table: string, id: string], some: string) =>
   deleted(
     `with due as materialized (
-      select id from splits where ${some} limit $2 for update skip locked
+      select id from ${table} where ${some} limit $2 for update skip locked
     ), gone as (
-      delete from splits using due where splits.id = due.id returning splits.id
-    ), used as (
-      delete from split_uses using gone where split = gone.id
+      delete from ${table} using due where ${table}.id = due.id returning ${table}.id
+    ), others as (
+      delete from ${rest[0]} using gone where ${rest[1]} = gone.id
     ), pieced as (
       delete from pieces using gone where owner = gone.id
     )`,
   );
-
-/** Deletes queues with what belongs to them. */
-const queues = (some: string) =>
-  deleted(
-    `with due as materialized (
-      select id from queues where ${some} limit $2 for update skip locked
-    ), gone as (
-      delete from queues using due where queues.id = due.id returning queues.id
-    ), changed as (
-      delete from journal using gone where queue = gone.id
-    ), pieced as (
-      delete from pieces using gone where owner = gone.id
-    )`,
-  );
+const splits = (some: string) => plans('splits', ['split_uses', 'split'], some);
+const queues = (some: string) => plans('queues', ['journal', 'queue'], some);
 
 const simple = (table: string, key: string, some: string) =>
   deleted(

@@ -64,19 +64,16 @@ export class Paths {
   async names(numbers: Uint32Array): Promise<string[]> {
     const missing = [...new Set(numbers)].filter(number => !this.#names.has(number));
     const read = new Map<number, string>();
-    for (let from = 0; from < missing.length; from += limits.pathsPerStatement) {
-      const some = missing.slice(from, from + limits.pathsPerStatement);
-      const rows = await this.database.read<{ number: number; name: string }>(
-        'select number, name from paths where number = any($1::int4[])',
-        [some],
-      );
-      for (const { number, name } of rows) read.set(number, JSON.parse(name) as string);
-    }
+    await this.database.readBy<{ number: number; name: string }>(
+      'select number, name from paths where number = any($1::int4[])',
+      missing,
+      ({ number, name }) => read.set(number, JSON.parse(name) as string),
+    );
     for (const [number, name] of read) this.#names.set(number, name);
     return Array.from(numbers, number => read.get(number) ?? this.#names.get(number) ?? `(path ${number}, whose name is lost)`);
   }
 
-  /** Forgets what another process, or a sweep of this one, may have deleted. */
+  /** Forgets the numbers of paths that a sweep may have deleted. */
   forget(): void {
     this.#numbers.clear();
   }

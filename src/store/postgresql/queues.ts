@@ -30,6 +30,7 @@ import { copyOf as copyOfBytes } from '../codecs/run-times.js';
 import { type CachedQueue, QueueCache, type QueueOptions } from '../queue-cache.js';
 import { CI_RUN_COLUMNS, ciRunValues } from './ci-runs.js';
 import type { Database } from './connection.js';
+import { fromJson, otherList } from './json.js';
 import { BASIS, type Pieces, piecesOf, WEIGHTS } from './pieces.js';
 
 const QUEUE = 'id, name, node_total, guessed, learned, copied_at, copied_runs_before, created_at, runs_before, used_at, list, other_list';
@@ -52,8 +53,7 @@ interface QueueRow {
 function toQueueInfo({ id, name, node_total, created_at, runs_before, used_at, ...row }: QueueRow): QueueInfo {
   const copied = row.copied_at === null ? null : { at: row.copied_at, runs_before: row.copied_runs_before! };
   const list = JSON.parse(row.list) as TestFileList;
-  const other = row.other_list === null ? {} : { other_list: JSON.parse(row.other_list) as string };
-  return { id, name, node_total, created_at, runs_before, used_at, copied, list, ...other };
+  return { id, name, node_total, created_at, runs_before, used_at, copied, list, ...otherList(row.other_list) };
 }
 
 /** A queue in memory, as its journal was up to a position. */
@@ -236,7 +236,7 @@ export class PostgresqlQueues implements Queues {
 
   async forecast(queue: string): Promise<Forecast | null> {
     const [row] = await this.database.read<{ forecast: string }>('select forecast from queues where id = $1', [queue]);
-    return row ? (JSON.parse(row.forecast) as Forecast) : null;
+    return fromJson<Forecast>(row?.forecast);
   }
 
   async basis(queue: string): Promise<Uint8Array | null> {
@@ -268,7 +268,7 @@ export class PostgresqlQueues implements Queues {
     return this.#cache.load();
   }
 
-  /** Resolves when no call is being made. */
+  /** Resolves when what projects learned is saved. */
   async close(): Promise<void> {
     await this.#learning;
   }
@@ -278,7 +278,7 @@ export class PostgresqlQueues implements Queues {
       project,
       mode,
     ]);
-    return row ? (JSON.parse(row.sums) as BatchSums) : null;
+    return fromJson<BatchSums>(row?.sums);
   }
 
   async #newest(project: number, build: BuildKey): Promise<QueueRow | null> {
@@ -346,7 +346,9 @@ export class PostgresqlQueues implements Queues {
     for (const { turn, open, values } of done) {
       if (!landed.has(turn)) continue;
       for (const [i, { resolve }] of turn.calls.splice(0, values.length).entries()) resolve({ value: values[i], saved: null });
-      if (turn.open) this.#cache.keep(turn.key, open);
+      // A verb failed: the queue is to be read again.
+      if (!turn.open) continue;
+      this.#cache.keep(turn.key, open);
       this.#dropped.delete(turn.key);
     }
   }
@@ -379,7 +381,7 @@ export class PostgresqlQueues implements Queues {
       nodeTotal: node_total,
       pullCost,
       isGuessed: guessed,
-      learned: learned === null ? null : (JSON.parse(learned) as BatchSums),
+      learned: fromJson<BatchSums>(learned),
     };
     const queue = new Queue(weights, outlook, batchesIn(journal), lease, { before: this.#dropped.get(key) ?? null });
     const { position, attempt } = journal.at(-1)!;

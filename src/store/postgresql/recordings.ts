@@ -1,15 +1,15 @@
 import { randomUUID } from 'node:crypto';
-import { type Segments, segment } from '../../bytes.js';
 import { buildDigest, digest, type NodeKey } from '../../engine/keys.js';
 import type { Build } from '../../engine/ports/builds.js';
 import type { NewRun, Recorded, Recordings } from '../../engine/ports/recordings.js';
 import type { Millis } from '../../engine/ports/store.js';
-import { defaultBranchAfter, newBuild, outcomeOf } from '../../engine/recordings.js';
+import { defaultBranchAfter, newBuild, outcomeOf, pathOf } from '../../engine/recordings.js';
 import { type Refusal, refusals } from '../../engine/refusal.js';
 import { limits } from '../../limits.js';
 import { newTimes, setTime, viewOf } from '../codecs/run-times.js';
 import { keyColumns } from './builds.js';
 import { type Database, isTaken } from './connection.js';
+import { fromJson } from './json.js';
 import type { Learner } from './learner.js';
 import type { Paths } from './paths.js';
 
@@ -148,7 +148,7 @@ export class RunRecorder implements Recordings {
   /** Sets the times of runs, under the numbers of their paths. */
   async #setTimes(group: readonly Waiting[]): Promise<void> {
     for (const [project, runs] of byProject(group)) {
-      const paths = runs.map(({ run }) => pathsOf(run));
+      const paths = runs.map(({ run }) => Array.from(run.seconds, (_, i) => pathOf(run, i)));
       const numbers = await this.paths.intern(project, paths.flat(), Math.max(...runs.map(({ at }) => at)));
       let at = 0;
       for (const { run, times } of runs) {
@@ -254,7 +254,7 @@ export class RunRecorder implements Recordings {
     if (!before) return refusals.expired('project');
     const last = before.last_id === null ? undefined : { id: before.last_id, created_at: before.last_created_at! };
     const build: Omit<Build, 'number'> = newBuild(project, key, last, before.last_ordinal, at);
-    const known = { ...before, default_branch: before.default_branch === null ? null : (JSON.parse(before.default_branch) as string) };
+    const known = { ...before, default_branch: fromJson<string>(before.default_branch) };
     const counts = await this.#countBuilds(project, [key.branch, known.default_branch ?? key.branch]);
     const buildsOf = (branch: string) => counts.get(digest(branch))! + Number(branch === key.branch);
     const columns = keyColumns(project, key);
@@ -296,12 +296,6 @@ function lastRunOf({ run, created_at, ci_run, times, kept }: Known, waiting: Wai
   if (run === null) return null;
   const isSame = waiting.isRetry && ci_run === waiting.run.ci_run && times!.equals(waiting.times);
   return { created_at: created_at!, isSame, kept };
-}
-
-function pathsOf({ paths }: NewRun): readonly string[] {
-  if (Array.isArray(paths)) return paths as readonly string[];
-  const segments = paths as Segments;
-  return Array.from(segments.ends, (_, i) => segment(segments, i).toString());
 }
 
 function byProject(runs: readonly Waiting[]): [project: number, runs: Waiting[]][] {

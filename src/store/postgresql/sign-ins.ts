@@ -1,5 +1,6 @@
 import type { Link, Password, Session, SignIns } from '../../engine/ports/sign-ins.js';
 import type { Database } from './connection.js';
+import { fromJson } from './json.js';
 
 const LINK = 'hash, project, created_at, expires_at';
 const SESSION = 'hash, project, origin, created_at, used_at, ends_at';
@@ -8,7 +9,7 @@ export function postgresqlSignIns(database: Database) {
   const one = async <Row>(text: string, value: string): Promise<Row | null> => (await database.read<Row>(text, [value]))[0] ?? null;
   const setting = async <T>(name: string): Promise<T | null> => {
     const row = await one<{ value: string }>('select value from settings where name = $1', name);
-    return row && (JSON.parse(row.value) as T);
+    return fromJson<T>(row?.value);
   };
   const keep = (name: string, value: unknown) =>
     database.change('insert into settings (name, value) values ($1, $2) on conflict (name) do update set value = excluded.value', [

@@ -9,6 +9,7 @@ import type { Forecast } from '../../planning/forecasting/forecast.js';
 import { encodeSplitFiles, filesOfNode } from '../codecs/file-blocks.js';
 import { CI_RUN_COLUMNS, ciRunValues } from './ci-runs.js';
 import type { Database } from './connection.js';
+import { fromJson, otherList } from './json.js';
 import { BASIS, type Pieces, piecesOf } from './pieces.js';
 
 const SPLIT = 'key, id, node_total, created_at, runs_before, used_at, list, other_list';
@@ -20,7 +21,7 @@ interface SplitRow extends Omit<Split, 'list' | 'other_list'> {
 }
 
 function toSplit({ key: _, list, other_list, ...row }: SplitRow): Split {
-  return { ...row, list: JSON.parse(list) as TestFileList, ...(other_list !== null && { other_list: JSON.parse(other_list) as string }) };
+  return { ...row, list: JSON.parse(list) as TestFileList, ...otherList(other_list) };
 }
 
 export function postgresqlSplits(database: Database, pieces: Pieces) {
@@ -113,12 +114,12 @@ export function postgresqlSplits(database: Database, pieces: Pieces) {
       );
       if (!row) return null;
       const { other_list, ...use } = row;
-      return other_list === null ? use : { ...use, other_list: JSON.parse(other_list) as string };
+      return { ...use, ...otherList(other_list) };
     },
     files: ({ id }, node) => pieces.withBlocks(id, [node], read => filesOfNode(read, id, node)),
     async forecast({ id }) {
       const [row] = await database.read<{ forecast: string }>('select forecast from splits where id = $1', [id]);
-      return row ? (JSON.parse(row.forecast) as Forecast) : null;
+      return fromJson<Forecast>(row?.forecast);
     },
     basis: async ({ id }) => (await pieces.get(id, BASIS)) ?? null,
     encode: encodeSplitFiles,

@@ -6,6 +6,7 @@ import type { DaySummary, Summaries, Summary } from '../../engine/ports/summarie
 import { limits } from '../../limits.js';
 import { CI_RUN, type CiRunRow, toCiRun } from './ci-runs.js';
 import type { Database } from './connection.js';
+import { fromJson } from './json.js';
 
 /** The key of all branches together. */
 const ALL = '';
@@ -29,8 +30,6 @@ interface Before {
 const NO_BUILD = 0;
 
 export function postgresqlSummaries(database: Database) {
-  const parsed = (text: string | null | undefined) => (text ? (JSON.parse(text) as Summary) : null);
-
   /**
    * Changes the summary of a build, and its days with it. What it rests on is read before, with the turn of the days of the project: when
    * another process changed these meanwhile, nothing is written, and it is read again.
@@ -46,7 +45,7 @@ export function postgresqlSummaries(database: Database) {
         [build.project, number ?? NO_BUILD, key],
       );
       if (!before) return;
-      const days = await changedDays(build, parsed(before.summary), summary);
+      const days = await changedDays(build, fromJson<Summary>(before.summary), summary);
       const { rows } = await database.change<{ isDone: boolean; isGone: boolean }>(
         `with b as (
           select number from builds where key = $3 for share
@@ -103,12 +102,12 @@ export function postgresqlSummaries(database: Database) {
   return {
     async get(build) {
       const [row] = await database.read<{ summary: string }>('select summary from summaries where build = $1', [build]);
-      return parsed(row?.summary);
+      return fromJson<Summary>(row?.summary);
     },
     put: (build: Build, summary: Summary) => replace(build, build.number, null, summary),
     async ofUnrecorded({ id }: CiRun) {
       const [row] = await database.read<{ summary: string | null }>('select summary from ci_runs where id = $1', [id]);
-      return parsed(row?.summary);
+      return fromJson<Summary>(row?.summary);
     },
     async unrecorded(project, before, limit) {
       const rows = await database.read<CiRunRow & { summary: string }>(

@@ -8,6 +8,7 @@ import { fileOf } from '../../planning/estimating/test-case.js';
 import { pathKey, rangeOfCases } from '../codecs/path-keys.js';
 import { decodeExpectationOn, decodeTimings } from '../codecs/timing-codec.js';
 import type { Database } from './connection.js';
+import { fromJson } from './json.js';
 import type { Learner } from './learner.js';
 
 interface Branches {
@@ -29,19 +30,13 @@ export function postgresqlTimings(database: Database, learner: Pick<Learner, 'le
       'select default_branch, has_test_cases, times_turn from projects where id = $1',
       [project],
     );
-    const name = row?.default_branch ?? null;
+    const name = fromJson<string>(row?.default_branch);
     return {
       branch: shortDigest(branch),
-      defaultBranch: name === null ? null : shortDigest(JSON.parse(name) as string),
+      defaultBranch: name === null ? null : shortDigest(name),
       hasTestCases: row?.has_test_cases ?? false,
       turn: row?.times_turn ?? 0,
     };
-  }
-
-  /** Reads rows by many values, some in each statement. */
-  async function readBy<Value, Row>(text: string, values: readonly Value[], use: (row: Row) => void): Promise<void> {
-    for (let from = 0; from < values.length; from += limits.pathsPerStatement)
-      for (const row of await database.read<Row>(text, [values.slice(from, from + limits.pathsPerStatement)])) use(row);
   }
 
   /** The expectations of the paths of a suite, by file. The numbers of its paths are kept in the suite. */
@@ -54,7 +49,7 @@ export function postgresqlTimings(database: Database, learner: Pick<Learner, 'le
     };
     const files = new Map<number, number>();
     for (let file = 0; file < list.length; file++) if (numbers[file] !== 0) files.set(numbers[file]!, file);
-    await readBy<number, { number: number; timings: Buffer | null }>(
+    await database.readBy<{ number: number; timings: Buffer | null }>(
       'select number, timings from paths where number = any($1::int4[])',
       [...files.keys()],
       ({ number, timings }) => {
@@ -68,7 +63,7 @@ export function postgresqlTimings(database: Database, learner: Pick<Learner, 'le
     if (files.size === 0 && numbers[list.length] === looked) return expected;
     const unknown = new Map<string, number>();
     for (let file = 0; file < list.length; file++) if (numbers[file] === 0) unknown.set(pathKey(project, list.at(file)), file);
-    await readBy<Buffer, { key: Buffer; number: number; timings: Buffer | null }>(
+    await database.readBy<{ key: Buffer; number: number; timings: Buffer | null }>(
       'select key, number, timings from paths where key = any($1::bytea[])',
       Array.from(unknown.keys(), key => Buffer.from(key)),
       ({ key, number, timings }) => {
@@ -85,7 +80,7 @@ export function postgresqlTimings(database: Database, learner: Pick<Learner, 'le
   async function expectationsOfPaths(project: number, paths: Iterable<string>, { branch, defaultBranch }: Branches) {
     const byKey = new Map(Array.from(paths, path => [pathKey(project, path), path]));
     const expected = new Map<string, BranchExpectation>();
-    await readBy<Buffer, { key: Buffer; timings: Buffer | null }>(
+    await database.readBy<{ key: Buffer; timings: Buffer | null }>(
       'select key, timings from paths where key = any($1::bytea[])',
       Array.from(byKey.keys(), key => Buffer.from(key)),
       ({ key, timings }) => {
@@ -150,7 +145,7 @@ export function postgresqlTimings(database: Database, learner: Pick<Learner, 'le
     async ofPaths(project, branchName, numbers) {
       const { branch, defaultBranch } = await timesOf(project, branchName);
       const seconds = new Map<number, number>();
-      await readBy<number, { number: number; timings: Buffer | null }>(
+      await database.readBy<{ number: number; timings: Buffer | null }>(
         'select number, timings from paths where number = any($1::int4[])',
         [...new Set(numbers)],
         ({ number, timings }) => {

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { queueKey, splitKey } from '../../../src/engine/keys.js';
+import { type QueueKey, queueKey, splitKey } from '../../../src/engine/keys.js';
 import type { Store } from '../../../src/engine/ports/store.js';
 import { cluster, emptyDatabase, openedStore } from '../../harness/postgresql-store.js';
 import {
@@ -29,6 +29,16 @@ async function twoProcesses(): Promise<{ stores: [Store, Store]; project: number
   const url = await emptyDatabase();
   const stores: [Store, Store] = [await openedStore(url), await openedStore(url)];
   return { stores, project: await newProject(stores[0]) };
+}
+
+/** Pulls for a node from each store in turn, until the queue is empty. Returns the files that it got. */
+async function pullRest(stores: readonly Store[], key: QueueKey, node: number): Promise<number[]> {
+  const handed: number[] = [];
+  for (let pulls = 0; ; pulls++) {
+    const batch = await pull(stores[pulls % stores.length]!, key, node, { batch_uuid: `${node} ${pulls}` });
+    if (!batch) return handed;
+    handed.push(...batch.files);
+  }
 }
 
 describe.skipIf(cluster === null)('two processes on one database', () => {
@@ -84,12 +94,7 @@ describe.skipIf(cluster === null)('two processes on one database', () => {
     expect(again.files).toEqual(sent.files);
     await settle(first, key, sent, false);
     await settle(second, key, again, true);
-    const rest: number[] = [];
-    for (let pulls = 0; ; pulls++) {
-      const batch = await pull(stores[pulls % 2]!, key, 1, { batch_uuid: `b${pulls}` });
-      if (!batch) break;
-      rest.push(...batch.files);
-    }
+    const rest = await pullRest(stores, key, 1);
     expect(ascending([...sent.files, ...rest])).toEqual(upTo(40));
   });
 
@@ -102,12 +107,7 @@ describe.skipIf(cluster === null)('two processes on one database', () => {
     // The second process changes the queue before the first one takes the batch back.
     const other = (await pull(second, key, 1, { batch_uuid: 'b' }))!;
     await settle(first, key, lost, false);
-    const rest: number[] = [];
-    for (let pulls = 0; ; pulls++) {
-      const batch = await pull(second, key, 2, { batch_uuid: `c${pulls}` });
-      if (!batch) break;
-      rest.push(...batch.files);
-    }
+    const rest = await pullRest([second], key, 2);
     expect(ascending([...other.files, ...rest])).toEqual(upTo(40));
   });
 
