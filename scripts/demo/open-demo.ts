@@ -98,7 +98,7 @@ async function makeBuilds(
   };
   const store = await serveFolder(dataDir, log, { queues: { pullCost, lease, cacheBytes: queueCacheBytes } });
   const filename = new URL('dist/src/server/worker.js', packageFolder).href;
-  const setup: WorkerSetup = { dataDir, tokenHeader: '', pullCost };
+  const setup: WorkerSetup = { source: { dataDir }, tokenHeader: '', pullCost };
   const threads = startThreads({ filename, setup, most: config.workers, isEager: false }, log);
   try {
     const parts = projects.map(() => 0);

@@ -2,9 +2,10 @@ import { chmodSync, linkSync, mkdirSync, statSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { fsyncPath } from '../fsync.js';
 import { hasStore, STORE_FILE } from '../store/lmdb/tables.js';
+import type { StoreSource } from '../store/source.js';
 import { print, printToStderr, startProgress } from '../terminal.js';
 import { copyStore, snapshotDeadline } from './data-folder/copy-store.js';
-import { withExistingStore } from './data-folder/data-folder.js';
+import { folderOf, withExistingFolder } from './data-folder/data-folder.js';
 import { createPartialFile, type PartialFile } from './data-folder/partial-file.js';
 
 export interface BackupOptions {
@@ -17,8 +18,9 @@ const REFRESH_MILLISECONDS = 250;
  * Copies a snapshot of the store into a folder, which can be served as it is. A server may write meanwhile. If the copy fails or `stop` ends
  * it, nothing is left in the folder.
  */
-export function backup(dataDir: string, target: string, { json }: BackupOptions, stop: AbortSignal): Promise<void> {
-  return withExistingStore(dataDir, async ({ parts, maintenance }) => {
+export function backup(source: StoreSource, target: string, { json }: BackupOptions, stop: AbortSignal): Promise<void> {
+  const dataDir = folderOf(source, 'back up', 'use pg_dump, or a base backup and the WAL for any point in time');
+  return withExistingFolder(dataDir, async ({ parts, maintenance }) => {
     if (hasStore(target))
       throw new Error(`cannot back up to ${target}: it already contains a store; name another folder, or remove the store`);
     const file = join(target, STORE_FILE);

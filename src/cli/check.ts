@@ -3,10 +3,11 @@ import { getHeapStatistics } from 'node:v8';
 import { Worker } from 'node:worker_threads';
 import { type Problem, sentenceOf } from '../store/lmdb/check/problem.js';
 import { lockFolder } from '../store/lmdb/open-lock.js';
+import type { StoreSource } from '../store/source.js';
 import { print, startProgress } from '../terminal.js';
 import { packageFolder } from '../version.js';
 import { snapshotDeadline } from './data-folder/copy-store.js';
-import { withExistingStore } from './data-folder/data-folder.js';
+import { folderOf, withExistingFolder } from './data-folder/data-folder.js';
 
 export interface CheckOptions {
   repair?: true;
@@ -43,8 +44,9 @@ const MAX_SHOWN = 20;
  * Checks that the store is consistent. With --repair, rebuilds records that can be derived from others. `stop` ends it. Exit code 1: problems
  * are left.
  */
-export function check(dataDir: string, options: CheckOptions, stop: AbortSignal): Promise<void> {
-  return withExistingStore(dataDir, async () => {
+export function check(source: StoreSource, options: CheckOptions, stop: AbortSignal): Promise<void> {
+  const dataDir = folderOf(source, 'check', 'that is not there yet');
+  return withExistingFolder(dataDir, async () => {
     const lock = options.repair ? lockFolder(dataDir) : null;
     try {
       const outcome = await runCheckThread({ dataDir, isRepairing: options.repair ?? false }, stop);

@@ -1,15 +1,15 @@
-import type { Link, Session } from '../engine/ports/sign-ins.js';
+import type { Link, Session, SignIns } from '../engine/ports/sign-ins.js';
 import { hashPassword } from '../engine/sign-in/password.js';
 import { createOperatorLink, createReaderLink, endSession, expiryOf, revokeLink, signInId } from '../engine/sign-in/sign-in.js';
 import { limits } from '../limits.js';
 import { reachableUrl, signInUrl } from '../server/dashboard.js';
 import { parseConfig } from '../server/settings.js';
-import type { LmdbStore } from '../store/lmdb/store.js';
+import type { StoreSource } from '../store/source.js';
 import { print, printRow, printToStderr } from '../terminal.js';
 import { timestamp } from '../time.js';
-import { withExistingStore } from './data-folder/data-folder.js';
 import { readPassword } from './process/terminal-input.js';
 import { requireProject } from './project.js';
+import { withExistingStore } from './with-store.js';
 
 /** Commands for those who use the dashboard. A running server sees a change at its next request. */
 
@@ -21,16 +21,16 @@ export interface LinkOptions {
 }
 
 /** Creates a sign-in link and prints its address, and nothing else: of an operator, or, with a project, of its readers. */
-export function createSignInLink(dataDir: string, { project: name, days, publicUrl, json }: LinkOptions): Promise<void> {
+export function createSignInLink(source: StoreSource, { project: name, days, publicUrl, json }: LinkOptions): Promise<void> {
   if (days !== undefined && name === undefined)
     throw new Error('cannot create a link: --days needs --project; the link of an operator is valid for 10 minutes');
-  return withExistingStore(dataDir, async ({ access, signIns }) => {
+  return withExistingStore(source, async ({ access, signIns, now }) => {
     const project = name === undefined ? null : (await requireProject(access, name)).id;
     const link =
       project === null
-        ? await createOperatorLink(signIns, Date.now())
-        : await createReaderLink(signIns, project, checkedDays(days ?? limits.readerLinkDefaultDays), Date.now());
-    const url = signInUrl(addressOf(signIns, publicUrl), link.secret);
+        ? await createOperatorLink(signIns, now())
+        : await createReaderLink(signIns, project, checkedDays(days ?? limits.readerLinkDefaultDays), now());
+    const url = signInUrl(await addressOf(signIns, publicUrl), link.secret);
     print(json ? JSON.stringify({ id: signInId(link), url, expires_at: timestamp(link.expires_at) }) : url);
   });
 }
@@ -42,28 +42,27 @@ function checkedDays(days: number): number {
 }
 
 /** The address of the dashboard: the public one, that of the server's last start, or the one that a server would have. */
-function addressOf(signIns: LmdbStore['signIns'], publicUrl: string | undefined): string {
+async function addressOf(signIns: SignIns, publicUrl: string | undefined): Promise<string> {
   const { publicUrl: url, host, port } = parseConfig(publicUrl === undefined ? {} : { publicUrl });
-  return url ?? signIns.address() ?? reachableUrl(`http://${host}:${port}`);
+  return url ?? (await signIns.address()) ?? reachableUrl(`http://${host}:${port}`);
 }
 
 /** Sets the password of operators, read from stdin or typed twice, or removes it. The sessions that it signed in end. */
-export async function changePassword(dataDir: string, { remove }: { remove?: true }): Promise<void> {
-  await withExistingStore(dataDir, async ({ signIns }) => {
+export async function changePassword(source: StoreSource, { remove }: { remove?: true }): Promise<void> {
+  await withExistingStore(source, async ({ signIns, now }) => {
     if (remove) {
       await signIns.setPassword(null);
       printToStderr('removed the password; sessions that it signed in have ended');
       return;
     }
-    await signIns.setPassword(await hashPassword(await readPassword(), Date.now()));
+    await signIns.setPassword(await hashPassword(await readPassword(), now()));
     printToStderr('set the password; sessions that the one before signed in have ended');
   });
 }
 
 /** Prints one line for each session and link in force: id, kind, project, creation, last use, expiry. */
-export function printSessions(dataDir: string, { json }: { json?: true }): Promise<void> {
-  return withExistingStore(dataDir, async ({ access, signIns }) => {
-    const now = Date.now();
+export function printSessions(source: StoreSource, { json }: { json?: true }): Promise<void> {
+  return withExistingStore(source, async ({ access, signIns, now }) => {
     const names = new Map((await access.projects()).map(({ id, name }) => [id, name]));
     const describe = (kind: string, each: Session | Link, used_at: number | null, expires_at: number) => ({
       id: signInId(each),
@@ -74,10 +73,10 @@ export function printSessions(dataDir: string, { json }: { json?: true }): Promi
       expires_at: timestamp(expires_at),
     });
     const all = [
-      ...signIns.sessions().map(session => describe('session', session, session.used_at, expiryOf(session))),
-      ...signIns.links().map(link => describe('link', link, null, link.expires_at)),
+      ...(await signIns.sessions()).map(session => describe('session', session, session.used_at, expiryOf(session))),
+      ...(await signIns.links()).map(link => describe('link', link, null, link.expires_at)),
     ];
-    const inForce = all.filter(({ expires_at }) => Date.parse(expires_at) > now);
+    const inForce = all.filter(({ expires_at }) => Date.parse(expires_at) > now());
     if (json) return print(JSON.stringify(inForce));
     for (const { id, kind, project, created_at, used_at, expires_at } of inForce)
       printRow([id, kind, project === null ? 'operator' : `reader of ${project}`, created_at, used_at ?? '-', `until ${expires_at}`]);
@@ -85,9 +84,9 @@ export function printSessions(dataDir: string, { json }: { json?: true }): Promi
 }
 
 /** Ends the session with an id, or revokes the link with it, which ends the sessions of its readers. */
-export function endSessionOrLink(dataDir: string, id: string): Promise<void> {
-  return withExistingStore(dataDir, async ({ signIns }) => {
-    if (signIns.links().some(link => signInId(link) === id)) {
+export function endSessionOrLink(source: StoreSource, id: string): Promise<void> {
+  return withExistingStore(source, async ({ signIns }) => {
+    if ((await signIns.links()).some(link => signInId(link) === id)) {
       await revokeLink(signIns, id);
       printToStderr(`revoked link ${id}`);
     } else {

@@ -4,12 +4,13 @@ import { Readable } from 'node:stream';
 import { pipeline } from 'node:stream/promises';
 import { exportLines } from '../engine/export.js';
 import type { Project } from '../engine/ports/access.js';
+import type { Store } from '../engine/ports/store.js';
 import { fsyncPath } from '../fsync.js';
-import type { LmdbStore } from '../store/lmdb/store.js';
+import type { StoreSource } from '../store/source.js';
 import { print, startProgress } from '../terminal.js';
 import { UsageError } from '../usage-error.js';
-import { withExistingStore } from './data-folder/data-folder.js';
 import { createPartialFile, type PartialFile } from './data-folder/partial-file.js';
+import { withExistingStore } from './with-store.js';
 
 export interface ExportOptions {
   project?: string;
@@ -20,18 +21,18 @@ export interface ExportOptions {
 }
 
 /** Writes builds and timings as lines of JSON to stdout or to a file, which appears when it is complete. A server may run meanwhile. */
-export function exportStore(dataDir: string, options: ExportOptions, stop: AbortSignal): Promise<void> {
+export function exportStore(source: StoreSource, options: ExportOptions, stop: AbortSignal): Promise<void> {
   const { project, builds, timings, json } = options;
   const output = options.output === undefined || options.output === '-' ? null : resolveOutput(options.output);
   if (json && output === null)
     throw new UsageError([
       '--json needs --output, because it describes that file: without --output, stdout gets the export, which is JSON already',
     ]);
-  return withExistingStore(dataDir, async store => {
+  return withExistingStore(source, async store => {
     const projects = await selectProjects(store, project);
     const counts = { builds: 0, timings: 0 };
     const progress = startProgress(output !== null || !process.stdout.isTTY);
-    const lines = exportLines(store, { projects, builds, timings }, Date.now(), type => {
+    const lines = exportLines(store, { projects, builds, timings }, store.now(), type => {
       counts[`${type}s`] += 1;
       progress.show(() => `${counts.builds.toLocaleString('en')} builds, ${counts.timings.toLocaleString('en')} timings exported`);
     });
@@ -63,7 +64,7 @@ function resolveOutput(output: string): string {
   return realpathSync(output);
 }
 
-async function selectProjects({ access }: LmdbStore, name: string | undefined): Promise<Project[]> {
+async function selectProjects({ access }: Pick<Store, 'access'>, name: string | undefined): Promise<Project[]> {
   const projects = await access.projects();
   if (name === undefined) return projects;
   const selected = projects.filter(project => project.name === name);

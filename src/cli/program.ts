@@ -3,7 +3,7 @@ import { escapeControls, printToStderr } from '../terminal.js';
 import { UsageError } from '../usage-error.js';
 import { version } from '../version.js';
 import { addImportCommand, addNodeCommands } from './node-commands.js';
-import { addDashboardCommands, addDataCommands, addServeCommand } from './server-commands.js';
+import { addDashboardCommands, addServeCommand, addStoreCommands } from './server-commands.js';
 
 /**
  * The process edge: arguments, environment and exit codes (0 done, 1 failed, 2 wrong settings or usage, 3 no usable answer from the server).
@@ -35,8 +35,8 @@ const program = new Command('ballast')
 
 const { args, testCommand } = splitArguments(process.argv);
 addServeCommand(program, process.env);
-addDataCommands(program);
-addDashboardCommands(program);
+addStoreCommands(program, process.env);
+addDashboardCommands(program, process.env);
 addNodeCommands(program, { environment: process.env, testCommand });
 addImportCommand(program);
 

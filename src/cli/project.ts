@@ -1,11 +1,12 @@
 import { createProject, createToken, hashOf, renameProject, revokeToken, tokenId } from '../engine/access.js';
 import type { Access, Project } from '../engine/ports/access.js';
 import { limits } from '../limits.js';
+import type { StoreSource } from '../store/source.js';
 import { pluralize, print, printRow, printToStderr } from '../terminal.js';
 import { timestamp } from '../time.js';
 import { UsageError } from '../usage-error.js';
-import { withExistingStore, withStore } from './data-folder/data-folder.js';
 import { ask } from './process/terminal-input.js';
+import { withExistingStore, withStore } from './with-store.js';
 
 /** Commands for projects and tokens. A running server sees a change at its next request. */
 
@@ -14,16 +15,16 @@ export interface PrintOptions {
 }
 
 /** Creates a project and prints its first token, and nothing else. */
-export function createProjectWithToken(dataDir: string, name: string, { json }: PrintOptions): Promise<void> {
-  return withStore(dataDir, async ({ access }) => {
-    const { token } = await createProject(access, name, Date.now());
+export function createProjectWithToken(source: StoreSource, name: string, { json }: PrintOptions): Promise<void> {
+  return withStore(source, async ({ access, now }) => {
+    const { token } = await createProject(access, name, now());
     print(json ? JSON.stringify({ project: name, id: tokenId({ hash: hashOf(token) }), token }) : token);
   });
 }
 
 /** Prints one line for each project (name, creation, active tokens), or one JSON array. */
-export function printProjects(dataDir: string, _: string, { json }: PrintOptions): Promise<void> {
-  return withExistingStore(dataDir, async ({ access }) => {
+export function printProjects(source: StoreSource, _: string, { json }: PrintOptions): Promise<void> {
+  return withExistingStore(source, async ({ access }) => {
     const activeTokens = new Map<number, number>();
     for (const { project, revoked_at } of await access.tokens()) {
       if (revoked_at === null) activeTokens.set(project, (activeTokens.get(project) ?? 0) + 1);
@@ -39,8 +40,8 @@ export function printProjects(dataDir: string, _: string, { json }: PrintOptions
   });
 }
 
-export function rename(dataDir: string, name: string, newName: string, { json }: PrintOptions): Promise<void> {
-  return withExistingStore(dataDir, async ({ access }) => {
+export function rename(source: StoreSource, name: string, newName: string, { json }: PrintOptions): Promise<void> {
+  return withExistingStore(source, async ({ access }) => {
     await renameProject(access, await requireProject(access, name), newName);
     if (json) print(JSON.stringify({ project: newName }));
     else printToStderr(`renamed the project "${name}" to "${newName}"`);
@@ -52,8 +53,8 @@ export interface DeleteOptions extends PrintOptions {
 }
 
 /** Deletes a project whose name is given twice: in the command, and in a flag or at the terminal. */
-export function deleteNamed(dataDir: string, name: string, { confirm, json }: DeleteOptions): Promise<void> {
-  return withExistingStore(dataDir, async ({ access, builds }) => {
+export function deleteNamed(source: StoreSource, name: string, { confirm, json }: DeleteOptions): Promise<void> {
+  return withExistingStore(source, async ({ access, builds, now }) => {
     const { id } = await requireProject(access, name);
     const tokens = (await access.tokens()).filter(({ project, revoked_at }) => project === id && revoked_at === null);
     const { total } = await builds.page(id, {}, 1);
@@ -61,7 +62,7 @@ export function deleteNamed(dataDir: string, name: string, { confirm, json }: De
     const typed = confirm ?? (await ask(`this deletes ${loss}; type the name of the project to delete it:`));
     if (typed === null) throw new UsageError([`nobody can be asked here: add --confirm "${name}" to delete ${loss}`]);
     if (typed !== name) throw new UsageError([`nothing was deleted: "${typed}" is not the name of the project "${name}"`]);
-    await access.deleteProject(id, Date.now());
+    await access.deleteProject(id, now());
     if (json) return print(JSON.stringify({ project: name }));
     printToStderr(
       `deleted the project "${name}": its tokens are refused from now on`,
@@ -76,11 +77,11 @@ export interface DefaultBranchOptions extends PrintOptions {
 }
 
 /** Sets the default branch of a project, or lets recorded builds decide again, if a flag says so. Then prints it. */
-export function defaultBranch(dataDir: string, name: string, { set, unset, json }: DefaultBranchOptions): Promise<void> {
+export function defaultBranch(source: StoreSource, name: string, { set, unset, json }: DefaultBranchOptions): Promise<void> {
   if (set !== undefined && unset) throw new UsageError(['--set and --unset cannot be combined: leave one of them out']);
   if (set !== undefined && (set === '' || set.length > limits.textMaxCharacters))
     throw new UsageError([`--set needs the name of a branch, of 1 to ${limits.textMaxCharacters} characters`]);
-  return withExistingStore(dataDir, async ({ access, builds }) => {
+  return withExistingStore(source, async ({ access, builds }) => {
     const { id } = await requireProject(access, name);
     if (set !== undefined || unset) await access.setDefaultBranch(id, set ?? null);
     const { default_branch, is_default_branch_set: is_set } = await requireProject(access, name);
@@ -97,17 +98,17 @@ export interface TokenOptions extends PrintOptions {
 }
 
 /** Creates another token, for a rotation without downtime, and prints it, and nothing else. */
-export function createProjectToken(dataDir: string, project: string, { name, json }: TokenOptions): Promise<void> {
-  return withExistingStore(dataDir, async ({ access }) => {
+export function createProjectToken(source: StoreSource, project: string, { name, json }: TokenOptions): Promise<void> {
+  return withExistingStore(source, async ({ access, now }) => {
     const { id } = await requireProject(access, project);
-    const token = await createToken(access, id, Date.now(), { name: name ?? null });
+    const token = await createToken(access, id, now(), { name: name ?? null });
     print(json ? JSON.stringify({ project, id: tokenId({ hash: hashOf(token) }), name: name ?? null, token }) : token);
   });
 }
 
 /** Prints one line for each token (id, creation, last use, state, name), or one JSON array. The tokens themselves are not stored. */
-export function printTokens(dataDir: string, name: string, { json }: PrintOptions): Promise<void> {
-  return withExistingStore(dataDir, async ({ access }) => {
+export function printTokens(source: StoreSource, name: string, { json }: PrintOptions): Promise<void> {
+  return withExistingStore(source, async ({ access }) => {
     const { id: project } = await requireProject(access, name);
     const tokens = (await access.tokens())
       .filter(token => token.project === project)
@@ -126,9 +127,9 @@ export function printTokens(dataDir: string, name: string, { json }: PrintOption
   });
 }
 
-export function revoke(dataDir: string, tokenOrId: string, { json }: PrintOptions): Promise<void> {
-  return withExistingStore(dataDir, async ({ access }) => {
-    const id = await revokeToken(access, tokenOrId, Date.now());
+export function revoke(source: StoreSource, tokenOrId: string, { json }: PrintOptions): Promise<void> {
+  return withExistingStore(source, async ({ access, now }) => {
+    const id = await revokeToken(access, tokenOrId, now());
     if (json) print(JSON.stringify({ id }));
     else printToStderr(`revoked token ${id}`);
   });

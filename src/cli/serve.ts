@@ -9,6 +9,7 @@ import { type Logger, openLog, openSyncLog } from '../server/log.js';
 import { openService } from '../server/service.js';
 import type { Config } from '../server/settings.js';
 import { storeFileOf } from '../store/lmdb/tables.js';
+import { placeOf, sourceOf } from '../store/source.js';
 import { print } from '../terminal.js';
 import { version } from '../version.js';
 import { hardExit, storeFailureMessage } from './process/exit.js';
@@ -26,15 +27,17 @@ export async function serve(config: Config, unknown: string[]): Promise<void> {
   if (unknown.length > 0) log.warn({ variables: unknown }, 'unknown settings, perhaps misspelt: "ballast serve --help" lists all settings');
   // A failed commit leaves unhandled rejections in lmdb. Everyone who waited for it has got the error.
   process.on('unhandledRejection', err => log.error({ err }, 'unhandled rejection'));
-  assertNotTruncated(config.dataDir);
+  const source = sourceOf(config);
+  const place = placeOf(source);
+  if ('dataDir' in source) assertNotTruncated(source.dataDir);
   scaleMemory(config.memoryBytes);
   warnOfLittleMemory(config.memoryBytes, log);
   const storeFailed = (err: Error) => {
-    lastLog.fatal({ err }, storeFailureMessage(config.dataDir, err));
+    lastLog.fatal({ err }, storeFailureMessage(place, err));
     hardExit();
   };
   const threadsFailed = (err: Error) => {
-    lastLog.fatal({ err }, `cannot serve ${config.dataDir}: no worker thread can start: ${err.message}`);
+    lastLog.fatal({ err }, `cannot serve ${place}: no worker thread can start: ${err.message}`);
     hardExit();
   };
   const service = await openService(config, log, { storeFailed, threadsFailed }).catch((error: unknown) => {
@@ -42,11 +45,9 @@ export async function serve(config: Config, unknown: string[]): Promise<void> {
     if (message.startsWith('cannot ')) throw error;
     // The cause names the disk error; the message is for API clients.
     if (error instanceof Refusal)
-      throw new Error(`cannot serve ${config.dataDir}: ${(cause as Error | undefined)?.message ?? message}`, { cause: error });
-    throw new Error(
-      `cannot serve ${config.dataDir}: ${message}; if the store is damaged, "ballast check" shows how, and a backup can replace it`,
-      { cause: error },
-    );
+      throw new Error(`cannot serve ${place}: ${(cause as Error | undefined)?.message ?? message}`, { cause: error });
+    const advice = 'dataDir' in source ? '; if the store is damaged, "ballast check" shows how, and a backup can replace it' : '';
+    throw new Error(`cannot serve ${place}: ${message}${advice}`, { cause: error });
   });
   let stopping = false;
   const stop = (signal: string) => {
@@ -56,7 +57,7 @@ export async function serve(config: Config, unknown: string[]): Promise<void> {
     const maxSeconds = limits.drainSeconds + limits.closeSeconds;
     setTimeout(() => {
       lastLog.fatal(
-        `could not close within ${maxSeconds} s (does the disk of ${config.dataDir} answer?), so this process ends at once: nothing acknowledged is lost`,
+        `could not close within ${maxSeconds} s (does ${'dataDir' in source ? `the disk of ${place}` : place} answer?), so this process ends at once: nothing acknowledged is lost`,
       );
       hardExit();
     }, 1000 * maxSeconds);
@@ -77,7 +78,7 @@ export async function serve(config: Config, unknown: string[]): Promise<void> {
   process.on('SIGINT', stop);
 
   const { url, adminUrl } = service;
-  log.info({ version, node: process.version, url, adminUrl, dataDir: config.dataDir }, 'serving');
+  log.info({ version, node: process.version, url, adminUrl, store: place }, 'serving');
   // The address is printed last: its reader may stop the server at once.
   if (service.firstToken) {
     const headers = config.headerPrefixes.map(prefix => `${prefix}-TEST-SUITE-TOKEN`);
@@ -90,7 +91,7 @@ export async function serve(config: Config, unknown: string[]): Promise<void> {
     print(service.firstLink);
   }
   if (adminUrl) print(`Metrics are at ${adminUrl}/metrics`);
-  const notes = [`data in ${config.dataDir}`, ...(service.slowerServer ? [service.slowerServer] : [])];
+  const notes = [`data in ${place}`, ...(service.slowerServer ? [service.slowerServer] : [])];
   print(`Ballast listens on ${url} (${notes.join('; ')})`);
 }
 

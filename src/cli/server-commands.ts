@@ -1,5 +1,6 @@
 import type { Command } from 'commander';
 import { type Config, parseConfig, settings } from '../server/settings.js';
+import { type StoreSource, sourceOf } from '../store/source.js';
 import type { LinkOptions } from './dashboard.js';
 import type { ExportOptions } from './export.js';
 import { addSetting, wholeNumber } from './options.js';
@@ -13,11 +14,11 @@ export function addServeCommand(program: Command, environment: NodeJS.ProcessEnv
   const command = program.command('serve').description('run the server until SIGTERM');
   for (const setting of Object.values(settings)) addSetting(command, setting);
   command
-    .addHelpText('after', `\nEnvironment only:\n${secretsHelp()}`)
+    .addHelpText('after', `\nEnvironment only:\n${withoutFlag.map(([, { env, help }]) => `  ${env}  ${help}`).join('\n')}`)
     .hook('preAction', requireServerPlatform)
-    .action(async (flags: SettingTexts) => {
+    .action(async () => {
       const { serve } = await import('./serve.js');
-      await serve(parseConfig(withSecrets(flags, environment)), unknownVariables(program, environment));
+      await serve(parseConfig(textsOf(command, environment)), unknownVariables(program, environment));
     });
 }
 
@@ -28,39 +29,39 @@ function unknownVariables(program: Command, environment: NodeJS.ProcessEnv): str
     ...command.commands.flatMap(optionVariables),
   ];
   // `queue` sets BALLAST_BATCH for its command.
-  const known = new Set([...optionVariables(program), settings.bootstrapToken.env, 'BALLAST_BATCH']);
+  const known = new Set([...optionVariables(program), ...withoutFlag.map(([, { env }]) => env), 'BALLAST_BATCH']);
   return Object.keys(environment).filter(name => name.startsWith('BALLAST_') && !known.has(name));
 }
 
-function withSecrets(flags: SettingTexts, environment: NodeJS.ProcessEnv): SettingTexts {
-  const token = environment[settings.bootstrapToken.env];
-  return token === undefined ? flags : { ...flags, bootstrapToken: token };
+const withoutFlag = Object.entries(settings).filter(([, { flag }]) => flag === null);
+
+/** The texts of a command's settings: its flags, and what the environment has. */
+function textsOf(command: Command, environment: NodeJS.ProcessEnv): SettingTexts {
+  const { ...texts }: SettingTexts = command.opts();
+  for (const [name, { env }] of withoutFlag) if (environment[env] !== undefined) texts[name as keyof Config] = environment[env];
+  // Images and units name a folder for those who give no database.
+  if (texts.databaseUrl && command.getOptionValueSource('dataDir') === 'env') delete texts.dataDir;
+  return texts;
 }
 
-function secretsHelp(): string {
-  return Object.values(settings)
-    .filter(({ flag }) => flag === null)
-    .map(({ env, help }) => `  ${env}  ${help}`)
-    .join('\n');
-}
-
-/** Adds the commands on the data folder. They need the store, but no running server. */
-export function addDataCommands(program: Command): void {
-  addProjectCommands(program);
-  addTokenCommands(program);
-  addDataCommand(program, 'backup <folder>', 'copy the current state of the store into a folder, also while the server runs', (...args) =>
+/** Adds the commands on the store. They need no running server. */
+export function addStoreCommands(program: Command, environment: NodeJS.ProcessEnv): void {
+  const addStoreCommand = onStore(environment);
+  addProjectCommands(program, addStoreCommand);
+  addTokenCommands(program, addStoreCommand);
+  addStoreCommand(program, 'backup <folder>', 'copy the current state of the store into a folder, also while the server runs', (...args) =>
     untilSignal(async stop => (await import('./backup.js')).backup(...args, stop)),
   ).option('--json', 'print one JSON object');
-  addDataCommand(
+  addStoreCommand(
     program,
     'check',
     'check that the store is consistent, also while the server runs (exit code 1: it is not)',
-    (dataDir, _, options) => untilSignal(async stop => (await import('./check.js')).check(dataDir, options, stop)),
+    (source, _, options) => untilSignal(async stop => (await import('./check.js')).check(source, options, stop)),
   )
     .option('--repair', 'rebuild records that can be derived from others; stop the server before')
     .option('--json', 'print one JSON object');
-  addDataCommand(program, 'export', 'write builds and timings as lines of JSON, also while the server runs', (dataDir, _, options) =>
-    untilSignal(async stop => (await import('./export.js')).exportStore(dataDir, options as unknown as ExportOptions, stop)),
+  addStoreCommand(program, 'export', 'write builds and timings as lines of JSON, also while the server runs', (source, _, options) =>
+    untilSignal(async stop => (await import('./export.js')).exportStore(source, options as unknown as ExportOptions, stop)),
   )
     .option('--project <name>', 'export this project only')
     .option('--output <file>', 'write to this file (- is stdout); an existing file is replaced when the new one is complete')
@@ -71,85 +72,90 @@ export function addDataCommands(program: Command): void {
 
 const loadProject = () => import('./project.js');
 
-function addProjectCommands(program: Command): void {
+function addProjectCommands(program: Command, addStoreCommand: AddCommand): void {
   const project = program.command('project').description('create, list, rename and delete projects');
-  addDataCommand(project, 'create <name>', 'create a project and print its test-suite token', async (...args) =>
+  addStoreCommand(project, 'create <name>', 'create a project and print its test-suite token', async (...args) =>
     (await loadProject()).createProjectWithToken(...args),
   ).option('--json', 'print JSON');
-  addDataCommand(project, 'list', 'list the projects', async (...args) => (await loadProject()).printProjects(...args)).option(
+  addStoreCommand(project, 'list', 'list the projects', async (...args) => (await loadProject()).printProjects(...args)).option(
     '--json',
     'print JSON',
   );
-  const rename: Command = addDataCommand(project, 'rename <name> <new-name>', 'give a project another name', async (dataDir, name, flags) =>
-    (await loadProject()).rename(dataDir, name, rename.args[1]!, flags),
+  const rename: Command = addStoreCommand(project, 'rename <name> <new-name>', 'give a project another name', async (source, name, flags) =>
+    (await loadProject()).rename(source, name, rename.args[1]!, flags),
   ).option('--json', 'print JSON');
-  addDataCommand(project, 'delete <name>', 'delete a project with its tokens and all that it recorded', async (dataDir, name, flags) =>
-    (await loadProject()).deleteNamed(dataDir, name, flags as DeleteOptions),
+  addStoreCommand(project, 'delete <name>', 'delete a project with its tokens and all that it recorded', async (source, name, flags) =>
+    (await loadProject()).deleteNamed(source, name, flags as DeleteOptions),
   )
     .option('--confirm <name>', 'the name of the project again, where nobody can be asked')
     .option('--json', 'print JSON');
-  addDataCommand(project, 'default-branch <name>', 'print the default branch of a project, or set it', async (dataDir, name, flags) =>
-    (await loadProject()).defaultBranch(dataDir, name, flags as DefaultBranchOptions),
+  addStoreCommand(project, 'default-branch <name>', 'print the default branch of a project, or set it', async (source, name, flags) =>
+    (await loadProject()).defaultBranch(source, name, flags as DefaultBranchOptions),
   )
     .option('--set <branch>', 'set it')
     .option('--unset', 'let recorded builds decide again')
     .option('--json', 'print JSON');
 }
 
-function addTokenCommands(program: Command): void {
+function addTokenCommands(program: Command, addStoreCommand: AddCommand): void {
   const token = program.command('token').description('create, list and revoke test-suite tokens');
-  addDataCommand(token, 'create <project>', 'create another token for a project and print it', async (dataDir, project, flags) =>
-    (await loadProject()).createProjectToken(dataDir, project, flags as TokenOptions),
+  addStoreCommand(token, 'create <project>', 'create another token for a project and print it', async (source, project, flags) =>
+    (await loadProject()).createProjectToken(source, project, flags as TokenOptions),
   )
     .option('--name <name>', 'what the token is for, as lists show it')
     .option('--json', 'print JSON');
-  addDataCommand(token, 'list <project>', 'list the tokens of a project: id, creation, last use, state, name', async (...args) =>
+  addStoreCommand(token, 'list <project>', 'list the tokens of a project: id, creation, last use, state, name', async (...args) =>
     (await loadProject()).printTokens(...args),
   ).option('--json', 'print JSON');
-  addDataCommand(token, 'revoke <token-or-id>', 'revoke a token: the next request with it is refused', async (...args) =>
+  addStoreCommand(token, 'revoke <token-or-id>', 'revoke a token: the next request with it is refused', async (...args) =>
     (await loadProject()).revoke(...args),
   ).option('--json', 'print JSON');
 }
 
-/** Adds a command on the data folder. It takes at most one argument, and flags. */
-function addDataCommand(
+type AddCommand = (
   parent: Command,
   usage: string,
   description: string,
-  run: (dataDir: string, argument: string, flags: Record<string, true>) => Promise<void>,
-): Command {
-  const command = parent.command(usage).description(description);
-  addSetting(command, settings.dataDir);
-  command.hook('preAction', requireServerPlatform).action(async (...args: unknown[]) => {
-    const { dataDir, ...flags } = command.opts<{ dataDir?: string }>();
-    const config = parseConfig(dataDir === undefined ? {} : { dataDir });
-    await run(config.dataDir, typeof args[0] === 'string' ? args[0] : '', flags);
-  });
-  return command;
-}
+  run: (source: StoreSource, argument: string, flags: Record<string, true>) => Promise<void>,
+) => Command;
+
+/** Returns what adds a command on the store. It takes at most one argument, and flags. */
+const onStore =
+  (environment: NodeJS.ProcessEnv): AddCommand =>
+  (parent, usage, description, run) => {
+    const command = parent.command(usage).description(description);
+    addSetting(command, settings.dataDir);
+    command.hook('preAction', requireServerPlatform).action(async (...args: unknown[]) => {
+      const { dataDir: _, ...flags } = command.opts<{ dataDir?: string }>();
+      const { dataDir, databaseUrl } = textsOf(command, environment);
+      await run(sourceOf(parseConfig({ dataDir, databaseUrl })), typeof args[0] === 'string' ? args[0] : '', flags);
+    });
+    return command;
+  };
 
 const loadDashboard = () => import('./dashboard.js');
 
 /** Adds the commands for those who use the dashboard. */
-export function addDashboardCommands(program: Command): void {
+export function addDashboardCommands(program: Command, environment: NodeJS.ProcessEnv): void {
+  const addStoreCommand = onStore(environment);
   const dashboard = program.command('dashboard').description('sign in to the dashboard, and list and end sessions');
-  const link = addDataCommand(
+  const link = addStoreCommand(
     dashboard,
     'link',
     'print a link that signs in: an operator, once within 10 minutes',
-    async (dataDir, _, flags) => (await loadDashboard()).createSignInLink(dataDir, flags as LinkOptions),
+    async (source, _, flags) => (await loadDashboard()).createSignInLink(source, flags as LinkOptions),
   )
     .option('--project <name>', 'make a link that shows only this project, read-only, any number of times')
     .option('--days <number>', 'days until a link with --project expires, at most 365 (default: 30)', wholeNumber('days'))
     .option('--json', 'print JSON');
   addSetting(link, settings.publicUrl);
-  addDataCommand(dashboard, 'password', 'set a password for operators, typed or read from stdin', async (dataDir, _, flags) =>
-    (await loadDashboard()).changePassword(dataDir, flags),
+  addStoreCommand(dashboard, 'password', 'set a password for operators, typed or read from stdin', async (source, _, flags) =>
+    (await loadDashboard()).changePassword(source, flags),
   ).option('--remove', 'remove the password: only links sign in');
-  addDataCommand(dashboard, 'sessions', 'list the sessions and links in force', async (dataDir, _, flags) =>
-    (await loadDashboard()).printSessions(dataDir, flags),
+  addStoreCommand(dashboard, 'sessions', 'list the sessions and links in force', async (source, _, flags) =>
+    (await loadDashboard()).printSessions(source, flags),
   ).option('--json', 'print JSON');
-  addDataCommand(dashboard, 'end <id>', 'end a session, or revoke a link and end its sessions', async (dataDir, id) =>
-    (await loadDashboard()).endSessionOrLink(dataDir, id),
+  addStoreCommand(dashboard, 'end <id>', 'end a session, or revoke a link and end its sessions', async (source, id) =>
+    (await loadDashboard()).endSessionOrLink(source, id),
   );
 }

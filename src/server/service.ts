@@ -23,8 +23,7 @@ import { listen } from '../http/server.js';
 import { limits } from '../limits.js';
 import { memoryBounds } from '../memory-bounds.js';
 import { toWeight } from '../planning/weight.js';
-import { serveFolder } from '../store/lmdb/serve-folder.js';
-import type { LmdbOptions } from '../store/lmdb/store.js';
+import { serveStore, sourceOf } from '../store/source.js';
 import { startThreads } from '../threads/threads.js';
 import { packageFolder, version } from '../version.js';
 import { newSignInUrl, noteAddress, reachableUrl, readDashboardFiles } from './dashboard.js';
@@ -58,6 +57,7 @@ export interface Service {
 }
 
 export interface ServiceDependencies {
+  /** By default the clock of the store. */
   now?: () => Millis;
   /** Milliseconds on a monotonic clock. */
   uptime?: () => number;
@@ -67,7 +67,7 @@ export interface ServiceDependencies {
   storeFailed?: (error: Error) => void;
   /** Called when no worker thread can start. Large suites would wait for ever, so the process must end. */
   threadsFailed?: (error: Error) => void;
-  openStore?: (dataDir: string, log: Logger, options: Required<LmdbOptions>) => Promise<Store>;
+  openStore?: typeof serveStore;
   openThreads?: typeof startThreads;
   /** Reads the front end of the dashboard. */
   dashboardFiles?: () => DashboardFiles;
@@ -80,18 +80,18 @@ export async function openService(
   config: Config,
   log: Logger,
   {
-    now = Date.now,
+    now: givenNow,
     uptime = () => performance.now(),
     isEager = true,
     storeFailed = () => {},
     threadsFailed = () => {},
-    openStore = serveFolder,
+    openStore = serveStore,
     openThreads = startThreads,
     dashboardFiles = readDashboardFiles,
     passwordCost = PASSWORD_COST,
   }: ServiceDependencies = {},
 ): Promise<Service> {
-  const { dataDir, headerPrefixes, publicUrl, clientVersions } = config;
+  const { headerPrefixes, publicUrl, clientVersions } = config;
   const closers: (() => Promise<void>)[] = [];
   const close = async () => {
     for (const closer of closers.splice(0).reverse()) await closer();
@@ -99,12 +99,17 @@ export async function openService(
   try {
     const metrics = new Metrics();
     const pullCost = toWeight(config.pullCostSeconds);
-    const queues = { pullCost, cacheBytes: config.queueCacheBytes, lease: leaseOf(config, now, uptime) };
-    const store = await openStore(dataDir, log, { queues, storeFailed, committed: seconds => metrics.observeCommit(seconds) });
+    // Of the store, when it is open: nobody asks a queue before.
+    let now = givenNow ?? Date.now;
+    const queues = { pullCost, cacheBytes: config.queueCacheBytes, lease: leaseOf(config, () => now(), uptime) };
+    const source = sourceOf(config);
+    const committed = (seconds: number) => metrics.observeCommit(seconds);
+    const store = await openStore(source, log, { queues, storeFailed, committed, connections: config.databaseConnections });
+    now = givenNow ?? store.now;
     closers.push(() => store.close());
 
     const tokenHeader = `${headerPrefixes[0]}-TEST-SUITE-TOKEN`;
-    const setup: WorkerSetup = { dataDir, tokenHeader, pullCost, memoryBytes: config.memoryBytes };
+    const setup: WorkerSetup = { source, tokenHeader, pullCost, memoryBytes: config.memoryBytes };
     const filename = new URL('dist/src/server/worker.js', packageFolder).href;
     const threads = openThreads({ filename, setup, most: config.workers, isEager }, log);
     threads.started.catch(threadsFailed);
@@ -189,7 +194,7 @@ export async function openService(
 
     // Created last: if the port were taken, the token would be lost before it is shown.
     const isFirstStart = (await store.access.projects()).length === 0;
-    const firstToken = isFirstStart ? await firstTokenOf(store.access, now()) : null;
+    const firstToken = isFirstStart ? await createDefaultProject(store.access, now()) : null;
     const address = context.dashboard && (await noteAddress(config, ports, store, log));
     const firstLink = firstToken !== null && address !== null ? await newSignInUrl(store, address, now()) : null;
     const summarize = () => summarizer.flush();
@@ -233,10 +238,10 @@ async function openPorts(config: Config, context: Context, observer: Observer, m
   }
 }
 
-/** The token of the project that a first start creates; null: another process was faster. */
-async function firstTokenOf(access: Access, at: Millis): Promise<string | null> {
+/** Creates the project of a first start. Returns its token; null: another process was faster. */
+async function createDefaultProject(access: Access, at: Millis, token?: string): Promise<string | null> {
   try {
-    return (await createProject(access, DEFAULT_PROJECT, at)).token;
+    return (await createProject(access, DEFAULT_PROJECT, at, token)).token;
   } catch (error) {
     if (error instanceof Refusal) return null;
     throw error;
@@ -261,7 +266,7 @@ async function ensureBootstrapToken({ access }: Store, bootstrapToken: string, n
     if (token.revoked_at !== null) log.warn('the token in BALLAST_BOOTSTRAP_TOKEN is revoked, and stays revoked');
     return;
   }
+  if (!(await access.project(DEFAULT_PROJECT)) && (await createDefaultProject(access, now, bootstrapToken)) !== null) return;
   const project = await access.project(DEFAULT_PROJECT);
-  if (project) await createToken(access, project.id, now, { token: bootstrapToken });
-  else await createProject(access, DEFAULT_PROJECT, now, bootstrapToken);
+  await createToken(access, project!.id, now, { token: bootstrapToken });
 }

@@ -6,9 +6,8 @@ import { parseTrustedProxies } from '../http/forwarded.js';
 import { boundsFor, DEFAULT_MEMORY_BYTES, LEAST_MEMORY_BYTES } from '../memory-bounds.js';
 import { UsageError } from '../usage-error.js';
 
-/** A secret has no flag, because a process list would show it. */
 interface Definition<T> {
-  /** What stands for the value in the help of the flag; null: there is no flag. */
+  /** What stands for the value in the help of the flag; null: there is no flag, for what a process list must not show, and what belongs to it. */
   value: string | null;
   defaultText?: string;
   help: string;
@@ -106,6 +105,22 @@ const definitions = {
       if (text === '') throw new Error('must name a folder');
       return text;
     },
+  },
+  /** Null: the store is in the folder. */
+  databaseUrl: {
+    value: null,
+    help: 'PostgreSQL database that holds the store instead of a folder, as postgres://user@host,host/database',
+    parse: optional((text: string) => {
+      // The message must not repeat the value, which may have a password.
+      if (!/^postgres(ql)?:\/\/[^/?]+\/[^/?]+/.test(text)) throw new Error('must be like postgres://ballast@db.example.com/ballast');
+      return text;
+    }, null),
+  },
+  databaseConnections: {
+    value: null,
+    defaultText: '8',
+    help: 'the most connections to the database; each worker thread has one more',
+    parse: wholeNumber(3, 1000),
   },
   /** Upper case, without the trailing dash. Messages name the first. */
   headerPrefixes: {
@@ -243,7 +258,7 @@ export const settings = Object.fromEntries(
 ) as { [K in keyof Config]: Setting<Config[K]> };
 
 /** Parses the given texts, by setting, with defaults for missing ones. Throws a UsageError with a sentence for each invalid setting. */
-export function parseConfig(texts: { [K in keyof Config]?: string }): Config {
+export function parseConfig(texts: { [K in keyof Config]?: string | undefined }): Config {
   const complaints: string[] = [];
   const config: Record<string, unknown> = {};
   for (const [name, setting] of Object.entries(settings)) {
@@ -267,6 +282,8 @@ export function parseConfig(texts: { [K in keyof Config]?: string }): Config {
   }
   if (config.dashboard === 'admin' && config.adminPort === null)
     complaints.push('BALLAST_DASHBOARD (--dashboard) is "admin": give BALLAST_ADMIN_PORT (--admin-port), which then serves it');
+  if (config.databaseUrl !== null && texts.dataDir !== undefined)
+    complaints.push('BALLAST_DATABASE_URL and BALLAST_DATA_DIR (--data-dir) are both given: the store is in one place, so leave one out');
   const bounds = boundsFor(config.memoryBytes as number);
   config.queueCacheBytes ||= bounds.queues;
   // A token may use half of what requests have: two bodies of the largest size.

@@ -1,20 +1,20 @@
 import { type JobAnswer, type JobSettings, perform } from '../api/jobs.js';
 import { toSegments } from '../bytes.js';
 import { DEFAULT_MEMORY_BYTES, scaleMemory } from '../memory-bounds.js';
-import { openLmdbStore } from '../store/lmdb/store.js';
+import { openStore, type StoreSource } from '../store/source.js';
 import { performing, setupOfThread } from '../threads/performing.js';
 
 /** The module of a worker thread. */
 
 export interface WorkerSetup extends JobSettings {
-  dataDir: string;
+  source: StoreSource;
   /** See memory-bounds.ts; missing: the default. */
   memoryBytes?: number;
 }
 
 const setup = setupOfThread<WorkerSetup>();
 scaleMemory(setup.memoryBytes ?? DEFAULT_MEMORY_BYTES);
-const store = openLmdbStore(setup.dataDir);
+const store = await openStore(setup.source);
 
 export default performing(async task => {
   // The main thread may have committed since this thread's last read.

@@ -33,7 +33,7 @@ beforeAll(async () => {
   const log = openLog('silent');
   const store = await serveFolder(dataDir, log);
   const filename = new URL('../../src/server/worker.js', import.meta.url).href;
-  const threads = startThreads({ filename, setup: { dataDir, tokenHeader, pullCost }, most: 1, isEager: false }, log);
+  const threads = startThreads({ filename, setup: { source: { dataDir }, tokenHeader, pullCost }, most: 1, isEager: false }, log);
   context = { store, jobs: new JobRunner(store, threads, 2), tokenHeader, pullCost, now: () => NOW } as unknown as Context;
 });
 afterAll(async () => {

@@ -7,6 +7,7 @@ import { backup } from '../../src/cli/backup.js';
 import { check } from '../../src/cli/check.js';
 import { exportStore } from '../../src/cli/export.js';
 import { openTables } from '../../src/store/lmdb/tables.js';
+import type { StoreSource } from '../../src/store/source.js';
 import { manyPaths, record, timedTestFiles } from '../harness/messages.js';
 import { main } from '../harness/process.js';
 import { startServerOnDisk } from '../harness/server.js';
@@ -22,15 +23,15 @@ function readersOf(dataDir: string): number[] {
 }
 
 describe('a command that reads a store', () => {
-  it.each<[name: string, run: (dataDir: string, target: string, stop: AbortSignal) => Promise<void>]>([
-    ['backup', (dataDir, target, stop) => backup(dataDir, target, {}, stop)],
-    ['check', (dataDir, _, stop) => check(dataDir, {}, stop)],
-    ['export', (dataDir, target, stop) => exportStore(dataDir, { output: join(target, 'x'), builds: true, timings: true }, stop)],
+  it.each<[name: string, run: (source: StoreSource, target: string, stop: AbortSignal) => Promise<void>]>([
+    ['backup', (source, target, stop) => backup(source, target, {}, stop)],
+    ['check', (source, _, stop) => check(source, {}, stop)],
+    ['export', (source, target, stop) => exportStore(source, { output: join(target, 'x'), builds: true, timings: true }, stop)],
   ])('%s leaves nothing behind when it is stopped', async (_, run) => {
     const dataDir = await folderWithStore();
     const target = temporaryFolder();
     const stopping = new AbortController();
-    const running = expect(run(dataDir, target, stopping.signal)).rejects.toThrow(/told to stop|operation was aborted/);
+    const running = expect(run({ dataDir }, target, stopping.signal)).rejects.toThrow(/told to stop|operation was aborted/);
     // Before any thread or process has started.
     stopping.abort(new Error('told to stop'));
     await running;

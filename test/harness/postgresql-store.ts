@@ -24,7 +24,7 @@ export async function emptyDatabase(): Promise<string> {
 
 /** Opens a store in a database, as a process does. It is closed after the test. */
 export async function openedStore(url: string, queues: Partial<PostgresqlOptions['queues']> = {}): Promise<Store> {
-  const store = await openPostgresqlStore({ url, connections: 4, queues: { ...QUEUES, ...queues } });
+  const store = await openPostgresqlStore({ url, connections: 4, mayMigrate: true, queues: { ...QUEUES, ...queues } });
   onTestFinished(() => store.close());
   return store;
 }

@@ -9,8 +9,7 @@ import { type HttpOptions, type HttpServer, listen } from '../../src/http/server
 import { openLog } from '../../src/server/log.js';
 import { openService, type Service, type ServiceDependencies } from '../../src/server/service.js';
 import { type Config, parseConfig } from '../../src/server/settings.js';
-import { serveFolder } from '../../src/store/lmdb/serve-folder.js';
-import { openPostgresqlStore } from '../../src/store/postgresql/store.js';
+import { serveStore } from '../../src/store/source.js';
 import type { Threads, ThreadsOptions } from '../../src/threads/threads.js';
 import { Client, TOKEN } from './client.js';
 import { httpServer, openAdapter } from './http-server.js';
@@ -45,12 +44,10 @@ async function openServer({ dataDir, ...settings }: Settings, dependencies: Serv
   let remove = () => {};
   const database = dataDir === undefined && !isOnDisk ? await newDatabase() : null;
   const folder = dataDir ?? memoryFolder(end => (remove = end));
-  const config = parseConfig({ port: '0', httpServer, logLevel: 'debug', bootstrapToken: TOKEN, dataDir: folder, ...settings });
+  const place = database ? { databaseUrl: database.url, databaseConnections: '4' } : { dataDir: folder };
+  const config = parseConfig({ port: '0', httpServer, logLevel: 'debug', bootstrapToken: TOKEN, ...place, ...settings });
   let store: Store | null = null;
-  const openStore: ServiceDependencies['openStore'] = async (...args) =>
-    (store = database
-      ? await openPostgresqlStore({ url: database.url, connections: 4, queues: args[2].queues })
-      : await serveFolder(...args));
+  const openStore: ServiceDependencies['openStore'] = async (...args) => (store = await serveStore(...args));
   const logger = openLog(config.logLevel, { write: line => log.push(line) });
   const service = await openService(config, logger, {
     openStore,

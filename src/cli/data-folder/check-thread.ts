@@ -3,7 +3,7 @@ import { problemsOf, repair } from '../../store/lmdb/check/check.js';
 import type { Problem } from '../../store/lmdb/check/problem.js';
 import type { Parts } from '../../store/lmdb/parts.js';
 import type { CheckInput, CheckOutcome, CheckProgress, FoundProblem } from '../check.js';
-import { withStore } from './data-folder.js';
+import { withFolder } from './data-folder.js';
 
 /** The thread that checks a store for `check`. The check never yields, so the main thread must handle signals. */
 
@@ -12,7 +12,7 @@ const MAX_ROUNDS = 5;
 const PROGRESS_MILLISECONDS = 200;
 
 const { dataDir, isRepairing } = workerData as CheckInput;
-const outcome = await withStore(dataDir, async ({ parts }) => {
+const outcome = await withFolder(dataDir, async ({ parts }) => {
   const { found, records } = findProblems(parts);
   const left = isRepairing ? await repairAll(parts, found) : found;
   return { found: toMessage(found), left: toMessage(left), records } satisfies CheckOutcome;

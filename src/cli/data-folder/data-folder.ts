@@ -1,11 +1,19 @@
 import { writeSync } from 'node:fs';
 import { type LmdbStore, openLmdbStore } from '../../store/lmdb/store.js';
 import { hasStore, storeFileOf } from '../../store/lmdb/tables.js';
+import { placeOf, type StoreSource } from '../../store/source.js';
 import { escapeControls, printToStderr } from '../../terminal.js';
+import { UsageError } from '../../usage-error.js';
 import { hardExit, storeFailureMessage } from '../process/exit.js';
 
-/** Runs work on the existing store of a folder. A mistyped folder must not create a store. */
-export async function withExistingStore(dataDir: string, work: (store: LmdbStore) => void | Promise<void>): Promise<void> {
+/** The folder that a command needs. Throws a sentence when the store is in a database. */
+export function folderOf(source: StoreSource, verb: string, instead: string): string {
+  if ('dataDir' in source) return source.dataDir;
+  throw new UsageError([`cannot ${verb} ${placeOf(source)}: it is a database: ${instead}`]);
+}
+
+/** Runs work on the store in a folder, which must have one. */
+export async function withExistingFolder(dataDir: string, work: (store: LmdbStore) => void | Promise<void>): Promise<void> {
   if (!hasStore(dataDir)) {
     throw new Error(`there is no store in ${dataDir}; name the server's folder with --data-dir or BALLAST_DATA_DIR`);
   }
@@ -15,11 +23,11 @@ export async function withExistingStore(dataDir: string, work: (store: LmdbStore
       `the store has ${file.bytes} of ${file.expectedBytes} bytes; if the command ends without a message, the file was cut off`,
     );
   }
-  await withStore(dataDir, work);
+  await withFolder(dataDir, work);
 }
 
-/** Runs work on the store of a folder. Creates the store if it is missing. */
-export async function withStore<T>(dataDir: string, work: (store: LmdbStore) => T | Promise<T>): Promise<T> {
+/** Runs work on the store in a folder, which is created if it is missing. */
+export async function withFolder<T>(dataDir: string, work: (store: LmdbStore) => T | Promise<T>): Promise<T> {
   const storeFailed = (error: Error) => {
     // A synchronous write, so that the message of a worker thread is not lost.
     writeSync(2, `ballast: ${escapeControls(storeFailureMessage(dataDir, error))}\n`);

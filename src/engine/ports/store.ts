@@ -28,5 +28,7 @@ export interface Store {
   readonly summaries: Summaries;
   readonly signIns: SignIns;
   readonly maintenance: Maintenance;
+  /** The time, on the clock that all processes of the store share. */
+  now(): Millis;
   close(): Promise<void>;
 }

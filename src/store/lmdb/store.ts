@@ -60,6 +60,7 @@ export function openLmdbStore(dataDir: string, { queues: queueOptions = NO_CACHE
     signIns: lmdbSignIns(parts),
     maintenance: lmdbMaintenance(parts, join(dataDir, STORE_FILE), key => queues.drop(key)),
     parts,
+    now: Date.now,
     close: () => closeParts(parts),
   };
 }

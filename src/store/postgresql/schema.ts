@@ -201,6 +201,8 @@ const STEPS: readonly (readonly string[])[] = [
 /** The number of this program's schema. */
 export const SCHEMA = STEPS.length;
 
+const UNDEFINED_TABLE = '42P01';
+
 /** unique_violation, duplicate_table, duplicate_object, or a row of the catalogue that was updated at the same moment: another process makes the same step, although all statements say "if not exists". */
 const RACED = ['23505', '42P07', '42710', 'XX000'];
 
@@ -212,13 +214,29 @@ export async function migrate(database: Database): Promise<void> {
   await make(database, 'create table if not exists ballast (name text primary key, value bigint not null)');
   await database.change(`insert into ballast (name, value) values ('schema', 0) on conflict (name) do nothing`);
   for (;;) {
-    const [row] = await database.read<{ value: number }>(`select value from ballast where name = 'schema'`);
-    const number = row!.value;
-    if (number > SCHEMA) throw new Error(`it has schema ${number}, and this Ballast knows schema ${SCHEMA}: start a newer Ballast`);
+    const number = await schemaOf(database);
     if (number === SCHEMA) return;
     for (const statement of STEPS[number]!) await make(database, statement);
     await database.change(`update ballast set value = $1 where name = 'schema' and value = $1 - 1`, [number + 1]);
   }
+}
+
+/** Throws a sentence when the tables are not those of this program's schema, or there are none. */
+export async function assertSchema(database: Database): Promise<void> {
+  const number = await schemaOf(database).catch((error: { code?: string }) => {
+    if (error.code === UNDEFINED_TABLE) throw new Error('it has no tables of Ballast: name the database of the server', { cause: error });
+    throw error;
+  });
+  if (number < SCHEMA)
+    throw new Error(`it has schema ${number}, and this Ballast needs schema ${SCHEMA}: start a server of this version first`);
+}
+
+/** The number of the schema that a database has. Throws a sentence when it is newer than this program. */
+async function schemaOf(database: Database): Promise<number> {
+  const [row] = await database.read<{ value: number }>(`select value from ballast where name = 'schema'`);
+  const number = row!.value;
+  if (number > SCHEMA) throw new Error(`it has schema ${number}, and this Ballast knows schema ${SCHEMA}: use a newer Ballast`);
+  return number;
 }
 
 /** Makes a table or an index, unless it is there. */

@@ -10,7 +10,7 @@ import { Paths } from './paths.js';
 import { Pieces } from './pieces.js';
 import { PostgresqlQueues } from './queues.js';
 import { RunRecorder } from './recordings.js';
-import { migrate } from './schema.js';
+import { assertSchema, migrate } from './schema.js';
 import { postgresqlSignIns } from './sign-ins.js';
 import { postgresqlSplits } from './splits.js';
 import { postgresqlSummaries } from './summaries.js';
@@ -18,18 +18,23 @@ import { postgresqlTimings } from './timings.js';
 
 export interface PostgresqlOptions extends DatabaseOptions {
   /** How queues in use are kept in memory. */
-  queues: QueueOptions & { cacheBytes: number };
+  queues?: QueueOptions & { cacheBytes: number };
+  /** Whether tables may be created, and brought up to date; else they must be there. */
+  mayMigrate: boolean;
 }
+
+/** For who changes no queue. */
+const NO_CACHE = { cacheBytes: 1, pullCost: 0, lease: null };
 
 /**
  * Opens the store in a PostgreSQL database, which any number of processes may do. Throws a sentence when it cannot be used.
  *
- * @param options the database must exist; its tables are created or brought up to date
+ * @param options the database must exist
  */
 export async function openPostgresqlStore(options: PostgresqlOptions): Promise<Store> {
   const database = new Database(options);
   try {
-    await migrate(database);
+    await (options.mayMigrate ? migrate(database) : assertSchema(database));
   } catch (error) {
     await database.close();
     throw error;
@@ -37,7 +42,7 @@ export async function openPostgresqlStore(options: PostgresqlOptions): Promise<S
   const paths = new Paths(database);
   const pieces = new Pieces(database);
   const learner = new Learner(database);
-  const queues = new PostgresqlQueues(database, pieces, options.queues);
+  const queues = new PostgresqlQueues(database, pieces, options.queues ?? NO_CACHE);
   return {
     access: postgresqlAccess(database),
     signIns: postgresqlSignIns(database),
@@ -49,6 +54,7 @@ export async function openPostgresqlStore(options: PostgresqlOptions): Promise<S
     ciRuns: postgresqlCiRuns(database),
     summaries: postgresqlSummaries(database),
     maintenance: postgresqlMaintenance({ database, learner, paths, pieces }),
+    now: Date.now,
     async close() {
       await queues.close();
       await learner.close();

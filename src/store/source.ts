@@ -1,0 +1,37 @@
+import type { Logger } from 'pino';
+import type { Store } from '../engine/ports/store.js';
+import type { LmdbOptions } from './lmdb/store.js';
+import type { DatabaseOptions } from './postgresql/connection.js';
+
+/** Where a store is: in a folder of this machine, or in a database, which any number of processes serve. */
+export type StoreSource = { dataDir: string } | { database: Omit<DatabaseOptions, 'connections'> };
+
+/** The source that settings name. */
+export function sourceOf({ dataDir, databaseUrl }: { dataDir: string; databaseUrl: string | null }): StoreSource {
+  return databaseUrl === null ? { dataDir } : { database: { url: databaseUrl } };
+}
+
+/** What messages call a store: its folder, or the URL of its database without the password and the parameters. */
+export function placeOf(source: StoreSource): string {
+  if ('dataDir' in source) return source.dataDir;
+  return source.database.url.replace(/\?.*$/s, '').replace(/^(\w+:\/\/[^:@/]*):[^@/]*@/, '$1@');
+}
+
+export interface ServeOptions extends Required<LmdbOptions> {
+  /** The most connections to a database. */
+  connections: number;
+}
+
+/** Opens a store for a process that serves it. Throws a sentence when that fails. */
+export async function serveStore(source: StoreSource, log: Logger, { connections, ...options }: ServeOptions): Promise<Store> {
+  if ('dataDir' in source) return (await import('./lmdb/serve-folder.js')).serveFolder(source.dataDir, log, options);
+  const { openPostgresqlStore } = await import('./postgresql/store.js');
+  return openPostgresqlStore({ ...source.database, connections, queues: options.queues, mayMigrate: true });
+}
+
+/** Opens a store that exists, for a thread of the process that serves it. Only that process changes queues. */
+export async function openStore(source: StoreSource): Promise<Store> {
+  if ('dataDir' in source) return (await import('./lmdb/store.js')).openLmdbStore(source.dataDir);
+  const { openPostgresqlStore } = await import('./postgresql/store.js');
+  return openPostgresqlStore({ ...source.database, connections: 1, mayMigrate: false });
+}
