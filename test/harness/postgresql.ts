@@ -18,6 +18,8 @@ const user = isRoot ? { uid: NOBODY, gid: NOBODY } : {};
 export interface Cluster {
   /** The URL of its database "postgres". */
   url: string;
+  /** Its folder, where its socket is. */
+  folder: string;
   process: ChildProcess;
   stop(): Promise<void>;
 }
@@ -46,6 +48,7 @@ export async function startCluster(): Promise<Cluster | null> {
     await isReady(server);
     return {
       url: `postgres://ballast@${encodeURIComponent(folder)}/postgres`,
+      folder,
       process: server,
       async stop() {
         const ended = once(server, 'exit');

@@ -1,6 +1,6 @@
 import { once } from 'node:events';
 import { createServer, request as httpRequest, type IncomingMessage, type RequestListener } from 'node:http';
-import type { AddressInfo } from 'node:net';
+import { type AddressInfo, connect, createServer as createTcpServer, type Socket, type TcpNetConnectOpts } from 'node:net';
 import { onTestFinished } from 'vitest';
 
 /** The server that gets a request, and whether its answer is lost. */
@@ -29,4 +29,79 @@ export function startProxy(routeOf: (request: IncomingMessage) => Route): Promis
     });
     request.pipe(forwarded);
   });
+}
+
+/** What happens to bytes that arrive: they are passed on, kept until `release`, or dropped. */
+export type Passage = 'pass' | 'hold' | 'drop';
+
+/** Passes the bytes of connections on to a server, on 127.0.0.1, until it is told otherwise. It is closed after the test. */
+export class TcpProxy {
+  requests: Passage = 'pass';
+  answers: Passage = 'pass';
+  /** A connection is ended at once. */
+  refuses = false;
+  port = 0;
+  /** How many connections were accepted. */
+  accepted = 0;
+  readonly #sockets = new Set<Socket>();
+  #held: (() => void)[] = [];
+  #onStopped: (() => void)[] = [];
+
+  /** @param target where the server listens: a port, or the path of a Unix socket */
+  static async start(target: TcpNetConnectOpts | { path: string }): Promise<TcpProxy> {
+    const proxy = new TcpProxy();
+    const server = createTcpServer(socket => proxy.#accept(socket, target)).listen(0, '127.0.0.1');
+    onTestFinished(() => {
+      server.close();
+      proxy.cut();
+    });
+    await once(server, 'listening');
+    proxy.port = (server.address() as AddressInfo).port;
+    return proxy;
+  }
+
+  /** How many connections are open. */
+  get open(): number {
+    return this.#sockets.size / 2;
+  }
+
+  /** Resolves when bytes are held or dropped, after this call. */
+  stopped(): Promise<void> {
+    return new Promise(resolve => this.#onStopped.push(resolve));
+  }
+
+  /** Passes everything on, what was held first. */
+  release(): void {
+    this.requests = 'pass';
+    this.answers = 'pass';
+    for (const pass of this.#held.splice(0)) pass();
+  }
+
+  /** Ends all connections. What was held is lost. */
+  cut(): void {
+    this.#held = [];
+    for (const socket of this.#sockets) socket.destroy();
+  }
+
+  #accept(client: Socket, target: TcpNetConnectOpts | { path: string }): void {
+    if (this.refuses) return void client.destroy();
+    this.accepted += 1;
+    const server = connect(target as TcpNetConnectOpts);
+    this.#join(client, server, () => this.requests);
+    this.#join(server, client, () => this.answers);
+  }
+
+  #join(from: Socket, to: Socket, passage: () => Passage): void {
+    this.#sockets.add(from);
+    from.on('data', bytes => {
+      if (passage() === 'pass') return void to.write(bytes);
+      if (passage() === 'hold') this.#held.push(() => to.write(bytes));
+      for (const resolve of this.#onStopped.splice(0)) resolve();
+    });
+    from.on('error', () => {});
+    from.on('close', () => {
+      this.#sockets.delete(from);
+      to.destroy();
+    });
+  }
 }

@@ -1,3 +1,4 @@
+import { randomUUID } from 'node:crypto';
 import { setTimeout as sleep } from 'node:timers/promises';
 import pg from 'pg';
 import { refusals } from '../../engine/refusal.js';
@@ -21,6 +22,21 @@ const INT8 = 20;
 /** Integers of 64 bits are times and counters, which a double has exactly. */
 const types = { getTypeParser: (oid: number, format?: 'text' | 'binary') => (oid === INT8 ? Number : pg.types.getTypeParser(oid, format)) };
 
+/** Writes the row of a process. */
+const commitOf = (process: string) =>
+  `insert into processes (id, seen_at) values (${process}, floor(extract(epoch from clock_timestamp()) * 1000)::int8)
+  on conflict (id) do update set commits = processes.commits + 1, seen_at = excluded.seen_at`;
+
+/**
+ * A statement that commits something in any case: it writes the row of its process, whose id is its last parameter. Its commit comes behind
+ * all that it reads, or finds done. A statement that makes a table cannot do this: the change that follows it does.
+ */
+function withCommit(text: string, parameter: number): string {
+  if (text.startsWith('create ')) return text;
+  const rest = text.startsWith('with ') ? `, ${text.slice('with '.length)}` : ` ${text}`;
+  return `with committed as (${commitOf(`$${parameter}`)})${rest}`;
+}
+
 /** Each text is prepared once on each connection, under its own name. */
 const names = new Map<string, string>();
 
@@ -35,6 +51,8 @@ function nameOf(text: string): string {
  * `limits.databaseWaitMilliseconds` at most, and are then refused with a 503. A statement that is under way is waited for without limit.
  */
 export class Database {
+  /** The key of this one in the table of processes. */
+  readonly process = randomUUID();
   readonly #idle: Connection[] = [];
   readonly #waiting: (() => void)[] = [];
   readonly #hosts: readonly string[];
@@ -48,7 +66,7 @@ export class Database {
 
   /** Runs a statement that changes nothing. */
   async read<Row>(text: string, values: unknown[] = []): Promise<Row[]> {
-    return (await this.#run<Row>(text, values)).rows;
+    return (await this.#run<Row>(text, values, { isRead: true, hasCommit: false })).rows;
   }
 
   /** Reads the rows of many values, `$1`, some of them with each statement. */
@@ -58,24 +76,24 @@ export class Database {
   }
 
   /**
+   * Reads what will not vanish. A database shows changes that have reached no standby yet: when the wait of their commit was cut. So the
+   * statement makes a commit of its own, which is behind them. It begins with `select` or `with`.
+   */
+  async readDurably<Row>(text: string, values: unknown[] = []): Promise<Row[]> {
+    return (await this.#run<Row>(withCommit(text, values.length + 1), [...values, this.process], { isRead: false, hasCommit: true })).rows;
+  }
+
+  /**
    * Runs a statement that changes something, and resolves when the change survives what the database promises. The statement runs again when
    * its connection is lost before the answer, so it must return the same if its changes are there already.
    */
   async change<Row>(text: string, values: unknown[] = []): Promise<Result<Row>> {
-    const { rows, count, isCertain } = await this.#run<Row>(text, values);
-    if (!isCertain) await this.confirm();
-    return { rows, count };
+    return this.#run<Row>(text, values, { isRead: false, hasCommit: text.startsWith('insert into processes ') });
   }
 
-  /**
-   * Makes a commit. A change that was found by reading, not by the answer to its own statement, may not have reached a standby yet. When a
-   * later commit has, the change has, too.
-   */
+  /** Makes a commit: when it has reached a standby, all that was read before on the same server has, too. */
   async confirm(): Promise<void> {
-    await this.#run(
-      `insert into ballast (name, value) values ('commits', 1) on conflict (name) do update set value = ballast.value + 1`,
-      [],
-    );
+    await this.change(commitOf('$1'), [this.process]);
   }
 
   /** Refuses further statements, and ends the connections: one with a statement under way when that has ended. */
@@ -85,25 +103,35 @@ export class Database {
     await Promise.all(this.#idle.splice(0).map(connection => this.#end(connection)));
   }
 
-  async #run<Row>(text: string, values: unknown[]): Promise<Result<Row> & { isCertain: boolean }> {
+  /** @param hasCommit the statement commits something in any case, also when it runs again and finds its changes */
+  async #run<Row>(text: string, values: unknown[], { isRead, hasCommit }: { isRead: boolean; hasCommit: boolean }): Promise<Result<Row>> {
     const until = performance.now() + limits.databaseWaitMilliseconds;
-    let isCertain = true;
     for (let tries = 0; ; tries++) {
       let connection: Connection | null = null;
       try {
         connection = await this.#acquire(until);
         const { rows, rowCount } = await connection.client.query({ name: nameOf(text), text, values });
-        isCertain &&= !connection.hasWarned;
-        return { rows: rows as Row[], count: rowCount ?? 0, isCertain };
+        if (isRead || !connection.hasWarned) return { rows: rows as Row[], count: rowCount ?? 0 };
+        // An operator may have ended the wait for a standby.
+        if (performance.now() >= until) throw refusals.databaseAway(new Error('each commit came with a warning'));
       } catch (error) {
         if (connection) connection.isLost ||= isAway(error);
-        if (connection?.isLost) isCertain = false;
-        const mayPass = connection?.isLost || isAway(error) || (isConflict(error) && tries < limits.databaseConflicts);
-        if (this.#isClosed || !mayPass || performance.now() >= until) throw refusalOf(error);
-        await sleep(Math.min(until - performance.now(), pauseAfter(tries)));
+        const isLost = connection?.isLost || isAway(error);
+        if (this.#isClosed || performance.now() >= until) throw refusalOf(error);
+        if (!isLost && (!isConflict(error) || tries >= limits.databaseConflicts)) throw refusalOf(error);
+        if (!connection?.isLost) {
+          // It did not run.
+          await sleep(Math.min(until - performance.now(), pauseAfter(tries)));
+          continue;
+        }
       } finally {
         if (connection) this.#release(connection);
       }
+      // It may have run, and what it did may have reached no standby. When it runs again it may find that, and commit nothing.
+      if (!isRead && !hasCommit) {
+        [text, values, hasCommit] = [withCommit(text, values.length + 1), [...values, this.process], true];
+      }
+      await sleep(Math.min(until - performance.now(), pauseAfter(tries)));
     }
   }
 

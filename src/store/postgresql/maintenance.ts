@@ -101,6 +101,7 @@ const EXPIRED: readonly Step[] = [
   { kind: 'day', text: simple('days', 'project, branch, day', 'day < $1 and builds > 0 order by day'), isByDay: true },
   { kind: null, text: simple('days', 'project, branch, day', 'day < $1'), isByDay: true },
 ];
+const PROCESSES: Step = { kind: null, text: simple('processes', 'id', 'seen_at < $1') };
 const PATHS: Step = { kind: 'path', text: simple('paths', 'number', 'seen_at < $1 order by seen_at') };
 
 /** What the deleted project $1 recorded. */
@@ -157,6 +158,7 @@ export function postgresqlMaintenance({ database, learner, paths, pieces }: Part
     }
     for await (const _ of repeat({ kind: null, text: BUILDS }, null, count)) yield;
     for await (const _ of repeat(PATHS, before - limits.lastUseUpdateMilliseconds, count)) yield;
+    for await (const _ of repeat(PROCESSES, deletedBefore - DAY_MILLISECONDS, count)) yield;
     paths.forget();
     pieces.forget();
     for (const { id } of gone) {

@@ -430,8 +430,6 @@ export class PostgresqlQueues implements Queues {
     const toCheck = isWhole ? told : [...told, ...changed];
     if (toCheck.length === 0) return landed;
     const next = await this.#nextOf(toCheck);
-    // What another process wrote was read. It may have reached no standby yet.
-    if (told.some(({ open }) => !open.isConfirmed)) await this.database.confirm();
     for (const done of toCheck) {
       const { open, changes, turn } = done;
       const row = next.get(open.id);
@@ -491,12 +489,14 @@ export class PostgresqlQueues implements Queues {
 
   /** The attempt of the row after the position that each queue has; null: there is none. A queue that is gone is left out. */
   async #nextOf(all: readonly Done[]): Promise<Map<string, { attempt: number | null }>> {
-    const rows = await this.database.read<{ queue: string; attempt: number | null }>(
-      `select v.queue, n.attempt from unnest($1::text[], $2::int4[], $3::int8[]) as v (queue, position, attempt)
+    // What is told may rest on what another process wrote, and that may have reached no standby yet.
+    const isConfirmed = all.every(({ open, changes }) => changes.length > 0 || open.isConfirmed);
+    const text = `select v.queue, n.attempt from unnest($1::text[], $2::int4[], $3::int8[]) as v (queue, position, attempt)
       cross join lateral (select 1 from journal j where j.queue = v.queue and j.position = v.position and j.attempt = v.attempt limit 1) x
-      left join lateral (select attempt from journal j where j.queue = v.queue and j.position = v.position + 1 limit 1) n on true`,
-      [all.map(({ open }) => open.id), all.map(({ open }) => open.position), all.map(({ open }) => open.attempt)],
-    );
+      left join lateral (select attempt from journal j where j.queue = v.queue and j.position = v.position + 1 limit 1) n on true`;
+    const values = [all.map(({ open }) => open.id), all.map(({ open }) => open.position), all.map(({ open }) => open.attempt)];
+    type Row = { queue: string; attempt: number | null };
+    const rows = await (isConfirmed ? this.database.read<Row>(text, values) : this.database.readDurably<Row>(text, values));
     return new Map(rows.map(row => [row.queue, row]));
   }
 }
