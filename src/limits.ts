@@ -180,6 +180,12 @@ export const limits = {
   refusedKinds: 200,
   /** Characters of each text about a client or a refused request. */
   seenTextCharacters: 300,
+  /** Interval at which a process tells the others on its store its status, and how many lines of each list are in that. */
+  heartbeatMilliseconds: 10_000,
+  toldLines: 50,
+  /** A process that was not seen for this time is said to be silent, and for the longer time, is left out. */
+  silentProcessMilliseconds: 35_000,
+  silentProcessShownMilliseconds: 3_600_000,
   /** The dashboard warns of less free space on the disk. */
   diskWarningBytes: 1_073_741_824,
   /** Body of a request of the dashboard; beyond it 413. */

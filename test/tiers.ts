@@ -22,3 +22,6 @@ export const BROWSER = ['test/browser/**/*.test.js'];
 
 /** The one that says so where there is no Chromium. */
 export const WITHOUT_BROWSER = ['test/browser/missing.test.js'];
+
+/** Tests of servers that need PostgreSQL. */
+export const ON_POSTGRESQL = ['test/api/several-processes.test.js'];

@@ -3,7 +3,7 @@ import { defineConfig, type TestProjectInlineConfiguration } from 'vitest/config
 import { chromiumPath } from '../scripts/chromium.js';
 import { loadUwebsockets } from '../src/http/uwebsockets/load.js';
 import { installedPrograms } from './harness/postgresql.js';
-import { BROWSER, SLOW, STORE, WITHOUT_BROWSER } from './tiers.js';
+import { BROWSER, ON_POSTGRESQL, SLOW, STORE, WITHOUT_BROWSER } from './tiers.js';
 
 const hasUwebsockets = await loadUwebsockets().then(
   () => true,
@@ -14,7 +14,7 @@ const tier = (name: string, test: TestProjectInlineConfiguration['test']): TestP
   extends: true,
   test: { name, ...test },
 });
-const fast = { exclude: [...STORE, ...SLOW, ...BROWSER], setupFiles: ['test/no-processes.js'] };
+const fast = { exclude: [...STORE, ...SLOW, ...BROWSER, ...ON_POSTGRESQL], setupFiles: ['test/no-processes.js'] };
 const tiers = [
   tier('fast', { ...fast, include: ['test/**/*.test.js'] }),
   tier('store', { include: STORE, globalSetup: 'test/postgresql-cluster.js' }),
@@ -28,7 +28,11 @@ const tiers = [
 ];
 /** What depends on the order of requests and on their repetition, a second time with the store in PostgreSQL. */
 const onPostgresql = tier('postgresql', {
-  include: ['test/api/{queue*,races,split*,build-subsets,completeness,retention}.test.js', 'test/api/insight/build-summaries.test.js'],
+  include: [
+    'test/api/{queue*,races,split*,build-subsets,completeness,retention}.test.js',
+    'test/api/insight/build-summaries.test.js',
+    ...ON_POSTGRESQL,
+  ],
   env: { BALLAST_TEST_STORE: 'postgresql' },
   globalSetup: 'test/postgresql-cluster.js',
 });

@@ -79,11 +79,15 @@ export interface ServerState {
   certificateExpiresAt: Millis | null;
 }
 
-/** What the page of the server shows. */
+/** What the page of the server shows, and other processes are told. */
 export interface ServerStatus {
+  /** The machine and the address of this process. */
+  name(): string;
   stateNow(): Promise<ServerState>;
   clients: SeenClients;
   refused: RefusedRequests;
+  readiness: Context['readiness'];
   startedAt: Millis;
   retentionDays: number;
+  now(): Millis;
 }

@@ -1,7 +1,9 @@
+import { hostname } from 'node:os';
 import type { Logger } from 'pino';
 import { CompletenessChecker } from '../api/completeness-checker.js';
 import type { Context, ServerState } from '../api/context.js';
 import type { DashboardFiles } from '../api/dashboard/files.js';
+import { ownStatus, toldStatus } from '../api/dashboard/process-status.js';
 import { RefusedRequests, SeenClients } from '../api/dashboard/seen.js';
 import { toApiError } from '../api/errors.js';
 import { JobRunner } from '../api/job-runner.js';
@@ -27,6 +29,7 @@ import { serveStore, sourceOf } from '../store/source.js';
 import { startThreads } from '../threads/threads.js';
 import { packageFolder, version } from '../version.js';
 import { newSignInUrl, noteAddress, reachableUrl, readDashboardFiles } from './dashboard.js';
+import { startHeartbeat } from './heartbeat.js';
 import { Metrics } from './metrics.js';
 import { Readiness } from './readiness.js';
 import type { Config } from './settings.js';
@@ -190,7 +193,10 @@ export async function openService(
     });
     metrics.addState(stateNow);
     const ports = { url: http.url, adminUrl: admin?.url ?? null };
-    const status = { stateNow, clients, refused, startedAt: now(), retentionDays: config.retentionDays };
+    const name = () => `${hostname()}${http.url.replace(/^.*(?=:\d+$)/, '')}`;
+    const status = { name, stateNow, clients, refused, readiness, startedAt: now(), retentionDays: config.retentionDays, now };
+    const { processes } = store.maintenance;
+    if (processes) closers.push(startHeartbeat(processes, async () => toldStatus(await ownStatus(status)), log));
 
     // Created last: if the port were taken, the token would be lost before it is shown.
     const isFirstStart = (await store.access.projects()).length === 0;

@@ -1,4 +1,5 @@
 import { describe, expect, it } from 'vitest';
+import type { ServerProcess } from '../../src/api/messages/dashboard.js';
 import { projectsSentences } from '../../src/dashboard/projects/sentences.js';
 import { deletedSentence, serverSentences } from '../../src/dashboard/server/sentences.js';
 import { overviewOf } from '../harness/overview.js';
@@ -38,17 +39,27 @@ describe('what a sweep deleted', () => {
 describe('the first line of the server', () => {
   const line = { status: 422, path: '/v1', reason: 'r', last_at: '', project: null, client: 'c' };
   const ok = { name: 'store', is_ok: true, text: 'reads and writes' };
+  const process = (name: string, ...health: ServerProcess['health']) => ({ name, health }) as ServerProcess;
+  const web = (...health: ServerProcess['health']) => process('web', ...health);
 
   it('says that everything works', () => {
-    expect(serverSentences({ health: [ok], refused: [] })).toEqual(['Everything works.']);
+    expect(serverSentences({ processes: [web(ok)], refused: [] })).toEqual(['Everything works.']);
   });
 
   it('names what fails, and counts what could not be used', () => {
     const failing = { name: 'backup', is_ok: false, text: 'the last one is 9 days old' };
-    expect(serverSentences({ health: [ok, failing], refused: [{ ...line, count: 3 }] })).toEqual([
+    expect(serverSentences({ processes: [web(ok, failing)], refused: [{ ...line, count: 3 }] })).toEqual([
       '1 of 2 checks fails.',
       'Backup: the last one is 9 days old.',
       '3 requests of clients could not be used since the start.',
+    ]);
+  });
+
+  it('names the process of a check that fails if there are several', () => {
+    const silent = { name: 'process', is_ok: false, text: 'not seen for 40 s' };
+    expect(serverSentences({ processes: [web(ok), process('web-2:80', silent)], refused: [] })).toEqual([
+      '1 of 2 checks fails.',
+      'Process of web-2:80: not seen for 40 s.',
     ]);
   });
 });

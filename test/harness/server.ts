@@ -42,9 +42,11 @@ export interface TestServer extends Client {
 async function openServer({ dataDir, ...settings }: Settings, dependencies: ServiceDependencies = {}) {
   const log: string[] = [];
   let remove = () => {};
-  const database = dataDir === undefined && !isOnDisk ? await newDatabase() : null;
+  const isElsewhere = dataDir !== undefined || settings.databaseUrl !== undefined;
+  const database = isElsewhere || isOnDisk ? null : await newDatabase();
   const folder = dataDir ?? memoryFolder(end => (remove = end));
-  const place = database ? { databaseUrl: database.url, databaseConnections: '4' } : { dataDir: folder };
+  const databaseUrl = settings.databaseUrl ?? database?.url;
+  const place = databaseUrl === undefined ? { dataDir: folder } : { databaseUrl, databaseConnections: '4' };
   const config = parseConfig({ port: '0', httpServer, logLevel: 'debug', bootstrapToken: TOKEN, ...place, ...settings });
   let store: Store | null = null;
   const openStore: ServiceDependencies['openStore'] = async (...args) => (store = await serveStore(...args));

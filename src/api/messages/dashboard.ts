@@ -95,25 +95,42 @@ export interface CreatedLink {
 
 /** GET /dashboard/server, for operators. */
 export interface ServerAnswer {
+  /** Those that serve the store, the one that answers first. */
+  processes: ServerProcess[];
+  /** `disk_free_bytes`: null if the store is on another machine. */
+  store: { bytes: Count; disk_free_bytes: Count | null; records: Record<string, Count> };
+  sweep: { last_at: Timestamp | null; deleted: Record<string, Count>; retention_days: Count };
+  /** Null: none was made with the command `backup`. */
+  backup: { last_at: Timestamp } | null;
+  /** Names and versions that clients sent since the start, the last seen first; bounded. */
+  clients: ClientLine[];
+  /** What clients sent that could not be used since the start, by reason, the last seen first; bounded. */
+  refused: RefusedLine[];
+}
+
+export interface ClientLine {
+  name: string;
+  version: string;
+  requests: Count;
+  last_at: Timestamp;
+}
+
+/** One process that serves the store. Other versions read it, so fields are only added, and are optional then. */
+export interface ServerProcess {
+  /** Its machine and address. */
+  name: string;
   version: string;
   node: string;
   http_server: string;
   started_at: Timestamp;
+  /** Null: it is the one that answers. */
+  seen_at: Timestamp | null;
   health: { name: string; is_ok: boolean; text: string }[];
-  /** `disk_free_bytes`: null if the store is on another machine. */
-  store: { bytes: Count; disk_free_bytes: Count | null; records: Record<string, Count> };
   memory: { resident_bytes: Count; heap_bytes: Count };
   connections: Count;
   requests_in_flight: Count;
-  sweep: { last_at: Timestamp | null; deleted: Record<string, Count>; retention_days: Count };
-  /** Null: none was made with the command `backup`. */
-  backup: { last_at: Timestamp } | null;
   jobs: { waiting: Count; running: Count; threads: Count };
   queues: { in_memory: Count; open: Count; bytes: Count };
-  /** Names and versions that clients sent since the start, the last seen first; bounded. */
-  clients: { name: string; version: string; requests: Count; last_at: Timestamp }[];
-  /** What clients sent that could not be used since the start, by reason, the last seen first; bounded. */
-  refused: RefusedLine[];
 }
 
 export interface RefusedLine {

@@ -1,12 +1,12 @@
 import type { ComponentChildren } from 'preact';
-import type { RefusedLine, ServerAnswer } from '../../api/messages/dashboard.js';
+import type { ClientLine, RefusedLine, ServerAnswer, ServerProcess } from '../../api/messages/dashboard.js';
 import { useLive } from '../data/live.js';
 import { When } from '../parts/amounts.js';
 import { FirstLine } from '../parts/first-line.js';
 import { Path } from '../parts/path.js';
 import { Loaded } from '../parts/states.js';
 import { type Column, Table } from '../parts/table.js';
-import { deletedSentence, recordName, serverSentences } from '../server/sentences.js';
+import { checkName, checksOf, deletedSentence, recordName, serverSentences } from '../server/sentences.js';
 import { bytes, count, number } from '../text/format.js';
 import { visible } from '../text/path-text.js';
 
@@ -19,38 +19,32 @@ export function ServerPage() {
 }
 
 function Server({ server }: { server: ServerAnswer }) {
-  const { store, memory, sweep, backup, jobs, queues, clients, refused } = server;
+  const { processes, store, sweep, backup, clients, refused } = server;
   return (
     <>
       <FirstLine sentences={serverSentences(server)}>
-        <p class="quiet">
-          Ballast {server.version} on Node {server.node.replace(/^v/, '')} with {HTTP_SERVERS[server.http_server] ?? server.http_server},
-          since <When time={server.started_at} />.
-        </p>
+        {processes.length === 1 ? (
+          <Version process={processes[0]!} />
+        ) : (
+          <p class="quiet">{count(processes.length, 'process')} on one database.</p>
+        )}
       </FirstLine>
       <ul class="health">
-        {server.health.map(({ name, is_ok, text }) => (
-          <li key={name}>
-            <span class={is_ok ? 'complete-text' : 'failed-text'}>{is_ok ? '✓' : '✕'}</span> <strong>{name}</strong> {text}
+        {checksOf(processes).map(check => (
+          <li key={checkName(check)}>
+            <span class={check.is_ok ? 'complete-text' : 'failed-text'}>{check.is_ok ? '✓' : '✕'}</span> <strong>{checkName(check)}</strong>{' '}
+            {check.text}
           </li>
         ))}
       </ul>
-      <Figures title="Now">
-        <Figure name="Connections">{number(server.connections)}</Figure>
-        <Figure name="Requests">{number(server.requests_in_flight)}</Figure>
-        <Figure name="Memory">
-          {bytes(memory.resident_bytes)} <span class="quiet">heap {bytes(memory.heap_bytes)}</span>
-        </Figure>
-        <Figure name="Queues">
-          {number(queues.open)} open{' '}
-          <span class="quiet">
-            {number(queues.in_memory)} in memory, {bytes(queues.bytes)}
-          </span>
-        </Figure>
-        <Figure name="Planning">
-          {number(jobs.running)} running, {number(jobs.waiting)} waiting <span class="quiet">{count(jobs.threads, 'thread')}</span>
-        </Figure>
-      </Figures>
+      {processes.length === 1 ? (
+        <Now process={processes[0]!} />
+      ) : (
+        <section>
+          <h2>Processes</h2>
+          <Table label="Processes" columns={PROCESSES} rows={processes} keyOf={({ name, started_at }) => `${name} ${started_at}`} />
+        </section>
+      )}
       <Figures title="Store">
         <Figure name="Size">{bytes(store.bytes)}</Figure>
         {store.disk_free_bytes !== null && <Figure name="Disk">{bytes(store.disk_free_bytes)} free</Figure>}
@@ -84,6 +78,35 @@ function Server({ server }: { server: ServerAnswer }) {
         )}
       </section>
     </>
+  );
+}
+
+function Version({ process: { version, node, http_server, started_at } }: { process: ServerProcess }) {
+  return (
+    <p class="quiet">
+      Ballast {version} on Node {node.replace(/^v/, '')} with {HTTP_SERVERS[http_server] ?? http_server}, since <When time={started_at} />.
+    </p>
+  );
+}
+
+function Now({ process: { connections, requests_in_flight, memory, queues, jobs } }: { process: ServerProcess }) {
+  return (
+    <Figures title="Now">
+      <Figure name="Connections">{number(connections)}</Figure>
+      <Figure name="Requests">{number(requests_in_flight)}</Figure>
+      <Figure name="Memory">
+        {bytes(memory.resident_bytes)} <span class="quiet">heap {bytes(memory.heap_bytes)}</span>
+      </Figure>
+      <Figure name="Queues">
+        {number(queues.open)} open{' '}
+        <span class="quiet">
+          {number(queues.in_memory)} in memory, {bytes(queues.bytes)}
+        </span>
+      </Figure>
+      <Figure name="Planning">
+        {number(jobs.running)} running, {number(jobs.waiting)} waiting <span class="quiet">{count(jobs.threads, 'thread')}</span>
+      </Figure>
+    </Figures>
   );
 }
 
@@ -131,7 +154,19 @@ const REFUSED: Column<RefusedLine>[] = [
   { name: 'last', title: 'Last', isNumber: true, isExtra: true, cell: ({ last_at }) => <When time={last_at} /> },
 ];
 
-const CLIENTS: Column<ServerAnswer['clients'][number]>[] = [
+const PROCESSES: Column<ServerProcess>[] = [
+  { name: 'name', title: 'Process', isWide: true, cell: ({ name }) => <Words text={name} /> },
+  { name: 'version', title: 'Version', isExtra: true, cell: ({ version }) => version },
+  { name: 'node', title: 'Node', isExtra: true, cell: ({ node }) => node.replace(/^v/, '') },
+  { name: 'since', title: 'Since', isExtra: true, cell: ({ started_at }) => <When time={started_at} /> },
+  { name: 'seen', title: 'Seen', cell: ({ seen_at }) => (seen_at === null ? 'now' : <When time={seen_at} />) },
+  { name: 'connections', title: 'Connections', isNumber: true, cell: ({ connections }) => number(connections) },
+  { name: 'memory', title: 'Memory', isNumber: true, isExtra: true, cell: ({ memory }) => bytes(memory.resident_bytes) },
+  { name: 'queues', title: 'Open queues in memory', isNumber: true, isExtra: true, cell: ({ queues }) => number(queues.open) },
+  { name: 'planning', title: 'Suites planned', isNumber: true, isExtra: true, cell: ({ jobs }) => number(jobs.running + jobs.waiting) },
+];
+
+const CLIENTS: Column<ClientLine>[] = [
   { name: 'name', title: 'Client', isWide: true, cell: ({ name }) => <Words text={name} /> },
   { name: 'version', title: 'Version', cell: ({ version }) => <Words text={version} /> },
   { name: 'requests', title: 'Requests', isNumber: true, cell: ({ requests }) => number(requests) },

@@ -1,4 +1,4 @@
-import type { ServerAnswer } from '../../api/messages/dashboard.js';
+import type { ServerAnswer, ServerProcess } from '../../api/messages/dashboard.js';
 import { count, number } from '../text/format.js';
 
 const capitalized = (text: string) => text.replace(/^./, letter => letter.toUpperCase());
@@ -22,15 +22,27 @@ export function deletedSentence(deleted: Record<string, number>): string {
   return parts.join(', ') || 'nothing';
 }
 
+export type Check = ServerProcess['health'][number] & { process: string | null };
+
+/** The checks of all processes, each with the name of its process if there are several. */
+export function checksOf(processes: readonly ServerProcess[]): Check[] {
+  const isAlone = processes.length === 1;
+  return processes.flatMap(({ name, health }) => health.map(check => ({ ...check, process: isAlone ? null : name })));
+}
+
+/** What is checked, and where. */
+export const checkName = ({ name, process }: Check): string => (process === null ? name : `${name} of ${process}`);
+
 /** Does the server work, and did clients send what could not be used? */
-export function serverSentences({ health, refused }: Pick<ServerAnswer, 'health' | 'refused'>): string[] {
+export function serverSentences({ processes, refused }: Pick<ServerAnswer, 'processes' | 'refused'>): string[] {
+  const health = checksOf(processes);
   const failing = health.filter(({ is_ok }) => !is_ok);
   const requests = refused.reduce((sum, line) => sum + line.count, 0);
   return [
     failing.length === 0
       ? 'Everything works.'
       : `${number(failing.length)} of ${count(health.length, 'check')} ${failing.length === 1 ? 'fails' : 'fail'}.`,
-    ...failing.map(({ name, text }) => `${capitalized(name)}: ${text}.`),
+    ...failing.map(check => `${capitalized(checkName(check))}: ${check.text}.`),
     ...(requests > 0 ? [`${count(requests, 'request')} of clients could not be used since the start.`] : []),
   ];
 }

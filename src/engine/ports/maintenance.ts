@@ -27,6 +27,18 @@ export interface Maintenance {
   backedUpAt(): Soon<Millis | null>;
   noteBackup(at: Millis): Promise<void>;
   load(): Soon<StoreLoad>;
+  /** The processes that serve the store; null: one at most does. */
+  readonly processes: Processes | null;
+}
+
+/** What the processes that serve a store let each other know. */
+export interface Processes {
+  /** Notes the status of this one, as JSON. */
+  tell(status: string): Promise<void>;
+  /** Withdraws it. */
+  leave(): Promise<void>;
+  /** What the others told last, and when, on the clock of the store. One that was killed stays for a day. */
+  others(): Promise<{ status: string; at: Millis }[]>;
 }
 
 export type ExpiringKind = 'subset' | 'split' | 'queue' | 'ci_run' | 'path' | 'day' | 'project';

@@ -13,6 +13,7 @@ import { commit, written } from './writes/commit.js';
 export function lmdbMaintenance(parts: Parts, file: string, dropQueue: (key: string) => void) {
   const { root, meta, diskSpace, failure, journal, runs, timingBuffer } = parts;
   return {
+    processes: null,
     assertWritable() {
       diskSpace.assert();
       failure.assert();

@@ -22,9 +22,12 @@ const INT8 = 20;
 /** Integers of 64 bits are times and counters, which a double has exactly. */
 const types = { getTypeParser: (oid: number, format?: 'text' | 'binary') => (oid === INT8 ? Number : pg.types.getTypeParser(oid, format)) };
 
+/** Milliseconds since 1970, on the clock of the database. */
+export const NOW = 'floor(extract(epoch from clock_timestamp()) * 1000)::int8';
+
 /** Writes the row of a process. */
 const commitOf = (process: string) =>
-  `insert into processes (id, seen_at) values (${process}, floor(extract(epoch from clock_timestamp()) * 1000)::int8)
+  `insert into processes (id, seen_at) values (${process}, ${NOW})
   on conflict (id) do update set commits = processes.commits + 1, seen_at = excluded.seen_at`;
 
 /**

@@ -1,8 +1,8 @@
-import type { ExpiringKind, Maintenance } from '../../engine/ports/maintenance.js';
+import type { ExpiringKind, Maintenance, Processes } from '../../engine/ports/maintenance.js';
 import type { Millis } from '../../engine/ports/store.js';
 import { limits } from '../../limits.js';
 import { DAY_MILLISECONDS } from '../../time.js';
-import type { Database } from './connection.js';
+import { type Database, NOW } from './connection.js';
 import type { Learner } from './learner.js';
 import type { Paths } from './paths.js';
 import type { Pieces } from './pieces.js';
@@ -179,7 +179,25 @@ export function postgresqlMaintenance({ database, learner, paths, pieces }: Part
     ]);
   };
 
+  const processes: Processes = {
+    async tell(status) {
+      await database.change(
+        `insert into processes (id, seen_at, status) values ($1, ${NOW}, $2)
+        on conflict (id) do update set seen_at = excluded.seen_at, status = excluded.status`,
+        [database.process, status],
+      );
+    },
+    async leave() {
+      await database.change('delete from processes where id = $1', [database.process]);
+    },
+    others: () =>
+      database.read<{ status: string; at: Millis }>('select status, seen_at as at from processes where id <> $1 and status is not null', [
+        database.process,
+      ]),
+  };
+
   return {
+    processes,
     assertWritable() {},
     probe: () => database.confirm(),
     publishRuns() {},

@@ -193,13 +193,10 @@ const STEPS: readonly (readonly string[])[] = [
       primary key (project, branch, day)
     )`,
     'create index if not exists days_day on days (day)',
-    // The processes that use the database. The name, version and status, as JSON, are null in a row that only a commit made.
+    // The processes that use the database. The status is null in a row that only a commit made.
     `create table if not exists processes (
       id text primary key,
       commits bigint not null default 0,
-      name text,
-      version text,
-      started_at bigint,
       seen_at bigint not null,
       status text
     )`,

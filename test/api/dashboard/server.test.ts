@@ -1,3 +1,4 @@
+import { hostname } from 'node:os';
 import { describe, expect, it } from 'vitest';
 import { signedInOperator, signedInReader } from '../../harness/browser.js';
 import { Client } from '../../harness/client.js';
@@ -22,22 +23,28 @@ describe('the page of the server', () => {
     await record(server);
     await server.store.maintenance.publishRuns();
     expect(await status()).toMatchObject({
-      version: expect.stringMatching(/^\d+\./) as string,
-      node: process.version,
-      http_server: expect.stringMatching(/^(uwebsockets|node)$/) as string,
-      started_at: startedAt,
-      health: [
-        { name: 'store', is_ok: true, text: 'a write reaches the disk' },
-        ...(isOnDisk ? [{ name: 'disk', is_ok: true, text: 'enough free space' }] : []),
-        { name: 'expiry', is_ok: true, text: 'old records are deleted' },
+      processes: [
+        {
+          name: `${hostname()}:${new URL(server.url).port}`,
+          version: expect.stringMatching(/^\d+\./) as string,
+          node: process.version,
+          http_server: expect.stringMatching(/^(uwebsockets|node)$/) as string,
+          started_at: startedAt,
+          seen_at: null,
+          health: [
+            { name: 'store', is_ok: true, text: isOnDisk ? 'a write reaches the disk' : 'the database answers' },
+            ...(isOnDisk ? [{ name: 'disk', is_ok: true, text: 'enough free space' }] : []),
+            { name: 'expiry', is_ok: true, text: 'old records are deleted' },
+          ],
+          memory: { resident_bytes: expect.any(Number) as number },
+          requests_in_flight: 1,
+          jobs: { waiting: 0, running: 0, threads: expect.any(Number) as number },
+          queues: { in_memory: 0, open: 0, bytes: 0 },
+        },
       ],
       store: { records: { build: 1, subset: 1 } },
-      memory: { resident_bytes: expect.any(Number) as number },
-      requests_in_flight: 1,
       sweep: { retention_days: 90, deleted: { subset: 0 } },
       backup: { last_at: startedAt },
-      jobs: { waiting: 0, running: 0, threads: expect.any(Number) as number },
-      queues: { in_memory: 0, open: 0, bytes: 0 },
       clients: [],
       refused: [],
     });
@@ -48,7 +55,7 @@ describe('the page of the server', () => {
     // The sweep of the start ends at its own time.
     await expect.poll(async () => (await status()).sweep.last_at).not.toBeNull();
     clock.advance({ seconds: 1260 });
-    expect((await status()).health.at(-1)).toEqual({
+    expect((await status()).processes[0].health.at(-1)).toEqual({
       name: 'expiry',
       is_ok: false,
       text: 'no sweep has ended for 21 minutes; see the log',

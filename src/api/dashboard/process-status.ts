@@ -1,0 +1,106 @@
+import typia from 'typia';
+import type { Processes } from '../../engine/ports/maintenance.js';
+import type { Millis } from '../../engine/ports/store.js';
+import { limits } from '../../limits.js';
+import { DAY_MILLISECONDS, timestamp } from '../../time.js';
+import { version } from '../../version.js';
+import type { ServerStatus } from '../context.js';
+import type { ClientLine, RefusedLine, ServerProcess } from '../messages/dashboard.js';
+
+type Health = ServerProcess['health'][number];
+
+/** What a process tells those that serve the same store. */
+export interface ProcessStatus extends ServerProcess {
+  sweep: { last_at: string | null; deleted: Record<string, number> };
+  /** Those seen last. */
+  clients: ClientLine[];
+  /** Those seen last, each with the id of its project. */
+  refused: (Omit<RefusedLine, 'project'> & { project: number | null })[];
+}
+
+/** The status of this process, now. */
+export async function ownStatus({ name, stateNow, clients, refused, startedAt, readiness, now }: ServerStatus): Promise<ProcessStatus> {
+  const { httpServer, connections, requestsInFlight, jobs, queues, store, sweeps, certificateExpiresAt } = await stateNow();
+  const { diskFreeBytes } = store;
+  const { endedAt, deleted } = sweeps;
+  const { rss, heapUsed } = process.memoryUsage();
+  return {
+    name: name(),
+    version,
+    node: process.version,
+    http_server: httpServer,
+    started_at: timestamp(startedAt),
+    seen_at: null,
+    health: [
+      await storeHealth(readiness, diskFreeBytes === null ? 'the database answers' : 'a write reaches the disk'),
+      ...(diskFreeBytes === null ? [] : [diskHealth(diskFreeBytes)]),
+      sweepHealth(endedAt ?? startedAt, now()),
+      ...certificateHealth(certificateExpiresAt, now()),
+    ],
+    memory: { resident_bytes: rss, heap_bytes: heapUsed },
+    connections,
+    requests_in_flight: requestsInFlight,
+    jobs: { waiting: jobs.waiting, running: jobs.running, threads: jobs.threads },
+    queues: { in_memory: queues.inMemory, open: queues.open, bytes: queues.bytes },
+    sweep: { last_at: endedAt === null ? null : timestamp(endedAt), deleted },
+    clients: clients.list().map(client => ({ ...client, last_at: timestamp(client.last_at) })),
+    refused: refused.list().map(request => ({ ...request, last_at: timestamp(request.last_at) })),
+  };
+}
+
+/** The status as it is told, of bounded size. */
+export function toldStatus(status: ProcessStatus): string {
+  const { clients, refused } = status;
+  return JSON.stringify({ ...status, clients: clients.slice(0, limits.toldLines), refused: refused.slice(0, limits.toldLines) });
+}
+
+const parse = typia.json.createIsParse<ProcessStatus>();
+
+/** What the other processes told, those that started first in front. One that was not seen for an hour is left out. */
+export async function otherStatuses(processes: Processes, now: Millis): Promise<ProcessStatus[]> {
+  const statuses = (await processes.others()).flatMap(({ status: text, at }) => {
+    const status = parse(text);
+    if (!status || now - at > limits.silentProcessShownMilliseconds) return [];
+    return [{ ...status, seen_at: timestamp(at), ...(now - at > limits.silentProcessMilliseconds && { health: [silent(now - at)] }) }];
+  });
+  return statuses.sort((a, b) => (a.started_at < b.started_at ? -1 : 1));
+}
+
+function silent(milliseconds: number): Health {
+  return {
+    name: 'process',
+    is_ok: false,
+    text: `not seen for ${Math.floor(milliseconds / 1000)} s; has it ended, or can it not reach the database?`,
+  };
+}
+
+async function storeHealth(readiness: ServerStatus['readiness'], text: string): Promise<Health> {
+  try {
+    await readiness.assert();
+    return { name: 'store', is_ok: true, text };
+  } catch (error) {
+    return { name: 'store', is_ok: false, text: (error as Error).message };
+  }
+}
+
+function diskHealth(freeBytes: number): Health {
+  const isOk = freeBytes >= limits.diskWarningBytes;
+  const text = isOk
+    ? 'enough free space'
+    : `${Math.floor(freeBytes / 2 ** 20)} MiB are free; below ${limits.diskReserveBytes / 2 ** 20} MiB nothing is recorded`;
+  return { name: 'disk', is_ok: isOk, text };
+}
+
+/** @param lastAt when the last sweep ended, or the server started */
+function sweepHealth(lastAt: number, now: number): Health {
+  const minutes = Math.floor((now - lastAt) / 60_000);
+  const isOk = now - lastAt < 2 * limits.sweepEveryMilliseconds;
+  return { name: 'expiry', is_ok: isOk, text: isOk ? 'old records are deleted' : `no sweep has ended for ${minutes} minutes; see the log` };
+}
+
+function certificateHealth(expiresAt: number | null, now: number): Health[] {
+  if (expiresAt === null) return [];
+  const isOk = expiresAt - now > limits.certificateWarningDays * DAY_MILLISECONDS;
+  const text = `${expiresAt < now ? 'expired' : 'expires'} on ${timestamp(expiresAt).slice(0, 10)}${isOk ? '' : '; renew it, and send SIGHUP'}`;
+  return [{ name: 'certificate', is_ok: isOk, text }];
+}
