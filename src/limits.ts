@@ -201,8 +201,9 @@ export const limits = {
   databaseWaitMilliseconds: 12_000,
   /** How long a connection to it may take to be made. */
   databaseConnectMilliseconds: 5000,
-  /** Runs that one statement records or learns, and paths that one statement reads or names. */
+  /** Runs that one statement records, and learns, and paths that one statement reads, names or learns. */
   runsPerStatement: 64,
+  learntPerStatement: 500,
   pathsPerStatement: 5000,
   /** Test files of all runs that one statement records, unless it is one run. A file has 12 bytes. */
   filesPerStatement: 100_000,

@@ -1,5 +1,4 @@
-import { randomInt, randomUUID } from 'node:crypto';
-import { setTimeout as sleep } from 'node:timers/promises';
+import { randomUUID } from 'node:crypto';
 import { buildDigest, digest, type NodeKey } from '../../engine/keys.js';
 import type { Build } from '../../engine/ports/builds.js';
 import type { NewRun, Recorded, Recordings } from '../../engine/ports/recordings.js';
@@ -13,6 +12,7 @@ import { type Database, isTaken } from './connection.js';
 import { fromJson } from './json.js';
 import type { Learner } from './learner.js';
 import type { Paths } from './paths.js';
+import { pauseAfterLoss } from './pause.js';
 
 /** A run that waits to be recorded. */
 interface Waiting {
@@ -131,8 +131,7 @@ export class RunRecorder implements Recordings {
       while (left.size > 0) {
         refuseLate(left);
         const isLost = await this.#writeOnce(left);
-        // Others were faster: let them.
-        if (isLost) await sleep(1 + randomInt(20));
+        if (isLost) await pauseAfterLoss();
       }
     } catch (error) {
       // It may be about one of the runs.

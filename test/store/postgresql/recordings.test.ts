@@ -45,7 +45,7 @@ describe.skipIf(cluster === null)('recordings in processes on one database', () 
 
   it('create builds of one project in five processes at once, each without waiting for long', async () => {
     const { stores, project } = await opened(5);
-    const builds = upTo(150);
+    const builds = upTo(600);
     const begun = performance.now();
     const outcomes = await Promise.all(builds.map(i => record(stores[i % 5]!, project, files(1), { commit_hash: `c${i}` })));
     expect(performance.now() - begun).toBeLessThan(limits.databaseWaitMilliseconds);
