@@ -201,9 +201,14 @@ export const limits = {
   databaseWaitMilliseconds: 12_000,
   /** How long a connection to it may take to be made. */
   databaseConnectMilliseconds: 5000,
-  /** Runs that one statement records or learns, and paths that one statement reads or names. */
+  /** Runs that one statement records, and learns, and paths that one statement reads, names or learns. */
   runsPerStatement: 64,
+  learntPerStatement: 500,
   pathsPerStatement: 5000,
+  /** Test files of all runs that one statement records, unless it is one run. A file has 12 bytes. */
+  filesPerStatement: 100_000,
+  /** Builds of a branch that are counted to choose a default branch in a database. */
+  comparedBuilds: 1000,
   /** Statements at a time that append to the journals of queues, and how often a queue loses before it pauses. */
   flights: 2,
   flightsBeforePause: 5,

@@ -7,7 +7,7 @@ interface Times {
 
 /** Each test file has 12 bytes, little-endian: the number of its path (4), its seconds (8). */
 const SECONDS_AT = 4;
-const FILE_BYTES = 12;
+export const FILE_BYTES = 12;
 
 /** The bytes of a run, to be filled by `setTime`. */
 export function newTimes(files: number): Buffer {

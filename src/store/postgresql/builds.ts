@@ -10,6 +10,9 @@ import { ReadTogether } from './read-together.js';
 const BUILD = 'key, number, id, project, names, node_total, created_at, updated_at, recorded, subsets, test_files';
 const HEAD = 'node_index, run, id, created_at, ordinal, ci_run, asked_at, test_files';
 
+/** A client may ask for any page, and for what is before any build. */
+const MAX_INT4 = 2 ** 31 - 1;
+
 interface BuildRow extends Omit<Build, keyof BuildKey> {
   key: string;
   node_total: number;
@@ -56,8 +59,8 @@ export function postgresqlBuilds(database: Database, paths: Paths) {
   };
   const newestFirst = async (project: number, filter: BuildFilter, limit: number, offset: number, before: number | null) => {
     const { where, values } = whereOf(project, filter);
-    const below = before === null ? '' : ` and number < $${values.push(before)}`;
-    const rest = `order by number desc limit $${values.push(limit)} offset $${values.push(offset)}`;
+    const below = before === null ? '' : ` and number < $${values.push(Math.min(before, MAX_INT4))}`;
+    const rest = `order by number desc limit $${values.push(limit)} offset $${values.push(Math.min(offset, MAX_INT4))}`;
     return (await database.read<BuildRow>(`select ${BUILD} from builds where ${where}${below} ${rest}`, values)).map(toBuild);
   };
   const listed = async (...asked: Parameters<typeof newestFirst>) => {
@@ -84,9 +87,12 @@ export function postgresqlBuilds(database: Database, paths: Paths) {
     page: (project, filter, page) => listed(project, filter, limits.buildsPerPage, (page - 1) * limits.buildsPerPage, null),
     older: (project, filter, before, limit) => listed(project, filter, limit, 0, before),
     async list(from, limit) {
-      return (await database.read<BuildRow>(`select ${BUILD} from builds where number >= $1 order by number limit $2`, [from, limit])).map(
-        toBuild,
-      );
+      return (
+        await database.read<BuildRow>(`select ${BUILD} from builds where number >= $1 order by number limit $2`, [
+          Math.min(from, MAX_INT4),
+          limit,
+        ])
+      ).map(toBuild);
     },
     runs: (build, node_index) =>
       node_index === undefined

@@ -2,18 +2,21 @@ import { shortDigest } from '../../engine/keys.js';
 import type { Millis } from '../../engine/ports/store.js';
 import { limits } from '../../limits.js';
 import { type BranchTimings, measureOn } from '../../planning/estimating/branch-timings.js';
-import { fileCount, pathAt, secondsAt, viewOf } from '../codecs/run-times.js';
+import { FILE_BYTES, fileCount, pathAt, secondsAt, viewOf } from '../codecs/run-times.js';
 import { decodeTimings, encodeTimings } from '../codecs/timing-codec.js';
 import type { Database } from './connection.js';
 import { fromJson, fromNames } from './json.js';
+import { pauseAfterLoss } from './pause.js';
 
-/** A recorded run whose times are not in the timings yet. */
+/** A recorded run whose times are not in the timings yet, or the next part of it. */
 interface Unlearnt {
   entry: number;
   times_turn: number;
   default_branch: string | null;
   run: number;
-  /** Null: the run expired. */
+  /** How many of its files are left. */
+  files: number;
+  /** Of the first files that are left; null: the run expired. */
   times: Buffer | null;
   at: Millis;
   /** Of its build. */
@@ -22,14 +25,21 @@ interface Unlearnt {
   began: Millis;
 }
 
+/** The looks for what is unlearnt of a project. */
+interface Looks {
+  current: Promise<void>;
+  /** Begins when the current one has ended. */
+  next: Promise<void> | null;
+}
+
 /**
  * Has the recorded times count in the timings of their paths. All processes do this for what any of them recorded: each change names the turn of
  * its project that it rests on, so it is made once, and in the order of the recordings.
  */
 export class Learner {
-  /** Projects that are being learned, or will be soon. */
+  /** Projects of which something was recorded that is learned soon. */
   readonly #due = new Map<number, NodeJS.Timeout>();
-  readonly #learning = new Map<number, Promise<void>>();
+  readonly #looks = new Map<number, Looks>();
   #isClosed = false;
 
   constructor(readonly database: Database) {}
@@ -39,22 +49,20 @@ export class Learner {
     if (this.#isClosed || this.#due.has(project)) return;
     const learn = () => {
       this.#due.delete(project);
+      if (this.#looks.has(project)) this.note(project);
       // It stays to be learned, by any process.
-      this.learn(project).catch(() => {});
+      else this.#look(project, false).catch(() => {});
     };
-    this.#due.set(project, setTimeout(learn, limits.timingFlushMilliseconds).unref());
+    // At random, so that one of the processes that record runs of the project learns them for all.
+    this.#due.set(project, setTimeout(learn, limits.timingFlushMilliseconds * (1 + Math.random())).unref());
   }
 
   /** Resolves when the times of all runs count that were recorded before. */
   learn(project: number): Promise<void> {
-    const before = this.#learning.get(project) ?? Promise.resolve();
-    const learning = before.catch(() => {}).then(() => this.#learnAll(project));
-    this.#learning.set(project, learning);
-    const end = () => {
-      if (this.#learning.get(project) === learning) this.#learning.delete(project);
-    };
-    learning.then(end, end);
-    return learning;
+    const looks = this.#looks.get(project);
+    // A look that begins after this call sees all of these runs.
+    if (looks) return (looks.next ??= looks.current.catch(() => {}).then(() => this.#look(project, true)));
+    return this.#look(project, true);
   }
 
   /** Resolves when the times of all projects count. */
@@ -63,50 +71,74 @@ export class Learner {
     for (const { project } of projects) await this.learn(project);
   }
 
+  /** What is not learned stays to be learned, by any process. */
   async close(): Promise<void> {
     this.#isClosed = true;
-    const due = [...this.#due];
-    for (const [, timer] of due) clearTimeout(timer);
-    await Promise.allSettled([...due.map(([project]) => this.learn(project)), ...this.#learning.values()]);
+    for (const timer of this.#due.values()) clearTimeout(timer);
+    await Promise.allSettled(Array.from(this.#looks.values(), ({ current, next }) => next ?? current));
   }
 
-  async #learnAll(project: number): Promise<void> {
-    while (await this.#learnSome(project));
+  /** @param isUrgent it goes on while another process learns the same */
+  #look(project: number, isUrgent: boolean): Promise<void> {
+    const looks: Looks = { current: this.#learnAll(project, isUrgent), next: null };
+    this.#looks.set(project, looks);
+    const end = () => {
+      if (!looks.next) this.#looks.delete(project);
+    };
+    looks.current.then(end, end);
+    return looks.current;
   }
 
-  /** Learns the oldest runs. Returns whether there were any. */
-  async #learnSome(project: number): Promise<boolean> {
+  async #learnAll(project: number, isUrgent: boolean): Promise<void> {
+    while (isUrgent || !this.#isClosed) {
+      const learned = await this.#learnSome(project);
+      if (learned === 'all') return;
+      if (learned === 'lost' && !isUrgent) return this.note(project);
+      if (learned === 'lost') await pauseAfterLoss();
+    }
+  }
+
+  /** Learns the oldest runs, or a part of a large one: what takes some milliseconds. `lost`: another process did that. */
+  async #learnSome(project: number): Promise<'some' | 'lost' | 'all'> {
+    const most = limits.pathsPerStatement;
     const rows = await this.database.read<Unlearnt>(
-      `select unlearnt.entry, projects.times_turn, projects.default_branch, unlearnt.run, runs.times, runs.created_at as at, builds.id, builds.names, builds.created_at as began
-      from unlearnt join projects on projects.id = unlearnt.project
-      left join runs on runs.build = unlearnt.build and runs.node_index = unlearnt.node_index and runs.run = unlearnt.run
-      left join builds on builds.number = unlearnt.build
-      where unlearnt.project = $1 order by unlearnt.entry limit $2`,
-      [project, limits.runsPerStatement],
+      `select entry, times_turn, default_branch, run, files, substr(times, $4 * learnt + 1, $4 * $3) as times, at, builds.id, names, builds.created_at as began
+      from (
+        select u.*, times, r.created_at as at, coalesce(test_files - learnt, 0) as files, sum(coalesce(test_files - learnt, 0)) over (order by entry) as sum, row_number() over (order by entry) as nth
+        from (select * from unlearnt where project = $1 order by entry limit $2) u
+        left join runs r on r.build = u.build and r.node_index = u.node_index and r.run = u.run
+      ) u join projects on projects.id = project left join builds on builds.number = build
+      where sum <= $3 or nth = 1 order by entry`,
+      [project, limits.learntPerStatement, most, FILE_BYTES],
     );
     const [first] = rows;
-    if (!first) return false;
+    if (!first) return 'all';
     const timings = await this.#timingsOf(rows);
     const measured = new Set<number>();
     for (const row of rows) for (const path of measure(row, timings)) measured.add(path);
-    const paths = [...measured].sort((a, b) => a - b);
     const seen_at = Math.max(...rows.map(({ at }) => at ?? 0));
-    await this.database.change(
+    const paths = [...measured];
+    const encoded = paths.map(path => encodeTimings({ project, seen_at, timings: timings.get(path)! }));
+    const learned = first.files > most ? `update unlearnt set learnt = learnt + ${most} from p` : 'delete from unlearnt using p';
+    let end = 1;
+    const { rows: turns } = await this.database.change(
       `with p as (
         update projects set times_turn = times_turn + 1 where id = $1 and times_turn = $2 returning id
-      ), d as (
-        delete from unlearnt using p where unlearnt.project = p.id and unlearnt.entry = any($3::int8[])
+      ), u as (
+        ${learned} where unlearnt.project = p.id and entry = any($3::int8[])
       ), l as materialized (
-        select paths.number from paths join p on paths.project = p.id where paths.number = any($4::int4[]) order by paths.number for update of paths
+        select number from paths join p on project = p.id where number = any($4::int4[]) order by key for update of paths
+      ), t as (
+        update paths set timings = substr($7::bytea, first, bytes)
+        from unnest($4::int4[], $5::int4[], $6::int4[]) as v (number, first, bytes) join l on l.number = v.number where paths.number = v.number
       )
-      update paths set timings = v.timings from unnest($4::int4[], $5::bytea[]) as v (number, timings) join l on l.number = v.number
-      where paths.number = v.number`,
+      select id from p`,
       [
         ...[project, first.times_turn, rows.map(({ entry }) => entry), paths],
-        paths.map(path => encodeTimings({ project, seen_at, timings: timings.get(path)! })),
+        ...[encoded.map(({ length }) => (end += length) - length), encoded.map(({ length }) => length), Buffer.concat(encoded)],
       ],
     );
-    return true;
+    return turns.length === 1 ? 'some' : 'lost';
   }
 
   /** What is known of the paths that runs measured, by their numbers. */

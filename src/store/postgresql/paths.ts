@@ -1,3 +1,4 @@
+import { setImmediate as nextTurn } from 'node:timers/promises';
 import { LRUCache } from 'lru-cache';
 import type { Millis } from '../../engine/ports/store.js';
 import { limits } from '../../limits.js';
@@ -30,26 +31,37 @@ export class Paths {
 
   /** The numbers of paths that are being recorded. They are used once an hour at least, so none of them expires meanwhile. */
   async intern(project: number, paths: readonly string[], at: Millis): Promise<Uint32Array> {
+    const numbers = new Uint32Array(paths.length);
+    for (let from = 0; from < paths.length; from += limits.pathsPerStatement) {
+      // The keys of so many paths take some milliseconds.
+      if (from > 0) await nextTurn();
+      numbers.set(await this.#internSome(project, paths.slice(from, from + limits.pathsPerStatement), at), from);
+    }
+    return numbers;
+  }
+
+  async #internSome(project: number, paths: readonly string[], at: Millis): Promise<number[]> {
     const keys = paths.map(path => pathKey(project, path));
+    const numbers = new Map<string, number>();
     const due = new Map<string, string>();
     for (const [i, key] of keys.entries()) {
       const known = this.#numbers.get(key);
-      if (!known || at - known.at >= limits.lastUseUpdateMilliseconds) due.set(key, paths[i]!);
+      if (known && at - known.at < limits.lastUseUpdateMilliseconds) numbers.set(key, known.number);
+      else due.set(key, paths[i]!);
     }
-    const found = new Map<string, number>();
-    const wanted = [...due];
-    for (let from = 0; from < wanted.length; from += limits.pathsPerStatement) {
-      const some = wanted.slice(from, from + limits.pathsPerStatement);
-      // Ordered, so that two of these statements never wait for each other.
+    if (due.size > 0) {
+      // Ordered as where they are learned, so that no two of these statements wait for each other.
       const { rows } = await this.database.change<{ key: Buffer; number: number }>(
         `insert into paths (project, key, name, seen_at) select $1, v.key, v.name, $4 from unnest($2::bytea[], $3::text[]) as v (key, name) order by v.key
         on conflict (key) do update set seen_at = greatest(paths.seen_at, excluded.seen_at) returning key, number`,
-        [project, some.map(([key]) => Buffer.from(key)), some.map(([, path]) => JSON.stringify(path)), at],
+        [project, Array.from(due.keys(), key => Buffer.from(key)), Array.from(due.values(), path => JSON.stringify(path)), at],
       );
-      for (const { key, number } of rows) found.set(key.toString(), number);
+      for (const { key, number } of rows) {
+        numbers.set(key.toString(), number);
+        this.#numbers.set(key.toString(), { number, at });
+      }
     }
-    for (const [key, number] of found) this.#numbers.set(key, { number, at });
-    return Uint32Array.from(keys, key => found.get(key) ?? this.#numbers.get(key)!.number);
+    return keys.map(key => numbers.get(key)!);
   }
 
   /** The number of a path; null: it was never recorded. */

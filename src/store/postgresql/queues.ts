@@ -121,8 +121,8 @@ export class PostgresqlQueues implements Queues {
   /** Queues of which calls are being made. */
   readonly #flying = new Set<string>();
   #flights = 0;
-  /** The last change of what projects learned. */
-  #learning: Promise<unknown> = Promise.resolve();
+  /** The last changes of what projects learned, by project and mode. */
+  readonly #learning = new Map<string, Promise<void>>();
   #isScheduled = false;
 
   constructor(
@@ -248,7 +248,7 @@ export class PostgresqlQueues implements Queues {
   }
 
   async learned(project: number, mode: Mode): Promise<BatchSums | null> {
-    await this.#learning;
+    await this.#learning.get(`${project} ${mode}`);
     return this.#learnedIn(project, mode);
   }
 
@@ -261,7 +261,14 @@ export class PostgresqlQueues implements Queues {
         [project, mode, JSON.stringify(sums)],
       );
     };
-    this.#learning = this.#learning.then(add).catch(() => {});
+    const key = `${project} ${mode}`;
+    const learning = (this.#learning.get(key) ?? Promise.resolve())
+      .then(add)
+      .catch(() => {})
+      .then(() => {
+        if (this.#learning.get(key) === learning) this.#learning.delete(key);
+      });
+    this.#learning.set(key, learning);
   }
 
   load(): QueueLoad {
@@ -270,7 +277,7 @@ export class PostgresqlQueues implements Queues {
 
   /** Resolves when what projects learned is saved. */
   async close(): Promise<void> {
-    await this.#learning;
+    await Promise.all(this.#learning.values());
   }
 
   async #learnedIn(project: number, mode: Mode): Promise<BatchSums | null> {

@@ -3,8 +3,8 @@ import { buildDigest, digest, type NodeKey } from '../../engine/keys.js';
 import type { Build } from '../../engine/ports/builds.js';
 import type { NewRun, Recorded, Recordings } from '../../engine/ports/recordings.js';
 import type { Millis } from '../../engine/ports/store.js';
-import { defaultBranchAfter, newBuild, outcomeOf, pathOf } from '../../engine/recordings.js';
-import { type Refusal, refusals } from '../../engine/refusal.js';
+import { defaultBranchAfter, newBuild, outcomeOf, pathOf, withRun } from '../../engine/recordings.js';
+import { Refusal, refusals } from '../../engine/refusal.js';
 import { limits } from '../../limits.js';
 import { newTimes, setTime, viewOf } from '../codecs/run-times.js';
 import { keyColumns } from './builds.js';
@@ -12,6 +12,7 @@ import { type Database, isTaken } from './connection.js';
 import { fromJson } from './json.js';
 import type { Learner } from './learner.js';
 import type { Paths } from './paths.js';
+import { pauseAfterLoss } from './pause.js';
 
 /** A run that waits to be recorded. */
 interface Waiting {
@@ -25,39 +26,53 @@ interface Waiting {
   times: Buffer;
   isRetry: boolean;
   at: Millis;
+  /** When it is refused, in milliseconds of the monotonic clock. */
+  until: number;
+  /** What is taken for the last run of its node in the build; 0: it has none, as nearly always. */
+  last: number;
   resolve: (recorded: Recorded) => void;
   reject: (error: unknown) => void;
 }
 
-/** What the database has of a run's build. */
-interface Known {
-  key: string;
-  node_index: number;
-  number: number;
-  /** The last run of the node; null: it has none. */
-  run: number | null;
-  id: string | null;
-  created_at: number | null;
-  ci_run: number | null;
-  times: Buffer | null;
+/** What the database has of a run and its build. */
+interface Found extends Creating {
+  id: string;
+  is_added: boolean;
+  is_build: boolean;
+  /** The last run of its node before; null: it had none. */
+  last: number | null;
+  last_run: string | null;
+  last_at: number | null;
+  /** Whether that has the same CI run, test files and times. */
+  is_same: boolean | null;
   /** How many runs of the node are kept. */
   kept: number;
 }
 
-interface ProjectRow {
-  builds_turn: number;
+/** What the creation of a build rests on; null: the build exists, or the project does not. */
+interface Creating {
+  builds_turn: number | null;
   /** As JSON. */
   default_branch: string | null;
   is_default_branch_set: boolean;
   /** The build of the project that was created last. */
-  last_id: string | null;
-  last_created_at: number | null;
+  newest_id: string | null;
+  newest_at: number | null;
   last_ordinal: number;
 }
 
+/** A run of a build that does not exist. */
+type New = Waiting & { found: Creating };
+
+/** Runs as rows, from $1 to $11. The times of all are one parameter: an array of bytes would be sent as text of twice the size. */
+const RUNS = `select project, build, node_index, last, id, at, ci_run, asked_at, test_files, substr($11::bytea, first, bytes) as times, nth
+  from unnest($1::int4[], $2::text[], $3::int4[], $4::int4[], $5::text[], $6::int8[], $7::int8[], $8::int8[], $9::int4[], $10::int4[], $12::int4[])
+  with ordinality as v (project, build, node_index, last, id, at, ci_run, asked_at, test_files, first, bytes, nth)`;
+
 /**
- * Records runs in groups: what waits while a group is written is the next one. A group has one run of each node, and one of each build that
- * does not exist yet. What a statement rests on is read before; if that has changed meanwhile, nothing is written, and it is read again.
+ * Records runs in groups: what waits while a group is written is the next one. A group has one run of each node. A statement names what it rests
+ * on, which is the last run of each node, or the turn of the builds of a project. Where that has changed nothing is written, and it is tried
+ * again, until the client has stopped waiting.
  */
 export class RunRecorder implements Recordings {
   #waiting: Waiting[] = [];
@@ -74,7 +89,8 @@ export class RunRecorder implements Recordings {
   async record(project: number, key: NodeKey, run: NewRun, isRetry: boolean, at: Millis) {
     const value = await new Promise<Recorded>((resolve, reject) => {
       const [build, id, times] = [buildDigest(project, key), randomUUID(), newTimes(run.seconds.length)];
-      this.#waiting.push({ project, key, build, run, id, times, isRetry, at, resolve, reject });
+      const until = performance.now() + limits.databaseWaitMilliseconds;
+      this.#waiting.push({ project, key, build, run, id, times, isRetry, at, until, last: 0, resolve, reject });
       if (!this.#isWriting) void this.#writeAll();
     });
     return { value, saved: null };
@@ -84,25 +100,21 @@ export class RunRecorder implements Recordings {
     this.#isWriting = true;
     // Runs of the same turn of the event loop are one group.
     await Promise.resolve();
-    while (this.#waiting.length > 0) {
-      const group = this.#takeGroup();
-      try {
-        await this.#write(group);
-      } catch (error) {
-        for (const { reject } of group) reject(error);
-      }
-    }
+    while (this.#waiting.length > 0) await this.#write(this.#takeGroup());
     this.#isWriting = false;
   }
 
-  /** Takes what can be written together: the others must see what these wrote. */
+  /** Takes what can be written together: of a node, the others must see what the first one wrote. */
   #takeGroup(): Waiting[] {
     const nodes = new Set<string>();
     const group: Waiting[] = [];
     const later: Waiting[] = [];
+    let files = 0;
     for (const waiting of this.#waiting) {
       const node = `${waiting.build} ${waiting.key.node_index}`;
-      if (group.length < limits.runsPerStatement && !nodes.has(node)) group.push(waiting);
+      files += waiting.run.seconds.length;
+      const hasRoom = group.length === 0 || (group.length < limits.runsPerStatement && files <= limits.filesPerStatement);
+      if (hasRoom && !nodes.has(node)) group.push(waiting);
       else later.push(waiting);
       nodes.add(node);
     }
@@ -110,44 +122,62 @@ export class RunRecorder implements Recordings {
     return group;
   }
 
+  /** Resolves when each run is recorded or refused. */
   async #write(group: readonly Waiting[]): Promise<void> {
-    await this.#setTimes(group);
-    let left = [...group];
-    for (let tries = 0; left.length > 0; tries++) {
-      const known = await this.#read(left);
-      const toAdd: { waiting: Waiting; known: Known }[] = [];
-      const toCreate = new Map<string, Waiting>();
-      let isFoundByReading = false;
-      const done = new Map<Waiting, Recorded | Refusal>();
-      for (const waiting of left) {
-        const found = known.get(`${waiting.build} ${waiting.key.node_index}`);
-        if (!found) {
-          if (!toCreate.has(waiting.build)) toCreate.set(waiting.build, waiting);
-          continue;
-        }
-        const outcome = found.id === waiting.id ? 'found' : outcomeOf(lastRunOf(found, waiting), waiting.isRetry, waiting.at);
-        if (outcome === 'recorded') toAdd.push({ waiting, known: found });
-        else done.set(waiting, outcome === 'found' ? 'recorded' : outcome);
-        isFoundByReading ||= outcome !== 'recorded';
+    const left = new Set(group);
+    try {
+      await this.#setTimes(group);
+      for (const { project, run } of group) if (run.hasTestCases) await this.#noteTestCases(project);
+      while (left.size > 0) {
+        refuseLate(left);
+        const isLost = await this.#writeOnce(left);
+        if (isLost) await pauseAfterLoss();
       }
-      if (isFoundByReading) await this.database.confirm();
-      const added = toAdd.length === 0 ? [] : await this.#add(toAdd);
-      for (const waiting of added) done.set(waiting, 'recorded');
-      for (const [waiting, outcome] of await this.#createAll([...toCreate.values()])) done.set(waiting, outcome);
-      for (const [waiting, outcome] of done) {
-        if (outcome === 'recorded') this.learner.note(waiting.project);
-        if (typeof outcome === 'string') waiting.resolve(outcome);
-        else waiting.reject(outcome);
-      }
-      left = left.filter(waiting => !done.has(waiting));
-      if (tries === limits.databaseConflicts && left.length > 0)
-        throw new Error('runs could not be recorded: others changed their builds each time');
+    } catch (error) {
+      // It may be about one of the runs.
+      if (left.size > 1 && !(error instanceof Refusal)) for (const waiting of left) await this.#write([waiting]);
+      else for (const { reject } of left) reject(error);
     }
+  }
+
+  /** Writes what it can, and takes that from `left`. Returns whether another process changed meanwhile what it rests on. */
+  async #writeOnce(left: Set<Waiting>): Promise<boolean> {
+    const end = (waiting: Waiting, outcome: Recorded) => {
+      left.delete(waiting);
+      if (outcome === 'recorded') this.learner.note(waiting.project);
+      waiting.resolve(outcome);
+    };
+    const rows = await this.#add([...left]);
+    let isLost = rows === null;
+    const known: [Waiting, Recorded][] = [];
+    const toCreate: New[] = [];
+    for (const waiting of rows ? [...left] : []) {
+      const found = rows!.get(waiting.id)!;
+      const outcome = found.last === null ? null : knownOutcome(waiting, found);
+      if (found.is_added) end(waiting, 'recorded');
+      else if (outcome) known.push([waiting, outcome]);
+      else if (!found.is_build) toCreate.push(Object.assign(waiting, { found }));
+      else {
+        const last = found.last ?? 0;
+        // The build expired while the statement waited for it.
+        isLost ||= last === waiting.last;
+        waiting.last = last;
+      }
+    }
+    if (known.length > 0) await this.database.confirm();
+    for (const [waiting, outcome] of known) end(waiting, outcome);
+    const creations = Array.from(groupBy(toCreate, ({ project }) => project).values(), async own => {
+      if (own[0]!.found.builds_turn === null) return refuse(left, own, refusals.expired('project'));
+      if (await this.#create(own)) for (const waiting of own) end(waiting, 'recorded');
+      else isLost = true;
+    });
+    for (const creation of await Promise.allSettled(creations)) if (creation.status === 'rejected') throw creation.reason;
+    return isLost;
   }
 
   /** Sets the times of runs, under the numbers of their paths. */
   async #setTimes(group: readonly Waiting[]): Promise<void> {
-    for (const [project, runs] of byProject(group)) {
+    for (const [project, runs] of groupBy(group, ({ project }) => project)) {
       const paths = runs.map(({ run }) => Array.from(run.seconds, (_, i) => pathOf(run, i)));
       const numbers = await this.paths.intern(project, paths.flat(), Math.max(...runs.map(({ at }) => at)));
       let at = 0;
@@ -158,152 +188,197 @@ export class RunRecorder implements Recordings {
     }
   }
 
-  /** What the database has of the builds of runs, by build and node. */
-  async #read(runs: readonly Waiting[]): Promise<Map<string, Known>> {
-    const rows = await this.database.read<Known>(
-      `select v.key, v.node_index, builds.number, l.run, l.id, l.created_at, l.ci_run, l.times, coalesce(k.kept, 0) as kept
-      from unnest($1::text[], $2::int4[]) as v (key, node_index) join builds on builds.key = v.key
-      left join lateral (
-        select run, id, created_at, ci_run, times from runs where build = builds.number and node_index = v.node_index order by run desc limit 1
-      ) l on true
-      left join lateral (select count(*) as kept from runs where l.run is not null and build = builds.number and node_index = v.node_index) k on true`,
-      [runs.map(({ build }) => build), runs.map(({ key }) => key.node_index)],
-    );
-    return new Map(rows.map(row => [`${row.key} ${row.node_index}`, row]));
-  }
-
-  /** Adds runs to builds that exist. Returns those that were added: a build may have expired, or another run may have the number. */
-  async #add(runs: readonly { waiting: Waiting; known: Known }[]): Promise<Waiting[]> {
-    const nth = new Map<number, number>();
-    const columns = runs.map(({ waiting, known: { number, run } }) => {
-      nth.set(number, (nth.get(number) ?? 0) + 1);
-      return { ...waiting, number, nth: nth.get(number)!, last: (run ?? 0) + 1 };
-    });
-    const of = <T>(column: (run: (typeof columns)[number]) => T) => columns.map(column);
-    try {
-      const { rows } = await this.database.change<{ id: string }>(
-        `with v as (
-          select * from unnest($1::int4[], $2::int4[], $3::int4[], $4::int4[], $5::text[], $6::int8[], $7::int8[], $8::int8[], $9::int4[], $10::bytea[])
-          as v (build, nth, node_index, run, id, at, ci_run, asked_at, test_files, times)
-        ), l as materialized (
-          select number from builds where number = any($1) order by number for update
-        ), n as (
-          select build, count(*)::int4 as runs, sum(test_files)::int8 as files, max(at) as at from v group by build
-        ), b as (
-          update builds set recorded = recorded + n.runs, subsets = subsets + n.runs, is_empty = false, test_files = test_files + n.files, updated_at = greatest(updated_at, n.at)
-          from n join l on l.number = n.build where builds.number = n.build returning builds.number, builds.project, builds.recorded - n.runs as before
-        ), r as (
-          insert into runs (build, node_index, run, id, created_at, ordinal, ci_run, asked_at, test_files, times)
-          select v.build, v.node_index, v.run, v.id, v.at, b.before + v.nth, v.ci_run, v.asked_at, v.test_files, v.times from v join b on b.number = v.build
-          returning build, node_index, run, id
-        ), u as (
-          insert into unlearnt (project, build, node_index, run)
-          select b.project, r.build, r.node_index, r.run from r join b on b.number = r.build order by b.before, r.id
-        )
-        select id from r`,
-        [
-          of(run => run.number),
-          of(run => run.nth),
-          of(run => run.key.node_index),
-          of(run => run.last),
-          of(run => run.id),
-          of(run => run.at),
-          of(run => run.run.ci_run),
-          of(run => run.run.asked_at),
-          of(run => run.run.seconds.length),
-          of(run => run.times),
-        ],
-      );
-      for (const { waiting } of runs) if (waiting.run.hasTestCases) await this.#noteTestCases(waiting.project);
-      const ids = new Set(rows.map(({ id }) => id));
-      return runs.map(({ waiting }) => waiting).filter(({ id }) => ids.has(id));
-    } catch (error) {
-      if (isTaken(error)) return [];
-      throw error;
-    }
-  }
-
   async #noteTestCases(project: number): Promise<void> {
     if (this.#withCases.has(project)) return;
     await this.database.change('update projects set has_test_cases = true where id = $1 and not has_test_cases', [project]);
     this.#withCases.add(project);
   }
 
-  /** Creates builds with a first run each, those of a project one after another. Leaves out those that others created meanwhile. */
-  async #createAll(runs: readonly Waiting[]): Promise<Map<Waiting, Recorded | Refusal>> {
-    const outcomes = new Map<Waiting, Recorded | Refusal>();
-    const createIn = async (own: readonly Waiting[]) => {
-      for (const waiting of own) {
-        const outcome = await this.#create(waiting);
-        if (outcome) outcomes.set(waiting, outcome);
-      }
-    };
-    await Promise.all(byProject(runs).map(([, own]) => createIn(own)));
-    return outcomes;
+  /**
+   * Adds runs to builds that exist, where the last run of the node is as expected. Returns what was found of each run, by its id. Null: another
+   * process added a run of one of the nodes meanwhile.
+   */
+  async #add(runs: readonly Waiting[]): Promise<Map<string, Found> | null> {
+    try {
+      const { rows } = await this.database.change<Found>(
+        `with v as materialized (
+          select v.*, b.number, l.last as last_found, last_run, last_at, l.ci_run = v.ci_run and l.times = v.times as is_same
+          from (${RUNS}) v
+          left join lateral (select number from builds where key = v.build limit 1) b on true
+          left join lateral (
+            select run as last, id as last_run, created_at as last_at, ci_run, times from runs
+            where build = b.number and node_index = v.node_index order by run desc limit 1
+          ) l on true
+        ), due as (
+          select v.*, (row_number() over (partition by number order by nth))::int4 as nth_of_build from v
+          where number is not null and last = coalesce(last_found, 0)
+        ), l as materialized (
+          select number from builds where number = any(array(select number from due)) order by number for update
+        ), n as (
+          select number, count(*)::int4 as runs, sum(test_files)::int8 as files, max(at) as at from due group by number
+        ), b as (
+          update builds set recorded = recorded + n.runs, subsets = subsets + n.runs, is_empty = false, test_files = test_files + n.files, updated_at = greatest(updated_at, n.at)
+          from n join l on l.number = n.number where builds.number = n.number returning builds.number, builds.recorded - n.runs as before
+        ), r as (
+          insert into runs (build, node_index, run, id, created_at, ordinal, ci_run, asked_at, test_files, times)
+          select b.number, node_index, last + 1, id, at, before + nth_of_build, ci_run, asked_at, test_files, times
+          from due join b on b.number = due.number returning id
+        ), u as (
+          insert into unlearnt (project, build, node_index, run)
+          select project, number, node_index, last + 1 from due join r on r.id = due.id order by nth
+        ), p as (
+          select projects.id, builds_turn, default_branch, is_default_branch_set, n.id as newest_id, n.created_at as newest_at,
+            coalesce((select value from ballast where name = 'last_ordinal'), 0) as last_ordinal
+          from projects left join lateral (select id, created_at from builds where project = projects.id order by number desc limit 1) n on true
+          where projects.id = any(array(select project from v where number is null))
+        )
+        select v.id, r.id is not null as is_added, v.number is not null as is_build, last_found as last, last_run, last_at, is_same,
+          case when r.id is null and last_found > 0 then (select count(*) from runs where build = v.number and node_index = v.node_index) else 0 end as kept,
+          builds_turn, default_branch, is_default_branch_set, newest_id, newest_at, last_ordinal
+        from v left join r on r.id = v.id left join p on v.number is null and p.id = v.project`,
+        columnsOf(runs),
+      );
+      return new Map(rows.map(row => [row.id, row]));
+    } catch (error) {
+      if (isTaken(error)) return null;
+      throw error;
+    }
   }
 
-  /** Creates a build with its first run. Null: another process changed the builds of the project meanwhile. */
-  async #create({ project, key, run, id, times, at }: Waiting): Promise<'recorded' | Refusal | null> {
-    const [before] = await this.database.read<ProjectRow>(
-      `select builds_turn, default_branch, is_default_branch_set, l.id as last_id, l.created_at as last_created_at,
-        coalesce((select value from ballast where name = 'last_ordinal'), 0) as last_ordinal
-      from projects left join lateral (select id, created_at from builds where project = projects.id order by number desc limit 1) l on true
-      where projects.id = $1`,
-      [project],
+  /** Creates builds of a project with their first runs. Returns whether it did: another process may have changed the builds meanwhile. */
+  async #create(runs: readonly New[]): Promise<boolean> {
+    const [{ project, found }] = runs as [New];
+    const builds = new Map<string, Omit<Build, 'number'>>();
+    let newest = found.newest_id === null ? undefined : { id: found.newest_id, created_at: found.newest_at! };
+    for (const { build, key, run, at } of runs) {
+      const known = builds.get(build) ?? newBuild(project, key, newest, found.last_ordinal, at);
+      Object.assign(known, withRun(known, run.seconds.length, at));
+      builds.set(build, known);
+      newest = known;
+    }
+    const created = [...builds.values()];
+    const of = <T>(column: (build: Omit<Build, 'number'>) => T) => created.map(column);
+    const keys = of(build => keyColumns(project, build));
+    const default_branch = await this.#defaultBranchAfter(
+      project,
+      found,
+      of(({ branch }) => branch),
     );
-    if (!before) return refusals.expired('project');
-    const last = before.last_id === null ? undefined : { id: before.last_id, created_at: before.last_created_at! };
-    const build: Omit<Build, 'number'> = newBuild(project, key, last, before.last_ordinal, at);
-    const known = { ...before, default_branch: fromJson<string>(before.default_branch) };
-    const counts = await this.#countBuilds(project, [key.branch, known.default_branch ?? key.branch]);
-    const buildsOf = (branch: string) => counts.get(digest(branch))! + Number(branch === key.branch);
-    const columns = keyColumns(project, key);
-    const { rows } = await this.database.change<{ build: number }>(
-      `with p as (
-        update projects set builds_turn = builds_turn + 1, default_branch = case when is_default_branch_set then default_branch else $3 end, has_test_cases = has_test_cases or $4
-        where id = $1 and builds_turn = $2 returning id
+    const { count } = await this.database.change(
+      `with v as materialized (
+        ${RUNS}
+      ), p as (
+        update projects set builds_turn = builds_turn + 1, default_branch = case when is_default_branch_set then default_branch else $15 end
+        where id = $13 and builds_turn = $14 returning id
       ), b as (
-        insert into builds (key, id, project, commit_key, branch_key, node_total, names, created_at, updated_at, recorded, subsets, test_files)
-        select $5, $6, id, $7, $8, $9, $10, $11, $11, $12, 1, $13 from p on conflict (key) do nothing returning number
+        insert into builds (project, key, id, commit_key, branch_key, node_total, names, created_at, updated_at, recorded, subsets, test_files)
+        select p.id, c.key, c.id, commit_key, branch_key, node_total, names, created_at, updated_at, recorded, subsets, test_files
+        from p, unnest($16::text[], $17::text[], $18::text[], $19::text[], $20::int4[], $21::text[], $22::int8[], $23::int8[], $24::int4[], $25::int4[], $26::int8[])
+        with ordinality as c (key, id, commit_key, branch_key, node_total, names, created_at, updated_at, recorded, subsets, test_files, nth)
+        order by nth returning number, key, recorded - subsets as before
       ), r as (
         insert into runs (build, node_index, run, id, created_at, ordinal, ci_run, asked_at, test_files, times)
-        select number, $14, 1, $15, $11, $12, $16, $17, $13, $18 from b returning build
+        select b.number, node_index, 1, v.id, at, before + row_number() over (partition by build order by nth), ci_run, asked_at, test_files, times
+        from v join b on b.key = v.build returning id, build, node_index
       )
-      insert into unlearnt (project, build, node_index, run) select $1, build, $14, 1 from r returning build`,
+      insert into unlearnt (project, build, node_index, run)
+      select project, r.build, r.node_index, 1 from v join r on r.id = v.id order by nth`,
       [
-        ...[project, before.builds_turn, JSON.stringify(defaultBranchAfter(known, key.branch, buildsOf)), run.hasTestCases],
-        ...[columns.key, build.id, columns.commit_key, columns.branch_key, columns.node_total, columns.names],
-        ...[at, build.recorded + 1, run.seconds.length, key.node_index, id, run.ci_run, run.asked_at, times],
+        ...[...columnsOf(runs), project, found.builds_turn, JSON.stringify(default_branch)],
+        ...[
+          keys.map(({ key }) => key),
+          of(({ id }) => id),
+          keys.map(({ commit_key }) => commit_key),
+          keys.map(({ branch_key }) => branch_key),
+        ],
+        ...[
+          of(({ node_total }) => node_total),
+          keys.map(({ names }) => names),
+          of(build => build.created_at),
+          of(build => build.updated_at),
+        ],
+        ...[of(({ recorded }) => recorded), of(({ subsets }) => subsets), of(({ test_files }) => test_files)],
       ],
     );
-    return rows.length === 1 ? 'recorded' : null;
+    return count === runs.length;
   }
 
-  /** How many builds branches have, by the digests of these. */
-  async #countBuilds(project: number, branches: readonly string[]): Promise<Map<string, number>> {
-    const keys = [...new Set(branches)].map(branch => digest(branch));
-    // The count of a branch is never compared with itself.
-    if (keys.length === 1) return new Map([[keys[0]!, 0]]);
-    const rows = await this.database.read<{ branch_key: string; count: number }>(
-      'select branch_key, count(*) from builds where project = $1 and branch_key = any($2) group by branch_key',
-      [project, keys],
+  /** The default branch after builds of branches are created. */
+  async #defaultBranchAfter(project: number, { default_branch, is_default_branch_set }: Creating, branches: readonly string[]) {
+    let isCounted = false;
+    const choose = (counts: ReadonlyMap<string, number>) => {
+      const created = new Map<string, number>();
+      let chosen = fromJson<string>(default_branch);
+      for (const branch of branches) {
+        created.set(branch, (created.get(branch) ?? 0) + 1);
+        chosen = defaultBranchAfter({ default_branch: chosen, is_default_branch_set }, branch, name => {
+          isCounted = true;
+          return (counts.get(digest(name)) ?? 0) + (created.get(name) ?? 0);
+        });
+      }
+      return chosen;
+    };
+    const chosen = choose(new Map());
+    // Nearly always it does not depend on the counts.
+    if (!isCounted) return chosen;
+    const names = new Set([...branches, fromJson<string>(default_branch)!]);
+    const rows = await this.database.read<{ branch: string; count: number }>(
+      `select branch, (select count(*) from (select 1 from builds where project = $1 and branch_key = branch limit $3) counted) as count
+      from unnest($2::text[]) as v (branch)`,
+      [project, Array.from(names, name => digest(name)), limits.comparedBuilds],
     );
-    return new Map([...keys.map(key => [key, 0] as const), ...rows.map(({ branch_key, count }) => [branch_key, count] as const)]);
+    return choose(new Map(rows.map(({ branch, count }) => [branch, count])));
   }
 }
 
-function lastRunOf({ run, created_at, ci_run, times, kept }: Known, waiting: Waiting) {
-  if (run === null) return null;
-  const isSame = waiting.isRetry && ci_run === waiting.run.ci_run && times!.equals(waiting.times);
-  return { created_at: created_at!, isSame, kept };
+/** The values of RUNS. */
+function columnsOf(runs: readonly Waiting[]): unknown[] {
+  const of = <T>(column: (run: Waiting) => T) => runs.map(column);
+  let end = 1;
+  const first = of(({ times }) => (end += times.length) - times.length);
+  return [
+    ...[
+      of(({ project }) => project),
+      of(({ build }) => build),
+      of(({ key }) => key.node_index),
+      of(({ last }) => last),
+      of(({ id }) => id),
+    ],
+    ...[of(({ at }) => at), of(({ run }) => run.ci_run), of(({ run }) => run.asked_at), of(({ run }) => run.seconds.length), first],
+    ...[Buffer.concat(of(({ times }) => times)), of(({ times }) => times.length)],
+  ];
 }
 
-function byProject(runs: readonly Waiting[]): [project: number, runs: Waiting[]][] {
-  const projects = new Map<number, Waiting[]>();
-  for (const run of runs) {
-    const own = projects.get(run.project);
-    if (own) own.push(run);
-    else projects.set(run.project, [run]);
+/** What became of a run that need not be recorded any more, or is refused; null: it is to be recorded. */
+function knownOutcome({ id, isRetry, at }: Waiting, { last_run, last_at, is_same, kept }: Found): Recorded | null {
+  const last = { created_at: last_at!, isSame: is_same!, kept };
+  // The client repeated this request, another process recorded it, and only then came this one to it.
+  const isOvertaken = !isRetry && last.isSame && last.created_at > at;
+  if (last_run === id || isOvertaken) return 'recorded';
+  const outcome = outcomeOf(last, isRetry, at);
+  return outcome === 'recorded' ? null : outcome;
+}
+
+/** Refuses runs whose clients no longer wait for the answer: they may have repeated the request, and gone on. */
+function refuseLate(left: Set<Waiting>): void {
+  const late = [...left].filter(({ until }) => performance.now() >= until);
+  refuse(left, late, refusals.databaseAway(new Error('the run waited for too long')));
+}
+
+function refuse(left: Set<Waiting>, some: readonly Waiting[], refusal: Refusal): void {
+  for (const waiting of some) {
+    left.delete(waiting);
+    waiting.reject(refusal);
   }
-  return [...projects];
+}
+
+function groupBy<T, Key>(all: Iterable<T>, keyOf: (one: T) => Key): Map<Key, T[]> {
+  const groups = new Map<Key, T[]>();
+  for (const one of all) {
+    const key = keyOf(one);
+    const group = groups.get(key);
+    if (group) group.push(one);
+    else groups.set(key, [one]);
+  }
+  return groups;
 }

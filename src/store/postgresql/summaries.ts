@@ -3,10 +3,12 @@ import { buildDigest, digest, type ProjectBuild } from '../../engine/keys.js';
 import type { Build } from '../../engine/ports/builds.js';
 import type { CiRun } from '../../engine/ports/ci-runs.js';
 import type { DaySummary, Summaries, Summary } from '../../engine/ports/summaries.js';
+import { refusals } from '../../engine/refusal.js';
 import { limits } from '../../limits.js';
 import { CI_RUN, type CiRunRow, toCiRun } from './ci-runs.js';
 import type { Database } from './connection.js';
 import { fromJson } from './json.js';
+import { pauseAfterLoss } from './pause.js';
 
 /** The key of all branches together. */
 const ALL = '';
@@ -36,7 +38,7 @@ export function postgresqlSummaries(database: Database) {
    */
   async function replace(build: ProjectBuild, number: number | null, ciRun: string | null, summary: Summary): Promise<void> {
     const key = buildDigest(build.project, build);
-    for (let tries = 0; tries < limits.databaseConflicts; tries++) {
+    for (const until = performance.now() + limits.databaseWaitMilliseconds; performance.now() < until; await pauseAfterLoss()) {
       const [before] = await database.read<Before>(
         `select days_turn, coalesce(s.summary, u.summary) as summary, u.id as ci_run from projects
         left join summaries s on s.build = $2
@@ -75,7 +77,7 @@ export function postgresqlSummaries(database: Database) {
       const { isDone, isGone } = rows[0]!;
       if (isDone || isGone) return;
     }
-    throw new Error(`the summary of a build of project ${build.project} could not be written: others changed its days each time`);
+    throw refusals.databaseAway(new Error('others changed the days of the project each time'));
   }
 
   /** The days of a build, without the summary before and with the new one. */

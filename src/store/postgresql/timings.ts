@@ -39,9 +39,13 @@ export function postgresqlTimings(database: Database, learner: Pick<Learner, 'le
     };
   }
 
-  /** The expectations of the paths of a suite, by file. The numbers of its paths are kept in the suite. */
+  /**
+   * The expectations of the paths of a suite, by file. The numbers of its paths are kept in the suite, which several requests and threads note
+   * there: a number stays right or is found to be of an expired path, and 0 is noted in its place only.
+   */
   async function expectationsOf(project: number, list: Suite, { branch, defaultBranch, turn }: ProjectTimes) {
-    const { numbers } = list.columns;
+    const noted = list.columns.numbers;
+    const numbers = noted.slice();
     const expected = new Map<number, BranchExpectation>();
     const note = (file: number, timings: Buffer | null) => {
       const found = timings && decodeExpectationOn(timings, branch, defaultBranch);
@@ -58,7 +62,10 @@ export function postgresqlTimings(database: Database, learner: Pick<Learner, 'le
       },
     );
     // These paths have expired, and may have been recorded again since.
-    for (const file of files.values()) numbers[file] = 0;
+    for (const file of files.values()) {
+      Atomics.compareExchange(noted, file, numbers[file]!, 0);
+      numbers[file] = 0;
+    }
     const looked = 1 + (turn % 0xff_ff_ff_ff);
     if (files.size === 0 && numbers[list.length] === looked) return expected;
     const unknown = new Map<string, number>();
@@ -68,11 +75,11 @@ export function postgresqlTimings(database: Database, learner: Pick<Learner, 'le
       Array.from(unknown.keys(), key => Buffer.from(key)),
       ({ key, number, timings }) => {
         const file = unknown.get(key.toString())!;
-        numbers[file] = number;
+        noted[file] = number;
         note(file, timings);
       },
     );
-    numbers[list.length] = looked;
+    noted[list.length] = looked;
     return expected;
   }
 

@@ -114,7 +114,7 @@ describe.each(stores)('recordings in a store in $name', ({ opened: openStore }) 
       [1, NOW + 20],
       [0, NOW - 10],
     ] as const)
-      await send({ node_index, at });
+      await send({ node_index, at }, { 'a_spec.rb': 30 + at - NOW });
     const { number, ...known } = await build();
     expect(known).toMatchObject({ created_at: NOW, updated_at: NOW + 20, recorded: 3 });
     const runs = await store.builds.runs(number);

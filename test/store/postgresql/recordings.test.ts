@@ -1,0 +1,79 @@
+import { describe, expect, it, vi } from 'vitest';
+import type { Store } from '../../../src/engine/ports/store.js';
+import { newRun } from '../../../src/engine/recordings.js';
+import { limits } from '../../../src/limits.js';
+import { whenSaved } from '../../../src/soon.js';
+import { cluster, emptyDatabase, openedStore } from '../../harness/postgresql-store.js';
+import { BUILD, buildsOf, files, HOUR, NOW, newProject, record, upTo } from '../contract/fixtures.js';
+
+async function opened(processes: number): Promise<{ stores: Store[]; project: number }> {
+  const url = await emptyDatabase();
+  const stores = await Promise.all(upTo(processes).map(() => openedStore(url)));
+  return { stores, project: await newProject(stores[0]!) };
+}
+
+describe.skipIf(cluster === null)('recordings in processes on one database', () => {
+  it('record a run once that its client repeated at another process, while the first one stood still', async () => {
+    const {
+      stores: [one, other],
+      project,
+    } = await opened(2);
+    expect(await record(other!, project, files(3), { isRetry: true, at: NOW + 15_000 })).toBe('recorded');
+    expect(await record(one!, project, files(3), { at: NOW })).toBe('recorded');
+    expect(await record(one!, project, files(3), { at: NOW, ci_build_id: '7' })).toBe('recorded');
+    expect(await buildsOf(one!, project)).toMatchObject([{ recorded: 2, subsets: 2, test_files: 6 }]);
+    // A run that comes later is another one.
+    expect(await record(one!, project, files(3), { at: NOW + HOUR, ci_build_id: '7' })).toBe('recorded');
+    expect(await buildsOf(one!, project)).toMatchObject([{ recorded: 3 }]);
+  });
+
+  it('refuse a run whose client gave up waiting', async () => {
+    const {
+      stores: [store],
+      project,
+    } = await opened(1);
+    vi.useFakeTimers({ toFake: ['performance'] });
+    try {
+      const recording = record(store!, project, files(1));
+      vi.advanceTimersByTime(limits.databaseWaitMilliseconds);
+      await expect(recording).rejects.toMatchObject({ reason: 'database' });
+    } finally {
+      vi.useRealTimers();
+    }
+    expect(await buildsOf(store!, project)).toEqual([]);
+  });
+
+  it('create builds of one project in five processes at once, each without waiting for long', async () => {
+    const { stores, project } = await opened(5);
+    const builds = upTo(600);
+    const begun = performance.now();
+    const outcomes = await Promise.all(builds.map(i => record(stores[i % 5]!, project, files(1), { commit_hash: `c${i}` })));
+    expect(performance.now() - begun).toBeLessThan(limits.databaseWaitMilliseconds);
+    expect(new Set(outcomes)).toEqual(new Set(['recorded']));
+    const { total } = await stores[0]!.builds.page(project, {}, 1);
+    expect(total).toBe(builds.length);
+  });
+
+  it('fail a run that the database refuses, and no other one of its group', async () => {
+    const {
+      stores: [store],
+      project,
+    } = await opened(1);
+    const outcomes = await Promise.allSettled(
+      upTo(8).map(i => record(store!, project, files(1), i === 3 ? { node_total: 2 ** 40 } : { commit_hash: `c${i % 4}`, node_index: i })),
+    );
+    expect(outcomes.map(({ status }) => status)).toEqual(upTo(8).map(i => (i === 3 ? 'rejected' : 'fulfilled')));
+    expect((await buildsOf(store!, project)).reduce((sum, { recorded }) => sum + recorded, 0)).toBe(7);
+  });
+
+  it('record runs of more files than one statement takes', async () => {
+    const {
+      stores: [store],
+      project,
+    } = await opened(1);
+    const run = newRun(upTo(0.6 * limits.filesPerStatement).map(i => ({ path: `spec/${i}_spec.rb`, time_execution: 1 })));
+    const recorded = upTo(2).map(node_index => whenSaved(store!.recordings.record(project, { ...BUILD, node_index }, run, false, NOW)));
+    expect(new Set(await Promise.all(recorded))).toEqual(new Set(['recorded']));
+    expect(await buildsOf(store!, project)).toMatchObject([{ recorded: 2, test_files: 1.2 * limits.filesPerStatement }]);
+  });
+});
