@@ -5,17 +5,15 @@ import { fromJson } from './json.js';
 const LINK = 'hash, project, created_at, expires_at';
 const SESSION = 'hash, project, origin, created_at, used_at, ends_at';
 
+/** Keeps a setting: $1 and $2 are its name and its value. */
+const KEEP = 'insert into settings (name, value) values ($1, $2) on conflict (name) do update set value = excluded.value';
+
 export function postgresqlSignIns(database: Database) {
   const one = async <Row>(text: string, value: string): Promise<Row | null> => (await database.read<Row>(text, [value]))[0] ?? null;
   const setting = async <T>(name: string): Promise<T | null> => {
     const row = await one<{ value: string }>('select value from settings where name = $1', name);
     return fromJson<T>(row?.value);
   };
-  const keep = (name: string, value: unknown) =>
-    database.change('insert into settings (name, value) values ($1, $2) on conflict (name) do update set value = excluded.value', [
-      name,
-      JSON.stringify(value),
-    ]);
   return {
     links: () => database.read<Link>(`select ${LINK} from links order by created_at, hash`),
     link: hash => one<Link>(`select ${LINK} from links where hash = $1`, hash),
@@ -28,9 +26,10 @@ export function postgresqlSignIns(database: Database) {
       ]);
     },
     async deleteLink(hash) {
-      await database.change('delete from links where hash = $1', [hash]);
-      // A session that was being created had the link locked, so this statement sees it.
-      await database.change('delete from sessions where origin = $1', [hash]);
+      const sessions = 'delete from sessions where origin = $1';
+      await database.change(`with l as (delete from links where hash = $1) ${sessions}`, [hash]);
+      // A session that was being created had the link locked, so only this statement sees it.
+      await database.change(sessions, [hash]);
     },
     sessions: () => database.read<Session>(`select ${SESSION} from sessions order by created_at, hash`),
     session: hash => one<Session>(`select ${SESSION} from sessions where hash = $1`, hash),
@@ -69,10 +68,12 @@ export function postgresqlSignIns(database: Database) {
     },
     password: () => setting<Password>('password'),
     async setPassword(password) {
-      if (password) await keep('password', password);
-      else await database.change(`delete from settings where name = 'password'`);
-      // A session that was being created had the password locked, so this statement sees it.
-      await database.change('delete from sessions where is_of_password and origin is distinct from $1', [password?.hash ?? null]);
+      const sessions = 'delete from sessions where is_of_password and origin is distinct from';
+      const hash = password?.hash ?? null;
+      if (password) await database.change(`with s as (${sessions} $3) ${KEEP}`, ['password', JSON.stringify(password), hash]);
+      else await database.change(`with p as (delete from settings where name = 'password') ${sessions} $1`, [hash]);
+      // A session that was being created had the password locked, so only this statement sees it.
+      await database.change(`${sessions} $1`, [hash]);
     },
     async deleteEnded(at, unusedSince) {
       const [ended, unused] = [Math.floor(at), Math.floor(unusedSince)];
@@ -81,7 +82,7 @@ export function postgresqlSignIns(database: Database) {
     },
     address: () => setting<string>('address'),
     async keepAddress(url) {
-      await keep('address', url);
+      await database.change(KEEP, ['address', JSON.stringify(url)]);
     },
   } satisfies SignIns;
 }
