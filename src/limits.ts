@@ -201,6 +201,8 @@ export const limits = {
   /** Statements at a time that append to the journals of queues, and how often a queue loses before it pauses. */
   flights: 2,
   flightsBeforePause: 5,
+  /** Records of a kind that are counted: where there are more, their number is an estimate of the database. */
+  countedRecords: 10_000,
   /** Queues of which a state in memory that was wrong is kept until they are read again. */
   droppedQueues: 1000,
   /** How often a statement that lost against another one runs again. */

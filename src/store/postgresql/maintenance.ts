@@ -15,6 +15,8 @@ interface Step {
   text: string;
   /** Its time is a number of days. */
   isByDay?: true;
+  /** `$2`, by default `limits.expiredPerStep`. Each step passes over what the steps before left in the index. */
+  most?: number;
 }
 
 const deleted = (rows: string) => `${rows} select count(*)::int4 as deleted from gone`;
@@ -49,7 +51,7 @@ const BUILDS = deleted(
   `with due as materialized (
     select number from builds where is_empty order by number limit $1 for update skip locked
   ), gone as (
-    delete from builds using due where builds.number = due.number and is_empty returning builds.number, builds.project, builds.recorded
+    delete from builds using due where builds.number = due.number returning builds.number, builds.project, builds.recorded
   ), turned as (
     update projects set builds_turn = builds_turn + 1 where id in (select project from gone)
   ), summed as (
@@ -101,22 +103,55 @@ const EXPIRED: readonly Step[] = [
   { kind: 'day', text: simple('days', 'project, branch, day', 'day < $1 and builds > 0 order by day'), isByDay: true },
   { kind: null, text: simple('days', 'project, branch, day', 'day < $1'), isByDay: true },
 ];
-const PATHS: Step = { kind: 'path', text: simple('paths', 'number', 'seen_at < $1 order by seen_at') };
+const PATHS: Step = { kind: 'path', text: simple('paths', 'number', 'seen_at < $1 order by seen_at'), most: limits.pathsPerStatement };
 
-/** What the deleted project $1 recorded. */
+/** Deletes builds of a project with their runs: as many as have so many runs. */
+const BUILDS_OF_PROJECT = deleted(
+  `with oldest as materialized (
+    select number, subsets from builds where project = $1 and not is_empty order by number limit $2 for update skip locked
+  ), due as materialized (
+    select number from (select number, sum(subsets) over (order by number) - subsets as before from oldest) as counted where before < $2
+  ), built as (
+    delete from builds using due where builds.number = due.number
+  ), summed as (
+    delete from summaries using due where summaries.build = due.number
+  ), gone as (
+    delete from runs using due where runs.build = due.number returning 1
+  )`,
+);
+
+const PATHS_OF_PROJECT = `key >= convert_to($1::int4 || '/', 'UTF8') and key < convert_to($1 || '0', 'UTF8') order by key`;
+
+/** What the deleted project $1 recorded. The keys of its paths are all that begin with its id, see path-keys.ts. */
 const OF_PROJECT: readonly Step[] = [
-  { kind: 'subset', text: runs('build in (select number from builds where project = $1)') },
+  { kind: 'subset', text: BUILDS_OF_PROJECT },
   { kind: 'split', text: splits('project = $1') },
   { kind: 'queue', text: queues('project = $1') },
   { kind: 'ci_run', text: simple('ci_runs', 'id', 'project = $1') },
   { kind: 'day', text: simple('days', 'project, branch, day', 'project = $1') },
-  { kind: 'path', text: simple('paths', 'number', 'project = $1') },
+  { kind: 'path', text: simple('paths', 'number', PATHS_OF_PROJECT), most: limits.pathsPerStatement },
   { kind: null, text: simple('unlearnt', 'entry', 'project = $1') },
   { kind: null, text: simple('batch_costs', 'project, mode', 'project = $1') },
   { kind: null, text: simple('tokens', 'hash', 'project = $1') },
 ];
 
-const RECORDS = { build: 'builds', subset: 'runs', path: 'paths', split: 'splits', queue: 'queues', ci_run: 'ci_runs' };
+/** The tables by kind, with a key. */
+const RECORDS = {
+  build: ['builds', 'number'],
+  subset: ['runs', 'build'],
+  path: ['paths', 'number'],
+  split: ['splits', 'id'],
+  queue: ['queues', 'id'],
+  ci_run: ['ci_runs', 'id'],
+};
+/** How many records there are of each kind: at most $1 of them are counted, since it takes seconds to count millions. */
+const LOAD = Object.entries(RECORDS)
+  .map(
+    ([kind, [table, key]]) =>
+      `select '${kind}' as kind, case when n < $1 then n else greatest(n, (select reltuples from pg_class where oid = '${table}'::regclass)) end as count
+      from (select count(*) as n from (select from ${table} order by ${key} limit $1) as counted) as least`,
+  )
+  .join(' union all ');
 
 interface Parts {
   database: Database;
@@ -127,9 +162,9 @@ interface Parts {
 
 export function postgresqlMaintenance({ database, learner, paths, pieces }: Parts) {
   /** Runs a statement until nothing is left that it deletes. Any number of processes share the work. */
-  async function* repeat({ kind, text }: Step, value: number | null, count: Count): AsyncGenerator<number> {
+  async function* repeat({ kind, text, most = limits.expiredPerStep }: Step, value: number | null, count: Count): AsyncGenerator<number> {
     for (;;) {
-      const values = value === null ? [limits.expiredPerStep] : [value, limits.expiredPerStep];
+      const values = value === null ? [most] : [value, most];
       const { rows } = await database.change<{ deleted: number }>(text, values);
       const number = rows[0]!.deleted;
       if (kind) for (let i = 0; i < number; i++) count(kind);
@@ -191,11 +226,9 @@ export function postgresqlMaintenance({ database, learner, paths, pieces }: Part
     noteBackup: at => keep('backup', at),
     async load() {
       const [size] = await database.read<{ bytes: number }>('select pg_database_size(current_database()) as bytes');
-      const counts = Object.entries(RECORDS).map(async ([kind, table]) => {
-        const [row] = await database.read<{ count: number }>(`select count(*) from ${table}`);
-        return [kind, row!.count] as const;
-      });
-      return { bytes: size!.bytes, diskFreeBytes: null, journalRecords: 0, records: Object.fromEntries(await Promise.all(counts)) };
+      const rows = await database.read<{ kind: string; count: number }>(LOAD, [limits.countedRecords]);
+      const records = Object.fromEntries(rows.map(({ kind, count }) => [kind, count]));
+      return { bytes: size!.bytes, diskFreeBytes: null, journalRecords: 0, records };
     },
   } satisfies Maintenance;
 }
