@@ -9,15 +9,18 @@ import type { Pieces } from './pieces.js';
 
 type Count = (kind: ExpiringKind) => void;
 
-/** A statement that deletes some records: their number is its result. `$1` is a time or a project, and `$2` how many. */
+/** A statement that deletes some records: their number is its result. `$1` is a time or a project. */
 interface Step {
   kind: ExpiringKind | null;
   text: string;
   /** Its time is a number of days. */
   isByDay?: true;
-  /** `$2`, by default `limits.expiredPerStep`. Each step passes over what the steps before left in the index. */
-  most?: number;
 }
+
+/** How many records a step deletes. The planner knows it, and looks these up instead of reading whole tables. */
+const SOME = limits.expiredPerStep;
+/** Paths are small and many, and each step passes over what those before left in the index. */
+const SOME_PATHS = limits.pathsPerStatement;
 
 const deleted = (rows: string) => `${rows} select count(*)::int4 as deleted from gone`;
 
@@ -29,7 +32,7 @@ const deleted = (rows: string) => `${rows} select count(*)::int4 as deleted from
 const runs = (some: string) =>
   deleted(
     `with due as materialized (
-      select build, node_index, run from runs where ${some} limit $2 for update skip locked
+      select build, node_index, run from runs where ${some} limit ${SOME} for update skip locked
     ), gone as (
       delete from runs using due where runs.build = due.build and runs.node_index = due.node_index and runs.run = due.run
       returning runs.build, runs.test_files
@@ -49,7 +52,7 @@ const runs = (some: string) =>
  */
 const BUILDS = deleted(
   `with due as materialized (
-    select number from builds where is_empty order by number limit $1 for update skip locked
+    select number from builds where is_empty order by number limit ${SOME} for update skip locked
   ), gone as (
     delete from builds using due where builds.number = due.number returning builds.number, builds.project, builds.recorded
   ), turned as (
@@ -70,7 +73,7 @@ const BUILDS = deleted(
 const plans = (table: 'splits' | 'queues', rest: [table: string, id: string], some: string) =>
   deleted(
     `with due as materialized (
-      select id from ${table} where ${some} limit $2 for update skip locked
+      select id from ${table} where ${some} limit ${SOME} for update skip locked
     ), gone as (
       delete from ${table} using due where ${table}.id = due.id returning ${table}.id
     ), others as (
@@ -82,10 +85,10 @@ const plans = (table: 'splits' | 'queues', rest: [table: string, id: string], so
 const splits = (some: string) => plans('splits', ['split_uses', 'split'], some);
 const queues = (some: string) => plans('queues', ['journal', 'queue'], some);
 
-const simple = (table: string, key: string, some: string) =>
+const simple = (table: string, key: string, some: string, most: number = SOME) =>
   deleted(
     `with due as materialized (
-      select ${key} from ${table} where ${some} limit $2 for update skip locked
+      select ${key} from ${table} where ${some} limit ${most} for update skip locked
     ), gone as (
       delete from ${table} using due where ${key
         .split(', ')
@@ -103,14 +106,14 @@ const EXPIRED: readonly Step[] = [
   { kind: 'day', text: simple('days', 'project, branch, day', 'day < $1 and builds > 0 order by day'), isByDay: true },
   { kind: null, text: simple('days', 'project, branch, day', 'day < $1'), isByDay: true },
 ];
-const PATHS: Step = { kind: 'path', text: simple('paths', 'number', 'seen_at < $1 order by seen_at'), most: limits.pathsPerStatement };
+const PATHS: Step = { kind: 'path', text: simple('paths', 'number', 'seen_at < $1 order by seen_at', SOME_PATHS) };
 
 /** Deletes builds of a project with their runs: as many as have so many runs. */
 const BUILDS_OF_PROJECT = deleted(
   `with oldest as materialized (
-    select number, subsets from builds where project = $1 and not is_empty order by number limit $2 for update skip locked
+    select number, subsets from builds where project = $1 and not is_empty order by number limit ${SOME} for update skip locked
   ), due as materialized (
-    select number from (select number, sum(subsets) over (order by number) - subsets as before from oldest) as counted where before < $2
+    select number from (select number, sum(subsets) over (order by number) - subsets as before from oldest) as counted where before < ${SOME}
   ), built as (
     delete from builds using due where builds.number = due.number
   ), summed as (
@@ -129,7 +132,7 @@ const OF_PROJECT: readonly Step[] = [
   { kind: 'queue', text: queues('project = $1') },
   { kind: 'ci_run', text: simple('ci_runs', 'id', 'project = $1') },
   { kind: 'day', text: simple('days', 'project, branch, day', 'project = $1') },
-  { kind: 'path', text: simple('paths', 'number', PATHS_OF_PROJECT), most: limits.pathsPerStatement },
+  { kind: 'path', text: simple('paths', 'number', PATHS_OF_PROJECT, SOME_PATHS) },
   { kind: null, text: simple('unlearnt', 'entry', 'project = $1') },
   { kind: null, text: simple('batch_costs', 'project, mode', 'project = $1') },
   { kind: null, text: simple('tokens', 'hash', 'project = $1') },
@@ -162,10 +165,9 @@ interface Parts {
 
 export function postgresqlMaintenance({ database, learner, paths, pieces }: Parts) {
   /** Runs a statement until nothing is left that it deletes. Any number of processes share the work. */
-  async function* repeat({ kind, text, most = limits.expiredPerStep }: Step, value: number | null, count: Count): AsyncGenerator<number> {
+  async function* repeat({ kind, text }: Step, value: number | null, count: Count): AsyncGenerator<number> {
     for (;;) {
-      const values = value === null ? [most] : [value, most];
-      const { rows } = await database.change<{ deleted: number }>(text, values);
+      const { rows } = await database.change<{ deleted: number }>(text, value === null ? [] : [value]);
       const number = rows[0]!.deleted;
       if (kind) for (let i = 0; i < number; i++) count(kind);
       if (number === 0) return;
