@@ -195,6 +195,8 @@ export const limits = {
   databaseWaitMilliseconds: 12_000,
   /** How long a connection to it may take to be made. */
   databaseConnectMilliseconds: 5000,
+  /** Builds, and owners of pieces, that one statement of a check compares. */
+  checkedPerStatement: 500,
   /** Runs that one statement records or learns, and paths that one statement reads or names. */
   runsPerStatement: 64,
   pathsPerStatement: 5000,

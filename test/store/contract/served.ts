@@ -1,5 +1,6 @@
 import { type QueueKey, queueKey, type SplitKey, splitKey } from '../../../src/engine/keys.js';
 import type { Store } from '../../../src/engine/ports/store.js';
+import type { TestFileList } from '../../../src/engine/suites/compare-lists.js';
 import { digestOfList } from '../../../src/list-digest.js';
 import { pathsOf } from '../../harness/planned-paths.js';
 import { BUILD, DAY, estimates, NOW, newProject, newQueue, newSplit, pull, record, settle, summaryOf, sweep, upTo } from './fixtures.js';
@@ -24,7 +25,6 @@ export async function serve(store: Store): Promise<Served> {
   await newProject(store, 'api');
   const gone = await newProject(store, 'gone');
   const build = { ...BUILD, branch: 'größe\0' };
-  const list = (files: number) => ({ digest: digestOfList(pathsOf(estimates(files))), test_files: files });
   for (const [i, commit_hash] of ['old', 'older', 'abc', 'abd'].entries()) {
     for (const node_index of [0, 1, 1]) {
       const paths = ['spec/a_spec.rb', `spec/${commit_hash}_spec.rb`, 'spec/b_spec.rb[1:2]', `${'long/'.repeat(200)}${node_index}.rb\0`];
@@ -34,12 +34,12 @@ export async function serve(store: Store): Promise<Served> {
   }
   await record(store, gone, { 'gone_spec.rb': 1 });
   const split = splitKey(project, build, '', true);
-  await store.splits.create(split, newSplit(store, split, list(4)), NOW + 3 * DAY);
+  await store.splits.create(split, newSplit(store, split, listOf(4)), NOW + 3 * DAY);
   const second = splitKey(project, build, '2', true);
   await store.splits.use(second, (await store.splits.find(second))!, NOW + 3 * DAY);
   await store.splits.noteOtherList(second, (await store.splits.find(second))!, 'another list', NOW + 3 * DAY);
   const queue = queueKey(project, build, '1');
-  await store.queues.create(queue, newQueue(store, 70, list(70)), NOW + 3 * DAY);
+  await store.queues.create(queue, newQueue(store, 70, listOf(70)), NOW + 3 * DAY);
   for (const node of upTo(3)) {
     const batch = await pull(store, queue, node, { isFirstRequest: true, batch_uuid: node === 0 ? 'a' : null }, NOW + 3 * DAY);
     await settle(store, queue, batch!, node < 2);
@@ -50,7 +50,7 @@ export async function serve(store: Store): Promise<Served> {
   store.queues.learn(project, 'queue', [1, 2, 3, 4, 5, 6, 7, 8, 9, 1]);
   for (const known of await store.builds.list(0, 100)) await store.summaries.put(known, summaryOf({ started_at: known.created_at }));
   const unrecorded = { ...BUILD, commit_hash: 'unrecorded' };
-  await store.queues.create(queueKey(project, unrecorded, '1'), newQueue(store, 2, list(2)), NOW + 4 * DAY);
+  await store.queues.create(queueKey(project, unrecorded, '1'), newQueue(store, 2, listOf(2)), NOW + 4 * DAY);
   for (const ciRun of await store.ciRuns.ofBuild(project, unrecorded)) await store.summaries.putUnrecorded(ciRun, summaryOf());
   await signIn(store, project);
   await store.maintenance.keepTime(NOW + 4 * DAY);
@@ -59,6 +59,11 @@ export async function serve(store: Store): Promise<Served> {
   await store.maintenance.publishTimings();
   await sweep(store, NOW + 1.5 * DAY);
   return { project, queue, split };
+}
+
+/** The list of so many estimates. */
+export function listOf(files: number): TestFileList {
+  return { digest: digestOfList(pathsOf(estimates(files))), test_files: files };
 }
 
 async function signIn({ access, signIns }: Store, project: number): Promise<void> {
