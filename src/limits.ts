@@ -201,6 +201,8 @@ export const limits = {
   databaseWaitMilliseconds: 12_000,
   /** How long a connection to it may take to be made. */
   databaseConnectMilliseconds: 5000,
+  /** Builds, and owners of pieces, that one statement of a check compares. */
+  checkedPerStatement: 500,
   /** Runs that one statement records, and learns, and paths that one statement reads, names or learns. */
   runsPerStatement: 64,
   learntPerStatement: 500,
@@ -212,6 +214,8 @@ export const limits = {
   /** Statements at a time that append to the journals of queues, and how often a queue loses before it pauses. */
   flights: 2,
   flightsBeforePause: 5,
+  /** Records of a kind that are counted: where there are more, their number is an estimate of the database. */
+  countedRecords: 10_000,
   /** Queues of which a state in memory that was wrong is kept until they are read again. */
   droppedQueues: 1000,
   /** How often a statement that lost against another one runs again. */

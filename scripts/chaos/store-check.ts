@@ -1,5 +1,5 @@
+import { sentenceOf } from '../../src/store/check/problem.js';
 import { problemsOf } from '../../src/store/lmdb/check/check.js';
-import { sentenceOf } from '../../src/store/lmdb/check/problem.js';
 import { openParts } from '../../src/store/lmdb/parts.js';
 import { invariant } from './invariants.js';
 

@@ -1,7 +1,7 @@
 import { once } from 'node:events';
 import { getHeapStatistics } from 'node:v8';
 import { Worker } from 'node:worker_threads';
-import { type Problem, sentenceOf } from '../store/lmdb/check/problem.js';
+import { type Problem, sentenceOf } from '../store/check/problem.js';
 import { lockFolder } from '../store/lmdb/open-lock.js';
 import type { StoreSource } from '../store/source.js';
 import { print, startProgress } from '../terminal.js';

@@ -1,5 +1,5 @@
+import { sentenceOf } from '../../src/store/check/problem.js';
 import { problemsOf } from '../../src/store/lmdb/check/check.js';
-import { sentenceOf } from '../../src/store/lmdb/check/problem.js';
 import { openParts } from '../../src/store/lmdb/parts.js';
 
 /** Returns the problems that `ballast check` finds. A server in this process must be closed first: two stores on one file may block each other. */

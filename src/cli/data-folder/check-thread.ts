@@ -1,6 +1,6 @@
 import { parentPort, workerData } from 'node:worker_threads';
-import { problemsOf, repair } from '../../store/lmdb/check/check.js';
-import type { Problem } from '../../store/lmdb/check/problem.js';
+import { type Problem, repair } from '../../store/check/problem.js';
+import { problemsOf } from '../../store/lmdb/check/check.js';
 import type { Parts } from '../../store/lmdb/parts.js';
 import type { CheckInput, CheckOutcome, CheckProgress, FoundProblem } from '../check.js';
 import { withFolder } from './data-folder.js';

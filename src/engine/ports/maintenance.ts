@@ -49,6 +49,6 @@ export interface StoreLoad {
   diskFreeBytes: number | null;
   /** Records of the journal that wait for a checkpoint. */
   journalRecords: number;
-  /** The number of records by kind. */
+  /** The number of records by kind. Where there are many, it may be approximate. */
   records: Record<string, number>;
 }

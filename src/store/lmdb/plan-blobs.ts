@@ -1,7 +1,7 @@
 import { asBuffer, segment } from '../../bytes.js';
 import type { NewQueue } from '../../engine/ports/queues.js';
 import type { NewSplit } from '../../engine/ports/splits.js';
-import { blocksFor, type ReadBlock } from '../codecs/file-blocks.js';
+import type { ReadBlock } from '../codecs/file-blocks.js';
 import { copyOf } from '../codecs/run-times.js';
 import type { Tables } from './tables.js';
 import { type Blob, type BlobParts, readBlob } from './writes/blobs.js';
@@ -24,10 +24,9 @@ export function blocksIn(parts: BlobParts, plan: string): ReadBlock {
   return number => readBlob(parts, plan, number);
 }
 
-/** How many blocks a queue has, and how many it should have. */
-export function blocksOf({ blobs }: Pick<Tables, 'blobs'>, queue: string, files: number): { found: number; expected: number } {
-  const found = blobs.getKeysCount({ start: [queue, 0], end: [queue, Infinity] });
-  return { found, expected: blocksFor(files) };
+/** How many blocks a queue has. */
+export function blocksOf({ blobs }: Pick<Tables, 'blobs'>, queue: string): number {
+  return blobs.getKeysCount({ start: [queue, 0], end: [queue, Infinity] });
 }
 
 /** The weights of a queue's files, in their order. */

@@ -9,13 +9,18 @@ import type { Pieces } from './pieces.js';
 
 type Count = (kind: ExpiringKind) => void;
 
-/** A statement that deletes some records: their number is its result. `$1` is a time or a project, and `$2` how many. */
+/** A statement that deletes some records: their number is its result. `$1` is a time or a project. */
 interface Step {
   kind: ExpiringKind | null;
   text: string;
   /** Its time is a number of days. */
   isByDay?: true;
 }
+
+/** How many records a step deletes. The planner knows it, and looks these up instead of reading whole tables. */
+const SOME = limits.expiredPerStep;
+/** Paths are small and many, and each step passes over what those before left in the index. */
+const SOME_PATHS = limits.pathsPerStatement;
 
 const deleted = (rows: string) => `${rows} select count(*)::int4 as deleted from gone`;
 
@@ -27,7 +32,7 @@ const deleted = (rows: string) => `${rows} select count(*)::int4 as deleted from
 const runs = (some: string) =>
   deleted(
     `with due as materialized (
-      select build, node_index, run from runs where ${some} limit $2 for update skip locked
+      select build, node_index, run from runs where ${some} limit ${SOME} for update skip locked
     ), gone as (
       delete from runs using due where runs.build = due.build and runs.node_index = due.node_index and runs.run = due.run
       returning runs.build, runs.test_files
@@ -47,9 +52,9 @@ const runs = (some: string) =>
  */
 const BUILDS = deleted(
   `with due as materialized (
-    select number from builds where is_empty order by number limit $1 for update skip locked
+    select number from builds where is_empty order by number limit ${SOME} for update skip locked
   ), gone as (
-    delete from builds using due where builds.number = due.number and is_empty returning builds.number, builds.project, builds.recorded
+    delete from builds using due where builds.number = due.number returning builds.number, builds.project, builds.recorded
   ), turned as (
     update projects set builds_turn = builds_turn + 1 where id in (select project from gone)
   ), summed as (
@@ -68,7 +73,7 @@ const BUILDS = deleted(
 const plans = (table: 'splits' | 'queues', rest: [table: string, id: string], some: string) =>
   deleted(
     `with due as materialized (
-      select id from ${table} where ${some} limit $2 for update skip locked
+      select id from ${table} where ${some} limit ${SOME} for update skip locked
     ), gone as (
       delete from ${table} using due where ${table}.id = due.id returning ${table}.id
     ), others as (
@@ -80,10 +85,10 @@ const plans = (table: 'splits' | 'queues', rest: [table: string, id: string], so
 const splits = (some: string) => plans('splits', ['split_uses', 'split'], some);
 const queues = (some: string) => plans('queues', ['journal', 'queue'], some);
 
-const simple = (table: string, key: string, some: string) =>
+const simple = (table: string, key: string, some: string, most: number = SOME) =>
   deleted(
     `with due as materialized (
-      select ${key} from ${table} where ${some} limit $2 for update skip locked
+      select ${key} from ${table} where ${some} limit ${most} for update skip locked
     ), gone as (
       delete from ${table} using due where ${key
         .split(', ')
@@ -102,22 +107,55 @@ const EXPIRED: readonly Step[] = [
   { kind: null, text: simple('days', 'project, branch, day', 'day < $1'), isByDay: true },
 ];
 const PROCESSES: Step = { kind: null, text: simple('processes', 'id', 'seen_at < $1') };
-const PATHS: Step = { kind: 'path', text: simple('paths', 'number', 'seen_at < $1 order by seen_at') };
+const PATHS: Step = { kind: 'path', text: simple('paths', 'number', 'seen_at < $1 order by seen_at', SOME_PATHS) };
 
-/** What the deleted project $1 recorded. */
+/** Deletes builds of a project with their runs: as many as have so many runs. */
+const BUILDS_OF_PROJECT = deleted(
+  `with oldest as materialized (
+    select number, subsets from builds where project = $1 and not is_empty order by number limit ${SOME} for update skip locked
+  ), due as materialized (
+    select number from (select number, sum(subsets) over (order by number) - subsets as before from oldest) as counted where before < ${SOME}
+  ), built as (
+    delete from builds using due where builds.number = due.number
+  ), summed as (
+    delete from summaries using due where summaries.build = due.number
+  ), gone as (
+    delete from runs using due where runs.build = due.number returning 1
+  )`,
+);
+
+const PATHS_OF_PROJECT = `key >= convert_to($1::int4 || '/', 'UTF8') and key < convert_to($1 || '0', 'UTF8') order by key`;
+
+/** What the deleted project $1 recorded. The keys of its paths are all that begin with its id, see path-keys.ts. */
 const OF_PROJECT: readonly Step[] = [
-  { kind: 'subset', text: runs('build in (select number from builds where project = $1)') },
+  { kind: 'subset', text: BUILDS_OF_PROJECT },
   { kind: 'split', text: splits('project = $1') },
   { kind: 'queue', text: queues('project = $1') },
   { kind: 'ci_run', text: simple('ci_runs', 'id', 'project = $1') },
   { kind: 'day', text: simple('days', 'project, branch, day', 'project = $1') },
-  { kind: 'path', text: simple('paths', 'number', 'project = $1') },
+  { kind: 'path', text: simple('paths', 'number', PATHS_OF_PROJECT, SOME_PATHS) },
   { kind: null, text: simple('unlearnt', 'entry', 'project = $1') },
   { kind: null, text: simple('batch_costs', 'project, mode', 'project = $1') },
   { kind: null, text: simple('tokens', 'hash', 'project = $1') },
 ];
 
-const RECORDS = { build: 'builds', subset: 'runs', path: 'paths', split: 'splits', queue: 'queues', ci_run: 'ci_runs' };
+/** The tables by kind, with a key. */
+const RECORDS = {
+  build: ['builds', 'number'],
+  subset: ['runs', 'build'],
+  path: ['paths', 'number'],
+  split: ['splits', 'id'],
+  queue: ['queues', 'id'],
+  ci_run: ['ci_runs', 'id'],
+};
+/** How many records there are of each kind: at most $1 of them are counted, since it takes seconds to count millions. */
+const LOAD = Object.entries(RECORDS)
+  .map(
+    ([kind, [table, key]]) =>
+      `select '${kind}' as kind, case when n < $1 then n else greatest(n, (select reltuples from pg_class where oid = '${table}'::regclass)) end as count
+      from (select count(*) as n from (select from ${table} order by ${key} limit $1) as counted) as least`,
+  )
+  .join(' union all ');
 
 interface Parts {
   database: Database;
@@ -130,8 +168,7 @@ export function postgresqlMaintenance({ database, learner, paths, pieces }: Part
   /** Runs a statement until nothing is left that it deletes. Any number of processes share the work. */
   async function* repeat({ kind, text }: Step, value: number | null, count: Count): AsyncGenerator<number> {
     for (;;) {
-      const values = value === null ? [limits.expiredPerStep] : [value, limits.expiredPerStep];
-      const { rows } = await database.change<{ deleted: number }>(text, values);
+      const { rows } = await database.change<{ deleted: number }>(text, value === null ? [] : [value]);
       const number = rows[0]!.deleted;
       if (kind) for (let i = 0; i < number; i++) count(kind);
       if (number === 0) return;
@@ -211,11 +248,9 @@ export function postgresqlMaintenance({ database, learner, paths, pieces }: Part
     noteBackup: at => keep('backup', at),
     async load() {
       const [size] = await database.read<{ bytes: number }>('select pg_database_size(current_database()) as bytes');
-      const counts = Object.entries(RECORDS).map(async ([kind, table]) => {
-        const [row] = await database.read<{ count: number }>(`select count(*) from ${table}`);
-        return [kind, row!.count] as const;
-      });
-      return { bytes: size!.bytes, diskFreeBytes: null, journalRecords: 0, records: Object.fromEntries(await Promise.all(counts)) };
+      const rows = await database.read<{ kind: string; count: number }>(LOAD, [limits.countedRecords]);
+      const records = Object.fromEntries(rows.map(({ kind, count }) => [kind, count]));
+      return { bytes: size!.bytes, diskFreeBytes: null, journalRecords: 0, records };
     },
   } satisfies Maintenance;
 }

@@ -258,3 +258,19 @@ async function make(database: Database, statement: string): Promise<void> {
     }
   }
 }
+
+/** The columns that the database numbers. */
+export const IDENTITIES = [
+  ['projects', 'id'],
+  ['builds', 'number'],
+  ['paths', 'number'],
+  ['unlearnt', 'entry'],
+  ['queues', 'number'],
+] as const;
+
+/** Has the database go on numbering after the greatest number. */
+export async function setIdentity(database: Database, table: string, column: string): Promise<void> {
+  await database.change(
+    `select setval(pg_get_serial_sequence('${table}', '${column}'), greatest((select max(${column}) from ${table}), 1))`,
+  );
+}

@@ -1,7 +1,7 @@
+import { ofRecord, type Problem, problemOf, type Seen } from '../../check/problem.js';
 import type { Parts } from '../parts.js';
 import { removeEntries } from '../writes/blobs.js';
 import { JOURNAL_FILES } from '../writes/journal-files.js';
-import { ofRecord, type Problem, problemOf, type Seen } from './problem.js';
 import { type Check, checksOf, References } from './records.js';
 
 /** Tables that are not counted, because their records only lead to those of others. */
@@ -87,16 +87,5 @@ function* ownersIn(table: { getKeys(range: object): Iterable<[string, ...unknown
     yield first[0];
     // After all entries of this owner, whose second parts are numbers or names.
     start = [`${first[0]}\0`, -Infinity];
-  }
-}
-
-/** Repairs that run at once share a flush. */
-const REPAIRS_AT_ONCE = 500;
-
-/** Repairs what can be repaired. */
-export async function repair(problems: readonly Problem[]): Promise<void> {
-  const repairs = problems.flatMap(problem => problem.repair ?? []);
-  for (let from = 0; from < repairs.length; from += REPAIRS_AT_ONCE) {
-    await Promise.all(repairs.slice(from, from + REPAIRS_AT_ONCE).map(once => once()));
   }
 }

@@ -1,6 +1,8 @@
 import type { Database } from 'lmdb';
 import { endOfDay } from '../../../engine/insight/trends/days.js';
 import { buildDigest } from '../../../engine/keys.js';
+import { problemsOfQueue, problemsOfSplit } from '../../check/plans.js';
+import type { Problem, ProblemOf } from '../../check/problem.js';
 import { pathKey, pathOfKey } from '../../codecs/path-keys.js';
 import { fileCount, timesOf } from '../../codecs/run-times.js';
 import { decodeTimings, encodeTimings } from '../../codecs/timing-codec.js';
@@ -8,10 +10,10 @@ import { countKeys, indexKeys, putCount } from '../build-index.js';
 import { runsOf } from '../builds.js';
 import { willExpire } from '../deleted-projects.js';
 import type { Parts } from '../parts.js';
+import { BASIS, blocksIn, blocksOf, weightsOfQueue } from '../plan-blobs.js';
+import { batchesOf } from '../read-queue.js';
 import type { BuildRecord, DayKey, ExpiryKey, ProjectRecord } from '../records.js';
 import type { Tables } from '../tables.js';
-import { problemsOfQueue, problemsOfSplit } from './plans.js';
-import type { Problem, ProblemOf } from './problem.js';
 
 /** Returns the problems of a record: what it should lead to, and what should lead to it. */
 export type Check<V, K> = (key: K, value: V, problem: ProblemOf) => Iterable<Problem>;
@@ -32,6 +34,7 @@ export function checksOf(parts: Parts, references: References): Checks {
       if (project !== null && !projects.doesExist(project)) yield problem(`is of project ${project}, which does not exist`, repair);
     };
   const recount = (filter: string) => putCount(parts, filter, countKeys(parts, filter));
+  const planOf = (id: string) => ({ readBlock: blocksIn(parts, id), basis: parts.blobs.get([id, BASIS]) });
   const unending = (problem: ProblemOf, entry: ExpiryKey) => problem('would never expire', () => expiry.put(entry, true));
 
   return {
@@ -131,7 +134,8 @@ export function checksOf(parts: Parts, references: References): Checks {
     },
     *splits(key, split, problem) {
       if (!references.expiring.has(split.id)) yield unending(problem, [split.used_at, 'split', key, split.id]);
-      yield* problemsOfSplit(parts, split, problem);
+      if (!forecasts.doesExist(split.id)) yield problem('has no forecast');
+      yield* problemsOfSplit({ ...split, ...planOf(split.id) }, problem);
     },
     *queuesOfNodeBuild(key, id, problem) {
       const queue = queues.get(id);
@@ -147,7 +151,9 @@ export function checksOf(parts: Parts, references: References): Checks {
         yield problem('is found by no request', queue.copied ? null : find);
       }
       if (!references.expiring.has(id)) yield unending(problem, [queue.used_at, 'queue', id, key ?? queue.name]);
-      yield* problemsOfQueue(parts, id, queue, problem);
+      if (!forecasts.doesExist(id)) yield problem('has no forecast');
+      const plan = { ...queue, ...planOf(id), blocks: blocksOf(parts, id) };
+      yield* problemsOfQueue({ ...plan, id, weights: () => weightsOfQueue(parts, id), batches: () => batchesOf(parts, id) }, problem);
     },
     *queuesOfBuild(key, id, problem) {
       if (queues.get(id)?.build === key) return;

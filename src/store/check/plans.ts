@@ -1,23 +1,34 @@
-import type { Split } from '../../../engine/ports/splits.js';
-import { wasReassigned } from '../../../engine/queue/batch.js';
-import { refusals } from '../../../engine/refusal.js';
-import type { TestFileList } from '../../../engine/suites/compare-lists.js';
-import { digestOfList } from '../../../list-digest.js';
-import { decodeBasis } from '../../../planning/estimating/basis.js';
-import { filesOfNode, filesOfQueue } from '../../codecs/file-blocks.js';
-import type { Parts } from '../parts.js';
-import { BASIS, blocksIn, blocksOf, weightsOfQueue } from '../plan-blobs.js';
-import { batchesOf } from '../read-queue.js';
-import type { QueueRecord } from '../records.js';
+import { type Batch, wasReassigned } from '../../engine/queue/batch.js';
+import { refusals } from '../../engine/refusal.js';
+import type { TestFileList } from '../../engine/suites/compare-lists.js';
+import { digestOfList } from '../../list-digest.js';
+import { decodeBasis } from '../../planning/estimating/basis.js';
+import { blocksFor, filesOfNode, filesOfQueue, type ReadBlock } from '../codecs/file-blocks.js';
 import type { Problem, ProblemOf } from './problem.js';
 
+/** A split or queue as a store has it. */
+export interface StoredPlan {
+  id: string;
+  node_total: number;
+  list: TestFileList;
+  readBlock: ReadBlock;
+  /** Undefined: it is missing. */
+  basis: Uint8Array | undefined;
+}
+
+export interface StoredQueue extends StoredPlan {
+  /** How many blocks of files it has. */
+  blocks: number;
+  weights(): Float64Array;
+  batches(): Batch[];
+}
+
 /** Problems of the files of a split: those that are missing or listed twice. */
-export function* problemsOfSplit(parts: Parts, split: Split, problem: ProblemOf): Generator<Problem> {
-  if (!parts.forecasts.doesExist(split.id)) yield problem('has no forecast');
+export function* problemsOfSplit(split: StoredPlan, problem: ProblemOf): Generator<Problem> {
   const paths: string[] = [];
   for (let node = 0; node < split.node_total; node++) {
     try {
-      const files = filesOfNode(blocksIn(parts, split.id), split.id, node);
+      const files = filesOfNode(split.readBlock, split.id, node);
       if (!files) yield problem(`has no files for node ${node}`);
       else for (const path of pathsIn(files)) paths.push(path);
     } catch (error) {
@@ -25,7 +36,7 @@ export function* problemsOfSplit(parts: Parts, split: Split, problem: ProblemOf)
     }
   }
   yield* problemsOfPaths(paths, split.list, problem);
-  yield* problemsOfBasis(parts, split.id, paths.length, problem);
+  yield* problemsOfBasis(split, paths.length, problem);
 }
 
 function* problemsOfPaths(paths: readonly string[], list: TestFileList, problem: ProblemOf): Generator<Problem> {
@@ -35,27 +46,25 @@ function* problemsOfPaths(paths: readonly string[], list: TestFileList, problem:
   if (list.digest !== digestOfList(paths)) yield problem('has other files than its list');
 }
 
-function* problemsOfBasis(parts: Parts, id: string, files: number, problem: ProblemOf): Generator<Problem> {
-  const bytes = parts.blobs.get([id, BASIS]);
-  if (!bytes) yield problem('has no basis of estimates');
+function* problemsOfBasis({ basis }: StoredPlan, files: number, problem: ProblemOf): Generator<Problem> {
+  if (!basis) yield problem('has no basis of estimates');
   try {
-    if (bytes) decodeBasis(bytes, files);
+    if (basis) decodeBasis(basis, files);
   } catch (error) {
     yield problem((error as Error).message);
   }
 }
 
 /** Problems of the files of a queue, and of batches that do not fit them. */
-export function* problemsOfQueue(parts: Parts, id: string, queue: QueueRecord, problem: ProblemOf): Generator<Problem> {
-  if (!parts.forecasts.doesExist(id)) yield problem('has no forecast');
+export function* problemsOfQueue(queue: StoredQueue, problem: ProblemOf): Generator<Problem> {
+  const { id, node_total } = queue;
   let files = 0;
   try {
-    const weights = weightsOfQueue(parts, id);
+    const weights = queue.weights();
     files = weights.length;
-    const blocks = blocksOf(parts, id, files);
-    if (blocks.found !== blocks.expected) yield problem(`has ${files} weights and ${blocks.found} blocks of files`);
+    if (queue.blocks !== blocksFor(files)) yield problem(`has ${files} weights and ${queue.blocks} blocks of files`);
     if (!weights.every((weight, i) => weight > 0 && (i === 0 || weight <= weights[i - 1]!))) yield problem('has weights in disorder');
-    const list = filesOfQueue(blocksIn(parts, id), id, Array.from(weights.keys()));
+    const list = filesOfQueue(queue.readBlock, id, Array.from(weights.keys()));
     if (!list) throw refusals.expired('queue');
     const paths = pathsIn(list);
     if (paths.length !== files) yield problem(`has ${files} weights and ${paths.length} files`);
@@ -64,13 +73,13 @@ export function* problemsOfQueue(parts: Parts, id: string, queue: QueueRecord, p
     yield problem(`has files that cannot be read: ${(error as Error).message}`);
     return;
   }
-  yield* problemsOfBasis(parts, id, files, problem);
+  yield* problemsOfBasis(queue, files, problem);
   const taken = new Map<number, number>();
-  for (const batch of batchesOf(parts, id)) {
+  for (const batch of queue.batches()) {
     const { seq, node_index } = batch;
     // A repeated batch, or one that was reassigned from a silent node.
     const isRepeated = batch.isReplay || wasReassigned(batch);
-    if (node_index >= queue.node_total) yield problem(`handed batch ${seq} to node ${node_index} of ${queue.node_total}`);
+    if (node_index >= node_total) yield problem(`handed batch ${seq} to node ${node_index} of ${node_total}`);
     for (const file of batch.files) {
       if (file >= files) yield problem(`handed file ${file} of ${files} out with batch ${seq}`);
       else if (!isRepeated && taken.has(file))

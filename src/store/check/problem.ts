@@ -30,3 +30,14 @@ export function* ofRecord(table: string, key: unknown, problems: () => Iterable<
     yield { table, key, what: `cannot be read: ${(error as Error).message}`, repair: null };
   }
 }
+
+/** Repairs that run at once share a flush. */
+const REPAIRS_AT_ONCE = 500;
+
+/** Repairs what can be repaired. */
+export async function repair(problems: readonly Problem[]): Promise<void> {
+  const repairs = problems.flatMap(problem => problem.repair ?? []);
+  for (let from = 0; from < repairs.length; from += REPAIRS_AT_ONCE) {
+    await Promise.all(repairs.slice(from, from + REPAIRS_AT_ONCE).map(once => once()));
+  }
+}

@@ -1,0 +1,235 @@
+import { applyChange } from '../../engine/ports/queues.js';
+import type { Batch } from '../../engine/queue/batch.js';
+import type { TestFileList } from '../../engine/suites/compare-lists.js';
+import { limits } from '../../limits.js';
+import { problemsOfQueue, problemsOfSplit, type StoredQueue } from '../check/plans.js';
+import { ofRecord, type Problem, type ProblemOf, problemOf, type Seen } from '../check/problem.js';
+import { pathKey } from '../codecs/path-keys.js';
+import { decodeChanges } from '../codecs/queue-changes.js';
+import { copyOf } from '../codecs/run-times.js';
+import { decodeTimings } from '../codecs/timing-codec.js';
+import { keyColumns } from './builds.js';
+import type { Database } from './connection.js';
+import { fromNames } from './json.js';
+import { BASIS, WEIGHTS } from './pieces.js';
+import { IDENTITIES, setIdentity } from './schema.js';
+
+/**
+ * Returns what is inconsistent in a database. Servers may be writing to it meanwhile: what is compared is read with one statement, which sees
+ * one state. A repair changes only what is still as it was found. These are no problems: a run that is to be learned and has expired, and a CI
+ * run without its split or queue.
+ */
+export async function* problemsOf(database: Database, seen: Seen): AsyncGenerator<Problem> {
+  const checks: Record<string, () => AsyncIterable<Problem> | Iterable<Problem>> = {
+    builds: () => problemsOfBuilds(database, seen),
+    runs: () => problemsOfRuns(database, seen),
+    paths: () => problemsOfPaths(database, seen),
+    splits: () => problemsOfPlans(database, 'splits', seen),
+    queues: () => problemsOfPlans(database, 'queues', seen),
+    owners: () => problemsOfOwners(database, seen),
+    projects: () => problemsOfProjects(database),
+    identities: () => problemsOfIdentities(database),
+  };
+  for (const check of Object.values(checks)) yield* check();
+}
+
+/** Reads rows by a key, some of them with each statement: $1 is the key of the last one, and $2 how many. */
+async function* rowsOf<Row>(database: Database, text: string, before: unknown, keyOf: (row: Row) => unknown, some: number) {
+  for (let last = before, count = some; count === some; ) {
+    const rows = await database.read<Row>(text, [last, some]);
+    yield* rows;
+    count = rows.length;
+    if (count > 0) last = keyOf(rows.at(-1)!);
+  }
+}
+
+interface CountedBuild {
+  number: number;
+  project: number;
+  key: string;
+  commit_key: string;
+  branch_key: string;
+  node_total: number;
+  names: string;
+  updated_at: number;
+  recorded: number;
+  subsets: number;
+  test_files: number;
+  is_empty: boolean;
+  /** What its runs say. */
+  runs: number;
+  files: number;
+  ordinals: number;
+  last: number;
+  newest: number;
+}
+
+async function* problemsOfBuilds(database: Database, seen: Seen): AsyncGenerator<Problem> {
+  const text = `select b.*, r.* from (
+      select number, project, key, commit_key, branch_key, node_total, names, updated_at, recorded, subsets, test_files, is_empty
+      from builds where number > $1 order by number limit $2
+    ) b cross join lateral (
+      select count(*) as runs, coalesce(sum(test_files), 0)::int8 as files, count(distinct ordinal) as ordinals,
+        coalesce(max(ordinal), 0) as last, coalesce(max(created_at), 0) as newest from runs where build = b.number
+    ) r order by b.number`;
+  for await (const build of rowsOf<CountedBuild>(database, text, 0, row => row.number, limits.checkedPerStatement)) {
+    seen('builds');
+    yield* ofRecord('builds', build.number, () => problemsOfBuild(database, build, problemOf('builds', build.number)));
+  }
+}
+
+function* problemsOfBuild(database: Database, build: CountedBuild, problem: ProblemOf): Generator<Problem> {
+  const { number, project, recorded, subsets, test_files, is_empty, updated_at, runs, files, ordinals, last, newest } = build;
+  // A run that is recorded or expires meanwhile changes one of the counters.
+  const recount = () =>
+    database.change(
+      `update builds set recorded = greatest(recorded, $5), subsets = $6, test_files = $7, is_empty = $6 = 0, updated_at = greatest(updated_at, $8)
+      where number = $1 and recorded = $2 and subsets = $3 and test_files = $4`,
+      [number, recorded, subsets, test_files, last, runs, files, newest],
+    );
+  if (last > recorded) yield problem(`counts ${recorded} runs ever recorded, but has run ${last}`, recount);
+  if (subsets !== runs || test_files !== files)
+    yield problem(`counts ${subsets} runs with ${test_files} test files, but has ${runs} runs with ${files} test files`, recount);
+  else if (is_empty !== (runs === 0)) yield problem(runs === 0 ? 'has no recorded run' : 'would expire with its runs', recount);
+  if (newest > updated_at) yield problem(`was updated at ${updated_at}, but has a run of ${newest}`, recount);
+  if (ordinals < runs) yield problem('has two runs with the same ordinal');
+  const expected = keyColumns(project, { ...fromNames(build.names), node_total: build.node_total });
+  for (const column of ['key', 'commit_key', 'branch_key'] as const)
+    if (build[column] !== expected[column]) yield problem(`has the ${column} of another build`);
+}
+
+async function* problemsOfRuns(database: Database, seen: Seen): AsyncGenerator<Problem> {
+  const text = `select b.build, b.is_owned, r.damaged, r.runs from (
+      select build, exists (select from builds where number = build) as is_owned from runs where build > $1 group by build order by build limit $2
+    ) b cross join lateral (
+      select count(*) as runs, count(*) filter (where octet_length(times) <> 12 * test_files) as damaged from runs where build = b.build
+    ) r order by b.build`;
+  type Row = { build: number; is_owned: boolean; damaged: number; runs: number };
+  for await (const { build, is_owned, damaged, runs } of rowsOf<Row>(database, text, -1, row => row.build, limits.checkedPerStatement)) {
+    for (let i = 0; i < runs; i++) seen('runs');
+    const problem = problemOf('runs', build);
+    if (damaged > 0) yield problem('has times that are not those of its test files');
+    const remove = () =>
+      database.change('delete from runs where build = $1 and not exists (select from builds where number = $1)', [build]);
+    if (!is_owned) yield problem('is of a build that does not exist', remove);
+  }
+}
+
+async function* problemsOfPaths(database: Database, seen: Seen): AsyncGenerator<Problem> {
+  const text = 'select number, project, key, name, timings from paths where number > $1 order by number limit $2';
+  type Row = { number: number; project: number; key: Buffer; name: string; timings: Buffer | null };
+  for await (const { number, project, key, name, timings } of rowsOf<Row>(database, text, 0, row => row.number, limits.pathsPerStatement)) {
+    seen('paths');
+    yield* ofRecord('paths', number, function* () {
+      const problem = problemOf('paths', number);
+      if (!key.equals(Buffer.from(pathKey(project, JSON.parse(name) as string))))
+        yield problem(`has the name ${name}, but the key of another path`);
+      if (timings && decodeTimings(timings).project !== project) yield problem('has timings of another project');
+    });
+  }
+}
+
+interface PlanRow {
+  id: string;
+  node_total: number;
+  list: string;
+  parts: number[];
+  bytes: Buffer[];
+  positions: number[];
+  changes: Buffer[];
+}
+
+/** Each is read with all that it consists of, because it may expire. */
+async function* problemsOfPlans(database: Database, table: 'splits' | 'queues', seen: Seen): AsyncGenerator<Problem> {
+  const text = `select id, node_total, list, array(select part from pieces where owner = id order by part) as parts,
+      array(select bytes from pieces where owner = id order by part) as bytes,
+      array(select position from journal where queue = id order by position) as positions,
+      array(select changes from journal where queue = id order by position) as changes
+    from ${table} where id > $1 order by id limit $2`;
+  for await (const row of rowsOf<PlanRow>(database, text, '', ({ id }) => id, 1)) {
+    seen(table);
+    const plan = toStored(row);
+    const problem = problemOf(table, row.id);
+    yield* ofRecord(table, row.id, function* () {
+      if (table === 'splits') yield* problemsOfSplit(plan, problem);
+      else {
+        if (row.positions.some((position, i) => position !== i) || row.positions.length === 0) yield problem('has gaps in its journal');
+        yield* problemsOfQueue(plan, problem);
+      }
+    });
+  }
+}
+
+function toStored({ id, node_total, list, parts, bytes, changes }: PlanRow): StoredQueue {
+  const pieces = new Map(parts.map((part, i) => [part, bytes[i]!]));
+  return {
+    id,
+    node_total,
+    list: JSON.parse(list) as TestFileList,
+    readBlock: number => pieces.get(number),
+    basis: pieces.get(BASIS),
+    blocks: parts.filter(part => part >= 0).length,
+    weights: () => new Float64Array(copyOf(pieces.get(WEIGHTS) ?? Buffer.alloc(0))),
+    batches() {
+      const batches = new Map<number, Batch>();
+      for (const each of changes) for (const change of decodeChanges(each)) applyChange(batches, change);
+      return [...batches.values()].sort((a, b) => a.seq - b.seq);
+    },
+  };
+}
+
+/** What belongs to a record that may have left it behind: the column with its key, and where that is. */
+const OWNED = [
+  { table: 'pieces', column: 'owner', before: '', owners: { splits: 'id', queues: 'id' } },
+  { table: 'journal', column: 'queue', before: '', owners: { queues: 'id' } },
+  { table: 'split_uses', column: 'split', before: '', owners: { splits: 'id' } },
+  { table: 'summaries', column: 'build', before: 0, owners: { builds: 'number' } },
+];
+
+async function* problemsOfOwners(database: Database, seen: Seen): AsyncGenerator<Problem> {
+  for (const { table, column, before, owners } of OWNED) {
+    const isOf = (key: string) =>
+      Object.entries(owners)
+        .map(([owner, id]) => `exists (select from ${owner} where ${id} = ${key})`)
+        .join(' or ');
+    const text = `select k.key, ${isOf('k.key')} as is_owned from (
+      select ${column} as key from ${table} where ${column} > $1 group by ${column} order by ${column} limit $2
+    ) k order by k.key`;
+    type Row = { key: string | number; is_owned: boolean };
+    for await (const { key, is_owned } of rowsOf<Row>(database, text, before, row => row.key, limits.checkedPerStatement)) {
+      seen(table);
+      const remove = () => database.change(`delete from ${table} where ${column} = $1 and not (${isOf('$1')})`, [key]);
+      if (!is_owned) yield problemOf(table, key)(`is of no record in ${Object.keys(owners).join(' or ')}, and would never expire`, remove);
+    }
+  }
+}
+
+/** Tables with records of projects. Those that nobody misses are deleted with it, also when a process that was stopped wrote them later. */
+const OF_PROJECTS = {
+  kept: ['builds', 'paths', 'splits', 'queues', 'ci_runs', 'tokens'],
+  removed: ['links', 'sessions', 'unlearnt', 'batch_costs', 'days'],
+};
+
+async function* problemsOfProjects(database: Database): AsyncGenerator<Problem> {
+  for (const table of [...OF_PROJECTS.kept, ...OF_PROJECTS.removed]) {
+    const lost = `project is not null and not exists (select from projects where id = project)`;
+    for (const { project } of await database.read<{ project: number }>(
+      `select distinct project from ${table} where ${lost} order by project`,
+    )) {
+      const remove = () => database.change(`delete from ${table} where project = $1 and ${lost}`, [project]);
+      yield problemOf(table, project)('is of a project that does not exist', OF_PROJECTS.removed.includes(table) ? remove : null);
+    }
+  }
+}
+
+async function* problemsOfIdentities(database: Database): AsyncGenerator<Problem> {
+  for (const [table, column] of IDENTITIES) {
+    const [row] = await database.read<{ last: number; next: number }>(
+      `select coalesce(max(${column}), 0) as last, coalesce(pg_sequence_last_value(pg_get_serial_sequence('${table}', '${column}')::regclass), 0) as next
+      from ${table}`,
+    );
+    const { last, next } = row!;
+    if (last > next)
+      yield problemOf(table, column)(`goes on after ${next}, but ${last} is taken`, () => setIdentity(database, table, column));
+  }
+}

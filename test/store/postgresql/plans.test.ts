@@ -1,0 +1,184 @@
+import pg from 'pg';
+import { describe, expect, it, onTestFinished } from 'vitest';
+import { splitKey } from '../../../src/engine/keys.js';
+import type { Store } from '../../../src/engine/ports/store.js';
+import { suiteOf } from '../../../src/engine/suites/suite.js';
+import { Database } from '../../../src/store/postgresql/connection.js';
+import { migrate } from '../../../src/store/postgresql/schema.js';
+import { cluster, emptyDatabase, openedStore } from '../../harness/postgresql-store.js';
+import { BUILD, DAY, NOW, newSplit, sweep } from '../contract/fixtures.js';
+import { LATER, serve } from '../contract/served.js';
+
+/** Tables that grow with what is recorded. The others have a row for each project, person or process. */
+const GROWING = ['builds', 'runs', 'paths', 'pieces', 'splits', 'queues', 'journal', 'ci_runs', 'split_uses', 'summaries', 'days'];
+
+/** Runs work, and returns the prepared statements that it ran. */
+async function statementsOf(work: () => Promise<void>): Promise<string[]> {
+  const texts = new Set<string>();
+  const { query } = pg.Client.prototype as { query: (...values: unknown[]) => unknown };
+  const noted = function (this: pg.Client, ...values: unknown[]) {
+    const [config] = values as [{ name?: string; text: string }];
+    if (config.name !== undefined && /^\s*(select|with|insert|update|delete)/.test(config.text)) texts.add(config.text);
+    return query.apply(this, values);
+  };
+  Object.assign(pg.Client.prototype, { query: noted });
+  await work().finally(() => Object.assign(pg.Client.prototype, { query }));
+  return [...texts];
+}
+
+type Methods = Record<string, (...values: unknown[]) => unknown>;
+
+/** The same store, and the functions of its ports that were not called yet. */
+function watched(store: Store): { store: Store; uncalled: () => string[] } {
+  const uncalled = new Set<string>();
+  const groups = Object.entries(store).map(([group, port]) => {
+    if (typeof port !== 'object') return [group, port];
+    const names = [...Object.keys(port as object), ...Object.getOwnPropertyNames(Object.getPrototypeOf(port))];
+    const isFunction = (name: string) => typeof (port as Methods)[name] === 'function';
+    for (const name of names) if (isFunction(name) && name !== 'close' && !(name in Object.prototype)) uncalled.add(`${group}.${name}`);
+    const get = (_: object, name: string) => {
+      uncalled.delete(`${group}.${name}`);
+      const value = (port as Methods)[name];
+      return typeof value === 'function' ? value.bind(port) : value;
+    };
+    return [group, new Proxy(port as object, { get: get as never })];
+  });
+  return { store: Object.fromEntries(groups) as Store, uncalled: () => [...uncalled] };
+}
+
+/** Asks a store that served for all that can be asked. */
+async function readAll(store: Store): Promise<void> {
+  const { access, signIns, builds, timings, splits, queues, ciRuns, summaries, maintenance } = store;
+  const { project, queue, split } = await serve(store);
+  for (const name of ['projects', 'tokens'] as const) await access[name]();
+  await access.project('web');
+  await access.projectById(project);
+  await access.token('hash of web');
+  access.knownToken('hash of web');
+  await access.renameProject(project, 'web site');
+  for (const name of ['links', 'sessions', 'password', 'address'] as const) await signIns[name]();
+  const [hash, secret] = ['4'.repeat(64), '7'.repeat(64)];
+  await signIns.link(hash);
+  await signIns.session(secret);
+  await signIns.useSession(secret, NOW);
+  await signIns.deleteSession(secret);
+  await signIns.deleteLink(hash);
+  await signIns.setPassword(null);
+  await signIns.deleteEnded(NOW, NOW);
+  for (const filter of [{}, { branch: 'main' }, { commit_hash: 'abc' }, { node_total: 4 }, BUILD, { branch: 'main', node_total: 4 }]) {
+    await builds.page(project, filter, 1);
+    await builds.older(project, filter, 9, 10);
+  }
+  const build = (await builds.newest(project, {}))!;
+  await builds.get(project, build.id);
+  await builds.find(project, build);
+  await builds.runs(build.number, 0);
+  const [run] = await builds.runs(build.number);
+  await builds.run(build.number, run!);
+  const { paths } = (await builds.times(build.number, run!))!;
+  await builds.path(paths[0]!);
+  await builds.pathNumber(project, 'spec/a_spec.rb');
+  await timings.estimates(project, 'main', suiteOf(['spec/a_spec.rb', 'spec/b_spec.rb', 'spec/new_spec.rb']), 10);
+  await timings.ofPaths(project, 'main', paths);
+  await timings.cases(project, 'main', 'spec/b_spec.rb');
+  await timings.list(0, 10);
+  const found = (await splits.find(split))!;
+  await splits.firstUse(found, '2');
+  await splits.use(split, found, LATER);
+  for (const name of ['files', 'forecast', 'basis'] as const) await splits[name](found, 0);
+  const own = splitKey(project, BUILD, '3', false);
+  await splits.noteOtherList(own, await splits.create(own, newSplit(store, own), LATER), 'another list', LATER);
+  await queues.newest(project, BUILD);
+  const { id } = (await queues.find(queue))!;
+  await queues.files(id, [0]);
+  for (const name of ['weights', 'size', 'batches', 'copiedBatches', 'forecast', 'basis'] as const) await queues[name](id);
+  await queues.learned(project, 'queue');
+  queues.load();
+  await queues.update(
+    queue,
+    () => null,
+    () => ({ value: null, changes: [] }),
+    LATER,
+  );
+  const [ciRun] = await ciRuns.list(project, LATER, 10);
+  await ciRuns.get(project, ciRun!.id);
+  await summaries.get(build.number);
+  await summaries.unrecorded(project, LATER, 10);
+  await summaries.ofUnrecorded(ciRun!);
+  await summaries.days(project, null, 0, 30_000);
+  await maintenance.probe(NOW);
+  await maintenance.load();
+  for (const name of ['keptTime', 'backedUpAt', 'publishRuns', 'refresh', 'assertWritable'] as const) await maintenance[name]();
+  await access.deleteProject(project, NOW);
+  await sweep(store, NOW + 90 * DAY, LATER);
+}
+
+interface Plan {
+  'Node Type': string;
+  'Relation Name'?: string;
+  'Index Cond'?: string;
+  Plans?: Plan[];
+}
+
+/** The tables of which a plan reads all rows, by itself or with an index. The first rows of an index, up to a limit, are not all. */
+function readWholeBy(
+  { 'Node Type': type, 'Relation Name': table, 'Index Cond': condition, Plans = [] }: Plan,
+  isLimited = false,
+): string[] {
+  const isWhole = type === 'Seq Scan' || (/^Index (Only )?Scan$/.test(type) && condition === undefined && !isLimited);
+  const isNextLimited = type === 'Limit' || (type === 'LockRows' && isLimited);
+  return [...(isWhole ? [table!] : []), ...Plans.flatMap(plan => readWholeBy(plan, isNextLimited))];
+}
+
+/** A database with tables of some thousand rows, of 20 projects. */
+const FILLED = [
+  `insert into projects (name, created_at) select 'p' || i, 0 from generate_series(1, 20) i`,
+  `insert into builds (key, id, project, commit_key, branch_key, node_total, names, created_at, updated_at, recorded, subsets, test_files)
+  select 'k' || i, 'i' || i, i % 20, 'c' || i, 'b' || i % 30, i % 4, '[]', i, i, 5, 5, 5 from generate_series(1, 4000) i`,
+  `insert into runs (build, node_index, run, id, created_at, ordinal, ci_run, test_files, times)
+  select i / 5, i % 5, 1, 'i' || i, i, i % 5 + 1, 0, 1, '' from generate_series(0, 3999) i`,
+  `insert into paths (project, key, name, seen_at) select i % 20, convert_to(i % 20 || '/' || i, 'UTF8'), '', i from generate_series(1, 4000) i`,
+  `insert into pieces (owner, part, bytes) select 'o' || i / 5, i % 5, '' from generate_series(1, 4000) i`,
+  `insert into journal (queue, position, attempt, changes) select 'q' || i / 5, i % 5, 0, '' from generate_series(1, 4000) i`,
+  `insert into splits (key, id, project, node_total, created_at, runs_before, used_at, list, forecast)
+  select 'k' || i, 'o' || i, i % 20, 4, i, 0, i, '', '' from generate_series(1, 4000) i`,
+  `insert into queues (key, id, name, project, build, node_total, guessed, created_at, runs_before, used_at, list, forecast)
+  select 'k' || i, 'q' || i, '', i % 20, 'b' || i, 4, false, i, 0, i, '', '' from generate_series(1, 4000) i`,
+  `insert into split_uses (split, ci_run, at, runs_before) select 'o' || i / 5, i % 5, 0, 0 from generate_series(1, 4000) i`,
+  `insert into ci_runs (id, project, kind, plan, ci_run, digest, build, names, node_total, created_at, runs_before, summary)
+  select 'i' || i, i % 20, '', '', '', 0, 'b' || i, '', 4, i, 0, '' from generate_series(1, 4000) i`,
+  `insert into summaries (build, summary) select i, '' from generate_series(1, 4000) i`,
+  `insert into days (project, branch, day, builds, summary) select i % 20, i % 40, i, 1, '' from generate_series(1, 4000) i`,
+  'analyze',
+];
+
+describe.skipIf(cluster === null)('the statements of the store in PostgreSQL', () => {
+  /**
+   * The planner chooses by the size of the tables, so it is asked for a plan that looks rows up: it has one if an index serves. A statement
+   * that was planned with empty tables is planned again when the database has analyzed them.
+   */
+  it('read no table as a whole that grows', async () => {
+    const statements = await statementsOf(async () => {
+      const { store, uncalled } = watched(await openedStore(await emptyDatabase()));
+      await readAll(store);
+      expect(uncalled()).toEqual([]);
+    });
+    const url = await emptyDatabase();
+    const database = new Database({ url, connections: 1 });
+    await migrate(database);
+    await database.close();
+    const client = new pg.Client(url);
+    await client.connect();
+    onTestFinished(() => client.end());
+    const lookUps = ['seqscan', 'hashjoin', 'mergejoin'].map(name => `set enable_${name} = off`);
+    for (const statement of [...FILLED, ...lookUps]) await client.query(statement);
+    const whole: Record<string, string[]> = {};
+    for (const text of statements) {
+      const { rows } = await client.query<{ 'QUERY PLAN': [{ Plan: Plan }] }>(`explain (generic_plan, format json) ${text}`);
+      const tables = readWholeBy(rows[0]!['QUERY PLAN'][0].Plan).filter(table => GROWING.includes(table));
+      if (tables.length > 0) whole[text] = tables;
+    }
+    expect(statements.length).toBeGreaterThan(100);
+    expect(whole).toEqual({});
+  });
+});
