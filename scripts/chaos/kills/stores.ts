@@ -1,10 +1,10 @@
 import { temporaryFolder } from '../../../bench/load/cleanup.js';
-import { createDatabase, startCluster } from '../../../bench/load/postgresql.js';
+import { createDatabase } from '../../../bench/load/postgresql.js';
 import { type Server, startServer } from '../../../bench/load/server.js';
 import { openPostgresqlStore } from '../../../src/store/postgresql/store.js';
 import type { AnswerLog } from '../answer-log.js';
 import { checkDatabase } from '../database-check.js';
-import { invariant } from '../invariants.js';
+import { neededCluster } from '../needed-cluster.js';
 import { checkStore } from '../store-check.js';
 
 /** A store that killed servers leave behind. */
@@ -31,8 +31,7 @@ export function folderStore(): KilledStore {
 
 /** A database, which any number of servers have. */
 export async function databaseStore(): Promise<KilledStore> {
-  const cluster = await startCluster();
-  if (!cluster) return invariant(false, 'this machine has no PostgreSQL, which more than one process needs') as never;
+  const cluster = await neededCluster();
   const url = await createDatabase(cluster.url, 'ballast');
   return {
     serve: () => startServer({ database: url }),
