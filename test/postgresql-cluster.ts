@@ -1,5 +1,5 @@
 import type { TestProject } from 'vitest/node';
-import { startCluster } from './harness/postgresql.js';
+import { startCluster } from '../bench/load/postgresql.js';
 
 /** Starts PostgreSQL for the tests of stores, once for all of them. */
 export default async function (project: TestProject): Promise<() => Promise<void>> {

@@ -1,8 +1,8 @@
 import { availableParallelism } from 'node:os';
 import { defineConfig, type TestProjectInlineConfiguration } from 'vitest/config';
+import { installedPrograms } from '../bench/load/postgresql.js';
 import { chromiumPath } from '../scripts/chromium.js';
 import { loadUwebsockets } from '../src/http/uwebsockets/load.js';
-import { installedPrograms } from './harness/postgresql.js';
 import { BROWSER, ON_POSTGRESQL, SLOW, STORE, WITHOUT_BROWSER } from './tiers.js';
 
 const hasUwebsockets = await loadUwebsockets().then(

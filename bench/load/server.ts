@@ -27,6 +27,8 @@ export interface ServerOptions {
   flags?: readonly string[];
   /** Kept after `stop`. By default the server has a temporary folder. */
   dataDir?: string;
+  /** The URL of the database that it serves instead of a folder. */
+  database?: string;
   /** The delay of its event loop can be measured: see probe.ts. */
   measuresLoopDelay?: boolean;
 }
@@ -53,7 +55,7 @@ export function printedUrl(child: ChildProcessByStdio<null, Readable, null>): Pr
       const url = /http:\/\/\S+/.exec(printed)?.[0];
       if (url) resolve(url);
     });
-    child.once('exit', code => reject(new Error(`cannot start the server: it exited with ${code} and printed: ${printed}`)));
+    child.once('exit', (code, signal) => reject(new Error(`cannot start the server: it exited with ${code ?? signal} and printed: ${printed}`)));
   });
 }
 
@@ -63,16 +65,18 @@ export async function startServer({
   wrapper = [],
   flags = [],
   dataDir,
+  database,
   measuresLoopDelay,
 }: ServerOptions = {}): Promise<Server> {
   const folder = dataDir ?? temporaryFolder();
   const probe = measuresLoopDelay ? ['--import', new URL('./probe.js', import.meta.url).href] : [];
-  const serve = [MAIN, 'serve', '--port', '0', '--data-dir', folder, '--log-level', 'warn', ...flags];
+  const place = database === undefined ? ['--data-dir', folder] : [];
+  const serve = [MAIN, 'serve', '--port', '0', ...place, '--log-level', 'warn', ...flags];
   const [command, ...args] = [...wrapper, process.execPath, ...nodeArgs, ...probe, ...serve];
   const from = performance.now();
   const child = killAtExit(
     spawn(command!, args, {
-      env: { ...process.env, BALLAST_BOOTSTRAP_TOKEN: TOKEN },
+      env: { ...process.env, BALLAST_BOOTSTRAP_TOKEN: TOKEN, BALLAST_DATABASE_URL: database ?? '' },
       stdio: ['ignore', 'pipe', 'inherit', ...(measuresLoopDelay ? (['ipc'] as const) : [])],
     }),
   ) as ChildProcessByStdio<null, Readable, null>;

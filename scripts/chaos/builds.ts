@@ -27,8 +27,8 @@ export type Post = (path: string, body: Request) => Promise<any>;
 
 export const QUEUE = '/v1/queues/queue';
 export const SPLIT = '/v1/build_distributions/subset';
-const TEST_QUEUE = '/v2/queues/queue';
-const SUBSETS = '/v1/build_subsets';
+export const TEST_QUEUE = '/v2/queues/queue';
+export const SUBSETS = '/v1/build_subsets';
 
 const NODES = 3;
 const LARGE_SUITE = 1500;

@@ -5,15 +5,17 @@ import { positiveInteger } from '../../bench/option-parsers.js';
 import { showStatus } from '../../bench/progress.js';
 import { drawScenario } from './green/draw.js';
 import { faults } from './green/faults.js';
+import type { Processes } from './green/operator.js';
 import { play } from './green/play.js';
 import { formatReport } from './green/report.js';
 import { faultlessViolationsOf, isGreen, type PlayedCiRun, violationsOf } from './green/violations.js';
 import { invariant, reportViolations } from './invariants.js';
+import { neededCluster } from './needed-cluster.js';
 
 /**
  * Plays CI runs with the real programs, a proxy that injects faults and an operator that disturbs the server, and checks two invariants.
  * If every node of a CI run exits with 0, every listed test file ran. If `verify` exits with 0, every file was run and recorded since the
- * CI run began. The seed determines the faults, but not the order of requests.
+ * CI run began. The seed determines the faults, but not the order of requests. With several servers each request is dealt to any of them.
  */
 
 interface Options {
@@ -22,16 +24,19 @@ interface Options {
   seed: number;
   only?: string | null;
   atOnce: number;
+  processes: number;
 }
 
-async function green({ runs, run, seed, only = null, atOnce }: Options): Promise<void> {
+async function green({ runs, run, seed, only = null, atOnce, processes }: Options): Promise<void> {
+  const cluster = processes === 1 ? null : await neededCluster();
+  const servers: Processes = cluster ? { number: processes, cluster: cluster.url } : { number: 1 };
   const numbers = run === undefined ? Array.from({ length: runs }, (_, i) => i + 1) : [run];
   const faults: string[] = [];
   const ciRuns: PlayedCiRun[] = [];
   let [played, broken] = [0, 0];
   await inParallel(atOnce, numbers, async number => {
     const scenario = drawScenario(seed, number, only);
-    const result = await play(scenario, seed);
+    const result = await play(scenario, seed, servers);
     const isFaultless = scenario.faults.length === 0;
     const violations = result.ciRuns.flatMap(ciRun => [...violationsOf(ciRun), ...(isFaultless ? faultlessViolationsOf(ciRun) : [])]);
     faults.push(...(isFaultless ? ['none'] : scenario.faults));
@@ -41,13 +46,14 @@ async function green({ runs, run, seed, only = null, atOnce }: Options): Promise
     showStatus(`${played} of ${numbers.length} runs, ${broken} broken`);
     if (violations.length > 0 || run !== undefined) {
       showStatus('');
-      process.stdout.write(`${formatReport(scenario, seed, only, result, violations)}\n`);
+      process.stdout.write(`${formatReport(scenario, seed, only, processes, result, violations)}\n`);
     }
   });
+  await cluster?.stop();
   showStatus('');
   const verified = ciRuns.filter(ciRun => ciRun.verified.code === 0);
   process.stdout.write(
-    `${played} runs (seed ${seed}) of ${ciRuns.length} CI runs: all nodes exited with 0 in ${ciRuns.filter(isGreen).length}, ` +
+    `${played} runs (seed ${seed}${processes === 1 ? '' : `, ${processes} processes`}) of ${ciRuns.length} CI runs: all nodes exited with 0 in ${ciRuns.filter(isGreen).length}, ` +
       `verify in ${verified.length}; faults: ${countNames(faults)}\n`,
   );
   invariant(
@@ -73,5 +79,6 @@ const program = new Command('npm run green --')
   .option('--seed <number>', 'seed of the faults', positiveInteger, 1)
   .addOption(new Option('--only <kind>', 'play only this kind of fault').choices(Object.keys(faults)))
   .option('--at-once <number>', 'number of concurrent runs', positiveInteger, 2)
+  .option('--processes <number>', 'number of servers: one on a folder, or more on a PostgreSQL database', positiveInteger, 1)
   .action(reportViolations('green', green));
 await program.parseAsync();

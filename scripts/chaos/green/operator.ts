@@ -1,112 +1,144 @@
-import { spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { cpSync, existsSync, readdirSync, rmSync, writeFileSync } from 'node:fs';
+import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { pathToFileURL } from 'node:url';
-import { killAtExit, removeFolder, temporaryFolder } from '../../../bench/load/cleanup.js';
-import { MAIN, type Server, startServer } from '../../../bench/load/server.js';
+import { removeFolder, temporaryFolder } from '../../../bench/load/cleanup.js';
+import { type Server, startServer } from '../../../bench/load/server.js';
+import { pick, type Random, seededRandom } from '../../../bench/random.js';
+import { databasePlace, folderPlace, type Place } from './places.js';
 import type { Operation, Scenario } from './scenario.js';
 
-/** Runs the server of a scenario, and performs what operators and machine failures do to it. */
+/** How the servers of a scenario run: one on a folder, or some on a database of a cluster, whose URL this is. */
+export type Processes = { number: 1 } | { number: number; cluster: string };
+
+/** Runs the servers of a scenario, and performs what operators and machine failures do to them. */
 export class Operator {
-  readonly #folder = temporaryFolder();
-  readonly #dataDir = join(this.#folder, 'data');
-  readonly #backup = join(this.#folder, 'backup');
-  readonly #clock = join(this.#folder, 'clock');
+  readonly #clocks: string[];
   readonly #flags: string[];
-  #server: Server | null = null;
-  /** The operations in progress. Requests may wait for their end. */
+  readonly #servers: (Server | null)[];
+  readonly #random: Random;
+  /** The operations in progress. */
   #work: Promise<void> = Promise.resolve();
+  /** Those that all requests may have to wait for. */
+  #interruption: Promise<void> = Promise.resolve();
   #holdsRequests = true;
-  #pending = 0;
+  #interruptions = 0;
   /** Finished operations, for reports. */
   readonly done: string[] = [];
 
-  constructor({ leases, clockHours }: Pick<Scenario, 'leases' | 'clockHours'>) {
+  private constructor(
+    { leases, clockHours, number }: Pick<Scenario, 'leases' | 'clockHours' | 'number'>,
+    processes: number,
+    readonly folder: string,
+    readonly place: Place,
+  ) {
     this.#flags = ['--log-level', 'silent', '--workers', '1', ...(leases ? ['--lease-factor', '1', '--lease-grace-seconds', '0'] : [])];
+    this.#servers = Array.from({ length: processes }, () => null);
+    this.#clocks = this.#servers.map((_, i) => join(this.folder, `clock-${i}`));
+    this.#random = seededRandom(number);
     this.#setClock(clockHours);
   }
 
-  async start(): Promise<void> {
-    const clock = new URL('./clock.js', import.meta.url);
-    clock.searchParams.set('file', pathToFileURL(this.#clock).href);
-    this.#server = await startServer({ dataDir: this.#dataDir, flags: this.#flags, nodeArgs: ['--import', clock.href] });
+  static async start(scenario: Pick<Scenario, 'leases' | 'clockHours' | 'number'>, processes: Processes): Promise<Operator> {
+    const folder = temporaryFolder();
+    const place = 'cluster' in processes ? await databasePlace(processes.cluster) : folderPlace(folder);
+    const operator = new Operator(scenario, processes.number, folder, place);
+    await operator.#start();
+    return operator;
   }
 
-  /** Resolves with the URL of the server once it is up, or with null if the request must be dropped. */
+  /** Resolves with the URL of a server, any of them, once one is up; or with null if the request must be dropped. */
   async url(): Promise<string | null> {
-    if (this.#pending > 0 && !this.#holdsRequests) return null;
-    await this.#work;
-    return this.#server?.url ?? null;
+    if (this.#interruptions > 0 && !this.#holdsRequests) return null;
+    await this.#interruption;
+    const dealt = pick(this.#random, this.#servers);
+    if (dealt || !this.#holdsRequests) return dealt?.url ?? null;
+    const running = this.#servers.filter(server => server !== null);
+    if (running.length === 0) await this.#work;
+    return pick(this.#random, running.length > 0 ? running : this.#servers)?.url ?? null;
   }
 
   /** Runs an operation after all earlier ones. */
   perform(operation: Operation): void {
-    this.#pending += 1;
+    // While one of several servers is killed, others answer.
+    const interrupts = this.#servers.length === 1 || !operation.kind.endsWith('kill');
+    if (interrupts) this.#interruptions += 1;
     this.#holdsRequests = operation.holdsRequests;
     this.#work = this.#work.then(async () => {
       await this.#perform(operation);
       this.done.push(
         `${operation.kind}${operation.kind.startsWith('set clock') ? ` to ${operation.hours} h` : ''} before request ${operation.at}`,
       );
-      this.#pending -= 1;
+      if (interrupts) this.#interruptions -= 1;
     });
+    if (interrupts) this.#interruption = this.#work;
   }
 
   async stop(): Promise<void> {
     await this.#work;
-    await this.#stopServer('SIGKILL');
-    removeFolder(this.#folder);
+    await this.#stopAll('SIGKILL');
+    await this.place.close();
+    removeFolder(this.folder);
   }
 
   async #perform({ kind, hours }: Operation): Promise<void> {
+    const { place } = this;
     switch (kind) {
       case 'kill':
-        await this.#stopServer('SIGKILL');
-        return this.start();
+        await this.#stopServer(this.#draw(), 'SIGKILL');
+        return this.#start();
       case 'empty':
-        await this.#stopServer('SIGKILL');
-        this.#empty();
-        return this.start();
+        await this.#stopAll('SIGKILL');
+        await place.empty();
+        return this.#start();
       case 'back up':
-        return this.#backUp();
       case 'copy':
-        await this.#stopServer('SIGTERM');
-        cpSync(this.#dataDir, this.#backup, { recursive: true });
-        return this.start();
+        if (kind === 'back up' && place.backUp) return place.backUp();
+        await this.#stopAll('SIGTERM');
+        await place.copy();
+        return this.#start();
       case 'restore':
-        await this.#stopServer('SIGKILL');
-        this.#empty();
-        if (existsSync(this.#backup)) cpSync(this.#backup, this.#dataDir, { recursive: true });
-        return this.start();
+        await this.#stopAll('SIGKILL');
+        await place.empty();
+        await place.restore();
+        return this.#start();
       case 'set clock':
-        return this.#setClock(hours);
-      case 'set clock and kill':
-        await this.#stopServer('SIGKILL');
         this.#setClock(hours);
-        return this.start();
+        return;
+      case 'set clock and kill':
+        await this.#stopServer(this.#setClock(hours), 'SIGKILL');
+        return this.#start();
     }
   }
 
-  #setClock(hours: number): void {
-    writeFileSync(this.#clock, String(hours));
+  #draw(): number {
+    return pick(this.#random, [...this.#servers.keys()]);
   }
 
-  #empty(): void {
-    for (const name of readdirSync(this.#dataDir)) rmSync(join(this.#dataDir, name), { recursive: true, force: true });
+  /** Sets the clock of one server, which it returns. Those of the others are right. */
+  #setClock(hours: number): number {
+    const drawn = this.#draw();
+    for (const [i, clock] of this.#clocks.entries()) writeFileSync(clock, String(i === drawn ? hours : 0));
+    return drawn;
   }
 
-  async #backUp(): Promise<void> {
-    const child = killAtExit(
-      spawn(process.execPath, [MAIN, 'backup', this.#backup, '--data-dir', this.#dataDir], { stdio: ['ignore', 'ignore', 'inherit'] }),
-    );
-    const [code] = (await once(child, 'exit')) as [number | null];
-    if (code !== 0) throw new Error(`cannot back up ${this.#dataDir}: "backup" exited with ${code}`);
+  /** Starts the servers that do not run. */
+  async #start(): Promise<void> {
+    const starts = this.#servers.map(async (server, i) => {
+      const clock = new URL('./clock.js', import.meta.url);
+      clock.searchParams.set('file', pathToFileURL(this.#clocks[i]!).href);
+      return server ?? startServer({ ...this.place.server, flags: this.#flags, nodeArgs: ['--import', clock.href] });
+    });
+    for (const [i, server] of (await Promise.all(starts)).entries()) this.#servers[i] = server;
   }
 
-  async #stopServer(signal: 'SIGKILL' | 'SIGTERM'): Promise<void> {
-    const child = this.#server?.child;
-    this.#server = null;
+  async #stopAll(signal: 'SIGKILL' | 'SIGTERM'): Promise<void> {
+    await Promise.all(this.#servers.map((_, i) => this.#stopServer(i, signal)));
+  }
+
+  async #stopServer(i: number, signal: 'SIGKILL' | 'SIGTERM'): Promise<void> {
+    const child = this.#servers[i]?.child;
+    this.#servers[i] = null;
     if (!child || child.exitCode !== null || child.signalCode !== null) return;
     const exited = once(child, 'exit');
     child.kill(signal);

@@ -4,7 +4,7 @@ import { removeFolder, temporaryFolder } from '../../../bench/load/cleanup.js';
 import { type Random, seededRandom } from '../../../bench/random.js';
 import { requestJson } from '../request.js';
 import { startCommercial } from './commercial-client.js';
-import { Operator } from './operator.js';
+import { Operator, type Processes } from './operator.js';
 import { BRANCH, startJob, verify } from './own-client.js';
 import { FaultProxy } from './proxy.js';
 import { parseFileRuns } from './runner.js';
@@ -17,12 +17,11 @@ export interface PlayedScenario {
   operations: readonly string[];
 }
 
-/** Plays a scenario with a server of its own. */
-export async function play(scenario: Scenario, seed: number): Promise<PlayedScenario> {
+/** Plays a scenario with servers of its own. */
+export async function play(scenario: Scenario, seed: number, processes: Processes): Promise<PlayedScenario> {
   const folder = temporaryFolder();
-  const operator = new Operator(scenario);
+  const operator = await Operator.start(scenario, processes);
   try {
-    await operator.start();
     if (scenario.hasTimes) await recordTimes(operator, scenario, seededRandom(seed + scenario.number));
     const playOne = (ciRun: CiRun) => new CiRunPlay(scenario, seed, ciRun, operator, folder).play();
     const ciRuns: PlayedCiRun[] = [];

@@ -8,11 +8,16 @@ export function formatReport(
   scenario: Scenario,
   seed: number,
   only: string | null,
+  processes: number,
   { ciRuns, operations }: PlayedScenario,
   violations: readonly string[],
 ): string {
   const { number, faults, ciRuns: _, ...rest } = scenario;
-  const flags = [`--seed ${seed} --run ${number}`, ...(only === null ? [] : [`--only ${JSON.stringify(only)}`])].join(' ');
+  const flags = [
+    `--seed ${seed} --run ${number}`,
+    ...(only === null ? [] : [`--only ${JSON.stringify(only)}`]),
+    ...(processes === 1 ? [] : [`--processes ${processes}`]),
+  ].join(' ');
   return [
     `run ${number} (${flags}), ${faults.join(' and ') || 'no faults'}:`,
     ...violations.map(violation => `* ${violation}`),
