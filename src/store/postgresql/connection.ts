@@ -31,13 +31,13 @@ const commitOf = (process: string) =>
   on conflict (id) do update set commits = processes.commits + 1, seen_at = excluded.seen_at`;
 
 /**
- * A statement that commits something in any case: it writes the row of its process, whose id is its last parameter. Its commit comes behind
- * all that it reads, or finds done. A statement that makes a table cannot do this: the change that follows it does.
+ * A statement that commits something in any case: it writes the row of its process. Its commit comes behind all that it reads, or finds done.
+ * A statement that makes a table cannot do this: the change that follows it does.
  */
-function withCommit(text: string, parameter: number): string {
-  if (text.startsWith('create ')) return text;
+function withCommit(text: string, values: readonly unknown[], process: string): [text: string, values: unknown[]] {
+  if (text.startsWith('create ')) return [text, [...values]];
   const rest = text.startsWith('with ') ? `, ${text.slice('with '.length)}` : ` ${text}`;
-  return `with committed as (${commitOf(`$${parameter}`)})${rest}`;
+  return [`with committed as (${commitOf(`$${values.length + 1}`)})${rest}`, [...values, process]];
 }
 
 /** Each text is prepared once on each connection, under its own name. */
@@ -83,7 +83,7 @@ export class Database {
    * statement makes a commit of its own, which is behind them. It begins with `select` or `with`.
    */
   async readDurably<Row>(text: string, values: unknown[] = []): Promise<Row[]> {
-    return (await this.#run<Row>(withCommit(text, values.length + 1), [...values, this.process], { isRead: false, hasCommit: true })).rows;
+    return (await this.#run<Row>(...withCommit(text, values, this.process), { isRead: false, hasCommit: true })).rows;
   }
 
   /**
@@ -132,7 +132,8 @@ export class Database {
       }
       // It may have run, and what it did may have reached no standby. When it runs again it may find that, and commit nothing.
       if (!isRead && !hasCommit) {
-        [text, values, hasCommit] = [withCommit(text, values.length + 1), [...values, this.process], true];
+        [text, values] = withCommit(text, values, this.process);
+        hasCommit = true;
       }
       await sleep(Math.min(until - performance.now(), pauseAfter(tries)));
     }

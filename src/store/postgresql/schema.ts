@@ -193,16 +193,21 @@ const STEPS: readonly (readonly string[])[] = [
       primary key (project, branch, day)
     )`,
     'create index if not exists days_day on days (day)',
-    // The processes that use the database. The status is null in a row that only a commit made.
-    `create table if not exists processes (
-      id text primary key,
-      commits bigint not null default 0,
-      seen_at bigint not null,
-      status text
-    )`,
     // 'password' and 'address', as JSON.
     'create table if not exists settings (name text primary key, value text not null)',
   ],
+];
+
+/** What a database has before the first step: the number of its schema, and the processes that use it, because a change may write their row. */
+const FIRST = [
+  'create table if not exists ballast (name text primary key, value bigint not null)',
+  // The status is null in a row that only a commit made.
+  `create table if not exists processes (
+    id text primary key,
+    commits bigint not null default 0,
+    seen_at bigint not null,
+    status text
+  )`,
 ];
 
 /** The number of this program's schema. */
@@ -218,7 +223,7 @@ const RACED = ['23505', '42P07', '42710', 'XX000'];
  * the schema is newer.
  */
 export async function migrate(database: Database): Promise<void> {
-  await make(database, 'create table if not exists ballast (name text primary key, value bigint not null)');
+  for (const statement of FIRST) await make(database, statement);
   await database.change(`insert into ballast (name, value) values ('schema', 0) on conflict (name) do nothing`);
   for (;;) {
     const number = await schemaOf(database);
