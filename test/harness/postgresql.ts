@@ -1,6 +1,6 @@
 import { type ChildProcess, execFile, spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { chownSync, cpSync, existsSync, mkdtempSync, readFileSync, rmSync, statSync, symlinkSync } from 'node:fs';
+import { chownSync, cpSync, existsSync, mkdtempSync, readFileSync, rmSync, statSync, symlinkSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { dirname, join, relative } from 'node:path';
 import { createInterface } from 'node:readline';
@@ -24,8 +24,13 @@ export interface Cluster {
   stop(): Promise<void>;
 }
 
-/** Starts a cluster. Null: there are no programs of PostgreSQL for this machine. */
-export async function startCluster(): Promise<Cluster | null> {
+/**
+ * Starts a cluster. Null: there are no programs of PostgreSQL for this machine.
+ *
+ * @param special settings besides the usual ones
+ * @param files to be written into its folder of data before it starts, by their names
+ */
+export async function startCluster(special: Record<string, string> = {}, files: Record<string, string> = {}): Promise<Cluster | null> {
   const folder = mkdtempSync(join(tmpdir(), 'ballast-postgresql-'));
   const stopped = () => rmSync(folder, { recursive: true, force: true });
   try {
@@ -38,7 +43,18 @@ export async function startCluster(): Promise<Cluster | null> {
     if (isRoot) chownSync(folder, NOBODY, NOBODY);
     const initialize = ['-D', data, '-U', 'ballast', '-A', 'trust', '-E', 'UTF8', '--locale=C', '--no-sync'];
     await run(join(programs, 'initdb'), initialize, { ...user, cwd: folder });
-    const settings = { listen_addresses: '', unix_socket_directories: folder, fsync: 'off', max_connections: 200, shared_buffers: '32MB' };
+    for (const [name, text] of Object.entries(files)) {
+      writeFileSync(join(data, name), text, { mode: 0o600 });
+      if (isRoot) chownSync(join(data, name), NOBODY, NOBODY);
+    }
+    const settings = {
+      listen_addresses: '',
+      unix_socket_directories: folder,
+      fsync: 'off',
+      max_connections: 200,
+      shared_buffers: '32MB',
+      ...special,
+    };
     const options = Object.entries(settings).flatMap(([name, value]) => ['-c', `${name}=${value}`]);
     const server = spawn(join(programs, 'postgres'), ['-D', data, ...options], {
       ...user,
@@ -62,9 +78,9 @@ export async function startCluster(): Promise<Cluster | null> {
   }
 }
 
-/** Makes an empty database in a cluster. */
-export async function createDatabase(cluster: string, name: string): Promise<string> {
-  await statement(cluster, `create database ${name}`);
+/** Makes a database in a cluster: an empty one, or a copy of another one. */
+export async function createDatabase(cluster: string, name: string, template = 'template1'): Promise<string> {
+  await statement(cluster, `create database ${name} template ${template}`);
   return cluster.replace(/[^/]*$/, name);
 }
 

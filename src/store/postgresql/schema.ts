@@ -1,4 +1,5 @@
 import type { Database } from './connection.js';
+import { codeOf } from './errors.js';
 
 /**
  * The tables, in steps: a database has the first of them up to its number. Rules, so that databases that speak the protocol of PostgreSQL
@@ -235,8 +236,9 @@ export async function migrate(database: Database): Promise<void> {
 
 /** Throws a sentence when the tables are not those of this program's schema, or there are none. */
 export async function assertSchema(database: Database): Promise<void> {
-  const number = await schemaOf(database).catch((error: { code?: string }) => {
-    if (error.code === UNDEFINED_TABLE) throw new Error('it has no tables of Ballast: name the database of the server', { cause: error });
+  const number = await schemaOf(database).catch(error => {
+    if (codeOf(error) === UNDEFINED_TABLE)
+      throw new Error('it has no tables of Ballast: name the database of the server', { cause: error });
     throw error;
   });
   if (number < SCHEMA)
@@ -258,7 +260,7 @@ async function make(database: Database, statement: string): Promise<void> {
       await database.change(statement);
       return;
     } catch (error) {
-      if (tries === 9 || !RACED.includes((error as { code?: string }).code ?? '')) throw error;
+      if (tries === 9 || !RACED.includes(codeOf(error) ?? '')) throw error;
     }
   }
 }
