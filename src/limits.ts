@@ -197,12 +197,22 @@ export const limits = {
   foundTokens: 1000,
   /** How long a token that was read from a database is taken for valid: another process may have revoked it. */
   knownTokenMilliseconds: 5000,
-  /** How long a statement waits for a database that does not answer. Clients wait 15 s for an answer. */
+  /** How long the caller of a statement waits for a database that does not answer. Clients wait 15 s for an answer. */
   databaseWaitMilliseconds: 12_000,
-  /** How long a connection to it may take to be made. */
+  /** Statements that may wait for a connection to it; beyond it 503. */
+  databaseWaiting: 10_000,
+  /** How long a connection to it may take to be made, or to be ended. */
   databaseConnectMilliseconds: 5000,
   /** Builds, and owners of pieces, that one statement of a check compares. */
   checkedPerStatement: 500,
+  /** After this time a connection is replaced by a new one: the plans of its statements follow the data then. */
+  databaseConnectionMilliseconds: 600_000,
+  /** Interval at which a serving process asks whether its database is there. */
+  databaseWatchMilliseconds: 1000,
+  /** Without an answer to that for this time, all connections are made again. */
+  databaseSilenceMilliseconds: 2000,
+  /** How long statements that are under way may take when the store is closed. */
+  databaseCloseMilliseconds: 2000,
   /** Runs that one statement records, and learns, and paths that one statement reads, names or learns. */
   runsPerStatement: 64,
   learntPerStatement: 500,

@@ -58,6 +58,13 @@ export class Cluster {
     return join(this.folder, 'data');
   }
 
+  /** Writes a file into its folder of data. */
+  write(name: string, text: string): void {
+    const path = join(this.#data, name);
+    writeFileSync(path, text, { mode: 0o600 });
+    if (isRoot) chownSync(path, NOBODY, NOBODY);
+  }
+
   /** Resolves when it accepts connections. */
   async start(settings: Readonly<Record<string, string>> = {}): Promise<void> {
     const all = { ...SETTINGS, unix_socket_directories: this.folder, ...settings };
@@ -106,16 +113,25 @@ function emptyFolder(): string {
   return folder;
 }
 
-/** Makes a cluster and starts it. Null: there are no programs of PostgreSQL for this machine. */
-export async function startCluster(): Promise<Cluster | null> {
+/**
+ * Makes a cluster and starts it. Null: there are no programs of PostgreSQL for this machine.
+ *
+ * @param settings what differs from the usual ones
+ * @param files to be written into its folder of data before it starts, by their names
+ */
+export async function startCluster(
+  settings: Readonly<Record<string, string>> = {},
+  files: Readonly<Record<string, string>> = {},
+): Promise<Cluster | null> {
   const cluster = await Cluster.create();
-  await cluster?.start();
+  for (const [name, text] of Object.entries(files)) cluster?.write(name, text);
+  await cluster?.start(settings);
   return cluster;
 }
 
-/** Makes an empty database in a cluster. */
-export async function createDatabase(cluster: string, name: string): Promise<string> {
-  await statement(cluster, `create database ${name}`);
+/** Makes a database in a cluster: an empty one, or a copy of another one. */
+export async function createDatabase(cluster: string, name: string, template = 'template1'): Promise<string> {
+  await statement(cluster, `create database ${name} template ${template}`);
   return cluster.replace(/[^/]*$/, name);
 }
 

@@ -55,7 +55,9 @@ export function printedUrl(child: ChildProcessByStdio<null, Readable, null>): Pr
       const url = /http:\/\/\S+/.exec(printed)?.[0];
       if (url) resolve(url);
     });
-    child.once('exit', (code, signal) => reject(new Error(`cannot start the server: it exited with ${code ?? signal} and printed: ${printed}`)));
+    child.once('exit', (code, signal) =>
+      reject(new Error(`cannot start the server: it exited with ${code ?? signal} and printed: ${printed}`)),
+    );
   });
 }
 

@@ -22,6 +22,8 @@ export const refusals = {
   buildNotFound: () => new Refusal('Could not find Build', 'not found'),
   expired: (what: string) => new Refusal(`the ${what} expired during the request; try again`, 'expired'),
   databaseAway: (cause: unknown) => new Refusal('the database does not answer, or takes no writes; try again', 'database', null, cause),
+  databaseFailed: (cause: unknown) =>
+    new Refusal('the database refused a statement; see the server log, and try again', 'database', null, cause),
   storeFailed: (cause: unknown) =>
     new Refusal('the store cannot be written (is the disk of BALLAST_DATA_DIR full?); try again', 'disk', null, cause),
 };

@@ -9,15 +9,15 @@ export const cluster = inject('postgresql');
 
 const QUEUES = { pullCost: 0, lease: null, cacheBytes: 1e9 };
 
-/** Makes an empty database. */
-export async function newDatabase(): Promise<{ url: string; drop: () => Promise<void> }> {
+/** Makes a database: an empty one, or a copy of another one. */
+export async function newDatabase(template?: string): Promise<{ name: string; url: string; drop: () => Promise<void> }> {
   const name = `test_${randomUUID().replaceAll('-', '')}`;
-  return { url: await createDatabase(cluster!, name), drop: () => dropDatabase(cluster!, name) };
+  return { name, url: await createDatabase(cluster!, name, template), drop: () => dropDatabase(cluster!, name) };
 }
 
-/** Makes an empty database, which is dropped after the test. Returns its URL. */
-export async function emptyDatabase(): Promise<string> {
-  const { url, drop } = await newDatabase();
+/** Makes an empty database, or a copy of another one, which is dropped after the test. Returns its URL. */
+export async function emptyDatabase(template?: string): Promise<string> {
+  const { url, drop } = await newDatabase(template);
   onTestFinished(drop);
   return url;
 }

@@ -25,7 +25,9 @@ export function folderPlace(folder: string): Place {
   return {
     server: { dataDir },
     async backUp() {
-      const child = killAtExit(spawn(process.execPath, [MAIN, 'backup', backup, '--data-dir', dataDir], { stdio: ['ignore', 'ignore', 'inherit'] }));
+      const child = killAtExit(
+        spawn(process.execPath, [MAIN, 'backup', backup, '--data-dir', dataDir], { stdio: ['ignore', 'ignore', 'inherit'] }),
+      );
       const [code] = (await once(child, 'exit')) as [number | null];
       if (code !== 0) throw new Error(`cannot back up ${dataDir}: "backup" exited with ${code}`);
     },

@@ -1,21 +1,85 @@
 import { randomUUID } from 'node:crypto';
+import { readFile } from 'node:fs/promises';
 import { setTimeout as sleep } from 'node:timers/promises';
 import pg from 'pg';
 import { refusals } from '../../engine/refusal.js';
 import { limits } from '../../limits.js';
+import { type Address, addressesOf, isLocal } from './address.js';
+import { DatabaseClock } from './database-clock.js';
+import { codeOf, isAnswer, isConflict, isReadOnly, mayPass, noAnswer, openingError, refusalOf } from './errors.js';
 
 export interface DatabaseOptions {
-  /** postgres://user@host:port,host:port/database. The hosts are tried in turn; only one that accepts writes is used. */
+  /**
+   * postgres://user:password@host:port,host:port/database?sslmode=verify-full. The hosts are tried in turn, the one that worked last first;
+   * only one that accepts writes is used.
+   */
   url: string;
-  /** The most connections at a time. */
+  /** The most connections at a time, besides that of the watch. */
   connections: number;
+  /** The path of a PEM file with the authorities that may have signed the certificate of the server. Null: those that Node trusts. */
+  ca?: string | null;
+  /** The path of a file with the password. It is read for each connection that is asked for one. Null: the URL has it, or there is none. */
+  passwordFile?: string | null;
+  /**
+   * One more connection asks each second whether the database is there, and what time it has. With this, a statement may take as long as it
+   * takes. Without it, the connection of a statement that took too long for its caller is cut.
+   */
+  isWatched?: boolean;
+  bounds?: Partial<Bounds>;
+  /** Called when a statement was answered. Its time does not include the wait for a connection. */
+  statementEnded?: (kind: StatementKind, seconds: number) => void;
 }
+
+/** Numbers of statements, and milliseconds: see `limits`. */
+interface Bounds {
+  wait: number;
+  waiting: number;
+  connect: number;
+  connection: number;
+  watch: number;
+  silence: number;
+  close: number;
+}
+
+const BOUNDS: Bounds = {
+  wait: limits.databaseWaitMilliseconds,
+  waiting: limits.databaseWaiting,
+  connect: limits.databaseConnectMilliseconds,
+  connection: limits.databaseConnectionMilliseconds,
+  watch: limits.databaseWatchMilliseconds,
+  silence: limits.databaseSilenceMilliseconds,
+  close: limits.databaseCloseMilliseconds,
+};
+
+export type StatementKind = 'read' | 'change';
 
 /** What a statement returned. */
 export interface Result<Row> {
   rows: Row[];
   /** How many rows it changed, or returned. */
   count: number;
+}
+
+/** What a server said of itself. */
+export interface Server {
+  /** Like 180004. */
+  version: number;
+  /** `on` and `remote_apply` make an acknowledged change survive the server. `off` and `local` do not, `remote_write` not the crash of the standby. */
+  synchronousCommit: string;
+}
+
+export interface DatabaseLoad {
+  /** Connections that are open, and those of them that run a statement. */
+  open: number;
+  busy: number;
+  /** Statements that wait for a connection. */
+  waiting: number;
+  /** How long there was no connection to be had, or no answer to the watch, in all. */
+  awaySeconds: number;
+  /** The clock of the database minus that of this machine. */
+  clockOffsetSeconds: number;
+  /** How often a statement ran again, because its connection was lost or its commit came with a warning. */
+  repeated: number;
 }
 
 const INT8 = 20;
@@ -25,19 +89,30 @@ const types = { getTypeParser: (oid: number, format?: 'text' | 'binary') => (oid
 /** Milliseconds since 1970, on the clock of the database. */
 export const NOW = 'floor(extract(epoch from clock_timestamp()) * 1000)::int8';
 
+interface ServerRow {
+  is_read_only: string;
+  version: string;
+  commit: string;
+  /** Milliseconds since 1970. */
+  time: number;
+}
+
+const WHAT_ARE_YOU = `select current_setting('transaction_read_only') as is_read_only, current_setting('server_version_num') as version,
+  current_setting('synchronous_commit') as commit, (extract(epoch from clock_timestamp()) * 1000)::float8 as time`;
+
 /** Writes the row of a process. */
 const commitOf = (process: string) =>
   `insert into processes (id, seen_at) values (${process}, ${NOW})
   on conflict (id) do update set commits = processes.commits + 1, seen_at = excluded.seen_at`;
 
 /**
- * A statement that commits something in any case: it writes the row of its process, whose id is its last parameter. Its commit comes behind
- * all that it reads, or finds done. A statement that makes a table cannot do this: the change that follows it does.
+ * A statement that commits something in any case: it writes the row of its process. Its commit comes behind all that it reads, or finds done.
+ * A statement that makes a table cannot do this: the change that follows it does. One that changes the row runs again as it is.
  */
-function withCommit(text: string, parameter: number): string {
-  if (text.startsWith('create ')) return text;
+function withCommit(text: string, values: readonly unknown[], process: string): [text: string, values: unknown[]] {
+  if (/^(create|(insert into|delete from) processes) /.test(text)) return [text, [...values]];
   const rest = text.startsWith('with ') ? `, ${text.slice('with '.length)}` : ` ${text}`;
-  return `with committed as (${commitOf(`$${parameter}`)})${rest}`;
+  return [`with committed as (${commitOf(`$${values.length + 1}`)})${rest}`, [...values, process]];
 }
 
 /** Each text is prepared once on each connection, under its own name. */
@@ -49,27 +124,101 @@ function nameOf(text: string): string {
   return name;
 }
 
+/** A statement that somebody waits for. */
+interface Call {
+  kind: StatementKind;
+  /** By `performance.now()`: the caller gets an error then. */
+  until: number;
+  isOver: boolean;
+  /** What it runs on; null: it waits for a connection, or is about to. */
+  connection: Connection | null;
+  /** While it waits. */
+  use: (connection: Connection) => void;
+  refuse: (error: unknown) => void;
+}
+
 /**
- * Runs statements on a few connections, one statement at a time on each. While the database takes no connection, statements wait for it, each
- * `limits.databaseWaitMilliseconds` at most, and are then refused with a 503. A statement that is under way is waited for without limit.
+ * Runs statements on a few connections, one statement at a time on each. While there is no connection, statements wait for one. A caller waits
+ * `limits.databaseWaitMilliseconds` at most, and then gets a 503; its statement goes on, and has its connection until it ends. Some of the
+ * connections are for reads only, because the commits of changes may wait for a standby.
  */
 export class Database {
   /** The key of this one in the table of processes. */
   readonly process = randomUUID();
+  /** What the server said that was connected to last; null: none was. */
+  server: Server | null = null;
+  /** Another machine to which what is sent is not encrypted; null: there is none. */
+  readonly plainHost: string | null;
+  readonly #clock = new DatabaseClock();
+  readonly #bounds: Bounds;
+  readonly #addresses: readonly Address[];
+  /** The address that worked last, or is to be tried next. */
+  #address = 0;
+  /** All connections, also those that are being made or ended, and that of the watch. */
+  readonly #connections = new Set<Connection>();
   readonly #idle: Connection[] = [];
-  readonly #waiting: (() => void)[] = [];
-  readonly #hosts: readonly string[];
-  #open = 0;
-  #host = 0;
-  #isClosed = false;
+  /** Connections for statements, and those of them that are being made. */
+  #size = 0;
+  #opening = 0;
+  /** Changes that have a connection, and the most that may. */
+  #changing = 0;
+  readonly #mostChanging: number;
+  readonly #waiting = { read: new Set<Call>(), change: new Set<Call>() };
+  /** Attempts to connect that failed one after another, and those of them whose reason will not pass. */
+  #failures = 0;
+  #finalFailures = 0;
+  #lastFailure: { error: unknown; address: Address } | null = null;
+  /** Until the next attempt. */
+  #pause: NodeJS.Timeout | null = null;
+  #hasOpened = false;
+  readonly #closing = new AbortController();
+  #watching: Promise<void> | null = null;
+  /** Since when the watch cannot connect; null: it has an answer, or another connection was made. */
+  #silentSince: number | null = null;
+  readonly #away = { reasons: new Set<'pool' | 'watch'>(), since: 0, milliseconds: 0 };
+  #repeated = 0;
 
+  /** Throws a sentence when the URL is none. */
   constructor(readonly options: DatabaseOptions) {
-    this.#hosts = urlsOf(options.url);
+    this.#bounds = { ...BOUNDS, ...options.bounds };
+    const addresses = addressesOf(options.url);
+    if (options.ca && /[?&]sslmode=disable/.test(options.url)) throw new Error('it says sslmode=disable, and a certificate is named');
+    this.#addresses = addresses.map(address => ({
+      ...address,
+      isTls: address.isTls || (Boolean(options.ca) && !address.host.startsWith('/')),
+    }));
+    this.plainHost = this.#addresses.find(address => !address.isTls && !isLocal(address))?.host ?? null;
+    const { connections } = options;
+    this.#mostChanging = Math.max(1, connections - (connections > 4 ? 2 : 1));
+  }
+
+  /**
+   * Connects, and begins to watch. Throws a sentence that names the server and what to do: at once if what is wrong will not pass, else when
+   * it has not passed within the wait of a statement.
+   */
+  async open(): Promise<void> {
+    try {
+      await this.read('select 1');
+    } catch (error) {
+      throw this.explain(error);
+    }
+    this.#hasOpened = true;
+    if (this.options.isWatched) this.#watching = this.#watch();
+  }
+
+  /** An error with a sentence about why the database cannot be used. */
+  explain(error: unknown): Error {
+    return openingError(error, this.#lastFailure?.address ?? this.#addresses[this.#address]!);
+  }
+
+  /** Milliseconds since 1970, by the clock of the database. */
+  now(): number {
+    return this.#clock.now();
   }
 
   /** Runs a statement that changes nothing. */
   async read<Row>(text: string, values: unknown[] = []): Promise<Row[]> {
-    return (await this.#run<Row>(text, values, { isRead: true, hasCommit: false })).rows;
+    return (await this.#run<Row>('read', text, values)).rows;
   }
 
   /** Reads the rows of many values, `$1`, some of them with each statement. */
@@ -83,15 +232,15 @@ export class Database {
    * statement makes a commit of its own, which is behind them. It begins with `select` or `with`.
    */
   async readDurably<Row>(text: string, values: unknown[] = []): Promise<Row[]> {
-    return (await this.#run<Row>(withCommit(text, values.length + 1), [...values, this.process], { isRead: false, hasCommit: true })).rows;
+    return (await this.#run<Row>('change', ...withCommit(text, values, this.process), true)).rows;
   }
 
   /**
    * Runs a statement that changes something, and resolves when the change survives what the database promises. The statement runs again when
    * its connection is lost before the answer, so it must return the same if its changes are there already.
    */
-  async change<Row>(text: string, values: unknown[] = []): Promise<Result<Row>> {
-    return this.#run<Row>(text, values, { isRead: false, hasCommit: text.startsWith('insert into processes ') });
+  change<Row>(text: string, values: unknown[] = []): Promise<Result<Row>> {
+    return this.#run<Row>('change', text, values);
   }
 
   /** Makes a commit: when it has reached a standby, all that was read before on the same server has, too. */
@@ -99,155 +248,417 @@ export class Database {
     await this.change(commitOf('$1'), [this.process]);
   }
 
-  /** Refuses further statements, and ends the connections: one with a statement under way when that has ended. */
+  load(): DatabaseLoad {
+    const open = this.#size - this.#opening;
+    const { reasons, since, milliseconds } = this.#away;
+    return {
+      open,
+      busy: open - this.#idle.length,
+      waiting: this.#waitingCount(),
+      awaySeconds: (milliseconds + (reasons.size > 0 ? performance.now() - since : 0)) / 1000,
+      clockOffsetSeconds: this.#clock.ahead(),
+      repeated: this.#repeated,
+    };
+  }
+
+  /** Refuses further statements, and ends the connections: one with a statement under way when that has ended, or a little later. */
   async close(): Promise<void> {
-    this.#isClosed = true;
-    for (const wake of this.#waiting.splice(0)) wake();
-    await Promise.all(this.#idle.splice(0).map(connection => this.#end(connection)));
+    if (this.#closing.signal.aborted) return;
+    this.#closing.abort();
+    if (this.#pause) clearTimeout(this.#pause);
+    for (const call of [...this.#waiting.read, ...this.#waiting.change]) call.refuse(closed());
+    for (const connection of this.#idle.splice(0)) this.#drop(connection);
+    const all = Promise.all([...this.#connections].map(({ ended }) => ended));
+    await within(all, this.#bounds.close).catch(() => {});
+    this.#cut(null, closed());
+    await this.#watching;
   }
 
   /** @param hasCommit the statement commits something in any case, also when it runs again and finds its changes */
-  async #run<Row>(text: string, values: unknown[], { isRead, hasCommit }: { isRead: boolean; hasCommit: boolean }): Promise<Result<Row>> {
-    const until = performance.now() + limits.databaseWaitMilliseconds;
+  #run<Row>(kind: StatementKind, text: string, values: unknown[], hasCommit = false): Promise<Result<Row>> {
+    return new Promise((resolve, reject) => {
+      const { wait } = this.#bounds;
+      const call: Call = { kind, until: performance.now() + wait, isOver: false, connection: null, use: () => {}, refuse: reject };
+      const timer = setTimeout(() => {
+        // This process may have stood still: what has arrived meanwhile is read first.
+        setImmediate(() => this.#giveUp(call, reject));
+      }, wait);
+      const end = () => {
+        call.isOver = true;
+        clearTimeout(timer);
+      };
+      this.#repeat<Row>(call, text, values, hasCommit).then(
+        result => {
+          end();
+          resolve(result);
+        },
+        error => {
+          end();
+          reject(refusalOf(error));
+        },
+      );
+    });
+  }
+
+  /** Runs a statement until its outcome is known and certain. */
+  async #repeat<Row>(call: Call, text: string, values: unknown[], hasCommit: boolean): Promise<Result<Row>> {
+    const { statementEnded } = this.options;
     for (let tries = 0; ; tries++) {
-      let connection: Connection | null = null;
+      const connection = this.#take(call.kind) ?? (await this.#wait(call));
+      call.connection = connection;
+      let isConflicting = false;
       try {
-        connection = await this.#acquire(until);
-        const { rows, rowCount } = await connection.client.query({ name: nameOf(text), text, values });
-        if (isRead || !connection.hasWarned) return { rows: rows as Row[], count: rowCount ?? 0 };
+        const started = statementEnded ? performance.now() : 0;
+        const { rows, rowCount } = await connection.run({ name: nameOf(text), text, values });
+        statementEnded?.(call.kind, (performance.now() - started) / 1000);
         // An operator may have ended the wait for a standby.
-        if (performance.now() >= until) throw refusals.databaseAway(new Error('each commit came with a warning'));
+        if (call.kind === 'read' || !connection.hasWarned) return { rows: rows as Row[], count: rowCount ?? 0 };
+        if (call.isOver || this.#isClosed) throw new Error('each commit came with a warning');
       } catch (error) {
-        if (connection) connection.isLost ||= isAway(error);
-        const isLost = connection?.isLost || isAway(error);
-        if (this.#isClosed || performance.now() >= until) throw refusalOf(error);
-        if (!isLost && (!isConflict(error) || tries >= limits.databaseConflicts)) throw refusalOf(error);
-        if (!connection?.isLost) {
-          // It did not run.
-          await sleep(Math.min(until - performance.now(), pauseAfter(tries)));
-          continue;
+        if (isReadOnly(error)) {
+          this.#leave(connection.address);
+          this.#cut(connection.address, error);
         }
+        if (mayPass(error)) connection.cut(error);
+        isConflicting = !connection.isLost;
+        if (isConflicting && (!isConflict(error) || tries >= limits.databaseConflicts)) throw error;
+        if (this.#isClosed || call.isOver) throw refusals.databaseAway(error);
       } finally {
-        if (connection) this.#release(connection);
+        call.connection = null;
+        this.#release(connection, call.kind);
       }
       // It may have run, and what it did may have reached no standby. When it runs again it may find that, and commit nothing.
-      if (!isRead && !hasCommit) {
-        [text, values, hasCommit] = [withCommit(text, values.length + 1), [...values, this.process], true];
+      if (call.kind === 'change' && !hasCommit && !isConflicting) {
+        [text, values] = withCommit(text, values, this.process);
+        hasCommit = true;
       }
-      await sleep(Math.min(until - performance.now(), pauseAfter(tries)));
+      if (!isConflicting) this.#repeated += 1;
+      await sleep(pauseAfter(tries));
+      if (call.isOver) throw new Error('nobody waits for it any more');
     }
   }
 
-  async #acquire(until: number): Promise<Connection> {
-    for (;;) {
-      if (this.#isClosed) throw new Error('the store is closed');
-      const idle = this.#idle.pop();
-      if (idle) return idle;
-      if (this.#open < this.options.connections) return this.#connect();
-      await this.#released(until);
-    }
+  /** Tells the caller of a statement that it took too long. */
+  #giveUp(call: Call, reject: (error: unknown) => void): void {
+    if (call.isOver) return;
+    call.isOver = true;
+    const { connection } = call;
+    const cause = connection ? noAnswer(this.#bounds.wait) : (this.#lastFailure?.error ?? new Error('all connections were in use'));
+    const refusal = refusals.databaseAway(cause);
+    reject(refusal);
+    call.refuse(refusal);
+    if (!this.options.isWatched) connection?.cut(refusal);
   }
 
-  async #connect(): Promise<Connection> {
-    this.#open += 1;
-    const connectionString = this.#hosts[this.#host % this.#hosts.length]!;
-    const client = new pg.Client({ connectionString, types, keepAlive: true, connectionTimeoutMillis: limits.databaseConnectMilliseconds });
-    const connection: Connection = { client, isLost: false, hasWarned: false };
-    // Without a listener, the end of a connection that waits ends the process.
-    client.on('error', () => this.#lose(connection));
-    // Class 01. The severity is in the language of the database.
-    client.on('notice', ({ code }) => (connection.hasWarned ||= code?.startsWith('01') === true));
+  get #isClosed(): boolean {
+    return this.#closing.signal.aborted;
+  }
+
+  #waitingCount(): number {
+    return this.#waiting.read.size + this.#waiting.change.size;
+  }
+
+  /** A connection for a statement, unless none is free or others wait for one. */
+  #take(kind: StatementKind): Connection | null {
+    if (this.#idle.length === 0 || this.#isClosed) return null;
+    if (this.#waiting[kind].size > 0 || (kind === 'change' && this.#changing >= this.#mostChanging)) return null;
+    if (kind === 'change') this.#changing += 1;
+    return this.#idle.pop()!;
+  }
+
+  async #wait(call: Call): Promise<Connection> {
+    if (this.#isClosed) throw closed();
+    const waiting = this.#waiting[call.kind];
+    if (this.#waitingCount() >= this.#bounds.waiting)
+      throw refusals.databaseAway(new Error(`${this.#bounds.waiting} statements wait for a connection`));
     try {
-      await client.connect();
-      const { rows } = await client.query<{ transaction_read_only: string }>('show transaction_read_only');
-      if (rows[0]!.transaction_read_only === 'on')
-        throw Object.assign(new Error('this server of the database accepts no writes'), { code: '25006' });
-      return connection;
+      return await new Promise<Connection>((resolve, reject) => {
+        call.use = resolve;
+        call.refuse = reject;
+        waiting.add(call);
+        this.#openMore();
+      });
+    } finally {
+      waiting.delete(call);
+    }
+  }
+
+  /** Gives free connections to those who wait, in their order. */
+  #serve(): void {
+    if (this.#waitingCount() === 0) return;
+    while (this.#idle.length > 0) {
+      const [read] = this.#waiting.read;
+      const [change] = this.#changing < this.#mostChanging ? this.#waiting.change : [];
+      const call = read && change ? (change.until < read.until ? change : read) : (read ?? change);
+      if (!call) break;
+      this.#waiting[call.kind].delete(call);
+      if (call.kind === 'change') this.#changing += 1;
+      call.use(this.#idle.pop()!);
+    }
+    this.#openMore();
+  }
+
+  #release(connection: Connection, kind: StatementKind): void {
+    if (kind === 'change') this.#changing -= 1;
+    if (connection.isLost || connection.isOld || this.#isClosed) this.#drop(connection);
+    else this.#idle.push(connection);
+    this.#serve();
+  }
+
+  #drop(connection: Connection): void {
+    this.#size -= 1;
+    connection.end(this.#bounds.connect);
+  }
+
+  /** Opens connections for those who wait: one at a time while that fails. */
+  #openMore(): void {
+    if (this.#pause || this.#isClosed) return;
+    const { read, change } = this.#waiting;
+    const wanted = read.size + Math.min(change.size, this.#mostChanging - this.#changing);
+    while (this.#size < this.options.connections && this.#opening < (this.#failures > 0 ? Math.min(1, wanted) : wanted))
+      void this.#openOne();
+  }
+
+  async #openOne(): Promise<void> {
+    this.#size += 1;
+    this.#opening += 1;
+    let failure: { error: unknown } | null = null;
+    try {
+      const connection = await this.#connect();
+      connection.retireAfter(this.#bounds.connection, () => this.#remove(connection));
+      if (this.#isClosed) this.#drop(connection);
+      else this.#idle.push(connection);
     } catch (error) {
-      this.#host += 1;
-      await this.#end(connection);
+      this.#size -= 1;
+      failure = { error };
+    }
+    this.#opening -= 1;
+    if (failure && !this.#isClosed) this.#couldNotOpen(failure.error);
+    this.#serve();
+  }
+
+  #couldNotOpen(error: unknown): void {
+    this.#failures += 1;
+    const isFinal = !mayPass(error) || (!this.#hasOpened && codeOf(error) === 'ENOTFOUND');
+    this.#finalFailures = isFinal ? this.#finalFailures + 1 : 0;
+    if (this.#size === this.#opening) {
+      this.#setAway('pool', true);
+      // There is no connection that may become free, and each server refuses new ones.
+      if (this.#finalFailures >= this.#addresses.length)
+        for (const call of [...this.#waiting.read, ...this.#waiting.change]) call.refuse(refusals.databaseFailed(error));
+    }
+    this.#pause ??= setTimeout(
+      () => {
+        this.#pause = null;
+        this.#openMore();
+      },
+      pauseAfter(this.#failures - 1),
+    ).unref();
+  }
+
+  /** Connects to a server that accepts writes. */
+  async #connect(): Promise<Connection> {
+    const { connect } = this.#bounds;
+    const address = this.#addresses[this.#address]!;
+    let connection: Connection | null = null;
+    try {
+      const { host, port, user, database, isTls } = address;
+      const { ca } = this.options;
+      const ssl = isTls && { rejectUnauthorized: true, ...(ca ? { ca: await readFile(ca, 'utf8') } : {}) };
+      if (this.#isClosed) throw closed();
+      const client = new pg.Client({
+        ...{ host, port, database, types, application_name: 'ballast', ...(user === null ? {} : { user }) },
+        password: () => this.#password(address),
+        ...{ ssl, keepAlive: true, keepAliveInitialDelayMillis: connect },
+      });
+      const made = new Connection(client, address, () => this.#remove(made));
+      connection = made;
+      this.#connections.add(made);
+      void made.ended.then(() => this.#connections.delete(made));
+      await within(
+        client.connect().then(() => this.#ask(made)),
+        connect,
+      );
+      this.#failures = 0;
+      this.#finalFailures = 0;
+      this.#lastFailure = null;
+      this.#silentSince = null;
+      this.#setAway('pool', false);
+      return made;
+    } catch (error) {
+      this.#lastFailure = { error, address };
+      connection?.cut(error);
+      this.#leave(address);
       throw error;
     }
   }
 
-  /** Resolves when a connection may be free, or at a time. */
-  #released(until: number): Promise<void> {
-    return new Promise((resolve, reject) => {
-      const timer = setTimeout(
-        () => {
-          this.#waiting.splice(this.#waiting.indexOf(wake), 1);
-          reject(refusals.databaseAway(new Error('all connections to the database were in use')));
-        },
-        Math.max(0, until - performance.now()),
-      );
-      const wake = () => {
-        clearTimeout(timer);
-        resolve();
-      };
-      this.#waiting.push(wake);
-    });
+  /** Asks a server whether it accepts writes, and for its time. */
+  async #ask(connection: Connection): Promise<void> {
+    const asked = performance.now();
+    const { rows } = await connection.run<ServerRow>({ text: WHAT_ARE_YOU });
+    const { is_read_only, version, commit, time } = rows[0]!;
+    if (is_read_only === 'on') throw Object.assign(new Error('this server accepts no writes'), { code: '25006' });
+    this.#clock.measured(time, asked, performance.now());
+    this.server = { version: Number(version), synchronousCommit: commit };
   }
 
-  #release(connection: Connection): void {
-    connection.hasWarned = false;
-    if (connection.isLost || this.#isClosed) void this.#end(connection);
-    else this.#idle.push(connection);
-    this.#waiting.shift()?.();
+  async #password({ password }: Address): Promise<string> {
+    const { passwordFile } = this.options;
+    if (passwordFile) return (await readFile(passwordFile, 'utf8')).replace(/\r?\n$/, '');
+    if (password !== null) return password;
+    throw Object.assign(new Error('it asks for a password, and there is none'), { code: '28P01' });
   }
 
-  #lose(connection: Connection): void {
-    connection.isLost = true;
+  /** Another server is tried next, unless somebody noticed before that this one does not work. */
+  #leave(address: Address): void {
+    if (this.#addresses[this.#address] === address) this.#address = (this.#address + 1) % this.#addresses.length;
+  }
+
+  /** Cuts all connections to a server, or all. */
+  #cut(address: Address | null, error: unknown): void {
+    for (const connection of this.#connections) if (address === null || connection.address === address) connection.cut(error);
+  }
+
+  /** Removes a connection that is lost or old, unless a statement has it: then that removes it. */
+  #remove(connection: Connection): void {
     const at = this.#idle.indexOf(connection);
     if (at === -1) return;
     this.#idle.splice(at, 1);
-    void this.#end(connection);
+    this.#drop(connection);
   }
 
-  async #end({ client }: Connection): Promise<void> {
-    this.#open -= 1;
-    // The connection may be lost already.
-    await client.end().catch(() => {});
+  /**
+   * Asks each second whether the database is there. If it does not answer, or takes no more writes, all connections to it are cut: the
+   * statements that are under way run again on others. An error is an answer, and so is a new connection.
+   */
+  async #watch(): Promise<void> {
+    const { watch, silence, close } = this.#bounds;
+    let connection: Connection | null = null;
+    for (let failures = 0; !this.#isClosed; ) {
+      const address: Address = connection?.address ?? this.#addresses[this.#address]!;
+      try {
+        if (connection) await within(this.#ask(connection), silence);
+        else connection = await this.#connect();
+        this.#silentSince = null;
+        failures = 0;
+        this.#setAway('watch', false);
+      } catch (error) {
+        if (this.#isClosed) break;
+        const isGone = connection !== null && !connection.isLost && !isAnswer(error);
+        if (isAnswer(error)) this.#silentSince = null;
+        else this.#silentSince ??= performance.now();
+        if (isGone || (this.#silentSince !== null && performance.now() - this.#silentSince >= silence)) {
+          this.#setAway('watch', true);
+          this.#leave(address);
+          this.#cut(address, error);
+        }
+        connection?.cut(error);
+        connection = null;
+        failures += 1;
+      }
+      const pause = failures === 0 ? watch : pauseAfter(failures - 1);
+      await sleep(pause, null, { signal: this.#closing.signal, ref: false }).catch(() => {});
+    }
+    connection?.end(close);
+  }
+
+  #setAway(reason: 'pool' | 'watch', isAway: boolean): void {
+    const { reasons } = this.#away;
+    const wasAway = reasons.size > 0;
+    if (isAway) reasons.add(reason);
+    else reasons.delete(reason);
+    if (!wasAway && isAway) this.#away.since = performance.now();
+    if (wasAway && reasons.size === 0) this.#away.milliseconds += performance.now() - this.#away.since;
   }
 }
 
-interface Connection {
-  client: pg.Client;
-  isLost: boolean;
-  /** The database warned during the statement: an operator may have ended the wait of its commit for a standby. */
-  hasWarned: boolean;
-}
-
-const codeOf = (error: unknown) => (error as { code?: unknown }).code;
-
-/** Whether the database refused a value that must be unique. */
-export const isTaken = (error: unknown) => codeOf((error as Error).cause ?? error) === '23505';
-
-/** The statement lost against another one, and can run again. */
-const isConflict = (error: unknown) => ['40001', '40P01'].includes(codeOf(error) as string);
-
-const AWAY = /^(08|57P0[123]|53300|25006|40003)/;
-
-/** The database ended the connection, accepts none, or takes no writes; or the connection did not answer. */
-function isAway(error: unknown): boolean {
-  const code = codeOf(error);
-  if (typeof code === 'string') return /^E[A-Z_]+$/.test(code) || AWAY.test(code);
-  return error instanceof Error && /^(Connection terminated|timeout expired|Client has encountered a connection error)/.test(error.message);
-}
-
-/** What the caller of the store is told. Errors that it decides on stay what they are. */
-function refusalOf(error: unknown): unknown {
-  return isAway(error) || isConflict(error) ? refusals.databaseAway(error) : error;
-}
+const closed = () => new Error('the store is closed');
 
 /** 50 ms, doubling to a second; and a part at random, because many wait. */
 function pauseAfter(tries: number): number {
   return Math.min(1000, 50 * 2 ** tries) * (0.5 + Math.random() / 2);
 }
 
-/** One URL for each host of a URL. Throws a sentence when it is not one of PostgreSQL. */
-export function urlsOf(url: string): string[] {
-  const parts = /^(postgres(?:ql)?:\/\/(?:[^@/?]*@)?)([^@/?]+)(\/[^/?]+(?:\?.*)?)$/.exec(url);
-  if (!parts) throw new Error('it must be like postgres://user@host:5432/database, with several hosts separated by commas');
-  const [, start, hosts, rest] = parts;
-  return hosts!.split(',').map(host => `${start}${host}${rest}`);
+/**
+ * Rejects when a promise is not settled within a time. A time during which this process stood still counts as a quarter of that: what arrived
+ * meanwhile is read first.
+ */
+function within<T>(promise: Promise<T>, milliseconds: number): Promise<T> {
+  return new Promise((resolve, reject) => {
+    let quarters = 4;
+    const timer = setInterval(() => {
+      quarters -= 1;
+      if (quarters > 0) return;
+      clearInterval(timer);
+      setImmediate(reject, noAnswer(milliseconds));
+    }, milliseconds / 4);
+    promise.then(resolve, reject).finally(() => clearInterval(timer));
+  });
+}
+
+/** A connection to a server, which runs one statement at a time. */
+class Connection {
+  /** It is of no use any more. */
+  isLost = false;
+  /** It is to be replaced by a new one. */
+  isOld = false;
+  /** The database warned during the last statement: an operator may have ended the wait of its commit for a standby. */
+  hasWarned = false;
+  readonly ended: Promise<void>;
+  #fail: ((error: unknown) => void) | null = null;
+  #retiring: NodeJS.Timeout | null = null;
+  #ending: NodeJS.Timeout | null = null;
+
+  /** @param onLost called when it is lost, perhaps more than once */
+  constructor(
+    readonly client: pg.Client,
+    readonly address: Address,
+    readonly onLost: () => void,
+  ) {
+    // Without a listener, the end of a connection that waits ends the process.
+    client.on('error', error => this.cut(error));
+    // Class 01. The severity is in the language of the database.
+    client.on('notice', ({ code }) => (this.hasWarned ||= code?.startsWith('01') === true));
+    this.ended = new Promise(resolve => client.once('end', resolve));
+    void this.ended.then(() => {
+      clearTimeout(this.#retiring!);
+      clearTimeout(this.#ending!);
+    });
+  }
+
+  run<Row extends pg.QueryResultRow>(statement: pg.QueryConfig): Promise<pg.QueryResult<Row>> {
+    this.hasWarned = false;
+    return new Promise((resolve, reject) => {
+      this.#fail = reject;
+      this.client.query<Row>(statement, (error: Error | null, result) => (error ? reject(error) : resolve(result)));
+    });
+  }
+
+  /** Calls a function after a time, when the connection is old. */
+  retireAfter(milliseconds: number, onOld: () => void): void {
+    // Not all at once.
+    this.#retiring = setTimeout(
+      () => {
+        this.isOld = true;
+        onOld();
+      },
+      milliseconds * (1 - Math.random() / 10),
+    ).unref();
+  }
+
+  /** Ends it at once. What runs on it fails with the error. */
+  cut(error: unknown): void {
+    this.isLost = true;
+    this.#fail?.(error);
+    this.client.connection.stream.destroy();
+    this.onLost();
+  }
+
+  /** Ends it. The server may not answer any more, so it is cut after a time. */
+  end(milliseconds: number): void {
+    if (this.isLost) return;
+    this.#ending ??= setTimeout(() => this.cut(noAnswer(milliseconds)), milliseconds).unref();
+    this.client.end().catch(() => {});
+  }
 }

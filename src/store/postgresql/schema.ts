@@ -1,4 +1,5 @@
 import type { Database } from './connection.js';
+import { codeOf } from './errors.js';
 
 /**
  * The tables, in steps: a database has the first of them up to its number. Rules, so that databases that speak the protocol of PostgreSQL
@@ -194,16 +195,21 @@ const STEPS: readonly (readonly string[])[] = [
       primary key (project, branch, day)
     )`,
     'create index if not exists days_day on days (day)',
-    // The processes that use the database. The status is null in a row that only a commit made.
-    `create table if not exists processes (
-      id text primary key,
-      commits bigint not null default 0,
-      seen_at bigint not null,
-      status text
-    )`,
     // 'password' and 'address', as JSON.
     'create table if not exists settings (name text primary key, value text not null)',
   ],
+];
+
+/** What a database has before the first step: the number of its schema, and the processes that use it, because a change may write their row. */
+const FIRST = [
+  'create table if not exists ballast (name text primary key, value bigint not null)',
+  // The status is null in a row that only a commit made.
+  `create table if not exists processes (
+    id text primary key,
+    commits bigint not null default 0,
+    seen_at bigint not null,
+    status text
+  )`,
 ];
 
 /** The number of this program's schema. */
@@ -219,7 +225,7 @@ const RACED = ['23505', '42P07', '42710', 'XX000'];
  * the schema is newer.
  */
 export async function migrate(database: Database): Promise<void> {
-  await make(database, 'create table if not exists ballast (name text primary key, value bigint not null)');
+  for (const statement of FIRST) await make(database, statement);
   await database.change(`insert into ballast (name, value) values ('schema', 0) on conflict (name) do nothing`);
   for (;;) {
     const number = await schemaOf(database);
@@ -231,8 +237,9 @@ export async function migrate(database: Database): Promise<void> {
 
 /** Throws a sentence when the tables are not those of this program's schema, or there are none. */
 export async function assertSchema(database: Database): Promise<void> {
-  const number = await schemaOf(database).catch((error: { code?: string }) => {
-    if (error.code === UNDEFINED_TABLE) throw new Error('it has no tables of Ballast: name the database of the server', { cause: error });
+  const number = await schemaOf(database).catch(error => {
+    if (codeOf(error) === UNDEFINED_TABLE)
+      throw new Error('it has no tables of Ballast: name the database of the server', { cause: error });
     throw error;
   });
   if (number < SCHEMA)
@@ -254,7 +261,7 @@ async function make(database: Database, statement: string): Promise<void> {
       await database.change(statement);
       return;
     } catch (error) {
-      if (tries === 9 || !RACED.includes((error as { code?: string }).code ?? '')) throw error;
+      if (tries === 9 || !RACED.includes(codeOf(error) ?? '')) throw error;
     }
   }
 }

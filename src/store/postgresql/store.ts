@@ -34,7 +34,8 @@ const NO_CACHE = { cacheBytes: 1, pullCost: 0, lease: null };
 export async function openPostgresqlStore(options: PostgresqlOptions): Promise<Store> {
   const database = new Database(options);
   try {
-    await (options.mayMigrate ? migrate(database) : assertSchema(database));
+    await database.open();
+    await (options.mayMigrate ? migrate(database) : assertSchema(database)).catch(error => Promise.reject(database.explain(error)));
   } catch (error) {
     await database.close();
     throw error;
