@@ -1,4 +1,5 @@
 import { Command, Option } from 'commander';
+import { type DatabaseOptions, database } from './database.js';
 import { estimating } from './estimating.js';
 import { initializing } from './initializing.js';
 import { isolation } from './isolation.js';
@@ -68,6 +69,13 @@ speedTrial(
 speedTrial('isolation', 'delay of the main thread and of small pulls while large suites arrive', (_, { seconds }) =>
   isolation({ seconds }),
 ).option('--seconds <number>', 'duration of each of the three loads', positive, 30);
+speedTrial(
+  'database',
+  'pulls and recordings with the store in PostgreSQL on this machine, beside those with a folder',
+  (_, options: DatabaseOptions) => database(options),
+)
+  .option('--seconds <number>', 'duration of the load on each server of a trial, in three rounds', positive, 12)
+  .option('--connections <number>', 'number of connections, each with one request at a time', positiveInteger, 64);
 speedTrial('what-if', 'time to play 10,000 files with 1 to 64 nodes', (_, { times }) => whatIf({ times })).option(
   '--times <number>',
   'repetitions of each',

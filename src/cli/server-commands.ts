@@ -127,8 +127,12 @@ const onStore =
     addSetting(command, settings.dataDir);
     command.hook('preAction', requireServerPlatform).action(async (...args: unknown[]) => {
       const { dataDir: _, ...flags } = command.opts<{ dataDir?: string }>();
-      const { dataDir, databaseUrl } = textsOf(command, environment);
-      await run(sourceOf(parseConfig({ dataDir, databaseUrl })), typeof args[0] === 'string' ? args[0] : '', flags);
+      const { dataDir, databaseUrl, databasePasswordFile, databaseCa } = textsOf(command, environment);
+      await run(
+        sourceOf(parseConfig({ dataDir, databaseUrl, databasePasswordFile, databaseCa })),
+        typeof args[0] === 'string' ? args[0] : '',
+        flags,
+      );
     });
     return command;
   };

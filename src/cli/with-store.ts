@@ -17,7 +17,7 @@ export function withStore(source: StoreSource, work: Work): Promise<void> {
 async function withDatabase(source: Exclude<StoreSource, { dataDir: string }>, mayMigrate: boolean, work: Work): Promise<void> {
   const { openPostgresqlStore } = await import('../store/postgresql/store.js');
   const store = await openPostgresqlStore({ ...source.database, connections: 2, mayMigrate }).catch((error: Error) => {
-    throw new Error(`cannot open ${placeOf(source)}: ${error.message}`, { cause: error });
+    throw error.message.startsWith('cannot ') ? error : new Error(`cannot open ${placeOf(source)}: ${error.message}`, { cause: error });
   });
   try {
     await work(store);

@@ -5,8 +5,8 @@ import { unavailableReasons } from '../http/api-error.js';
 /** Default metrics that are removed, because they are always empty and their names break the conventions of Prometheus. */
 const REMOVED_DEFAULTS = ['handles', 'requests', 'resources'].flatMap(kind => [`nodejs_active_${kind}`, `nodejs_active_${kind}_total`]);
 
-/** The value of a metric: a single one, one for each value of its label, or null for none. */
-type Read = (state: ServerState) => number | Readonly<Record<string, number>> | null;
+/** The value of a metric: a single one, one for each value of its label, or null or undefined for none. */
+type Read = (state: ServerState) => number | Readonly<Record<string, number>> | null | undefined;
 
 /** The metrics that are the state of the server, some with a label. */
 const STATE_METRICS: readonly [name: string, help: string, read: Read, label?: string][] = [
@@ -32,6 +32,24 @@ const STATE_METRICS: readonly [name: string, help: string, read: Read, label?: s
   ['ballast_queue_test_files_left', 'Test files of queues in memory that are not handed out.', ({ queues }) => queues.testFilesLeft],
   ['ballast_store_bytes', 'Size of the store file.', ({ store }) => store.bytes],
   ['ballast_store_records', 'Records in the store, by kind.', ({ store }) => store.records, 'kind'],
+  [
+    'ballast_database_connections',
+    'Connections to the database, by state.',
+    ({ store: { database } }) => database && { busy: database.busy, idle: database.open - database.busy },
+    'state',
+  ],
+  ['ballast_database_waiting', 'Statements that wait for a connection to the database.', ({ store: { database } }) => database?.waiting],
+  ['ballast_database_away_seconds_total', 'Time in which the database was not there.', ({ store: { database } }) => database?.awaySeconds],
+  [
+    'ballast_database_repeated_statements_total',
+    'Statements that ran again because their connection was lost.',
+    ({ store: { database } }) => database?.repeated,
+  ],
+  [
+    'ballast_database_clock_offset_seconds',
+    'The clock of the database minus that of this machine.',
+    ({ store: { database } }) => database?.clockOffsetSeconds,
+  ],
   ['ballast_disk_free_bytes', 'Free space of the disk of the store.', ({ store }) => store.diskFreeBytes],
   ['ballast_journal_turns', 'Journal records that wait for a checkpoint.', ({ store }) => store.journalRecords],
   [
@@ -56,6 +74,9 @@ export class Metrics {
   readonly #requests: Histogram;
   readonly #unavailable: Counter;
   readonly #commits: Durations;
+  readonly #statements: Histogram;
+  /** The series of #statements, by kind. */
+  readonly #statementsOf = new Map<string, Durations>();
   readonly #jobs: Histogram;
   readonly #jobWaits: Durations;
   /** The series of #requests, by endpoint and status. */
@@ -80,6 +101,7 @@ export class Metrics {
       'ballast_commit_duration_seconds',
       'Time from a change to its flush to disk, which its answer waits for.',
     ).with({});
+    this.#statements = this.#histogram('ballast_database_statement_duration_seconds', 'Time until the database answered a statement.');
     this.#jobWaits = this.#histogram('ballast_job_wait_seconds', 'Time that large test suites waited for a worker thread.').with({});
     this.#jobs = this.#histogram('ballast_job_duration_seconds', 'Time that large test suites took in a worker thread.');
     this.#unavailable = this.#counter('ballast_unavailable_total', 'Requests answered with status 503, by reason.', 'reason');
@@ -104,6 +126,13 @@ export class Metrics {
 
   observeCommit(seconds: number): void {
     this.#commits.observe(seconds);
+  }
+
+  /** @param kind read or change */
+  observeStatement(kind: string, seconds: number): void {
+    let durations = this.#statementsOf.get(kind);
+    if (!durations) this.#statementsOf.set(kind, (durations = this.#statements.with({ kind })));
+    durations.observe(seconds);
   }
 
   observeJob(job: string, waitedSeconds: number, seconds: number): void {

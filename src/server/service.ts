@@ -107,7 +107,8 @@ export async function openService(
     const queues = { pullCost, cacheBytes: config.queueCacheBytes, lease: leaseOf(config, () => now(), uptime) };
     const source = sourceOf(config);
     const committed = (seconds: number) => metrics.observeCommit(seconds);
-    const store = await openStore(source, log, { queues, storeFailed, committed, connections: config.databaseConnections });
+    const statementEnded = (kind: string, seconds: number) => metrics.observeStatement(kind, seconds);
+    const store = await openStore(source, log, { queues, storeFailed, committed, statementEnded, connections: config.databaseConnections });
     now = givenNow ?? store.now;
     closers.push(() => store.close());
 

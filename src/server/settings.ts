@@ -116,6 +116,18 @@ const definitions = {
       return text;
     }, null),
   },
+  /** Null: the URL has the password, or there is none. */
+  databasePasswordFile: {
+    value: null,
+    help: 'file with the password for the database, read for each connection',
+    parse: optional(same, null),
+  },
+  /** Null: those that Node trusts. */
+  databaseCa: {
+    value: null,
+    help: 'PEM file of the authority that signed the certificate of the database',
+    parse: optional(same, null),
+  },
   databaseConnections: {
     value: null,
     defaultText: '8',

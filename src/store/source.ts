@@ -1,14 +1,23 @@
 import type { Logger } from 'pino';
 import type { Store } from '../engine/ports/store.js';
 import type { LmdbOptions } from './lmdb/store.js';
-import type { DatabaseOptions } from './postgresql/connection.js';
+import type { DatabaseOptions, StatementKind } from './postgresql/connection.js';
 
 /** Where a store is: in a folder of this machine, or in a database, which any number of processes serve. */
-export type StoreSource = { dataDir: string } | { database: Omit<DatabaseOptions, 'connections'> };
+export type StoreSource = { dataDir: string } | { database: Pick<DatabaseOptions, 'url' | 'passwordFile' | 'ca'> };
+
+interface SourceSettings {
+  dataDir: string;
+  /** Null: the store is in the folder. */
+  databaseUrl: string | null;
+  databasePasswordFile: string | null;
+  databaseCa: string | null;
+}
 
 /** The source that settings name. */
-export function sourceOf({ dataDir, databaseUrl }: { dataDir: string; databaseUrl: string | null }): StoreSource {
-  return databaseUrl === null ? { dataDir } : { database: { url: databaseUrl } };
+export function sourceOf({ dataDir, databaseUrl, databasePasswordFile, databaseCa }: SourceSettings): StoreSource {
+  if (databaseUrl === null) return { dataDir };
+  return { database: { url: databaseUrl, passwordFile: databasePasswordFile, ca: databaseCa } };
 }
 
 /** What messages call a store: its folder, or the URL of its database without the password and the parameters. */
@@ -20,13 +29,19 @@ export function placeOf(source: StoreSource): string {
 export interface ServeOptions extends Required<LmdbOptions> {
   /** The most connections to a database. */
   connections: number;
+  /** Called when a database answered a statement. */
+  statementEnded(kind: StatementKind, seconds: number): void;
 }
 
 /** Opens a store for a process that serves it. Throws a sentence when that fails. */
-export async function serveStore(source: StoreSource, log: Logger, { connections, ...options }: ServeOptions): Promise<Store> {
+export async function serveStore(
+  source: StoreSource,
+  log: Logger,
+  { connections, statementEnded, ...options }: ServeOptions,
+): Promise<Store> {
   if ('dataDir' in source) return (await import('./lmdb/serve-folder.js')).serveFolder(source.dataDir, log, options);
-  const { openPostgresqlStore } = await import('./postgresql/store.js');
-  return openPostgresqlStore({ ...source.database, connections, queues: options.queues, mayMigrate: true });
+  const { serveDatabase } = await import('./postgresql/serve-database.js');
+  return serveDatabase({ ...source.database, connections, statementEnded, queues: options.queues }, log);
 }
 
 /** Opens a store that exists, for a thread of the process that serves it. Only that process changes queues. */

@@ -43,6 +43,21 @@ export interface Processes {
 
 export type ExpiringKind = 'subset' | 'split' | 'queue' | 'ci_run' | 'path' | 'day' | 'project';
 
+/** The connections to a database. */
+export interface DatabaseLoad {
+  /** Connections that are open, and those of them that run a statement. */
+  open: number;
+  busy: number;
+  /** Statements that wait for a connection. */
+  waiting: number;
+  /** How long there was no connection to be had, or no answer to the watch, in all. */
+  awaySeconds: number;
+  /** The clock of the database minus that of this machine. */
+  clockOffsetSeconds: number;
+  /** How often a statement ran again, because its connection was lost or its commit came with a warning. */
+  repeated: number;
+}
+
 export interface StoreLoad {
   bytes: number;
   /** Null: the store is on another machine. */
@@ -51,4 +66,6 @@ export interface StoreLoad {
   journalRecords: number;
   /** The number of records by kind. Where there are many, it may be approximate. */
   records: Record<string, number>;
+  /** Null: it is a folder. */
+  database: DatabaseLoad | null;
 }

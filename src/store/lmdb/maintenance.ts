@@ -53,7 +53,13 @@ export function lmdbMaintenance(parts: Parts, file: string, dropQueue: (key: str
       for (const [kind, table] of Object.entries({ build, subset, path, split, queue, ci_run })) {
         records[kind] = (table.getStats() as { entryCount: number }).entryCount;
       }
-      return { bytes: statSync(file).size, diskFreeBytes: diskSpace.freeBytes(), journalRecords: journal.recordsWaiting, records };
+      return {
+        bytes: statSync(file).size,
+        diskFreeBytes: diskSpace.freeBytes(),
+        database: null,
+        journalRecords: journal.recordsWaiting,
+        records,
+      };
     },
   } satisfies Maintenance;
 }

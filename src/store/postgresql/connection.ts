@@ -2,6 +2,7 @@ import { randomUUID } from 'node:crypto';
 import { readFile } from 'node:fs/promises';
 import { setTimeout as sleep } from 'node:timers/promises';
 import pg from 'pg';
+import type { DatabaseLoad } from '../../engine/ports/maintenance.js';
 import { refusals } from '../../engine/refusal.js';
 import { limits } from '../../limits.js';
 import { type Address, addressesOf, isLocal } from './address.js';
@@ -66,20 +67,6 @@ export interface Server {
   version: number;
   /** `on` and `remote_apply` make an acknowledged change survive the server. `off` and `local` do not, `remote_write` not the crash of the standby. */
   synchronousCommit: string;
-}
-
-export interface DatabaseLoad {
-  /** Connections that are open, and those of them that run a statement. */
-  open: number;
-  busy: number;
-  /** Statements that wait for a connection. */
-  waiting: number;
-  /** How long there was no connection to be had, or no answer to the watch, in all. */
-  awaySeconds: number;
-  /** The clock of the database minus that of this machine. */
-  clockOffsetSeconds: number;
-  /** How often a statement ran again, because its connection was lost or its commit came with a warning. */
-  repeated: number;
 }
 
 const INT8 = 20;
@@ -248,14 +235,19 @@ export class Database {
     await this.change(commitOf('$1'), [this.process]);
   }
 
+  /** For how many milliseconds there has been no connection to be had, or no answer to the watch. */
+  awayMilliseconds(): number {
+    const { reasons, since } = this.#away;
+    return reasons.size > 0 ? performance.now() - since : 0;
+  }
+
   load(): DatabaseLoad {
     const open = this.#size - this.#opening;
-    const { reasons, since, milliseconds } = this.#away;
     return {
       open,
       busy: open - this.#idle.length,
       waiting: this.#waitingCount(),
-      awaySeconds: (milliseconds + (reasons.size > 0 ? performance.now() - since : 0)) / 1000,
+      awaySeconds: (this.#away.milliseconds + this.awayMilliseconds()) / 1000,
       clockOffsetSeconds: this.#clock.ahead(),
       repeated: this.#repeated,
     };

@@ -1,5 +1,6 @@
 import type { ExpiringKind, Maintenance, Processes } from '../../engine/ports/maintenance.js';
 import type { Millis } from '../../engine/ports/store.js';
+import { refusals } from '../../engine/refusal.js';
 import { limits } from '../../limits.js';
 import { DAY_MILLISECONDS } from '../../time.js';
 import { type Database, NOW } from './connection.js';
@@ -235,8 +236,13 @@ export function postgresqlMaintenance({ database, learner, paths, pieces }: Part
 
   return {
     processes,
-    assertWritable() {},
-    probe: () => database.confirm(),
+    assertWritable() {
+      // A balancer that takes out all processes answers for them at once, and no request can wait for a failover.
+      if (database.awayMilliseconds() >= limits.databaseAwayMilliseconds)
+        throw refusals.databaseAway(new Error('the database does not answer'));
+    },
+    // The watch asks the database all the time.
+    probe: async () => {},
     publishRuns() {},
     publishTimings: () => learner.learnAll(),
     publishQueues: async () => {},
@@ -250,7 +256,7 @@ export function postgresqlMaintenance({ database, learner, paths, pieces }: Part
       const [size] = await database.read<{ bytes: number }>('select pg_database_size(current_database()) as bytes');
       const rows = await database.read<{ kind: string; count: number }>(LOAD, [limits.countedRecords]);
       const records = Object.fromEntries(rows.map(({ kind, count }) => [kind, count]));
-      return { bytes: size!.bytes, diskFreeBytes: null, journalRecords: 0, records };
+      return { bytes: size!.bytes, diskFreeBytes: null, journalRecords: 0, records, database: database.load() };
     },
   } satisfies Maintenance;
 }

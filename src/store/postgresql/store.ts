@@ -23,6 +23,12 @@ export interface PostgresqlOptions extends DatabaseOptions {
   mayMigrate: boolean;
 }
 
+/** A store in a PostgreSQL database. */
+export interface PostgresqlStore extends Store {
+  /** What only the process edge needs. */
+  readonly database: Database;
+}
+
 /** For who changes no queue. */
 const NO_CACHE = { cacheBytes: 1, pullCost: 0, lease: null };
 
@@ -31,7 +37,7 @@ const NO_CACHE = { cacheBytes: 1, pullCost: 0, lease: null };
  *
  * @param options the database must exist
  */
-export async function openPostgresqlStore(options: PostgresqlOptions): Promise<Store> {
+export async function openPostgresqlStore(options: PostgresqlOptions): Promise<PostgresqlStore> {
   const database = new Database(options);
   try {
     await database.open();
@@ -55,7 +61,8 @@ export async function openPostgresqlStore(options: PostgresqlOptions): Promise<S
     ciRuns: postgresqlCiRuns(database),
     summaries: postgresqlSummaries(database),
     maintenance: postgresqlMaintenance({ database, learner, paths, pieces }),
-    now: Date.now,
+    database,
+    now: () => database.now(),
     async close() {
       await queues.close();
       await learner.close();

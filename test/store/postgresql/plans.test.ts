@@ -32,7 +32,7 @@ type Methods = Record<string, (...values: unknown[]) => unknown>;
 function watched(store: Store): { store: Store; uncalled: () => string[] } {
   const uncalled = new Set<string>();
   const groups = Object.entries(store).map(([group, port]) => {
-    if (typeof port !== 'object') return [group, port];
+    if (typeof port !== 'object' || group === 'database') return [group, port];
     const names = [...Object.keys(port as object), ...Object.getOwnPropertyNames(Object.getPrototypeOf(port))];
     const isFunction = (name: string) => typeof (port as Methods)[name] === 'function';
     for (const name of names) if (isFunction(name) && name !== 'close' && !(name in Object.prototype)) uncalled.add(`${group}.${name}`);
