@@ -114,14 +114,19 @@ function nameOf(text: string): string {
 /** A statement that somebody waits for. */
 interface Call {
   kind: StatementKind;
+  text: string;
+  values: unknown[];
+  /** It commits something in any case, also when it runs again and finds its changes. */
+  hasCommit: boolean;
+  tries: number;
   /** By `performance.now()`: the caller gets an error then. */
   until: number;
+  /** The caller has its result, or an error. */
   isOver: boolean;
-  /** What it runs on; null: it waits for a connection, or is about to. */
+  /** What it runs on; null: it waits. */
   connection: Connection | null;
-  /** While it waits. */
-  use: (connection: Connection) => void;
-  refuse: (error: unknown) => void;
+  resolve: (result: Result<any>) => void;
+  reject: (error: unknown) => void;
 }
 
 /**
@@ -150,11 +155,16 @@ export class Database {
   /** Changes that have a connection, and the most that may. */
   #changing = 0;
   readonly #mostChanging: number;
+  /** All whose callers wait, in the order in which they came. */
+  readonly #calls = new Set<Call>();
+  /** Of these, those that wait for a connection. */
   readonly #waiting = { read: new Set<Call>(), change: new Set<Call>() };
   /** Attempts to connect that failed one after another, and those of them whose reason will not pass. */
   #failures = 0;
   #finalFailures = 0;
   #lastFailure: { error: unknown; address: Address } | null = null;
+  /** Until it is looked who has waited for too long. */
+  #patience: NodeJS.Timeout | null = null;
   /** Until the next attempt. */
   #pause: NodeJS.Timeout | null = null;
   #hasOpened = false;
@@ -257,89 +267,113 @@ export class Database {
   async close(): Promise<void> {
     if (this.#closing.signal.aborted) return;
     this.#closing.abort();
-    if (this.#pause) clearTimeout(this.#pause);
-    for (const call of [...this.#waiting.read, ...this.#waiting.change]) call.refuse(closed());
+    clearTimeout(this.#pause!);
+    for (const call of this.#calls) if (!call.connection) this.#refuse(call, closed());
     for (const connection of this.#idle.splice(0)) this.#drop(connection);
     const all = Promise.all([...this.#connections].map(({ ended }) => ended));
     await within(all, this.#bounds.close).catch(() => {});
     this.#cut(null, closed());
+    clearTimeout(this.#patience!);
     await this.#watching;
   }
 
   /** @param hasCommit the statement commits something in any case, also when it runs again and finds its changes */
   #run<Row>(kind: StatementKind, text: string, values: unknown[], hasCommit = false): Promise<Result<Row>> {
     return new Promise((resolve, reject) => {
-      const { wait } = this.#bounds;
-      const call: Call = { kind, until: performance.now() + wait, isOver: false, connection: null, use: () => {}, refuse: reject };
-      const timer = setTimeout(() => {
-        // This process may have stood still: what has arrived meanwhile is read first.
-        setImmediate(() => this.#giveUp(call, reject));
-      }, wait);
-      const end = () => {
-        call.isOver = true;
-        clearTimeout(timer);
-      };
-      this.#repeat<Row>(call, text, values, hasCommit).then(
-        result => {
-          end();
-          resolve(result);
-        },
-        error => {
-          end();
-          reject(refusalOf(error));
-        },
-      );
+      const until = performance.now() + this.#bounds.wait;
+      const call: Call = { kind, text, values, hasCommit, tries: 0, until, isOver: false, connection: null, resolve, reject };
+      this.#calls.add(call);
+      this.#bePatient();
+      this.#start(call);
     });
   }
 
-  /** Runs a statement until its outcome is known and certain. */
-  async #repeat<Row>(call: Call, text: string, values: unknown[], hasCommit: boolean): Promise<Result<Row>> {
-    const { statementEnded } = this.options;
-    for (let tries = 0; ; tries++) {
-      const connection = this.#take(call.kind) ?? (await this.#wait(call));
-      call.connection = connection;
-      let isConflicting = false;
-      try {
-        const started = statementEnded ? performance.now() : 0;
-        const { rows, rowCount } = await connection.run({ name: nameOf(text), text, values });
-        statementEnded?.(call.kind, (performance.now() - started) / 1000);
-        // An operator may have ended the wait for a standby.
-        if (call.kind === 'read' || !connection.hasWarned) return { rows: rows as Row[], count: rowCount ?? 0 };
-        if (call.isOver || this.#isClosed) throw new Error('each commit came with a warning');
-      } catch (error) {
-        if (isReadOnly(error)) {
-          this.#leave(connection.address);
-          this.#cut(connection.address, error);
-        }
-        if (mayPass(error)) connection.cut(error);
-        isConflicting = !connection.isLost;
-        if (isConflicting && (!isConflict(error) || tries >= limits.databaseConflicts)) throw error;
-        if (this.#isClosed || call.isOver) throw refusals.databaseAway(error);
-      } finally {
-        call.connection = null;
-        this.#release(connection, call.kind);
-      }
-      // It may have run, and what it did may have reached no standby. When it runs again it may find that, and commit nothing.
-      if (call.kind === 'change' && !hasCommit && !isConflicting) {
-        [text, values] = withCommit(text, values, this.process);
-        hasCommit = true;
-      }
-      if (!isConflicting) this.#repeated += 1;
-      await sleep(pauseAfter(tries));
-      if (call.isOver) throw new Error('nobody waits for it any more');
-    }
+  /** Gives a statement a connection, or has it wait for one. */
+  #start(call: Call): void {
+    if (this.#isClosed) return void this.#refuse(call, closed());
+    const { kind } = call;
+    const isFree = kind === 'read' || this.#changing < this.#mostChanging;
+    if (this.#idle.length > 0 && isFree && this.#waiting[kind].size === 0) return void this.#use(call);
+    if (this.#waitingCount() >= this.#bounds.waiting)
+      return void this.#refuse(call, refusals.databaseAway(new Error(`${this.#bounds.waiting} statements wait for a connection`)));
+    this.#waiting[kind].add(call);
+    this.#openMore();
   }
 
-  /** Tells the caller of a statement that it took too long. */
-  #giveUp(call: Call, reject: (error: unknown) => void): void {
+  /** Runs a statement on a free connection. */
+  #use(call: Call): void {
+    const { kind, text, values } = call;
+    const connection = this.#idle.pop()!;
+    if (kind === 'change') this.#changing += 1;
+    call.connection = connection;
+    const { statementEnded } = this.options;
+    const started = statementEnded ? performance.now() : 0;
+    connection.run({ name: nameOf(text), text, values }, (error, result) => {
+      call.connection = null;
+      if (!error) statementEnded?.(kind, (performance.now() - started) / 1000);
+      // An operator may have ended the wait for a standby.
+      const isCertain = !error && (kind === 'read' || !connection.hasWarned);
+      if (!isCertain) return void this.#repeat(call, connection, error);
+      this.#release(connection, kind);
+      this.#end(call);
+      call.resolve({ rows: result!.rows, count: result!.rowCount ?? 0 });
+    });
+  }
+
+  /** Runs a statement again, unless the database refused it. */
+  #repeat(call: Call, connection: Connection, error: unknown): void {
+    const { kind, tries } = call;
+    if (error && isReadOnly(error)) {
+      this.#leave(connection.address);
+      this.#cut(connection.address, error);
+    } else if (error && mayPass(error)) connection.cut(error);
+    const { isLost } = connection;
+    this.#release(connection, kind);
     if (call.isOver) return;
+    if (error && !isLost && (!isConflict(error) || tries >= limits.databaseConflicts)) return void this.#refuse(call, error);
+    if (this.#isClosed) return void this.#refuse(call, refusals.databaseAway(error));
+    if (!error || isLost) {
+      this.#repeated += 1;
+      // It may have run, and what it did may have reached no standby. When it runs again it may find that, and commit nothing.
+      if (kind === 'change' && !call.hasCommit) {
+        [call.text, call.values] = withCommit(call.text, call.values, this.process);
+        call.hasCommit = true;
+      }
+    }
+    call.tries += 1;
+    setTimeout(() => {
+      if (!call.isOver) this.#start(call);
+    }, pauseAfter(tries));
+  }
+
+  /** Tells callers, after some time, that their statements take too long. */
+  #bePatient(): void {
+    this.#patience ??= setTimeout(() => {
+      // This process may have stood still: what has arrived meanwhile is read first.
+      setImmediate(() => {
+        this.#patience = null;
+        const now = performance.now();
+        for (const call of this.#calls) {
+          if (call.until > now) break;
+          const { connection } = call;
+          const cause = connection ? noAnswer(this.#bounds.wait) : (this.#lastFailure?.error ?? new Error('all connections were in use'));
+          this.#refuse(call, refusals.databaseAway(cause));
+          if (!this.options.isWatched) connection?.cut(cause);
+        }
+        if (this.#calls.size > 0) this.#bePatient();
+      });
+    }, this.#bounds.wait / 24);
+  }
+
+  #refuse(call: Call, error: unknown): void {
+    this.#waiting[call.kind].delete(call);
+    this.#end(call);
+    call.reject(refusalOf(error));
+  }
+
+  #end(call: Call): void {
     call.isOver = true;
-    const { connection } = call;
-    const cause = connection ? noAnswer(this.#bounds.wait) : (this.#lastFailure?.error ?? new Error('all connections were in use'));
-    const refusal = refusals.databaseAway(cause);
-    reject(refusal);
-    call.refuse(refusal);
-    if (!this.options.isWatched) connection?.cut(refusal);
+    this.#calls.delete(call);
   }
 
   get #isClosed(): boolean {
@@ -348,31 +382,6 @@ export class Database {
 
   #waitingCount(): number {
     return this.#waiting.read.size + this.#waiting.change.size;
-  }
-
-  /** A connection for a statement, unless none is free or others wait for one. */
-  #take(kind: StatementKind): Connection | null {
-    if (this.#idle.length === 0 || this.#isClosed) return null;
-    if (this.#waiting[kind].size > 0 || (kind === 'change' && this.#changing >= this.#mostChanging)) return null;
-    if (kind === 'change') this.#changing += 1;
-    return this.#idle.pop()!;
-  }
-
-  async #wait(call: Call): Promise<Connection> {
-    if (this.#isClosed) throw closed();
-    const waiting = this.#waiting[call.kind];
-    if (this.#waitingCount() >= this.#bounds.waiting)
-      throw refusals.databaseAway(new Error(`${this.#bounds.waiting} statements wait for a connection`));
-    try {
-      return await new Promise<Connection>((resolve, reject) => {
-        call.use = resolve;
-        call.refuse = reject;
-        waiting.add(call);
-        this.#openMore();
-      });
-    } finally {
-      waiting.delete(call);
-    }
   }
 
   /** Gives free connections to those who wait, in their order. */
@@ -384,8 +393,7 @@ export class Database {
       const call = read && change ? (change.until < read.until ? change : read) : (read ?? change);
       if (!call) break;
       this.#waiting[call.kind].delete(call);
-      if (call.kind === 'change') this.#changing += 1;
-      call.use(this.#idle.pop()!);
+      this.#use(call);
     }
     this.#openMore();
   }
@@ -437,7 +445,7 @@ export class Database {
       this.#setAway('pool', true);
       // There is no connection that may become free, and each server refuses new ones.
       if (this.#finalFailures >= this.#addresses.length)
-        for (const call of [...this.#waiting.read, ...this.#waiting.change]) call.refuse(refusals.databaseFailed(error));
+        for (const call of [...this.#waiting.read, ...this.#waiting.change]) this.#refuse(call, refusals.databaseFailed(error));
     }
     this.#pause ??= setTimeout(
       () => {
@@ -488,8 +496,10 @@ export class Database {
   /** Asks a server whether it accepts writes, and for its time. */
   async #ask(connection: Connection): Promise<void> {
     const asked = performance.now();
-    const { rows } = await connection.run<ServerRow>({ text: WHAT_ARE_YOU });
-    const { is_read_only, version, commit, time } = rows[0]!;
+    const [row] = await new Promise<ServerRow[]>((resolve, reject) =>
+      connection.run({ text: WHAT_ARE_YOU }, (error, result) => (error ? reject(error) : resolve(result!.rows as ServerRow[]))),
+    );
+    const { is_read_only, version, commit, time } = row!;
     if (is_read_only === 'on') throw Object.assign(new Error('this server accepts no writes'), { code: '25006' });
     this.#clock.measured(time, asked, performance.now());
     this.server = { version: Number(version), synchronousCommit: commit };
@@ -509,7 +519,9 @@ export class Database {
 
   /** Cuts all connections to a server, or all. */
   #cut(address: Address | null, error: unknown): void {
-    for (const connection of this.#connections) if (address === null || connection.address === address) connection.cut(error);
+    // Those that are idle first: a statement that is cut must not get one of them.
+    for (const connection of [...this.#idle, ...this.#connections])
+      if (address === null || connection.address === address) connection.cut(error);
   }
 
   /** Removes a connection that is lost or old, unless a statement has it: then that removes it. */
@@ -589,6 +601,9 @@ function within<T>(promise: Promise<T>, milliseconds: number): Promise<T> {
   });
 }
 
+/** Gets what a statement returned, or an error. */
+type Done = (error: Error | null, result?: pg.QueryResult) => void;
+
 /** A connection to a server, which runs one statement at a time. */
 class Connection {
   /** It is of no use any more. */
@@ -598,7 +613,13 @@ class Connection {
   /** The database warned during the last statement: an operator may have ended the wait of its commit for a standby. */
   hasWarned = false;
   readonly ended: Promise<void>;
-  #fail: ((error: unknown) => void) | null = null;
+  /** Of the statement that runs. */
+  #done: Done | null = null;
+  readonly #answered: Done = (error, result) => {
+    const done = this.#done;
+    this.#done = null;
+    done?.(error, result);
+  };
   #retiring: NodeJS.Timeout | null = null;
   #ending: NodeJS.Timeout | null = null;
 
@@ -619,12 +640,11 @@ class Connection {
     });
   }
 
-  run<Row extends pg.QueryResultRow>(statement: pg.QueryConfig): Promise<pg.QueryResult<Row>> {
+  /** @param done called once */
+  run(statement: pg.QueryConfig, done: Done): void {
     this.hasWarned = false;
-    return new Promise((resolve, reject) => {
-      this.#fail = reject;
-      this.client.query<Row>(statement, (error: Error | null, result) => (error ? reject(error) : resolve(result)));
-    });
+    this.#done = done;
+    this.client.query(statement, this.#answered);
   }
 
   /** Calls a function after a time, when the connection is old. */
@@ -642,9 +662,9 @@ class Connection {
   /** Ends it at once. What runs on it fails with the error. */
   cut(error: unknown): void {
     this.isLost = true;
-    this.#fail?.(error);
     this.client.connection.stream.destroy();
     this.onLost();
+    this.#answered(error as Error);
   }
 
   /** Ends it. The server may not answer any more, so it is cut after a time. */
