@@ -240,11 +240,6 @@ export class Database {
     return this.#run<Row>('change', text, values);
   }
 
-  /** Makes a commit: when it has reached a standby, all that was read before on the same server has, too. */
-  async confirm(): Promise<void> {
-    await this.change(commitOf('$1'), [this.process]);
-  }
-
   /** For how many milliseconds there has been no connection to be had, or no answer to the watch. */
   awayMilliseconds(): number {
     const { reasons, since } = this.#away;

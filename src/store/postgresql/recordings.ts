@@ -150,13 +150,12 @@ export class RunRecorder implements Recordings {
     };
     const rows = await this.#add([...left]);
     let isLost = rows === null;
-    const known: [Waiting, Recorded][] = [];
+    const known: Waiting[] = [];
     const toCreate: New[] = [];
     for (const waiting of rows ? [...left] : []) {
       const found = rows!.get(waiting.id)!;
-      const outcome = found.last === null ? null : knownOutcome(waiting, found);
       if (found.is_added) end(waiting, 'recorded');
-      else if (outcome) known.push([waiting, outcome]);
+      else if (knownOutcome(waiting, found)) known.push(waiting);
       else if (!found.is_build) toCreate.push(Object.assign(waiting, { found }));
       else {
         const last = found.last ?? 0;
@@ -165,8 +164,14 @@ export class RunRecorder implements Recordings {
         waiting.last = last;
       }
     }
-    if (known.length > 0) await this.database.confirm();
-    for (const [waiting, outcome] of known) end(waiting, outcome);
+    // What was found may have reached no standby.
+    const lasting = known.length === 0 ? null : await this.#add(known, true);
+    for (const waiting of known) {
+      const found = lasting?.get(waiting.id);
+      const outcome = found && (found.is_added ? 'recorded' : knownOutcome(waiting, found));
+      if (outcome) end(waiting, outcome);
+      else isLost = true;
+    }
     const creations = Array.from(groupBy(toCreate, ({ project }) => project).values(), async own => {
       if (own[0]!.found.builds_turn === null) return refuse(left, own, refusals.expired('project'));
       if (await this.#create(own)) for (const waiting of own) end(waiting, 'recorded');
@@ -198,11 +203,12 @@ export class RunRecorder implements Recordings {
   /**
    * Adds runs to builds that exist, where the last run of the node is as expected. Returns what was found of each run, by its id. Null: another
    * process added a run of one of the nodes meanwhile.
+   *
+   * @param isDurable what is found does not vanish
    */
-  async #add(runs: readonly Waiting[]): Promise<Map<string, Found> | null> {
+  async #add(runs: readonly Waiting[], isDurable = false): Promise<Map<string, Found> | null> {
     try {
-      const { rows } = await this.database.change<Found>(
-        `with v as materialized (
+      const text = `with v as materialized (
           select v.*, b.number, l.last as last_found, last_run, last_at, l.ci_run = v.ci_run and l.times = v.times as is_same
           from (${RUNS}) v
           left join lateral (select number from builds where key = v.build limit 1) b on true
@@ -236,9 +242,11 @@ export class RunRecorder implements Recordings {
         select v.id, r.id is not null as is_added, v.number is not null as is_build, last_found as last, last_run, last_at, is_same,
           case when r.id is null and last_found > 0 then (select count(*) from runs where build = v.number and node_index = v.node_index) else 0 end as kept,
           builds_turn, default_branch, is_default_branch_set, newest_id, newest_at, last_ordinal
-        from v left join r on r.id = v.id left join p on v.number is null and p.id = v.project`,
-        columnsOf(runs),
-      );
+        from v left join r on r.id = v.id left join p on v.number is null and p.id = v.project`;
+      const values = columnsOf(runs);
+      const rows = isDurable
+        ? await this.database.readDurably<Found>(text, values)
+        : (await this.database.change<Found>(text, values)).rows;
       return new Map(rows.map(row => [row.id, row]));
     } catch (error) {
       if (isTaken(error)) return null;
@@ -351,12 +359,13 @@ function columnsOf(runs: readonly Waiting[]): unknown[] {
 }
 
 /** What became of a run that need not be recorded any more, or is refused; null: it is to be recorded. */
-function knownOutcome({ id, isRetry, at }: Waiting, { last_run, last_at, is_same, kept }: Found): Recorded | null {
-  const last = { created_at: last_at!, isSame: is_same!, kept };
+function knownOutcome({ id, isRetry, at }: Waiting, { last, last_run, last_at, is_same, kept }: Found): Recorded | null {
+  if (last === null) return null;
+  const run = { created_at: last_at!, isSame: is_same!, kept };
   // The client repeated this request, another process recorded it, and only then came this one to it.
-  const isOvertaken = !isRetry && last.isSame && last.created_at > at;
+  const isOvertaken = !isRetry && run.isSame && run.created_at > at;
   if (last_run === id || isOvertaken) return 'recorded';
-  const outcome = outcomeOf(last, isRetry, at);
+  const outcome = outcomeOf(run, isRetry, at);
   return outcome === 'recorded' ? null : outcome;
 }
 
