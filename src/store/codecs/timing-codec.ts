@@ -82,6 +82,14 @@ export function headOfTimings(bytes: Buffer): Omit<PathTimings, 'timings'> {
   return { project: bytes.readUInt32BE(1), seen_at: bytes.readUIntBE(5, 6) };
 }
 
+/** A copy with another `seen_at`. */
+export function withSeenAt(bytes: Buffer, seen_at: number): Buffer {
+  assertVersion(bytes);
+  const copy = Buffer.from(bytes);
+  copy.writeUIntBE(dated(seen_at), 5, 6);
+  return copy;
+}
+
 function assertVersion(bytes: Buffer): void {
   if (bytes[0] !== VERSION) throw new Error(`timings have version ${bytes[0]}, and this Ballast reads ${VERSION}`);
 }

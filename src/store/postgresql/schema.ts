@@ -275,9 +275,10 @@ export const IDENTITIES = [
   ['queues', 'number'],
 ] as const;
 
-/** Has the database go on numbering after the greatest number. */
+/** Has the database go on numbering after the greatest number, and after those that were given meanwhile. */
 export async function setIdentity(database: Database, table: string, column: string): Promise<void> {
+  const sequence = `pg_get_serial_sequence('${table}', '${column}')::regclass`;
   await database.change(
-    `select setval(pg_get_serial_sequence('${table}', '${column}'), greatest((select max(${column}) from ${table}), 1))`,
+    `select setval(${sequence}, greatest((select max(${column}) from ${table}), pg_sequence_last_value(${sequence}), 1))`,
   );
 }

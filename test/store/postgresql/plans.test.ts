@@ -26,22 +26,26 @@ async function statementsOf(work: () => Promise<void>): Promise<string[]> {
   return [...texts];
 }
 
-type Methods = Record<string, (...values: unknown[]) => unknown>;
-
 /** The same store, and the functions of its ports that were not called yet. */
 function watched(store: Store): { store: Store; uncalled: () => string[] } {
   const uncalled = new Set<string>();
-  const groups = Object.entries(store).map(([group, port]) => {
-    if (typeof port !== 'object' || group === 'database') return [group, port];
-    const names = [...Object.keys(port as object), ...Object.getOwnPropertyNames(Object.getPrototypeOf(port))];
-    const isFunction = (name: string) => typeof (port as Methods)[name] === 'function';
-    for (const name of names) if (isFunction(name) && name !== 'close' && !(name in Object.prototype)) uncalled.add(`${group}.${name}`);
+  const watch = (group: string, port: object): object => {
+    const values = port as Record<string, unknown>;
+    const names = [...Object.keys(port), ...Object.getOwnPropertyNames(Object.getPrototypeOf(port))];
+    for (const name of names)
+      if (typeof values[name] === 'function' && name !== 'close' && !(name in Object.prototype)) uncalled.add(`${group}.${name}`);
+    const processes = values.processes && watch('processes', values.processes);
     const get = (_: object, name: string) => {
       uncalled.delete(`${group}.${name}`);
-      const value = (port as Methods)[name];
+      if (name === 'processes') return processes;
+      const value = values[name];
       return typeof value === 'function' ? value.bind(port) : value;
     };
-    return [group, new Proxy(port as object, { get: get as never })];
+    return new Proxy(port, { get: get as never });
+  };
+  const groups = Object.entries(store).map(([group, port]) => {
+    const isPort = typeof port === 'object' && group !== 'database';
+    return [group, isPort ? watch(group, port as object) : port];
   });
   return { store: Object.fromEntries(groups) as Store, uncalled: () => [...uncalled] };
 }
@@ -109,6 +113,10 @@ async function readAll(store: Store): Promise<void> {
   await maintenance.probe(NOW);
   await maintenance.load();
   for (const name of ['keptTime', 'backedUpAt', 'publishRuns', 'refresh', 'assertWritable'] as const) await maintenance[name]();
+  const processes = maintenance.processes!;
+  await processes.tell('{}');
+  await processes.others();
+  await processes.leave();
   await access.deleteProject(project, NOW);
   await sweep(store, NOW + 90 * DAY, LATER);
 }

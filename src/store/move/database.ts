@@ -1,0 +1,62 @@
+import { withSeenAt } from '../codecs/timing-codec.js';
+import type { Database } from '../postgresql/connection.js';
+import { setIdentity } from '../postgresql/schema.js';
+import { columnsOf, MOVED, type MovedTable, type Row, type Side } from './move.js';
+
+/** How many rows are read at once. */
+const SOME = 200;
+
+/** Where rows are left out: a build without runs waits for the sweep, as does a day without builds. */
+const CONDITIONS: Partial<Record<MovedTable, string>> = { builds: 'not is_empty', days: 'builds > 0' };
+
+const NUMBERS = {
+  ballast: `select name, value from ballast where name in ('backup', 'known') union all
+    select 'last_ordinal', greatest((select max(recorded) from builds where is_empty), (select value from ballast where name = 'last_ordinal'))
+    order by name`,
+  identities: `select 'builds' as name, coalesce(pg_sequence_last_value(pg_get_serial_sequence('builds', 'number')::regclass), 0) as value union all
+    select 'projects', coalesce(pg_sequence_last_value(pg_get_serial_sequence('projects', 'id')::regclass), 0)`,
+};
+
+/** A database whose tables are made, and in which all recorded times count. */
+export function databaseSide(database: Database): Side {
+  return {
+    async *rows(table) {
+      if (table === 'ballast' || table === 'identities') {
+        for (const row of await database.read<Row>(NUMBERS[table])) if (row.value !== null && row.value !== 0) yield row;
+        return;
+      }
+      const { key } = MOVED[table];
+      const keys = key.split(', ');
+      const selected = [...new Set([...columnsOf(table).map(([name]) => name), ...keys])].join(', ');
+      const condition = CONDITIONS[table] ?? 'true';
+      for (let last: Row | undefined, rows: Row[] = []; !last || rows.length === SOME; last = rows.at(-1)) {
+        const after = last ? `(${key}) > (${keys.map((_, i) => `$${i + 1}`).join(', ')})` : 'true';
+        const text = `select ${selected} from ${table} where ${condition} and ${after} order by ${key} limit ${SOME}`;
+        rows = await database.read<Row>(text, last ? keys.map(column => last![column]) : []);
+        if (rows.length === 0) return;
+        for (const row of rows) yield table === 'paths' ? toPath(row) : row;
+      }
+    },
+    async put(table, rows) {
+      if (table === 'identities') {
+        for (const { name, value } of rows)
+          await database.change(`select setval(pg_get_serial_sequence($1, $2), $3)`, [name, name === 'builds' ? 'number' : 'id', value]);
+        return;
+      }
+      const columns = columnsOf(table);
+      const names = columns.map(([name]) => name).join(', ');
+      const arrays = columns.map(([, type], i) => `$${i + 1}::${type}[]`).join(', ');
+      await database.change(
+        `insert into ${table} (${names}) select * from unnest(${arrays}) on conflict do nothing`,
+        columns.map(([name]) => rows.map(row => row[name])),
+      );
+      if (table === 'paths') await setIdentity(database, 'paths', 'number');
+    },
+  };
+}
+
+/** When a path was last seen is in its row; a folder has it in the timings. */
+function toPath(row: Row): Row {
+  const timings = row.timings as Buffer | null;
+  return { ...row, timings: timings && withSeenAt(timings, row.seen_at as number) };
+}
