@@ -3,10 +3,17 @@ import { asBuffer, type Segments, segment } from '../../bytes.js';
 import { memoryBounds } from '../../memory-bounds.js';
 import { piecesPerBlock } from '../codecs/file-blocks.js';
 import type { Database } from './connection.js';
+import { ReadTogether } from './read-together.js';
 
 /** The parts of a split or queue besides the blocks of its files, which have the numbers from 0 on. */
 export const BASIS = -1;
 export const WEIGHTS = -2;
+
+interface PieceRow {
+  owner: string;
+  part: number;
+  bytes: Buffer;
+}
 
 /** Memory of a piece in the cache besides its bytes. */
 const OVERHEAD_BYTES = 400;
@@ -18,18 +25,42 @@ export function piecesOf({ files, basis, weights }: { files: Segments; basis: Ui
   return [parts, [...blocks, asBuffer(basis), ...(weights ? [asBuffer(weights)] : [])]];
 }
 
-/** Reads the pieces of splits and queues. A piece never changes, so those that were read last are kept. */
+/** Reads the pieces of splits and queues. A piece never changes, so those that were read or made last are kept. */
 export class Pieces {
-  readonly #read = new LRUCache<string, Buffer>({
-    maxSize: memoryBounds.fileBlobs,
+  readonly #known = new LRUCache<string, Buffer>({
+    // A database has no journal in memory.
+    maxSize: memoryBounds.fileBlobs + memoryBounds.journal,
     sizeCalculation: ({ length }) => OVERHEAD_BYTES + length,
   });
+  readonly #reading: ReadTogether<PieceRow>;
 
-  constructor(readonly database: Database) {}
+  constructor(database: Database) {
+    this.#reading = new ReadTogether(
+      keys => {
+        const pairs = keys.map(key => key.split(' ') as [string, string]);
+        return database.read<PieceRow>(
+          'select owner, part, bytes from unnest($1::text[], $2::int4[]) as v (o, p) join pieces on owner = o and part = p',
+          [pairs.map(([owner]) => owner), pairs.map(([, part]) => part)],
+        );
+      },
+      ({ owner, part }) => `${owner} ${part}`,
+    );
+  }
+
+  /** Keeps the blocks of a plan that was created. */
+  keep(owner: string, files: Segments): void {
+    // A copy: a block that is left would keep all others in memory.
+    for (const number of files.ends.keys()) this.#known.set(`${owner} ${number}`, Buffer.from(segment(files, number)));
+  }
 
   /** Undefined: the owner expired, or has no such part. */
   async get(owner: string, part: number): Promise<Buffer | undefined> {
-    return (await this.#getAll(owner, [part])).get(part);
+    const key = `${owner} ${part}`;
+    const known = this.#known.get(key);
+    if (known) return known;
+    const row = await this.#reading.get(key);
+    if (row) this.#known.set(key, row.bytes);
+    return row?.bytes;
   }
 
   /**
@@ -45,33 +76,13 @@ export class Pieces {
     const first = await this.get(owner, 0);
     const size = piecesPerBlock(() => first, owner);
     if (size === null) return null;
-    const numbers = [...new Set(pieces.map(piece => Math.floor(piece / size)))];
-    const blocks = await this.#getAll(owner, numbers);
+    const numbers = new Set(pieces.map(piece => Math.floor(piece / size)));
+    const blocks = new Map(await Promise.all(Array.from(numbers, async number => [number, await this.get(owner, number)] as const)));
     return use(number => (number === 0 ? first : blocks.get(number)));
   }
 
   /** Forgets the pieces of plans that may have expired. */
   forget(): void {
-    this.#read.clear();
-  }
-
-  async #getAll(owner: string, parts: readonly number[]): Promise<Map<number, Buffer>> {
-    const found = new Map<number, Buffer>();
-    const missing: number[] = [];
-    for (const part of parts) {
-      const bytes = this.#read.get(`${owner} ${part}`);
-      if (bytes) found.set(part, bytes);
-      else missing.push(part);
-    }
-    if (missing.length === 0) return found;
-    const rows = await this.database.read<{ part: number; bytes: Buffer }>(
-      'select part, bytes from pieces where owner = $1 and part = any($2::int4[])',
-      [owner, missing],
-    );
-    for (const { part, bytes } of rows) {
-      found.set(part, bytes);
-      this.#read.set(`${owner} ${part}`, bytes);
-    }
-    return found;
+    this.#known.clear();
   }
 }

@@ -166,7 +166,9 @@ export class PostgresqlQueues implements Queues {
         ...[JSON.stringify(forecast), parts, bytes, encodeChanges([])],
       ],
     );
-    return rows.length === 1;
+    if (rows.length === 0) return false;
+    this.pieces.keep(id, files);
+    return true;
   }
 
   async repeat(key: QueueKey, at: Millis): Promise<boolean> {
