@@ -1,13 +1,16 @@
 import { once } from 'node:events';
 import { getHeapStatistics } from 'node:v8';
 import { Worker } from 'node:worker_threads';
-import { type Problem, sentenceOf } from '../store/check/problem.js';
+import { type Problem, repairAll, sentenceOf } from '../store/check/problem.js';
 import { lockFolder } from '../store/lmdb/open-lock.js';
+import type { Database } from '../store/postgresql/connection.js';
 import type { StoreSource } from '../store/source.js';
 import { print, startProgress } from '../terminal.js';
 import { packageFolder } from '../version.js';
 import { snapshotDeadline } from './data-folder/copy-store.js';
-import { folderOf, withExistingFolder } from './data-folder/data-folder.js';
+import { withExistingFolder } from './data-folder/data-folder.js';
+import { type FoundProblem, toFound } from './found-problem.js';
+import { withDatabase } from './with-store.js';
 
 export interface CheckOptions {
   repair?: true;
@@ -26,8 +29,6 @@ export interface CheckProgress {
   count: number;
 }
 
-export type FoundProblem = Omit<Problem, 'repair'> & { repairable: boolean };
-
 /** Result of the check. */
 export interface CheckOutcome {
   found: FoundProblem[];
@@ -44,18 +45,49 @@ const MAX_SHOWN = 20;
  * Checks that the store is consistent. With --repair, rebuilds records that can be derived from others. `stop` ends it. Exit code 1: problems
  * are left.
  */
-export function check(source: StoreSource, options: CheckOptions, stop: AbortSignal): Promise<void> {
-  const dataDir = folderOf(source, 'check', 'that is not there yet');
+export async function check(source: StoreSource, options: CheckOptions, stop: AbortSignal): Promise<void> {
+  const finish = (outcome: CheckOutcome) => {
+    printOutcome(outcome, options);
+    if (outcome.left.length > 0) process.exitCode = 1;
+  };
+  if (!('dataDir' in source)) {
+    // Its statements read large tables, and take longer than the client of a server would wait.
+    const opening = { mayMigrate: false, isWatched: true };
+    return withDatabase(source, opening, async ({ database }) => finish(await checkDatabase(database, options.repair ?? false, stop)));
+  }
+  const { dataDir } = source;
   return withExistingFolder(dataDir, async () => {
     const lock = options.repair ? lockFolder(dataDir) : null;
     try {
-      const outcome = await runCheckThread({ dataDir, isRepairing: options.repair ?? false }, stop);
-      printOutcome(outcome, options);
-      if (outcome.left.length > 0) process.exitCode = 1;
+      finish(await runCheckThread({ dataDir, isRepairing: options.repair ?? false }, stop));
     } finally {
       lock?.release();
     }
   });
+}
+
+async function checkDatabase(database: Database, isRepairing: boolean, stop: AbortSignal): Promise<CheckOutcome> {
+  const { problemsOf } = await import('../store/postgresql/check.js');
+  const progress = startProgress();
+  let records = new Map<string, number>();
+  const find = async () => {
+    records = new Map();
+    const found: Problem[] = [];
+    const seen = (table: string) => {
+      stop.throwIfAborted();
+      records.set(table, (records.get(table) ?? 0) + 1);
+      progress.show(() => `${table}: ${records.get(table)!.toLocaleString('en')}`);
+    };
+    for await (const problem of problemsOf(database, seen)) found.push(problem);
+    return found;
+  };
+  try {
+    const found = await find();
+    const left = isRepairing ? await repairAll(found, find) : found;
+    return { found: toFound(found), left: toFound(left), records };
+  } finally {
+    progress.end();
+  }
 }
 
 async function runCheckThread(setup: CheckInput, stop: AbortSignal): Promise<CheckOutcome> {

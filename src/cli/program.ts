@@ -3,7 +3,7 @@ import { escapeControls, printToStderr } from '../terminal.js';
 import { UsageError } from '../usage-error.js';
 import { version } from '../version.js';
 import { addImportCommand, addNodeCommands } from './node-commands.js';
-import { addDashboardCommands, addServeCommand, addStoreCommands } from './server-commands.js';
+import { addDashboardCommands, addMoveCommand, addServeCommand, addStoreCommands } from './server-commands.js';
 
 /**
  * The process edge: arguments, environment and exit codes (0 done, 1 failed, 2 wrong settings or usage, 3 no usable answer from the server).
@@ -36,6 +36,7 @@ const program = new Command('ballast')
 const { args, testCommand } = splitArguments(process.argv);
 addServeCommand(program, process.env);
 addStoreCommands(program, process.env);
+addMoveCommand(program, process.env);
 addDashboardCommands(program, process.env);
 addNodeCommands(program, { environment: process.env, testCommand });
 addImportCommand(program);

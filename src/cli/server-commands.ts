@@ -1,8 +1,10 @@
-import type { Command } from 'commander';
+import { Argument, type Command } from 'commander';
 import { type Config, parseConfig, settings } from '../server/settings.js';
 import { type StoreSource, sourceOf } from '../store/source.js';
+import { UsageError } from '../usage-error.js';
 import type { LinkOptions } from './dashboard.js';
 import type { ExportOptions } from './export.js';
+import type { Direction, MoveOptions } from './move.js';
 import { addSetting, wholeNumber } from './options.js';
 import { requireServerPlatform } from './process/supported.js';
 import { untilSignal } from './process/until-signal.js';
@@ -68,6 +70,25 @@ export function addStoreCommands(program: Command, environment: NodeJS.ProcessEn
     .option('--no-builds', 'leave out the builds')
     .option('--no-timings', 'leave out the timings')
     .option('--json', 'print one JSON object about the file');
+}
+
+/** Adds the command that moves a store. It needs a folder and a database. */
+export function addMoveCommand(program: Command, environment: NodeJS.ProcessEnv): void {
+  const command = program
+    .command('move')
+    .description('copy the store of a folder to an empty database (BALLAST_DATABASE_URL), or back; stop the servers before')
+    .addArgument(new Argument('<direction>', 'where to').choices(['to-database', 'to-folder']))
+    .option('--json', 'print one JSON object');
+  addSetting(command, settings.dataDir);
+  command
+    .hook('preAction', requireServerPlatform)
+    .action(async (direction: Direction, { dataDir, ...options }: MoveOptions & { dataDir?: string }) => {
+      const { databaseUrl, databasePasswordFile, databaseCa } = textsOf(command, environment);
+      const source = sourceOf(parseConfig({ databaseUrl, databasePasswordFile, databaseCa }));
+      if ('dataDir' in source) throw new UsageError(['BALLAST_DATABASE_URL is not set: "move" needs the database, besides the folder']);
+      const folder = parseConfig({ dataDir }).dataDir;
+      await untilSignal(async stop => (await import('./move.js')).moveStore(direction, folder, source, options, stop));
+    });
 }
 
 const loadProject = () => import('./project.js');

@@ -1,22 +1,28 @@
 import type { Store } from '../engine/ports/store.js';
-import { placeOf, type StoreSource } from '../store/source.js';
+import type { PostgresqlStore } from '../store/postgresql/store.js';
+import { type DatabaseSource, placeOf, type StoreSource } from '../store/source.js';
 import { withExistingFolder, withFolder } from './data-folder/data-folder.js';
 
 type Work = (store: Store) => void | Promise<void>;
 
 /** Runs work on a store that exists. A mistyped folder or database must not become one. */
 export function withExistingStore(source: StoreSource, work: Work): Promise<void> {
-  return 'dataDir' in source ? withExistingFolder(source.dataDir, work) : withDatabase(source, false, work);
+  return 'dataDir' in source ? withExistingFolder(source.dataDir, work) : withDatabase(source, { mayMigrate: false }, work);
 }
 
 /** Runs work on a store, which is created if it is missing. */
 export function withStore(source: StoreSource, work: Work): Promise<void> {
-  return 'dataDir' in source ? withFolder(source.dataDir, work) : withDatabase(source, true, work);
+  return 'dataDir' in source ? withFolder(source.dataDir, work) : withDatabase(source, { mayMigrate: true }, work);
 }
 
-async function withDatabase(source: Exclude<StoreSource, { dataDir: string }>, mayMigrate: boolean, work: Work): Promise<void> {
+/** @param options see PostgresqlOptions */
+export async function withDatabase(
+  source: DatabaseSource,
+  options: { mayMigrate: boolean; isWatched?: boolean },
+  work: (store: PostgresqlStore) => void | Promise<void>,
+): Promise<void> {
   const { openPostgresqlStore } = await import('../store/postgresql/store.js');
-  const store = await openPostgresqlStore({ ...source.database, connections: 2, mayMigrate }).catch((error: Error) => {
+  const store = await openPostgresqlStore({ ...source.database, connections: 4, ...options }).catch((error: Error) => {
     throw error.message.startsWith('cannot ') ? error : new Error(`cannot open ${placeOf(source)}: ${error.message}`, { cause: error });
   });
   try {

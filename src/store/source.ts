@@ -4,7 +4,11 @@ import type { LmdbOptions } from './lmdb/store.js';
 import type { DatabaseOptions, StatementKind } from './postgresql/connection.js';
 
 /** Where a store is: in a folder of this machine, or in a database, which any number of processes serve. */
-export type StoreSource = { dataDir: string } | { database: Pick<DatabaseOptions, 'url' | 'passwordFile' | 'ca'> };
+export type StoreSource = { dataDir: string } | DatabaseSource;
+
+export interface DatabaseSource {
+  database: Pick<DatabaseOptions, 'url' | 'passwordFile' | 'ca'>;
+}
 
 interface SourceSettings {
   dataDir: string;

@@ -1,21 +1,20 @@
 import { parentPort, workerData } from 'node:worker_threads';
-import { type Problem, repair } from '../../store/check/problem.js';
+import { type Problem, repairAll } from '../../store/check/problem.js';
 import { problemsOf } from '../../store/lmdb/check/check.js';
 import type { Parts } from '../../store/lmdb/parts.js';
-import type { CheckInput, CheckOutcome, CheckProgress, FoundProblem } from '../check.js';
+import type { CheckInput, CheckOutcome, CheckProgress } from '../check.js';
+import { toFound } from '../found-problem.js';
 import { withFolder } from './data-folder.js';
 
 /** The thread that checks a store for `check`. The check never yields, so the main thread must handle signals. */
 
-/** A repair may reveal further problems: a build without runs is still listed. */
-const MAX_ROUNDS = 5;
 const PROGRESS_MILLISECONDS = 200;
 
 const { dataDir, isRepairing } = workerData as CheckInput;
 const outcome = await withFolder(dataDir, async ({ parts }) => {
   const { found, records } = findProblems(parts);
-  const left = isRepairing ? await repairAll(parts, found) : found;
-  return { found: toMessage(found), left: toMessage(left), records } satisfies CheckOutcome;
+  const left = isRepairing ? await repairAll(found, async () => findProblems(parts).found) : found;
+  return { found: toFound(found), left: toFound(left), records } satisfies CheckOutcome;
 });
 parentPort!.postMessage(outcome);
 
@@ -32,17 +31,4 @@ function findProblems(parts: Parts): { found: Problem[]; records: Map<string, nu
     }),
   ];
   return { found, records };
-}
-
-async function repairAll(parts: Parts, found: readonly Problem[]): Promise<readonly Problem[]> {
-  let left = found;
-  for (let round = 0; round < MAX_ROUNDS && left.some(problem => problem.repair); round++) {
-    await repair(left);
-    left = findProblems(parts).found;
-  }
-  return left;
-}
-
-function toMessage(problems: readonly Problem[]): FoundProblem[] {
-  return problems.map(({ table, key, what, repair }) => ({ table, key, what, repairable: repair !== null }));
 }

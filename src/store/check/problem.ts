@@ -34,6 +34,23 @@ export function* ofRecord(table: string, key: unknown, problems: () => Iterable<
 /** Repairs that run at once share a flush. */
 const REPAIRS_AT_ONCE = 500;
 
+/** A repair may reveal further problems: a build without runs is still listed. */
+const MAX_ROUNDS = 5;
+
+/**
+ * Repairs what can be repaired, and looks again, until nothing is left that can be. Returns what is left.
+ *
+ * @param find looks for problems
+ */
+export async function repairAll(found: readonly Problem[], find: () => Promise<readonly Problem[]>): Promise<readonly Problem[]> {
+  let left = found;
+  for (let round = 0; round < MAX_ROUNDS && left.some(problem => problem.repair); round++) {
+    await repair(left);
+    left = await find();
+  }
+  return left;
+}
+
 /** Repairs what can be repaired. */
 export async function repair(problems: readonly Problem[]): Promise<void> {
   const repairs = problems.flatMap(problem => problem.repair ?? []);

@@ -1,0 +1,60 @@
+import { describe, expect, it } from 'vitest';
+import { cluster, emptyDatabase, openedStore } from '../../harness/postgresql-store.js';
+import { ended, printed } from '../../harness/process.js';
+import { runInProcess } from '../../harness/run-in-process.js';
+import { temporaryFolder } from '../../harness/temporary-folder.js';
+
+/** A folder with a project, and an empty database. */
+async function places() {
+  const [folder, database] = [temporaryFolder(), await emptyDatabase()];
+  const run = (...args: string[]) => runInProcess(args, { BALLAST_DATABASE_URL: database });
+  await runInProcess(['project', 'create', 'web', '--data-dir', folder]);
+  return { folder, database, run };
+}
+
+describe.skipIf(cluster === null)('the commands on a database', () => {
+  it('move a folder there and back', async () => {
+    const { folder, database, run } = await places();
+    const there = await run('move', 'to-database', '--data-dir', folder);
+    expect(there).toEqual(printed(expect.stringContaining(`moved ${folder} to ${database}: 1 project, 0 builds, 0 paths; both are equal`)));
+    expect((await run('project', 'list')).stdout).toMatch(/^web\t/);
+    const back = temporaryFolder();
+    expect((await run('move', 'to-folder', '--data-dir', back)).code).toBe(0);
+    expect((await runInProcess(['project', 'list', '--data-dir', back])).stdout).toMatch(/^web\t/);
+  });
+
+  it('move nothing to a database that is not empty, or that is served', async () => {
+    const { folder, database, run } = await places();
+    const store = await openedStore(database);
+    await store.maintenance.processes!.tell('{}');
+    const attempt = `cannot move ${folder} to ${database}`;
+    expect(await run('move', 'to-database', '--data-dir', folder)).toEqual(
+      ended(1, `${attempt}: 1 process served the database in the last 35 s`),
+    );
+    await store.maintenance.processes!.leave();
+    await run('project', 'create', 'other');
+    expect(await run('move', 'to-database', '--data-dir', folder)).toEqual(
+      ended(1, `${attempt}: the target is not empty: it has projects`),
+    );
+  });
+
+  it('check it, and repair it', async () => {
+    const { run } = await places();
+    await run('project', 'create', 'web');
+    expect(await run('check', '--repair')).toEqual(printed(expect.stringMatching(/^sound; /)));
+  });
+
+  it.each([
+    ['backup', ['backup', 'x'], 2, 'it is a database: use pg_dump'],
+    [
+      'a server with a folder, too',
+      ['serve', '--data-dir', 'x'],
+      2,
+      'BALLAST_DATABASE_URL and BALLAST_DATA_DIR (--data-dir) are both given',
+    ],
+    ['a list of an empty database', ['project', 'list'], 1, 'it has no tables of Ballast: name the database of the server'],
+  ])('refuse %s', async (_, args, code, sentence) => {
+    const { run } = await places();
+    expect(await run(...args)).toMatchObject(ended(code, sentence));
+  });
+});
