@@ -52,5 +52,5 @@ export async function serveStore(
 export async function openStore(source: StoreSource): Promise<Store> {
   if ('dataDir' in source) return (await import('./lmdb/store.js')).openLmdbStore(source.dataDir);
   const { openPostgresqlStore } = await import('./postgresql/store.js');
-  return openPostgresqlStore({ ...source.database, connections: 1, mayMigrate: false });
+  return openPostgresqlStore({ ...source.database, connections: 1, mayMigrate: false, isServed: true });
 }

@@ -1,4 +1,5 @@
 import { expect, it } from 'vitest';
+import { installedPrograms } from '../../bench/load/postgresql.js';
 import { reasonNotTraceable } from '../../scripts/chaos/power-cuts/trace.js';
 import { runScript } from './script.js';
 
@@ -16,6 +17,18 @@ it.for<[name: string, does: string, args: string, report: RegExp]>([
     /^1 kills \(seed 5\), \d+ answers: every file of \d+ builds was handed out and recorded; store sound after each kill; slowest start \d+ ms\n$/,
   ],
   [
+    'kills',
+    'kills one of two servers on a database, and reports that nothing was lost',
+    '--times 1 --builds 1 --processes 2',
+    /^1 kills \(seed 5, 2 processes\), \d+ answers: every file of \d+ builds was handed out and recorded; store sound after each kill; .*\n$/,
+  ],
+  [
+    'outages',
+    'takes the database from two servers, and reports that nothing was lost',
+    '--only crash cut --seconds 1',
+    /^crash: database crashed .*\ncut: \d+ connections cut .*\n2 cases \(seed 5\): nothing acknowledged was lost, and the store is sound\n$/,
+  ],
+  [
     'power-cuts',
     'resumes from the images that power cuts leave, and reports that nothing was lost',
     '--images 1 --seconds 0.4',
@@ -24,6 +37,8 @@ it.for<[name: string, does: string, args: string, report: RegExp]>([
 ])('npm run %s %s', async ([name, , args, report], { skip }) => {
   const reason = name === 'power-cuts' ? reasonNotTraceable() : null;
   if (reason !== null) skip(reason);
+  const needsDatabase = name === 'outages' || args.includes('--processes');
+  skip(needsDatabase && (await installedPrograms()) === null, 'NOT TESTED: this machine has no programs of PostgreSQL');
   const { code, output } = await runScript(name, ...args.split(' '), '--seed', '5');
   expect(output).toMatch(report);
   expect(code).toBe(0);

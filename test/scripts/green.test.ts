@@ -1,4 +1,5 @@
 import { describe, expect, it } from 'vitest';
+import { installedPrograms } from '../../bench/load/postgresql.js';
 import { drawScenario } from '../../scripts/chaos/green/draw.js';
 import { Evidence } from '../../scripts/chaos/green/evidence.js';
 import { faults } from '../../scripts/chaos/green/faults.js';
@@ -19,6 +20,27 @@ describe('npm run green', () => {
       expect(output).toMatch(
         /^3 runs \(seed \d+\) of \d CI runs: all nodes exited with 0 in \d, verify in \d; faults: .*\nevery green CI run ran all its test files\n$/,
       );
+      expect(code).toBe(0);
+    },
+    TIMEOUT_MILLISECONDS,
+  );
+
+  it(
+    'plays them on two servers that share a database',
+    async ({ skip }) => {
+      skip((await installedPrograms()) === null, 'NOT TESTED: this machine has no programs of PostgreSQL');
+      const { code, output } = await runScript(
+        'green',
+        '--runs',
+        '1',
+        '--seed',
+        SEED,
+        '--only',
+        'the server is killed',
+        '--processes',
+        '2',
+      );
+      expect(output).toMatch(/^1 runs \(seed \d+, 2 processes\) .*\nevery green CI run ran all its test files\n$/);
       expect(code).toBe(0);
     },
     TIMEOUT_MILLISECONDS,

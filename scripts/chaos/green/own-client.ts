@@ -22,7 +22,7 @@ export interface RunningJob {
 export const COMMIT = 'c1';
 export const BRANCH = 'main';
 
-const HANG_TIMEOUT_MILLISECONDS = 60_000;
+const HANG_TIMEOUT_MILLISECONDS = 120_000;
 
 const QUEUE = `
 export JOB=$$
@@ -99,7 +99,8 @@ export function startJob(
 
 export function verify(scenario: Scenario, run: CiRun, url: string, folder: string): Promise<Exit> {
   mkdirSync(folder, { recursive: true });
-  return spawnJob([process.execPath, MAIN, 'verify'], folder, { ...environment(scenario, run, url, null), BALLAST_RETRIES: '0' }).exit;
+  const retries = String(run.jobs[0]!.retries);
+  return spawnJob([process.execPath, MAIN, 'verify'], folder, { ...environment(scenario, run, url, null), BALLAST_RETRIES: retries }).exit;
 }
 
 function spawnJob([program, ...args]: readonly string[], cwd: string, env: NodeJS.ProcessEnv): RunningJob {

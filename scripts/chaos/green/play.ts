@@ -6,7 +6,7 @@ import { requestJson } from '../request.js';
 import { startCommercial } from './commercial-client.js';
 import { Operator, type Processes } from './operator.js';
 import { BRANCH, startJob, verify } from './own-client.js';
-import { FaultProxy } from './proxy.js';
+import { FaultProxy, type Servers } from './proxy.js';
 import { parseFileRuns } from './runner.js';
 import { type CiRun, isOwnClient, type Job, jobName, type Scenario } from './scenario.js';
 import type { PlayedCiRun, Start } from './violations.js';
@@ -23,7 +23,7 @@ export async function play(scenario: Scenario, seed: number, processes: Processe
   const operator = await Operator.start(scenario, processes);
   try {
     if (scenario.hasTimes) await recordTimes(operator, scenario, seededRandom(seed + scenario.number));
-    const playOne = (ciRun: CiRun) => new CiRunPlay(scenario, seed, ciRun, operator, folder).play();
+    const playOne = (ciRun: CiRun) => playCiRun(scenario, seed, ciRun, operator, folder);
     const ciRuns: PlayedCiRun[] = [];
     if (scenario.overlaps) ciRuns.push(...(await Promise.all(scenario.ciRuns.map(playOne))));
     else for (const ciRun of scenario.ciRuns) ciRuns.push(await playOne(ciRun));
@@ -32,6 +32,11 @@ export async function play(scenario: Scenario, seed: number, processes: Processe
     await operator.stop();
     removeFolder(folder);
   }
+}
+
+/** Plays a CI run of a scenario. The folder must be there, and is not removed. */
+export function playCiRun(scenario: Scenario, seed: number, ciRun: CiRun, servers: Servers, folder: string): Promise<PlayedCiRun> {
+  return new CiRunPlay(scenario, seed, ciRun, servers, folder).play();
 }
 
 /** Records times for an earlier commit, so that a split differs from one by file name. */
@@ -56,10 +61,10 @@ class CiRunPlay {
     readonly scenario: Scenario,
     readonly seed: number,
     readonly ciRun: CiRun,
-    readonly operator: Operator,
+    servers: Servers,
     readonly folder: string,
   ) {
-    this.#proxy = new FaultProxy(operator, ciRun.operations);
+    this.#proxy = new FaultProxy(servers, ciRun.operations);
     this.#ran = join(folder, `ran-${ciRun.buildId}`);
     writeFileSync(this.#ran, '');
   }

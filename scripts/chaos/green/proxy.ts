@@ -38,13 +38,16 @@ export interface Listener {
   close(): void;
 }
 
+/** The servers behind it. */
+export type Servers = Pick<Operator, 'url' | 'perform'>;
+
 export class FaultProxy {
   readonly evidence = new Evidence();
   #requests = 0;
   readonly #answers: { client: string; path: string; answer: Answer }[] = [];
 
   constructor(
-    readonly operator: Operator,
+    readonly servers: Servers,
     readonly operations: readonly Operation[],
   ) {}
 
@@ -107,8 +110,8 @@ export class FaultProxy {
 
   async #forward(request: Request, client: string): Promise<Answer | null> {
     this.#requests += 1;
-    for (const operation of this.operations) if (operation.at === this.#requests) this.operator.perform(operation);
-    const url = await this.operator.url();
+    for (const operation of this.operations) if (operation.at === this.#requests) this.servers.perform(operation);
+    const url = await this.servers.url();
     if (url === null) return null;
     const answer = await exchange(url, request);
     this.evidence.add(request.path, request.body, answer);

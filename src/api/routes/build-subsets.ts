@@ -16,8 +16,9 @@ const BYTES_OF_TIME = 12;
 /** POST /build_subsets: records a run of a node. The 201 is sent when the run is on disk. */
 export function recordBuildSubset(context: Context, request: Request): Soon<Answer> {
   const { store, now, dailyBytes, splitAsks } = context;
+  // When it came: a repetition that another process got may be recorded before this one is prepared.
+  const at = now();
   return whenKnown(prepare(context, 'prepareSubset', request), ({ project, prepared: { node, run } }) => {
-    const at = now();
     dailyBytes.assertRoom(project, at);
     run.asked_at = splitAsks.askedAt(project, node, run, at);
     return whenKnown(store.recordings.record(project, node, run, request.retryCount > 0, at), ({ value: outcome, saved }) => {

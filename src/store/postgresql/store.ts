@@ -21,6 +21,8 @@ export interface PostgresqlOptions extends DatabaseOptions {
   queues?: QueueOptions & { cacheBytes: number };
   /** Whether tables may be created, and brought up to date; else they must be there. */
   mayMigrate: boolean;
+  /** The process has opened it already: nothing is asked, so that its threads can start while the database is away. */
+  isServed?: true;
 }
 
 /** A store in a PostgreSQL database. */
@@ -40,8 +42,10 @@ const NO_CACHE = { cacheBytes: 1, pullCost: 0, lease: null };
 export async function openPostgresqlStore(options: PostgresqlOptions): Promise<PostgresqlStore> {
   const database = new Database(options);
   try {
-    await database.open();
-    await (options.mayMigrate ? migrate(database) : assertSchema(database)).catch(error => Promise.reject(database.explain(error)));
+    if (!options.isServed) {
+      await database.open();
+      await (options.mayMigrate ? migrate(database) : assertSchema(database)).catch(error => Promise.reject(database.explain(error)));
+    }
   } catch (error) {
     await database.close();
     throw error;

@@ -1,6 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { type QueueKey, queueKey, splitKey } from '../../../src/engine/keys.js';
 import type { Store } from '../../../src/engine/ports/store.js';
+import { openPostgresqlStore } from '../../../src/store/postgresql/store.js';
 import { cluster, emptyDatabase, openedStore } from '../../harness/postgresql-store.js';
 import {
   ascending,
@@ -42,6 +43,12 @@ async function pullRest(stores: readonly Store[], key: QueueKey, node: number): 
 }
 
 describe.skipIf(cluster === null)('two processes on one database', () => {
+  it('open for a thread while the database is away', async () => {
+    const source = { url: 'postgres://ballast@127.0.0.1:1/none', connections: 1, mayMigrate: false };
+    const store = await openPostgresqlStore({ ...source, isServed: true });
+    await store.close();
+  });
+
   it('that start at once make the tables once', async () => {
     const url = await emptyDatabase();
     const stores = await Promise.all(upTo(4).map(() => openedStore(url)));

