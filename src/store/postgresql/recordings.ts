@@ -362,8 +362,10 @@ function columnsOf(runs: readonly Waiting[]): unknown[] {
 function knownOutcome({ id, isRetry, at }: Waiting, { last, last_run, last_at, is_same, kept }: Found): Recorded | null {
   if (last === null) return null;
   const run = { created_at: last_at!, isSame: is_same!, kept };
-  // The client repeated this request, another process recorded it, and only then came this one to it.
-  const isOvertaken = !isRetry && run.isSame && run.created_at > at;
+  // The client repeated this request, another process recorded it, and only then came this one to it. A run of a much later time is one of
+  // before the clock was set back.
+  const later = run.created_at - at;
+  const isOvertaken = !isRetry && run.isSame && later > 0 && later <= limits.retryWindowMilliseconds;
   if (last_run === id || isOvertaken) return 'recorded';
   const outcome = outcomeOf(run, isRetry, at);
   return outcome === 'recorded' ? null : outcome;
