@@ -11,7 +11,7 @@ import { Worker } from './load/worker.js';
 import { printStep } from './progress.js';
 import type { Result } from './results.js';
 
-/** Pulls and recordings with the store in PostgreSQL on this machine, beside those with a folder, in alternation. */
+/** Ended pulls and recordings with the store in PostgreSQL on this machine, beside those with a folder, in alternation. */
 
 export interface DatabaseOptions {
   seconds: number;
@@ -39,7 +39,7 @@ export async function database(options: DatabaseOptions): Promise<Result[]> {
   try {
     await cluster.start({ fsync: 'on', shared_buffers: '256MB' });
     const rows: string[][] = [];
-    for (const [name, trial] of Object.entries<Trial>({ pulls: trials.pulls, recording: trials.recording })) {
+    for (const [name, trial] of Object.entries<Trial>({ ended: trials.ended, recording: trials.recording })) {
       printStep(`${name}, with a folder and with PostgreSQL: ${trial.about}`);
       rows.push([name, ...(await compared(trial, cluster, await createDatabase(cluster.url, `bench_${name}`), options))]);
     }

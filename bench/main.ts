@@ -71,7 +71,7 @@ speedTrial('isolation', 'delay of the main thread and of small pulls while large
 ).option('--seconds <number>', 'duration of each of the three loads', positive, 30);
 speedTrial(
   'database',
-  'pulls and recordings with the store in PostgreSQL on this machine, beside those with a folder',
+  'ended pulls and recordings with the store in PostgreSQL on this machine, beside those with a folder',
   (_, options: DatabaseOptions) => database(options),
 )
   .option('--seconds <number>', 'duration of the load on each server of a trial, in three rounds', positive, 12)

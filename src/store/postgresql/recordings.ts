@@ -14,6 +14,7 @@ import { fromJson } from './json.js';
 import type { Learner } from './learner.js';
 import type { Paths } from './paths.js';
 import { pauseAfterLoss } from './pause.js';
+import { Stalls } from './stalls.js';
 
 /** A run that waits to be recorded. */
 interface Waiting {
@@ -26,6 +27,8 @@ interface Waiting {
   /** Set before it is written. */
   times: Buffer;
   isRetry: boolean;
+  /** It may have been sent long before it was read. */
+  isOld: boolean;
   at: Millis;
   /** When it is refused, in milliseconds of the monotonic clock. */
   until: number;
@@ -78,6 +81,7 @@ const RUNS = `select project, build, node_index, last, id, at, ci_run, asked_at,
 export class RunRecorder implements Recordings {
   #waiting: Waiting[] = [];
   #isWriting = false;
+  readonly #stalls = new Stalls();
   /** Projects that are known to have test cases. */
   readonly #withCases = new Set<number>();
 
@@ -91,10 +95,15 @@ export class RunRecorder implements Recordings {
     const value = await new Promise<Recorded>((resolve, reject) => {
       const [build, id, times] = [buildDigest(project, key), randomUUID(), newTimes(run.seconds.length)];
       const until = performance.now() + limits.databaseWaitMilliseconds;
-      this.#waiting.push({ project, key, build, run, id, times, isRetry, at, until, last: 0, resolve, reject });
+      const isOld = this.#stalls.isRecent();
+      this.#waiting.push({ project, key, build, run, id, times, isRetry, isOld, at, until, last: 0, resolve, reject });
       if (!this.#isWriting) void this.#writeAll();
     });
     return { value, saved: null };
+  }
+
+  close(): void {
+    this.#stalls.close();
   }
 
   async #writeAll(): Promise<void> {
@@ -359,13 +368,14 @@ function columnsOf(runs: readonly Waiting[]): unknown[] {
 }
 
 /** What became of a run that need not be recorded any more, or is refused; null: it is to be recorded. */
-function knownOutcome({ id, isRetry, at }: Waiting, { last, last_run, last_at, is_same, kept }: Found): Recorded | null {
+function knownOutcome({ id, isRetry, isOld, at }: Waiting, { last, last_run, last_at, is_same, kept }: Found): Recorded | null {
   if (last === null) return null;
   const run = { created_at: last_at!, isSame: is_same!, kept };
   // The client repeated this request, another process recorded it, and only then came this one to it. A run of a much later time is one of
   // before the clock was set back.
   const later = run.created_at - at;
-  const isOvertaken = !isRetry && run.isSame && later > 0 && later <= limits.retryWindowMilliseconds;
+  const isLater = later > 0 || isOld;
+  const isOvertaken = !isRetry && run.isSame && isLater && Math.abs(later) <= limits.retryWindowMilliseconds;
   if (last_run === id || isOvertaken) return 'recorded';
   const outcome = outcomeOf(run, isRetry, at);
   return outcome === 'recorded' ? null : outcome;

@@ -53,11 +53,12 @@ export async function openPostgresqlStore(options: PostgresqlOptions): Promise<P
   const paths = new Paths(database);
   const pieces = new Pieces(database);
   const learner = new Learner(database);
+  const recordings = new RunRecorder(database, paths, learner);
   const queues = new PostgresqlQueues(database, pieces, options.queues ?? NO_CACHE);
   return {
     access: postgresqlAccess(database),
     signIns: postgresqlSignIns(database),
-    recordings: new RunRecorder(database, paths, learner),
+    recordings,
     builds: postgresqlBuilds(database, paths),
     timings: postgresqlTimings(database, learner),
     splits: postgresqlSplits(database, pieces),
@@ -68,6 +69,7 @@ export async function openPostgresqlStore(options: PostgresqlOptions): Promise<P
     database,
     now: () => database.now(),
     async close() {
+      recordings.close();
       await queues.close();
       await learner.close();
       await database.close();

@@ -27,6 +27,24 @@ describe.skipIf(cluster === null)('recordings in processes on one database', () 
     expect(await buildsOf(one!, project)).toMatchObject([{ recorded: 3 }]);
   });
 
+  it('record a run once that a process reads after it stood still, when another process recorded its repetition', async () => {
+    const {
+      stores: [one, other],
+      project,
+    } = await opened(2);
+    expect(await record(other!, project, files(3), { isRetry: true, at: NOW + 15_000 })).toBe('recorded');
+    vi.useFakeTimers({ toFake: ['performance'] });
+    try {
+      vi.advanceTimersByTime(60_000);
+      expect(await record(one!, project, files(3), { at: NOW + 60_000 })).toBe('recorded');
+      // Another run of the node.
+      expect(await record(one!, project, files(2), { at: NOW + 60_000 })).toBe('recorded');
+    } finally {
+      vi.useRealTimers();
+    }
+    expect(await buildsOf(one!, project)).toMatchObject([{ subsets: 2, test_files: 5 }]);
+  });
+
   it('refuse a run whose client gave up waiting', async () => {
     const {
       stores: [store],
