@@ -1,25 +1,25 @@
 import { readFileSync } from 'node:fs';
-import { removeFolder, temporaryFolder } from './load/cleanup.js';
 import type { Generator } from './load/compare.js';
 import { type Cpu, cpuBetween, readCpu } from './load/cpu.js';
-import { findInstalled, generators } from './load/generators.js';
-import { Cluster, createDatabase } from './load/postgresql.js';
-import { headers, type Server, startServer } from './load/server.js';
+import { generators } from './load/generators.js';
+import { Cluster, createDatabase, dropDatabase } from './load/postgresql.js';
+import { headers, startServer } from './load/server.js';
 import { answersPerSecond, bottleneckOf, cpuMicroseconds, isVoid, ratioOf, type SideResult } from './load/side.js';
 import { type Trial, trials } from './load/trials.js';
 import { Worker } from './load/worker.js';
 import { printStep } from './progress.js';
 import type { Result } from './results.js';
 
-/** Ended pulls and recordings with the store in PostgreSQL on this machine, beside those with a folder, in alternation. */
+/** Pulls and recordings with the store in PostgreSQL on this machine, beside those with a folder, in alternation. */
 
 export interface DatabaseOptions {
-  seconds: number;
+  /** In a round. */
+  answers: number;
   connections: number;
 }
 
 const ROUNDS = 3;
-const REQUESTS_PER_SECOND = 25_000;
+let databases = 0;
 const head = [
   'trial',
   'folder req/s',
@@ -39,15 +39,15 @@ export async function database(options: DatabaseOptions): Promise<Result[]> {
   try {
     await cluster.start({ fsync: 'on', shared_buffers: '256MB' });
     const rows: string[][] = [];
-    for (const [name, trial] of Object.entries<Trial>({ ended: trials.ended, recording: trials.recording })) {
+    for (const [name, trial] of Object.entries<Trial>({ pulls: trials.pulls, recording: trials.recording })) {
       printStep(`${name}, with a folder and with PostgreSQL: ${trial.about}`);
-      rows.push([name, ...(await compared(trial, cluster, await createDatabase(cluster.url, `bench_${name}`), options))]);
+      rows.push([name, ...(await compared(trial, cluster, options))]);
     }
     const legend =
-      `Each of three rounds loads both servers for a third of ${options.seconds} s over ${options.connections} connections, one after the other, with prepared ` +
-      'requests (wrk, or raw sockets of Node). Both flush what they acknowledge to the same disk; PostgreSQL runs on the same cores, with ' +
-      'its default settings but for 256 MB of shared buffers. ratio: of the requests per second, in the median round; rounds: the lowest and the highest. CPU us: processor ' +
-      'time for a request, all threads and the kernel, with that of PostgreSQL. void: the generator was the limit.';
+      `${options.answers} answers over ${options.connections} connections to each server in each of three rounds, one server after the other, with prepared requests ` +
+      'over raw sockets of Node. Both flush what they acknowledge to the same disk; PostgreSQL runs on the same cores, with its default ' +
+      'settings but for 256 MB of shared buffers. ratio: of the requests per second, in the median round; rounds: the lowest and the highest. ' +
+      'CPU us: processor time for a request, all threads and the kernel, with that of PostgreSQL. void: the generator was the limit.';
     return [{ title: 'A database beside a folder', head: [...head, ...costs], rows, legend }];
   } finally {
     await cluster.stop();
@@ -59,43 +59,45 @@ interface Side extends SideResult {
   database: Cpu;
 }
 
-async function compared(trial: Trial, cluster: Cluster, url: string, { seconds, connections }: DatabaseOptions): Promise<string[]> {
-  const generator: Generator = new Worker(generators[findInstalled().wrk ? 'wrk' : 'sockets']);
-  const nodeArgs = trial.stopsClock ? ['--import', new URL('./load/still-clock.js', import.meta.url).href] : [];
-  const dataDir = temporaryFolder();
-  const servers: Server[] = [];
+/** Compares in rounds, each with new servers: queues that live for long learn how long a turn of the rotation takes. */
+async function compared(trial: Trial, cluster: Cluster, { answers, connections }: DatabaseOptions): Promise<string[]> {
+  const rounds: Round[] = [];
+  for (let round = 0; round < ROUNDS; round++) {
+    const folder = await load(trial, cluster, undefined, { answers, connections });
+    const name = `bench_${databases++}`;
+    const database = await load(trial, cluster, await createDatabase(cluster.url, name), { answers, connections });
+    await dropDatabase(cluster.url, name);
+    rounds.push({ folder, database, ratio: ratioOf(database, folder) });
+  }
+  return cellsOf(rounds.sort((a, b) => a.ratio - b.ratio));
+}
+
+/** @param url of the database; undefined: the server has a folder */
+async function load(trial: Trial, cluster: Cluster, url: string | undefined, { answers, connections }: DatabaseOptions): Promise<Side> {
+  const generator: Generator = new Worker(generators.sockets);
+  const server = await startServer(url === undefined ? {} : { database: url });
   try {
-    const load = async (database?: string) => {
-      const server = await startServer({ nodeArgs, ...(database === undefined ? { dataDir } : { database }) });
-      servers.push(server);
-      const bodies = await trial.setUp(server, (1 + ROUNDS) * Math.ceil(seconds / ROUNDS) * REQUESTS_PER_SECOND);
-      let from = 0;
-      return async (duration: number): Promise<Side> => {
-        const [before, databaseBefore] = [readCpu(server.pid), cpuOf(cluster)];
-        const { path, status, expected } = trial;
-        const plan = { url: server.url + path, bodies, expected, headers, from, seconds: duration, connections, status };
-        const outcome = await generator.ask(plan);
-        if (outcome.failures > 0) throw new Error(`${outcome.failures} requests of the trial ${trial.about} failed`);
-        from = outcome.next;
-        return { ...outcome, server: cpuBetween(before, readCpu(server.pid)), database: cpuBetween(databaseBefore, cpuOf(cluster)) };
-      };
-    };
-    const [folder, database] = [await load(), await load(url)];
-    for (const side of [folder, database]) await side(1);
-    const rounds: { folder: Side; database: Side; ratio: number }[] = [];
-    for (let round = 0; round < ROUNDS; round++) {
-      const sides = { folder: await folder(seconds / ROUNDS), database: await database(seconds / ROUNDS) };
-      rounds.push({ ...sides, ratio: ratioOf(sides.database, sides.folder) });
-    }
-    return cellsOf(rounds.sort((a, b) => a.ratio - b.ratio));
+    const bodies = await trial.setUp(server, 2 * answers);
+    const { path, status, expected } = trial;
+    const plan = { url: server.url + path, bodies, expected, headers, seconds: 60, connections, status };
+    const warm = await generator.ask({ ...plan, from: 0, amount: answers / 4 });
+    const [before, databaseBefore] = [readCpu(server.pid), cpuOf(cluster)];
+    const outcome = await generator.ask({ ...plan, from: warm.next, amount: answers });
+    if (outcome.failures > 0) throw new Error(`${outcome.failures} requests of the trial ${trial.about} failed`);
+    return { ...outcome, server: cpuBetween(before, readCpu(server.pid)), database: cpuBetween(databaseBefore, cpuOf(cluster)) };
   } finally {
-    await Promise.all([...servers.map(server => server.stop()), generator.stop()]);
-    removeFolder(dataDir);
+    await Promise.all([server.stop(), generator.stop()]);
   }
 }
 
+interface Round {
+  folder: Side;
+  database: Side;
+  ratio: number;
+}
+
 /** @param rounds by their ratio */
-function cellsOf(rounds: readonly { folder: Side; database: Side; ratio: number }[]): string[] {
+function cellsOf(rounds: readonly Round[]): string[] {
   const { folder, database, ratio } = rounds[ROUNDS >> 1]!;
   const sides = [folder, database];
   const ofPostgresql = (1e6 * database.database.all) / database.answers;

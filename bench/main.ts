@@ -71,10 +71,10 @@ speedTrial('isolation', 'delay of the main thread and of small pulls while large
 ).option('--seconds <number>', 'duration of each of the three loads', positive, 30);
 speedTrial(
   'database',
-  'ended pulls and recordings with the store in PostgreSQL on this machine, beside those with a folder',
+  'pulls and recordings with the store in PostgreSQL on this machine, beside those with a folder',
   (_, options: DatabaseOptions) => database(options),
 )
-  .option('--seconds <number>', 'duration of the load on each server of a trial, in three rounds', positive, 12)
+  .option('--answers <number>', 'answers of each server in each of three rounds', positiveInteger, 16_000)
   .option('--connections <number>', 'number of connections, each with one request at a time', positiveInteger, 64);
 speedTrial('what-if', 'time to play 10,000 files with 1 to 64 nodes', (_, { times }) => whatIf({ times })).option(
   '--times <number>',
