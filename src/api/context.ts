@@ -59,8 +59,8 @@ export interface Dashboard {
   status: () => ServerStatus;
 }
 
-/** The state of the server at one moment. */
-export interface ServerState {
+/** The state of the process at one moment. */
+export interface ProcessState {
   version: string;
   httpServer: string;
   connections: number;
@@ -70,7 +70,6 @@ export interface ServerState {
   jobs: JobRunner['load'];
   suites: SuiteCache['load'];
   queues: QueueLoad;
-  store: StoreLoad;
   /** The end and duration of the last sweep, null before the first, and all deleted records, by kind. */
   sweeps: { endedAt: Millis | null; seconds: number; deleted: Readonly<Record<string, number>> };
   /** Summaries of builds that were written since the start, and builds that wait for theirs. */
@@ -79,11 +78,16 @@ export interface ServerState {
   certificateExpiresAt: Millis | null;
 }
 
+/** The state of the server at one moment. */
+export interface ServerState extends ProcessState {
+  store: StoreLoad;
+}
+
 /** What the page of the server shows, and other processes are told. */
 export interface ServerStatus {
   /** The machine and the address of this process. */
   name(): string;
-  stateNow(): Promise<ServerState>;
+  stateNow(): ProcessState;
   clients: SeenClients;
   refused: RefusedRequests;
   readiness: Context['readiness'];

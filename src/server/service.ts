@@ -1,7 +1,7 @@
 import { hostname } from 'node:os';
 import type { Logger } from 'pino';
 import { CompletenessChecker } from '../api/completeness-checker.js';
-import type { Context, ServerState } from '../api/context.js';
+import type { Context, ProcessState } from '../api/context.js';
 import type { DashboardFiles } from '../api/dashboard/files.js';
 import { ownStatus, toldStatus } from '../api/dashboard/process-status.js';
 import { RefusedRequests, SeenClients } from '../api/dashboard/seen.js';
@@ -177,7 +177,7 @@ export async function openService(
       completeness.close();
       return http.drain();
     });
-    const stateNow = async (): Promise<ServerState> => ({
+    const stateNow = (): ProcessState => ({
       version,
       httpServer: adapter.name,
       connections: http.connections,
@@ -187,17 +187,16 @@ export async function openService(
       suites: jobs.suites.load,
       fullProjects: dailyBytes.fullProjects,
       queues: store.queues.load(),
-      store: await store.maintenance.load(),
       sweeps: swept,
       summaries: summarizer,
       certificateExpiresAt: http.certificateExpiresAt,
     });
-    metrics.addState(stateNow);
+    metrics.addState(async () => ({ ...stateNow(), store: await store.maintenance.load() }));
     const ports = { url: http.url, adminUrl: admin?.url ?? null };
     const name = () => `${hostname()}${http.url.replace(/^.*(?=:\d+$)/, '')}`;
     const status = { name, stateNow, clients, refused, readiness, startedAt: now(), retentionDays: config.retentionDays, now };
     const { processes } = store.maintenance;
-    if (processes) closers.push(startHeartbeat(processes, async () => toldStatus(await ownStatus(status)), log));
+    if (processes) closers.push(startHeartbeat(processes, async () => toldStatus(await ownStatus(null, status)), log));
 
     // Created last: if the port were taken, the token would be lost before it is shown.
     const isFirstStart = (await store.access.projects()).length === 0;

@@ -18,10 +18,16 @@ export interface ProcessStatus extends ServerProcess {
   refused: (Omit<RefusedLine, 'project'> & { project: number | null })[];
 }
 
-/** The status of this process, now. */
-export async function ownStatus({ name, stateNow, clients, refused, startedAt, readiness, now }: ServerStatus): Promise<ProcessStatus> {
-  const { httpServer, connections, requestsInFlight, jobs, queues, store, sweeps, certificateExpiresAt } = await stateNow();
-  const { diskFreeBytes } = store;
+/**
+ * The status of this process, now.
+ *
+ * @param diskFreeBytes null: the store is on another machine
+ */
+export async function ownStatus(
+  diskFreeBytes: number | null,
+  { name, stateNow, clients, refused, startedAt, readiness, now }: ServerStatus,
+): Promise<ProcessStatus> {
+  const { httpServer, connections, requestsInFlight, jobs, queues, sweeps, certificateExpiresAt } = stateNow();
   const { endedAt, deleted } = sweeps;
   const { rss, heapUsed } = process.memoryUsage();
   return {

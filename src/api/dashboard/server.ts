@@ -10,9 +10,9 @@ export async function answerServer(context: Context): Promise<Answer> {
   const { store, now } = context;
   const { maintenance } = store;
   const status = context.dashboard!.status();
-  const own = await ownStatus(status);
+  const { bytes, diskFreeBytes, records } = await maintenance.load();
+  const own = await ownStatus(diskFreeBytes, status);
   const all = [own, ...(maintenance.processes ? await otherStatuses(maintenance.processes, now()) : [])];
-  const { bytes, diskFreeBytes, records } = (await status.stateNow()).store;
   const backedUpAt = await maintenance.backedUpAt();
   const names = new Map((await store.access.projects()).map(({ id, name }) => [id, name]));
   const answer: ServerAnswer = {

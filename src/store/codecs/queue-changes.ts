@@ -1,5 +1,5 @@
 import { Packr } from 'msgpackr';
-import { type Change, isBatch } from '../../engine/ports/queues.js';
+import { applyChange, type Change, isBatch } from '../../engine/ports/queues.js';
 import type { Batch } from '../../engine/queue/batch.js';
 
 const msgpack = new Packr({ useRecords: false });
@@ -48,4 +48,11 @@ export function encodeChanges(changes: readonly Buffer[]): Buffer {
 
 export function decodeChanges(bytes: Uint8Array): Change[] {
   return (msgpack.unpack(bytes) as Buffer[]).map(decodeChange);
+}
+
+/** The batches of a queue after all of its changes, which are encoded in groups; oldest first. */
+export function batchesIn(groups: Iterable<Buffer>): Batch[] {
+  const batches = new Map<number, Batch>();
+  for (const group of groups) for (const change of decodeChanges(group)) applyChange(batches, change);
+  return [...batches.values()].sort((a, b) => a.seq - b.seq);
 }

@@ -1,11 +1,9 @@
-import { applyChange } from '../../engine/ports/queues.js';
-import type { Batch } from '../../engine/queue/batch.js';
 import type { TestFileList } from '../../engine/suites/compare-lists.js';
 import { limits } from '../../limits.js';
 import { problemsOfQueue, problemsOfSplit, type StoredQueue } from '../check/plans.js';
 import { ofRecord, type Problem, type ProblemOf, problemOf, type Seen } from '../check/problem.js';
 import { pathKey } from '../codecs/path-keys.js';
-import { decodeChanges } from '../codecs/queue-changes.js';
+import { batchesIn } from '../codecs/queue-changes.js';
 import { copyOf } from '../codecs/run-times.js';
 import { decodeTimings } from '../codecs/timing-codec.js';
 import { keyColumns } from './builds.js';
@@ -170,11 +168,7 @@ function toStored({ id, node_total, list, parts, bytes, changes }: PlanRow): Sto
     basis: pieces.get(BASIS),
     blocks: parts.filter(part => part >= 0).length,
     weights: () => new Float64Array(copyOf(pieces.get(WEIGHTS) ?? Buffer.alloc(0))),
-    batches() {
-      const batches = new Map<number, Batch>();
-      for (const each of changes) for (const change of decodeChanges(each)) applyChange(batches, change);
-      return [...batches.values()].sort((a, b) => a.seq - b.seq);
-    },
+    batches: () => batchesIn(changes),
   };
 }
 

@@ -3,7 +3,6 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { LRUCache } from 'lru-cache';
 import { type BuildKey, buildDigest, type QueueKey } from '../../engine/keys.js';
 import {
-  applyChange,
   isBatch,
   type NewQueue,
   type QueueInfo,
@@ -25,7 +24,7 @@ import type { Mode, PathTimes } from '../../planning/estimating/estimate.js';
 import type { Forecast } from '../../planning/forecasting/forecast.js';
 import type { Saving } from '../../soon.js';
 import { encodeQueueFiles, filesOfQueue } from '../codecs/file-blocks.js';
-import { decodeChanges, encodeChange, encodeChanges } from '../codecs/queue-changes.js';
+import { batchesIn, decodeChanges, encodeChange, encodeChanges } from '../codecs/queue-changes.js';
 import { copyOf as copyOfBytes } from '../codecs/run-times.js';
 import { type CachedQueue, QueueCache, type QueueOptions } from '../queue-cache.js';
 import { CI_RUN_COLUMNS, ciRunValues } from './ci-runs.js';
@@ -228,7 +227,7 @@ export class PostgresqlQueues implements Queues {
   }
 
   async batches(queue: string): Promise<Batch[]> {
-    return batchesIn(await this.#journalOf(queue));
+    return batchesIn((await this.#journalOf(queue)).map(({ changes }) => changes));
   }
 
   async copiedBatches(queue: string): Promise<Batch[]> {
@@ -392,7 +391,9 @@ export class PostgresqlQueues implements Queues {
       isGuessed: guessed,
       learned: fromJson<BatchSums>(learned),
     };
-    const queue = new Queue(weights, outlook, batchesIn(journal), lease, { before: this.#dropped.get(key) ?? null });
+    const queue = new Queue(weights, outlook, batchesIn(journal.map(({ changes }) => changes)), lease, {
+      before: this.#dropped.get(key) ?? null,
+    });
     const { position, attempt } = journal.at(-1)!;
     return { id, info: toQueueInfo(row), queue, bytes: 0, saving: null, position, attempt, isConfirmed: false };
   }
@@ -508,11 +509,4 @@ export class PostgresqlQueues implements Queues {
     const rows = await (isConfirmed ? this.database.read<Row>(text, values) : this.database.readDurably<Row>(text, values));
     return new Map(rows.map(row => [row.queue, row]));
   }
-}
-
-/** The batches of a queue by its journal, oldest first. */
-function batchesIn(journal: readonly { changes: Buffer }[]): Batch[] {
-  const batches = new Map<number, Batch>();
-  for (const { changes } of journal) for (const change of decodeChanges(changes)) applyChange(batches, change);
-  return [...batches.values()].sort((a, b) => a.seq - b.seq);
 }
