@@ -16,6 +16,8 @@ export interface DatabaseOptions {
   /** In a round. */
   answers: number;
   connections: number;
+  /** The folder for CPU profiles of the servers. */
+  cpuProf?: string;
 }
 
 const ROUNDS = 3;
@@ -59,13 +61,13 @@ interface Side extends SideResult {
   database: Cpu;
 }
 
-/** Compares in rounds, each with new servers: queues that live for long learn how long a turn of the rotation takes. */
-async function compared(trial: Trial, cluster: Cluster, { answers, connections }: DatabaseOptions): Promise<string[]> {
+/** Compares in rounds, each with new servers. */
+async function compared(trial: Trial, cluster: Cluster, options: DatabaseOptions): Promise<string[]> {
   const rounds: Round[] = [];
   for (let round = 0; round < ROUNDS; round++) {
-    const folder = await load(trial, cluster, undefined, { answers, connections });
+    const folder = await load(trial, cluster, undefined, options);
     const name = `bench_${databases++}`;
-    const database = await load(trial, cluster, await createDatabase(cluster.url, name), { answers, connections });
+    const database = await load(trial, cluster, await createDatabase(cluster.url, name), options);
     await dropDatabase(cluster.url, name);
     rounds.push({ folder, database, ratio: ratioOf(database, folder) });
   }
@@ -73,9 +75,11 @@ async function compared(trial: Trial, cluster: Cluster, { answers, connections }
 }
 
 /** @param url of the database; undefined: the server has a folder */
-async function load(trial: Trial, cluster: Cluster, url: string | undefined, { answers, connections }: DatabaseOptions): Promise<Side> {
+async function load(trial: Trial, cluster: Cluster, url: string | undefined, options: DatabaseOptions): Promise<Side> {
+  const { answers, connections, cpuProf } = options;
+  const profile = cpuProf ? ['--cpu-prof', `--cpu-prof-dir=${cpuProf}`] : [];
   const generator: Generator = new Worker(generators.sockets);
-  const server = await startServer(url === undefined ? {} : { database: url });
+  const server = await startServer({ nodeArgs: profile, ...(url === undefined ? {} : { database: url }) });
   try {
     const bodies = await trial.setUp(server, 2 * answers);
     const { path, status, expected } = trial;

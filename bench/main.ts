@@ -35,6 +35,8 @@ const program = new Command('npm run bench --')
 const speed: { command: Command; run: Run }[] = [];
 type Run = (chosen: string[], options: any) => Promise<Result[]>;
 
+const cpuProf = ['--cpu-prof <folder>', 'folder for CPU profiles of the server, for Chrome DevTools or speedscope'] as const;
+
 const helpOfTrials = Object.entries(trials).map(([name, { about }]) => `  ${name.padEnd(11)}${about}`);
 speedTrial(
   'requests',
@@ -54,7 +56,7 @@ speedTrial(
       .choices(['uwebsockets', 'node'])
       .default('auto', 'each one that runs on this machine'),
   )
-  .option('--cpu-prof <folder>', 'folder for CPU profiles of the server, for Chrome DevTools or speedscope')
+  .option(...cpuProf)
   .addHelpText('after', `\nTrials:\n${helpOfTrials.join('\n')}`)
   .addHelpText(
     'after',
@@ -75,7 +77,8 @@ speedTrial(
   (_, options: DatabaseOptions) => database(options),
 )
   .option('--answers <number>', 'answers of each server in each of three rounds', positiveInteger, 16_000)
-  .option('--connections <number>', 'number of connections, each with one request at a time', positiveInteger, 64);
+  .option('--connections <number>', 'number of connections, each with one request at a time', positiveInteger, 64)
+  .option(...cpuProf);
 speedTrial('what-if', 'time to play 10,000 files with 1 to 64 nodes', (_, { times }) => whatIf({ times })).option(
   '--times <number>',
   'repetitions of each',

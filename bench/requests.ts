@@ -57,8 +57,7 @@ async function onFreshServer(
 ): Promise<Comparison> {
   const profile = options.cpuProf ? ['--cpu-prof', `--cpu-prof-dir=${options.cpuProf}`] : [];
   const generator: Generator = new Worker(generators[plan.generator]);
-  const clock = trial.stopsClock ? ['--import', new URL('./load/still-clock.js', import.meta.url).href] : [];
-  const server = await startServer({ nodeArgs: [...profile, ...clock], flags: ['--http-server', httpServer] });
+  const server = await startServer({ nodeArgs: profile, flags: ['--http-server', httpServer] });
   const peer = plan.withPeer && redis !== null ? await startRedis(redis) : null;
   try {
     const compared = await compare(trial, options, { server, bare, generator, peer });

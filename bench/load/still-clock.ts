@@ -1,3 +1,0 @@
-/** Stops the clock of a server, which loads this module before the program (--import). */
-const start = Date.now();
-Date.now = () => start;
