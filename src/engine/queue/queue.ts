@@ -64,7 +64,9 @@ export class Queue {
 
   /** The pulls that are being answered with batches. */
   get answering(): Answering[] {
-    return [...this.#nodes.values()].flatMap(node => node.answering);
+    const answering: Answering[] = [];
+    for (const node of this.#nodes.values()) if (node.isAnswering) answering.push(...node.answering);
+    return answering;
   }
 
   /** Whether answers with batches are being sent. */
