@@ -23,6 +23,8 @@ interface Unlearnt {
   id: string;
   names: string;
   began: Millis;
+  /** How many were looked at, of which the first are here. */
+  seen: number;
 }
 
 /** The looks for what is unlearnt of a project. */
@@ -98,13 +100,16 @@ export class Learner {
     }
   }
 
-  /** Learns the oldest runs, or a part of a large one: what takes some milliseconds. `lost`: another process did that. */
+  /**
+   * Learns the oldest runs, or a part of a large one: what takes some milliseconds. `all`: there were no others. `lost`: another process did
+   * that.
+   */
   async #learnSome(project: number): Promise<'some' | 'lost' | 'all'> {
     const most = limits.pathsPerStatement;
     const rows = await this.database.read<Unlearnt>(
-      `select entry, times_turn, default_branch, run, files, substr(times, $4 * learnt + 1, $4 * $3) as times, at, builds.id, names, builds.created_at as began
+      `select entry, times_turn, default_branch, run, files, substr(times, $4 * learnt + 1, $4 * $3) as times, at, builds.id, names, builds.created_at as began, seen
       from (
-        select u.*, times, r.created_at as at, coalesce(test_files - learnt, 0) as files, sum(coalesce(test_files - learnt, 0)) over (order by entry) as sum, row_number() over (order by entry) as nth
+        select u.*, times, r.created_at as at, coalesce(test_files - learnt, 0) as files, sum(coalesce(test_files - learnt, 0)) over (order by entry) as sum, row_number() over (order by entry) as nth, (count(*) over ())::int4 as seen
         from (select * from unlearnt where project = $1 order by entry limit $2) u
         left join runs r on r.build = u.build and r.node_index = u.node_index and r.run = u.run
       ) u join projects on projects.id = project left join builds on builds.number = build
@@ -119,7 +124,8 @@ export class Learner {
     const seen_at = Math.max(...rows.map(({ at }) => at ?? 0));
     const paths = [...measured];
     const encoded = paths.map(path => encodeTimings({ project, seen_at, timings: timings.get(path)! }));
-    const learned = first.files > most ? `update unlearnt set learnt = learnt + ${most} from p` : 'delete from unlearnt using p';
+    const isPart = first.files > most;
+    const learned = isPart ? `update unlearnt set learnt = learnt + ${most} from p` : 'delete from unlearnt using p';
     let end = 1;
     const { rows: turns } = await this.database.change(
       `with p as (
@@ -138,7 +144,8 @@ export class Learner {
         ...[encoded.map(({ length }) => (end += length) - length), encoded.map(({ length }) => length), Buffer.concat(encoded)],
       ],
     );
-    return turns.length === 1 ? 'some' : 'lost';
+    if (turns.length === 0) return 'lost';
+    return !isPart && rows.length === first.seen && first.seen < limits.learntPerStatement ? 'all' : 'some';
   }
 
   /** What is known of the paths that runs measured, by their numbers. */
