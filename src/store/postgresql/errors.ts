@@ -61,6 +61,9 @@ function adviceFor(code: string, { database, user }: { database: string; user: s
   if (code.startsWith('28')) return `is the password right, and may the user ${user} use this database from here (pg_hba.conf)?`;
   if (code === '42501') return `grant it to the user ${user}; the owner of the database may do everything that is needed`;
   if (code === '25006') return 'name a server that accepts writes';
+  // A statement is prepared on another connection than the one that runs it.
+  if (code === '42P05' || code === '26000')
+    return 'is it behind pgbouncer in transaction mode? That must be 1.21 or later, with max_prepared_statements = 100 or more';
   if (code === '53300') return 'end others, or raise max_connections';
   if (/CERT|SIGNATURE|ISSUER/.test(code))
     return 'name the certificate of the authority that signed that of the server, and the host as that certificate does';
