@@ -50,10 +50,21 @@ export class Paths {
       else due.set(key, paths[i]!);
     }
     if (due.size > 0) {
-      // Ordered as where they are learned, so that no two of these statements wait for each other.
+      // Only what is new is inserted: an insert that finds a row uses up a number, too. Ordered as where they are learned, so that no two of
+      // these statements wait for each other.
       const { rows } = await this.database.change<{ key: Buffer; number: number }>(
-        `insert into paths (project, key, name, seen_at) select $1, v.key, v.name, $4 from unnest($2::bytea[], $3::text[]) as v (key, name) order by v.key
-        on conflict (key) do update set seen_at = greatest(paths.seen_at, excluded.seen_at) returning key, number`,
+        `with v as materialized (
+          select * from unnest($2::bytea[], $3::text[]) as v (key, name)
+        ), l as materialized (
+          select number, key from paths where key = any($2::bytea[]) order by key for update
+        ), u as (
+          update paths set seen_at = greatest(paths.seen_at, $4) from l where paths.number = l.number
+        ), i as (
+          insert into paths (project, key, name, seen_at) select $1, key, name, $4 from v
+          where not exists (select 1 from l where l.key = v.key) order by key
+          on conflict (key) do update set seen_at = greatest(paths.seen_at, excluded.seen_at) returning key, number
+        )
+        select key, number from l union all select key, number from i`,
         [project, Array.from(due.keys(), key => Buffer.from(key)), Array.from(due.values(), path => JSON.stringify(path)), at],
       );
       for (const { key, number } of rows) {

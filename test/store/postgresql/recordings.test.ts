@@ -45,6 +45,17 @@ describe.skipIf(cluster === null)('recordings in processes on one database', () 
     expect(await buildsOf(one!, project)).toMatchObject([{ subsets: 2, test_files: 5 }]);
   });
 
+  it('number a path once, and use no number for one that they find', async () => {
+    const {
+      stores: [one, other],
+      project,
+    } = await opened(2);
+    await record(one!, project, files(3));
+    await record(other!, project, files(3), { node_index: 1 });
+    await record(other!, project, files(4), { node_index: 2 });
+    expect((await one!.timings.list(1, 10)).map(({ number }) => number)).toEqual([1, 2, 3, 4]);
+  });
+
   it('refuse a run whose client gave up waiting', async () => {
     const {
       stores: [store],
