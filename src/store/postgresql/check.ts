@@ -25,7 +25,7 @@ export async function* problemsOf(database: Database, seen: Seen): AsyncGenerato
     splits: () => problemsOfPlans(database, 'splits', seen),
     queues: () => problemsOfPlans(database, 'queues', seen),
     owners: () => problemsOfOwners(database, seen),
-    projects: () => problemsOfProjects(database),
+    projects: () => problemsOfProjects(database, seen),
     identities: () => problemsOfIdentities(database),
   };
   for (const check of Object.values(checks)) yield* check();
@@ -204,7 +204,9 @@ const OF_PROJECTS = {
   removed: ['links', 'sessions', 'unlearnt', 'batch_costs', 'days'],
 };
 
-async function* problemsOfProjects(database: Database): AsyncGenerator<Problem> {
+async function* problemsOfProjects(database: Database, seen: Seen): AsyncGenerator<Problem> {
+  const [counted] = await database.read<{ projects: number }>('select count(*) as projects from projects');
+  for (let i = 0; i < counted!.projects; i++) seen('projects');
   for (const table of [...OF_PROJECTS.kept, ...OF_PROJECTS.removed]) {
     const lost = `project is not null and not exists (select from projects where id = project)`;
     for (const { project } of await database.read<{ project: number }>(
