@@ -1,9 +1,15 @@
 import type { TestProject } from 'vitest/node';
-import { startCluster } from '../bench/load/postgresql.js';
+import { createDatabase, startCluster } from '../bench/load/postgresql.js';
+import { openPostgresqlStore } from '../src/store/postgresql/store.js';
+
+/** The database with tables, and nothing in them, that those of tests are copies of: to make the tables takes longer than most tests. */
+export const TABLES = 'tables';
 
 /** Starts PostgreSQL for the tests of stores, once for all of them. */
 export default async function (project: TestProject): Promise<() => Promise<void>> {
   const cluster = await startCluster();
+  if (cluster)
+    await (await openPostgresqlStore({ url: await createDatabase(cluster.url, TABLES), connections: 1, mayMigrate: true })).close();
   project.provide('postgresql', cluster?.url ?? null);
   return async () => cluster?.stop();
 }

@@ -3,24 +3,28 @@ import { inject, onTestFinished } from 'vitest';
 import { createDatabase, dropDatabase } from '../../bench/load/postgresql.js';
 import type { Store } from '../../src/engine/ports/store.js';
 import { openPostgresqlStore, type PostgresqlOptions } from '../../src/store/postgresql/store.js';
+import { TABLES } from '../postgresql-cluster.js';
 
 /** The cluster for the tests; null: this machine has no PostgreSQL. */
 export const cluster = inject('postgresql');
 
 const QUEUES = { pullCost: 0, lease: null, cacheBytes: 1e9 };
 
-/** Makes a database: an empty one, or a copy of another one. */
-export async function newDatabase(template?: string): Promise<{ name: string; url: string; drop: () => Promise<void> }> {
+/** Makes a database: one with empty tables, or a copy of another one. */
+export async function newDatabase(template = TABLES): Promise<{ name: string; url: string; drop: () => Promise<void> }> {
   const name = `test_${randomUUID().replaceAll('-', '')}`;
   return { name, url: await createDatabase(cluster!, name, template), drop: () => dropDatabase(cluster!, name) };
 }
 
-/** Makes an empty database, or a copy of another one, which is dropped after the test. Returns its URL. */
+/** Makes a database with empty tables, or a copy of another one, which is dropped after the test. Returns its URL. */
 export async function emptyDatabase(template?: string): Promise<string> {
   const { url, drop } = await newDatabase(template);
   onTestFinished(drop);
   return url;
 }
+
+/** The same without tables. */
+export const databaseWithoutTables = () => emptyDatabase('template1');
 
 /** Opens a store in a database, as a process does. It is closed after the test. */
 export async function openedStore(url: string, queues: Partial<PostgresqlOptions['queues']> = {}): Promise<Store> {

@@ -1,12 +1,12 @@
 import { describe, expect, it } from 'vitest';
-import { cluster, emptyDatabase, openedStore } from '../../harness/postgresql-store.js';
+import { cluster, databaseWithoutTables, openedStore } from '../../harness/postgresql-store.js';
 import { ended, printed } from '../../harness/process.js';
 import { runInProcess } from '../../harness/run-in-process.js';
 import { temporaryFolder } from '../../harness/temporary-folder.js';
 
 /** A folder with a project, and an empty database. */
 async function places() {
-  const [folder, database] = [temporaryFolder(), await emptyDatabase()];
+  const [folder, database] = [temporaryFolder(), await databaseWithoutTables()];
   const run = (...args: string[]) => runInProcess(args, { BALLAST_DATABASE_URL: database });
   await runInProcess(['project', 'create', 'web', '--data-dir', folder]);
   return { folder, database, run };

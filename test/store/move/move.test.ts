@@ -7,7 +7,6 @@ import { folderSide } from '../../../src/store/move/folder.js';
 import { digestOf, MOVED_TABLES, move, type Side } from '../../../src/store/move/move.js';
 import { problemsOf as problemsInDatabase } from '../../../src/store/postgresql/check.js';
 import { Database } from '../../../src/store/postgresql/connection.js';
-import { migrate } from '../../../src/store/postgresql/schema.js';
 import { cluster, emptyDatabase, openedStore } from '../../harness/postgresql-store.js';
 import { problemsIn } from '../../harness/problems.js';
 import { temporaryFolder } from '../../harness/temporary-folder.js';
@@ -41,7 +40,6 @@ async function openedDatabase(): Promise<{ url: string; database: Database }> {
   const url = await emptyDatabase();
   const database = new Database({ url, connections: 2 });
   onTestFinished(() => database.close());
-  await migrate(database);
   return { url, database };
 }
 

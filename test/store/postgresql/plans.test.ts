@@ -3,9 +3,7 @@ import { describe, expect, it, onTestFinished } from 'vitest';
 import { splitKey } from '../../../src/engine/keys.js';
 import type { Store } from '../../../src/engine/ports/store.js';
 import { suiteOf } from '../../../src/engine/suites/suite.js';
-import { Database } from '../../../src/store/postgresql/connection.js';
-import { migrate } from '../../../src/store/postgresql/schema.js';
-import { cluster, emptyDatabase, openedStore } from '../../harness/postgresql-store.js';
+import { cluster, databaseWithoutTables, emptyDatabase, openedStore } from '../../harness/postgresql-store.js';
 import { BUILD, DAY, NOW, newSplit, sweep } from '../contract/fixtures.js';
 import { LATER, serve } from '../contract/served.js';
 
@@ -167,14 +165,11 @@ describe.skipIf(cluster === null)('the statements of the store in PostgreSQL', (
    */
   it('read no table as a whole that grows', async () => {
     const statements = await statementsOf(async () => {
-      const { store, uncalled } = watched(await openedStore(await emptyDatabase()));
+      const { store, uncalled } = watched(await openedStore(await databaseWithoutTables()));
       await readAll(store);
       expect(uncalled()).toEqual([]);
     });
     const url = await emptyDatabase();
-    const database = new Database({ url, connections: 1 });
-    await migrate(database);
-    await database.close();
     const client = new pg.Client(url);
     await client.connect();
     onTestFinished(() => client.end());

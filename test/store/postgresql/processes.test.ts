@@ -2,7 +2,7 @@ import { describe, expect, it } from 'vitest';
 import { type QueueKey, queueKey, splitKey } from '../../../src/engine/keys.js';
 import type { Store } from '../../../src/engine/ports/store.js';
 import { openPostgresqlStore } from '../../../src/store/postgresql/store.js';
-import { cluster, emptyDatabase, openedStore } from '../../harness/postgresql-store.js';
+import { cluster, databaseWithoutTables, emptyDatabase, openedStore } from '../../harness/postgresql-store.js';
 import {
   ascending,
   BUILD,
@@ -50,7 +50,7 @@ describe.skipIf(cluster === null)('two processes on one database', () => {
   });
 
   it('that start at once make the tables once', async () => {
-    const url = await emptyDatabase();
+    const url = await databaseWithoutTables();
     const stores = await Promise.all(upTo(4).map(() => openedStore(url)));
     const projects = await Promise.all(stores.map((store, i) => store.access.createProject('web', `hash ${i}`, NOW)));
     expect(projects.filter(project => project !== null)).toHaveLength(1);
