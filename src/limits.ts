@@ -211,8 +211,6 @@ export const limits = {
   databaseWatchMilliseconds: 1000,
   /** Without an answer to that for this time, all connections are made again. */
   databaseSilenceMilliseconds: 2000,
-  /** A process whose timers are so late stood still. */
-  stallMilliseconds: 2000,
   /** A process is ready until its database has been away for this time. */
   databaseAwayMilliseconds: 60_000,
   /** How long statements that are under way may take when the store is closed. */
