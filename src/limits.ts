@@ -276,7 +276,7 @@ export const limits = {
   summaryLatestMilliseconds: 60_000,
   /** Interval at which the summaries that are due are looked for. */
   summaryTickMilliseconds: 1000,
-  /** Interval at which the summary of a running build is written again. */
+  /** Interval at which the summary of a running build is written again, and one that could not be written is tried again. */
   summaryRepeatMilliseconds: 60_000,
   /** The pause after a summary, as a multiple of the time that it took: summaries take at most a fifth of a core. */
   summaryPauseFactor: 4,
