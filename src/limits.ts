@@ -215,10 +215,12 @@ export const limits = {
   databaseAwayMilliseconds: 60_000,
   /** How long statements that are under way may take when the store is closed. */
   databaseCloseMilliseconds: 2000,
-  /** Runs that one statement records, and learns, and paths that one statement reads, names or learns. */
+  /** Runs that one statement records, and learns, and paths that one statement reads. */
   runsPerStatement: 64,
   learntPerStatement: 500,
   pathsPerStatement: 5000,
+  /** Paths that one statement numbers or learns: whoever changes the same paths, or creates a build of the project, waits meanwhile. */
+  pathsPerChange: 1000,
   /** Test files of all runs that one statement records, unless it is one run. A file has 12 bytes. */
   filesPerStatement: 100_000,
   /** Builds of a branch that are counted to choose a default branch in a database. */

@@ -100,7 +100,7 @@ export class Learner {
 
   /** Learns the oldest runs, or a part of a large one: what takes some milliseconds. `lost`: another process did that. */
   async #learnSome(project: number): Promise<'some' | 'lost' | 'all'> {
-    const most = limits.pathsPerStatement;
+    const most = limits.pathsPerChange;
     const rows = await this.database.read<Unlearnt>(
       `select entry, times_turn, default_branch, run, files, substr(times, $4 * learnt + 1, $4 * $3) as times, at, builds.id, names, builds.created_at as began
       from (
