@@ -70,7 +70,7 @@ const NO_CHANGES: readonly Change[] = [];
 
 /**
  * Takes the next batch of a node from its queue. Creates the queue first when the request plans one. A value of null: there is no queue.
- * For a client that has left nothing is done.
+ * For a client that has left, a queue stays as it is.
  */
 export function pull(
   store: Store,
