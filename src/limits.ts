@@ -211,16 +211,16 @@ export const limits = {
   databaseWatchMilliseconds: 1000,
   /** Without an answer to that for this time, all connections are made again. */
   databaseSilenceMilliseconds: 2000,
-  /** A process whose timers are so late stood still. */
-  stallMilliseconds: 2000,
   /** A process is ready until its database has been away for this time. */
   databaseAwayMilliseconds: 60_000,
   /** How long statements that are under way may take when the store is closed. */
   databaseCloseMilliseconds: 2000,
-  /** Runs that one statement records, and learns, and paths that one statement reads, names or learns. */
+  /** Runs that one statement records, and learns, and paths that one statement reads. */
   runsPerStatement: 64,
   learntPerStatement: 500,
   pathsPerStatement: 5000,
+  /** Paths that one statement numbers or learns: whoever changes the same paths, or creates a build of the project, waits meanwhile. */
+  pathsPerChange: 1000,
   /** Test files of all runs that one statement records, unless it is one run. A file has 12 bytes. */
   filesPerStatement: 100_000,
   /** Builds of a branch that are counted to choose a default branch in a database. */
@@ -278,7 +278,7 @@ export const limits = {
   summaryLatestMilliseconds: 60_000,
   /** Interval at which the summaries that are due are looked for. */
   summaryTickMilliseconds: 1000,
-  /** Interval at which the summary of a running build is written again. */
+  /** Interval at which the summary of a running build is written again, and one that could not be written is tried again. */
   summaryRepeatMilliseconds: 60_000,
   /** The pause after a summary, as a multiple of the time that it took: summaries take at most a fifth of a core. */
   summaryPauseFactor: 4,

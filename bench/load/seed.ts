@@ -1,4 +1,5 @@
 import { createProject } from '../../src/engine/access.js';
+import { waitingCaller } from '../../src/engine/caller.js';
 import { newRun } from '../../src/engine/recordings.js';
 import { openLog } from '../../src/server/log.js';
 import { openService } from '../../src/server/service.js';
@@ -47,7 +48,7 @@ async function seedBuilds(folder: string, count: number): Promise<void> {
       const test_files = [0, 1, 2].map(i => ({ path: longTestPath((build + i) % PATHS), time_execution: 1.2345 * (i + 1) }));
       const key = { ...pushed, node_total, node_index: build % node_total };
       const at = Math.floor(from + (DAYS * 86_400_000 * build) / count);
-      return whenSaved(store.recordings.record(project, key, newRun(test_files), false, at));
+      return whenSaved(store.recordings.record(project, key, newRun(test_files), waitingCaller, at));
     });
   } finally {
     await store.close();

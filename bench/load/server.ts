@@ -1,4 +1,5 @@
 import { type ChildProcess, type ChildProcessByStdio, spawn } from 'node:child_process';
+import { createInterface } from 'node:readline';
 import type { Readable } from 'node:stream';
 import { fileURLToPath } from 'node:url';
 import { killAtExit, removeFolder, temporaryFolder, terminate } from './cleanup.js';
@@ -31,13 +32,19 @@ export interface ServerOptions {
   database?: string;
   /** The delay of its event loop can be measured: see probe.ts. */
   measuresLoopDelay?: boolean;
+  /** The last lines of its log are kept, and not shown. */
+  keepsLog?: boolean;
 }
+
+const KEPT_LINES = 20;
 
 export interface Server {
   pid: number;
   url: string;
   dataDir: string;
   child: ChildProcess;
+  /** The last lines of its log, oldest first, if they are kept. */
+  lastLines: readonly string[];
   /** From its spawn to its first line of output with a URL. */
   startMilliseconds: number;
   /** The answer; null: it is empty. */
@@ -69,6 +76,7 @@ export async function startServer({
   dataDir,
   database,
   measuresLoopDelay,
+  keepsLog,
 }: ServerOptions = {}): Promise<Server> {
   const folder = dataDir ?? temporaryFolder();
   const probe = measuresLoopDelay ? ['--import', new URL('./probe.js', import.meta.url).href] : [];
@@ -79,9 +87,12 @@ export async function startServer({
   const child = killAtExit(
     spawn(command!, args, {
       env: { ...process.env, BALLAST_BOOTSTRAP_TOKEN: TOKEN, BALLAST_DATABASE_URL: database ?? '' },
-      stdio: ['ignore', 'pipe', 'inherit', ...(measuresLoopDelay ? (['ipc'] as const) : [])],
+      stdio: ['ignore', 'pipe', keepsLog ? 'pipe' : 'inherit', ...(measuresLoopDelay ? (['ipc'] as const) : [])],
     }),
   ) as ChildProcessByStdio<null, Readable, null>;
+  const lastLines: string[] = [];
+  const log = child.stderr as Readable | null;
+  if (log) createInterface(log).on('line', line => lastLines.push(line) > KEPT_LINES && lastLines.shift());
   const stop = async () => {
     await terminate(child);
     if (dataDir === undefined) removeFolder(folder);
@@ -100,6 +111,7 @@ export async function startServer({
       url,
       dataDir: folder,
       child,
+      lastLines,
       startMilliseconds,
       async post(path, body) {
         const answer = await request(path, { method: 'POST', body: JSON.stringify(body) });

@@ -1,3 +1,4 @@
+import { waitingCaller } from '../../src/engine/caller.js';
 import { digest, queueKey, splitKey } from '../../src/engine/keys.js';
 import { decodeFiles, pathsOfQueue } from '../../src/engine/planned-files.js';
 import type { Change, OpenQueue } from '../../src/engine/ports/queues.js';
@@ -78,7 +79,7 @@ async function recordInOrder(past: Past, recordings: readonly Recording[]): Prom
 }
 
 async function record({ store, project }: Past, { run, node_index, request }: Recording): Promise<void> {
-  await whenSaved(store.recordings.record(project, { ...run.build, node_index }, newRun(request.files, run.id), false, request.at));
+  await whenSaved(store.recordings.record(project, { ...run.build, node_index }, newRun(request.files, run.id), waitingCaller, request.at));
 }
 
 /** Plays a queue until each node records or ends, or until now. */

@@ -1,6 +1,7 @@
 import type { BatchSums } from '../planning/batching/batch-cost.js';
 import { type Saving, type Soon, whenKnown } from '../soon.js';
 import { lastRunId, pathsNotRun, runsRecorded } from './builds.js';
+import type { Caller } from './caller.js';
 import type { NodeKey, QueueKey } from './keys.js';
 import { beginningOf } from './moment.js';
 import { pathsOfQueue } from './planned-files.js';
@@ -39,14 +40,6 @@ export interface BatchReport {
   failed_paths: readonly string[];
 }
 
-/** The connection that a request came on. */
-export interface Caller {
-  /** The client says that it sent this request before. */
-  isRetry: boolean;
-  /** Whether the client has closed the connection. */
-  hasLeft: () => boolean;
-}
-
 export interface Pulled {
   queue: QueueInfo;
   /** Null: there is none for the node. */
@@ -77,6 +70,7 @@ const NO_CHANGES: readonly Change[] = [];
 
 /**
  * Takes the next batch of a node from its queue. Creates the queue first when the request plans one. A value of null: there is no queue.
+ * For a client that has left, a queue stays as it is.
  */
 export function pull(
   store: Store,
@@ -183,6 +177,8 @@ function pullFrom({ queue, info }: OpenQueue, { request, sent, caller, at }: Ask
     observed: null,
     expectedEnd: null,
   };
+  // It tells nothing of the node any more: not even that it restarted.
+  if (caller.hasLeft()) return { value, changes: NO_CHANGES, isNote: true };
   const changes: Change[] = [];
   if (isOtherList(info.list, listDigest, sent)) {
     value.isOtherList = true;

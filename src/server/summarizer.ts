@@ -1,5 +1,6 @@
 import { setImmediate as nextTurn, setTimeout as sleep } from 'node:timers/promises';
 import type { Logger } from 'pino';
+import { toApiError } from '../api/errors.js';
 import type { JobRunner } from '../api/job-runner.js';
 import { SILENT_MILLISECONDS } from '../engine/insight/timeline/draft-span.js';
 import { isOutOfDate } from '../engine/insight/trends/summary.js';
@@ -21,7 +22,7 @@ interface Waiting {
 /**
  * Writes the summaries of builds some seconds after a run was recorded: one at a time, in a worker thread. A recording never
  * waits for it. A CI run of which nothing is recorded gets its summary when its nodes are silent for too long. A project learns from its
- * first build what a batch costs. The waiting builds are only in memory: after a kill, a list that shows such a build has its summary written.
+ * first build what a batch costs. A summary that the store does not take now is written later. The waiting builds are only in memory: after a kill, a list that shows such a build has its summary written.
  */
 export class Summarizer {
   /** How many summaries were written since the start. */
@@ -85,7 +86,6 @@ export class Summarizer {
   /** Notes the builds whose CI runs began `SILENT_MILLISECONDS` ago, since it last looked, and of which nothing is recorded. */
   async noteSilent(): Promise<void> {
     const [from, to] = [this.#lookedTo, this.now() - SILENT_MILLISECONDS];
-    this.#lookedTo = to;
     for (const { id } of await this.store.access.projects()) {
       await nextTurn();
       for (const ciRun of await this.store.ciRuns.list(id, to, limits.silentRunsPerLook)) {
@@ -94,6 +94,7 @@ export class Summarizer {
         if (!build || build.recorded <= ciRun.runs_before) this.outdated(ciRun);
       }
     }
+    this.#lookedTo = to;
   }
 
   /** Writes the summaries that are due. */
@@ -131,6 +132,12 @@ export class Summarizer {
     this.#schedule();
   }
 
+  /** Has a summary written once more, after some time. */
+  #waitAgain(key: string, { project, build }: Pick<Waiting, 'project' | 'build'>): void {
+    const dueAt = this.uptime() + limits.summaryRepeatMilliseconds;
+    if (!this.#waiting.has(key)) this.#wait(key, { project, build, dueAt, latestAt: dueAt });
+  }
+
   #schedule(): void {
     this.#timer ??= setTimeout(() => {
       void this.writeDue().then(() => {
@@ -147,7 +154,11 @@ export class Summarizer {
         if (!isDue(waiting)) continue;
         this.#waiting.delete(key);
         const begun = performance.now();
-        await this.#write(key, waiting).catch((err: unknown) => this.#report(err));
+        await this.#write(key, waiting).catch((err: unknown) => {
+          this.#report(err);
+          // The database is away, or too much waits.
+          if (toApiError(err)?.status === 503) this.#waitAgain(key, waiting);
+        });
         // Summaries of many builds must not slow the nodes down.
         if (!isUrgent && !this.#isClosing) await this.#pause(performance.now() - begun);
       }
@@ -163,8 +174,7 @@ export class Summarizer {
     else if (ciRun && !summary.is_running) await this.store.summaries.putUnrecorded(ciRun, summary);
     this.written += 1;
     if (!summary.is_running) return this.#learn(project, observed);
-    const dueAt = this.uptime() + limits.summaryRepeatMilliseconds;
-    if (!this.#waiting.has(key)) this.#wait(key, { project, build, dueAt, latestAt: dueAt });
+    this.#waitAgain(key, { project, build });
   }
 
   /** Has a project learn from a build of files that were never measured. Its queue could not: times are recorded after batches end. */

@@ -1,3 +1,4 @@
+import { waitingCaller } from '../../src/engine/caller.js';
 import type { NodeKey } from '../../src/engine/keys.js';
 import type { Recorded } from '../../src/engine/ports/recordings.js';
 import type { Store } from '../../src/engine/ports/store.js';
@@ -14,5 +15,5 @@ export function recordRun(
   at: number,
   isRetry = false,
 ): Promise<Recorded> {
-  return whenSaved(recordings.record(project, node, newRun(files), isRetry, at));
+  return whenSaved(recordings.record(project, node, newRun(files), { ...waitingCaller, isRetry }, at));
 }

@@ -1,8 +1,9 @@
-import { expect, it, onTestFinished } from 'vitest';
+import { expect, it, onTestFinished, vi } from 'vitest';
 import { newestSubject } from '../../src/engine/insight/subject.js';
 import { SILENT_MILLISECONDS } from '../../src/engine/insight/timeline/draft-span.js';
 import { type ProjectBuild, queueKey } from '../../src/engine/keys.js';
 import type { Summary } from '../../src/engine/ports/summaries.js';
+import { refusals } from '../../src/engine/refusal.js';
 import { limits } from '../../src/limits.js';
 import type { BatchSums } from '../../src/planning/batching/batch-cost.js';
 import { openLog } from '../../src/server/log.js';
@@ -93,6 +94,28 @@ it('a summary that cannot be made stops no other, and is logged once a minute', 
   await write(QUIET);
   expect([made, summarizer.written, summarizer.waiting]).toEqual([['bad1', 'bad2', 'good'], 1, 0]);
   expect(log.filter(line => line.includes('no timeline'))).toHaveLength(1);
+});
+
+it('what cannot be read or written while the database is away is written a minute later', async () => {
+  let isAway = true;
+  const fail = () => {
+    throw refusals.databaseAway(new Error('no answer'));
+  };
+  const { store, project, summarizer, write, build, clock } = await start(() => (isAway ? fail() : {}));
+  summarizer.recorded(project, BUILD);
+  await write(QUIET);
+  expect([summarizer.written, summarizer.waiting]).toEqual([0, 1]);
+  await store.queues.create(queueKey(project, { ...BUILD, commit_hash: 'silent' }, '1'), newQueue(store, 3), NOW);
+  clock.now = NOW + SILENT_MILLISECONDS + 1;
+  vi.spyOn(store.access, 'projects').mockImplementationOnce(fail);
+  await expect(summarizer.noteSilent()).rejects.toThrow();
+  isAway = false;
+  await write(QUIET + REPEAT - 1);
+  expect(await store.summaries.get(build.number)).toBeNull();
+  await write(QUIET + REPEAT);
+  expect(await store.summaries.get(build.number)).toEqual(summaryOf({ recorded: 1 }));
+  await summarizer.noteSilent();
+  expect(summarizer.waiting).toBe(1);
 });
 
 it('the first build of a project that has ended tells its queues what batches cost', async () => {

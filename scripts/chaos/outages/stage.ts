@@ -1,3 +1,4 @@
+import { once } from 'node:events';
 import { mkdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
@@ -40,6 +41,8 @@ export class Stage {
   readonly #played: Build[] = [];
   #ciRuns = 0;
   #hasEnded = false;
+  /** Rejects when a server ends. */
+  readonly #serverEnd: Promise<never>;
   /** Builds that began before that time may have lost what was acknowledged. */
   lossUntil = -Infinity;
 
@@ -52,7 +55,10 @@ export class Stage {
     readonly proxy: DatabaseProxy | null,
     readonly servers: readonly Server[],
     readonly nodes: Nodes,
-  ) {}
+  ) {
+    this.#serverEnd = Promise.race(servers.map(unexpectedEnd));
+    this.#serverEnd.catch(() => {});
+  }
 
   static async open(options: StageOptions, seed: number): Promise<Stage> {
     const random = seededRandom(seed);
@@ -75,7 +81,8 @@ export class Stage {
     const starts = Array.from({ length: SERVERS }, (_, i) =>
       startServer({
         database,
-        flags: ['--workers', '1', '--log-level', 'fatal', ...(options.flags ?? [])],
+        flags: ['--workers', '1', ...(options.flags ?? [])],
+        keepsLog: true,
         nodeArgs: options.clocks ? clockArguments(join(clocks, String(i)), options.clocks[i]!) : [],
       }),
     );
@@ -92,9 +99,9 @@ export class Stage {
     try {
       // A violation ends the work at once.
       const worked = work();
-      const result = await Promise.race([worked, all.then(() => worked)]);
+      const result = await Promise.race([worked, all.then(() => worked), this.#serverEnd]);
       this.#hasEnded = true;
-      await all;
+      await Promise.race([all, this.#serverEnd]);
       await this.#check();
       return result;
     } finally {
@@ -186,6 +193,13 @@ export class Stage {
 
 const settingsOf = ({ standby }: StageOptions): Record<string, string> =>
   standby === 'synchronous' ? { synchronous_standby_names: STANDBY } : {};
+
+/** Rejects when a server ends, and says how. */
+async function unexpectedEnd({ child, lastLines }: Server, i: number): Promise<never> {
+  // Its log is read to the end then.
+  const [code, signal] = (await once(child, 'close')) as [number | null, string | null];
+  throw new Violation(`server ${i} ended with ${code ?? signal}. The last lines of its log:\n${lastLines.join('\n') || '(none)'}`);
+}
 
 /** Arguments of Node by which the clock of a server is ahead. */
 function clockArguments(file: string, seconds: number): string[] {

@@ -21,7 +21,8 @@ export function recordBuildSubset(context: Context, request: Request): Soon<Answ
   return whenKnown(prepare(context, 'prepareSubset', request), ({ project, prepared: { node, run } }) => {
     dailyBytes.assertRoom(project, at);
     run.asked_at = splitAsks.askedAt(project, node, run, at);
-    return whenKnown(store.recordings.record(project, node, run, request.retryCount > 0, at), ({ value: outcome, saved }) => {
+    const caller = { isRetry: request.retryCount > 0, hasLeft: request.hasLeft };
+    return whenKnown(store.recordings.record(project, node, run, caller, at), ({ value: outcome, saved }) => {
       if (outcome === 'recorded') {
         dailyBytes.add(project, BYTES_OF_RUN + BYTES_OF_TIME * run.seconds.length, at);
         splitAsks.recorded(store, project, node, run, at);

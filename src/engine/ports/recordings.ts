@@ -1,5 +1,6 @@
 import type { Segments } from '../../bytes.js';
 import type { Saving, Soon } from '../../soon.js';
+import type { Caller } from '../caller.js';
 import type { NodeKey } from '../keys.js';
 import type { Millis } from './store.js';
 
@@ -8,9 +9,9 @@ export interface Recordings {
    * Records a run of a node, and creates its build with the first one. Once a run that is 'recorded' is saved, its times count for every
    * estimate. See recordings.ts for the runs that are refused or already recorded.
    *
-   * @param isRetry the client sent this request before
+   * A client that has left may have repeated the request at another process: then the repetition is the run, also if it was recorded first.
    */
-  record(project: number, key: NodeKey, run: NewRun, isRetry: boolean, at: Millis): Soon<Saving<Recorded>>;
+  record(project: number, key: NodeKey, run: NewRun, caller: Caller, at: Millis): Soon<Saving<Recorded>>;
 }
 
 /** `already recorded`: the request repeats an earlier one, and its run is recorded. */

@@ -12,7 +12,7 @@ import { commit, written } from './writes/commit.js';
 import { putRuns, type RunToPut } from './writes/put-runs.js';
 
 export function lmdbRecordings(parts: Parts) {
-  return { record: (project, key, run, isRetry, at) => record(parts, project, key, run, isRetry, at) } satisfies Recordings;
+  return { record: (project, key, run, { isRetry }, at) => record(parts, project, key, run, isRetry, at) } satisfies Recordings;
 }
 
 function record(parts: Parts, project: number, key: NodeKey, run: NewRun, isRetry: boolean, at: Millis): Soon<Saving<Recorded>> {

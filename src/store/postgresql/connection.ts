@@ -442,13 +442,16 @@ export class Database {
       if (this.#finalFailures >= this.#addresses.length)
         for (const call of [...this.#waiting.read, ...this.#waiting.change]) this.#refuse(call, refusals.databaseFailed(error));
     }
-    this.#pause ??= setTimeout(
-      () => {
-        this.#pause = null;
-        this.#openMore();
-      },
-      pauseAfter(this.#failures - 1),
-    ).unref();
+    this.#pause ??= setTimeout(() => {
+      this.#pause = null;
+      this.#openMore();
+    }, this.#pauseAfter(this.#failures)).unref();
+  }
+
+  /** How long to wait after so many attempts to connect: the others of several servers are tried at once. */
+  #pauseAfter(failures: number): number {
+    const rounds = failures / this.#addresses.length;
+    return Number.isInteger(rounds) ? pauseAfter(rounds - 1) : 0;
   }
 
   /** Connects to a server that accepts writes. */
@@ -538,7 +541,13 @@ export class Database {
       const address: Address = connection?.address ?? this.#addresses[this.#address]!;
       try {
         if (connection) await within(this.#ask(connection), silence);
-        else connection = await this.#connect();
+        else {
+          connection = await this.#connect();
+          // Those who wait for a connection of their own need not wait any longer.
+          clearTimeout(this.#pause!);
+          this.#pause = null;
+          this.#openMore();
+        }
         this.#silentSince = null;
         failures = 0;
         this.#setAway('watch', false);
@@ -556,7 +565,7 @@ export class Database {
         connection = null;
         failures += 1;
       }
-      const pause = failures === 0 ? watch : pauseAfter(failures - 1);
+      const pause = failures === 0 ? watch : this.#pauseAfter(failures);
       await sleep(pause, null, { signal: this.#closing.signal, ref: false }).catch(() => {});
     }
     connection?.end(close);
@@ -574,9 +583,9 @@ export class Database {
 
 const closed = () => new Error('the store is closed');
 
-/** 50 ms, doubling to a second; and a part at random, because many wait. */
+/** 50 ms, doubling to half a second; less a part at random, because many wait. */
 function pauseAfter(tries: number): number {
-  return Math.min(1000, 50 * 2 ** tries) * (0.5 + Math.random() / 2);
+  return Math.min(500, 50 * 2 ** tries) * (0.5 + Math.random() / 2);
 }
 
 /**

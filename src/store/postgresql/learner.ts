@@ -105,7 +105,7 @@ export class Learner {
    * that.
    */
   async #learnSome(project: number): Promise<'some' | 'lost' | 'all'> {
-    const most = limits.pathsPerStatement;
+    const most = limits.pathsPerChange;
     const rows = await this.database.read<Unlearnt>(
       `select entry, times_turn, default_branch, run, files, substr(times, $4 * learnt + 1, $4 * $3) as times, at, builds.id, names, builds.created_at as began, seen
       from (
@@ -133,10 +133,10 @@ export class Learner {
       ), u as (
         ${learned} where unlearnt.project = p.id and entry = any($3::int8[])
       ), l as materialized (
-        select number from paths join p on project = p.id where number = any($4::int4[]) order by key for update of paths
+        select number, first, bytes from unnest($4::int4[], $5::int4[], $6::int4[]) as v (number, first, bytes)
+        join paths using (number) join p on project = p.id order by key for update of paths
       ), t as (
-        update paths set timings = substr($7::bytea, first, bytes)
-        from unnest($4::int4[], $5::int4[], $6::int4[]) as v (number, first, bytes) join l on l.number = v.number where paths.number = v.number
+        update paths set timings = substr($7::bytea, first, bytes) from l where paths.number = l.number
       )
       select id from p`,
       [

@@ -32,10 +32,10 @@ export class Paths {
   /** The numbers of paths that are being recorded. They are used once an hour at least, so none of them expires meanwhile. */
   async intern(project: number, paths: readonly string[], at: Millis): Promise<Uint32Array> {
     const numbers = new Uint32Array(paths.length);
-    for (let from = 0; from < paths.length; from += limits.pathsPerStatement) {
+    for (let from = 0; from < paths.length; from += limits.pathsPerChange) {
       // The keys of so many paths take some milliseconds.
       if (from > 0) await nextTurn();
-      numbers.set(await this.#internSome(project, paths.slice(from, from + limits.pathsPerStatement), at), from);
+      numbers.set(await this.#internSome(project, paths.slice(from, from + limits.pathsPerChange), at), from);
     }
     return numbers;
   }

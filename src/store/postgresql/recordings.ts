@@ -1,4 +1,5 @@
 import { randomUUID } from 'node:crypto';
+import type { Caller } from '../../engine/caller.js';
 import { buildDigest, digest, type NodeKey } from '../../engine/keys.js';
 import type { Build } from '../../engine/ports/builds.js';
 import type { NewRun, Recorded, Recordings } from '../../engine/ports/recordings.js';
@@ -14,7 +15,6 @@ import { fromJson } from './json.js';
 import type { Learner } from './learner.js';
 import type { Paths } from './paths.js';
 import { pauseAfterLoss } from './pause.js';
-import { Stalls } from './stalls.js';
 
 /** A run that waits to be recorded. */
 interface Waiting {
@@ -26,9 +26,7 @@ interface Waiting {
   id: string;
   /** Set before it is written. */
   times: Buffer;
-  isRetry: boolean;
-  /** It may have been sent long before it was read. */
-  isOld: boolean;
+  caller: Caller;
   at: Millis;
   /** When it is refused, in milliseconds of the monotonic clock. */
   until: number;
@@ -81,7 +79,6 @@ const RUNS = `select project, build, node_index, last, id, at, ci_run, asked_at,
 export class RunRecorder implements Recordings {
   #waiting: Waiting[] = [];
   #isWriting = false;
-  readonly #stalls = new Stalls();
   /** Projects that are known to have test cases. */
   readonly #withCases = new Set<number>();
 
@@ -91,19 +88,14 @@ export class RunRecorder implements Recordings {
     readonly learner: Learner,
   ) {}
 
-  async record(project: number, key: NodeKey, run: NewRun, isRetry: boolean, at: Millis) {
+  async record(project: number, key: NodeKey, run: NewRun, caller: Caller, at: Millis) {
     const value = await new Promise<Recorded>((resolve, reject) => {
       const [build, id, times] = [buildDigest(project, key), randomUUID(), newTimes(run.seconds.length)];
       const until = performance.now() + limits.databaseWaitMilliseconds;
-      const isOld = this.#stalls.isRecent();
-      this.#waiting.push({ project, key, build, run, id, times, isRetry, isOld, at, until, last: 0, resolve, reject });
+      this.#waiting.push({ project, key, build, run, id, times, caller, at, until, last: 0, resolve, reject });
       if (!this.#isWriting) void this.#writeAll();
     });
     return { value, saved: null };
-  }
-
-  close(): void {
-    this.#stalls.close();
   }
 
   async #writeAll(): Promise<void> {
@@ -368,14 +360,15 @@ function columnsOf(runs: readonly Waiting[]): unknown[] {
 }
 
 /** What became of a run that need not be recorded any more, or is refused; null: it is to be recorded. */
-function knownOutcome({ id, isRetry, isOld, at }: Waiting, { last, last_run, last_at, is_same, kept }: Found): Recorded | null {
+function knownOutcome({ id, caller, at }: Waiting, { last, last_run, last_at, is_same, kept }: Found): Recorded | null {
   if (last === null) return null;
   const run = { created_at: last_at!, isSame: is_same!, kept };
-  // The client repeated this request, another process recorded it, and only then came this one to it. A run of a much later time is one of
-  // before the clock was set back.
+  const { isRetry } = caller;
+  // The client repeated this request, another process recorded it, and only then came this one to it. A process that stood still reads it
+  // later, when the client has left. A run of a much later time is one of before the clock was set back.
   const later = run.created_at - at;
-  const isLater = later > 0 || isOld;
-  const isOvertaken = !isRetry && run.isSame && isLater && Math.abs(later) <= limits.retryWindowMilliseconds;
+  const isOld = later > 0 || caller.hasLeft();
+  const isOvertaken = !isRetry && run.isSame && isOld && Math.abs(later) <= limits.retryWindowMilliseconds;
   if (last_run === id || isOvertaken) return 'recorded';
   const outcome = outcomeOf(run, isRetry, at);
   return outcome === 'recorded' ? null : outcome;

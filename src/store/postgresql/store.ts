@@ -53,12 +53,11 @@ export async function openPostgresqlStore(options: PostgresqlOptions): Promise<P
   const paths = new Paths(database);
   const pieces = new Pieces(database);
   const learner = new Learner(database);
-  const recordings = new RunRecorder(database, paths, learner);
   const queues = new PostgresqlQueues(database, pieces, options.queues ?? NO_CACHE);
   return {
     access: postgresqlAccess(database),
     signIns: postgresqlSignIns(database),
-    recordings,
+    recordings: new RunRecorder(database, paths, learner),
     builds: postgresqlBuilds(database, paths),
     timings: postgresqlTimings(database, learner),
     splits: postgresqlSplits(database, pieces),
@@ -69,7 +68,6 @@ export async function openPostgresqlStore(options: PostgresqlOptions): Promise<P
     database,
     now: () => database.now(),
     async close() {
-      recordings.close();
       await queues.close();
       await learner.close();
       await database.close();

@@ -1,3 +1,4 @@
+import { type Caller, waitingCaller } from '../../../src/engine/caller.js';
 import type { BuildKey, NodeKey, QueueKey, SplitKey } from '../../../src/engine/keys.js';
 import type { Build } from '../../../src/engine/ports/builds.js';
 import type { ExpiringKind } from '../../../src/engine/ports/maintenance.js';
@@ -30,17 +31,17 @@ export async function newProject(store: Store, name = 'web'): Promise<number> {
   return project!.id;
 }
 
-export interface Recording extends Partial<NodeKey> {
+export interface Recording extends Partial<NodeKey>, Partial<Caller> {
   at?: Millis;
-  isRetry?: boolean;
   ci_build_id?: string;
 }
 
 /** Records a run of a node, by default of node 0 of BUILD. */
 export function record(store: Store, project: number, times: Times, recording: Recording = {}): Promise<Recorded> {
-  const { at = NOW, isRetry = false, ci_build_id, ...key } = recording;
+  const { at = NOW, isRetry = false, hasLeft = waitingCaller.hasLeft, ci_build_id, ...key } = recording;
   const files = Object.entries(times).map(([path, time_execution]) => ({ path, time_execution }));
-  return whenSaved(store.recordings.record(project, { ...BUILD, node_index: 0, ...key }, newRun(files, ci_build_id), isRetry, at));
+  const node = { ...BUILD, node_index: 0, ...key };
+  return whenSaved(store.recordings.record(project, node, newRun(files, ci_build_id), { isRetry, hasLeft }, at));
 }
 
 /** Test files with a time of a second each. */

@@ -1,5 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { toSegments } from '../../../src/bytes.js';
+import { waitingCaller } from '../../../src/engine/caller.js';
 import { shortDigest } from '../../../src/engine/keys.js';
 import { newRun } from '../../../src/engine/recordings.js';
 import { limits } from '../../../src/limits.js';
@@ -53,7 +54,7 @@ describe.each(stores)('recordings in a store in $name', ({ opened: openStore }) 
       { path: 'größe.rb', time_execution: 2 },
     ]);
     const segments = { ...run, paths: toSegments(run.paths as string[]) };
-    await whenSaved(store.recordings.record(project, { ...BUILD, node_index: 0 }, segments, false, NOW));
+    await whenSaved(store.recordings.record(project, { ...BUILD, node_index: 0 }, segments, waitingCaller, NOW));
     const { number } = await build();
     expect(await store.builds.run(number, { node_index: 0, run: 1 })).toMatchObject({
       paths: run.paths,

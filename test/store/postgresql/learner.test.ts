@@ -16,13 +16,13 @@ async function opened() {
 describe.skipIf(cluster === null)('the learner', () => {
   it('learns a run of many files in parts', async () => {
     const { store, database, learner, project } = await opened();
-    const count = 2 * limits.pathsPerStatement + 1;
+    const count = 2 * limits.pathsPerChange + 1;
     await record(store, project, {});
     await record(store, project, files(count), { node_index: 1 });
     await record(store, project, { 'spec/0_spec.rb': 2 }, { node_index: 2, commit_hash: 'c', at: NOW + 1 });
     const change = vi.spyOn(database, 'change');
     await learner.learn(project);
-    for (const [, values] of change.mock.calls) expect((values![3] as number[]).length).toBeLessThanOrEqual(limits.pathsPerStatement);
+    for (const [, values] of change.mock.calls) expect((values![3] as number[]).length).toBeLessThanOrEqual(limits.pathsPerChange);
     expect(await database.read('select entry from unlearnt')).toEqual([]);
     const paths = Object.keys(files(count));
     expect(await secondsOf(store, project, [paths[1]!, paths[count >> 1]!, paths.at(-1)!])).toEqual([1, 1, 1]);

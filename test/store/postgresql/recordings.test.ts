@@ -1,4 +1,5 @@
 import { describe, expect, it, vi } from 'vitest';
+import { waitingCaller } from '../../../src/engine/caller.js';
 import type { Store } from '../../../src/engine/ports/store.js';
 import { newRun } from '../../../src/engine/recordings.js';
 import { limits } from '../../../src/limits.js';
@@ -27,22 +28,19 @@ describe.skipIf(cluster === null)('recordings in processes on one database', () 
     expect(await buildsOf(one!, project)).toMatchObject([{ recorded: 3 }]);
   });
 
-  it('record a run once that a process reads after it stood still, when another process recorded its repetition', async () => {
+  it('record a run once that a process reads after it stood still, when the client has left and another process recorded its repetition', async () => {
     const {
       stores: [one, other],
       project,
     } = await opened(2);
+    const hasLeft = () => true;
     expect(await record(other!, project, files(3), { isRetry: true, at: NOW + 15_000 })).toBe('recorded');
-    vi.useFakeTimers({ toFake: ['performance'] });
-    try {
-      vi.advanceTimersByTime(60_000);
-      expect(await record(one!, project, files(3), { at: NOW + 60_000 })).toBe('recorded');
-      // Another run of the node.
-      expect(await record(one!, project, files(2), { at: NOW + 60_000 })).toBe('recorded');
-    } finally {
-      vi.useRealTimers();
-    }
-    expect(await buildsOf(one!, project)).toMatchObject([{ subsets: 2, test_files: 5 }]);
+    expect(await record(one!, project, files(3), { at: NOW + 60_000, hasLeft })).toBe('recorded');
+    expect(await buildsOf(one!, project)).toMatchObject([{ subsets: 1, test_files: 3 }]);
+    // Another run of the node, and one of which there is no other.
+    expect(await record(one!, project, files(2), { at: NOW + 60_000, hasLeft })).toBe('recorded');
+    expect(await record(one!, project, files(1), { at: NOW + 60_000, hasLeft, node_index: 1 })).toBe('recorded');
+    expect(await buildsOf(one!, project)).toMatchObject([{ subsets: 3, test_files: 6 }]);
   });
 
   it('number a path once, and use no number for one that they find', async () => {
@@ -101,7 +99,9 @@ describe.skipIf(cluster === null)('recordings in processes on one database', () 
       project,
     } = await opened(1);
     const run = newRun(upTo(0.6 * limits.filesPerStatement).map(i => ({ path: `spec/${i}_spec.rb`, time_execution: 1 })));
-    const recorded = upTo(2).map(node_index => whenSaved(store!.recordings.record(project, { ...BUILD, node_index }, run, false, NOW)));
+    const recorded = upTo(2).map(node_index =>
+      whenSaved(store!.recordings.record(project, { ...BUILD, node_index }, run, waitingCaller, NOW)),
+    );
     expect(new Set(await Promise.all(recorded))).toEqual(new Set(['recorded']));
     expect(await buildsOf(store!, project)).toMatchObject([{ recorded: 2, test_files: 1.2 * limits.filesPerStatement }]);
   });
