@@ -49,7 +49,8 @@ export class Paths {
       if (known && at - known.at < limits.lastUseUpdateMilliseconds) numbers.set(key, known.number);
       else due.set(key, paths[i]!);
     }
-    if (due.size > 0) {
+    // One that a sweep deletes meanwhile is neither found nor inserted.
+    while (due.size > 0) {
       // Only what is new is inserted: an insert that finds a row uses up a number, too. Ordered as where they are learned, so that no two of
       // these statements wait for each other.
       const { rows } = await this.database.change<{ key: Buffer; number: number }>(
@@ -61,15 +62,17 @@ export class Paths {
           update paths set seen_at = greatest(paths.seen_at, $4) from l where paths.number = l.number
         ), i as (
           insert into paths (project, key, name, seen_at) select $1, key, name, $4 from v
-          where not exists (select 1 from l where l.key = v.key) order by key
+          where not exists (select from paths where paths.key = v.key) order by key
           on conflict (key) do update set seen_at = greatest(paths.seen_at, excluded.seen_at) returning key, number
         )
         select key, number from l union all select key, number from i`,
         [project, Array.from(due.keys(), key => Buffer.from(key)), Array.from(due.values(), path => JSON.stringify(path)), at],
       );
-      for (const { key, number } of rows) {
-        numbers.set(key.toString(), number);
-        this.#numbers.set(key.toString(), { number, at });
+      for (const { key: bytes, number } of rows) {
+        const key = bytes.toString();
+        numbers.set(key, number);
+        this.#numbers.set(key, { number, at });
+        due.delete(key);
       }
     }
     return keys.map(key => numbers.get(key)!);
