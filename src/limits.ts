@@ -228,6 +228,8 @@ export const limits = {
   /** Statements at a time that append to the journals of queues, and how often a queue loses before it pauses. */
   flights: 2,
   flightsBeforePause: 5,
+  /** How often a pull waits for the note of another process that a batch was delivered: 1 ms, and each time twice as long, or 2 s together. */
+  noteWaits: 11,
   /** Records of a kind that are counted: where there are more, their number is an estimate of the database. */
   countedRecords: 10_000,
   /** Queues of which a state in memory that was wrong is kept until they are read again. */
