@@ -15,6 +15,8 @@ export const limits = {
   runsPerNode: 101,
   /** A run that is sent again within this time is the same run; after it, another one. */
   retryWindowMilliseconds: 600_000,
+  /** Clients pause for 1 s or longer before they send a run again. Clocks of processes differ by less than the rest. */
+  leastPauseMilliseconds: 900,
   buildsPerPage: 100,
   /** Characters of a CI run's id that are kept to show it. */
   ciRunCharacters: 200,

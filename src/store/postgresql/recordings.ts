@@ -371,10 +371,10 @@ function columnsOf(runs: readonly Waiting[]): unknown[] {
 function knownOutcome({ id, isRetry, isOld, at }: Waiting, { last, last_run, last_at, is_same, kept }: Found): Recorded | null {
   if (last === null) return null;
   const run = { created_at: last_at!, isSame: is_same!, kept };
-  // The client repeated this request, another process recorded it, and only then came this one to it. A run of a much later time is one of
-  // before the clock was set back.
+  // The client repeated this request, another process recorded it, and only then came this one to it. A run of about the same time is no
+  // repetition: clients pause before they repeat. One of a much later time is of before the clock was set back.
   const later = run.created_at - at;
-  const isLater = later > 0 || isOld;
+  const isLater = later >= limits.leastPauseMilliseconds || isOld;
   const isOvertaken = !isRetry && run.isSame && isLater && Math.abs(later) <= limits.retryWindowMilliseconds;
   if (last_run === id || isOvertaken) return 'recorded';
   const outcome = outcomeOf(run, isRetry, at);
