@@ -9,10 +9,25 @@ export const cluster = inject('postgresql');
 
 const QUEUES = { pullCost: 0, lease: null, cacheBytes: 1e9 };
 
+interface NewDatabase {
+  name: string;
+  url: string;
+  drop: () => Promise<void>;
+}
+
 /** Makes a database: an empty one, or a copy of another one. */
-export async function newDatabase(template?: string): Promise<{ name: string; url: string; drop: () => Promise<void> }> {
+export async function newDatabase(template?: string): Promise<NewDatabase> {
   const name = `test_${randomUUID().replaceAll('-', '')}`;
   return { name, url: await createDatabase(cluster!, name, template), drop: () => dropDatabase(cluster!, name) };
+}
+
+const databases = new Map<string, Promise<NewDatabase>>();
+
+/** The database in the place of a folder, which a test serves again. It goes with its cluster. */
+export function databaseFor(dataDir: string): Promise<NewDatabase> {
+  const database = databases.get(dataDir) ?? newDatabase().then(made => ({ ...made, drop: async () => {} }));
+  databases.set(dataDir, database);
+  return database;
 }
 
 /** Makes an empty database, or a copy of another one, which is dropped after the test. Returns its URL. */
