@@ -15,6 +15,8 @@ export const limits = {
   runsPerNode: 101,
   /** A run that is sent again within this time is the same run; after it, another one. */
   retryWindowMilliseconds: 600_000,
+  /** Clients pause for 1 s or longer before they send a run again. Clocks of processes differ by less than the rest. */
+  leastPauseMilliseconds: 900,
   buildsPerPage: 100,
   /** Characters of a CI run's id that are kept to show it. */
   ciRunCharacters: 200,
@@ -228,6 +230,8 @@ export const limits = {
   /** Statements at a time that append to the journals of queues, and how often a queue loses before it pauses. */
   flights: 2,
   flightsBeforePause: 5,
+  /** How often a pull waits for the note of another process that a batch was delivered: 1 ms, and each time twice as long, or 2 s together. */
+  noteWaits: 11,
   /** Records of a kind that are counted: where there are more, their number is an estimate of the database. */
   countedRecords: 10_000,
   /** Queues of which a state in memory that was wrong is kept until they are read again. */

@@ -23,5 +23,17 @@ export const BROWSER = ['test/browser/**/*.test.js'];
 /** The one that says so where there is no Chromium. */
 export const WITHOUT_BROWSER = ['test/browser/missing.test.js'];
 
+/** Tests of the protocol, of the pages and of real clients, which any number of processes must pass together. */
+export const OF_ANY_PROCESS = ['test/api/**/*.test.js', 'test/clients/*.test.js', 'test/recomputed/*.test.js'];
+
+/** Those about what one process counts and remembers for itself. */
+export const OF_ONE_PROCESS = [
+  'test/api/{daily-bytes,hidden-time,metrics,retention}.test.js',
+  'test/api/dashboard/{server,sign-in}.test.js',
+  // When a node of a split asked for its files is known to the process that answered it.
+  'test/api/insight/timeline.test.js',
+  'test/recomputed/figures.test.js',
+];
+
 /** Tests of servers that need PostgreSQL. */
 export const ON_POSTGRESQL = ['test/api/several-processes.test.js'];

@@ -3,7 +3,7 @@ import { defineConfig, type TestProjectInlineConfiguration } from 'vitest/config
 import { installedPrograms } from '../bench/load/postgresql.js';
 import { chromiumPath } from '../scripts/chromium.js';
 import { loadUwebsockets } from '../src/http/uwebsockets/load.js';
-import { BROWSER, ON_POSTGRESQL, SLOW, STORE, WITHOUT_BROWSER } from './tiers.js';
+import { BROWSER, OF_ANY_PROCESS, OF_ONE_PROCESS, ON_POSTGRESQL, SLOW, STORE, WITHOUT_BROWSER } from './tiers.js';
 
 const hasUwebsockets = await loadUwebsockets().then(
   () => true,
@@ -26,13 +26,19 @@ const tiers = [
     ...(chromiumPath ? { include: BROWSER, exclude: WITHOUT_BROWSER } : { include: WITHOUT_BROWSER }),
   }),
 ];
-/** What depends on the order of requests and on their repetition, a second time with the store in PostgreSQL. */
+/** How many processes serve the database of a test; 0: only what depends on the order of requests and their repetition runs, on one. */
+const processes = Number(process.env.BALLAST_TEST_PROCESSES ?? 0);
+/** Tests a second time, with the store in PostgreSQL. */
 const onPostgresql = tier('postgresql', {
-  include: [
-    'test/api/{queue*,races,split*,build-subsets,completeness,retention}.test.js',
-    'test/api/insight/build-summaries.test.js',
-    ...ON_POSTGRESQL,
-  ],
+  include:
+    processes > 0
+      ? OF_ANY_PROCESS
+      : [
+          'test/api/{queue*,races,split*,build-subsets,completeness,retention}.test.js',
+          'test/api/insight/build-summaries.test.js',
+          ...ON_POSTGRESQL,
+        ],
+  exclude: processes > 1 ? OF_ONE_PROCESS : [],
   env: { BALLAST_TEST_STORE: 'postgresql' },
   globalSetup: 'test/postgresql-cluster.js',
 });

@@ -180,6 +180,7 @@ function pullFrom({ queue, info }: OpenQueue, { request, sent, caller, at }: Ask
   // It tells nothing of the node any more: not even that it restarted.
   if (caller.hasLeft()) return { value, changes: NO_CHANGES, isNote: true };
   const changes: Change[] = [];
+  let isUnsure = false;
   if (isOtherList(info.list, listDigest, sent)) {
     value.isOtherList = true;
     return { value, changes };
@@ -190,6 +191,7 @@ function pullFrom({ queue, info }: OpenQueue, { request, sent, caller, at }: Ask
     const handed = queue.pull(toPull(request, info, facts, caller), at);
     value.batch = handed?.batch ?? null;
     value.isNewBatch = handed?.isNew ?? false;
+    isUnsure = handed?.isUnsure ?? false;
     if (!handed) value.observed = queue.takeObserved();
     else if (request.isFirstRequest && report && handed.batch.decision) value.expectedEnd = queue.expectedEnd(at);
   } else if (!report) {
@@ -202,7 +204,7 @@ function pullFrom({ queue, info }: OpenQueue, { request, sent, caller, at }: Ask
     if (lease) value.endedLeases.push({ seq, node_index: batch.node_index, test_files: files.length, lease });
   }
   if (value.isNewBatch) changes.push(value.batch!);
-  return { value, changes };
+  return { value, changes, isUnsure };
 }
 
 function toPull(request: QueueRequest, info: QueueInfo, { runs_before, recordedRunId, notRun }: Facts, caller: Caller): Pull {

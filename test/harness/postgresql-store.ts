@@ -10,10 +10,25 @@ export const cluster = inject('postgresql');
 
 const QUEUES = { pullCost: 0, lease: null, cacheBytes: 1e9 };
 
+interface NewDatabase {
+  name: string;
+  url: string;
+  drop: () => Promise<void>;
+}
+
 /** Makes a database: one with empty tables, or a copy of another one. */
-export async function newDatabase(template = TABLES): Promise<{ name: string; url: string; drop: () => Promise<void> }> {
+export async function newDatabase(template = TABLES): Promise<NewDatabase> {
   const name = `test_${randomUUID().replaceAll('-', '')}`;
   return { name, url: await createDatabase(cluster!, name, template), drop: () => dropDatabase(cluster!, name) };
+}
+
+const databases = new Map<string, Promise<NewDatabase>>();
+
+/** The database in the place of a folder, which a test serves again. It goes with its cluster. */
+export function databaseFor(dataDir: string): Promise<NewDatabase> {
+  const database = databases.get(dataDir) ?? newDatabase().then(made => ({ ...made, drop: async () => {} }));
+  databases.set(dataDir, database);
+  return database;
 }
 
 /** Makes a database with empty tables, or a copy of another one, which is dropped after the test. Returns its URL. */

@@ -9,16 +9,16 @@ export interface Route {
   loseAnswer?: boolean;
 }
 
-/** Starts an HTTP server that is closed after the test, and returns its address. */
-export async function answerWith(handler: RequestListener): Promise<string> {
+/** Starts an HTTP server, and returns its address. `end` registers what closes it: by default after the test. */
+export async function answerWith(handler: RequestListener, end: (close: () => void) => void = onTestFinished): Promise<string> {
   const server = createServer(handler).listen(0, '127.0.0.1');
-  onTestFinished(() => void server.close().closeAllConnections());
+  end(() => void server.close().closeAllConnections());
   await once(server, 'listening');
   return `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
 }
 
-/** Starts a proxy, which is closed after the test, and returns its address. */
-export function startProxy(routeOf: (request: IncomingMessage) => Route): Promise<string> {
+/** Starts a proxy, and returns its address. A client that leaves takes its request along. */
+export function startProxy(routeOf: (request: IncomingMessage) => Route, end?: (close: () => void) => void): Promise<string> {
   return answerWith((request, response) => {
     const { method, headers, url } = request;
     const route = routeOf(request);
@@ -27,8 +27,10 @@ export function startProxy(routeOf: (request: IncomingMessage) => Route): Promis
       response.writeHead(answer.statusCode!, answer.headers);
       return void answer.pipe(response);
     });
+    forwarded.on('error', () => response.destroy());
+    response.on('close', () => response.writableFinished || forwarded.destroy());
     request.pipe(forwarded);
-  });
+  }, end);
 }
 
 /** What happens to bytes that arrive: they are passed on, kept until `release`, or dropped. */

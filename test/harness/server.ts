@@ -1,3 +1,4 @@
+import { randomInt } from 'node:crypto';
 import { afterAll, beforeAll, onTestFinished, test } from 'vitest';
 import { toApiError } from '../../src/api/errors.js';
 import { type JobSettings, perform } from '../../src/api/jobs.js';
@@ -13,16 +14,20 @@ import { serveStore } from '../../src/store/source.js';
 import type { Threads, ThreadsOptions } from '../../src/threads/threads.js';
 import { Client, TOKEN } from './client.js';
 import { httpServer, openAdapter } from './http-server.js';
-import { newDatabase } from './postgresql-store.js';
+import { databaseFor, newDatabase } from './postgresql-store.js';
+import { startProxy } from './proxy.js';
 import { memoryFolder, temporaryFolder } from './temporary-folder.js';
 
 /** Servers in the process of the test. */
 
-/** Where servers without a folder of their own have their store: in a folder in memory, or in a database of its own. */
+/** Where servers have their store, unless a test names a database: in a folder, or in a database of its own. */
 const STORE = process.env.BALLAST_TEST_STORE;
 
 /** Whether servers of tests have a disk. */
 export const isOnDisk = STORE !== 'postgresql';
+
+/** How many servers serve one database. A request goes to any of them. A server with an admin port is alone. */
+const PROCESSES = Number(process.env.BALLAST_TEST_PROCESSES ?? 1);
 
 /** What a password costs in tests. */
 export const CHEAP = { N: 2, r: 1, p: 1 };
@@ -42,27 +47,42 @@ export interface TestServer extends Client {
 async function openServer({ dataDir, ...settings }: Settings, dependencies: ServiceDependencies = {}) {
   const log: string[] = [];
   let remove = () => {};
-  const isElsewhere = dataDir !== undefined || settings.databaseUrl !== undefined;
-  const database = isElsewhere || isOnDisk ? null : await newDatabase();
+  const database =
+    isOnDisk || settings.databaseUrl !== undefined ? null : await (dataDir === undefined ? newDatabase() : databaseFor(dataDir));
   const folder = dataDir ?? memoryFolder(end => (remove = end));
   const databaseUrl = settings.databaseUrl ?? database?.url;
   const place = databaseUrl === undefined ? { dataDir: folder } : { databaseUrl, databaseConnections: '4' };
   const config = parseConfig({ port: '0', httpServer, logLevel: 'debug', bootstrapToken: TOKEN, ...place, ...settings });
-  let store: Store | null = null;
-  const openStore: ServiceDependencies['openStore'] = async (...args) => (store = await serveStore(...args));
   const logger = openLog(config.logLevel, { write: line => log.push(line) });
-  const service = await openService(config, logger, {
-    openStore,
-    ...(settings.workers === undefined && { openThreads: ({ setup }: ThreadsOptions) => onThisThread(store!, setup as JobSettings) }),
-    passwordCost: CHEAP,
-    ...dependencies,
-    isEager: false,
-  });
+  const open = async () => {
+    let store: Store | null = null;
+    const openStore: ServiceDependencies['openStore'] = async (...args) => (store = await serveStore(...args));
+    const service = await openService(config, logger, {
+      openStore,
+      ...(settings.workers === undefined && { openThreads: ({ setup }: ThreadsOptions) => onThisThread(store!, setup as JobSettings) }),
+      passwordCost: CHEAP,
+      ...dependencies,
+      isEager: false,
+    });
+    return { service, store: store as unknown as Store };
+  };
+  const first = await open();
+  const services = [first.service];
+  while (database && settings.adminPort === undefined && services.length < PROCESSES) services.push((await open()).service);
+  let url = first.service.url;
+  let stopProxy = () => {};
+  if (services.length > 1)
+    url = await startProxy(
+      () => services[randomInt(services.length)]!,
+      end => (stopProxy = end),
+    );
+  const summarize = async () => void (await Promise.all(services.map(each => each.summarize())));
   const close = async () => {
-    await service.close().finally(remove);
+    await Promise.all(services.map(each => each.close())).finally(remove);
+    stopProxy();
     await database?.drop();
   };
-  return { service: { ...service, close }, log, store: store as unknown as Store, dataDir: folder };
+  return { service: { ...first.service, url, summarize, close }, log, store: first.store, dataDir: folder };
 }
 
 /** Performs tasks on this thread: to start another takes longer than most tests. */

@@ -93,6 +93,8 @@ export interface Verdict<Value> {
   changes: readonly Change[];
   /** The value tells nothing of the queue: without changes, nobody needs to know whether the state was the newest. */
   isNote?: true;
+  /** A note that a batch was delivered may be on its way, and would change the value: a store of several processes waits a little for it. */
+  isUnsure?: boolean;
 }
 
 /** A new or changed batch, the seq of a batch that was taken back, or a note that one was delivered. */

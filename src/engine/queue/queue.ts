@@ -114,19 +114,20 @@ export class Queue {
    *    acknowledges its batches.
    * 3. Files that no node has: those that were put back, then the slowest, as many as fit in its share.
    *
-   * Null: the end of the queue. A batch with `isNew` is to be journaled. The caller reports `delivered` or `undelivered`.
+   * Null: the end of the queue. A batch with `isNew` is to be journaled. The caller reports `delivered` or `undelivered`. One with `isUnsure`
+   * is repeated only because no note says that it reached its node.
    */
-  pull(request: Pull, now: number): { batch: Batch; isNew: boolean } | null {
+  pull(request: Pull, now: number): { batch: Batch; isNew: boolean; isUnsure: boolean } | null {
     const node = this.#node(request.node_index);
     const repeated = node.repeatedBatch(request);
     this.#leases?.heartbeat(request, repeated !== null, index => this.#node(index).isAnswering);
-    if (repeated) return { batch: node.beginAnswer(this.#repeat(repeated), request), isNew: false };
+    if (repeated) return { batch: node.beginAnswer(this.#repeat(repeated.batch), request), isNew: false, isUnsure: repeated.isUnsure };
 
     const replay = node.replay(request);
     const last = node.batches.at(-1);
     // Nothing happened in between, so the same batch answers the pull, even with another uuid.
     if (replay && last && isSameReplay(last, request, replay.files))
-      return { batch: node.beginAnswer(this.#repeat(last), request), isNew: false };
+      return { batch: node.beginAnswer(this.#repeat(last), request), isNew: false, isUnsure: false };
 
     this.#speeds.recordPull(request.node_index, request.isFirstRequest, now);
     const batch = this.#newBatch(request, last, replay, now);
@@ -141,7 +142,7 @@ export class Queue {
     }
     this.#add(batch);
     if (this.#own) this.#unsaved.push(batch);
-    return { batch: node.beginAnswer(batch, request), isNew: true };
+    return { batch: node.beginAnswer(batch, request), isNew: true, isUnsure: false };
   }
 
   /**

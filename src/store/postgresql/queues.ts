@@ -71,6 +71,8 @@ interface Call {
   facts: ReadFacts<Any>;
   verb: Verb<Any, Any>;
   at: Millis;
+  /** How often it waited for the note of another process. */
+  waits: number;
   resolve: (saving: Saving<Any>) => void;
   reject: (error: unknown) => void;
 }
@@ -198,13 +200,7 @@ export class PostgresqlQueues implements Queues {
     verb: Verb<Facts, Value>,
     at: Millis,
   ): Promise<Saving<Value | null>> {
-    return new Promise((resolve, reject) => {
-      const call: Call = { facts, verb, at, resolve, reject };
-      const waiting = this.#waiting.get(key);
-      if (waiting) waiting.push(call);
-      else this.#waiting.set(key, [call]);
-      this.#schedule();
-    });
+    return new Promise((resolve, reject) => this.#call(key, { facts, verb, at, waits: 0, resolve, reject }));
   }
 
   async noteOtherList({ id }: QueueInfo, difference: string): Promise<void> {
@@ -298,6 +294,13 @@ export class PostgresqlQueues implements Queues {
 
   #journalOf(queue: string): Promise<{ position: number; attempt: number; changes: Buffer }[]> {
     return this.database.read('select position, attempt, changes from journal where queue = $1 order by position', [queue]);
+  }
+
+  #call(key: string, call: Call): void {
+    const waiting = this.#waiting.get(key);
+    if (waiting) waiting.push(call);
+    else this.#waiting.set(key, [call]);
+    this.#schedule();
   }
 
   #schedule(): void {
@@ -402,7 +405,8 @@ export class PostgresqlQueues implements Queues {
   #runVerbs(turn: Turn, open: Open): Done {
     turn.answering = open.queue.answering;
     const done: Done = { turn, open, values: [], isTold: false, changes: [] };
-    for (const [i, { facts, verb, reject }] of turn.calls.entries()) {
+    for (const [i, call] of turn.calls.entries()) {
+      const { facts, verb, reject } = call;
       try {
         const known = i === 0 && turn.facts ? turn.facts.value : facts(open);
         if (known instanceof Promise) {
@@ -411,21 +415,32 @@ export class PostgresqlQueues implements Queues {
           known.catch(() => {});
           break;
         }
-        const { value, changes, isNote } = verb(open, known);
+        const { value, changes, isNote, isUnsure } = verb(open, known);
+        if (isUnsure && call.waits < limits.noteWaits) {
+          // The process that handed the batch out may be about to note that it arrived. Other calls need not wait: they may bring such notes.
+          setTimeout(() => this.#call(turn.key, call), 2 ** call.waits);
+          call.waits += 1;
+          return this.#without(turn, i);
+        }
         done.values.push(value);
         done.isTold ||= !isNote;
         // A batch may change again before it is written.
         for (const change of changes) done.changes.push(encodeChange(change));
       } catch (error) {
-        // The verb may have changed the queue: it is read again, and the other calls are made then.
         reject(error);
-        turn.calls.splice(i, 1);
-        this.#forget(turn);
-        return { ...done, values: [], isTold: false, changes: [] };
+        return this.#without(turn, i);
       }
     }
     turn.facts = null;
     return done;
+  }
+
+  /** Takes a call out of a turn. Its verb has changed the queue: that is read again, and the other calls are made then. */
+  #without(turn: Turn, i: number): Done {
+    const open = turn.open!;
+    turn.calls.splice(i, 1);
+    this.#forget(turn);
+    return { turn, open, values: [], isTold: false, changes: [] };
   }
 
   /** Appends what the verbs changed. Returns the turns whose values are valid. The queues of the others are read again. */

@@ -364,10 +364,11 @@ function knownOutcome({ id, caller, at }: Waiting, { last, last_run, last_at, is
   if (last === null) return null;
   const run = { created_at: last_at!, isSame: is_same!, kept };
   const { isRetry } = caller;
-  // The client repeated this request, another process recorded it, and only then came this one to it. A process that stood still reads it
-  // later, when the client has left. A run of a much later time is one of before the clock was set back.
+  // The client repeated this request, another process recorded it, and only then came this one to it: perhaps after it stood still, when the
+  // client has left. A run of about the same time is no repetition: clients pause before they repeat. One of a much later time is of before
+  // the clock was set back.
   const later = run.created_at - at;
-  const isOld = later > 0 || caller.hasLeft();
+  const isOld = later >= limits.leastPauseMilliseconds || caller.hasLeft();
   const isOvertaken = !isRetry && run.isSame && isOld && Math.abs(later) <= limits.retryWindowMilliseconds;
   if (last_run === id || isOvertaken) return 'recorded';
   const outcome = outcomeOf(run, isRetry, at);

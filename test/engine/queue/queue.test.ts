@@ -128,6 +128,14 @@ describe('a queue that is read back from its journal', () => {
     expect(after.filesLeft).toBe(2);
   });
 
+  it('is unsure of such a batch unless the node says that it repeats its request', () => {
+    const before = new Journaled(5);
+    before.pull({}, 'handed');
+    for (const isRetry of [false, true])
+      expect(before.readBack().pull(requestOf({ isRetry }), NOW)).toMatchObject({ isNew: false, isUnsure: !isRetry });
+    expect(before.readBack().pull(requestOf({ node_index: 1 }), NOW)).toMatchObject({ isNew: true, isUnsure: false });
+  });
+
   it('repeats no confirmed batch to a node without uuids', () => {
     const before = new Journaled(5);
     const files = before.pull({});

@@ -140,7 +140,7 @@ export async function pull(
     ({ queue }) => {
       const handed = queue.pull(request, at);
       const changes = [...queue.takeChanged(), ...(handed?.isNew ? [handed.batch] : [])];
-      return { value: handed?.batch ?? null, changes };
+      return { value: handed?.batch ?? null, changes, isUnsure: handed?.isUnsure ?? false };
     },
     at,
   );

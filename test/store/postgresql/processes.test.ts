@@ -89,6 +89,32 @@ describe.skipIf(cluster === null)('two processes on one database', () => {
     }
   });
 
+  it('give a node without uuids its next batch when the note that its last one arrived comes after its pull', async () => {
+    const { stores, project } = await twoProcesses();
+    const [first, second] = stores;
+    const key = queueKey(project, BUILD, '1');
+    await first.queues.create(key, newQueue(first, 40), NOW);
+    const sent = (await pull(first, key, 0))!;
+    // The second process has the queue in memory, without the note.
+    await pull(second, key, 1);
+    const next = pull(second, key, 0);
+    await second.queues.find(key);
+    await settle(first, key, sent, true);
+    expect((await next)!.seq).toBe(2);
+  });
+
+  it('do not repeat a batch that they are still answering with, although the other changed the queue', async () => {
+    const { stores, project } = await twoProcesses();
+    const [first, second] = stores;
+    const key = queueKey(project, BUILD, '1');
+    await first.queues.create(key, newQueue(first, 40), NOW);
+    await pull(first, key, 0);
+    await pull(second, key, 1);
+    // The first process reads the queue again.
+    await pull(first, key, 2);
+    expect((await pull(first, key, 0))!.seq).toBe(3);
+  });
+
   it('take no batch back that the other one sent again', async () => {
     const { stores, project } = await twoProcesses();
     const [first, second] = stores;

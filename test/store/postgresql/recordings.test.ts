@@ -28,6 +28,16 @@ describe.skipIf(cluster === null)('recordings in processes on one database', () 
     expect(await buildsOf(one!, project)).toMatchObject([{ recorded: 3 }]);
   });
 
+  it('record each of two equal runs that come at about the same time, the later one first', async () => {
+    const {
+      stores: [one, other],
+      project,
+    } = await opened(2);
+    expect(await record(other!, project, files(3), { at: NOW + 800 })).toBe('recorded');
+    expect(await record(one!, project, files(3), { at: NOW })).toBe('recorded');
+    expect(await buildsOf(one!, project)).toMatchObject([{ recorded: 2, subsets: 2 }]);
+  });
+
   it('record a run once that a process reads after it stood still, when the client has left and another process recorded its repetition', async () => {
     const {
       stores: [one, other],
