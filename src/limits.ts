@@ -223,6 +223,8 @@ export const limits = {
   pathsPerStatement: 5000,
   /** Paths that one statement numbers or learns: whoever changes the same paths, or creates a build of the project, waits meanwhile. */
   pathsPerChange: 1000,
+  /** Builds that a process knows to be in its database. */
+  knownBuilds: 10_000,
   /** Test files of all runs that one statement records, unless it is one run. A file has 12 bytes. */
   filesPerStatement: 100_000,
   /** Builds of a branch that are counted to choose a default branch in a database. */

@@ -113,15 +113,16 @@ export class Learner {
         from (select * from unlearnt where project = $1 order by entry limit $2) u
         left join runs r on r.build = u.build and r.node_index = u.node_index and r.run = u.run
       ) u join projects on projects.id = project left join builds on builds.number = build
-      where sum <= $3 or nth = 1 order by entry`,
-      [project, limits.learntPerStatement, most, FILE_BYTES],
+      where sum <= $5 or nth = 1 order by entry`,
+      [project, limits.learntPerStatement, most, FILE_BYTES, limits.pathsPerStatement],
     );
     const [first] = rows;
     if (!first) return 'all';
-    const timings = await this.#timingsOf(rows);
+    const { runs, numbers } = firstOf(rows, most);
+    const timings = await this.#timingsOf(numbers);
     const measured = new Set<number>();
-    for (const row of rows) for (const path of measure(row, timings)) measured.add(path);
-    const seen_at = Math.max(...rows.map(({ at }) => at ?? 0));
+    for (const run of runs) for (const path of measure(run, timings)) measured.add(path);
+    const seen_at = Math.max(...runs.map(({ at }) => at ?? 0));
     const paths = [...measured];
     const encoded = paths.map(path => encodeTimings({ project, seen_at, timings: timings.get(path)! }));
     const isPart = first.files > most;
@@ -140,18 +141,16 @@ export class Learner {
       )
       select id from p`,
       [
-        ...[project, first.times_turn, rows.map(({ entry }) => entry), paths],
+        ...[project, first.times_turn, runs.map(({ entry }) => entry), paths],
         ...[encoded.map(({ length }) => (end += length) - length), encoded.map(({ length }) => length), Buffer.concat(encoded)],
       ],
     );
     if (turns.length === 0) return 'lost';
-    return !isPart && rows.length === first.seen && first.seen < limits.learntPerStatement ? 'all' : 'some';
+    return !isPart && runs.length === first.seen && first.seen < limits.learntPerStatement ? 'all' : 'some';
   }
 
-  /** What is known of the paths that runs measured, by their numbers. */
-  async #timingsOf(rows: readonly Unlearnt[]): Promise<Map<number, BranchTimings>> {
-    const numbers = new Set<number>();
-    for (const { times } of rows) if (times) for (const { path } of measurementsIn(times)) numbers.add(path);
+  /** What is known of paths, by their numbers. */
+  async #timingsOf(numbers: ReadonlySet<number>): Promise<Map<number, BranchTimings>> {
     const timings = new Map<number, BranchTimings>();
     await this.database.readBy<{ number: number; timings: Buffer | null }>(
       'select number, timings from paths where number = any($1::int4[])',
@@ -160,6 +159,20 @@ export class Learner {
     );
     return timings;
   }
+}
+
+/** The first of some runs, whose paths one change takes together, and the numbers of these paths. Runs of one suite have the same ones. */
+function firstOf(rows: readonly Unlearnt[], most: number): { runs: Unlearnt[]; numbers: Set<number> } {
+  const runs: Unlearnt[] = [];
+  const numbers = new Set<number>();
+  for (const row of rows) {
+    const paths = Array.from(measurementsIn(row.times ?? Buffer.alloc(0)), ({ path }) => path);
+    const added = paths.filter(path => !numbers.has(path));
+    if (runs.length > 0 && (row.files > most || numbers.size + added.length > most)) break;
+    runs.push(row);
+    for (const path of added) numbers.add(path);
+  }
+  return { runs, numbers };
 }
 
 /** Applies the times of a run to timings. Returns the paths that it measured, and that have not expired. */

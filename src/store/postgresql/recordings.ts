@@ -1,4 +1,5 @@
 import { randomUUID } from 'node:crypto';
+import { LRUCache } from 'lru-cache';
 import type { Caller } from '../../engine/caller.js';
 import { buildDigest, digest, type NodeKey } from '../../engine/keys.js';
 import type { Build } from '../../engine/ports/builds.js';
@@ -37,7 +38,7 @@ interface Waiting {
 }
 
 /** What the database has of a run and its build. */
-interface Found extends Creating {
+interface Found {
   id: string;
   is_added: boolean;
   is_build: boolean;
@@ -51,9 +52,10 @@ interface Found extends Creating {
   kept: number;
 }
 
-/** What the creation of a build rests on; null: the build exists, or the project does not. */
+/** What the creation of a build rests on. */
 interface Creating {
-  builds_turn: number | null;
+  project: number;
+  builds_turn: number;
   /** As JSON. */
   default_branch: string | null;
   is_default_branch_set: boolean;
@@ -61,10 +63,9 @@ interface Creating {
   newest_id: string | null;
   newest_at: number | null;
   last_ordinal: number;
+  /** The digests of the builds that exist, of those that were looked for. */
+  builds: string[];
 }
-
-/** A run of a build that does not exist. */
-type New = Waiting & { found: Creating };
 
 /** Runs as rows, from $1 to $11. The times of all are one parameter: an array of bytes would be sent as text of twice the size. */
 const RUNS = `select project, build, node_index, last, id, at, ci_run, asked_at, test_files, substr($11::bytea, first, bytes) as times, nth
@@ -79,6 +80,8 @@ const RUNS = `select project, build, node_index, last, id, at, ci_run, asked_at,
 export class RunRecorder implements Recordings {
   #waiting: Waiting[] = [];
   #isWriting = false;
+  /** The digests of builds that existed when this process last had to do with them. */
+  readonly #builds = new LRUCache<string, true>({ max: limits.knownBuilds });
   /** Projects that are known to have test cases. */
   readonly #withCases = new Set<number>();
 
@@ -144,20 +147,61 @@ export class RunRecorder implements Recordings {
 
   /** Writes what it can, and takes that from `left`. Returns whether another process changed meanwhile what it rests on. */
   async #writeOnce(left: Set<Waiting>): Promise<boolean> {
-    const end = (waiting: Waiting, outcome: Recorded) => {
-      left.delete(waiting);
-      if (outcome === 'recorded') this.learner.note(waiting.project);
-      waiting.resolve(outcome);
-    };
-    const rows = await this.#add([...left]);
-    let isLost = rows === null;
+    const creating = await this.#look([...left].filter(({ build }) => !this.#builds.has(build)));
+    const [toAdd, toCreate]: [Waiting[], Waiting[]] = [[], []];
+    for (const waiting of left) (this.#builds.has(waiting.build) ? toAdd : toCreate).push(waiting);
+    const writes = Array.from(
+      groupBy(toCreate, ({ project }) => project),
+      async ([project, own]) => {
+        const found = creating.get(project);
+        if (!found) {
+          refuse(left, own, refusals.expired('project'));
+          return true;
+        }
+        if (!(await this.#create(own, found))) return false;
+        for (const waiting of own) this.#end(left, waiting, 'recorded');
+        return true;
+      },
+    );
+    if (toAdd.length > 0) writes.push(this.#addTo(left, toAdd));
+    const outcomes = await Promise.allSettled(writes);
+    for (const outcome of outcomes) if (outcome.status === 'rejected') throw outcome.reason;
+    return outcomes.some(outcome => outcome.status === 'fulfilled' && !outcome.value);
+  }
+
+  #end(left: Set<Waiting>, waiting: Waiting, outcome: Recorded): void {
+    left.delete(waiting);
+    this.#builds.set(waiting.build, true);
+    if (outcome === 'recorded') this.learner.note(waiting.project);
+    waiting.resolve(outcome);
+  }
+
+  /** Finds which of the builds of some runs exist, and what the creation of the others rests on, by project. */
+  async #look(runs: readonly Waiting[]): Promise<Map<number, Creating>> {
+    if (runs.length === 0) return new Map();
+    const rows = await this.database.read<Creating>(
+      `select projects.id as project, builds_turn, default_branch, is_default_branch_set, n.id as newest_id, n.created_at as newest_at,
+        coalesce((select value from ballast where name = 'last_ordinal'), 0) as last_ordinal,
+        array(select key from builds where key = any($2::text[])) as builds
+      from projects left join lateral (select id, created_at from builds where project = projects.id order by number desc limit 1) n on true
+      where projects.id = any($1::int4[])`,
+      [[...new Set(runs.map(({ project }) => project))], [...new Set(runs.map(({ build }) => build))]],
+    );
+    for (const { builds } of rows) for (const build of builds) this.#builds.set(build, true);
+    return new Map(rows.map(row => [row.project, row]));
+  }
+
+  /** Adds runs to builds that exist. Returns whether what it rests on is as it was. */
+  async #addTo(left: Set<Waiting>, runs: readonly Waiting[]): Promise<boolean> {
+    const rows = await this.#add(runs);
+    if (!rows) return false;
+    let isLost = false;
     const known: Waiting[] = [];
-    const toCreate: New[] = [];
-    for (const waiting of rows ? [...left] : []) {
-      const found = rows!.get(waiting.id)!;
-      if (found.is_added) end(waiting, 'recorded');
+    for (const waiting of runs) {
+      const found = rows.get(waiting.id)!;
+      if (found.is_added) this.#end(left, waiting, 'recorded');
       else if (knownOutcome(waiting, found)) known.push(waiting);
-      else if (!found.is_build) toCreate.push(Object.assign(waiting, { found }));
+      else if (!found.is_build) this.#builds.delete(waiting.build);
       else {
         const last = found.last ?? 0;
         // The build expired while the statement waited for it.
@@ -170,16 +214,10 @@ export class RunRecorder implements Recordings {
     for (const waiting of known) {
       const found = lasting?.get(waiting.id);
       const outcome = found && (found.is_added ? 'recorded' : knownOutcome(waiting, found));
-      if (outcome) end(waiting, outcome);
+      if (outcome) this.#end(left, waiting, outcome);
       else isLost = true;
     }
-    const creations = Array.from(groupBy(toCreate, ({ project }) => project).values(), async own => {
-      if (own[0]!.found.builds_turn === null) return refuse(left, own, refusals.expired('project'));
-      if (await this.#create(own)) for (const waiting of own) end(waiting, 'recorded');
-      else isLost = true;
-    });
-    for (const creation of await Promise.allSettled(creations)) if (creation.status === 'rejected') throw creation.reason;
-    return isLost;
+    return !isLost;
   }
 
   /** Sets the times of runs, under the numbers of their paths. */
@@ -234,16 +272,10 @@ export class RunRecorder implements Recordings {
         ), u as (
           insert into unlearnt (project, build, node_index, run)
           select project, number, node_index, last + 1 from due join r on r.id = due.id order by nth
-        ), p as (
-          select projects.id, builds_turn, default_branch, is_default_branch_set, n.id as newest_id, n.created_at as newest_at,
-            coalesce((select value from ballast where name = 'last_ordinal'), 0) as last_ordinal
-          from projects left join lateral (select id, created_at from builds where project = projects.id order by number desc limit 1) n on true
-          where projects.id = any(array(select project from v where number is null))
         )
         select v.id, r.id is not null as is_added, v.number is not null as is_build, last_found as last, last_run, last_at, is_same,
-          case when r.id is null and last_found > 0 then (select count(*) from runs where build = v.number and node_index = v.node_index) else 0 end as kept,
-          builds_turn, default_branch, is_default_branch_set, newest_id, newest_at, last_ordinal
-        from v left join r on r.id = v.id left join p on v.number is null and p.id = v.project`;
+          case when r.id is null and last_found > 0 then (select count(*) from runs where build = v.number and node_index = v.node_index) else 0 end as kept
+        from v left join r on r.id = v.id`;
       const values = columnsOf(runs);
       const rows = isDurable
         ? await this.database.readDurably<Found>(text, values)
@@ -256,8 +288,8 @@ export class RunRecorder implements Recordings {
   }
 
   /** Creates builds of a project with their first runs. Returns whether it did: another process may have changed the builds meanwhile. */
-  async #create(runs: readonly New[]): Promise<boolean> {
-    const [{ project, found }] = runs as [New];
+  async #create(runs: readonly Waiting[], found: Creating): Promise<boolean> {
+    const { project } = found;
     const builds = new Map<string, Omit<Build, 'number'>>();
     let newest = found.newest_id === null ? undefined : { id: found.newest_id, created_at: found.newest_at! };
     for (const { build, key, run, at } of runs) {
