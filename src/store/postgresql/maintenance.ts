@@ -135,7 +135,7 @@ const OF_PROJECT: readonly Step[] = [
   { kind: 'ci_run', text: simple('ci_runs', 'id', 'project = $1') },
   { kind: 'day', text: simple('days', 'project, branch, day', 'project = $1') },
   { kind: 'path', text: simple('paths', 'number', PATHS_OF_PROJECT, SOME_PATHS) },
-  { kind: null, text: simple('unlearnt', 'entry', 'project = $1') },
+  { kind: null, text: simple('unlearnt', 'project, entry', 'project = $1') },
   { kind: null, text: simple('batch_costs', 'project, mode', 'project = $1') },
   { kind: null, text: simple('tokens', 'hash', 'project = $1') },
 ];
