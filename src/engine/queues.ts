@@ -105,7 +105,7 @@ function update(store: Store, asked: Asked): Soon<Saving<Pulled | null>> {
   return store.queues.update(
     request.key,
     open => factsFor(store, request, open),
-    (open, facts) => pullFrom(open, asked, facts),
+    (open, facts, mayWait) => pullFrom(open, asked, facts, mayWait),
     at,
   );
 }
@@ -165,7 +165,7 @@ interface Asked {
   at: Millis;
 }
 
-function pullFrom({ queue, info }: OpenQueue, { request, sent, caller, at }: Asked, facts: Facts): Verdict<Pulled> {
+function pullFrom({ queue, info }: OpenQueue, { request, sent, caller, at }: Asked, facts: Facts, mayWait: boolean): Verdict<Pulled> {
   const { node_index, takesNothing, batch_uuid, report, listDigest } = request;
   const value: Pulled = {
     queue: info,
@@ -180,18 +180,18 @@ function pullFrom({ queue, info }: OpenQueue, { request, sent, caller, at }: Ask
   // It tells nothing of the node any more: not even that it restarted.
   if (caller.hasLeft()) return { value, changes: NO_CHANGES, isNote: true };
   const changes: Change[] = [];
-  let isUnsure = false;
   if (isOtherList(info.list, listDigest, sent)) {
     value.isOtherList = true;
     return { value, changes };
   }
   if (!takesNothing) {
+    const asked = toPull(request, info, facts, caller);
+    if (mayWait && queue.lacksNote(asked)) return { value, changes, lacksNote: true };
     const acknowledged = report && facts.failed && queue.acknowledge({ node_index, batch_uuid }, report.batch_id!, facts.failed);
     if (acknowledged) changes.push(acknowledged);
-    const handed = queue.pull(toPull(request, info, facts, caller), at);
+    const handed = queue.pull(asked, at);
     value.batch = handed?.batch ?? null;
     value.isNewBatch = handed?.isNew ?? false;
-    isUnsure = handed?.isUnsure ?? false;
     if (!handed) value.observed = queue.takeObserved();
     else if (request.isFirstRequest && report && handed.batch.decision) value.expectedEnd = queue.expectedEnd(at);
   } else if (!report) {
@@ -204,7 +204,7 @@ function pullFrom({ queue, info }: OpenQueue, { request, sent, caller, at }: Ask
     if (lease) value.endedLeases.push({ seq, node_index: batch.node_index, test_files: files.length, lease });
   }
   if (value.isNewBatch) changes.push(value.batch!);
-  return { value, changes, isUnsure };
+  return { value, changes };
 }
 
 function toPull(request: QueueRequest, info: QueueInfo, { runs_before, recordedRunId, notRun }: Facts, caller: Caller): Pull {

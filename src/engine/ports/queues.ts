@@ -85,7 +85,8 @@ export interface NewQueue extends NewPlan {
 }
 
 export type ReadFacts<Facts> = (queue: OpenQueue) => Soon<Facts>;
-export type Verb<Facts, Value> = (queue: OpenQueue, facts: Facts) => Verdict<Value>;
+/** @param mayWait it may wait for a note: see Verdict */
+export type Verb<Facts, Value> = (queue: OpenQueue, facts: Facts, mayWait: boolean) => Verdict<Value>;
 
 /** The value that a verb returns, and the changes to store. */
 export interface Verdict<Value> {
@@ -93,8 +94,11 @@ export interface Verdict<Value> {
   changes: readonly Change[];
   /** The value tells nothing of the queue: without changes, nobody needs to know whether the state was the newest. */
   isNote?: true;
-  /** A note that a batch was delivered may be on its way, and would change the value: a store of several processes waits a little for it. */
-  isUnsure?: boolean;
+  /**
+   * There is no value yet, and nothing changed: another process may be about to note that a batch was delivered. The verb is to be called again,
+   * a little later.
+   */
+  lacksNote?: true;
 }
 
 /** A new or changed batch, the seq of a batch that was taken back, or a note that one was delivered. */

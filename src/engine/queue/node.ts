@@ -6,15 +6,6 @@ const EMPTY_START_MILLISECONDS = 60_000;
 /** Files that a node is handed again. */
 export type Replay = Pick<Batch, 'files' | 'cases'>;
 
-/** A batch that goes to its node again. */
-export interface Repeated {
-  batch: Batch;
-  /** Only because no note says that it reached the node: the client does not say that it repeats a request. */
-  isUnsure: boolean;
-}
-
-const repeated = (batch: Batch | undefined): Repeated | null => (batch ? { batch, isUnsure: false } : null);
-
 /** A pull that is being answered with a batch. */
 export interface Answering {
   batch: Batch;
@@ -112,16 +103,23 @@ export class Node {
   }
 
   /** Returns the batch that already answered this request, if the client repeats it. */
-  repeatedBatch({ batch_uuid, run, isRetry, wantsLastSplit }: Pull): Repeated | null {
-    if (batch_uuid !== null) return repeated(this.#byUuid.get(batch_uuid));
+  repeatedBatch({ batch_uuid, run, isRetry, wantsLastSplit }: Pull): Batch | null {
+    if (batch_uuid !== null) return this.#byUuid.get(batch_uuid) ?? null;
     const last = this.batches.findLast(batch => batch.run === run);
     // A request for the last split gets all files that the node had, not only the last batch.
     if (!last || (wantsLastSplit && !last.isReplay)) return null;
-    if (this.#unconfirmed?.delete(last)) return { batch: last, isUnsure: !isRetry };
+    if (this.#unconfirmed?.delete(last)) return last;
     // The client closed the connection of its last answer and repeats the request on another one.
     const answers = this.#answering.filter(({ batch }) => batch === last);
-    if (answers.length > 0 && answers.every(({ hasLeft }) => hasLeft())) return repeated(last);
-    return isRetry && !this.#emptyHanded.has(run) ? repeated(last) : null;
+    if (answers.length > 0 && answers.every(({ hasLeft }) => hasLeft())) return last;
+    return isRetry && !this.#emptyHanded.has(run) ? last : null;
+  }
+
+  /** Whether it would get a batch again only because no note says that it got it: the client does not say that it repeats a request. */
+  lacksNote(request: Pull): boolean {
+    if (request.batch_uuid !== null || request.isRetry || !this.#unconfirmed) return false;
+    const last = this.batches.findLast(batch => batch.run === request.run);
+    return last !== undefined && this.#unconfirmed.has(last) && !(request.wantsLastSplit && !last.isReplay);
   }
 
   /** Returns the files that a first request gets again; null: none. */

@@ -114,20 +114,19 @@ export class Queue {
    *    acknowledges its batches.
    * 3. Files that no node has: those that were put back, then the slowest, as many as fit in its share.
    *
-   * Null: the end of the queue. A batch with `isNew` is to be journaled. The caller reports `delivered` or `undelivered`. One with `isUnsure`
-   * is repeated only because no note says that it reached its node.
+   * Null: the end of the queue. A batch with `isNew` is to be journaled. The caller reports `delivered` or `undelivered`.
    */
-  pull(request: Pull, now: number): { batch: Batch; isNew: boolean; isUnsure: boolean } | null {
+  pull(request: Pull, now: number): { batch: Batch; isNew: boolean } | null {
     const node = this.#node(request.node_index);
     const repeated = node.repeatedBatch(request);
     this.#leases?.heartbeat(request, repeated !== null, index => this.#node(index).isAnswering);
-    if (repeated) return { batch: node.beginAnswer(this.#repeat(repeated.batch), request), isNew: false, isUnsure: repeated.isUnsure };
+    if (repeated) return { batch: node.beginAnswer(this.#repeat(repeated), request), isNew: false };
 
     const replay = node.replay(request);
     const last = node.batches.at(-1);
     // Nothing happened in between, so the same batch answers the pull, even with another uuid.
     if (replay && last && isSameReplay(last, request, replay.files))
-      return { batch: node.beginAnswer(this.#repeat(last), request), isNew: false, isUnsure: false };
+      return { batch: node.beginAnswer(this.#repeat(last), request), isNew: false };
 
     this.#speeds.recordPull(request.node_index, request.isFirstRequest, now);
     const batch = this.#newBatch(request, last, replay, now);
@@ -142,7 +141,12 @@ export class Queue {
     }
     this.#add(batch);
     if (this.#own) this.#unsaved.push(batch);
-    return { batch: node.beginAnswer(batch, request), isNew: true, isUnsure: false };
+    return { batch: node.beginAnswer(batch, request), isNew: true };
+  }
+
+  /** Whether a pull would get a batch again only because no note says that the batch reached its node. */
+  lacksNote(request: Pull): boolean {
+    return this.#nodes.get(request.node_index)?.lacksNote(request) ?? false;
   }
 
   /**

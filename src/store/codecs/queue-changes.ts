@@ -37,8 +37,9 @@ export function encodeChange(change: Change): Buffer {
 export function decodeChange(bytes: Uint8Array): Change {
   const change = msgpack.unpack(bytes) as Change | unknown[];
   if (!Array.isArray(change)) return change;
-  const present = BATCH_FIELDS.map((field, i) => [field, change[i]]).filter(([, value]) => value !== undefined);
-  return Object.fromEntries(present) as Batch;
+  const batch: Record<string, unknown> = {};
+  for (let i = 0; i < change.length; i++) if (change[i] !== undefined) batch[BATCH_FIELDS[i]!] = change[i];
+  return batch as unknown as Batch;
 }
 
 /** The changes of a queue that are saved together. */

@@ -213,7 +213,7 @@ export class LmdbQueues implements Queues {
 
   #run<Facts, Value>(key: string, open: CachedQueue, verb: Verb<Facts, Value>, facts: Facts): Saving<Value> {
     try {
-      const { value, changes } = verb(open, facts);
+      const { value, changes } = verb(open, facts, false);
       for (const change of changes) open.saving = this.parts.journal.write(open.id, change);
       if (open.saving && changes.length > 0) this.#saving.add([key, open], open.saving);
       this.#cache.keep(key, open);

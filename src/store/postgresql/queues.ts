@@ -405,7 +405,8 @@ export class PostgresqlQueues implements Queues {
   #runVerbs(turn: Turn, open: Open): Done {
     turn.answering = open.queue.answering;
     const done: Done = { turn, open, values: [], isTold: false, changes: [] };
-    for (const [i, call] of turn.calls.entries()) {
+    for (let i = 0; i < turn.calls.length; ) {
+      const call = turn.calls[i]!;
       const { facts, verb, reject } = call;
       try {
         const known = i === 0 && turn.facts ? turn.facts.value : facts(open);
@@ -415,32 +416,29 @@ export class PostgresqlQueues implements Queues {
           known.catch(() => {});
           break;
         }
-        const { value, changes, isNote, isUnsure } = verb(open, known);
-        if (isUnsure && call.waits < limits.noteWaits) {
-          // The process that handed the batch out may be about to note that it arrived. Other calls need not wait: they may bring such notes.
+        const { value, changes, isNote, lacksNote } = verb(open, known, call.waits < limits.noteWaits);
+        done.isTold ||= !isNote;
+        if (lacksNote) {
+          turn.calls.splice(i, 1);
+          turn.facts = null;
           setTimeout(() => this.#call(turn.key, call), 2 ** call.waits);
           call.waits += 1;
-          return this.#without(turn, i);
+          continue;
         }
         done.values.push(value);
-        done.isTold ||= !isNote;
+        i += 1;
         // A batch may change again before it is written.
         for (const change of changes) done.changes.push(encodeChange(change));
       } catch (error) {
+        // The verb may have changed the queue: it is read again, and the other calls are made then.
         reject(error);
-        return this.#without(turn, i);
+        turn.calls.splice(i, 1);
+        this.#forget(turn);
+        return { ...done, values: [], isTold: false, changes: [] };
       }
     }
     turn.facts = null;
     return done;
-  }
-
-  /** Takes a call out of a turn. Its verb has changed the queue: that is read again, and the other calls are made then. */
-  #without(turn: Turn, i: number): Done {
-    const open = turn.open!;
-    turn.calls.splice(i, 1);
-    this.#forget(turn);
-    return { turn, open, values: [], isTold: false, changes: [] };
   }
 
   /** Appends what the verbs changed. Returns the turns whose values are valid. The queues of the others are read again. */

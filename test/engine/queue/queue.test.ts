@@ -128,12 +128,14 @@ describe('a queue that is read back from its journal', () => {
     expect(after.filesLeft).toBe(2);
   });
 
-  it('is unsure of such a batch unless the node says that it repeats its request', () => {
+  it('lacks the note of such a batch unless the node says that it repeats its request', () => {
     const before = new Journaled(5);
     before.pull({}, 'handed');
-    for (const isRetry of [false, true])
-      expect(before.readBack().pull(requestOf({ isRetry }), NOW)).toMatchObject({ isNew: false, isUnsure: !isRetry });
-    expect(before.readBack().pull(requestOf({ node_index: 1 }), NOW)).toMatchObject({ isNew: true, isUnsure: false });
+    const after = before.readBack();
+    for (const isRetry of [false, true]) expect(after.lacksNote(requestOf({ isRetry }))).toBe(!isRetry);
+    expect(after.lacksNote(requestOf({ node_index: 1 }))).toBe(false);
+    after.delivered(0);
+    expect(after.lacksNote(requestOf({}))).toBe(false);
   });
 
   it('repeats no confirmed batch to a node without uuids', () => {

@@ -137,10 +137,11 @@ export async function pull(
   const pulling = store.queues.update(
     key,
     () => null,
-    ({ queue }) => {
+    ({ queue }, _, mayWait) => {
+      if (mayWait && queue.lacksNote(request)) return { value: null, changes: [], lacksNote: true };
       const handed = queue.pull(request, at);
       const changes = [...queue.takeChanged(), ...(handed?.isNew ? [handed.batch] : [])];
-      return { value: handed?.batch ?? null, changes, isUnsure: handed?.isUnsure ?? false };
+      return { value: handed?.batch ?? null, changes };
     },
     at,
   );
