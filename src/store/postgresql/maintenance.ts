@@ -3,7 +3,7 @@ import type { Millis } from '../../engine/ports/store.js';
 import { refusals } from '../../engine/refusal.js';
 import { limits } from '../../limits.js';
 import { DAY_MILLISECONDS } from '../../time.js';
-import { type Database, NOW } from './connection.js';
+import { type Database, NOW } from './database.js';
 import type { Learner } from './learner.js';
 import type { Paths } from './paths.js';
 import type { Pieces } from './pieces.js';

@@ -4,7 +4,7 @@ import type { Millis } from '../../engine/ports/store.js';
 import { limits } from '../../limits.js';
 import { memoryBounds } from '../../memory-bounds.js';
 import { pathKey } from '../codecs/path-keys.js';
-import type { Database } from './connection.js';
+import type { Database } from './database.js';
 
 /** Approximate bytes of an entry, and of each character of its string. */
 const ENTRY_BYTES = 200;

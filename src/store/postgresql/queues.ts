@@ -28,7 +28,7 @@ import { batchesIn, decodeChanges, encodeChange, encodeChanges } from '../codecs
 import { copyOf as copyOfBytes } from '../codecs/run-times.js';
 import { type CachedQueue, QueueCache, type QueueOptions } from '../queue-cache.js';
 import { CI_RUN_COLUMNS, ciRunValues } from './ci-runs.js';
-import type { Database } from './connection.js';
+import type { Database } from './database.js';
 import { fromJson, otherList } from './json.js';
 import { BASIS, type Pieces, piecesOf, WEIGHTS } from './pieces.js';
 

@@ -3,7 +3,7 @@ import type { QueueOptions } from '../queue-cache.js';
 import { postgresqlAccess } from './access.js';
 import { postgresqlBuilds } from './builds.js';
 import { postgresqlCiRuns } from './ci-runs.js';
-import { Database, type DatabaseOptions } from './connection.js';
+import { Database, type DatabaseOptions } from './database.js';
 import { Learner } from './learner.js';
 import { postgresqlMaintenance } from './maintenance.js';
 import { Paths } from './paths.js';

@@ -5,7 +5,7 @@ import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, inject, it, onTestFinished } from 'vitest';
 import { type Cluster, createDatabase, startCluster } from '../../../bench/load/postgresql.js';
 import { Refusal } from '../../../src/engine/refusal.js';
-import { Database, type DatabaseOptions } from '../../../src/store/postgresql/connection.js';
+import { Database, type DatabaseOptions } from '../../../src/store/postgresql/database.js';
 import { migrate } from '../../../src/store/postgresql/schema.js';
 import { cluster, emptyDatabase, newDatabase as newTestDatabase } from '../../harness/postgresql-store.js';
 import { TcpProxy } from '../../harness/proxy.js';
