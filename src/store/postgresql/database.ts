@@ -61,26 +61,17 @@ export interface Result<Row> {
   count: number;
 }
 
-/** What a server said of itself. */
-export interface Server {
-  /** Like 180004. */
-  version: number;
-  /** `on` and `remote_apply` make an acknowledged change survive the server. `off` and `local` do not, `remote_write` not the crash of the standby. */
-  synchronousCommit: string;
-}
-
 /** Milliseconds since 1970, on the clock of the database. */
 export const NOW = 'floor(extract(epoch from clock_timestamp()) * 1000)::int8';
 
 interface ServerRow {
   is_read_only: string;
-  version: string;
   commit: string;
   /** Milliseconds since 1970. */
   time: number;
 }
 
-const WHAT_ARE_YOU = `select current_setting('transaction_read_only') as is_read_only, current_setting('server_version_num') as version,
+const WHAT_ARE_YOU = `select current_setting('transaction_read_only') as is_read_only,
   current_setting('synchronous_commit') as commit, (extract(epoch from clock_timestamp()) * 1000)::float8 as time`;
 
 /** Writes the row of a process. */
@@ -133,8 +124,11 @@ interface Call {
 export class Database {
   /** The key of this one in the table of processes. */
   readonly process = randomUUID();
-  /** What the server said that was connected to last; null: none was. */
-  server: Server | null = null;
+  /**
+   * The setting of the server that was connected to last; null: none was. `on` and `remote_apply` make an acknowledged change survive the
+   * server. `off` and `local` do not, `remote_write` not the crash of the standby.
+   */
+  synchronousCommit: string | null = null;
   /** Another machine to which what is sent is not encrypted; null: there is none. */
   readonly plainHost: string | null;
   readonly #clock = new DatabaseClock();
@@ -488,10 +482,10 @@ export class Database {
     const [row] = await new Promise<ServerRow[]>((resolve, reject) =>
       connection.run({ text: WHAT_ARE_YOU }, (error, result) => (error ? reject(error) : resolve(result!.rows as ServerRow[]))),
     );
-    const { is_read_only, version, commit, time } = row!;
+    const { is_read_only, commit, time } = row!;
     if (is_read_only === 'on') throw Object.assign(new Error('this server accepts no writes'), { code: '25006' });
     this.#clock.measured(time, asked, performance.now());
-    this.server = { version: Number(version), synchronousCommit: commit };
+    this.synchronousCommit = commit;
   }
 
   async #password({ password }: Address): Promise<string> {
