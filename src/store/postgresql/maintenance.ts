@@ -56,8 +56,10 @@ const BUILDS = deleted(
     select number from builds where is_empty order by number limit ${SOME} for update skip locked
   ), gone as (
     delete from builds using due where builds.number = due.number returning builds.number, builds.project, builds.recorded
+  ), locked as materialized (
+    select id from projects where id in (select project from gone) order by id for update
   ), turned as (
-    update projects set builds_turn = builds_turn + 1 where id in (select project from gone)
+    update projects set builds_turn = builds_turn + 1 from locked where projects.id = locked.id
   ), summed as (
     delete from summaries using gone where summaries.build = gone.number
   ), last as (
