@@ -5,7 +5,6 @@ import { limits } from '../../limits.js';
 import { DAY_MILLISECONDS } from '../../time.js';
 import { type Database, NOW } from './database.js';
 import type { Learner } from './learner.js';
-import type { Paths } from './paths.js';
 import type { Pieces } from './pieces.js';
 
 type Count = (kind: ExpiringKind) => void;
@@ -163,11 +162,10 @@ const LOAD = Object.entries(RECORDS)
 interface Parts {
   database: Database;
   learner: Pick<Learner, 'learnAll'>;
-  paths: Pick<Paths, 'forget'>;
   pieces: Pick<Pieces, 'forget'>;
 }
 
-export function postgresqlMaintenance({ database, learner, paths, pieces }: Parts) {
+export function postgresqlMaintenance({ database, learner, pieces }: Parts) {
   /** Runs a statement until nothing is left that it deletes. Any number of processes share the work. */
   async function* repeat({ kind, text }: Step, value: number | null, count: Count): AsyncGenerator<number> {
     for (;;) {
@@ -199,7 +197,6 @@ export function postgresqlMaintenance({ database, learner, paths, pieces }: Part
     for await (const _ of repeat({ kind: null, text: BUILDS }, null, count)) yield;
     for await (const _ of repeat(PATHS, before - limits.lastUseUpdateMilliseconds, count)) yield;
     for await (const _ of repeat(PROCESSES, deletedBefore - DAY_MILLISECONDS, count)) yield;
-    paths.forget();
     pieces.forget();
     for (const { id } of gone) {
       if (found.has(id)) continue;

@@ -110,9 +110,4 @@ export class Paths {
     for (const [number, name] of read) this.#names.set(number, name);
     return Array.from(numbers, number => read.get(number) ?? this.#names.get(number) ?? `(path ${number}, whose name is lost)`);
   }
-
-  /** Forgets the numbers of paths that a sweep may have deleted. */
-  forget(): void {
-    this.#numbers.clear();
-  }
 }

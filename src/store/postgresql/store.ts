@@ -64,7 +64,7 @@ export async function openPostgresqlStore(options: PostgresqlOptions): Promise<P
     queues,
     ciRuns: postgresqlCiRuns(database),
     summaries: postgresqlSummaries(database),
-    maintenance: postgresqlMaintenance({ database, learner, paths, pieces }),
+    maintenance: postgresqlMaintenance({ database, learner, pieces }),
     database,
     now: () => database.now(),
     async close() {
