@@ -227,10 +227,11 @@ export function postgresqlMaintenance({ database, learner, pieces }: Parts) {
     async leave() {
       await database.change('delete from processes where id = $1', [database.process]);
     },
-    others: () =>
-      database.read<{ status: string; at: Millis }>('select status, seen_at as at from processes where id <> $1 and status is not null', [
-        database.process,
-      ]),
+    others: since =>
+      database.read<{ status: string; at: Millis }>(
+        'select status, seen_at as at from processes where id <> $1 and seen_at >= $2 and status is not null',
+        [database.process, since],
+      ),
   };
 
   return {

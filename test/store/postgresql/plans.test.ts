@@ -113,7 +113,7 @@ async function readAll(store: Store): Promise<void> {
   for (const name of ['keptTime', 'backedUpAt', 'publishRuns', 'refresh', 'assertWritable'] as const) await maintenance[name]();
   const processes = maintenance.processes!;
   await processes.tell('{}');
-  await processes.others();
+  await processes.others(NOW);
   await processes.leave();
   await access.deleteProject(project, NOW);
   await sweep(store, NOW + 90 * DAY, LATER);
