@@ -251,6 +251,7 @@ export class PostgresqlQueues implements Queues {
 
   learn(project: number, mode: Mode, observed: BatchSums): void {
     const add = async () => {
+      // What another process adds at the same moment may be lost: it is a part of an average, and the next builds add to that.
       const sums = keep(await this.#learnedIn(project, mode), observed);
       await this.database.change(
         `insert into batch_costs (project, mode, sums) select id, $2, $3 from projects where id = $1 and deleted_at is null
