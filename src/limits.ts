@@ -229,7 +229,10 @@ export const limits = {
   filesPerStatement: 100_000,
   /** Builds of a branch that are counted to choose a default branch in a database. */
   comparedBuilds: 1000,
-  /** Statements at a time that append to the journals of queues, and how often a queue loses before it pauses. */
+  /**
+   * Groups of queues at a time that begin to append to their journals: one that another process was faster with goes on beside them, and pauses
+   * when it has lost so often.
+   */
   flights: 2,
   flightsBeforePause: 5,
   /** How often a pull waits for the note of another process that a batch was delivered: 1 ms, and each time twice as long, or 2 s together. */

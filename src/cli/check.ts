@@ -3,7 +3,7 @@ import { getHeapStatistics } from 'node:v8';
 import { Worker } from 'node:worker_threads';
 import { type Problem, repairAll, sentenceOf } from '../store/check/problem.js';
 import { lockFolder } from '../store/lmdb/open-lock.js';
-import type { Database } from '../store/postgresql/connection.js';
+import type { Database } from '../store/postgresql/database.js';
 import type { StoreSource } from '../store/source.js';
 import { print, startProgress } from '../terminal.js';
 import { packageFolder } from '../version.js';

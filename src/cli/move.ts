@@ -67,8 +67,7 @@ export async function moveStore(
 
 /** Throws a sentence when a process has been seen that serves a database. */
 async function assertNotServed({ maintenance, now }: PostgresqlStore, attempt: string): Promise<void> {
-  const others = await maintenance.processes!.others();
-  const serving = others.filter(({ at }) => now() - at < limits.silentProcessMilliseconds).length;
+  const serving = (await maintenance.processes!.others(now() - limits.silentProcessMilliseconds)).length;
   if (serving > 0)
     throw new Error(
       `${attempt}: ${pluralize(serving, 'process')} served the database in the last ${limits.silentProcessMilliseconds / 1000} s; stop them, and try again`,

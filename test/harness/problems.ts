@@ -2,7 +2,7 @@ import { sentenceOf } from '../../src/store/check/problem.js';
 import { problemsOf } from '../../src/store/lmdb/check/check.js';
 import { openParts } from '../../src/store/lmdb/parts.js';
 import { problemsOf as problemsOfDatabase } from '../../src/store/postgresql/check.js';
-import { Database } from '../../src/store/postgresql/connection.js';
+import { Database } from '../../src/store/postgresql/database.js';
 import { databaseFor } from './postgresql-store.js';
 import { isOnDisk } from './server.js';
 

@@ -64,9 +64,10 @@ const parse = typia.json.createIsParse<ProcessStatus>();
 
 /** What the other processes told, those that started first in front. One that was not seen for an hour is left out. */
 export async function otherStatuses(processes: Processes, now: Millis): Promise<ProcessStatus[]> {
-  const statuses = (await processes.others()).flatMap(({ status: text, at }) => {
+  const told = await processes.others(now - limits.silentProcessShownMilliseconds);
+  const statuses = told.flatMap(({ status: text, at }) => {
     const status = parse(text);
-    if (!status || now - at > limits.silentProcessShownMilliseconds) return [];
+    if (!status) return [];
     return [{ ...status, seen_at: timestamp(at), ...(now - at > limits.silentProcessMilliseconds && { health: [silent(now - at)] }) }];
   });
   return statuses.sort((a, b) => (a.started_at < b.started_at ? -1 : 1));

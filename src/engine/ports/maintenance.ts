@@ -37,8 +37,8 @@ export interface Processes {
   tell(status: string): Promise<void>;
   /** Withdraws it. */
   leave(): Promise<void>;
-  /** What the others told last, and when, on the clock of the store. One that was killed stays for a day. */
-  others(): Promise<{ status: string; at: Millis }[]>;
+  /** What the others told last that told something since a time, and when, on the clock of the store. */
+  others(since: Millis): Promise<{ status: string; at: Millis }[]>;
 }
 
 export type ExpiringKind = 'subset' | 'split' | 'queue' | 'ci_run' | 'path' | 'day' | 'project';

@@ -1,9 +1,10 @@
 import { createHash } from 'node:crypto';
 
 /**
- * What both stores keep, as rows of the tables in PostgreSQL (see schema.ts) without what only one of them has: turns, attempts, indexes, the
- * numbers of queues. A row has these columns, and the rows of a table come in the order of its key. Queues are in the order of their creation;
- * the journal has a row for each group of changes, from 0 on. 'identities' has the last number that was given to a project or a build.
+ * What both stores keep, as rows of the tables in PostgreSQL (see schema.ts) without what only one of them has: turns, indexes, the numbers of
+ * queues. A row has these columns, and the rows of a table come in the order of its key. Queues are in the order of their creation; the journal
+ * has a row for each group of changes, from 0 on, and those of a folder have the attempt 0. 'identities' has the last number that was given to a
+ * project or a build.
  */
 export const MOVED = {
   ballast: { key: 'name', columns: 'name text, value int8' },

@@ -1,7 +1,7 @@
 import { LRUCache } from 'lru-cache';
 import type { Access, Project, Token } from '../../engine/ports/access.js';
 import { limits } from '../../limits.js';
-import type { Database } from './connection.js';
+import type { Database } from './database.js';
 import { isTaken } from './errors.js';
 import { fromJson } from './json.js';
 import { ReadTogether } from './read-together.js';

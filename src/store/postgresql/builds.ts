@@ -2,7 +2,7 @@ import { type BuildFilter, type BuildKey, buildDigest, digest } from '../../engi
 import type { Build, Builds, RunHead } from '../../engine/ports/builds.js';
 import { limits } from '../../limits.js';
 import { timesOf } from '../codecs/run-times.js';
-import type { Database } from './connection.js';
+import type { Database } from './database.js';
 import { fromNames, toNames } from './json.js';
 import type { Paths } from './paths.js';
 import { ReadTogether } from './read-together.js';

@@ -7,7 +7,7 @@ import { batchesIn } from '../codecs/queue-changes.js';
 import { copyOf } from '../codecs/run-times.js';
 import { decodeTimings } from '../codecs/timing-codec.js';
 import { keyColumns } from './builds.js';
-import type { Database } from './connection.js';
+import type { Database } from './database.js';
 import { fromNames } from './json.js';
 import { BASIS, WEIGHTS } from './pieces.js';
 import { IDENTITIES, setIdentity } from './schema.js';

@@ -1,7 +1,7 @@
 import { type BuildKey, buildDigest, type QueueKey, type SplitKey, shortDigest } from '../../engine/keys.js';
 import type { CiRun, CiRuns } from '../../engine/ports/ci-runs.js';
 import { limits } from '../../limits.js';
-import type { Database } from './connection.js';
+import type { Database } from './database.js';
 import { fromNames, toNames } from './json.js';
 
 export const CI_RUN = 'id, project, kind, plan, ci_run, digest, names, node_total, created_at, runs_before';

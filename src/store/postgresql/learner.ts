@@ -4,7 +4,7 @@ import { limits } from '../../limits.js';
 import { type BranchTimings, measureOn } from '../../planning/estimating/branch-timings.js';
 import { FILE_BYTES, fileCount, pathAt, secondsAt, viewOf } from '../codecs/run-times.js';
 import { decodeTimings, encodeTimings } from '../codecs/timing-codec.js';
-import type { Database } from './connection.js';
+import type { Database } from './database.js';
 import { fromJson, fromNames } from './json.js';
 import { pauseAfterLoss } from './pause.js';
 

@@ -3,9 +3,8 @@ import type { Millis } from '../../engine/ports/store.js';
 import { refusals } from '../../engine/refusal.js';
 import { limits } from '../../limits.js';
 import { DAY_MILLISECONDS } from '../../time.js';
-import { type Database, NOW } from './connection.js';
+import { type Database, NOW } from './database.js';
 import type { Learner } from './learner.js';
-import type { Paths } from './paths.js';
 import type { Pieces } from './pieces.js';
 
 type Count = (kind: ExpiringKind) => void;
@@ -56,8 +55,10 @@ const BUILDS = deleted(
     select number from builds where is_empty order by number limit ${SOME} for update skip locked
   ), gone as (
     delete from builds using due where builds.number = due.number returning builds.number, builds.project, builds.recorded
+  ), locked as materialized (
+    select id from projects where id in (select project from gone) order by id for update
   ), turned as (
-    update projects set builds_turn = builds_turn + 1 where id in (select project from gone)
+    update projects set builds_turn = builds_turn + 1 from locked where projects.id = locked.id
   ), summed as (
     delete from summaries using gone where summaries.build = gone.number
   ), last as (
@@ -161,11 +162,10 @@ const LOAD = Object.entries(RECORDS)
 interface Parts {
   database: Database;
   learner: Pick<Learner, 'learnAll'>;
-  paths: Pick<Paths, 'forget'>;
   pieces: Pick<Pieces, 'forget'>;
 }
 
-export function postgresqlMaintenance({ database, learner, paths, pieces }: Parts) {
+export function postgresqlMaintenance({ database, learner, pieces }: Parts) {
   /** Runs a statement until nothing is left that it deletes. Any number of processes share the work. */
   async function* repeat({ kind, text }: Step, value: number | null, count: Count): AsyncGenerator<number> {
     for (;;) {
@@ -197,7 +197,6 @@ export function postgresqlMaintenance({ database, learner, paths, pieces }: Part
     for await (const _ of repeat({ kind: null, text: BUILDS }, null, count)) yield;
     for await (const _ of repeat(PATHS, before - limits.lastUseUpdateMilliseconds, count)) yield;
     for await (const _ of repeat(PROCESSES, deletedBefore - DAY_MILLISECONDS, count)) yield;
-    paths.forget();
     pieces.forget();
     for (const { id } of gone) {
       if (found.has(id)) continue;
@@ -228,10 +227,11 @@ export function postgresqlMaintenance({ database, learner, paths, pieces }: Part
     async leave() {
       await database.change('delete from processes where id = $1', [database.process]);
     },
-    others: () =>
-      database.read<{ status: string; at: Millis }>('select status, seen_at as at from processes where id <> $1 and status is not null', [
-        database.process,
-      ]),
+    others: since =>
+      database.read<{ status: string; at: Millis }>(
+        'select status, seen_at as at from processes where id <> $1 and seen_at >= $2 and status is not null',
+        [database.process, since],
+      ),
   };
 
   return {

@@ -4,7 +4,7 @@ import type { Millis } from '../../engine/ports/store.js';
 import { limits } from '../../limits.js';
 import { memoryBounds } from '../../memory-bounds.js';
 import { pathKey } from '../codecs/path-keys.js';
-import type { Database } from './connection.js';
+import type { Database } from './database.js';
 
 /** Approximate bytes of an entry, and of each character of its string. */
 const ENTRY_BYTES = 200;
@@ -49,33 +49,45 @@ export class Paths {
       if (known && at - known.at < limits.lastUseUpdateMilliseconds) numbers.set(key, known.number);
       else due.set(key, paths[i]!);
     }
-    // One that a sweep deletes meanwhile is neither found nor inserted.
-    while (due.size > 0) {
-      // Only what is new is inserted: an insert that finds a row uses up a number, too. Ordered as where they are learned, so that no two of
-      // these statements wait for each other.
-      const { rows } = await this.database.change<{ key: Buffer; number: number }>(
-        `with v as materialized (
-          select * from unnest($2::bytea[], $3::text[]) as v (key, name)
-        ), l as materialized (
-          select number, key from paths where key = any($2::bytea[]) order by key for update
-        ), u as (
-          update paths set seen_at = greatest(paths.seen_at, $4) from l where paths.number = l.number
-        ), i as (
-          insert into paths (project, key, name, seen_at) select $1, key, name, $4 from v
-          where not exists (select from paths where paths.key = v.key) order by key
-          on conflict (key) do update set seen_at = greatest(paths.seen_at, excluded.seen_at) returning key, number
-        )
-        select key, number from l union all select key, number from i`,
-        [project, Array.from(due.keys(), key => Buffer.from(key)), Array.from(due.values(), path => JSON.stringify(path)), at],
-      );
+    const note = (rows: readonly { key: Buffer; number: number }[]) => {
       for (const { key: bytes, number } of rows) {
         const key = bytes.toString();
         numbers.set(key, number);
         this.#numbers.set(key, { number, at });
         due.delete(key);
       }
-    }
+    };
+    if (due.size > 0) note(await this.#use([...due.keys()], at));
+    if (due.size > 0) note(await this.#insert(project, due, at));
     return keys.map(key => numbers.get(key)!);
+  }
+
+  /** Notes that paths are in use. Returns those that have a row. */
+  async #use(keys: readonly string[], at: Millis): Promise<{ key: Buffer; number: number }[]> {
+    // In the order in which they are learned, so that no two of these statements wait for each other.
+    const { rows } = await this.database.change<{ key: Buffer; number: number }>(
+      `with l as materialized (
+        select number from paths where key = any($1::bytea[]) order by key for update
+      )
+      update paths set seen_at = greatest(seen_at, $2) from l where paths.number = l.number returning key, paths.number`,
+      [keys.map(key => Buffer.from(key)), at],
+    );
+    return rows;
+  }
+
+  /**
+   * Inserts paths that had no row. An insert that finds a row uses up a number, too: so it names no others.
+   *
+   * @param paths by their keys
+   */
+  async #insert(project: number, paths: ReadonlyMap<string, string>, at: Millis): Promise<{ key: Buffer; number: number }[]> {
+    const { rows } = await this.database.change<{ key: Buffer; number: number }>(
+      `insert into paths (project, key, name, seen_at)
+      select $1, key, name, $4 from unnest($2::bytea[], $3::text[]) as v (key, name) order by key
+      on conflict (key) do update set seen_at = greatest(paths.seen_at, excluded.seen_at) returning key, number`,
+      [project, Array.from(paths.keys(), key => Buffer.from(key)), Array.from(paths.values(), path => JSON.stringify(path)), at],
+    );
+    return rows;
   }
 
   /** The number of a path; null: it was never recorded. */
@@ -97,10 +109,5 @@ export class Paths {
     );
     for (const [number, name] of read) this.#names.set(number, name);
     return Array.from(numbers, number => read.get(number) ?? this.#names.get(number) ?? `(path ${number}, whose name is lost)`);
-  }
-
-  /** Forgets the numbers of paths that a sweep may have deleted. */
-  forget(): void {
-    this.#numbers.clear();
   }
 }

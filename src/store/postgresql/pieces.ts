@@ -2,7 +2,7 @@ import { LRUCache } from 'lru-cache';
 import { asBuffer, type Segments, segment } from '../../bytes.js';
 import { memoryBounds } from '../../memory-bounds.js';
 import { piecesPerBlock } from '../codecs/file-blocks.js';
-import type { Database } from './connection.js';
+import type { Database } from './database.js';
 import { ReadTogether } from './read-together.js';
 
 /** The parts of a split or queue besides the blocks of its files, which have the numbers from 0 on. */

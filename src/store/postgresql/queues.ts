@@ -1,5 +1,4 @@
 import { randomInt, randomUUID } from 'node:crypto';
-import { setTimeout as sleep } from 'node:timers/promises';
 import { LRUCache } from 'lru-cache';
 import { type BuildKey, buildDigest, type QueueKey } from '../../engine/keys.js';
 import {
@@ -28,8 +27,9 @@ import { batchesIn, decodeChanges, encodeChange, encodeChanges } from '../codecs
 import { copyOf as copyOfBytes } from '../codecs/run-times.js';
 import { type CachedQueue, QueueCache, type QueueOptions } from '../queue-cache.js';
 import { CI_RUN_COLUMNS, ciRunValues } from './ci-runs.js';
-import type { Database } from './connection.js';
+import type { Database } from './database.js';
 import { fromJson, otherList } from './json.js';
+import { pauseAfterLoss } from './pause.js';
 import { BASIS, type Pieces, piecesOf, WEIGHTS } from './pieces.js';
 
 const QUEUE = 'id, name, node_total, guessed, learned, copied_at, copied_runs_before, created_at, runs_before, used_at, list, other_list';
@@ -109,7 +109,7 @@ const NO_QUEUE: Saving<null> = { value: null, saved: null };
 /**
  * The queues of a database, which any number of processes change. A queue is a log of rows, each with the changes of some calls. A process
  * runs the calls on the state that it has, and appends their changes at the next position: the key of the row is the lock. If another process
- * was faster, it reads the row of that one, and runs the calls again.
+ * was faster, it reads the queue again, and runs the calls again.
  *
  * A flight appends to many queues with one statement. The calls that come meanwhile are the next flight.
  */
@@ -251,6 +251,7 @@ export class PostgresqlQueues implements Queues {
 
   learn(project: number, mode: Mode, observed: BatchSums): void {
     const add = async () => {
+      // What another process adds at the same moment may be lost: it is a part of an average, and the next builds add to that.
       const sums = keep(await this.#learnedIn(project, mode), observed);
       await this.database.change(
         `insert into batch_costs (project, mode, sums) select id, $2, $3 from projects where id = $1 and deleted_at is null
@@ -343,7 +344,7 @@ export class PostgresqlQueues implements Queues {
     try {
       if (reading) turn.facts = { value: await reading };
       // Others are faster each time: let them.
-      else if (turn.lost > limits.flightsBeforePause) await sleep(1 + randomInt(20));
+      else if (turn.lost > limits.flightsBeforePause) await pauseAfterLoss();
     } catch (error) {
       calls.shift()?.reject(error);
     }

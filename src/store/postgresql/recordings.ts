@@ -10,7 +10,7 @@ import { Refusal, refusals } from '../../engine/refusal.js';
 import { limits } from '../../limits.js';
 import { newTimes, setTime, viewOf } from '../codecs/run-times.js';
 import { keyColumns } from './builds.js';
-import type { Database } from './connection.js';
+import type { Database } from './database.js';
 import { isTaken } from './errors.js';
 import { fromJson } from './json.js';
 import type { Learner } from './learner.js';

@@ -1,7 +1,7 @@
 import type { Logger } from 'pino';
 import type { Store } from '../../engine/ports/store.js';
 import type { QueueOptions } from '../queue-cache.js';
-import type { DatabaseOptions } from './connection.js';
+import type { DatabaseOptions } from './database.js';
 import { openPostgresqlStore } from './store.js';
 
 export interface ServingOptions extends Omit<DatabaseOptions, 'isWatched'> {
@@ -17,8 +17,8 @@ const SURVIVES = ['on', 'remote_apply', 'remote_write'];
  */
 export async function serveDatabase(options: ServingOptions, log: Logger): Promise<Store> {
   const store = await openPostgresqlStore({ ...options, isWatched: true, mayMigrate: true });
-  const { server, plainHost } = store.database;
-  const setting = server!.synchronousCommit;
+  const { plainHost, synchronousCommit } = store.database;
+  const setting = synchronousCommit!;
   if (!SURVIVES.includes(setting)) {
     await store.close();
     throw new Error(

@@ -1,5 +1,5 @@
 import type { Link, Password, Session, SignIns } from '../../engine/ports/sign-ins.js';
-import type { Database } from './connection.js';
+import type { Database } from './database.js';
 import { fromJson } from './json.js';
 
 const LINK = 'hash, project, created_at, expires_at';

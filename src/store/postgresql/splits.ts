@@ -8,7 +8,7 @@ import { limits } from '../../limits.js';
 import type { Forecast } from '../../planning/forecasting/forecast.js';
 import { encodeSplitFiles, filesOfNode } from '../codecs/file-blocks.js';
 import { CI_RUN_COLUMNS, ciRunValues } from './ci-runs.js';
-import type { Database } from './connection.js';
+import type { Database } from './database.js';
 import { fromJson, otherList } from './json.js';
 import { BASIS, type Pieces, piecesOf } from './pieces.js';
 

@@ -3,7 +3,7 @@ import type { QueueOptions } from '../queue-cache.js';
 import { postgresqlAccess } from './access.js';
 import { postgresqlBuilds } from './builds.js';
 import { postgresqlCiRuns } from './ci-runs.js';
-import { Database, type DatabaseOptions } from './connection.js';
+import { Database, type DatabaseOptions } from './database.js';
 import { Learner } from './learner.js';
 import { postgresqlMaintenance } from './maintenance.js';
 import { Paths } from './paths.js';
@@ -64,7 +64,7 @@ export async function openPostgresqlStore(options: PostgresqlOptions): Promise<P
     queues,
     ciRuns: postgresqlCiRuns(database),
     summaries: postgresqlSummaries(database),
-    maintenance: postgresqlMaintenance({ database, learner, paths, pieces }),
+    maintenance: postgresqlMaintenance({ database, learner, pieces }),
     database,
     now: () => database.now(),
     async close() {

@@ -6,7 +6,7 @@ import type { DaySummary, Summaries, Summary } from '../../engine/ports/summarie
 import { refusals } from '../../engine/refusal.js';
 import { limits } from '../../limits.js';
 import { CI_RUN, type CiRunRow, toCiRun } from './ci-runs.js';
-import type { Database } from './connection.js';
+import type { Database } from './database.js';
 import { fromJson } from './json.js';
 import { pauseAfterLoss } from './pause.js';
 

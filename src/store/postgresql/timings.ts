@@ -7,7 +7,7 @@ import { measuredTimes, timesOfCases } from '../../planning/estimating/measured-
 import { fileOf } from '../../planning/estimating/test-case.js';
 import { pathKey, rangeOfCases } from '../codecs/path-keys.js';
 import { decodeExpectationOn, decodeTimings } from '../codecs/timing-codec.js';
-import type { Database } from './connection.js';
+import type { Database } from './database.js';
 import { fromJson } from './json.js';
 import type { Learner } from './learner.js';
 

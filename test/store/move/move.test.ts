@@ -6,7 +6,7 @@ import { databaseSide } from '../../../src/store/move/database.js';
 import { folderSide } from '../../../src/store/move/folder.js';
 import { digestOf, MOVED_TABLES, move, type Side } from '../../../src/store/move/move.js';
 import { problemsOf as problemsInDatabase } from '../../../src/store/postgresql/check.js';
-import { Database } from '../../../src/store/postgresql/connection.js';
+import { Database } from '../../../src/store/postgresql/database.js';
 import { cluster, emptyDatabase, openedStore } from '../../harness/postgresql-store.js';
 import { problemsIn } from '../../harness/problems.js';
 import { temporaryFolder } from '../../harness/temporary-folder.js';

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { addressesOf } from '../../../src/store/postgresql/address.js';
-import { Database } from '../../../src/store/postgresql/connection.js';
+import { Database } from '../../../src/store/postgresql/database.js';
 
 describe('a URL', () => {
   it('names a database on each of its hosts', () => {

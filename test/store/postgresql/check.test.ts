@@ -3,7 +3,7 @@ import { queueKey } from '../../../src/engine/keys.js';
 import { type Problem, repair } from '../../../src/store/check/problem.js';
 import { encodeChange, encodeChanges } from '../../../src/store/codecs/queue-changes.js';
 import { problemsOf } from '../../../src/store/postgresql/check.js';
-import { Database } from '../../../src/store/postgresql/connection.js';
+import { Database } from '../../../src/store/postgresql/database.js';
 import { openPostgresqlStore } from '../../../src/store/postgresql/store.js';
 import { cluster, newDatabase, openedStore } from '../../harness/postgresql-store.js';
 import { BUILD, DAY, files, NOW, newQueue, pull, record, sweep, upTo } from '../contract/fixtures.js';

@@ -1,6 +1,6 @@
 import { describe, expect, it, onTestFinished, vi } from 'vitest';
 import { limits } from '../../../src/limits.js';
-import { Database } from '../../../src/store/postgresql/connection.js';
+import { Database } from '../../../src/store/postgresql/database.js';
 import { Learner } from '../../../src/store/postgresql/learner.js';
 import { cluster, emptyDatabase, openedStore } from '../../harness/postgresql-store.js';
 import { files, HOUR, NOW, newProject, record, secondsOf, upTo } from '../contract/fixtures.js';

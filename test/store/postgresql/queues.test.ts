@@ -1,5 +1,5 @@
 import { describe, expect, it, onTestFinished, vi } from 'vitest';
-import { Database } from '../../../src/store/postgresql/connection.js';
+import { Database } from '../../../src/store/postgresql/database.js';
 import { Pieces } from '../../../src/store/postgresql/pieces.js';
 import { PostgresqlQueues } from '../../../src/store/postgresql/queues.js';
 import { cluster, emptyDatabase, openedStore } from '../../harness/postgresql-store.js';

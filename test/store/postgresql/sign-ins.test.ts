@@ -1,5 +1,5 @@
 import { describe, expect, it, onTestFinished } from 'vitest';
-import { Database, type Result } from '../../../src/store/postgresql/connection.js';
+import { Database, type Result } from '../../../src/store/postgresql/database.js';
 import { migrate } from '../../../src/store/postgresql/schema.js';
 import { postgresqlSignIns } from '../../../src/store/postgresql/sign-ins.js';
 import { cluster, emptyDatabase } from '../../harness/postgresql-store.js';

@@ -1,6 +1,6 @@
 import { describe, expect, it, onTestFinished, vi } from 'vitest';
 import { suiteOf } from '../../../src/engine/suites/suite.js';
-import { Database } from '../../../src/store/postgresql/connection.js';
+import { Database } from '../../../src/store/postgresql/database.js';
 import { postgresqlTimings } from '../../../src/store/postgresql/timings.js';
 import { cluster, emptyDatabase, openedStore } from '../../harness/postgresql-store.js';
 import { NOW, newProject, record } from '../contract/fixtures.js';
