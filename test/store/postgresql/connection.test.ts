@@ -7,7 +7,7 @@ import { type Cluster, createDatabase, startCluster } from '../../../bench/load/
 import { Refusal } from '../../../src/engine/refusal.js';
 import { Database, type DatabaseOptions } from '../../../src/store/postgresql/connection.js';
 import { migrate } from '../../../src/store/postgresql/schema.js';
-import { cluster, emptyDatabase, newDatabase as newTestDatabase } from '../../harness/postgresql-store.js';
+import { cluster, databaseWithoutTables, emptyDatabase, newDatabase as newTestDatabase } from '../../harness/postgresql-store.js';
 import { TcpProxy } from '../../harness/proxy.js';
 import { temporaryFolder } from '../../harness/temporary-folder.js';
 import { createCertificate } from '../../http/create-certificate.js';
@@ -353,6 +353,20 @@ describe.skipIf(cluster === null)('a database that cannot be opened', () => {
   it('has hosts of which the last one works', async () => {
     const { url } = await behindProxies();
     await opening(url.replace('@', '@ballast.invalid:1,'));
+  });
+
+  it('asks for a file that cannot be read', async () => {
+    const url = await emptyDatabase();
+    const advice = 'are BALLAST_DATABASE_PASSWORD_FILE and BALLAST_DATABASE_CA right, and may this process read these files?';
+    const missing = join(temporaryFolder(), 'ca');
+    await expect(opening(url.replace(/@[^/]+/, '@127.0.0.1'), { ca: missing })).rejects.toThrow(`open '${missing}'; ${advice}`);
+  });
+
+  it('has a table of another program', async () => {
+    const database = await openDatabase({ url: await databaseWithoutTables() });
+    await database.change('create table projects (title text)');
+    await expect(migrate(database)).rejects.toThrow('it has a table "projects" of another program: make a database for Ballast only');
+    expect(await database.read(`select tablename from pg_tables where schemaname = 'public'`)).toEqual([{ tablename: 'projects' }]);
   });
 
   it('does not answer, until the wait is over', async () => {
