@@ -1,4 +1,5 @@
 import type { Store } from '../engine/ports/store.js';
+import { Refusal } from '../engine/refusal.js';
 import type { PostgresqlStore } from '../store/postgresql/store.js';
 import { type DatabaseSource, placeOf, type StoreSource } from '../store/source.js';
 import { withExistingFolder, withFolder } from './data-folder/data-folder.js';
@@ -27,6 +28,9 @@ export async function withDatabase(
   });
   try {
     await work(store);
+  } catch (error) {
+    // Its message is for clients of a server; that of its cause says what the database did not like.
+    throw error instanceof Refusal && error.reason === 'database' ? store.database.explain(error) : error;
   } finally {
     await store.close();
   }

@@ -82,7 +82,7 @@ const SOME = 200;
 export async function move(from: Side, to: Side, seen: (table: MovedTable) => void): Promise<void> {
   for (const table of MOVED_TABLES) {
     if (table === 'ballast' || table === 'identities') continue;
-    for await (const _ of to.rows(table)) throw new Error(`the target is not empty: it has ${table}`);
+    for await (const _ of to.rows(table)) throw new Error(`the target is not empty: it has ${table}; name another one`);
   }
   const before = new Map<MovedTable, string>();
   for (const table of MOVED_TABLES) {

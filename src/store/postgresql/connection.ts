@@ -21,8 +21,8 @@ type Done = (error: Error | null, result?: pg.QueryResult) => void;
 
 /** A connection to a server, which runs one statement at a time. */
 export class Connection {
-  /** It is of no use any more. */
-  isLost = false;
+  /** Why it is of no use any more; null: it is of use. */
+  lostBy: { error: unknown } | null = null;
   /** It is to be replaced by a new one. */
   isOld = false;
   /** The database warned during the last statement: an operator may have ended the wait of its commit for a standby. */
@@ -63,6 +63,10 @@ export class Connection {
     });
   }
 
+  get isLost(): boolean {
+    return this.lostBy !== null;
+  }
+
   /** Connects. Called once. */
   async open(): Promise<void> {
     await this.#client.connect();
@@ -72,7 +76,10 @@ export class Connection {
   run(statement: pg.QueryConfig, done: Done): void {
     this.hasWarned = false;
     this.#done = done;
-    this.#client.query(statement, this.#answered);
+    // The server may have ended it in the moment when it was made. The client would give no reason, and without one nobody tries again.
+    const { lostBy } = this;
+    if (lostBy) setImmediate(this.#answered, lostBy.error as Error);
+    else this.#client.query(statement, this.#answered);
   }
 
   /** Calls a function after a time, when the connection is old. */
@@ -89,7 +96,7 @@ export class Connection {
 
   /** Ends it at once. What runs on it fails with the error. */
   cut(error: unknown): void {
-    this.isLost = true;
+    this.lostBy ??= { error };
     this.#client.connection.stream.destroy();
     this.onLost();
     this.#answered(error as Error);

@@ -25,9 +25,11 @@ export const isAnswer = (error: unknown) => error instanceof Error && 'severity'
 /** The server ends its connections, accepts none or no more, or takes no writes; or it does not know what became of the statement. */
 const AWAY = /^(08...|57P0[1235]|53300|25006|40003)$/;
 
-/** Errors of the network: not those of TLS, and not those of files unless it is the file of a socket. */
-const isOfNetwork = (error: unknown, code: string) =>
-  /^E[A-Z_]+$/.test(code) && !code.startsWith('ERR_') && (error as NodeJS.ErrnoException).syscall !== 'open';
+/** Errors of the network: not those of TLS, and not those of files. That of a socket is none of these. */
+const isOfNetwork = (error: unknown, code: string) => /^E[A-Z_]+$/.test(code) && !code.startsWith('ERR_') && !isOfFile(error);
+
+/** The file with the password or the certificate cannot be read. */
+const isOfFile = (error: unknown) => codeOf(error) === 'EISDIR' || (error as NodeJS.ErrnoException).syscall === 'open';
 
 /** Whether the database may answer the same another time, or on another server. */
 export function mayPass(error: unknown): boolean {
@@ -51,7 +53,9 @@ export function refusalOf(error: unknown): unknown {
 export function openingError(error: unknown, { host, port, database, user }: Address): Error {
   const cause = (error instanceof Refusal && error.cause) || error;
   const text = (cause as Error).message || codeOf(cause);
-  const advice = adviceFor(codeOf(cause) ?? '', { database, user: user ?? 'that of the operating system' });
+  const advice = isOfFile(cause)
+    ? 'are BALLAST_DATABASE_PASSWORD_FILE and BALLAST_DATABASE_CA right, and may this process read these files?'
+    : adviceFor(codeOf(cause) ?? '', { database, user: user ?? 'that of the operating system' });
   return new Error(`cannot use the database ${database} at ${host}:${port}: ${text}${advice && `; ${advice}`}`, { cause });
 }
 
@@ -60,7 +64,8 @@ function adviceFor(code: string, { database, user }: { database: string; user: s
   if (code === '3D000') return `make it: create database ${database}`;
   if (code.startsWith('28')) return `is the password right, and may the user ${user} use this database from here (pg_hba.conf)?`;
   if (code === '42501') return `grant it to the user ${user}; the owner of the database may do everything that is needed`;
-  if (code === '25006') return 'name a server that accepts writes';
+  if (code === '25006') return `name a server that accepts writes; is default_transaction_read_only on for the user ${user}?`;
+  if (code === '3F000') return `name a schema that exists in the search_path of the user ${user}`;
   // A statement is prepared on another connection than the one that runs it.
   if (code === '42P05' || code === '26000')
     return 'is it behind pgbouncer in transaction mode? That must be 1.21 or later, with max_prepared_statements = 100 or more';

@@ -220,11 +220,15 @@ const UNDEFINED_TABLE = '42P01';
 /** unique_violation, duplicate_table, duplicate_object, or a row of the catalogue that was updated at the same moment: another process makes the same step, although all statements say "if not exists". */
 const RACED = ['23505', '42P07', '42710', 'XX000'];
 
+/** The tables that the steps make. */
+const TABLES = STEPS.flat().flatMap(statement => /^create table if not exists (\w+)/.exec(statement)?.[1] ?? []);
+
 /**
  * Brings the tables of a database up to this program's schema. Any number of processes may do that at the same time. Throws a sentence when
- * the schema is newer.
+ * the schema is newer, or when the tables are those of another program.
  */
 export async function migrate(database: Database): Promise<void> {
+  await assertNoOther(database);
   for (const statement of FIRST) await make(database, statement);
   await database.change(`insert into ballast (name, value) values ('schema', 0) on conflict (name) do nothing`);
   for (;;) {
@@ -233,6 +237,17 @@ export async function migrate(database: Database): Promise<void> {
     for (const statement of STEPS[number]!) await make(database, statement);
     await database.change(`update ballast set value = $1 where name = 'schema' and value = $1 - 1`, [number + 1]);
   }
+}
+
+/** Throws a sentence when another program has a table under the name of one of these: only Ballast has them beside its table "ballast". */
+async function assertNoOther(database: Database): Promise<void> {
+  const [other] = await database.read<{ name: string }>(
+    `select tablename as name from pg_tables where schemaname = current_schema() and tablename = any($1::text[])
+      and not exists (select from pg_tables where schemaname = current_schema() and tablename = 'ballast')
+    order by name limit 1`,
+    [TABLES],
+  );
+  if (other) throw new Error(`it has a table "${other.name}" of another program: make a database for Ballast only`);
 }
 
 /** Throws a sentence when the tables are not those of this program's schema, or there are none. */

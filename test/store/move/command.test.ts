@@ -34,7 +34,7 @@ describe.skipIf(cluster === null)('the commands on a database', () => {
     await store.maintenance.processes!.leave();
     await run('project', 'create', 'other');
     expect(await run('move', 'to-database', '--data-dir', folder)).toMatchObject(
-      ended(1, `${attempt}: the target is not empty: it has projects`),
+      ended(1, `${attempt}: the target is not empty: it has projects; name another one`),
     );
   });
 

@@ -1,13 +1,13 @@
 import { once } from 'node:events';
 import { readFileSync, writeFileSync } from 'node:fs';
-import { type AddressInfo, createServer } from 'node:net';
+import { type AddressInfo, connect, createServer } from 'node:net';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, inject, it, onTestFinished } from 'vitest';
 import { type Cluster, createDatabase, startCluster } from '../../../bench/load/postgresql.js';
 import { Refusal } from '../../../src/engine/refusal.js';
 import { Database, type DatabaseOptions } from '../../../src/store/postgresql/database.js';
 import { migrate } from '../../../src/store/postgresql/schema.js';
-import { cluster, emptyDatabase, newDatabase as newTestDatabase } from '../../harness/postgresql-store.js';
+import { cluster, databaseWithoutTables, emptyDatabase, newDatabase as newTestDatabase } from '../../harness/postgresql-store.js';
 import { TcpProxy } from '../../harness/proxy.js';
 import { temporaryFolder } from '../../harness/temporary-folder.js';
 import { createCertificate } from '../../http/create-certificate.js';
@@ -221,6 +221,24 @@ describe.skipIf(cluster === null)('connections', () => {
     expect(proxies.map(proxy => proxy.accepted - 1)).toEqual([accepted[0], accepted[1]! - 1, accepted[2]! - 1]);
   });
 
+  it('are made again when a server ends them in the moment when they are made', async () => {
+    const { url, proxy } = await behindProxies();
+    const ready = Buffer.from('5a0000000549', 'hex');
+    const ended = Buffer.from('SFATAL\0VFATAL\0C57P01\0Mterminating connection due to administrator command\0\0');
+    const head = Buffer.from('E\0\0\0\0');
+    head.writeInt32BE(ended.length + 4, 1);
+    const message = Buffer.concat([Buffer.from('520000000800000000', 'hex'), ready, head, ended]);
+    let times = 0;
+    const server = createServer(socket => {
+      if (times++ > 0) return void socket.pipe(connect(proxy.port, '127.0.0.1')).pipe(socket);
+      socket.on('error', () => {}).once('data', () => socket.end(message));
+    }).listen(0, '127.0.0.1');
+    await once(server, 'listening');
+    onTestFinished(() => void server.close());
+    const database = await openDatabase({ url: url.replace(/:\d+\//, `:${(server.address() as AddressInfo).port}/`) });
+    expect(await database.read('select 1 as number')).toEqual([{ number: 1 }]);
+  });
+
   it('are given up when a server accepts them and says nothing', async () => {
     const { proxies, url } = await behindProxies(2);
     proxies[0]!.answers = 'drop';
@@ -299,10 +317,9 @@ describe.skipIf(cluster === null)('the watch', () => {
     const database = await openDatabase({ url, isWatched: true, bounds: { watch: 10, silence: 100 } });
     await expect.poll(() => proxy.open).toBe(2);
     const session = await sessionOf(database);
-    await direct.read(
-      'select pg_terminate_backend(pid) from pg_stat_activity where datname = current_database() and query like $1 and pid <> $2',
-      ['select current_setting%', session],
-    );
+    const end = 'select pg_terminate_backend(pid) from pg_stat_activity where datname = current_database() and query like $1 and pid <> $2';
+    // It is open, and may not have asked yet.
+    await expect.poll(() => direct.read(end, ['select current_setting%', session])).toHaveLength(1);
     await expect.poll(() => proxy.accepted).toBe(3);
     expect(await sessionOf(database)).toBe(session);
   });
@@ -335,6 +352,20 @@ describe.skipIf(cluster === null)('a database that cannot be opened', () => {
   it('has hosts of which the last one works', async () => {
     const { url } = await behindProxies();
     await opening(url.replace('@', '@ballast.invalid:1,'));
+  });
+
+  it('asks for a file that cannot be read', async () => {
+    const url = await emptyDatabase();
+    const advice = 'are BALLAST_DATABASE_PASSWORD_FILE and BALLAST_DATABASE_CA right, and may this process read these files?';
+    const missing = join(temporaryFolder(), 'ca');
+    await expect(opening(url.replace(/@[^/]+/, '@127.0.0.1'), { ca: missing })).rejects.toThrow(`open '${missing}'; ${advice}`);
+  });
+
+  it('has a table of another program', async () => {
+    const database = await openDatabase({ url: await databaseWithoutTables() });
+    await database.change('create table projects (title text)');
+    await expect(migrate(database)).rejects.toThrow('it has a table "projects" of another program: make a database for Ballast only');
+    expect(await database.read(`select tablename from pg_tables where schemaname = 'public'`)).toEqual([{ tablename: 'projects' }]);
   });
 
   it('does not answer, until the wait is over', async () => {
