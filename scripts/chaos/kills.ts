@@ -35,6 +35,8 @@ const ALL_KILLED = 0.2;
 class RestartingServers {
   readonly #servers: Promise<Server>[];
   readonly #running = new Set<Server>();
+  /** Resolves when the store was checked after the last kill. */
+  checked: Promise<void> = Promise.resolve();
   answers = 0;
   slowestStart = 0;
 
@@ -51,8 +53,8 @@ class RestartingServers {
     const all = [...this.#servers.keys()];
     const killed = this.random() < ALL_KILLED ? all : [pick(this.random, all)];
     const exited = killed.map(async i => this.#kill(await this.#servers[i]!));
-    const checked = Promise.all(exited).then(() => this.#expectSound());
-    for (const i of killed) this.#servers[i] = checked.then(() => this.#start());
+    this.checked = Promise.all(exited).then(() => this.#expectSound());
+    for (const i of killed) this.#servers[i] = this.checked.then(() => this.#start());
     await Promise.all(this.#servers);
   }
 
@@ -110,6 +112,8 @@ async function kills({ times, seed, builds, processes }: Options): Promise<void>
   const played: Build[] = [];
   const playing = Array.from({ length: builds }, async (_, stream) => {
     for (let i = 0; !hasEnded; i++) {
+      // Else the other processes add builds meanwhile, and each check takes longer than the one before.
+      await ci.checked;
       const build = drawBuild(random, `build-${stream}-${i}`);
       await play(
         log.record((path, body) => ci.send(path, body)),
