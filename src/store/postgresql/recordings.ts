@@ -46,6 +46,8 @@ interface Found {
   last: number | null;
   last_run: string | null;
   last_at: number | null;
+  /** Whether its client said that it had sent it before. */
+  last_repeated: boolean | null;
   /** Whether that has the same CI run, test files and times. */
   is_same: boolean | null;
   /** How many runs of the node are kept. */
@@ -67,10 +69,10 @@ interface Creating {
   builds: string[];
 }
 
-/** Runs as rows, from $1 to $11. The times of all are one parameter: an array of bytes would be sent as text of twice the size. */
-const RUNS = `select project, build, node_index, last, id, at, ci_run, asked_at, test_files, substr($11::bytea, first, bytes) as times, nth
-  from unnest($1::int4[], $2::text[], $3::int4[], $4::int4[], $5::text[], $6::int8[], $7::int8[], $8::int8[], $9::int4[], $10::int4[], $12::int4[])
-  with ordinality as v (project, build, node_index, last, id, at, ci_run, asked_at, test_files, first, bytes, nth)`;
+/** Runs as rows, from $1 to $13. The times of all are one parameter: an array of bytes would be sent as text of twice the size. */
+const RUNS = `select project, build, node_index, last, id, at, ci_run, asked_at, is_repeated, test_files, substr($11::bytea, first, bytes) as times, nth
+  from unnest($1::int4[], $2::text[], $3::int4[], $4::int4[], $5::text[], $6::int8[], $7::int8[], $8::int8[], $9::int4[], $10::int4[], $12::int4[], $13::boolean[])
+  with ordinality as v (project, build, node_index, last, id, at, ci_run, asked_at, test_files, first, bytes, is_repeated, nth)`;
 
 /**
  * Records runs in groups: what waits while a group is written is the next one. A group has one run of each node. A statement names what it rests
@@ -248,11 +250,11 @@ export class RunRecorder implements Recordings {
   async #add(runs: readonly Waiting[], isDurable = false): Promise<Map<string, Found> | null> {
     try {
       const text = `with v as materialized (
-          select v.*, b.number, l.last as last_found, last_run, last_at, l.ci_run = v.ci_run and l.times = v.times as is_same
+          select v.*, b.number, l.last as last_found, last_run, last_at, last_repeated, l.ci_run = v.ci_run and l.times = v.times as is_same
           from (${RUNS}) v
           left join lateral (select number from builds where key = v.build limit 1) b on true
           left join lateral (
-            select run as last, id as last_run, created_at as last_at, ci_run, times from runs
+            select run as last, id as last_run, created_at as last_at, is_repeated as last_repeated, ci_run, times from runs
             where build = b.number and node_index = v.node_index order by run desc limit 1
           ) l on true
         ), due as (
@@ -266,14 +268,14 @@ export class RunRecorder implements Recordings {
           update builds set recorded = recorded + n.runs, subsets = subsets + n.runs, is_empty = false, test_files = test_files + n.files, updated_at = greatest(updated_at, n.at)
           from n join l on l.number = n.number where builds.number = n.number returning builds.number, builds.recorded - n.runs as before
         ), r as (
-          insert into runs (build, node_index, run, id, created_at, ordinal, ci_run, asked_at, test_files, times)
-          select b.number, node_index, last + 1, id, at, before + nth_of_build, ci_run, asked_at, test_files, times
+          insert into runs (build, node_index, run, id, created_at, ordinal, ci_run, asked_at, is_repeated, test_files, times)
+          select b.number, node_index, last + 1, id, at, before + nth_of_build, ci_run, asked_at, is_repeated, test_files, times
           from due join b on b.number = due.number returning id
         ), u as (
           insert into unlearnt (project, build, node_index, run)
           select project, number, node_index, last + 1 from due join r on r.id = due.id order by nth
         )
-        select v.id, r.id is not null as is_added, v.number is not null as is_build, last_found as last, last_run, last_at, is_same,
+        select v.id, r.id is not null as is_added, v.number is not null as is_build, last_found as last, last_run, last_at, last_repeated, is_same,
           case when r.id is null and last_found > 0 then (select count(*) from runs where build = v.number and node_index = v.node_index) else 0 end as kept
         from v left join r on r.id = v.id`;
       const values = columnsOf(runs);
@@ -310,17 +312,17 @@ export class RunRecorder implements Recordings {
       `with v as materialized (
         ${RUNS}
       ), p as (
-        update projects set builds_turn = builds_turn + 1, default_branch = case when is_default_branch_set then default_branch else $15 end
-        where id = $13 and builds_turn = $14 returning id
+        update projects set builds_turn = builds_turn + 1, default_branch = case when is_default_branch_set then default_branch else $16 end
+        where id = $14 and builds_turn = $15 returning id
       ), b as (
         insert into builds (project, key, id, commit_key, branch_key, node_total, names, created_at, updated_at, recorded, subsets, test_files)
         select p.id, c.key, c.id, commit_key, branch_key, node_total, names, created_at, updated_at, recorded, subsets, test_files
-        from p, unnest($16::text[], $17::text[], $18::text[], $19::text[], $20::int4[], $21::text[], $22::int8[], $23::int8[], $24::int4[], $25::int4[], $26::int8[])
+        from p, unnest($17::text[], $18::text[], $19::text[], $20::text[], $21::int4[], $22::text[], $23::int8[], $24::int8[], $25::int4[], $26::int4[], $27::int8[])
         with ordinality as c (key, id, commit_key, branch_key, node_total, names, created_at, updated_at, recorded, subsets, test_files, nth)
         order by nth returning number, key, recorded - subsets as before
       ), r as (
-        insert into runs (build, node_index, run, id, created_at, ordinal, ci_run, asked_at, test_files, times)
-        select b.number, node_index, 1, v.id, at, before + row_number() over (partition by build order by nth), ci_run, asked_at, test_files, times
+        insert into runs (build, node_index, run, id, created_at, ordinal, ci_run, asked_at, is_repeated, test_files, times)
+        select b.number, node_index, 1, v.id, at, before + row_number() over (partition by build order by nth), ci_run, asked_at, is_repeated, test_files, times
         from v join b on b.key = v.build returning id, build, node_index
       )
       insert into unlearnt (project, build, node_index, run)
@@ -387,20 +389,20 @@ function columnsOf(runs: readonly Waiting[]): unknown[] {
       of(({ id }) => id),
     ],
     ...[of(({ at }) => at), of(({ run }) => run.ci_run), of(({ run }) => run.asked_at), of(({ run }) => run.seconds.length), first],
-    ...[Buffer.concat(of(({ times }) => times)), of(({ times }) => times.length)],
+    ...[Buffer.concat(of(({ times }) => times)), of(({ times }) => times.length), of(({ caller }) => caller.isRetry)],
   ];
 }
 
 /** What became of a run that need not be recorded any more, or is refused; null: it is to be recorded. */
-function knownOutcome({ id, caller, at }: Waiting, { last, last_run, last_at, is_same, kept }: Found): Recorded | null {
+function knownOutcome({ id, caller, at }: Waiting, { last, last_run, last_at, last_repeated, is_same, kept }: Found): Recorded | null {
   if (last === null) return null;
   const run = { created_at: last_at!, isSame: is_same!, kept };
   const { isRetry } = caller;
   // The client repeated this request, another process recorded it, and only then came this one to it: perhaps after it stood still, when the
-  // client has left. A run of about the same time is no repetition: clients pause before they repeat. One of a much later time is of before
-  // the clock was set back.
+  // client has left. A run of about the same time is another one, unless its client said that it repeats it: clients pause before they repeat.
+  // One of a much later time is of before the clock was set back.
   const later = run.created_at - at;
-  const isOld = later >= limits.leastPauseMilliseconds || caller.hasLeft();
+  const isOld = later >= limits.leastPauseMilliseconds || (later > 0 && last_repeated) || caller.hasLeft();
   const isOvertaken = !isRetry && run.isSame && isOld && Math.abs(later) <= limits.retryWindowMilliseconds;
   if (last_run === id || isOvertaken) return 'recorded';
   const outcome = outcomeOf(run, isRetry, at);

@@ -78,6 +78,8 @@ const STEPS: readonly (readonly string[])[] = [
       ordinal int4 not null,
       ci_run bigint not null,
       asked_at bigint,
+      -- The client said that it had sent the run before.
+      is_repeated boolean not null default false,
       test_files int4 not null,
       times bytea not null,
       primary key (build, node_index, run)

@@ -38,6 +38,16 @@ describe.skipIf(cluster === null)('recordings in processes on one database', () 
     expect(await buildsOf(one!, project)).toMatchObject([{ recorded: 2, subsets: 2 }]);
   });
 
+  it('record a run once whose repetition overtakes it', async () => {
+    const {
+      stores: [one, other],
+      project,
+    } = await opened(2);
+    expect(await record(other!, project, files(3), { isRetry: true, at: NOW + 100 })).toBe('recorded');
+    expect(await record(one!, project, files(3), { at: NOW })).toBe('recorded');
+    expect(await buildsOf(one!, project)).toMatchObject([{ recorded: 1, subsets: 1 }]);
+  });
+
   it('record a run once that a process reads after it stood still, when the client has left and another process recorded its repetition', async () => {
     const {
       stores: [one, other],
