@@ -77,9 +77,8 @@ async function compared(trial: Trial, cluster: Cluster, options: DatabaseOptions
 /** @param url of the database; undefined: the server has a folder */
 async function load(trial: Trial, cluster: Cluster, url: string | undefined, options: DatabaseOptions): Promise<Side> {
   const { answers, connections, cpuProf } = options;
-  const profile = cpuProf ? ['--cpu-prof', `--cpu-prof-dir=${cpuProf}`] : [];
   const generator: Generator = new Worker(generators.sockets);
-  const server = await startServer({ nodeArgs: profile, ...(url === undefined ? {} : { database: url }) });
+  const server = await startServer({ cpuProf, ...(url === undefined ? {} : { database: url }) });
   try {
     const bodies = await trial.setUp(server, 2 * answers);
     const { path, status, expected } = trial;

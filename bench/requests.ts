@@ -55,9 +55,8 @@ async function onFreshServer(
   plan: PlannedComparison,
   redis: string | null,
 ): Promise<Comparison> {
-  const profile = options.cpuProf ? ['--cpu-prof', `--cpu-prof-dir=${options.cpuProf}`] : [];
   const generator: Generator = new Worker(generators[plan.generator]);
-  const server = await startServer({ nodeArgs: profile, flags: ['--http-server', httpServer] });
+  const server = await startServer({ cpuProf: options.cpuProf, flags: ['--http-server', httpServer] });
   const peer = plan.withPeer && redis !== null ? await startRedis(redis) : null;
   try {
     const compared = await compare(trial, options, { server, bare, generator, peer });

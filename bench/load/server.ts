@@ -22,6 +22,8 @@ export const headers = {
 
 export interface ServerOptions {
   nodeArgs?: readonly string[];
+  /** The folder for CPU profiles of the server. */
+  cpuProf?: string | undefined;
   /** A command that runs the server. `child` is then the process of that command. */
   wrapper?: readonly string[];
   /** Additional flags of `serve`. */
@@ -71,6 +73,7 @@ export function printedUrl(child: ChildProcessByStdio<null, Readable, null>): Pr
 /** Starts the real program in a process of its own. */
 export async function startServer({
   nodeArgs = [],
+  cpuProf,
   wrapper = [],
   flags = [],
   dataDir,
@@ -80,9 +83,10 @@ export async function startServer({
 }: ServerOptions = {}): Promise<Server> {
   const folder = dataDir ?? temporaryFolder();
   const probe = measuresLoopDelay ? ['--import', new URL('./probe.js', import.meta.url).href] : [];
+  const profile = cpuProf === undefined ? [] : ['--cpu-prof', `--cpu-prof-dir=${cpuProf}`];
   const place = database === undefined ? ['--data-dir', folder] : [];
   const serve = [MAIN, 'serve', '--port', '0', ...place, '--log-level', 'warn', ...flags];
-  const [command, ...args] = [...wrapper, process.execPath, ...nodeArgs, ...probe, ...serve];
+  const [command, ...args] = [...wrapper, process.execPath, ...nodeArgs, ...profile, ...probe, ...serve];
   const from = performance.now();
   const child = killAtExit(
     spawn(command!, args, {

@@ -103,11 +103,11 @@ export class Node {
   }
 
   /** Returns the batch that already answered this request, if the client repeats it. */
-  repeatedBatch({ batch_uuid, run, isRetry, wantsLastSplit }: Pull): Batch | null {
+  repeatedBatch(request: Pull): Batch | null {
+    const { batch_uuid, run, isRetry } = request;
     if (batch_uuid !== null) return this.#byUuid.get(batch_uuid) ?? null;
-    const last = this.batches.findLast(batch => batch.run === run);
-    // A request for the last split gets all files that the node had, not only the last batch.
-    if (!last || (wantsLastSplit && !last.isReplay)) return null;
+    const last = this.#lastFor(request);
+    if (!last) return null;
     if (this.#unconfirmed?.delete(last)) return last;
     // The client closed the connection of its last answer and repeats the request on another one.
     const answers = this.#answering.filter(({ batch }) => batch === last);
@@ -118,8 +118,8 @@ export class Node {
   /** Whether it would get a batch again only because no note says that it got it: the client does not say that it repeats a request. */
   lacksNote(request: Pull): boolean {
     if (request.batch_uuid !== null || request.isRetry || !this.#unconfirmed) return false;
-    const last = this.batches.findLast(batch => batch.run === request.run);
-    return last !== undefined && this.#unconfirmed.has(last) && !(request.wantsLastSplit && !last.isReplay);
+    const last = this.#lastFor(request);
+    return last !== null && this.#unconfirmed.has(last);
   }
 
   /** Returns the files that a first request gets again; null: none. */
@@ -142,6 +142,12 @@ export class Node {
     if (!ended) return 0;
     this.#answering.splice(this.#answering.indexOf(ended), 1);
     return answers.length - 1;
+  }
+
+  /** The batch that a request without a uuid may repeat. One for the last split gets all files that the node had, not only the last batch. */
+  #lastFor({ run, wantsLastSplit }: Pull): Batch | null {
+    const last = this.batches.findLast(batch => batch.run === run);
+    return last && (last.isReplay || !wantsLastSplit) ? last : null;
   }
 
   /** The files that the node has not acknowledged, or that failed in their last run; with the failed test cases if it named them. */
