@@ -149,9 +149,11 @@ export class RunRecorder implements Recordings {
 
   /** Writes what it can, and takes that from `left`. Returns whether another process changed meanwhile what it rests on. */
   async #writeOnce(left: Set<Waiting>): Promise<boolean> {
-    const creating = await this.#look([...left].filter(({ build }) => !this.#builds.has(build)));
-    const [toAdd, toCreate]: [Waiting[], Waiting[]] = [[], []];
-    for (const waiting of left) (this.#builds.has(waiting.build) ? toAdd : toCreate).push(waiting);
+    const unknown = [...left].filter(({ build }) => !this.#builds.has(build));
+    const creating = await this.#look(unknown);
+    // Only what was looked for: what is found may have taken the place of a build that was known.
+    const toCreate = unknown.filter(({ build }) => !this.#builds.has(build));
+    const toAdd = [...left].filter(waiting => !toCreate.includes(waiting));
     const writes = Array.from(
       groupBy(toCreate, ({ project }) => project),
       async ([project, own]) => {
