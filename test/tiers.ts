@@ -3,37 +3,45 @@
  * that tier make every attempt to start another one fail.
  */
 
-/** Tests of the store. They wait for the disk most of the time. */
-export const STORE = ['test/store/**/*.test.js'];
+/** Tests of the store, and of servers that share one. They wait for the disk and the database most of the time. */
+export const STORE = ['test/store/**/*.test.js', 'test/api/several-processes.test.js'];
 
-/** Tests that start processes or take seconds each: commands, killed servers, real test runners, large suites, scripts and benchmarks. */
+/** Tests that start processes or take seconds each: commands, restarts, large suites. */
 export const SLOW = [
-  ...['bench', 'cli', 'clients', 'scripts'].map(folder => `test/${folder}/**/*.test.js`),
+  'test/cli/**/*.test.js',
   'test/docs.test.js',
   'test/api/{prepare,races}.test.js',
-  'test/engine/queue/simulation.test.js',
   'test/http/huge-suites.test.js',
-  'test/server/{kill,restart}.test.js',
+  'test/server/restart.test.js',
   'test/api/large-suites.test.js',
 ];
 
 /** Tests of the dashboard in Chromium. */
 export const BROWSER = ['test/browser/**/*.test.js'];
 
+/** Those that open every page. */
+export const LONG_IN_BROWSER = ['test/browser/{every-page,hostile}.test.js'];
+
 /** The one that says so where there is no Chromium. */
 export const WITHOUT_BROWSER = ['test/browser/missing.test.js'];
 
-/** Tests of the protocol, of the pages and of real clients, which any number of processes must pass together. */
-export const OF_ANY_PROCESS = ['test/api/**/*.test.js', 'test/clients/*.test.js', 'test/recomputed/*.test.js'];
+/** Tests that `npm test` leaves to `npm run test:long`: of benchmarks, real test runners and scripts, and of what takes as long as many others. */
+export const LONG = [
+  ...['bench', 'clients', 'recomputed', 'scripts'].map(folder => `test/${folder}/**/*.test.js`),
+  'test/cli/{hanging-disk,package}.test.js',
+  'test/engine/insight/what-if/accuracy.test.js',
+  'test/engine/queue/simulation.test.js',
+  'test/server/kill.test.js',
+];
 
-/** Those about what one process counts and remembers for itself. */
-export const OF_ONE_PROCESS = [
+/** Tests of the protocol, of the pages and of real clients, which two servers on one database must pass together. */
+export const SHARED = ['test/api/**/*.test.js', 'test/clients/*.test.js'];
+
+/** Those about what one server counts and remembers for itself. */
+export const UNSHARED = [
   'test/api/{daily-bytes,hidden-time,metrics,retention}.test.js',
   'test/api/dashboard/{server,sign-in}.test.js',
   // When a node of a split asked for its files is known to the process that answered it.
   'test/api/insight/timeline.test.js',
   'test/recomputed/figures.test.js',
 ];
-
-/** Tests of servers that need PostgreSQL. */
-export const ON_POSTGRESQL = ['test/api/several-processes.test.js'];

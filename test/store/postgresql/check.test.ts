@@ -31,7 +31,7 @@ beforeAll(async () => {
   for (const table of tables) await database.change(`create table saved.${table} as table ${table}`);
   return async () => {
     await database.close();
-    await made.drop();
+    await made.end();
   };
 });
 

@@ -7,7 +7,13 @@ import { type Cluster, createDatabase, startCluster } from '../../../bench/load/
 import { Refusal } from '../../../src/engine/refusal.js';
 import { Database, type DatabaseOptions } from '../../../src/store/postgresql/database.js';
 import { migrate } from '../../../src/store/postgresql/schema.js';
-import { cluster, databaseWithoutTables, emptyDatabase, newDatabase as newTestDatabase } from '../../harness/postgresql-store.js';
+import {
+  cluster,
+  copiedDatabase,
+  databaseWithoutTables,
+  emptyDatabase,
+  newDatabase as newTestDatabase,
+} from '../../harness/postgresql-store.js';
 import { TcpProxy } from '../../harness/proxy.js';
 import { temporaryFolder } from '../../harness/temporary-folder.js';
 import { createCertificate } from '../../http/create-certificate.js';
@@ -40,7 +46,7 @@ beforeAll(async () => {
   template = await newTestDatabase();
   await prepare(template.url);
 });
-afterAll(() => template?.drop());
+afterAll(() => template?.end());
 
 /** Makes the tables. */
 async function prepare(url: string): Promise<void> {
@@ -52,7 +58,7 @@ async function prepare(url: string): Promise<void> {
 
 /** A database behind proxies, and a way to it beside them. */
 async function behindProxies(number = 1) {
-  const url = await emptyDatabase(template.name);
+  const url = await copiedDatabase(template.name);
   const direct = await openDatabase({ url });
   const proxies = await Promise.all(Array.from({ length: number }, () => TcpProxy.start(portOf(url))));
   return { direct, proxies, proxy: proxies[0]!, url: through(url, ...proxies) };

@@ -3,7 +3,7 @@ import { describe, expect, it, onTestFinished } from 'vitest';
 import { splitKey } from '../../../src/engine/keys.js';
 import type { Store } from '../../../src/engine/ports/store.js';
 import { suiteOf } from '../../../src/engine/suites/suite.js';
-import { cluster, databaseWithoutTables, emptyDatabase, openedStore } from '../../harness/postgresql-store.js';
+import { cluster, copiedDatabase, databaseWithoutTables, openedStore } from '../../harness/postgresql-store.js';
 import { BUILD, DAY, NOW, newSplit, sweep } from '../contract/fixtures.js';
 import { LATER, serve } from '../contract/served.js';
 
@@ -195,7 +195,7 @@ describe.skipIf(cluster === null)('the statements of the store in PostgreSQL', (
       await readAll(store);
       expect(uncalled()).toEqual([]);
     });
-    const url = await emptyDatabase();
+    const url = await copiedDatabase();
     const client = new pg.Client(url);
     await client.connect();
     onTestFinished(() => client.end());
