@@ -1,9 +1,10 @@
 // Bundles the compiled program in FOLDER, in place: what a process or thread loads is a few files instead of 250. Reading and linking these
-// would take longer than all else that a start does.
+// would take longer than all else that a start does. Also makes the one file of a CI node, src/ballast.mjs.
 //   node scripts/bundle-program.mjs FOLDER
-import { readFileSync, writeFileSync } from 'node:fs';
+import { appendFileSync, readFileSync, writeFileSync } from 'node:fs';
 import { join, resolve } from 'node:path';
 import { fileURLToPath } from 'node:url';
+import { brotliCompressSync, gzipSync } from 'node:zlib';
 import { build } from 'esbuild';
 
 const root = fileURLToPath(new URL('..', import.meta.url));
@@ -35,9 +36,54 @@ const { metafile } = await build({
   logLevel: 'warning',
 });
 
-const packages = new Set(Object.keys(metafile.inputs).flatMap(path => /node_modules\/((?:@[^/]+\/)?[^/]+)/.exec(path)?.[1] ?? []));
-const licences = [...packages].map(name => `${name}\n\n${licenceOf(join(root, 'node_modules', name))}`);
-writeFileSync(join(folder, 'licences.txt'), licences.join('\n'));
+writeFileSync(join(folder, 'licences.txt'), licencesOf(metafile));
+
+// The commands of a CI node are one file, which the server hands out. As a script instead of a module, an older Node reaches the check of its
+// version: a module with an import that it lacks is not run at all.
+const client = join(folder, 'ballast.mjs');
+const { version } = JSON.parse(readFileSync(join(root, 'package.json'), 'utf8'));
+const bundled = await build({
+  absWorkingDir: root,
+  entryPoints: [join(folder, 'cli', 'client.js')],
+  outfile: client,
+  bundle: true,
+  format: 'iife',
+  platform: 'node',
+  target: 'node16',
+  minify: true,
+  define: { 'import.meta.url': 'url' },
+  banner: {
+    js: "#!/usr/bin/env node\nimport { createRequire } from 'node:module'; const { url } = import.meta, require = createRequire(url);",
+  },
+  // There is no package.json beside it.
+  plugins: [
+    {
+      name: 'version',
+      setup: ({ onLoad }) => onLoad({ filter: /src[\\/]version\.js$/ }, () => ({ contents: `export const version = '${version}';` })),
+    },
+  ],
+  metafile: true,
+  logLevel: 'warning',
+});
+const licences = licencesOf(bundled.metafile).replaceAll('*/', '* /');
+appendFileSync(client, `/*\nBallast ${version}\n\n${readFileSync(join(root, 'LICENSE'), 'utf8')}\nIt contains:\n\n${licences}*/\n`);
+const bytes = readFileSync(client);
+writeFileSync(`${client}.br`, brotliCompressSync(bytes));
+writeFileSync(`${client}.gz`, gzipSync(bytes, { level: 9 }));
+
+// For the list of what is in the package of the client, scripts/packages.ts.
+writeFileSync(join(folder, '..', 'client-packages.json'), JSON.stringify(packagesIn(bundled.metafile)));
+
+/** The names of the packages in a bundle. */
+function packagesIn({ inputs }) {
+  return [...new Set(Object.keys(inputs).flatMap(path => /node_modules\/((?:@[^/]+\/)?[^/]+)/.exec(path)?.[1] ?? []))];
+}
+
+function licencesOf(metafile) {
+  return packagesIn(metafile)
+    .map(name => `${name}\n\n${licenceOf(join(root, 'node_modules', name))}`)
+    .join('\n');
+}
 
 function licenceOf(folderOfPackage) {
   for (const name of ['LICENSE', 'LICENSE.md', 'LICENSE.txt', 'license', 'License']) {

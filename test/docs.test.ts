@@ -19,7 +19,7 @@ const blocks = [...documents.values()]
   .flatMap(text => [...text.matchAll(/^```sh\n(.*?)^```/gms)])
   .flatMap(([, block]) => block!.split('\n\n'));
 /** The commands of CI jobs. */
-const recipes = blocks.filter(block => /ballast (-- )?(queue|split|verify)|curl --fail/.test(block));
+const recipes = blocks.filter(block => /ballast(\.mjs)? (-- )?(queue|split|verify)|curl --fail/.test(block));
 
 /**
  * Stands for every command of a recipe. It writes its name to $RAN, and fails if it is the FAILS-th command, after its output. As `ballast
@@ -27,12 +27,20 @@ const recipes = blocks.filter(block => /ballast (-- )?(queue|split|verify)|curl 
  */
 const STUB = `#!/bin/sh
 name=\${0##*/}
+if [ "$name $1" = 'node ballast.mjs' ]; then
+  [ -e not-fetched ] && exit 1
+  name=ballast
+  shift
+fi
 echo "$name $1 $2" >> "$RAN"
 case "$name $1 $2" in
   'ballast split '*) printf 'spec/a_spec.rb\\0spec/b_spec.rb\\0' ;;
   'go list '*) echo example.com/a ;;
 esac
-[ "$(wc -l < "$RAN")" -eq "$FAILS" ] && exit 3
+if [ "$(wc -l < "$RAN")" -eq "$FAILS" ]; then
+  [ "$name $1" = 'curl -fsSO' ] && : > not-fetched
+  exit 3
+fi
 [ "$name $1" = 'ballast queue' ] || exit 0
 case " $* " in *' --stdin '*) [ -n "$(cat)" ] || exit 2 ;; esac
 while [ "$1" != -- ]; do shift; done
@@ -48,8 +56,8 @@ done
 /** Runs a recipe in a shell. The FAILS-th of its commands fails; 0: none does. */
 function run(recipe: string, fails: number): { code: number | null; ran: string[] } {
   const folder = temporaryFolder();
-  for (const name of ['bin', 'node_modules/.bin']) mkdirSync(join(folder, name), { recursive: true });
-  for (const path of [...['npx', 'npm', 'bundle', 'go', 'python3', 'curl'].map(name => `bin/${name}`), 'node_modules/.bin/ballast']) {
+  mkdirSync(join(folder, 'bin'));
+  for (const path of ['npx', 'npm', 'node', 'bundle', 'go', 'python3', 'curl'].map(name => `bin/${name}`)) {
     writeFileSync(join(folder, path), STUB);
     chmodSync(join(folder, path), 0o755);
   }
@@ -103,7 +111,7 @@ const foreignFlags = ['--runTestsByPath', '--fail', '--spec'];
 describe('a recipe of the README and the guides', () => {
   it('exists for each runner and for the completeness gate', () => {
     const texts = recipes.join('\n');
-    for (const part of ['jest', 'vitest', 'pytest', 'rspec', 'go test', 'ballast split', 'verify', 'completeness'])
+    for (const part of ['jest', 'vitest', 'pytest', 'rspec', 'go test', 'ballast.mjs split', 'verify', 'completeness'])
       expect(texts).toContain(part);
   });
 
@@ -130,11 +138,7 @@ describe('a call of the program', () => {
       ...['npm exec -- ballast split', 'pnpm dlx ballast', 'bunx ballast', 'npm install --no-save ballast'],
     ];
     for (const text of unsafe) expect({ text, calls: unsafeCalls(text).length }).toEqual({ text, calls: 1 });
-    const safe = [
-      'npx --no ballast',
-      'npx --yes --package=./ballast-0.1.0.tgz ballast queue',
-      'node_modules/.bin/ballast queue -- npx jest',
-    ];
+    const safe = ['npx --no ballast', 'npx --yes --package=./ballast-client-0.1.0.tgz ballast queue', 'node ballast.mjs queue -- npx jest'];
     for (const text of safe) expect({ text, calls: unsafeCalls(text) }).toEqual({ text, calls: [] });
   });
 

@@ -8,9 +8,9 @@ import type { PasswordAttempts } from '../engine/sign-in/password.js';
 import type { SplitAsks } from '../engine/split-asks.js';
 import type { SuiteCache } from '../engine/suites/suite-cache.js';
 import type { CompletenessChecker } from './completeness-checker.js';
-import type { DashboardFiles } from './dashboard/files.js';
 import type { RefusedRequests, SeenClients } from './dashboard/seen.js';
 import type { JobRunner } from './job-runner.js';
+import type { ClientProgram, DashboardFiles } from './static-file.js';
 import type { WhatIfPlayer } from './what-if-player.js';
 
 /** The dependencies of handlers. */
@@ -44,6 +44,8 @@ export interface Context {
   clientVersions: ReadonlyMap<string, string>;
   /** The accepted prefixes of request headers. Messages name the first. */
   headerPrefixes: readonly string[];
+  /** The program of a CI node. */
+  client: ClientProgram;
   /** The token header that messages name. */
   tokenHeader: string;
   /** Null: this port does not serve the dashboard. */

@@ -7,6 +7,7 @@ import { dashboardEndpointOf, dashboardTable } from './dashboard/table.js';
 import { apiErrors } from './errors.js';
 import { recordBuildSubset } from './routes/build-subsets.js';
 import { buildById, lastDistribution, pageOfBuilds } from './routes/builds.js';
+import { clientChecksum, clientProgram } from './routes/client.js';
 import { completenessOfBuild } from './routes/completeness.js';
 import { forecastOfBuild, minutesOfBuild, timelineOfBuild, traceOfBuild, whyOfBuild } from './routes/insight.js';
 import { describeApi, healthy, metricsAnswer, metricsText, ready } from './routes/operating.js';
@@ -41,6 +42,8 @@ const table: Readonly<Record<string, { [method: string]: Handle }>> = {
   '/v1/builds/:id/forecast': { GET: forecastOfBuild },
   '/v1/builds/:id/trace': { GET: traceOfBuild },
   '/v1/openapi.json': { GET: describeApi },
+  '/ballast.mjs': { GET: clientProgram },
+  '/ballast.mjs.sha256': { GET: clientChecksum },
   '/metrics': { GET: metricsText },
   '/healthz': { GET: healthy },
   '/readyz': { GET: ready },

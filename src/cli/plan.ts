@@ -33,7 +33,7 @@ export async function plan(globs: readonly string[], command: readonly string[],
   const { format, within, json } = options;
   if (format === 'buildkite' && command.length === 0)
     throw new UsageError([
-      'the step has no command: give it after --, as in ballast plan --format buildkite -- node_modules/.bin/ballast queue ...',
+      'the step has no command: give it after --, as in ballast plan --format buildkite -- node ballast.mjs queue ...',
     ]);
   if (format !== 'buildkite' && command.length > 0)
     throw new UsageError([`plan runs no command: leave ${command[0]} out, or give --format buildkite`]);

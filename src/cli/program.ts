@@ -1,55 +1,13 @@
-import { Command } from 'commander';
-import { escapeControls, printToStderr } from '../terminal.js';
-import { UsageError } from '../usage-error.js';
-import { version } from '../version.js';
 import { addImportCommand, addNodeCommands } from './node-commands.js';
+import { runProgram } from './process/run-program.js';
 import { addDashboardCommands, addMoveCommand, addServeCommand, addStoreCommands } from './server-commands.js';
 
-/**
- * The process edge: arguments, environment and exit codes (0 done, 1 failed, 2 wrong settings or usage, 3 no usable answer from the server).
- * Commands are loaded when they are called: a CI node needs neither the store nor the HTTP library.
- */
-
-process.stdout.on('error', ({ code, message }: NodeJS.ErrnoException) => {
-  // The reader of a pipe may stop reading, and a server must go on. A list in a file must be complete, or the command must fail.
-  if (code === 'EPIPE') return;
-  printToStderr(`cannot write the output: ${message}`);
-  process.exitCode = 1;
+/** All commands. They are loaded when they are called: a start of the server needs no client, and reads the fewest files. */
+await runProgram((program, testCommand) => {
+  addServeCommand(program, process.env);
+  addStoreCommands(program, process.env);
+  addMoveCommand(program, process.env);
+  addDashboardCommands(program, process.env);
+  addNodeCommands(program, { environment: process.env, testCommand });
+  addImportCommand(program);
 });
-
-const program = new Command('ballast')
-  .description('Self-hosted test-suite splitting and timing service for parallel CI nodes.')
-  .version(version)
-  // An error message may quote an argument with control characters. A suggestion keeps its own line.
-  .configureOutput({
-    outputError: (text, write) =>
-      write(
-        text
-          .split(/\n(?=\(Did you mean|$)/)
-          .map(escapeControls)
-          .join('\n'),
-      ),
-  })
-  .showHelpAfterError('(add --help for the usage)')
-  .exitOverride(({ exitCode }) => process.exit(exitCode === 0 ? 0 : 2));
-
-const { args, testCommand } = splitArguments(process.argv);
-addServeCommand(program, process.env);
-addStoreCommands(program, process.env);
-addMoveCommand(program, process.env);
-addDashboardCommands(program, process.env);
-addNodeCommands(program, { environment: process.env, testCommand });
-addImportCommand(program);
-
-try {
-  await program.parseAsync(args);
-} catch (error) {
-  printToStderr(...(error instanceof UsageError ? error.errors : [(error as Error).message]));
-  process.exit((error as { exitCode?: number }).exitCode ?? 1);
-}
-
-/** Separates the command after `--`, which has flags of its own, from the arguments of `queue` and `plan`. */
-function splitArguments(argv: readonly string[]): { args: readonly string[]; testCommand: readonly string[] } {
-  const dashes = argv[2] === 'queue' || argv[2] === 'plan' ? argv.indexOf('--') : -1;
-  return dashes < 0 ? { args: argv, testCommand: [] } : { args: argv.slice(0, dashes), testCommand: argv.slice(dashes + 1) };
-}

@@ -2,11 +2,11 @@ import { hostname } from 'node:os';
 import type { Logger } from 'pino';
 import { CompletenessChecker } from '../api/completeness-checker.js';
 import type { Context, ProcessState } from '../api/context.js';
-import type { DashboardFiles } from '../api/dashboard/files.js';
 import { ownStatus, toldStatus } from '../api/dashboard/process-status.js';
 import { RefusedRequests, SeenClients } from '../api/dashboard/seen.js';
 import { toApiError } from '../api/errors.js';
 import { JobRunner } from '../api/job-runner.js';
+import type { DashboardFiles } from '../api/static-file.js';
 import { endpointOf, route, routeAdmin } from '../api/table.js';
 import { WhatIfPlayer } from '../api/what-if-player.js';
 import { createProject, createToken, findToken, knownToken } from '../engine/access.js';
@@ -33,6 +33,7 @@ import { startHeartbeat } from './heartbeat.js';
 import { Metrics } from './metrics.js';
 import { Readiness } from './readiness.js';
 import type { Config } from './settings.js';
+import { readClientProgram } from './static-files.js';
 import { Summarizer } from './summarizer.js';
 import { SlewedClock, startSweeping } from './sweeping.js';
 import type { WorkerSetup } from './worker.js';
@@ -150,6 +151,7 @@ export async function openService(
       publicUrl,
       clientVersions,
       headerPrefixes,
+      client: readClientProgram(),
       tokenHeader,
       dashboard:
         config.dashboard === 'off'

@@ -1,4 +1,5 @@
 import { describe, expect } from 'vitest';
+import { version } from '../../src/version.js';
 import type { Client } from '../harness/client.js';
 import { record, subsetMessage } from '../harness/messages.js';
 import { SharedServer, testsWith } from '../harness/server.js';
@@ -43,6 +44,17 @@ describe('an outdated client', () => {
     expect(reply).toMatchObject({ status: 201, json: { message } });
     expect(Object.keys(reply.json)).toEqual(['message']);
     expect((await onlyBuild(server)).build_subsets).toHaveLength(1);
+  });
+
+  it('of Ballast is one of another version than the server', async ({ server }) => {
+    const [older, same] = await Promise.all(
+      ['0.0.1', version].map(each =>
+        server.post('/v1/build_subsets', subsetMessage(), { 'SERVICE-CLIENT-NAME': 'ballast', 'SERVICE-CLIENT-VERSION': each }),
+      ),
+    );
+    const message = `the client has version 0.0.1, and the server ${version}: fetch /ballast.mjs from the server in each CI run`;
+    expect(older).toMatchObject({ status: 201, json: { message } });
+    expect(same).toMatchObject({ status: 201, text: '' });
   });
 
   it('is not one that has the newest or a newer version, an unknown name, or an invalid or no version', async ({ server }) => {

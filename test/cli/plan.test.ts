@@ -93,14 +93,15 @@ describe('ballast plan', () => {
       '--format',
       'buildkite',
       '--',
-      'node_modules/.bin/ballast',
+      'node',
+      'ballast.mjs',
       'queue',
       "it's $HOME *.js",
       '--',
       '{}',
     );
     expect(parse(stdout)).toEqual({
-      steps: [{ label: 'tests', command: `node_modules/.bin/ballast queue 'it'\\''s $$HOME *.js' -- '{}'`, parallelism: 2 }],
+      steps: [{ label: 'tests', command: `node ballast.mjs queue 'it'\\''s $$HOME *.js' -- '{}'`, parallelism: 2 }],
     });
   });
 

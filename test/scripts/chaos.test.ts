@@ -39,7 +39,7 @@ it.for<[name: string, does: string, args: string, report: RegExp]>([
   if (reason !== null) skip(reason);
   const needsDatabase = name === 'outages' || args.includes('--processes');
   skip(needsDatabase && (await installedPrograms()) === null, 'NOT TESTED: this machine has no programs of PostgreSQL');
-  const { code, output } = await runScript(name, ...args.split(' '), '--seed', '5');
+  const { code, output } = await runScript(`chaos/${name}`, ...args.split(' '), '--seed', '5');
   expect(output).toMatch(report);
   expect(code).toBe(0);
 });

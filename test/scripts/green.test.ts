@@ -16,7 +16,7 @@ describe('npm run green', () => {
   it(
     'plays CI runs with faults, and reports that every green one ran all its files',
     async () => {
-      const { code, output } = await runScript('green', '--runs', '3', '--seed', SEED);
+      const { code, output } = await runScript('chaos/green', '--runs', '3', '--seed', SEED);
       expect(output).toMatch(
         /^3 runs \(seed \d+\) of \d CI runs: all nodes exited with 0 in \d, verify in \d; faults: .*\nevery green CI run ran all its test files\n$/,
       );
@@ -30,7 +30,7 @@ describe('npm run green', () => {
     async ({ skip }) => {
       skip((await installedPrograms()) === null, 'NOT TESTED: this machine has no programs of PostgreSQL');
       const { code, output } = await runScript(
-        'green',
+        'chaos/green',
         '--runs',
         '1',
         '--seed',

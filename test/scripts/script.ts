@@ -2,9 +2,9 @@ import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { fileURLToPath } from 'node:url';
 
-/** Runs a chaos program to its end. Returns its exit code and its output. */
-export async function runScript(name: string, ...args: string[]): Promise<{ code: number | null; output: string }> {
-  const script = fileURLToPath(new URL(`../../scripts/chaos/${name}.js`, import.meta.url));
+/** Runs a script to its end. Returns its exit code and its output. */
+export async function runScript(path: string, ...args: string[]): Promise<{ code: number | null; output: string }> {
+  const script = fileURLToPath(new URL(`../../scripts/${path}.js`, import.meta.url));
   const child = spawn(process.execPath, [script, ...args], { stdio: ['ignore', 'pipe', 'pipe'] });
   let output = '';
   for (const stream of [child.stdout, child.stderr]) stream.setEncoding('utf8').on('data', (text: string) => (output += text));

@@ -1,6 +1,6 @@
 import type { Answer, Request } from '../../http/request.js';
 import { apiErrors } from '../errors.js';
-import { CODINGS, type Coding, type DashboardFiles, type StaticFile } from './files.js';
+import { type DashboardFiles, fileAnswer } from '../static-file.js';
 import { sessionSecret } from './session.js';
 
 /** The addresses for which the script has a page. */
@@ -44,34 +44,4 @@ export function assetAnswer({ assets }: DashboardFiles, request: Request): Answe
   const file = assets.get(request.path);
   if (!file) throw apiErrors.pathNotFound(request.method, request.path);
   return fileAnswer(file, request, FOREVER);
-}
-
-function fileAnswer(
-  { body, copies, contentType, hash }: StaticFile,
-  { acceptEncoding, ifNoneMatch }: Request,
-  cacheControl: string,
-): Answer {
-  const coding = CODINGS.find(each => copies[each] && accepts(acceptEncoding, each));
-  const etag = coding ? `"${hash}-${coding}"` : `"${hash}"`;
-  return {
-    status: isKnown(ifNoneMatch, etag) ? 304 : 200,
-    body: coding ? copies[coding]! : body,
-    contentType,
-    cacheControl,
-    headers: { ...(coding && { 'Content-Encoding': coding }), ETag: etag, Vary: 'Accept-Encoding' },
-    // All requests share these bytes.
-    memoryBytes: 0,
-  };
-}
-
-/** Whether If-None-Match has an entity tag, by weak comparison, or is `*` (RFC 9110, section 13.1.2). */
-function isKnown(ifNoneMatch: string, etag: string): boolean {
-  return ifNoneMatch.split(',').some(each => ['*', etag, `W/${etag}`].includes(each.trim()));
-}
-
-function accepts(acceptEncoding: string, coding: Coding): boolean {
-  return acceptEncoding.split(',').some(each => {
-    const [name, quality] = each.split(';');
-    return name!.trim().toLowerCase() === coding && !/^\s*q=0(\.0*)?\s*$/.test(quality ?? '');
-  });
 }

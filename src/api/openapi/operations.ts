@@ -279,6 +279,24 @@ export const operations = {
     description: 'It is generated from the types that validate requests.',
     responses: { '200': { description: 'OpenAPI 3.1.', ...headers(), content: { 'application/json': { schema: { type: 'object' } } } } },
   }),
+  '/ballast.mjs': publicGet({
+    operationId: 'getClient',
+    tag: 'Operating',
+    summary: 'Get the program of a CI node.',
+    description: 'One file for Node, of the version of this server: `node ballast.mjs --help`.',
+    responses: {
+      '200': { description: 'The program.', ...headers(), content: { 'text/javascript; charset=utf-8': { schema: { type: 'string' } } } },
+    },
+  }),
+  '/ballast.mjs.sha256': publicGet({
+    operationId: 'getClientChecksum',
+    tag: 'Operating',
+    summary: 'Get the checksum of that program.',
+    description: 'As `sha256sum --check` reads it.',
+    responses: {
+      '200': { description: 'The checksum.', ...headers(), content: { 'text/plain; charset=utf-8': { schema: { type: 'string' } } } },
+    },
+  }),
   '/healthz': publicGet({
     operationId: 'isHealthy',
     tag: 'Operating',

@@ -34,27 +34,23 @@ export function recordBuildSubset(context: Context, request: Request): Soon<Answ
   });
 }
 
-function answerRecorded(
-  { summarizer, clientVersions }: Context,
-  request: Request,
-  project: number,
-  node: NodeKey,
-  outcome: Recorded,
-): Answer {
-  if (outcome === 'recorded') summarizer.recorded(project, node);
+function answerRecorded(context: Context, request: Request, project: number, node: NodeKey, outcome: Recorded): Answer {
+  if (outcome === 'recorded') context.summarizer.recorded(project, node);
   if (outcome === 'retried too often') {
     const message =
       `node ${node.node_index} of this build was retried more than ${limits.runsPerNode - 1} times; ` +
       'this run is not stored, which does not affect the CI build';
     return json(202, { message });
   }
-  const update = updateMessage(request, clientVersions);
+  const update = updateMessage(context, request);
   return update ? json(201, { message: update }) : { status: 201, body: '' };
 }
 
-/** Asks to update an outdated client; null when it is up to date or unknown. */
-function updateMessage({ clientName, clientVersion }: Request, newestVersions: ReadonlyMap<string, string>): string | null {
-  const newest = newestVersions.get(clientName);
+/** Asks to update an outdated client, or one of Ballast that is not of this server; null when it is up to date or unknown. */
+function updateMessage({ client, clientVersions }: Context, { clientName, clientVersion }: Request): string | null {
+  if (clientName === 'ballast' && clientVersion !== client.version)
+    return `the client has version ${clientVersion}, and the server ${client.version}: fetch /ballast.mjs from the server in each CI run`;
+  const newest = clientVersions.get(clientName);
   if (newest === undefined) return null;
   const current = coerce(clientVersion, { includePrerelease: true });
   if (!current || !lt(current, coerce(newest)!)) return null;

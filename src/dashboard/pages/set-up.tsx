@@ -36,7 +36,7 @@ export function SetUpPage({ project }: ProjectPageProps) {
   const system = ciSystemOf(query.get('ci'));
   const runner = runnerOf(query.get('runner'));
   const nodes = Math.min(MOST_NODES, Math.max(1, Math.floor(Number(query.get('nodes'))) || 4));
-  const snippet = snippetOf(system, runner, { url: session.url, version: session.version, nodes, token });
+  const snippet = snippetOf(system, runner, { url: session.url, nodes, token });
   return (
     <>
       <FirstLine
@@ -89,15 +89,6 @@ export function SetUpPage({ project }: ProjectPageProps) {
           </p>
           <Token project={project} token={token} setToken={setToken} isOperator={session.role === 'operator'} />
         </li>
-        {runner.client === 'ballast' && (
-          <li>
-            <h2>Give the job the client</h2>
-            <p>
-              Run <code>npm pack</code> once in a clone of Ballast, and put <code>ballast-{session.version}.tgz</code> where the job finds
-              it. <a href="/docs/any-runner#install">Other ways to install it</a>
-            </p>
-          </li>
-        )}
         <li>
           <h2>Add {system.file === null ? 'this to the job of each node' : `this to ${system.file}`}</h2>
           <div class="snippet">

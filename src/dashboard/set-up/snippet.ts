@@ -6,7 +6,6 @@ import type { Runner } from './runners.js';
 export interface Setting {
   /** The address of the server for clients. */
   url: string;
-  version: string;
   nodes: number;
   /** A token that was just created; null: it is not known. */
   token: string | null;
@@ -17,7 +16,7 @@ export const secretOf = (runner: Runner): string =>
   runner.client === 'ballast' ? 'BALLAST_TOKEN' : `KNAPSACK_PRO_TEST_SUITE_TOKEN_${runner.suffix}`;
 
 /** A job of a CI system that runs a suite on parallel nodes, or, for a system whose jobs are not known, its step. */
-export function snippetOf(system: CiSystem, runner: Runner, { url, version, nodes, token }: Setting): string {
+export function snippetOf(system: CiSystem, runner: Runner, { url, nodes, token }: Setting): string {
   const isOwn = runner.client === 'ballast';
   const prefix = isOwn ? 'BALLAST' : 'KNAPSACK_PRO_CI';
   const job: Job = {
@@ -31,10 +30,7 @@ export function snippetOf(system: CiSystem, runner: Runner, { url, version, node
       : [],
     secret: secretOf(runner),
     token,
-    script: [
-      ...(isOwn ? [`npm install --no-save ./ballast-${version}.tgz`, ...runOfBallast(system)] : runOfClients(system)),
-      ...runner.script,
-    ],
+    script: [...(isOwn ? ['curl -fsSO "$BALLAST_URL/ballast.mjs"', ...runOfBallast(system)] : runOfClients(system)), ...runner.script],
   };
   return `${system.job(job).join('\n')}\n`;
 }

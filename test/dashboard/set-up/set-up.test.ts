@@ -6,7 +6,7 @@ import { runners } from '../../../src/dashboard/set-up/runners.js';
 import { secretOf, snippetOf } from '../../../src/dashboard/set-up/snippet.js';
 
 const guide = (name: string) => readFileSync(new URL(`../../../../src/docs/${name}`, import.meta.url), 'utf8');
-const setting = { url: 'http://ballast.example:8080', version: '9.8.7', nodes: 3, token: null };
+const setting = { url: 'http://ballast.example:8080', nodes: 3, token: null };
 const systemOf = (id: string) => ciSystems.find(system => system.id === id)!;
 const runnerOf = (id: string) => runners.find(runner => runner.id === id)!;
 
@@ -67,7 +67,7 @@ describe('a snippet', () => {
     expect(text).toContain('matrix: {node: [0, 1, 2]}');
     // biome-ignore lint/suspicious/noTemplateCurlyInString: an expression of GitHub Actions
     expect(text).toContain('BALLAST_NODE_INDEX: ${{ strategy.job-index }}');
-    expect(text).toContain('npm install --no-save ./ballast-9.8.7.tgz');
+    expect(text).toContain('curl -fsSO "$BALLAST_URL/ballast.mjs"');
   });
 
   it('escapes dollar signs where the upload of a pipeline replaces them', () => {

@@ -1,0 +1,107 @@
+import { execFileSync } from 'node:child_process';
+import { createHash } from 'node:crypto';
+import { copyFileSync, mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join, resolve } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import { Command } from 'commander';
+
+/** Packs the server and the client, each with a list of what is in it, and the checksums of all files. */
+
+/** A list of components in the format CycloneDX, as far as it is changed here. */
+interface Sbom {
+  metadata: { component: { 'bom-ref': string; name: string; description: string; purl: string } };
+  components: { 'bom-ref': string; name: string }[];
+  dependencies: { ref: string; dependsOn: string[] }[];
+}
+
+const root = fileURLToPath(new URL('../..', import.meta.url));
+const program = new Command('npm run packages --')
+  .description(
+    'Pack the server (ballast) and the client (ballast-client) for a registry of npm, with lists of their components (SBOM, CycloneDX) and SHA256SUMS.',
+  )
+  .argument('[folder]', 'where to write the files', 'packages')
+  .parse();
+
+const folder = resolve(root, program.args[0] ?? 'packages');
+const own = JSON.parse(readFileSync(join(root, 'package.json'), 'utf8')) as {
+  version: string;
+  license: string;
+  engines: object;
+  dependencies: object;
+  optionalDependencies: object;
+};
+const { version, license, engines, dependencies, optionalDependencies } = own;
+const { packages } = JSON.parse(readFileSync(join(root, 'package-lock.json'), 'utf8')) as { packages: Record<string, { version: string }> };
+mkdirSync(folder, { recursive: true });
+
+// With --omit=dev npm leaves out what a development package needs, too.
+const all = JSON.parse(npm(root, 'sbom', '--package-lock-only', '--sbom-format=cyclonedx')) as Sbom;
+pack(root);
+writeSbom('ballast', neededBy(Object.keys({ ...dependencies, ...optionalDependencies }).map(refOf)));
+
+const client = join(root, 'dist/src/ballast.mjs');
+const made = mkdtempSync(join(tmpdir(), 'ballast-packages-'));
+try {
+  const description = 'The client of Ballast, which splits test suites over the parallel nodes of a CI build';
+  const bin = { ballast: 'ballast.mjs' };
+  writeFileSync(
+    join(made, 'package.json'),
+    JSON.stringify({ name: 'ballast-client', version, description, license, bin, engines }, null, 2),
+  );
+  writeFileSync(join(made, 'README.md'), `# ballast-client\n\n${description}. \`ballast --help\` lists its commands.\n`);
+  for (const path of [client, join(root, 'LICENSE')]) copyFileSync(path, join(made, path.slice(path.lastIndexOf('/') + 1)));
+  pack(made);
+} finally {
+  rmSync(made, { recursive: true });
+}
+writeSbom('ballast-client', new Set((JSON.parse(readFileSync(join(root, 'dist/client-packages.json'), 'utf8')) as string[]).map(refOf)));
+copyFileSync(client, join(folder, 'ballast.mjs'));
+
+const names = readdirSync(folder).filter(name => /^ballast.*\.(tgz|json|mjs)$/.test(name));
+const sums = names.map(
+  name =>
+    `${createHash('sha256')
+      .update(readFileSync(join(folder, name)))
+      .digest('hex')}  ${name}\n`,
+);
+writeFileSync(join(folder, 'SHA256SUMS'), sums.join(''));
+process.stdout.write(`${[...names, 'SHA256SUMS'].map(name => join(folder, name)).join('\n')}\n`);
+
+function npm(cwd: string, ...args: string[]): string {
+  return execFileSync('npm', args, { cwd, encoding: 'utf8', stdio: ['ignore', 'pipe', 'ignore'], maxBuffer: 64 * 2 ** 20 });
+}
+
+function pack(from: string): void {
+  npm(from, 'pack', '--ignore-scripts', '--pack-destination', folder);
+}
+
+/** The name by which a list of components refers to a package in the root. */
+function refOf(name: string): string {
+  return `${name}@${packages[`node_modules/${name}`]!.version}`;
+}
+
+/** These components, and all that they need. */
+function neededBy(refs: readonly string[]): Set<string> {
+  const needed = new Set(refs);
+  const needs = new Map(all.dependencies.map(({ ref, dependsOn }) => [ref, dependsOn]));
+  for (const ref of needed) for (const other of needs.get(ref) ?? []) needed.add(other);
+  return needed;
+}
+
+function writeSbom(name: string, refs: ReadonlySet<string>): void {
+  const ref = `${name}@${version}`;
+  const { component } = all.metadata;
+  const sbom: Sbom = {
+    ...all,
+    metadata: { ...all.metadata, component: { ...component, 'bom-ref': ref, name, purl: `pkg:npm/${ref}` } },
+    components: all.components.filter(each => refs.has(each['bom-ref'])),
+    dependencies: all.dependencies
+      .filter(each => each.ref === component['bom-ref'] || refs.has(each.ref))
+      .map(each => ({
+        ref: each.ref === component['bom-ref'] ? ref : each.ref,
+        dependsOn: each.dependsOn.filter(other => refs.has(other)),
+      })),
+  };
+  writeFileSync(join(folder, `${name}-${version}.cdx.json`), `${JSON.stringify(sbom, null, 2)}\n`);
+}
