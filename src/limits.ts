@@ -239,8 +239,6 @@ export const limits = {
   noteWaits: 11,
   /** Records of a kind that are counted: where there are more, their number is an estimate of the database. */
   countedRecords: 10_000,
-  /** Queues of which a state in memory that was wrong is kept until they are read again. */
-  droppedQueues: 1000,
   /** How often a statement that lost against another one runs again. */
   databaseConflicts: 10,
   /** CI runs whose use of a split is cached, so that it is not stored again. */

@@ -1,6 +1,6 @@
 import { withSeenAt } from '../codecs/timing-codec.js';
 import type { Database } from '../postgresql/database.js';
-import { setIdentity } from '../postgresql/schema.js';
+import { lastNumber, setIdentity } from '../postgresql/schema.js';
 import { columnsOf, MOVED, type MovedTable, type Row, type Side } from './move.js';
 
 /** How many rows are read at once. */
@@ -13,8 +13,7 @@ const NUMBERS = {
   ballast: `select name, value from ballast where name in ('backup', 'known') union all
     select 'last_ordinal', greatest((select max(recorded) from builds where is_empty), (select value from ballast where name = 'last_ordinal'))
     order by name`,
-  identities: `select 'builds' as name, coalesce(pg_sequence_last_value(pg_get_serial_sequence('builds', 'number')::regclass), 0) as value union all
-    select 'projects', coalesce(pg_sequence_last_value(pg_get_serial_sequence('projects', 'id')::regclass), 0)`,
+  identities: `select 'builds' as name, ${lastNumber('builds', 'number')} as value union all select 'projects', ${lastNumber('projects', 'id')}`,
 };
 
 /** A database whose tables are made, and in which all recorded times count. */

@@ -2,9 +2,9 @@ import { createHash } from 'node:crypto';
 
 /**
  * What both stores keep, as rows of the tables in PostgreSQL (see schema.ts) without what only one of them has: turns, indexes, the numbers of
- * queues. A row has these columns, and the rows of a table come in the order of its key. Queues are in the order of their creation; the journal
- * has a row for each group of changes, from 0 on, and those of a folder have the attempt 0. 'identities' has the last number that was given to a
- * project or a build.
+ * queues. A row has these columns. A database reads the rows of a table in the order of its key, which has an index. The queues of a build come
+ * in the order of their creation; the journal has a row for each group of changes, from 0 on, and those of a folder have the attempt 0.
+ * 'identities' has the last number that was given to a project or a build.
  */
 export const MOVED = {
   ballast: { key: 'name', columns: 'name text, value int8' },
@@ -38,7 +38,7 @@ export const MOVED = {
   },
   split_uses: { key: 'split, ci_run', columns: 'split text, ci_run text, at int8, runs_before int4, other_list text' },
   queues: {
-    key: 'number',
+    key: 'build, number',
     columns: `id text, key text, name text, project int4, build text, node_total int4, guessed bool, learned text, created_at int8,
       runs_before int4, copied_at int8, copied_runs_before int4, used_at int8, list text, other_list text, forecast text`,
   },

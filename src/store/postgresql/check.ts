@@ -10,7 +10,7 @@ import { keyColumns } from './builds.js';
 import type { Database } from './database.js';
 import { fromNames } from './json.js';
 import { BASIS, WEIGHTS } from './pieces.js';
-import { IDENTITIES, setIdentity } from './schema.js';
+import { IDENTITIES, lastNumber, setIdentity } from './schema.js';
 
 /**
  * Returns what is inconsistent in a database. Servers may be writing to it meanwhile: what is compared is read with one statement, which sees
@@ -221,8 +221,7 @@ async function* problemsOfProjects(database: Database, seen: Seen): AsyncGenerat
 async function* problemsOfIdentities(database: Database): AsyncGenerator<Problem> {
   for (const [table, column] of IDENTITIES) {
     const [row] = await database.read<{ last: number; next: number }>(
-      `select coalesce(max(${column}), 0) as last, coalesce(pg_sequence_last_value(pg_get_serial_sequence('${table}', '${column}')::regclass), 0) as next
-      from ${table}`,
+      `select coalesce(max(${column}), 0) as last, ${lastNumber(table, column)} as next from ${table}`,
     );
     const { last, next } = row!;
     if (last > next)

@@ -12,8 +12,14 @@ const CHARACTER_BYTES = 2;
 
 interface Interned {
   number: number;
-  /** When this process last noted that the path is in use. */
+  /** When a process last noted that the path is in use. */
   at: Millis;
+}
+
+interface PathRow {
+  key: Buffer;
+  number: number;
+  seen_at: Millis;
 }
 
 /** The numbers and names of paths. A path keeps its number until it expires, and no other path gets that number. */
@@ -49,11 +55,11 @@ export class Paths {
       if (known && at - known.at < limits.lastUseUpdateMilliseconds) numbers.set(key, known.number);
       else due.set(key, paths[i]!);
     }
-    const note = (rows: readonly { key: Buffer; number: number }[]) => {
-      for (const { key: bytes, number } of rows) {
+    const note = (rows: readonly PathRow[]) => {
+      for (const { key: bytes, number, seen_at } of rows) {
         const key = bytes.toString();
         numbers.set(key, number);
-        this.#numbers.set(key, { number, at });
+        this.#numbers.set(key, { number, at: seen_at });
         due.delete(key);
       }
     };
@@ -62,15 +68,20 @@ export class Paths {
     return keys.map(key => numbers.get(key)!);
   }
 
-  /** Notes that paths are in use. Returns those that have a row. */
-  async #use(keys: readonly string[], at: Millis): Promise<{ key: Buffer; number: number }[]> {
-    // In the order in which they are learned, so that no two of these statements wait for each other.
-    const { rows } = await this.database.change<{ key: Buffer; number: number }>(
-      `with l as materialized (
-        select number from paths where key = any($1::bytea[]) order by key for update
+  /** Notes that paths are in use, unless a process did so within the hour before. Returns those that have a row. */
+  async #use(keys: readonly string[], at: Millis): Promise<PathRow[]> {
+    // Locked in the order in which they are learned, so that no two of these statements wait for each other.
+    const { rows } = await this.database.change<PathRow>(
+      `with known as materialized (
+        select key, number, seen_at from paths where key = any($1::bytea[])
+      ), l as materialized (
+        select key, number, seen_at from paths where number = any(array(select number from known where seen_at <= $3)) order by key for update
+      ), u as (
+        update paths set seen_at = $2 from l where paths.number = l.number and l.seen_at <= $3
       )
-      update paths set seen_at = greatest(seen_at, $2) from l where paths.number = l.number returning key, paths.number`,
-      [keys.map(key => Buffer.from(key)), at],
+      select key, number, seen_at from known where seen_at > $3
+      union all select key, number, greatest(seen_at, $2) from l`,
+      [keys.map(key => Buffer.from(key)), at, at - limits.lastUseUpdateMilliseconds],
     );
     return rows;
   }
@@ -80,11 +91,11 @@ export class Paths {
    *
    * @param paths by their keys
    */
-  async #insert(project: number, paths: ReadonlyMap<string, string>, at: Millis): Promise<{ key: Buffer; number: number }[]> {
-    const { rows } = await this.database.change<{ key: Buffer; number: number }>(
+  async #insert(project: number, paths: ReadonlyMap<string, string>, at: Millis): Promise<PathRow[]> {
+    const { rows } = await this.database.change<PathRow>(
       `insert into paths (project, key, name, seen_at)
       select $1, key, name, $4 from unnest($2::bytea[], $3::text[]) as v (key, name) order by key
-      on conflict (key) do update set seen_at = greatest(paths.seen_at, excluded.seen_at) returning key, number`,
+      on conflict (key) do update set seen_at = greatest(paths.seen_at, excluded.seen_at) returning key, number, seen_at`,
       [project, Array.from(paths.keys(), key => Buffer.from(key)), Array.from(paths.values(), path => JSON.stringify(path)), at],
     );
     return rows;

@@ -18,6 +18,7 @@ import { refusals } from '../../engine/refusal.js';
 import type { TestFileList } from '../../engine/suites/compare-lists.js';
 import type { Suite } from '../../engine/suites/suite.js';
 import { limits } from '../../limits.js';
+import { memoryBounds } from '../../memory-bounds.js';
 import { type BatchSums, keep } from '../../planning/batching/batch-cost.js';
 import type { Mode, PathTimes } from '../../planning/estimating/estimate.js';
 import type { Forecast } from '../../planning/forecasting/forecast.js';
@@ -25,7 +26,7 @@ import type { Saving } from '../../soon.js';
 import { encodeQueueFiles, filesOfQueue } from '../codecs/file-blocks.js';
 import { batchesIn, decodeChanges, encodeChange, encodeChanges } from '../codecs/queue-changes.js';
 import { copyOf as copyOfBytes } from '../codecs/run-times.js';
-import { type CachedQueue, QueueCache, type QueueOptions } from '../queue-cache.js';
+import { bytesOf, type CachedQueue, QueueCache, type QueueOptions } from '../queue-cache.js';
 import { CI_RUN_COLUMNS, ciRunValues } from './ci-runs.js';
 import type { Database } from './database.js';
 import { fromJson, otherList } from './json.js';
@@ -116,7 +117,7 @@ const NO_QUEUE: Saving<null> = { value: null, saved: null };
 export class PostgresqlQueues implements Queues {
   readonly #cache: QueueCache<Open>;
   /** Queues whose state in memory was wrong: when they are read again, they take over what no journal has. */
-  readonly #dropped = new LRUCache<string, NonNullable<Shared['before']>>({ max: limits.droppedQueues });
+  readonly #dropped = new LRUCache<string, NonNullable<Shared['before']>>({ maxSize: Math.floor(memoryBounds.queues / 4) });
   /** Calls that wait for a flight, by the digest of their key. */
   readonly #waiting = new Map<string, Call[]>();
   /** Queues of which calls are being made. */
@@ -504,7 +505,11 @@ export class PostgresqlQueues implements Queues {
   /** Drops the state of a queue, which is not as its journal says. */
   #forget(turn: Turn): void {
     this.#cache.delete(turn.key);
-    if (turn.open) this.#dropped.set(turn.key, { queue: turn.open.queue, answering: turn.answering });
+    if (turn.open) {
+      // Also one that is too large, because it is read again at once.
+      const size = Math.min(bytesOf(turn.open), this.#dropped.maxSize);
+      this.#dropped.set(turn.key, { queue: turn.open.queue, answering: turn.answering }, { size });
+    }
     turn.open = null;
     turn.facts = null;
     turn.reading?.catch(() => {});

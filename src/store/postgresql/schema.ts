@@ -292,10 +292,13 @@ export const IDENTITIES = [
   ['queues', 'number'],
 ] as const;
 
+/** The last number that the database gave in a column; 0: none. A role without the right to select from the sequence is refused. */
+export const lastNumber = (table: string, column: string) =>
+  `(select case when is_called then last_value else 0 end from ${table}_${column}_seq)`;
+
 /** Has the database go on numbering after the greatest number, and after those that were given meanwhile. */
 export async function setIdentity(database: Database, table: string, column: string): Promise<void> {
-  const sequence = `pg_get_serial_sequence('${table}', '${column}')::regclass`;
   await database.change(
-    `select setval(${sequence}, greatest((select max(${column}) from ${table}), pg_sequence_last_value(${sequence}), 1))`,
+    `select setval('${table}_${column}_seq', greatest((select max(${column}) from ${table}), ${lastNumber(table, column)}, 1))`,
   );
 }

@@ -1,4 +1,6 @@
-import { describe, expect, it } from 'vitest';
+import { randomUUID } from 'node:crypto';
+import { describe, expect, it, onTestFinished } from 'vitest';
+import { statement } from '../../../bench/load/postgresql.js';
 import { cluster, databaseWithoutTables, openedStore } from '../../harness/postgresql-store.js';
 import { ended, printed } from '../../harness/process.js';
 import { runInProcess } from '../../harness/run-in-process.js';
@@ -42,6 +44,24 @@ describe.skipIf(cluster === null)('the commands on a database', () => {
     const { run } = await places();
     await run('project', 'create', 'web');
     expect(await run('check', '--repair')).toEqual(printed(expect.stringMatching(/^sound; /)));
+  });
+
+  it('check no database whose sequences their role may not read, and move none', async () => {
+    const role = `reader_${randomUUID().replaceAll('-', '')}`;
+    await statement(cluster!, `create role ${role} login`);
+    // After the database is dropped, where it has rights.
+    onTestFinished(async () => void (await statement(cluster!, `drop role ${role}`)));
+    const { database, run } = await places();
+    await run('project', 'create', 'web');
+    await statement(database, `grant select, insert, update, delete on all tables in schema public to ${role}`);
+    const address = new URL(database);
+    address.username = role;
+    const env = { BALLAST_DATABASE_URL: address.href };
+    const refused = new RegExp(`permission denied for sequence \\w+; grant it to the user ${role}`);
+    for (const command of [['check'], ['move', 'to-folder', '--data-dir', temporaryFolder()]])
+      expect(await runInProcess(command, env)).toMatchObject({ code: 1, stderr: expect.stringMatching(refused) as string });
+    await statement(database, `grant select on all sequences in schema public to ${role}`);
+    expect(await runInProcess(['check'], env)).toEqual(printed(expect.stringMatching(/^sound; /)));
   });
 
   it.each([

@@ -4,7 +4,7 @@ import type { Store } from '../../../src/engine/ports/store.js';
 import { type LmdbStore, openLmdbStore } from '../../../src/store/lmdb/store.js';
 import { databaseSide } from '../../../src/store/move/database.js';
 import { folderSide } from '../../../src/store/move/folder.js';
-import { digestOf, MOVED_TABLES, move, type Side } from '../../../src/store/move/move.js';
+import { digestOf, MOVED, MOVED_TABLES, move, type Side } from '../../../src/store/move/move.js';
 import { problemsOf as problemsInDatabase } from '../../../src/store/postgresql/check.js';
 import { Database } from '../../../src/store/postgresql/database.js';
 import { cluster, emptyDatabase, openedStore } from '../../harness/postgresql-store.js';
@@ -101,6 +101,17 @@ describe.skipIf(cluster === null)('a store that is moved', () => {
     await target.close();
     expect(await problemsIn(folder)).toEqual([]);
     await expectToGoOn(openedFolder(folder), served);
+  });
+
+  it('is read from a database in the order of indexes', async () => {
+    const { database } = await openedDatabase();
+    const indexes = await database.read<{ tablename: string; indexdef: string }>(
+      `select tablename, replace(indexdef, '"', '') as indexdef from pg_indexes where schemaname = 'public' and indexdef not like '% WHERE %'`,
+    );
+    for (const table of MOVED_TABLES.filter(table => table !== 'identities')) {
+      const ofTable = indexes.filter(({ tablename }) => tablename === table).map(({ indexdef }) => indexdef);
+      expect(ofTable, table).toContainEqual(expect.stringMatching(`\\(${MOVED[table].key}[,)]`));
+    }
   });
 
   it('is refused by a target that is not empty', async () => {

@@ -1,9 +1,18 @@
+import { setImmediate as nextTurn } from 'node:timers/promises';
+import { setFlagsFromString } from 'node:v8';
+import { runInNewContext } from 'node:vm';
 import { describe, expect, it, onTestFinished, vi } from 'vitest';
+import { queueKey } from '../../../src/engine/keys.js';
+import type { OpenQueue } from '../../../src/engine/ports/queues.js';
+import type { Queue } from '../../../src/engine/queue/queue.js';
+import { limits } from '../../../src/limits.js';
+import { memoryBounds } from '../../../src/memory-bounds.js';
 import { Database } from '../../../src/store/postgresql/database.js';
 import { Pieces } from '../../../src/store/postgresql/pieces.js';
 import { PostgresqlQueues } from '../../../src/store/postgresql/queues.js';
+import { bytesOf } from '../../../src/store/queue-cache.js';
 import { cluster, emptyDatabase, openedStore } from '../../harness/postgresql-store.js';
-import { newProject } from '../contract/fixtures.js';
+import { BUILD, NOW, newProject, newQueue } from '../contract/fixtures.js';
 
 describe.skipIf(cluster === null)('what a project learned', () => {
   it('waits for no change of another project', async () => {
@@ -25,5 +34,32 @@ describe.skipIf(cluster === null)('what a project learned', () => {
     release();
     expect(await queues.learned(projects[0], 'queue')).not.toBeNull();
     await queues.close();
+  });
+});
+
+describe.skipIf(cluster === null)('the states of queues that were wrong', () => {
+  it('take a part of the memory for queues, if the queues are not asked for again', async () => {
+    setFlagsFromString('--expose-gc');
+    const collectGarbage = runInNewContext('gc') as () => void;
+    const store = await openedStore(await emptyDatabase());
+    const project = await newProject(store);
+    const weights = new Float64Array(limits.testFilesPerRequest).fill(1);
+    const states: WeakRef<Queue>[] = [];
+    let bytes = 0;
+    for (let i = 0; i < 24; i++) {
+      const key = queueKey(project, BUILD, `${i}`);
+      await store.queues.create(key, { ...newQueue(store, 3), weights }, NOW);
+      const verb = (open: OpenQueue) => {
+        states.push(new WeakRef(open.queue));
+        bytes = bytesOf(open);
+        throw new Error('a verb failed');
+      };
+      await expect(Promise.resolve(store.queues.update(key, () => null, verb, NOW))).rejects.toThrow('a verb failed');
+    }
+    await nextTurn();
+    collectGarbage();
+    const kept = states.filter(state => state.deref() !== undefined).length;
+    expect(kept).toBeGreaterThan(0);
+    expect(kept * bytes).toBeLessThanOrEqual(memoryBounds.queues / 4);
   });
 });
