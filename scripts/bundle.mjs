@@ -1,8 +1,8 @@
-// Bundles the dashboard (src/dashboard) and the guides (src/docs) into FOLDER/src/dashboard:
+// Bundles the dashboard (src/dashboard) and the guides (src/docs) into FOLDER/src/dashboard, and copies the guides to FOLDER/src/docs:
 //   node scripts/bundle.mjs FOLDER
 // Every file but index.html has the hash of its content in its name. Each but the pictures has compressed copies beside it (.br, .gz).
 import { createHash } from 'node:crypto';
-import { mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { copyFileSync, mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { basename, extname, join, relative } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { brotliCompressSync, gzipSync } from 'node:zlib';
@@ -20,6 +20,7 @@ const guides = renderGuides(root, pictures).map(({ html, ...guide }) => ({
   ...guide,
   path: writeAsset(`guide-${guide.name}`, '.html', html),
 }));
+writeTexts(join(process.argv[2], 'src', 'docs'));
 const { metafile } = await build({
   absWorkingDir: root,
   entryPoints: ['main.tsx', 'style.css', 'favicon.svg'].map(name => join(source, name)),
@@ -55,6 +56,23 @@ for (const name of ['index.html', ...readdirSync(join(out, 'assets')).map(name =
   const bytes = readFileSync(join(out, name));
   writeFileSync(join(out, `${name}.br`), brotliCompressSync(bytes));
   writeFileSync(join(out, `${name}.gz`), gzipSync(bytes, { level: 9 }));
+}
+
+/** Writes the guides as Markdown, and their list for programs that read (https://llmstxt.org). */
+function writeTexts(folder) {
+  rmSync(folder, { recursive: true, force: true });
+  mkdirSync(folder, { recursive: true });
+  const [, summary] = /^# .+\n\n([^#`]+?)\n\n/.exec(readFileSync(join(root, 'README.md'), 'utf8'));
+  const lines = ['# Ballast', '', `> ${summary.replaceAll('\n', ' ')}`];
+  let last = '';
+  for (const { name, group, title, about } of guides) {
+    copyFileSync(join(root, 'src', 'docs', `${name}.md`), join(folder, `${name}.md`));
+    if (group !== last) lines.push('', `## ${group}`, '');
+    last = group;
+    lines.push(`- [${title}](/docs/${name}.md): ${about}`);
+  }
+  lines.push('- [OpenAPI](/v1/openapi.json): each request and answer of the API', '');
+  writeFileSync(join(folder, 'llms.txt'), lines.join('\n'));
 }
 
 /** Copies a picture of the guides, a PNG: {path, width, height}. */

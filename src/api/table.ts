@@ -9,6 +9,7 @@ import { recordBuildSubset } from './routes/build-subsets.js';
 import { buildById, lastDistribution, pageOfBuilds } from './routes/builds.js';
 import { clientChecksum, clientProgram } from './routes/client.js';
 import { completenessOfBuild } from './routes/completeness.js';
+import { guideText } from './routes/guides.js';
 import { forecastOfBuild, minutesOfBuild, timelineOfBuild, traceOfBuild, whyOfBuild } from './routes/insight.js';
 import { describeApi, healthy, metricsAnswer, metricsText, ready } from './routes/operating.js';
 import { failedOnBranch, queueForNode, testQueueForNode } from './routes/queue.js';
@@ -18,7 +19,7 @@ import { planAhead, whatIfOfBuild } from './routes/what-if.js';
 
 type Handle = (context: Context, request: Request, id: string) => Answer | Promise<Answer>;
 
-/** The whole API. `:id` matches one segment of the path. */
+/** The whole API. `:id` and `:name` match one segment of the path. */
 const table: Readonly<Record<string, { [method: string]: Handle }>> = {
   '/v1/build_subsets': { POST: recordBuildSubset },
   '/v1/build_distributions/subset': { POST: splitForNode },
@@ -42,6 +43,8 @@ const table: Readonly<Record<string, { [method: string]: Handle }>> = {
   '/v1/builds/:id/forecast': { GET: forecastOfBuild },
   '/v1/builds/:id/trace': { GET: traceOfBuild },
   '/v1/openapi.json': { GET: describeApi },
+  '/llms.txt': { GET: guideText },
+  '/docs/:name.md': { GET: guideText },
   '/ballast.mjs': { GET: clientProgram },
   '/ballast.mjs.sha256': { GET: clientChecksum },
   '/metrics': { GET: metricsText },
@@ -55,6 +58,8 @@ const routes = new Map(Object.entries({ ...table, ...dashboardTable }));
 
 const BUILD = /^\/v1\/builds\/([^/]+)(\/[a-z_]+)?$/;
 
+const GUIDE = /^\/docs\/[\w-]+\.md$/;
+
 /** The endpoint of a path, as written in the tables; null: there is none. */
 export function endpointOf(path: string): string | null {
   return find(path)?.endpoint ?? null;
@@ -65,6 +70,7 @@ function find(path: string): { endpoint: string; id: string; isOfDashboard: bool
   const [, id, name = ''] = BUILD.exec(path) ?? [];
   const endpoint = `/v1/builds/:id${name}`;
   if (id !== undefined && routes.has(endpoint)) return { endpoint, id, isOfDashboard: false };
+  if (GUIDE.test(path)) return { endpoint: '/docs/:name.md', id: '', isOfDashboard: false };
   const page = dashboardEndpointOf(path);
   return page === null ? null : { endpoint: page, id: '', isOfDashboard: true };
 }

@@ -93,6 +93,14 @@ function addVerify(program: Command, context: NodeContext): void {
     .option('--allow-empty', 'count a test file that was recorded with a time of 0 only as run')
     .addOption(mayBeEmptyOption())
     .option('--wait <seconds>', 'seconds to wait for nodes that have not recorded yet', wholeNumber('seconds'), 0)
+    .addOption(
+      new Option(
+        '--format <name>',
+        'print the answer as text, as text and an annotation of GitHub Actions for each missing file, or as a JUnit report with a failed case for each',
+      )
+        .choices(['text', 'github', 'junit'])
+        .default('text'),
+    )
     .option('--json', 'print the answer as one JSON object')
     .action(async flags => (await import('./verify.js')).verify(clientOptions(flags, context)));
 }

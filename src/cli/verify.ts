@@ -4,10 +4,11 @@ import { completenessParser, type ToldCompleteness } from '../client/answers.js'
 import { Api } from '../client/api.js';
 import { detectValue, type Identity, identify, missingMessage } from '../client/ci/identity.js';
 import { emptyTest } from '../client/record-run.js';
-import { abbreviate, pluralize, print, printToStderr } from '../terminal.js';
+import { abbreviate, pluralize, print, printData, printToStderr } from '../terminal.js';
 import { UsageError } from '../usage-error.js';
 import type { ClientOptions } from './options.js';
 import { exitCodes } from './process/exit.js';
+import { githubAnnotations, junitReport, missingFiles } from './verify-formats.js';
 
 export interface VerifyOptions extends ClientOptions {
   nodeBuildId?: string;
@@ -20,6 +21,7 @@ export interface VerifyOptions extends ClientOptions {
   mayBeEmpty?: readonly string[];
   /** Seconds to wait for the build to be complete. */
   wait: number;
+  format: 'text' | 'github' | 'junit';
   json?: true;
 }
 
@@ -57,7 +59,9 @@ export async function verify(options: VerifyOptions): Promise<void> {
     const { selected, isKnown } = await waitForAnswers(ask, selection, deadline);
     const incomplete = selected.find(({ is_complete }) => !is_complete);
     if (options.json) print(JSON.stringify(incomplete ?? selected[0]));
+    else if (options.format === 'junit') printData(`${junitReport(selected)}\n`);
     else for (const line of selected.flatMap(report)) print(line);
+    if (options.format === 'github' && !options.json) for (const line of selected.flatMap(githubAnnotations)) print(line);
     if (!isKnown && !options.newest)
       printToStderr(
         `the server knows no queue and no split of this CI run (${describeIds(selection.ids)}); check that its nodes reach the server, or give --newest to ask about the newest queue or split of the build`,
@@ -150,14 +154,8 @@ function excuse(answer: ToldCompleteness, isEmpty: (path: string) => boolean): T
 }
 
 function report(answer: ToldCompleteness): string[] {
-  const { is_complete, kind, test_files, recorded, errors, warnings, never_handed_out, handed_out_not_recorded } = answer;
-  const { ran_not_recorded, recorded_without_time } = answer;
-  const missing = [
-    ...handed_out_not_recorded.map(
-      ({ path, node_index, handed_out_at }) => `${path}  (node ${node_index}${handed_out_at ? `, handed out at ${handed_out_at}` : ''})`,
-    ),
-    ...never_handed_out.map(({ path }) => `${path}  (never handed out)`),
-  ];
+  const { is_complete, kind, test_files, recorded, errors, warnings, ran_not_recorded, recorded_without_time } = answer;
+  const missing = missingFiles(answer);
   // The server may truncate each list.
   const more = is_complete ? 0 : test_files - recorded - ran_not_recorded.length - Math.min(MAX_FILES_SHOWN, missing.length);
   const counts = [
@@ -168,7 +166,7 @@ function report(answer: ToldCompleteness): string[] {
   return [
     kind ? `${is_complete ? 'complete' : 'incomplete'}: ${counts.join(', ')}` : 'incomplete',
     ...errors.map(error => `error: ${error}`),
-    ...(is_complete ? [] : missing.slice(0, MAX_FILES_SHOWN).map(line => `  ${line}`)),
+    ...missing.slice(0, MAX_FILES_SHOWN).map(({ path, fate }) => `  ${path}  (${fate})`),
     ...(more > 0 ? [`  and ${more} more (--json names more of them)`] : []),
     ...warnings.map(warning => `warning: ${warning}`),
     ...(recorded_without_time.length > 0

@@ -33,7 +33,7 @@ import { startHeartbeat } from './heartbeat.js';
 import { Metrics } from './metrics.js';
 import { Readiness } from './readiness.js';
 import type { Config } from './settings.js';
-import { readClientProgram } from './static-files.js';
+import { readClientProgram, readGuides } from './static-files.js';
 import { Summarizer } from './summarizer.js';
 import { SlewedClock, startSweeping } from './sweeping.js';
 import type { WorkerSetup } from './worker.js';
@@ -152,6 +152,7 @@ export async function openService(
       clientVersions,
       headerPrefixes,
       client: readClientProgram(),
+      guides: readGuides(),
       tokenHeader,
       dashboard:
         config.dashboard === 'off'

@@ -1,6 +1,6 @@
 import { createHash } from 'node:crypto';
-import { existsSync, readFileSync } from 'node:fs';
-import { extname } from 'node:path';
+import { existsSync, readdirSync, readFileSync } from 'node:fs';
+import { extname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import type { ClientProgram, StaticFile } from '../api/static-file.js';
 import { packageFolder, version } from '../version.js';
@@ -12,6 +12,8 @@ const CONTENT_TYPES: Readonly<Record<string, string>> = {
   '.css': 'text/css; charset=utf-8',
   '.json': 'application/json',
   '.svg': 'image/svg+xml',
+  '.md': 'text/markdown; charset=utf-8',
+  '.txt': 'text/plain; charset=utf-8',
   '.png': 'image/png',
   '.woff2': 'font/woff2',
 };
@@ -36,4 +38,11 @@ export function readClientProgram(): ClientProgram {
       .update(file?.body ?? '')
       .digest('hex'),
   };
+}
+
+/** Reads the guides as Markdown, and llms.txt, by their paths. */
+export function readGuides(): ReadonlyMap<string, StaticFile> {
+  const folder = fileURLToPath(new URL('dist/src/docs', packageFolder));
+  const names = existsSync(folder) ? readdirSync(folder) : [];
+  return new Map(names.map(name => [name === 'llms.txt' ? '/llms.txt' : `/docs/${name}`, readStaticFile(join(folder, name))!]));
 }

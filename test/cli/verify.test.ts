@@ -34,6 +34,47 @@ describe('ballast verify', () => {
     expect(JSON.parse((await verify(server, '--json', '--newest')).stdout)).toMatchObject({ is_complete: true, recorded: 30 });
   });
 
+  it('annotates each missing file for GitHub Actions, and reports each as a failed case of JUnit', async () => {
+    const server = await shared.project();
+    const hostile = 'spec/a,b:50%<&"\'>\u0007\n::error::x_spec.rb';
+    await initialise(server, [hostile, 'spec/b_spec.rb'], { ...TRIPLE, node_build_id: '7' });
+    const asked = ['--node-build-id', '7', '--format'];
+    const github = await verify(server, ...asked, 'github');
+    expect(github.code).toBe(1);
+    const lines = github.stdout.trimEnd().split('\n');
+    const annotations = lines.filter(line => line.startsWith('::'));
+    expect(lines[0]).toBe('incomplete: 0 of 2 test files of the queue were recorded');
+    expect(annotations).toHaveLength(3);
+    expect(annotations[0]).toMatch(/^::error title=Incomplete build::2 of 2 test files were handed out and not recorded, to node 0/);
+    expect(annotations).toContainEqual(
+      expect.stringMatching(
+        /^::error file=spec\/b_spec\.rb,title=Test file not recorded::spec\/b_spec\.rb \(node 0, handed out at 2.*Z\)$/,
+      ),
+    );
+    expect(annotations).toContainEqual(
+      expect.stringContaining(
+        '::error file=spec/a%2Cb%3A50%25<&"\'>\\u0007%0A%3A%3Aerror%3A%3Ax_spec.rb,title=Test file not recorded::spec/a,b:50%25',
+      ),
+    );
+    const { code, stdout } = await verify(server, ...asked, 'junit');
+    expect(code).toBe(1);
+    expect(stdout).toContain('<testsuite name="ballast verify" tests="3" failures="3">');
+    expect(stdout).toContain(
+      'name="every test file of the queue was recorded"><failure message="0 of 2 test files were recorded&#10;2 of 2',
+    );
+    expect(stdout).toContain(
+      'name="spec/a,b:50%&#60;&#38;&#34;&#39;&#62;\ufffd&#10;::error::x_spec.rb"><failure message="not recorded (node 0, handed out at',
+    );
+
+    await record(server, { ...TRIPLE, test_files: timedTestFiles({ [hostile]: 1, 'spec/b_spec.rb': 1 }) });
+    expect((await verify(server, ...asked, 'github')).stdout).toBe('complete: 2 of 2 test files of the queue were recorded\n');
+    const complete = await verify(server, ...asked, 'junit');
+    expect(complete.code).toBe(0);
+    expect(complete.stdout).toContain(
+      'tests="1" failures="0">\n<testcase classname="ballast verify" name="every test file of the queue was recorded"/>\n',
+    );
+  });
+
   it('waits for a node that is about to record', async () => {
     const server = await shared.project();
     const paths = pathsIn(await initialise(server, ['a_spec.rb'], TRIPLE));

@@ -279,6 +279,24 @@ export const operations = {
     description: 'It is generated from the types that validate requests.',
     responses: { '200': { description: 'OpenAPI 3.1.', ...headers(), content: { 'application/json': { schema: { type: 'object' } } } } },
   }),
+  '/llms.txt': publicGet({
+    operationId: 'listGuides',
+    tag: 'Operating',
+    summary: 'List the guides, for programs that read.',
+    description: 'See https://llmstxt.org.',
+    responses: {
+      '200': { description: 'The list.', ...headers(), content: { 'text/plain; charset=utf-8': { schema: { type: 'string' } } } },
+    },
+  }),
+  '/docs/:name.md': publicGet({
+    operationId: 'getGuide',
+    tag: 'Operating',
+    summary: 'Get a guide as Markdown.',
+    description: 'Those of `/llms.txt`.',
+    responses: {
+      '200': { description: 'The guide.', ...headers(), content: { 'text/markdown; charset=utf-8': { schema: { type: 'string' } } } },
+    },
+  }),
   '/ballast.mjs': publicGet({
     operationId: 'getClient',
     tag: 'Operating',
