@@ -23,6 +23,7 @@ export function addNodeCommands(program: Command, context: NodeContext): void {
   addVerify(program, context);
   addPlan(program, context);
   addSummary(program, context);
+  addDoctor(program, context);
 }
 
 function addSplit(program: Command, context: NodeContext): void {
@@ -147,6 +148,26 @@ function addSummary(program: Command, context: NodeContext): void {
     .action(async (build: string | undefined, flags) => (await import('./summary.js')).summary(build, clientOptions(flags, context)));
 }
 
+function addDoctor(program: Command, { environment, testCommand }: NodeContext): void {
+  const command = program
+    .command('doctor [globs...]')
+    .description(
+      'say before the first run what would go wrong with the arguments of queue: ballast doctor GLOB... --junit GLOB -- COMMAND... {}',
+    );
+  addIdentityFlags(command, Object.keys(identityFields) as IdentityField[])
+    .option('--stdin', 'read the test files from stdin as literal paths, one a line or separated by NUL (same as -)')
+    .option('--junit <glob>', 'reports of an earlier run of the command; may be repeated', collect)
+    .option('--environment <file>', 'read the variables of the node from a file that env or env -0 wrote, not from this process')
+    .option('--json', 'print one JSON object')
+    .addHelpText('after', '\nNothing is run and recorded. Exit codes: 0 a run would work; 1 a run would go wrong; 2 wrong usage.')
+    .action(async (globs: string[], flags: { junit?: string[]; url?: string; token?: string }) => {
+      // The variables of Ballast may be those of the file, and the findings name them.
+      const given = Object.entries(flags).filter(([name]) => command.getOptionValueSource(name) === 'cli');
+      const options = { junit: [], ...Object.fromEntries(given), clientVersion: version };
+      await (await import('./doctor.js')).doctor(globs, testCommand, options, environment);
+    });
+}
+
 /** Adds a command with the flags of the server and of the node's identity, all of them unless `fields` names some. */
 function addNodeCommand(
   program: Command,
@@ -154,16 +175,20 @@ function addNodeCommand(
   description: string,
   fields = Object.keys(identityFields) as IdentityField[],
 ): Command {
-  const command = program
-    .command(usage)
-    .description(description)
+  return addIdentityFlags(program.command(usage).description(description), fields)
+    .addOption(retriesOption())
+    .addHelpText('after', EXIT_CODES_HELP);
+}
+
+function addIdentityFlags(command: Command, fields: readonly IdentityField[]): Command {
+  command
     .addOption(new Option('--url <address>', 'address of the server').env('BALLAST_URL'))
     .addOption(new Option('--token <token>', 'test-suite token of the project').env('BALLAST_TOKEN'));
   for (const field of fields) {
     const { flag, variable, description } = identityFields[field];
     command.addOption(new Option(flag, `${description} (default: from the CI system)`).env(variable));
   }
-  return command.addOption(retriesOption()).addHelpText('after', EXIT_CODES_HELP);
+  return command;
 }
 
 function addListFlags(command: Command): Command {

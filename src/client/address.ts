@@ -20,14 +20,16 @@ export function parseServer(options: { url?: string; token?: string }): { url: s
   return { url, token };
 }
 
-function urlError(url: string): string | null {
+/** Returns why a text is no address of a server; null: it may be one. */
+export function urlError(url: string): string | null {
   if (url === '') return 'the address of the server is not known: give --url <address> or set BALLAST_URL';
   return isServerUrl(url)
     ? null
     : `${JSON.stringify(url)} is not a server address: give one such as https://ballast.example.com (--url, BALLAST_URL)`;
 }
 
-function tokenError(token: string): string | null {
+/** Returns why a text is no token; null: it may be one. The error never contains the token. */
+export function tokenError(token: string): string | null {
   if (token === '') return 'the test-suite token is not known: give --token <token> or set BALLAST_TOKEN';
   return isToken(token)
     ? null

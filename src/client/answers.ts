@@ -136,6 +136,12 @@ const isPlanShape: Is<UsedPlan> = typia.createIs<Checked<UsedPlan>>() as never;
 
 export const parsePlan = accepting(200, (body): body is PlanAnswer => isPlanShape(body) && body.variants.length > 0);
 
+/** The recorded files of the closest earlier build; none before the first build. */
+export const parseLastRecording = accepting<{ test_files: { path: Name }[] }>(
+  200,
+  typia.createIs<Checked<{ test_files: { path: Name }[] }>>() as never,
+);
+
 /** One page of builds, from this server or another one. */
 export interface BuildList {
   data: { id: Name; created_at?: string | null }[];

@@ -22,6 +22,8 @@ export interface Answer {
   status: number;
   /** The parsed JSON; undefined when the body is empty. */
   body: unknown;
+  /** When it was sent, by the clock of the server, as in the header; null: the server does not say. */
+  date?: string | null;
 }
 
 /** Returns the body of an answer that the protocol allows; null: the protocol forbids it. */
@@ -60,6 +62,7 @@ interface Reply {
   status: number;
   bytes: Buffer;
   location: string | null;
+  date: string | null;
 }
 
 /** The client of the HTTP API. It repeats failed requests, follows no redirects and checks every answer. */
@@ -87,7 +90,9 @@ export class Api {
       if (!(attempt instanceof FailedAttempt)) return parseReply(request, attempt, parse);
       if (count >= retries) {
         const times = count > 0 ? `, ${count + 1} times` : '';
-        throw new ServerUnreachable(`no answer from ${request.method} ${request.target}${times} (${attempt.reason})`);
+        throw new ServerUnreachable(`no answer from ${request.method} ${request.target}${times} (${attempt.reason})`, {
+          cause: attempt.cause,
+        });
       }
       await sleep(1000 * Math.min(MAX_PAUSE_SECONDS, attempt.retryAfter ?? FIRST_PAUSE_SECONDS * 2 ** count));
     }
@@ -114,7 +119,7 @@ export class Api {
       response = await fetch(target, { method, redirect: 'manual', headers, body, signal });
       bytes = await readBody(response, maxBytes);
     } catch (error) {
-      return new FailedAttempt(networkFailure(error), null);
+      return new FailedAttempt(networkFailure(error), null, error);
     }
     const { status } = response;
     if (bytes === null)
@@ -125,7 +130,7 @@ export class Api {
     // 408 and 429: the server did not process the request.
     if (status >= 500 || status === 408 || status === 429)
       return new FailedAttempt(`it answered ${status}: ${errorMessage(bytes)}`, parseRetryAfter(response.headers.get('Retry-After')));
-    return { status, bytes, location: response.headers.get('Location') };
+    return { status, bytes, location: response.headers.get('Location'), date: response.headers.get('Date') };
   }
 }
 
@@ -133,12 +138,14 @@ class FailedAttempt {
   constructor(
     readonly reason: string,
     readonly retryAfter: number | null,
+    /** Of the network; missing: the server answered. */
+    readonly cause?: unknown,
   ) {}
 }
 
-function parseReply<T>({ method, target }: Request, { status, bytes, location }: Reply, parse: AnswerParser<T>): T {
+function parseReply<T>({ method, target }: Request, { status, bytes, location, date }: Reply, parse: AnswerParser<T>): T {
   const json = parseJson(bytes);
-  const accepted = json && parse({ status, body: json.value });
+  const accepted = json && parse({ status, body: json.value, date });
   if (accepted !== null) return accepted;
   const request = `${method} ${target}`;
   if (status >= 400) throw new RequestRejected(`${request} was refused with ${status}: ${errorMessage(bytes)}`, status);

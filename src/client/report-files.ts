@@ -45,6 +45,13 @@ export function onePathEach(paths: readonly string[]): string[] {
   return [...new Map(paths.map(path => [resolve(path), path])).values()];
 }
 
+/** Returns the files that globs of reports match, each once, sorted. A path that exists is taken literally, even if it looks like a glob. */
+export async function findReports(globs: readonly string[]): Promise<string[]> {
+  const patterns = globs.map(relativeToCwd);
+  if (patterns.length === 0) return [];
+  return onePathEach([...(await glob(patterns, { dot: true, expandDirectories: false })), ...patterns.filter(isFile)]).sort();
+}
+
 /** Finds the reports that were written since the last snapshot. */
 export class ReportWatch {
   #snapshot = new Map<string, string>();
@@ -52,7 +59,7 @@ export class ReportWatch {
   readonly #globs: readonly string[];
 
   constructor(globs: readonly string[]) {
-    this.#globs = globs.map(relativeToCwd);
+    this.#globs = globs;
   }
 
   async snapshot(): Promise<void> {
@@ -67,10 +74,7 @@ export class ReportWatch {
 
   async #fingerprints(): Promise<Map<string, string>> {
     const fingerprints = new Map<string, string>();
-    if (this.#globs.length === 0) return fingerprints;
-    // A path that exists is taken literally, even if it looks like a glob.
-    const paths = [...(await glob([...this.#globs], { dot: true, expandDirectories: false })), ...this.#globs.filter(isFile)];
-    for (const path of onePathEach(paths).sort()) {
+    for (const path of await findReports(this.#globs)) {
       const stats = statSync(path, { bigint: true, throwIfNoEntry: false });
       if (stats) fingerprints.set(path, `${stats.ino} ${stats.size} ${stats.mtimeNs}`);
     }

@@ -90,6 +90,10 @@ export function isFile(path: string): boolean {
   return statSync(path, { throwIfNoEntry: false })?.isFile() ?? false;
 }
 
+export function isFolder(path: string): boolean {
+  return statSync(path, { throwIfNoEntry: false })?.isDirectory() ?? false;
+}
+
 /** Reads a list of test files from a file; `-` is stdin. */
 export async function readList(path: string): Promise<string[]> {
   try {

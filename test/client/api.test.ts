@@ -24,7 +24,7 @@ const ok = (answer: Answer) => (answer.status === 200 && answer.body !== undefin
 describe('a request of a node', () => {
   it('carries the token and the client version, to an address with or without /v1', async () => {
     const { api, requests } = await answering((_, response) => response.writeHead(201).end());
-    expect(await api.post('/v1/build_subsets', {}, anything)).toEqual({ status: 201, body: undefined });
+    expect(await api.post('/v1/build_subsets', {}, anything)).toEqual({ status: 201, body: undefined, date: expect.any(String) as string });
     expect(requests[0]!.url).toBe('/v1/build_subsets');
     expect(requests[0]!.headers).toMatchObject({
       'service-test-suite-token': 'secret',
@@ -38,7 +38,7 @@ describe('a request of a node', () => {
     const { api, requests } = await answering((_, response, count) =>
       count < 3 ? response.writeHead(503, now).end('{"errors":["busy"]}') : response.end('{"a":1}'),
     );
-    expect(await api.post('/x', {}, ok)).toEqual({ status: 200, body: { a: 1 } });
+    expect(await api.post('/x', {}, ok)).toEqual({ status: 200, body: { a: 1 }, date: expect.any(String) as string });
     expect(requests.map(({ headers }) => headers['x-retry-count'])).toEqual(['0', '1', '2']);
   });
 

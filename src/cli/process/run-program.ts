@@ -43,8 +43,8 @@ export async function runProgram(addCommands: (program: Command, testCommand: re
   }
 }
 
-/** Separates the command after `--`, which has flags of its own, from the arguments of `queue` and `plan`. */
+/** Separates the command after `--`, which has flags of its own, from the arguments of `queue`, `plan` and `doctor`. */
 function splitArguments(argv: readonly string[]): { args: readonly string[]; testCommand: readonly string[] } {
-  const dashes = argv[2] === 'queue' || argv[2] === 'plan' ? argv.indexOf('--') : -1;
+  const dashes = ['queue', 'plan', 'doctor'].includes(argv[2] ?? '') ? argv.indexOf('--') : -1;
   return dashes < 0 ? { args: argv, testCommand: [] } : { args: argv.slice(0, dashes), testCommand: argv.slice(dashes + 1) };
 }

@@ -28,14 +28,50 @@ export function detectSystem(environment: Environment): CiSystem {
   return systems.find(({ isHere }) => isHere(environment)) ?? unknownSystem;
 }
 
-/** Returns the value that the CI system sets; null: it sets none. */
-export function detectValue(field: IdentityField, environment: Environment): string | null {
+/** A value that a CI system sets, and the variable that has it, as a text that may differ from the value. */
+export interface Detected {
+  value: string;
+  variable: string;
+  text: string;
+}
+
+/** Returns the value that the CI system sets, with its variable; null: it sets none. */
+export function detect(field: IdentityField, environment: Environment): Detected | null {
   for (const variable of detectSystem(environment)[field]) {
-    const text = environment[nameOf(variable)]?.trim();
+    const name = nameOf(variable);
+    const text = environment[name]?.trim();
     const value = text && typeof variable === 'object' ? variable.read(text) : text;
-    if (value) return value;
+    if (text && value) return { value, variable: name, text };
   }
   return null;
+}
+
+/** Returns the value that the CI system sets; null: it sets none. */
+export function detectValue(field: IdentityField, environment: Environment): string | null {
+  return detect(field, environment)?.value ?? null;
+}
+
+/** A value of the identity, and who says so: a flag or a variable of Ballast, a variable of the CI system, or Git. */
+export interface FoundValue {
+  value: string;
+  from: 'given' | 'git' | 'only node' | Detected;
+}
+
+/** Finds a value; null: nobody says it. */
+export function findValue(
+  field: IdentityField,
+  options: IdentityOptions & { environment: Environment },
+  checkout: Checkout,
+): FoundValue | null {
+  const given = options[field];
+  if (given) return { value: given, from: 'given' };
+  const detected = detect(field, options.environment);
+  if (detected) return { value: detected.value, from: detected };
+  const ofGit = checkoutValue(field, checkout);
+  if (ofGit) return { value: ofGit, from: 'git' };
+  // The only node needs no index.
+  const isOnlyNode = field === 'nodeIndex' && findValue('nodeTotal', options, checkout)?.value === '1';
+  return isOnlyNode ? { value: '0', from: 'only node' } : null;
 }
 
 /** All that identifies a node. */
@@ -49,23 +85,21 @@ export function identify<Wanted extends keyof Identity>(
 ): Pick<Identity, Wanted> {
   const { environment } = options;
   const errors: string[] = [];
-  const findValue = (field: IdentityField) => options[field] || detectValue(field, environment) || checkoutValue(field, checkout);
   const text = (field: IdentityField): string => {
-    // The only node needs no index.
-    const value = findValue(field) || (field === 'nodeIndex' && findValue('nodeTotal') === '1' ? '0' : null);
-    if (!value) errors.push(missingMessage(field, environment));
-    return value ?? '';
+    const found = findValue(field, options, checkout);
+    if (!found) errors.push(missingMessage(field, environment));
+    return found?.value ?? '';
   };
-  const number = (field: 'nodeIndex' | 'nodeTotal', min: number): number => {
+  const number = (field: 'nodeIndex' | 'nodeTotal'): number => {
     const value = text(field);
-    if (value === '' || (/^\d{1,9}$/.test(value) && Number(value) >= min)) return Number(value);
-    const { flag, description } = identityFields[field];
-    errors.push(`${description} is ${JSON.stringify(value)}: it must be a whole number from ${min} on (${flag.split(' ')[0]})`);
+    const error = value === '' ? null : numberError(field, value);
+    if (error === null) return Number(value);
+    errors.push(`${error} (${identityFields[field].flag.split(' ')[0]})`);
     return 0;
   };
   const read: { [Key in keyof Identity]: () => Identity[Key] } = {
-    node_index: () => number('nodeIndex', 0),
-    node_total: () => number('nodeTotal', 1),
+    node_index: () => number('nodeIndex'),
+    node_total: () => number('nodeTotal'),
     build_id: () => text('buildId'),
     branch: () => text('branch'),
     commit_hash: () => text('commitHash'),
@@ -73,10 +107,21 @@ export function identify<Wanted extends keyof Identity>(
   const identity: Partial<Identity> = {};
   for (const key of wanted) Object.assign(identity, { [key]: read[key]() });
   const { node_index = 0, node_total = Infinity } = identity;
-  if (errors.length === 0 && node_index >= node_total)
-    errors.push(`the index of this node is ${node_index}, and of ${node_total} nodes the last one is ${node_total - 1}`);
+  if (errors.length === 0 && node_index >= node_total) errors.push(indexError(node_index, node_total));
   if (errors.length > 0) throw new UsageError(errors);
   return identity as Pick<Identity, Wanted>;
+}
+
+/** Returns why a text is no index or no number of nodes; null: it is one. */
+export function numberError(field: 'nodeIndex' | 'nodeTotal', text: string): string | null {
+  const min = field === 'nodeIndex' ? 0 : 1;
+  if (/^\d{1,9}$/.test(text) && Number(text) >= min) return null;
+  return `${identityFields[field].description} is ${JSON.stringify(text)}: it must be a whole number from ${min} on`;
+}
+
+/** The error for an index that is too large. */
+export function indexError(index: number, total: number): string {
+  return `the index of this node is ${index}, and of ${total} nodes the last one is ${total - 1}`;
 }
 
 function checkoutValue(field: IdentityField, checkout: Checkout): string | null {
@@ -86,10 +131,14 @@ function checkoutValue(field: IdentityField, checkout: Checkout): string | null 
 /** Returns the error for a value that is not known, with the variables that were tried. */
 export function missingMessage(field: IdentityField, environment: Environment): string {
   const { flag, variable, description } = identityFields[field];
+  return `${description} is not known: give ${flag} or set ${variable}${triedText(field, environment)}`;
+}
+
+/** Says where a value was looked for, as the end of a sentence. */
+export function triedText(field: IdentityField, environment: Environment): string {
   const system = detectSystem(environment);
   const names = system[field].map(nameOf);
   const git = field === 'branch' || field === 'commitHash' ? ', and git does not know it either' : '';
   const unset = system === unknownSystem ? '' : ` (${system.name} does not set it)`;
-  const tried = names.length > 0 ? `; tried ${names.join(', ')} (${system.name})` : unset;
-  return `${description} is not known: give ${flag} or set ${variable}${tried}${git}`;
+  return `${names.length > 0 ? `; tried ${names.join(', ')} (${system.name})` : unset}${git}`;
 }

@@ -1,0 +1,26 @@
+/** What `doctor` found out: something that is as it should be (or worth knowing), may go wrong, or will. */
+export interface Finding {
+  /** A stable name, such as server.refused. */
+  id: string;
+  level: 'ok' | 'warning' | 'error';
+  sentence: string;
+  /** What to do; null: nothing. */
+  remedy: string | null;
+}
+
+export function fine(id: string, sentence: string): Finding {
+  return { id, level: 'ok', sentence, remedy: null };
+}
+
+export function warning(id: string, sentence: string, remedy: string): Finding {
+  return { id, level: 'warning', sentence, remedy };
+}
+
+export function problem(id: string, sentence: string, remedy: string): Finding {
+  return { id, level: 'error', sentence, remedy };
+}
+
+/** A value that a CI system or a shell was to replace: `${{ matrix.node }}`, `$(NODE)`, `$CI_NODE_INDEX`, `%NODE%`. */
+export function isUnexpanded(text: string): boolean {
+  return /\$\{|\$\(|^\$\w+$|^%\w+%$|<%|\{\{/.test(text);
+}
