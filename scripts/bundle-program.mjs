@@ -11,7 +11,13 @@ const root = fileURLToPath(new URL('..', import.meta.url));
 const folder = resolve(process.argv[2], 'src');
 
 /** What is started by its path: the program, and what runs in threads and processes of its own. */
-const entryPoints = ['cli/program.js', 'server/worker.js', 'cli/data-folder/check-thread.js', 'cli/data-folder/copy-process.js'];
+const entryPoints = [
+  'cli/program.js',
+  'server/worker.js',
+  'server/snapshot-process.js',
+  'cli/data-folder/check-thread.js',
+  'cli/data-folder/copy-process.js',
+];
 
 /** Packages that load files of their own, and what these share with Ballast. */
 const external = ['lmdb', 'msgpackr', 'piscina', 'uWebSockets.js', 'fs-native-extensions'];

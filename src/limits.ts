@@ -143,6 +143,12 @@ export const limits = {
   otherOpenMilliseconds: 100,
   /** How long a command may read one snapshot of the store. Meanwhile freed pages cannot be reused. */
   snapshotSeconds: 3600,
+  /** Interval at which the server looks whether a snapshot is due. */
+  snapshotTickMilliseconds: 10_000,
+  /** A snapshot that could not be made is tried again after this time, or after the interval of snapshots if that is shorter. */
+  snapshotRetryMilliseconds: 3_600_000,
+  /** Free space that a snapshot leaves on the disk of the store. */
+  snapshotReserveBytes: 67_108_864,
 
   /** Validity of a sign-in link of an operator. */
   operatorLinkMilliseconds: 600_000,

@@ -12,7 +12,7 @@ export const SLOW = [
   'test/docs.test.js',
   'test/api/{prepare,races}.test.js',
   'test/http/huge-suites.test.js',
-  'test/server/restart.test.js',
+  'test/server/{restart,snapshots}.test.js',
   'test/api/large-suites.test.js',
 ];
 

@@ -76,6 +76,8 @@ export interface ProcessState {
   queues: QueueLoad;
   /** The end and duration of the last sweep, null before the first, and all deleted records, by kind. */
   sweeps: { endedAt: Millis | null; seconds: number; deleted: Readonly<Record<string, number>> };
+  /** Null: the server makes none. The time, size and seconds of the newest one, if there is one, and the attempts that failed. */
+  snapshots: { newestAt: Millis | null; bytes: number; seconds: number; failures: number; hasFailed: boolean } | null;
   /** Summaries of builds that were written since the start, and builds that wait for theirs. */
   summaries: { written: number; waiting: number };
   /** Null without a certificate. */

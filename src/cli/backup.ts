@@ -1,12 +1,13 @@
 import { chmodSync, linkSync, mkdirSync, statSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { fsyncPath } from '../fsync.js';
+import type { PartialFile } from '../partial-file.js';
+import { createPartialCopy } from '../store/lmdb/copy-folder.js';
 import { hasStore, STORE_FILE } from '../store/lmdb/tables.js';
 import type { StoreSource } from '../store/source.js';
 import { print, printToStderr, startProgress } from '../terminal.js';
 import { copyStore, snapshotDeadline } from './data-folder/copy-store.js';
 import { folderOf, withExistingFolder } from './data-folder/data-folder.js';
-import { createPartialFile, type PartialFile } from './data-folder/partial-file.js';
 
 export interface BackupOptions {
   json?: true;
@@ -28,7 +29,7 @@ export function backup(source: StoreSource, target: string, { json }: BackupOpti
     let part: PartialFile | null = null;
     try {
       mkdirSync(target, { recursive: true, mode: 0o700 });
-      part = createPartialFile(join(target, '.part'), STORE_FILE);
+      part = await createPartialCopy(target);
       const stopProgress = showSize(part.path);
       await copyStore(dataDir, part.path, AbortSignal.any([stop, snapshotDeadline()])).finally(stopProgress);
       chmodSync(part.path, 0o600);
@@ -41,7 +42,7 @@ export function backup(source: StoreSource, target: string, { json }: BackupOpti
     } finally {
       // A killed copy process leaves its read lock behind.
       parts.root.readerCheck();
-      part?.remove();
+      await part?.remove();
     }
     await maintenance
       .noteBackup(Date.now())

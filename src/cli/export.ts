@@ -6,10 +6,10 @@ import { exportLines } from '../engine/export.js';
 import type { Project } from '../engine/ports/access.js';
 import type { Store } from '../engine/ports/store.js';
 import { fsyncPath } from '../fsync.js';
+import { createPartialFile, type PartialFile } from '../partial-file.js';
 import type { StoreSource } from '../store/source.js';
 import { print, startProgress } from '../terminal.js';
 import { UsageError } from '../usage-error.js';
-import { createPartialFile, type PartialFile } from './data-folder/partial-file.js';
 import { withExistingStore } from './with-store.js';
 
 export interface ExportOptions {
@@ -85,13 +85,13 @@ async function toStdout(lines: AsyncIterable<string>, signal: AbortSignal): Prom
 async function toFile(lines: AsyncIterable<string>, output: string, signal: AbortSignal): Promise<void> {
   let part: PartialFile | null = null;
   try {
-    part = createPartialFile(`${output}.part`, basename(output));
+    part = await createPartialFile(`${output}.part`, basename(output));
     await pipeline(Readable.from(lines, { highWaterMark: 4 }), createWriteStream(part.path, { mode: 0o600, flush: true }), { signal });
     renameSync(part.path, output);
     fsyncPath(dirname(resolve(output)));
   } catch (error) {
     throw new Error(`cannot export to ${output}: ${(error as Error).message}`, { cause: error });
   } finally {
-    part?.remove();
+    await part?.remove();
   }
 }

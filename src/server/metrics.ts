@@ -59,6 +59,18 @@ const STATE_METRICS: readonly [name: string, help: string, read: Read, label?: s
   ],
   ['ballast_sweep_duration_seconds', 'Duration of the last expiry sweep.', ({ sweeps }) => sweeps.seconds],
   ['ballast_expired_records_total', 'Records that expiry sweeps deleted, by kind.', ({ sweeps }) => sweeps.deleted, 'kind'],
+  [
+    'ballast_snapshot_last_success_timestamp_seconds',
+    'When the newest sound snapshot of the store was begun; 0: there is none.',
+    ({ snapshots }) => (snapshots?.newestAt ?? 0) / 1000,
+  ],
+  ['ballast_snapshot_bytes', 'Size of that snapshot.', ({ snapshots }) => snapshots?.bytes],
+  [
+    'ballast_snapshot_duration_seconds',
+    'How long the last snapshot took; 0 before the first since the start.',
+    ({ snapshots }) => snapshots?.seconds,
+  ],
+  ['ballast_snapshot_failures_total', 'Snapshots that could not be made.', ({ snapshots }) => snapshots?.failures],
   ['ballast_summaries_total', 'Summaries of builds that were written.', ({ summaries }) => summaries.written],
   ['ballast_summaries_waiting', 'Builds that wait for their summary.', ({ summaries }) => summaries.waiting],
   [

@@ -33,6 +33,7 @@ import { startHeartbeat } from './heartbeat.js';
 import { Metrics } from './metrics.js';
 import { Readiness } from './readiness.js';
 import type { Config } from './settings.js';
+import { type SnapshotDependencies, Snapshots } from './snapshots.js';
 import { readClientProgram, readGuides } from './static-files.js';
 import { Summarizer } from './summarizer.js';
 import { SlewedClock, startSweeping } from './sweeping.js';
@@ -52,6 +53,8 @@ export interface Service {
   firstLink: string | null;
   /** Deletes records older than the retention; resolves when none is left. */
   sweep(): Promise<void>;
+  /** Makes a snapshot if one is due; resolves when none is being made. */
+  snapshot(): Promise<void>;
   /** Writes the summaries of all builds that were recorded until now. */
   summarize(): Promise<void>;
   /** Reads the files of the certificate again. Rejects with a sentence when they are invalid. */
@@ -112,6 +115,8 @@ export async function openService(
     const store = await openStore(source, log, { queues, storeFailed, committed, statementEnded, connections: config.databaseConnections });
     now = givenNow ?? store.now;
     closers.push(() => store.close());
+    const snapshots = await openSnapshots(config, store, { log, now, uptime });
+    if (snapshots) closers.push(() => snapshots.close());
 
     const tokenHeader = `${headerPrefixes[0]}-TEST-SUITE-TOKEN`;
     const setup: WorkerSetup = { source, tokenHeader, pullCost, memoryBytes: config.memoryBytes };
@@ -191,6 +196,7 @@ export async function openService(
       fullProjects: dailyBytes.fullProjects,
       queues: store.queues.load(),
       sweeps: swept,
+      snapshots: snapshots?.load ?? null,
       summaries: summarizer,
       certificateExpiresAt: http.certificateExpiresAt,
     });
@@ -209,11 +215,24 @@ export async function openService(
     const summarize = () => summarizer.flush();
     const slowerServer = adapter.name === 'node' ? adapter.logLine : null;
     const renew = () => http.reloadCertificate();
-    return { ...ports, slowerServer, firstToken, firstLink, sweep, summarize, renew, close };
+    const snapshot = async () => snapshots?.makeIfDue();
+    void snapshot();
+    return { ...ports, slowerServer, firstToken, firstLink, sweep, snapshot, summarize, renew, close };
   } catch (error) {
     await close();
     throw error;
   }
+}
+
+/** Null: none are to be made. */
+async function openSnapshots(
+  { dataDir, snapshotEvery, snapshotDir, snapshotKeep }: Config,
+  { maintenance }: Store,
+  dependencies: Omit<SnapshotDependencies, 'made'>,
+): Promise<Snapshots | null> {
+  if (snapshotEvery === null || snapshotDir === null) return null;
+  const settings = { dataDir, folder: snapshotDir, everyMilliseconds: snapshotEvery, keep: snapshotKeep };
+  return Snapshots.open(settings, { ...dependencies, made: at => maintenance.noteBackup(at) });
 }
 
 /** Listens for requests, and on the admin port if there is one. */

@@ -60,6 +60,20 @@ const host = (text: string) => {
 
 const MIB = 1_048_576;
 
+const UNIT_MILLISECONDS = { m: 60_000, h: 3_600_000, d: 86_400_000 };
+const LEAST_SNAPSHOT_MINUTES = 10;
+const MOST_SNAPSHOT_DAYS = 30;
+
+/** Parses a duration such as 6h. Returns milliseconds. */
+const snapshotInterval = (text: string) => {
+  const [, number, unit] = /^(\d{1,6})([mhd])$/.exec(text) ?? [];
+  const value = Number(number) * UNIT_MILLISECONDS[unit as 'm'];
+  if (value >= LEAST_SNAPSHOT_MINUTES * UNIT_MILLISECONDS.m && value <= MOST_SNAPSHOT_DAYS * UNIT_MILLISECONDS.d) return value;
+  throw new Error(
+    `must be a whole number of minutes, hours or days such as 90m, 6h or 1d, from ${LEAST_SNAPSHOT_MINUTES}m to ${MOST_SNAPSHOT_DAYS}d`,
+  );
+};
+
 const definitions = {
   host: {
     value: '<address>',
@@ -169,6 +183,19 @@ const definitions = {
     parse: parseTrustedProxies,
   },
   retentionDays: { value: '<days>', defaultText: '90', help: 'days after which records are deleted', parse: wholeNumber(1, 36_500) },
+  /** Milliseconds; null: the server makes none. */
+  snapshotEvery: {
+    value: '<duration>',
+    help: 'time between two snapshots of the store, such as 6h; none without it',
+    parse: optional(snapshotInterval, null),
+  },
+  /** Null if the server makes none. */
+  snapshotDir: {
+    value: '<folder>',
+    help: 'folder for the snapshots, which must exist, best on another disk than that of the store',
+    parse: optional(same, null),
+  },
+  snapshotKeep: { value: '<number>', defaultText: '7', help: 'number of newest snapshots that are kept', parse: wholeNumber(1, 10_000) },
   pullCostSeconds: {
     value: '<seconds>',
     defaultText: '2',
@@ -296,6 +323,16 @@ export function parseConfig(texts: { [K in keyof Config]?: string | undefined })
     complaints.push('BALLAST_DASHBOARD (--dashboard) is "admin": give BALLAST_ADMIN_PORT (--admin-port), which then serves it');
   if (config.databaseUrl !== null && texts.dataDir !== undefined)
     complaints.push('BALLAST_DATABASE_URL and BALLAST_DATA_DIR (--data-dir) are both given: the store is in one place, so leave one out');
+  if (texts.snapshotEvery || texts.snapshotDir) {
+    const given = `BALLAST_SNAPSHOT_${texts.snapshotEvery ? 'EVERY (--snapshot-every)' : 'DIR (--snapshot-dir)'} is given`;
+    if (config.databaseUrl !== null)
+      complaints.push(
+        `${given} with BALLAST_DATABASE_URL: snapshots are of a folder; back up the database with its own tools, such as pg_dump`,
+      );
+    else if (!texts.snapshotDir)
+      complaints.push(`${given} without BALLAST_SNAPSHOT_DIR (--snapshot-dir): name a folder, best on another disk than that of the store`);
+    else if (!texts.snapshotEvery) complaints.push(`${given} without BALLAST_SNAPSHOT_EVERY (--snapshot-every): say how often, such as 6h`);
+  }
   const bounds = boundsFor(config.memoryBytes as number);
   config.queueCacheBytes ||= bounds.queues;
   // A token may use half of what requests have: two bodies of the largest size.

@@ -14,6 +14,8 @@ describe('a setting', () => {
     ['publicUrl', 'http://localhost:8080/ci//', 'http://localhost:8080/ci'],
     ['publicUrl', '', null],
     ['pullCostSeconds', '0.5', 0.5],
+    ['snapshotKeep', '1', 1],
+    ['snapshotEvery', '', null],
     ['clientVersions', '', new Map()],
     [
       'clientVersions',
@@ -36,6 +38,8 @@ describe('a setting', () => {
     ['publicUrl', ['ballast', 'ftp://a', 'https://a?b=c', 'https://a#b']],
     ['retentionDays', ['0', '1.5', '36501', 'ever']],
     ['pullCostSeconds', ['', '0', '-1', '601', 'NaN', 'Infinity']],
+    ['snapshotEvery', ['0', '6', '9m', '1.5h', '31d', '6 h', '3600s', '-1h', 'daily', '9999999m']],
+    ['snapshotKeep', ['0', '1.5', 'all']],
     ['maxBodyBytes', ['0', '1023', '1e12', '32MB']],
     ['queueCacheBytes', ['0', '1e15']],
     ['workers', ['0', '65', '1.5']],
@@ -44,7 +48,8 @@ describe('a setting', () => {
     ['bootstrapToken', ['short', 'x'.repeat(31), 'x'.repeat(257), `${'x'.repeat(31)} x`, `${'x'.repeat(40)}\n`]],
   ])('%s may not be any of %j', (name, texts) => {
     for (const text of texts) {
-      const parse = () => parseConfig({ [name]: text });
+      // An interval needs a folder, too.
+      const parse = () => parseConfig({ ...(name === 'snapshotEvery' && { snapshotDir: '/mnt' }), [name]: text });
       expect(parse).toThrow(UsageError);
       // A secret must not appear on a screen or in a log.
       const value = name === 'bootstrapToken' ? expect.not.stringContaining(text) : expect.stringContaining(` is "${text}"`);
@@ -60,6 +65,22 @@ describe('a setting', () => {
     expect(parseConfig({ adminHost: '::1', adminPort: '0' }).adminPort).toBe(0);
     expect(parseConfig({ adminHost: 'unix:/run/b.sock' }).adminPort).toBe(0);
     expect(parseConfig({}).adminPort).toBeNull();
+  });
+
+  it('for the interval of snapshots and the one for their folder are given together, and not with a database', () => {
+    const both = { snapshotEvery: '90m', snapshotDir: '/mnt/snapshots' };
+    expect(parseConfig(both)).toMatchObject({ snapshotEvery: 5_400_000, snapshotDir: '/mnt/snapshots', snapshotKeep: 7 });
+    expect(() => parseConfig({ snapshotEvery: '6h' })).toThrow(
+      'BALLAST_SNAPSHOT_EVERY (--snapshot-every) is given without BALLAST_SNAPSHOT_DIR (--snapshot-dir): name a folder',
+    );
+    expect(() => parseConfig({ snapshotDir: '/mnt' })).toThrow(
+      'BALLAST_SNAPSHOT_DIR (--snapshot-dir) is given without BALLAST_SNAPSHOT_EVERY (--snapshot-every): say how often',
+    );
+    const databaseUrl = 'postgres://db/ballast';
+    for (const given of [both, { snapshotEvery: '6h' }, { snapshotDir: '/mnt' }])
+      expect(() => parseConfig({ ...given, databaseUrl })).toThrow(
+        / is given with BALLAST_DATABASE_URL: snapshots are of a folder; back up the database with its own tools, such as pg_dump$/,
+      );
   });
 
   it('has the same name as a flag, as a variable and in the code', () => {

@@ -4,7 +4,7 @@ import type { Millis } from '../../engine/ports/store.js';
 import { limits } from '../../limits.js';
 import { DAY_MILLISECONDS, timestamp } from '../../time.js';
 import { version } from '../../version.js';
-import type { ServerStatus } from '../context.js';
+import type { ProcessState, ServerStatus } from '../context.js';
 import type { ClientLine, RefusedLine, ServerProcess } from '../messages/dashboard.js';
 
 type Health = ServerProcess['health'][number];
@@ -27,7 +27,7 @@ export async function ownStatus(
   diskFreeBytes: number | null,
   { name, stateNow, clients, refused, startedAt, readiness, now }: ServerStatus,
 ): Promise<ProcessStatus> {
-  const { httpServer, connections, requestsInFlight, jobs, queues, sweeps, certificateExpiresAt } = stateNow();
+  const { httpServer, connections, requestsInFlight, jobs, queues, sweeps, snapshots, certificateExpiresAt } = stateNow();
   const { endedAt, deleted } = sweeps;
   const { rss, heapUsed } = process.memoryUsage();
   return {
@@ -41,6 +41,7 @@ export async function ownStatus(
       await storeHealth(readiness, diskFreeBytes === null ? 'the database answers' : 'a write reaches the disk'),
       ...(diskFreeBytes === null ? [] : [diskHealth(diskFreeBytes)]),
       sweepHealth(endedAt ?? startedAt, now()),
+      ...(snapshots ? [snapshotHealth(snapshots)] : []),
       ...certificateHealth(certificateExpiresAt, now()),
     ],
     memory: { resident_bytes: rss, heap_bytes: heapUsed },
@@ -103,6 +104,11 @@ function sweepHealth(lastAt: number, now: number): Health {
   const minutes = Math.floor((now - lastAt) / 60_000);
   const isOk = now - lastAt < 2 * limits.sweepEveryMilliseconds;
   return { name: 'expiry', is_ok: isOk, text: isOk ? 'old records are deleted' : `no sweep has ended for ${minutes} minutes; see the log` };
+}
+
+function snapshotHealth({ newestAt, hasFailed }: NonNullable<ProcessState['snapshots']>): Health {
+  const newest = newestAt === null ? 'there is none' : `the newest is of ${timestamp(newestAt).slice(0, 16).replace('T', ' ')} UTC`;
+  return { name: 'snapshots', is_ok: !hasFailed, text: hasFailed ? `the last attempt failed; see the log; ${newest}` : newest };
 }
 
 function certificateHealth(expiresAt: number | null, now: number): Health[] {

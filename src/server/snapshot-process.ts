@@ -1,0 +1,73 @@
+import { chmodSync, existsSync, renameSync, statfsSync, statSync } from 'node:fs';
+import { constants, setPriority } from 'node:os';
+import { dirname, join } from 'node:path';
+import { workAsChild } from '../child-process.js';
+import { fsyncPath } from '../fsync.js';
+import { limits } from '../limits.js';
+import { problemsOf } from '../store/lmdb/check/check.js';
+import { copyFolder, createPartialCopy } from '../store/lmdb/copy-folder.js';
+import { openParts } from '../store/lmdb/parts.js';
+import { storeFileOf } from '../store/lmdb/tables.js';
+
+/**
+ * The process that makes a snapshot for the server: copies the store, checks the copy, and gives it its name. The server does not wait for
+ * the disk of the snapshots, and a damaged copy cannot crash it.
+ */
+
+const RECORDS_BETWEEN_LOOKS = 1000;
+
+const server = process.ppid;
+const [dataDir, folder, name] = process.argv.slice(2) as [string, string, string];
+await workAsChild(async () => {
+  const part = await createPartialCopy(folder);
+  try {
+    assertRoom();
+    const tooLong = setTimeout(endCopy, 1000 * limits.snapshotSeconds);
+    await copyFolder(dataDir, part.path).finally(() => clearTimeout(tooLong));
+    // Only now: the server waits while this process opens the store.
+    setPriority(constants.priority.PRIORITY_LOW);
+    await assertSound(dirname(part.path));
+    chmodSync(part.path, 0o600);
+    fsyncPath(part.path);
+    if (existsSync(join(folder, name))) throw new Error(`${name} exists`);
+    renameSync(part.path, join(folder, name));
+    fsyncPath(folder);
+  } finally {
+    await part.remove();
+  }
+});
+
+/** Ends this process: LMDB cannot stop a copy. The server removes what there is of it. */
+function endCopy(): void {
+  const reason = `the copy took longer than ${limits.snapshotSeconds} s and was stopped, because the store cannot reuse freed pages meanwhile`;
+  process.send!(reason, () => process.kill(process.pid, 'SIGKILL'));
+}
+
+/** Throws if the copy may fill the disk of the store: the server could then write nothing. */
+function assertRoom(): void {
+  if (statSync(dataDir).dev !== statSync(folder).dev) return;
+  const { bavail, bsize } = statfsSync(folder);
+  const needed = storeFileOf(dataDir)!.bytes + limits.snapshotReserveBytes;
+  if (bavail * bsize >= needed) return;
+  throw new Error(`the disk, which is that of the store, has ${bavail * bsize} bytes left, and ${needed} are needed; use another disk`);
+}
+
+async function assertSound(copy: string): Promise<void> {
+  const parts = openParts(copy);
+  let records = 0;
+  // The check does not yield to the event loop, which tells that the server has ended.
+  const seen = () => {
+    records += 1;
+    if (records % RECORDS_BETWEEN_LOOKS === 0 && process.ppid !== server) process.kill(process.pid, 'SIGKILL');
+  };
+  try {
+    const tables = [...problemsOf(parts, seen)].map(({ table }) => table);
+    // Keys may be secrets, or names of persons.
+    if (tables.length > 0)
+      throw new Error(
+        `the copy is not sound: ${tables.length} problems in ${[...new Set(tables)].join(', ')}; "ballast check" says what is wrong with the store`,
+      );
+  } finally {
+    await parts.root.close();
+  }
+}

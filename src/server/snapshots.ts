@@ -1,0 +1,197 @@
+import { accessSync, constants, existsSync, readdirSync, realpathSync, statSync } from 'node:fs';
+import { readdir, rm, stat } from 'node:fs/promises';
+import { join, relative } from 'node:path';
+import { runChild } from '../child-process.js';
+import { durationText } from '../duration.js';
+import type { Millis } from '../engine/ports/store.js';
+import { limits } from '../limits.js';
+import { acquireLock, type FileLock, lockHolder } from '../locks.js';
+import { createPartialCopy, partFolderOf } from '../store/lmdb/copy-folder.js';
+import { timestamp } from '../time.js';
+import type { Logger } from './log.js';
+
+const LOCK_FILE = 'snapshots.lock';
+
+export interface SnapshotSettings {
+  /** The folder of the store. */
+  dataDir: string;
+  /** The folder of the snapshots. */
+  folder: string;
+  everyMilliseconds: number;
+  /** How many are kept. */
+  keep: number;
+}
+
+export interface SnapshotDependencies {
+  log: Logger;
+  now: () => Millis;
+  /** Milliseconds on a monotonic clock. */
+  uptime: () => number;
+  /** Called when a snapshot was made. */
+  made: (at: Millis) => Promise<void>;
+}
+
+export interface SnapshotLoad {
+  /** When the newest sound one was made; null: there is none. */
+  newestAt: Millis | null;
+  /** Its size. */
+  bytes: number;
+  /** How long it took; 0 before the first since the start. */
+  seconds: number;
+  /** Since the start. */
+  failures: number;
+  /** Whether the last attempt failed. */
+  hasFailed: boolean;
+}
+
+/**
+ * Copies of the store that the server makes while it serves. Each is one file, checked and on disk before it has its name. Intervals are
+ * measured on the monotonic clock: a clock that is set back delays none.
+ */
+export class Snapshots {
+  readonly load: SnapshotLoad = { newestAt: null, bytes: 0, seconds: 0, failures: 0, hasFailed: false };
+  /** On the monotonic clock. */
+  #dueAt: number;
+  #running: Promise<void> | null = null;
+  readonly #stop = new AbortController();
+  readonly #timer: NodeJS.Timeout;
+
+  /** @param lock of the folder, which belongs to one server */
+  private constructor(
+    readonly settings: SnapshotSettings,
+    readonly dependencies: SnapshotDependencies,
+    readonly lock: FileLock,
+  ) {
+    const { folder, everyMilliseconds } = settings;
+    const { now, uptime } = dependencies;
+    this.#dueAt = uptime();
+    const newest = ownSnapshots(readdirSync(folder, { withFileTypes: true }), now())[0];
+    if (newest) {
+      this.load.newestAt = newest.at;
+      this.load.bytes = statSync(join(folder, newest.name)).size;
+      this.#dueAt += newest.at + everyMilliseconds - now();
+    }
+    this.#timer = setInterval(() => void this.makeIfDue(), limits.snapshotTickMilliseconds);
+  }
+
+  /** Throws a sentence if snapshots cannot be made in the folder. Removes what a killed process left in it. */
+  static async open(settings: SnapshotSettings, dependencies: SnapshotDependencies): Promise<Snapshots> {
+    const { dataDir, folder } = settings;
+    const cannot = (reason: string) => new Error(`cannot make snapshots in ${folder} (BALLAST_SNAPSHOT_DIR): ${reason}`);
+    if (!statSync(folder, { throwIfNoEntry: false })?.isDirectory())
+      throw cannot('there is no such folder; create it, best on another disk than that of the store');
+    const [data, own] = [realpathSync(dataDir), realpathSync(folder)];
+    if (isWithin(own, data) || isWithin(data, own))
+      throw cannot(`it and the folder of the store, ${dataDir}, may not be in each other; choose another folder, best on another disk`);
+    let lock: FileLock | null;
+    try {
+      accessSync(folder, constants.R_OK | constants.W_OK | constants.X_OK);
+      lock = acquireLock(join(folder, LOCK_FILE));
+    } catch (error) {
+      throw cannot((error as Error).message);
+    }
+    if (!lock)
+      throw cannot(
+        `another Ballast makes its snapshots there${lockHolder(join(folder, LOCK_FILE))}; each server needs a folder of its own`,
+      );
+    try {
+      await removePart(folder, dependencies.log);
+      return new Snapshots(settings, dependencies, lock);
+    } catch (error) {
+      lock.release();
+      throw cannot((error as Error).message);
+    }
+  }
+
+  /** Makes a snapshot if one is due. Resolves when none is being made. */
+  makeIfDue(): Promise<void> {
+    if (this.#running === null && !this.#stop.signal.aborted && this.dependencies.uptime() >= this.#dueAt)
+      this.#running = this.#make().finally(() => (this.#running = null));
+    return this.#running ?? Promise.resolve();
+  }
+
+  /** Ends one that is being made, and removes what there is of it. */
+  async close(): Promise<void> {
+    clearInterval(this.#timer);
+    this.#stop.abort(new Error('the server stops'));
+    await this.#running;
+    this.lock.release();
+  }
+
+  async #make(): Promise<void> {
+    const { folder, everyMilliseconds } = this.settings;
+    const { log, now, uptime, made } = this.dependencies;
+    const at = Math.floor(now() / 1000) * 1000;
+    const dueAt = uptime() + everyMilliseconds;
+    try {
+      await this.#copy(at);
+      this.load.hasFailed = false;
+    } catch (err) {
+      // A killed process removed nothing.
+      await removePart(folder, log);
+      if (this.#stop.signal.aborted) return;
+      const again = Math.min(everyMilliseconds, limits.snapshotRetryMilliseconds);
+      this.#dueAt = uptime() + again;
+      this.load.failures += 1;
+      this.load.hasFailed = true;
+      log.error(
+        { err },
+        `could not make a snapshot in ${folder}: the earlier ones stay, and the next attempt is in ${durationText(again / 1000)}`,
+      );
+      return;
+    }
+    this.#dueAt = dueAt;
+    await made(at).catch((err: unknown) => log.warn({ err }, 'could not note in the store that a snapshot was made'));
+    await this.#removeOld(at).catch((err: unknown) => log.error({ err }, `could not remove old snapshots in ${folder}`));
+  }
+
+  async #copy(at: Millis): Promise<void> {
+    const { dataDir, folder } = this.settings;
+    const { log } = this.dependencies;
+    const begun = performance.now();
+    const name = snapshotName(at);
+    await runChild('dist/src/server/snapshot-process.js', 'its process', [dataDir, folder, name], this.#stop.signal);
+    const file = join(folder, name);
+    const { size: bytes } = await stat(file);
+    const seconds = (performance.now() - begun) / 1000;
+    Object.assign(this.load, { newestAt: at, bytes, seconds });
+    log.info({ file, bytes, seconds: Number(seconds.toFixed(1)) }, 'made a snapshot');
+  }
+
+  /** Removes all but the newest. Those of later times than the last one stay: the clock was set back, so nobody knows which is older. */
+  async #removeOld(at: Millis): Promise<void> {
+    const { folder, keep } = this.settings;
+    const entries = await readdir(folder, { withFileTypes: true });
+    for (const { name } of ownSnapshots(entries, at).slice(keep)) await rm(join(folder, name));
+  }
+}
+
+/** Removes what is left of a copy that was not finished. */
+async function removePart(folder: string, log: Logger): Promise<void> {
+  if (!existsSync(partFolderOf(folder))) return;
+  try {
+    await (await createPartialCopy(folder)).remove();
+  } catch (err) {
+    log.warn({ err }, `could not remove the rest of a snapshot in ${partFolderOf(folder)}`);
+  }
+}
+
+/** The name of a snapshot that was begun at a time, to the second, in UTC. Names sort as times do. */
+function snapshotName(at: Millis): string {
+  return `ballast-${timestamp(at).slice(0, 19).replaceAll(':', '-')}Z.lmdb`;
+}
+
+/** The files that have the name of a snapshot of a time until `until`, the newest first. */
+function ownSnapshots(entries: readonly { name: string; isFile(): boolean }[], until: Millis): { name: string; at: Millis }[] {
+  return entries
+    .filter(entry => entry.isFile())
+    .map(({ name }) => ({ name, at: Date.parse(name.replace(/^ballast-(.{10}T..)-(..)-(..Z)\.lmdb$/, '$1:$2:$3')) }))
+    .filter(({ name, at }) => at <= until && snapshotName(at) === name)
+    .sort((a, b) => b.at - a.at);
+}
+
+/** Whether a path is a folder or within it. */
+function isWithin(path: string, folder: string): boolean {
+  const way = relative(folder, path);
+  return way === '' || !/^\.\.(\/|$)/.test(way);
+}
