@@ -183,7 +183,7 @@ describe('the README and the guides', () => {
   });
 
   it('name commands, flags and variables that exist', async () => {
-    const commands = new Map<string, string>();
+    const commands = new Map([['help', await help('help')]]);
     for (const name of commandsOf(await help())) commands.set(name, await help(name));
     const subcommands = await Promise.all([...commands].flatMap(([name, text]) => commandsOf(text).map(sub => help(name, sub))));
     const helps = [...commands.values(), ...subcommands];

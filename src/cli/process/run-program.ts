@@ -2,6 +2,7 @@ import { Command } from 'commander';
 import { escapeControls, printToStderr } from '../../terminal.js';
 import { UsageError } from '../../usage-error.js';
 import { version } from '../../version.js';
+import { addHelpCommand } from './help-command.js';
 
 /**
  * Runs the command that the arguments of this process name. Ends the process with the exit code of the command: 0 done, 1 failed, 2 wrong
@@ -35,6 +36,7 @@ export async function runProgram(addCommands: (program: Command, testCommand: re
 
   const { args, testCommand } = splitArguments(process.argv);
   addCommands(program, testCommand);
+  addHelpCommand(program);
   try {
     await program.parseAsync(args);
   } catch (error) {
