@@ -48,7 +48,7 @@ function addQueue(program: Command, context: NodeContext): void {
   addPolicyFlags(addListFlags(command))
     .option(
       '--junit <glob>',
-      'reports that the command writes, with the times and failures of its files: JUnit XML, output of go test, or JSON of RSpec, Jest or vitest; may be repeated',
+      'reports that the command writes, with the times and failures of its files: JUnit XML, TRX, output of go test, JSON of RSpec, Jest, vitest or CTRF, or events of dart test; may be repeated',
       collect,
     )
     .addHelpText(
