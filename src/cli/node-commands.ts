@@ -53,7 +53,7 @@ function addQueue(program: Command, context: NodeContext): void {
     )
     .addHelpText(
       'after',
-      '\nIn COMMAND, {} becomes the files of a batch, and {,} within an argument all of them with commas; BALLAST_BATCH is the batch’s number.',
+      '\nIn COMMAND, {} becomes the files of a batch, {,} within an argument all of them with commas, and {file} within an argument the path of a file that has them, one a line; {file} cannot be used with {} or {,}. BALLAST_BATCH is the batch’s number.',
     )
     .action(async (globs: string[], flags) =>
       (await import('./queue.js')).queue(globs, context.testCommand, clientOptions({ junit: [], ...flags }, context)),

@@ -4,6 +4,7 @@ import { collectResults, mergeResults, type ReportResults } from '../reports/rep
 import { describeUnmatched } from '../reports/unmatched.js';
 import { abbreviate, pluralize, printToStderr } from '../terminal.js';
 import { UsageError } from '../usage-error.js';
+import { BatchList } from './batch-list.js';
 import {
   type BatchResult,
   type FailurePolicy,
@@ -13,7 +14,7 @@ import {
   resultFromExitCode,
   resultFromReports,
 } from './batch-results.js';
-import { commandError, commandLine, splitByLength } from './command-line.js';
+import { commandError, commandLine, commandWithListFile, readsListFile, splitByLength } from './command-line.js';
 import type { CommandResult, CommandRunner } from './command-runner.js';
 import { emptyTest } from './record-run.js';
 import { failureNames, ReportWatch, readReport } from './report-files.js';
@@ -27,6 +28,9 @@ export class CommandNotStarted extends Error {
     super(message);
   }
 }
+
+/** The exit code of a shell for a command that exists and cannot be run. */
+const CANNOT_RUN = 126;
 
 interface BatchReports extends ReportResults {
   /** The files of the batch, as reports name them. */
@@ -43,6 +47,8 @@ export class NodeRun {
   /** The files that failed or may not have run. */
   readonly failed = new Set<string>();
   readonly #reportWatch: ReportWatch;
+  readonly #readsListFile: boolean;
+  readonly #list = new BatchList();
   readonly #mayBeEmpty: (path: string) => boolean;
   /** How often the command was run. */
   commandCount = 0;
@@ -62,6 +68,7 @@ export class NodeRun {
     const error = commandError(command, allFiles);
     if (error !== null) throw new UsageError([error]);
     this.#reportWatch = new ReportWatch(reportGlobs);
+    this.#readsListFile = readsListFile(command);
     this.#mayBeEmpty = emptyTest(policy.mayBeEmpty);
   }
 
@@ -74,7 +81,7 @@ export class NodeRun {
 
   /** Runs the command for a batch, in several parts if the paths do not fit into one command. Throws CommandNotStarted. */
   async runBatch(files: readonly PlannedFile[]): Promise<BatchResult> {
-    const parts = splitByLength(files);
+    const parts = this.#readsListFile ? [files] : splitByLength(files);
     if (parts.length > 1)
       printToStderr(
         `the paths of ${pluralize(files.length, 'test file')} in one batch are too long for one command: running ${parts.length} commands`,
@@ -90,10 +97,7 @@ export class NodeRun {
   async #runCommand(files: readonly PlannedFile[]): Promise<BatchResult> {
     this.commandCount += 1;
     await this.#reportWatch.snapshot();
-    const command = commandLine(
-      this.command,
-      files.map(({ path }) => path),
-    );
+    const command = this.#commandFor(files.map(({ path }) => path));
     const ended = await this.runner.run(command, { ...this.environment, BALLAST_BATCH: String(this.commandCount) });
     if (ended.startError !== null)
       throw new CommandNotStarted(ended.exitCode, `cannot start the command ${this.command[0]}: ${ended.startError}`);
@@ -105,6 +109,20 @@ export class NodeRun {
     }
     this.hasFailed ||= result.failed.length > 0;
     return result;
+  }
+
+  #commandFor(paths: readonly string[]): string[] {
+    if (!this.#readsListFile) return commandLine(this.command, paths);
+    try {
+      return commandWithListFile(this.command, this.#list.write(paths));
+    } catch (error) {
+      throw new CommandNotStarted(CANNOT_RUN, `cannot write the test files of the batch to a file for {file}: ${(error as Error).message}`);
+    }
+  }
+
+  /** Removes what the commands do not need any more. */
+  end(): void {
+    this.#list.remove();
   }
 
   /** A signal ended the command early: only the files that passed in a report are known to have run. */
