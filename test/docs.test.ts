@@ -48,8 +48,12 @@ done
 /** Runs a recipe in a shell. The FAILS-th of its commands fails; 0: none does. */
 function run(recipe: string, fails: number): { code: number | null; ran: string[] } {
   const folder = temporaryFolder();
-  for (const name of ['bin', 'node_modules/.bin', 'tests']) mkdirSync(join(folder, name), { recursive: true });
-  for (const path of [...['npx', 'npm', 'bundle', 'go', 'python3', 'curl'].map(name => `bin/${name}`), 'node_modules/.bin/ballast']) {
+  for (const name of ['bin', 'node_modules/.bin', 'tests', 'src/test/java/a']) mkdirSync(join(folder, name), { recursive: true });
+  writeFileSync(join(folder, 'src/test/java/a/CartTest.java'), '');
+  for (const path of [
+    ...['npx', 'npm', 'bundle', 'go', 'mvn', 'python3', 'curl'].map(name => `bin/${name}`),
+    'node_modules/.bin/ballast',
+  ]) {
     writeFileSync(join(folder, path), STUB);
     chmodSync(join(folder, path), 0o755);
   }

@@ -58,7 +58,7 @@ export async function record(globs: readonly string[], options: RecordOptions): 
   ];
   if (recorded.length === 0)
     throw new Error(
-      `nothing to record: found no ${list ? `test file of ${filesFrom}` : 'known test file'} in ${pluralize(reports.length, 'report')}${list ? '' : '; run this in the folder of the tests, or give --files-from'}`,
+      `nothing to record: found no ${list ? 'test file of the list' : 'known test file'} in ${pluralize(reports.length, 'report')}${list ? '' : '; run this in the folder of the tests, or give --files-from'}`,
     );
   const build_id = options.buildId || ciRunToRecord(api, identity, options.environment);
   const isStored = await recordRun(api, { ...identity, build_id }, recorded);

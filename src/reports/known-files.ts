@@ -31,7 +31,7 @@ export class ListedFiles implements KnownFiles {
     for (const path of paths) this.#add(normalizePath(path), path, true);
     for (const path of others) this.#add(normalizePath(path), path, false);
     this.#classes = new ClassFiles(paths);
-    this.#otherClasses = new ClassFiles(others.filter(isBelowSourceRoot));
+    this.#otherClasses = new ClassFiles(others);
     // Reports separate the folders of a Python module by dots, so a dot in the name of a folder looks like a separator.
     for (const path of paths) {
       const plain = normalizePath(path);
@@ -80,10 +80,8 @@ export class ListedFiles implements KnownFiles {
     for (let outer = name; outer !== ''; outer = outerClass(outer)) {
       const exact = this.#byPath.get(outer);
       if (exact !== undefined) return [exact];
-      const files = this.#classes.matches(outer);
-      if (files.length > 0) return files;
-      const others = this.#otherClasses.matches(outer);
-      if (others.length > 0) return others;
+      for (const files of [this.#classes.ofClass(outer), this.#otherClasses.ofClass(outer), this.#classes.byEnding(outer)])
+        if (files.length > 0) return files;
     }
     return [];
   }
@@ -97,13 +95,16 @@ function outerClass(name: string): string {
 /** The folder that packages begin at, in the layout of Maven and Gradle: src/test/java, src/jvmTest/kotlin, src/test/scala-3. */
 const SOURCE_ROOT = /(?:^|\/)src\/[^/]+\/(?:java|kotlin|groovy|scala)[^/]*\//;
 
-function isBelowSourceRoot(path: string): boolean {
-  return SOURCE_ROOT.test(path);
+interface ClassFile {
+  path: string;
+  /** The package and the class, behind folders of an unknown source root. */
+  segments: string[];
+  hasRoot: boolean;
 }
 
 /** The source files of a list by the class that their path names: a/b/CartTest.java has a.b.CartTest. */
 class ClassFiles {
-  readonly #byClass = new Map<string, { path: string; segments: string[]; isComplete: boolean }[]>();
+  readonly #byClass = new Map<string, ClassFile[]>();
 
   constructor(paths: readonly string[]) {
     for (const path of paths) {
@@ -113,23 +114,34 @@ class ClassFiles {
       const segments = (root ? plain.slice(root.index + root[0].length) : plain).split('/');
       const last = segments.at(-1)!;
       const others = this.#byClass.get(last) ?? [];
-      others.push({ path, segments, isComplete: root !== null });
+      others.push({ path, segments, hasRoot: root !== null });
       this.#byClass.set(last, others);
     }
   }
 
-  /** Returns the files that a class may be in. Where the source root is known, all of its package must match. */
-  matches(name: string): string[] {
+  /** Returns the files whose path, from the source root or from its beginning, is that of the class. */
+  ofClass(name: string): string[] {
     const segments = name.split('.');
-    const candidates = (this.#byClass.get(segments.at(-1)!) ?? []).filter(candidate => haveSameEnd(candidate.segments, segments));
-    const complete = candidates.filter(candidate => candidate.isComplete && candidate.segments.length === segments.length);
-    if (complete.length > 0) return complete.map(({ path }) => path);
-    const guessed = candidates.filter(({ isComplete }) => !isComplete);
-    const best = bestEndings(
-      guessed.map(candidate => candidate.segments),
-      segments,
+    return this.#candidates(segments)
+      .filter(candidate => candidate.segments.length === segments.length)
+      .map(({ path }) => path);
+  }
+
+  /** Returns the files that have the longest common ending with the class, of those whose source root is not known. */
+  byEnding(name: string): string[] {
+    const segments = name.split('.');
+    const candidates = this.#candidates(segments).filter(({ hasRoot }) => !hasRoot);
+    const best = new Set(
+      bestEndings(
+        candidates.map(candidate => candidate.segments),
+        segments,
+      ),
     );
-    return guessed.filter(candidate => best.includes(candidate.segments)).map(({ path }) => path);
+    return candidates.filter(candidate => best.has(candidate.segments)).map(({ path }) => path);
+  }
+
+  #candidates(segments: readonly string[]): ClassFile[] {
+    return (this.#byClass.get(segments.at(-1)!) ?? []).filter(candidate => haveSameEnd(candidate.segments, segments));
   }
 }
 

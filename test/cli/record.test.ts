@@ -90,7 +90,7 @@ describe('ballast record', () => {
     expect(await suite.run(server, 0, ['record', '*.xml', '--files-from', '-'], {}, 'a.b.CartTest\n')).toMatchObject(
       ended(
         1,
-        /^ballast: WARNING: left out 1 test case of no known test file: "c\.OtherTest"; the list has "a\.b\.CartTest"\n(.*\n)*ballast: nothing to record: found no test file of - in 1 report\n$/,
+        /^ballast: WARNING: left out 1 test case of no known test file: "c\.OtherTest"; the list has "a\.b\.CartTest"\n(.*\n)*ballast: nothing to record: found no test file of the list in 1 report\n$/,
       ),
     );
   });

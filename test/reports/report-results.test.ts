@@ -78,7 +78,7 @@ describe('a class that a report names', () => {
       'a.b.Listed',
       'a.b.Listed$Inner',
     ],
-    ['web/src/test/java/a/b/CartTest.java', 'web/src/test/java/a/b/OtherTest.java', 'a.b.Elsewhere'],
+    ['web/src/test/java/a/b/CartTest.java', 'web/src/test/java/a/b/OtherTest.java', 'new/com/shop/UserTest.java', 'a.b.Elsewhere'],
   );
   const found = (classname: string) => findFile({ ...emptyCase, classname }, known);
 
@@ -95,6 +95,7 @@ describe('a class that a report names', () => {
     ['below one, in a package of its own', 'com.shop.old.UserTest', 'javatests/com/shop/old/UserTest.java'],
     ['below two unknown source roots', 'com.shop.OrderTest', null],
     ['of another batch', 'a.b.OtherTest', 'web/src/test/java/a/b/OtherTest.java'],
+    ['of another batch, with the ending of one of this', 'new.com.shop.UserTest', 'new/com/shop/UserTest.java'],
     ['in the list', 'a.b.Listed', 'a.b.Listed'],
     ['in the list, nested', 'a.b.Listed$Inner', 'a.b.Listed$Inner'],
     ['in the list, nested in .NET', 'a.b.Listed+Other', 'a.b.Listed'],
