@@ -40,9 +40,9 @@ export function pluralize(count: number, noun: string): string {
 const MAX_NAMES = 5;
 
 /** Joins the first few texts and counts the others: a, b, c, d, e and 3 more. */
-export function abbreviate(texts: readonly string[]): string {
-  const shown = texts.slice(0, MAX_NAMES).join(', ');
-  return texts.length > MAX_NAMES ? `${shown} and ${texts.length - MAX_NAMES} more` : shown;
+export function abbreviate(texts: readonly string[], max = MAX_NAMES): string {
+  const shown = texts.slice(0, max).join(', ');
+  return texts.length > max ? `${shown} and ${texts.length - max} more` : shown;
 }
 
 const INTERVAL_MILLISECONDS = 200;

@@ -27,7 +27,7 @@ const recipes = blocks.filter(block => /ballast(\.mjs)? (-- )?(queue|split|verif
  */
 const STUB = `#!/bin/sh
 name=\${0##*/}
-if [ "$name $1" = 'node ballast.mjs' ]; then
+if [ "$name" = node ] && [ "\${1##*/}" = ballast.mjs ]; then
   [ -e not-fetched ] && exit 1
   name=ballast
   shift
@@ -56,8 +56,9 @@ done
 /** Runs a recipe in a shell. The FAILS-th of its commands fails; 0: none does. */
 function run(recipe: string, fails: number): { code: number | null; ran: string[] } {
   const folder = temporaryFolder();
-  mkdirSync(join(folder, 'bin'));
-  for (const path of ['npx', 'npm', 'node', 'bundle', 'go', 'python3', 'curl'].map(name => `bin/${name}`)) {
+  for (const name of ['bin', 'tests', 'src/test/java/a']) mkdirSync(join(folder, name), { recursive: true });
+  writeFileSync(join(folder, 'src/test/java/a/CartTest.java'), '');
+  for (const path of ['npx', 'npm', 'node', 'bundle', 'go', 'mvn', 'python3', 'curl'].map(name => `bin/${name}`)) {
     writeFileSync(join(folder, path), STUB);
     chmodSync(join(folder, path), 0o755);
   }

@@ -15,7 +15,7 @@ import { readers } from '../reports/readers.js';
 import { ReportError } from '../reports/report.js';
 import type { Skipped } from '../reports/skipped-entries.js';
 import { SuiteTimes } from '../reports/suite-times.js';
-import { startProgress } from '../terminal.js';
+import { abbreviate, startProgress } from '../terminal.js';
 import { UsageError } from '../usage-error.js';
 
 export interface ImportOptions {
@@ -118,7 +118,7 @@ class Import {
   async #recordSuite(suiteTimes: SuiteTimes, reports: readonly ImportedFile[]): Promise<void> {
     const times = suiteTimes.times();
     this.#skipped.push(...suiteTimes.skipped.entries);
-    if (times.size === 0) throw new Error(noTimingsMessage(reports, this.#skipped));
+    if (times.size === 0) throw new Error(noTimingsMessage(reports, this.#skipped, suiteTimes.known));
     const test_files = [...times].map(([path, time_execution]) => ({ path, time_execution }));
     const build_subsets = [...requestChunks(test_files)].map((chunk, node_index) => ({ node_index, test_files: chunk }));
     // Estimates follow builds, so new timings need a new build. The same timings again give the same build.
@@ -166,12 +166,16 @@ async function readReport(suite: SuiteTimes, { file, format, bytes }: OpenReport
   }
 }
 
-function noTimingsMessage(reports: readonly ImportedFile[], skipped: readonly Skipped[]): string {
+function noTimingsMessage(reports: readonly ImportedFile[], skipped: readonly Skipped[], list: ListedFiles | null): string {
   const names =
     reports.length > MAX_NAMED
       ? `${reports.length.toLocaleString('en')} files`
       : reports.map(({ file, format }) => `${file} (${format})`).join(', ');
-  return [`there are no timings of test files in ${names}`, ...skipped.map(describeSkipped)].join('; ');
+  return [
+    `there are no timings of test files in ${names}`,
+    ...skipped.map(describeSkipped),
+    ...(list ? [`the list has ${abbreviate(list.paths)}`] : []),
+  ].join('; ');
 }
 
 function optionErrors(files: readonly string[], options: ImportOptions): string[] {

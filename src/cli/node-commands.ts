@@ -49,12 +49,12 @@ function addQueue(program: Command, context: NodeContext): void {
   addPolicyFlags(addListFlags(command))
     .option(
       '--junit <glob>',
-      'reports that the command writes, with the times and failures of its files: JUnit XML, output of go test, or JSON of RSpec, Jest or vitest; may be repeated',
+      'reports that the command writes, with the times and failures of its files: JUnit XML, TRX, output of go test, JSON of RSpec, Jest, vitest or CTRF, or events of dart test; may be repeated',
       collect,
     )
     .addHelpText(
       'after',
-      '\nIn COMMAND, {} becomes the files of a batch, and {,} within an argument all of them with commas; BALLAST_BATCH is the batch’s number.',
+      '\nIn COMMAND, {} becomes the files of a batch, {,} within an argument all of them with commas, and {file} within an argument the path of a file that has them, one a line; {file} cannot be used with {} or {,}. BALLAST_BATCH is the batch’s number.',
     )
     .action(async (globs: string[], flags) =>
       (await import('./queue.js')).queue(globs, context.testCommand, clientOptions({ junit: [], ...flags }, context)),

@@ -51,6 +51,7 @@ export async function queue(globs: readonly string[], command: readonly string[]
     if (run.failed.size > 0) printToStderr(`failed: ${abbreviate([...run.failed])}`);
     process.exitCode = code || (run.hasFailed ? exitCodes.failed : recordCode);
   } finally {
+    run.end();
     runner.stop();
   }
 }

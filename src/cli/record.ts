@@ -10,6 +10,7 @@ import { reportedFile } from '../reports/find-file.js';
 import { DiskFiles, ListedFiles } from '../reports/known-files.js';
 import { collectResults, mergeResults, type ReportResults } from '../reports/report-results.js';
 import type { TestCase } from '../reports/test-case.js';
+import { describeUnmatched } from '../reports/unmatched.js';
 import { abbreviate, pluralize, print, printToStderr } from '../terminal.js';
 import { UsageError } from '../usage-error.js';
 import type { ClientOptions } from './options.js';
@@ -34,12 +35,13 @@ export async function record(globs: readonly string[], options: RecordOptions): 
   const api = new Api(options);
   const reports = await findReports(globs, api, identity, filesFrom);
   const listed = filesFrom === undefined ? null : await readList(filesFrom);
-  const results = readResults(reports, listed);
+  const list = listed && new ListedFiles(listed);
+  const results = readResults(reports, list);
   const { byFile, unmatched, areAllLoaded } = results;
   warnOfOldReports(reports, filesFrom);
   if (unmatched.length > 0)
     printToStderr(
-      `WARNING: left out ${pluralize(unmatched.length, 'test case')} of no known test file: ${abbreviate(unmatched.map(testCaseName))}`,
+      `WARNING: left out ${pluralize(unmatched.length, 'test case')} of no known test file: ${list ? describeUnmatched(unmatched, list) : abbreviate(unmatched.map(testCaseName))}`,
     );
   const isEmpty = areAllLoaded ? () => true : emptyTest(options.mayBeEmpty);
   const notReported = listed?.filter(path => !byFile.has(path)) ?? [];
@@ -56,7 +58,7 @@ export async function record(globs: readonly string[], options: RecordOptions): 
   ];
   if (recorded.length === 0)
     throw new Error(
-      `nothing to record: found no known test file in ${pluralize(reports.length, 'report')}; run this in the folder of the tests, or give --files-from`,
+      `nothing to record: found no ${list ? 'test file of the list' : 'known test file'} in ${pluralize(reports.length, 'report')}${list ? '' : '; run this in the folder of the tests, or give --files-from'}`,
     );
   const build_id = options.buildId || ciRunToRecord(api, identity, options.environment);
   const isStored = await recordRun(api, { ...identity, build_id }, recorded);
@@ -84,14 +86,14 @@ async function findReports(globs: readonly string[], api: Api, node: Node, list:
   return reports.sort();
 }
 
-/** @param listed the test files of the node; null: match the reports to the files in the current folder */
-function readResults(reports: readonly string[], listed: readonly string[] | null): ReportResults {
-  const known = listed ? new ListedFiles(listed) : new DiskFiles(process.cwd());
+/** @param list the test files of the node; null: match the reports to the files in the current folder */
+function readResults(reports: readonly string[], list: ListedFiles | null): ReportResults {
+  const known = list ?? new DiskFiles(process.cwd());
   const results = reports.map(path => {
     const { cases, areAllLoaded } = readReport(path);
     return collectResults(cases, known, areAllLoaded);
   });
-  return mergeResults(listed ? results : results.map(addReportedFiles));
+  return mergeResults(list ? results : results.map(addReportedFiles));
 }
 
 function warnOfUnreported(unreported: readonly string[], total: number, isScheduled: boolean): void {

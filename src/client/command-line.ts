@@ -1,5 +1,22 @@
 import { divide } from '../divide.js';
 
+/** Not the variable of a shell, `${file}`. */
+const LIST_FILE = /(?<!\$)\{file\}/g;
+
+/** Reports whether the command reads the paths of a batch from a file. */
+export function readsListFile(command: readonly string[]): boolean {
+  return command.some(arg => arg.search(LIST_FILE) >= 0);
+}
+
+function takesPaths(command: readonly string[]): boolean {
+  return command.some(arg => arg === '{}' || arg.includes('{,}'));
+}
+
+/** Returns the command with the path of the file that has the paths of a batch, in place of each `{file}` within an argument. */
+export function commandWithListFile(command: readonly string[], listFile: string): string[] {
+  return command.map(arg => arg.replace(LIST_FILE, () => listFile));
+}
+
 /**
  * Returns the command with the paths of a batch. `{}` becomes one argument for each path. `{,}` within an argument becomes all paths,
  * separated by commas. Without either, the paths are appended.
@@ -7,7 +24,7 @@ import { divide } from '../divide.js';
 export function commandLine(command: readonly string[], files: readonly string[]): string[] {
   // The command would take a path that begins with a dash for a flag.
   const paths = files.map(path => (path.startsWith('-') ? `./${path}` : path));
-  if (!command.some(arg => arg === '{}' || arg.includes('{,}'))) return [...command, ...paths];
+  if (!takesPaths(command)) return [...command, ...paths];
   const joined = paths.join(',');
   return command.flatMap(arg => (arg === '{}' ? paths : [arg.replaceAll('{,}', () => joined)]));
 }
@@ -16,16 +33,23 @@ export function commandLine(command: readonly string[], files: readonly string[]
 export function commandError(command: readonly string[], files: readonly string[]): string | null {
   const withComma = command.some(arg => arg.includes('{,}')) ? files.find(path => path.includes(',')) : undefined;
   if (withComma !== undefined) return `{,} cannot pass on the test file ${withComma}, because its path has a comma: use {}`;
+  const readsList = readsListFile(command);
+  if (readsList && takesPaths(command))
+    return 'the command has {file} and also {} or {,}, and would get its test files twice: keep one of them';
+  const withBreak = readsList ? files.find(path => /[\r\n]/.test(path)) : undefined;
+  if (withBreak !== undefined)
+    return `{file} cannot pass on the test file ${JSON.stringify(withBreak)}, because its path has a line break: use {}, or rename it`;
   const flag = /^(.*\/)?\w*sh$/.test(command[0] ?? '') ? command.findIndex(arg => /^-[a-z]*c$/.test(arg)) : -1;
   return flag > 0 && losesFirstFile(command, flag)
-    ? `the script would get the first test file as $0, and would not run it: put a name before the files, as in ${command[0]} ${command[flag]} '... "$@"' ${command[0]} {}`
+    ? `the script would get ${readsList ? '{file}' : 'the first test file'} as $0, and would not run it: put a name before ${readsList ? 'it' : 'the files'}, as in ${command[0]} ${command[flag]} '... "$${readsList ? '1' : '@'}"' ${command[0]} ${readsList ? '{file}' : '{}'}`
     : null;
 }
 
 /** Reports whether a shell script, given behind the flag, reads its files from $@ while the first of them is $0. */
 function losesFirstFile(command: readonly string[], flag: number): boolean {
   const script = command[flag + 1] ?? '';
-  const isFileZero = commandLine(command, ['\0'])[flag + 2] === '\0';
+  const given = readsListFile(command) ? commandWithListFile(command, '\0') : commandLine(command, ['\0']);
+  const isFileZero = given[flag + 2] === '\0';
   return isFileZero && /\$\{?[@*1]/.test(script) && !/\$\{?0/.test(script);
 }
 

@@ -1,9 +1,10 @@
 import { ListedFiles } from '../reports/known-files.js';
 import { OtherXml } from '../reports/report.js';
 import { collectResults, mergeResults, type ReportResults } from '../reports/report-results.js';
-import type { TestCase } from '../reports/test-case.js';
+import { describeUnmatched } from '../reports/unmatched.js';
 import { abbreviate, pluralize, printToStderr } from '../terminal.js';
 import { UsageError } from '../usage-error.js';
+import { BatchList } from './batch-list.js';
 import {
   type BatchResult,
   type FailurePolicy,
@@ -13,7 +14,7 @@ import {
   resultFromExitCode,
   resultFromReports,
 } from './batch-results.js';
-import { commandError, commandLine, splitByLength } from './command-line.js';
+import { commandError, commandLine, commandWithListFile, readsListFile, splitByLength } from './command-line.js';
 import type { CommandResult, CommandRunner } from './command-runner.js';
 import { emptyTest } from './record-run.js';
 import { failureNames, ReportWatch, readReport } from './report-files.js';
@@ -28,7 +29,12 @@ export class CommandNotStarted extends Error {
   }
 }
 
+/** The exit code of a shell for a command that exists and cannot be run. */
+const CANNOT_RUN = 126;
+
 interface BatchReports extends ReportResults {
+  /** The files of the batch, as reports name them. */
+  list: ListedFiles;
   /** The number of reports that could be read. */
   count: number;
   /** Why reports could not be read, without XML of other kinds. */
@@ -41,6 +47,8 @@ export class NodeRun {
   /** The files that failed or may not have run. */
   readonly failed = new Set<string>();
   readonly #reportWatch: ReportWatch;
+  readonly #readsListFile: boolean;
+  readonly #list = new BatchList();
   readonly #mayBeEmpty: (path: string) => boolean;
   /** How often the command was run. */
   commandCount = 0;
@@ -60,6 +68,7 @@ export class NodeRun {
     const error = commandError(command, allFiles);
     if (error !== null) throw new UsageError([error]);
     this.#reportWatch = new ReportWatch(reportGlobs);
+    this.#readsListFile = readsListFile(command);
     this.#mayBeEmpty = emptyTest(policy.mayBeEmpty);
   }
 
@@ -72,7 +81,7 @@ export class NodeRun {
 
   /** Runs the command for a batch, in several parts if the paths do not fit into one command. Throws CommandNotStarted. */
   async runBatch(files: readonly PlannedFile[]): Promise<BatchResult> {
-    const parts = splitByLength(files);
+    const parts = this.#readsListFile ? [files] : splitByLength(files);
     if (parts.length > 1)
       printToStderr(
         `the paths of ${pluralize(files.length, 'test file')} in one batch are too long for one command: running ${parts.length} commands`,
@@ -88,10 +97,7 @@ export class NodeRun {
   async #runCommand(files: readonly PlannedFile[]): Promise<BatchResult> {
     this.commandCount += 1;
     await this.#reportWatch.snapshot();
-    const command = commandLine(
-      this.command,
-      files.map(({ path }) => path),
-    );
+    const command = this.#commandFor(files.map(({ path }) => path));
     const ended = await this.runner.run(command, { ...this.environment, BALLAST_BATCH: String(this.commandCount) });
     if (ended.startError !== null)
       throw new CommandNotStarted(ended.exitCode, `cannot start the command ${this.command[0]}: ${ended.startError}`);
@@ -103,6 +109,20 @@ export class NodeRun {
     }
     this.hasFailed ||= result.failed.length > 0;
     return result;
+  }
+
+  #commandFor(paths: readonly string[]): string[] {
+    if (!this.#readsListFile) return commandLine(this.command, paths);
+    try {
+      return commandWithListFile(this.command, this.#list.write(paths));
+    } catch (error) {
+      throw new CommandNotStarted(CANNOT_RUN, `cannot write the test files of the batch to a file for {file}: ${(error as Error).message}`);
+    }
+  }
+
+  /** Removes what the commands do not need any more. */
+  end(): void {
+    this.#list.remove();
   }
 
   /** A signal ended the command early: only the files that passed in a report are known to have run. */
@@ -136,7 +156,7 @@ export class NodeRun {
     isSuccess: boolean,
     reason: string | null,
   ): boolean {
-    const { byFile, unmatched, unreadable, count } = reports;
+    const { byFile, unmatched, unreadable, list, count } = reports;
     const batch = new Set(files.map(({ path }) => path));
     const others = [...byFile.keys()].filter(path => !batch.has(path));
     const hint = isSuccess ? ' (--fail-unreported: fail instead)' : '';
@@ -146,7 +166,7 @@ export class NodeRun {
       else if (unreadable.length > 0) printToStderr(`WARNING: ${unreadable.join('; ')}`);
       if (others.length > 0)
         printToStderr(`WARNING: the command ran ${pluralize(others.length, 'test file')} of other batches, too: ${abbreviate(others)}`);
-      if (unreported.length > 0 && (isSuccess || unmatched.length > 0)) this.#warnOfUnreported(files, unreported, unmatched, hint);
+      if (unreported.length > 0 && (isSuccess || unmatched.length > 0)) this.#warnOfUnreported(files, unreported, reports, hint);
       return true;
     }
     const isEmpty = count > 0 && unreadable.length === 0 && unmatched.length === 0 && others.length === 0;
@@ -156,19 +176,18 @@ export class NodeRun {
       );
       return true;
     }
-    const contents = describeCase(unmatched[0]) ?? abbreviate(others);
     const gap =
       unreadable.join('; ') ||
-      `--junit ${this.reportGlobs.join(' ')}: ${count === 0 ? 'the command wrote no report there' : isEmpty ? 'the report has no test case' : `the reports mention no file of the batch, but ${contents}`}`;
+      `--junit ${this.reportGlobs.join(' ')}: ${count === 0 ? 'the command wrote no report there' : isEmpty ? 'the report has no test case' : `the reports mention no file of the batch${unmatched.length > 0 ? `: they name ${describeUnmatched(unmatched, list)}` : `, but ${abbreviate(others)}`}`}`;
     const consequence = isSuccess ? 'the time of the batch is divided among its test files' : 'its test files count as failed and not run';
     printToStderr(`${reason === null ? 'WARNING: ' : `${failure}; `}${reason?.includes(gap) ? '' : `${gap}; `}${consequence}`);
     return false;
   }
 
-  #warnOfUnreported(files: readonly PlannedFile[], unreported: readonly string[], unmatched: readonly TestCase[], hint: string): void {
+  #warnOfUnreported(files: readonly PlannedFile[], unreported: readonly string[], { unmatched, list }: BatchReports, hint: string): void {
     const cases =
       unmatched.length > 0
-        ? `; it does not name the file of ${pluralize(unmatched.length, 'test case')}, such as ${describeCase(unmatched[0])}`
+        ? `; the files of ${pluralize(unmatched.length, 'test case')} are not known: ${describeUnmatched(unmatched, list)}`
         : '';
     printToStderr(
       `WARNING: --junit ${this.reportGlobs.join(' ')} does not mention ${unreported.length} of ${pluralize(files.length, 'test file')}: ${abbreviate(unreported)}${cases}${hint}`,
@@ -176,7 +195,7 @@ export class NodeRun {
   }
 
   async #readReports(files: readonly PlannedFile[]): Promise<BatchReports> {
-    const known = new ListedFiles(
+    const list = new ListedFiles(
       files.map(({ path }) => path),
       this.allFiles,
     );
@@ -185,14 +204,14 @@ export class NodeRun {
     for (const path of await this.#reportWatch.changed()) {
       try {
         const { cases, areAllLoaded } = readReport(path);
-        results.push(collectResults(cases, known, areAllLoaded));
+        results.push(collectResults(cases, list, areAllLoaded));
       } catch (error) {
         const { message, cause } = error as Error;
         if (!(cause instanceof OtherXml)) unreadable.push(message);
         else if (this.runner.signal === null) printToStderr(`WARNING: ${message}`);
       }
     }
-    return { ...mergeResults(results), count: results.length, unreadable };
+    return { ...mergeResults(results), list, count: results.length, unreadable };
   }
 
   #batchLabel(files: readonly PlannedFile[]): string {
@@ -202,10 +221,4 @@ export class NodeRun {
 
 function notRunResult(files: readonly PlannedFile[]): BatchResult {
   return { recorded: [], failed: files.map(({ path }) => path) };
-}
-
-function describeCase(testCase: TestCase | undefined): string | null {
-  if (!testCase) return null;
-  const { file, suite, classname, name } = testCase;
-  return JSON.stringify({ ...(file !== null && { file }), suite: suite.name, classname, name });
 }

@@ -1,15 +1,17 @@
 import { readFileSync, statSync } from 'node:fs';
 import { resolve } from 'node:path';
 import { glob } from 'tinyglobby';
+import { isDartTest, readDartTest } from '../reports/dart-test.js';
 import { isGoTest, readGoTest } from '../reports/go-test.js';
 import { readJsonReport } from '../reports/json-reports.js';
 import { readJunit } from '../reports/junit.js';
 import { decodeReport, ReportError } from '../reports/report.js';
 import type { Report, ReportResults } from '../reports/report-results.js';
 import type { TestCase } from '../reports/test-case.js';
+import { isTrx, readTrx } from '../reports/trx.js';
 import { isFile, relativeToCwd } from './test-files.js';
 
-/** Reads a report: JUnit XML, output of `go test`, or JSON of RSpec, Jest or vitest. Throws an Error that names the file; its cause is the error of the reader. */
+/** Reads a report in any of the formats. Throws an Error that names the file; its cause is the error of the reader. */
 export function readReport(path: string): Report {
   let bytes: Buffer;
   try {
@@ -19,12 +21,23 @@ export function readReport(path: string): Report {
   }
   try {
     const text = decodeReport(bytes);
-    if (isGoTest(text)) return { cases: readGoTest(text), areAllLoaded: false };
-    return text.trimStart().startsWith('{') ? readJsonReport(text) : { cases: readJunit(text), areAllLoaded: false };
+    if (isJsonReport(text)) return readJsonReport(text);
+    return { cases: readCases(text), areAllLoaded: false };
   } catch (error) {
     if (!(error instanceof ReportError)) throw error;
     throw new Error(`cannot use the report ${path}: ${error.message}`, { cause: error });
   }
+}
+
+/** JSON of one document, not of a line for each event. */
+function isJsonReport(text: string): boolean {
+  return text.trimStart().startsWith('{') && !isGoTest(text) && !isDartTest(text);
+}
+
+function readCases(text: string): TestCase[] {
+  if (isGoTest(text)) return readGoTest(text);
+  if (isDartTest(text)) return readDartTest(text);
+  return isTrx(text) ? readTrx(text) : readJunit(text);
 }
 
 /** Returns the name of a test case for messages. */

@@ -1,22 +1,43 @@
 import { posix } from 'node:path';
 import { buffer } from 'node:stream/consumers';
+import { readDartTest } from './dart-test.js';
 import { findFile, isTestModule } from './find-file.js';
 import { readGoTest } from './go-test.js';
+import { ctrfCases } from './json-reports.js';
 import { readJunit } from './junit.js';
 import { DiskFiles, type KnownFiles, normalizePath, UNKNOWN_FILE } from './known-files.js';
-import { type AddTime, decodeReport, type ReadReport } from './report.js';
+import { type AddTime, decodeReport, type ReadReport, type ReportContext } from './report.js';
 import { FileTimes } from './report-results.js';
 import type { TestCase } from './test-case.js';
+import { readTrx } from './trx.js';
 
 /** Reads JUnit XML. Test cases are matched to the known files; without these, to the files that the report names. */
-export const readJunitTimes: ReadReport = async (bytes, addTime, { root, known }) => {
+export const readJunitTimes: ReadReport = async (bytes, addTime, context) =>
+  addTimes(readJunit(decodeReport(await buffer(bytes))), reportedFile(context), context.known, addTime);
+
+/** Reads test results of Visual Studio. Classes are no files: only the known files can tell that they have such names. */
+export const readTrxTimes: ReadReport = async (bytes, addTime, context) =>
+  addTimes(readTrx(decodeReport(await buffer(bytes))), reportedFile(context), context.known, addTime);
+
+/** Reads the events of a Dart test runner. */
+export const readDartTimes: ReadReport = async (bytes, addTime, context) =>
+  addTimes(readDartTest(decodeReport(await buffer(bytes))), reportedFile(context), context.known, addTime);
+
+/** Reads a report in the Common Test Report Format. */
+export const readCtrfTimes: ReadReport = async (bytes, addTime, context) => {
+  const cases: TestCase[] = [];
+  for await (const testCase of ctrfCases(bytes)) cases.push(testCase);
+  addTimes(cases, reportedFile(context), context.known, addTime);
+};
+
+/** Returns the file that the report itself names for a test case. */
+function reportedFile({ root }: ReportContext): (testCase: TestCase) => string | null {
   const disk = new DiskFiles(root ?? '.');
   // A reported name that looks like a file or a package, not like a class or a title.
   const reportedFiles = { find: (name: string) => (isFileName(name) ? normalizePath(name) : disk.find(name)) };
-  const fileOf = (testCase: TestCase) =>
+  return testCase =>
     testCase.file === null ? findFile(testCase, reportedFiles) : (findFile(testCase, disk) ?? normalizePath(testCase.file));
-  addTimes(readJunit(decodeReport(await buffer(bytes))), fileOf, known, addTime);
-};
+}
 
 /** Reads the output of go test, plain or with -json. Each package counts as a file. */
 export const readGoTimes: ReadReport = async (bytes, addTime, { known }) =>
@@ -24,13 +45,13 @@ export const readGoTimes: ReadReport = async (bytes, addTime, { known }) =>
 
 function addTimes(
   cases: readonly TestCase[],
-  reportedFile: (testCase: TestCase) => string | null,
+  fileOf: (testCase: TestCase) => string | null,
   known: KnownFiles | null,
   addTime: AddTime,
 ): void {
   const times = new FileTimes();
   for (const testCase of cases) {
-    const file = known ? findFile(testCase, known) : reportedFile(testCase);
+    const file = known ? findFile(testCase, known) : fileOf(testCase);
     times.add(testCase, file);
     const { suite, classname, name } = testCase;
     const shown = testCase.file ?? [classname || suite.name, name].filter(Boolean).join(' ');

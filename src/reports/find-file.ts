@@ -4,7 +4,9 @@ import type { TestCase } from './test-case.js';
 /**
  * Returns the known file of a test case; null: the report names no known file. It looks at, in this order: the file attribute (rspec,
  * minitest, jest-junit with an option); the names of the suite and of the class (vitest, jest-junit with `{filepath}`, the package of a Go
- * test); the class as a Python module (pytest, which puts a module that cannot be imported into the name).
+ * test); the class as a Python module (pytest, which puts a module that cannot be imported into the name), and the names of the suite and of
+ * the class as names that the list has, or as classes of its files (Surefire, Gradle, nextest, SwiftPM). A name that could be a module and
+ * a class of different files is neither.
  */
 export function findFile({ file, suite, classname, name }: TestCase, known: KnownFiles): string | null {
   // The file attribute of an inherited test names the base class. The class name says which file was run.
@@ -21,12 +23,14 @@ export function findFile({ file, suite, classname, name }: TestCase, known: Know
     const found = known.find(reported);
     if (found !== null) return found;
   }
-  return findModule(classname || name, known);
+  const module = findModule(classname || name, known);
+  const named = known.findName?.(suite.name) ?? known.findName?.(classname) ?? null;
+  return module !== null && named !== null && module !== named ? null : (module ?? named);
 }
 
-/** Reports whether a name of a suite or a class could be a path. */
+/** Reports whether a name of a suite or a class could be a path. That of a binary (`crate::bin/name`) is matched in full only. */
 function isPathLike(text: string): boolean {
-  return /[/\\]/.test(text) || /^\S+\.[A-Za-z0-9]+$/.test(text);
+  return (/[/\\]/.test(text) && !text.includes('::')) || /^\S+\.[A-Za-z0-9]+$/.test(text);
 }
 
 /** tests.unit.test_cart.TestCart is a class in tests/unit/test_cart.py. */

@@ -1,9 +1,11 @@
 import { isRuntimeLog } from './flat.js';
 import { isGoTest } from './go-test.js';
+import { isTrx } from './trx.js';
 
 /** The formats that `import` reads. An export of Ballast has builds; all others have the times of one suite. */
 export const formats = [
   'junit',
+  'trx',
   'pytest-split',
   'knapsack',
   'parallel-tests',
@@ -12,6 +14,8 @@ export const formats = [
   'jest',
   'vitest',
   'go-test',
+  'dart-test',
+  'ctrf',
   'ballast',
 ] as const;
 
@@ -29,7 +33,7 @@ export const HEAD_BYTES = 65_536;
 /** Detects the format of a file from its beginning; null: unknown. */
 export function detectFormat(head: string): Format | null {
   const text = head.replace(/^\uFEFF/, '').trimStart();
-  if (text.startsWith('<')) return 'junit';
+  if (text.startsWith('<')) return isTrx(text) ? 'trx' : 'junit';
   // Older pytest-split wrote a list of pairs.
   if (/^\[\s*(\[\s*"(?:[^"\\]|\\.)*"\s*,\s*[-\dn]|\]\s*$)/.test(text)) return 'pytest-split';
   if (text.startsWith('{')) return detectJsonFormat(topKeys(text));
@@ -46,6 +50,8 @@ export function reportOffset(head: Buffer): number {
 
 function detectJsonFormat(keys: ReadonlyMap<string, string>): Format | null {
   if (keys.has('Action')) return 'go-test';
+  if (keys.has('protocolVersion')) return 'dart-test';
+  if (keys.get('results') === '{') return 'ctrf';
   if (keys.has('build_subsets') || (keys.has('type') && keys.get('type') === '"')) return 'ballast';
   if (keys.get('durations') === '[') return 'cypress-split';
   // vitest writes Jest's format, but without this field.

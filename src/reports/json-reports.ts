@@ -3,7 +3,7 @@ import { fileOf } from '../planning/estimating/test-case.js';
 import { jsonValues } from './json.js';
 import { type ReadReport, ReportError } from './report.js';
 import type { Report } from './report-results.js';
-import { emptyCase, type TestCase, withResult } from './test-case.js';
+import { emptyCase, type TestCase, type TestSuite, withResult } from './test-case.js';
 
 /** The JSON of RSpec (`--format json`). */
 interface RspecJson {
@@ -22,16 +22,64 @@ interface JestJson {
   }[];
 }
 
-/** Returns the test cases of a report in the JSON of RSpec, Jest or vitest. Throws a ReportError. */
+/** A report in the Common Test Report Format. Each of its fields may be missing or of another type. */
+interface CtrfJson {
+  results: { tests: unknown[]; summary?: { failed?: unknown } | null };
+}
+
+/** Returns the test cases of a report in the JSON of RSpec, Jest, vitest or CTRF. Throws a ReportError. */
 export function readJsonReport(text: string): Report {
   try {
-    const json = JSON.parse(text) as Partial<RspecJson & JestJson>;
+    const json = JSON.parse(text) as Partial<RspecJson & JestJson & CtrfJson>;
     if (Array.isArray(json.examples)) return readRspec(json as RspecJson);
     if (Array.isArray(json.testResults)) return { cases: (json as JestJson).testResults.flatMap(casesOfFile), areAllLoaded: false };
+    if (Array.isArray(json.results?.tests)) return { cases: casesOfCtrf(json as CtrfJson), areAllLoaded: false };
   } catch (error) {
-    throw new ReportError(`it is not JSON of RSpec, Jest or vitest: ${(error as Error).message}`);
+    throw new ReportError(`it is not JSON of RSpec, Jest, vitest or CTRF: ${(error as Error).message}`);
   }
-  throw new ReportError('it is JSON, but not of RSpec, Jest or vitest');
+  throw new ReportError('it is JSON, but not of RSpec, Jest, vitest or CTRF');
+}
+
+/** A report that counts failures but has no failed test gets a failed case without a file. */
+function casesOfCtrf({ results: { tests, summary } }: CtrfJson): TestCase[] {
+  const reader = new CtrfTests();
+  const cases = tests.map((test, i) => reader.read(test, i));
+  const failed = typeof summary?.failed === 'number' ? summary.failed : 0;
+  return failed > 0 && !cases.some(({ isFailed }) => isFailed) ? [...cases, { ...emptyCase, name: 'the test run', isFailed: true }] : cases;
+}
+
+/** Reads the tests of a report in CTRF: a time in milliseconds, and the file or the names of the suites around the test. */
+class CtrfTests {
+  readonly #suites = new Map<string, TestSuite>();
+
+  read(test: unknown, index: number | string): TestCase {
+    const { name, status, duration, filePath, suite } = (test ?? {}) as Record<string, unknown>;
+    if (typeof name !== 'string') throw new ReportError(`results.tests[${index}] has no "name"`);
+    if (typeof status !== 'string') throw new ReportError(`results.tests[${index}] has no "status"`);
+    // Older reports have one text.
+    const suites = (Array.isArray(suite) ? suite : [suite]).filter(part => typeof part === 'string');
+    return {
+      file: typeof filePath === 'string' && filePath !== '' ? filePath : null,
+      suite: this.#suite(suites[0] ?? ''),
+      classname: suites.at(-1) ?? '',
+      name,
+      seconds: secondsOf(duration) / 1000,
+      isFailed: status === 'failed',
+      isSkipped: status === 'skipped' || status === 'pending',
+    };
+  }
+
+  #suite(name: string): TestSuite {
+    const suite = this.#suites.get(name) ?? { name, seconds: 0 };
+    this.#suites.set(name, suite);
+    return suite;
+  }
+}
+
+/** Yields the test cases of a report in CTRF. */
+export async function* ctrfCases(bytes: AsyncIterable<Uint8Array>): AsyncGenerator<TestCase> {
+  const reader = new CtrfTests();
+  for await (const { value, at } of jsonValues(bytes, ['$.results.tests.*'])) yield reader.read(value, at[2]!);
 }
 
 /** RSpec names only files with examples. It loads every file that it is given, and counts what fails to load. */

@@ -1,4 +1,4 @@
-import { readGoTimes, readJunitTimes } from './case-times.js';
+import { readCtrfTimes, readDartTimes, readGoTimes, readJunitTimes, readTrxTimes } from './case-times.js';
 import { readCypressSplit, readFlat, readParallelTests } from './flat.js';
 import type { Format } from './format.js';
 import { readJest, readPlaywright } from './json-reports.js';
@@ -7,6 +7,7 @@ import type { ReadReport } from './report.js';
 /** The reader of each format. */
 export const readers: Readonly<Record<Exclude<Format, 'ballast'>, ReadReport>> = {
   junit: readJunitTimes,
+  trx: readTrxTimes,
   'pytest-split': readFlat,
   knapsack: readFlat,
   'parallel-tests': readParallelTests,
@@ -15,4 +16,6 @@ export const readers: Readonly<Record<Exclude<Format, 'ballast'>, ReadReport>> =
   jest: readJest,
   vitest: readJest,
   'go-test': readGoTimes,
+  'dart-test': readDartTimes,
+  ctrf: readCtrfTimes,
 };

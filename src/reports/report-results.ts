@@ -33,9 +33,12 @@ interface SuiteSum {
   isShared: boolean;
 }
 
+/** A suite of a nested class (`a.b.Outer$Inner`). Surefire up to 3.5.2 puts the cases of the classes around it into it, too. */
+const NESTED_CLASS = /^\p{L}[\p{L}\p{N}_.]*\$[\p{L}\p{N}_$]+$/u;
+
 /**
  * Adds up the times of files in one report. A suite with cases of one file counts with its own time, which includes loading the file
- * and counts nested or concurrent cases once. Otherwise the times of the cases are added.
+ * and counts nested or concurrent cases once. Otherwise, and for a nested class, the times of the cases are added.
  */
 export class FileTimes {
   readonly #byFile = new Map<string, FileResult>();
@@ -54,8 +57,8 @@ export class FileTimes {
 
   /** Returns the results after the last case. */
   end(): Map<string, FileResult> {
-    for (const [{ seconds }, { file, caseSeconds, isShared }] of this.#suites) {
-      if (file !== null && !isShared && seconds > 0) this.#byFile.get(file)!.seconds += seconds - caseSeconds;
+    for (const [{ name, seconds }, { file, caseSeconds, isShared }] of this.#suites) {
+      if (file !== null && !isShared && seconds > 0 && !NESTED_CLASS.test(name)) this.#byFile.get(file)!.seconds += seconds - caseSeconds;
     }
     this.#suites.clear();
     return this.#byFile;

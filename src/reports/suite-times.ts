@@ -1,7 +1,7 @@
 import { posix, resolve } from 'node:path';
 import { fileOf } from '../planning/estimating/test-case.js';
 import { type Format, timingTables } from './format.js';
-import { DiskFiles, type KnownFiles, UNKNOWN_FILE } from './known-files.js';
+import { DiskFiles, type ListedFiles, UNKNOWN_FILE } from './known-files.js';
 import type { AddTime } from './report.js';
 import { pathError, SkippedEntries, secondsError } from './skipped-entries.js';
 
@@ -9,7 +9,7 @@ export interface SuiteOptions {
   /** Absolute paths are made relative to this folder. */
   root: string;
   /** The test files; null: not given. */
-  known: KnownFiles | null;
+  known: ListedFiles | null;
   /** Keep test cases instead of adding them up by file. */
   cases: boolean;
 }
@@ -26,7 +26,7 @@ export class SuiteTimes {
   /** The absolute paths of the current report that are not below the root. */
   readonly #outsideRoot = new Set<string>();
   readonly skipped = new SkippedEntries();
-  readonly known: KnownFiles | null;
+  readonly known: ListedFiles | null;
 
   constructor(private readonly options: SuiteOptions) {
     this.known = options.known;
@@ -84,7 +84,7 @@ export class SuiteTimes {
 
   /** Returns the path of a known file or relative to the root, with its test case. Null: the path was skipped. */
   #resolvePath(reported: string): string | null {
-    const file = withoutCase(reported);
+    const file = this.#withoutCase(reported);
     const path = posix.normalize(toForwardSlashes(file));
     let found: string | null;
     if (this.known) {
@@ -98,7 +98,12 @@ export class SuiteTimes {
   }
 
   #recordedPath(path: string): string {
-    return this.options.cases ? path : withoutCase(path);
+    return this.options.cases ? path : this.#withoutCase(path);
+  }
+
+  /** A name of the list may look like that of a test case: `crate::binary`. */
+  #withoutCase(path: string): string {
+    return this.known?.has(path) ? path : withoutCase(path);
   }
 
   /** Null: the path is not below the root, such as a file of a library. */

@@ -104,7 +104,7 @@ describe('ballast import of reports', () => {
       [zip, `${zip} is a zip archive: unpack it first`],
       [xml, `cannot read ${xml} as junit: it is not well-formed XML: line 3: `],
       [utf16, `${utf16} is UTF-16: save it as UTF-8`],
-      [writeReport('hello', 'x.txt'), 'begins with "hello": name it with --format (junit, pytest-split, '],
+      [writeReport('hello', 'x.txt'), 'begins with "hello": name it with --format (junit, trx, pytest-split, '],
       [writeReport(' ', 'x.txt'), 'cannot detect the format of '],
       [writeReport('', 'x.txt'), ' is empty: there are no timings in it'],
       [temporaryFolder(), ' is a folder: name the files in it ('],
@@ -133,7 +133,7 @@ describe('ballast import of reports', () => {
       [['a.xml', '--dry-run', '--builds', '3'], '--builds needs --from'],
       [
         ['a.xml', '--format', 'nunit'],
-        'Allowed choices are junit, pytest-split, knapsack, parallel-tests, cypress-split, playwright, jest, vitest, go-test, ballast.',
+        'Allowed choices are junit, trx, pytest-split, knapsack, parallel-tests, cypress-split, playwright, jest, vitest, go-test, dart-test, ctrf, ballast.',
       ],
       [['--builds', 'many'], 'It must be a whole number of builds.'],
       [['--from', 'http://x', '--from-token', 'y', '--dry-run', '--builds', '0'], '--builds 0 imports nothing'],

@@ -1,6 +1,6 @@
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { writeFileSync } from 'node:fs';
+import { readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { text } from 'node:stream/consumers';
 import { describe, expect, it, onTestFinished } from 'vitest';
@@ -10,6 +10,7 @@ import { sortPaths } from '../harness/messages.js';
 import { ended, main, plainEnvironment, runBallast, said } from '../harness/process.js';
 import { startProxy } from '../harness/proxy.js';
 import { SharedServer, startServer, startServerOnDisk } from '../harness/server.js';
+import { temporaryFolder } from '../harness/temporary-folder.js';
 import { BUILD, fetchRecordedTimes, TestProject, unreachableServer } from './test-project.js';
 
 const shared = new SharedServer();
@@ -141,6 +142,54 @@ describe('ballast queue', () => {
     const [server, suite] = [await shared.project(), new TestProject(FILES.slice(0, 2))];
     const { stderr } = await suite.run(server, 0, ['queue', GLOB, ...JUNIT, ...suite.runner.slice(0, -1), ...FILES.slice(0, 2)], REPORT);
     expect(stderr).toContain('WARNING: the command ran 1 test file of other batches, too: test/x');
+  });
+
+  it('gives the command a file with the paths of its batch for {file}, and removes it', async () => {
+    const [server, suite] = [await shared.project(), new TestProject([...FILES, 'test/a b,[c].test.js'])];
+    const TMPDIR = temporaryFolder();
+    const list = [
+      '--',
+      'sh',
+      '-c',
+      'ls -l "$1" >> modes; while IFS= read -r file; do set -- "$@" "$file"; done < {file}; shift; sh runner.sh "$@"',
+      'sh',
+      '{file}',
+    ];
+    // os.tmpdir() reads the environment of the process.
+    const env = suite.environment(server, 0, { ...REPORT, TMPDIR });
+    expect((await runBallast(['queue', GLOB, ...JUNIT, ...list], env, { cwd: suite.folder })).code).toBe(0);
+    expect(sortPaths(suite.ran)).toEqual(sortPaths(suite.files));
+    expect(readFileSync(join(suite.folder, 'modes'), 'utf8')).toMatch(new RegExp(`^(-rw-------.* ${TMPDIR}/ballast-\\w+/batch.txt\n)+$`));
+    expect(readdirSync(TMPDIR)).toEqual([]);
+  });
+
+  it('gives it all paths of a batch at once, even if they are too long for its arguments', async () => {
+    const names = Array.from({ length: 1500 }, (_, i) => `test/${String(i).padStart(4, '0')}${'x'.repeat(90)}.test.js`);
+    const suite = new TestProject([]);
+    // Without a server, all files are one batch.
+    const queue = ['queue', '--stdin', '--fallback', '--', 'sh', '-c', 'cat "$1" >> batches; echo end >> batches', 'sh', '{file}'];
+    expect((await suite.run(unreachableServer, 0, queue, {}, names.join('\n'))).code).toBe(0);
+    expect(readFileSync(join(suite.folder, 'batches'), 'utf8').split('\n')).toEqual([...names, 'end', '']);
+  });
+
+  it('ends with 126 and loses no file if it cannot write the file for {file}', async () => {
+    const [server, suite] = [await shared.project(), new TestProject(FILES)];
+    const env = suite.environment(server, 0, { TMPDIR: join(suite.folder, 'runner.sh') });
+    expect(await runBallast(['queue', GLOB, '--', 'cat', '{file}'], env, { cwd: suite.folder })).toMatchObject(
+      ended(126, 'cannot write the test files of the batch to a file for {file}: ENOTDIR'),
+    );
+    expect((await suite.run(server, 0, ['queue', GLOB, ...suite.runner])).code).toBe(0);
+    expect(sortPaths(suite.ran)).toEqual(sortPaths(FILES));
+  });
+
+  it('removes the file for {file} after a signal, too', async () => {
+    const [server, suite] = [await shared.project(), new TestProject(FILES)];
+    const TMPDIR = temporaryFolder();
+    const child = await startHanging(server, suite, { HANGS: 'SIGTERM', TMPDIR }, ['--', 'sh', '-c', 'xargs sh runner.sh < {file}']);
+    expect(readdirSync(TMPDIR)).toHaveLength(1);
+    child.kill('SIGTERM');
+    expect(await once(child, 'exit')).toEqual([143, null]);
+    expect(readdirSync(TMPDIR)).toEqual([]);
   });
 
   it('ends like a shell if its command cannot be started, and the batch is not lost', async () => {

@@ -85,6 +85,16 @@ describe('ballast record', () => {
     );
   });
 
+  it('says what its reports name instead of the files of the list', async () => {
+    const [server, suite] = [await shared.project(), suiteWith([], 'surefire')];
+    expect(await suite.run(server, 0, ['record', '*.xml', '--files-from', '-'], {}, 'a.b.CartTest\n')).toMatchObject(
+      ended(
+        1,
+        /^ballast: WARNING: left out 1 test case of no known test file: "c\.OtherTest"; the list has "a\.b\.CartTest"\n(.*\n)*ballast: nothing to record: found no test file of the list in 1 report\n$/,
+      ),
+    );
+  });
+
   it('names a report that is missing or is not a report', async () => {
     const suite = new TestProject([]);
     writeFileSync(join(suite.folder, 'bad.xml'), '<html/>');

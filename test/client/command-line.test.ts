@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { commandError, commandLine, splitByLength } from '../../src/client/command-line.js';
+import { commandError, commandLine, commandWithListFile, readsListFile, splitByLength } from '../../src/client/command-line.js';
 
 describe('the command of a batch', () => {
   it.each([
@@ -12,11 +12,26 @@ describe('the command of a batch', () => {
     expect(commandLine(command, ['a b', '$&'])).toEqual(expected);
   });
 
+  it.each([
+    ['as an argument', ['phpunit', '--test-files-file', '{file}'], ['phpunit', '--test-files-file', '/t/$&']],
+    ['within arguments', ['mvn', '-Dsurefire.includesFile={file}', '@{file}'], ['mvn', '-Dsurefire.includesFile=/t/$&', '@/t/$&']],
+    // biome-ignore lint/suspicious/noTemplateCurlyInString: a shell expands it
+    ['but not in the variable of a shell', ['sh', '-c', 'echo "${file}" {file}'], ['sh', '-c', 'echo "${file}" /t/$&']],
+  ])('gets the path of a file for {file} %s', (_, command, expected) => {
+    expect(readsListFile(command)).toBe(true);
+    expect(commandWithListFile(command, '/t/$&')).toEqual(expected);
+  });
+
+  it('reads no file if only a shell has a variable of that name', () => {
+    // biome-ignore lint/suspicious/noTemplateCurlyInString: a shell expands it
+    expect(readsListFile(['sh', '-c', 'for file do echo "${file}"; done', 'sh', '{}'])).toBe(false);
+  });
+
   it('gets no path that looks like a flag', () => {
     expect(commandLine(['x'], ['-rf', 'a-b'])).toEqual(['x', './-rf', 'a-b']);
   });
 
-  it.each([
+  it.each<[string, string[], string, files?: string[]]>([
     ['a path with a comma for {,}', ['cypress', '--spec={,}'], 'has a comma: use {}'],
     ['the first file as the name of a script', ['sh', '-c', 'jest "$@"', '{}'], 'the first test file as $0'],
     [
@@ -25,8 +40,12 @@ describe('the command of a batch', () => {
       ['/bin/bash', '-e', '-o', 'pipefail', '-ec', 'jest "${@}" | tee log'],
       'the first test file as $0',
     ],
-  ])('is refused if it gets %s', (_, command, reason) => {
-    expect(commandError(command, ['a', 'b,c'])).toContain(reason);
+    ['both {file} and {}', ['x', '{file}', '{}'], 'would get its test files twice'],
+    ['both {file} and {,}', ['x', '{file}', '{,}'], 'would get its test files twice', ['a']],
+    ['{file} as the name of a script', ['sh', '-c', 'x --list "$1"', '{file}'], 'the script would get {file} as $0'],
+    ['a path with a line break in {file}', ['x', '--list={file}'], '"d\\ne", because its path has a line break: use {}', ['a', 'd\ne']],
+  ])('is refused if it gets %s', (_, command, reason, files = ['a', 'b,c']) => {
+    expect(commandError(command, files)).toContain(reason);
   });
 
   it.each([
@@ -35,6 +54,8 @@ describe('the command of a batch', () => {
     [['sh', '-c', 'jest "$0" "$@"', '{}']],
     [['sh', '-c', 'make test', '{}']],
     [['sh', 'run.sh', '{}']],
+    [['sh', '-c', 'x --list "$1"', 'sh', '{file}']],
+    [['sh', '-c', 'x --list {file}']],
   ])('is accepted as %j', command => {
     expect(commandError(command, ['a', 'b,c'])).toBeNull();
   });

@@ -93,6 +93,19 @@ describe('a command that ended with 0', () => {
     expect(lines).toEqual([expect.stringContaining(message)]);
   });
 
+  it.each([
+    ['names that are not in the list', ['x.XTest', 'y.YTest'], 'they name "x.XTest", "y.YTest"; the list has "a.js", "b.js"; '],
+    [
+      'many of them',
+      Array.from({ length: 9 }, (_, i) => `${i}.Test`),
+      'they name "0.Test", "1.Test", "2.Test" and 6 more; the list has "a.js", "b.js"; ',
+    ],
+    ['a long name', ['x'.repeat(1000)], `they name "${'x'.repeat(200)}..."; the list has`],
+  ])('says what its report names instead of its files: %s', async (_, names, message) => {
+    const { stderrText } = await runBatch({ 'r.xml': makeReport(...names.map(name => `<testcase classname="${name}"/>`)) });
+    expect(stderrText).toContain(`the reports mention no file of the batch: ${message}`);
+  });
+
   it.each<[string, Record<string, string>, string[]]>([
     ['mentions one file only', { 'new.xml': makeReport(passed('a.js')) }, ['b.js']],
     ['has no case', { 'new.xml': makeReport() }, ['a.js', 'b.js']],

@@ -78,6 +78,8 @@ describe('a report', () => {
     ['vitest.xml', 'junit', { 'vi/a.test.mjs': 0.053, 'vi/b.test.mjs': 0.005 }, [`vi/c.test.mjs: ${NOT_RUN}`]],
     ['jest-junit-file.xml', 'junit', { 'src/cart.test.js': 0.143, 'src/user.test.js': 0.111 }, []],
     ['cypress.xml', 'junit', { 'cypress/e2e/cart.cy.js': 1.9, 'cypress/e2e/user.cy.js': 1.9 }, []],
+    ['dart-test.json', 'dart-test', { 'test/cart_test.dart': 0.751, 'test/user_test.dart': 0.3 }, [`test/broken_test.dart: ${NOT_RUN}`]],
+    ['ctrf.json', 'ctrf', { 'e2e/cart.spec.ts': 1.5, 'e2e/user.spec.ts': 0.251 }, [`e2e/later.spec.ts: ${NOT_RUN}`]],
     ['go-junit-report.xml', 'junit', { 'example.com/shop/cart': 0.305, 'example.com/shop/user': 0.002 }, []],
   ])('%s is detected by its content and read', async (name, format, times, leftOut) => {
     const read = await timesIn(name);
@@ -143,6 +145,39 @@ describe('a report with gaps', () => {
     ]);
   });
 
+  it.each<[string, string, keyof typeof readers, [string, number][]]>([
+    [
+      'of Visual Studio',
+      'vstest.trx',
+      'trx',
+      [
+        ['Shop.Tests.CartTests', 61.75],
+        ['Shop.Tests.UserTests', 0.7],
+        ['Shop.Tests.LaterTests', 0],
+      ],
+    ],
+    [
+      'of nextest',
+      'nextest.xml',
+      'junit',
+      [
+        ['shop', 0.012],
+        ['shop::api', 1.75],
+        ['shop::bin/shop', 0.15],
+      ],
+    ],
+    ['of Surefire', 'surefire-nested.xml', 'junit', [['src/test/java/a/b/CartTest.java', 0.907]]],
+  ])('%s has the names of the list', async (_, name, format, times) => {
+    const text = readFileSync(fixturePath(name), 'utf8');
+    const paths = times.map(([path]) => path);
+    expect(detectFormat(text)).toBe(format);
+    const suite = new SuiteTimes({ root: APP, known: new ListedFiles(paths), cases: false });
+    for (const [path, seconds] of await readTimes(format, text, paths)) suite.timeCollector(format)(path, seconds);
+    expect([...suite.times()]).toEqual(times.filter(([, seconds]) => seconds > 0));
+    // Without the list, such a name is no file.
+    expect((await readTimes(format, text)).every(([, seconds]) => Number.isNaN(seconds))).toBe(true);
+  });
+
   it('of go test has packages as files', async () => {
     expect(await readTimes('go-test', 'ok  \texample.com/shop/cart\t0.305s\nok  \tmail\t(cached)\n')).toEqual([
       ['example.com/shop/cart', 0.305],
@@ -157,6 +192,7 @@ describe('output before a report', () => {
     ['npm’s banner', '\n> shop@1.0.0 test\n> jest --json\n\n', jest],
     ['a line of a configuration', '[dotenv@17.2.3] injecting env – ü\n', jest],
     ['nothing', '', jest],
+    ['that of Flutter', 'Running "flutter pub get"...\n[{"event":"daemon"}]\n', '{"protocolVersion":"0.1.1","type":"start","time":0}\n'],
     ['nothing', '', 'spec/a_spec.rb:1\n{"a_spec.rb": 1}'],
     ['what is no report', '', 'hello\n{"a": "b"}'],
   ])('may be %s', (_, before, report) => {
@@ -179,6 +215,12 @@ describe('the format of a file', () => {
     ['{"Time":"2026-11-21T10:00:00Z","Action":"start","Package":"example.com/shop"}\n{"Time"', 'go-test'],
     ['ok  \texample.com/shop/cart\t0.305s\n', 'go-test'],
     ['go: downloading example.com/x v1.0.0\n{"Time":"2026-11-21T10:00:00Z","Action":"start"}\n', 'go-test'],
+    ['\uFEFF<?xml version="1.0"?>\n<!-- <testsuite> -->\n<TestRun id="1">', 'trx'],
+    ['<testsuite><system-out><TestRun>', 'junit'],
+    ['<TestRunner>', 'junit'],
+    ['{"protocolVersion":"0.1.1","runnerVersion":null,"pid":1,"type":"start","time":0}\n{"suite"', 'dart-test'],
+    ['{"reportFormat":"CTRF","specVersion":"1.0.0","results":{"tool":{"name":"x"}', 'ctrf'],
+    ['{"results":[]}', null],
     ['[["1","2","3",null,1749.7],"4.1.12"]', null],
     ['hello', null],
     ['total: 12\n', null],

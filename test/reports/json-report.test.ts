@@ -79,12 +79,58 @@ describe('the JSON of Jest and vitest', () => {
   });
 });
 
+describe('a report in CTRF', () => {
+  const test = (more: object) => ({ name: 'a test', status: 'passed', duration: 500, ...more });
+  const ctrf = (summary: unknown, ...tests: object[]) => JSON.stringify({ results: { tool: { name: 'made up' }, summary, tests } });
+
+  it('has the times of files, or of what the names of suites match', () => {
+    const tests = [
+      test({ filePath: '/ci/app/e2e/cart.spec.ts' }),
+      test({ filePath: '/ci/app/e2e/cart.spec.ts', status: 'failed' }),
+      test({ suite: ['a.b.UserTest', 'nested'] }),
+      test({ suite: ['all', 'a.b.OrderTest$Inner'] }),
+      test({ suite: 'shop::api', status: 'skipped' }),
+      test({ suite: 'unknown', status: 'other' }),
+    ];
+    expect(resultsOf(ctrf(null, ...tests), 'e2e/cart.spec.ts', 'a.b.UserTest', 'a.b.OrderTest', 'shop::api')).toEqual({
+      byFile: {
+        'e2e/cart.spec.ts': { seconds: 1, isFailed: true, hasRun: true },
+        'a.b.UserTest': { seconds: 0.5, isFailed: false, hasRun: true },
+        'a.b.OrderTest': { seconds: 0.5, isFailed: false, hasRun: true },
+        'shop::api': { seconds: 0.5, isFailed: false, hasRun: false },
+      },
+      unmatched: 1,
+      areAllLoaded: false,
+    });
+  });
+
+  it('counts durations that are no positive number as 0, and leaves out fields of other types', () => {
+    const durations = [-1, '7', null, {}, undefined].map(duration => test({ duration, filePath: 'a.js' }));
+    const strange = [7, {}, [], '', null].flatMap(value => [test({ filePath: value }), test({ suite: value })]);
+    expect(resultsOf(ctrf({ failed: 'all' }, ...durations, ...strange), 'a.js')).toEqual({
+      byFile: { 'a.js': { seconds: 0, isFailed: false, hasRun: true } },
+      unmatched: strange.length,
+      areAllLoaded: false,
+    });
+  });
+
+  it('gets a failed case if it counts failures but has none', () => {
+    expect(readJsonReport(ctrf({ failed: 1 }, test({}))).cases).toMatchObject([{ isFailed: false }, { isFailed: true, file: null }]);
+    expect(readJsonReport(ctrf({ failed: 1 }, test({ status: 'failed' }))).cases).toHaveLength(1);
+  });
+});
+
 it.each([
-  ['{"examples": [', 'it is not JSON of RSpec, Jest or vitest: '],
-  ['{"testResults": [null]}', 'it is not JSON of RSpec, Jest or vitest: '],
-  ['{"examples": [{"id": 7}]}', 'it is not JSON of RSpec, Jest or vitest: '],
-  ['{"durations": []}', 'it is JSON, but not of RSpec, Jest or vitest'],
-  ['{"testResults": 7}', 'it is JSON, but not of RSpec, Jest or vitest'],
+  ['{"examples": [', 'it is not JSON of RSpec, Jest, vitest or CTRF: '],
+  ['{"testResults": [null]}', 'it is not JSON of RSpec, Jest, vitest or CTRF: '],
+  ['{"examples": [{"id": 7}]}', 'it is not JSON of RSpec, Jest, vitest or CTRF: '],
+  ['{"durations": []}', 'it is JSON, but not of RSpec, Jest, vitest or CTRF'],
+  ['{"results": {"tests": [{"status": "passed"}]}}', 'results.tests[0] has no "name"'],
+  ['{"results": {"tests": [{"name": "a", "status": "passed"}, {"name": "b", "status": 1}]}}', 'results.tests[1] has no "status"'],
+  ['{"results": {"tests": [null]}}', 'results.tests[0] has no "name"'],
+  ['{"results": {"tests": {}}}', 'it is JSON, but not of RSpec, Jest, vitest or CTRF'],
+  ['{"results": null}', 'it is JSON, but not of RSpec, Jest, vitest or CTRF'],
+  ['{"testResults": 7}', 'it is JSON, but not of RSpec, Jest, vitest or CTRF'],
 ])('JSON of no runner is refused: %s', (text, message) => {
   expect(() => readJsonReport(text)).toThrow(message);
 });

@@ -1,7 +1,9 @@
 import { describe, expect, it } from 'vitest';
+import { findFile } from '../../src/reports/find-file.js';
 import { readJunit } from '../../src/reports/junit.js';
 import { ListedFiles } from '../../src/reports/known-files.js';
 import { collectResults } from '../../src/reports/report-results.js';
+import { emptyCase } from '../../src/reports/test-case.js';
 import { readFixture } from './fixture.js';
 
 /** Returns the seconds by path, with "failed" if the file failed. */
@@ -32,6 +34,17 @@ describe('the files of a report', () => {
       { 'example.com/shop/cart': '0.305 failed', 'example.com/shop/user': '0.002' },
     ],
     ['gotestsum, packages as folders', 'gotestsum', { './cart': '0.305' }, ['./user']],
+    ['Surefire, classes in a list', 'surefire', { 'c.OtherTest': '0.167' }, ['a.b.CartTest']],
+    ['Surefire, classes in the suite of a nested class', 'surefire-nested', { 'a.b.CartTest': '0.907' }, ['c.OtherTest']],
+    ['Surefire, files', 'surefire-nested', { 'core/src/test/java/a/b/CartTest.java': '0.907' }, ['core/src/test/java/b/CartTest.java']],
+    [
+      'Gradle, files of Kotlin',
+      'gradle-nested',
+      { 'src/test/kotlin/a/b/CartTest.kt': '0.500 failed' },
+      ['src/test/kotlin/a/b/UserTest.kt'],
+    ],
+    ['nextest', 'nextest', { shop: '0.012', 'shop::api': '1.750 failed', 'shop::bin/shop': '0.150' }, ['shop::web']],
+    ['SwiftPM', 'swift', { 'ShopTests.CartTests': '0.750 failed', 'ShopTests.UserTests': '0.125' }, ['ShopTests.OrderTests']],
   ])('of %s', (_, name, expected, missing = []) => {
     expect(results(name, [...Object.keys(expected), ...missing])).toEqual(expected);
   });
@@ -49,6 +62,72 @@ describe('the files of a report', () => {
     const { byFile, unmatched } = collectResults(readJunit(readFixture('rspec')), new ListedFiles(['spec/user_spec.rb']));
     expect([...byFile.keys()]).toEqual(['spec/user_spec.rb']);
     expect(unmatched.map(({ name }) => name)).toEqual(['Cart is empty', 'Cart adds items']);
+  });
+});
+
+describe('a class that a report names', () => {
+  const known = new ListedFiles(
+    [
+      'core/src/test/java/a/b/CartTest.java',
+      'web/src/test/groovy/a/b/PageTest.groovy',
+      'api/src/test/scala-3/a/b/PageTest.scala',
+      'javatests/com/shop/UserTest.java',
+      'javatests/com/shop/old/UserTest.java',
+      'it/one/com/shop/OrderTest.kt',
+      'it/two/com/shop/OrderTest.kt',
+      'a.b.Listed',
+      'a.b.Listed$Inner',
+    ],
+    ['web/src/test/java/a/b/CartTest.java', 'web/src/test/java/a/b/OtherTest.java', 'new/com/shop/UserTest.java', 'a.b.Elsewhere'],
+  );
+  const found = (classname: string) => findFile({ ...emptyCase, classname }, known);
+
+  it.each([
+    ['in the layout of Maven', 'a.b.CartTest', 'core/src/test/java/a/b/CartTest.java'],
+    ['nested', 'a.b.CartTest$Inner', 'core/src/test/java/a/b/CartTest.java'],
+    ['nested deeper', 'a.b.CartTest$Inner$Deep', 'core/src/test/java/a/b/CartTest.java'],
+    ['of Scala, an object', 'a.b.CartTest$', 'core/src/test/java/a/b/CartTest.java'],
+    ['of a part of the package', 'b.CartTest', null],
+    ['of a longer package', 'x.a.b.CartTest', null],
+    ['without a package', 'CartTest', null],
+    ['in two modules', 'a.b.PageTest', null],
+    ['below an unknown source root', 'com.shop.UserTest', 'javatests/com/shop/UserTest.java'],
+    ['below one, in a package of its own', 'com.shop.old.UserTest', 'javatests/com/shop/old/UserTest.java'],
+    ['below two unknown source roots', 'com.shop.OrderTest', null],
+    ['of another batch', 'a.b.OtherTest', 'web/src/test/java/a/b/OtherTest.java'],
+    ['of another batch, with the ending of one of this', 'new.com.shop.UserTest', 'new/com/shop/UserTest.java'],
+    ['in the list', 'a.b.Listed', 'a.b.Listed'],
+    ['in the list, nested', 'a.b.Listed$Inner', 'a.b.Listed$Inner'],
+    ['in the list, nested in .NET', 'a.b.Listed+Other', 'a.b.Listed'],
+    ['in the list, of another batch', 'a.b.Elsewhere$Inner', 'a.b.Elsewhere'],
+    ['unknown', 'a.b.Unknown', null],
+    ['of nothing but a dollar sign', '$', null],
+    ['with a name of a megabyte', `a.b.${'$'.repeat(1_000_000)}`, null],
+  ])('%s is found, or not at all', (_, classname, file) => {
+    expect(found(classname)).toBe(file);
+  });
+
+  it('is neither a module of Python nor a class if it could be both', () => {
+    const both = new ListedFiles(['tests/Cart.java', 'tests/Cart.py']);
+    expect(findFile({ ...emptyCase, classname: 'tests.Cart' }, both)).toBeNull();
+  });
+});
+
+describe('a name that is no path', () => {
+  const listed = ['shop', 'shop::api', '//cart:cart_test', 'ShopTests.CartTests'];
+  it.each([
+    ['shop::api', 'shop::api'],
+    ['shop::bin/shop', null],
+    ['other::bin/shop', null],
+    ['api', null],
+    ['//cart:cart_test', '//cart:cart_test'],
+    ['//other/cart:cart_test', null],
+    ['CartTests', null],
+    ['ShopTests.CartTests', 'ShopTests.CartTests'],
+  ])('is found in full or not at all: %s', (name, file) => {
+    const suite = { name, seconds: 0 };
+    expect(findFile({ ...emptyCase, suite }, new ListedFiles(listed))).toBe(file);
+    expect(findFile({ ...emptyCase, classname: name }, new ListedFiles(listed))).toBe(file);
   });
 });
 

@@ -2,7 +2,7 @@ import { accessSync, constants, readFileSync } from 'node:fs';
 import { delimiter, dirname, join } from 'node:path';
 import { abbreviate } from '../../terminal.js';
 import type { Environment } from '../ci/systems.js';
-import { commandError } from '../command-line.js';
+import { commandError, readsListFile } from '../command-line.js';
 import { isFile } from '../test-files.js';
 import { type Finding, fine, problem, warning } from './finding.js';
 
@@ -158,7 +158,7 @@ function placeFindings({ command, files, script }: ReadCommand): Finding[] {
     const at = error.lastIndexOf(': ');
     return [problem('command.files', error.slice(0, at), error.slice(at + 2))];
   }
-  const isPlaced = command.some(arg => arg === '{}' || arg.includes('{,}'));
+  const isPlaced = readsListFile(command) || command.some(arg => arg === '{}' || arg.includes('{,}'));
   const within = command.find(arg => arg !== '{}' && arg.includes('{}'));
   if (within !== undefined && script === null && !isPlaced)
     return [
@@ -168,7 +168,7 @@ function placeFindings({ command, files, script }: ReadCommand): Finding[] {
         `give {} as an argument of its own, or ${within.replace('{}', '{,}')} for all files with commas`,
       ),
     ];
-  if (script !== null && !/\$\{?[@*\d]|\{,\}/.test(script))
+  if (script !== null && !readsListFile(command) && !/\$\{?[@*\d]|\{,\}/.test(script))
     return [
       problem(
         'command.files',
@@ -352,7 +352,7 @@ function flagFindings({ words, runner, flags }: ReadCommand): Finding[] {
 /** Characters that have a meaning in a regular expression, and occur in names of files. A dot matches itself, too. */
 const REGEXP = /[[\](){}+?*^$|]/;
 
-function runnerFindings({ runner, flags, files, script }: ReadCommand): Finding[] {
+function runnerFindings({ runner, flags, files }: ReadCommand): Finding[] {
   const special = files?.filter(path => REGEXP.test(path)) ?? [];
   const skipped = (id: string, how: string, remedy: string) =>
     problem(`command.${id}`, `${runner} reads its arguments as ${how}, and would silently skip ${abbreviate(special)}`, remedy);
@@ -370,8 +370,10 @@ function runnerFindings({ runner, flags, files, script }: ReadCommand): Finding[
       ];
     }
     case 'playwright': {
-      const remedy = 'escape the paths as in the recipe for Playwright of "Any test runner", and give queue --fail-unreported';
-      return special.length === 0 || /\bsed\b/.test(script ?? '') ? [] : [skipped('playwright_patterns', 'regular expressions', remedy)];
+      const remedy = 'give the paths as --test-list {file} instead, as in the recipe for Playwright of "Any test runner"';
+      return special.length === 0 || flags.some(word => word.startsWith('--test-list'))
+        ? []
+        : [skipped('playwright_patterns', 'regular expressions', remedy)];
     }
     case 'mocha':
       return special.length === 0 ? [] : [skipped('mocha_globs', 'globs', 'rename these files, and give queue --fail-unreported')];

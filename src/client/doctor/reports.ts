@@ -58,7 +58,7 @@ export async function checkReports(globs: readonly string[], files: readonly str
           : problem(
               'reports.unreadable',
               message,
-              'have the runner write JUnit XML, the output of go test, or the JSON of RSpec, Jest or vitest: a batch with such a report fails',
+              'have the runner write a format of the guide "Reports", such as JUnit XML: a batch with such a report fails',
             ),
       );
     }

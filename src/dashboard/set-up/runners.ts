@@ -37,10 +37,10 @@ export const runners: readonly Runner[] = [
   queue(
     'playwright',
     'Playwright',
+    'cd tests || exit',
     'export PLAYWRIGHT_JUNIT_OUTPUT_NAME=playwright.xml',
-    'node ballast.mjs queue "tests/**/*.spec.ts" --junit playwright.xml --fail-unreported -- \\',
-    '  sh -c \'for file do shift; set -- "$@" "$(printf %s "$file" | sed "s/[][(){}+?*^$|]/./g")"; done',
-    '    npx playwright test --reporter=line,junit "$@"\' sh {}',
+    'node ../ballast.mjs queue "**/*.spec.ts" --junit ../playwright.xml --fail-unreported -- \\',
+    '  npx playwright test --config .. --reporter=line,junit --test-list {file}',
   ),
   queue(
     'pytest',

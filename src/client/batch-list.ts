@@ -1,0 +1,27 @@
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+
+/** The file that `{file}` names: the paths of the current batch, one a line. Only this user may read it. */
+export class BatchList {
+  #folder: string | null = null;
+  /** A second signal may end the process before anybody removes the file. */
+  readonly #removeAtExit = () => this.remove();
+
+  /** Writes the paths of a batch in place of those of the last one, and returns the absolute path of the file. Throws the error of the system. */
+  write(paths: readonly string[]): string {
+    if (this.#folder === null) {
+      this.#folder = mkdtempSync(join(tmpdir(), 'ballast-'));
+      process.once('exit', this.#removeAtExit);
+    }
+    const file = join(this.#folder, 'batch.txt');
+    writeFileSync(file, paths.map(path => `${path}\n`).join(''), { mode: 0o600 });
+    return file;
+  }
+
+  remove(): void {
+    process.off('exit', this.#removeAtExit);
+    if (this.#folder !== null) rmSync(this.#folder, { recursive: true, force: true });
+    this.#folder = null;
+  }
+}
