@@ -110,6 +110,12 @@ describe('ballast doctor on a node that is set up well', () => {
     expect(finding(checked, 'outage')?.sentence).toContain('with --fallback this node runs all 3 test files itself');
   });
 
+  it('takes every flag of queue, so that only the name of the command is to be changed', async () => {
+    const flags = ['--fail-unreported', '--trust-exit-code', '--may-be-empty', 'src/b*', '--fallback', '--no-fallback', '--retries', '1'];
+    const checked = await check(await setUp(), [GLOB, '--junit', 'junit.xml', ...flags, '--', ...JEST]);
+    expect({ code: checked.code, troubles: troubles(checked) }).toEqual({ code: 0, troubles: [] });
+  });
+
   it('prints the findings under headings, with what to do below each', async () => {
     const { folder, environment } = await setUp();
     const { code, stdout, stderr } = await runInProcess(['doctor', GLOB], { ...environment, CI_PIPELINE_ID: '' }, { cwd: folder });
