@@ -110,6 +110,18 @@ describe('ballast doctor on a node that is set up well', () => {
     expect(finding(checked, 'outage')?.sentence).toContain('with --fallback this node runs all 3 test files itself');
   });
 
+  it.each([
+    ['the style of tests of mocha', ['mocha', '--ui', 'bdd', '{}']],
+    ['a group of tests of PHPUnit', ['vendor/bin/phpunit', '--group', 'fast', '{}']],
+    ['pytest-xdist that keeps files together', ['pytest', '-n', 'auto', '--dist', 'loadfile', '--junitxml=junit.xml', '{}']],
+  ])('does not take %s for a trap', async (_, command) => {
+    const node = await setUp();
+    writeFiles(node.folder, 'vendor/bin/phpunit');
+    chmodSync(join(node.folder, 'vendor/bin/phpunit'), 0o755);
+    const checked = await check(node, [GLOB, '--junit', 'junit.xml', '--', ...command]);
+    expect({ code: checked.code, troubles: troubles(checked) }).toEqual({ code: 0, troubles: [] });
+  });
+
   it('takes every flag of queue, so that only the name of the command is to be changed', async () => {
     const flags = ['--fail-unreported', '--trust-exit-code', '--may-be-empty', 'src/b*', '--fallback', '--no-fallback', '--retries', '1'];
     const checked = await check(await setUp(), [GLOB, '--junit', 'junit.xml', ...flags, '--', ...JEST]);
