@@ -77,8 +77,9 @@ const troubles = ({ findings }: Checked) => findings.filter(({ level }) => level
 
 const GLOB = 'src/**/*.test.js';
 const GOOD = [GLOB, '--junit', 'junit.xml', '--', ...JEST];
+const NO_GITLAB = { GITLAB_CI: '', CI_NODE_INDEX: '', CI_NODE_TOTAL: '' };
 const GITHUB = {
-  ...{ GITLAB_CI: '', CI_NODE_INDEX: '', CI_NODE_TOTAL: '', GITHUB_ACTIONS: 'true', GITHUB_RUN_ID: '77001', GITHUB_RUN_ATTEMPT: '1' },
+  ...{ ...NO_GITLAB, GITHUB_ACTIONS: 'true', GITHUB_RUN_ID: '77001', GITHUB_RUN_ATTEMPT: '1' },
   ...{ GITHUB_HEAD_REF: '', GITHUB_REF_NAME: 'main', GITHUB_SHA: 'c0ffee1' },
 };
 const JENKINS = {
@@ -119,6 +120,13 @@ describe('ballast doctor on a node that is set up well', () => {
     writeFiles(node.folder, 'vendor/bin/phpunit');
     chmodSync(join(node.folder, 'vendor/bin/phpunit'), 0o755);
     const checked = await check(node, [GLOB, '--junit', 'junit.xml', '--', ...command]);
+    expect({ code: checked.code, troubles: troubles(checked) }).toEqual({ code: 0, troubles: [] });
+  });
+
+  it('believes the id of a CI run where the CI system has none', async () => {
+    const codeBuild = { ...NO_GITLAB, CODEBUILD_BUILD_ARN: 'arn', CODEBUILD_RESOLVED_SOURCE_VERSION: 'c0ffee1' };
+    const given = { BALLAST_BUILD_ID: 'trigger-99', BALLAST_NODE_INDEX: '0', BALLAST_NODE_TOTAL: '4', BALLAST_BRANCH: 'main' };
+    const checked = await check(await setUp(), GOOD, { ...codeBuild, ...given });
     expect({ code: checked.code, troubles: troubles(checked) }).toEqual({ code: 0, troubles: [] });
   });
 

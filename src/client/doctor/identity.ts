@@ -283,8 +283,9 @@ function buildIdFindings(known: Known): Finding[] {
         leaveOut,
       ),
     ];
+  // Of a system without such an id, whatever starts its jobs makes one up, and no variable can confirm it.
   const isConstant =
-    system !== unknownSystem &&
+    detected !== null &&
     !Object.entries(environment).some(([other, text]) => other !== name && text && value.includes(text) && text.length > 1);
   if (!isConstant) return [run, ...attempt];
   return [
