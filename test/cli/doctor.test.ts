@@ -130,6 +130,26 @@ describe('ballast doctor on a node that is set up well', () => {
     expect({ code: checked.code, troubles: troubles(checked) }).toEqual({ code: 0, troubles: [] });
   });
 
+  it('accepts the merge of the commit of a pull request, which the job made itself', async () => {
+    const node = await setUp();
+    const git = (...args: string[]) =>
+      execFileSync('git', ['-c', 'user.name=a', '-c', 'user.email=a@example.com', ...args], {
+        cwd: node.folder,
+        stdio: 'pipe',
+        encoding: 'utf8',
+      });
+    git('init', '-q', '-b', 'main');
+    git('commit', '-q', '--allow-empty', '-m', 'one');
+    git('checkout', '-q', '-b', 'topic');
+    git('commit', '-q', '--allow-empty', '-m', 'of the pull request');
+    const commit = git('rev-parse', 'HEAD').trim();
+    git('checkout', '-q', 'main');
+    git('commit', '-q', '--allow-empty', '-m', 'of the base');
+    git('merge', '-q', '--no-edit', 'topic');
+    const checked = await check(node, GOOD, { CI_COMMIT_SHA: commit });
+    expect({ code: checked.code, troubles: troubles(checked) }).toEqual({ code: 0, troubles: [] });
+  });
+
   it('takes every flag of queue, so that only the name of the command is to be changed', async () => {
     const flags = ['--fail-unreported', '--trust-exit-code', '--may-be-empty', 'src/b*', '--fallback', '--no-fallback', '--retries', '1'];
     const checked = await check(await setUp(), [GLOB, '--junit', 'junit.xml', ...flags, '--', ...JEST]);

@@ -20,7 +20,7 @@ export interface IdentitySources {
   flags: IdentityOptions;
   environment: Environment;
   /** The checkout that the environment belongs to; null: it is of another machine. */
-  checkout: (Checkout & { error(): string | null }) | null;
+  checkout: (Checkout & { parents(): string[]; error(): string | null }) | null;
   /** Milliseconds since 1970. */
   now: number;
 }
@@ -339,7 +339,11 @@ function commitFindings(known: Known): Finding[] {
     ];
   const commit = fine('identity.commit', `commit ${value} (${source('commitHash', known)})`);
   const checkedOut = from === 'git' ? null : (checkout?.commitHash() ?? null);
-  if (checkedOut === null || checkedOut.startsWith(value.toLowerCase())) return [commit];
+  const isIt = (hash: string) => hash.startsWith(value.toLowerCase());
+  if (checkedOut === null || isIt(checkedOut)) return [commit];
+  // Bitbucket and Drone merge a pull request in each job: the merges have other hashes on each node, so they identify no build.
+  const parents = checkout?.parents() ?? [];
+  if (parents.length > 1 && parents.some(isIt)) return [commit];
   return [
     commit,
     warning(
