@@ -567,6 +567,20 @@ describe('ballast doctor finds', () => {
     });
   });
 
+  it.each([
+    'https://bot:pass5ord@ballast.example.com',
+    'bot:pass5ord@127.0.0.1:1',
+    '"http://bot:pass5ord@h"',
+    'http://bot:pass5ord@h:99999/',
+    'http://bot:p@ss5/pass5ord@h',
+    'https://ballast.example.com/?token=pass5ord',
+  ])('that %s is no address, without its password', async address => {
+    const { code, findings } = await check(await setUp(), GOOD, { BALLAST_URL: address });
+    expect(code).toBe(1);
+    expect(JSON.stringify(findings)).toContain('is not a server address');
+    expect(JSON.stringify(findings)).not.toContain('pass5ord');
+  });
+
   it('an address without a scheme, and which one the server speaks', async () => {
     const node = await setUp();
     const address = node.server.url.replace('http://', '');
