@@ -250,6 +250,12 @@ const broken: readonly Broken[] = [
     ['identity.build_id_of_node', 'error', 'ends in the index of the node', 'GITHUB_RUN_ID of GitHub Actions'],
   ],
   [
+    'an id of a CI run of GitHub Actions with the attempt and the index of the node',
+    { ...GITHUB, BALLAST_NODE_INDEX: '2', BALLAST_NODE_TOTAL: '4', BALLAST_BUILD_ID: '77001-1-2' },
+    GOOD,
+    ['identity.build_id_of_node', 'error', 'ends in the index of the node', 'GITHUB_RUN_ID of GitHub Actions'],
+  ],
+  [
     'a job of GitLab CI that copies its index, which counts from 1',
     { BALLAST_NODE_INDEX: '3' },
     GOOD,
