@@ -44,8 +44,8 @@ const { metafile } = await build({
 
 writeFileSync(join(folder, 'licences.txt'), licencesOf(metafile));
 
-// The commands of a CI node are one file, which the server hands out. As a script instead of a module, an older Node reaches the check of its
-// version: a module with an import that it lacks is not run at all.
+// The commands of a CI node are one file, which the server hands out. As a script instead of a module, and with the syntax of Node 12, an older
+// Node reaches the check of its version: a module with an import that it lacks is not run at all.
 const client = join(folder, 'ballast.mjs');
 const { version } = JSON.parse(readFileSync(join(root, 'package.json'), 'utf8'));
 const bundled = await build({
@@ -55,7 +55,7 @@ const bundled = await build({
   bundle: true,
   format: 'iife',
   platform: 'node',
-  target: 'node16',
+  target: 'node12',
   minify: true,
   define: { 'import.meta.url': 'url' },
   banner: {

@@ -2,7 +2,7 @@ import './process/supported.js';
 import { addImportCommand, addNodeCommands } from './node-commands.js';
 import { runProgram } from './process/run-program.js';
 
-/** The commands of a CI node, which need neither a store nor an HTTP server: `scripts/bundle-client.mjs` makes one file of them. */
+/** The commands of a CI node, which need neither a store nor an HTTP server: `scripts/bundle-program.mjs` makes one file of them. */
 void runProgram((program, testCommand) => {
   addNodeCommands(program, { environment: process.env, testCommand });
   addImportCommand(program);

@@ -7,7 +7,7 @@ import { checkReports } from '../client/doctor/reports.js';
 import { readEnvironment } from '../client/doctor/saved-environment.js';
 import { checkServer, outageFinding } from '../client/doctor/server.js';
 import { checkTimings } from '../client/doctor/timings.js';
-import { gitCheckout, gitError } from '../client/git.js';
+import { gitCheckout, gitError, gitParents } from '../client/git.js';
 import { pluralize, print } from '../terminal.js';
 import { exitCodes } from './process/exit.js';
 
@@ -34,7 +34,8 @@ export async function doctor(
 ): Promise<void> {
   const { clientVersion, junit } = options;
   const environment = options.environment === undefined ? own : readEnvironment(options.environment);
-  const checkout = options.environment === undefined ? { ...gitCheckout('.'), error: () => gitError('.') } : null;
+  const checkout =
+    options.environment === undefined ? { ...gitCheckout('.'), parents: () => gitParents('.'), error: () => gitError('.') } : null;
   const now = Date.now();
   const node = checkIdentity({ flags: options, environment, checkout, now });
   const url = options.url ?? environment.BALLAST_URL ?? '';

@@ -154,12 +154,16 @@ function addDoctor(program: Command, { environment, testCommand }: NodeContext):
     .description(
       'say before the first run what would go wrong with the arguments of queue: ballast doctor GLOB... --junit GLOB -- COMMAND... {}',
     );
-  addIdentityFlags(command, Object.keys(identityFields) as IdentityField[])
-    .option('--stdin', 'read the test files from stdin as literal paths, one a line or separated by NUL (same as -)')
+  // Those flags of queue that change no finding are taken, too: its arguments then need no editing.
+  addPolicyFlags(addListFlags(addIdentityFlags(command, Object.keys(identityFields) as IdentityField[])))
+    .addOption(retriesOption())
     .option('--junit <glob>', 'reports of an earlier run of the command; may be repeated', collect)
     .option('--environment <file>', 'read the variables of the node from a file that env or env -0 wrote, not from this process')
     .option('--json', 'print one JSON object')
-    .addHelpText('after', '\nNothing is run and recorded. Exit codes: 0 a run would work; 1 a run would go wrong; 2 wrong usage.')
+    .addHelpText(
+      'after',
+      '\nNothing is run or recorded. The flags of queue that change no finding are ignored. Exit codes: 0 a run would work; 1 a run would go wrong; 2 wrong usage.',
+    )
     .action(async (globs: string[], flags: { junit?: string[]; url?: string; token?: string }) => {
       // The variables of Ballast may be those of the file, and the findings name them.
       const given = Object.entries(flags).filter(([name]) => command.getOptionValueSource(name) === 'cli');

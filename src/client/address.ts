@@ -20,12 +20,20 @@ export function parseServer(options: { url?: string; token?: string }): { url: s
   return { url, token };
 }
 
-/** Returns why a text is no address of a server; null: it may be one. */
+/** An address as messages may quote it: without the password and the query, which logs of CI systems would show. */
+export function withoutSecrets(url: string): string {
+  const [scheme] = /^["'`]?(https?:\/\/)?/.exec(url)!;
+  const rest = url.slice(scheme.length);
+  // A password may have any character.
+  return `${scheme}${rest.replace(/^.*@/s, '***@').replace(/\?.+/s, '?***')}`;
+}
+
+/** Returns why a text is no address of a server; null: it may be one. The error has neither a password nor a query. */
 export function urlError(url: string): string | null {
   if (url === '') return 'the address of the server is not known: give --url <address> or set BALLAST_URL';
   return isServerUrl(url)
     ? null
-    : `${JSON.stringify(url)} is not a server address: give one such as https://ballast.example.com (--url, BALLAST_URL)`;
+    : `${JSON.stringify(withoutSecrets(url))} is not a server address: give one such as https://ballast.example.com (--url, BALLAST_URL)`;
 }
 
 /** Returns why a text is no token; null: it may be one. The error never contains the token. */

@@ -18,6 +18,11 @@ export function gitCheckout(folder: string): Checkout {
   };
 }
 
+/** Returns the hashes of the commits that the one which is checked out follows or merges; empty: Git knows none. */
+export function gitParents(folder: string): string[] {
+  return revParse(folder, ['HEAD^@'])?.split('\n') ?? [];
+}
+
 /** Returns why Git cannot read a folder, as Git says it; null: it can. */
 export function gitError(folder: string): string | null {
   const { error, status, stderr } = spawnSync('git', ['rev-parse', '--git-dir'], { cwd: folder, encoding: 'utf8', timeout: 10_000 });

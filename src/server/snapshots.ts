@@ -150,12 +150,25 @@ export class Snapshots {
     const { log } = this.dependencies;
     const begun = performance.now();
     const name = snapshotName(at);
+    this.#assertSameFolder();
     await runChild('dist/src/server/snapshot-process.js', 'its process', [dataDir, folder, name], this.#stop.signal);
     const file = join(folder, name);
     const { size: bytes } = await stat(file);
     const seconds = (performance.now() - begun) / 1000;
     Object.assign(this.load, { newestAt: at, bytes, seconds });
     log.info({ file, bytes, seconds: Number(seconds.toFixed(1)) }, 'made a snapshot');
+  }
+
+  /**
+   * Throws if the folder is not the one that was opened: when a disk is not mounted any more, the folder below it would silently get the
+   * snapshots, often on the disk of the store.
+   */
+  #assertSameFolder(): void {
+    const { folder } = this.settings;
+    if (!existsSync(folder) || existsSync(join(folder, LOCK_FILE))) return;
+    throw new Error(
+      `${LOCK_FILE}, which this server made in ${folder}, is gone: mount the disk of the snapshots if it is not mounted, or restart the server`,
+    );
   }
 
   /** Removes all but the newest. Those of later times than the last one stay: the clock was set back, so nobody knows which is older. */

@@ -77,8 +77,9 @@ const troubles = ({ findings }: Checked) => findings.filter(({ level }) => level
 
 const GLOB = 'src/**/*.test.js';
 const GOOD = [GLOB, '--junit', 'junit.xml', '--', ...JEST];
+const NO_GITLAB = { GITLAB_CI: '', CI_NODE_INDEX: '', CI_NODE_TOTAL: '' };
 const GITHUB = {
-  ...{ GITLAB_CI: '', CI_NODE_INDEX: '', CI_NODE_TOTAL: '', GITHUB_ACTIONS: 'true', GITHUB_RUN_ID: '77001', GITHUB_RUN_ATTEMPT: '1' },
+  ...{ ...NO_GITLAB, GITHUB_ACTIONS: 'true', GITHUB_RUN_ID: '77001', GITHUB_RUN_ATTEMPT: '1' },
   ...{ GITHUB_HEAD_REF: '', GITHUB_REF_NAME: 'main', GITHUB_SHA: 'c0ffee1' },
 };
 const JENKINS = {
@@ -108,6 +109,51 @@ describe('ballast doctor on a node that is set up well', () => {
     expect(finding(checked, 'server.answers')?.sentence).toMatch(/knows the token, and answers in [\d.]+ ms/);
     expect(finding(checked, 'list.first_build')?.sentence).toMatch(/^0 of 3 are known: the project has no build yet/);
     expect(finding(checked, 'outage')?.sentence).toContain('with --fallback this node runs all 3 test files itself');
+  });
+
+  it.each([
+    ['the style of tests of mocha', ['mocha', '--ui', 'bdd', '{}']],
+    ['a group of tests of PHPUnit', ['vendor/bin/phpunit', '--group', 'fast', '{}']],
+    ['pytest-xdist that keeps files together', ['pytest', '-n', 'auto', '--dist', 'loadfile', '--junitxml=junit.xml', '{}']],
+  ])('does not take %s for a trap', async (_, command) => {
+    const node = await setUp();
+    writeFiles(node.folder, 'vendor/bin/phpunit');
+    chmodSync(join(node.folder, 'vendor/bin/phpunit'), 0o755);
+    const checked = await check(node, [GLOB, '--junit', 'junit.xml', '--', ...command]);
+    expect({ code: checked.code, troubles: troubles(checked) }).toEqual({ code: 0, troubles: [] });
+  });
+
+  it('believes the id of a CI run where the CI system has none', async () => {
+    const codeBuild = { ...NO_GITLAB, CODEBUILD_BUILD_ARN: 'arn', CODEBUILD_RESOLVED_SOURCE_VERSION: 'c0ffee1' };
+    const given = { BALLAST_BUILD_ID: 'trigger-99', BALLAST_NODE_INDEX: '0', BALLAST_NODE_TOTAL: '4', BALLAST_BRANCH: 'main' };
+    const checked = await check(await setUp(), GOOD, { ...codeBuild, ...given });
+    expect({ code: checked.code, troubles: troubles(checked) }).toEqual({ code: 0, troubles: [] });
+  });
+
+  it('accepts the merge of the commit of a pull request, which the job made itself', async () => {
+    const node = await setUp();
+    const git = (...args: string[]) =>
+      execFileSync('git', ['-c', 'user.name=a', '-c', 'user.email=a@example.com', ...args], {
+        cwd: node.folder,
+        stdio: 'pipe',
+        encoding: 'utf8',
+      });
+    git('init', '-q', '-b', 'main');
+    git('commit', '-q', '--allow-empty', '-m', 'one');
+    git('checkout', '-q', '-b', 'topic');
+    git('commit', '-q', '--allow-empty', '-m', 'of the pull request');
+    const commit = git('rev-parse', 'HEAD').trim();
+    git('checkout', '-q', 'main');
+    git('commit', '-q', '--allow-empty', '-m', 'of the base');
+    git('merge', '-q', '--no-edit', 'topic');
+    const checked = await check(node, GOOD, { CI_COMMIT_SHA: commit });
+    expect({ code: checked.code, troubles: troubles(checked) }).toEqual({ code: 0, troubles: [] });
+  });
+
+  it('takes every flag of queue, so that only the name of the command is to be changed', async () => {
+    const flags = ['--fail-unreported', '--trust-exit-code', '--may-be-empty', 'src/b*', '--fallback', '--no-fallback', '--retries', '1'];
+    const checked = await check(await setUp(), [GLOB, '--junit', 'junit.xml', ...flags, '--', ...JEST]);
+    expect({ code: checked.code, troubles: troubles(checked) }).toEqual({ code: 0, troubles: [] });
   });
 
   it('prints the findings under headings, with what to do below each', async () => {
@@ -200,6 +246,12 @@ const broken: readonly Broken[] = [
   [
     'a re-run id of GitHub Actions with the index of the node',
     { ...GITHUB, BALLAST_NODE_INDEX: '2', BALLAST_NODE_TOTAL: '4', BALLAST_BUILD_ID: '77001-2' },
+    GOOD,
+    ['identity.build_id_of_node', 'error', 'ends in the index of the node', 'GITHUB_RUN_ID of GitHub Actions'],
+  ],
+  [
+    'an id of a CI run of GitHub Actions with the attempt and the index of the node',
+    { ...GITHUB, BALLAST_NODE_INDEX: '2', BALLAST_NODE_TOTAL: '4', BALLAST_BUILD_ID: '77001-1-2' },
     GOOD,
     ['identity.build_id_of_node', 'error', 'ends in the index of the node', 'GITHUB_RUN_ID of GitHub Actions'],
   ],
@@ -519,6 +571,20 @@ describe('ballast doctor finds', () => {
       level: 'error',
       remedy: expect.stringContaining('detached HEAD') as string,
     });
+  });
+
+  it.each([
+    'https://bot:pass5ord@ballast.example.com',
+    'bot:pass5ord@127.0.0.1:1',
+    '"http://bot:pass5ord@h"',
+    'http://bot:pass5ord@h:99999/',
+    'http://bot:p@ss5/pass5ord@h',
+    'https://ballast.example.com/?token=pass5ord',
+  ])('that %s is no address, without its password', async address => {
+    const { code, findings } = await check(await setUp(), GOOD, { BALLAST_URL: address });
+    expect(code).toBe(1);
+    expect(JSON.stringify(findings)).toContain('is not a server address');
+    expect(JSON.stringify(findings)).not.toContain('pass5ord');
   });
 
   it('an address without a scheme, and which one the server speaks', async () => {

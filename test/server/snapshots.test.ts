@@ -8,6 +8,7 @@ import {
   openSync,
   readdirSync,
   renameSync,
+  rmdirSync,
   statSync,
   symlinkSync,
   writeFileSync,
@@ -193,6 +194,19 @@ describe('a snapshot that fails', () => {
     await pass(1);
     expect(names()).toEqual([FIRST, named('07-00-00'), LOCK]);
     expect(await metrics()).toMatchObject({ last_success_timestamp_seconds: first + 7 * HOURS, failures_total: 1 });
+  });
+
+  it('because its disk is not mounted any more leaves nothing in the folder below it', async () => {
+    const { folder, pass, errors, names } = await start();
+    renameSync(folder, `${folder}-unmounted`);
+    mkdirSync(folder);
+    await pass(6 * HOURS);
+    expect(names()).toEqual([]);
+    expect(errors()).toEqual([expect.stringMatching(/snapshots\.lock, which this server made in \S+, is gone: mount the disk/)]);
+    rmdirSync(folder);
+    renameSync(`${folder}-unmounted`, folder);
+    await pass(1 * HOURS);
+    expect(names()).toEqual([FIRST, named('07-00-00'), LOCK]);
   });
 
   it('because the store is inconsistent leaves the earlier ones, and says which table is wrong', async () => {

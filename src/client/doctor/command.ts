@@ -204,8 +204,17 @@ const TRAPS: readonly Trap[] = [
     remedy: LEAVE_OUT,
   },
   {
+    // --group of PHPUnit and of runners for jest is a group of tests, not a part of the suite.
     id: 'shards',
-    words: /^--(shard|splits|group|num-shards|shard-id|shard-count|shard-index|test-group|test-group-count|split-by)(=|$)/,
+    of: ['pytest'],
+    words: /^--group(=|$)/,
+    level: 'error',
+    what: 'divides the files of each batch once more, so most of them would silently not run',
+    remedy: LEAVE_OUT,
+  },
+  {
+    id: 'shards',
+    words: /^--(shard|splits|num-shards|shard-id|shard-count|shard-index|test-group|test-group-count|split-by)(=|$)/,
     level: 'error',
     what: 'divides the files of each batch once more, so most of them would silently not run',
     remedy: LEAVE_OUT,
@@ -251,7 +260,16 @@ const TRAPS: readonly Trap[] = [
   },
   {
     id: 'watches',
-    words: /^--(watch|watchAll|ui)$/,
+    words: /^--(watch|watchAll)$/,
+    level: 'error',
+    what: 'does not end, so the first batch would never end',
+    remedy: 'leave it out',
+  },
+  {
+    // --ui of mocha is the style in which tests are written.
+    id: 'watches',
+    of: ['vitest', 'playwright'],
+    words: /^--ui$/,
     level: 'error',
     what: 'does not end, so the first batch would never end',
     remedy: 'leave it out',
@@ -323,7 +341,7 @@ function flagFindings({ words, runner, flags }: ReadCommand): Finding[] {
   for (const { id, words: pattern, of, level, what, remedy } of TRAPS) {
     if (of && (runner === null || !of.includes(runner))) continue;
     const word = (/^(wrapper|parallel_groups)$/.test(id) ? words : flags).find(each => pattern.test(each));
-    if (word === undefined || (id === 'workers' && flags.includes('--dist=loadfile'))) continue;
+    if (word === undefined || (id === 'workers' && /(^| )--dist[= ]load(file|group)( |$)/.test(flags.join(' ')))) continue;
     findings.push({ id: `command.${id}`, level, sentence: `${word} ${what}`, remedy });
   }
   const circle = words.findIndex((word, i) => word === 'circleci' && words[i + 1] === 'tests');

@@ -20,7 +20,7 @@ export interface IdentitySources {
   flags: IdentityOptions;
   environment: Environment;
   /** The checkout that the environment belongs to; null: it is of another machine. */
-  checkout: (Checkout & { error(): string | null }) | null;
+  checkout: (Checkout & { parents(): string[]; error(): string | null }) | null;
   /** Milliseconds since 1970. */
   now: number;
 }
@@ -261,7 +261,8 @@ function buildIdFindings(known: Known): Finding[] {
       run,
       fine('identity.build_id_of_attempt', 'each attempt is a CI run of its own: the nodes that run again run the files of all'),
     ];
-  if (rest !== null && rest === found.nodeIndex?.value)
+  const ending = rest?.split(/\W+/) ?? [];
+  if (ending.at(-1) === found.nodeIndex?.value && ending.slice(0, -1).every(part => part === environment.GITHUB_RUN_ATTEMPT))
     return [problem('identity.build_id_of_node', `${name} is ${value}, which ends in the index of the node: ${ownEach}`, leaveOut)];
   const ofAttempt = OF_AN_ATTEMPT.find(has);
   if (ofAttempt)
@@ -283,8 +284,9 @@ function buildIdFindings(known: Known): Finding[] {
         leaveOut,
       ),
     ];
+  // Of a system without such an id, whatever starts its jobs makes one up, and no variable can confirm it.
   const isConstant =
-    system !== unknownSystem &&
+    detected !== null &&
     !Object.entries(environment).some(([other, text]) => other !== name && text && value.includes(text) && text.length > 1);
   if (!isConstant) return [run, ...attempt];
   return [
@@ -338,7 +340,11 @@ function commitFindings(known: Known): Finding[] {
     ];
   const commit = fine('identity.commit', `commit ${value} (${source('commitHash', known)})`);
   const checkedOut = from === 'git' ? null : (checkout?.commitHash() ?? null);
-  if (checkedOut === null || checkedOut.startsWith(value.toLowerCase())) return [commit];
+  const isIt = (hash: string) => hash.startsWith(value.toLowerCase());
+  if (checkedOut === null || isIt(checkedOut)) return [commit];
+  // Bitbucket and Drone merge a pull request in each job: the merges have other hashes on each node, so they identify no build.
+  const parents = checkout?.parents() ?? [];
+  if (parents.length > 1 && parents.some(isIt)) return [commit];
   return [
     commit,
     warning(

@@ -1,5 +1,5 @@
 import { pluralize } from '../../terminal.js';
-import { isToken, tokenError, urlError } from '../address.js';
+import { isToken, tokenError, urlError, withoutSecrets } from '../address.js';
 import { type BuildList, parseBuildList } from '../answers.js';
 import { type Answer, type AnswerParser, Api, type ApiOptions, RequestRejected, ServerUnreachable } from '../api.js';
 import type { Environment } from '../ci/systems.js';
@@ -102,7 +102,7 @@ function certificateFindings({ NODE_EXTRA_CA_CERTS: file }: Environment): Findin
 }
 
 async function badUrl(url: string, error: string, question: ServerQuestion): Promise<Finding> {
-  const set = (address: string) => `set BALLAST_URL=${address}`;
+  const set = (address: string) => `set BALLAST_URL=${withoutSecrets(address)}`;
   const [sentence] = error.split(': give') as [string];
   if (url === '')
     return problem(

@@ -1,9 +1,12 @@
 import { spawnSync } from 'node:child_process';
+import { readFileSync } from 'node:fs';
+
 import { fileURLToPath } from 'node:url';
 import { describe, expect, it } from 'vitest';
 import { main } from '../../harness/process.js';
 import { temporaryFolder } from '../../harness/temporary-folder.js';
 
+const client = fileURLToPath(new URL('../../../src/ballast.mjs', import.meta.url));
 const launch = fileURLToPath(new URL('../../../../scripts/launch.mjs', import.meta.url));
 
 /** Runs a program in a process with a faked version or platform. */
@@ -28,6 +31,11 @@ describe('a Node version', () => {
     const refusal = { status: 2, stdout: '', stderr: expect.stringMatching(needsNode) as string };
     expect(runOn({ version }, launch, 'dist/src/main.js', '--version')).toEqual(refusal);
     expect(runOn({ version }, main, '--version')).toEqual(refusal);
+    expect(runOn({ version }, client, '--version')).toEqual(refusal);
+  });
+
+  it('of Ubuntu 22.04 (12) can parse the client: it has no operator that came later', () => {
+    expect(readFileSync(client, 'utf8')).not.toMatch(/\?\?=|\|\|=|&&=|\?\?[\w"'(]/);
   });
 
   it.each(['20.12.0', '31.0.0'])('that is new enough (%s) runs the program', version => {
