@@ -200,10 +200,14 @@ function jenkinsStep(step: number, inputs: object, { id, branch }: CiRun, more: 
 
 const systems = [github, gitlab, circle, buildkite, azure, jenkins];
 
+/** What an earlier job may have left. */
+const OLD_CLIENT = "console.log('old')";
+
 /** Runs a script in a folder. GitHub has a folder for temporary files, and one for the summary of a job. */
 async function play({ shell, text: script, env }: Script, cwd: string, more: Record<string, string> = {}): Promise<Run & { temp: string }> {
   const temp = temporaryFolder();
   const file = join(temp, 'script');
+  writeFileSync(join(temp, 'ballast.mjs'), OLD_CLIENT);
   writeFileSync(file, script);
   const files = { RUNNER_TEMP: temp, GITHUB_STEP_SUMMARY: join(temp, 'summary') };
   const [command, ...args] = shell;
@@ -297,8 +301,10 @@ describe.each(systems)('the ready-made part for $name', ({ node, gate }) => {
     // biome-ignore lint/suspicious/noTemplateCurlyInString: an expression of GitHub Actions
     const run: CiRun = { id: '73', branch: 'a"; touch pwned; $(touch pwned) `touch pwned`\n::error::x\n${{ github.token }}' };
     const project = new TestProject(HOSTILE);
+    // The client would replace {,} in an argument.
+    const command = ': {,}\nsh runner.sh "$@"';
     const folders = [project.folder, temporaryFolder()];
-    expect(await play(node(inputsFor(ballast), run, 0), folders[0]!, variables(project))).toMatchObject({ code: 0 });
+    expect(await play(node(inputsFor(ballast, { command }), run, 0), folders[0]!, variables(project))).toMatchObject({ code: 0 });
     expect(project.ran.sort()).toEqual([...HOSTILE].sort());
     expect(await play(gate(addressOf(ballast), run), folders[1]!)).toMatchObject({ code: 0 });
     for (const folder of folders) expect(existsSync(join(folder, 'pwned'))).toBe(false);
@@ -336,6 +342,7 @@ describe.each(systems)('the ready-made part for $name', ({ node, gate }) => {
     const missing = await stubServer((_, response) => void response.writeHead(404).end('console.log("ran")'));
     for (const url of [cut, missing, 'http://127.0.0.1:1']) {
       const project = new TestProject(PLAIN);
+      writeFileSync(join(project.folder, 'ballast.mjs'), OLD_CLIENT);
       // Nothing listens on port 1, so that curl does not wait between its retries.
       const inputs = inputsFor({ url, token: 'a-token' });
       for (const script of [node(inputs, { id: '77', branch: 'main' }, 0), gate(addressOf(inputs), { id: '77', branch: 'main' })]) {
