@@ -189,7 +189,8 @@ describe('the README and the guides', () => {
     const subcommands = await Promise.all([...commands].flatMap(([name, text]) => commandsOf(text).map(sub => help(name, sub))));
     const helps = [...commands.values(), ...subcommands];
     const flags = new Set([...helps.flatMap(flagsOf), '--help', ...foreignFlags]);
-    const variables = new Set(helps.flatMap(text => listed(text, /\b(BALLAST_[A-Z_]+)/g)));
+    const ready = readFileSync(join(root, 'scripts/ci/gitlab/ballast.yml'), 'utf8');
+    const variables = new Set([...helps, ready].flatMap(text => listed(text, /\b(BALLAST_[A-Z_]+)/g)));
     const scripts = Object.keys((JSON.parse(readFileSync(join(root, 'package.json'), 'utf8')) as { scripts: object }).scripts);
 
     const unknown = [...documents].flatMap(([path, text]) => {

@@ -97,7 +97,7 @@ function addVerify(program: Command, context: NodeContext): void {
     .addOption(
       new Option(
         '--format <name>',
-        'print the answer as text, as text and an annotation of GitHub Actions for each missing file, or as a JUnit report with a failed case for each',
+        'print the answer as text, as annotations of GitHub Actions, or as a JUnit report: one for each missing file',
       )
         .choices(['text', 'github', 'junit'])
         .default('text'),

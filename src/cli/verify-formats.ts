@@ -38,9 +38,18 @@ export function junitReport(answers: readonly ToldCompleteness[]): string {
   const cases = answers.flatMap(answer => {
     const { is_complete, kind, test_files, recorded, errors } = answer;
     const name = kind ? `every test file of the ${kind} was recorded` : 'the server knows the CI run';
-    const failures = is_complete ? [] : [`${recorded} of ${test_files} test files were recorded`, ...errors];
+    const failures = is_complete ? [] : [...(kind ? [`${recorded} of ${test_files} test files were recorded`] : []), ...errors];
     return [testCase(name, failures.join('\n')), ...missingFiles(answer).map(({ path, fate }) => testCase(path, `not recorded (${fate})`))];
   });
+  return report(cases);
+}
+
+/** The same when the server could not be asked: a report that is empty would be no report. */
+export function junitOfFailure(reason: string): string {
+  return report([testCase('the server tells whether every test file was recorded', reason)]);
+}
+
+function report(cases: readonly string[]): string {
   const failed = cases.filter(each => each.includes('<failure ')).length;
   return `<?xml version="1.0" encoding="UTF-8"?>
 <testsuites><testsuite name="ballast verify" tests="${cases.length}" failures="${failed}">

@@ -8,7 +8,7 @@ import { abbreviate, pluralize, print, printData, printToStderr } from '../termi
 import { UsageError } from '../usage-error.js';
 import type { ClientOptions } from './options.js';
 import { exitCodes } from './process/exit.js';
-import { githubAnnotations, junitReport, missingFiles } from './verify-formats.js';
+import { githubAnnotations, junitOfFailure, junitReport, missingFiles } from './verify-formats.js';
 
 export interface VerifyOptions extends ClientOptions {
   nodeBuildId?: string;
@@ -60,15 +60,18 @@ export async function verify(options: VerifyOptions): Promise<void> {
     const incomplete = selected.find(({ is_complete }) => !is_complete);
     if (options.json) print(JSON.stringify(incomplete ?? selected[0]));
     else if (options.format === 'junit') printData(`${junitReport(selected)}\n`);
+    else if (options.format === 'github')
+      for (const line of selected.flatMap(answer => [summaryLine(answer), ...githubAnnotations(answer)])) print(line);
     else for (const line of selected.flatMap(report)) print(line);
-    if (options.format === 'github' && !options.json) for (const line of selected.flatMap(githubAnnotations)) print(line);
     if (!isKnown && !options.newest)
       printToStderr(
         `the server knows no queue and no split of this CI run (${describeIds(selection.ids)}); check that its nodes reach the server, or give --newest to ask about the newest queue or split of the build`,
       );
     process.exitCode = incomplete ? exitCodes.failed : exitCodes.done;
   } catch (error) {
-    printToStderr(`cannot tell whether the build is complete: ${(error as Error).message}`);
+    const reason = `cannot tell whether the build is complete: ${(error as Error).message}`;
+    printToStderr(reason);
+    if (options.format === 'junit' && !options.json) printData(`${junitOfFailure(reason)}\n`);
     process.exitCode = error instanceof OtherAnswer ? exitCodes.failed : exitCodes.server;
   }
 }
@@ -154,17 +157,12 @@ function excuse(answer: ToldCompleteness, isEmpty: (path: string) => boolean): T
 }
 
 function report(answer: ToldCompleteness): string[] {
-  const { is_complete, kind, test_files, recorded, errors, warnings, ran_not_recorded, recorded_without_time } = answer;
+  const { is_complete, test_files, recorded, errors, warnings, ran_not_recorded, recorded_without_time } = answer;
   const missing = missingFiles(answer);
   // The server may truncate each list.
   const more = is_complete ? 0 : test_files - recorded - ran_not_recorded.length - Math.min(MAX_FILES_SHOWN, missing.length);
-  const counts = [
-    `${recorded} of ${test_files} test files of the ${kind} were recorded`,
-    ...(recorded_without_time.length > 0 ? [`${recorded_without_time.length} of them with a time of 0 only`] : []),
-    ...(ran_not_recorded.length > 0 ? ['others run and not recorded'] : []),
-  ];
   return [
-    kind ? `${is_complete ? 'complete' : 'incomplete'}: ${counts.join(', ')}` : 'incomplete',
+    summaryLine(answer),
     ...errors.map(error => `error: ${error}`),
     ...missing.slice(0, MAX_FILES_SHOWN).map(({ path, fate }) => `  ${path}  (${fate})`),
     ...(more > 0 ? [`  and ${more} more (--json names more of them)`] : []),
@@ -173,4 +171,14 @@ function report(answer: ToldCompleteness): string[] {
       ? [`  ${abbreviate(recorded_without_time.map(({ path }) => path))}  (recorded with a time of 0)`]
       : []),
   ];
+}
+
+function summaryLine({ is_complete, kind, test_files, recorded, ran_not_recorded, recorded_without_time }: ToldCompleteness): string {
+  if (!kind) return 'incomplete';
+  const counts = [
+    `${recorded} of ${test_files} test files of the ${kind} were recorded`,
+    ...(recorded_without_time.length > 0 ? [`${recorded_without_time.length} of them with a time of 0 only`] : []),
+    ...(ran_not_recorded.length > 0 ? ['others run and not recorded'] : []),
+  ];
+  return `${is_complete ? 'complete' : 'incomplete'}: ${counts.join(', ')}`;
 }

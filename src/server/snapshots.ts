@@ -82,7 +82,9 @@ export class Snapshots {
       throw cannot('there is no such folder; create it, best on another disk than that of the store');
     const [data, own] = [realpathSync(dataDir), realpathSync(folder)];
     if (isWithin(own, data) || isWithin(data, own))
-      throw cannot(`it and the folder of the store, ${dataDir}, may not be in each other; choose another folder, best on another disk`);
+      throw cannot(
+        `neither it nor the folder of the store, ${dataDir}, may contain the other; choose another folder, best on another disk`,
+      );
     let lock: FileLock | null;
     try {
       accessSync(folder, constants.R_OK | constants.W_OK | constants.X_OK);

@@ -68,6 +68,11 @@ describe('ballast verify', () => {
 
     await record(server, { ...TRIPLE, test_files: timedTestFiles({ [hostile]: 1, 'spec/b_spec.rb': 1 }) });
     expect((await verify(server, ...asked, 'github')).stdout).toBe('complete: 2 of 2 test files of the queue were recorded\n');
+    const unasked = await verify({ url: server.url, token: 'x'.repeat(40) }, ...asked, 'junit');
+    expect(unasked.code).toBe(3);
+    expect(unasked.stdout).toMatch(
+      /tests="1" failures="1">\n.*<failure message="cannot tell whether the build is complete: GET .* invalid test suite token"/,
+    );
     const complete = await verify(server, ...asked, 'junit');
     expect(complete.code).toBe(0);
     expect(complete.stdout).toContain(

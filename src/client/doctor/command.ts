@@ -29,7 +29,7 @@ export function checkCommand(question: CommandQuestion): Finding[] {
     ...shellFindings(read),
     ...reportFindings(read),
   ];
-  return findings.length > 0 ? findings : [fine('command.no_trap', `nothing speaks against the command ${command.join(' ')}`)];
+  return findings.length > 0 ? findings : [fine('command.no_trap', `no problem was found with the command ${command.join(' ')}`)];
 }
 
 type Runner = 'jest' | 'vitest' | 'playwright' | 'pytest' | 'rspec' | 'mocha' | 'cypress' | 'go test' | 'phpunit';

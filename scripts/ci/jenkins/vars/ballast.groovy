@@ -1,0 +1,63 @@
+/**
+ * Runs a test suite on parallel nodes, and then the gate, which fails if a test file was not recorded. The credential BALLAST_TOKEN is a
+ * secret text.
+ *
+ * url: address of the server; nodes: their number; label: of the agents; setup: a closure that runs before the tests;
+ * files: globs of the test files, one a line; command: shell script that runs a batch, "$@" stands for its files;
+ * reports: globs of the reports that the command writes, one a line; options: more flags of ballast queue, one a line;
+ * wait: seconds that the gate waits for nodes that have not recorded yet.
+ */
+def call(Map args) {
+  int total = args.nodes
+  def branches = [:]
+  for (int i = 0; i < total; i++) {
+    int index = i
+    branches["tests ${index}".toString()] = {
+      onAgent(args, ["BALLAST_NODE_INDEX=${index}", "BALLAST_NODE_TOTAL=${total}"]) {
+        if (args.setup) {
+          args.setup.call()
+        }
+        sh '''
+          set -ef
+          case $BALLAST_COMMAND in *'$@'*) ;; *) echo 'command has no "$@", which stands for the test files' >&2; exit 2 ;; esac
+          curl -fsS --retry 3 -o ballast.mjs "$BALLAST_URL/ballast.mjs"
+          set --
+          IFS=$BALLAST_NEWLINE
+          for report in $BALLAST_REPORTS; do set -- "$@" "--junit=$report"; done
+          node ballast.mjs queue $BALLAST_OPTIONS "$@" $BALLAST_FILES -- sh -ec 'eval "$BALLAST_COMMAND"' sh {}
+        '''
+      }
+    }
+  }
+  try {
+    parallel branches
+  } finally {
+    onAgent(args, []) {
+      sh '''
+        set -ef
+        curl -fsS --retry 3 -o ballast.mjs "$BALLAST_URL/ballast.mjs"
+        node ballast.mjs verify "--wait=$BALLAST_WAIT"
+      '''
+    }
+  }
+}
+
+/** A checkout on an agent, with the variables of the client. A scripted pipeline sets none for the commit. */
+private void onAgent(Map args, List numbers, Closure body) {
+  node(args.label ?: '') {
+    def commit = checkout scm
+    withCredentials([string(credentialsId: 'BALLAST_TOKEN', variable: 'BALLAST_TOKEN')]) {
+      withEnv(numbers + [
+        "BALLAST_URL=${args.url}",
+        "BALLAST_FILES=${args.files}",
+        "BALLAST_COMMAND=${args.command}",
+        "BALLAST_REPORTS=${args.reports ?: ''}",
+        "BALLAST_OPTIONS=${args.options ?: ''}",
+        "BALLAST_WAIT=${args.wait ?: 120}",
+        'BALLAST_NEWLINE=\n',
+        "GIT_COMMIT=${commit.GIT_COMMIT}",
+        "GIT_BRANCH=${commit.GIT_BRANCH}"
+      ], body)
+    }
+  }
+}
