@@ -19,19 +19,16 @@ export const SLOW = [
 /** Tests of the dashboard in Chromium. */
 export const BROWSER = ['test/browser/**/*.test.js'];
 
-/** Those that open every page. */
-export const LONG_IN_BROWSER = ['test/browser/{every-page,hostile}.test.js'];
-
 /** The one that says so where there is no Chromium. */
 export const WITHOUT_BROWSER = ['test/browser/missing.test.js'];
 
-/** Tests that `npm test` leaves to `npm run test:long`: of benchmarks, real test runners and scripts, and of what takes as long as many others. */
+/** Tests of benchmarks, real test runners and scripts, and of what takes as long as many others. */
 export const LONG = [
   ...['bench', 'clients', 'recomputed', 'scripts'].map(folder => `test/${folder}/**/*.test.js`),
   'test/cli/hanging-disk.test.js',
   'test/engine/insight/what-if/accuracy.test.js',
   'test/engine/queue/simulation.test.js',
-  'test/server/kill.test.js',
+  'test/server/{kill,snapshots}.test.js',
 ];
 
 /** Tests of the protocol, of the pages and of real clients, which two servers on one database must pass together. */

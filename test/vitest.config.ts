@@ -3,7 +3,7 @@ import { defineConfig, type TestProjectInlineConfiguration } from 'vitest/config
 import { installedPrograms } from '../bench/load/postgresql.js';
 import { chromiumPath } from '../scripts/chromium.js';
 import { loadUwebsockets } from '../src/http/uwebsockets/load.js';
-import { BROWSER, LONG, LONG_IN_BROWSER, SHARED, SLOW, STORE, UNSHARED, WITHOUT_BROWSER } from './tiers.js';
+import { BROWSER, LONG, SHARED, SLOW, STORE, UNSHARED, WITHOUT_BROWSER } from './tiers.js';
 
 const hasUwebsockets = await loadUwebsockets().then(
   () => true,
@@ -20,7 +20,6 @@ const tiers = [
   tier('fast', { ...fast, include: ['test/**/*.test.js'] }),
   tier('store', { include: STORE, ...startPostgresql }),
   tier('slow', { include: SLOW, exclude: LONG }),
-  tier('browser', chromiumPath ? { include: BROWSER, exclude: [...WITHOUT_BROWSER, ...LONG_IN_BROWSER] } : { include: WITHOUT_BROWSER }),
 ];
 /** What is sent and received over HTTP, a second time where the fast tier runs it over uWebSockets.js. */
 const overNode = tier('fast over node:http', { ...fast, include: ['test/http/*.test.js'], env: { BALLAST_HTTP_SERVER: 'node' } });
@@ -29,8 +28,10 @@ const onPostgresql = [
   tier('postgresql', { include: UNSHARED, env: { BALLAST_TEST_SERVERS: '1' }, ...startPostgresql }),
   tier('two servers', { include: SHARED, exclude: UNSHARED, env: { BALLAST_TEST_SERVERS: '2' }, ...startPostgresql }),
 ];
+/** What `npm test` leaves to `npm run test:long`. */
 const long = [
-  tier('long', { include: chromiumPath ? [...LONG, ...LONG_IN_BROWSER] : LONG }),
+  tier('long', { include: LONG }),
+  tier('browser', chromiumPath ? { include: BROWSER, exclude: WITHOUT_BROWSER } : { include: WITHOUT_BROWSER }),
   ...((await installedPrograms()) ? onPostgresql : []),
 ];
 const isWithoutUwebsockets = !hasUwebsockets || process.env.BALLAST_HTTP_SERVER === 'node';
