@@ -193,6 +193,31 @@ interface Trap {
 
 const LEAVE_OUT = 'leave it out: Ballast decides which node runs which file';
 
+const SHARDS = {
+  id: 'shards',
+  level: 'error',
+  what: 'divides the files of each batch once more, so most of them would silently not run',
+  remedy: LEAVE_OUT,
+} as const;
+const FILTERS_FILES = {
+  id: 'filters_files',
+  level: 'error',
+  what: 'leaves out files of a batch by itself, so they would silently not run',
+  remedy: LEAVE_OUT,
+} as const;
+const WATCHES = {
+  id: 'watches',
+  level: 'error',
+  what: 'does not end, so the first batch would never end',
+  remedy: 'leave it out',
+} as const;
+const STOPS_EARLY = {
+  id: 'stops_early',
+  level: 'warning',
+  what: 'ends a batch at its first failure: its other files run only when the node is retried',
+  remedy: 'leave it out',
+} as const;
+
 /** Flags and programs that choose, order or stop tests themselves. */
 const TRAPS: readonly Trap[] = [
   {
@@ -203,22 +228,9 @@ const TRAPS: readonly Trap[] = [
     what: 'has the service of Cypress divide the files of each batch among the nodes, so most of them would silently not run',
     remedy: LEAVE_OUT,
   },
-  {
-    // --group of PHPUnit and of runners for jest is a group of tests, not a part of the suite.
-    id: 'shards',
-    of: ['pytest'],
-    words: /^--group(=|$)/,
-    level: 'error',
-    what: 'divides the files of each batch once more, so most of them would silently not run',
-    remedy: LEAVE_OUT,
-  },
-  {
-    id: 'shards',
-    words: /^--(shard|splits|num-shards|shard-id|shard-count|shard-index|test-group|test-group-count|split-by)(=|$)/,
-    level: 'error',
-    what: 'divides the files of each batch once more, so most of them would silently not run',
-    remedy: LEAVE_OUT,
-  },
+  // --group of PHPUnit and of runners for jest is a group of tests, not a part of the suite.
+  { ...SHARDS, of: ['pytest'], words: /^--group(=|$)/ },
+  { ...SHARDS, words: /^--(shard|splits|num-shards|shard-id|shard-count|shard-index|test-group|test-group-count|split-by)(=|$)/ },
   {
     id: 'wrapper',
     words: /^(.*\/)?(knapsack(-pro)?(-\w+)?|knapsack(_pro)?:[\w:]+|split-tests?|circleci-tests)$/,
@@ -227,53 +239,16 @@ const TRAPS: readonly Trap[] = [
     remedy: 'give the command of the runner itself, with {}',
   },
   {
-    id: 'filters_files',
+    ...FILTERS_FILES,
     of: ['jest'],
     words: /^(-o|-f|--(onlyChanged|onlyFailures|changedSince|lastCommit|changedFilesWithAncestor|findRelatedTests))(=|$)/,
-    level: 'error',
-    what: 'leaves out files of a batch by itself, so they would silently not run',
-    remedy: LEAVE_OUT,
   },
-  {
-    id: 'filters_files',
-    of: ['vitest', 'playwright'],
-    words: /^--(changed|only-changed|last-failed)(=|$)/,
-    level: 'error',
-    what: 'leaves out files of a batch by itself, so they would silently not run',
-    remedy: LEAVE_OUT,
-  },
-  {
-    id: 'filters_files',
-    of: ['pytest'],
-    words: /^--(lf|last-failed|testmon|picked|sw|stepwise)(=|$)/,
-    level: 'error',
-    what: 'leaves out files of a batch by itself, so they would silently not run',
-    remedy: LEAVE_OUT,
-  },
-  {
-    id: 'filters_files',
-    of: ['rspec'],
-    words: /^--(only-failures|next-failure)$/,
-    level: 'error',
-    what: 'leaves out files of a batch by itself, so they would silently not run',
-    remedy: LEAVE_OUT,
-  },
-  {
-    id: 'watches',
-    words: /^--(watch|watchAll)$/,
-    level: 'error',
-    what: 'does not end, so the first batch would never end',
-    remedy: 'leave it out',
-  },
-  {
-    // --ui of mocha is the style in which tests are written.
-    id: 'watches',
-    of: ['vitest', 'playwright'],
-    words: /^--ui$/,
-    level: 'error',
-    what: 'does not end, so the first batch would never end',
-    remedy: 'leave it out',
-  },
+  { ...FILTERS_FILES, of: ['vitest', 'playwright'], words: /^--(changed|only-changed|last-failed)(=|$)/ },
+  { ...FILTERS_FILES, of: ['pytest'], words: /^--(lf|last-failed|testmon|picked|sw|stepwise)(=|$)/ },
+  { ...FILTERS_FILES, of: ['rspec'], words: /^--(only-failures|next-failure)$/ },
+  { ...WATCHES, words: /^--(watch|watchAll)$/ },
+  // --ui of mocha is the style in which tests are written.
+  { ...WATCHES, of: ['vitest', 'playwright'], words: /^--ui$/ },
   {
     id: 'no_tests_pass',
     words: /^--(passWithNoTests|pass-with-no-tests)(=true)?$/,
@@ -281,29 +256,9 @@ const TRAPS: readonly Trap[] = [
     what: 'lets a batch pass in which the runner found none of its files',
     remedy: 'leave it out, or give queue --junit and --fail-unreported; name files without tests by --may-be-empty',
   },
-  {
-    id: 'stops_early',
-    words: /^(--(bail|exitfirst|maxfail|fail-fast|failfast|stop-on-failure|max-failures)|-failfast)(=|$)/,
-    level: 'warning',
-    what: 'ends a batch at its first failure: its other files run only when the node is retried',
-    remedy: 'leave it out',
-  },
-  {
-    id: 'stops_early',
-    of: ['pytest', 'playwright'],
-    words: /^-x$/,
-    level: 'warning',
-    what: 'ends a batch at its first failure: its other files run only when the node is retried',
-    remedy: 'leave it out',
-  },
-  {
-    id: 'stops_early',
-    of: ['jest', 'mocha'],
-    words: /^-b$/,
-    level: 'warning',
-    what: 'ends a batch at its first failure: its other files run only when the node is retried',
-    remedy: 'leave it out',
-  },
+  { ...STOPS_EARLY, words: /^(--(bail|exitfirst|maxfail|fail-fast|failfast|stop-on-failure|max-failures)|-failfast)(=|$)/ },
+  { ...STOPS_EARLY, of: ['pytest', 'playwright'], words: /^-x$/ },
+  { ...STOPS_EARLY, of: ['jest', 'mocha'], words: /^-b$/ },
   {
     id: 'shuffles',
     words: /^(--(shuffle|sequence\.shuffle|randomize|random-order|random-order-bucket|randomly-seed|order-by)|-shuffle)(=|$)/,
