@@ -6,6 +6,7 @@ import { join, resolve } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { brotliCompressSync, gzipSync } from 'node:zlib';
 import { build } from 'esbuild';
+import { licencesOf, packagesIn } from './bundled-packages.mjs';
 
 const root = fileURLToPath(new URL('..', import.meta.url));
 const folder = resolve(process.argv[2], 'src');
@@ -79,26 +80,3 @@ writeFileSync(`${client}.gz`, gzipSync(bytes, { level: 9 }));
 
 // For the list of what is in the package of the client, scripts/packages.ts.
 writeFileSync(join(folder, '..', 'client-packages.json'), JSON.stringify(packagesIn(bundled.metafile)));
-
-/** The names of the packages in a bundle. */
-function packagesIn({ inputs }) {
-  return [...new Set(Object.keys(inputs).flatMap(path => /node_modules\/((?:@[^/]+\/)?[^/]+)/.exec(path)?.[1] ?? []))];
-}
-
-function licencesOf(metafile) {
-  return packagesIn(metafile)
-    .map(name => `${name}\n\n${licenceOf(join(root, 'node_modules', name))}`)
-    .join('\n');
-}
-
-function licenceOf(folderOfPackage) {
-  for (const name of ['LICENSE', 'LICENSE.md', 'LICENSE.txt', 'license', 'License']) {
-    try {
-      return readFileSync(join(folderOfPackage, name), 'utf8');
-    } catch {
-      // Packages name the file differently.
-    }
-  }
-  const { license } = JSON.parse(readFileSync(join(folderOfPackage, 'package.json'), 'utf8'));
-  return `${license}\n`;
-}

@@ -7,6 +7,7 @@ import { basename, extname, join, relative } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { brotliCompressSync, gzipSync } from 'node:zlib';
 import { build } from 'esbuild';
+import { licencesOf } from './bundled-packages.mjs';
 import { renderGuides } from './guides.mjs';
 
 const root = fileURLToPath(new URL('..', import.meta.url));
@@ -38,9 +39,7 @@ const { metafile } = await build({
   logLevel: 'warning',
 });
 
-const packages = new Set(Object.keys(metafile.inputs).flatMap(path => /^node_modules\/((?:@[^/]+\/)?[^/]+)/.exec(path)?.[1] ?? []));
-const licences = [...packages].map(name => `${name}\n\n${readFileSync(join(root, 'node_modules', name, 'LICENSE'), 'utf8')}`);
-writeFileSync(join(out, 'licences.txt'), licences.join('\n'));
+writeFileSync(join(out, 'licences.txt'), licencesOf(metafile));
 
 /** The address of what an entry point was made into. */
 const assets = {};
