@@ -37,10 +37,8 @@ export const apiErrors = {
         'behind a proxy that changes Host, set BALLAST_PUBLIC_URL',
     ]),
   pathNotFound: (method: string, path: string) => new ApiError(404, [`there is no ${method} ${path}; the API's base address ends in /v1`]),
-  dashboardNotBuilt: () =>
-    new ApiError(404, ['the dashboard was not built: "npm run build" in the folder of Ballast builds it; restart the server afterwards']),
-  clientNotBuilt: () =>
-    new ApiError(404, ['the client was not built: "npm run build" in the folder of Ballast builds it; restart the server afterwards']),
+  notBuilt: (what: 'client' | 'dashboard') =>
+    new ApiError(404, [`the ${what} was not built: "npm run build" in the folder of Ballast builds it; restart the server afterwards`]),
   adminPathNotFound: (path: string) => new ApiError(404, [`the admin port has no ${path}: it has /metrics, /healthz and /readyz`]),
   // Not 404: newer clients treat a 404 as an outage and silently run every test.
   v2PathNotSupported: (path: string) =>

@@ -22,7 +22,7 @@ const PRELOAD = { Link: '</dashboard/session>; rel=preload; as=fetch; crossorigi
 
 /** GET of any page: the one document, whose script shows the page of the address. Throws a 404 when the front end was not built. */
 export function pageAnswer({ page }: DashboardFiles, request: Request): Answer {
-  if (!page) throw apiErrors.dashboardNotBuilt();
+  if (!page) throw apiErrors.notBuilt('dashboard');
   const answer = fileAnswer(page, request, 'no-cache');
   const needsSession = sessionSecret(request) !== null && request.path !== '/sign-in';
   return needsSession ? { ...answer, headers: { ...answer.headers, ...PRELOAD } } : answer;
@@ -35,7 +35,7 @@ export function isMissingPage({ method, path, wantsHtml }: Request): boolean {
 
 /** The same document with status 404: its script says that there is no such page. Throws a 404 when the front end was not built. */
 export function missingPageAnswer({ page }: DashboardFiles, request: Request): Answer {
-  if (!page) throw apiErrors.dashboardNotBuilt();
+  if (!page) throw apiErrors.notBuilt('dashboard');
   return { ...fileAnswer(page, { ...request, ifNoneMatch: '' }, 'no-store'), status: 404 };
 }
 

@@ -22,6 +22,11 @@ export const headers = (...names: string[]) => ({
 });
 
 export const response = (description: string, content: Content) => ({ description, ...headers(), content: json(content) });
+export const textResponse = (description: string, type: string) => ({
+  description,
+  ...headers(),
+  content: { [type]: { schema: { type: 'string' } } },
+});
 
 export const refusal = (description: string, ...headerNames: string[]) => ({
   description,

@@ -11,6 +11,7 @@ import {
   refusal,
   response,
   testFileResponses,
+  textResponse,
   tokenResponses,
 } from './operation.js';
 
@@ -285,7 +286,7 @@ export const operations = {
     summary: 'List the guides, for programs that read.',
     description: 'See https://llmstxt.org.',
     responses: {
-      '200': { description: 'The list.', ...headers(), content: { 'text/plain; charset=utf-8': { schema: { type: 'string' } } } },
+      '200': textResponse('The list.', 'text/plain; charset=utf-8'),
     },
   }),
   '/docs/:name.md': publicGet({
@@ -294,7 +295,7 @@ export const operations = {
     summary: 'Get a guide as Markdown.',
     description: 'Those of `/llms.txt`.',
     responses: {
-      '200': { description: 'The guide.', ...headers(), content: { 'text/markdown; charset=utf-8': { schema: { type: 'string' } } } },
+      '200': textResponse('The guide.', 'text/markdown; charset=utf-8'),
     },
   }),
   '/ballast.mjs': publicGet({
@@ -303,7 +304,7 @@ export const operations = {
     summary: 'Get the program of a CI node.',
     description: 'One file for Node, of the version of this server: `node ballast.mjs --help`.',
     responses: {
-      '200': { description: 'The program.', ...headers(), content: { 'text/javascript; charset=utf-8': { schema: { type: 'string' } } } },
+      '200': textResponse('The program.', 'text/javascript; charset=utf-8'),
     },
   }),
   '/ballast.mjs.sha256': publicGet({
@@ -312,7 +313,7 @@ export const operations = {
     summary: 'Get the checksum of that program.',
     description: 'As `sha256sum --check` reads it.',
     responses: {
-      '200': { description: 'The checksum.', ...headers(), content: { 'text/plain; charset=utf-8': { schema: { type: 'string' } } } },
+      '200': textResponse('The checksum.', 'text/plain; charset=utf-8'),
     },
   }),
   '/healthz': publicGet({
@@ -338,7 +339,7 @@ export const operations = {
     summary: 'Read metrics for Prometheus.',
     description: 'If there is an admin port, only that port has them.',
     responses: {
-      '200': { description: 'The text format of Prometheus.', ...headers(), content: { 'text/plain': { schema: { type: 'string' } } } },
+      '200': textResponse('The text format of Prometheus.', 'text/plain'),
       '404': refusal('Only the admin port has metrics.'),
     },
   }),
