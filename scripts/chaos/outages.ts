@@ -1,3 +1,4 @@
+import { inspect } from 'node:util';
 import { Command, Option } from 'commander';
 import { exitOnSignals } from '../../bench/load/cleanup.js';
 import { positiveInteger } from '../../bench/option-parsers.js';
@@ -23,7 +24,7 @@ async function outages({ only = Object.keys(cases) as (keyof typeof cases)[], se
     showStatus(name);
     const outcome = await cases[name](seed, seconds).catch((error: unknown) => {
       broken += 1;
-      return error instanceof Violation ? `VIOLATED: ${error.message}` : `FAILED: ${(error as Error).stack}`;
+      return error instanceof Violation ? `VIOLATED: ${error.message}` : `FAILED: ${inspect(error)}`;
     });
     showStatus('');
     process.stdout.write(`${name}: ${outcome}\n`);
