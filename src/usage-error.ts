@@ -1,3 +1,12 @@
+/** What is wrong with something that the caller gave, and what to do. */
+export interface Fault {
+  what: string;
+  remedy: string;
+}
+
+/** Says both in one sentence. */
+export const faultText = ({ what, remedy }: Fault): string => `${what}: ${remedy}`;
+
 /** The caller must change the arguments, the environment or the files. Exit code 2. */
 export class UsageError extends Error {
   readonly exitCode = 2;

@@ -1,4 +1,4 @@
-import { UsageError } from '../usage-error.js';
+import { type Fault, faultText, UsageError } from '../usage-error.js';
 
 export function isServerUrl(text: string): boolean {
   if (!/^https?:\/\/./.test(text) || !URL.canParse(text)) return false;
@@ -15,8 +15,8 @@ export function isToken(text: string): boolean {
 export function parseServer(options: { url?: string; token?: string }): { url: string; token: string } {
   const url = options.url?.trim() ?? '';
   const token = options.token?.trim() ?? '';
-  const errors = [urlError(url), tokenError(token)].filter(error => error !== null);
-  if (errors.length > 0) throw new UsageError(errors);
+  const faults = [urlFault(url), tokenFault(token)].filter(fault => fault !== null);
+  if (faults.length > 0) throw new UsageError(faults.map(faultText));
   return { url, token };
 }
 
@@ -28,18 +28,18 @@ export function withoutSecrets(url: string): string {
   return `${scheme}${rest.replace(/^.*@/s, '***@').replace(/\?.+/s, '?***')}`;
 }
 
-/** Returns why a text is no address of a server; null: it may be one. The error has neither a password nor a query. */
-export function urlError(url: string): string | null {
-  if (url === '') return 'the address of the server is not known: give --url <address> or set BALLAST_URL';
-  return isServerUrl(url)
-    ? null
-    : `${JSON.stringify(withoutSecrets(url))} is not a server address: give one such as https://ballast.example.com (--url, BALLAST_URL)`;
+/** Returns why a text is no address of a server; null: it may be one. The fault has neither a password nor a query. */
+export function urlFault(url: string): Fault | null {
+  if (url === '') return { what: 'the address of the server is not known', remedy: 'give --url <address> or set BALLAST_URL' };
+  if (isServerUrl(url)) return null;
+  const what = `${JSON.stringify(withoutSecrets(url))} is not a server address`;
+  return { what, remedy: 'give one such as https://ballast.example.com (--url, BALLAST_URL)' };
 }
 
-/** Returns why a text is no token; null: it may be one. The error never contains the token. */
-export function tokenError(token: string): string | null {
-  if (token === '') return 'the test-suite token is not known: give --token <token> or set BALLAST_TOKEN';
-  return isToken(token)
-    ? null
-    : 'the test-suite token has characters that no token has: check that it was copied completely and without other text (--token, BALLAST_TOKEN)';
+/** Returns why a text is no token; null: it may be one. The fault never contains the token. */
+export function tokenFault(token: string): Fault | null {
+  if (token === '') return { what: 'the test-suite token is not known', remedy: 'give --token <token> or set BALLAST_TOKEN' };
+  if (isToken(token)) return null;
+  const what = 'the test-suite token has characters that no token has';
+  return { what, remedy: 'check that it was copied completely and without other text (--token, BALLAST_TOKEN)' };
 }

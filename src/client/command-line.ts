@@ -1,4 +1,5 @@
 import { divide } from '../divide.js';
+import type { Fault } from '../usage-error.js';
 
 /** Not the variable of a shell, `${file}`. */
 const LIST_FILE = /(?<!\$)\{file\}/g;
@@ -30,19 +31,27 @@ export function commandLine(command: readonly string[], files: readonly string[]
 }
 
 /** Returns why the command would not run all of its files; null: no reason is known. */
-export function commandError(command: readonly string[], files: readonly string[]): string | null {
+export function commandFault(command: readonly string[], files: readonly string[]): Fault | null {
   const withComma = command.some(arg => arg.includes('{,}')) ? files.find(path => path.includes(',')) : undefined;
-  if (withComma !== undefined) return `{,} cannot pass on the test file ${withComma}, because its path has a comma: use {}`;
+  if (withComma !== undefined)
+    return { what: `{,} cannot pass on the test file ${withComma}, because its path has a comma`, remedy: 'use {}' };
   const readsList = readsListFile(command);
   if (readsList && takesPaths(command))
-    return 'the command has {file} and also {} or {,}, and would get its test files twice: keep one of them';
+    return { what: 'the command has {file} and also {} or {,}, and would get its test files twice', remedy: 'keep one of them' };
   const withBreak = readsList ? files.find(path => /[\r\n]/.test(path)) : undefined;
   if (withBreak !== undefined)
-    return `{file} cannot pass on the test file ${JSON.stringify(withBreak)}, because its path has a line break: use {}, or rename it`;
+    return {
+      what: `{file} cannot pass on the test file ${JSON.stringify(withBreak)}, because its path has a line break`,
+      remedy: 'use {}, or rename it',
+    };
   const flag = /^(.*\/)?\w*sh$/.test(command[0] ?? '') ? command.findIndex(arg => /^-[a-z]*c$/.test(arg)) : -1;
-  return flag > 0 && losesFirstFile(command, flag)
-    ? `the script would get ${readsList ? '{file}' : 'the first test file'} as $0, and would not run it: put a name before ${readsList ? 'it' : 'the files'}, as in ${command[0]} ${command[flag]} '... "$${readsList ? '1' : '@'}"' ${command[0]} ${readsList ? '{file}' : '{}'}`
-    : null;
+  if (flag < 0 || !losesFirstFile(command, flag)) return null;
+  const [shell] = command;
+  const [lost, it, place, argument] = readsList ? ['{file}', 'it', '{file}', '$1'] : ['the first test file', 'the files', '{}', '$@'];
+  return {
+    what: `the script would get ${lost} as $0, and would not run it`,
+    remedy: `put a name before ${it}, as in ${shell} ${command[flag]} '... "${argument}"' ${shell} ${place}`,
+  };
 }
 
 /** Reports whether a shell script, given behind the flag, reads its files from $@ while the first of them is $0. */

@@ -3,7 +3,7 @@ import { OtherXml } from '../reports/report.js';
 import { collectResults, mergeResults, type ReportResults } from '../reports/report-results.js';
 import { describeUnmatched } from '../reports/unmatched.js';
 import { abbreviate, pluralize, printToStderr } from '../terminal.js';
-import { UsageError } from '../usage-error.js';
+import { faultText, UsageError } from '../usage-error.js';
 import { BatchList } from './batch-list.js';
 import {
   type BatchResult,
@@ -14,7 +14,7 @@ import {
   resultFromExitCode,
   resultFromReports,
 } from './batch-results.js';
-import { commandError, commandLine, commandWithListFile, readsListFile, splitByLength } from './command-line.js';
+import { commandFault, commandLine, commandWithListFile, readsListFile, splitByLength } from './command-line.js';
 import type { CommandResult, CommandRunner } from './command-runner.js';
 import { emptyTest } from './record-run.js';
 import { failureNames, ReportWatch, readReport } from './report-files.js';
@@ -65,8 +65,8 @@ export class NodeRun {
   ) {
     if (policy.failUnreported && reportGlobs.length === 0)
       throw new UsageError(['--fail-unreported needs the reports that the command writes: name them with --junit']);
-    const error = commandError(command, allFiles);
-    if (error !== null) throw new UsageError([error]);
+    const fault = commandFault(command, allFiles);
+    if (fault !== null) throw new UsageError([faultText(fault)]);
     this.#reportWatch = new ReportWatch(reportGlobs);
     this.#readsListFile = readsListFile(command);
     this.#mayBeEmpty = emptyTest(policy.mayBeEmpty);

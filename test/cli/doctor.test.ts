@@ -123,6 +123,11 @@ describe('ballast doctor on a node that is set up well', () => {
     expect({ code: checked.code, troubles: troubles(checked) }).toEqual({ code: 0, troubles: [] });
   });
 
+  it('finds an id of one digit in the variable that it is from', async () => {
+    const checked = await check(await setUp(), GOOD, { BALLAST_BUILD_ID: '7', NIGHTLY: '7' });
+    expect({ code: checked.code, troubles: troubles(checked) }).toEqual({ code: 0, troubles: [] });
+  });
+
   it('believes the id of a CI run where the CI system has none', async () => {
     const codeBuild = { ...NO_GITLAB, CODEBUILD_BUILD_ARN: 'arn', CODEBUILD_RESOLVED_SOURCE_VERSION: 'c0ffee1' };
     const given = { BALLAST_BUILD_ID: 'trigger-99', BALLAST_NODE_INDEX: '0', BALLAST_NODE_TOTAL: '4', BALLAST_BRANCH: 'main' };
@@ -467,6 +472,7 @@ const broken: readonly Broken[] = [
     [GLOB, '--', 'no-such-runner', '{}'],
     ['command.not_found', 'error', 'no program no-such-runner', 'install it'],
   ],
+  ['a variable before the command', {}, [GLOB, '--', 'CI=1', ...JEST], ['command.variable', 'error', 'begins with CI=1', 'env CI=1']],
   [
     'a script without the right to execute it',
     {},
@@ -555,11 +561,13 @@ describe('ballast doctor finds', () => {
     if (level === 'error') expect(checked.code).toBe(1);
   });
 
-  it('a commit that is not checked out, and a branch that a detached checkout does not tell', async () => {
+  it('a commit that is not checked out, and a branch that a checkout without commits or a detached one does not tell', async () => {
     const node = await setUp();
     const git = (...args: string[]) =>
       execFileSync('git', ['-c', 'user.name=a', '-c', 'user.email=a@example.com', ...args], { cwd: node.folder, stdio: 'pipe' });
     git('init', '-q');
+    const unborn = await check(node, GOOD, { CI_COMMIT_REF_NAME: '', CI_COMMIT_SHA: '' });
+    expect(finding(unborn, 'identity.no_branch')?.remedy).toContain('no commit yet');
     git('commit', '-q', '--allow-empty', '-m', 'one');
     git('checkout', '-q', '--detach');
     const checked = await check(node, GOOD, { CI_COMMIT_REF_NAME: '' });

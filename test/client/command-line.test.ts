@@ -1,5 +1,6 @@
 import { describe, expect, it } from 'vitest';
-import { commandError, commandLine, commandWithListFile, readsListFile, splitByLength } from '../../src/client/command-line.js';
+import { commandFault, commandLine, commandWithListFile, readsListFile, splitByLength } from '../../src/client/command-line.js';
+import { faultText } from '../../src/usage-error.js';
 
 describe('the command of a batch', () => {
   it.each([
@@ -45,7 +46,7 @@ describe('the command of a batch', () => {
     ['{file} as the name of a script', ['sh', '-c', 'x --list "$1"', '{file}'], 'the script would get {file} as $0'],
     ['a path with a line break in {file}', ['x', '--list={file}'], '"d\\ne", because its path has a line break: use {}', ['a', 'd\ne']],
   ])('is refused if it gets %s', (_, command, reason, files = ['a', 'b,c']) => {
-    expect(commandError(command, files)).toContain(reason);
+    expect(faultText(commandFault(command, files)!)).toContain(reason);
   });
 
   it.each([
@@ -57,7 +58,7 @@ describe('the command of a batch', () => {
     [['sh', '-c', 'x --list "$1"', 'sh', '{file}']],
     [['sh', '-c', 'x --list {file}']],
   ])('is accepted as %j', command => {
-    expect(commandError(command, ['a', 'b,c'])).toBeNull();
+    expect(commandFault(command, ['a', 'b,c'])).toBeNull();
   });
 
   it.each([

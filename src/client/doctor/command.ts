@@ -2,7 +2,7 @@ import { accessSync, constants, readFileSync } from 'node:fs';
 import { delimiter, dirname, join } from 'node:path';
 import { abbreviate } from '../../terminal.js';
 import type { Environment } from '../ci/systems.js';
-import { commandError, readsListFile } from '../command-line.js';
+import { commandFault, readsListFile } from '../command-line.js';
 import { isFile } from '../test-files.js';
 import { type Finding, fine, problem, warning } from './finding.js';
 
@@ -109,6 +109,14 @@ function programFindings({ command, environment, words }: ReadCommand): Finding[
         'leave out the quotes around it, or give sh -c with a script',
       ),
     ];
+  if (/^\w+=/.test(program))
+    return [
+      problem(
+        'command.variable',
+        `the command begins with ${program}, which only a shell takes for a variable`,
+        `put env before it: env ${program} ...`,
+      ),
+    ];
   if (program.includes('/') && isFile(program) && !isProgram(program, environment))
     return [
       problem(
@@ -153,11 +161,8 @@ function isProgram(program: string, { PATH = '' }: Environment): boolean {
 
 /** Whether the files of a batch get to the runner. */
 function placeFindings({ command, files, script }: ReadCommand): Finding[] {
-  const error = commandError(command, files ?? []);
-  if (error !== null) {
-    const at = error.lastIndexOf(': ');
-    return [problem('command.files', error.slice(0, at), error.slice(at + 2))];
-  }
+  const fault = commandFault(command, files ?? []);
+  if (fault !== null) return [problem('command.files', fault.what, fault.remedy)];
   const isPlaced = readsListFile(command) || command.some(arg => arg === '{}' || arg.includes('{,}'));
   const within = command.find(arg => arg !== '{}' && arg.includes('{}'));
   if (within !== undefined && script === null && !isPlaced)
@@ -306,17 +311,6 @@ function flagFindings({ words, runner, flags }: ReadCommand): Finding[] {
         'command.wrapper',
         'circleci tests divides the tests itself, so files of a batch would silently not run',
         'give the command of the runner itself, with {}',
-      ),
-    );
-  const index = words.find(
-    word => /\$\{?(CI_NODE_INDEX|CIRCLE_NODE_INDEX|BUILDKITE_PARALLEL_JOB|BALLAST_NODE_INDEX)\b/.test(word) && !/[./]/.test(word),
-  );
-  if (index !== undefined)
-    findings.push(
-      warning(
-        'command.reads_index',
-        `the command uses the index of the node (${index}): if it chooses files by it, they would silently not run`,
-        'use it in the names of files only',
       ),
     );
   return findings;

@@ -218,7 +218,7 @@ function unexpanded(name: string, value: string, hint = 'check the name of the v
 function missing(field: IdentityField, { found, system, environment, checkout }: Known): Finding | null {
   if (found[field]) return null;
   const { flag, variable, description } = identityFields[field];
-  const ofGit = field === 'branch' || field === 'commitHash' ? gitRemedy(field, checkout?.error() ?? null) : null;
+  const ofGit = field === 'branch' || field === 'commitHash' ? gitRemedy(field, checkout) : null;
   const hint = (field === 'nodeIndex' || field === 'nodeTotal') && numbering[system.name];
   return problem(
     `identity.no_${snake(field)}`,
@@ -227,8 +227,10 @@ function missing(field: IdentityField, { found, system, environment, checkout }:
   );
 }
 
-function gitRemedy(field: 'branch' | 'commitHash', error: string | null): string {
+function gitRemedy(field: 'branch' | 'commitHash', checkout: Known['checkout']): string {
+  const error = checkout?.error() ?? null;
   if (error !== null) return `; Git says: ${error}${/dubious/.test(error) ? ' (git config --global --add safe.directory "$PWD")' : ''}`;
+  if (checkout?.commitHash() === null) return '; the repository has no commit yet';
   return field === 'branch' ? '; the checkout is of a commit (detached HEAD), as CI systems make it, so Git knows no branch' : '';
 }
 
@@ -287,7 +289,9 @@ function buildIdFindings(known: Known): Finding[] {
   // Of a system without such an id, whatever starts its jobs makes one up, and no variable can confirm it.
   const isConstant =
     detected !== null &&
-    !Object.entries(environment).some(([other, text]) => other !== name && text && value.includes(text) && text.length > 1);
+    !Object.entries(environment).some(
+      ([other, text]) => other !== name && text && (text === value || (text.length > 1 && value.includes(text))),
+    );
   if (!isConstant) return [run, ...attempt];
   return [
     run,

@@ -1,5 +1,5 @@
 import { pluralize } from '../../terminal.js';
-import { isToken, tokenError, urlError, withoutSecrets } from '../address.js';
+import { isToken, tokenFault, urlFault, withoutSecrets } from '../address.js';
 import { type BuildList, parseBuildList } from '../answers.js';
 import { type Answer, type AnswerParser, Api, type ApiOptions, RequestRejected, ServerUnreachable } from '../api.js';
 import type { Environment } from '../ci/systems.js';
@@ -23,8 +23,8 @@ const PROBE_SECONDS = 5;
 export async function checkServer(question: ServerQuestion): Promise<{ findings: Finding[]; api: Api | null }> {
   const url = question.url.trim();
   const findings = [...tokenFindings(question), ...certificateFindings(question.environment)];
-  const error = urlError(url);
-  if (error !== null) return { findings: [await badUrl(url, error, question), ...findings], api: null };
+  const fault = urlFault(url);
+  if (fault !== null) return { findings: [await badUrl(url, fault.what, question), ...findings], api: null };
   const isTokenUsable = findings.every(({ id, level }) => !id.startsWith('server.token') || level !== 'error');
   const api = apiOf(url, isTokenUsable ? question.token.trim() : 'none', question);
   const answered = await ask(api, question);
@@ -50,7 +50,7 @@ function apiOf(url: string, token: string, { clientVersion }: ServerQuestion, ti
 function tokenFindings({ token: text, environment }: ServerQuestion): Finding[] {
   const token = text.trim();
   const of = 'BALLAST_TOKEN, or --token';
-  if (token === '') return [problem('server.token_missing', tokenError('')!.split(':')[0]!, missingTokenRemedy(environment))];
+  if (token === '') return [problem('server.token_missing', tokenFault('')!.what, missingTokenRemedy(environment))];
   if (isUnexpanded(token))
     return [
       problem(
@@ -69,8 +69,7 @@ function tokenFindings({ token: text, environment }: ServerQuestion): Finding[] 
         `leave the quotes out (${of}): Docker, .env files and some settings pages keep them`,
       ),
     ];
-  if (!isToken(token))
-    return [problem('server.token_invalid', tokenError(token)!.split(':')[0]!, `copy the token again, whole and alone (${of})`)];
+  if (!isToken(token)) return [problem('server.token_invalid', tokenFault(token)!.what, `copy the token again, whole and alone (${of})`)];
   if (token !== text)
     return [
       warning(
@@ -101,9 +100,8 @@ function certificateFindings({ NODE_EXTRA_CA_CERTS: file }: Environment): Findin
   ];
 }
 
-async function badUrl(url: string, error: string, question: ServerQuestion): Promise<Finding> {
+async function badUrl(url: string, sentence: string, question: ServerQuestion): Promise<Finding> {
   const set = (address: string) => `set BALLAST_URL=${withoutSecrets(address)}`;
-  const [sentence] = error.split(': give') as [string];
   if (url === '')
     return problem(
       'server.url_missing',
@@ -130,7 +128,7 @@ async function badUrl(url: string, error: string, question: ServerQuestion): Pro
   const rest = url.replace(/^\w*:?\/+/, '');
   for (const scheme of ['https', 'http']) {
     const candidate = `${scheme}://${rest}`;
-    if (urlError(candidate) === null && (await probe(candidate, question)) !== null)
+    if (urlFault(candidate) === null && (await probe(candidate, question)) !== null)
       return problem(
         'server.url_scheme',
         `${sentence}: it does not begin with http:// or https://, and ${candidate} answers`,
