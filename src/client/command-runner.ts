@@ -1,7 +1,8 @@
-import { spawn } from 'node:child_process';
-import { constants } from 'node:os';
+import { constants, platform } from 'node:os';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { isatty } from 'node:tty';
+// On Windows, npx, mvn and the like are scripts, which Node does not start.
+import spawn from 'cross-spawn';
 
 export interface CommandResult {
   /** As in a shell: 128 and the number of the signal that ended it, 127 for an unknown command, 126 for one that may not be run. */
@@ -25,9 +26,10 @@ export class CommandRunner {
   signal: NodeJS.Signals | null = null;
   /**
    * Whether each command gets a process group of its own. Signals then reach the processes that it starts, too: a shell, npx and go do not
-   * forward them. At a terminal the command stays in our group, because only the foreground group may read from the terminal.
+   * forward them. At a terminal the command stays in our group, because only the foreground group may read from the terminal. Windows has no
+   * such groups.
    */
-  readonly #hasGroups = !isatty(STDIN);
+  readonly #hasGroups = !isatty(STDIN) && platform() !== 'win32';
   readonly #forward = (signal: NodeJS.Signals) => {
     this.signal ??= signal;
     // At a terminal, Ctrl-C already reaches the command.

@@ -86,8 +86,8 @@ export async function assertSplitExists(api: Api, node: Node): Promise<void> {
 function loadState(api: Api, node: Node): SplitState | null {
   try {
     const path = statePath(api, node);
-    // Any user may write to the folder for temporary files.
-    if (statSync(path).uid !== process.getuid?.()) return null;
+    // Any user may write to the folder for temporary files; on Windows each has one of their own.
+    if (process.getuid && statSync(path).uid !== process.getuid()) return null;
     const state = JSON.parse(readFileSync(path, 'utf8')) as SplitState | null;
     const isSameNode = (['commit_hash', 'branch', 'node_index', 'node_total'] as const).every(name => state?.[name] === node[name]);
     const isComplete = [state?.build_distribution_id, state?.ci_build_id, state?.test_files_digest].every(text => typeof text === 'string');

@@ -1,6 +1,6 @@
 import { isUtf8 } from 'node:buffer';
 import fs, { readFileSync, statSync } from 'node:fs';
-import { posix } from 'node:path';
+import path, { posix } from 'node:path';
 import { buffer } from 'node:stream/consumers';
 import picomatch from 'picomatch';
 import { glob } from 'tinyglobby';
@@ -43,12 +43,28 @@ export async function filesMatching(args: readonly string[]): Promise<string[]> 
   return [...new Set([...paths, ...(await expand(globs, excluded))])];
 }
 
-/** Makes a path relative to the current folder, so that it is the same on all machines. */
+/** How paths are written on a machine. */
+type Paths = Pick<typeof path, 'sep'>;
+
+/** Makes a path or glob relative to the current folder, with slashes between folders, so that it is the same on all machines. */
 export function relativeToCwd(arg: string): string {
-  const path = arg.replace(/^!/, '');
-  const here = `${process.cwd()}/`;
-  const relative = path.startsWith(here) ? path.slice(here.length) : path.replace(/^(?:\.\/+)+/, '');
+  return relativeTo(process.cwd(), arg);
+}
+
+/** The same for any folder. */
+export function relativeTo(folder: string, arg: string, system: Paths = path): string {
+  const whole = withSlashes(arg.replace(/^!/, ''), system);
+  const here = `${withSlashes(folder, system)}/`;
+  const begin = whole.slice(0, here.length);
+  // Windows does not tell C: from c:, and programs write both.
+  const isHere = begin === here || (system.sep === '\\' && begin.toLowerCase() === here.toLowerCase());
+  const relative = isHere ? whole.slice(here.length) : whole.replace(/^(?:\.\/+)+/, '');
   return arg.startsWith('!') ? `!${relative}` : relative;
+}
+
+/** On Windows folders are separated by backslashes, too. Elsewhere these are characters of a name. */
+function withSlashes(text: string, { sep }: Paths): string {
+  return text.replaceAll(sep, '/');
 }
 
 /** Throws a UsageError when the name of a file that matches is not UTF-8: Node decodes several such names to one that does not exist. */
@@ -104,13 +120,14 @@ export async function readList(path: string): Promise<string[]> {
   }
 }
 
-/** Paths are separated by NUL if the list has one, else by line breaks. */
-function parseList(list: Buffer): string[] {
+/** Returns the paths of a list. They are separated by NUL if it has one, else by line breaks. Throws a UsageError if some are not UTF-8. */
+export function parseList(list: Buffer, system: Paths = path): string[] {
   const separator = list.includes(0) ? '\0' : /\r?\n/;
   if (!isUtf8(list)) assertUtf8(Array.from(list.toString('latin1').split(separator), path => Buffer.from(path, 'latin1')));
   return list
     .toString()
     .replace(/^\uFEFF/, '')
     .split(separator)
-    .filter(part => part !== '');
+    .filter(part => part !== '')
+    .map(part => withSlashes(part, system));
 }

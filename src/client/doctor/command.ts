@@ -1,5 +1,6 @@
-import { accessSync, constants, readFileSync } from 'node:fs';
-import { delimiter, dirname, join } from 'node:path';
+import { readFileSync } from 'node:fs';
+import { dirname, join } from 'node:path';
+import which from 'which';
 import { abbreviate } from '../../terminal.js';
 import type { Environment } from '../ci/systems.js';
 import { commandFault, readsListFile } from '../command-line.js';
@@ -148,15 +149,7 @@ function programFindings({ command, environment, words }: ReadCommand): Finding[
 }
 
 function isProgram(program: string, { PATH = '' }: Environment): boolean {
-  const candidates = program.includes('/') ? [program] : PATH.split(delimiter).map(folder => join(folder, program));
-  return candidates.some(path => {
-    try {
-      accessSync(path, constants.X_OK);
-      return isFile(path);
-    } catch {
-      return false;
-    }
-  });
+  return which.sync(program, { path: PATH, nothrow: true }) !== null;
 }
 
 /** Whether the files of a batch get to the runner. */
