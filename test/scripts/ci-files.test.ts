@@ -44,6 +44,8 @@ interface System {
   name: string;
   node: (inputs: Inputs, run: CiRun, index: number) => Script;
   gate: (inputs: Pick<Inputs, 'url' | 'token'>, run: CiRun) => Script;
+  /** Whether the gate writes a report for the page of the tests. */
+  hasReport?: true;
 }
 
 const COMMIT = 'c0ffee0';
@@ -109,6 +111,7 @@ const asVariables = (inputs: object): Record<string, string> =>
 
 const gitlab: System = {
   name: 'GitLab CI',
+  hasReport: true,
   node: (inputs, run, index) =>
     gitlabJob('.ballast', { ...asVariables(inputs), CI_NODE_INDEX: String(index + 1), CI_NODE_TOTAL: String(NODES) }, run),
   gate: (inputs, run) => gitlabJob('.ballast-verify', { ...asVariables(inputs), BALLAST_WAIT: '0', CI_NODE_TOTAL: '1' }, run),
@@ -116,6 +119,7 @@ const gitlab: System = {
 
 const circle: System = {
   name: 'CircleCI',
+  hasReport: true,
   node: (inputs, run, index) => circleCommand('queue', inputs, run, { CIRCLE_NODE_INDEX: String(index), CIRCLE_NODE_TOTAL: String(NODES) }),
   gate: (inputs, run) => circleCommand('verify', { wait: '0', ...inputs }, run, { CIRCLE_NODE_INDEX: '0', CIRCLE_NODE_TOTAL: '1' }),
 };
@@ -168,6 +172,7 @@ function buildkiteHook({ token, ...inputs }: Record<string, string>, { id, branc
 
 const azure: System = {
   name: 'Azure Pipelines',
+  hasReport: true,
   node: (inputs, run, index) =>
     azureStep('ballast', inputs, run, { SYSTEM_JOBPOSITIONINPHASE: String(index + 1), SYSTEM_TOTALJOBSINPHASE: String(NODES) }),
   gate: (inputs, run) => azureStep('verify', { wait: '0', ...inputs }, run, {}),
@@ -185,6 +190,7 @@ function azureStep(name: string, inputs: Record<string, string> | Inputs, { id, 
 
 const jenkins: System = {
   name: 'Jenkins',
+  hasReport: true,
   node: (inputs, run, index) => jenkinsStep(0, inputs, run, { BALLAST_NODE_INDEX: String(index), BALLAST_NODE_TOTAL: String(NODES) }),
   gate: (inputs, run) => jenkinsStep(1, inputs, run, { BALLAST_WAIT: '0' }),
 };
@@ -255,7 +261,7 @@ const inputsFor = (server: { url: string; token: string }, more: Partial<Inputs>
 
 const server = new SharedServer();
 
-describe.each(systems)('the ready-made part for $name', ({ node, gate }) => {
+describe.each(systems)('the ready-made part for $name', ({ node, gate, hasReport }) => {
   const variables = (project: TestProject, more: Record<string, string> = {}) => ({
     RAN: project.environment(server, 0).RAN!,
     ...more,
@@ -290,10 +296,15 @@ describe.each(systems)('the ready-made part for $name', ({ node, gate }) => {
     expect(lost.code).not.toBe(0);
     expect(await play(node(inputsFor(ballast), run, 1), other.folder, variables(other))).toMatchObject({ code: 0 });
     const missing = PLAIN.filter(file => !other.ran.includes(file));
-    const verified = await play(gate(addressOf(ballast), run), temporaryFolder());
+    const folder = temporaryFolder();
+    const verified = await play(gate(addressOf(ballast), run), folder);
     expect(verified.code).toBe(1);
     expect(missing).not.toEqual([]);
-    for (const file of missing) expect(verified.stdout).toContain(file);
+    const report = hasReport ? readFileSync(join(folder, 'ballast-verify.xml'), 'utf8') : verified.stdout;
+    for (const file of missing) {
+      expect(verified.stdout).toContain(file);
+      expect(report).toContain(file);
+    }
   });
 
   it('takes quotes, substitutions and line breaks in names of files and branches as they are', async () => {
@@ -353,6 +364,28 @@ describe.each(systems)('the ready-made part for $name', ({ node, gate }) => {
       }
       expect(project.ran).toEqual([]);
     }
+  });
+});
+
+describe('the action for the number of nodes on GitHub', () => {
+  const planStep = (inputs: Record<string, string>) => githubStep('scripts/ci/github/plan/action.yml', asInputs(inputs));
+
+  it('has the matrix of the nodes as its output', async () => {
+    const ballast = await server.project();
+    const folder = temporaryFolder();
+    const output = join(folder, 'output');
+    const step = planStep({ ...addressOf(ballast), files: 't/*.sh\n!t/f.sh\n', options: '--nodes=3\n--branch=main' });
+    expect(await play(step, new TestProject(PLAIN).folder, { GITHUB_OUTPUT: output })).toMatchObject({ code: 0 });
+    expect(readFileSync(output, 'utf8')).toBe('matrix={"node_index":[0,1,2],"node_total":[3]}\n');
+  });
+
+  it('is red, and has no output, when no build is known', async () => {
+    const ballast = await server.project();
+    const folder = temporaryFolder();
+    const output = join(folder, 'output');
+    const step = planStep({ ...addressOf(ballast), options: '--branch=main' });
+    expect((await play(step, folder, { GITHUB_OUTPUT: output })).code).not.toBe(0);
+    expect(existsSync(output)).toBe(false);
   });
 });
 

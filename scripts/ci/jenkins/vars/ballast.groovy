@@ -33,11 +33,19 @@ def call(Map args) {
     parallel branches
   } finally {
     onAgent(args, []) {
-      sh '''
-        set -ef
-        curl -fsS --retry 3 -o ballast.mjs "$BALLAST_URL/ballast.mjs"
-        node ballast.mjs verify "--wait=$BALLAST_WAIT"
-      '''
+      try {
+        sh '''
+          set -ef
+          rm -f ballast-verify.xml
+          curl -fsS --retry 3 -o ballast.mjs "$BALLAST_URL/ballast.mjs"
+          code=0
+          node ballast.mjs verify "--wait=$BALLAST_WAIT" || code=$?
+          node ballast.mjs verify --format=junit > ballast-verify.xml || :
+          exit "$code"
+        '''
+      } finally {
+        junit testResults: 'ballast-verify.xml', allowEmptyResults: true
+      }
     }
   }
 }
