@@ -6,4 +6,5 @@ import { runProgram } from './process/run-program.js';
 void runProgram((program, testCommand) => {
   addNodeCommands(program, { environment: process.env, testCommand });
   addImportCommand(program);
+  program.showHelpAfterError('(add --help for the usage; this program has the commands of a CI node, not those of the server)');
 });

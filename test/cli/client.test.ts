@@ -30,6 +30,8 @@ describe('the client that a server hands out', () => {
     const options = { cwd: folder, env: plainEnvironment() };
     const imported = spawnSync(process.execPath, ['ballast.mjs', 'import', '--dry-run', 'times.json'], { ...options, encoding: 'utf8' });
     expect(imported.stderr).toContain('the build.commit_hash is missing');
+    const served = spawnSync(process.execPath, ['ballast.mjs', 'serve'], { ...options, encoding: 'utf8' });
+    expect({ code: served.status, stderr: served.stderr }).toEqual({ code: 2, stderr: expect.stringContaining('not those of the server') });
     const { commit_hash, branch } = BUILD;
     const identity = ['--commit-hash', commit_hash, '--branch', branch, '--node-total', '1', '--build-id', '1'];
     const flags = ['--url', server.url, '--token', server.token, ...identity];
