@@ -84,10 +84,11 @@ export function identify<Wanted extends keyof Identity>(
   checkout: Checkout = gitCheckout('.'),
 ): Pick<Identity, Wanted> {
   const { environment } = options;
+  const missing: string[] = [];
   const errors: string[] = [];
   const text = (field: IdentityField): string => {
     const found = findValue(field, options, checkout);
-    if (!found) errors.push(missingMessage(field, environment));
+    if (!found) missing.push(missingMessage(field, environment));
     return found?.value ?? '';
   };
   const number = (field: 'nodeIndex' | 'nodeTotal'): number => {
@@ -107,6 +108,8 @@ export function identify<Wanted extends keyof Identity>(
   const identity: Partial<Identity> = {};
   for (const key of wanted) Object.assign(identity, { [key]: read[key]() });
   const { node_index = 0, node_total = Infinity } = identity;
+  errors.unshift(...missing);
+  if (missing.length > 1 && detectSystem(environment) === unknownSystem) errors.push(`no CI system is known here: ${ownMachineHint}`);
   if (errors.length === 0 && node_index >= node_total) errors.push(indexError(node_index, node_total));
   if (errors.length > 0) throw new UsageError(errors);
   return identity as Pick<Identity, Wanted>;
@@ -118,6 +121,10 @@ export function numberError(field: 'nodeIndex' | 'nodeTotal', text: string): str
   if (/^\d{1,9}$/.test(text) && Number(text) >= min) return null;
   return `${identityFields[field].description} is ${JSON.stringify(text)}: it must be a whole number from ${min} on`;
 }
+
+/** What makes a machine without a CI system a node. */
+export const ownMachineHint =
+  'to try Ballast on your own machine, set BALLAST_NODE_TOTAL=1 BALLAST_BUILD_ID=1, and another BALLAST_BUILD_ID for each run';
 
 /** The error for an index that is too large. */
 export function indexError(index: number, total: number): string {

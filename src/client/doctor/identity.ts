@@ -10,6 +10,7 @@ import {
   identityFields,
   indexError,
   numberError,
+  ownMachineHint,
   triedText,
 } from '../ci/identity.js';
 import { type CiSystem, type Environment, nameOf, systems, unknownSystem } from '../ci/systems.js';
@@ -108,7 +109,10 @@ function systemFindings({ environment, system }: Known): Finding[] {
   const here = systems.filter(({ isHere }) => isHere(environment)).map(({ name }) => name);
   const first =
     system === unknownSystem
-      ? fine('identity.system', 'no known CI system: only flags, the variables of Ballast, CI_NODE_INDEX and CI_NODE_TOTAL count')
+      ? fine(
+          'identity.system',
+          `no known CI system: only flags, the variables of Ballast, CI_NODE_INDEX and CI_NODE_TOTAL count; ${ownMachineHint}`,
+        )
       : fine('identity.system', `the CI system is ${system.name}`);
   if (here.length < 2) return [first];
   return [
