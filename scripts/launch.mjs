@@ -87,7 +87,7 @@ function sources(folder) {
   if (!fs.existsSync(fromRoot(folder))) return [];
   return fs
     .readdirSync(fromRoot(folder), { recursive: true })
-    .filter(name => /\.(tsx?|[cm]js|css|html|svg|png|md)$/.test(name))
+    .filter(name => /\.(tsx?|[cm]js|css|html|svg|png|md|py)$/.test(name))
     .sort()
     .map(name => fromRoot(folder, name));
 }

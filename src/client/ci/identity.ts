@@ -1,6 +1,6 @@
 import { UsageError } from '../../usage-error.js';
 import { type Checkout, gitCheckout } from '../git.js';
-import { type CiSystem, type Environment, nameOf, systems, unknownSystem } from './systems.js';
+import { type CiSystem, type Environment, isHere, nameOf, systems, unknownSystem, valueOf } from './systems.js';
 
 export type IdentityField = 'nodeIndex' | 'nodeTotal' | 'buildId' | 'branch' | 'commitHash';
 
@@ -25,7 +25,7 @@ export const identityFields: Readonly<Record<IdentityField, { flag: string; vari
 };
 
 export function detectSystem(environment: Environment): CiSystem {
-  return systems.find(({ isHere }) => isHere(environment)) ?? unknownSystem;
+  return systems.find(system => isHere(system, environment)) ?? unknownSystem;
 }
 
 /** A value that a CI system sets, and the variable that has it, as a text that may differ from the value. */
@@ -40,7 +40,7 @@ export function detect(field: IdentityField, environment: Environment): Detected
   for (const variable of detectSystem(environment)[field]) {
     const name = nameOf(variable);
     const text = environment[name]?.trim();
-    const value = text && typeof variable === 'object' ? variable.read(text) : text;
+    const value = text && valueOf(variable, text);
     if (text && value) return { value, variable: name, text };
   }
   return null;

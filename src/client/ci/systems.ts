@@ -1,14 +1,31 @@
 export type Environment = Readonly<Record<string, string | undefined>>;
 
-/** The name of a variable, or one whose text is converted; null: the text is not usable. */
-export type Variable = string | { name: string; read: (text: string) => string | null };
+/** How the text of a variable becomes a value; null: the text is not usable. The plugin of pytest (`src/runners/pytest`) has the same. */
+const readers = {
+  /** A number that the system counts from 1. */
+  fromOne: text => (/^[1-9]\d*$/.test(text) ? String(Number(text) - 1) : text),
+  /** A Git reference: refs/heads/main is the branch main. */
+  reference: text => text.replace(/^refs\/(heads|tags)\//, ''),
+  /** A commit hash. Names such as HEAD are not usable: they mean other commits later. */
+  hash: text => (/^[0-9a-f]{7,64}$/i.test(text) ? text : null),
+  /** A remote branch: origin/main is the branch main. */
+  remote: text => text.replace(/^origin\//, ''),
+} satisfies Record<string, (text: string) => string | null>;
+
+/** The name of a variable, or one whose text is converted. */
+export type Variable = string | { name: string; read: keyof typeof readers };
 
 export const nameOf = (variable: Variable): string => (typeof variable === 'string' ? variable : variable.name);
+
+/** Returns the value that the text of a variable stands for; null: the text is not usable. */
+export const valueOf = (variable: Variable, text: string): string | null =>
+  typeof variable === 'string' ? text : readers[variable.read](text);
 
 /** The variables of a CI system. Of several variables, the first one that is set counts. */
 export interface CiSystem {
   name: string;
-  isHere: (environment: Environment) => boolean;
+  /** The variables that are all set in its jobs, or that have a value. */
+  marks: readonly (string | { name: string; value: string })[];
   /** From 0. Empty: the system does not number parallel jobs. */
   nodeIndex: readonly Variable[];
   nodeTotal: readonly Variable[];
@@ -21,28 +38,16 @@ export interface CiSystem {
   commitHash: readonly Variable[];
 }
 
-/** A number that the system counts from 1. */
-const fromOne = (name: string): Variable => ({ name, read: text => (/^[1-9]\d*$/.test(text) ? String(Number(text) - 1) : text) });
-
-/** A Git reference: refs/heads/main is the branch main. */
-const reference = (name: string): Variable => ({ name, read: text => text.replace(/^refs\/(heads|tags)\//, '') });
-
-/** A commit hash. Names such as HEAD are not usable: they mean other commits later. */
-const hash = (name: string): Variable => ({ name, read: text => (/^[0-9a-f]{7,64}$/i.test(text) ? text : null) });
-
-/** A remote branch: origin/main is the branch main. */
-const remote = (name: string): Variable => ({ name, read: text => text.replace(/^origin\//, '') });
+const fromOne = (name: string): Variable => ({ name, read: 'fromOne' });
+const reference = (name: string): Variable => ({ name, read: 'reference' });
+const hash = (name: string): Variable => ({ name, read: 'hash' });
+const remote = (name: string): Variable => ({ name, read: 'remote' });
 
 /** A number of attempts above that of the first. */
 const countsFrom =
   (name: string, first: number) =>
   (environment: Environment): boolean =>
     Number(environment[name]) > first;
-
-const isSet =
-  (name: string) =>
-  (environment: Environment): boolean =>
-    Boolean(environment[name]);
 
 /** What holds where a system says nothing else: users number parallel jobs themselves, with the conventional variables. */
 const defaults = { nodeIndex: ['CI_NODE_INDEX'], nodeTotal: ['CI_NODE_TOTAL'], buildId: [], branch: [], commitHash: [] };
@@ -51,12 +56,12 @@ const defaults = { nodeIndex: ['CI_NODE_INDEX'], nodeTotal: ['CI_NODE_TOTAL'], b
  * The variables of each CI system, from its documentation. The first system whose variables are set counts. The commit is the one that is
  * checked out, even if it merges a pull request with its base for this CI run: another base gives another suite, which needs another split.
  */
-const known: readonly (Pick<CiSystem, 'name' | 'isHere'> & Partial<CiSystem>)[] = [
+const known: readonly (Pick<CiSystem, 'name' | 'marks'> & Partial<CiSystem>)[] = [
   {
     // No variable has the index of a matrix job: set BALLAST_NODE_INDEX: ${{ strategy.job-index }}. A rerun keeps GITHUB_RUN_ID (and counts
     // GITHUB_RUN_ATTEMPT). GITHUB_REF_NAME of a pull request is 12/merge. Gitea and Forgejo set the same variables.
     name: 'GitHub Actions',
-    isHere: isSet('GITHUB_ACTIONS'),
+    marks: ['GITHUB_ACTIONS'],
     buildId: ['GITHUB_RUN_ID'],
     isRerun: countsFrom('GITHUB_RUN_ATTEMPT', 1),
     branch: ['GITHUB_HEAD_REF', 'GITHUB_REF_NAME'],
@@ -65,7 +70,7 @@ const known: readonly (Pick<CiSystem, 'name' | 'isHere'> & Partial<CiSystem>)[] 
   {
     // `parallel: N`, counted from 1; other jobs have CI_NODE_TOTAL 1 and no index. A retried job keeps the pipeline (and gets a new CI_JOB_ID).
     name: 'GitLab CI',
-    isHere: isSet('GITLAB_CI'),
+    marks: ['GITLAB_CI'],
     nodeIndex: [fromOne('CI_NODE_INDEX')],
     nodeTotal: ['CI_NODE_TOTAL'],
     buildId: ['CI_PIPELINE_ID'],
@@ -75,7 +80,7 @@ const known: readonly (Pick<CiSystem, 'name' | 'isHere'> & Partial<CiSystem>)[] 
   {
     // `parallelism: N`, from 0. A rerun, from the start or of failed jobs, creates a new workflow in the workspace of the old one.
     name: 'CircleCI',
-    isHere: isSet('CIRCLECI'),
+    marks: ['CIRCLECI'],
     nodeIndex: ['CIRCLE_NODE_INDEX'],
     nodeTotal: ['CIRCLE_NODE_TOTAL'],
     buildId: ['CIRCLE_WORKFLOW_WORKSPACE_ID', 'CIRCLE_WORKFLOW_ID'],
@@ -87,7 +92,7 @@ const known: readonly (Pick<CiSystem, 'name' | 'isHere'> & Partial<CiSystem>)[] 
     // `parallelism: N`, from 0. A retried job keeps the build (and counts BUILDKITE_RETRY_COUNT). A build that was started by hand may have
     // the commit "HEAD": Git knows the hash.
     name: 'Buildkite',
-    isHere: isSet('BUILDKITE'),
+    marks: ['BUILDKITE'],
     nodeIndex: ['BUILDKITE_PARALLEL_JOB'],
     nodeTotal: ['BUILDKITE_PARALLEL_JOB_COUNT'],
     buildId: ['BUILDKITE_BUILD_ID'],
@@ -98,7 +103,7 @@ const known: readonly (Pick<CiSystem, 'name' | 'isHere'> & Partial<CiSystem>)[] 
   {
     // `strategy: parallel: N`, counted from 1. A retried job keeps the build (and counts SYSTEM_JOBATTEMPT).
     name: 'Azure Pipelines',
-    isHere: isSet('TF_BUILD'),
+    marks: ['TF_BUILD'],
     nodeIndex: [fromOne('SYSTEM_JOBPOSITIONINPHASE')],
     nodeTotal: ['SYSTEM_TOTALJOBSINPHASE'],
     buildId: ['BUILD_BUILDID'],
@@ -109,7 +114,7 @@ const known: readonly (Pick<CiSystem, 'name' | 'isHere'> & Partial<CiSystem>)[] 
   {
     // `parallel:` steps, from 0. A retried step keeps the pipeline (and counts BITBUCKET_STEP_RUN_NUMBER).
     name: 'Bitbucket Pipelines',
-    isHere: isSet('BITBUCKET_BUILD_NUMBER'),
+    marks: ['BITBUCKET_BUILD_NUMBER'],
     nodeIndex: ['BITBUCKET_PARALLEL_STEP'],
     nodeTotal: ['BITBUCKET_PARALLEL_STEP_COUNT'],
     buildId: ['BITBUCKET_PIPELINE_UUID', 'BITBUCKET_BUILD_NUMBER'],
@@ -121,7 +126,7 @@ const known: readonly (Pick<CiSystem, 'name' | 'isHere'> & Partial<CiSystem>)[] 
     // `parallelism: N`, counted from 1. A retried pipeline keeps the workflow; a retried workflow is a new one. SEMAPHORE_GIT_BRANCH of a
     // pull request is its base.
     name: 'Semaphore 2',
-    isHere: environment => Boolean(environment.SEMAPHORE && environment.SEMAPHORE_WORKFLOW_ID),
+    marks: ['SEMAPHORE', 'SEMAPHORE_WORKFLOW_ID'],
     nodeIndex: [fromOne('SEMAPHORE_JOB_INDEX')],
     nodeTotal: ['SEMAPHORE_JOB_COUNT'],
     buildId: ['SEMAPHORE_WORKFLOW_ID'],
@@ -131,7 +136,7 @@ const known: readonly (Pick<CiSystem, 'name' | 'isHere'> & Partial<CiSystem>)[] 
   {
     // A matrix, numbered by the user. A retried job keeps the build. TRAVIS_BRANCH of a pull request is its base.
     name: 'Travis CI',
-    isHere: isSet('TRAVIS'),
+    marks: ['TRAVIS'],
     buildId: ['TRAVIS_BUILD_ID'],
     branch: ['TRAVIS_PULL_REQUEST_BRANCH', 'TRAVIS_BRANCH'],
     commitHash: ['TRAVIS_COMMIT'],
@@ -139,7 +144,7 @@ const known: readonly (Pick<CiSystem, 'name' | 'isHere'> & Partial<CiSystem>)[] 
   {
     // A matrix, numbered by the user. A rebuild keeps the build. APPVEYOR_REPO_BRANCH of a pull request is its base.
     name: 'AppVeyor',
-    isHere: isSet('APPVEYOR'),
+    marks: ['APPVEYOR'],
     buildId: ['APPVEYOR_BUILD_ID'],
     branch: ['APPVEYOR_PULL_REQUEST_HEAD_REPO_BRANCH', 'APPVEYOR_REPO_BRANCH'],
     commitHash: ['APPVEYOR_REPO_COMMIT'],
@@ -147,7 +152,7 @@ const known: readonly (Pick<CiSystem, 'name' | 'isHere'> & Partial<CiSystem>)[] 
   {
     // Steps of `matrix:`, numbered by the user. DRONE_BRANCH of a pull request is its base. A restart creates a new build.
     name: 'Drone',
-    isHere: isSet('DRONE'),
+    marks: ['DRONE'],
     buildId: ['DRONE_BUILD_NUMBER'],
     branch: ['DRONE_SOURCE_BRANCH', 'DRONE_BRANCH'],
     commitHash: ['DRONE_COMMIT_SHA'],
@@ -155,7 +160,7 @@ const known: readonly (Pick<CiSystem, 'name' | 'isHere'> & Partial<CiSystem>)[] 
   {
     // Woodpecker descends from Drone.
     name: 'Woodpecker CI',
-    isHere: environment => environment.CI === 'woodpecker',
+    marks: [{ name: 'CI', value: 'woodpecker' }],
     buildId: ['CI_PIPELINE_NUMBER'],
     branch: ['CI_COMMIT_SOURCE_BRANCH', 'CI_COMMIT_BRANCH'],
     commitHash: ['CI_COMMIT_SHA'],
@@ -163,7 +168,7 @@ const known: readonly (Pick<CiSystem, 'name' | 'isHere'> & Partial<CiSystem>)[] 
   {
     // A matrix, numbered by the user.
     name: 'Codefresh',
-    isHere: isSet('CF_BUILD_ID'),
+    marks: ['CF_BUILD_ID'],
     buildId: ['CF_BUILD_ID'],
     branch: ['CF_BRANCH'],
     commitHash: ['CF_REVISION'],
@@ -171,7 +176,7 @@ const known: readonly (Pick<CiSystem, 'name' | 'isHere'> & Partial<CiSystem>)[] 
   {
     // `parallel: N` of a workflow in a pipeline, from 0.
     name: 'Bitrise',
-    isHere: isSet('BITRISE_IO'),
+    marks: ['BITRISE_IO'],
     nodeIndex: ['BITRISE_IO_PARALLEL_INDEX'],
     nodeTotal: ['BITRISE_IO_PARALLEL_TOTAL'],
     buildId: ['BITRISEIO_PIPELINE_ID'],
@@ -182,7 +187,7 @@ const known: readonly (Pick<CiSystem, 'name' | 'isHere'> & Partial<CiSystem>)[] 
     // CI_NODE_INDEX and CI_NODE_TOTAL count all tasks of the build, also those without tests: the user numbers the matrix. A retried task
     // keeps the build. CIRRUS_BRANCH of a pull request is pull/12.
     name: 'Cirrus CI',
-    isHere: isSet('CIRRUS_CI'),
+    marks: ['CIRRUS_CI'],
     nodeIndex: [],
     nodeTotal: [],
     buildId: ['CIRRUS_BUILD_ID'],
@@ -192,7 +197,7 @@ const known: readonly (Pick<CiSystem, 'name' | 'isHere'> & Partial<CiSystem>)[] 
   {
     // Parallel test runs, from 0.
     name: 'Heroku CI',
-    isHere: isSet('HEROKU_TEST_RUN_ID'),
+    marks: ['HEROKU_TEST_RUN_ID'],
     buildId: ['HEROKU_TEST_RUN_ID'],
     branch: ['HEROKU_TEST_RUN_BRANCH'],
     commitHash: ['HEROKU_TEST_RUN_COMMIT_VERSION'],
@@ -200,21 +205,21 @@ const known: readonly (Pick<CiSystem, 'name' | 'isHere'> & Partial<CiSystem>)[] 
   {
     // The builds of a batch share no id: whatever starts the batch must set BALLAST_BUILD_ID.
     name: 'AWS CodeBuild',
-    isHere: isSet('CODEBUILD_BUILD_ARN'),
+    marks: ['CODEBUILD_BUILD_ARN'],
     branch: [reference('CODEBUILD_WEBHOOK_HEAD_REF')],
     commitHash: ['CODEBUILD_RESOLVED_SOURCE_VERSION'],
   },
   {
     // Parallel tests have neither branch nor id in variables: parameters of the build must set BALLAST_*.
     name: 'TeamCity',
-    isHere: isSet('TEAMCITY_VERSION'),
+    marks: ['TEAMCITY_VERSION'],
     commitHash: ['BUILD_VCS_NUMBER'],
   },
   {
     // Parallel stages of one build, numbered by the Jenkinsfile. BRANCH_NAME of a pull request is PR-12. A retried stage keeps the build.
     // Jenkins is last, because it sometimes runs agents of other systems.
     name: 'Jenkins',
-    isHere: isSet('JENKINS_URL'),
+    marks: ['JENKINS_URL'],
     buildId: ['BUILD_TAG'],
     branch: ['CHANGE_BRANCH', 'BRANCH_NAME', remote('GIT_BRANCH')],
     commitHash: ['GIT_COMMIT'],
@@ -223,4 +228,9 @@ const known: readonly (Pick<CiSystem, 'name' | 'isHere'> & Partial<CiSystem>)[] 
 
 export const systems: readonly CiSystem[] = known.map(system => ({ ...defaults, ...system }));
 
-export const unknownSystem: CiSystem = { name: 'no known CI system', isHere: () => true, ...defaults };
+export const unknownSystem: CiSystem = { name: 'no known CI system', marks: [], ...defaults };
+
+/** Whether the variables are those of a job of the system. */
+export function isHere({ marks }: CiSystem, environment: Environment): boolean {
+  return marks.every(mark => (typeof mark === 'string' ? environment[mark] : environment[mark.name] === mark.value));
+}

@@ -13,7 +13,7 @@ import {
   ownMachineHint,
   triedText,
 } from '../ci/identity.js';
-import { type CiSystem, type Environment, nameOf, systems, unknownSystem } from '../ci/systems.js';
+import { type CiSystem, type Environment, isHere, nameOf, systems, unknownSystem } from '../ci/systems.js';
 import type { Checkout } from '../git.js';
 import { type Finding, fine, isUnexpanded, problem, warning } from './finding.js';
 
@@ -106,7 +106,7 @@ type Found = Record<IdentityField, FoundValue | null>;
 type Known = IdentitySources & { found: Found; system: CiSystem };
 
 function systemFindings({ environment, system }: Known): Finding[] {
-  const here = systems.filter(({ isHere }) => isHere(environment)).map(({ name }) => name);
+  const here = systems.filter(each => isHere(each, environment)).map(({ name }) => name);
   const first =
     system === unknownSystem
       ? fine(
