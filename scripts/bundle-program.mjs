@@ -1,10 +1,9 @@
 // Bundles the compiled program in FOLDER, in place: what a process or thread loads is a few files instead of 250. Reading and linking these
-// would take longer than all else that a start does. Also makes the files that the server hands out to CI nodes: src/ballast.mjs, and
-// src/ballast_pytest.py, a plugin of pytest.
+// would take longer than all else that a start does. Also makes the one file of a CI node, src/ballast.mjs.
 //   node scripts/bundle-program.mjs FOLDER
 import { appendFileSync, readFileSync, writeFileSync } from 'node:fs';
 import { join, resolve } from 'node:path';
-import { fileURLToPath, pathToFileURL } from 'node:url';
+import { fileURLToPath } from 'node:url';
 import { brotliCompressSync, gzipSync } from 'node:zlib';
 import { build } from 'esbuild';
 import { licencesOf, packagesIn } from './bundled-packages.mjs';
@@ -75,26 +74,9 @@ const bundled = await build({
 });
 const licences = licencesOf(bundled.metafile).replaceAll('*/', '* /');
 appendFileSync(client, `/*\nBallast ${version}\n\n${readFileSync(join(root, 'LICENSE'), 'utf8')}\nIt contains:\n\n${licences}*/\n`);
-compress(client);
+const bytes = readFileSync(client);
+writeFileSync(`${client}.br`, brotliCompressSync(bytes));
+writeFileSync(`${client}.gz`, gzipSync(bytes, { level: 9 }));
 
 // For the list of what is in the package of the client, scripts/packages.ts.
 writeFileSync(join(folder, '..', 'client-packages.json'), JSON.stringify(packagesIn(bundled.metafile)));
-
-// The plugin of pytest is one file, too. It gets the version, and the table of CI systems: JSON without null is also Python.
-const { systems, unknownSystem } = await import(pathToFileURL(join(folder, 'client', 'ci', 'systems.js')).href);
-const plugin = join(folder, 'ballast_pytest.py');
-const table = [...systems, unknownSystem].map(system => JSON.stringify(system)).join(',\n    ');
-const values = { VERSION: JSON.stringify(version), SYSTEMS: `[\n    ${table},\n]` };
-const text = readFileSync(join(root, 'src', 'runners', 'pytest', 'ballast_pytest.py'), 'utf8');
-writeFileSync(
-  plugin,
-  text.replace(/^(VERSION|SYSTEMS) = .*$/gm, (_, name) => `${name} = ${values[name]}`),
-);
-compress(plugin);
-
-/** Writes the compressed copies of a file beside it. */
-function compress(path) {
-  const bytes = readFileSync(path);
-  writeFileSync(`${path}.br`, brotliCompressSync(bytes));
-  writeFileSync(`${path}.gz`, gzipSync(bytes, { level: 9 }));
-}
