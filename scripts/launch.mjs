@@ -58,6 +58,7 @@ if (read(fromRoot('dist', '.built')) !== build) {
   run(process.execPath, compile, 'could not compile', 2, removeFresh);
   run(process.execPath, [fromRoot('scripts', 'bundle.mjs'), fresh], 'could not bundle the dashboard', 2, removeFresh);
   run(process.execPath, [fromRoot('scripts', 'bundle-program.mjs'), fresh], 'could not bundle the program', 2, removeFresh);
+  run(process.execPath, [fromRoot('scripts', 'bundle-pytest.mjs'), fresh], 'could not make the plugin of pytest', 2, removeFresh);
   fs.writeFileSync(join(fresh, '.built'), build);
   const old = `${fresh}.old`;
   if (fs.existsSync(fromRoot('dist'))) fs.renameSync(fromRoot('dist'), old);

@@ -5,8 +5,9 @@ import { tmpdir } from 'node:os';
 import { join, resolve } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { Command } from 'commander';
+import { wheelOf } from './wheel.js';
 
-/** Packs the server and the client, each with a list of what is in it, and the checksums of all files. */
+/** Packs the server and the client, each with a list of what is in it, the plugin of pytest, and the checksums of all files. */
 
 /** A list of components in the format CycloneDX, as far as it is changed here. */
 interface Sbom {
@@ -18,7 +19,7 @@ interface Sbom {
 const root = fileURLToPath(new URL('../..', import.meta.url));
 const program = new Command('npm run packages --')
   .description(
-    'Pack the server (ballast) and the client (ballast-client) for a registry of npm, with lists of their components (SBOM, CycloneDX) and SHA256SUMS.',
+    'Pack the server (ballast) and the client (ballast-client) for a registry of npm, with lists of their components (SBOM, CycloneDX), the plugin of pytest for pip, and SHA256SUMS.',
   )
   .argument('[folder]', 'where to write the files', 'packages')
   .parse();
@@ -58,7 +59,13 @@ try {
 writeSbom('ballast-client', new Set((JSON.parse(readFileSync(join(root, 'dist/client-packages.json'), 'utf8')) as string[]).map(refOf)));
 copyFileSync(client, join(folder, 'ballast.mjs'));
 
-const names = readdirSync(folder).filter(name => /^ballast.*\.(tgz|json|mjs)$/.test(name));
+// A wheel needs no list of its components: it is one file, and what it needs is Python and pytest.
+const plugin = join(root, 'dist/src/ballast_pytest.py');
+const wheel = wheelOf(version, readFileSync(plugin), readFileSync(join(root, 'LICENSE')));
+writeFileSync(join(folder, wheel.name), wheel.bytes);
+copyFileSync(plugin, join(folder, 'ballast_pytest.py'));
+
+const names = readdirSync(folder).filter(name => /^ballast.*\.(tgz|json|mjs|whl|py)$/.test(name));
 const sums = names.map(
   name =>
     `${createHash('sha256')

@@ -10,7 +10,7 @@ import type { SuiteCache } from '../engine/suites/suite-cache.js';
 import type { CompletenessChecker } from './completeness-checker.js';
 import type { RefusedRequests, SeenClients } from './dashboard/seen.js';
 import type { JobRunner } from './job-runner.js';
-import type { ClientProgram, DashboardFiles, StaticFile } from './static-file.js';
+import type { ClientFiles, DashboardFiles, StaticFile } from './static-file.js';
 import type { WhatIfPlayer } from './what-if-player.js';
 
 /** The dependencies of handlers. */
@@ -45,7 +45,7 @@ export interface Context {
   /** The accepted prefixes of request headers. Messages name the first. */
   headerPrefixes: readonly string[];
   /** The program of a CI node. */
-  client: ClientProgram;
+  client: ClientFiles;
   /** The guides as Markdown, and their list: by path, such as /docs/curl.md. */
   guides: ReadonlyMap<string, StaticFile>;
   /** The token header that messages name. */

@@ -22,11 +22,14 @@ export interface DashboardFiles {
   assets: ReadonlyMap<string, StaticFile>;
 }
 
-/** The program of a CI node, as it was built with this server. */
-export interface ClientProgram {
+/** What CI nodes fetch, as it was built with this server. */
+export interface ClientFiles {
   version: string;
-  /** Null: it was not built. */
-  file: StaticFile | null;
+  /** By name, such as ballast.mjs. Without those that were not built. */
+  files: ReadonlyMap<string, ClientFile>;
+}
+
+export interface ClientFile extends StaticFile {
   /** SHA-256, in hexadecimal. */
   checksum: string;
 }

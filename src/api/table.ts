@@ -7,7 +7,7 @@ import { dashboardEndpointOf, dashboardTable } from './dashboard/table.js';
 import { apiErrors } from './errors.js';
 import { recordBuildSubset } from './routes/build-subsets.js';
 import { buildById, lastDistribution, pageOfBuilds } from './routes/builds.js';
-import { clientChecksum, clientProgram } from './routes/client.js';
+import { clientChecksum, clientFile } from './routes/client.js';
 import { completenessOfBuild } from './routes/completeness.js';
 import { guideText } from './routes/guides.js';
 import { forecastOfBuild, minutesOfBuild, timelineOfBuild, traceOfBuild, whyOfBuild } from './routes/insight.js';
@@ -45,8 +45,10 @@ const table: Readonly<Record<string, { [method: string]: Handle }>> = {
   '/v1/openapi.json': { GET: describeApi },
   '/llms.txt': { GET: guideText },
   '/docs/:name.md': { GET: guideText },
-  '/ballast.mjs': { GET: clientProgram },
-  '/ballast.mjs.sha256': { GET: clientChecksum },
+  '/ballast.mjs': { GET: clientFile('ballast.mjs') },
+  '/ballast.mjs.sha256': { GET: clientChecksum('ballast.mjs') },
+  '/ballast_pytest.py': { GET: clientFile('ballast_pytest.py') },
+  '/ballast_pytest.py.sha256': { GET: clientChecksum('ballast_pytest.py') },
   '/metrics': { GET: metricsText },
   '/healthz': { GET: healthy },
   '/readyz': { GET: ready },

@@ -34,7 +34,7 @@ import { Metrics } from './metrics.js';
 import { Readiness } from './readiness.js';
 import type { Config } from './settings.js';
 import { type SnapshotDependencies, Snapshots } from './snapshots.js';
-import { readClientProgram, readGuides } from './static-files.js';
+import { readClientFiles, readGuides } from './static-files.js';
 import { Summarizer } from './summarizer.js';
 import { SlewedClock, startSweeping } from './sweeping.js';
 import type { WorkerSetup } from './worker.js';
@@ -156,7 +156,7 @@ export async function openService(
       publicUrl,
       clientVersions,
       headerPrefixes,
-      client: readClientProgram(),
+      client: readClientFiles(),
       guides: readGuides(),
       tokenHeader,
       dashboard:

@@ -2,7 +2,7 @@ import { createHash } from 'node:crypto';
 import { existsSync, readdirSync, readFileSync } from 'node:fs';
 import { extname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
-import type { ClientProgram, StaticFile } from '../api/static-file.js';
+import type { ClientFiles, StaticFile } from '../api/static-file.js';
 import { packageFolder, version } from '../version.js';
 
 const CONTENT_TYPES: Readonly<Record<string, string>> = {
@@ -16,6 +16,7 @@ const CONTENT_TYPES: Readonly<Record<string, string>> = {
   '.txt': 'text/plain; charset=utf-8',
   '.png': 'image/png',
   '.woff2': 'font/woff2',
+  '.py': 'text/x-python; charset=utf-8',
 };
 
 /** Reads a file and its compressed copies, .br and .gz, beside it. Null: there is none, or it has no type to be sent with. */
@@ -28,16 +29,15 @@ export function readStaticFile(path: string): StaticFile | null {
   return { body, copies: { br: copy('.br'), gzip: copy('.gz') }, contentType, hash };
 }
 
-/** Reads the program of a CI node, where the build puts it. */
-export function readClientProgram(): ClientProgram {
-  const file = readStaticFile(fileURLToPath(new URL('dist/src/ballast.mjs', packageFolder)));
-  return {
-    version,
-    file,
-    checksum: createHash('sha256')
-      .update(file?.body ?? '')
-      .digest('hex'),
-  };
+const CLIENT_FILES = ['ballast.mjs', 'ballast_pytest.py'];
+
+/** Reads what CI nodes fetch, where the build puts it. */
+export function readClientFiles(): ClientFiles {
+  const read = CLIENT_FILES.map(name => [name, readStaticFile(fileURLToPath(new URL(`dist/src/${name}`, packageFolder)))] as const);
+  const files = read.flatMap(([name, file]) =>
+    file ? [[name, { ...file, checksum: createHash('sha256').update(file.body).digest('hex') }] as const] : [],
+  );
+  return { version, files: new Map(files) };
 }
 
 /** Reads the guides as Markdown, and llms.txt, by their paths. */

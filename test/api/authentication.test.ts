@@ -11,7 +11,18 @@ const missing = (prefix: string) =>
   `invalid test suite token: none was sent; send the header ${prefix}-TEST-SUITE-TOKEN, or test_suite_token in the body of a POST`;
 const MISSING = { errors: [missing('SERVICE')] };
 
-const OPEN = ['/v1/openapi.json', '/metrics', '/healthz', '/readyz', '/ballast.mjs', '/ballast.mjs.sha256', '/llms.txt', '/docs/:name.md'];
+const OPEN = [
+  '/v1/openapi.json',
+  '/metrics',
+  '/healthz',
+  '/readyz',
+  '/ballast.mjs',
+  '/ballast.mjs.sha256',
+  '/ballast_pytest.py',
+  '/ballast_pytest.py.sha256',
+  '/llms.txt',
+  '/docs/:name.md',
+];
 
 const server = new SharedServer();
 

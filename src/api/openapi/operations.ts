@@ -316,6 +316,24 @@ export const operations = {
       '200': textResponse('The checksum.', 'text/plain; charset=utf-8'),
     },
   }),
+  '/ballast_pytest.py': publicGet({
+    operationId: 'getPytestPlugin',
+    tag: 'Operating',
+    summary: 'Get the plugin of pytest.',
+    description: 'One file for Python, of the version of this server: `python3 -m pytest -p ballast_pytest`.',
+    responses: {
+      '200': textResponse('The plugin.', 'text/x-python; charset=utf-8'),
+    },
+  }),
+  '/ballast_pytest.py.sha256': publicGet({
+    operationId: 'getPytestPluginChecksum',
+    tag: 'Operating',
+    summary: 'Get the checksum of that plugin.',
+    description: 'As `sha256sum --check` reads it.',
+    responses: {
+      '200': textResponse('The checksum.', 'text/plain; charset=utf-8'),
+    },
+  }),
   '/healthz': publicGet({
     operationId: 'isHealthy',
     tag: 'Operating',

@@ -46,10 +46,17 @@ function answerRecorded(context: Context, request: Request, project: number, nod
   return update ? json(201, { message: update }) : { status: 201, body: '' };
 }
 
+/** The files of Ballast's own clients, by the names that these send. */
+const FILES_OF_CLIENTS = new Map([
+  ['ballast', 'ballast.mjs'],
+  ['ballast-pytest', 'ballast_pytest.py'],
+]);
+
 /** Asks to update an outdated client, or one of Ballast that is not of this server; null when it is up to date or unknown. */
 function updateMessage({ client, clientVersions }: Context, { clientName, clientVersion }: Request): string | null {
-  if (clientName === 'ballast' && clientVersion !== client.version)
-    return `the client has version ${clientVersion}, and the server ${client.version}: fetch /ballast.mjs from the server in each CI run`;
+  const file = FILES_OF_CLIENTS.get(clientName);
+  if (file !== undefined && clientVersion !== client.version)
+    return `the client has version ${clientVersion}, and the server ${client.version}: fetch /${file} from the server in each CI run`;
   const newest = clientVersions.get(clientName);
   if (newest === undefined) return null;
   const current = coerce(clientVersion, { includePrerelease: true });
