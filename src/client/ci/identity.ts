@@ -1,6 +1,6 @@
 import { UsageError } from '../../usage-error.js';
 import { type Checkout, gitCheckout } from '../git.js';
-import { type CiSystem, type Environment, isHere, nameOf, systems, unknownSystem, valueOf } from './systems.js';
+import { type CiSystem, type Environment, isHere, nameOf, readVariable, systems, unknownSystem } from './systems.js';
 
 export type IdentityField = 'nodeIndex' | 'nodeTotal' | 'buildId' | 'branch' | 'commitHash';
 
@@ -40,7 +40,7 @@ export function detect(field: IdentityField, environment: Environment): Detected
   for (const variable of detectSystem(environment)[field]) {
     const name = nameOf(variable);
     const text = environment[name]?.trim();
-    const value = text && valueOf(variable, text);
+    const value = text && readVariable(variable, text);
     if (text && value) return { value, variable: name, text };
   }
   return null;

@@ -18,7 +18,7 @@ export type Variable = string | { name: string; read: keyof typeof readers };
 export const nameOf = (variable: Variable): string => (typeof variable === 'string' ? variable : variable.name);
 
 /** Returns the value that the text of a variable stands for; null: the text is not usable. */
-export const valueOf = (variable: Variable, text: string): string | null =>
+export const readVariable = (variable: Variable, text: string): string | null =>
   typeof variable === 'string' ? text : readers[variable.read](text);
 
 /** The variables of a CI system. Of several variables, the first one that is set counts. */
