@@ -107,7 +107,9 @@ const commandsOf = (text: string) => listed(text.split('\nCommands:')[1] ?? '', 
 const flagsOf = (text: string) => listed(text, /^ {2}(?:-\w, )?(--[a-z-]+)/gm);
 
 /** Flags of other programs. */
-const foreignFlags = ['--runTestsByPath', '--fail', '--spec'];
+const foreignFlags = ['--runTestsByPath', '--fail', '--spec', '--collect-only', '--deselect'];
+/** Flags that a plugin adds to a test runner. */
+const pluginFlags = listed(readFileSync(join(root, 'src/runners/pytest/ballast_pytest.py'), 'utf8'), /addoption\(\s*"(--[a-z-]+)"/g);
 
 describe('a recipe of the README and the guides', () => {
   it('exists for each runner and for the completeness gate', () => {
@@ -188,7 +190,7 @@ describe('the README and the guides', () => {
     for (const name of commandsOf(await help())) commands.set(name, await help(name));
     const subcommands = await Promise.all([...commands].flatMap(([name, text]) => commandsOf(text).map(sub => help(name, sub))));
     const helps = [...commands.values(), ...subcommands];
-    const flags = new Set([...helps.flatMap(flagsOf), '--help', ...foreignFlags]);
+    const flags = new Set([...helps.flatMap(flagsOf), '--help', ...foreignFlags, ...pluginFlags]);
     const ready = readFileSync(join(root, 'scripts/ci/gitlab/ballast.yml'), 'utf8');
     const variables = new Set([...helps, ready].flatMap(text => listed(text, /\b(BALLAST_[A-Z_]+)/g)));
     const scripts = Object.keys((JSON.parse(readFileSync(join(root, 'package.json'), 'utf8')) as { scripts: object }).scripts);

@@ -54,6 +54,9 @@ describe('an outdated client', () => {
     );
     const message = `the client has version 0.0.1, and the server ${version}: fetch /ballast.mjs from the server in each CI run`;
     expect(older).toMatchObject({ status: 201, json: { message } });
+    const headers = { 'SERVICE-CLIENT-NAME': 'ballast-pytest', 'SERVICE-CLIENT-VERSION': '0.0.1' };
+    const plugin = await server.post('/v1/build_subsets', subsetMessage({ node_index: 1 }), headers);
+    expect(plugin.json.message).toContain('fetch /ballast_pytest.py from the server');
     expect(same).toMatchObject({ status: 201, text: '' });
   });
 

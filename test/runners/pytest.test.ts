@@ -305,7 +305,7 @@ def test_nested(tmp_path):
     const server = await startServer();
     const failing = 'def test_fails(): assert False\ndef test_after(): pass\n';
     // The slower file runs first.
-    const suite = new Suite({ 'test_a.py': failing, 'test_b.py': `${passing}    import time\n    time.sleep(0.3)\n` });
+    const suite = new Suite({ 'test_a.py': failing, 'test_b.py': `${SAYS}\nimport time\ndef test_one(): time.sleep(0.3)\n` });
     const failed = await suite.node(server, 0, 1);
     expect(failed).toEqual(ended(1, 'recorded 2 test files'));
     await expectCompleteness(server, build(1), 200, { recorded: 2 });

@@ -1,7 +1,8 @@
 import { execFileSync } from 'node:child_process';
 import { createHash } from 'node:crypto';
 import { readdirSync, readFileSync } from 'node:fs';
-import { join } from 'node:path';
+import { basename, join } from 'node:path';
+import { strFromU8, unzipSync } from 'fflate';
 import { describe, expect, it } from 'vitest';
 import { temporaryFolder } from '../harness/temporary-folder.js';
 import { runScript } from './script.js';
@@ -11,7 +12,7 @@ interface Sbom {
 }
 
 describe('npm run packages', () => {
-  it('packs server and client, with what is in them and the checksums of all', async () => {
+  it('packs server, client and the plugin of pytest, with what is in them and the checksums of all', async () => {
     const folder = temporaryFolder();
     const { code, output } = await runScript('packages', folder);
     expect({ code, output }).toMatchObject({ code: 0 });
@@ -41,8 +42,18 @@ describe('npm run packages', () => {
     const server = namesIn(named(/^ballast-\d.*json$/));
     expect(server).toEqual(expect.arrayContaining(['lmdb', 'pg', 'picomatch', 'piscina', 'sax']));
     expect(server).not.toContain('vitest');
+    const wheel = unzipSync(readFileSync(join(folder, named(/\.whl$/))));
+    expect(Object.keys(wheel).map(name => basename(name))).toEqual([
+      'ballast_pytest.py',
+      'METADATA',
+      'WHEEL',
+      'entry_points.txt',
+      'LICENSE',
+      'RECORD',
+    ]);
+    expect(strFromU8(wheel['ballast_pytest.py']!)).toContain('"name":"GitLab CI"');
     const sums = readFileSync(join(folder, 'SHA256SUMS'), 'utf8').trim().split('\n');
-    expect(sums).toHaveLength(5);
+    expect(sums).toHaveLength(7);
     for (const [sum, name] of sums.map(line => line.split('  '))) {
       expect({ name, sum }).toEqual({
         name,
