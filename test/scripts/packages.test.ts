@@ -29,10 +29,16 @@ describe('npm run packages', () => {
     expect(namesIn(named(/^ballast-client-.*json$/))).toEqual([
       '@streamparser/json',
       'commander',
+      'cross-spawn',
       'fdir',
+      'isexe',
+      'path-key',
       'picomatch',
       'sax',
+      'shebang-command',
+      'shebang-regex',
       'tinyglobby',
+      'which',
     ]);
     const files = filesIn(named(/^ballast-\d.*tgz$/));
     expect(files).toEqual(
