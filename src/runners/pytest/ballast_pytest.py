@@ -110,21 +110,27 @@ def rev_parse(*args):
 
 def identify(environment, git=rev_parse):
     """Returns the fields of a request that say which node of which CI run this is, and a list of errors."""
-    identity, errors = {}, []
+    identity, missing, errors = {}, [], []
     for field, (name, variable, description) in IDENTITY.items():
         value = find_value(field, environment, git)
         is_number = field in ("nodeIndex", "nodeTotal")
         minimum = 1 if field == "nodeTotal" else 0
         if value is None:
-            errors.append(f"{description} is not known: set {variable}{tried(field, environment)}")
+            missing.append(f"{description} is not known: set {variable}{tried(field, environment)}")
         elif is_number and not (re.fullmatch(r"[0-9]{1,9}", value) and int(value) >= minimum):
             errors.append(f"{description} is {json.dumps(value)}: it must be a whole number from {minimum} on ({variable})")
         else:
             identity[name] = int(value) if is_number else value
+    errors = missing + errors
+    if len(missing) > 1 and detect_system(environment) is SYSTEMS[-1]:
+        errors.append(f"no CI system is known here: {OWN_MACHINE_HINT}")
     if not errors and identity["node_index"] >= identity["node_total"]:
         index, total = identity["node_index"], identity["node_total"]
         errors.append(f"the index of this node is {index}, and of {total} nodes the last one is {total - 1}")
     return identity, errors
+
+
+OWN_MACHINE_HINT = "to try Ballast on your own machine, set BALLAST_NODE_TOTAL=1 BALLAST_BUILD_ID=1, and another BALLAST_BUILD_ID for each run"
 
 
 def tried(field, environment):
