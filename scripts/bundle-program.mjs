@@ -20,8 +20,9 @@ const entryPoints = [
   'cli/data-folder/copy-process.js',
 ];
 
-/** Packages that load files of their own, and what these share with Ballast. */
-const external = ['lmdb', 'msgpackr', 'piscina', 'uWebSockets.js', 'fs-native-extensions'];
+/** Packages that load files of their own, and what these share with Ballast. All others are development packages. */
+const { dependencies, optionalDependencies, version } = JSON.parse(readFileSync(join(root, 'package.json'), 'utf8'));
+const external = Object.keys({ ...dependencies, ...optionalDependencies });
 
 const { metafile } = await build({
   absWorkingDir: root,
@@ -48,7 +49,6 @@ writeFileSync(join(folder, 'licences.txt'), licencesOf(metafile));
 // The commands of a CI node are one file, which the server hands out. As a script instead of a module, and with the syntax of Node 12, an older
 // Node reaches the check of its version: a module with an import that it lacks is not run at all.
 const client = join(folder, 'ballast.mjs');
-const { version } = JSON.parse(readFileSync(join(root, 'package.json'), 'utf8'));
 const bundled = await build({
   absWorkingDir: root,
   entryPoints: [join(folder, 'cli', 'client.js')],
@@ -78,5 +78,6 @@ const bytes = readFileSync(client);
 writeFileSync(`${client}.br`, brotliCompressSync(bytes));
 writeFileSync(`${client}.gz`, gzipSync(bytes, { level: 9 }));
 
-// For the list of what is in the package of the client, scripts/packages.ts.
+// For the lists of what is in the packages of the server and the client, scripts/packages.ts.
+writeFileSync(join(folder, '..', 'program-packages.json'), JSON.stringify(packagesIn(metafile)));
 writeFileSync(join(folder, '..', 'client-packages.json'), JSON.stringify(packagesIn(bundled.metafile)));

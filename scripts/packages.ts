@@ -39,7 +39,7 @@ mkdirSync(folder, { recursive: true });
 // With --omit=dev npm leaves out what a development package needs, too.
 const all = JSON.parse(npm(root, 'sbom', '--package-lock-only', '--sbom-format=cyclonedx')) as Sbom;
 pack(root);
-writeSbom('ballast', neededBy(Object.keys({ ...dependencies, ...optionalDependencies }).map(refOf)));
+writeSbom('ballast', new Set([...bundledIn('program'), ...neededBy(Object.keys({ ...dependencies, ...optionalDependencies }).map(refOf))]));
 
 const client = join(root, 'dist/src/ballast.mjs');
 const made = mkdtempSync(join(tmpdir(), 'ballast-packages-'));
@@ -56,7 +56,7 @@ try {
 } finally {
   rmSync(made, { recursive: true });
 }
-writeSbom('ballast-client', new Set((JSON.parse(readFileSync(join(root, 'dist/client-packages.json'), 'utf8')) as string[]).map(refOf)));
+writeSbom('ballast-client', new Set(bundledIn('client')));
 copyFileSync(client, join(folder, 'ballast.mjs'));
 
 // A wheel needs no list of its components: it is one file, and what it needs is Python and pytest.
@@ -86,6 +86,11 @@ function pack(from: string): void {
 /** The name by which a list of components refers to a package in the root. */
 function refOf(name: string): string {
   return `${name}@${packages[`node_modules/${name}`]!.version}`;
+}
+
+/** The components whose code is in the program, or in the client. */
+function bundledIn(bundle: 'program' | 'client'): string[] {
+  return (JSON.parse(readFileSync(join(root, `dist/${bundle}-packages.json`), 'utf8')) as string[]).map(refOf);
 }
 
 /** These components, and all that they need. */

@@ -5,7 +5,7 @@ import { unavailableReasons } from '../http/api-error.js';
 /** Default metrics that are removed, because they are always empty and their names break the conventions of Prometheus. */
 const REMOVED_DEFAULTS = ['handles', 'requests', 'resources'].flatMap(kind => [`nodejs_active_${kind}`, `nodejs_active_${kind}_total`]);
 
-/** The value of a metric: a single one, one for each value of its label, or null or undefined for none. */
+/** The value of a metric: a single one, one for each value of its label, or null or undefined for no sample. */
 type Read = (state: ServerState) => number | Readonly<Record<string, number>> | null | undefined;
 
 /** The metrics that are the state of the server, some with a label. */
@@ -61,8 +61,8 @@ const STATE_METRICS: readonly [name: string, help: string, read: Read, label?: s
   ['ballast_expired_records_total', 'Records that expiry sweeps deleted, by kind.', ({ sweeps }) => sweeps.deleted, 'kind'],
   [
     'ballast_snapshot_last_success_timestamp_seconds',
-    'When the newest sound snapshot of the store was begun; 0: there is none.',
-    ({ snapshots }) => (snapshots?.newestAt ?? 0) / 1000,
+    'When the newest sound snapshot of the store was begun; 0: there is none yet.',
+    ({ snapshots }) => snapshots && (snapshots.newestAt ?? 0) / 1000,
   ],
   ['ballast_snapshot_bytes', 'Size of that snapshot.', ({ snapshots }) => snapshots?.bytes],
   [
@@ -172,7 +172,9 @@ export class Metrics {
     this.#update = async () => {
       const state = await stateNow();
       for (const { metric, read, label } of metrics) {
-        metric.reset();
+        // A reset sets a metric without labels to 0, and an alert would take that for a value.
+        if (label === undefined) metric.remove();
+        else metric.reset();
         const value = read(state);
         if (typeof value === 'number') metric.inc(value);
         else for (const [name, each] of Object.entries(value ?? {})) metric.inc({ [label!]: name }, each);

@@ -107,6 +107,12 @@ describe('GET /metrics', () => {
 });
 
 describe('metrics', () => {
+  it('of what a server does not have are left out: an alert would take 0 for a certificate that has expired, or for a full disk', async () => {
+    const names = Object.keys(await metricsAt((await startServer()).url));
+    for (const begin of ['ballast_tls_', 'ballast_snapshot_', isOnDisk ? 'ballast_database_' : 'ballast_disk_'])
+      expect(names.filter(name => name.startsWith(begin))).toEqual([]);
+  });
+
   it('have names and help texts that follow the conventions of Prometheus', async () => {
     const { text } = await (await startServer()).get('/metrics');
     const kinds = [...text.matchAll(/^# TYPE (\S+) (\S+)$/gm)];

@@ -27,18 +27,8 @@ describe('npm run packages', () => {
       ['LICENSE', 'README.md', 'ballast.mjs', 'package.json'].map(name => `package/${name}`),
     );
     expect(namesIn(named(/^ballast-client-.*json$/))).toEqual([
-      '@streamparser/json',
-      'commander',
-      'cross-spawn',
-      'fdir',
-      'isexe',
-      'path-key',
-      'picomatch',
-      'sax',
-      'shebang-command',
-      'shebang-regex',
-      'tinyglobby',
-      'which',
+      ...['@streamparser/json', 'commander', 'cross-spawn', 'fdir', 'isexe', 'path-key', 'picomatch', 'sax'],
+      ...['shebang-command', 'shebang-regex', 'tinyglobby', 'which'],
     ]);
     const files = filesIn(named(/^ballast-\d.*tgz$/));
     expect(files).toEqual(
