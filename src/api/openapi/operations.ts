@@ -274,6 +274,19 @@ export const operations = {
     query: 'NodeTrendsQuery',
     responses: { '200': response('The nodes by index.', { schemas: ['NodeTrends'] }) },
   }),
+  '/v1/metrics': {
+    get: operation(
+      {
+        operationId: 'readProjectMetrics',
+        tag: 'Trends',
+        summary: 'Read metrics of the project for Prometheus.',
+        description:
+          'Builds, wall time by cause and node time of today (UTC), for the default branch and for all others together, and the newest build of the default branch. All are gauges. The token may also come as `Authorization: Bearer`.',
+        responses: { '200': textResponse('The text format of Prometheus.', 'text/plain'), ...tokenResponses },
+      },
+      { security: [{ testSuiteToken: [] }, { bearer: [] }] },
+    ),
+  },
   '/v1/openapi.json': publicGet({
     operationId: 'describeApi',
     tag: 'Operating',
