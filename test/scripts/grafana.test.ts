@@ -53,7 +53,7 @@ describe('the dashboard for Grafana', () => {
     expect([...used].sort()).toEqual(names.toSorted());
     for (const { datasource, targets = [] } of panels)
       for (const each of [datasource, ...targets.map(target => target.datasource)].filter(Boolean))
-        expect(Object.values(each!)).toEqual(['prometheus', `${'{datasource}'}`]);
+        expect(each).toEqual({ type: 'prometheus', uid: expect.stringMatching(/^\$\{datasource\}$/) });
   });
 
   it('has panels with ids of their own that do not overlap', () => {
