@@ -280,6 +280,8 @@ export const limits = {
   slowFiles: 20,
   /** Files of a build that are traced: each takes about 250 bytes. */
   tracedFiles: 400_000,
+  /** The same as a request to a collector of OpenTelemetry: each takes about 600 bytes. */
+  otlpFiles: 100_000,
   /** Test files over all runs of a build that is merged or checked. */
   mergedTestFiles: 5_000_000,
   /** Characters of the distinct paths of such a build. */

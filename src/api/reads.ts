@@ -5,6 +5,7 @@ import { forecastOf } from '../engine/insight/forecast.js';
 import { explainMinutes } from '../engine/insight/minutes/explained-minutes.js';
 import { minutesOf } from '../engine/insight/minutes/minutes.js';
 import { newestSubject, type Subject } from '../engine/insight/subject.js';
+import { otlpTrace } from '../engine/insight/timeline/otlp.js';
 import { readTimeline } from '../engine/insight/timeline/read-timeline.js';
 import { observedInTimeline } from '../engine/insight/timeline/recorded-batches.js';
 import { type Timeline, timelineAnswer, wasMostlyGuessed } from '../engine/insight/timeline/timeline.js';
@@ -57,9 +58,13 @@ export interface SummarizedBuild extends Pick<Subject, 'recorded' | 'ciRun'> {
 /** A question about a CI run. */
 export interface InsightQuestion {
   subject: Subject;
-  /** Only `why` has parts to choose from. */
-  filter: WhyFilter;
+  filter: InsightFilter;
   now: Millis;
+}
+
+/** What is chosen: parts of `why`, or the format of `trace`. */
+export interface InsightFilter extends WhyFilter {
+  format?: 'chrome' | 'otlp';
 }
 
 /** Throws a 422 when the recorded runs of the CI run do not fit in memory. */
@@ -99,7 +104,14 @@ export const reads = {
 
   minutes: insight(explainMinutes),
   timeline: insight(timelineAnswer),
-  trace: insight(traceAnswer),
+
+  /** Throws a 422 when the CI run has too many files. */
+  async trace(store: Store, { subject, filter, now }: InsightQuestion): Promise<{ json: Json }> {
+    const timeline = await readTimeline(store, subject, now);
+    if (filter.format !== 'otlp') return { json: JSON.stringify(traceAnswer(subject, timeline)) };
+    const project = await store.access.projectById(subject.project);
+    return { json: JSON.stringify(otlpTrace(subject, timeline, project?.name ?? '')) };
+  },
 
   /** What is expected of a CI run. Throws a 404 when no plan is known. */
   async forecast(store: Store, { subject, now }: InsightQuestion): Promise<{ json: Json }> {

@@ -12,6 +12,7 @@ import { completenessOfBuild } from './routes/completeness.js';
 import { guideText } from './routes/guides.js';
 import { forecastOfBuild, minutesOfBuild, timelineOfBuild, traceOfBuild, whyOfBuild } from './routes/insight.js';
 import { describeApi, healthy, metricsAnswer, metricsText, ready } from './routes/operating.js';
+import { metricsOfProject } from './routes/project-metrics.js';
 import { failedOnBranch, queueForNode, testQueueForNode } from './routes/queue.js';
 import { splitForNode } from './routes/split.js';
 import { buildSummaries, historyOfFile, trendOfBuilds, trendOfFiles, trendOfNodes } from './routes/trends.js';
@@ -42,6 +43,7 @@ const table: Readonly<Record<string, { [method: string]: Handle }>> = {
   '/v1/builds/:id/timeline': { GET: timelineOfBuild },
   '/v1/builds/:id/forecast': { GET: forecastOfBuild },
   '/v1/builds/:id/trace': { GET: traceOfBuild },
+  '/v1/metrics': { GET: metricsOfProject },
   '/v1/openapi.json': { GET: describeApi },
   '/llms.txt': { GET: guideText },
   '/docs/:name.md': { GET: guideText },

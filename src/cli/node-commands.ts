@@ -24,6 +24,7 @@ export function addNodeCommands(program: Command, context: NodeContext): void {
   addPlan(program, context);
   addSummary(program, context);
   addDoctor(program, context);
+  addMcp(program, context);
 }
 
 function addSplit(program: Command, context: NodeContext): void {
@@ -102,7 +103,7 @@ function addVerify(program: Command, context: NodeContext): void {
         .choices(['text', 'github', 'junit'])
         .default('text'),
     )
-    .option('--json', 'print the answer as one JSON object')
+    .addOption(new Option('--json', 'print the answer as one JSON object').conflicts('format'))
     .action(async flags => (await import('./verify.js')).verify(clientOptions(flags, context)));
 }
 
@@ -172,6 +173,17 @@ function addDoctor(program: Command, { environment, testCommand }: NodeContext):
     });
 }
 
+function addMcp(program: Command, context: NodeContext): void {
+  addServerFlags(
+    program
+      .command('mcp')
+      .description('answer language models about builds, on stdin and stdout, as a server of the Model Context Protocol; it only reads'),
+  )
+    .addOption(retriesOption())
+    .addHelpText('after', '\nThe program of the language model starts it. It ends with stdin, with exit code 0; 2 is wrong usage.')
+    .action(async flags => (await import('./mcp.js')).mcp(clientOptions(flags, context)));
+}
+
 /** Adds a command with the flags of the server and of the node's identity, all of them unless `fields` names some. */
 function addNodeCommand(
   program: Command,
@@ -185,14 +197,18 @@ function addNodeCommand(
 }
 
 function addIdentityFlags(command: Command, fields: readonly IdentityField[]): Command {
-  command
-    .addOption(new Option('--url <address>', 'address of the server').env('BALLAST_URL'))
-    .addOption(new Option('--token <token>', 'test-suite token of the project').env('BALLAST_TOKEN'));
+  addServerFlags(command);
   for (const field of fields) {
     const { flag, variable, description } = identityFields[field];
     command.addOption(new Option(flag, `${description} (default: from the CI system)`).env(variable));
   }
   return command;
+}
+
+function addServerFlags(command: Command): Command {
+  return command
+    .addOption(new Option('--url <address>', 'address of the server').env('BALLAST_URL'))
+    .addOption(new Option('--token <token>', 'test-suite token of the project').env('BALLAST_TOKEN'));
 }
 
 function addListFlags(command: Command): Command {

@@ -40,6 +40,8 @@ export interface ApiOptions {
   timeoutSeconds?: number;
   /** Size limit of one answer. */
   maxBytes?: number;
+  /** Ends requests, which then reject with its reason. */
+  signal?: AbortSignal;
 }
 
 const TIMEOUT_SECONDS = 15;
@@ -94,12 +96,13 @@ export class Api {
           cause: attempt.cause,
         });
       }
-      await sleep(1000 * Math.min(MAX_PAUSE_SECONDS, attempt.retryAfter ?? FIRST_PAUSE_SECONDS * 2 ** count));
+      const pause = 1000 * Math.min(MAX_PAUSE_SECONDS, attempt.retryAfter ?? FIRST_PAUSE_SECONDS * 2 ** count);
+      await sleep(pause, undefined, this.options.signal && { signal: this.options.signal });
     }
   }
 
   async #attempt({ method, target, body, waitSeconds }: Request, count: number): Promise<FailedAttempt | Reply> {
-    const { token, clientVersion, timeoutSeconds = TIMEOUT_SECONDS, maxBytes = MAX_BYTES } = this.options;
+    const { token, clientVersion, timeoutSeconds = TIMEOUT_SECONDS, maxBytes = MAX_BYTES, signal: ended } = this.options;
     const headers = {
       'Content-Type': 'application/json',
       // A cached answer would be mistaken for the current state of the build.
@@ -115,10 +118,12 @@ export class Api {
     let bytes: Buffer | null;
     try {
       // A redirect would lose the body and could send the token to another server.
-      const signal = AbortSignal.timeout((waitSeconds + timeoutSeconds) * 1000);
+      const late = AbortSignal.timeout((waitSeconds + timeoutSeconds) * 1000);
+      const signal = ended ? AbortSignal.any([late, ended]) : late;
       response = await fetch(target, { method, redirect: 'manual', headers, body, signal });
       bytes = await readBody(response, maxBytes);
     } catch (error) {
+      ended?.throwIfAborted();
       return new FailedAttempt(networkFailure(error), null, error);
     }
     const { status } = response;

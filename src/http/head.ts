@@ -35,8 +35,9 @@ const NO_BODY = [new Uint8Array()];
 const hasNotLeft = () => false;
 const NOBODY = { address: () => '' };
 
-/** Headers that clients of the API hardly send. In the lookup they cost the requests of those clients nothing. */
+/** Headers that clients of the API hardly send, but browsers and Prometheus do. In the lookup they cost the requests of those clients nothing. */
 const BROWSER_FIELDS = [
+  ['authorization', 'authorization'],
   ['cookie', 'cookie'],
   ['origin', 'origin'],
   ['sec-fetch-site', 'fetchSite'],
@@ -80,6 +81,7 @@ export function readHead(parsed: ParsedHead, fields: HeaderFields): RequestHead 
     clientName: '',
     clientVersion: '',
     retryCount: 0,
+    authorization: '',
     cookie: '',
     origin: '',
     fetchSite: '',

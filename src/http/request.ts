@@ -21,6 +21,8 @@ export interface Request {
   clientVersion: string;
   /** Value of X-Retry-Count; 0 if absent. */
   retryCount: number;
+  /** Value of Authorization, which only one endpoint reads: a proxy may use it for itself; empty if absent. */
+  authorization: string;
   /** Values of headers that browsers send; empty if absent. `fetchSite` is Sec-Fetch-Site. */
   cookie: string;
   origin: string;

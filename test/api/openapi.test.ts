@@ -144,6 +144,8 @@ describe('GET /v1/openapi.json', () => {
       for (const asked of [`${url}/${name}`, `/v1/builds/5/${name}`, `${url}/${name}?ci_run=5`])
         await get(`/v1/builds/{id}/${name}`, asked);
     }
+    await get('/v1/metrics');
+    await get('/v1/builds/{id}/trace', `${url}/trace?format=otlp`);
     await get('/v1/builds/completeness', `/v1/builds/completeness?${query}`);
     await get('/v1/builds/completeness');
     for (const path of ['/readyz', '/healthz', '/metrics', '/v1/openapi.json']) await get(path);

@@ -80,6 +80,12 @@ describe('ballast verify', () => {
     );
   });
 
+  it('prints one format at a time', async () => {
+    const { code, stdout, stderr } = await verify(await shared.project(), '--format', 'github', '--json');
+    expect([code, stdout]).toEqual([2, '']);
+    expect(stderr).toContain("option '--json' cannot be used with option '--format <name>'");
+  });
+
   it('waits for a node that is about to record', async () => {
     const server = await shared.project();
     const paths = pathsIn(await initialise(server, ['a_spec.rb'], TRIPLE));

@@ -64,6 +64,7 @@ export function openApiDocument({ version, url, headerPrefixes }: ServerInfo): o
         'X-Ballast-Batch-Id': header('With `Accept: text/plain`: the batch_id.', 'integer'),
       },
       securitySchemes: {
+        bearer: { type: 'http', scheme: 'bearer', description: 'The token of a project, for programs that read metrics.' },
         testSuiteToken: {
           type: 'apiKey',
           in: 'header',

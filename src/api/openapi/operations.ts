@@ -42,14 +42,14 @@ const planned = {
 
 interface CiRunOperation extends Omit<Query, 'tag' | 'query' | 'responses'> {
   query?: string;
-  /** The name of the answer's type. */
-  answer: string;
+  /** The names of the answers' types. */
+  answers: readonly string[];
   /** What the answer has. */
   what: string;
 }
 
-const getOfCiRun = ({ query = 'CiRunQuery', answer, what, ...description }: CiRunOperation) =>
-  getOfBuild({ ...description, tag: 'Insight', query, responses: { ...mergeResponses, '200': response(what, { schemas: [answer] }) } });
+const getOfCiRun = ({ query = 'CiRunQuery', answers, what, ...description }: CiRunOperation) =>
+  getOfBuild({ ...description, tag: 'Insight', query, responses: { ...mergeResponses, '200': response(what, { schemas: answers }) } });
 
 export const operations = {
   '/v1/build_subsets': post({
@@ -168,35 +168,36 @@ export const operations = {
     operationId: 'divideMinutes',
     summary: 'Get where the wall time of a build went.',
     description: 'The id of a CI run serves too, also while nothing is recorded. The parts add up to the wall time exactly.',
-    answer: 'MinutesAnswer',
+    answers: ['MinutesAnswer'],
     what: 'The parts of the wall time, and the nodes, files and sentences that explain them.',
   }),
   '/v1/builds/{id}/timeline': getOfCiRun({
     operationId: 'readTimeline',
     summary: 'Get what each node did, and when.',
     description: 'Files are columns, and batches refer to them by index.',
-    answer: 'TimelineAnswer',
+    answers: ['TimelineAnswer'],
     what: 'The lanes of the nodes.',
   }),
   '/v1/builds/{id}/forecast': getOfCiRun({
     operationId: 'readForecast',
     summary: 'Get what was expected of a build when it was planned, and when it should end.',
     description: 'A 404 also means that no split and no queue of the build is known.',
-    answer: 'ForecastAnswer',
+    answers: ['ForecastAnswer'],
     what: 'The expected duration, the bound, and what the build took or when it should end.',
   }),
   '/v1/builds/{id}/trace': getOfCiRun({
     operationId: 'traceBuild',
-    summary: 'Get a build as a trace for Perfetto or DevTools.',
+    summary: 'Get a build as a trace for Perfetto or DevTools, or for a collector of OpenTelemetry.',
     description: 'A thread for each node. The files of a batch follow one another, because only their durations are known.',
-    answer: 'TraceAnswer',
-    what: 'Chrome trace events.',
+    answers: ['TraceAnswer', 'OtlpTraceAnswer'],
+    what: 'Chrome trace events, or a request to a collector.',
+    query: 'TraceQuery',
   }),
   '/v1/builds/{id}/why': getOfCiRun({
     operationId: 'explainBuild',
     summary: 'Explain why each node got its files.',
     description: 'Each batch, or part of a split, with what was known when it was handed out.',
-    answer: 'WhyAnswer',
+    answers: ['WhyAnswer'],
     what: 'The hand-outs in the order of time.',
     query: 'WhyQuery',
   }),
@@ -273,6 +274,19 @@ export const operations = {
     query: 'NodeTrendsQuery',
     responses: { '200': response('The nodes by index.', { schemas: ['NodeTrends'] }) },
   }),
+  '/v1/metrics': {
+    get: operation(
+      {
+        operationId: 'readProjectMetrics',
+        tag: 'Trends',
+        summary: 'Read metrics of the project for Prometheus.',
+        description:
+          'Builds, wall time by cause and node time of today (UTC), for the default branch and for all others together, and the newest build of the default branch. All are gauges. The token may also come as `Authorization: Bearer`.',
+        responses: { '200': textResponse('The text format of Prometheus.', 'text/plain'), ...tokenResponses },
+      },
+      { security: [{ testSuiteToken: [] }, { bearer: [] }] },
+    ),
+  },
   '/v1/openapi.json': publicGet({
     operationId: 'describeApi',
     tag: 'Operating',

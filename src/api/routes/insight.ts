@@ -1,18 +1,17 @@
 import { findSubject } from '../../engine/insight/subject.js';
-import type { WhyFilter } from '../../engine/insight/why/why.js';
 import type { Answer, Request } from '../../http/request.js';
 import { askerOf } from '../authenticate.js';
 import type { Context } from '../context.js';
 import { apiErrors } from '../errors.js';
 import { decodeQuery } from '../json.js';
-import { toCiRunQuery, toWhyQuery } from '../messages/insight/queries.js';
+import { toCiRunQuery, toTraceQuery, toWhyQuery } from '../messages/insight/queries.js';
 import { checkNodeIndex, type RawParameters } from '../messages/validation.js';
-import { isSmallSubject } from '../reads.js';
+import { type InsightFilter, isSmallSubject } from '../reads.js';
 
 type Job = 'minutes' | 'timeline' | 'trace' | 'forecast' | 'why';
 
 /** A GET about a CI run, whose id is that of a build or, while nothing is recorded, of the CI run. */
-function insight(job: Job, toQuery: (raw: RawParameters) => WhyFilter & { ci_run?: string } = toCiRunQuery) {
+function insight(job: Job, toQuery: (raw: RawParameters) => InsightFilter & { ci_run?: string } = toCiRunQuery) {
   return async (context: Context, request: Request, id: string): Promise<Answer> => {
     const { store, jobs, now } = context;
     const asker = await askerOf(context, request);
@@ -29,8 +28,8 @@ function insight(job: Job, toQuery: (raw: RawParameters) => WhyFilter & { ci_run
 export const minutesOfBuild = insight('minutes');
 /** GET /builds/:id/timeline: what each node did, and when. */
 export const timelineOfBuild = insight('timeline');
-/** GET /builds/:id/trace: the same as Chrome trace events. */
-export const traceOfBuild = insight('trace');
+/** GET /builds/:id/trace: the same as Chrome trace events, or for a collector of OpenTelemetry. */
+export const traceOfBuild = insight('trace', toTraceQuery);
 /** GET /builds/:id/forecast: what was expected when it was planned. */
 export const forecastOfBuild = insight('forecast');
 /** GET /builds/:id/why: why each node got its files, as it was known then. */

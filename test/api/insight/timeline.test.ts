@@ -62,6 +62,44 @@ it('a build has minutes that add up, a timeline, a forecast, a trace, and can be
   expect(events.filter(({ ph }) => ph === 'C').at(-1)).toMatchObject({ args: { seconds: 0 } });
 });
 
+it.for([
+  { mode: 'queue' as const, fails: [], told: [undefined, undefined, undefined] },
+  { mode: 'reports' as const, fails: [], told: ['success', 'success', 'success'] },
+  { mode: 'reports' as const, fails: [SUITE[1]!], told: ['failure', 'failure', 'failure'] },
+])(
+  'a $mode is a trace for a collector, with the outcome that its clients report: $fails failed',
+  async ({ mode, fails, told }, { server }) => {
+    const files = Object.fromEntries(SUITE.map(path => [path, 5]));
+    await playCiRun(server, clock, { mode, fails, commit_hash: buildKey.commit_hash, files, nodes: [{}, { start: 5 }] });
+    const { json } = await server.get(`/v1/builds/${await newestBuild(server)}/trace?format=otlp`);
+    const [{ resource, scopeSpans }] = json.resourceSpans;
+    const named = (all: any[]) => Object.fromEntries(all.map(({ key, value }) => [key, Object.values(value)[0]]));
+    expect(named(resource.attributes)).toMatchObject({
+      'cicd.pipeline.run.id': RUN,
+      'vcs.ref.head.name': buildKey.branch,
+      'vcs.ref.head.revision': buildKey.commit_hash,
+    });
+    const [run, ...spans] = scopeSpans[0].spans.map((span: any) => ({ ...span, attributes: named(span.attributes) }));
+    const nodes = spans.filter(({ attributes }: any) => attributes['cicd.pipeline.task.type'] === 'test');
+    expect(BigInt(nodes[1].startTimeUnixNano) - BigInt(run.startTimeUnixNano)).toBe(5_000_000_000n);
+    const ran = spans.filter(({ attributes }: any) => attributes['test.suite.name'] !== undefined);
+    expect(ran.map(({ name }: any) => name).sort()).toEqual(SUITE);
+    for (const file of ran) expect(BigInt(file.endTimeUnixNano) - BigInt(file.startTimeUnixNano)).toBe(5_000_000_000n);
+    const firstOf = (all: any[], name: string) => all.map(({ attributes }) => attributes[name]).sort()[0];
+    expect([
+      firstOf([run], 'cicd.pipeline.result'),
+      firstOf(nodes, 'cicd.pipeline.task.run.result'),
+      firstOf(ran, 'test.suite.run.status'),
+    ]).toEqual(told);
+    expect(run.status?.code).toBe(fails.length > 0 ? 2 : undefined);
+  },
+);
+
+it('a trace has no other format', async ({ server }) => {
+  const { status, json } = await server.get(`/v1/builds/${await runQueue(server)}/trace?format=zipkin`);
+  expect([status, json.errors]).toEqual([422, [{ format: ['must be one of chrome, otlp'] }]]);
+});
+
 it('a CI run of which nothing is recorded is found by its own id, and runs', async ({ server }) => {
   await initialise(server, SUITE);
   const { id } = (await shared.store.ciRuns.list(server.id, clock.now() + 1, 10))[0]!;

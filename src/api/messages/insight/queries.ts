@@ -6,10 +6,16 @@ import { DAY_MILLISECONDS } from '../../../time.js';
 import type { NodeIndex, NodeTotal, OptionalText, Path } from '../parameters.js';
 import { reader } from '../validation.js';
 
-/** Query of GET /builds/:id/minutes, /timeline, /forecast and /trace */
+/** Query of GET /builds/:id/minutes, /timeline and /forecast */
 export interface CiRunQuery {
   /** Another CI run of the build, by its ci_run_id. Without it, the newest one. */
   ci_run?: Uuid;
+}
+
+/** Query of GET /v1/builds/:id/trace */
+export interface TraceQuery extends CiRunQuery {
+  /** `chrome`: trace events, for Perfetto and DevTools. `otlp`: a request to a collector of OpenTelemetry. Default: chrome. */
+  format?: 'chrome' | 'otlp';
 }
 
 /** Query of GET /v1/builds/:id/why */
@@ -77,6 +83,7 @@ export interface NodeTrendsQuery {
 
 const form = { isForm: true };
 export const toCiRunQuery = reader(typia.misc.literals<keyof CiRunQuery>(), typia.createValidate<CiRunQuery>(), form);
+export const toTraceQuery = reader(typia.misc.literals<keyof TraceQuery>(), typia.createValidate<TraceQuery>(), form);
 export const toWhyQuery = reader(typia.misc.literals<keyof WhyQuery>(), typia.createValidate<WhyQuery>(), form);
 export const toBuildLinesQuery = reader(typia.misc.literals<keyof BuildLinesQuery>(), typia.createValidate<BuildLinesQuery>(), form);
 export const toBuildTrendQuery = reader(typia.misc.literals<keyof BuildTrendQuery>(), typia.createValidate<BuildTrendQuery>(), {

@@ -70,6 +70,37 @@ export interface TraceEvent {
   args: Record<string, string | number | boolean | null>;
 }
 
+/** GET /v1/builds/:id/trace?format=otlp: an ExportTraceServiceRequest of OpenTelemetry in JSON. A collector takes it as it is at /v1/traces. */
+export interface OtlpTraceAnswer {
+  resourceSpans: {
+    resource: { attributes: OtlpAttribute[] };
+    scopeSpans: { scope: { name: string }; spans: OtlpSpan[] }[];
+  }[];
+}
+
+export interface OtlpSpan {
+  /** 16 bytes in hex: the same for each export of the CI run. */
+  traceId: string;
+  /** 8 bytes in hex. */
+  spanId: string;
+  /** Missing: the span of the CI run. */
+  parentSpanId?: string;
+  name: string;
+  /** 1: internal. 2: server, as the conventions ask of the CI run. */
+  kind: Count;
+  /** Nanoseconds since 1970. */
+  startTimeUnixNano: string;
+  endTimeUnixNano: string;
+  attributes: OtlpAttribute[];
+  /** Missing: not failed, as far as it is known. */
+  status?: { code: Count; message: string };
+}
+
+export interface OtlpAttribute {
+  key: string;
+  value: { stringValue: string } | { boolValue: boolean } | { intValue: string } | { doubleValue: number };
+}
+
 /** GET /v1/builds/:id/forecast: what was expected when the build was planned, and, while it runs, what is expected now. Durations are seconds. */
 export interface ForecastAnswer extends BuildHead {
   /** When the last node would finish, if all start together and take the estimated times. */
