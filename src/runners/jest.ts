@@ -41,6 +41,7 @@ interface Recording {
 /** A test sequencer of Jest, from version 28 on. With --shard, this node runs the files that Ballast gives it, and records their times. */
 export default class BallastSequencer {
   readonly #jest: Sequencer;
+  #isSharded = false;
   #part: NodePart | null = null;
 
   constructor(...options: unknown[]) {
@@ -49,6 +50,7 @@ export default class BallastSequencer {
 
   /** An error ends Jest before it runs a test. */
   async shard(tests: Test[], { shardIndex, shardCount }: { shardIndex: number; shardCount: number }): Promise<Test[]> {
+    this.#isSharded = true;
     // Jest itself fails when it finds no test.
     if (tests.length === 0) return tests;
     const paths = tests.map(testPath);
@@ -59,7 +61,7 @@ export default class BallastSequencer {
   }
 
   async sort(tests: Test[]): Promise<Test[]> {
-    if (!this.#part) sayNoShard();
+    if (!this.#isSharded) sayNoShard();
     // This also tells Jest how long files took on this machine, so that it runs few short ones without workers.
     const sorted = await this.#jest.sort(tests);
     return this.#part ? this.#part.select(sorted, testPath) : sorted;

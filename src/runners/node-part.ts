@@ -49,11 +49,23 @@ export class NodePart {
   }
 
   /**
-   * Asks the server for the part of a shard. Without an answer and with BALLAST_FALLBACK, the part is the whole list. Throws a UsageError,
-   * ListMismatch, RequestRejected or ServerUnreachable: the node must then fail before it runs a test.
+   * Asks the server for the part of a shard. Without an answer and with BALLAST_FALLBACK, the part is the whole list. Throws if there is no
+   * part: the node must then fail before it runs a test.
    * @param allFiles the files that the test runner found, by pathOf: the same on all nodes
    */
   static async request(shard: Shard, allFiles: Iterable<string>, environment: Environment): Promise<NodePart> {
+    try {
+      return await NodePart.#request(shard, allFiles, environment);
+    } catch (error) {
+      if (!(error instanceof Error && 'exitCode' in error)) throw error;
+      // Test runners print the stack, the causes and all properties. They would hide the message.
+      const told = new Error(`Ballast: ${error.message}`);
+      told.stack = told.message;
+      throw told;
+    }
+  }
+
+  static async #request(shard: Shard, allFiles: Iterable<string>, environment: Environment): Promise<NodePart> {
     const list = [...new Set(allFiles)].sort();
     if (list.length === 0) throw new UsageError(['the test runner found no test file, so there is nothing to split']);
     const identity = identityOf(shard, environment);
@@ -95,7 +107,7 @@ export class NodePart {
     const missing = paths.filter(path => !results.has(path));
     if (missing.length > 0)
       throw new FilesNotRun(
-        `${missing.length} of ${pluralize(paths.length, 'test file')} of this node did not run to the end: ${abbreviate(missing)}; run this node again, without options that leave files out on one node only`,
+        `${missing.length} of ${pluralize(paths.length, 'test file')} of this node did not run to the end: ${abbreviate(missing)}; they are not recorded, and this node fails`,
       );
   }
 

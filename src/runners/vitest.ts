@@ -83,7 +83,6 @@ class BallastSequencer {
   readonly #run: ShardRun;
 
   constructor(vitest: Vitest) {
-    shared.isUsed = true;
     let run = runs.get(vitest);
     if (!run) {
       run = new ShardRun(vitest);
@@ -95,10 +94,15 @@ class BallastSequencer {
 
   /** An error ends Vitest before it runs a test. */
   async shard<T extends Specification>(specifications: T[]): Promise<T[]> {
+    // Vitest itself decides what happens when it finds no file.
+    if (specifications.length === 0) return specifications;
+    shared.isUsed = true;
     return (await this.#run.request(specifications)).select(specifications, ({ moduleId }) => pathOf(moduleId));
   }
 
   sort<T>(specifications: T[]): T[] {
+    // To list the tests, Vitest before 5 ignores the shard.
+    shared.isUsed ||= specifications.length > 0;
     return specifications;
   }
 }
