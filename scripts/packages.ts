@@ -44,7 +44,9 @@ pack(root);
 writeSbom('ballast', neededBy(Object.keys({ ...dependencies, ...optionalDependencies }).map(refOf)));
 
 const about = 'Ballast, which splits test suites over the parallel nodes of a CI build';
-packFile('ballast-client', 'ballast.mjs', `The client of ${about}`, '`ballast --help` lists its commands.', { bin: { ballast: 'ballast.mjs' } });
+packFile('ballast-client', 'ballast.mjs', `The client of ${about}`, '`ballast --help` lists its commands.', {
+  bin: { ballast: 'ballast.mjs' },
+});
 for (const runner of ['Jest', 'Playwright', 'Vitest']) {
   const name = `ballast-${runner.toLowerCase()}`;
   const usage = `The page \`/docs/runner-plugins\` of your Ballast server has the line for the configuration of ${runner}.`;

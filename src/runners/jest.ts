@@ -54,7 +54,7 @@ export default class BallastSequencer {
     // Jest itself fails when it finds no test.
     if (tests.length === 0) return tests;
     const paths = tests.map(testPath);
-    this.#part = await NodePart.request({ index: shardIndex, count: shardCount }, paths, process.env);
+    this.#part = await NodePart.request('jest', { index: shardIndex, count: shardCount }, paths, process.env);
     // Jest fails when it has nothing to run, and only its user can change that.
     if (this.#part.isEmpty) process.exit(0);
     return tests.filter(test => this.#part!.has(testPath(test)));

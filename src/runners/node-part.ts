@@ -13,6 +13,8 @@ import { abbreviate, pluralize, printToStderr } from '../terminal.js';
 import { UsageError } from '../usage-error.js';
 import { version } from '../version.js';
 
+export type RunnerName = 'jest' | 'playwright' | 'vitest';
+
 /** A shard as test runners count it: --shard=1/4 is the first of four. */
 export interface Shard {
   /** From 1. */
@@ -22,6 +24,7 @@ export interface Shard {
 
 /** What another process needs to record the part of a node. */
 export interface PartState {
+  runner: RunnerName;
   identity: Identity;
   files: readonly PlannedFile[];
   isFallback: boolean;
@@ -44,7 +47,7 @@ export class NodePart {
     readonly state: PartState,
     environment: Environment,
   ) {
-    this.#api = apiOf(environment);
+    this.#api = apiOf(state.runner, environment);
     this.#positions = new Map(state.files.map(({ path }, i) => [path, i]));
   }
 
@@ -53,9 +56,9 @@ export class NodePart {
    * part: the node must then fail before it runs a test.
    * @param allFiles the files that the test runner found, by pathOf: the same on all nodes
    */
-  static async request(shard: Shard, allFiles: Iterable<string>, environment: Environment): Promise<NodePart> {
+  static async request(runner: RunnerName, shard: Shard, allFiles: Iterable<string>, environment: Environment): Promise<NodePart> {
     try {
-      return await NodePart.#request(shard, allFiles, environment);
+      return await NodePart.#request(runner, shard, allFiles, environment);
     } catch (error) {
       if (!(error instanceof Error && 'exitCode' in error)) throw error;
       // Test runners print the stack, the causes and all properties. They would hide the message.
@@ -65,18 +68,18 @@ export class NodePart {
     }
   }
 
-  static async #request(shard: Shard, allFiles: Iterable<string>, environment: Environment): Promise<NodePart> {
+  static async #request(runner: RunnerName, shard: Shard, allFiles: Iterable<string>, environment: Environment): Promise<NodePart> {
     const list = [...new Set(allFiles)].sort();
     if (list.length === 0) throw new UsageError(['the test runner found no test file, so there is nothing to split']);
     const identity = identityOf(shard, environment);
-    const { files, isFallback } = await requestNodeFiles(apiOf(environment), identity, list, {
+    const { files, isFallback } = await requestNodeFiles(apiOf(runner, environment), identity, list, {
       isDynamic: true,
       fallback: readFallback(environment),
       fallbackWish,
       undone: 'no test is run',
     });
     if (!isFallback) printToStderr(describePart(identity, files, list.length));
-    return new NodePart({ identity, files, isFallback }, environment);
+    return new NodePart({ runner, identity, files, isFallback }, environment);
   }
 
   get isEmpty(): boolean {
@@ -150,7 +153,7 @@ function describePart({ node_index, node_total }: Identity, files: readonly Plan
   return `${node} runs ${files.length} of ${pluralize(total, 'test file')}${estimate}${never}`;
 }
 
-function apiOf(environment: Environment): Api {
+function apiOf(runner: RunnerName, environment: Environment): Api {
   const { BALLAST_URL, BALLAST_TOKEN, BALLAST_RETRIES = '' } = environment;
   const unset = Object.entries({ BALLAST_URL, BALLAST_TOKEN }).flatMap(([name, value]) => (value?.trim() ? [] : [name]));
   if (unset.length > 0)
@@ -160,7 +163,13 @@ function apiOf(environment: Environment): Api {
   if (!/^\d{0,6}$/.test(BALLAST_RETRIES))
     throw new UsageError([`BALLAST_RETRIES is ${JSON.stringify(BALLAST_RETRIES)}: it must be a whole number`]);
   const { url, token } = parseServer({ url: BALLAST_URL!, token: BALLAST_TOKEN! });
-  return new Api({ url, token, retries: BALLAST_RETRIES === '' ? RETRIES : Number(BALLAST_RETRIES), clientVersion: version });
+  return new Api({
+    url,
+    token,
+    retries: BALLAST_RETRIES === '' ? RETRIES : Number(BALLAST_RETRIES),
+    clientName: `ballast-${runner}`,
+    clientVersion: version,
+  });
 }
 
 function readFallback(environment: Environment): boolean {

@@ -51,7 +51,7 @@ export default class BallastReporter {
     const paths = projects.flatMap(({ suites }) => suites.map(filePath));
     // Playwright itself fails when it finds no test.
     if (paths.length === 0) return;
-    const part = await NodePart.request({ index: shard.current, count: shard.total }, paths, process.env);
+    const part = await NodePart.request('playwright', { index: shard.current, count: shard.total }, paths, process.env);
     for (const project of projects) {
       const others = project.suites.filter(file => !part.has(filePath(file)));
       // What a project depends on runs only if the project itself is left.

@@ -119,7 +119,7 @@ class ShardRun {
   request(specifications: readonly Specification[]): Promise<NodePart> {
     const { config, state } = this.#vitest;
     const files = [...specifications.map(({ moduleId }) => moduleId), ...state.getPaths()];
-    this.#part ??= NodePart.request(config.shard!, files.map(pathOf), process.env);
+    this.#part ??= NodePart.request('vitest', config.shard!, files.map(pathOf), process.env);
     return this.#part;
   }
 

@@ -46,7 +46,7 @@ describe('the part of a node', () => {
     const test_files = timedTestFiles({ [FILES[0]!]: 1, [FILES[1]!]: 4, [FILES[2]!]: 3, [FILES[3]!]: 2 });
     await record(server, { ...BUILD, commit_hash: 'before', node_total: 1, test_files });
     const twice = [...FILES, ...FILES];
-    const parts = await Promise.all([1, 2].map(index => NodePart.request({ index, count: 2 }, twice, environmentOf(server))));
+    const parts = await Promise.all([1, 2].map(index => NodePart.request('jest', { index, count: 2 }, twice, environmentOf(server))));
     const selected = parts.map(part => part.select(twice, path => path));
     expect(selected.map(paths => [...new Set(paths)]).sort()).toEqual([
       [FILES[1], FILES[0]],
@@ -57,7 +57,10 @@ describe('the part of a node', () => {
 
   it('is the same when the node is run again, and another one in another CI run with another list', async () => {
     const environment = environmentOf(await shared.project());
-    const [shard, ask] = [{ index: 2, count: 2 }, (list: readonly string[], env = environment) => NodePart.request(shard, list, env)];
+    const [shard, ask] = [
+      { index: 2, count: 2 },
+      (list: readonly string[], env = environment) => NodePart.request('jest', shard, list, env),
+    ];
     const first = await ask(FILES);
     expect(pathsOf(await ask(FILES.toReversed()))).toEqual(pathsOf(first));
     await expect(ask(FILES.slice(1))).rejects.toThrow('"test/a.test.ts" only in the split');
@@ -67,13 +70,13 @@ describe('the part of a node', () => {
 
   it('is empty when there are more nodes than files', async () => {
     const environment = environmentOf(await shared.project());
-    const parts = await Promise.all([1, 2, 3].map(index => NodePart.request({ index, count: 3 }, FILES.slice(2), environment)));
+    const parts = await Promise.all([1, 2, 3].map(index => NodePart.request('jest', { index, count: 3 }, FILES.slice(2), environment)));
     expect(parts.filter(({ isEmpty }) => isEmpty)).toHaveLength(1);
     for (const part of parts) await part.record(resultsOf(pathsOf(part)));
   });
 
   it('is everything, in the order of the test runner, when the server is away and that is wanted', async () => {
-    const part = await NodePart.request({ index: 2, count: 2 }, FILES, { ...unreachable, BALLAST_FALLBACK: 'true' });
+    const part = await NodePart.request('jest', { index: 2, count: 2 }, FILES, { ...unreachable, BALLAST_FALLBACK: 'true' });
     const order = FILES.toReversed();
     expect(part.select(order, path => path)).toEqual(order);
     // The tests ran: that their times are lost is only a warning.
@@ -82,7 +85,7 @@ describe('the part of a node', () => {
 
   it('records nothing that did not run, and fails then', async () => {
     const server = await shared.project();
-    const part = await NodePart.request({ index: 1, count: 1 }, FILES, environmentOf(server));
+    const part = await NodePart.request('jest', { index: 1, count: 1 }, FILES, environmentOf(server));
     const failed = { seconds: 0, isFailed: true, hasRun: false };
     const results = new Map([...resultsOf([FILES[0]!]), ...resultsOf([FILES[1]!], failed), ...resultsOf(['test/other.test.ts'])]);
     await expect(part.record(results)).rejects.toThrow(
@@ -100,14 +103,14 @@ describe('the part of a node', () => {
   it('is recorded by another process, and completes the CI run', async () => {
     const server = await shared.project();
     const environment = environmentOf(server);
-    const part = await NodePart.request({ index: 1, count: 1 }, FILES, environment);
+    const part = await NodePart.request('jest', { index: 1, count: 1 }, FILES, environment);
     await new NodePart(JSON.parse(JSON.stringify(part.state)), environment).record(resultsOf(FILES));
     expect((await getCompleteness(server, { ...BUILD, node_total: 1, ci_build_id: '7' })).json).toMatchObject({ is_complete: true });
   });
 
   it('is not run when the server lost the split in the meantime', async () => {
     const url = await startFakeServer();
-    const part = await NodePart.request({ index: 1, count: 1 }, FILES, environmentOf({ url, token: 't' }));
+    const part = await NodePart.request('jest', { index: 1, count: 1 }, FILES, environmentOf({ url, token: 't' }));
     await expect(part.record(resultsOf(FILES))).rejects.toThrow(
       'the server no longer has the split that this node ran a part of (split 1)',
     );
@@ -126,7 +129,7 @@ describe('a node without a part', () => {
     [{ CI_NODE_INDEX: '1', CI_NODE_TOTAL: '2' }, /but CI_NODE_INDEX is 1, the job 2 of 2: give --shard=2\/2, or set BALLAST_NODE_INDEX=0/],
     [{}, /^Ballast: no answer from POST .*; no test is run\. Run this node again .*, or set BALLAST_FALLBACK=true to run every test file /],
   ])('says what to do: %j', async (more, message) => {
-    await expect(NodePart.request({ index: 1, count: 2 }, FILES, { ...unreachable, ...more })).rejects.toThrow(message);
+    await expect(NodePart.request('jest', { index: 1, count: 2 }, FILES, { ...unreachable, ...more })).rejects.toThrow(message);
   });
 
   it.each([
@@ -134,7 +137,7 @@ describe('a node without a part', () => {
     { CI_NODE_INDEX: '0', CI_NODE_TOTAL: '2' },
     { CI_NODE_INDEX: '1', CI_NODE_TOTAL: '2', BALLAST_NODE_INDEX: '0' },
   ])('is not one whose CI system numbers its jobs so: %j', async more => {
-    const part = await NodePart.request({ index: 1, count: 2 }, FILES, environmentOf(await shared.project(), more));
+    const part = await NodePart.request('jest', { index: 1, count: 2 }, FILES, environmentOf(await shared.project(), more));
     expect(part.state.identity).toMatchObject({ node_index: 0, node_total: 2 });
   });
 });
