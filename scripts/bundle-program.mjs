@@ -1,5 +1,5 @@
 // Bundles the compiled program in FOLDER, in place: what a process or thread loads is a few files instead of 250. Reading and linking these
-// would take longer than all else that a start does. Also makes the one file of a CI node, src/ballast.mjs.
+// would take longer than all else that a start does. Also makes the files of a CI node: src/ballast.mjs, and one for each test runner that loads Ballast.
 //   node scripts/bundle-program.mjs FOLDER
 import { appendFileSync, readFileSync, writeFileSync } from 'node:fs';
 import { join, resolve } from 'node:path';
@@ -46,38 +46,52 @@ const { metafile } = await build({
 
 writeFileSync(join(folder, 'licences.txt'), licencesOf(metafile));
 
-// The commands of a CI node are one file, which the server hands out. As a script instead of a module, and with the syntax of Node 12, an older
-// Node reaches the check of its version: a module with an import that it lacks is not run at all.
-const client = join(folder, 'ballast.mjs');
-const bundled = await build({
-  absWorkingDir: root,
-  entryPoints: [join(folder, 'cli', 'client.js')],
-  outfile: client,
-  bundle: true,
+const { version } = JSON.parse(readFileSync(join(root, 'package.json'), 'utf8'));
+const licenceOfBallast = readFileSync(join(root, 'LICENSE'), 'utf8');
+/** The names of the packages in each bundle, for the lists of what is in it, which scripts/packages.ts makes. */
+const packages = { program: packagesIn(metafile) };
+
+/** Makes one file that needs nothing but Node, and compressed copies of it. The server hands them out. */
+async function bundleForNodes(name, entryPoint, options) {
+  const file = join(folder, name);
+  const bundled = await build({
+    absWorkingDir: root,
+    entryPoints: [join(folder, entryPoint)],
+    outfile: file,
+    bundle: true,
+    platform: 'node',
+    minify: true,
+    // There is no package.json beside it.
+    plugins: [
+      {
+        name: 'version',
+        setup: ({ onLoad }) => onLoad({ filter: /src[\\/]version\.js$/ }, () => ({ contents: `export const version = '${version}';` })),
+      },
+    ],
+    metafile: true,
+    logLevel: 'warning',
+    ...options,
+  });
+  packages[name] = packagesIn(bundled.metafile);
+  const licences = licencesOf(bundled.metafile).replaceAll('*/', '* /');
+  appendFileSync(file, `/*\nBallast ${version}\n\n${licenceOfBallast}${licences && `\nIt contains:\n\n${licences}`}*/\n`);
+  const bytes = readFileSync(file);
+  writeFileSync(`${file}.br`, brotliCompressSync(bytes));
+  writeFileSync(`${file}.gz`, gzipSync(bytes, { level: 9 }));
+}
+
+// As a script instead of a module, and with the syntax of Node 12, an older Node reaches the check of its version: a module with an import
+// that it lacks is not run at all.
+await bundleForNodes('ballast.mjs', 'cli/client.js', {
   format: 'iife',
-  platform: 'node',
   target: 'node12',
-  minify: true,
   define: { 'import.meta.url': 'url' },
   banner: {
     js: "#!/usr/bin/env node\nimport { createRequire } from 'node:module'; const { url } = import.meta, require = createRequire(url);",
   },
-  // There is no package.json beside it.
-  plugins: [
-    {
-      name: 'version',
-      setup: ({ onLoad }) => onLoad({ filter: /src[\\/]version\.js$/ }, () => ({ contents: `export const version = '${version}';` })),
-    },
-  ],
-  metafile: true,
-  logLevel: 'warning',
 });
-const licences = licencesOf(bundled.metafile).replaceAll('*/', '* /');
-appendFileSync(client, `/*\nBallast ${version}\n\n${readFileSync(join(root, 'LICENSE'), 'utf8')}\nIt contains:\n\n${licences}*/\n`);
-const bytes = readFileSync(client);
-writeFileSync(`${client}.br`, brotliCompressSync(bytes));
-writeFileSync(`${client}.gz`, gzipSync(bytes, { level: 9 }));
+// What a test runner loads itself.
+for (const runner of ['playwright', 'vitest', 'jest'])
+  await bundleForNodes(`ballast-${runner}.mjs`, `runners/${runner}.js`, { format: 'esm', target: 'node20.12' });
 
-// For the lists of what is in the packages of the server and the client, scripts/packages.ts.
-writeFileSync(join(folder, '..', 'program-packages.json'), JSON.stringify(packagesIn(metafile)));
-writeFileSync(join(folder, '..', 'client-packages.json'), JSON.stringify(packagesIn(bundled.metafile)));
+writeFileSync(join(folder, '..', 'bundled-packages.json'), JSON.stringify(packages));

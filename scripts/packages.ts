@@ -7,7 +7,7 @@ import { fileURLToPath } from 'node:url';
 import { Command } from 'commander';
 import { wheelOf } from './wheel.js';
 
-/** Packs the server and the client, each with a list of what is in it, the plugin of pytest, and the checksums of all files. */
+/** Packs the server, the client and the plugins that run in Node, each with a list of what is in it, the plugin of pytest, and the checksums of all files. */
 
 /** A list of components in the format CycloneDX, as far as it is changed here. */
 interface Sbom {
@@ -19,7 +19,7 @@ interface Sbom {
 const root = fileURLToPath(new URL('../..', import.meta.url));
 const program = new Command('npm run packages --')
   .description(
-    'Pack the server (ballast) and the client (ballast-client) for a registry of npm, with lists of their components (SBOM, CycloneDX), the plugin of pytest for pip, and SHA256SUMS.',
+    'Pack the server (ballast), the client (ballast-client) and the plugins of Jest, Playwright and Vitest for a registry of npm, with lists of their components (SBOM, CycloneDX), the plugin of pytest for pip, and SHA256SUMS.',
   )
   .argument('[folder]', 'where to write the files', 'packages')
   .parse();
@@ -34,30 +34,24 @@ const own = JSON.parse(readFileSync(join(root, 'package.json'), 'utf8')) as {
 };
 const { version, license, engines, dependencies, optionalDependencies } = own;
 const { packages } = JSON.parse(readFileSync(join(root, 'package-lock.json'), 'utf8')) as { packages: Record<string, { version: string }> };
+/** The names of the packages whose code is in the program of the server, and in each file for a CI node. */
+const bundled = JSON.parse(readFileSync(join(root, 'dist/bundled-packages.json'), 'utf8')) as Record<string, string[]>;
 mkdirSync(folder, { recursive: true });
 
 // With --omit=dev npm leaves out what a development package needs, too.
 const all = JSON.parse(npm(root, 'sbom', '--package-lock-only', '--sbom-format=cyclonedx')) as Sbom;
 pack(root);
-writeSbom('ballast', new Set([...bundledIn('program'), ...neededBy(Object.keys({ ...dependencies, ...optionalDependencies }).map(refOf))]));
+writeSbom('ballast', new Set([...bundled.program!.map(refOf), ...neededBy(Object.keys({ ...dependencies, ...optionalDependencies }).map(refOf))]));
 
-const client = join(root, 'dist/src/ballast.mjs');
-const made = mkdtempSync(join(tmpdir(), 'ballast-packages-'));
-try {
-  const description = 'The client of Ballast, which splits test suites over the parallel nodes of a CI build';
-  const bin = { ballast: 'ballast.mjs' };
-  writeFileSync(
-    join(made, 'package.json'),
-    JSON.stringify({ name: 'ballast-client', version, description, license, bin, engines }, null, 2),
-  );
-  writeFileSync(join(made, 'README.md'), `# ballast-client\n\n${description}. \`ballast --help\` lists its commands.\n`);
-  for (const path of [client, join(root, 'LICENSE')]) copyFileSync(path, join(made, path.slice(path.lastIndexOf('/') + 1)));
-  pack(made);
-} finally {
-  rmSync(made, { recursive: true });
+const about = 'Ballast, which splits test suites over the parallel nodes of a CI build';
+packFile('ballast-client', 'ballast.mjs', `The client of ${about}`, '`ballast --help` lists its commands.', {
+  bin: { ballast: 'ballast.mjs' },
+});
+for (const runner of ['Jest', 'Playwright', 'Vitest']) {
+  const name = `ballast-${runner.toLowerCase()}`;
+  const usage = `The page \`/docs/runner-plugins\` of your Ballast server has the line for the configuration of ${runner}.`;
+  packFile(name, `${name}.mjs`, `Has ${runner} run the files that a node gets from ${about}`, usage, { exports: `./${name}.mjs` });
 }
-writeSbom('ballast-client', new Set(bundledIn('client')));
-copyFileSync(client, join(folder, 'ballast.mjs'));
 
 // A wheel needs no list of its components: it is one file, and what it needs is Python and pytest.
 const plugin = join(root, 'dist/src/ballast_pytest.py');
@@ -75,6 +69,23 @@ const sums = names.map(
 writeFileSync(join(folder, 'SHA256SUMS'), sums.join(''));
 process.stdout.write(`${[...names, 'SHA256SUMS'].map(name => join(folder, name)).join('\n')}\n`);
 
+/** Packs a file that needs nothing but Node, and copies it. @param more what package.json has besides */
+function packFile(name: string, file: string, description: string, usage: string, more: object): void {
+  const source = join(root, 'dist/src', file);
+  const made = mkdtempSync(join(tmpdir(), 'ballast-packages-'));
+  try {
+    writeFileSync(join(made, 'package.json'), JSON.stringify({ name, version, description, license, ...more, engines }, null, 2));
+    writeFileSync(join(made, 'README.md'), `# ${name}\n\n${description}. ${usage}\n`);
+    copyFileSync(source, join(made, file));
+    copyFileSync(join(root, 'LICENSE'), join(made, 'LICENSE'));
+    pack(made);
+  } finally {
+    rmSync(made, { recursive: true });
+  }
+  writeSbom(name, new Set(bundled[file]!.map(refOf)));
+  copyFileSync(source, join(folder, file));
+}
+
 function npm(cwd: string, ...args: string[]): string {
   return execFileSync('npm', args, { cwd, encoding: 'utf8', stdio: ['ignore', 'pipe', 'ignore'], maxBuffer: 64 * 2 ** 20 });
 }
@@ -86,11 +97,6 @@ function pack(from: string): void {
 /** The name by which a list of components refers to a package in the root. */
 function refOf(name: string): string {
   return `${name}@${packages[`node_modules/${name}`]!.version}`;
-}
-
-/** The components whose code is in the program, or in the client. */
-function bundledIn(bundle: 'program' | 'client'): string[] {
-  return (JSON.parse(readFileSync(join(root, `dist/${bundle}-packages.json`), 'utf8')) as string[]).map(refOf);
 }
 
 /** These components, and all that they need. */

@@ -107,7 +107,18 @@ const commandsOf = (text: string) => listed(text.split('\nCommands:')[1] ?? '', 
 const flagsOf = (text: string) => listed(text, /^ {2}(?:-\w, )?(--[a-z-]+)/gm);
 
 /** Flags of other programs. */
-const foreignFlags = ['--runTestsByPath', '--fail', '--spec', '--collect-only', '--deselect'];
+const runnerFlags = [
+  '--shard',
+  '--reporter',
+  '--testSequencer',
+  '--bail',
+  '--last-failed',
+  '--onlyFailures',
+  '--changed',
+  '--onlyChanged',
+  '--grep',
+];
+const foreignFlags = [...runnerFlags, '--runTestsByPath', '--fail', '--spec', '--collect-only', '--deselect'];
 /** Flags that a plugin adds to a test runner. */
 const pluginFlags = listed(readFileSync(join(root, 'src/runners/pytest/ballast_pytest.py'), 'utf8'), /addoption\(\s*"(--[a-z-]+)"/g);
 
@@ -192,7 +203,8 @@ describe('the README and the guides', () => {
     const helps = [...commands.values(), ...subcommands];
     const flags = new Set([...helps.flatMap(flagsOf), '--help', ...foreignFlags, ...pluginFlags]);
     const ready = readFileSync(join(root, 'scripts/ci/gitlab/ballast.yml'), 'utf8');
-    const variables = new Set([...helps, ready].flatMap(text => listed(text, /\b(BALLAST_[A-Z_]+)/g)));
+    const plugins = readFileSync(join(root, 'src/runners/node-part.ts'), 'utf8');
+    const variables = new Set([...helps, ready, plugins].flatMap(text => listed(text, /\b(BALLAST_[A-Z_]+)/g)));
     const scripts = Object.keys((JSON.parse(readFileSync(join(root, 'package.json'), 'utf8')) as { scripts: object }).scripts);
 
     const unknown = [...documents].flatMap(([path, text]) => {

@@ -24,8 +24,9 @@ export const WITHOUT_BROWSER = ['test/browser/missing.test.js'];
 
 /** Tests of benchmarks, real test runners and scripts, and of what takes as long as many others. */
 export const LONG = [
-  ...['bench', 'clients', 'recomputed', 'runners', 'scripts'].map(folder => `test/${folder}/**/*.test.js`),
+  ...['bench', 'clients', 'recomputed', 'scripts'].map(folder => `test/${folder}/**/*.test.js`),
   'test/cli/hanging-disk.test.js',
+  'test/runners/{pytest,real-runners}.test.js',
   'test/engine/insight/what-if/accuracy.test.js',
   'test/engine/queue/simulation.test.js',
   'test/server/{kill,snapshots}.test.js',

@@ -3,7 +3,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { completenessParser, type ToldCompleteness } from '../client/answers.js';
 import { Api } from '../client/api.js';
 import { detectValue, type Identity, identify, missingMessage } from '../client/ci/identity.js';
-import { emptyTest } from '../client/record-run.js';
+import { emptyTest } from '../client/test-files.js';
 import { abbreviate, pluralize, print, printData, printToStderr } from '../terminal.js';
 import { UsageError } from '../usage-error.js';
 import type { ClientOptions } from './options.js';

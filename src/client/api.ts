@@ -35,6 +35,8 @@ export interface ApiOptions {
   token: string;
   /** How often a failed request is repeated. */
   retries: number;
+  /** How the server knows this client (default: ballast). */
+  clientName?: string;
   clientVersion: string;
   /** Time limit for one answer. */
   timeoutSeconds?: number;
@@ -102,7 +104,14 @@ export class Api {
   }
 
   async #attempt({ method, target, body, waitSeconds }: Request, count: number): Promise<FailedAttempt | Reply> {
-    const { token, clientVersion, timeoutSeconds = TIMEOUT_SECONDS, maxBytes = MAX_BYTES, signal: ended } = this.options;
+    const {
+      token,
+      clientName = 'ballast',
+      clientVersion,
+      timeoutSeconds = TIMEOUT_SECONDS,
+      maxBytes = MAX_BYTES,
+      signal: ended,
+    } = this.options;
     const headers = {
       'Content-Type': 'application/json',
       // A cached answer would be mistaken for the current state of the build.
@@ -110,7 +119,7 @@ export class Api {
       // The token in both headers of the protocol.
       'SERVICE-TEST-SUITE-TOKEN': token,
       'KNAPSACK-PRO-TEST-SUITE-TOKEN': token,
-      'SERVICE-CLIENT-NAME': 'ballast',
+      'SERVICE-CLIENT-NAME': clientName,
       'SERVICE-CLIENT-VERSION': clientVersion,
       'X-Retry-Count': String(count),
     };

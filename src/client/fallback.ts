@@ -1,6 +1,14 @@
 import { pluralize } from '../terminal.js';
 import type { ServerUnreachable } from './api.js';
 
+/** How users ask for the fallback, in words: with a flag or with a variable. */
+export interface Wish {
+  name: string;
+  asVerb: string;
+}
+
+export const flagWish: Wish = { name: '--fallback', asVerb: 'give --fallback' };
+
 /**
  * Returns the files that a node runs without the server: all that it has not run itself. Other nodes may run them, too, but the node cannot
  * know which. If each node chose a part by its index, files would be lost as soon as one other node reached the server.
@@ -10,12 +18,12 @@ export function fallbackFiles(all: readonly string[], ran: ReadonlySet<string>):
 }
 
 /** The warning of a node that continues without the server. */
-export function fallbackWarning({ message }: ServerUnreachable, count: number, total: number): string[] {
+export function fallbackWarning({ message }: ServerUnreachable, count: number, total: number, { name } = flagWish): string[] {
   const files =
     count === total ? `all ${pluralize(total, 'test file')}` : `the ${count} of ${pluralize(total, 'test file')} that it has not run`;
   return [
     `WARNING: ${message}.`,
-    `WARNING: --fallback: this node runs ${files}, because it cannot know what other nodes run. They may run the same files, so the build takes longer.`,
+    `WARNING: ${name}: this node runs ${files}, because it cannot know what other nodes run. They may run the same files, so the build takes longer.`,
   ];
 }
 
@@ -23,6 +31,6 @@ export function fallbackWarning({ message }: ServerUnreachable, count: number, t
  * The error of a node that ends without the server.
  * @param undone what the node did not do
  */
-export function noFallbackMessage({ message }: ServerUnreachable, undone: string): string {
-  return `${message}; ${undone}. Run this node again when the server answers, or give --fallback to run every test file that it has not run`;
+export function noFallbackMessage({ message }: ServerUnreachable, undone: string, { asVerb } = flagWish): string {
+  return `${message}; ${undone}. Run this node again when the server answers, or ${asVerb} to run every test file that it has not run`;
 }

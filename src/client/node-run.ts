@@ -16,8 +16,8 @@ import {
 } from './batch-results.js';
 import { commandFault, commandLine, commandWithListFile, readsListFile, splitByLength } from './command-line.js';
 import type { CommandResult, CommandRunner } from './command-runner.js';
-import { emptyTest } from './record-run.js';
 import { failureNames, ReportWatch, readReport } from './report-files.js';
+import { emptyTest } from './test-files.js';
 
 /** The command could not be started: nothing was run, and nothing will be. */
 export class CommandNotStarted extends Error {

@@ -1,10 +1,8 @@
-import picomatch from 'picomatch';
 import { pluralize, printToStderr } from '../terminal.js';
 import { parseRecording } from './answers.js';
 import type { Api } from './api.js';
 import type { RecordedFile } from './batch-results.js';
 import type { Identity } from './ci/identity.js';
-import { relativeToCwd } from './test-files.js';
 
 /** Records the run of a node and prints a summary, or the message of the server. Returns whether the server stored the run. */
 export async function recordRun(
@@ -22,9 +20,4 @@ export async function recordRun(
     `recorded ${pluralize(test_files.length, 'test file')}, ${seconds.toFixed(1)} s, as node ${node.node_index} of ${node.node_total}`,
   );
   return true;
-}
-
-/** Returns whether a test file matches one of the globs that --may-be-empty names. */
-export function emptyTest(globs: readonly string[] = []): (path: string) => boolean {
-  return globs.length === 0 ? () => false : picomatch(globs.map(relativeToCwd), { dot: true });
 }

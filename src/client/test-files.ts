@@ -102,6 +102,11 @@ function assertUtf8(paths: readonly Buffer[]): void {
 
 const byteEscape = (byte: string) => `\\x${byte.charCodeAt(0).toString(16).padStart(2, '0')}`;
 
+/** Returns whether a test file matches one of the globs that --may-be-empty names. */
+export function emptyTest(globs: readonly string[] = []): (path: string) => boolean {
+  return globs.length === 0 ? () => false : picomatch(globs.map(relativeToCwd), { dot: true });
+}
+
 export function isFile(path: string): boolean {
   return statSync(path, { throwIfNoEntry: false })?.isFile() ?? false;
 }

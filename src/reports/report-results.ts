@@ -65,7 +65,8 @@ export class FileTimes {
   }
 }
 
-function addResult(byFile: Map<string, FileResult>, file: string, { seconds, isFailed, hasRun }: FileResult): void {
+/** Adds what one more case, attempt or report says about a file. */
+export function addResult(byFile: Map<string, FileResult>, file: string, { seconds, isFailed, hasRun }: FileResult): void {
   const before = byFile.get(file) ?? { seconds: 0, isFailed: false, hasRun: false };
   byFile.set(file, { seconds: before.seconds + seconds, isFailed: before.isFailed || isFailed, hasRun: before.hasRun || hasRun });
 }

@@ -29,7 +29,7 @@ export function readStaticFile(path: string): StaticFile | null {
   return { body, copies: { br: copy('.br'), gzip: copy('.gz') }, contentType, hash };
 }
 
-const CLIENT_FILES = ['ballast.mjs', 'ballast_pytest.py'];
+const CLIENT_FILES = ['ballast.mjs', 'ballast-jest.mjs', 'ballast-playwright.mjs', 'ballast-vitest.mjs', 'ballast_pytest.py'];
 
 /** Reads what CI nodes fetch, where the build puts it. */
 export function readClientFiles(): ClientFiles {

@@ -11,17 +11,10 @@ const missing = (prefix: string) =>
   `invalid test suite token: none was sent; send the header ${prefix}-TEST-SUITE-TOKEN, or test_suite_token in the body of a POST`;
 const MISSING = { errors: [missing('SERVICE')] };
 
+const FILES_OF_NODES = ['ballast.mjs', 'ballast-jest.mjs', 'ballast-playwright.mjs', 'ballast-vitest.mjs', 'ballast_pytest.py'];
 const OPEN = [
-  '/v1/openapi.json',
-  '/metrics',
-  '/healthz',
-  '/readyz',
-  '/ballast.mjs',
-  '/ballast.mjs.sha256',
-  '/ballast_pytest.py',
-  '/ballast_pytest.py.sha256',
-  '/llms.txt',
-  '/docs/:name.md',
+  ...['/v1/openapi.json', '/metrics', '/healthz', '/readyz', '/llms.txt', '/docs/:name.md'],
+  ...FILES_OF_NODES.flatMap(name => [`/${name}`, `/${name}.sha256`]),
 ];
 
 const server = new SharedServer();

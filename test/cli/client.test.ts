@@ -13,6 +13,9 @@ import { BUILD } from './test-project.js';
 /** More takes longer to fetch than a CI node should wait. */
 const MAX_BYTES = 400_000;
 
+/** A runner loads its file on every start. */
+const MAX_BYTES_OF_RUNNER = 40_000;
+
 describe('the client that a server hands out', () => {
   it('is one small file that needs nothing but Node', async () => {
     const [server, folder] = [await startServer(), temporaryFolder()];
@@ -39,5 +42,26 @@ describe('the client that a server hands out', () => {
     child.stdin.end('a.js\nb.js\n');
     const [printed, [code]] = await Promise.all([text(child.stdout), once(child, 'exit')]);
     expect({ code, printed: printed.split('\n').sort() }).toEqual({ code: 0, printed: ['', 'a.js', 'b.js'] });
+  });
+
+  it.each(['jest', 'playwright', 'vitest'])('is for %s a smaller file that needs nothing but Node', async runner => {
+    const [server, folder] = [await startServer(), temporaryFolder()];
+    const name = `ballast-${runner}.mjs`;
+    const program = Buffer.from(await (await fetch(`${server.url}/${name}`)).arrayBuffer());
+    expect(program.length).toBeLessThan(MAX_BYTES_OF_RUNNER);
+    const checksum = await (await fetch(`${server.url}/${name}.sha256`)).text();
+    expect(checksum).toBe(`${createHash('sha256').update(program).digest('hex')}  ${name}\n`);
+    writeFileSync(join(folder, name), program);
+    const load = `import('./${name}').then(({ default: main }) => console.log(typeof main))`;
+    expect(spawnSync(process.execPath, ['-e', load], { cwd: folder, encoding: 'utf8' })).toMatchObject({
+      stdout: 'function\n',
+      stderr: '',
+    });
+  });
+
+  it('is nothing else', async () => {
+    const server = await startServer();
+    for (const path of ['/ballast-mocha.mjs', '/ballast-jest.mjs.br'])
+      expect({ path, status: (await fetch(server.url + path)).status }).toEqual({ path, status: 404 });
   });
 });

@@ -30,6 +30,12 @@ describe('npm run packages', () => {
       ...['@streamparser/json', 'commander', 'cross-spawn', 'fdir', 'isexe', 'path-key', 'picomatch', 'sax'],
       ...['shebang-command', 'shebang-regex', 'tinyglobby', 'which'],
     ]);
+    for (const runner of ['jest', 'playwright', 'vitest']) {
+      expect(filesIn(named(new RegExp(`^ballast-${runner}-.*tgz$`))).sort()).toEqual(
+        ['LICENSE', 'README.md', `ballast-${runner}.mjs`, 'package.json'].map(name => `package/${name}`),
+      );
+      expect(namesIn(named(new RegExp(`^ballast-${runner}-.*json$`)))).toEqual([]);
+    }
     const files = filesIn(named(/^ballast-\d.*tgz$/));
     expect(files).toEqual(
       expect.arrayContaining(['dist/src/main.js', 'dist/src/ballast.mjs', 'dist/src/dashboard/index.html'].map(name => `package/${name}`)),
@@ -49,7 +55,7 @@ describe('npm run packages', () => {
     ]);
     expect(strFromU8(wheel['ballast_pytest.py']!)).toContain('"name":"GitLab CI"');
     const sums = readFileSync(join(folder, 'SHA256SUMS'), 'utf8').trim().split('\n');
-    expect(sums).toHaveLength(7);
+    expect(sums).toHaveLength(16);
     for (const [sum, name] of sums.map(line => line.split('  '))) {
       expect({ name, sum }).toEqual({
         name,

@@ -330,6 +330,9 @@ export const operations = {
       '200': textResponse('The checksum.', 'text/plain; charset=utf-8'),
     },
   }),
+  ...pluginOf('Jest'),
+  ...pluginOf('Playwright'),
+  ...pluginOf('Vitest'),
   '/ballast_pytest.py': publicGet({
     operationId: 'getPytestPlugin',
     tag: 'Operating',
@@ -376,3 +379,28 @@ export const operations = {
     },
   }),
 };
+
+/** The operations that get the plugin of a test runner that runs in Node. */
+function pluginOf(runner: 'Jest' | 'Playwright' | 'Vitest') {
+  const path = `/ballast-${runner.toLowerCase()}.mjs`;
+  return {
+    [path]: publicGet({
+      operationId: `get${runner}Plugin`,
+      tag: 'Operating',
+      summary: `Get the plugin of ${runner}.`,
+      description: `One file, which the configuration of ${runner} names, of the version of this server.`,
+      responses: {
+        '200': textResponse('The plugin.', 'text/javascript; charset=utf-8'),
+      },
+    }),
+    [`${path}.sha256`]: publicGet({
+      operationId: `get${runner}PluginChecksum`,
+      tag: 'Operating',
+      summary: 'Get the checksum of that plugin.',
+      description: 'As `sha256sum --check` reads it.',
+      responses: {
+        '200': textResponse('The checksum.', 'text/plain; charset=utf-8'),
+      },
+    }),
+  };
+}

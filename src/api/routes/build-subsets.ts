@@ -49,7 +49,10 @@ function answerRecorded(context: Context, request: Request, project: number, nod
 /** The files of Ballast's own clients, by the names that these send. */
 const FILES_OF_CLIENTS = new Map([
   ['ballast', 'ballast.mjs'],
+  ['ballast-jest', 'ballast-jest.mjs'],
+  ['ballast-playwright', 'ballast-playwright.mjs'],
   ['ballast-pytest', 'ballast_pytest.py'],
+  ['ballast-vitest', 'ballast-vitest.mjs'],
 ]);
 
 /** Asks to update an outdated client, or one of Ballast that is not of this server; null when it is up to date or unknown. */
