@@ -36,6 +36,7 @@ echo "$name $1 $2" >> "$RAN"
 case "$name $1 $2" in
   'ballast split '*) printf 'spec/a_spec.rb\\0spec/b_spec.rb\\0' ;;
   'go list '*) echo example.com/a ;;
+  'bazel query '*) echo //a:a_test ;;
 esac
 if [ "$(wc -l < "$RAN")" -eq "$FAILS" ]; then
   [ "$name $1" = 'curl -fsSO' ] && : > not-fetched
@@ -56,9 +57,11 @@ done
 /** Runs a recipe in a shell. The FAILS-th of its commands fails; 0: none does. */
 function run(recipe: string, fails: number): { code: number | null; ran: string[] } {
   const folder = temporaryFolder();
-  for (const name of ['bin', 'tests', 'src/test/java/a']) mkdirSync(join(folder, name), { recursive: true });
+  for (const name of ['bin', 'tests', 'src/test/java/a', 'vendor/bin']) mkdirSync(join(folder, name), { recursive: true });
   writeFileSync(join(folder, 'src/test/java/a/CartTest.java'), '');
-  for (const path of ['npx', 'npm', 'node', 'bundle', 'go', 'mvn', 'python3', 'curl'].map(name => `bin/${name}`)) {
+  for (const name of ['binaries.txt', 'classes.txt']) writeFileSync(join(folder, name), 'a\n');
+  const names = ['npx', 'npm', 'node', 'bundle', 'go', 'mvn', 'python3', 'curl', 'bazel', 'cargo', 'dotnet', 'flutter'];
+  for (const path of [...names.map(name => `bin/${name}`), 'gradlew', 'vendor/bin/phpunit']) {
     writeFileSync(join(folder, path), STUB);
     chmodSync(join(folder, path), 0o755);
   }
@@ -118,14 +121,27 @@ const runnerFlags = [
   '--onlyChanged',
   '--grep',
 ];
-const foreignFlags = [...runnerFlags, '--runTestsByPath', '--fail', '--spec', '--collect-only', '--deselect'];
+const foreignFlags = [...runnerFlags, '--runTestsByPath', '--fail', '--spec', '--tests', '--collect-only', '--deselect'];
 /** Flags that a plugin adds to a test runner. */
 const pluginFlags = listed(readFileSync(join(root, 'src/runners/pytest/ballast_pytest.py'), 'utf8'), /addoption\(\s*"(--[a-z-]+)"/g);
 
 describe('a recipe of the README and the guides', () => {
   it('exists for each runner and for the completeness gate', () => {
     const texts = recipes.join('\n');
-    for (const part of ['jest', 'vitest', 'pytest', 'rspec', 'go test', 'ballast.mjs split', 'verify', 'completeness'])
+    for (const part of [
+      'jest',
+      'vitest',
+      'pytest',
+      'rspec',
+      'go test',
+      'mvn',
+      'gradlew',
+      'phpunit',
+      'bazel',
+      'ballast.mjs split',
+      'verify',
+      'completeness',
+    ])
       expect(texts).toContain(part);
   });
 
@@ -208,7 +224,8 @@ describe('the README and the guides', () => {
     const scripts = Object.keys((JSON.parse(readFileSync(join(root, 'package.json'), 'utf8')) as { scripts: object }).scripts);
 
     const unknown = [...documents].flatMap(([path, text]) => {
-      const { blocks, spans } = split(text);
+      // The table of runners has their flags.
+      const { blocks, spans } = split(path.endsWith('/runners.md') ? text.slice(0, text.indexOf('\n## Runners')) : text);
       const calls = [...blocks.map(block => block.replaceAll('\\\n', ' ')), ...spans].flatMap(code => [
         // The first one may be the name of a container.
         ...code.matchAll(/\bballast (?:-- )?(?!ballast\b)([a-z]+)\b([^\n]*)/g),

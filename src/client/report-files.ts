@@ -21,6 +21,7 @@ export function readReport(path: string): Report {
   }
   try {
     const text = decodeReport(bytes);
+    if (text.trim() === '') throw new ReportError('it is empty');
     if (isJsonReport(text)) return readJsonReport(text);
     return { cases: readCases(text), areAllLoaded: false };
   } catch (error) {

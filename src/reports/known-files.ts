@@ -30,6 +30,10 @@ export class ListedFiles implements KnownFiles {
   ) {
     for (const path of paths) this.#add(normalizePath(path), path, true);
     for (const path of others) this.#add(normalizePath(path), path, false);
+    for (const path of [...paths, ...others]) {
+      const target = bazelTarget(path);
+      if (target !== null) this.#add(target, path, false);
+    }
     this.#classes = new ClassFiles(paths);
     this.#otherClasses = new ClassFiles(others);
     // Reports separate the folders of a Python module by dots, so a dot in the name of a folder looks like a separator.
@@ -90,6 +94,12 @@ export class ListedFiles implements KnownFiles {
 /** Returns the name of the class around a nested class; empty: the name is of no nested class. */
 function outerClass(name: string): string {
   return /^(.*)[$+][^.$+]*$/.exec(name)?.[1] ?? '';
+}
+
+/** Returns the name that a report of Bazel has for a label: shop/cart_test for //shop:cart_test. Null: the path is no label. */
+function bazelTarget(path: string): string | null {
+  const [, folder, name] = /^\/\/([^:]*):(.+)$/.exec(path) ?? [];
+  return name === undefined ? null : folder === '' ? name : `${folder}/${name}`;
 }
 
 /** The folder that packages begin at, in the layout of Maven and Gradle: src/test/java, src/jvmTest/kotlin, src/test/scala-3. */

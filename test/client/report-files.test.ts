@@ -1,7 +1,7 @@
 import { writeFileSync } from 'node:fs';
 import { join, relative } from 'node:path';
 import { describe, expect, it } from 'vitest';
-import { ReportWatch } from '../../src/client/report-files.js';
+import { ReportWatch, readReport } from '../../src/client/report-files.js';
 import { temporaryFolder } from '../harness/temporary-folder.js';
 
 describe('a report that several paths and globs name', () => {
@@ -13,4 +13,10 @@ describe('a report that several paths and globs name', () => {
     writeFileSync(path, '<testsuites/>');
     expect(await watch.changed()).toHaveLength(1);
   });
+});
+
+it('a report that the command left empty is refused', () => {
+  const path = join(temporaryFolder(), 'go-test.txt');
+  writeFileSync(path, '\n');
+  expect(() => readReport(path)).toThrow(`cannot use the report ${path}: it is empty`);
 });

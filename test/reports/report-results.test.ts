@@ -114,7 +114,7 @@ describe('a class that a report names', () => {
 });
 
 describe('a name that is no path', () => {
-  const listed = ['shop', 'shop::api', '//cart:cart_test', 'ShopTests.CartTests'];
+  const listed = ['shop', 'shop::api', '//cart:cart_test', '//web/ui:page_test', '//:all_test', 'ShopTests.CartTests'];
   it.each([
     ['shop::api', 'shop::api'],
     ['shop::bin/shop', null],
@@ -122,6 +122,10 @@ describe('a name that is no path', () => {
     ['api', null],
     ['//cart:cart_test', '//cart:cart_test'],
     ['//other/cart:cart_test', null],
+    ['cart/cart_test', '//cart:cart_test'],
+    ['web/ui/page_test', '//web/ui:page_test'],
+    ['ui/page_test', null],
+    ['all_test', '//:all_test'],
     ['CartTests', null],
     ['ShopTests.CartTests', 'ShopTests.CartTests'],
   ])('is found in full or not at all: %s', (name, file) => {

@@ -6,7 +6,7 @@ import { MAIN, TOKEN } from '../../../bench/load/server.js';
 import { RUNNER } from './runner.js';
 import { type CiRun, type Job, jobName, type Scenario } from './scenario.js';
 
-/** Ballast's own client, in separate processes, called as in src/docs/any-runner.md. */
+/** Ballast's own client, in separate processes, called as in src/docs/runners.md. */
 
 export interface Exit {
   /** The code that a shell reports, or null if the process hung. */

@@ -122,7 +122,8 @@ function commonPattern(paths: readonly string[]): string | null {
 }
 
 function pathFindings(files: readonly string[]): Finding[] {
-  const absolute = files.filter(path => isAbsolute(path));
+  // Two slashes begin the label of a Bazel target.
+  const absolute = files.filter(path => isAbsolute(path) && !path.startsWith('//'));
   const dotted = files.filter(path => path.startsWith('./'));
   const backslashed = files.filter(path => path.includes('\\') && !isFile(path));
   const missing = files.filter(path => !isFile(fileOf(path) ?? path));

@@ -33,7 +33,7 @@ export const github = ({ nodes, env, numbers, secret, script }: Job): string[] =
   `      ${secret}: \${{ secrets.${secret} }}`,
   ...numbers.map(([name, value]) => `      ${name}: ${value}`),
   '    steps:',
-  '      - uses: actions/checkout@v4',
+  '      - uses: actions/checkout@v7',
   '      - run: |',
   ...indent(10, script),
 ];

@@ -19,7 +19,7 @@ const client = (id: string, name: string, suffix: string, command: string): Runn
   script: [command],
 });
 
-/** The recipes of the guides any-runner.md and clients.md. */
+/** The recipes of the guides runners.md and clients.md. */
 export const runners: readonly Runner[] = [
   queue(
     'jest',

@@ -1,10 +1,12 @@
 /**
  * Returns the file of a path that names test cases in it: `spec/a_spec.rb[1:2]`, `test/a.py::TestB::test_c[d]`,
- * `a.spec.ts:12`, `a.feature:12:30`. Null: the path is a file itself.
+ * `a.spec.ts:12`, `a.feature:12:30`. Null: the path is a file itself, or the name of a unit, such as the binary `shop::api` of a crate: what
+ * precedes `::` in a test case has a folder or an extension.
  */
 export function fileOf(path: string): string | null {
   if (!path.includes(':') && !path.endsWith(']')) return null;
   const members = path.indexOf('::');
+  if (members >= 0 && !/[./\\]/.test(path.slice(0, members))) return null;
   const end = members >= 0 ? members : path.endsWith(']') ? startOfIds(path) : startOfLines(path);
   return end > 0 && end < path.length && !/[/\\]/.test(path[end - 1]!) ? path.slice(0, end) : null;
 }

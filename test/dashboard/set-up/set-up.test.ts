@@ -39,9 +39,7 @@ describe('the CI systems of the set-up page', () => {
 describe('the runners of the set-up page', () => {
   it.each(runners)('run as the guides tell: $id', ({ client, script, suffix }) => {
     const text =
-      client === 'ballast'
-        ? guide('any-runner.md')
-        : guide('clients.md').replace('`, or `minitest`, `cucumber`', 'RSPEC MINITEST CUCUMBER');
+      client === 'ballast' ? guide('runners.md') : guide('clients.md').replace('`, or `minitest`, `cucumber`', 'RSPEC MINITEST CUCUMBER');
     const command = script.join('\n').replace(/queue:(minitest|cucumber)$/, 'queue:rspec');
     expect(text).toContain(command);
     if (suffix) expect(text).toContain(suffix);
