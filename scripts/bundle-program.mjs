@@ -46,7 +46,6 @@ const { metafile } = await build({
 
 writeFileSync(join(folder, 'licences.txt'), licencesOf(metafile));
 
-const { version } = JSON.parse(readFileSync(join(root, 'package.json'), 'utf8'));
 const licenceOfBallast = readFileSync(join(root, 'LICENSE'), 'utf8');
 /** The names of the packages in each bundle, for the lists of what is in it, which scripts/packages.ts makes. */
 const packages = { program: packagesIn(metafile) };

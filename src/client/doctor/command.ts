@@ -166,7 +166,9 @@ function placeFindings({ command, files, script }: ReadCommand): Finding[] {
         `give {} as an argument of its own, or ${within.replace('{}', '{,}')} for all files with commas`,
       ),
     ];
-  if (script !== null && !readsListFile(command) && !/\$\{?[@*\d]|\{,\}/.test(script))
+  // A loop without a list is over the arguments: for file; do
+  const usesArguments = script !== null && /\$\{?[@*\d]|\{,\}|\bfor\s+\w+\s*(;|\n|\sdo\b)/.test(script);
+  if (script !== null && !readsListFile(command) && !usesArguments)
     return [
       problem(
         'command.files',
