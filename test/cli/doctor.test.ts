@@ -16,7 +16,22 @@ const shared = new SharedServer();
 const root = fileURLToPath(new URL('../../../', import.meta.url));
 
 const JEST = ['npx', 'jest', '--reporters=default', '--reporters=jest-junit', '--runTestsByPath', '{}'];
-const PROGRAMS = ['npx', 'jest', 'vitest', 'playwright', 'bundle', 'python3', 'pytest', 'go', 'mocha', 'npm'];
+const PROGRAMS = [
+  'npx',
+  'jest',
+  'vitest',
+  'playwright',
+  'bundle',
+  'python3',
+  'pytest',
+  'go',
+  'mocha',
+  'npm',
+  'cypress',
+  'bazel',
+  'flutter',
+  'mvn',
+];
 
 interface SetUp {
   server: Client;
@@ -200,6 +215,7 @@ describe('ballast doctor on a node that is set up well', () => {
     const recipes = [...guide.matchAll(/^node (?:\.\.\/)?ballast\.mjs queue (?:.*\n)+?(?=\n|#|```)/gm)].map(([text]) => text);
     expect(recipes.length).toBeGreaterThanOrEqual(15);
     const node = await setUp();
+    writeFileSync(join(node.folder, 'gradlew'), '', { mode: 0o755 });
     for (const recipe of recipes) {
       const command = recipe.slice(recipe.indexOf(' -- ') + 4).replace(/ < \w+\.txt/, '');
       const words = execFileSync('sh', ['-c', `printf '%s\\0' ${command}`], { encoding: 'utf8' })
