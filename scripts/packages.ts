@@ -41,7 +41,10 @@ mkdirSync(folder, { recursive: true });
 // With --omit=dev npm leaves out what a development package needs, too.
 const all = JSON.parse(npm(root, 'sbom', '--package-lock-only', '--sbom-format=cyclonedx')) as Sbom;
 pack(root);
-writeSbom('ballast', new Set([...bundled.program!.map(refOf), ...neededBy(Object.keys({ ...dependencies, ...optionalDependencies }).map(refOf))]));
+writeSbom(
+  'ballast',
+  new Set([...bundled.program!.map(refOf), ...neededBy(Object.keys({ ...dependencies, ...optionalDependencies }).map(refOf))]),
+);
 
 const about = 'Ballast, which splits test suites over the parallel nodes of a CI build';
 packFile('ballast-client', 'ballast.mjs', `The client of ${about}`, '`ballast --help` lists its commands.', {

@@ -215,7 +215,8 @@ describe('ballast doctor on a node that is set up well', () => {
     const recipes = [...guide.matchAll(/^node (?:\.\.\/)?ballast\.mjs queue (?:.*\n)+?(?=\n|#|```)/gm)].map(([text]) => text);
     expect(recipes.length).toBeGreaterThanOrEqual(15);
     const node = await setUp();
-    writeFileSync(join(node.folder, 'gradlew'), '', { mode: 0o755 });
+    writeFiles(node.folder, 'gradlew', 'vendor/bin/phpunit');
+    for (const program of ['gradlew', 'vendor/bin/phpunit']) chmodSync(join(node.folder, program), 0o755);
     for (const recipe of recipes) {
       const command = recipe.slice(recipe.indexOf(' -- ') + 4).replace(/ < \w+\.txt/, '');
       const words = execFileSync('sh', ['-c', `printf '%s\\0' ${command}`], { encoding: 'utf8' })
