@@ -52,7 +52,7 @@ export function failureReason(
   if (!trustExitCode && unreadable.length > 0)
     return `${unreadable.join('; ')}; let the command return the exit code of its test runner, or give --trust-exit-code`;
   if (failUnreported && unreported.length > 0)
-    return `no report mentions ${pluralize(unreported.length, 'test file')} (${abbreviate(unreported)}), and --fail-unreported is given`;
+    return `no report mentions ${pluralize(unreported.length, 'test file')} (${abbreviate(unreported)}), and --fail-unreported is given; see whether the command ran them, and name files without tests with --may-be-empty`;
   return null;
 }
 

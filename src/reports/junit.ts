@@ -35,6 +35,7 @@ class JunitReader implements ElementHandler {
   #failed = 0;
 
   read(xml: string): TestCase[] {
+    if (xml.trim() === '') throw new ReportError('it is empty');
     if (!readElements(xml, this)) throw new ReportError('it is not a JUnit report: it has no <testsuite>');
     return this.#cases;
   }

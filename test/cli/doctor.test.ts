@@ -129,6 +129,11 @@ describe('ballast doctor on a node that is set up well', () => {
   it.each([
     ['the style of tests of mocha', ['mocha', '--ui', 'bdd', '{}']],
     ['a group of tests of PHPUnit', ['vendor/bin/phpunit', '--group', 'fast', '{}']],
+    [
+      'a loop of the shell over the files',
+      ['sh', '-c', 'for f; do phpunit --log-junit "$f.xml" "$f" || code=1; done; exit $code', 'sh', '{}'],
+    ],
+    ['a loop without a name for the files', ['sh', '-c', 'for f do ruby -Itest $f || exit; done', 'sh', '{}']],
     ['pytest-xdist that keeps files together', ['pytest', '-n', 'auto', '--dist', 'loadfile', '--junitxml=junit.xml', '{}']],
   ])('does not take %s for a trap', async (_, command) => {
     const node = await setUp();
@@ -141,6 +146,12 @@ describe('ballast doctor on a node that is set up well', () => {
   it('finds an id of one digit in the variable that it is from', async () => {
     const checked = await check(await setUp(), GOOD, { BALLAST_BUILD_ID: '7', NIGHTLY: '7' });
     expect({ code: checked.code, troubles: troubles(checked) }).toEqual({ code: 0, troubles: [] });
+  });
+
+  it('does not take an id for one of the node whose index is missing', async () => {
+    const checked = await check(await setUp(), GOOD, { ...NO_GITLAB, BALLAST_BUILD_ID: 'try-1', BALLAST_NODE_TOTAL: '2' });
+    expect(troubles(checked)).toContain('identity.no_node_index');
+    expect(troubles(checked)).not.toContain('identity.build_id_of_node');
   });
 
   it('believes the id of a CI run where the CI system has none', async () => {
@@ -677,6 +688,12 @@ describe('ballast doctor finds', () => {
       level: 'warning',
       sentence: expect.stringMatching(new RegExp(`^0 of 3 are known.*${sentence}`)) as string,
     });
+  });
+
+  it('timings of a build that recorded few of its files', async () => {
+    const node = await setUp();
+    await record(node.server, { test_files: timedTestFiles({ 'src/a.test.js': 1 }) });
+    expect(finding(await check(node, GOOD), 'list.unknown')?.remedy).toContain('until verify ends with 0');
   });
 
   it('odd paths in a list on stdin, but not names of classes, packages and targets', async () => {

@@ -84,11 +84,11 @@ export function identify<Wanted extends keyof Identity>(
   checkout: Checkout = gitCheckout('.'),
 ): Pick<Identity, Wanted> {
   const { environment } = options;
-  const missing: string[] = [];
+  const missing: IdentityField[] = [];
   const errors: string[] = [];
   const text = (field: IdentityField): string => {
     const found = findValue(field, options, checkout);
-    if (!found) missing.push(missingMessage(field, environment));
+    if (!found) missing.push(field);
     return found?.value ?? '';
   };
   const number = (field: 'nodeIndex' | 'nodeTotal'): number => {
@@ -108,8 +108,9 @@ export function identify<Wanted extends keyof Identity>(
   const identity: Partial<Identity> = {};
   for (const key of wanted) Object.assign(identity, { [key]: read[key]() });
   const { node_index = 0, node_total = Infinity } = identity;
-  errors.unshift(...missing);
-  if (missing.length > 1 && detectSystem(environment) === unknownSystem) errors.push(`no CI system is known here: ${ownMachineHint}`);
+  errors.unshift(...missing.map(field => missingMessage(field, environment)));
+  const isOwnMachine = missing.length > 1 && (missing.includes('nodeTotal') || missing.includes('buildId'));
+  if (isOwnMachine && detectSystem(environment) === unknownSystem) errors.push(`no CI system is known here: ${ownMachineHint}`);
   if (errors.length === 0 && node_index >= node_total) errors.push(indexError(node_index, node_total));
   if (errors.length > 0) throw new UsageError(errors);
   return identity as Pick<Identity, Wanted>;

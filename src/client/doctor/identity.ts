@@ -268,7 +268,11 @@ function buildIdFindings(known: Known): Finding[] {
       fine('identity.build_id_of_attempt', 'each attempt is a CI run of its own: the nodes that run again run the files of all'),
     ];
   const ending = rest?.split(/\W+/) ?? [];
-  if (ending.at(-1) === found.nodeIndex?.value && ending.slice(0, -1).every(part => part === environment.GITHUB_RUN_ATTEMPT))
+  if (
+    found.nodeIndex &&
+    ending.at(-1) === found.nodeIndex.value &&
+    ending.slice(0, -1).every(part => part === environment.GITHUB_RUN_ATTEMPT)
+  )
     return [problem('identity.build_id_of_node', `${name} is ${value}, which ends in the index of the node: ${ownEach}`, leaveOut)];
   const ofAttempt = OF_AN_ATTEMPT.find(has);
   if (ofAttempt)

@@ -55,11 +55,15 @@ export function timingFindings(files: readonly string[], known: number, recorded
   const others = unknown.slice(0, files.length - known);
   if (known >= FEW * files.length)
     return [fine('list.known', `${count}${others.length > 0 ? `; new, or not in the newest build: ${abbreviate(others)}` : ''}`)];
+  const listed = new Set(files);
+  const isCutShort = recorded.length < files.length && recorded.filter(path => listed.has(path)).length >= FEW * recorded.length;
   return [
     warning(
       'list.unknown',
       `${count}: the newest build has ${pluralize(recorded.length, 'file')}, such as ${abbreviate(recorded.slice(0, 3))}, and the list has ${abbreviate(others.slice(0, 3))}`,
-      'check that the token is of the project of this suite: each suite has its own',
+      isCutShort
+        ? 'run all nodes again until verify ends with 0: a build that failed records only some of its files'
+        : 'check that the token is of the project of this suite: each suite has its own',
     ),
   ];
 }

@@ -116,13 +116,14 @@ def identify(environment, git=rev_parse):
         is_number = field in ("nodeIndex", "nodeTotal")
         minimum = 1 if field == "nodeTotal" else 0
         if value is None:
-            missing.append(f"{description} is not known: set {variable}{tried(field, environment)}")
+            missing.append(field)
         elif is_number and not (re.fullmatch(r"[0-9]{1,9}", value) and int(value) >= minimum):
             errors.append(f"{description} is {json.dumps(value)}: it must be a whole number from {minimum} on ({variable})")
         else:
             identity[name] = int(value) if is_number else value
-    errors = missing + errors
-    if len(missing) > 1 and detect_system(environment) is SYSTEMS[-1]:
+    errors = [f"{IDENTITY[field][2]} is not known: set {IDENTITY[field][1]}{tried(field, environment)}" for field in missing] + errors
+    is_own_machine = len(missing) > 1 and ("nodeTotal" in missing or "buildId" in missing)
+    if is_own_machine and detect_system(environment) is SYSTEMS[-1]:
         errors.append(f"no CI system is known here: {OWN_MACHINE_HINT}")
     if not errors and identity["node_index"] >= identity["node_total"]:
         index, total = identity["node_index"], identity["node_total"]
