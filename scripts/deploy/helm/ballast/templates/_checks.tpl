@@ -11,7 +11,7 @@
 {{- if and .database.url .database.urlKey }}
 {{- fail "database.url and database.urlKey are both set: the URL is in one place, so leave one empty" }}
 {{- end }}
-{{- if regexMatch "^[a-z]+://[^/@]*:[^/@]*@" .database.url }}
+{{- if regexMatch "^[a-z]+://[^/?]*:[^?]*@|[?&]password=" .database.url }}
 {{- fail "database.url has a password: leave it out, and name a Secret that has it (database.existingSecret, database.passwordKey)" }}
 {{- end }}
 {{- if and .snapshots.enabled $hasDatabase }}

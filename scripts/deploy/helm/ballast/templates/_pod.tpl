@@ -1,7 +1,9 @@
 {{/* The template of a pod, of the StatefulSet and of the Deployment. */}}
 {{- define "ballast.pod" -}}
 {{- $hasDatabase := include "ballast.hasDatabase" . }}
-{{- $hasFiles := and $hasDatabase .Values.database.existingSecret (or .Values.database.passwordKey .Values.database.caKey) -}}
+{{- /* A URL from a Secret has its password. */}}
+{{- $passwordKey := .Values.database.url | empty | ternary "" .Values.database.passwordKey }}
+{{- $hasFiles := and $hasDatabase .Values.database.existingSecret (or $passwordKey .Values.database.caKey) -}}
 metadata:
   labels:
     {{- include "ballast.selectorLabels" . | nindent 4 }}
@@ -53,7 +55,7 @@ spec:
         {{- else }}
         - { name: BALLAST_DATABASE_URL, valueFrom: { secretKeyRef: { name: {{ quote .existingSecret }}, key: {{ quote .urlKey }} } } }
         {{- end }}
-        {{- if and .existingSecret .passwordKey }}
+        {{- if and .existingSecret $passwordKey }}
         - { name: BALLAST_DATABASE_PASSWORD_FILE, value: /secrets/password }
         {{- end }}
         {{- if and .existingSecret .caKey }}
@@ -70,7 +72,7 @@ spec:
         {{- toYaml . | nindent 8 }}
         {{- end }}
       # A store that was cut off is read as a whole before it is served or refused.
-      startupProbe: { httpGet: { path: /healthz, port: http }, periodSeconds: 1, timeoutSeconds: 5, failureThreshold: 300 }
+      startupProbe: { httpGet: { path: /healthz, port: http }, periodSeconds: 1, timeoutSeconds: 5, failureThreshold: 3600 }
       readinessProbe: { httpGet: { path: /readyz, port: http }, periodSeconds: 2, timeoutSeconds: 3, failureThreshold: 2 }
       livenessProbe: { httpGet: { path: /healthz, port: http }, periodSeconds: 10, timeoutSeconds: 5, failureThreshold: 3 }
       {{- if $hasDatabase }}
@@ -97,7 +99,7 @@ spec:
       secret:
         secretName: {{ quote .Values.database.existingSecret }}
         items:
-          {{- with .Values.database.passwordKey }}
+          {{- with $passwordKey }}
           - { key: {{ quote . }}, path: password }
           {{- end }}
           {{- with .Values.database.caKey }}
