@@ -1,5 +1,5 @@
 import { spawnSync } from 'node:child_process';
-import { readFileSync } from 'node:fs';
+import { readFileSync, realpathSync } from 'node:fs';
 import { createRequire } from 'node:module';
 import { fileURLToPath } from 'node:url';
 import { addResult, type FileResult } from '../reports/report-results.js';
@@ -118,4 +118,5 @@ async function recordFromStdin(): Promise<void> {
   }
 }
 
-if (process.argv[1] === thisFile) void recordFromStdin();
+// By what the paths lead to: one of them may be a link.
+if (process.argv[1] && realpathSync(process.argv[1]) === realpathSync(thisFile)) void recordFromStdin();

@@ -269,8 +269,8 @@ class Api:
             "Content-Type": "application/json",
             # A cached answer would be mistaken for the current state of the build.
             "Cache-Control": "no-cache",
-            "SERVICE-TEST-SUITE-TOKEN": str(self.token),
-            "KNAPSACK-PRO-TEST-SUITE-TOKEN": str(self.token),
+            "SERVICE-TEST-SUITE-TOKEN": self.token,
+            "KNAPSACK-PRO-TEST-SUITE-TOKEN": self.token,
             "SERVICE-CLIENT-NAME": "ballast-pytest",
             "SERVICE-CLIENT-VERSION": VERSION,
             "X-Retry-Count": str(count),
@@ -744,7 +744,8 @@ def pytest_configure(config):
     if not is_wanted(config.option, os.environ):
         return
     settings = read_settings(config.option, os.environ)
-    is_controller = getattr(config.option, "dist", "no") != "no"
+    # As pytest-xdist decides: it runs the tests itself where no worker is asked for, whatever --dist says.
+    is_controller = getattr(config.option, "dist", "no") != "no" and bool(config.option.tx)
     collection = None if is_controller else Collection(config, settings)
     if collection is not None:
         config.pluginmanager.register(collection, "ballast_collection")

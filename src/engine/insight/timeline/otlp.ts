@@ -226,7 +226,9 @@ function attributesOf(attributes: Attributes): OtlpAttribute[] {
     if (value === null || value === undefined) return [];
     if (typeof value === 'string') return { key, value: { stringValue: value } };
     if (typeof value === 'boolean') return { key, value: { boolValue: value } };
-    return { key, value: Number.isInteger(value) ? { intValue: String(value) } : { doubleValue: value } };
+    // A backend has one type for an attribute: a duration is no integer by chance.
+    const isCount = Number.isInteger(value) && !key.endsWith('seconds');
+    return { key, value: isCount ? { intValue: String(value) } : { doubleValue: value } };
   });
 }
 
