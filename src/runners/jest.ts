@@ -1,5 +1,5 @@
 import { spawnSync } from 'node:child_process';
-import { readFileSync, realpathSync } from 'node:fs';
+import { readFileSync } from 'node:fs';
 import { createRequire } from 'node:module';
 import { fileURLToPath } from 'node:url';
 import { addResult, type FileResult } from '../reports/report-results.js';
@@ -75,7 +75,7 @@ export default class BallastSequencer {
     this.#jest.cacheResults(tests, results);
     if (!this.#part) return;
     const recording: Recording = { state: this.#part.state, results: [...resultsOf(results)] };
-    const { status } = spawnSync(process.execPath, [thisFile], {
+    const { status } = spawnSync(process.execPath, [thisFile, RECORD], {
       input: JSON.stringify(recording),
       stdio: ['pipe', 'inherit', 'inherit'],
     });
@@ -85,6 +85,8 @@ export default class BallastSequencer {
 }
 
 const thisFile = fileURLToPath(import.meta.url);
+/** The argument with which this file records, instead of being a sequencer. */
+const RECORD = '--record-for-ballast';
 
 function testPath({ path }: Test): string {
   return pathOf(path);
@@ -118,5 +120,4 @@ async function recordFromStdin(): Promise<void> {
   }
 }
 
-// By what the paths lead to: one of them may be a link.
-if (process.argv[1] && realpathSync(process.argv[1]) === realpathSync(thisFile)) void recordFromStdin();
+if (process.argv.includes(RECORD)) void recordFromStdin();

@@ -14,6 +14,8 @@ const INTERNAL = 1;
 const SERVER = 2;
 const STATUS_ERROR = 2;
 const NO_PARENT = '';
+/** Attributes of seconds. All other numbers are counts and indices: a backend has one type for an attribute. */
+const DURATIONS = new Set(['ballast.seconds', 'ballast.estimate', 'ballast.paused_seconds']);
 
 type Attributes = Readonly<Record<string, string | number | boolean | null | undefined>>;
 
@@ -226,9 +228,7 @@ function attributesOf(attributes: Attributes): OtlpAttribute[] {
     if (value === null || value === undefined) return [];
     if (typeof value === 'string') return { key, value: { stringValue: value } };
     if (typeof value === 'boolean') return { key, value: { boolValue: value } };
-    // A backend has one type for an attribute: a duration is no integer by chance.
-    const isCount = Number.isInteger(value) && !key.endsWith('seconds');
-    return { key, value: isCount ? { intValue: String(value) } : { doubleValue: value } };
+    return { key, value: DURATIONS.has(key) ? { doubleValue: value } : { intValue: String(value) } };
   });
 }
 
