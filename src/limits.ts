@@ -156,6 +156,10 @@ export const limits = {
   readerLinkDays: 365,
   readerLinkDefaultDays: 30,
   tokenNameMaxCharacters: 100,
+  /** The text of a setting of a project. */
+  settingMaxCharacters: 4000,
+  /** An address, or a template of addresses. */
+  linkMaxCharacters: 1000,
   /** Links in force of operators, and of each project. */
   linksPerProject: 100,
   /** Sessions of operators, and of each project; beyond it the one that was not used for longest ends. */

@@ -1,5 +1,6 @@
-import { createProject, createToken, hashOf, renameProject, revokeToken, tokenId } from '../engine/access.js';
+import { changeSettings, createProject, createToken, hashOf, renameProject, revokeToken, tokenId } from '../engine/access.js';
 import type { Access, Project } from '../engine/ports/access.js';
+import { SETTING_NAMES, settingTexts } from '../engine/setting-texts.js';
 import { limits } from '../limits.js';
 import type { StoreSource } from '../store/source.js';
 import { pluralize, print, printRow, printToStderr } from '../terminal.js';
@@ -89,6 +90,21 @@ export function defaultBranch(source: StoreSource, name: string, { set, unset, j
     else print(default_branch ?? '');
     if (set !== undefined && !(await builds.newest(id, { branch: set })))
       printToStderr(`WARNING: the project has no build of the branch ${set}: until it has, times of any branch are used`);
+  });
+}
+
+/** Changes settings of a project, given as NAME=VALUE, and prints all that are set, or one JSON object. An empty value unsets one. */
+export function changeProjectSettings(source: StoreSource, name: string, assignments: string[], { json }: PrintOptions): Promise<void> {
+  const changes = assignments.map(text => {
+    const at = text.indexOf('=');
+    if (at < 1) throw new UsageError([`"${text}" is not NAME=VALUE; the settings are ${SETTING_NAMES.join(', ')}`]);
+    return [text.slice(0, at), text.slice(at + 1)] as const;
+  });
+  return withExistingStore(source, async ({ access }) => {
+    const { id, settings } = await requireProject(access, name);
+    const changed = changes.length === 0 ? settings : await changeSettings(access, id, Object.fromEntries(changes));
+    if (json) return print(JSON.stringify(changed));
+    for (const [setting, text] of Object.entries(settingTexts(changed))) if (text !== '') print(`${setting}=${text}`);
   });
 }
 

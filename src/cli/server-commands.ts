@@ -1,4 +1,5 @@
 import { Argument, type Command } from 'commander';
+import { settingDefinitions } from '../engine/setting-texts.js';
 import { type Config, parseConfig, settings } from '../server/settings.js';
 import { type StoreSource, sourceOf } from '../store/source.js';
 import { UsageError } from '../usage-error.js';
@@ -93,6 +94,10 @@ export function addMoveCommand(program: Command, environment: NodeJS.ProcessEnv)
 
 const loadProject = () => import('./project.js');
 
+const settingsHelp = Object.entries(settingDefinitions)
+  .map(([name, { help }]) => `  ${name}  ${help}`)
+  .join('\n');
+
 function addProjectCommands(program: Command, addStoreCommand: AddCommand): void {
   const project = program.command('project').description('create, list, rename and delete projects');
   addStoreCommand(project, 'create <name>', 'create a project and print its test-suite token', async (...args) =>
@@ -116,6 +121,14 @@ function addProjectCommands(program: Command, addStoreCommand: AddCommand): void
     .option('--set <branch>', 'set it')
     .option('--unset', 'let recorded builds decide again')
     .option('--json', 'print JSON');
+  const change: Command = addStoreCommand(
+    project,
+    'settings <name> [name=value...]',
+    'print what is set for a project, or set it: price, links, target',
+    async (source, name, flags) => (await loadProject()).changeProjectSettings(source, name, change.args.slice(1), flags),
+  )
+    .option('--json', 'print JSON')
+    .addHelpText('after', `\nSettings:\n${settingsHelp}\nAn empty value unsets one: price=`);
 }
 
 function addTokenCommands(program: Command, addStoreCommand: AddCommand): void {
@@ -140,7 +153,7 @@ type AddCommand = (
   run: (source: StoreSource, argument: string, flags: Record<string, true>) => Promise<void>,
 ) => Command;
 
-/** Returns what adds a command on the store. It takes at most one argument, and flags. */
+/** Returns what adds a command on the store. It is given its first argument, and the flags. */
 const onStore =
   (environment: NodeJS.ProcessEnv): AddCommand =>
   (parent, usage, description, run) => {

@@ -1,9 +1,11 @@
 import { hash, randomBytes, timingSafeEqual } from 'node:crypto';
 import { limits } from '../limits.js';
+import type { ProjectSettings } from '../project-settings.js';
 import { type Soon, whenKnown } from '../soon.js';
 import type { Access, Project, Token } from './ports/access.js';
 import type { Millis } from './ports/store.js';
 import { Refusal } from './refusal.js';
+import { changedSettings } from './setting-texts.js';
 
 const NAME = /^[\p{L}\p{N}][\p{L}\p{N} ._/-]{0,199}$/u;
 const TOKEN_NAME = new RegExp(`^[^\\p{C}\\p{Zl}\\p{Zp}]{1,${limits.tokenNameMaxCharacters}}$`, 'u');
@@ -22,6 +24,16 @@ export async function renameProject(access: Access, { id, name }: Project, newNa
   const attempt = `rename the project "${name}" to "${newName}"`;
   assertName(attempt, newName);
   if (!(await access.renameProject(id, newName))) throw new Refusal(`cannot ${attempt}: a project of that name exists`);
+}
+
+/** Changes settings of a project; an empty text unsets one. Throws a Refusal when a name or a value is invalid. */
+export async function changeSettings(access: Access, project: number, changes: Readonly<Record<string, string>>): Promise<ProjectSettings> {
+  for (;;) {
+    const found = await access.projectById(project);
+    if (!found) throw new Refusal(`cannot change the settings of project ${project}: it does not exist`);
+    const settings = changedSettings(found.settings, changes);
+    if (await access.replaceSettings(project, found.settings, settings)) return settings;
+  }
 }
 
 /** Throws a Refusal when a project cannot have a name. */

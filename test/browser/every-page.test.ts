@@ -29,6 +29,7 @@ describe('every page', () => {
       `${start}/nodes`,
       `${start}/what-if`,
       `${start}/set-up`,
+      `${start}/settings`,
       `/p/${empty.name}/builds`,
       '/server',
       '/access',

@@ -46,6 +46,7 @@ describe('hostile names of files, branches and commits', () => {
       `${start}/nodes`,
       `${start}/what-if?build=${id}&cut=${encodeURIComponent(PATHS[0]!)}`,
       `${start}/set-up`,
+      `${start}/settings`,
       '/server',
       '/access',
       `/p/${encodeURIComponent(ATTACK)}/builds`,

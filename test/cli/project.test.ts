@@ -114,6 +114,18 @@ describe('project and token commands beside a running server', () => {
     expect(await branch('--set', 'a', '--unset')).toMatchObject({ code: 2 });
     expect(await branch('--set', '')).toMatchObject({ code: 2 });
   });
+
+  it('print and change the settings of a project', async () => {
+    await createProject('settings');
+    const settings = (...args: string[]) => ballast('project', 'settings', 'settings', ...args);
+    expect(await settings()).toEqual(printed(''));
+    expect(await settings('price=0.008 USD', 'target=10m')).toEqual(printed('price=0.008 USD\ntarget=600s\n'));
+    expect(await settings('target=')).toEqual(printed('price=0.008 USD\n'));
+    expect(JSON.parse((await settings('--json')).stdout)).toMatchObject({ price: { amount: 0.008, currency: 'USD' }, target: null });
+    expect(await settings('price')).toMatchObject(ended(2, '"price" is not NAME=VALUE; the settings are price, set_up,'));
+    expect(await settings('price=cheap')).toMatchObject(ended(1, 'cannot set price to "cheap": it must be an amount above 0'));
+    expect(await settings()).toEqual(printed('price=0.008 USD\n'));
+  });
 });
 
 describe('project and token commands with --json', () => {

@@ -1,10 +1,11 @@
 import { setImmediate as nextTurn } from 'node:timers/promises';
-import { createProject, createToken, hashOf, renameProject, revokeToken, tokenId } from '../../engine/access.js';
+import { changeSettings, createProject, createToken, hashOf, renameProject, revokeToken, tokenId } from '../../engine/access.js';
 import { overviewOf } from '../../engine/insight/trends/overview.js';
 import type { ProjectOverview, ProjectsAnswer } from '../../engine/insight/trends/trends-answer.js';
 import type { Project, Token } from '../../engine/ports/access.js';
 import type { Session } from '../../engine/ports/sign-ins.js';
 import { Refusal } from '../../engine/refusal.js';
+import { SETTING_NAMES, settingDefinitions, settingTexts } from '../../engine/setting-texts.js';
 import {
   createOperatorLink,
   createReaderLink,
@@ -15,11 +16,20 @@ import {
   signInId,
 } from '../../engine/sign-in/sign-in.js';
 import type { Answer, Request } from '../../http/request.js';
+import type { ProjectSettings } from '../../project-settings.js';
 import { timestamp } from '../../time.js';
 import type { Context } from '../context.js';
-import { json } from '../json.js';
-import type { AccessAnswer, CreatedLink, CreatedProject, CreatedToken, TokenLine } from '../messages/dashboard.js';
-import { toNamed, toNamedProject, toNewLink, toNewToken, toProjectName } from '../messages/dashboard-request.js';
+import { decodeQuery, json } from '../json.js';
+import type { AccessAnswer, CreatedLink, CreatedProject, CreatedToken, SettingsAnswer, TokenLine } from '../messages/dashboard.js';
+import {
+  toNamed,
+  toNamedProject,
+  toNewLink,
+  toNewSettings,
+  toNewToken,
+  toProjectName,
+  toProjectOfSettings,
+} from '../messages/dashboard-request.js';
 import type { RawParameters } from '../messages/validation.js';
 
 /** Projects, tokens, links and sessions, for operators. */
@@ -84,6 +94,24 @@ export async function renameProjectTo(context: Context, message: RawParameters):
   const { project, name } = toNamedProject(message);
   await renameProject(context.store.access, await requireProject(context, project), name);
   return { id: project, name };
+}
+
+/** GET /dashboard/projects/settings */
+export async function answerSettings(context: Context, { query }: Request): Promise<Answer> {
+  const { project } = toProjectOfSettings(decodeQuery(query));
+  return json(200, settingsAnswer((await requireProject(context, project)).settings));
+}
+
+/** POST /dashboard/projects/settings */
+export async function changeSettingsOf(context: Context, message: RawParameters): Promise<SettingsAnswer> {
+  const { project, settings } = toNewSettings(message);
+  await requireProject(context, project);
+  return settingsAnswer(await changeSettings(context.store.access, project, settings));
+}
+
+function settingsAnswer(settings: ProjectSettings): SettingsAnswer {
+  const texts = settingTexts(settings);
+  return { settings: SETTING_NAMES.map(name => ({ name, help: settingDefinitions[name].help, text: texts[name] })) };
 }
 
 /** POST /dashboard/projects/delete: the message repeats the name of the project. */

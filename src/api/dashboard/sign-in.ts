@@ -95,7 +95,7 @@ async function sessionAnswer(
   return {
     role: session.project === null ? 'operator' : 'reader',
     expires_at: timestamp(expiryOf(session)),
-    projects: projects.map(({ id, name, default_branch }) => ({ id, name, default_branch })),
+    projects: projects.map(({ id, name, default_branch, settings }) => ({ id, name, default_branch, settings })),
     has_password: (await store.signIns.password()) !== null,
     version,
     url: publicUrl ?? dashboard?.apiUrl() ?? `${request.scheme}://${request.host}`,

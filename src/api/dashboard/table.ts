@@ -9,6 +9,8 @@ import type { RawParameters } from '../messages/validation.js';
 import {
   answerAccess,
   answerProjects,
+  answerSettings,
+  changeSettingsOf,
   deleteProject,
   endSessionById,
   makeLink,
@@ -35,6 +37,7 @@ export const dashboardTable: Readonly<Record<string, { [method: string]: Handle 
   '/dashboard/access': { GET: read('operator', answerAccess) },
   '/dashboard/server': { GET: read('operator', answerServer) },
   '/dashboard/projects': { GET: read('reader', answerProjects), POST: change(makeProject) },
+  '/dashboard/projects/settings': { GET: read('operator', answerSettings), POST: change(changeSettingsOf) },
   '/dashboard/projects/rename': { POST: change(renameProjectTo) },
   '/dashboard/projects/delete': { POST: change(deleteProject) },
   '/dashboard/tokens': { POST: change(makeToken) },

@@ -31,11 +31,22 @@ interface NewLink {
   days?: number & tags.Type<'int64'> & tags.Minimum<1> & tags.Maximum<typeof limits.readerLinkDays>;
 }
 
+interface ProjectOfSettings {
+  project: Count;
+}
+interface NewSettings {
+  project: Count;
+  /** By name; an empty text unsets one. */
+  settings: Record<string, string & tags.MaxLength<typeof limits.settingMaxCharacters>>;
+}
+
 const readSignIn = reader(['link', 'password'], typia.createValidate<SignIn>());
 export const toProjectName = reader(['name'], typia.createValidate<ProjectName>());
 export const toNamedProject = reader(['project', 'name'], typia.createValidate<NamedProject>());
 export const toNewToken = reader(['project', 'name'], typia.createValidate<NewToken>());
 export const toNamed = reader(['id'], typia.createValidate<Named>());
+export const toProjectOfSettings = reader(['project'], typia.createValidate<ProjectOfSettings>());
+export const toNewSettings = reader(['project', 'settings'], typia.createValidate<NewSettings>());
 const readNewLink = reader(['project', 'days'], typia.createValidate<NewLink>());
 
 export function toSignIn(raw: RawParameters): SignIn {

@@ -1,3 +1,4 @@
+import type { ProjectSettings, SettingName } from '../../project-settings.js';
 import type { Count, Timestamp } from '../../scalars.js';
 
 /**
@@ -29,6 +30,19 @@ export interface ProjectLine {
   id: Count;
   name: string;
   default_branch: string | null;
+  settings: ProjectSettings;
+}
+
+/** GET /dashboard/projects/settings?project=1, for operators, and the answer to POST /dashboard/projects/settings {project, settings}. */
+export interface SettingsAnswer {
+  settings: SettingLine[];
+}
+
+export interface SettingLine {
+  name: SettingName;
+  help: string;
+  /** Empty: it is not set. */
+  text: string;
 }
 
 /** GET /dashboard/access, for operators. */

@@ -53,6 +53,9 @@ export function Projects({ projects, change }: { projects: Project[]; change: Ch
               <a class="button" href={projectPath(project.name, 'set-up')}>
                 Set-up
               </a>
+              <a class="button" href={projectPath(project.name, 'settings')}>
+                Settings
+              </a>
               <NameButton
                 button="New token"
                 label="What it is for, if you like"

@@ -43,7 +43,7 @@ const NAVIGATION: [page: ProjectPage, name: string, parts: ProjectPage[]][] = [
   ['files', 'Files', ['files', 'file']],
   ['nodes', 'Nodes', ['nodes']],
   ['what-if', 'What-if', ['what-if']],
-  ['set-up', 'Set-up', ['set-up']],
+  ['set-up', 'Set-up', ['set-up', 'settings']],
 ];
 
 function ProjectNavigation({ route, project }: { route: Route; project: ProjectLine }) {

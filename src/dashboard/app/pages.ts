@@ -9,6 +9,7 @@ import { NodesPage } from '../pages/nodes.js';
 import { ProjectsPage } from '../pages/projects.js';
 import { ServerPage } from '../pages/server.js';
 import { SetUpPage } from '../pages/set-up.js';
+import { SettingsPage } from '../pages/settings.js';
 import { SignInPage } from '../pages/sign-in.js';
 import { WhatIfPage } from '../pages/what-if.js';
 import type { PageProps, ProjectPageProps } from '../routes/pages.js';
@@ -23,6 +24,7 @@ export const projectPages: Record<ProjectPage, ComponentType<ProjectPageProps>> 
   nodes: NodesPage,
   'what-if': WhatIfPage,
   'set-up': SetUpPage,
+  settings: SettingsPage,
 };
 
 export const otherPages: Record<OtherPage, ComponentType<PageProps>> = {

@@ -113,6 +113,13 @@ export function SetUpPage({ project }: ProjectPageProps) {
       <p class="quiet">
         Later, make <a href="/docs/completeness">the completeness gate</a> the last step of the CI run: it fails when a test file did not
         run.
+        {session.role === 'operator' && (
+          <>
+            {' '}
+            <a href={projectPath(project.name, 'settings')}>Settings of the project</a>: what a node costs, how long a build should take,
+            and where commits and CI jobs are.
+          </>
+        )}
       </p>
     </>
   );

@@ -9,6 +9,7 @@ const NAMES: Record<Route['page'], string> = {
   nodes: 'Nodes',
   'what-if': 'What-if',
   'set-up': 'Set-up',
+  settings: 'Settings',
   projects: 'Projects',
   server: 'Server',
   access: 'Access',

@@ -14,7 +14,7 @@ import { count, duration, offset, percent } from '../text/format.js';
 const HEIGHT = 200;
 
 /** Wall time and floor of a project's builds by day, and the same by week as a table. */
-export function BuildTrendChart({ project }: { project: ProjectLine }) {
+export function BuildTrendChart({ project }: { project: Omit<ProjectLine, 'settings'> }) {
   const request = { attempt: `load the trend of ${project.name}`, project: project.id };
   const live = useLive<BuildTrend>('/v1/trends/builds?by=day', request);
   const weekly = useLive<BuildTrend>('/v1/trends/builds?by=week', request);

@@ -1,3 +1,4 @@
+import type { ProjectSettings } from '../../project-settings.js';
 import type { Soon } from '../../soon.js';
 import type { Millis } from './store.js';
 
@@ -18,6 +19,8 @@ export interface Access {
   deleteProject(project: number, at: Millis): Promise<void>;
   /** Sets the default branch of a project; null: recorded builds decide again. */
   setDefaultBranch(project: number, branch: string | null): Promise<void>;
+  /** Replaces the settings of a project. False: the project has other ones than `from` meanwhile, or is unknown, and nothing was changed. */
+  replaceSettings(project: number, from: ProjectSettings, to: ProjectSettings): Promise<boolean>;
   /** All tokens of all projects, oldest first, revoked ones included. */
   tokens(): Soon<Token[]>;
   /** The token with a hash. A store may find it by a part of the hash, so the caller compares the whole. */
@@ -39,6 +42,7 @@ export interface Project {
   /** Derived from recorded builds (see recordings.ts), unless it is set; null before the first build. */
   default_branch: string | null;
   is_default_branch_set: boolean;
+  settings: ProjectSettings;
 }
 
 export interface NewToken {

@@ -1,12 +1,17 @@
+import { isDeepStrictEqual } from 'node:util';
 import type { Database } from 'lmdb';
 import type { Access, NewToken, Project, Token } from '../../engine/ports/access.js';
 import type { Millis } from '../../engine/ports/store.js';
+import { noSettings } from '../../project-settings.js';
 import { DecodedRecords } from './decoded-records.js';
 import type { ProjectRecord } from './records.js';
 import type { Tables } from './tables.js';
 import { type Committing, commit } from './writes/commit.js';
 
 const KEY_CHARACTERS = 32;
+
+/** What a project has before its first build. */
+export const newProject = { default_branch: null, is_default_branch_set: false, settings: {} };
 
 /** The key of a token, a link or a session. */
 export const keyOf = (hash: string) => hash.slice(0, KEY_CHARACTERS);
@@ -44,8 +49,7 @@ export function lmdbAccess(parts: AccessTables & Committing) {
       commit(parts, () => {
         if (projectNames.get(name) !== undefined) return null;
         const id = meta.get('nextProject') ?? 1;
-        const branch = { default_branch: null, is_default_branch_set: false };
-        const record: ProjectRecord = { name, created_at: at, ...branch, has_test_cases: false };
+        const record: ProjectRecord = { name, created_at: at, ...newProject, has_test_cases: false };
         void meta.put('nextProject', id + 1);
         void projects.put(id, record);
         void projectNames.put(name, id);
@@ -77,6 +81,13 @@ export function lmdbAccess(parts: AccessTables & Committing) {
         const set = { default_branch: branch ?? record?.default_branch ?? null, is_default_branch_set: branch !== null };
         if (record) void projects.put(project, { ...record, ...set });
       }),
+    replaceSettings: (project, from, to) =>
+      commit(parts, () => {
+        const record = recordOf(project);
+        if (!record || !isDeepStrictEqual(toProject(project, record).settings, from)) return false;
+        void projects.put(project, { ...record, settings: to });
+        return true;
+      }),
     tokens: () => Array.from(tokens.getRange(), ({ value }) => value).sort(byCreation),
     token: tokenOf,
     knownToken: tokenOf,
@@ -91,6 +102,6 @@ export function lmdbAccess(parts: AccessTables & Committing) {
   } satisfies Access;
 }
 
-function toProject(id: number, { name, created_at, default_branch, is_default_branch_set }: ProjectRecord): Project {
-  return { id, name, created_at, default_branch, is_default_branch_set };
+function toProject(id: number, { name, created_at, default_branch, is_default_branch_set, settings }: ProjectRecord): Project {
+  return { id, name, created_at, default_branch, is_default_branch_set, settings: { ...noSettings, ...settings } };
 }

@@ -3,10 +3,12 @@ import type { Build, RunHead } from '../../engine/ports/builds.js';
 import type { QueueInfo } from '../../engine/ports/queues.js';
 import type { Millis } from '../../engine/ports/store.js';
 import type { BatchSums } from '../../planning/batching/batch-cost.js';
+import type { ProjectSettings } from '../../project-settings.js';
 
 /** Records and keys that differ from the types of the ports. When the shape of a record changes, STORE_VERSION is raised. */
 
-export interface ProjectRecord extends Omit<Project, 'id'> {
+export interface ProjectRecord extends Omit<Project, 'id' | 'settings'> {
+  settings: Partial<ProjectSettings>;
   /** When the project was deleted. The record goes with the last of what the project recorded. */
   deleted_at?: Millis;
   /** Whether a path that is a test case inside a file was ever recorded. */

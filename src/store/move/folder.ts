@@ -63,11 +63,17 @@ function movedOf(tables: Tables): Record<MovedTable, Moved> {
     projects: {
       *rows() {
         for (const { key: id, value } of projects.getRange())
-          yield { id, ...value, deleted_at: value.deleted_at ?? null, default_branch: json(value.default_branch) };
+          yield {
+            ...{ id, ...value, deleted_at: value.deleted_at ?? null },
+            ...{ default_branch: json(value.default_branch), settings: json(value.settings) },
+          };
       },
-      put({ id, deleted_at, default_branch, ...project }) {
+      put({ id, deleted_at, default_branch, settings, ...project }) {
         const isDeleted = deleted_at !== null;
-        void projects.put(id, { ...project, default_branch: parsed(default_branch), ...(isDeleted && { deleted_at }) });
+        void projects.put(id, {
+          ...{ ...project, default_branch: parsed(default_branch), settings: parsed(settings) },
+          ...(isDeleted && { deleted_at }),
+        });
         if (!isDeleted) void projectNames.put(project.name, id);
       },
     },

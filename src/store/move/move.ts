@@ -11,7 +11,8 @@ export const MOVED = {
   settings: { key: 'name', columns: 'name text, value text' },
   projects: {
     key: 'id',
-    columns: `id int4, name text, created_at int8, deleted_at int8, default_branch text, is_default_branch_set bool, has_test_cases bool`,
+    columns: `id int4, name text, created_at int8, deleted_at int8, default_branch text, is_default_branch_set bool, has_test_cases bool,
+      settings text`,
   },
   tokens: { key: 'hash', columns: 'hash text, project int4, name text, created_at int8, used_at int8, revoked_at int8' },
   links: { key: 'hash', columns: 'hash text, project int4, created_at int8, expires_at int8' },

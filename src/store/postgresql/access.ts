@@ -1,16 +1,22 @@
+import { isDeepStrictEqual } from 'node:util';
 import { LRUCache } from 'lru-cache';
 import type { Access, Project, Token } from '../../engine/ports/access.js';
 import { limits } from '../../limits.js';
+import { noSettings, type ProjectSettings } from '../../project-settings.js';
 import type { Database } from './database.js';
 import { isTaken } from './errors.js';
 import { fromJson } from './json.js';
 import { ReadTogether } from './read-together.js';
 
-const PROJECT = 'id, name, created_at, default_branch, is_default_branch_set';
+const PROJECT = 'id, name, created_at, default_branch, is_default_branch_set, settings';
 
-/** A project whose default branch is JSON. */
-function toProject({ default_branch, ...row }: Project): Project {
-  return { ...row, default_branch: fromJson<string>(default_branch) };
+interface ProjectRow extends Omit<Project, 'settings'> {
+  settings: string;
+}
+
+/** A project whose default branch and settings are JSON. */
+function toProject({ default_branch, settings, ...row }: ProjectRow): Project {
+  return { ...row, default_branch: fromJson<string>(default_branch), settings: { ...noSettings, ...fromJson<ProjectSettings>(settings) } };
 }
 
 const TOKEN = 'tokens.hash, tokens.project, tokens.name, tokens.created_at, tokens.used_at, tokens.revoked_at';
@@ -24,13 +30,13 @@ export function postgresqlAccess(database: Database) {
     hashes => database.read(`select ${TOKEN} from tokens ${OF_PROJECT} where tokens.hash = any($1)`, [hashes]),
     ({ hash }) => hash,
   );
-  const projectBy = async (condition: string, value: string | number): Promise<Project | null> => {
-    const [project] = await database.read<Project>(`select ${PROJECT} from projects where ${condition} and deleted_at is null`, [value]);
+  const projectBy = async (condition: string, value: string | number): Promise<ProjectRow | null> => {
+    const [project] = await database.read<ProjectRow>(`select ${PROJECT} from projects where ${condition} and deleted_at is null`, [value]);
     return project ?? null;
   };
   return {
     async projects() {
-      return (await database.read<Project>(`select ${PROJECT} from projects where deleted_at is null order by id`)).map(toProject);
+      return (await database.read<ProjectRow>(`select ${PROJECT} from projects where deleted_at is null order by id`)).map(toProject);
     },
     async project(name) {
       const found = await projectBy('name = $1', name);
@@ -41,7 +47,7 @@ export function postgresqlAccess(database: Database) {
       return found && toProject(found);
     },
     async createProject(name, tokenHash, at) {
-      const { rows } = await database.change<Project>(
+      const { rows } = await database.change<ProjectRow>(
         `with p as (
           insert into projects (name, created_at) values ($1, $3) on conflict (name) where deleted_at is null do nothing returning ${PROJECT}
         ), t as (
@@ -86,6 +92,16 @@ export function postgresqlAccess(database: Database) {
         'update projects set default_branch = coalesce($2, default_branch), is_default_branch_set = $2 is not null where id = $1',
         [project, branch === null ? null : JSON.stringify(branch)],
       );
+    },
+    async replaceSettings(project, from, to) {
+      const found = await projectBy('id = $1', project);
+      if (!found || !isDeepStrictEqual(toProject(found).settings, from)) return false;
+      const { count } = await database.change('update projects set settings = $2 where id = $1 and deleted_at is null and settings = $3', [
+        project,
+        JSON.stringify(to),
+        found.settings,
+      ]);
+      return count === 1;
     },
     tokens: () => database.read<Token>(`select ${TOKEN} from tokens ${OF_PROJECT} order by tokens.created_at, tokens.hash`),
     token(hash) {

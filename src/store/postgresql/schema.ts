@@ -16,6 +16,8 @@ const STEPS: readonly (readonly string[])[] = [
       -- As JSON.
       default_branch text,
       is_default_branch_set boolean not null default false,
+      -- As JSON.
+      settings text not null default '{}',
       has_test_cases boolean not null default false,
       builds_turn bigint not null default 0,
       times_turn bigint not null default 0,

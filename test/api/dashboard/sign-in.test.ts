@@ -3,6 +3,7 @@ import { createProject } from '../../../src/engine/access.js';
 import type { Store } from '../../../src/engine/ports/store.js';
 import { hashPassword } from '../../../src/engine/sign-in/password.js';
 import { createOperatorLink, createReaderLink, deleteEndedSignIns } from '../../../src/engine/sign-in/sign-in.js';
+import { noSettings } from '../../../src/project-settings.js';
 import { Browser, signedInOperator } from '../../harness/browser.js';
 import { type Reply, refusal } from '../../harness/client.js';
 import { Clock } from '../../harness/clock.js';
@@ -77,7 +78,7 @@ describe('a link of readers', () => {
     for (const browser of browsers) {
       expect((await browser.signIn(secret)).json).toMatchObject({
         role: 'reader',
-        projects: [{ id, name: 'for readers', default_branch: null }],
+        projects: [{ id, name: 'for readers', default_branch: null, settings: noSettings }],
         expires_at: new Date(clock.millis + 2 * DAY).toISOString(),
       });
     }

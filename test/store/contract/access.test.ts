@@ -1,4 +1,5 @@
 import { describe, expect, it } from 'vitest';
+import { noSettings } from '../../../src/project-settings.js';
 import { DAY, NOW } from './fixtures.js';
 import { stores } from './stores.js';
 
@@ -7,7 +8,14 @@ describe.each(stores)('access in a store in $name', ({ open }) => {
     const { access } = await open();
     const web = await access.createProject('web', 'hash-1', NOW);
     const api = await access.createProject('api/v2 größe', 'hash-2', NOW);
-    expect(web).toEqual({ id: web!.id, name: 'web', created_at: NOW, default_branch: null, is_default_branch_set: false });
+    expect(web).toEqual({
+      id: web!.id,
+      name: 'web',
+      created_at: NOW,
+      default_branch: null,
+      is_default_branch_set: false,
+      settings: noSettings,
+    });
     expect(api!.id).toBeGreaterThan(web!.id);
     expect(await access.projects()).toEqual([web, api]);
     expect([await access.project('api/v2 größe'), await access.project('Web')]).toEqual([api, null]);
@@ -54,6 +62,18 @@ describe.each(stores)('access in a store in $name', ({ open }) => {
     expect(await access.projects()).toEqual([renamed, api]);
     expect((await access.createProject('web', 'c', NOW))!.id).toBeGreaterThan(api.id);
     expect(await access.token('a')).toMatchObject({ project: web.id });
+  });
+
+  it('replaces the settings of a project, unless they were changed meanwhile or the project is unknown', async () => {
+    const { access } = await open();
+    const [web, api] = [(await access.createProject('web', 'a', NOW))!, (await access.createProject('api', 'b', NOW))!];
+    const settings = { ...noSettings, target: 600, price: { amount: 0.008, currency: 'EUR' } };
+    expect(await access.replaceSettings(web.id, noSettings, settings)).toBe(true);
+    expect(await access.replaceSettings(web.id, noSettings, { ...noSettings, target: 60 })).toBe(false);
+    expect(await access.replaceSettings(99, noSettings, settings)).toBe(false);
+    expect([await access.projectById(web.id), await access.project('api')]).toEqual([{ ...web, settings }, api]);
+    expect(await access.replaceSettings(web.id, settings, noSettings)).toBe(true);
+    expect(await access.projects()).toEqual([web, api]);
   });
 
   it('deletes a project with its tokens, links and sessions at once, and leaves those of others', async () => {

@@ -3,6 +3,7 @@ import { describe, expect, it, onTestFinished } from 'vitest';
 import { splitKey } from '../../../src/engine/keys.js';
 import type { Store } from '../../../src/engine/ports/store.js';
 import { suiteOf } from '../../../src/engine/suites/suite.js';
+import { noSettings } from '../../../src/project-settings.js';
 import { cluster, copiedDatabase, databaseWithoutTables, openedStore } from '../../harness/postgresql-store.js';
 import { BUILD, DAY, NOW, newSplit, sweep } from '../contract/fixtures.js';
 import { LATER, serve } from '../contract/served.js';
@@ -57,6 +58,7 @@ async function readAll(store: Store): Promise<void> {
   await access.projectById(project);
   await access.token('hash of web');
   access.knownToken('hash of web');
+  await access.replaceSettings(project, noSettings, noSettings);
   await access.renameProject(project, 'web site');
   for (const name of ['links', 'sessions', 'password', 'address'] as const) await signIns[name]();
   const [hash, secret] = ['4'.repeat(64), '7'.repeat(64)];

@@ -6,6 +6,7 @@ import type { Problem, ProblemOf } from '../../check/problem.js';
 import { pathKey, pathOfKey } from '../../codecs/path-keys.js';
 import { fileCount, timesOf } from '../../codecs/run-times.js';
 import { decodeTimings, encodeTimings } from '../../codecs/timing-codec.js';
+import { newProject } from '../access.js';
 import { countKeys, indexKeys, putCount } from '../build-index.js';
 import { runsOf } from '../builds.js';
 import { willExpire } from '../deleted-projects.js';
@@ -48,8 +49,7 @@ export function checksOf(parts: Parts, references: References): Checks {
       const project = projects.get(id);
       if (project?.name === name) return;
       // The next build sets its default branch again.
-      const defaults = { default_branch: null, is_default_branch_set: false, has_test_cases: true };
-      const lost: ProjectRecord = { name, created_at: Date.now(), ...defaults };
+      const lost: ProjectRecord = { name, created_at: Date.now(), ...newProject, has_test_cases: true };
       yield problem(`names project ${id}, which has another name or does not exist`, project ? null : () => projects.put(id, lost));
     },
     tokens: secret(null),

@@ -1,0 +1,83 @@
+import { useState } from 'preact/hooks';
+import type { SettingLine, SettingsAnswer } from '../../api/messages/dashboard.js';
+import { useChange } from '../access/use-change.js';
+import { useLive } from '../data/live.js';
+import { useSession } from '../data/session.js';
+import { FirstLine } from '../parts/first-line.js';
+import { Failure, Loaded } from '../parts/states.js';
+import type { ProjectPageProps } from '../routes/pages.js';
+import { withQuery } from '../routes/routes.js';
+import { count } from '../text/format.js';
+import { inSentence } from '../text/in-sentence.js';
+
+/** What operators choose for a project. */
+export function SettingsPage({ project }: ProjectPageProps) {
+  const { role } = useSession();
+  const isOperator = role === 'operator';
+  const attempt = 'load the settings of the project';
+  const live = useLive<SettingsAnswer>(isOperator ? withQuery('/dashboard/projects/settings', { project: project.id }) : null, { attempt });
+  if (!isOperator) return <FirstLine sentences={['Only operators see and change the settings of a project.']} />;
+  return (
+    <Loaded live={live}>
+      {({ settings }) => (
+        <>
+          <FirstLine
+            sentences={[
+              `${count(settings.filter(({ text }) => text !== '').length, 'setting')} of ${settings.length} ${settings.length === 1 ? 'is' : 'are'} set for ${inSentence(project.name)}.`,
+              'All of them are optional.',
+            ]}
+          />
+          <Settings project={project.id} settings={settings} reload={live.reload} />
+          <p class="quiet">
+            <a href="/docs/project-settings">What each of them means</a>
+          </p>
+        </>
+      )}
+    </Loaded>
+  );
+}
+
+function Settings({ project, settings, reload }: { project: number; settings: SettingLine[]; reload: () => void }) {
+  const session = useSession();
+  const [edited, setEdited] = useState<Record<string, string>>({});
+  const [isSaved, setSaved] = useState(false);
+  const change = useChange(() => {
+    setEdited({});
+    setSaved(true);
+    reload();
+    session.reload();
+  });
+  const save = () => change.send('/dashboard/projects/settings', { project, settings: edited }, 'change the settings');
+  return (
+    <form
+      class="settings"
+      onSubmit={event => {
+        event.preventDefault();
+        void save();
+      }}
+    >
+      {settings.map(({ name, help, text }) => (
+        <label key={name}>
+          <code>{name}</code>
+          <input
+            value={edited[name] ?? text}
+            autocomplete="off"
+            spellcheck={false}
+            onInput={event => {
+              setSaved(false);
+              setEdited({ ...edited, [name]: event.currentTarget.value });
+            }}
+          />
+          <span class="small quiet">{help}</span>
+        </label>
+      ))}
+      {change.problem && <Failure problem={change.problem} reload={() => void save()} />}
+      <div class="actions">
+        <button type="submit" disabled={change.isSending || Object.keys(edited).length === 0}>
+          Save
+        </button>
+        <span role="status">{isSaved ? 'Saved.' : ''}</span>
+      </div>
+    </form>
+  );
+}

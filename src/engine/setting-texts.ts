@@ -1,0 +1,98 @@
+import { durationText } from '../duration.js';
+import { limits } from '../limits.js';
+import { LINK_WORDS, type Price, type ProjectSettings, type SettingName } from '../project-settings.js';
+import { Refusal } from './refusal.js';
+
+interface Definition<T> {
+  help: string;
+  /** Returns the value of a text that is not empty, or throws the rest of the sentence "<name> is <text>: it ...". */
+  parse(text: string): T;
+  /** Returns a text that `parse` reads. */
+  text(value: T): string;
+}
+
+const price: Definition<Price> = {
+  help: 'what a minute of a node costs, as "0.008 USD"',
+  parse(text) {
+    const [, amount, currency] = /^(\d{1,6}(?:\.\d{1,6})?) ([A-Z]{3})$/.exec(text.trim()) ?? [];
+    if (currency !== undefined && Number(amount) > 0) return { amount: Number(amount), currency };
+    throw new Error('must be an amount above 0 with at most 6 decimals, and a currency of three letters, as "0.008 USD"');
+  },
+  text: ({ amount, currency }) => `${amount} ${currency}`,
+};
+
+const UNIT_SECONDS = { s: 1, m: 60, h: 3600 };
+
+const seconds = (help: string, max: number): Definition<number> => ({
+  help,
+  parse(text) {
+    const [, number, unit] = /^(\d{1,6}) ?([smh])$/.exec(text.trim()) ?? [];
+    const value = Number(number) * UNIT_SECONDS[unit as 's'];
+    if (value >= 1 && value <= max) return value;
+    throw new Error(`must be a whole number of seconds, minutes or hours such as 90s, 8m or 1h, of at most ${durationText(max)}`);
+  },
+  text: value => `${value}s`,
+});
+
+const template = (help: string, words: readonly string[]): Definition<string> => ({
+  help: `${help}, with ${words.map(word => `{${word}}`).join(', ')}`,
+  parse(text) {
+    const [first = '', second = ''] = ['a', 'b'].map(value =>
+      text.replace(/\{(\w+)\}/g, (all, word) => (words.includes(word) ? value : all)),
+    );
+    const isTemplate = /^https?:\/\//.test(text) && text.length <= limits.linkMaxCharacters && URL.canParse(first) && !/[{}\s]/.test(first);
+    if (isTemplate && new URL(first).host === new URL(second).host && new URL(first).username === '' && new URL(first).password === '')
+      return text;
+    throw new Error(
+      `must be an address that begins with https:// or http://, of at most ${limits.linkMaxCharacters} characters, without a password; after the host it may have ${words.map(word => `{${word}}`).join(', ')}`,
+    );
+  },
+  text: value => value,
+});
+
+/** All settings, in the order in which they are shown. */
+export const settingDefinitions: { readonly [K in SettingName]: Definition<NonNullable<ProjectSettings[K]>> } = {
+  price,
+  set_up: seconds('the paid time of a job before its first request to Ballast, as 90s', 86_400),
+  billing_step: seconds('a job is paid in whole steps of this time, as 60s', 3600),
+  target: seconds('how long a build should take at most, as 10m', 86_400),
+  job_url: template('the address of the CI job of a node', LINK_WORDS.job_url),
+  commit_url: template('the address of a commit', LINK_WORDS.commit_url),
+  diff_url: template('the address of what changed between two commits', LINK_WORDS.diff_url),
+};
+
+export const SETTING_NAMES = Object.keys(settingDefinitions) as SettingName[];
+
+/** Settings with some of them changed. An empty text unsets one. Throws a Refusal for an unknown name or a value that cannot be. */
+export function changedSettings(settings: ProjectSettings, changes: Readonly<Record<string, string>>): ProjectSettings {
+  const changed: Record<SettingName, unknown> = { ...settings };
+  for (const [name, text] of Object.entries(changes)) {
+    if (!isSetting(name))
+      throw new Refusal(`cannot set "${name}": the settings of a project are ${SETTING_NAMES.join(', ')}`, 'parameter', name);
+    changed[name] = text.trim() === '' ? null : parsed(name, text.trim());
+  }
+  return changed as unknown as ProjectSettings;
+}
+
+/** The settings as texts; empty: not set. */
+export function settingTexts(settings: ProjectSettings): Record<SettingName, string> {
+  const texts = SETTING_NAMES.map(name => [name, settings[name] === null ? '' : definitionOf(name).text(settings[name])]);
+  return Object.fromEntries(texts) as Record<SettingName, string>;
+}
+
+function isSetting(name: string): name is SettingName {
+  return Object.hasOwn(settingDefinitions, name);
+}
+
+function parsed(name: SettingName, text: string): unknown {
+  try {
+    return definitionOf(name).parse(text);
+  } catch (error) {
+    throw new Refusal(`cannot set ${name} to "${text}": it ${(error as Error).message}`, 'parameter', name);
+  }
+}
+
+/** A value and its definition belong together by their name. */
+function definitionOf(name: SettingName): Definition<unknown> {
+  return settingDefinitions[name] as Definition<unknown>;
+}

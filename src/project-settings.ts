@@ -1,0 +1,40 @@
+/** What the operators of a project chose for it. Durations are seconds. Null: not set. */
+export interface ProjectSettings {
+  /** What a minute of a node costs. */
+  price: Price | null;
+  /** The time of a job that is paid and that Ballast does not see: from its start to the first request of its node. */
+  set_up: number | null;
+  /** A job is paid in whole steps of this time. */
+  billing_step: number | null;
+  /** How long a build should take at most. */
+  target: number | null;
+  /** Templates of addresses: see LINK_WORDS. */
+  job_url: string | null;
+  commit_url: string | null;
+  diff_url: string | null;
+}
+
+export interface Price {
+  amount: number;
+  /** As ISO 4217 has it: EUR. */
+  currency: string;
+}
+
+export type SettingName = keyof ProjectSettings;
+
+export const noSettings: ProjectSettings = {
+  price: null,
+  set_up: null,
+  billing_step: null,
+  target: null,
+  job_url: null,
+  commit_url: null,
+  diff_url: null,
+};
+
+/** The words in braces that a template may have. */
+export const LINK_WORDS = {
+  job_url: ['ci_run', 'node_index', 'commit', 'branch'],
+  commit_url: ['commit'],
+  diff_url: ['before', 'commit'],
+} as const;
