@@ -32,11 +32,6 @@ function escaped(character: string): string {
   return Array.from({ length: character.length }, (_, i) => `\\u${character.charCodeAt(i).toString(16).padStart(4, '0')}`).join('');
 }
 
-/** Returns the count and the noun: 1 test file, 2 test files. */
-export function pluralize(count: number, noun: string): string {
-  return `${count} ${noun}${count === 1 ? '' : 's'}`;
-}
-
 const MAX_NAMES = 5;
 
 /** Joins the first few texts and counts the others: a, b, c, d, e and 3 more. */

@@ -1,6 +1,7 @@
 import { once } from 'node:events';
 import { getHeapStatistics } from 'node:v8';
 import { Worker } from 'node:worker_threads';
+import { pluralize } from '../plural.js';
 import { type Problem, repairAll, sentenceOf } from '../store/check/problem.js';
 import { lockFolder } from '../store/lmdb/open-lock.js';
 import type { Database } from '../store/postgresql/database.js';
@@ -136,7 +137,7 @@ function printOutcome({ found, left, records }: CheckOutcome, { json }: CheckOpt
 
 function verdict(found: readonly FoundProblem[], left: readonly FoundProblem[]): string {
   if (found.length === 0) return 'sound';
-  if (left.length === 0) return `${found.length} problems, all repaired`;
+  if (left.length === 0) return `${pluralize(found.length, 'problem')}, ${found.length === 1 ? '' : 'all '}repaired`;
   const repairable = left.filter(problem => problem.repairable).length;
   const unrepairable = left.length - repairable;
   const advice = [
@@ -144,5 +145,5 @@ function verdict(found: readonly FoundProblem[], left: readonly FoundProblem[]):
     ...(unrepairable > 0 ? [`${unrepairable} cannot: restore a backup, or wait until the named records expire`] : []),
   ];
   const remaining = left.length < found.length ? `, ${left.length} left` : '';
-  return `${found.length} problems${remaining}; ${advice.join('; ')}`;
+  return `${pluralize(found.length, 'problem')}${remaining}; ${advice.join('; ')}`;
 }

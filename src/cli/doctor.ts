@@ -8,7 +8,8 @@ import { readEnvironment } from '../client/doctor/saved-environment.js';
 import { checkServer, outageFinding } from '../client/doctor/server.js';
 import { checkTimings } from '../client/doctor/timings.js';
 import { gitCheckout, gitError, gitParents } from '../client/git.js';
-import { pluralize, print } from '../terminal.js';
+import { pluralize } from '../plural.js';
+import { print } from '../terminal.js';
 import { exitCodes } from './process/exit.js';
 
 /** The flags that were given. Variables of Ballast are read from the environment. */

@@ -7,6 +7,7 @@ import type { Project } from '../engine/ports/access.js';
 import type { Store } from '../engine/ports/store.js';
 import { fsyncPath } from '../fsync.js';
 import { createPartialFile, type PartialFile } from '../partial-file.js';
+import { pluralize } from '../plural.js';
 import type { StoreSource } from '../store/source.js';
 import { print, startProgress } from '../terminal.js';
 import { UsageError } from '../usage-error.js';
@@ -48,7 +49,7 @@ export function exportStore(source: StoreSource, options: ExportOptions, stop: A
     if (json) print(JSON.stringify(summary));
     else
       print(
-        `${file}: ${counts.builds} builds and ${counts.timings} timings of ${projects.length === 1 ? `the project ${projects[0]!.name}` : `${projects.length} projects`}, ${bytes} bytes`,
+        `${file}: ${pluralize(counts.builds, 'build')} and ${pluralize(counts.timings, 'timing')} of ${projects.length === 1 ? `the project ${projects[0]!.name}` : `${projects.length} projects`}, ${bytes} bytes`,
       );
   });
 }

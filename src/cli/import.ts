@@ -8,6 +8,7 @@ import { describeSkipped, type ImportedFile, type ImportedSuite, MAX_NAMED, prin
 import { type OpenReport, openReport } from '../import/open-report.js';
 import { BuildRecorder, requestChunks } from '../import/record-builds.js';
 import { remoteBuilds } from '../import/remote-builds.js';
+import { pluralize, wasOrWere } from '../plural.js';
 import { readBuilds } from '../reports/builds.js';
 import type { Format } from '../reports/format.js';
 import { ListedFiles } from '../reports/known-files.js';
@@ -76,7 +77,10 @@ class Import {
       if (runs === 0 || this.#api === null) throw error;
       const { message, exitCode } = error as Error & { exitCode?: number };
       throw Object.assign(
-        new Error(`${message}; ${runs} runs were recorded before that: import again, which does not record them twice`, { cause: error }),
+        new Error(
+          `${message}; ${pluralize(runs, 'run')} ${wasOrWere(runs)} recorded before that: import again, which records no run twice`,
+          { cause: error },
+        ),
         { exitCode },
       );
     } finally {

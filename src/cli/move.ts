@@ -1,4 +1,5 @@
 import { limits } from '../limits.js';
+import { pluralize } from '../plural.js';
 import { openSyncLog } from '../server/log.js';
 import { serveFolder } from '../store/lmdb/serve-folder.js';
 import { hasStore } from '../store/lmdb/tables.js';
@@ -7,7 +8,7 @@ import { folderSide } from '../store/move/folder.js';
 import { move, type Side } from '../store/move/move.js';
 import type { PostgresqlStore } from '../store/postgresql/store.js';
 import { type DatabaseSource, placeOf } from '../store/source.js';
-import { pluralize, print, startProgress } from '../terminal.js';
+import { print, startProgress } from '../terminal.js';
 import { withDatabase } from './with-store.js';
 
 export type Direction = 'to-database' | 'to-folder';
@@ -70,6 +71,6 @@ async function assertNotServed({ maintenance, now }: PostgresqlStore, attempt: s
   const serving = (await maintenance.processes!.others(now() - limits.silentProcessMilliseconds)).length;
   if (serving > 0)
     throw new Error(
-      `${attempt}: ${pluralize(serving, 'process')} served the database in the last ${limits.silentProcessMilliseconds / 1000} s; stop them, and try again`,
+      `${attempt}: ${pluralize(serving, 'process', 'processes')} served the database in the last ${limits.silentProcessMilliseconds / 1000} s; stop them, and try again`,
     );
 }

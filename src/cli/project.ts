@@ -2,8 +2,9 @@ import { changeSettings, createProject, createToken, hashOf, renameProject, revo
 import type { Access, Project } from '../engine/ports/access.js';
 import { SETTING_NAMES, settingTexts } from '../engine/setting-texts.js';
 import { limits } from '../limits.js';
+import { pluralize } from '../plural.js';
 import type { StoreSource } from '../store/source.js';
-import { pluralize, print, printRow, printToStderr } from '../terminal.js';
+import { print, printRow, printToStderr } from '../terminal.js';
 import { timestamp } from '../time.js';
 import { UsageError } from '../usage-error.js';
 import { ask } from './process/terminal-input.js';

@@ -1,6 +1,6 @@
 import type { QueueForecast } from '../api/messages/queue.js';
 import { durationText } from '../duration.js';
-import { pluralize } from '../terminal.js';
+import { pluralize } from '../plural.js';
 
 /** Says what the queue of a CI run holds and when it should end, as its first batch tells. @param now milliseconds since 1970 */
 export function startLine({ test_files, unknown_files, share, ends_in, earliest_in, latest_in }: QueueForecast, now: number): string {

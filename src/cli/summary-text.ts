@@ -1,6 +1,7 @@
 import type { BuildMinutes, ToldCompleteness } from '../client/answers.js';
 import { durationText } from '../duration.js';
-import { escapeControls, pluralize } from '../terminal.js';
+import { allOf, pluralize, wasOrWere } from '../plural.js';
+import { escapeControls } from '../terminal.js';
 
 const MAX_FILES = 10;
 const MAX_NODES = 3;
@@ -62,13 +63,11 @@ function gateLines(
 ): string[] {
   if (gate?.is_complete) {
     const { test_files, recorded } = gate;
-    const all = test_files === 1 ? 'the test file' : `all ${test_files} test files`;
-    const how = recorded < test_files ? `${recorded} were` : test_files === 1 ? 'was' : 'were';
-    return ['', `**Complete**: ${all} ran${recorded < test_files ? ',' : ''} and ${how} recorded.`];
+    const how = `${recorded < test_files ? `${recorded} ` : ''}${wasOrWere(recorded)}`;
+    return ['', `**Complete**: ${allOf(test_files, 'test file')} ran${recorded < test_files ? ',' : ''} and ${how} recorded.`];
   }
-  if (!gate)
-    return ['', `${pluralize(files, 'test file')} ${files === 1 ? 'was' : 'were'} recorded. It is not known whether others were planned.`];
-  const recorded = `${gate.recorded} of ${pluralize(gate.test_files, 'test file')} were recorded`;
+  if (!gate) return ['', `${pluralize(files, 'test file')} ${wasOrWere(files)} recorded. It is not known whether others were planned.`];
+  const recorded = `${gate.recorded} of ${pluralize(gate.test_files, 'test file')} ${wasOrWere(gate.recorded)} recorded`;
   // What is not recorded yet is no reason to retry a node.
   if (is_running) return ['', `**Running**: ${recorded} so far.`];
   return [

@@ -1,4 +1,5 @@
 import type { ToldCompleteness } from '../client/answers.js';
+import { pluralize, wasOrWere } from '../plural.js';
 
 /** What a CI system shows of an incomplete build. */
 
@@ -38,7 +39,9 @@ export function junitReport(answers: readonly ToldCompleteness[]): string {
   const cases = answers.flatMap(answer => {
     const { is_complete, kind, test_files, recorded, errors } = answer;
     const name = kind ? `every test file of the ${kind} was recorded` : 'the server knows the CI run';
-    const failures = is_complete ? [] : [...(kind ? [`${recorded} of ${test_files} test files were recorded`] : []), ...errors];
+    const failures = is_complete
+      ? []
+      : [...(kind ? [`${recorded} of ${pluralize(test_files, 'test file')} ${wasOrWere(recorded)} recorded`] : []), ...errors];
     return [testCase(name, failures.join('\n')), ...missingFiles(answer).map(({ path, fate }) => testCase(path, `not recorded (${fate})`))];
   });
   return report(cases);

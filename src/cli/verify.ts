@@ -4,7 +4,8 @@ import { completenessParser, type ToldCompleteness } from '../client/answers.js'
 import { Api } from '../client/api.js';
 import { detectValue, type Identity, identify, missingMessage } from '../client/ci/identity.js';
 import { emptyTest } from '../client/test-files.js';
-import { abbreviate, pluralize, print, printData, printToStderr } from '../terminal.js';
+import { pluralize, wasOrWere } from '../plural.js';
+import { abbreviate, print, printData, printToStderr } from '../terminal.js';
 import { UsageError } from '../usage-error.js';
 import type { ClientOptions } from './options.js';
 import { exitCodes } from './process/exit.js';
@@ -176,7 +177,7 @@ function report(answer: ToldCompleteness): string[] {
 function summaryLine({ is_complete, kind, test_files, recorded, ran_not_recorded, recorded_without_time }: ToldCompleteness): string {
   if (!kind) return 'incomplete';
   const counts = [
-    `${recorded} of ${test_files} test files of the ${kind} were recorded`,
+    `${recorded} of ${pluralize(test_files, 'test file')} of the ${kind} ${wasOrWere(recorded)} recorded`,
     ...(recorded_without_time.length > 0 ? [`${recorded_without_time.length} of them with a time of 0 only`] : []),
     ...(ran_not_recorded.length > 0 ? ['others run and not recorded'] : []),
   ];

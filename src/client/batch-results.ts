@@ -1,5 +1,6 @@
+import { pluralize } from '../plural.js';
 import type { FileResult } from '../reports/report-results.js';
-import { abbreviate, pluralize } from '../terminal.js';
+import { abbreviate } from '../terminal.js';
 
 /** A file of a batch. */
 export interface PlannedFile {

@@ -1,4 +1,4 @@
-import { pluralize } from '../terminal.js';
+import { allOf, pluralize } from '../plural.js';
 import type { ServerUnreachable } from './api.js';
 
 /** How users ask for the fallback, in words: with a flag or with a variable. */
@@ -19,8 +19,7 @@ export function fallbackFiles(all: readonly string[], ran: ReadonlySet<string>):
 
 /** The warning of a node that continues without the server. */
 export function fallbackWarning({ message }: ServerUnreachable, count: number, total: number, { name } = flagWish): string[] {
-  const files =
-    count === total ? `all ${pluralize(total, 'test file')}` : `the ${count} of ${pluralize(total, 'test file')} that it has not run`;
+  const files = count === total ? allOf(total, 'test file') : `the ${count} of ${pluralize(total, 'test file')} that it has not run`;
   return [
     `WARNING: ${message}.`,
     `WARNING: ${name}: this node runs ${files}, because it cannot know what other nodes run. They may run the same files, so the build takes longer.`,

@@ -1,5 +1,6 @@
 import { fileOf } from '../planning/estimating/test-case.js';
-import { abbreviate, pluralize } from '../terminal.js';
+import { pluralize } from '../plural.js';
+import { abbreviate } from '../terminal.js';
 import { RequestRejected } from './api.js';
 
 /** The split or queue was made from another list of test files than this node has. Some test files would never run. */

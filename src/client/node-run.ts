@@ -1,8 +1,9 @@
+import { pluralize } from '../plural.js';
 import { ListedFiles } from '../reports/known-files.js';
 import { OtherXml } from '../reports/report.js';
 import { collectResults, mergeResults, type ReportResults } from '../reports/report-results.js';
 import { describeUnmatched } from '../reports/unmatched.js';
-import { abbreviate, pluralize, printToStderr } from '../terminal.js';
+import { abbreviate, printToStderr } from '../terminal.js';
 import { faultText, UsageError } from '../usage-error.js';
 import { BatchList } from './batch-list.js';
 import {

@@ -1,4 +1,5 @@
-import { pluralize, printToStderr } from '../terminal.js';
+import { pluralize } from '../plural.js';
+import { printToStderr } from '../terminal.js';
 import { parseRecording } from './answers.js';
 import type { Api } from './api.js';
 import type { RecordedFile } from './batch-results.js';

@@ -8,8 +8,9 @@ import { recordRun } from '../client/record-run.js';
 import { requestNodeFiles } from '../client/split.js';
 import { assertSplitExists } from '../client/split-state.js';
 import { durationText } from '../duration.js';
+import { pluralize } from '../plural.js';
 import type { FileResult } from '../reports/report-results.js';
-import { abbreviate, pluralize, printToStderr } from '../terminal.js';
+import { abbreviate, printToStderr } from '../terminal.js';
 import { UsageError } from '../usage-error.js';
 import { version } from '../version.js';
 
@@ -110,7 +111,7 @@ export class NodePart {
     const missing = paths.filter(path => !results.has(path));
     if (missing.length > 0)
       throw new FilesNotRun(
-        `${missing.length} of ${pluralize(paths.length, 'test file')} of this node did not run to the end: ${abbreviate(missing)}; they are not recorded, and this node fails`,
+        `${missing.length} of ${pluralize(paths.length, 'test file')} of this node did not run to the end: ${abbreviate(missing)}; no time is recorded for ${missing.length === 1 ? 'it' : 'them'}, and this node fails`,
       );
   }
 

@@ -4,6 +4,7 @@ import { dirname, join } from 'node:path';
 import { workAsChild } from '../child-process.js';
 import { fsyncPath } from '../fsync.js';
 import { limits } from '../limits.js';
+import { pluralize } from '../plural.js';
 import { problemsOf } from '../store/lmdb/check/check.js';
 import { copyFolder, createPartialCopy } from '../store/lmdb/copy-folder.js';
 import { openParts } from '../store/lmdb/parts.js';
@@ -65,7 +66,7 @@ async function assertSound(copy: string): Promise<void> {
     // Keys may be secrets, or names of persons.
     if (tables.length > 0)
       throw new Error(
-        `the copy is not sound: ${tables.length} problems in ${[...new Set(tables)].join(', ')}; "ballast check" says what is wrong with the store`,
+        `the copy is not sound: ${pluralize(tables.length, 'problem')} in ${[...new Set(tables)].join(', ')}; "ballast check" says what is wrong with the store`,
       );
   } finally {
     await parts.root.close();

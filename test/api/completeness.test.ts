@@ -222,8 +222,8 @@ describe('GET /builds/completeness', () => {
       is_complete: true,
       errors: [],
       warnings: [
-        '2 test files were recorded by nodes that they were not handed to, perhaps in fallback: node 1',
-        '1 test files were recorded by several nodes',
+        '2 test files were recorded by a node that did not get them, perhaps in fallback: node 1',
+        '1 test file was recorded by several nodes',
       ],
       recorded_twice: [{ path: rest[0], node_indexes: [0, 1] }],
       recorded_not_handed_out: [
@@ -280,7 +280,7 @@ describe('GET /builds/completeness', () => {
     const reply = await getCompleteness(server, { node_build_id: '7' });
     expect(reply).toMatchObject({
       status: 200,
-      json: { errors: [], warnings: [`${lost.length} test files went to other nodes because theirs were silent or restarted: node 0`] },
+      json: { errors: [], warnings: [`${lost.length} test files were handed to another node, because the first one was silent or restarted: node 0`] },
     });
     expect(reply.json.handed_on).toEqual(lost.map(path => ({ path, node_index: 0 })));
     await server.close();
@@ -348,7 +348,7 @@ describe('GET /builds/completeness', () => {
       errors: [expect.stringMatching(/^no split or queue of this build is known, and no node recorded a run: compare /)],
     });
     await recordPaths(server, 0, ['a_spec.rb']);
-    expect((await getCompleteness(server)).json.errors[0]).toMatch(/, and 1 runs were recorded, by nodes in fallback /);
+    expect((await getCompleteness(server)).json.errors[0]).toMatch(/, and 1 run was recorded, by nodes in fallback /);
     await expectCompleteness(server, { node_build_id: 'another' }, 409);
   });
 

@@ -107,7 +107,7 @@ describe('ballast import of an export', () => {
     expect(await runImport(server, file)).toEqual(
       said(
         1,
-        `cannot import ${file}: line 4: unexpected end of file; 2 runs were recorded before that: import again, which does not record them twice`,
+        `cannot import ${file}: line 4: unexpected end of file; 2 runs were recorded before that: import again, which records no run twice`,
       ),
     );
     writeFileSync(file, lines.join('\n'));

@@ -62,7 +62,7 @@ describe('ballast summary', () => {
     const { code: exitCode, stdout } = await summary(server, '--newest');
     expect(exitCode).toBe(0);
     expect(stdout).toMatch(
-      /^\*\*Incomplete\*\*: 1 of 2 test files were recorded\.\n- 1 of 2 test files were handed out and not recorded, to node \d/m,
+      /^\*\*Incomplete\*\*: 1 of 2 test files was recorded\.\n- 1 of 2 test files was handed out and not recorded, to node \d/m,
     );
     expect(stdout).toMatch(/^\*\*Missing\*\*: 1 test file\n\n- `(a|<b>)_spec\.rb`$/m);
   });

@@ -138,7 +138,7 @@ describe('ballast verify', () => {
     const once = (path: string) => ({ test_files: timedTestFiles({ [path]: 1 }) });
     await record(server, { ...build(3), ...once('a_spec.rb') });
     await record(server, { ...build(3), ...once('b_spec.rb') });
-    expect(await ask()).toMatchObject({ code: 1, stdout: expect.stringMatching(/^incomplete: 0 of 1 test files of the queue/) as string });
+    expect(await ask()).toMatchObject({ code: 1, stdout: expect.stringMatching(/^incomplete: 0 of 1 test file of the queue were/) as string });
     expect((await ask({}, '--node-total', '3')).code).toBe(0);
     await record(server, { ...build(5), ...once('a_spec.rb') });
     expect(await ask()).toMatchObject(
@@ -157,7 +157,7 @@ describe('ballast verify', () => {
     });
     expect(await verify(server, '--newest')).toMatchObject({
       code: 0,
-      stdout: 'complete: 1 of 1 test files of the split were recorded\n',
+      stdout: 'complete: 1 of 1 test file of the split was recorded\n',
     });
     expect(requests).toBe(2);
   });
@@ -190,8 +190,8 @@ describe('ballast verify', () => {
     expect(red.code).toBe(1);
     expect(red.stdout.split('\n').slice(0, 3)).toEqual([
       'incomplete: 2 of 3 test files of the queue were recorded, 1 of them with a time of 0 only',
-      'error: 1 of 3 test files were handed out and not recorded, to node 0: a node or its test runner may have died; retry these nodes',
-      'error: 1 of 3 test files were recorded with a time of 0 only, by node 0: nothing says that they ran; look for files that could not be loaded, or allow empty files (allow_empty, ballast verify --allow-empty)',
+      'error: 1 of 3 test files was handed out and not recorded, to node 0: a node or its test runner may have died; retry these nodes',
+      'error: 1 of 3 test files was recorded with a time of 0 only, by node 0: nothing says that it ran; look for files that could not be loaded, or allow empty files (allow_empty, ballast verify --allow-empty)',
     ]);
     expect((await ask('--allow-empty')).code).toBe(1);
     expect((await ask('--may-be-empty', 'b/b*')).code).toBe(1);

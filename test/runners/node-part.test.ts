@@ -89,7 +89,7 @@ describe('the part of a node', () => {
     const failed = { seconds: 0, isFailed: true, hasRun: false };
     const results = new Map([...resultsOf([FILES[0]!]), ...resultsOf([FILES[1]!], failed), ...resultsOf(['test/other.test.ts'])]);
     await expect(part.record(results)).rejects.toThrow(
-      '2 of 4 test files of this node did not run to the end: test/c.test.ts, test/d.test.ts; they are not recorded, and this node fails',
+      '2 of 4 test files of this node did not run to the end: test/c.test.ts, test/d.test.ts; no time is recorded for them, and this node fails',
     );
     const { json } = await getCompleteness(server, { ...BUILD, node_total: 1, ci_build_id: '7' });
     expect(json).toMatchObject({

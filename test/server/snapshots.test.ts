@@ -219,7 +219,7 @@ describe('a snapshot that fails', () => {
     for (const name of good) writeFileSync(join(folder, name), '');
     const { names, errors } = await start({ dataDir, folder });
     expect(names()).toEqual([...good, LOCK]);
-    expect(errors()).toEqual([expect.stringContaining('the copy is not sound: 1 problems in meta; ')]);
+    expect(errors()).toEqual([expect.stringContaining('the copy is not sound: 1 problem in meta; ')]);
   });
 
   it('because the disk is full leaves nothing of itself, and the server goes on', async context => {

@@ -10,6 +10,7 @@ import { describeLists } from '../../engine/suites/compare-lists.js';
 import type { PlannedTestFile } from '../../engine/test-file.js';
 import type { Answer, Request } from '../../http/request.js';
 import type { Forecast } from '../../planning/forecasting/forecast.js';
+import { pluralize } from '../../plural.js';
 import { orElse, type Soon, whenKnown } from '../../soon.js';
 import { askerOf } from '../authenticate.js';
 import type { Context } from '../context.js';
@@ -196,7 +197,9 @@ function answerOtherList(
 ): Answer {
   // A node that only connects must send its list first. Then it gets the difference.
   if (asked.isFirstRequest && !sent) return answerConnectFailed(request, asked, encoding);
-  const difference = sent ? describeLists('queue', list, sent) : `the queue was made of another list, of ${list!.test_files} test files`;
+  const difference = sent
+    ? describeLists('queue', list, sent)
+    : `the queue was made of another list, of ${pluralize(list!.test_files, 'test file')}`;
   throw apiErrors.listDiffers('queue', difference);
 }
 

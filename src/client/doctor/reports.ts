@@ -1,9 +1,10 @@
 import { statSync } from 'node:fs';
+import { pluralize } from '../../plural.js';
 import { reportedFile } from '../../reports/find-file.js';
 import { DiskFiles, ListedFiles } from '../../reports/known-files.js';
 import { OtherXml } from '../../reports/report.js';
 import { collectResults, mergeResults, type ReportResults } from '../../reports/report-results.js';
-import { abbreviate, pluralize } from '../../terminal.js';
+import { abbreviate } from '../../terminal.js';
 import { findReports, readReport, testCaseName } from '../report-files.js';
 import { isFolder, relativeToCwd } from '../test-files.js';
 import { type Finding, fine, problem, warning } from './finding.js';

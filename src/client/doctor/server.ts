@@ -1,4 +1,4 @@
-import { pluralize } from '../../terminal.js';
+import { allOf, pluralize } from '../../plural.js';
 import { isToken, tokenFault, urlFault, withoutSecrets } from '../address.js';
 import { type BuildList, parseBuildList } from '../answers.js';
 import { type Answer, type AnswerParser, Api, type ApiOptions, RequestRejected, ServerUnreachable } from '../api.js';
@@ -35,7 +35,7 @@ export async function checkServer(question: ServerQuestion): Promise<{ findings:
 
 /** What a node does while the server is away. @param files null: the list is not known */
 export function outageFinding(files: number | null): Finding {
-  const all = files === null ? 'every test file' : `all ${pluralize(files, 'test file')}`;
+  const all = files === null ? 'every test file' : allOf(files, 'test file');
   return fine(
     'outage',
     `while the server is away, queue and split repeat a request (--retries), then end with exit code 3 and run nothing more; with --fallback this node runs ${all} itself, and so does each other node`,

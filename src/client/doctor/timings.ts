@@ -1,6 +1,7 @@
 import { extname, posix } from 'node:path';
+import { pluralize } from '../../plural.js';
 import { normalizePath } from '../../reports/known-files.js';
-import { abbreviate, pluralize } from '../../terminal.js';
+import { abbreviate } from '../../terminal.js';
 import { parseLastRecording, parsePlan } from '../answers.js';
 import { type Api, RequestRejected, ServerUnreachable } from '../api.js';
 import type { Identity } from '../ci/identity.js';
@@ -33,7 +34,7 @@ export async function checkTimings(api: Api, files: readonly string[], identity:
 
 /** @param recorded the files of the newest build; empty: there is none */
 export function timingFindings(files: readonly string[], known: number, recorded: readonly string[]): Finding[] {
-  const count = `${known} of ${files.length} are known`;
+  const count = `${known} of ${files.length} ${known === 1 ? 'is' : 'are'} known`;
   if (known === 0 && recorded.length === 0)
     return [
       fine(

@@ -1,4 +1,5 @@
 import { limits } from '../../limits.js';
+import { pluralize, wasOrWere } from '../../plural.js';
 import { runsSince } from '../builds.js';
 import { shortDigest } from '../keys.js';
 import type { Store } from '../ports/store.js';
@@ -63,7 +64,7 @@ function incompleteness(
   if (!assigned) return { errors: [nothingKnown(runs)], mayBeEmpty: false };
   const { never_handed_out, handed_out_not_recorded, recorded_without_time, ran_not_recorded, emptyReruns, lostReruns } = comparison;
   const { nodesWithoutRecording, silentNodes } = comparison;
-  const ofAll = `of ${assigned.handed.size} test files were`;
+  const ofAll = (count: number) => `${count} of ${pluralize(assigned.handed.size, 'test file')} ${wasOrWere(count)}`;
   const errors: string[] = [];
   const ofEmpty: string[] = [];
   if (assigned.isUnnamed)
@@ -78,7 +79,7 @@ function incompleteness(
   if (ended.length > 0) {
     const areSilent = ended.some(({ node_index }) => silentNodes.includes(node_index));
     (areSilent ? errors : ofEmpty).push(
-      `${ended.length} ${ofAll} handed out and not recorded, to ${nodesOf(ended)}: a node or its test runner may have died; retry these nodes`,
+      `${ofAll(ended.length)} handed out and not recorded, to ${nodesOf(ended)}: a node or its test runner may have died; retry these nodes`,
     );
   }
   if (full.length > 0)
@@ -87,17 +88,17 @@ function incompleteness(
     );
   if (recorded_without_time.length > 0 && !allowsEmpty)
     ofEmpty.push(
-      `${recorded_without_time.length} ${ofAll} recorded with a time of 0 only, by ${nodesOf(recorded_without_time)}: nothing says that they ran; look for files that could not be loaded, or allow empty files (allow_empty, ballast verify --allow-empty)`,
+      `${ofAll(recorded_without_time.length)} recorded with a time of 0 only, by ${nodesOf(recorded_without_time)}: nothing says that ${recorded_without_time.length === 1 ? 'it' : 'they'} ran; look for files that could not be loaded, or allow empty files (allow_empty, ballast verify --allow-empty)`,
     );
   const lost = ran_not_recorded.filter(({ node_index }) => nodesWithoutRecording.includes(node_index));
   if (lost.length > 0)
     errors.push(
-      `${lost.length} ${ofAll} run and not recorded: ${nodesOf(lost)} recorded nothing since; a node that ends before it records may have failed, so retry it`,
+      `${ofAll(lost.length)} run and not recorded: ${nodesOf(lost)} recorded nothing since; a node that ends before it records may have failed, so retry it`,
     );
   const gone = lostReruns.filter(node => !full.includes(node));
   if (gone.length > 0) errors.push(`${nodes(gone)} restarted and recorded nothing since; the job may have died: retry it`);
   if (never_handed_out.length > 0)
-    errors.push(`${never_handed_out.length} ${ofAll} never handed out: no node pulled until the queue was empty; retry a node`);
+    errors.push(`${ofAll(never_handed_out.length)} never handed out: no node pulled until the queue was empty; retry a node`);
   const unproved = emptyReruns.filter(node => !assigned.acknowledging.has(node));
   if (unproved.length > 0)
     errors.push(
@@ -107,7 +108,10 @@ function incompleteness(
 }
 
 function nothingKnown(runs: number): string {
-  const recorded = runs === 0 ? 'no node recorded a run' : `${runs} runs were recorded, by nodes in fallback or of another build id`;
+  const recorded =
+    runs === 0
+      ? 'no node recorded a run'
+      : `${pluralize(runs, 'run')} ${wasOrWere(runs)} recorded, by nodes in fallback or of another build id`;
   return `no split or queue of this build is known, and ${recorded}: compare commit_hash, branch, node_total and the build id with what the nodes send`;
 }
 
@@ -116,23 +120,26 @@ function warningsOf(assigned: Assigned | null, comparison: Comparison, allowsEmp
   const { ran_not_recorded, recorded_twice, recorded_not_handed_out, recorded_without_time, nodes_never_came } = comparison;
   const warnings: string[] = [];
   if (ran_not_recorded.length > 0)
-    warnings.push(
-      `${ran_not_recorded.length} test files were run and not recorded, so their times are not known: ${nodesOf(ran_not_recorded)}`,
-    );
+    warnings.push(`${count(ran_not_recorded)} run and not recorded, so the times are not known: ${nodesOf(ran_not_recorded)}`);
   if (nodes_never_came.length > 0)
     warnings.push(`${nodes(nodes_never_came)} ${assigned?.kind === 'queue' ? 'took nothing and ' : ''}recorded nothing`);
   if (assigned && assigned.reassigned.length > 0)
     warnings.push(
-      `${assigned.reassigned.length} test files went to other nodes because theirs were silent or restarted: ${nodesOf(assigned.reassigned)}`,
+      `${count(assigned.reassigned)} handed to another node, because the first one was silent or restarted: ${nodesOf(assigned.reassigned)}`,
     );
   if (assigned && recorded_not_handed_out.length > 0)
     warnings.push(
-      `${recorded_not_handed_out.length} test files were recorded by nodes that they were not handed to, perhaps in fallback: ${nodesOf(recorded_not_handed_out)}`,
+      `${count(recorded_not_handed_out)} recorded by a node that did not get ${recorded_not_handed_out.length === 1 ? 'it' : 'them'}, perhaps in fallback: ${nodesOf(recorded_not_handed_out)}`,
     );
   if (recorded_without_time.length > 0 && allowsEmpty)
-    warnings.push(`${recorded_without_time.length} test files were recorded with a time of 0: scheduled, and perhaps not run`);
-  if (recorded_twice.length > 0) warnings.push(`${recorded_twice.length} test files were recorded by several nodes`);
+    warnings.push(`${count(recorded_without_time)} recorded with a time of 0: scheduled, and perhaps not run`);
+  if (recorded_twice.length > 0) warnings.push(`${count(recorded_twice)} recorded by several nodes`);
   return warnings;
+}
+
+/** Begins a sentence: 1 test file was, 2 test files were. */
+function count(files: readonly unknown[]): string {
+  return `${pluralize(files.length, 'test file')} ${wasOrWere(files.length)}`;
 }
 
 const NODES_NAMED = 20;

@@ -1,3 +1,5 @@
+import { pluralize } from '../../plural.js';
+
 /** Identifies the list of test files that a split or queue is made from. */
 export interface TestFileList {
   /** See list-digest.ts. */
@@ -29,7 +31,9 @@ export function isOtherList(list: TestFileList, digest: string | undefined, sent
 
 /** Describes how the list of a node differs from that of a split or queue. */
 export function describeLists(plan: 'split' | 'queue', list: TestFileList, { test_files, difference }: SentList): string {
-  return difference ?? `the ${plan} was made of ${list.test_files} test files, and a node lists ${test_files} others`;
+  return (
+    difference ?? `the ${plan} was made of ${pluralize(list.test_files, 'test file')}, and a node lists ${pluralize(test_files, 'other')}`
+  );
 }
 
 const MAX_PATHS = 3;
@@ -40,7 +44,7 @@ export function differenceOf(plan: 'split' | 'queue', planned: ReadonlySet<strin
   const onlyPlanned = [...planned].filter(path => !listed.has(path));
   const onlyListed = [...listed].filter(path => !planned.has(path));
   if (onlyPlanned.length + onlyListed.length === 0) return null;
-  return `the ${plan} was made of ${planned.size} test files, and this node lists ${listed.size}: ${named(onlyPlanned)} only in the ${plan}, ${named(onlyListed)} only on this node`;
+  return `the ${plan} was made of ${pluralize(planned.size, 'test file')}, and this node lists ${listed.size}: ${named(onlyPlanned)} only in the ${plan}, ${named(onlyListed)} only on this node`;
 }
 
 function named(paths: readonly string[]): string {

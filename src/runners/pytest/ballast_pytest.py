@@ -487,7 +487,7 @@ class Collection:
             if not self.settings["fallback"]:
                 advice = "no test was run. Run this node again when the server answers, or give --ballast-fallback to run every test file"
                 return {**plan, "error": [error.code, f"{error}; {advice}"]}
-            all_files = f"all {count_of(paths, 'test file')}"
+            all_files = "the only test file" if len(paths) == 1 else f"all {len(paths)} test files"
             plan["warnings"] = [
                 f"{error}.",
                 f"--ballast-fallback: this node runs {all_files}, because it cannot know what other nodes run.",
