@@ -13,7 +13,7 @@ export interface NodeContext {
 }
 
 const EXIT_CODES_HELP =
-  '\nExit codes: 0 done; 1 tests failed, are missing, or are in no report, the build is not known, or no number of nodes is enough; 2 wrong usage, nothing to run, or another list than the other nodes have; 3 the server refused, was not reached, or is not a Ballast server.';
+  '\nExit codes: 0 done; 1 tests failed, are missing, or are in no report, the build is not known, or no number of nodes is enough; 2 wrong usage, no test files or reports, or another list of test files than the other nodes have; 3 the server refused, was not reached, or is not a Ballast server.';
 
 /** Adds the commands of a CI node. */
 export function addNodeCommands(program: Command, context: NodeContext): void {
@@ -86,7 +86,7 @@ function addVerify(program: Command, context: NodeContext): void {
   addNodeCommand(
     program,
     'verify',
-    'ask a server whether every test file of a CI run was run and recorded (exit code 1: no, or the CI run is not known; 3: it could not be asked)',
+    'ask a server whether every test file of a CI run was run and recorded (exit code 1: no, or the CI run is not known; 3: the server could not be asked)',
     ['nodeTotal', 'buildId', 'branch', 'commitHash'],
   )
     .option('--node-build-id <id>', 'ask about the queue with this id, not about a split')

@@ -9,7 +9,7 @@ export function startLine({ test_files, unknown_files, share, ends_in, earliest_
   if (ends_in === null) return `${files}: when the build ends is not known`;
   const margin = Math.max(ends_in - earliest_in!, latest_in! - ends_in);
   const end = `all nodes should end at ${clockTime(now + 1000 * ends_in)}, give or take ${durationText(margin)}`;
-  return `${files}; this node should work ${durationText(share!)}; ${end}`;
+  return `${files}; this node should work for ${durationText(share!)}; ${end}`;
 }
 
 /** Says when the node ended, and how that compares with what was expected at its start; null: nothing was expected. */

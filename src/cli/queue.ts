@@ -93,7 +93,7 @@ async function runBatches(
     if (end && !runner.signal) printToStderr(end);
   } catch (error) {
     if (!(error instanceof ServerUnreachable)) throw error;
-    const progress = `what is left to run is not known; this node ran ${ran.size} of ${pluralize(allFiles.length, 'test file')}`;
+    const progress = `the rest of the queue is not known; this node ran ${ran.size} of ${pluralize(allFiles.length, 'test file')}`;
     if (!options.fallback) throw new ServerUnreachable(noFallbackMessage(error, progress), { cause: error });
     const files = fallbackFiles(allFiles, ran);
     printToStderr(...fallbackWarning(error, files.length, allFiles.length));
@@ -113,7 +113,7 @@ async function runBatches(
 /** No CI system tells whether all jobs run again, or only those that failed. */
 function warnOfEmptyRerun({ GITHUB_ACTIONS }: NodeJS.ProcessEnv): void {
   const warning =
-    'WARNING: nothing was run again: this CI run is complete for this node, by an earlier attempt; to run all tests again, start a new CI run, or give each attempt another --build-id';
+    'WARNING: nothing was run again: an earlier attempt of this CI run left nothing to run for this node; to run all tests again, start a new CI run, or give each attempt another --build-id';
   printToStderr(warning);
   // GitHub shows it in the summary of the run.
   if (GITHUB_ACTIONS) print(`::warning title=Ballast::${warning}`);

@@ -61,7 +61,7 @@ export function addStoreCommands(program: Command, environment: NodeJS.ProcessEn
     'check that the store is consistent, also while the server runs (exit code 1: it is not)',
     (source, _, options) => untilSignal(async stop => (await import('./check.js')).check(source, options, stop)),
   )
-    .option('--repair', 'rebuild records that can be derived from others; stop the server before')
+    .option('--repair', 'rebuild records that can be derived from others; stop the server first')
     .option('--json', 'print one JSON object');
   addStoreCommand(program, 'export', 'write builds and timings as lines of JSON, also while the server runs', (source, _, options) =>
     untilSignal(async stop => (await import('./export.js')).exportStore(source, options as unknown as ExportOptions, stop)),
@@ -77,7 +77,7 @@ export function addStoreCommands(program: Command, environment: NodeJS.ProcessEn
 export function addMoveCommand(program: Command, environment: NodeJS.ProcessEnv): void {
   const command = program
     .command('move')
-    .description('copy the store of a folder to an empty database (BALLAST_DATABASE_URL), or back; stop the servers before')
+    .description('copy the store of a folder to an empty database (BALLAST_DATABASE_URL), or back; stop the servers first')
     .addArgument(new Argument('<direction>', 'where to').choices(['to-database', 'to-folder']))
     .option('--json', 'print one JSON object');
   addSetting(command, settings.dataDir);

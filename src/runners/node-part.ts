@@ -159,7 +159,7 @@ function apiOf(runner: RunnerName, environment: Environment): Api {
   const unset = Object.entries({ BALLAST_URL, BALLAST_TOKEN }).flatMap(([name, value]) => (value?.trim() ? [] : [name]));
   if (unset.length > 0)
     throw new UsageError([
-      `with --shard, Ballast chooses the test files of this node, and ${unset.join(' and ')} ${unset.length === 1 ? 'is' : 'are'} not set: set BALLAST_URL and BALLAST_TOKEN on all nodes, or leave out --shard`,
+      `with --shard, Ballast chooses the test files of this node, but ${unset.join(' and ')} ${unset.length === 1 ? 'is' : 'are'} not set: set BALLAST_URL and BALLAST_TOKEN on all nodes, or leave out --shard`,
     ]);
   if (!/^\d{0,6}$/.test(BALLAST_RETRIES))
     throw new UsageError([`BALLAST_RETRIES is ${JSON.stringify(BALLAST_RETRIES)}: it must be a whole number`]);
@@ -194,7 +194,7 @@ function identityOf(shard: Shard, environment: Environment): Identity {
   if (given('nodeIndex') === undefined && index && total?.value === values.nodeTotal && index.value !== values.nodeIndex)
     throw contradiction(
       shard,
-      `${index.variable} is ${index.text}, the job ${Number(index.value) + 1} of ${total.value}: give --shard=${Number(index.value) + 1}/${total.value}, or set ${identityFields.nodeIndex.variable}=${values.nodeIndex} to keep your order`,
+      `${index.variable} is ${index.text}, job ${Number(index.value) + 1} of ${total.value}: give --shard=${Number(index.value) + 1}/${total.value}, or set ${identityFields.nodeIndex.variable}=${values.nodeIndex} to keep your order`,
     );
   try {
     const others = (['buildId', 'branch', 'commitHash'] as const).map(field => [field, given(field) ?? '']);
@@ -207,5 +207,5 @@ function identityOf(shard: Shard, environment: Environment): Identity {
 }
 
 function contradiction({ index, count }: Shard, reason: string): UsageError {
-  return new UsageError([`--shard=${index}/${count} is the node ${index - 1} of ${count}, counted from 0, but ${reason}`]);
+  return new UsageError([`--shard=${index}/${count} is node ${index - 1} of ${count}, counted from 0, but ${reason}`]);
 }

@@ -65,7 +65,7 @@ function guard(): void {
   process.once('exit', () => {
     if (shared.isUsed || process.exitCode) return;
     printToStderr(
-      '--shard is given, and Vitest did not ask Ballast for the test files of this node: it found none, or has another sequencer',
+      '--shard is given, but Vitest did not ask Ballast for the test files of this node: it found no test file, or has another sequencer',
     );
     process.exitCode = 1;
   });

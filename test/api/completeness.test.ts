@@ -280,7 +280,10 @@ describe('GET /builds/completeness', () => {
     const reply = await getCompleteness(server, { node_build_id: '7' });
     expect(reply).toMatchObject({
       status: 200,
-      json: { errors: [], warnings: [`${lost.length} test files were handed to another node, because the first one was silent or restarted: node 0`] },
+      json: {
+        errors: [],
+        warnings: [`${lost.length} test files were handed to another node, because the first one was silent or restarted: node 0`],
+      },
     });
     expect(reply.json.handed_on).toEqual(lost.map(path => ({ path, node_index: 0 })));
     await server.close();

@@ -122,7 +122,7 @@ describe('ballast doctor on a node that is set up well', () => {
     );
     expect(finding(checked, 'identity.build_id')?.sentence).toBe('CI run 9131 (CI_PIPELINE_ID)');
     expect(finding(checked, 'server.answers')?.sentence).toMatch(/knows the token, and answers in [\d.]+ ms/);
-    expect(finding(checked, 'list.first_build')?.sentence).toMatch(/^0 of 3 are known: the project has no build yet/);
+    expect(finding(checked, 'list.first_build')?.sentence).toMatch(/^0 of 3 have timings: the project has no build yet/);
     expect(finding(checked, 'outage')?.sentence).toContain('with --fallback this node runs all 3 test files itself');
   });
 
@@ -202,7 +202,7 @@ describe('ballast doctor on a node that is set up well', () => {
     const checked = await check(node, GOOD);
     expect({ code: checked.code, known: finding(checked, 'list.known')?.sentence }).toEqual({
       code: 0,
-      known: '2 of 3 are known; new, or not in the newest build: src/lib/c.test.js',
+      known: '2 of 3 have timings; new, or not in the newest build: src/lib/c.test.js',
     });
   });
 
@@ -266,7 +266,7 @@ const broken: readonly Broken[] = [
     [
       'identity.index_from_one',
       'error',
-      'the index of this node is 4, and of 4 nodes the last one is 3',
+      'the index of this node is 4, but the last of 4 nodes has the index 3',
       'from 0 to 3 in BALLAST_NODE_INDEX',
     ],
   ],
@@ -340,7 +340,7 @@ const broken: readonly Broken[] = [
     'parallel stages of Jenkins without numbers',
     { ...JENKINS, CI_NODE_INDEX: '', CI_NODE_TOTAL: '', BALLAST_NODE_INDEX: '', BALLAST_NODE_TOTAL: '' },
     GOOD,
-    ['identity.no_node', 'error', 'which of how many nodes', 'withEnv(["BALLAST_NODE_INDEX=0"'],
+    ['identity.no_node', 'error', 'nor the number of nodes is known', 'withEnv(["BALLAST_NODE_INDEX=0"'],
   ],
   [
     'the build number of CircleCI as the id of the CI run',
@@ -487,7 +487,7 @@ const broken: readonly Broken[] = [
     [GLOB, '--', 'pytest', '--random-order', '{}'],
     ['command.shuffles', 'warning', 'the order within a batch only', 'seed'],
   ],
-  ['pytest-xdist', {}, [GLOB, '--', 'pytest', '-n', 'auto', '{}'], ['command.workers', 'warning', 'side by side', '--dist=loadfile']],
+  ['pytest-xdist', {}, [GLOB, '--', 'pytest', '-n', 'auto', '{}'], ['command.workers', 'warning', 'in parallel', '--dist=loadfile']],
   [
     'jest without --runTestsByPath',
     {},
@@ -505,7 +505,7 @@ const broken: readonly Broken[] = [
     'a script without the right to execute it',
     {},
     [GLOB, '--', './src/a.test.js', '{}'],
-    ['command.not_executable', 'error', './src/a.test.js may not be executed', 'chmod +x'],
+    ['command.not_executable', 'error', './src/a.test.js is not executable', 'chmod +x'],
   ],
   ['a glob that leaves out all files', {}, [GLOB, '!src/**'], ['list.all_excluded', 'error', '!src/** leaves out all', 'narrow it']],
   [
@@ -567,7 +567,7 @@ const broken: readonly Broken[] = [
     'a runner that writes no report',
     {},
     [GLOB, '--junit', 'x.xml', '--', 'npx', 'vitest', 'run', '{}'],
-    ['command.writes_no_report', 'warning', 'has vitest write a report', '--reporter=junit'],
+    ['command.writes_no_report', 'warning', 'makes vitest write a report', '--reporter=junit'],
   ],
   [
     'jest-junit without paths of files',
@@ -686,7 +686,7 @@ describe('ballast doctor finds', () => {
     await record(node.server, { test_files: timedTestFiles(Object.fromEntries(paths.map(path => [path, 1]))) });
     expect(finding(await check(node, GOOD), id)).toMatchObject({
       level: 'warning',
-      sentence: expect.stringMatching(new RegExp(`^0 of 3 are known.*${sentence}`)) as string,
+      sentence: expect.stringMatching(new RegExp(`^0 of 3 have timings.*${sentence}`)) as string,
     });
   });
 

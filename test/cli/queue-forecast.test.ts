@@ -16,12 +16,12 @@ describe('the line of a node that has joined a queue', () => {
     [
       'some files are new',
       {},
-      '840 test files, 812 measured before; this node should work 6 m 11 s; all nodes should end at 14:31:00, give or take 30 s',
+      '840 test files, 812 measured before; this node should work for 6 m 11 s; all nodes should end at 14:31:00, give or take 30 s',
     ],
     [
       'all files were measured',
       { unknown_files: 0 },
-      '840 test files, all measured before; this node should work 6 m 11 s; all nodes should end at 14:31:00, give or take 30 s',
+      '840 test files, all measured before; this node should work for 6 m 11 s; all nodes should end at 14:31:00, give or take 30 s',
     ],
     [
       'no file was measured',

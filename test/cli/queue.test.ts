@@ -90,7 +90,7 @@ describe('ballast queue', () => {
     const first = { ...attempt, GITHUB_RUN_ATTEMPT: '1', BUILDKITE_RETRY_COUNT: '0', CIRCLE_WORKFLOW_ID: 'a' };
     expect(await queue(first)).toMatchObject({ code: 0 });
     const { code, stdout, stderr } = await queue(attempt);
-    const warning = 'WARNING: nothing was run again: this CI run is complete for this node, by an earlier attempt; ';
+    const warning = 'WARNING: nothing was run again: an earlier attempt of this CI run left nothing to run for this node; ';
     expect({ code, stderr }).toEqual({ code: 0, stderr: expect.stringContaining(`ballast: ${warning}`) as string });
     expect(stdout.startsWith(`::warning title=Ballast::${warning}`)).toBe(system === 'GitHub Actions');
     expect(suite.ran).toHaveLength(2);
@@ -209,7 +209,7 @@ describe('ballast queue', () => {
   it('ends with 3 and runs nothing if there is no server', async () => {
     const suite = new TestProject(FILES);
     expect(await suite.run(unreachableServer, 0, ['queue', GLOB, ...suite.runner])).toMatchObject(
-      ended(3, /^ballast: no answer from .*; what is left to run is not known; this node ran 0 of 8 test files\. .*--fallback/),
+      ended(3, /^ballast: no answer from .*; the rest of the queue is not known; this node ran 0 of 8 test files\. .*--fallback/),
     );
     expect(suite.ran).toEqual([]);
   });
@@ -291,7 +291,7 @@ describe('ballast queue', () => {
       /^ballast: 8 test files, none measured before: when the build ends is not known\nballast: batch 1: /,
     );
     const time = String.raw`\d\d:\d\d:\d\d`;
-    const start = `8 test files, all measured before; this node should work .* s; all nodes should end at ${time}, give or take .* s`;
+    const start = `8 test files, all measured before; this node should work for .* s; all nodes should end at ${time}, give or take .* s`;
     const end = `this node ended at ${time}, after .*, .* before the expected end of all nodes`;
     expect((await queue('2')).stderr).toMatch(
       new RegExp(`^ballast: ${start}\n(ballast: batch .*\n)+ballast: ${end}\nballast: recorded 8 `),

@@ -149,7 +149,7 @@ describe('ballast split', () => {
       ended(2, '--node-index <number>'),
     );
     expect(await suite.run(unreachableServer, 2, ['split', '**/*.test.js'])).toMatchObject(
-      said(2, 'the index of this node is 2, and of 2 nodes the last one is 1'),
+      said(2, 'the index of this node is 2, but the last of 2 nodes has the index 1'),
     );
   });
 });

@@ -138,7 +138,10 @@ describe('ballast verify', () => {
     const once = (path: string) => ({ test_files: timedTestFiles({ [path]: 1 }) });
     await record(server, { ...build(3), ...once('a_spec.rb') });
     await record(server, { ...build(3), ...once('b_spec.rb') });
-    expect(await ask()).toMatchObject({ code: 1, stdout: expect.stringMatching(/^incomplete: 0 of 1 test file of the queue were/) as string });
+    expect(await ask()).toMatchObject({
+      code: 1,
+      stdout: expect.stringMatching(/^incomplete: 0 of 1 test file of the queue were/) as string,
+    });
     expect((await ask({}, '--node-total', '3')).code).toBe(0);
     await record(server, { ...build(5), ...once('a_spec.rb') });
     expect(await ask()).toMatchObject(

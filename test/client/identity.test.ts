@@ -145,7 +145,7 @@ describe('a node of a CI run', () => {
     ]);
     const full = { branch: 'b', commitHash: 'c', buildId: '1' };
     expect(errorsOf({}, { ...full, nodeIndex: '4', nodeTotal: '4' })).toEqual([
-      'the index of this node is 4, and of 4 nodes the last one is 3',
+      'the index of this node is 4, but the last of 4 nodes has the index 3',
     ]);
     expect(errorsOf({}, { ...full, nodeIndex: '-1', nodeTotal: '0' })).toHaveLength(2);
     // GitLab counts from 1, so index 5 of 4 is invalid.

@@ -119,14 +119,14 @@ describe('the part of a node', () => {
 
 describe('a node without a part', () => {
   it.each([
-    [{ BALLAST_URL: '', BALLAST_TOKEN: ' ' }, /^Ballast: with --shard, .* and BALLAST_URL and BALLAST_TOKEN are not set: set /],
+    [{ BALLAST_URL: '', BALLAST_TOKEN: ' ' }, /^Ballast: with --shard, .* but BALLAST_URL and BALLAST_TOKEN are not set: set /],
     [{ BALLAST_TOKEN: '' }, / BALLAST_TOKEN is not set: /],
     [{ BALLAST_RETRIES: 'x' }, /BALLAST_RETRIES is "x": it must be a whole number/],
     [{ BALLAST_FALLBACK: 'yes' }, /BALLAST_FALLBACK is "yes": it must be true or false/],
     [{ BALLAST_BUILD_ID: '' }, /^Ballast: the id of the CI run \(the same for all its nodes\) is not known: set BALLAST_BUILD_ID$/],
-    [{ BALLAST_NODE_INDEX: '1' }, /^Ballast: --shard=1\/2 is the node 0 of 2, counted from 0, but BALLAST_NODE_INDEX is 1: /],
+    [{ BALLAST_NODE_INDEX: '1' }, /^Ballast: --shard=1\/2 is node 0 of 2, counted from 0, but BALLAST_NODE_INDEX is 1: /],
     [{ BALLAST_NODE_TOTAL: '3' }, /but BALLAST_NODE_TOTAL is 3: leave it out, or set it to 2/],
-    [{ CI_NODE_INDEX: '1', CI_NODE_TOTAL: '2' }, /but CI_NODE_INDEX is 1, the job 2 of 2: give --shard=2\/2, or set BALLAST_NODE_INDEX=0/],
+    [{ CI_NODE_INDEX: '1', CI_NODE_TOTAL: '2' }, /but CI_NODE_INDEX is 1, job 2 of 2: give --shard=2\/2, or set BALLAST_NODE_INDEX=0/],
     [{}, /^Ballast: no answer from POST .*; no test is run\. Run this node again .*, or set BALLAST_FALLBACK=true to run every test file /],
   ])('says what to do: %j', async (more, message) => {
     await expect(NodePart.request('jest', { index: 1, count: 2 }, FILES, { ...unreachable, ...more })).rejects.toThrow(message);

@@ -229,7 +229,9 @@ def test_nested(tmp_path):
     const suite = new Suite({ 'test_a.py': passing });
     const nothing = { BALLAST_URL: undefined, BALLAST_TOKEN: undefined, BALLAST_NODE_INDEX: '4' };
     expect(await suite.node(unreachableServer, 0, 2, [], nothing)).toEqual(ended(4, 'set BALLAST_URL', 'set BALLAST_TOKEN'));
-    expect(await suite.node(unreachableServer, 2, 2)).toEqual(ended(4, 'the index of this node is 2, and of 2 nodes the last one is 1'));
+    expect(await suite.node(unreachableServer, 2, 2)).toEqual(
+      ended(4, 'the index of this node is 2, but the last of 2 nodes has the index 1'),
+    );
     const secrets = { BALLAST_URL: 'https://me:pass-word@example.com/?key=hidden', BALLAST_TOKEN: 'two hidden-words' };
     const run = await suite.node(unreachableServer, 0, 2, [], secrets);
     expect(run).toEqual(ended(4, '"https://***@example.com/?***"', 'BALLAST_TOKEN has characters'));

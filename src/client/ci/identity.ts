@@ -1,3 +1,4 @@
+import { pluralize } from '../../plural.js';
 import { UsageError } from '../../usage-error.js';
 import { type Checkout, gitCheckout } from '../git.js';
 import { type CiSystem, type Environment, isHere, nameOf, readVariable, systems, unknownSystem } from './systems.js';
@@ -110,7 +111,7 @@ export function identify<Wanted extends keyof Identity>(
   const { node_index = 0, node_total = Infinity } = identity;
   errors.unshift(...missing.map(field => missingMessage(field, environment)));
   const isOwnMachine = missing.length > 1 && (missing.includes('nodeTotal') || missing.includes('buildId'));
-  if (isOwnMachine && detectSystem(environment) === unknownSystem) errors.push(`no CI system is known here: ${ownMachineHint}`);
+  if (isOwnMachine && detectSystem(environment) === unknownSystem) errors.push(`no CI system was detected: ${ownMachineHint}`);
   if (errors.length === 0 && node_index >= node_total) errors.push(indexError(node_index, node_total));
   if (errors.length > 0) throw new UsageError(errors);
   return identity as Pick<Identity, Wanted>;
@@ -129,7 +130,7 @@ export const ownMachineHint =
 
 /** The error for an index that is too large. */
 export function indexError(index: number, total: number): string {
-  return `the index of this node is ${index}, and of ${total} nodes the last one is ${total - 1}`;
+  return `the index of this node is ${index}, but the last of ${pluralize(total, 'node')} has the index ${total - 1}`;
 }
 
 function checkoutValue(field: IdentityField, checkout: Checkout): string | null {

@@ -20,7 +20,7 @@ export interface CommandQuestion {
 /** Checks the command that `queue` would run. It is not run. */
 export function checkCommand(question: CommandQuestion): Finding[] {
   const { command } = question;
-  if (command.length === 0) return [fine('command.not_given', 'no command was given: give that of queue after --, to check it')];
+  if (command.length === 0) return [fine('command.not_given', 'no command was given: to check it, give the command of queue after --')];
   const read = readCommand(question);
   const findings = [
     ...programFindings(read),
@@ -122,7 +122,7 @@ function programFindings({ command, environment, words }: ReadCommand): Finding[
     return [
       problem(
         'command.not_executable',
-        `${program} may not be executed`,
+        `${program} is not executable`,
         `chmod +x ${program}, also in Git, or start it with its interpreter`,
       ),
     ];
@@ -173,7 +173,7 @@ function placeFindings({ command, files, script }: ReadCommand): Finding[] {
       problem(
         'command.files',
         `the script after ${command[0]} -c does not use its arguments, so it does not run the files of the batch${script.includes('{}') ? '; {} within an argument is not replaced' : ''}`,
-        `use "$@" in the script, and pass the files behind it: ${command[0]} -c '... "$@"' ${command[0]} {}`,
+        `use "$@" in the script, and pass the files after it: ${command[0]} -c '... "$@"' ${command[0]} {}`,
       ),
     ];
   return isPlaced ? [] : [fine('command.appended', 'the command has no {}: the files of a batch are appended to it')];
@@ -254,7 +254,7 @@ const TRAPS: readonly Trap[] = [
     words: /^--(passWithNoTests|pass-with-no-tests)(=true)?$/,
     level: 'warning',
     what: 'lets a batch pass in which the runner found none of its files',
-    remedy: 'leave it out, or give queue --junit and --fail-unreported; name files without tests by --may-be-empty',
+    remedy: 'leave it out, or give queue --junit and --fail-unreported; name files without tests with --may-be-empty',
   },
   { ...STOPS_EARLY, words: /^(--(bail|exitfirst|maxfail|fail-fast|failfast|stop-on-failure|max-failures)|-failfast)(=|$)/ },
   { ...STOPS_EARLY, of: ['pytest', 'playwright'], words: /^-x$/ },
@@ -270,7 +270,7 @@ const TRAPS: readonly Trap[] = [
     id: 'parallel_groups',
     words: /^(.*\/)?(parallel_(rspec|test|cucumber|spinach)|turbo_tests)$/,
     level: 'warning',
-    what: 'runs the files of a batch in several processes, which overwrite the report of each other',
+    what: "runs the files of a batch in several processes, which overwrite each other's reports",
     remedy: 'write a report for each process (TEST_ENV_NUMBER in its name), and give --junit a glob',
   },
   {
@@ -278,7 +278,7 @@ const TRAPS: readonly Trap[] = [
     of: ['pytest'],
     words: /^(-n(\d+|auto|logical)?|--numprocesses|--dist)(=|$)/,
     level: 'warning',
-    what: '(pytest-xdist) runs tests of a batch side by side: if it divides files, the times of one file add up to more than it lasted',
+    what: '(pytest-xdist) runs tests of a batch in parallel: if it divides a file, the times of its tests add up to more than the file took',
     remedy: 'add --dist=loadfile, so that one worker runs all tests of a file',
   },
   {
@@ -287,7 +287,7 @@ const TRAPS: readonly Trap[] = [
     words: /^(--(grep|testNamePattern|test-name-pattern|tag|filter)|-t|-g|-k|-m|-run)(=|$)/,
     level: 'warning',
     what: 'selects test cases, so the report may not mention files of which it selects none',
-    remedy: 'name these files by --may-be-empty, or leave it out',
+    remedy: 'name these files with --may-be-empty, or leave the selection out',
   },
 ];
 
@@ -332,7 +332,7 @@ function runnerFindings({ runner, flags, files }: ReadCommand): Finding[] {
       ];
     }
     case 'playwright': {
-      const remedy = 'give the paths as --test-list {file} instead, as in the recipe for Playwright of "Any test runner"';
+      const remedy = 'give the paths as --test-list {file} instead, as in the recipe for Playwright in the guide "Recipes for runners"';
       return special.length === 0 || flags.some(word => word.startsWith('--test-list'))
         ? []
         : [skipped('playwright_patterns', 'regular expressions', remedy)];
@@ -418,7 +418,7 @@ function reportFindings({ runner, words, reports, environment }: ReadCommand): F
     return [
       warning(
         'command.writes_no_report',
-        `nothing in the command has ${runner} write a report; its configuration may`,
+        `nothing in the command makes ${runner} write a report; its configuration may do so`,
         `add ${flags}, unless the configuration has it`,
       ),
     ];

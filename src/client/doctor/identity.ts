@@ -190,7 +190,7 @@ function unnumbered({ environment }: Known, hint: string | undefined): Finding {
   const { nodeIndex, nodeTotal } = identityFields;
   return problem(
     'identity.no_node',
-    `it is not known which of how many nodes this is${triedText('nodeIndex', environment)}${emptyText([nodeIndex.variable, nodeTotal.variable], environment)}`,
+    `neither the index of this node nor the number of nodes is known${triedText('nodeIndex', environment)}${emptyText([nodeIndex.variable, nodeTotal.variable], environment)}`,
     `${hint ? `${hint}; or ` : ''}set ${nodeIndex.variable} (from 0) and ${nodeTotal.variable}`,
   );
 }

@@ -42,8 +42,8 @@ export async function checkReports(globs: readonly string[], files: readonly str
     findings.push(
       warning(
         'reports.old',
-        `${pluralize(old.length, 'report')} of an earlier day ${old.length === 1 ? 'lies' : 'lie'} here: ${abbreviate(old)}`,
-        'remove reports before the tests run: record reads all that match, and another runner may be behind these',
+        `${pluralize(old.length, 'report')} ${old.length === 1 ? 'is' : 'are'} from an earlier day: ${abbreviate(old)}`,
+        'remove reports before the tests run: record reads all that match, and another runner may have written these',
       ),
     );
   const results: ReportResults[] = [];
@@ -73,7 +73,9 @@ function matchFindings({ byFile, unmatched }: ReportResults, count: number, file
   const named = [...new Set(unmatched.flatMap(testCase => reportedFile(testCase) ?? []))];
   const unnamed = unmatched.filter(testCase => reportedFile(testCase) === null);
   if (byFile.size === 0 && unmatched.length === 0)
-    return [warning('reports.empty', `${reports} without a test case`, 'run the tests of some files, then doctor again')];
+    return [
+      warning('reports.empty', `${reports} ${count === 1 ? 'has' : 'have'} no test case`, 'run the tests of some files, then doctor again'),
+    ];
   const matched =
     byFile.size === 0 ? [] : [fine('reports.match', `${reports} with the times of ${pluralize(byFile.size, 'test file')} ${of}`)];
   const level = byFile.size === 0 ? problem : warning;

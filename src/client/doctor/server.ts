@@ -85,7 +85,7 @@ function missingTokenRemedy({ GITHUB_ACTIONS, GITLAB_CI }: Environment): string 
   const set = 'set BALLAST_TOKEN to a token of the project (ballast token create PROJECT on the server prints one)';
   if (GITHUB_ACTIONS)
     return `${set}: in the workflow, env: {BALLAST_TOKEN: "\${{ secrets.BALLAST_TOKEN }}"}; pull requests from forks get no secrets`;
-  if (GITLAB_CI) return `${set}: as a CI/CD variable; a protected one is only there on protected branches`;
+  if (GITLAB_CI) return `${set}: as a CI/CD variable; only jobs of protected branches get a protected one`;
   return set;
 }
 
@@ -199,7 +199,7 @@ async function refused({ status, errors }: Refused, api: Api, question: ServerQu
     return problem(
       'server.token_unknown',
       `${url} does not know the token, which has ${pluralize(token.length, 'character')}: it is incomplete, revoked, or of another server`,
-      'copy it again, or make another: ballast token create PROJECT on the server prints one, and ballast token list PROJECT the revoked ones',
+      'copy it again, or make another: ballast token create PROJECT on the server prints one, and ballast token list PROJECT shows which are revoked',
     );
   const path = await pathFinding(api, question);
   return (
@@ -252,7 +252,7 @@ async function unreachable(error: ServerUnreachable, api: Api, question: ServerQ
     return problem(
       'server.failing',
       message,
-      'look into the log of the server, and of the proxy before it; a server that starts or stops answers 503 for some seconds',
+      'read the log of the server, and of a proxy in front of it; a server that starts or stops answers 503 for some seconds',
     );
   const { code, text } = networkCause(error.cause);
   if (code === 'ENOTFOUND' || code === 'EAI_AGAIN')
@@ -284,7 +284,7 @@ async function unreachable(error: ServerUnreachable, api: Api, question: ServerQ
   return problem(
     protocol === 'https:' && /SSL|EPROTO/.test(code) ? 'server.tls' : 'server.no_answer',
     message,
-    'check the address and the port, and what is between this machine and the server',
+    'check the address and the port, and any proxy or firewall between this machine and the server',
   );
 }
 
@@ -339,7 +339,7 @@ function clockFindings(date: string | null): Finding[] {
   return [
     warning(
       'server.clock',
-      `the clock of this machine is ${minutes} ${seconds > 0 ? 'ahead of' : 'behind'} that of the server: certificates and the ages of reports are judged by it`,
+      `the clock of this machine is ${minutes} ${seconds > 0 ? 'ahead of' : 'behind'} that of the server: it decides whether certificates are valid and how old reports are`,
       'let both machines set their clocks by NTP',
     ),
   ];

@@ -124,10 +124,10 @@ def identify(environment, git=rev_parse):
     errors = [f"{IDENTITY[field][2]} is not known: set {IDENTITY[field][1]}{tried(field, environment)}" for field in missing] + errors
     is_own_machine = len(missing) > 1 and ("nodeTotal" in missing or "buildId" in missing)
     if is_own_machine and detect_system(environment) is SYSTEMS[-1]:
-        errors.append(f"no CI system is known here: {OWN_MACHINE_HINT}")
+        errors.append(f"no CI system was detected: {OWN_MACHINE_HINT}")
     if not errors and identity["node_index"] >= identity["node_total"]:
         index, total = identity["node_index"], identity["node_total"]
-        errors.append(f"the index of this node is {index}, and of {total} nodes the last one is {total - 1}")
+        errors.append(f"the index of this node is {index}, but the last of {total} node{'' if total == 1 else 's'} has the index {total - 1}")
     return identity, errors
 
 
