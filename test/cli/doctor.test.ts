@@ -364,7 +364,7 @@ const broken: readonly Broken[] = [
     'a branch that is a reference',
     { BALLAST_BRANCH: 'refs/heads/topic' },
     GOOD,
-    ['identity.branch_name', 'warning', 'no name of a branch', 'BALLAST_BRANCH=topic'],
+    ['identity.branch_name', 'warning', 'not the name of a branch', 'BALLAST_BRANCH=topic'],
   ],
   [
     'an empty variable of Ballast',

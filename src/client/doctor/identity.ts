@@ -257,7 +257,7 @@ function buildIdFindings(known: Known): Finding[] {
   if (value === detected?.value) return [run, ...attempt];
   const has = (variable: string) => isPart(environment[variable] ?? '', value);
   const job = OF_A_JOB.find(has);
-  const ownEach = 'every node has another one, so each would run all test files';
+  const ownEach = 'every node has a different one, so each would run all test files';
   if (job) return [problem('identity.build_id_of_node', `${name} has the value of ${job}: ${ownEach}`, leaveOut)];
   const isTime = /^\d{10}(\d{3})?$/.test(value) && Math.abs(Number(value.slice(0, 10)) - now / 1000) < 86_400;
   if (isTime) return [problem('identity.build_id_of_node', `${name} is ${value}, the time of day: ${ownEach}`, leaveOut)];
@@ -265,7 +265,7 @@ function buildIdFindings(known: Known): Finding[] {
   if (rest !== null && rest === environment.GITHUB_RUN_ATTEMPT)
     return [
       run,
-      fine('identity.build_id_of_attempt', 'each attempt is a CI run of its own: the nodes that run again run the files of all'),
+      fine('identity.build_id_of_attempt', 'each attempt is a CI run of its own: the nodes that run again run the files of all nodes'),
     ];
   const ending = rest?.split(/\W+/) ?? [];
   if (
@@ -329,7 +329,7 @@ function branchFindings(known: Known): Finding[] {
   return [
     warning(
       'identity.branch_name',
-      `${name} is ${value}, which is no name of a branch: the times of a branch are kept under its name`,
+      `${name} is ${value}, which is not the name of a branch: Ballast keeps times by the name of the branch`,
       value === 'HEAD' ? `leave ${name} out, or set it to the branch` : `set BALLAST_BRANCH=${value.replace(/^refs\/[^/]+\//, '')}`,
     ),
   ];

@@ -164,7 +164,7 @@ function pathFindings(files: readonly string[]): Finding[] {
       ? [
           warning(
             'list.missing',
-            `${of(missing, 'is no file', 'are no files')} here: ${abbreviate(missing)}`,
+            `${of(missing, 'is not a file', 'are not files')} here: ${abbreviate(missing)}`,
             'make the list from the same checkout, in the same folder',
           ),
         ]

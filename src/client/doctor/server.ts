@@ -38,7 +38,7 @@ export function outageFinding(files: number | null): Finding {
   const all = files === null ? 'every test file' : allOf(files, 'test file');
   return fine(
     'outage',
-    `while the server is away, queue and split repeat a request (--retries), then end with exit code 3 and run nothing more; with --fallback this node runs ${all} itself, and so does each other node`,
+    `if the server is unreachable, queue and split repeat a request (--retries), then end with exit code 3 and run nothing more; with --fallback this node runs ${all} itself, and so does each other node`,
   );
 }
 
@@ -94,7 +94,7 @@ function certificateFindings({ NODE_EXTRA_CA_CERTS: file }: Environment): Findin
   return [
     warning(
       'server.ca_file',
-      `NODE_EXTRA_CA_CERTS names ${file}, which is no file here, so Node does not use it`,
+      `NODE_EXTRA_CA_CERTS names ${file}, which is not a file here, so Node does not use it`,
       'name a file of this machine, by its absolute path',
     ),
   ];

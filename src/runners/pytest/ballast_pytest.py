@@ -180,7 +180,7 @@ def read_settings(option, environment):
     elif not is_server_url(url):
         # A password or a query may be secret.
         shown = re.sub(r"\?.+", "?***", re.sub(r"^(https?://)?.*@", r"\1***@", url, flags=re.S), flags=re.S)
-        errors.append(f"BALLAST_URL is {json.dumps(shown)}, which is no address of a server: set one such as https://ballast.example.com")
+        errors.append(f"BALLAST_URL is {json.dumps(shown)}, which is not a server address: set one such as https://ballast.example.com")
     if not token:
         errors.append("the test-suite token is not known: set BALLAST_TOKEN")
     elif not re.fullmatch(r"[\x21-\x7e]+", token):
