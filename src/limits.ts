@@ -324,6 +324,9 @@ export const limits = {
   wallsPerDay: 10_000,
   /** Days of a trend. */
   trendDays: 400,
+  /** The last builds of a branch whose medians are usual, and the files that a comparison lists. */
+  usualBuilds: 20,
+  comparedFiles: 50,
   /** Builds of a trend of files or nodes, from the newest build back. */
   trendBuilds: 100,
   /** Recorded test files that are read for such a trend. */

@@ -69,6 +69,7 @@ const READ_QUEUES: readonly (keyof Reads)[] = [
   'completeness',
   'failedTestPaths',
   'minutes',
+  'comparison',
   'timeline',
   'trace',
   'forecast',

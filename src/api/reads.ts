@@ -1,6 +1,7 @@
 import { boundedRuns, mergeRuns } from '../engine/builds.js';
 import type { CompletenessSubject } from '../engine/completeness/assigned.js';
 import { completeness } from '../engine/completeness/completeness.js';
+import { comparisonOf } from '../engine/insight/comparison/comparison.js';
 import { forecastOf } from '../engine/insight/forecast.js';
 import { explainMinutes } from '../engine/insight/minutes/explained-minutes.js';
 import { minutesOf } from '../engine/insight/minutes/minutes.js';
@@ -133,6 +134,8 @@ export const reads = {
     return { recorded, ciRun, summary, observed: wasMostlyGuessed(timeline) ? observedInTimeline(timeline) : null };
   },
 
+  /** Throws a 422 when recorded runs do not fit in memory. */
+  comparison: trend(comparisonOf),
   fileTrends: trend(fileTrends),
   fileHistory: trend(fileHistory),
   nodeTrends: trend(nodeTrends),

@@ -10,7 +10,7 @@ import { buildById, lastDistribution, pageOfBuilds } from './routes/builds.js';
 import { clientChecksum, clientFile } from './routes/client.js';
 import { completenessOfBuild } from './routes/completeness.js';
 import { guideText } from './routes/guides.js';
-import { forecastOfBuild, minutesOfBuild, timelineOfBuild, traceOfBuild, whyOfBuild } from './routes/insight.js';
+import { comparisonOfBuild, forecastOfBuild, minutesOfBuild, timelineOfBuild, traceOfBuild, whyOfBuild } from './routes/insight.js';
 import { describeApi, healthy, metricsAnswer, metricsText, ready } from './routes/operating.js';
 import { metricsOfProject } from './routes/project-metrics.js';
 import { failedOnBranch, queueForNode, testQueueForNode } from './routes/queue.js';
@@ -40,6 +40,7 @@ const table: Readonly<Record<string, { [method: string]: Handle }>> = {
   '/v1/builds/:id/what_if': { GET: whatIfOfBuild },
   '/v1/plan': { POST: planAhead },
   '/v1/builds/:id/minutes': { GET: minutesOfBuild },
+  '/v1/builds/:id/comparison': { GET: comparisonOfBuild },
   '/v1/builds/:id/timeline': { GET: timelineOfBuild },
   '/v1/builds/:id/forecast': { GET: forecastOfBuild },
   '/v1/builds/:id/trace': { GET: traceOfBuild },

@@ -171,6 +171,14 @@ export const operations = {
     answers: ['MinutesAnswer'],
     what: 'The parts of the wall time, and the nodes, files and sentences that explain them.',
   }),
+  '/v1/builds/{id}/comparison': getOfCiRun({
+    operationId: 'compareBuild',
+    summary: 'Get what differs from what is usual on the branch, or from another build.',
+    description: 'Usual are the medians of the last 20 complete builds with as many nodes. The causes add up to the difference.',
+    answers: ['ComparisonAnswer'],
+    what: 'The difference, its causes, and the parts and files that differ.',
+    query: 'ComparisonQuery',
+  }),
   '/v1/builds/{id}/timeline': getOfCiRun({
     operationId: 'readTimeline',
     summary: 'Get what each node did, and when.',

@@ -1,5 +1,6 @@
 import typia from 'typia';
 import type * as completenessAnswer from '../../engine/completeness/completeness-answer.js';
+import type * as comparison from '../../engine/insight/comparison/comparison-answer.js';
 import type * as minutes from '../../engine/insight/minutes/minutes-answer.js';
 import type * as timeline from '../../engine/insight/timeline/timeline-answer.js';
 import type * as trends from '../../engine/insight/trends/trends-answer.js';
@@ -78,6 +79,8 @@ const { schemas: allSchemas } = typia.json.schemas<
     minutes.MinutesAnswer,
     timeline.TimelineAnswer,
     timeline.ForecastAnswer,
+    queries.ComparisonQuery,
+    comparison.ComparisonAnswer,
     queries.TraceQuery,
     timeline.TraceAnswer,
     timeline.OtlpTraceAnswer,

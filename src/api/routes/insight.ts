@@ -4,7 +4,7 @@ import { askerOf } from '../authenticate.js';
 import type { Context } from '../context.js';
 import { apiErrors } from '../errors.js';
 import { decodeQuery } from '../json.js';
-import { toCiRunQuery, toTraceQuery, toWhyQuery } from '../messages/insight/queries.js';
+import { toCiRunQuery, toComparisonQuery, toTraceQuery, toWhyQuery } from '../messages/insight/queries.js';
 import { checkNodeIndex, type RawParameters } from '../messages/validation.js';
 import { type InsightFilter, isSmallSubject } from '../reads.js';
 
@@ -26,6 +26,21 @@ function insight(job: Job, toQuery: (raw: RawParameters) => InsightFilter & { ci
 
 /** GET /builds/:id/minutes: where the wall time went. */
 export const minutesOfBuild = insight('minutes');
+/** GET /builds/:id/comparison: what differs from what is usual, or from another build. */
+export async function comparisonOfBuild(context: Context, request: Request, id: string): Promise<Answer> {
+  const { store, jobs, summarizer, now } = context;
+  const asker = await askerOf(context, request);
+  const { ci_run, with: other } = toComparisonQuery(decodeQuery(request.query));
+  const asked = {
+    subject: await findSubject(store, asker.project, id, ci_run),
+    other: other === undefined ? null : await findSubject(store, asker.project, other),
+    now: now(),
+  };
+  const { json, outdated } = await jobs.read('comparison', asked, asker);
+  for (const build of outdated) summarizer.outdated(build);
+  return { status: 200, body: json };
+}
+
 /** GET /builds/:id/timeline: what each node did, and when. */
 export const timelineOfBuild = insight('timeline');
 /** GET /builds/:id/trace: the same as Chrome trace events, or for a collector of OpenTelemetry. */

@@ -12,6 +12,12 @@ export interface CiRunQuery {
   ci_run?: Uuid;
 }
 
+/** Query of GET /v1/builds/:id/comparison */
+export interface ComparisonQuery extends CiRunQuery {
+  /** The id of a build or of a CI run. Without it, what is usual on the branch. */
+  with?: Uuid;
+}
+
 /** Query of GET /v1/builds/:id/trace */
 export interface TraceQuery extends CiRunQuery {
   /** `chrome`: trace events, for Perfetto and DevTools. `otlp`: a request to a collector of OpenTelemetry. Default: chrome. */
@@ -83,6 +89,7 @@ export interface NodeTrendsQuery {
 
 const form = { isForm: true };
 export const toCiRunQuery = reader(typia.misc.literals<keyof CiRunQuery>(), typia.createValidate<CiRunQuery>(), form);
+export const toComparisonQuery = reader(typia.misc.literals<keyof ComparisonQuery>(), typia.createValidate<ComparisonQuery>(), form);
 export const toTraceQuery = reader(typia.misc.literals<keyof TraceQuery>(), typia.createValidate<TraceQuery>(), form);
 export const toWhyQuery = reader(typia.misc.literals<keyof WhyQuery>(), typia.createValidate<WhyQuery>(), form);
 export const toBuildLinesQuery = reader(typia.misc.literals<keyof BuildLinesQuery>(), typia.createValidate<BuildLinesQuery>(), form);

@@ -1,5 +1,5 @@
 import { mean } from '../../../planning/estimating/median.js';
-import { wholeMilliseconds } from '../rounding.js';
+import { roundParts, wholeMilliseconds } from '../rounding.js';
 import type { Timeline } from '../timeline/timeline.js';
 import { floorOf, type LongExecution } from './floor.js';
 import { idleCauses } from './idle-causes.js';
@@ -64,22 +64,4 @@ function take(loss: number[], amount: number): number {
 function causesOf(loss: readonly number[]): MinutePartAnswer['nodes'] {
   const nodes = loss.map((each, node_index) => ({ node_index, seconds: wholeMilliseconds(each) }));
   return nodes.filter(({ seconds }) => seconds > 0).sort((a, b) => b.seconds - a.seconds || a.node_index - b.node_index);
-}
-
-/**
- * Rounds seconds to whole milliseconds of a given sum, which is that of the parts up to errors of floating point. Parts that lose most by
- * rounding down are rounded up (the largest remainder method), so each is less than a millisecond from its exact value.
- */
-function roundParts(seconds: readonly number[], sum: number): number[] {
-  const parts = seconds.map(each => 1000 * each);
-  const whole = parts.map(part => Math.max(0, Math.floor(part)));
-  const order = parts.map((part, i) => ({ i, remainder: part - whole[i]! })).sort((a, b) => b.remainder - a.remainder || a.i - b.i);
-  let left = Math.round(1000 * sum) - whole.reduce((total, each) => total + each, 0);
-  for (let at = 0; left > 0; at = (at + 1) % order.length, left--) whole[order[at]!.i]! += 1;
-  for (let at = order.length - 1; left < 0; at = (at + order.length - 1) % order.length) {
-    if (whole[order[at]!.i]! === 0) continue;
-    whole[order[at]!.i]! -= 1;
-    left++;
-  }
-  return whole.map(each => each / 1000);
 }

@@ -23,11 +23,16 @@ interface BuildTimes {
   runs: RunTimes[];
 }
 
-/** Reads the last builds of a branch: at most `limits.trendBuilds`, and from the newest back while `limits.trendTestFiles` allow. */
+/** Reads the last builds of a branch, at most `limits.trendBuilds`. */
 export async function fileTable(builds: Builds, project: number, branch: string): Promise<FileTable> {
+  return timesOfBuilds(builds, (await builds.older(project, { branch }, null, limits.trendBuilds)).builds);
+}
+
+/** Reads builds, from the newest back while `limits.trendTestFiles` allow. */
+export async function timesOfBuilds(builds: Builds, newestFirst: readonly Build[]): Promise<FileTable> {
   const read: BuildTimes[] = [];
   let files = 0;
-  for (const build of (await builds.older(project, { branch }, null, limits.trendBuilds)).builds) {
+  for (const build of newestFirst) {
     files += build.test_files;
     if (read.length > 0 && files > limits.trendTestFiles) break;
     const heads = (await builds.runs(build.number)).sort((a, b) => a.ordinal - b.ordinal);
