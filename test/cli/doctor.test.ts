@@ -481,12 +481,6 @@ const broken: readonly Broken[] = [
     [GLOB, '--', 'pytest', '-x', '{}'],
     ['command.stops_early', 'warning', '-x ends a batch', 'leave it out'],
   ],
-  [
-    'a runner that shuffles',
-    {},
-    [GLOB, '--', 'pytest', '--random-order', '{}'],
-    ['command.shuffles', 'warning', 'the order within a batch only', 'seed'],
-  ],
   ['pytest-xdist', {}, [GLOB, '--', 'pytest', '-n', 'auto', '{}'], ['command.workers', 'warning', 'side by side', '--dist=loadfile']],
   [
     'jest without --runTestsByPath',

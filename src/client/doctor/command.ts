@@ -218,7 +218,7 @@ const STOPS_EARLY = {
   remedy: 'leave it out',
 } as const;
 
-/** Flags and programs that choose, order or stop tests themselves. */
+/** Flags and programs that choose or stop tests themselves. */
 const TRAPS: readonly Trap[] = [
   {
     id: 'shards',
@@ -259,13 +259,6 @@ const TRAPS: readonly Trap[] = [
   { ...STOPS_EARLY, words: /^(--(bail|exitfirst|maxfail|fail-fast|failfast|stop-on-failure|max-failures)|-failfast)(=|$)/ },
   { ...STOPS_EARLY, of: ['pytest', 'playwright'], words: /^-x$/ },
   { ...STOPS_EARLY, of: ['jest', 'mocha'], words: /^-b$/ },
-  {
-    id: 'shuffles',
-    words: /^(--(shuffle|sequence\.shuffle|randomize|random-order|random-order-bucket|randomly-seed|order-by)|-shuffle)(=|$)/,
-    level: 'warning',
-    what: 'changes the order within a batch only: batches differ from run to run, so its seed does not repeat an order',
-    remedy: 'to repeat an order, run the files of the batch by hand, with the seed that the runner printed',
-  },
   {
     id: 'parallel_groups',
     words: /^(.*\/)?(parallel_(rspec|test|cucumber|spinach)|turbo_tests)$/,
