@@ -9,13 +9,13 @@ import {
   type BatchResult,
   type FailurePolicy,
   failureReason,
-  type PlannedFile,
   type RecordedFile,
   resultFromExitCode,
   resultFromReports,
 } from './batch-results.js';
 import { commandFault, commandLine, commandWithListFile, readsListFile, splitByLength } from './command-line.js';
 import type { CommandResult, CommandRunner } from './command-runner.js';
+import type { PlannedFile } from './planned-file.js';
 import { failureNames, ReportWatch, readReport } from './report-files.js';
 import { emptyTest } from './test-files.js';
 
