@@ -3,7 +3,7 @@ import { dirname, join } from 'node:path';
 import which from 'which';
 import { abbreviate } from '../../terminal.js';
 import type { Environment } from '../ci/systems.js';
-import { commandFault, readsListFile } from '../command-line.js';
+import { commandFault, readsListFile, scriptFlag } from '../command-line.js';
 import { isFile } from '../test-files.js';
 import { type Finding, fine, problem, warning } from './finding.js';
 
@@ -59,7 +59,7 @@ const RUNNERS: readonly [Runner, RegExp][] = [
 
 function readCommand(question: CommandQuestion): ReadCommand {
   const { command } = question;
-  const flag = isShell(command[0]) ? command.findIndex((arg, i) => i > 0 && /^-[a-z]*c$/.test(arg)) : -1;
+  const flag = scriptFlag(command);
   const script = flag > 0 ? (command[flag + 1] ?? '') : null;
   const spoken = script === null ? command : [...command.slice(0, flag + 1), ...wordsOf(script), ...command.slice(flag + 2)];
   const words = withPackageScript(spoken);
@@ -71,8 +71,6 @@ function readCommand(question: CommandQuestion): ReadCommand {
   const flags = at < 0 ? words : words.slice(at + 1, end < 0 ? undefined : end);
   return { ...question, words, script, runner: at < 0 ? null : runnerOf(names[at]!, at)!, flags };
 }
-
-const isShell = (program = '') => /^(.*\/)?(ba|da|k|z)?sh$/.test(program);
 
 /** What ends a command within a script. */
 const END = /^[;|&]+$/;
