@@ -25,6 +25,7 @@ export function addNodeCommands(program: Command, context: NodeContext): void {
   addSummary(program, context);
   addDoctor(program, context);
   addMcp(program, context);
+  addImport(program);
 }
 
 function addSplit(program: Command, context: NodeContext): void {
@@ -256,7 +257,7 @@ function trimmed(text: string): string {
   return text.trim();
 }
 
-export function addImportCommand(program: Command): void {
+function addImport(program: Command): void {
   program
     .command('import [files...]')
     .description('import timings recorded by other tools, so that the first split is balanced; - is stdin')
