@@ -103,7 +103,7 @@ function runDraft({ build, recorded, ciRun }: Subject, timeline: Timeline, pipel
       'ballast.starts_of_files': 'derived',
       'ballast.paused_seconds': paused > 0 ? paused : null,
     },
-    message: error ? `${missing.length} files are missing, ${failed?.length ?? 0} failed` : undefined,
+    message: error ? `test files: ${missing.length} missing, ${failed?.length ?? 0} failed` : undefined,
   };
 }
 
