@@ -125,4 +125,4 @@ export const getOfBuild = ({ query, ...description }: Query) => ({
 });
 
 /** A GET that needs no token. */
-export const publicGet = (description: Operation) => ({ get: operation(description, { security: [] }) });
+export const publicGet = (description: Operation, details: object = {}) => ({ get: operation(description, { ...details, security: [] }) });

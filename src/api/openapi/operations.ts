@@ -303,15 +303,19 @@ export const operations = {
       '200': textResponse('The list.', 'text/plain; charset=utf-8'),
     },
   }),
-  '/docs/:name.md': publicGet({
-    operationId: 'getGuide',
-    tag: 'Operating',
-    summary: 'Get a guide as Markdown.',
-    description: 'Those of `/llms.txt`.',
-    responses: {
-      '200': textResponse('The guide.', 'text/markdown; charset=utf-8'),
+  '/docs/{name}.md': publicGet(
+    {
+      operationId: 'getGuide',
+      tag: 'Operating',
+      summary: 'Get a guide as Markdown.',
+      description: 'Those of `/llms.txt`.',
+      responses: {
+        '200': textResponse('The guide.', 'text/markdown; charset=utf-8'),
+        '404': refusal('There is no such guide.'),
+      },
     },
-  }),
+    { parameters: [{ name: 'name', in: 'path', required: true, schema: { type: 'string' } }] },
+  ),
   ...fileForNodes('ballast.mjs', 'Client', 'program of a CI node', 'One file for Node: `node ballast.mjs --help`.'),
   ...pluginInNode('Jest'),
   ...pluginInNode('Playwright'),
