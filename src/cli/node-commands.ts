@@ -219,8 +219,7 @@ function addServerFlags(command: Command): Command {
 function addListFlags(command: Command): Command {
   return command
     .option('--stdin', 'read the test files from stdin as literal paths, one a line or separated by NUL (same as -)')
-    .option('--fallback', 'when the server cannot be reached, run all test files that this node has not run (default: fail)')
-    .addOption(new Option('--no-fallback').hideHelp());
+    .option('--fallback', 'when the server cannot be reached, run all test files that this node has not run (default: fail)');
 }
 
 function addPolicyFlags(command: Command): Command {

@@ -182,7 +182,7 @@ describe('ballast doctor on a node that is set up well', () => {
   });
 
   it('takes every flag of queue, so that only the name of the command is to be changed', async () => {
-    const flags = ['--fail-unreported', '--trust-exit-code', '--may-be-empty', 'src/b*', '--fallback', '--no-fallback', '--retries', '1'];
+    const flags = ['--fail-unreported', '--trust-exit-code', '--may-be-empty', 'src/b*', '--fallback', '--retries', '1'];
     const checked = await check(await setUp(), [GLOB, '--junit', 'junit.xml', ...flags, '--', ...JEST]);
     expect({ code: checked.code, troubles: troubles(checked) }).toEqual({ code: 0, troubles: [] });
   });
