@@ -4,9 +4,9 @@
 import { appendFileSync, readFileSync, writeFileSync } from 'node:fs';
 import { join, resolve } from 'node:path';
 import { fileURLToPath } from 'node:url';
-import { brotliCompressSync, gzipSync } from 'node:zlib';
 import { build } from 'esbuild';
 import { licencesOf, packagesIn } from './bundled-packages.mjs';
+import { writeCompressedCopies } from './compressed-copies.mjs';
 
 const root = fileURLToPath(new URL('..', import.meta.url));
 const folder = resolve(process.argv[2], 'src');
@@ -74,9 +74,7 @@ async function bundleForNodes(name, entryPoint, options) {
   packages[name] = packagesIn(bundled.metafile);
   const licences = licencesOf(bundled.metafile).replaceAll('*/', '* /');
   appendFileSync(file, `/*\nBallast ${version}\n\n${licenceOfBallast}${licences && `\nIt contains:\n\n${licences}`}*/\n`);
-  const bytes = readFileSync(file);
-  writeFileSync(`${file}.br`, brotliCompressSync(bytes));
-  writeFileSync(`${file}.gz`, gzipSync(bytes, { level: 9 }));
+  writeCompressedCopies(file);
 }
 
 // As a script instead of a module, and with the syntax of Node 12, an older Node reaches the check of its version: a module with an import

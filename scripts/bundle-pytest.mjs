@@ -3,7 +3,7 @@
 import { readFileSync, writeFileSync } from 'node:fs';
 import { join, resolve } from 'node:path';
 import { fileURLToPath, pathToFileURL } from 'node:url';
-import { brotliCompressSync, gzipSync } from 'node:zlib';
+import { writeCompressedCopies } from './compressed-copies.mjs';
 
 const root = fileURLToPath(new URL('..', import.meta.url));
 const folder = resolve(process.argv[2], 'src');
@@ -19,5 +19,4 @@ const text = `${source.replace(/^(VERSION|SYSTEMS) = .*$/gm, (_, name) => `${nam
 
 const file = join(folder, 'ballast_pytest.py');
 writeFileSync(file, text);
-writeFileSync(`${file}.br`, brotliCompressSync(text));
-writeFileSync(`${file}.gz`, gzipSync(text, { level: 9 }));
+writeCompressedCopies(file);

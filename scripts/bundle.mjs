@@ -5,9 +5,9 @@ import { createHash } from 'node:crypto';
 import { copyFileSync, mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { basename, extname, join, relative } from 'node:path';
 import { fileURLToPath } from 'node:url';
-import { brotliCompressSync, gzipSync } from 'node:zlib';
 import { build } from 'esbuild';
 import { licencesOf } from './bundled-packages.mjs';
+import { writeCompressedCopies } from './compressed-copies.mjs';
 import { renderGuides } from './guides.mjs';
 
 const root = fileURLToPath(new URL('..', import.meta.url));
@@ -51,10 +51,7 @@ writeFileSync(join(out, 'index.html'), page);
 
 for (const name of ['index.html', ...readdirSync(join(out, 'assets')).map(name => join('assets', name))]) {
   // A picture is compressed already.
-  if (extname(name) === '.png') continue;
-  const bytes = readFileSync(join(out, name));
-  writeFileSync(join(out, `${name}.br`), brotliCompressSync(bytes));
-  writeFileSync(join(out, `${name}.gz`), gzipSync(bytes, { level: 9 }));
+  if (extname(name) !== '.png') writeCompressedCopies(join(out, name));
 }
 
 /** Writes the guides as Markdown, and their list for programs that read (https://llmstxt.org). */

@@ -7,10 +7,11 @@ import type { Millis, Store } from '../engine/ports/store.js';
 import type { PasswordAttempts } from '../engine/sign-in/password.js';
 import type { SplitAsks } from '../engine/split-asks.js';
 import type { SuiteCache } from '../engine/suites/suite-cache.js';
+import type { ClientFiles } from './client-files.js';
 import type { CompletenessChecker } from './completeness-checker.js';
 import type { RefusedRequests, SeenClients } from './dashboard/seen.js';
 import type { JobRunner } from './job-runner.js';
-import type { ClientFiles, DashboardFiles, StaticFile } from './static-file.js';
+import type { DashboardFiles, StaticFile } from './static-file.js';
 import type { WhatIfPlayer } from './what-if-player.js';
 
 /** The dependencies of handlers. */

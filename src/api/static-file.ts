@@ -22,18 +22,6 @@ export interface DashboardFiles {
   assets: ReadonlyMap<string, StaticFile>;
 }
 
-/** What CI nodes fetch, as it was built with this server. */
-export interface ClientFiles {
-  version: string;
-  /** By name, such as ballast.mjs. Without those that were not built. */
-  files: ReadonlyMap<string, ClientFile>;
-}
-
-export interface ClientFile extends StaticFile {
-  /** SHA-256, in hexadecimal. */
-  checksum: string;
-}
-
 /** GET of a file: 200, or 304 when the client has it. */
 export function fileAnswer(
   { body, copies, contentType, hash }: StaticFile,

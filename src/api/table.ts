@@ -1,5 +1,6 @@
 import type { ApiError } from '../http/api-error.js';
 import type { Answer, Request } from '../http/request.js';
+import { clientFileNames } from './client-files.js';
 import type { Context } from './context.js';
 import { isMissingPage, missingPageAnswer } from './dashboard/pages.js';
 import { secured, withSecurityHeaders } from './dashboard/security-headers.js';
@@ -48,16 +49,8 @@ const table: Readonly<Record<string, { [method: string]: Handle }>> = {
   '/v1/openapi.json': { GET: describeApi },
   '/llms.txt': { GET: guideText },
   '/docs/:name.md': { GET: guideText },
-  '/ballast.mjs': { GET: clientFile('ballast.mjs') },
-  '/ballast.mjs.sha256': { GET: clientChecksum('ballast.mjs') },
-  '/ballast-jest.mjs': { GET: clientFile('ballast-jest.mjs') },
-  '/ballast-jest.mjs.sha256': { GET: clientChecksum('ballast-jest.mjs') },
-  '/ballast-playwright.mjs': { GET: clientFile('ballast-playwright.mjs') },
-  '/ballast-playwright.mjs.sha256': { GET: clientChecksum('ballast-playwright.mjs') },
-  '/ballast-vitest.mjs': { GET: clientFile('ballast-vitest.mjs') },
-  '/ballast-vitest.mjs.sha256': { GET: clientChecksum('ballast-vitest.mjs') },
-  '/ballast_pytest.py': { GET: clientFile('ballast_pytest.py') },
-  '/ballast_pytest.py.sha256': { GET: clientChecksum('ballast_pytest.py') },
+  ...Object.fromEntries([...clientFileNames.values()].map(name => [`/${name}`, { GET: clientFile(name) }])),
+  ...Object.fromEntries([...clientFileNames.values()].map(name => [`/${name}.sha256`, { GET: clientChecksum(name) }])),
   '/metrics': { GET: metricsText },
   '/healthz': { GET: healthy },
   '/readyz': { GET: ready },

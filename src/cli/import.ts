@@ -1,6 +1,6 @@
 import { createHash } from 'node:crypto';
 import { resolve } from 'node:path';
-import { isServerUrl, isToken } from '../client/address.js';
+import { isServerUrl, isToken, withoutSecrets } from '../client/address.js';
 import { parseBuildList } from '../client/answers.js';
 import { Api } from '../client/api.js';
 import { filesMatching, readList } from '../client/test-files.js';
@@ -190,7 +190,7 @@ function optionErrors(files: readonly string[], options: ImportOptions): string[
   if (filesFrom === '-' && files.includes('-')) errors.push('stdin (-) is either a file to import or the list of --files-from');
   if (from !== undefined && !fromToken) errors.push('--from needs --from-token (BALLAST_FROM_TOKEN): the token of the project there');
   for (const [flag, text] of Object.entries({ '--url': url, '--from': from }))
-    if (text && !isServerUrl(text)) errors.push(`${flag} ${text} is not an address such as https://ballast.example.com`);
+    if (text && !isServerUrl(text)) errors.push(`${flag} ${withoutSecrets(text)} is not an address such as https://ballast.example.com`);
   for (const [flag, text] of Object.entries({ '--token': token, '--from-token': fromToken }))
     if (text && !isToken(text))
       errors.push(`${flag} has characters that no token has: check that it was copied completely and without other text`);

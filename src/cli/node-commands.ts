@@ -25,6 +25,7 @@ export function addNodeCommands(program: Command, context: NodeContext): void {
   addSummary(program, context);
   addDoctor(program, context);
   addMcp(program, context);
+  addImport(program);
 }
 
 function addSplit(program: Command, context: NodeContext): void {
@@ -71,7 +72,11 @@ function addRecord(program: Command, context: NodeContext): void {
   ]);
   const { flag, variable } = identityFields.buildId;
   addPolicyFlags(command)
-    .addOption(new Option(flag, 'the id of the CI run, as given to split: the times then count only for this CI run').env(variable))
+    .addOption(
+      new Option(flag, 'the id of the CI run, as given to split: the times then count only for this CI run')
+        .env(variable)
+        .argParser(trimmed),
+    )
     .option('--files-from <file>', 'file with the test files that the node was given (- is stdin); reports are matched to them')
     .option(
       '--exit-code <number>',
@@ -200,7 +205,7 @@ function addIdentityFlags(command: Command, fields: readonly IdentityField[]): C
   addServerFlags(command);
   for (const field of fields) {
     const { flag, variable, description } = identityFields[field];
-    command.addOption(new Option(flag, `${description} (default: from the CI system)`).env(variable));
+    command.addOption(new Option(flag, `${description} (default: from the CI system)`).env(variable).argParser(trimmed));
   }
   return command;
 }
@@ -214,8 +219,7 @@ function addServerFlags(command: Command): Command {
 function addListFlags(command: Command): Command {
   return command
     .option('--stdin', 'read the test files from stdin as literal paths, one a line or separated by NUL (same as -)')
-    .option('--fallback', 'when the server cannot be reached, run all test files that this node has not run (default: fail)')
-    .addOption(new Option('--no-fallback').hideHelp());
+    .option('--fallback', 'when the server cannot be reached, run all test files that this node has not run (default: fail)');
 }
 
 function addPolicyFlags(command: Command): Command {
@@ -247,12 +251,17 @@ function clientOptions<Flags extends { url?: string; token?: string }>(
   return { ...flags, ...parseServer(flags), environment, clientVersion: version };
 }
 
-export function addImportCommand(program: Command): void {
+/** Secrets of CI systems often end with a line break, and variables of cmd.exe (set NAME=1 && ...) with a space. */
+function trimmed(text: string): string {
+  return text.trim();
+}
+
+function addImport(program: Command): void {
   program
     .command('import [files...]')
     .description('import timings recorded by other tools, so that the first split is balanced; - is stdin')
-    .addOption(new Option('--url <address>', 'address of the server to import into').env('BALLAST_URL'))
-    .addOption(new Option('--token <token>', 'test-suite token of the project to import into').env('BALLAST_TOKEN'))
+    .addOption(new Option('--url <address>', 'address of the server to import into').env('BALLAST_URL').argParser(trimmed))
+    .addOption(new Option('--token <token>', 'test-suite token of the project to import into').env('BALLAST_TOKEN').argParser(trimmed))
     .addOption(new Option('--format <name>', 'report format (default: detected from the content)').choices(formats))
     .option('--root <folder>', 'folder that paths are relative to, for reports with absolute paths (default: the current folder)')
     .option('--files-from <file>', 'file with the test files as the nodes list them (- is stdin); reports are matched to them')
@@ -260,8 +269,10 @@ export function addImportCommand(program: Command): void {
     .option('--commit-hash <hash>', 'commit to record reports under (default: import- and a digest of the timings)')
     .option('--branch <name>', 'branch to record reports under', 'main')
     .option('--project <name>', 'project to import from an export that has several')
-    .option('--from <address>', 'address of another server of the same protocol; its builds are imported instead of files')
-    .addOption(new Option('--from-token <token>', 'test-suite token of the project on that server').env('BALLAST_FROM_TOKEN'))
+    .option('--from <address>', 'address of another server of the same protocol; its builds are imported instead of files', trimmed)
+    .addOption(
+      new Option('--from-token <token>', 'test-suite token of the project on that server').env('BALLAST_FROM_TOKEN').argParser(trimmed),
+    )
     .option('--builds <number>', 'number of newest builds to import from that server', wholeNumber('builds'))
     .addOption(retriesOption())
     .option('--dry-run', 'read the files and print what would be imported, but record nothing')

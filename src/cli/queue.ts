@@ -1,18 +1,19 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { Api, RequestRejected, ServerUnreachable } from '../client/api.js';
-import type { BatchResult, FailurePolicy, PlannedFile, RecordedFile } from '../client/batch-results.js';
+import type { BatchResult, FailurePolicy, RecordedFile } from '../client/batch-results.js';
 import { detectSystem, type Identity, identify, wholeIdentity } from '../client/ci/identity.js';
 import { CommandRunner, signalExitCode } from '../client/command-runner.js';
 import { fallbackFiles, fallbackWarning, noFallbackMessage } from '../client/fallback.js';
 import { ListMismatch } from '../client/list-mismatch.js';
 import { CommandNotStarted, NodeRun } from '../client/node-run.js';
+import type { PlannedFile } from '../client/planned-file.js';
 import { type Batch, QueueClient } from '../client/queue-client.js';
 import { recordRun } from '../client/record-run.js';
 import { listTestFiles } from '../client/test-files.js';
-import { durationText } from '../duration.js';
 import { pluralize } from '../plural.js';
 import { abbreviate, print, printToStderr } from '../terminal.js';
 import { UsageError } from '../usage-error.js';
+import { batchLine, batchTable, type RanBatch } from './batch-table.js';
 import type { ClientOptions, ListOptions } from './options.js';
 import { exitCodes } from './process/exit.js';
 import { endLine, startLine } from './queue-forecast.js';
@@ -155,48 +156,7 @@ function isExpected(error: unknown): error is Error & { exitCode: number } {
   return [CommandNotStarted, RequestRejected, ServerUnreachable, ListMismatch].some(kind => error instanceof kind);
 }
 
-/** A batch that the node ran. */
-export interface RanBatch {
-  /** The number of its first command, as in BALLAST_BATCH. */
-  number: number;
-  files: readonly PlannedFile[];
-  seconds: number;
-  /** How many files failed. */
-  failed: number;
-}
-
-/** Says what a batch is before its command starts. */
-export function batchLine(number: number, files: readonly PlannedFile[]): string {
-  const { estimate, unmeasured } = estimateOf(files);
-  const never = unmeasured === 0 ? '' : `, ${unmeasured === files.length ? '' : `${unmeasured} `}never measured`;
-  return `batch ${number}: ${pluralize(files.length, 'test file')}${estimate === '-' ? '' : `, ${estimate} by estimate`}${never}`;
-}
-
-/** The batches of a node as lines of a table, with their sums. */
-export function batchTable(batches: readonly RanBatch[]): string[] {
-  const row = (name: string, { files, seconds, failed }: Omit<RanBatch, 'number'>) => {
-    const { estimate, unmeasured } = estimateOf(files);
-    return [name, String(files.length), String(unmeasured), estimate, durationText(seconds), String(failed)];
-  };
-  const all = {
-    files: batches.flatMap(({ files }) => files),
-    seconds: batches.reduce((sum, { seconds }) => sum + seconds, 0),
-    failed: batches.reduce((sum, { failed }) => sum + failed, 0),
-  };
-  const head = ['batch', 'files', 'new', 'estimate', 'took', 'failed'];
-  const rows = [head, ...batches.map(batch => row(String(batch.number), batch)), ...(batches.length > 1 ? [row('all', all)] : [])];
-  const widths = head.map((_, column) => Math.max(...rows.map(cells => cells[column]!.length)));
-  return rows.map(cells => cells.map((cell, column) => cell.padStart(widths[column]!)).join('  '));
-}
-
 /** @param before a time of `performance.now` */
 function secondsSince(before: number): number {
   return (performance.now() - before) / 1000;
-}
-
-/** @returns `estimate`: the sum of the estimates; `-`: no file was measured */
-function estimateOf(files: readonly PlannedFile[]): { estimate: string; unmeasured: number } {
-  const measured = files.flatMap(({ expected }) => (expected === null ? [] : [expected]));
-  const seconds = measured.reduce((sum, time) => sum + time, 0);
-  return { estimate: measured.length > 0 ? durationText(seconds) : '-', unmeasured: files.length - measured.length };
 }

@@ -1,7 +1,7 @@
 import { statSync } from 'node:fs';
 import { Api } from '../client/api.js';
 import { emptyFile, type FailurePolicy, failureReason, type RecordedFile, recordedFile } from '../client/batch-results.js';
-import { detectValue, identify } from '../client/ci/identity.js';
+import { type BuildNode, detectValue, identify } from '../client/ci/identity.js';
 import { recordRun } from '../client/record-run.js';
 import { failureNames, onePathEach, readReport, testCaseName } from '../client/report-files.js';
 import { assertSplitExists, reportsOlderThanSplit, savedCiRun } from '../client/split-state.js';
@@ -24,8 +24,6 @@ export interface RecordOptions extends ClientOptions, FailurePolicy {
   exitCode?: number;
   json?: true;
 }
-
-type Node = Parameters<typeof savedCiRun>[1];
 
 /** Records the times in the reports of this node. Sets the exit code if only the reports show that tests failed. */
 export async function record(globs: readonly string[], options: RecordOptions): Promise<void> {
@@ -76,7 +74,7 @@ export async function record(globs: readonly string[], options: RecordOptions): 
 }
 
 /** Returns the reports, sorted, without those that are older than the split of this node. */
-async function findReports(globs: readonly string[], api: Api, node: Node, list: string | undefined): Promise<string[]> {
+async function findReports(globs: readonly string[], api: Api, node: BuildNode, list: string | undefined): Promise<string[]> {
   const found = onePathEach(await filesMatching(globs));
   if (found.length === 0) throw new UsageError([`no reports: nothing matches ${globs.join(' ')} in ${process.cwd()}`]);
   const older = list === undefined ? [] : reportsOlderThanSplit(api, node, list, found);
@@ -116,7 +114,7 @@ function reportFailures(failed: readonly string[], exitCode: number | undefined)
  * Returns the CI run of the `split` in this folder, unless the CI system names another one. Undefined: the times may count for any CI run of the
  * commit.
  */
-function ciRunToRecord(api: Api, node: Node, environment: NodeJS.ProcessEnv): string | undefined {
+function ciRunToRecord(api: Api, node: BuildNode, environment: NodeJS.ProcessEnv): string | undefined {
   const saved = savedCiRun(api, node);
   return saved === (detectValue('buildId', environment) ?? saved) ? (saved ?? undefined) : undefined;
 }

@@ -6,10 +6,10 @@ import { Refusal } from '../engine/refusal.js';
 import { limits } from '../limits.js';
 import { scaleMemory } from '../memory-bounds.js';
 import { type Logger, openLog, openSyncLog } from '../server/log.js';
-import { openService } from '../server/service.js';
+import { openService, type Service } from '../server/service.js';
 import type { Config } from '../server/settings.js';
 import { storeFileOf } from '../store/lmdb/tables.js';
-import { placeOf, sourceOf } from '../store/source.js';
+import { placeOf, type StoreSource, sourceOf } from '../store/source.js';
 import { print } from '../terminal.js';
 import { version } from '../version.js';
 import { hardExit, storeFailureMessage } from './process/exit.js';
@@ -49,6 +49,12 @@ export async function serve(config: Config, unknown: string[]): Promise<void> {
     const advice = 'dataDir' in source ? '; if the store is damaged, "ballast check" shows how, and a backup can replace it' : '';
     throw new Error(`cannot serve ${place}: ${message}${advice}`, { cause: error });
   });
+  stopAtSignals(service, source, log, lastLog);
+  printStart(service, config, place, log);
+}
+
+/** SIGTERM, SIGINT and the end of the terminal drain the server and close it. Any other SIGHUP renews its certificate. */
+function stopAtSignals(service: Service, source: StoreSource, log: Logger, lastLog: Logger): void {
   let stopping = false;
   const stop = (signal: string) => {
     if (stopping) return;
@@ -57,7 +63,7 @@ export async function serve(config: Config, unknown: string[]): Promise<void> {
     const maxSeconds = limits.drainSeconds + limits.closeSeconds;
     setTimeout(() => {
       lastLog.fatal(
-        `could not close within ${maxSeconds} s (does ${'dataDir' in source ? `the disk of ${place}` : place} answer?), so this process ends at once: nothing acknowledged is lost`,
+        `could not close within ${maxSeconds} s (does ${'dataDir' in source ? `the disk of ${source.dataDir}` : placeOf(source)} answer?), so this process ends at once: nothing acknowledged is lost`,
       );
       hardExit();
     }, 1000 * maxSeconds);
@@ -76,7 +82,10 @@ export async function serve(config: Config, unknown: string[]): Promise<void> {
   });
   process.on('SIGTERM', stop);
   process.on('SIGINT', stop);
+}
 
+/** Logs and prints where the server listens, and what the first start made. */
+function printStart(service: Service, config: Config, place: string, log: Logger): void {
   const { url, adminUrl } = service;
   log.info({ version, node: process.version, url, adminUrl, store: place }, 'serving');
   // The address is printed last: its reader may stop the server at once.

@@ -13,7 +13,15 @@ import type { DefaultBranchOptions, DeleteOptions, TokenOptions } from './projec
 
 type SettingTexts = { [K in keyof Config]?: string };
 
-export function addServeCommand(program: Command, environment: NodeJS.ProcessEnv): void {
+/** Adds the commands that need the store, or make it. */
+export function addServerCommands(program: Command, environment: NodeJS.ProcessEnv): void {
+  addServeCommand(program, environment);
+  addStoreCommands(program, environment);
+  addMoveCommand(program, environment);
+  addDashboardCommands(program, environment);
+}
+
+function addServeCommand(program: Command, environment: NodeJS.ProcessEnv): void {
   const command = program.command('serve').description('run the server until SIGTERM');
   for (const setting of Object.values(settings)) addSetting(command, setting);
   command
@@ -48,7 +56,7 @@ function textsOf(command: Command, environment: NodeJS.ProcessEnv): SettingTexts
 }
 
 /** Adds the commands on the store. They need no running server. */
-export function addStoreCommands(program: Command, environment: NodeJS.ProcessEnv): void {
+function addStoreCommands(program: Command, environment: NodeJS.ProcessEnv): void {
   const addStoreCommand = onStore(environment);
   addProjectCommands(program, addStoreCommand);
   addTokenCommands(program, addStoreCommand);
@@ -74,7 +82,7 @@ export function addStoreCommands(program: Command, environment: NodeJS.ProcessEn
 }
 
 /** Adds the command that moves a store. It needs a folder and a database. */
-export function addMoveCommand(program: Command, environment: NodeJS.ProcessEnv): void {
+function addMoveCommand(program: Command, environment: NodeJS.ProcessEnv): void {
   const command = program
     .command('move')
     .description('copy the store of a folder to an empty database (BALLAST_DATABASE_URL), or back; stop the servers first')
@@ -174,7 +182,7 @@ const onStore =
 const loadDashboard = () => import('./dashboard.js');
 
 /** Adds the commands for those who use the dashboard. */
-export function addDashboardCommands(program: Command, environment: NodeJS.ProcessEnv): void {
+function addDashboardCommands(program: Command, environment: NodeJS.ProcessEnv): void {
   const addStoreCommand = onStore(environment);
   const dashboard = program.command('dashboard').description('sign in to the dashboard, and list and end sessions');
   const link = addStoreCommand(

@@ -1,7 +1,7 @@
 import { Api } from '../client/api.js';
-import type { PlannedFile } from '../client/batch-results.js';
 import { identify, wholeIdentity } from '../client/ci/identity.js';
 import { flagWish } from '../client/fallback.js';
+import type { PlannedFile } from '../client/planned-file.js';
 import { requestNodeFiles } from '../client/split.js';
 import { listTestFiles } from '../client/test-files.js';
 import { escapeControls, print, printData } from '../terminal.js';

@@ -1,13 +1,7 @@
 import { pluralize } from '../plural.js';
 import type { FileResult } from '../reports/report-results.js';
 import { abbreviate } from '../terminal.js';
-
-/** A file of a batch. */
-export interface PlannedFile {
-  path: string;
-  /** Expected seconds; null: never measured. */
-  expected: number | null;
-}
+import { estimateOf, type PlannedFile } from './planned-file.js';
 
 export interface RecordedFile {
   path: string;
@@ -102,8 +96,8 @@ export function resultFromReports(
 export function resultFromExitCode(files: readonly PlannedFile[], seconds: number, isSuccess: boolean): BatchResult {
   const paths = files.map(({ path }) => path);
   if (!isSuccess) return { recorded: paths.map(path => ({ path, time_execution: 0 })), failed: paths };
-  const measured = files.flatMap(({ expected }) => (expected === null ? [] : [expected]));
-  const mean = measured.length > 0 ? measured.reduce((sum, seconds) => sum + seconds, 0) / measured.length : 1;
+  const estimate = estimateOf(files);
+  const mean = estimate.seconds === null ? 1 : estimate.seconds / (files.length - estimate.unmeasured);
   const shares = files.map(({ expected }) => Math.max(MIN_SECONDS, expected ?? mean));
   const total = shares.reduce((sum, seconds) => sum + seconds, 0);
   return {

@@ -44,7 +44,7 @@ export function commandFault(command: readonly string[], files: readonly string[
       what: `{file} cannot pass on the test file ${JSON.stringify(withBreak)}, because its path has a line break`,
       remedy: 'use {}, or rename it',
     };
-  const flag = /^(.*\/)?\w*sh$/.test(command[0] ?? '') ? command.findIndex(arg => /^-[a-z]*c$/.test(arg)) : -1;
+  const flag = scriptFlag(command);
   if (flag < 0 || !losesFirstFile(command, flag)) return null;
   const [shell] = command;
   const [lost, it, place, argument] = readsList ? ['{file}', 'it', '{file}', '$1'] : ['the first test file', 'the files', '{}', '$@'];
@@ -52,6 +52,13 @@ export function commandFault(command: readonly string[], files: readonly string[
     what: `the script would get ${lost} as $0, and would not run it`,
     remedy: `put a name before ${it}, as in ${shell} ${command[flag]} '... "${argument}"' ${shell} ${place}`,
   };
+}
+
+/** Returns the position of the flag, such as -ec, behind which a shell gets its script; -1: the command is none with a script. */
+export function scriptFlag([program = '', ...args]: readonly string[]): number {
+  if (!/^(.*\/)?(a|ba|da|k|z)?sh$/.test(program)) return -1;
+  const at = args.findIndex(arg => /^-[a-z]*c$/.test(arg));
+  return at < 0 ? -1 : at + 1;
 }
 
 /** Reports whether a shell script, given behind the flag, reads its files from $@ while the first of them is $0. */

@@ -1,23 +1,21 @@
 import { pluralize } from '../plural.js';
 import { ListedFiles } from '../reports/known-files.js';
-import { OtherXml } from '../reports/report.js';
-import { collectResults, mergeResults, type ReportResults } from '../reports/report-results.js';
-import { describeUnmatched } from '../reports/unmatched.js';
-import { abbreviate, printToStderr } from '../terminal.js';
+import { printToStderr } from '../terminal.js';
 import { faultText, UsageError } from '../usage-error.js';
 import { BatchList } from './batch-list.js';
+import { type BatchReports, batchLabel, warnOfGaps } from './batch-reports.js';
 import {
   type BatchResult,
   type FailurePolicy,
   failureReason,
-  type PlannedFile,
   type RecordedFile,
   resultFromExitCode,
   resultFromReports,
 } from './batch-results.js';
 import { commandFault, commandLine, commandWithListFile, readsListFile, splitByLength } from './command-line.js';
 import type { CommandResult, CommandRunner } from './command-runner.js';
-import { failureNames, ReportWatch, readReport } from './report-files.js';
+import type { PlannedFile } from './planned-file.js';
+import { failureNames, ReportWatch, readReports } from './report-files.js';
 import { emptyTest } from './test-files.js';
 
 /** The command could not be started: nothing was run, and nothing will be. */
@@ -32,15 +30,6 @@ export class CommandNotStarted extends Error {
 
 /** The exit code of a shell for a command that exists and cannot be run. */
 const CANNOT_RUN = 126;
-
-interface BatchReports extends ReportResults {
-  /** The files of the batch, as reports name them. */
-  list: ListedFiles;
-  /** The number of reports that could be read. */
-  count: number;
-  /** Why reports could not be read, without XML of other kinds. */
-  unreadable: string[];
-}
 
 /** The batches that one node runs, and their results. */
 export class NodeRun {
@@ -106,7 +95,7 @@ export class NodeRun {
     for (const file of result.recorded) this.#recorded.set(file.path, file);
     if (this.runner.signal === null) {
       for (const path of result.failed) this.failed.add(path);
-      if (ended.exitCode !== 0) printToStderr(`the command ended with ${ended.exitCode} (${this.#batchLabel(files)})`);
+      if (ended.exitCode !== 0) printToStderr(`the command ended with ${ended.exitCode} (${batchLabel(this.commandCount, files)})`);
     }
     this.hasFailed ||= result.failed.length > 0;
     return result;
@@ -142,57 +131,9 @@ export class NodeRun {
     const unreported = files.map(({ path }) => path).filter(path => !byFile.has(path) && !isEmpty(path));
     const reason = exitCode === 0 ? failureReason({ failed: failureNames(reports), unreadable, unreported }, this.policy) : null;
     const isSuccess = exitCode === 0 && reason === null;
-    const areReportsUsable = this.#warnOfGaps(files, reports, unreported, isSuccess, reason);
+    const batch = { number: this.commandCount, files, reportGlobs: this.reportGlobs };
+    const areReportsUsable = warnOfGaps(batch, reports, unreported, isSuccess, reason);
     return !areReportsUsable && isSuccess ? resultFromExitCode(files, seconds, true) : resultFromReports(files, byFile, isSuccess, isEmpty);
-  }
-
-  /**
-   * Prints why the batch failed, and warns about what the reports leave out. Returns false if they say nothing about the batch, not even that
-   * it had nothing to run.
-   */
-  #warnOfGaps(
-    files: readonly PlannedFile[],
-    reports: BatchReports,
-    unreported: readonly string[],
-    isSuccess: boolean,
-    reason: string | null,
-  ): boolean {
-    const { byFile, unmatched, unreadable, list, count } = reports;
-    const batch = new Set(files.map(({ path }) => path));
-    const others = [...byFile.keys()].filter(path => !batch.has(path));
-    const hint = isSuccess ? ' (--fail-unreported: fail instead)' : '';
-    const failure = `the command ended with 0, but the batch failed (${this.#batchLabel(files)}): ${reason}`;
-    if (unreported.length < files.length) {
-      if (reason !== null) printToStderr(failure);
-      else if (unreadable.length > 0) printToStderr(`WARNING: ${unreadable.join('; ')}`);
-      if (others.length > 0)
-        printToStderr(`WARNING: the command ran ${pluralize(others.length, 'test file')} of other batches, too: ${abbreviate(others)}`);
-      if (unreported.length > 0 && (isSuccess || unmatched.length > 0)) this.#warnOfUnreported(files, unreported, reports, hint);
-      return true;
-    }
-    const isEmpty = count > 0 && unreadable.length === 0 && unmatched.length === 0 && others.length === 0;
-    if (isEmpty && isSuccess) {
-      printToStderr(
-        `WARNING: no test was run in batch ${this.commandCount}, ${pluralize(files.length, 'test file')}: ${abbreviate(unreported)}${hint}`,
-      );
-      return true;
-    }
-    const gap =
-      unreadable.join('; ') ||
-      `--junit ${this.reportGlobs.join(' ')}: ${count === 0 ? 'the command wrote no report there' : isEmpty ? 'the report has no test case' : `the reports mention no file of the batch${unmatched.length > 0 ? `: they name ${describeUnmatched(unmatched, list)}` : `, but ${abbreviate(others)}`}`}`;
-    const consequence = isSuccess ? 'the time of the batch is divided among its test files' : 'its test files count as failed and not run';
-    printToStderr(`${reason === null ? 'WARNING: ' : `${failure}; `}${reason?.includes(gap) ? '' : `${gap}; `}${consequence}`);
-    return false;
-  }
-
-  #warnOfUnreported(files: readonly PlannedFile[], unreported: readonly string[], { unmatched, list }: BatchReports, hint: string): void {
-    const cases =
-      unmatched.length > 0
-        ? `; the files of ${pluralize(unmatched.length, 'test case')} are not known: ${describeUnmatched(unmatched, list)}`
-        : '';
-    printToStderr(
-      `WARNING: --junit ${this.reportGlobs.join(' ')} does not mention ${unreported.length} of ${pluralize(files.length, 'test file')}: ${abbreviate(unreported)}${cases}${hint}`,
-    );
   }
 
   async #readReports(files: readonly PlannedFile[]): Promise<BatchReports> {
@@ -200,23 +141,10 @@ export class NodeRun {
       files.map(({ path }) => path),
       this.allFiles,
     );
-    const results: ReportResults[] = [];
-    const unreadable: string[] = [];
-    for (const path of await this.#reportWatch.changed()) {
-      try {
-        const { cases, areAllLoaded } = readReport(path);
-        results.push(collectResults(cases, list, areAllLoaded));
-      } catch (error) {
-        const { message, cause } = error as Error;
-        if (!(cause instanceof OtherXml)) unreadable.push(message);
-        else if (this.runner.signal === null) printToStderr(`WARNING: ${message}`);
-      }
-    }
-    return { ...mergeResults(results), list, count: results.length, unreadable };
-  }
-
-  #batchLabel(files: readonly PlannedFile[]): string {
-    return `batch ${this.commandCount}, ${pluralize(files.length, 'test file')}`;
+    const { results, count, unusable } = readReports(await this.#reportWatch.changed(), list);
+    for (const { message, isOtherXml } of unusable) if (isOtherXml && this.runner.signal === null) printToStderr(`WARNING: ${message}`);
+    const unreadable = unusable.filter(({ isOtherXml }) => !isOtherXml).map(({ message }) => message);
+    return { ...results, list, count, unreadable };
   }
 }
 

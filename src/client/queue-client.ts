@@ -4,9 +4,10 @@ import type { ConnectFailed, QueueForecast, TestQueueAnswer, TestQueueMessage } 
 import { digestOfList, sortedDistinct } from '../list-digest.js';
 import { isForecast, parseBatch, parseBatchOrMiss, pullParser } from './answers.js';
 import { type AnswerParser, type Api, RequestRejected } from './api.js';
-import type { BatchResult, PlannedFile } from './batch-results.js';
+import type { BatchResult } from './batch-results.js';
 import type { Identity } from './ci/identity.js';
 import { assertListed, detectMismatch, retryOnMismatch } from './list-mismatch.js';
+import type { PlannedFile } from './planned-file.js';
 
 export interface Batch {
   id: number;

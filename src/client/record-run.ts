@@ -3,12 +3,12 @@ import { printToStderr } from '../terminal.js';
 import { parseRecording } from './answers.js';
 import type { Api } from './api.js';
 import type { RecordedFile } from './batch-results.js';
-import type { Identity } from './ci/identity.js';
+import type { BuildNode } from './ci/identity.js';
 
 /** Records the run of a node and prints a summary, or the message of the server. Returns whether the server stored the run. */
 export async function recordRun(
   api: Api,
-  { build_id: ci_build_id, ...node }: Omit<Identity, 'build_id'> & { build_id?: string | undefined },
+  { build_id: ci_build_id, ...node }: BuildNode & { build_id?: string | undefined },
   test_files: readonly RecordedFile[],
   retries?: number,
 ): Promise<boolean> {

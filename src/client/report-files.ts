@@ -5,8 +5,9 @@ import { isDartTest, readDartTest } from '../reports/dart-test.js';
 import { isGoTest, readGoTest } from '../reports/go-test.js';
 import { readJsonReport } from '../reports/json-reports.js';
 import { readJunit } from '../reports/junit.js';
-import { decodeReport, ReportError } from '../reports/report.js';
-import type { Report, ReportResults } from '../reports/report-results.js';
+import type { KnownFiles } from '../reports/known-files.js';
+import { decodeReport, OtherXml, ReportError } from '../reports/report.js';
+import { collectResults, mergeResults, type Report, type ReportResults } from '../reports/report-results.js';
 import type { TestCase } from '../reports/test-case.js';
 import { isTrx, readTrx } from '../reports/trx.js';
 import { isFile, relativeToCwd } from './test-files.js';
@@ -28,6 +29,31 @@ export function readReport(path: string): Report {
     if (!(error instanceof ReportError)) throw error;
     throw new Error(`cannot use the report ${path}: ${error.message}`, { cause: error });
   }
+}
+
+/** What several reports say together. */
+export interface ReadReports {
+  results: ReportResults;
+  /** The number of reports that could be read. */
+  count: number;
+  /** Why others could not. XML of another kind may lie among reports. */
+  unusable: { message: string; isOtherXml: boolean }[];
+}
+
+/** Reads the reports of a run, as far as they can be used, and matches them to the known files. */
+export function readReports(paths: readonly string[], known: KnownFiles): ReadReports {
+  const results: ReportResults[] = [];
+  const unusable: ReadReports['unusable'] = [];
+  for (const path of paths) {
+    try {
+      const { cases, areAllLoaded } = readReport(path);
+      results.push(collectResults(cases, known, areAllLoaded));
+    } catch (error) {
+      const { message, cause } = error as Error;
+      unusable.push({ message, isOtherXml: cause instanceof OtherXml });
+    }
+  }
+  return { results: mergeResults(results), count: results.length, unusable };
 }
 
 /** JSON of one document, not of a line for each event. */

@@ -4,12 +4,10 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { splitOrMissParser } from './answers.js';
 import type { Api } from './api.js';
-import type { Identity } from './ci/identity.js';
-
-type Node = Omit<Identity, 'build_id'>;
+import type { BuildNode } from './ci/identity.js';
 
 /** What `split` saves for `record`: the id of the split whose part the node ran, and the parameters to request it. */
-interface SplitState extends Node {
+interface SplitState extends BuildNode {
   build_distribution_id: string;
   ci_build_id: string;
   fixed_test_suite_split: boolean;
@@ -34,7 +32,7 @@ export function saveSplit(api: Api, state: SplitState): void {
 }
 
 /** Deletes the saved split, because the node does not run a part of it. */
-export function deleteSplit(api: Api, node: Node): void {
+export function deleteSplit(api: Api, node: BuildNode): void {
   try {
     rmSync(statePath(api, node), { force: true });
   } catch {
@@ -43,12 +41,12 @@ export function deleteSplit(api: Api, node: Node): void {
 }
 
 /** Returns the CI run that `split` saved for the node in this folder; null: it saved none for this commit. */
-export function savedCiRun(api: Api, node: Node): string | null {
+export function savedCiRun(api: Api, node: BuildNode): string | null {
   return loadState(api, node)?.ci_build_id ?? null;
 }
 
 /** Returns the reports that are older than the split. An earlier run wrote them, so this node did not run their tests. */
-export function reportsOlderThanSplit(api: Api, node: Node, list: string, reports: readonly string[]): string[] {
+export function reportsOlderThanSplit(api: Api, node: BuildNode, list: string, reports: readonly string[]): string[] {
   const [splitAt, listedAt] = [modifiedAt(statePath(api, node)), modifiedAt(list)];
   // A list that is older than the split belongs to another split.
   if (splitAt === null || listedAt === null || listedAt < splitAt) return [];
@@ -66,7 +64,7 @@ function modifiedAt(path: string): number | null {
 }
 
 /** Throws SplitLost if the server no longer has the split of this node. Sends no request if `split` saved no state here. */
-export async function assertSplitExists(api: Api, node: Node): Promise<void> {
+export async function assertSplitExists(api: Api, node: BuildNode): Promise<void> {
   const state = loadState(api, node);
   if (state === null) return;
   const { build_distribution_id: savedId, ...split } = state;
@@ -83,7 +81,7 @@ export async function assertSplitExists(api: Api, node: Node): Promise<void> {
 }
 
 /** Returns the state that `split` saved for this commit; null: it saved none that can be used. */
-function loadState(api: Api, node: Node): SplitState | null {
+function loadState(api: Api, node: BuildNode): SplitState | null {
   try {
     const path = statePath(api, node);
     // Any user may write to the folder for temporary files; on Windows each has one of their own.
@@ -98,7 +96,7 @@ function loadState(api: Api, node: Node): SplitState | null {
 }
 
 /** One file per node and working folder, for all commits. */
-function statePath({ options: { url, token } }: Api, { node_index, node_total }: Node): string {
+function statePath({ options: { url, token } }: Api, { node_index, node_total }: BuildNode): string {
   const key = JSON.stringify([process.cwd(), url, token, node_index, node_total]);
   return join(tmpdir(), `ballast-split-${createHash('sha256').update(key).digest('hex').slice(0, 32)}.json`);
 }

@@ -2,10 +2,10 @@ import { digestOfList } from '../list-digest.js';
 import { printToStderr } from '../terminal.js';
 import { splitOrMissParser, splitParser } from './answers.js';
 import { type AnswerParser, type Api, ServerUnreachable } from './api.js';
-import type { PlannedFile } from './batch-results.js';
 import type { Identity } from './ci/identity.js';
 import { fallbackFiles, fallbackWarning, noFallbackMessage, type Wish } from './fallback.js';
 import { assertListed, detectMismatch, retryOnMismatch } from './list-mismatch.js';
+import type { PlannedFile } from './planned-file.js';
 import { deleteSplit, saveSplit } from './split-state.js';
 
 export interface SplitChoices {

@@ -1,13 +1,13 @@
 import { relative, sep } from 'node:path';
 import { parseServer } from '../client/address.js';
 import { Api, ServerUnreachable } from '../client/api.js';
-import { type PlannedFile, type RecordedFile, recordedFile } from '../client/batch-results.js';
+import { type RecordedFile, recordedFile } from '../client/batch-results.js';
 import { detect, type Identity, type IdentityField, identify, identityFields, wholeIdentity } from '../client/ci/identity.js';
 import type { Environment } from '../client/ci/systems.js';
+import { estimateText, type PlannedFile } from '../client/planned-file.js';
 import { recordRun } from '../client/record-run.js';
 import { requestNodeFiles } from '../client/split.js';
 import { assertSplitExists } from '../client/split-state.js';
-import { durationText } from '../duration.js';
 import { pluralize } from '../plural.js';
 import type { FileResult } from '../reports/report-results.js';
 import { abbreviate, printToStderr } from '../terminal.js';
@@ -146,12 +146,7 @@ export function sayNoShard(): void {
 function describePart({ node_index, node_total }: Identity, files: readonly PlannedFile[], total: number): string {
   const node = `node ${node_index} of ${node_total}`;
   if (files.length === 0) return `${node} has nothing to run: there are more nodes than test files (${total})`;
-  const measured = files.flatMap(({ expected }) => (expected === null ? [] : [expected]));
-  const seconds = measured.reduce((sum, time) => sum + time, 0);
-  const unmeasured = files.length - measured.length;
-  const estimate = measured.length === 0 ? '' : `, ${durationText(seconds)} expected`;
-  const never = unmeasured === 0 ? '' : `, ${measured.length === 0 ? '' : `${unmeasured} `}never measured`;
-  return `${node} runs ${files.length} of ${pluralize(total, 'test file')}${estimate}${never}`;
+  return `${node} runs ${files.length} of ${pluralize(total, 'test file')}${estimateText(files)}`;
 }
 
 function apiOf(runner: RunnerName, environment: Environment): Api {

@@ -1,5 +1,4 @@
-import type { FileResult } from '../reports/report-results.js';
-import { addResult } from '../reports/report-results.js';
+import { addResult, type FileResult } from '../reports/report-results.js';
 import { printToStderr } from '../terminal.js';
 import { NodePart, pathOf, sayNoShard } from './node-part.js';
 

@@ -2,7 +2,8 @@ import { createHash } from 'node:crypto';
 import { existsSync, readdirSync, readFileSync } from 'node:fs';
 import { extname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
-import type { ClientFiles, StaticFile } from '../api/static-file.js';
+import { type ClientFile, type ClientFiles, clientFileNames } from '../api/client-files.js';
+import type { StaticFile } from '../api/static-file.js';
 import { packageFolder, version } from '../version.js';
 
 const CONTENT_TYPES: Readonly<Record<string, string>> = {
@@ -29,15 +30,14 @@ export function readStaticFile(path: string): StaticFile | null {
   return { body, copies: { br: copy('.br'), gzip: copy('.gz') }, contentType, hash };
 }
 
-const CLIENT_FILES = ['ballast.mjs', 'ballast-jest.mjs', 'ballast-playwright.mjs', 'ballast-vitest.mjs', 'ballast_pytest.py'];
-
 /** Reads what CI nodes fetch, where the build puts it. */
 export function readClientFiles(): ClientFiles {
-  const read = CLIENT_FILES.map(name => [name, readStaticFile(fileURLToPath(new URL(`dist/src/${name}`, packageFolder)))] as const);
-  const files = read.flatMap(([name, file]) =>
-    file ? [[name, { ...file, checksum: createHash('sha256').update(file.body).digest('hex') }] as const] : [],
-  );
-  return { version, files: new Map(files) };
+  const files = new Map<string, ClientFile>();
+  for (const name of clientFileNames.values()) {
+    const file = readStaticFile(fileURLToPath(new URL(`dist/src/${name}`, packageFolder)));
+    if (file) files.set(name, { ...file, checksum: createHash('sha256').update(file.body).digest('hex') });
+  }
+  return { version, files };
 }
 
 /** Reads the guides as Markdown, and llms.txt, by their paths. */

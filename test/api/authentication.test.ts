@@ -1,4 +1,5 @@
 import { describe, expect, it } from 'vitest';
+import { clientFileNames } from '../../src/api/client-files.js';
 import { endpoints } from '../../src/api/table.js';
 import { Client, refusal } from '../harness/client.js';
 import { getCompleteness } from '../harness/completeness.js';
@@ -11,10 +12,9 @@ const missing = (prefix: string) =>
   `invalid test suite token: none was sent; send the header ${prefix}-TEST-SUITE-TOKEN, or test_suite_token in the body of a POST`;
 const MISSING = { errors: [missing('SERVICE')] };
 
-const FILES_OF_NODES = ['ballast.mjs', 'ballast-jest.mjs', 'ballast-playwright.mjs', 'ballast-vitest.mjs', 'ballast_pytest.py'];
 const OPEN = [
   ...['/v1/openapi.json', '/metrics', '/healthz', '/readyz', '/llms.txt', '/docs/:name.md'],
-  ...FILES_OF_NODES.flatMap(name => [`/${name}`, `/${name}.sha256`]),
+  ...[...clientFileNames.values()].flatMap(name => [`/${name}`, `/${name}.sha256`]),
 ];
 
 const server = new SharedServer();

@@ -56,7 +56,7 @@ describe('GET /v1/openapi.json', () => {
   it('has exactly the paths and methods of the server', async () => {
     const { document } = await readDocument();
     for (const [path, methods] of Object.entries<object>(document.paths)) {
-      const { headers } = await shared.send(path.replace('{id}', 'x'), { method: 'DELETE' });
+      const { headers } = await shared.send(path.replace(/\{\w+\}/, 'x'), { method: 'DELETE' });
       const allowed = headers
         .get('allow')!
         .toLowerCase()
@@ -64,7 +64,16 @@ describe('GET /v1/openapi.json', () => {
         .filter(method => method !== 'head');
       expect([path, Object.keys(methods)]).toEqual([path, allowed]);
     }
-    expect(Object.keys(document.paths).sort()).toEqual(endpoints.map(path => path.replace(':id', '{id}')).sort());
+    expect(Object.keys(document.paths).sort()).toEqual(endpoints.map(path => path.replace(/:(\w+)/, '{$1}')).sort());
+  });
+
+  it('describes the parameter of each path that has one', async () => {
+    const { document } = await readDocument();
+    for (const [path, methods] of Object.entries<any>(document.paths)) {
+      const named = Array.from(path.matchAll(/\{(\w+)\}/g), ([, name]) => name);
+      const described = (methods.get ?? methods.post).parameters?.filter((each: any) => each.in === 'path') ?? [];
+      expect([path, described.map(({ name }: any) => name)]).toEqual([path, named]);
+    }
   });
 
   it('has an example of each body, which matches its schema', async () => {

@@ -182,7 +182,7 @@ describe('ballast doctor on a node that is set up well', () => {
   });
 
   it('takes every flag of queue, so that only the name of the command is to be changed', async () => {
-    const flags = ['--fail-unreported', '--trust-exit-code', '--may-be-empty', 'src/b*', '--fallback', '--no-fallback', '--retries', '1'];
+    const flags = ['--fail-unreported', '--trust-exit-code', '--may-be-empty', 'src/b*', '--fallback', '--retries', '1'];
     const checked = await check(await setUp(), [GLOB, '--junit', 'junit.xml', ...flags, '--', ...JEST]);
     expect({ code: checked.code, troubles: troubles(checked) }).toEqual({ code: 0, troubles: [] });
   });
@@ -480,12 +480,6 @@ const broken: readonly Broken[] = [
     {},
     [GLOB, '--', 'pytest', '-x', '{}'],
     ['command.stops_early', 'warning', '-x ends a batch', 'leave it out'],
-  ],
-  [
-    'a runner that shuffles',
-    {},
-    [GLOB, '--', 'pytest', '--random-order', '{}'],
-    ['command.shuffles', 'warning', 'the order within a batch only', 'seed'],
   ],
   ['pytest-xdist', {}, [GLOB, '--', 'pytest', '-n', 'auto', '{}'], ['command.workers', 'warning', 'in parallel', '--dist=loadfile']],
   [

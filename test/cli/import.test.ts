@@ -41,6 +41,13 @@ describe('ballast import of reports', () => {
     expect(estimates['tests/test_cart.py']).toBeCloseTo(1.7515, 4);
   });
 
+  it('takes a token and an address with a line break at their ends', async () => {
+    const server = await shared.project();
+    const { url, token } = server;
+    expect(await runImport({ url: `${url}\n`, token: `${token}\n` }, writeReport({ 'a_spec.rb': 10 }))).toMatchObject({ code: 0 });
+    expect(await fetchEstimates(server, ['a_spec.rb'])).toEqual({ 'a_spec.rb': 10 });
+  });
+
   it('changes nothing if it is repeated, and follows newer timings', async () => {
     const server = await shared.project();
     const first = writeReport({ 'a_spec.rb': 10, 'b_spec.rb': 5 });
@@ -125,6 +132,7 @@ describe('ballast import of reports', () => {
       [[], 'ballast: name the files to import, or another server with --from\n'],
       [['a.xml'], '--dry-run only reads\n'],
       [['a.xml', '--from', 'http://x', '--dry-run'], '--from needs --from-token'],
+      [['--from', 'http://me:secret@x', '--from-token', 'y', '--dry-run'], '--from http://***@x is not an address'],
       [['--from', 'nonsense', '--from-token', 'x', '--dry-run'], '--from nonsense is not an address such as https://ballast.example.com'],
       [
         ['--from', 'http://127.0.0.1', '--from-token', '3f0c…', '--dry-run'],

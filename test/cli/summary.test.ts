@@ -1,5 +1,6 @@
 import { describe, expect, it } from 'vitest';
-import { code, plain, sentence, summaryLines, table } from '../../src/cli/summary-text.js';
+import { code, plain, sentence, table } from '../../src/cli/markdown.js';
+import { summaryLines } from '../../src/cli/summary-text.js';
 import type { BuildMinutes, ToldCompleteness } from '../../src/client/answers.js';
 import { Clock } from '../harness/clock.js';
 import { connect, initialise, pathsIn, pull, record, startSplit, timedTestFiles } from '../harness/messages.js';

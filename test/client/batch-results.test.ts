@@ -1,5 +1,6 @@
 import { describe, expect, it } from 'vitest';
-import { type PlannedFile, resultFromExitCode, resultFromReports } from '../../src/client/batch-results.js';
+import { resultFromExitCode, resultFromReports } from '../../src/client/batch-results.js';
+import type { PlannedFile } from '../../src/client/planned-file.js';
 import { ListedFiles } from '../../src/reports/known-files.js';
 import type { FileResult } from '../../src/reports/report-results.js';
 

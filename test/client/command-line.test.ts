@@ -41,6 +41,7 @@ describe('the command of a batch', () => {
       ['/bin/bash', '-e', '-o', 'pipefail', '-ec', 'jest "${@}" | tee log'],
       'the first test file as $0',
     ],
+    ['the first file in the shell of Alpine', ['ash', '-c', 'jest "$@"', '{}'], 'the first test file as $0'],
     ['both {file} and {}', ['x', '{file}', '{}'], 'would get its test files twice'],
     ['both {file} and {,}', ['x', '{file}', '{,}'], 'would get its test files twice', ['a']],
     ['{file} as the name of a script', ['sh', '-c', 'x --list "$1"', '{file}'], 'the script would get {file} as $0'],
@@ -55,6 +56,7 @@ describe('the command of a batch', () => {
     [['sh', '-c', 'jest "$0" "$@"', '{}']],
     [['sh', '-c', 'make test', '{}']],
     [['sh', 'run.sh', '{}']],
+    [['ssh', '-c', 'aes "$@"', '{}']],
     [['sh', '-c', 'x --list "$1"', 'sh', '{file}']],
     [['sh', '-c', 'x --list {file}']],
   ])('is accepted as %j', command => {

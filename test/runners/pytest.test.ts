@@ -8,7 +8,7 @@ import { text } from 'node:stream/consumers';
 import { fileURLToPath } from 'node:url';
 import { describe, expect, it } from 'vitest';
 import { wheelOf } from '../../scripts/wheel.js';
-import { type IdentityOptions, identify, wholeIdentity } from '../../src/client/ci/identity.js';
+import { type IdentityField, type IdentityOptions, identify, identityFields, wholeIdentity } from '../../src/client/ci/identity.js';
 import { type Environment, systems } from '../../src/client/ci/systems.js';
 import { digestOfList } from '../../src/list-digest.js';
 import type { UsageError } from '../../src/usage-error.js';
@@ -412,13 +412,9 @@ describe.skipIf(!findPython('import sys; assert sys.version_info >= (3, 8)'))('a
 
 /** The same by the client, with errors that name variables only. */
 function identifyAsClient(environment: Environment): { identity: object } | { errors: string[] } {
-  const options: IdentityOptions = {
-    nodeIndex: environment.BALLAST_NODE_INDEX!,
-    nodeTotal: environment.BALLAST_NODE_TOTAL!,
-    buildId: environment.BALLAST_BUILD_ID!,
-    branch: environment.BALLAST_BRANCH!,
-    commitHash: environment.BALLAST_COMMIT_HASH!,
-  };
+  const fields = Object.keys(identityFields) as IdentityField[];
+  // The flags of the client trim what they read.
+  const options: IdentityOptions = Object.fromEntries(fields.map(field => [field, environment[identityFields[field].variable]?.trim()]));
   try {
     const { build_id: ci_build_id, ...node } = identify(
       wholeIdentity,

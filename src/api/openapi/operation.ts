@@ -55,8 +55,8 @@ const shared = (names: Record<string, keyof typeof sharedResponses>) =>
 
 /** Responses of every operation that needs a token. */
 export const tokenResponses = shared({ 403: 'NoToken', 500: 'Failed', 503: 'Busy' });
-export const queryResponses = { ...tokenResponses, ...shared({ 422: 'Invalid' }) };
-export const bodyResponses = {
+const queryResponses = { ...tokenResponses, ...shared({ 422: 'Invalid' }) };
+const bodyResponses = {
   ...queryResponses,
   ...shared({ 400: 'NotJson', 408: 'TooSlow', 413: 'TooLarge', 415: 'NotJsonType', 507: 'Full' }),
 };
@@ -125,4 +125,4 @@ export const getOfBuild = ({ query, ...description }: Query) => ({
 });
 
 /** A GET that needs no token. */
-export const publicGet = (description: Operation) => ({ get: operation(description, { security: [] }) });
+export const publicGet = (description: Operation, details: object = {}) => ({ get: operation(description, { ...details, security: [] }) });

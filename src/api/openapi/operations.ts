@@ -311,54 +311,30 @@ export const operations = {
       '200': textResponse('The list.', 'text/plain; charset=utf-8'),
     },
   }),
-  '/docs/:name.md': publicGet({
-    operationId: 'getGuide',
-    tag: 'Operating',
-    summary: 'Get a guide as Markdown.',
-    description: 'Those of `/llms.txt`.',
-    responses: {
-      '200': textResponse('The guide.', 'text/markdown; charset=utf-8'),
+  '/docs/{name}.md': publicGet(
+    {
+      operationId: 'getGuide',
+      tag: 'Operating',
+      summary: 'Get a guide as Markdown.',
+      description: 'Those of `/llms.txt`.',
+      responses: {
+        '200': textResponse('The guide.', 'text/markdown; charset=utf-8'),
+        '404': refusal('There is no such guide.'),
+      },
     },
-  }),
-  '/ballast.mjs': publicGet({
-    operationId: 'getClient',
-    tag: 'Operating',
-    summary: 'Get the program of a CI node.',
-    description: 'One file for Node, of the version of this server: `node ballast.mjs --help`.',
-    responses: {
-      '200': textResponse('The program.', 'text/javascript; charset=utf-8'),
-    },
-  }),
-  '/ballast.mjs.sha256': publicGet({
-    operationId: 'getClientChecksum',
-    tag: 'Operating',
-    summary: 'Get the checksum of that program.',
-    description: 'As `sha256sum --check` reads it.',
-    responses: {
-      '200': textResponse('The checksum.', 'text/plain; charset=utf-8'),
-    },
-  }),
-  ...pluginOf('Jest'),
-  ...pluginOf('Playwright'),
-  ...pluginOf('Vitest'),
-  '/ballast_pytest.py': publicGet({
-    operationId: 'getPytestPlugin',
-    tag: 'Operating',
-    summary: 'Get the plugin of pytest.',
-    description: 'One file for Python, of the version of this server: `python3 -m pytest -p ballast_pytest`.',
-    responses: {
-      '200': textResponse('The plugin.', 'text/x-python; charset=utf-8'),
-    },
-  }),
-  '/ballast_pytest.py.sha256': publicGet({
-    operationId: 'getPytestPluginChecksum',
-    tag: 'Operating',
-    summary: 'Get the checksum of that plugin.',
-    description: 'As `sha256sum --check` reads it.',
-    responses: {
-      '200': textResponse('The checksum.', 'text/plain; charset=utf-8'),
-    },
-  }),
+    { parameters: [{ name: 'name', in: 'path', required: true, schema: { type: 'string' } }] },
+  ),
+  ...fileForNodes('ballast.mjs', 'Client', 'program of a CI node', 'One file for Node: `node ballast.mjs --help`.'),
+  ...pluginInNode('Jest'),
+  ...pluginInNode('Playwright'),
+  ...pluginInNode('Vitest'),
+  ...fileForNodes(
+    'ballast_pytest.py',
+    'PytestPlugin',
+    'plugin of pytest',
+    'One file for Python: `python3 -m pytest -p ballast_pytest`.',
+    'text/x-python',
+  ),
   '/healthz': publicGet({
     operationId: 'isHealthy',
     tag: 'Operating',
@@ -388,27 +364,27 @@ export const operations = {
   }),
 };
 
-/** The operations that get the plugin of a test runner that runs in Node. */
-function pluginOf(runner: 'Jest' | 'Playwright' | 'Vitest') {
-  const path = `/ballast-${runner.toLowerCase()}.mjs`;
+function pluginInNode(runner: 'Jest' | 'Playwright' | 'Vitest') {
+  const description = `One file, which the configuration of ${runner} names.`;
+  return fileForNodes(`ballast-${runner.toLowerCase()}.mjs`, `${runner}Plugin`, `plugin of ${runner}`, description);
+}
+
+/** The operations that get a file for CI nodes, and its checksum. @param id their operationId without the verb */
+function fileForNodes(name: string, id: string, what: string, description: string, type = 'text/javascript') {
   return {
-    [path]: publicGet({
-      operationId: `get${runner}Plugin`,
+    [`/${name}`]: publicGet({
+      operationId: `get${id}`,
       tag: 'Operating',
-      summary: `Get the plugin of ${runner}.`,
-      description: `One file, which the configuration of ${runner} names, of the version of this server.`,
-      responses: {
-        '200': textResponse('The plugin.', 'text/javascript; charset=utf-8'),
-      },
+      summary: `Get the ${what}.`,
+      description: `${description} It has the version of this server.`,
+      responses: { '200': textResponse('The file.', `${type}; charset=utf-8`) },
     }),
-    [`${path}.sha256`]: publicGet({
-      operationId: `get${runner}PluginChecksum`,
+    [`/${name}.sha256`]: publicGet({
+      operationId: `get${id}Checksum`,
       tag: 'Operating',
-      summary: 'Get the checksum of that plugin.',
+      summary: `Get the checksum of the ${what}.`,
       description: 'As `sha256sum --check` reads it.',
-      responses: {
-        '200': textResponse('The checksum.', 'text/plain; charset=utf-8'),
-      },
+      responses: { '200': textResponse('The checksum.', 'text/plain; charset=utf-8') },
     }),
   };
 }

@@ -5,6 +5,7 @@ import type { Recorded } from '../../engine/ports/recordings.js';
 import type { Answer, Request } from '../../http/request.js';
 import { limits } from '../../limits.js';
 import { type Soon, whenKnown } from '../../soon.js';
+import { clientFileNames } from '../client-files.js';
 import type { Context } from '../context.js';
 import { json } from '../json.js';
 import { prepare } from '../prepare.js';
@@ -46,18 +47,9 @@ function answerRecorded(context: Context, request: Request, project: number, nod
   return update ? json(201, { message: update }) : { status: 201, body: '' };
 }
 
-/** The files of Ballast's own clients, by the names that these send. */
-const FILES_OF_CLIENTS = new Map([
-  ['ballast', 'ballast.mjs'],
-  ['ballast-jest', 'ballast-jest.mjs'],
-  ['ballast-playwright', 'ballast-playwright.mjs'],
-  ['ballast-pytest', 'ballast_pytest.py'],
-  ['ballast-vitest', 'ballast-vitest.mjs'],
-]);
-
 /** Asks to update an outdated client, or one of Ballast that is not of this server; null when it is up to date or unknown. */
 function updateMessage({ client, clientVersions }: Context, { clientName, clientVersion }: Request): string | null {
-  const file = FILES_OF_CLIENTS.get(clientName);
+  const file = clientFileNames.get(clientName);
   if (file !== undefined && clientVersion !== client.version)
     return `the client has version ${clientVersion}, and the server ${client.version}: fetch /${file} from the server in each CI run`;
   const newest = clientVersions.get(clientName);

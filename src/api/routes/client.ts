@@ -1,7 +1,8 @@
 import type { Answer, Request } from '../../http/request.js';
+import type { ClientFile } from '../client-files.js';
 import type { Context } from '../context.js';
 import { apiErrors } from '../errors.js';
-import { type ClientFile, fileAnswer } from '../static-file.js';
+import { fileAnswer } from '../static-file.js';
 
 /** GET /NAME: a file for CI nodes. It needs no token. Throws a 404 when it was not built. */
 export const clientFile =

@@ -22,7 +22,7 @@ export function addHelpCommand(program: Command): void {
 }
 
 function described(command: Command): object {
-  const options = command.options.filter(({ hidden }) => !hidden).map(describedOption);
+  const options = command.options.map(describedOption);
   return {
     name: command.name(),
     description: command.description(),

@@ -17,6 +17,9 @@ export interface Identity {
   commit_hash: string;
 }
 
+/** Which node of which build this is, in whichever CI run. */
+export type BuildNode = Omit<Identity, 'build_id'>;
+
 export const identityFields: Readonly<Record<IdentityField, { flag: string; variable: string; description: string }>> = {
   nodeIndex: { flag: '--node-index <number>', variable: 'BALLAST_NODE_INDEX', description: 'the index of this node (from 0)' },
   nodeTotal: { flag: '--node-total <number>', variable: 'BALLAST_NODE_TOTAL', description: 'the number of nodes' },

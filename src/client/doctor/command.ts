@@ -1,21 +1,12 @@
 import { readFileSync } from 'node:fs';
-import { dirname, join } from 'node:path';
 import which from 'which';
 import { abbreviate } from '../../terminal.js';
 import type { Environment } from '../ci/systems.js';
 import { commandFault, readsListFile } from '../command-line.js';
 import { isFile } from '../test-files.js';
+import { flagFindings } from './command-flags.js';
 import { type Finding, fine, problem, warning } from './finding.js';
-
-export interface CommandQuestion {
-  /** The command as `queue` gets it. */
-  command: readonly string[];
-  /** The listed test files; null: none are known. */
-  files: readonly string[] | null;
-  /** The globs of --junit. */
-  reports: readonly string[];
-  environment: Environment;
-}
+import { type CommandQuestion, findAbove, type ReadCommand, type Runner, readCommand } from './read-command.js';
 
 /** Checks the command that `queue` would run. It is not run. */
 export function checkCommand(question: CommandQuestion): Finding[] {
@@ -31,73 +22,6 @@ export function checkCommand(question: CommandQuestion): Finding[] {
     ...reportFindings(read),
   ];
   return findings.length > 0 ? findings : [fine('command.no_trap', `no problem was found with the command ${command.join(' ')}`)];
-}
-
-type Runner = 'jest' | 'vitest' | 'playwright' | 'pytest' | 'rspec' | 'mocha' | 'cypress' | 'go test' | 'phpunit';
-
-interface ReadCommand extends CommandQuestion {
-  /** All words, those of a shell script and of scripts of package.json among them. */
-  words: readonly string[];
-  /** The script after `sh -c`; null: there is none. */
-  script: string | null;
-  /** The first runner among the words; null: none that is known. */
-  runner: Runner | null;
-  /** The words behind the runner; all words if none is known. */
-  flags: readonly string[];
-}
-
-const RUNNERS: readonly [Runner, RegExp][] = [
-  ['jest', /^jest(\.js)?$|^react-scripts$/],
-  ['vitest', /^vitest(\.mjs)?$/],
-  ['playwright', /^playwright$/],
-  ['pytest', /^(py\.?test|pytest-\d)$/],
-  ['rspec', /^rspec$/],
-  ['mocha', /^mocha$/],
-  ['cypress', /^cypress$/],
-  ['phpunit', /^phpunit$/],
-];
-
-function readCommand(question: CommandQuestion): ReadCommand {
-  const { command } = question;
-  const flag = isShell(command[0]) ? command.findIndex((arg, i) => i > 0 && /^-[a-z]*c$/.test(arg)) : -1;
-  const script = flag > 0 ? (command[flag + 1] ?? '') : null;
-  const spoken = script === null ? command : [...command.slice(0, flag + 1), ...wordsOf(script), ...command.slice(flag + 2)];
-  const words = withPackageScript(spoken);
-  const names = words.map(word => word.split('/').at(-1)!);
-  const runnerOf = (name: string, i: number): Runner | undefined =>
-    name === 'go' && names[i + 1] === 'test' ? 'go test' : RUNNERS.find(([, pattern]) => pattern.test(name))?.[0];
-  const at = names.findIndex((name, i) => runnerOf(name, i) !== undefined);
-  const end = words.findIndex((word, i) => i > at && END.test(word));
-  const flags = at < 0 ? words : words.slice(at + 1, end < 0 ? undefined : end);
-  return { ...question, words, script, runner: at < 0 ? null : runnerOf(names[at]!, at)!, flags };
-}
-
-const isShell = (program = '') => /^(.*\/)?(ba|da|k|z)?sh$/.test(program);
-
-/** What ends a command within a script. */
-const END = /^[;|&]+$/;
-
-/** The words of a script, roughly: quotes do not matter for what is looked for. */
-function wordsOf(script: string): string[] {
-  return script.match(/[;|&]+|[^\s;|&"'()]+/g) ?? [];
-}
-
-/** Puts in the script of package.json for `npm test`, `npm run NAME`, `yarn NAME` and the like. */
-function withPackageScript(words: readonly string[]): readonly string[] {
-  const at = words.findIndex(word => /^(.*\/)?(npm|yarn|pnpm|bun)$/.test(word));
-  const nameAt = /^run(-script)?$/.test(words[at + 1] ?? '') ? at + 2 : at + 1;
-  const script = at < 0 ? undefined : packageScripts()[words[nameAt] === 't' ? 'test' : (words[nameAt] ?? '')];
-  return typeof script === 'string' ? [...words.slice(0, at), ...wordsOf(script), ...words.slice(nameAt + 1)] : words;
-}
-
-function packageScripts(): Readonly<Record<string, unknown>> {
-  const path = findAbove('package.json');
-  if (path === null) return {};
-  try {
-    return (JSON.parse(readFileSync(path, 'utf8')) as { scripts?: Record<string, unknown> } | null)?.scripts ?? {};
-  } catch {
-    return {};
-  }
 }
 
 function programFindings({ command, environment, words }: ReadCommand): Finding[] {
@@ -177,138 +101,6 @@ function placeFindings({ command, files, script }: ReadCommand): Finding[] {
       ),
     ];
   return isPlaced ? [] : [fine('command.appended', 'the command has no {}: the files of a batch are appended to it')];
-}
-
-interface Trap {
-  id: string;
-  /** Matches a word of the command. */
-  words: RegExp;
-  /** Of which runners; missing: of all. */
-  of?: readonly Runner[];
-  level: 'warning' | 'error';
-  /** As the end of "WORD ...". */
-  what: string;
-  remedy: string;
-}
-
-const LEAVE_OUT = 'leave it out: Ballast decides which node runs which file';
-
-const SHARDS = {
-  id: 'shards',
-  level: 'error',
-  what: 'divides the files of each batch once more, so most of them would silently not run',
-  remedy: LEAVE_OUT,
-} as const;
-const FILTERS_FILES = {
-  id: 'filters_files',
-  level: 'error',
-  what: 'leaves out files of a batch by itself, so they would silently not run',
-  remedy: LEAVE_OUT,
-} as const;
-const WATCHES = {
-  id: 'watches',
-  level: 'error',
-  what: 'does not end, so the first batch would never end',
-  remedy: 'leave it out',
-} as const;
-const STOPS_EARLY = {
-  id: 'stops_early',
-  level: 'warning',
-  what: 'ends a batch at its first failure: its other files run only when the node is retried',
-  remedy: 'leave it out',
-} as const;
-
-/** Flags and programs that choose, order or stop tests themselves. */
-const TRAPS: readonly Trap[] = [
-  {
-    id: 'shards',
-    of: ['cypress'],
-    words: /^--parallel$/,
-    level: 'error',
-    what: 'has the service of Cypress divide the files of each batch among the nodes, so most of them would silently not run',
-    remedy: LEAVE_OUT,
-  },
-  // --group of PHPUnit and of runners for jest is a group of tests, not a part of the suite.
-  { ...SHARDS, of: ['pytest'], words: /^--group(=|$)/ },
-  { ...SHARDS, words: /^--(shard|splits|num-shards|shard-id|shard-count|shard-index|test-group|test-group-count|split-by)(=|$)/ },
-  {
-    id: 'wrapper',
-    words: /^(.*\/)?(knapsack(-pro)?(-\w+)?|knapsack(_pro)?:[\w:]+|split-tests?|circleci-tests)$/,
-    level: 'error',
-    what: 'divides the tests itself, so files of a batch would silently not run',
-    remedy: 'give the command of the runner itself, with {}',
-  },
-  {
-    ...FILTERS_FILES,
-    of: ['jest'],
-    words: /^(-o|-f|--(onlyChanged|onlyFailures|changedSince|lastCommit|changedFilesWithAncestor|findRelatedTests))(=|$)/,
-  },
-  { ...FILTERS_FILES, of: ['vitest', 'playwright'], words: /^--(changed|only-changed|last-failed)(=|$)/ },
-  { ...FILTERS_FILES, of: ['pytest'], words: /^--(lf|last-failed|testmon|picked|sw|stepwise)(=|$)/ },
-  { ...FILTERS_FILES, of: ['rspec'], words: /^--(only-failures|next-failure)$/ },
-  { ...WATCHES, words: /^--(watch|watchAll)$/ },
-  // --ui of mocha is the style in which tests are written.
-  { ...WATCHES, of: ['vitest', 'playwright'], words: /^--ui$/ },
-  {
-    id: 'no_tests_pass',
-    words: /^--(passWithNoTests|pass-with-no-tests)(=true)?$/,
-    level: 'warning',
-    what: 'lets a batch pass in which the runner found none of its files',
-    remedy: 'leave it out, or give queue --junit and --fail-unreported; name files without tests with --may-be-empty',
-  },
-  { ...STOPS_EARLY, words: /^(--(bail|exitfirst|maxfail|fail-fast|failfast|stop-on-failure|max-failures)|-failfast)(=|$)/ },
-  { ...STOPS_EARLY, of: ['pytest', 'playwright'], words: /^-x$/ },
-  { ...STOPS_EARLY, of: ['jest', 'mocha'], words: /^-b$/ },
-  {
-    id: 'shuffles',
-    words: /^(--(shuffle|sequence\.shuffle|randomize|random-order|random-order-bucket|randomly-seed|order-by)|-shuffle)(=|$)/,
-    level: 'warning',
-    what: 'changes the order within a batch only: batches differ from run to run, so its seed does not repeat an order',
-    remedy: 'to repeat an order, run the files of the batch by hand, with the seed that the runner printed',
-  },
-  {
-    id: 'parallel_groups',
-    words: /^(.*\/)?(parallel_(rspec|test|cucumber|spinach)|turbo_tests)$/,
-    level: 'warning',
-    what: "runs the files of a batch in several processes, which overwrite each other's reports",
-    remedy: 'write a report for each process (TEST_ENV_NUMBER in its name), and give --junit a glob',
-  },
-  {
-    id: 'workers',
-    of: ['pytest'],
-    words: /^(-n(\d+|auto|logical)?|--numprocesses|--dist)(=|$)/,
-    level: 'warning',
-    what: '(pytest-xdist) runs tests of a batch in parallel: if it divides a file, the times of its tests add up to more than the file took',
-    remedy: 'add --dist=loadfile, so that one worker runs all tests of a file',
-  },
-  {
-    id: 'filters_tests',
-    of: ['jest', 'vitest', 'playwright', 'pytest', 'rspec', 'mocha', 'phpunit', 'go test'],
-    words: /^(--(grep|testNamePattern|test-name-pattern|tag|filter)|-t|-g|-k|-m|-run)(=|$)/,
-    level: 'warning',
-    what: 'selects test cases, so the report may not mention files of which it selects none',
-    remedy: 'name these files with --may-be-empty, or leave the selection out',
-  },
-];
-
-function flagFindings({ words, runner, flags }: ReadCommand): Finding[] {
-  const findings: Finding[] = [];
-  for (const { id, words: pattern, of, level, what, remedy } of TRAPS) {
-    if (of && (runner === null || !of.includes(runner))) continue;
-    const word = (/^(wrapper|parallel_groups)$/.test(id) ? words : flags).find(each => pattern.test(each));
-    if (word === undefined || (id === 'workers' && /(^| )--dist[= ]load(file|group)( |$)/.test(flags.join(' ')))) continue;
-    findings.push({ id: `command.${id}`, level, sentence: `${word} ${what}`, remedy });
-  }
-  const circle = words.findIndex((word, i) => word === 'circleci' && words[i + 1] === 'tests');
-  if (circle >= 0)
-    findings.push(
-      problem(
-        'command.wrapper',
-        'circleci tests divides the tests itself, so files of a batch would silently not run',
-        'give the command of the runner itself, with {}',
-      ),
-    );
-  return findings;
 }
 
 /** Characters that have a meaning in a regular expression, and occur in names of files. A dot matches itself, too. */
@@ -438,11 +230,4 @@ function hasJestJunitSettings(): boolean {
   return (
     path !== null && /"(addFileAttribute|jest-junit)"\s*:\s*["{]/.test(readFileSync(path, 'utf8').replace(/"jest-junit"\s*:\s*"/g, ''))
   );
-}
-
-/** The path of a file in this folder or the nearest one above it that has it; null: none has. */
-function findAbove(path: string, folder = process.cwd()): string | null {
-  const candidate = join(folder, path);
-  if (isFile(candidate)) return candidate;
-  return dirname(folder) === folder ? null : findAbove(path, dirname(folder));
 }

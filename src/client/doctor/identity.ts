@@ -1,8 +1,6 @@
 import {
-  type Detected,
   detect,
   detectSystem,
-  type FoundValue,
   findValue,
   type Identity,
   type IdentityField,
@@ -13,18 +11,11 @@ import {
   ownMachineHint,
   triedText,
 } from '../ci/identity.js';
-import { type CiSystem, type Environment, isHere, nameOf, systems, unknownSystem } from '../ci/systems.js';
+import { type Environment, isHere, nameOf, systems, unknownSystem } from '../ci/systems.js';
 import type { Checkout } from '../git.js';
+import { buildIdFindings } from './build-id.js';
 import { type Finding, fine, isUnexpanded, problem, warning } from './finding.js';
-
-export interface IdentitySources {
-  flags: IdentityOptions;
-  environment: Environment;
-  /** The checkout that the environment belongs to; null: it is of another machine. */
-  checkout: (Checkout & { parents(): string[]; error(): string | null }) | null;
-  /** Milliseconds since 1970. */
-  now: number;
-}
+import { type Found, type IdentitySources, type Known, nameOfSource, source, unexpanded } from './known-identity.js';
 
 const fields = Object.keys(identityFields) as IdentityField[];
 const noCheckout: Checkout = { branch: () => null, commitHash: () => null };
@@ -44,31 +35,6 @@ const numbering: Readonly<Record<string, string>> = {
     'number the parallel stages in the Jenkinsfile, as in withEnv(["BALLAST_NODE_INDEX=0", "BALLAST_NODE_TOTAL=4"]) { ... }, from 0 to 3',
 };
 
-/** Variables that every job of a CI run, so every node, has another value of. */
-const OF_A_JOB = [
-  ...['CI_JOB_ID', 'BUILDKITE_JOB_ID', 'TRAVIS_JOB_ID', 'APPVEYOR_JOB_ID', 'SYSTEM_JOBID', 'SEMAPHORE_JOB_ID', 'CIRRUS_TASK_ID'],
-  ...['BITRISE_BUILD_SLUG', 'BITBUCKET_STEP_UUID', 'CODEBUILD_BUILD_ID'],
-];
-
-/** Variables whose value changes when a CI run is run again. */
-const OF_AN_ATTEMPT = ['CIRCLE_WORKFLOW_ID', 'CIRCLE_BUILD_NUM', 'CIRCLE_WORKFLOW_JOB_ID'];
-
-/** Variables that have the same value in many CI runs. */
-const OF_ALL_RUNS = [
-  ...['GITHUB_WORKFLOW', 'GITHUB_JOB', 'GITHUB_REPOSITORY', 'GITHUB_REF', 'GITHUB_REF_NAME', 'GITHUB_HEAD_REF', 'GITHUB_SHA'],
-  ...[
-    'CI_JOB_NAME',
-    'CI_PROJECT_ID',
-    'CI_PROJECT_PATH',
-    'CI_COMMIT_REF_NAME',
-    'CI_COMMIT_REF_SLUG',
-    'CI_COMMIT_SHA',
-    'CI_COMMIT_SHORT_SHA',
-  ],
-  ...['CIRCLE_JOB', 'CIRCLE_BRANCH', 'CIRCLE_PROJECT_REPONAME', 'CIRCLE_SHA1', 'BUILDKITE_PIPELINE_SLUG', 'BUILDKITE_BRANCH'],
-  ...['BUILDKITE_COMMIT', 'JOB_NAME', 'JOB_BASE_NAME', 'BRANCH_NAME', 'GIT_BRANCH', 'GIT_COMMIT', 'BUILD_DEFINITIONNAME'],
-];
-
 /** Finds out which node of which CI run this is, who says so, and what contradicts it. Returns the values that are usable. */
 export function checkIdentity(sources: IdentitySources): { findings: Finding[]; identity: Partial<Identity> } {
   const { flags, environment } = sources;
@@ -79,10 +45,11 @@ export function checkIdentity(sources: IdentitySources): { findings: Finding[]; 
   const system = detectSystem(environment);
   const found = Object.fromEntries(fields.map(field => [field, findValue(field, { ...options, environment }, checkout)])) as Found;
   const known: Known = { ...sources, found, system };
+  const noBuildId = missing('buildId', known);
   const findings = [
     ...systemFindings(known),
     ...nodeFindings(known),
-    ...buildIdFindings(known),
+    ...(noBuildId ? [noBuildId] : buildIdFindings(known)),
     ...branchFindings(known),
     ...commitFindings(known),
     ...emptyFindings(known),
@@ -101,9 +68,6 @@ export function checkIdentity(sources: IdentitySources): { findings: Finding[]; 
   const identity: Partial<Identity> = Object.fromEntries(Object.entries(values).filter(([, value]) => value !== undefined));
   return { findings, identity };
 }
-
-type Found = Record<IdentityField, FoundValue | null>;
-type Known = IdentitySources & { found: Found; system: CiSystem };
 
 function systemFindings({ environment, system }: Known): Finding[] {
   const here = systems.filter(each => isHere(each, environment)).map(({ name }) => name);
@@ -214,10 +178,6 @@ function unusableNumber(field: 'nodeIndex' | 'nodeTotal', known: Known): Finding
   );
 }
 
-function unexpanded(name: string, value: string, hint = 'check the name of the variable, and the quotes around it'): Finding {
-  return problem('identity.unexpanded', `${name} is ${JSON.stringify(value)}: the CI system or the shell did not replace it`, hint);
-}
-
 /** Null: the value is known. */
 function missing(field: IdentityField, { found, system, environment, checkout }: Known): Finding | null {
   if (found[field]) return null;
@@ -236,86 +196,6 @@ function gitRemedy(field: 'branch' | 'commitHash', checkout: Known['checkout']):
   if (error !== null) return `; Git says: ${error}${/dubious/.test(error) ? ' (git config --global --add safe.directory "$PWD")' : ''}`;
   if (checkout?.commitHash() === null) return '; the repository has no commit yet';
   return field === 'branch' ? '; the checkout is of a commit (detached HEAD), as CI systems make it, so Git knows no branch' : '';
-}
-
-function buildIdFindings(known: Known): Finding[] {
-  const { found, environment, system, now } = known;
-  const unknown = missing('buildId', known);
-  if (unknown) return [unknown];
-  const { value, from } = found.buildId!;
-  const name = nameOfSource('buildId', known);
-  const run = fine('identity.build_id', `CI run ${value} (${source('buildId', known)})`);
-  const attempt = system.isRerun?.(environment)
-    ? [fine('identity.rerun', 'this is a later attempt of the CI run: a node gets only the files that failed or did not run')]
-    : [];
-  if (from !== 'given') return [run, ...attempt];
-  if (isUnexpanded(value)) return [unexpanded(name, value)];
-  const detected = detect('buildId', environment);
-  const leaveOut = detected
-    ? `leave ${name} out: Ballast reads ${detected.variable} of ${system.name}`
-    : `set ${name} to an id of the CI run`;
-  if (value === detected?.value) return [run, ...attempt];
-  const has = (variable: string) => isPart(environment[variable] ?? '', value);
-  const job = OF_A_JOB.find(has);
-  const ownEach = 'every node has a different one, so each would run all test files';
-  if (job) return [problem('identity.build_id_of_node', `${name} has the value of ${job}: ${ownEach}`, leaveOut)];
-  const isTime = /^\d{10}(\d{3})?$/.test(value) && Math.abs(Number(value.slice(0, 10)) - now / 1000) < 86_400;
-  if (isTime) return [problem('identity.build_id_of_node', `${name} is ${value}, the time of day: ${ownEach}`, leaveOut)];
-  const rest = detected && value.startsWith(detected.value) ? value.slice(detected.value.length).replace(/^\W+/, '') : null;
-  if (rest !== null && rest === environment.GITHUB_RUN_ATTEMPT)
-    return [
-      run,
-      fine('identity.build_id_of_attempt', 'each attempt is a CI run of its own: the nodes that run again run the files of all nodes'),
-    ];
-  const ending = rest?.split(/\W+/) ?? [];
-  if (
-    found.nodeIndex &&
-    ending.at(-1) === found.nodeIndex.value &&
-    ending.slice(0, -1).every(part => part === environment.GITHUB_RUN_ATTEMPT)
-  )
-    return [problem('identity.build_id_of_node', `${name} is ${value}, which ends in the index of the node: ${ownEach}`, leaveOut)];
-  const ofAttempt = OF_AN_ATTEMPT.find(has);
-  if (ofAttempt)
-    return [
-      run,
-      warning(
-        'identity.build_id_of_attempt',
-        `${name} has the value of ${ofAttempt}, which a re-run changes: nodes that run again run the files of all nodes`,
-        leaveOut,
-      ),
-    ];
-  const shared = OF_ALL_RUNS.find(variable => environment[variable] === value);
-  const same = shared ?? (value === found.branch?.value ? 'the branch' : value === found.commitHash?.value ? 'the commit' : null);
-  if (same)
-    return [
-      problem(
-        'identity.build_id_shared',
-        `${name} has the value of ${same}, which several CI runs share: the first of them empties the queue, and the others run nothing`,
-        leaveOut,
-      ),
-    ];
-  // Of a system without such an id, whatever starts its jobs makes one up, and no variable can confirm it.
-  const isConstant =
-    detected !== null &&
-    !Object.entries(environment).some(
-      ([other, text]) => other !== name && text && (text === value || (text.length > 1 && value.includes(text))),
-    );
-  if (!isConstant) return [run, ...attempt];
-  return [
-    run,
-    warning(
-      'identity.build_id_constant',
-      `${name} is ${value}, which no variable of this job has: if all CI runs have it, the first empties the queue, and the others run nothing`,
-      leaveOut,
-    ),
-  ];
-}
-
-/** Whether an id contains a text that is long enough to be an id, and not within a word. */
-function isPart(text: string, id: string): boolean {
-  const at = text.length > 3 ? id.indexOf(text) : -1;
-  const isBoundary = (character = '-') => !/[a-z\d]/i.test(character);
-  return at >= 0 && isBoundary(id[at - 1]) && isBoundary(id[at + text.length]);
 }
 
 function branchFindings(known: Known): Finding[] {
@@ -365,23 +245,6 @@ function commitFindings(known: Known): Finding[] {
       'check out the commit of the CI run, or set BALLAST_COMMIT_HASH to the output of git rev-parse HEAD on all nodes and in the job of verify',
     ),
   ];
-}
-
-/** Names what a value was given by: --branch, BALLAST_BRANCH, GITHUB_REF_NAME, git. */
-function nameOfSource(field: IdentityField, { found, flags }: Known): string {
-  const { from } = found[field]!;
-  const { flag, variable } = identityFields[field];
-  if (from === 'given') return flags[field] ? flag.split(' ')[0]! : variable;
-  return typeof from === 'object' ? from.variable : from;
-}
-
-/** The same, with the text of a variable that a number or another value was read from. */
-function source(field: IdentityField, known: Known): string {
-  const { from, value } = known.found[field]!;
-  if (typeof from !== 'object') return from === 'only node' ? 'the only node needs no index' : nameOfSource(field, known);
-  const { variable, text }: Detected = from;
-  if (text === value) return field === 'nodeIndex' || field === 'nodeTotal' ? `${variable}=${text}` : variable;
-  return `${variable}=${text}${field === 'nodeIndex' ? ', which counts from 1' : ''}`;
 }
 
 function snake(field: IdentityField): string {

@@ -129,55 +129,48 @@ function pathFindings(files: readonly string[]): Finding[] {
   const backslashed = files.filter(path => path.includes('\\') && !isFile(path));
   const missing = files.filter(path => !isFile(fileOf(path) ?? path));
   const built = builtFiles(files);
-  const of = ({ length }: readonly string[], one: string, several: string) =>
-    `${length} of ${pluralize(files.length, 'listed path')} ${length === 1 ? one : several}`;
+  const warn = (id: string, paths: readonly string[], [one, several]: readonly [string, string], what: string, remedy: string) => {
+    if (paths.length === 0) return [];
+    const count = `${paths.length} of ${pluralize(files.length, 'listed path')}`;
+    return [warning(`list.${id}`, `${count} ${paths.length === 1 ? one : several} ${what} (${abbreviate(paths)})`, remedy)];
+  };
   return [
-    ...(absolute.length > 0
-      ? [
-          warning(
-            'list.absolute',
-            `${of(absolute, 'is', 'are')} absolute: another machine, or another folder, lists other paths (${abbreviate(absolute)})`,
-            'list paths relative to the folder of the tests',
-          ),
-        ]
-      : []),
-    ...(dotted.length > 0
-      ? [
-          warning(
-            'list.dotted',
-            `${of(dotted, 'begins', 'begin')} with ./, which makes another file of it than without (${abbreviate(dotted)})`,
-            "leave it out, as with sed 's|^\\./||'",
-          ),
-        ]
-      : []),
-    ...(backslashed.length > 0
-      ? [
-          warning(
-            'list.backslashes',
-            `${of(backslashed, 'has', 'have')} backslashes, which make another file of it than slashes (${abbreviate(backslashed)})`,
-            'separate folders by slashes',
-          ),
-        ]
-      : []),
+    ...warn(
+      'absolute',
+      absolute,
+      ['is', 'are'],
+      'absolute: another machine, or another folder, lists other paths',
+      'list paths relative to the folder of the tests',
+    ),
+    ...warn(
+      'dotted',
+      dotted,
+      ['begins', 'begin'],
+      'with ./, which makes another file of it than without',
+      "leave it out, as with sed 's|^\\./||'",
+    ),
+    ...warn(
+      'backslashes',
+      backslashed,
+      ['has', 'have'],
+      'backslashes, which make another file of it than slashes',
+      'separate folders by slashes',
+    ),
     // A list of packages or of names of tests has no file at all.
-    ...(missing.length > 0 && missing.length < files.length
-      ? [
-          warning(
-            'list.missing',
-            `${of(missing, 'is not a file', 'are not files')} here: ${abbreviate(missing)}`,
-            'make the list from the same checkout, in the same folder',
-          ),
-        ]
-      : []),
-    ...(built.length > 0
-      ? [
-          warning(
-            'list.build_output',
-            `${of(built, 'looks', 'look')} like build output or packages, which may differ from node to node: ${abbreviate(built)}`,
-            `leave them out, as with '!${normalizePath(built[0]!).split('/')[0]}/**' among the globs`,
-          ),
-        ]
-      : []),
+    ...warn(
+      'missing',
+      missing.length < files.length ? missing : [],
+      ['is not a file', 'are not files'],
+      'here',
+      'make the list from the same checkout, in the same folder',
+    ),
+    ...warn(
+      'build_output',
+      built,
+      ['looks', 'look'],
+      'like build output or packages, which may differ from node to node',
+      `leave them out, as with '!${normalizePath(built[0] ?? '').split('/')[0]}/**' among the globs`,
+    ),
     ...duplicates(files).map(([one, other]) =>
       warning('list.duplicates', `${one} and ${other} are one file, which would run twice`, 'list each file by one path'),
     ),

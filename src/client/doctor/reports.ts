@@ -2,10 +2,9 @@ import { statSync } from 'node:fs';
 import { pluralize } from '../../plural.js';
 import { reportedFile } from '../../reports/find-file.js';
 import { DiskFiles, ListedFiles } from '../../reports/known-files.js';
-import { OtherXml } from '../../reports/report.js';
-import { collectResults, mergeResults, type ReportResults } from '../../reports/report-results.js';
+import type { ReportResults } from '../../reports/report-results.js';
 import { abbreviate } from '../../terminal.js';
-import { findReports, readReport, testCaseName } from '../report-files.js';
+import { findReports, readReports, testCaseName } from '../report-files.js';
 import { isFolder, relativeToCwd } from '../test-files.js';
 import { type Finding, fine, problem, warning } from './finding.js';
 
@@ -46,25 +45,18 @@ export async function checkReports(globs: readonly string[], files: readonly str
         'remove reports before the tests run: record reads all that match, and another runner may have written these',
       ),
     );
-  const results: ReportResults[] = [];
-  for (const path of paths) {
-    try {
-      const { cases, areAllLoaded } = readReport(path);
-      results.push(collectResults(cases, files ? new ListedFiles(files) : new DiskFiles(process.cwd()), areAllLoaded));
-    } catch (error) {
-      const { message, cause } = error as Error;
-      findings.push(
-        cause instanceof OtherXml
-          ? warning('reports.other_xml', message, 'narrow --junit, so that it matches the reports of tests only')
-          : problem(
-              'reports.unreadable',
-              message,
-              'have the runner write a format of the guide "Reports", such as JUnit XML: a batch with such a report fails',
-            ),
-      );
-    }
-  }
-  return results.length === 0 ? findings : [...findings, ...matchFindings(mergeResults(results), results.length, files)];
+  const { results, count, unusable } = readReports(paths, files ? new ListedFiles(files) : new DiskFiles(process.cwd()));
+  for (const { message, isOtherXml } of unusable)
+    findings.push(
+      isOtherXml
+        ? warning('reports.other_xml', message, 'narrow --junit, so that it matches the reports of tests only')
+        : problem(
+            'reports.unreadable',
+            message,
+            'have the runner write a format of the guide "Reports", such as JUnit XML: a batch with such a report fails',
+          ),
+    );
+  return count === 0 ? findings : [...findings, ...matchFindings(results, count, files)];
 }
 
 function matchFindings({ byFile, unmatched }: ReportResults, count: number, files: readonly string[] | null): Finding[] {

@@ -254,7 +254,7 @@ async function unreachable(error: ServerUnreachable, api: Api, question: ServerQ
       message,
       'read the log of the server, and of a proxy in front of it; a server that starts or stops answers 503 for some seconds',
     );
-  const { code, text } = networkCause(error.cause);
+  const { code, text, isCertificate } = networkCause(error.cause);
   if (code === 'ENOTFOUND' || code === 'EAI_AGAIN')
     return problem(
       'server.name',
@@ -271,7 +271,7 @@ async function unreachable(error: ServerUnreachable, api: Api, question: ServerQ
         : `check the port of BALLAST_URL; if the server listens on 127.0.0.1 only, start it with BALLAST_HOST=0.0.0.0${proxyHint(question)}`,
     );
   }
-  if (/CERT|SELF_SIGNED|UNABLE_TO/.test(code) || /certificate/i.test(text))
+  if (isCertificate)
     return problem(
       'server.certificate',
       `this machine does not trust the certificate of ${host}: ${text} (${code})`,
@@ -321,15 +321,16 @@ async function probe(url: string, question: ServerQuestion): Promise<'ballast' |
     return 'ballast';
   } catch (error) {
     if (!(error instanceof ServerUnreachable) || error.cause === undefined) return null;
-    const { code, text } = networkCause(error.cause);
-    return /CERT|SELF_SIGNED|UNABLE_TO/.test(code) || /certificate/i.test(text) ? 'certificate' : null;
+    return networkCause(error.cause).isCertificate ? 'certificate' : null;
   }
 }
 
-/** The code and the text of a failed connection. */
-function networkCause(error: unknown): { code: string; text: string } {
+/** The code and the text of a failed connection, and whether it failed because this machine does not trust a certificate. */
+function networkCause(error: unknown): { code: string; text: string; isCertificate: boolean } {
   const { name, message, cause } = error as Error & { cause?: Error & { code?: string; errors?: { code?: string }[] } };
-  return { code: cause?.code ?? cause?.errors?.[0]?.code ?? name, text: (cause?.message || message).trim().split('\n')[0]! };
+  const code = cause?.code ?? cause?.errors?.[0]?.code ?? name;
+  const text = (cause?.message || message).trim().split('\n')[0]!;
+  return { code, text, isCertificate: /CERT|SELF_SIGNED|UNABLE_TO/.test(code) || /certificate/i.test(text) };
 }
 
 function clockFindings(date: string | null): Finding[] {

@@ -33,7 +33,7 @@ export async function checkTimings(api: Api, files: readonly string[], identity:
 }
 
 /** @param recorded the files of the newest build; empty: there is none */
-export function timingFindings(files: readonly string[], known: number, recorded: readonly string[]): Finding[] {
+function timingFindings(files: readonly string[], known: number, recorded: readonly string[]): Finding[] {
   const count = `${known} of ${files.length} ${known === 1 ? 'has' : 'have'} timings`;
   if (known === 0 && recorded.length === 0)
     return [

@@ -45,9 +45,10 @@ export interface ToolServer {
 
 type Id = string | number;
 interface Message {
-  id?: Id | null;
+  /** Null: a notification, which is not answered. */
+  id: Id | null;
   method: string;
-  params?: Readonly<Record<string, unknown>>;
+  params: Readonly<Record<string, unknown>>;
 }
 
 class ProtocolError extends Error {
@@ -86,8 +87,8 @@ export async function serveTools(lines: AsyncIterable<string>, send: (message: o
     // An answer, and this server asks for nothing.
     if (message === null) continue;
     const { id, method, params } = message;
-    if (id === undefined || id === null) {
-      if (method === 'notifications/cancelled') calls.get(params?.requestId as Id)?.abort();
+    if (id === null) {
+      if (method === 'notifications/cancelled') calls.get(params.requestId as Id)?.abort();
       continue;
     }
     const call = new AbortController();
@@ -113,7 +114,7 @@ function messageIn(line: string): Message | null {
   return { id: id as Id | null, method, params };
 }
 
-async function resultOf({ method, params = {} }: Message, server: ToolServer, signal: AbortSignal): Promise<object> {
+async function resultOf({ method, params }: Message, server: ToolServer, signal: AbortSignal): Promise<object> {
   const { name, version, instructions, tools } = server;
   const meta = isRecord(params._meta) ? params._meta : {};
   const asked = meta[`${META}/protocolVersion`];

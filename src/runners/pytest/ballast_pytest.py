@@ -86,7 +86,7 @@ def detect(field, environment):
 
 def find_value(field, environment, git):
     """Returns what Ballast's variable, the CI system or Git says, or None."""
-    value = environment.get(IDENTITY[field][1]) or detect(field, environment)
+    value = environment.get(IDENTITY[field][1], "").strip() or detect(field, environment)
     if not value and field == "branch":
         # Git prints HEAD when no branch is checked out.
         name = git("--abbrev-ref", "HEAD")

@@ -91,7 +91,8 @@ it.for([
       firstOf(nodes, 'cicd.pipeline.task.run.result'),
       firstOf(ran, 'test.suite.run.status'),
     ]).toEqual(told);
-    expect(run.status?.code).toBe(fails.length > 0 ? 2 : undefined);
+    const message = `test files: 0 missing, ${fails.length} failed`;
+    expect(run.status).toEqual(fails.length > 0 ? { code: 2, message } : undefined);
   },
 );
 

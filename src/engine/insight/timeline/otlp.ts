@@ -1,7 +1,6 @@
 import { hash } from 'node:crypto';
 import { limits } from '../../../limits.js';
 import { fileOf } from '../../../planning/estimating/test-case.js';
-import { pluralize } from '../../../plural.js';
 import { tooLarge } from '../../builds.js';
 import { UNNAMED_CI_RUN } from '../../keys.js';
 import type { Millis } from '../../ports/store.js';
@@ -104,7 +103,7 @@ function runDraft({ build, recorded, ciRun }: Subject, timeline: Timeline, pipel
       'ballast.starts_of_files': 'derived',
       'ballast.paused_seconds': paused > 0 ? paused : null,
     },
-    message: error ? `${pluralize(missing.length, 'file')} missing, ${failed?.length ?? 0} failed` : undefined,
+    message: error ? `test files: ${missing.length} missing, ${failed?.length ?? 0} failed` : undefined,
   };
 }
 
