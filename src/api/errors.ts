@@ -14,6 +14,13 @@ const ENDS: Record<SessionEnd, string> = {
   gone: '',
 };
 
+/** What a node with another list of test files needs, in the words of the protocol and of Ballast's own clients. */
+const ANOTHER_LIST = {
+  split: 'another list for the same commit needs a split for each CI run (fixed_test_suite_split: false; ballast split --dynamic)',
+  'split of a CI run': 'another list needs another CI run (ci_build_id; BALLAST_BUILD_ID)',
+  queue: 'another list needs another CI run (node_build_id or test_queue_id; BALLAST_BUILD_ID)',
+} as const;
+
 /** The error answers of the API. */
 export const apiErrors = {
   notJson: (why: string) => new ApiError(400, [`the request body is not valid JSON: ${why}`]),
@@ -56,10 +63,9 @@ export const apiErrors = {
     new ApiError(406, [
       `cannot answer in text/plain, which has one path per line: the path ${JSON.stringify(path)} has a line break; send Accept: application/json`,
     ]),
-  listDiffers: (what: 'split' | 'queue', difference: string) =>
+  listDiffers: (what: keyof typeof ANOTHER_LIST, difference: string) =>
     new ApiError(409, [
-      `${difference}; files that the ${what} lacks would never run: give all nodes of a suite the same list, and each suite its own project; ` +
-        `another list for the same commit needs ${what === 'split' ? 'a split for each CI run (fixed_test_suite_split: false; ballast split --dynamic)' : 'another test_queue_id (ballast queue --build-id)'}`,
+      `${difference}; files that the ${what === 'queue' ? 'queue' : 'split'} lacks would never run: give all nodes of a suite the same list, and each suite its own project; ${ANOTHER_LIST[what]}`,
     ]),
   clientLeft: () => new ApiError(408, ['the client left before it was answered']),
   notSigningIn: () => new ApiError(422, ['send a link or a password']),

@@ -64,6 +64,9 @@ const BUILD = /^\/v1\/builds\/([^/]+)(\/[a-z_]+)?$/;
 
 const GUIDE = /^\/docs\/[\w-]+\.md$/;
 
+/** A file for CI nodes, asked for by an address that ends in /v1: the clients accept such an address of the server, too. */
+const CLIENT_FILE = /^\/v1\/*(\/ballast[\w.-]+)$/;
+
 /** The endpoint of a path, as written in the tables; null: there is none. */
 export function endpointOf(path: string): string | null {
   return find(path)?.endpoint ?? null;
@@ -71,6 +74,8 @@ export function endpointOf(path: string): string | null {
 
 function find(path: string): { endpoint: string; id: string; isOfDashboard: boolean } | null {
   if (Object.hasOwn(table, path)) return { endpoint: path, id: '', isOfDashboard: false };
+  const clientFile = CLIENT_FILE.exec(path)?.[1] ?? '';
+  if (Object.hasOwn(table, clientFile)) return { endpoint: clientFile, id: '', isOfDashboard: false };
   const [, id, name = ''] = BUILD.exec(path) ?? [];
   const endpoint = `/v1/builds/:id${name}`;
   if (id !== undefined && routes.has(endpoint)) return { endpoint, id, isOfDashboard: false };

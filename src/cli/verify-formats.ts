@@ -1,4 +1,6 @@
+import { isAbsolute, posix, relative, sep } from 'node:path';
 import type { ToldCompleteness } from '../client/answers.js';
+import type { Environment } from '../client/ci/systems.js';
 import { pluralize, wasOrWere } from '../plural.js';
 
 /** What a CI system shows of an incomplete build. */
@@ -7,6 +9,12 @@ interface MissingFile {
   path: string;
   /** What happened to it, without the path. */
   fate: string;
+}
+
+/** A file that makes a build incomplete. */
+interface UnprovenFile extends MissingFile {
+  /** What is wrong with it, after its name. */
+  fault: string;
 }
 
 /** The files of a build that were not recorded, as far as the answer names them. Empty when the build is complete. */
@@ -22,19 +30,45 @@ export function missingFiles(answer: ToldCompleteness): MissingFile[] {
   ];
 }
 
-/** Workflow commands of GitHub Actions: an annotation for each missing file, and one for each other error and warning. */
-export function githubAnnotations(answer: ToldCompleteness): string[] {
+/** Those files, and the ones that nothing says were run. */
+function unprovenFiles(answer: ToldCompleteness): UnprovenFile[] {
+  const { is_complete, about, recorded_without_time } = answer;
+  const untimed = is_complete || about?.allow_empty ? [] : recorded_without_time;
+  return [
+    ...missingFiles(answer).map(file => ({ ...file, fault: 'not recorded' })),
+    ...untimed.map(({ path, node_index }) => ({ path, fate: `node ${node_index}`, fault: 'recorded with a time of 0 only' })),
+  ];
+}
+
+/**
+ * Workflow commands of GitHub Actions: an annotation for each file that makes the build incomplete, and one for each other error and warning. GitHub knows a file by
+ * its path in the checkout, and the list has paths from the current folder.
+ */
+export function githubAnnotations(answer: ToldCompleteness, { GITHUB_WORKSPACE }: Environment): string[] {
   const { errors, warnings } = answer;
+  const folder = GITHUB_WORKSPACE ? folderIn(GITHUB_WORKSPACE) : '';
+  const inCheckout = (path: string) => (folder === '' || isAbsolute(path) ? path : posix.join(folder, path));
   return [
     ...errors.map(error => `::error title=Incomplete build::${message(error)}`),
-    ...missingFiles(answer).map(
-      ({ path, fate }) => `::error file=${property(path)},title=Test file not recorded::${message(`${path} (${fate})`)}`,
+    ...unprovenFiles(answer).map(
+      ({ path, fate, fault }) => `::error file=${property(inCheckout(path))},title=Test file ${fault}::${message(`${path} (${fate})`)}`,
     ),
     ...warnings.map(warning => `::warning title=Completeness::${message(warning)}`),
   ];
 }
 
-/** A JUnit report of the gate: a case for the build, which has the errors, and a failed one for each missing file. */
+/** The path of the current folder in a checkout, with slashes. Empty: it is the checkout itself, or not in it. */
+function folderIn(checkout: string): string {
+  const path = relative(checkout, process.cwd());
+  return path.startsWith('..') || isAbsolute(path) ? '' : path.split(sep).join('/');
+}
+
+/** The same as an annotation when the server could not be asked. */
+export function githubFailure(reason: string): string {
+  return `::error title=Completeness not known::${message(reason)}`;
+}
+
+/** A JUnit report of the gate: a case for the build, which has the errors, and a failed one for each file that makes it incomplete. */
 export function junitReport(answers: readonly ToldCompleteness[]): string {
   const cases = answers.flatMap(answer => {
     const { is_complete, kind, test_files, recorded, errors } = answer;
@@ -42,7 +76,10 @@ export function junitReport(answers: readonly ToldCompleteness[]): string {
     const failures = is_complete
       ? []
       : [...(kind ? [`${recorded} of ${pluralize(test_files, 'test file')} ${wasOrWere(recorded)} recorded`] : []), ...errors];
-    return [testCase(name, failures.join('\n')), ...missingFiles(answer).map(({ path, fate }) => testCase(path, `not recorded (${fate})`))];
+    return [
+      testCase(name, failures.join('\n')),
+      ...unprovenFiles(answer).map(({ path, fate, fault }) => testCase(path, `${fault} (${fate})`)),
+    ];
   });
   return report(cases);
 }

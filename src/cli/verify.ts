@@ -9,7 +9,7 @@ import { abbreviate, print, printData, printToStderr } from '../terminal.js';
 import { UsageError } from '../usage-error.js';
 import type { ClientOptions } from './options.js';
 import { exitCodes } from './process/exit.js';
-import { githubAnnotations, junitOfFailure, junitReport, missingFiles } from './verify-formats.js';
+import { githubAnnotations, githubFailure, junitOfFailure, junitReport, missingFiles } from './verify-formats.js';
 
 export interface VerifyOptions extends ClientOptions {
   nodeBuildId?: string;
@@ -62,7 +62,7 @@ export async function verify(options: VerifyOptions): Promise<void> {
     if (options.json) print(JSON.stringify(incomplete ?? selected[0]));
     else if (options.format === 'junit') printData(`${junitReport(selected)}\n`);
     else if (options.format === 'github')
-      for (const line of selected.flatMap(answer => [summaryLine(answer), ...githubAnnotations(answer)])) print(line);
+      for (const line of selected.flatMap(answer => [summaryLine(answer), ...githubAnnotations(answer, options.environment)])) print(line);
     else for (const line of selected.flatMap(report)) print(line);
     if (!isKnown && !options.newest)
       printToStderr(
@@ -73,6 +73,7 @@ export async function verify(options: VerifyOptions): Promise<void> {
     const reason = `cannot tell whether the build is complete: ${(error as Error).message}`;
     printToStderr(reason);
     if (options.format === 'junit' && !options.json) printData(`${junitOfFailure(reason)}\n`);
+    if (options.format === 'github') print(githubFailure(reason));
     process.exitCode = error instanceof OtherAnswer ? exitCodes.failed : exitCodes.server;
   }
 }

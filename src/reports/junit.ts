@@ -51,6 +51,8 @@ class JunitReader implements ElementHandler {
       this.#caseDepth = depth;
     } else if (this.#case && depth === this.#caseDepth + 1) {
       if (name === 'failure' || name === 'error') this.#case.isFailed = true;
+      // pytest could not import the module, so none of its tests ran.
+      if (name === 'error' && attribute(attributes, 'message') === 'collection failure') this.#case.isSkipped = true;
       // pytest marks a test that failed as expected as skipped, but it was run.
       if (name === 'skipped') this.#case.isSkipped = attribute(attributes, 'type') !== 'pytest.xfail';
     }

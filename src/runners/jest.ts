@@ -1,7 +1,8 @@
 import { spawnSync } from 'node:child_process';
-import { readFileSync } from 'node:fs';
+import { readFileSync, writeSync } from 'node:fs';
 import { createRequire } from 'node:module';
 import { fileURLToPath } from 'node:url';
+import { pluralize } from '../plural.js';
 import { addResult, type FileResult } from '../reports/report-results.js';
 import { printToStderr } from '../terminal.js';
 import { NodePart, type PartState, pathOf, sayNoShard } from './node-part.js';
@@ -43,6 +44,7 @@ export default class BallastSequencer {
   readonly #jest: Sequencer;
   #isSharded = false;
   #part: NodePart | null = null;
+  #hasResults = false;
 
   constructor(...options: unknown[]) {
     this.#jest = new (jestSequencer())(...options);
@@ -57,6 +59,9 @@ export default class BallastSequencer {
     this.#part = await NodePart.request('jest', { index: shardIndex, count: shardCount }, paths, process.env);
     // Jest fails when it has nothing to run, and only its user can change that.
     if (this.#part.isEmpty) process.exit(0);
+    process.once('exit', code => {
+      if (code !== 0 && !this.#hasResults) this.#sayNoResults();
+    });
     return tests.filter(test => this.#part!.has(testPath(test)));
   }
 
@@ -71,7 +76,18 @@ export default class BallastSequencer {
     return this.#jest.allFailedTests(tests);
   }
 
+  /** Jest tells a sequencer the results only when it has run all files. */
+  #sayNoResults(): void {
+    const count = pluralize(this.#part!.state.files.length, 'test file');
+    // Jest ends by the package exit, which makes the streams ignore what is written.
+    writeSync(
+      2,
+      `ballast: Jest ended before it told any result, as with --bail: the times of ${count} are not recorded. Leave --bail out to have them recorded\n`,
+    );
+  }
+
   cacheResults(tests: Test[], results: AggregatedResult): void {
+    this.#hasResults = true;
     this.#jest.cacheResults(tests, results);
     if (!this.#part) return;
     const recording: Recording = { state: this.#part.state, results: [...resultsOf(results)] };

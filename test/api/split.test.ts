@@ -126,6 +126,10 @@ describe('POST /build_distributions/subset', () => {
     expect(refused.status).toBe(409);
     expect(refused.json.errors).toEqual([expect.stringContaining(names)]);
     expect(refused.json.errors[0]).toContain('--dynamic');
+    const dynamic = { fixed_test_suite_split: false, node_index: 1 };
+    await startSplit(server, ['b_spec.rb', 'a_spec.rb'], dynamic);
+    const ofRun = await startSplit(server, paths, { ...dynamic, test_files_digest });
+    expect(ofRun.json.errors).toEqual([expect.stringMatching(/ another list needs another CI run \(ci_build_id; BALLAST_BUILD_ID\)$/)]);
     const same = await readSplit(server, { node_index: 1, test_files_digest: digestOfList(['a_spec.rb', 'b_spec.rb']) });
     expect(pathsIn(same)).toHaveLength(1);
   });

@@ -28,6 +28,10 @@ describe('the client that a server hands out', () => {
     expect(program.length).toBeLessThan(MAX_BYTES);
     const checksum = await (await fetch(`${server.url}/ballast.mjs.sha256`)).text();
     expect(checksum).toBe(`${createHash('sha256').update(program).digest('hex')}  ballast.mjs\n`);
+    // Its address may end in /v1, as the one that the client gets.
+    for (const base of ['/v1', '/v1/'])
+      expect(Buffer.from(await (await fetch(`${server.url}${base}/ballast.mjs`)).arrayBuffer()).equals(program)).toBe(true);
+    expect((await fetch(`${server.url}/v1/ballast-none.mjs`)).status).toBe(404);
     writeFileSync(join(folder, 'ballast.mjs'), program);
     writeFileSync(join(folder, 'times.json'), '{"build_subsets":[]}');
     const options = { cwd: folder, env: plainEnvironment() };

@@ -90,6 +90,8 @@ async function check(
 const finding = ({ findings }: Checked, id: string) => findings.find(each => each.id === id);
 const troubles = ({ findings }: Checked) => findings.filter(({ level }) => level !== 'ok').map(({ id }) => id);
 
+/** Whether JUnit reports of node --test name files. */
+const NODE_NAMES_FILES = Number(process.versions.node.split('.')[0]) >= 24;
 const GLOB = 'src/**/*.test.js';
 const GOOD = [GLOB, '--junit', 'junit.xml', '--', ...JEST];
 const NO_GITLAB = { GITLAB_CI: '', CI_NODE_INDEX: '', CI_NODE_TOTAL: '' };
@@ -234,7 +236,8 @@ describe('ballast doctor on a node that is set up well', () => {
         .split('\0')
         .slice(0, -1);
       const checked = await check(node, [GLOB, '--junit', 'x.xml', '--', ...words]);
-      expect({ recipe, troubles: troubles(checked) }).toEqual({ recipe, troubles: [] });
+      const isOld = /^\s*node --test /m.test(recipe) && !NODE_NAMES_FILES;
+      expect({ recipe, troubles: troubles(checked) }).toEqual({ recipe, troubles: isOld ? ['command.node_junit'] : [] });
     }
   });
 
@@ -452,6 +455,12 @@ const broken: readonly Broken[] = [
     ['command.shards', 'error', '--splits divides', 'leave it out'],
   ],
   [
+    'node --test with a shard of its own',
+    {},
+    [GLOB, '--', 'node', '--test', '--test-shard=1/4', '{}'],
+    ['command.shards', 'error', '--test-shard=1/4 divides', 'leave it out'],
+  ],
+  [
     'jest that runs changed files only',
     {},
     [GLOB, '--', 'npx', 'jest', '-o', '{}'],
@@ -581,6 +590,37 @@ describe('ballast doctor finds', () => {
       remedy: expect.stringContaining(remedy) as string,
     });
     if (level === 'error') expect(checked.code).toBe(1);
+  });
+
+  it('listed files that RSpec leaves out by its exclude patterns, until the list leaves them out, too', async () => {
+    const node = await setUp(['spec/a_spec.rb', 'spec/integration/b_spec.rb', 'spec/slow/c_spec.rb', 'spec/d_spec.rb']);
+    const command = ['--junit', 'rspec.json', '--', 'bundle', 'exec', 'rspec', '--format', 'json', '--out', 'rspec.json'];
+    expect(troubles(await check(node, ['spec/**/*_spec.rb', ...command, '{}']))).toEqual([]);
+    writeFileSync(join(node.folder, '.rspec'), '--color\n--exclude-pattern "./spec/integration/**/*_spec.rb"\n');
+    const checked = await check(node, ['spec/**/*_spec.rb', ...command, '--exclude-pattern', 'slow/*_spec.rb,none/*', '{}']);
+    expect(checked.code).toBe(0);
+    expect(finding(checked, 'command.rspec_excludes')).toEqual({
+      id: 'command.rspec_excludes',
+      level: 'warning',
+      sentence: expect.stringContaining(
+        '2 listed files that it leaves out without Ballast would run: spec/integration/b_spec.rb, spec/slow/c',
+      ),
+      remedy: "leave them out of the list, too: '!spec/integration/**/*_spec.rb' '!spec/{slow/*_spec.rb,none/*}'",
+    });
+    const without = ['spec/**/*_spec.rb', '!spec/integration/**/*_spec.rb', '!spec/{slow/*_spec.rb,none/*}'];
+    expect(troubles(await check(node, [...without, ...command, '--exclude-pattern=slow/*_spec.rb', '{}']))).toEqual([]);
+  });
+
+  it('that reports of node --test name no files, where it is a Node that does not write them', async () => {
+    const command = ['node', '--test', '--test-reporter=junit', '--test-reporter-destination=node.xml', '{}'];
+    const checked = await check(await setUp(), [GLOB, '--junit', 'node.xml', '--', ...command]);
+    expect(troubles(checked)).toEqual(NODE_NAMES_FILES ? [] : ['command.node_junit']);
+    expect(finding(checked, 'command.node_junit')?.remedy).toEqual(
+      NODE_NAMES_FILES ? undefined : expect.stringContaining('Node 24 or later'),
+    );
+    expect(
+      troubles(await check(await setUp(), [GLOB, '--junit', 'x.xml', '--', 'node', '--test', '--test-reporter=./own.mjs', '{}'])),
+    ).toEqual([]);
   });
 
   it('a commit that is not checked out, and a branch that a checkout without commits or a detached one does not tell', async () => {

@@ -1,4 +1,6 @@
+import { mkdirSync } from 'node:fs';
 import type { IncomingMessage } from 'node:http';
+import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import type { Client } from '../harness/client.js';
 import { nothingMissing } from '../harness/completeness.js';
@@ -7,6 +9,7 @@ import { ended, printed, said } from '../harness/process.js';
 import { answerWith } from '../harness/proxy.js';
 import { runInProcess } from '../harness/run-in-process.js';
 import { SharedServer } from '../harness/server.js';
+import { temporaryFolder } from '../harness/temporary-folder.js';
 
 const shared = new SharedServer();
 
@@ -80,6 +83,22 @@ describe('ballast verify', () => {
     );
   });
 
+  it('names files for GitHub Actions by their paths in the checkout, if it runs in a folder of it', async () => {
+    const server = await shared.project();
+    await initialise(server, ['spec/a_spec.rb', '/abs/b_spec.rb'], { ...TRIPLE, node_build_id: '7' });
+    const checkout = temporaryFolder();
+    mkdirSync(join(checkout, 'apps/web'), { recursive: true });
+    const filesFrom = async (folder: string, GITHUB_WORKSPACE: string) => {
+      const env = { BALLAST_URL: server.url, BALLAST_TOKEN: server.token, GITHUB_WORKSPACE };
+      const { stdout } = await runInProcess(['verify', ...FLAGS, '--node-build-id', '7', '--format', 'github'], env, { cwd: folder });
+      return [...stdout.matchAll(/file=([^,]*)/g)].map(([, file]) => file).sort();
+    };
+    expect(await filesFrom(join(checkout, 'apps/web'), checkout)).toEqual(['/abs/b_spec.rb', 'apps/web/spec/a_spec.rb']);
+    expect(await filesFrom(checkout, checkout)).toEqual(['/abs/b_spec.rb', 'spec/a_spec.rb']);
+    expect(await filesFrom(checkout, join(checkout, 'apps/web'))).toEqual(['/abs/b_spec.rb', 'spec/a_spec.rb']);
+    expect(await filesFrom(checkout, '')).toEqual(['/abs/b_spec.rb', 'spec/a_spec.rb']);
+  });
+
   it('prints one format at a time', async () => {
     const { code, stdout, stderr } = await verify(await shared.project(), '--format', 'github', '--json');
     expect([code, stdout]).toEqual([2, '']);
@@ -98,6 +117,9 @@ describe('ballast verify', () => {
     const server = await shared.project();
     expect(await verify({ url: server.url, token: 'x'.repeat(40) }, '--newest')).toEqual(
       ended(3, /^ballast: cannot tell whether the build is complete: GET http:.* was refused with 403: invalid test suite token\n$/, ''),
+    );
+    expect((await verify({ url: server.url, token: 'x'.repeat(40) }, '--newest', '--format', 'github')).stdout).toMatch(
+      /^::error title=Completeness not known::cannot tell whether .* invalid test suite token\n$/,
     );
     const wrong = await runInProcess(['verify', ...FLAGS.slice(0, -1), '0', '--url', server.url, '--token', server.token]);
     expect(wrong).toMatchObject(ended(2, 'it must be a whole number from 1 on (--node-total)'));
@@ -196,6 +218,13 @@ describe('ballast verify', () => {
       'error: 1 of 3 test files was handed out and not recorded, to node 0: a node or its test runner may have died; retry these nodes',
       'error: 1 of 3 test files was recorded with a time of 0 only, by node 0: nothing says that it ran; look for files that could not be loaded, or allow empty files (allow_empty, ballast verify --allow-empty)',
     ]);
+    expect((await ask('--format', 'github')).stdout).toContain(
+      '\n::error file=b/b_spec.rb,title=Test file recorded with a time of 0 only::b/b_spec.rb (node 0)\n',
+    );
+    expect((await ask('--format', 'junit')).stdout).toContain(
+      'name="b/b_spec.rb"><failure message="recorded with a time of 0 only (node 0)"/>',
+    );
+    expect((await ask('--format', 'github', '--allow-empty')).stdout).not.toContain('b/b_spec.rb');
     expect((await ask('--allow-empty')).code).toBe(1);
     expect((await ask('--may-be-empty', 'b/b*')).code).toBe(1);
     expect(await ask('--allow-empty', '--may-be-empty', 'b/c*')).toMatchObject({ code: 0 });

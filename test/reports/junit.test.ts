@@ -55,6 +55,12 @@ describe('a JUnit report', () => {
     expect(readJunit(xml).map(({ isSkipped }) => isSkipped)).toEqual([false, true]);
   });
 
+  it('counts a module that pytest could not import as failed and not run', () => {
+    expect(readJunit(readFixture('pytest-not-imported'))).toMatchObject([{ isFailed: true, isSkipped: true }]);
+    const xml = '<testsuite><testcase><error message="failed on setup"/></testcase></testsuite>';
+    expect(readJunit(xml)).toMatchObject([{ isFailed: true, isSkipped: false }]);
+  });
+
   it('counts only direct children of a case, and no reruns that passed', () => {
     const xml =
       '<testsuite><testcase><flakyFailure><failure/></flakyFailure><system-out>&lt;failure/&gt; &#27;[31m</system-out></testcase></testsuite>';

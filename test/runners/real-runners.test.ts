@@ -184,3 +184,18 @@ describe.each(Object.entries(runners))('%s with Ballast', (name, runner) => {
     expect(unrecorded.output).toContain('; the times of 2 test files are not recorded. Run this node again when the server answers');
   });
 });
+
+it('says that Jest with --bail records nothing', { timeout: 120_000 }, async () => {
+  const jest = runners.jest!;
+  const [server, project] = [await startServer(), new RunnerProject({ ...jest, command: [...jest.command, '--bail'] })];
+  project.writeTest(FILES[0]!, `throw new Error('expected');`);
+  const red = await project.run(server, 1, 1, 'c1');
+  expect(red.code, red.output).toBe(1);
+  expect(red.output).toContain(
+    'ballast: Jest ended before it told any result, as with --bail: the times of 2 test files are not recorded.',
+  );
+  project.writeTest(FILES[0]!);
+  const green = await project.run(server, 1, 1, 'c2');
+  expect(green.code, green.output).toBe(0);
+  expect(green.output).not.toContain('--bail');
+});

@@ -1,6 +1,6 @@
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { existsSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
+import { existsSync, readdirSync, readFileSync, realpathSync, writeFileSync } from 'node:fs';
 import { createServer, type RequestListener } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { join } from 'node:path';
@@ -429,6 +429,18 @@ describe('the action for the gate on GitHub', () => {
     const { temp, code } = await (await gate('http://127.0.0.1:1'))();
     expect(code).toBe(0);
     expect(readFileSync(join(temp, 'summary'), 'utf8')).toMatch(/^### Tests: /);
+  });
+
+  it('annotates files by their paths in the checkout, without a checkout', async () => {
+    const ballast = await server.project();
+    const run: CiRun = { id: '82', branch: 'main' };
+    const project = new TestProject(PLAIN);
+    await play(github.node(inputsFor(ballast, { command: 'kill -9 $PPID "$@"' }), run, 0), project.folder);
+    const workspace = realpathSync(temporaryFolder());
+    const env = { GITHUB_WORKSPACE: workspace, BALLAST_FOLDER: 'apps/the web' };
+    const { code, stdout } = await play(github.gate(addressOf(ballast), run), workspace, env);
+    expect(code).toBe(1);
+    expect(stdout).toContain('::error file=apps/the web/t/a.sh,title=Test file not recorded::t/a.sh (');
   });
 
   it('writes one comment, and updates it in later runs', async () => {

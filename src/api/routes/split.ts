@@ -24,8 +24,8 @@ export function splitForNode(context: Context, request: Request): Soon<Answer> {
   });
 }
 
-function answerShare(request: Request, { node_index, listDigest }: SplitRequest, share: Share | null): Answer {
-  if (share && share.difference !== null) throw apiErrors.listDiffers('split', share.difference);
+function answerShare(request: Request, { key, node_index, listDigest }: SplitRequest, share: Share | null): Answer {
+  if (share && share.difference !== null) throw apiErrors.listDiffers(key.isFixed ? 'split' : 'split of a CI run', share.difference);
   if (!share?.files) return request.wantsText ? codeLine(MISS.code) : json(200, MISS);
   const { split, files } = share;
   if (request.wantsText)

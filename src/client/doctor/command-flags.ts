@@ -52,7 +52,10 @@ const TRAPS: readonly Trap[] = [
   },
   // --group of PHPUnit and of runners for jest is a group of tests, not a part of the suite.
   { ...SHARDS, of: ['pytest'], words: /^--group(=|$)/ },
-  { ...SHARDS, words: /^--(shard|splits|num-shards|shard-id|shard-count|shard-index|test-group|test-group-count|split-by)(=|$)/ },
+  {
+    ...SHARDS,
+    words: /^--(shard|test-shard|splits|num-shards|shard-id|shard-count|shard-index|test-group|test-group-count|split-by)(=|$)/,
+  },
   {
     id: 'wrapper',
     words: /^(.*\/)?(knapsack(-pro)?(-\w+)?|knapsack(_pro)?:[\w:]+|split-tests?)$/,

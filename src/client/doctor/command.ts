@@ -1,9 +1,11 @@
 import { readFileSync } from 'node:fs';
+import picomatch from 'picomatch';
 import which from 'which';
+import { pluralize } from '../../plural.js';
 import { abbreviate } from '../../terminal.js';
 import type { Environment } from '../ci/systems.js';
 import { commandFault, readsListFile } from '../command-line.js';
-import { isFile } from '../test-files.js';
+import { isFile, relativeToCwd } from '../test-files.js';
 import { flagFindings } from './command-flags.js';
 import { type Finding, fine, problem, warning } from './finding.js';
 import { type CommandQuestion, findAbove, type ReadCommand, type Runner, readCommand } from './read-command.js';
@@ -149,9 +151,38 @@ function runnerFindings({ runner, flags, files }: ReadCommand): Finding[] {
           : []),
       ];
     }
+    case 'rspec':
+      return rspecFindings(flags, files ?? []);
     default:
       return [];
   }
+}
+
+const RSPEC_EXCLUDES = /(?:^|\s)--exclude-pattern[=\s]+(?:"([^"]*)"|'([^']*)'|(\S+))/g;
+
+/** Listed files that RSpec leaves out where it finds its files itself. */
+function rspecFindings(flags: readonly string[], files: readonly string[]): Finding[] {
+  const options = ['.rspec', '.rspec-local'].filter(isFile).map(path => readFileSync(path, 'utf8'));
+  const globs = [...options, flags.join(' ')].flatMap(text =>
+    [...text.matchAll(RSPEC_EXCLUDES)].map(([, ...quoted]) => rspecGlob(quoted.join(''))),
+  );
+  const isExcluded = picomatch(globs);
+  const excluded = files.filter(path => isExcluded(path));
+  if (excluded.length === 0) return [];
+  return [
+    warning(
+      'command.rspec_excludes',
+      `RSpec ignores --exclude-pattern for files that it gets by name, so ${pluralize(excluded.length, 'listed file')} that it leaves out without Ballast would run: ${abbreviate(excluded)}`,
+      `leave them out of the list, too: ${globs.map(pattern => `'!${pattern}'`).join(' ')}`,
+    ),
+  ];
+}
+
+/** The glob, from the current folder, for a pattern of RSpec: one or several with commas, below spec unless it begins with this folder. */
+function rspecGlob(pattern: string): string {
+  const relative = relativeToCwd(pattern);
+  const glob = relative.includes(',') ? `{${relative}}` : relative;
+  return relative.startsWith('spec/') ? glob : `spec/${glob}`;
 }
 
 /** Pairs of listed paths of which one contains the other. */
@@ -192,6 +223,7 @@ const WRITES_REPORT: Partial<Record<Runner, [RegExp, string]>> = {
   vitest: [/--reporter[= ]?(junit|json)|^(junit|json)$/, '--reporter=default --reporter=junit --outputFile.junit=vitest.xml'],
   playwright: [/junit/, '--reporter=line,junit, with PLAYWRIGHT_JUNIT_OUTPUT_NAME'],
   pytest: [/--junit-?xml/, '--junitxml=pytest.xml'],
+  'node --test': [/^--test-reporter(=|$)/, '--test-reporter=junit --test-reporter-destination=node.xml'],
   rspec: [/^json$|--format=json|[Jj]unit|^-fj$/, '--format progress --format json --out rspec.json'],
 };
 
@@ -214,6 +246,14 @@ function reportFindings({ runner, words, reports, environment }: ReadCommand): F
         `add ${flags}, unless the configuration has it`,
       ),
     ];
+  if (runner === 'node --test' && !NODE_NAMES_FILES && words.some(word => /^(--test-reporter=)?junit$/.test(word)))
+    return [
+      problem(
+        'command.node_junit',
+        `the JUnit reports of node --test name no files before Node 24, and this is Node ${process.versions.node}`,
+        'run the tests with Node 24 or later, or leave out --junit and --fail-unreported: the time of a batch is then divided among its files by estimates',
+      ),
+    ];
   const isJestJunit = runner === 'jest' && words.some(word => /jest-junit/.test(word)) && !environment.JEST_JUNIT_ADD_FILE_ATTRIBUTE;
   if (!isJestJunit || hasJestJunitSettings()) return [];
   return [
@@ -224,6 +264,9 @@ function reportFindings({ runner, words, reports, environment }: ReadCommand): F
     ),
   ];
 }
+
+/** Whether the JUnit reports of node --test name files. */
+const NODE_NAMES_FILES = Number(process.versions.node.split('.')[0]) >= 24;
 
 function hasJestJunitSettings(): boolean {
   const path = findAbove('package.json');

@@ -14,7 +14,7 @@ export interface CommandQuestion {
   environment: Environment;
 }
 
-export type Runner = 'jest' | 'vitest' | 'playwright' | 'pytest' | 'rspec' | 'mocha' | 'cypress' | 'go test' | 'phpunit';
+export type Runner = 'jest' | 'vitest' | 'playwright' | 'pytest' | 'rspec' | 'mocha' | 'cypress' | 'go test' | 'phpunit' | 'node --test';
 
 export interface ReadCommand extends CommandQuestion {
   /** All words, those of a shell script and of scripts of package.json among them. */
@@ -46,8 +46,11 @@ export function readCommand(question: CommandQuestion): ReadCommand {
   const spoken = script === null ? command : [...command.slice(0, flag + 1), ...wordsOf(script), ...command.slice(flag + 2)];
   const words = withPackageScript(spoken);
   const names = words.map(word => word.split('/').at(-1)!);
-  const runnerOf = (name: string, i: number): Runner | undefined =>
-    name === 'go' && names[i + 1] === 'test' ? 'go test' : RUNNERS.find(([, pattern]) => pattern.test(name))?.[0];
+  const runnerOf = (name: string, i: number): Runner | undefined => {
+    if (name === 'go' && names[i + 1] === 'test') return 'go test';
+    if (name === 'node' && names.includes('--test', i)) return 'node --test';
+    return RUNNERS.find(([, pattern]) => pattern.test(name))?.[0];
+  };
   const at = names.findIndex((name, i) => runnerOf(name, i) !== undefined);
   const end = words.findIndex((word, i) => i > at && END.test(word));
   const flags = at < 0 ? words : words.slice(at + 1, end < 0 ? undefined : end);
