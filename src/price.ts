@@ -1,0 +1,36 @@
+import type { Price, ProjectSettings } from './project-settings.js';
+
+/** What jobs cost that ran for these seconds, from the first request of their node to its end. Null: the project has no price. */
+export function costOf(settings: Pick<ProjectSettings, 'price' | 'set_up' | 'billing_step'>, jobs: readonly number[]): Price | null {
+  const { price, set_up, billing_step } = settings;
+  if (!price) return null;
+  const step = billing_step ?? 0;
+  const paid = jobs.map(seconds => seconds + (set_up ?? 0)).map(seconds => (step > 0 ? step * Math.ceil(seconds / step) : seconds));
+  return { amount: (price.amount * paid.reduce((sum, seconds) => sum + seconds, 0)) / 60, currency: price.currency };
+}
+
+/**
+ * What many jobs cost of which only the sum is known: each is taken to end in the middle of a billing step.
+ *
+ * @param seconds of all jobs together, from the first request of their node to its end
+ */
+export function costOfSum(
+  settings: Pick<ProjectSettings, 'price' | 'set_up' | 'billing_step'>,
+  { jobs, seconds }: { jobs: number; seconds: number },
+): Price | null {
+  const { price, set_up, billing_step } = settings;
+  const paid = seconds + jobs * ((set_up ?? 0) + (billing_step ?? 0) / 2);
+  return price && { amount: (price.amount * paid) / 60, currency: price.currency };
+}
+
+/** An amount as `$1,204`, `$12.40`, `$0.064`: to the cent, below one unit to two digits. */
+export function priceText({ amount, currency }: Price): string {
+  const digits =
+    amount !== 0 && Math.abs(amount) < 1
+      ? { maximumSignificantDigits: 2 }
+      : {
+          maximumFractionDigits: Math.abs(amount) >= 1000 ? 0 : undefined,
+          minimumFractionDigits: Math.abs(amount) >= 1000 ? 0 : undefined,
+        };
+  return new Intl.NumberFormat('en', { style: 'currency', currency, ...digits }).format(amount);
+}
