@@ -1,11 +1,14 @@
 import type { Price, ProjectSettings } from './project-settings.js';
 
+/** What the cost of a job depends on. */
+export type PriceSettings = Pick<ProjectSettings, 'price' | 'setup' | 'billing_step'>;
+
 /** What jobs cost that ran for these seconds, from the first request of their node to its end. Null: the project has no price. */
-export function costOf(settings: Pick<ProjectSettings, 'price' | 'set_up' | 'billing_step'>, jobs: readonly number[]): Price | null {
-  const { price, set_up, billing_step } = settings;
+export function costOf(settings: PriceSettings, jobs: readonly number[]): Price | null {
+  const { price, setup, billing_step } = settings;
   if (!price) return null;
   const step = billing_step ?? 0;
-  const paid = jobs.map(seconds => seconds + (set_up ?? 0)).map(seconds => (step > 0 ? step * Math.ceil(seconds / step) : seconds));
+  const paid = jobs.map(seconds => seconds + (setup ?? 0)).map(seconds => (step > 0 ? step * Math.ceil(seconds / step) : seconds));
   return { amount: (price.amount * paid.reduce((sum, seconds) => sum + seconds, 0)) / 60, currency: price.currency };
 }
 
@@ -14,12 +17,9 @@ export function costOf(settings: Pick<ProjectSettings, 'price' | 'set_up' | 'bil
  *
  * @param seconds of all jobs together, from the first request of their node to its end
  */
-export function costOfSum(
-  settings: Pick<ProjectSettings, 'price' | 'set_up' | 'billing_step'>,
-  { jobs, seconds }: { jobs: number; seconds: number },
-): Price | null {
-  const { price, set_up, billing_step } = settings;
-  const paid = seconds + jobs * ((set_up ?? 0) + (billing_step ?? 0) / 2);
+export function costOfSum(settings: PriceSettings, { jobs, seconds }: { jobs: number; seconds: number }): Price | null {
+  const { price, setup, billing_step } = settings;
+  const paid = seconds + jobs * ((setup ?? 0) + (billing_step ?? 0) / 2);
   return price && { amount: (price.amount * paid) / 60, currency: price.currency };
 }
 

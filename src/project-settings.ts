@@ -3,7 +3,7 @@ export interface ProjectSettings {
   /** What a minute of a node costs. */
   price: Price | null;
   /** The time of a job that is paid and that Ballast does not see: from its start to the first request of its node. */
-  set_up: number | null;
+  setup: number | null;
   /** A job is paid in whole steps of this time. */
   billing_step: number | null;
   /** How long a build should take at most. */
@@ -24,7 +24,7 @@ export type SettingName = keyof ProjectSettings;
 
 export const noSettings: ProjectSettings = {
   price: null,
-  set_up: null,
+  setup: null,
   billing_step: null,
   target: null,
   job_url: null,

@@ -1,20 +1,20 @@
 import { describe, expect, it } from 'vitest';
 import { costOf, costOfSum, priceText } from '../src/price.js';
 
-const settings = { price: { amount: 0.6, currency: 'USD' }, set_up: null, billing_step: null };
+const settings = { price: { amount: 0.6, currency: 'USD' }, setup: null, billing_step: null };
 
 describe('what jobs cost', () => {
   it('is their time with the set-up of each, in whole steps of each', () => {
     expect(costOf(settings, [60, 30])).toEqual({ amount: 0.9, currency: 'USD' });
-    expect(costOf({ ...settings, set_up: 30 }, [60, 30])?.amount).toBeCloseTo(1.5, 9);
-    expect(costOf({ ...settings, set_up: 30, billing_step: 60 }, [60, 30])?.amount).toBeCloseTo(1.8, 9);
+    expect(costOf({ ...settings, setup: 30 }, [60, 30])?.amount).toBeCloseTo(1.5, 9);
+    expect(costOf({ ...settings, setup: 30, billing_step: 60 }, [60, 30])?.amount).toBeCloseTo(1.8, 9);
     expect(costOf({ ...settings, billing_step: 60 }, [60, 60.001])?.amount).toBeCloseTo(1.8, 9);
     expect(costOf(settings, [])?.amount).toBe(0);
     expect(costOf({ ...settings, price: null }, [60])).toBeNull();
   });
 
   it('is estimated where only the sum of their times is known', () => {
-    expect(costOfSum({ ...settings, set_up: 30, billing_step: 60 }, { jobs: 10, seconds: 600 })?.amount).toBeCloseTo(12, 9);
+    expect(costOfSum({ ...settings, setup: 30, billing_step: 60 }, { jobs: 10, seconds: 600 })?.amount).toBeCloseTo(12, 9);
     expect(costOfSum({ ...settings, price: null }, { jobs: 10, seconds: 600 })).toBeNull();
   });
 });

@@ -71,7 +71,7 @@ export function toSplit(sent: RawParameters, project: number, cached: Suite | nu
 /** POST /v1/plan */
 function toPlan(sent: RawParameters, project: number, cached: Suite | null): Listing<PlanSubject> {
   const message = toPlanMessage(withFirst(sent, 'test_files', cached));
-  const { branch, mode, nodes, within = null, start_spread = null, pull_cost = null, setup = 0, test_files } = message;
+  const { branch, mode, nodes, within = null, start_spread = null, pull_cost = null, setup = null, test_files } = message;
   const asked = { project, branch, mode, nodes, within, startSpread: start_spread, pullCost: pull_cost, setup };
   return { asked, suite: test_files ? (cached ?? suiteOf(test_files.map(({ path }) => path))) : null };
 }

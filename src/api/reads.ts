@@ -1,3 +1,4 @@
+import { settingsOf } from '../engine/access.js';
 import { boundedRuns, mergeRuns } from '../engine/builds.js';
 import type { CompletenessSubject } from '../engine/completeness/assigned.js';
 import { completeness } from '../engine/completeness/completeness.js';
@@ -29,6 +30,7 @@ import { failedPaths } from '../engine/queues.js';
 import { limits } from '../limits.js';
 import type { BatchSums } from '../planning/batching/batch-cost.js';
 import { BASIS_BYTES } from '../planning/estimating/basis.js';
+import type { ProjectSettings } from '../project-settings.js';
 import { buildOutline, buildPiece } from './build-pieces.js';
 import type { TestPathsAnswer } from './messages/queue.js';
 import type { LastDistribution } from './messages/split.js';
@@ -70,9 +72,9 @@ export interface InsightFilter extends WhyFilter {
 
 /** Throws a 422 when the recorded runs of the CI run do not fit in memory. */
 const insight =
-  (answer: (subject: Subject, timeline: Timeline) => object) =>
+  (answer: (subject: Subject, timeline: Timeline, settings: ProjectSettings) => object) =>
   async (store: Store, { subject, now }: InsightQuestion): Promise<{ json: Json }> => ({
-    json: JSON.stringify(answer(subject, await readTimeline(store, subject, now))),
+    json: JSON.stringify(answer(subject, await readTimeline(store, subject, now), await settingsOf(store.access, subject.project))),
   });
 
 const trend =

@@ -18,6 +18,13 @@ export function code(text: string): string {
   return `${fence}${space}${shown}${space}${fence}`;
 }
 
+/** A link to an address that a server sent; empty: it is none of the Web. */
+export function link(title: string, address: string): string {
+  const url = URL.canParse(address) ? new URL(address) : null;
+  // The text of a parsed address has no characters that would end the link.
+  return url && /^https?:$/.test(url.protocol) ? `[${plain(title)}](<${url.href.replace(/[\\|]/g, encodeURIComponent)}>)` : '';
+}
+
 /** A sentence with paths: those that are known become code spans. */
 export function sentence(text: string, paths: readonly string[]): string {
   const path = paths.filter(each => text.includes(each)).sort((a, b) => b.length - a.length)[0];

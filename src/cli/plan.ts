@@ -5,6 +5,7 @@ import { listTestFiles } from '../client/test-files.js';
 import { durationText } from '../duration.js';
 import type { PlanAnswer } from '../engine/insight/what-if/what-if-answer.js';
 import { pluralize } from '../plural.js';
+import { priceText } from '../price.js';
 import { print, printData, printToStderr } from '../terminal.js';
 import { UsageError } from '../usage-error.js';
 import type { ClientOptions } from './options.js';
@@ -86,20 +87,23 @@ function describeNodes(variants: PlanAnswer['variants']): string {
 }
 
 function table({ variants, useful_nodes, files, unknown_files, total, longest, assumptions }: PlanAnswer): string[] {
-  const rows = variants.map(({ nodes, wall, node_seconds, ratio, bound_by_file }) => [
+  const hasPrice = variants.some(({ price }) => price);
+  const rows = variants.map(({ nodes, wall, node_seconds, price, ratio, bound_by_file }) => [
     nodes === useful_nodes ? `* ${nodes}` : String(nodes),
     durationText(wall),
     (node_seconds / 60).toFixed(1),
+    ...(hasPrice ? [price ? priceText(price) : ''] : []),
     `${ratio.toFixed(3)}${bound_by_file ? ' (longest file)' : ''}`,
   ]);
-  const head = ['nodes', 'wall time', 'node-minutes', 'ratio to the floor'];
-  const widths = head.map((name, column) => Math.max(name.length, ...rows.map(row => (column < 3 ? row[column]!.length : 0))));
+  const head = ['nodes', 'wall time', 'node-minutes', ...(hasPrice ? ['cost'] : []), 'ratio to the floor'];
+  const last = head.length - 1;
+  const widths = head.map((name, column) => Math.max(name.length, ...rows.map(row => (column < last ? row[column]!.length : 0))));
   const isMarked = variants.some(({ nodes }) => nodes === useful_nodes);
   const guessed = unknown_files > 0 ? `, ${unknown_files} of them never measured` : '';
   return [
     `${pluralize(files, 'test file')}${guessed}: ${durationText(total)} in all${longest ? `, the longest is ${longest.path} with ${durationText(longest.seconds)}` : ''}`,
     '',
-    ...[head, ...rows].map(row => row.map((cell, column) => (column < 3 ? cell.padStart(widths[column]!) : cell)).join('  ')),
+    ...[head, ...rows].map(row => row.map((cell, column) => (column < last ? cell.padStart(widths[column]!) : cell)).join('  ')),
     '',
     `${isMarked ? '* more' : 'More'} than ${pluralize(useful_nodes, 'node')} ${useful_nodes === 1 ? 'brings' : 'bring'} nothing${isMarked ? '' : '.'}`,
     ...assumptions.sentences,

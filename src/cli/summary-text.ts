@@ -1,8 +1,9 @@
-import type { BuildMinutes, ToldCompleteness } from '../client/answers.js';
+import type { BuildMinutes, ToldComparison, ToldCompleteness } from '../client/answers.js';
 import { durationText } from '../duration.js';
 import { allOf, pluralize, wasOrWere } from '../plural.js';
 
-import { code, plain, sentence, table } from './markdown.js';
+import { priceText } from '../price.js';
+import { code, link, plain, sentence, table } from './markdown.js';
 
 const MAX_FILES = 10;
 const MAX_NODES = 3;
@@ -20,17 +21,23 @@ const PARTS: Readonly<Record<string, string>> = {
   idle: 'other idle time',
 };
 
-/** A summary of a build in Markdown, as lines. @param gate null: nothing is known of its queue or split */
-export function summaryLines(minutes: BuildMinutes, gate: ToldCompleteness | null): string[] {
-  const { wall, floor, is_running, verdict, slowest, missing, missing_count, files, assumptions } = minutes;
+/**
+ * A summary of a build in Markdown, as lines.
+ *
+ * @param gate null: nothing is known of its queue or split
+ * @param comparison with what is usual; null: the build is running
+ */
+export function summaryLines(minutes: BuildMinutes, gate: ToldCompleteness | null, comparison: ToldComparison | null): string[] {
+  const { wall, price, floor, is_running, verdict, slowest, missing, missing_count, files, assumptions } = minutes;
   const known = [...slowest, ...missing].map(({ path }) => path);
   const possible = floor < wall ? `, ${durationText(floor)} was possible` : '';
   const ended = missing_count > 0 ? ` for ${files - missing_count} of ${pluralize(files, 'test file')}` : possible;
   return [
-    `### Tests: ${durationText(wall)}${is_running ? ' so far' : ended}`,
+    `### Tests: ${durationText(wall)}${is_running ? ' so far' : ended}${price ? ` (${plain(priceText(price))})` : ''}`,
     '',
     sentence(verdict, known),
     '',
+    ...comparisonLines(comparison),
     // Nobody knows yet what the parts will be.
     ...(is_running ? [] : partLines(minutes)),
     ...gateLines(minutes, gate, known),
@@ -38,6 +45,13 @@ export function summaryLines(minutes: BuildMinutes, gate: ToldCompleteness | nul
     ...slowestLines(minutes),
     ...(assumptions.length > 0 ? ['', `<sub>${assumptions.map(each => sentence(each, known)).join(' ')}</sub>`] : []),
   ];
+}
+
+function comparisonLines(comparison: ToldComparison | null): string[] {
+  if (!comparison?.usual) return [];
+  const { verdict, page, causes } = comparison;
+  const paths = causes.flatMap(({ path }) => path ?? []);
+  return [[sentence(verdict, paths), page === null ? '' : link('Compare', page)].filter(Boolean).join(' '), ''];
 }
 
 function partLines({ wall, parts }: BuildMinutes): string[] {

@@ -2,8 +2,10 @@ import {
   type BuildMinutes,
   completenessParser,
   parseBuildList,
+  parseComparison,
   parseMinutes,
   parseMinutesOrMiss,
+  type ToldComparison,
   type ToldCompleteness,
 } from '../client/answers.js';
 import { Api } from '../client/api.js';
@@ -38,8 +40,9 @@ export async function summary(id: string | undefined, options: SummaryOptions): 
   try {
     const minutes = wanted ? await minutesOfWanted(api, wanted) : await minutesOf(api, id!);
     const gate = await gateOf(api, minutes);
-    if (options.json) print(JSON.stringify({ ...minutes, completeness: gate }));
-    else for (const line of summaryLines(minutes, gate)) print(line);
+    const comparison = minutes.is_running ? null : await comparisonOf(api, minutes);
+    if (options.json) print(JSON.stringify({ ...minutes, completeness: gate, comparison }));
+    else for (const line of summaryLines(minutes, gate, comparison)) print(line);
     process.exitCode = exitCodes.done;
   } catch (error) {
     printToStderr(`cannot summarize the build: ${(error as Error).message}`);
@@ -99,6 +102,12 @@ async function gateOf(api: Api, { kind, ci_run, commit_hash, branch, node_total 
   const id = isWhole ? { [kind === 'queue' ? 'node_build_id' : 'ci_build_id']: ci_run } : {};
   const gate = await api.get(`/v1/builds/completeness?${queryOf({ commit_hash, branch, node_total, ...id })}`, completenessParser(null));
   return gate.kind === null ? null : gate;
+}
+
+/** How the build differs from what is usual. */
+function comparisonOf(api: Api, { build_id, ci_run_id }: BuildMinutes): Promise<ToldComparison> {
+  const ciRun = build_id !== null && ci_run_id !== null ? `?${queryOf({ ci_run: ci_run_id })}` : '';
+  return api.get(`/v1/builds/${encodeURIComponent(build_id ?? ci_run_id!)}/comparison${ciRun}`, parseComparison);
 }
 
 function queryOf(parameters: Readonly<Record<string, string | number>>): string {

@@ -2,6 +2,7 @@ import typia, { type tags } from 'typia';
 import type { ConnectFailed, QueueForecast, TestQueueAnswer } from '../api/messages/queue.js';
 import type { SplitAnswer, SplitMiss } from '../api/messages/split.js';
 import type { CompletenessAnswer } from '../engine/completeness/completeness-answer.js';
+import type { ComparisonAnswer } from '../engine/insight/comparison/comparison-answer.js';
 import type { MinutePartAnswer, MinutesAnswer } from '../engine/insight/minutes/minutes-answer.js';
 import type { Assumptions, PlanAnswer } from '../engine/insight/what-if/what-if-answer.js';
 import type { Answer, AnswerParser } from './api.js';
@@ -154,6 +155,7 @@ export const parseBuildList = accepting<BuildList>(200, typia.createIs<Checked<B
 export type BuildMinutes = { parts: (Omit<MinutePartAnswer, 'name'> & { name: string })[] } & Pick<
   MinutesAnswer,
   | 'build_id'
+  | 'ci_run_id'
   | 'ci_run'
   | 'kind'
   | 'commit_hash'
@@ -161,6 +163,7 @@ export type BuildMinutes = { parts: (Omit<MinutePartAnswer, 'name'> & { name: st
   | 'node_total'
   | 'is_running'
   | 'wall'
+  | 'price'
   | 'floor'
   | 'verdict'
   | 'assumptions'
@@ -176,3 +179,8 @@ export const parseMinutes = accepting<BuildMinutes>(200, typia.createIs<Checked<
 
 /** The same, or that the server has no such build. */
 export const parseMinutesOrMiss: AnswerParser<BuildMinutes | 'none'> = answer => (answer.status === 404 ? 'none' : parseMinutes(answer));
+
+/** What a summary needs of ComparisonAnswer. */
+export type ToldComparison = Pick<ComparisonAnswer, 'verdict' | 'page'> & { usual: object | null; causes: { path: string | null }[] };
+
+export const parseComparison = accepting<ToldComparison>(200, typia.createIs<Checked<ToldComparison>>() as never);

@@ -1,6 +1,6 @@
 import { hash, randomBytes, timingSafeEqual } from 'node:crypto';
 import { limits } from '../limits.js';
-import type { ProjectSettings } from '../project-settings.js';
+import { noSettings, type ProjectSettings } from '../project-settings.js';
 import { type Soon, whenKnown } from '../soon.js';
 import type { Access, Project, Token } from './ports/access.js';
 import type { Millis } from './ports/store.js';
@@ -24,6 +24,11 @@ export async function renameProject(access: Access, { id, name }: Project, newNa
   const attempt = `rename the project "${name}" to "${newName}"`;
   assertName(attempt, newName);
   if (!(await access.renameProject(id, newName))) throw new Refusal(`cannot ${attempt}: a project of that name exists`);
+}
+
+/** The settings of a project; none are set of one that was deleted meanwhile. */
+export async function settingsOf(access: Pick<Access, 'projectById'>, project: number): Promise<ProjectSettings> {
+  return (await access.projectById(project))?.settings ?? noSettings;
 }
 
 /** Changes settings of a project; an empty text unsets one. Throws a Refusal when a name or a value is invalid. */

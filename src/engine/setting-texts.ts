@@ -53,7 +53,7 @@ const template = (help: string, words: readonly string[]): Definition<string> =>
 /** All settings, in the order in which they are shown. */
 export const settingDefinitions: { readonly [K in SettingName]: Definition<NonNullable<ProjectSettings[K]>> } = {
   price,
-  set_up: seconds('the paid time of a job before its first request to Ballast, as 90s', 86_400),
+  setup: seconds('the paid time of a job before its first request to Ballast, as 90s', 86_400),
   billing_step: seconds('a job is paid in whole steps of this time, as 60s', 3600),
   target: seconds('how long a build should take at most, as 10m', 86_400),
   job_url: template('the address of the CI job of a node', LINK_WORDS.job_url),

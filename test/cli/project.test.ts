@@ -122,7 +122,7 @@ describe('project and token commands beside a running server', () => {
     expect(await settings('price=0.008 USD', 'target=10m')).toEqual(printed('price=0.008 USD\ntarget=600s\n'));
     expect(await settings('target=')).toEqual(printed('price=0.008 USD\n'));
     expect(JSON.parse((await settings('--json')).stdout)).toMatchObject({ price: { amount: 0.008, currency: 'USD' }, target: null });
-    expect(await settings('price')).toMatchObject(ended(2, '"price" is not NAME=VALUE; the settings are price, set_up,'));
+    expect(await settings('price')).toMatchObject(ended(2, '"price" is not NAME=VALUE; the settings are price, setup,'));
     expect(await settings('price=cheap')).toMatchObject(ended(1, 'cannot set price to "cheap": it must be an amount above 0'));
     expect(await settings()).toEqual(printed('price=0.008 USD\n'));
   });

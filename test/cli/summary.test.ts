@@ -1,7 +1,8 @@
 import { describe, expect, it } from 'vitest';
-import { code, plain, sentence, table } from '../../src/cli/markdown.js';
+import { code, link, plain, sentence, table } from '../../src/cli/markdown.js';
 import { summaryLines } from '../../src/cli/summary-text.js';
 import type { BuildMinutes, ToldCompleteness } from '../../src/client/answers.js';
+import { changeSettings } from '../../src/engine/access.js';
 import { Clock } from '../harness/clock.js';
 import { connect, initialise, pathsIn, pull, record, startSplit, timedTestFiles } from '../harness/messages.js';
 import { ended } from '../harness/process.js';
@@ -72,7 +73,7 @@ describe('ballast summary', () => {
     const gate = { is_complete: true, test_files: 3, recorded: 2 } as unknown as ToldCompleteness;
     const minutes = { wall: 1, floor: 1, is_running: false, missing_count: 0, verdict: '', files: 3 };
     const none = { slowest: [], missing: [], failed: [], assumptions: [], parts: [], nodes: [] };
-    const lines = summaryLines({ ...minutes, ...none } as unknown as BuildMinutes, gate);
+    const lines = summaryLines({ ...minutes, ...none } as unknown as BuildMinutes, gate, null);
     expect(lines).toContain('**Complete**: all 3 test files ran, and 2 were recorded.');
     // A table needs rows.
     expect(lines.join('\n')).not.toContain('where the time went');
@@ -85,6 +86,27 @@ describe('ballast summary', () => {
     expect(exitCode).toBe(0);
     expect(stdout).toContain('2 test files were recorded. It is not known whether others were planned.');
     expect(stdout).toMatch(/^<sub>.*<\/sub>$/m);
+  });
+
+  it('says what differs from what is usual, what it cost, and where the comparison is', async () => {
+    const server = await startServer();
+    await changeSettings(server.store.access, 1, { price: '0.6 USD' });
+    // A build of two nodes, each of which records its file at its end.
+    const times = [10, 10, 10, 90];
+    for (const [i, seconds] of times.entries()) {
+      for (const [node_index, path] of ['a_spec.rb', 'b_spec.rb'].entries()) {
+        const test_files = timedTestFiles({ [path]: node_index === 0 ? 10 : seconds });
+        await record(server, { ...BUILD, commit_hash: `c${i}`, node_index, test_files });
+      }
+      await server.service.summarize();
+    }
+    const { stdout } = await run(server, '--commit-hash', 'c3', '--branch', 'main', '--newest');
+    const [title, , , , usual] = stdout.split('\n');
+    expect(title).toBe('### Tests: 90 s (\\$1.00)');
+    expect(usual).toMatch(
+      /^8\d s longer than usual: `b_spec\.rb` \+8\d s.*\. The median of 3 builds of main is 10 s, and 3 of them took less\. \[Compare\]\(<http/,
+    );
+    expect(usual).toContain(`${server.url}/p/default/builds/`);
   });
 
   it('prints one JSON object', async () => {
@@ -155,6 +177,15 @@ describe('Markdown', () => {
 
   it('has the longest known path of a sentence as code', () => {
     expect(sentence('x/*.rb took 3x, not *.rb', ['*.rb', 'x/*.rb'])).toBe('`x/*.rb` took 3x, not `*.rb`');
+  });
+
+  it.each([
+    ['https://a.b/p/web/builds/1?tab=compare', '[Compare](<https://a.b/p/web/builds/1?tab=compare>)'],
+    ['https://a.b/x>) [y](z|w', '[Compare](<https://a.b/x%3E)%20[y](z%7Cw>)'],
+    ['javascript:alert(1)', ''],
+    ['/p/web', ''],
+  ])('of the address %s is a link of the Web, or nothing', (address, expected) => {
+    expect(link('Compare', address)).toBe(expected);
   });
 
   it('has tables', () => {

@@ -5,7 +5,7 @@ import { noSettings } from '../../src/project-settings.js';
 const set = (changes: Record<string, string>) => changedSettings(noSettings, changes);
 const GIVEN = {
   price: '0.008 USD',
-  set_up: '90s',
+  setup: '90s',
   billing_step: '1m',
   target: '10 m',
   job_url: 'https://ci.example.com/builds/{ci_run}?node={node_index}#{branch}',
@@ -17,7 +17,7 @@ describe('settings of a project', () => {
   it('are read from texts, and shown as texts that are read again', () => {
     const settings = set(GIVEN);
     const { job_url, commit_url, diff_url } = GIVEN;
-    const amounts = { price: { amount: 0.008, currency: 'USD' }, set_up: 90, billing_step: 60, target: 600 };
+    const amounts = { price: { amount: 0.008, currency: 'USD' }, setup: 90, billing_step: 60, target: 600 };
     expect(settings).toEqual({ ...amounts, job_url, commit_url, diff_url });
     expect(settingTexts(settings)).toEqual({ ...GIVEN, billing_step: '60s', target: '600s' });
     expect(set(settingTexts(settings))).toEqual(settings);
@@ -35,8 +35,8 @@ describe('settings of a project', () => {
     ['price', '0,008 USD'],
     ['price', '1e9 USD'],
     ['price', '0.008 usd'],
-    ['set_up', '0s'],
-    ['set_up', '1.5m'],
+    ['setup', '0s'],
+    ['setup', '1.5m'],
     ['billing_step', '2h'],
     ['target', '25h'],
     ['target', 'soon'],

@@ -4,6 +4,7 @@ import { askerOf } from '../authenticate.js';
 import type { Context } from '../context.js';
 import { apiErrors } from '../errors.js';
 import { decodeQuery } from '../json.js';
+import { buildPageUrl } from '../links.js';
 import { toCiRunQuery, toComparisonQuery, toTraceQuery, toWhyQuery } from '../messages/insight/queries.js';
 import { checkNodeIndex, type RawParameters } from '../messages/validation.js';
 import { type InsightFilter, isSmallSubject } from '../reads.js';
@@ -34,11 +35,22 @@ export async function comparisonOfBuild(context: Context, request: Request, id: 
   const asked = {
     subject: await findSubject(store, asker.project, id, ci_run),
     other: other === undefined ? null : await findSubject(store, asker.project, other),
+    page: await comparisonPage(context, request, asker.project, { build: ci_run ?? id, other }),
     now: now(),
   };
   const { json, outdated } = await jobs.read('comparison', asked, asker);
   for (const build of outdated) summarizer.outdated(build);
   return { status: 200, body: json };
+}
+
+async function comparisonPage(
+  context: Context,
+  request: Request,
+  project: number,
+  { build, other }: { build: string; other: string | undefined },
+): Promise<string | null> {
+  const name = context.dashboard && (await context.store.access.projectById(project))?.name;
+  return name ? buildPageUrl(context, request, name, build, { tab: 'compare', ...(other !== undefined && { with: other }) }) : null;
 }
 
 /** GET /builds/:id/timeline: what each node did, and when. */

@@ -1,3 +1,4 @@
+import { settingsOf } from '../../engine/access.js';
 import { planAnswer } from '../../engine/insight/what-if/prepare-plan.js';
 import { whatIfAnswer, worthCutting } from '../../engine/insight/what-if/prepare-what-if.js';
 import type { Answer, Request } from '../../http/request.js';
@@ -11,8 +12,9 @@ import { prepare } from '../prepare.js';
 export async function whatIfOfBuild(context: Context, request: Request, id: string): Promise<Answer> {
   const { jobs, whatIfs, pullCost, now } = context;
   const asker = await askerOf(context, request);
+  const settings = await settingsOf(context.store.access, asker.project);
   const asked = toWhatIfQuery(decodeQuery(request.query), new URLSearchParams(request.query).getAll('cut'));
-  const { mode = null, estimates = null, start_spread: startSpread = null, pull_cost = null, setup = 0, cut } = asked;
+  const { mode = null, estimates = null, start_spread: startSpread = null, pull_cost = null, setup = settings.setup ?? 0, cut } = asked;
   const prepared = await jobs.read(
     'prepareWhatIf',
     {
@@ -33,7 +35,7 @@ export async function whatIfOfBuild(context: Context, request: Request, id: stri
   const played = [...new Set([...prepared.nodes, today, today + 1])].sort((a, b) => a - b);
   const variants = await whatIfs.variants(scenario, played, asker);
   const worth = await worthCutting(prepared, variants, (nodes, files) => whatIfs.cuts(scenario, nodes, files, asker));
-  return json(200, whatIfAnswer(prepared, variants, worth));
+  return json(200, whatIfAnswer(prepared, variants, worth, settings));
 }
 
 /** POST /plan: how long a suite will take with each number of nodes. */
@@ -41,5 +43,5 @@ export async function planAhead(context: Context, request: Request): Promise<Ans
   const { project, prepared } = await prepare(context, 'preparePlan', request);
   const asker = { project, isPage: false, hasLeft: request.hasLeft };
   const variants = await context.whatIfs.variants(prepared.scenario, prepared.nodes, asker);
-  return json(200, planAnswer(prepared, variants));
+  return json(200, planAnswer(prepared, variants, await settingsOf(context.store.access, project)));
 }

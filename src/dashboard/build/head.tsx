@@ -1,6 +1,7 @@
 import type { ProjectLine } from '../../api/messages/dashboard.js';
 import type { MinutePartAnswer, MinutesAnswer } from '../../engine/insight/minutes/minutes-answer.js';
 import type { ForecastAnswer } from '../../engine/insight/timeline/timeline-answer.js';
+import { priceText } from '../../price.js';
 import { minutesState } from '../builds/state.js';
 import { useLive } from '../data/live.js';
 import { Duration } from '../parts/amounts.js';
@@ -12,8 +13,8 @@ import { clock, count, duration, exactDuration, exactTime, number, when } from '
 import { visible } from '../text/path-text.js';
 import { searchWord } from '../text/search.js';
 import { linkTo } from './link.js';
+import { LinkedSentence } from './linked-sentence.js';
 import { largestPart } from './parts.js';
-import { cutSentence } from './sentence.js';
 import { Share } from './share.js';
 import { Trace } from './trace.js';
 
@@ -22,7 +23,7 @@ const SMALLEST = 0.0005;
 
 /** What the build was, how long it took, and why, before any evidence. */
 export function BuildHead({ project, build, id }: { project: ProjectLine; build: MinutesAnswer; id: string }) {
-  const { branch, commit_hash, node_total, started_at, wall, is_running, missing_count, failed_count } = build;
+  const { branch, commit_hash, node_total, started_at, wall, is_running, missing_count, failed_count, price } = build;
   const builds = projectPath(project.name, 'builds');
   return (
     <header class="build-head">
@@ -37,6 +38,7 @@ export function BuildHead({ project, build, id }: { project: ProjectLine; build:
           </a>
           <Dot />
           {count(node_total, 'node')}
+          {price && <span title="What the jobs of these nodes cost, by the settings of the project"> · {priceText(price)}</span>}
           <Dot />
           <time dateTime={started_at} title={exactTime(started_at)}>
             {isToday(started_at) ? clock(started_at) : when(started_at, Date.now())}
@@ -54,7 +56,9 @@ export function BuildHead({ project, build, id }: { project: ProjectLine; build:
         </span>{' '}
         {is_running ? <Expected project={project} id={id} files={build.files} /> : <Floor build={build} />}
       </h1>
-      <Verdict build={build} />
+      <p class="verdict">
+        <LinkedSentence text={build.verdict} paths={[...build.slowest.map(file => file.path), ...build.failed]} />
+      </p>
     </header>
   );
 }
@@ -119,36 +123,6 @@ function Expected({ project, id, files }: { project: ProjectLine; id: string; fi
         {clock(at)}
       </time>
     </>
-  );
-}
-
-function Verdict({ build: { verdict, slowest, failed } }: { build: MinutesAnswer }) {
-  const { path, query } = useAddress();
-  const pieces = cutSentence(verdict, [...slowest.map(({ path }) => path), ...failed]);
-  return (
-    <p class="verdict">
-      {pieces.map((piece, i) => {
-        if ('path' in piece)
-          return (
-            <a key={i} href={linkTo(path, query, { file: piece.path })}>
-              <bdi>{visible(piece.text)}</bdi>
-            </a>
-          );
-        if ('node' in piece)
-          return (
-            <a key={i} href={linkTo(path, query, { q: `node:${piece.node}`, tab: null })}>
-              {piece.text}
-            </a>
-          );
-        if ('isNumber' in piece)
-          return (
-            <a key={i} class="number" href={linkTo(path, query, { tab: 'nodes' })}>
-              {piece.text}
-            </a>
-          );
-        return visible(piece.text);
-      })}
-    </p>
   );
 }
 

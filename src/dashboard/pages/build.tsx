@@ -1,4 +1,5 @@
 import type { MinutesAnswer } from '../../engine/insight/minutes/minutes-answer.js';
+import { AgainstUsual, BuildComparison } from '../build/comparison.js';
 import { Evidence } from '../build/evidence.js';
 import { FileSearch } from '../build/file-search.js';
 import { BuildGate } from '../build/gate.js';
@@ -45,6 +46,7 @@ export function BuildPage({ project, id }: ProjectPageProps) {
       {build => (
         <>
           <BuildHead project={project} build={build} id={id} />
+          {!build.is_running && tab !== 'compare' && <AgainstUsual project={project} id={id} />}
           {!build.is_running && <MinutesBar build={build} />}
           {build.assumptions.map(sentence => (
             <p key={sentence} class="quiet small">
@@ -59,6 +61,7 @@ export function BuildPage({ project, id }: ProjectPageProps) {
                 { name: 'timeline', title: 'Timeline', href: linkTo(path, query, { tab: null, sort: null }) },
                 { name: 'files', title: `Files ${number(build.files)}`, href: linkTo(path, query, { tab: 'files', sort: null }) },
                 { name: 'nodes', title: `Nodes ${number(build.node_total)}`, href: linkTo(path, query, { tab: 'nodes', sort: null }) },
+                { name: 'compare', title: 'Compare', href: linkTo(path, query, { tab: 'compare', sort: null }) },
                 { name: 'why', title: 'Why', href: linkTo(path, query, { tab: 'why', sort: null }) },
                 {
                   name: 'gate',
@@ -71,6 +74,7 @@ export function BuildPage({ project, id }: ProjectPageProps) {
           </div>
           {isSearched && <Evidence project={project} build={build} id={id} tab={tab} />}
           {tab === 'nodes' && <BuildNodes build={build} />}
+          {tab === 'compare' && <BuildComparison project={project} build={build} id={id} />}
           {tab === 'why' && <Why project={project} build={build} id={id} />}
           {tab === 'gate' && <BuildGate build={build} project={project} id={id} />}
           <OtherRuns project={project} build={build} />

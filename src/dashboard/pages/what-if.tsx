@@ -2,6 +2,7 @@ import { useEffect, useRef, useState } from 'preact/hooks';
 import type { ProjectLine } from '../../api/messages/dashboard.js';
 import type { BuildLines } from '../../engine/insight/trends/trends-answer.js';
 import type { Variant, WhatIfAnswer } from '../../engine/insight/what-if/what-if-answer.js';
+import { priceText } from '../../price.js';
 import { buildName } from '../builds/state.js';
 import { type Live, useLive } from '../data/live.js';
 import { Duration, When } from '../parts/amounts.js';
@@ -130,7 +131,12 @@ function Played({ project, build, choices, answer, uncut }: PlayedProps) {
       </section>
       <details>
         <summary>The same numbers as a table</summary>
-        <Table label="Numbers of nodes" columns={COLUMNS} rows={variants} keyOf={variant => variant.nodes} />
+        <Table
+          label="Numbers of nodes"
+          columns={COLUMNS.filter(({ name }) => name !== 'cost' || variants[0]!.price)}
+          rows={variants}
+          keyOf={variant => variant.nodes}
+        />
       </details>
     </>
   );
@@ -168,6 +174,12 @@ function Reading({ chosen, today }: { chosen: Variant; today: Variant }) {
         <dt>Node-minutes</dt>
         <dd class="number">{number(chosen.node_seconds / 60)}</dd>
       </div>
+      {chosen.price && (
+        <div>
+          <dt>Cost</dt>
+          <dd class="number">{priceText(chosen.price)}</dd>
+        </div>
+      )}
       <div>
         <dt>Against {count(today.nodes, 'node')}</dt>
         <dd>{difference(chosen, today)}</dd>
@@ -188,6 +200,7 @@ const COLUMNS: Column<Variant>[] = [
   { name: 'nodes', title: 'Nodes', isNumber: true, cell: ({ nodes }) => nodes },
   { name: 'wall', title: 'Wall time', isNumber: true, cell: ({ wall }) => <Duration seconds={wall} /> },
   { name: 'work', title: 'Node-minutes', isNumber: true, cell: ({ node_seconds }) => number(node_seconds / 60, 1) },
+  { name: 'cost', title: 'Cost', isNumber: true, cell: ({ price }) => (price ? priceText(price) : '') },
   { name: 'floor', title: 'Floor', isNumber: true, cell: ({ floor }) => <Duration seconds={floor} /> },
   { name: 'measured', title: 'Measured', isNumber: true, isExtra: true, cell: ({ measured }) => <Duration seconds={measured} /> },
   {

@@ -14,6 +14,12 @@ export function duration(seconds: number | null | undefined): string {
   return durationText(seconds);
 }
 
+/** A difference: `+61 s`, `\u221212 s`, `0 s`. */
+export function signedDuration(seconds: number): string {
+  const text = duration(seconds);
+  return seconds > 0 && text !== '0 s' ? `+${text}` : text;
+}
+
 /** Seconds to the millisecond, for the text that appears on hover: `492.318 s`. */
 export function exactDuration(seconds: number | null | undefined): string {
   return seconds === null || seconds === undefined ? 'unknown' : `${separated(seconds.toFixed(3))} s`;

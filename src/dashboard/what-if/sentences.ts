@@ -1,4 +1,5 @@
 import type { Variant, WhatIfAnswer } from '../../engine/insight/what-if/what-if-answer.js';
+import { priceText } from '../../price.js';
 import { count, duration, number } from '../text/format.js';
 import { inSentence, nameOf } from '../text/in-sentence.js';
 import { columnOf } from './curve.js';
@@ -40,5 +41,7 @@ export function difference(chosen: Variant, today: Variant): string {
   const time = Math.abs(sooner) < 0.5 ? 'as long' : `${duration(Math.abs(sooner))} ${sooner > 0 ? 'sooner' : 'later'}`;
   const cost =
     minutes === 0 ? 'for as many node-minutes' : `for ${count(Math.abs(minutes), 'node-minute')} ${minutes > 0 ? 'more' : 'less'}`;
-  return `${time}, ${cost}`;
+  const [own, other] = [chosen.price, today.price];
+  const money = own && other ? ` (${priceText({ ...own, amount: Math.abs(own.amount - other.amount) })})` : '';
+  return `${time}, ${cost}${minutes === 0 ? '' : money}`;
 }

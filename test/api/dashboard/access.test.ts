@@ -136,19 +136,19 @@ describe('an operator', () => {
     };
     expect(await texts()).toEqual({});
     const change = (settings: Record<string, unknown>) => browser.post('/dashboard/projects/settings', { project, settings });
-    expect((await change({ price: '0.008 USD', set_up: '30s' })).status).toBe(200);
+    expect((await change({ price: '0.008 USD', setup: '30s' })).status).toBe(200);
     expect((await change({ price: '', target: '8m' })).status).toBe(200);
-    expect(await texts()).toEqual({ set_up: '30s', target: '480s' });
+    expect(await texts()).toEqual({ setup: '30s', target: '480s' });
     for (const wrong of [{ price: 'cheap' }, { colour: 'red' }, { target: 8 }, { target: 'x'.repeat(5000) }]) {
       expect((await change(wrong)).status).toBe(422);
     }
-    expect(await texts()).toEqual({ set_up: '30s', target: '480s' });
+    expect(await texts()).toEqual({ setup: '30s', target: '480s' });
     expect((await browser.get('/dashboard/projects/settings?project=99999')).status).toBe(422);
     const reader = await signedInReader(server.url, server.store, project);
     expect((await reader.get(path)).status).toBe(403);
     expect((await reader.post('/dashboard/projects/settings', { project, settings: {} })).status).toBe(403);
     const session = (await reader.get('/dashboard/session')).json as { projects: { settings: object }[] };
-    expect(session.projects[0]!.settings).toMatchObject({ set_up: 30, target: 480, price: null });
+    expect(session.projects[0]!.settings).toMatchObject({ setup: 30, target: 480, price: null });
   });
 });
 

@@ -11,6 +11,8 @@ const variant = (nodes: number, wall: number, more: Partial<Variant> = {}): Vari
   nodes,
   wall,
   node_seconds: nodes * wall,
+  job_seconds: nodes * wall,
+  price: null,
   floor: wall,
   ratio: 1,
   bound_by_file: false,

@@ -22,7 +22,7 @@ export interface WhatIfQuery {
   start_spread?: Seconds;
   /** Seconds that a node loses with each batch. Without it, as observed. */
   pull_cost?: Seconds;
-  /** Seconds that the job of a node takes before the node starts. They count in `node_seconds`. Default: 0. */
+  /** Seconds that the job of a node takes before the node starts. They count in `node_seconds`. Without it, the setting of the project, or 0. */
   setup?: Seconds;
   /** The path of a file to play in pieces. It may be repeated. */
   cut?: Text;

@@ -22,6 +22,8 @@ export interface ComparisonAnswer extends BuildHead {
   /** Those that differ most, at most 50, and how many differ. A file that did not run, or does not run usually, has null. */
   files: ComparedFile[];
   file_count: Count;
+  /** The address of the page that shows the comparison; null: this port serves no pages. */
+  page: string | null;
   /** The newest build of the branch before this one: what `diff_url` compares with; null: there is none. */
   previous: { build_id: Uuid; commit_hash: string } | null;
 }

@@ -17,6 +17,8 @@ export interface ComparisonSubject {
   subject: Subject;
   /** Null: what is usual. */
   other: Subject | null;
+  /** See ComparisonAnswer. */
+  page: string | null;
   now: Millis;
 }
 
@@ -49,6 +51,7 @@ export async function comparisonOf(store: Store, asked: ComparisonSubject): Prom
     causes,
     files: files.slice(0, limits.comparedFiles),
     file_count: files.length,
+    page: asked.page,
     previous: previous ? { build_id: previous.id, commit_hash: previous.commit_hash } : null,
   };
   return { answer, outdated };

@@ -1,7 +1,8 @@
 import { durationText } from '../../../duration.js';
 import { limits } from '../../../limits.js';
+import { costOf, type PriceSettings } from '../../../price.js';
 import { timestamp } from '../../../time.js';
-import { wholeMilliseconds } from '../rounding.js';
+import { rounded, wholeMilliseconds } from '../rounding.js';
 import { buildHead, type Subject } from '../subject.js';
 import { isRecorded, type Span, type Timeline } from '../timeline/timeline.js';
 import { fileOutcomes } from './file-outcomes.js';
@@ -10,13 +11,14 @@ import type { MinutesAnswer } from './minutes-answer.js';
 import { nodesText, verdictOf } from './verdict.js';
 
 /** Where the wall time of a CI run went, with the nodes, files and sentences that explain it. */
-export function explainMinutes(subject: Subject, timeline: Timeline): MinutesAnswer {
+export function explainMinutes(subject: Subject, timeline: Timeline, settings: PriceSettings): MinutesAnswer {
   const minutes = minutesOf(timeline);
   const { wall, floor, parts } = minutes;
   const { slowest, failed, missing } = fileOutcomes(timeline, limits.slowFiles);
   return {
     ...buildHead(subject, timeline),
     ...{ wall, floor, lost: wholeMilliseconds(wall - floor), parts },
+    price: priceOf(timeline, settings),
     verdict: verdictOf(timeline, minutes, missing),
     assumptions: assumptionsOf(timeline, minutes),
     cost: timeline.cost,
@@ -45,6 +47,14 @@ export function explainMinutes(subject: Subject, timeline: Timeline): MinutesAns
       .filter(({ id }) => id !== subject.ciRun?.id)
       .map(({ id, ci_run, kind, created_at }) => ({ ci_run_id: id, ci_run, kind, created_at: timestamp(created_at) })),
   };
+}
+
+function priceOf({ nodes }: Timeline, settings: PriceSettings): MinutesAnswer['price'] {
+  const cost = costOf(
+    settings,
+    nodes.flatMap(({ start, end }) => (start === null || end === null ? [] : [end - start])),
+  );
+  return cost && { ...cost, amount: rounded(cost.amount, 1e6) };
 }
 
 /** What is not known of a CI run and what is assumed instead, one sentence each. */

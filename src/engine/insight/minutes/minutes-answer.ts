@@ -1,3 +1,4 @@
+import type { Price } from '../../../project-settings.js';
 import type { Count, Timestamp, Uuid } from '../../../scalars.js';
 import type { BuildHead } from '../build-head.js';
 
@@ -7,6 +8,8 @@ export interface MinutesAnswer extends BuildHead {
   wall: number;
   /** No plan with whole files could have ended sooner on these nodes: even share + longest file. */
   floor: number;
+  /** What the jobs of its nodes cost, until now if it runs; null: the project has no price. */
+  price: Price | null;
   /** wall - floor */
   lost: number;
   /** The parts of the wall time: they add up to `wall`. */

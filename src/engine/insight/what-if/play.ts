@@ -26,6 +26,8 @@ export interface Played {
   wall: number;
   /** Sum over the nodes of the time from their start to the end of the last one. */
   nodeSeconds: number;
+  /** Sum over the nodes of the time from their start to their end. */
+  jobSeconds: number;
   /** When each node ends, in seconds since the first start; its start if it ran no file. */
   ends: Float64Array;
 }
@@ -78,7 +80,12 @@ export function playNodes(seconds: Float64Array, { starts, speeds, pullCost }: P
     wall = Math.max(wall, ends[node]!);
     free[node] = ends[node]!;
   }
-  return { wall, nodeSeconds: starts.reduce((sum, start) => sum + Math.max(0, wall - start), 0), ends };
+  return {
+    wall,
+    nodeSeconds: starts.reduce((sum, start) => sum + Math.max(0, wall - start), 0),
+    jobSeconds: starts.reduce((sum, start, node) => sum + ends[node]! - start, 0),
+    ends,
+  };
 }
 
 /** The index of the least time. A pull of a queue looks at all nodes, too. */

@@ -1,6 +1,8 @@
 import { limits } from '../../../limits.js';
 import { estimate, type Mode, pathOf, unknownFiles } from '../../../planning/estimating/estimate.js';
 import { toSeconds } from '../../../planning/weight.js';
+import type { PriceSettings } from '../../../price.js';
+import { settingsOf } from '../../access.js';
 import type { Build } from '../../ports/builds.js';
 import type { Store } from '../../ports/store.js';
 import { Refusal } from '../../refusal.js';
@@ -13,7 +15,7 @@ import { assume } from './assumptions.js';
 import { deviationsOf } from './deviations.js';
 import { type Observed, observe, showsPullCost } from './observed.js';
 import { usualNodes } from './prepare-what-if.js';
-import { mostUsefulNodes, nodesWithin, type Scenario, usefulNodesOf } from './scenario.js';
+import { mostUsefulNodes, nodesWithin, type Scenario, usefulNodesOf, withPrices } from './scenario.js';
 import { speedsIn } from './speeds.js';
 import type { PlanAnswer, Variant } from './what-if-answer.js';
 
@@ -28,7 +30,8 @@ export interface PlanSubject {
   /** Null: as in the newest build. */
   startSpread: number | null;
   pullCost: number | null;
-  setup: number;
+  /** Null: as the project has it set. */
+  setup: number | null;
 }
 
 /** A suite that is ready to be played. */
@@ -66,7 +69,7 @@ export async function preparePlan(store: Store, asked: PlanSubject, suite: Suite
     ...seen,
     startSpread: asked.startSpread,
     pullCost,
-    setup: asked.setup,
+    setup: asked.setup ?? (await settingsOf(store.access, project)).setup ?? 0,
     expected: { hidden: seen.hidden, pullCost },
   };
   const mostUseful = mostUsefulNodes(scenario);
@@ -91,11 +94,15 @@ export async function preparePlan(store: Store, asked: PlanSubject, suite: Suite
 }
 
 /** @param variants by number of nodes, ascending */
-export function planAnswer({ suite, mostUseful, within }: PreparedPlan, variants: readonly Variant[]): PlanAnswer {
+export function planAnswer(
+  { scenario, suite, mostUseful, within }: PreparedPlan,
+  variants: readonly Variant[],
+  settings: PriceSettings,
+): PlanAnswer {
   const { assumptions, files, unknown_files, total, longest } = suite;
   return {
     ...{ assumptions, files, unknown_files, total },
-    variants: [...variants],
+    variants: withPrices(variants, settings, scenario.setup),
     useful_nodes: usefulNodesOf(variants, mostUseful),
     longest,
     nodes_within: within === null ? null : nodesWithin(variants, within),

@@ -1,6 +1,7 @@
 import { limits } from '../../../limits.js';
 import { estimate, isMostlyGuessed, pathOf } from '../../../planning/estimating/estimate.js';
 import { toSeconds } from '../../../planning/weight.js';
+import type { PriceSettings } from '../../../price.js';
 import type { Build } from '../../ports/builds.js';
 import type { Millis, Store } from '../../ports/store.js';
 import { hasEndedComplete } from '../../ports/summaries.js';
@@ -13,7 +14,7 @@ import { buildHead, findSubject, type Subject } from '../subject.js';
 import { readTimeline } from '../timeline/read-timeline.js';
 import type { Timeline } from '../timeline/timeline.js';
 import { BASELINE_ASSUMPTIONS, baselinesOf } from './savings.js';
-import { playVariants, usefulNodesOf } from './scenario.js';
+import { playVariants, usefulNodesOf, withPrices } from './scenario.js';
 import { AS_IT_WAS, type Candidate, type Changes, type Knowledge, usualEstimatesOf, type WhatIf, whatIfOf } from './what-if.js';
 import type { Variant, WhatIfAnswer } from './what-if-answer.js';
 
@@ -133,13 +134,17 @@ export function whatIfAnswer(
   { head, whatIf, baselines, nodes, measured, usefulRange }: PreparedWhatIf,
   variants: readonly Variant[],
   worth_cutting: WhatIfAnswer['worth_cutting'],
+  settings: PriceSettings,
 ): WhatIfAnswer {
   const { assumptions, mostUseful, longest } = whatIf;
   const asked = variants.filter(variant => nodes.includes(variant.nodes));
   return {
     ...head,
     assumptions: { ...assumptions, sentences: [...assumptions.sentences, `Other methods: ${BASELINE_ASSUMPTIONS.join(' ')}`] },
-    variants: asked.map(variant => ({ ...variant, measured: measured.get(variant.nodes) ?? null })),
+    variants: withPrices(asked, settings, whatIf.scenario.setup).map(variant => ({
+      ...variant,
+      measured: measured.get(variant.nodes) ?? null,
+    })),
     useful_nodes: usefulNodesOf(asked, mostUseful),
     useful_range: usefulRange,
     longest: longest && { ...longest, seconds: wholeMilliseconds(longest.seconds) },

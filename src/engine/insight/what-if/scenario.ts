@@ -3,7 +3,8 @@ import type { Mode } from '../../../planning/estimating/estimate.js';
 import { mean, median } from '../../../planning/estimating/median.js';
 import { usefulNodes } from '../../../planning/forecasting/forecast.js';
 import { toWeight, WEIGHTS_PER_SECOND } from '../../../planning/weight.js';
-import { wholeMilliseconds } from '../rounding.js';
+import { costOfSum, type PriceSettings } from '../../../price.js';
+import { rounded, wholeMilliseconds } from '../rounding.js';
 import { drawSuites } from './deviations.js';
 import { type Played, type PlayedNodes, type PlayedSuite, playQueue, playSplit } from './play.js';
 import { unknownSpeed } from './speeds.js';
@@ -56,6 +57,8 @@ export function playVariants(scenario: Scenario, counts: readonly number[]): Var
       nodes,
       wall: wholeMilliseconds(wall),
       node_seconds: wholeMilliseconds(mean(played.map(({ nodeSeconds }) => nodeSeconds)) + nodes * setup),
+      job_seconds: wholeMilliseconds(mean(played.map(({ jobSeconds }) => jobSeconds))),
+      price: null,
       floor: wholeMilliseconds(floor),
       ratio: floor === 0 ? 1 : Number((wall / floor).toFixed(4)),
       bound_by_file: longest > total / nodes,
@@ -176,6 +179,14 @@ export function usefulNodesOf(variants: readonly Variant[], most: number): numbe
     if (wall <= best * (1 + MIN_GAIN) && nodes < variants.at(-1)!.nodes) useful = Math.min(useful, nodes);
   }
   return useful;
+}
+
+/** Variants with what their jobs cost. @param setup what a job takes before its node starts, in seconds */
+export function withPrices(variants: readonly Variant[], settings: PriceSettings, setup: number): Variant[] {
+  return variants.map(variant => {
+    const price = costOfSum({ ...settings, setup }, { jobs: variant.nodes, seconds: variant.job_seconds });
+    return { ...variant, price: price && { ...price, amount: rounded(price.amount, 1e6) } };
+  });
 }
 
 /** The least number of nodes that ends within these seconds; null: none does. */

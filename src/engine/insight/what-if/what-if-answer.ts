@@ -1,3 +1,4 @@
+import type { Price } from '../../../project-settings.js';
 import type { Count } from '../../../scalars.js';
 import type { BuildHead } from '../build-head.js';
 
@@ -7,6 +8,10 @@ export interface Variant {
   wall: number;
   /** Sum over the nodes of their set-up, and of the time from their start to the end of the last one. */
   node_seconds: number;
+  /** The same, but each node only until its own end, and without its set-up: how long the jobs run. */
+  job_seconds: number;
+  /** What the jobs cost, with their set-up; null: the project has no price. */
+  price: Price | null;
   floor: number;
   /** wall / floor */
   ratio: number;

@@ -1,0 +1,34 @@
+import { useAddress } from '../routes/router.js';
+import { visible } from '../text/path-text.js';
+import { linkTo } from './link.js';
+import { cutSentence } from './sentence.js';
+
+/** A sentence about a build, whose files, nodes and numbers lead to the evidence. @param paths the files that it may name */
+export function LinkedSentence({ text, paths }: { text: string; paths: readonly string[] }) {
+  const { path, query } = useAddress();
+  return (
+    <>
+      {cutSentence(text, paths).map((piece, i) => {
+        if ('path' in piece)
+          return (
+            <a key={i} href={linkTo(path, query, { file: piece.path, tab: null })}>
+              <bdi>{visible(piece.text)}</bdi>
+            </a>
+          );
+        if ('node' in piece)
+          return (
+            <a key={i} href={linkTo(path, query, { q: `node:${piece.node}`, tab: null })}>
+              {piece.text}
+            </a>
+          );
+        if ('isNumber' in piece)
+          return (
+            <a key={i} class="number" href={linkTo(path, query, { tab: 'nodes' })}>
+              {piece.text}
+            </a>
+          );
+        return visible(piece.text);
+      })}
+    </>
+  );
+}
