@@ -1,5 +1,5 @@
 import { buildTrend } from '../../engine/insight/trends/days.js';
-import { buildLines } from '../../engine/insight/trends/overview.js';
+import { buildLines, type LineKey, sortedLines } from '../../engine/insight/trends/overview.js';
 import type { BuildLines } from '../../engine/insight/trends/trends-answer.js';
 import type { Answer, Request } from '../../http/request.js';
 import { limits } from '../../limits.js';
@@ -75,9 +75,25 @@ export async function buildSummaries(context: Context, request: Request): Promis
   const { store, now } = context;
   const asker = await askerOf(context, request);
   const { project } = asker;
-  const { cursor = null, limit = DEFAULT_LIMIT, failed = false, ...filter } = toBuildLinesQuery(decodeQuery(request.query));
-  const { answer, outdated } = await buildLines(store, project, { filter, failed, cursor, limit }, now());
+  const query = toBuildLinesQuery(decodeQuery(request.query));
+  const { cursor = null, limit = DEFAULT_LIMIT, failed = false, from, to, sort, ...filter } = query;
+  if (sort !== undefined && cursor !== null)
+    throw apiErrors.invalid({ cursor: ['cannot be combined with sort: a sorted list has one page'] });
+  const created = {
+    from: from === undefined ? -Infinity : dayOfDate(from) * DAY_MILLISECONDS,
+    before: to === undefined ? Infinity : (dayOfDate(to) + 1) * DAY_MILLISECONDS,
+  };
+  if (created.from >= created.before) throw apiErrors.invalid({ from: ['must not be after to'] });
+  const asked = { filter, failed, created, limit };
+  const { answer, outdated } =
+    sort === undefined
+      ? await buildLines(store, project, { ...asked, cursor }, now())
+      : await sortedLines(store, project, asked, orderOf(sort), now());
   const isUnknown = cursor === null && answer.total + answer.builds.length === 0 && Object.keys(filter).length > 0;
   const similar = isUnknown ? await context.jobs.read('similarNames', { project, filter, now: now() }, asker) : null;
   return trend(context, { json: JSON.stringify({ ...answer, similar } satisfies BuildLines), outdated });
+}
+
+function orderOf(sort: string): { key: LineKey; isDescending: boolean } {
+  return { key: sort.replace('-', '') as LineKey, isDescending: sort.startsWith('-') };
 }

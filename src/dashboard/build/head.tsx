@@ -38,7 +38,12 @@ export function BuildHead({ project, build, id }: { project: ProjectLine; build:
           </a>
           <Dot />
           {count(node_total, 'node')}
-          {price && <span title="What the jobs of these nodes cost, by the settings of the project"> · {priceText(price)}</span>}
+          {price && (
+            <>
+              <Dot />
+              <span title="What the jobs of these nodes cost, by the settings of the project">{priceText(price)}</span>
+            </>
+          )}
           <Dot />
           <time dateTime={started_at} title={exactTime(started_at)}>
             {isToday(started_at) ? clock(started_at) : when(started_at, Date.now())}
@@ -57,7 +62,7 @@ export function BuildHead({ project, build, id }: { project: ProjectLine; build:
         {is_running ? <Expected project={project} id={id} files={build.files} /> : <Floor build={build} />}
       </h1>
       <p class="verdict">
-        <LinkedSentence text={build.verdict} paths={[...build.slowest.map(file => file.path), ...build.failed]} />
+        <LinkedSentence text={build.verdict} paths={[...build.slowest.map(file => file.path), ...build.failed]} hasNodeTimes />
       </p>
     </header>
   );

@@ -3,8 +3,16 @@ import { visible } from '../text/path-text.js';
 import { linkTo } from './link.js';
 import { cutSentence } from './sentence.js';
 
-/** A sentence about a build, whose files, nodes and numbers lead to the evidence. @param paths the files that it may name */
-export function LinkedSentence({ text, paths }: { text: string; paths: readonly string[] }) {
+interface Props {
+  text: string;
+  /** The files that it may name. */
+  paths: readonly string[];
+  /** Its numbers are those of nodes. */
+  hasNodeTimes?: boolean;
+}
+
+/** A sentence about a build, whose files, nodes and their times lead to the evidence. */
+export function LinkedSentence({ text, paths, hasNodeTimes = false }: Props) {
   const { path, query } = useAddress();
   return (
     <>
@@ -21,7 +29,7 @@ export function LinkedSentence({ text, paths }: { text: string; paths: readonly 
               {piece.text}
             </a>
           );
-        if ('isNumber' in piece)
+        if ('isNumber' in piece && hasNodeTimes)
           return (
             <a key={i} class="number" href={linkTo(path, query, { tab: 'nodes' })}>
               {piece.text}

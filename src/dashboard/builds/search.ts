@@ -7,6 +7,8 @@ const BUILD_WORDS = {
   commit: { kind: 'text', about: 'a commit hash, or its beginning' },
   failed: { kind: 'flag', about: 'only builds with failed tests' },
   nodes: { kind: 'number', about: 'a number of nodes' },
+  from: { kind: 'text', about: 'a day, as 2026-11-22' },
+  to: { kind: 'text', about: 'a day, as 2026-11-22' },
 } as const;
 
 export interface BuildSearch {
@@ -24,20 +26,33 @@ export function parseBuildSearch(text: string): BuildSearch {
   if (filters.commit !== undefined) query.commit_hash = filters.commit;
   if (filters.nodes !== undefined) query.node_total = filters.nodes;
   if (filters.failed !== undefined) query.failed = 'true';
+  const days = (['from', 'to'] as const).filter(name => filters[name] !== undefined);
+  const unclear = days.filter(name => !isDay(filters[name]!));
+  for (const name of days) if (!unclear.includes(name)) query[name] = filters[name]!;
   const ignored = filters.branch === undefined ? words.slice(1) : words;
   return {
     query,
-    problems: [...problems, ...ignored.map(word => `"${word}" has no name before it. Write branch:${word} or commit:${word}.`)],
+    problems: [
+      ...problems,
+      ...unclear.map(name => `${name}:${filters[name]} is not a day. Write ${name}:2026-11-22.`),
+      ...ignored.map(word => `"${word}" has no name before it. Write branch:${word} or commit:${word}.`),
+    ],
   };
 }
 
+function isDay(text: string): boolean {
+  return /^\d{4}-\d\d-\d\d$/.test(text) && !Number.isNaN(Date.parse(text)) && new Date(text).toISOString().startsWith(text);
+}
+
 /** The search that a query comes from. */
-export function searchOf({ branch, commit_hash, node_total, failed }: Record<string, string>): string {
+export function searchOf({ branch, commit_hash, node_total, failed, from, to }: Record<string, string>): string {
   const words = [
     branch !== undefined && searchWord('branch', branch),
     commit_hash !== undefined && searchWord('commit', commit_hash),
     node_total !== undefined && `nodes:${node_total}`,
     failed !== undefined && 'failed:',
+    from !== undefined && `from:${from}`,
+    to !== undefined && `to:${to}`,
   ];
   return words.filter(Boolean).join(' ');
 }

@@ -11,9 +11,20 @@ import { buildState } from './state.js';
 import { WallBar } from './wall-bar.js';
 
 /** Builds, a row each. The whole row is the link to the build. */
-export function BuildTable({ builds, total, project }: { builds: readonly BuildLine[]; total: number; project: string }) {
+export function BuildTable({ builds, total, project, order, onOrder }: Props) {
   const full = fullBar(builds.flatMap(({ summary }) => summary?.wall ?? []));
-  return <Table label="Builds" columns={columnsOf(project, full)} rows={builds} keyOf={buildKey} total={total} />;
+  return (
+    <Table label="Builds" columns={columnsOf(project, full)} rows={builds} keyOf={buildKey} total={total} order={order} onOrder={onOrder} />
+  );
+}
+
+interface Props {
+  builds: readonly BuildLine[];
+  total: number;
+  project: string;
+  /** As GET /v1/build_summaries sorts: `-wall`; empty: newest first. */
+  order: string;
+  onOrder: (order: string) => void;
 }
 
 function columnsOf(project: string, full: number): Column<BuildLine>[] {
@@ -34,14 +45,29 @@ function columnsOf(project: string, full: number): Column<BuildLine>[] {
       ),
     },
     { name: 'commit', title: 'Commit', isExtra: true, cell: ({ commit_hash }) => <CommitHash hash={commit_hash} /> },
-    { name: 'nodes', title: 'Nodes', isNumber: true, isExtra: true, cell: ({ node_total }) => node_total },
-    { name: 'when', title: 'Started', isNumber: true, isLeast: true, cell: ({ started_at }) => <When time={started_at} /> },
+    {
+      name: 'nodes',
+      title: 'Nodes',
+      isNumber: true,
+      isExtra: true,
+      cell: ({ node_total }) => node_total,
+      sortBy: ({ node_total }) => node_total,
+    },
+    {
+      name: 'started',
+      title: 'Started',
+      isNumber: true,
+      isLeast: true,
+      cell: ({ started_at }) => <When time={started_at} />,
+      sortBy: ({ started_at }) => Date.parse(started_at),
+    },
     {
       name: 'wall',
       title: 'Wall time',
       about: 'From the start of the first node to the end of the last one. The light end is the time that was lost beyond the floor.',
       isNumber: true,
       cell: build => <Wall build={build} full={full} />,
+      sortBy: ({ summary }) => summary?.wall ?? null,
     },
     {
       name: 'idle',
@@ -50,6 +76,7 @@ function columnsOf(project: string, full: number): Column<BuildLine>[] {
       isNumber: true,
       isExtra: true,
       cell: ({ summary, is_running }) => (is_running ? '' : percent(summary?.idle_share)),
+      sortBy: ({ summary }) => summary?.idle_share ?? null,
     },
     { name: 'decided', title: 'What decided', isExtra: true, cell: build => <Decided build={build} project={project} /> },
     {
@@ -60,6 +87,7 @@ function columnsOf(project: string, full: number): Column<BuildLine>[] {
       isNumber: true,
       isExtra: true,
       cell: build => <Duration seconds={savedBy(build)} />,
+      sortBy: savedBy,
     },
   ];
 }

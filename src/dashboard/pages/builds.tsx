@@ -14,13 +14,26 @@ import { count, exactTime, number } from '../text/format.js';
 /** Seconds between two looks for new builds; shorter while one is running. */
 const REFRESH = 10;
 const REFRESH_RUNNING = 3;
+const REFRESH_SORTED = 60;
+
+/** Rows of a sorted list. */
+const SORTED = 100;
+
+const ORDER = /^-?(started|nodes|wall|idle|saved)$/;
+const orderOf = (text: string) => (ORDER.test(text) ? text : '');
 
 export function BuildsPage({ project }: ProjectPageProps) {
-  const text = useAddress().query.get('q') ?? '';
-  const { query, problems } = parseBuildSearch(text);
+  const { query: address } = useAddress();
+  const text = address.get('q') ?? '';
+  const order = orderOf(address.get('sort') ?? '');
+  const { query: search, problems } = parseBuildSearch(text);
+  const query = { ...search, ...(order !== '' && { sort: order, limit: String(SORTED) }) };
   const request = { attempt: 'load the builds', project: project.id };
   const useLines = (path: string | null) =>
-    useLive<BuildLines>(path, request, ({ builds }) => (builds.some(build => build.is_running) ? REFRESH_RUNNING : REFRESH));
+    useLive<BuildLines>(path, request, ({ builds }) => {
+      if (order !== '') return REFRESH_SORTED;
+      return builds.some(build => build.is_running) ? REFRESH_RUNNING : REFRESH;
+    });
   const asked = useLines(withQuery('/v1/build_summaries', query));
   // The beginning of a hash finds its builds, too.
   const whole = asked.isLoading ? null : withWholeHash(query, asked.data?.similar);
@@ -28,14 +41,16 @@ export function BuildsPage({ project }: ProjectPageProps) {
   const live = whole ? found : asked;
   const path = withQuery('/v1/build_summaries', whole ?? query);
   const list = useBuildList(path, request, live);
+  // A sorted list has one page, and its rows have no place among older ones.
+  const builds = order === '' ? list.builds : (live.data?.builds ?? []);
 
   return (
     <>
       <div class="page-head">
-        <h1>{live.data ? shownOf(list.builds, live.data.total) : 'Builds'}</h1>
+        <h1>{live.data ? (order === '' ? shownOf(builds, live.data.total) : `${count(builds.length, 'build')}, sorted`) : 'Builds'}</h1>
         <SearchBox
           label="Search the builds"
-          placeholder="branch:main commit:4d5e6f failed: nodes:8"
+          placeholder="branch:main commit:4d5e6f failed: nodes:8 from:2026-11-01"
           value={text}
           onSearch={q => setQuery({ q })}
         >
@@ -50,17 +65,26 @@ export function BuildsPage({ project }: ProjectPageProps) {
             <NoBuilds text={text} query={query} lines={lines} setUp={projectPath(project.name, 'set-up')} />
           ) : (
             <>
-              {list.added > 0 && (
+              {order === '' && list.added > 0 && (
                 <button type="button" class="added" onClick={list.showAdded}>
                   ↑ {count(list.added, 'new build')}
                 </button>
               )}
               <BuildTable
-                builds={list.builds}
-                total={list.loadOlder ? lines.total + unrecordedIn(list.builds) : list.builds.length}
+                builds={builds}
+                total={order === '' && list.loadOlder ? lines.total + unrecordedIn(builds) : builds.length}
                 project={project.name}
+                order={order}
+                onOrder={sort => setQuery({ sort })}
               />
-              {list.loadOlder && (
+              {order !== '' && (
+                <p class="more">
+                  <button type="button" onClick={() => setQuery({ sort: null })}>
+                    Newest first
+                  </button>
+                </p>
+              )}
+              {order === '' && list.loadOlder && (
                 <p class="more">
                   <button type="button" onClick={list.loadOlder} aria-busy={list.isLoadingOlder}>
                     {list.isLoadingOlder ? 'Loading older builds …' : 'Show older builds'}

@@ -48,6 +48,44 @@ describe('GET /build_summaries', () => {
     expect((Date.parse(builds[0].created_at) - Date.parse(builds[0].started_at)) / 1000).toBeCloseTo(36, 0);
   });
 
+  it('sorts what it finds by a key of the lines, and says how far it searched', async ({ server }) => {
+    for (const [i, seconds] of [30, 10, 50, 20].entries()) {
+      const test_files = timedTestFiles({ 'a_spec.rb': seconds });
+      await record(server, { commit_hash: `c${i}`, branch: i === 3 ? 'next' : 'main', node_total: 1, test_files });
+    }
+    await shared.summarize();
+    expect(commits((await list(server, '?sort=-wall')).builds)).toEqual(['c2', 'c0', 'c3', 'c1']);
+    expect(commits((await list(server, '?sort=wall&branch=main')).builds)).toEqual(['c1', 'c0', 'c2']);
+    expect(await list(server, '?sort=-wall&limit=2')).toMatchObject({ builds: [{}, {}], next: null, total: 4, searched_to: null });
+    // The longest began first: all were recorded at once.
+    expect(commits((await list(server, '?sort=started')).builds)[0]).toBe('c2');
+    expect((await server.get('/v1/build_summaries?sort=colour')).status).toBe(422);
+    expect((await server.get('/v1/build_summaries?sort=wall&cursor=1')).status).toBe(422);
+  });
+
+  it('has only the builds of some days', async () => {
+    const clock = new Clock();
+    const server = await startServer({}, clock.now);
+    const days: string[] = [];
+    for (let i = 0; i < 5; i++) {
+      days.push(new Date(clock.millis).toISOString().slice(0, 10));
+      await record(server, { commit_hash: `c${i}`, node_total: 1 });
+      clock.advance({ days: 1 });
+    }
+    const found = async (query: string) => commits((await list(server, query)).builds);
+    expect(await found(`?from=${days[1]}&to=${days[3]}`)).toEqual(['c3', 'c2', 'c1']);
+    expect(await found(`?from=${days[4]}`)).toEqual(['c4']);
+    expect(await found(`?to=${days[0]}`)).toEqual(['c0']);
+    expect(await found(`?from=${days[2]}&to=${days[2]}&sort=-wall`)).toEqual(['c2']);
+    expect(await found('?to=2020-01-01')).toEqual([]);
+    expect(await found('?from=2030-01-01')).toEqual([]);
+    const { builds, next } = await list(server, `?from=${days[1]}&limit=2`);
+    expect(commits(builds)).toEqual(['c4', 'c3']);
+    expect(await found(`?from=${days[1]}&limit=2&cursor=${next}`)).toEqual(['c2', 'c1']);
+    for (const query of ['from=2026-02-30', 'to=yesterday', `from=${days[2]}&to=${days[1]}`])
+      expect((await server.get(`/v1/build_summaries?${query}`)).status, query).toBe(422);
+  });
+
   it('shows first the CI runs that have begun and recorded nothing', async ({ server }) => {
     await record(server, { commit_hash: 'recorded' });
     await initialise(server, ['a_spec.rb', 'b_spec.rb'], { commit_hash: 'running', branch: 'next', node_build_id: 'ci-7' });

@@ -9,6 +9,11 @@ describe('a search for builds', () => {
       query: { branch: 'main', commit_hash: '4d5e6f', failed: 'true', node_total: '8' },
       problems: [],
     });
+    expect(parseBuildSearch('from:2026-11-01 to:2026-02-30')).toEqual({
+      query: { from: '2026-11-01' },
+      problems: ['to:2026-02-30 is not a day. Write to:2026-11-22.'],
+    });
+    expect(searchOf({ branch: 'main', from: '2026-11-01', to: '2026-11-02' })).toBe('branch:main from:2026-11-01 to:2026-11-02');
     expect(parseBuildSearch('  ')).toEqual({ query: {}, problems: [] });
   });
 

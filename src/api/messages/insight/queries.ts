@@ -41,10 +41,21 @@ export interface BuildLinesQuery {
   node_total?: NodeTotal;
   /** Only builds with files that failed, as far as the clients report them. */
   failed?: boolean;
-  /** `next` of the answer before. */
+  /** As 2026-11-22, UTC, both included: the days on which the builds were first recorded. */
+  from?: string & tags.Format<'date'>;
+  to?: string & tags.Format<'date'>;
+  /**
+   * Sorts the newest 500 builds that are found, with `-` for the largest first, and answers the first `limit` of them. Without it, the newest
+   * come first. A key that a build does not have comes last.
+   */
+  sort?: LineSort;
+  /** `next` of the answer before. Not with `sort`. */
   cursor?: string & tags.Pattern<'^[0-9a-z]{1,10}$'>;
   limit?: number & tags.Type<'int64'> & tags.Minimum<1> & tags.Maximum<typeof limits.buildLinesPerPage>;
 }
+
+type LineKey = 'started' | 'nodes' | 'wall' | 'idle' | 'failed' | 'missing' | 'saved';
+type LineSort = LineKey | `-${LineKey}`;
 
 /** Query of GET /v1/trends/builds */
 export interface BuildTrendQuery {
@@ -92,7 +103,10 @@ export const toCiRunQuery = reader(typia.misc.literals<keyof CiRunQuery>(), typi
 export const toComparisonQuery = reader(typia.misc.literals<keyof ComparisonQuery>(), typia.createValidate<ComparisonQuery>(), form);
 export const toTraceQuery = reader(typia.misc.literals<keyof TraceQuery>(), typia.createValidate<TraceQuery>(), form);
 export const toWhyQuery = reader(typia.misc.literals<keyof WhyQuery>(), typia.createValidate<WhyQuery>(), form);
-export const toBuildLinesQuery = reader(typia.misc.literals<keyof BuildLinesQuery>(), typia.createValidate<BuildLinesQuery>(), form);
+export const toBuildLinesQuery = reader(typia.misc.literals<keyof BuildLinesQuery>(), typia.createValidate<BuildLinesQuery>(), {
+  ...form,
+  check: checkDays,
+});
 export const toBuildTrendQuery = reader(typia.misc.literals<keyof BuildTrendQuery>(), typia.createValidate<BuildTrendQuery>(), {
   ...form,
   check: checkDays,
@@ -107,7 +121,7 @@ export function dayOfDate(date: string): number {
   return Number.isNaN(time) || new Date(time).toISOString().slice(0, 10) !== date ? NaN : time / DAY_MILLISECONDS;
 }
 
-function checkDays({ from, to }: Partial<BuildTrendQuery>): ValidationErrors {
+function checkDays({ from, to }: Pick<Partial<BuildTrendQuery>, 'from' | 'to'>): ValidationErrors {
   const errors: ValidationErrors = {};
   for (const [name, date] of Object.entries({ from, to })) {
     if (typeof date === 'string' && Number.isNaN(dayOfDate(date))) errors[name] = ['is not a day, such as 2026-11-22'];

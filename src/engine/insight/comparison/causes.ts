@@ -1,3 +1,4 @@
+import { pluralize } from '../../../plural.js';
 import { decidingExecution, overrunFile } from '../minutes/last-node.js';
 import { PART_NAMES } from '../minutes/minutes-answer.js';
 import { wholeMilliseconds } from '../rounding.js';
@@ -44,7 +45,7 @@ function cause(text: string, seconds: number, about: Partial<DifferenceCause> = 
 function floorCauses(now: MeasuredBuild, before: Measured): DifferenceCause[] {
   const usualWork = before.parts.even_share * before.nodes;
   const ofNodes = now.nodes === before.nodes ? 0 : usualWork / now.nodes - usualWork / before.nodes;
-  const nodes = cause(`${nodesText(now.nodes)} instead of ${before.nodes}`, ofNodes);
+  const nodes = cause(`${pluralize(now.nodes, 'node')} instead of ${before.nodes}`, ofNodes);
   return [nodes, filesCause(now, before, now.floor - before.floor - nodes.seconds)];
 }
 
@@ -61,7 +62,13 @@ function filesCause(now: MeasuredBuild, before: Measured, seconds: number): Diff
   // Of other files, each node has its part.
   const paths = [...now.files.keys(), ...before.files.keys()];
   const most = paths.reduce((a, b) => (Math.abs(differenceOf(b)) > Math.abs(differenceOf(a)) ? b : a), '');
-  return isMain(differenceOf(most) / now.nodes, seconds) ? ofFile(most, seconds, now, before) : cause('the tests', seconds);
+  if (isMain(differenceOf(most) / now.nodes, seconds)) return ofFile(most, seconds, now, before);
+  const added = paths.filter(path => !before.files.has(path));
+  const gone = paths.filter(path => !now.files.has(path));
+  const secondsOf = (some: readonly string[]) => some.reduce((sum, path) => sum + differenceOf(path), 0) / now.nodes;
+  if (isMain(secondsOf(added), seconds)) return cause(pluralize(added.length, 'new test file'), seconds);
+  if (isMain(secondsOf(gone), seconds)) return cause(`${pluralize(gone.length, 'test file')} that did not run`, seconds);
+  return cause('the tests', seconds);
 }
 
 function ofFile(path: string, seconds: number, now: Measured, before: Measured): DifferenceCause {
@@ -112,8 +119,4 @@ function ofNode(name: Loss, { timeline, minutes }: MeasuredBuild, node_index: nu
     default:
       return null;
   }
-}
-
-function nodesText(count: number): string {
-  return `${count} node${count === 1 ? '' : 's'}`;
 }

@@ -78,7 +78,7 @@ function verdictOf(now: MeasuredBuild, before: Measured | null, causes: readonly
   if (!before)
     return `What is usual is not known: fewer than three builds of ${against.branch} with ${now.nodes} ${now.nodes === 1 ? 'node' : 'nodes'} ended complete before this one.`;
   const usually = usual
-    ? `The median of ${usual.builds} builds of ${usual.branch} is ${durationText(before.wall)}, and ${usual.shorter} of them took less.`
+    ? `The median of ${usual.builds} builds of ${usual.branch} is ${durationText(before.wall)}, and ${usual.shorter === 0 ? 'none' : usual.shorter === usual.builds ? 'all' : usual.shorter} of them took less.`
     : '';
   const than = other ? `the build of ${other.commit_hash.slice(0, 7)} on ${other.branch}` : 'usual';
   const difference = now.wall - before.wall;

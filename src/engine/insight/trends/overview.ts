@@ -15,10 +15,20 @@ export interface LinesRequest {
   filter: BuildFilter;
   /** Only builds with files that failed. */
   failed: boolean;
+  /** Only builds that were first recorded in this time, in milliseconds since 1970: from its beginning until before its end. */
+  created: Period;
   /** `next` of the lines before; null: all, and the running CI runs first. */
   cursor: string | null;
   limit: number;
 }
+
+export interface Period {
+  from: Millis;
+  before: Millis;
+}
+
+/** All builds. */
+export const ALWAYS: Period = { from: -Infinity, before: Infinity };
 
 /** A cursor is the number of a build in this base. */
 const CURSOR_BASE = 36;
@@ -30,18 +40,21 @@ type LineStore = Pick<Store, 'builds' | 'ciRuns' | 'summaries'>;
  * recorded. It reads a few records for each, whatever the number of builds.
  */
 export async function buildLines(store: LineStore, project: number, request: LinesRequest, now: Millis): Promise<Trend<BuildLines>> {
-  const { filter, failed, cursor, limit } = request;
-  const before = cursor === null ? null : Number.parseInt(cursor, CURSOR_BASE);
-  const running = before === null && !failed ? await runningLines(store, project, filter, now) : [];
+  const { filter, failed, created, cursor, limit } = request;
+  const before = cursor === null ? await firstFrom(store, created.before) : Number.parseInt(cursor, CURSOR_BASE);
+  const running = cursor === null && !failed ? await runningLines(store, project, { filter, created }, now) : [];
   const lines: BuildLine[] = [];
   const outdated: ProjectBuild[] = [];
   let last: Build | null = null;
+  let isOver = false;
   for (let searched = 0; ; ) {
     const wanted = failed ? Math.min(limits.buildLinesPerPage, limits.summariesSearched - searched) : limit;
     // One more shows whether there is an older one.
     const { total, builds } = await store.builds.older(project, filter, last?.number ?? before, wanted + 1);
     for (const [i, build] of builds.entries()) {
       if (lines.length === limit || i === wanted) break;
+      isOver = build.created_at < created.from;
+      if (isOver) break;
       const summary = await store.summaries.get(build.number);
       last = build;
       if (isOutOfDate(build, summary)) outdated.push(build);
@@ -51,11 +64,14 @@ export async function buildLines(store: LineStore, project: number, request: Lin
       lines.push(lineOf(build, ciRun, isRunning(build, summary, now), summary));
     }
     searched += builds.length;
-    const isEnd = builds.length <= wanted && last === (builds.at(-1) ?? last);
+    const isEnd = isOver || (builds.length <= wanted && last === (builds.at(-1) ?? last));
     if (!isEnd && failed && lines.length < limit && searched < limits.summariesSearched) continue;
     const position = isEnd ? null : last;
     const [above] = before === null ? [] : await store.builds.list(before, 1);
-    const times = { from: position?.created_at ?? -Infinity, before: above?.created_at ?? now + 1 };
+    const times = {
+      from: Math.max(created.from, position?.created_at ?? -Infinity),
+      before: Math.min(created.before, above?.created_at ?? now + 1),
+    };
     const unrecorded = failed ? [] : await unrecordedLines(store, project, filter, times);
     const answer = {
       builds: [
@@ -71,6 +87,61 @@ export async function buildLines(store: LineStore, project: number, request: Lin
   }
 }
 
+/** What a list can be sorted by. */
+export const LINE_KEYS = {
+  started: ({ started_at }) => Date.parse(started_at),
+  nodes: ({ node_total }) => node_total,
+  wall: ({ summary }) => summary?.wall ?? null,
+  idle: ({ summary }) => summary?.idle_share ?? null,
+  failed: ({ summary }) => summary?.failed ?? null,
+  missing: ({ summary }) => summary?.missing ?? null,
+  saved: ({ summary }) => (summary?.missing === 0 && summary.kind !== 'recordings' ? summary.saved : null),
+} as const satisfies Record<string, (line: BuildLine) => number | null>;
+
+export type LineKey = keyof typeof LINE_KEYS;
+
+/**
+ * The first lines in another order than by time, of the newest `limits.summariesSearched` builds that are found. What a build does not have
+ * comes last.
+ */
+export async function sortedLines(
+  store: LineStore,
+  project: number,
+  { limit, ...request }: Omit<LinesRequest, 'cursor'>,
+  { key, isDescending }: { key: LineKey; isDescending: boolean },
+  now: Millis,
+): Promise<Trend<BuildLines>> {
+  const { answer, outdated } = await buildLines(store, project, { ...request, cursor: null, limit: limits.summariesSearched }, now);
+  const keyed = answer.builds.map(line => ({ line, value: LINE_KEYS[key](line) }));
+  keyed.sort((a, b) => {
+    if (a.value === null || b.value === null) return Number(a.value === null) - Number(b.value === null);
+    return isDescending ? b.value - a.value : a.value - b.value;
+  });
+  const oldest = answer.next === null ? null : answer.builds.at(-1)!.created_at;
+  return { answer: { ...answer, builds: keyed.slice(0, limit).map(({ line }) => line), next: null, searched_to: oldest }, outdated };
+}
+
+/**
+ * The number of the first build of all projects that was created at a time or later, null: none was. Builds are numbered in the order of
+ * their creation.
+ */
+async function firstFrom({ builds }: LineStore, time: Millis): Promise<number | null> {
+  if (time === Infinity) return null;
+  const isLate = async (number: number) => {
+    const [build] = await builds.list(number, 1);
+    return build ? build.created_at >= time : true;
+  };
+  let least = 0;
+  let most = 1;
+  while (!(await isLate(most))) most *= 2;
+  while (most - least > 1) {
+    const middle = least + Math.floor((most - least) / 2);
+    if (await isLate(middle)) most = middle;
+    else least = middle;
+  }
+  return most;
+}
+
 /** Builds of which nothing was recorded, whose last CI runs have ended, and began in this time. */
 async function unrecordedLines(
   { summaries }: LineStore,
@@ -84,14 +155,19 @@ async function unrecordedLines(
 }
 
 /** Builds whose newest CI run goes on, as far as it is known, and of which nothing is recorded yet, newest first. */
-async function runningLines(store: LineStore, project: number, filter: BuildFilter, now: Millis): Promise<BuildLine[]> {
+async function runningLines(
+  store: LineStore,
+  project: number,
+  { filter, created }: Pick<LinesRequest, 'filter' | 'created'>,
+  now: Millis,
+): Promise<BuildLine[]> {
   const { builds, ciRuns, summaries } = store;
   const lines: BuildLine[] = [];
   const seen = new Set<string>();
   for (const ciRun of await ciRuns.list(project, now + 1, limits.unrecordedRunsSearched)) {
     if (lines.length === limits.runningLines || ciRun.created_at <= now - limits.unrecordedRunMilliseconds) break;
     const key = buildDigest(project, ciRun);
-    if (!matches(ciRun, filter) || seen.has(key)) continue;
+    if (!matches(ciRun, filter) || seen.has(key) || ciRun.created_at < created.from || ciRun.created_at >= created.before) continue;
     seen.add(key);
     const build = await builds.find(project, ciRun);
     if (build && build.recorded > ciRun.runs_before) continue;
@@ -132,7 +208,7 @@ export async function overviewOf(
 ): Promise<Trend<ProjectOverview>> {
   const today = Math.floor(now / DAY_MILLISECONDS);
   const days = await store.summaries.days(id, null, today - MONTH_DAYS + 1, today);
-  const request = { filter: {}, failed: false, cursor: null, limit: limits.recentBuilds };
+  const request = { filter: {}, failed: false, created: ALWAYS, cursor: null, limit: limits.recentBuilds };
   const { answer, outdated } = await buildLines(store, id, request, now);
   const { sums } = days.find(({ day }) => day === today) ?? emptyDay(today);
   const measured = days.findLast(day => completeBuilds(day) > 0) ?? null;

@@ -6,7 +6,7 @@ import type { DaySum, DaySummary } from '../../ports/summaries.js';
 import { PART_NAMES } from '../minutes/minutes-answer.js';
 import { wholeMilliseconds } from '../rounding.js';
 import { completeBuilds, emptyDay } from './days.js';
-import { buildLines } from './overview.js';
+import { ALWAYS, buildLines } from './overview.js';
 import type { Trend } from './summary.js';
 
 /** A gauge of a project. */
@@ -42,7 +42,7 @@ export async function projectMetrics(
   const dayOf = async (branch: string | null) => (await store.summaries.days(id, branch, today, today))[0] ?? emptyDay(today);
   const linesOf = (branch?: string) => {
     const filter = branch === undefined ? {} : { branch };
-    return buildLines(store, id, { filter, failed: false, cursor: null, limit: limits.recentBuilds }, now);
+    return buildLines(store, id, { filter, failed: false, created: ALWAYS, cursor: null, limit: limits.recentBuilds }, now);
   };
   const all = await dayOf(null);
   const ofDefault = default_branch === null ? emptyDay(today) : await dayOf(default_branch);
