@@ -36,8 +36,8 @@ describe('a search for builds', () => {
   });
 
   it.each([
-    ['node:8', 'There is no node: here. There are branch:, commit:, failed: and nodes:.'],
-    ['constructor:1', 'There is no constructor: here. There are branch:, commit:, failed: and nodes:.'],
+    ['node:8', 'There is no node: here. There are branch:, commit:, failed:, nodes:, from: and to:.'],
+    ['constructor:1', 'There is no constructor: here. There are branch:, commit:, failed:, nodes:, from: and to:.'],
     ['failed:yes', 'failed: has no value; write failed: alone.'],
     ['branch:', 'branch: needs a value: the name of a branch.'],
     ['nodes:many', 'nodes:many is not a whole number.'],
