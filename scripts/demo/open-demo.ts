@@ -1,5 +1,5 @@
 import { JobRunner } from '../../src/api/job-runner.js';
-import { createProject } from '../../src/engine/access.js';
+import { changeSettings, createProject } from '../../src/engine/access.js';
 import type { Build } from '../../src/engine/ports/builds.js';
 import { createOperatorLink } from '../../src/engine/sign-in/sign-in.js';
 import { toWeight } from '../../src/planning/weight.js';
@@ -16,6 +16,9 @@ import { type LiveProject, playLive } from './live.js';
 import { playPast } from './past.js';
 import { projects } from './projects.js';
 import { Summaries } from './summaries.js';
+
+/** What operators have set for each project of the demo. */
+const SETTINGS = { price: '0.008 USD', setup: '40s', billing_step: '60s', target: '10m' };
 
 export interface DemoOptions {
   /** An empty folder. */
@@ -113,6 +116,7 @@ async function makeBuilds(
     const live = await Promise.all(
       projects.map(async (project, i): Promise<LiveProject & { ciRuns: number }> => {
         const { id, token } = await createProject(store.access, project.name, now - days * DAY);
+        await changeSettings(store.access, id, SETTINGS);
         const calendar = new Calendar(project, 1000 * seed + i, now, days);
         return {
           token,

@@ -43,7 +43,7 @@ export const apiErrors = {
       'this request did not come from a page of this dashboard; a browser sends Sec-Fetch-Site or Origin, and the page the header Ballast-Dashboard: 1; ' +
         'behind a proxy that changes Host, set BALLAST_PUBLIC_URL',
     ]),
-  pathNotFound: (method: string, path: string) => new ApiError(404, [`there is no ${method} ${path}; the API's base address ends in /v1`]),
+  pathNotFound: (method: string, path: string) => new ApiError(404, [`there is no ${method} ${path}; the paths of the API begin with /v1`]),
   notBuilt: (what: 'client' | 'dashboard') =>
     new ApiError(404, [`the ${what} was not built: "npm run build" in the folder of Ballast builds it; restart the server afterwards`]),
   adminPathNotFound: (path: string) => new ApiError(404, [`the admin port has no ${path}: it has /metrics, /healthz and /readyz`]),

@@ -162,7 +162,10 @@ function parseReply<T>({ method, target }: Request, { status, bytes, location, d
   const accepted = json && parse({ status, body: json.value, date });
   if (accepted !== null) return accepted;
   const request = `${method} ${target}`;
-  if (status >= 400) throw new RequestRejected(`${request} was refused with ${status}: ${errorMessage(bytes)}`, status);
+  if (status >= 400) {
+    const remedy = status === 403 ? '; check BALLAST_TOKEN: the token may be revoked, or belong to another server' : '';
+    throw new RequestRejected(`${request} was refused with ${status}: ${errorMessage(bytes)}${remedy}`, status);
+  }
   if (status >= 300 && location !== null)
     throw new RequestRejected(
       `${request} was answered with ${status}, a redirect to ${location.slice(0, MAX_MESSAGE_CHARACTERS)}: give that address instead`,

@@ -17,7 +17,7 @@ describe('a request to an unknown endpoint', () => {
     ['DELETE', '/__proto__'],
   ])('%s %s gets a 404', async (method, path) => {
     expect(await server.send(path, { method })).toMatchObject(
-      refusal(404, `there is no ${method} ${path}; the API's base address ends in /v1`),
+      refusal(404, `there is no ${method} ${path}; the paths of the API begin with /v1`),
     );
   });
 

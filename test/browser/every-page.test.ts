@@ -21,7 +21,7 @@ describe('every page', () => {
     pages = [
       '/',
       `${start}/builds`,
-      ...['', '?tab=files&q=stock', '?tab=nodes', '?tab=why', '?file=cypress/e2e/admin/bulk-import.cy.ts'].map(
+      ...['', '?tab=files&q=stock', '?tab=nodes', '?tab=compare', '?tab=why', '?file=cypress/e2e/admin/bulk-import.cy.ts'].map(
         query => `${start}/builds/${build}${query}`,
       ),
       `${start}/files?q=stock`,

@@ -204,7 +204,7 @@ describe('the setting of the dashboard', () => {
   it('off serves it on no port', async () => {
     expect(await statuses(off.url)).toEqual([404, 404, 404]);
     expect(await statuses(off.service.adminUrl!)).toEqual([404, 404, 404]);
-    expect((await off.send('/', {})).json.errors).toEqual(["there is no GET /; the API's base address ends in /v1"]);
+    expect((await off.send('/', {})).json.errors).toEqual(['there is no GET /; the paths of the API begin with /v1']);
   });
 
   it('admin serves it on the admin port only', async () => {

@@ -89,7 +89,7 @@ function matchFindings({ byFile, unmatched }: ReportResults, count: number, file
           level(
             'reports.no_file',
             `${pluralize(unnamed.length, 'test case')} ${unnamed.length === 1 ? 'names' : 'name'} no test file: ${abbreviate(unnamed.map(testCaseName))}`,
-            'have the runner write the path of the file: JEST_JUNIT_ADD_FILE_ATTRIBUTE=true for jest-junit; otherwise the time of a batch is divided by estimates, and a failed file is not known',
+            'have the runner write the path of the file, as the guide Reports says for each (jest-junit: JEST_JUNIT_ADD_FILE_ATTRIBUTE=true); otherwise the time of a batch is divided by estimates, and a failed file is not known',
           ),
         ]
       : []),
