@@ -6,7 +6,7 @@ import { runInProcess } from '../harness/run-in-process.js';
 import { startServer, type TestServer } from '../harness/server.js';
 
 const BUILD = { commit_hash: 'abc', branch: 'main', node_total: 1 };
-const TOOLS = ['builds', 'minutes', 'why', 'files', 'what_if', 'completeness'];
+const TOOLS = ['builds', 'minutes', 'comparison', 'why', 'files', 'what_if', 'completeness'];
 
 /** Sends messages, and ends stdin. Returns the answers by id. */
 async function talk({ url, token }: Pick<TestServer, 'url' | 'token'>, ...messages: (object | string)[]) {
@@ -110,6 +110,8 @@ describe('ballast mcp', () => {
     const { builds } = (await told(server, 'builds')).json;
     expect(builds).toMatchObject([{ ...BUILD, summary: { files: 2, missing: 0 } }]);
     const build = builds[0].build_id;
+    const comparison = (await told(server, 'comparison', { build, with: build })).json;
+    expect(comparison).toMatchObject({ build_id: build, verdict: expect.stringMatching(/^As long as the build of /), causes: [] });
     const minutes = (await told(server, 'minutes', { build })).json;
     expect(minutes).toMatchObject({ build_id: build, files: 2, verdict: expect.any(String) });
     const why = (await told(server, 'why', { build, node_index: 0, path: 'b_' })).json;
