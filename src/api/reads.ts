@@ -1,6 +1,7 @@
 import { boundedRuns, mergeRuns } from '../engine/builds.js';
 import type { CompletenessSubject } from '../engine/completeness/assigned.js';
 import { completeness } from '../engine/completeness/completeness.js';
+import { linksOf } from '../engine/insight/build-links.js';
 import { comparisonOf } from '../engine/insight/comparison/comparison.js';
 import { forecastOf } from '../engine/insight/forecast.js';
 import { explainMinutes } from '../engine/insight/minutes/explained-minutes.js';
@@ -103,7 +104,11 @@ export const reads = {
     return { json: JSON.stringify({ failed_paths: await failedPaths(store, queue) } satisfies TestPathsAnswer) };
   },
 
-  minutes: insight(explainMinutes),
+  /** Where the minutes of a CI run went. Throws a 422 when its recorded runs do not fit in memory. */
+  async minutes(store: Store, { subject, now }: InsightQuestion): Promise<{ json: Json }> {
+    return { json: JSON.stringify(explainMinutes(subject, await readTimeline(store, subject, now), await linksOf(store, subject))) };
+  },
+
   timeline: insight(timelineAnswer),
 
   /** Throws a 422 when the CI run has too many files. */

@@ -22,7 +22,7 @@ export interface ComparisonAnswer extends BuildHead {
   /** Those that differ most, at most 50, and how many differ. A file that did not run, or does not run usually, has null. */
   files: ComparedFile[];
   file_count: Count;
-  /** The newest build of the branch before this one: what `diff_url` compares with; null: there is none. */
+  /** The newest build of the branch before this one that is of another commit; null: there is none. */
   previous: { build_id: Uuid; commit_hash: string } | null;
 }
 
