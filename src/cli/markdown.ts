@@ -9,6 +9,12 @@ export function plain(text: string): string {
   return escaped.replaceAll('@', '@<!-- -->');
 }
 
+/** A link with a text, which is escaped. @param url an address on the web */
+export function link(text: string, url: string): string {
+  const { href } = new URL(url);
+  return `[${plain(text)}](<${href.replace(/[<>\\|]/g, character => encodeURIComponent(character))}>)`;
+}
+
 /** A code span. In a cell of a table a pipe would end the cell. */
 export function code(text: string): string {
   const shown = escapeControls(text).replaceAll('|', '\\|');

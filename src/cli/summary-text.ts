@@ -2,7 +2,7 @@ import type { BuildMinutes, ToldCompleteness } from '../client/answers.js';
 import { durationText } from '../duration.js';
 import { allOf, pluralize, wasOrWere } from '../plural.js';
 
-import { code, plain, sentence, table } from './markdown.js';
+import { code, link, plain, sentence, table } from './markdown.js';
 
 const MAX_FILES = 10;
 const MAX_NODES = 3;
@@ -33,6 +33,7 @@ export function summaryLines(minutes: BuildMinutes, gate: ToldCompleteness | nul
     '',
     // Nobody knows yet what the parts will be.
     ...(is_running ? [] : partLines(minutes)),
+    ...jobLines(minutes),
     ...gateLines(minutes, gate, known),
     ...fileLines('Failed', minutes.failed),
     ...slowestLines(minutes),
@@ -50,6 +51,15 @@ function partLines({ wall, parts }: BuildMinutes): string[] {
       nodes.length === 0 ? '' : nodeText(nodes.map(({ node_index }) => node_index)),
     ]);
   return rows.length === 0 ? [] : table(['where the time went', '>time', '>part', 'nodes'], rows);
+}
+
+/** The job of the node that ended last. */
+function jobLines({ nodes = [], is_running }: BuildMinutes): string[] {
+  const ended = nodes.filter(({ end }) => end !== null).sort((a, b) => b.end! - a.end!);
+  const [last] = ended;
+  const url = last?.job_url;
+  if (is_running || !url || !/^https?:\/\//.test(url) || !URL.canParse(url)) return [];
+  return ['', `${link(`Job of node ${last.node_index}`, url)}, which ended last`];
 }
 
 function nodeText(indexes: readonly number[]): string {
