@@ -160,6 +160,8 @@ export const limits = {
   settingMaxCharacters: 4000,
   /** An address, or a template of addresses. */
   linkMaxCharacters: 1000,
+  /** Addresses of nodes that wait to be noted. Those beyond it are dropped. */
+  pendingLinks: 10_000,
   /** Links in force of operators, and of each project. */
   linksPerProject: 100,
   /** Sessions of operators, and of each project; beyond it the one that was not used for longest ends. */

@@ -38,3 +38,6 @@ export const LINK_WORDS = {
   commit_url: ['commit'],
   diff_url: ['before', 'commit'],
 } as const;
+
+/** The same for addresses that a node sends: that of its own job needs no words. */
+export const SENT_LINK_WORDS = { ...LINK_WORDS, job_url: [] } as const;

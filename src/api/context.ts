@@ -1,6 +1,7 @@
 import type { Logger } from 'pino';
 import type { DailyBytes } from '../engine/daily-bytes.js';
 import type { BuildKey, ProjectBuild } from '../engine/keys.js';
+import type { LinkNotes } from '../engine/link-notes.js';
 import type { StoreLoad } from '../engine/ports/maintenance.js';
 import type { QueueLoad } from '../engine/ports/queues.js';
 import type { Millis, Store } from '../engine/ports/store.js';
@@ -24,6 +25,8 @@ export interface Context {
   whatIfs: WhatIfPlayer;
   /** When nodes asked for their part of a split. */
   splitAsks: SplitAsks;
+  /** The addresses that nodes send. */
+  linkNotes: LinkNotes;
   /** What each project has stored today. */
   dailyBytes: DailyBytes;
   readiness: { assert(): Promise<void> };

@@ -1,6 +1,7 @@
 import { toSegments } from '../bytes.js';
 import { type PlanSubject, preparePlan } from '../engine/insight/what-if/prepare-plan.js';
 import { digest, type NodeKey, queueKey, splitKey } from '../engine/keys.js';
+import type { NodeLinks } from '../engine/ports/ci-runs.js';
 import type { NewRun } from '../engine/ports/recordings.js';
 import type { Store } from '../engine/ports/store.js';
 import type { QueueRequest } from '../engine/queues.js';
@@ -14,6 +15,7 @@ import type { Soon } from '../soon.js';
 import { apiErrors } from './errors.js';
 import { toBuildSubsetMessage } from './messages/build.js';
 import { toPlanMessage } from './messages/insight/what-if.js';
+import type { Links } from './messages/parameters.js';
 import { isInitialization, toQueueMessage, toTestQueueMessage } from './messages/queue.js';
 import { toSplitMessage } from './messages/split.js';
 import type { RawParameters } from './messages/validation.js';
@@ -65,7 +67,7 @@ export function toSplit(sent: RawParameters, project: number, cached: Suite | nu
   const { commit_hash, branch, node_total, node_index, ci_build_id, fixed_test_suite_split, cache_read_attempt, test_files = [] } = message;
   const key = splitKey(project, { commit_hash, branch, node_total }, ci_build_id, fixed_test_suite_split);
   const suite = cache_read_attempt ? null : (cached ?? suiteOf(test_files.map(({ path }) => path)));
-  return { asked: { key, node_index, listDigest: message.test_files_digest }, suite };
+  return { asked: { key, node_index, listDigest: message.test_files_digest, links: linksOf(message) }, suite };
 }
 
 /** POST /v1/plan */
@@ -92,6 +94,7 @@ function toQueue(sent: RawParameters, project: number, cached: Suite | null): Li
     run: key.digest,
     batch_uuid,
     report: null,
+    links: null,
   };
   const suite = isInitialization(message) ? (cached ?? suiteOf(message.test_files!.map(({ path }) => path))) : null;
   return { asked: { request, sizes: [], echo: null }, suite };
@@ -113,11 +116,18 @@ function toTestQueue(sent: RawParameters, project: number, cached: Suite | null)
     run,
     batch_uuid: `${run} ${batch_index}`,
     report: { batch_id: message.batch_id ?? null, failed_paths: message.failed_paths ?? [] },
+    links: isFirstRequest ? linksOf(message) : null,
   };
   const suite = isInitialization(message) ? (cached ?? suiteOf(message.paths!)) : null;
   if (suite && sizes.length !== 0 && sizes.length !== suite.length)
     throw apiErrors.invalid({ sizes: [`has ${sizes.length} entries for ${suite.length} distinct paths`] });
   return { asked: { request, sizes, echo: message.wants_times ? { node_uuid, batch_index } : null }, suite };
+}
+
+/** The addresses of a message; null: it has none. */
+function linksOf({ job_url, commit_url, diff_url }: Links): NodeLinks | null {
+  if (job_url === undefined && commit_url === undefined && diff_url === undefined) return null;
+  return { job_url: job_url ?? null, commit_url: commit_url ?? null, diff_url: diff_url ?? null };
 }
 
 /** The parameters with the first entry of a cached list in place of the list, whose entries were valid when they were sent before. */

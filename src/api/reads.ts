@@ -2,6 +2,7 @@ import { settingsOf } from '../engine/access.js';
 import { boundedRuns, mergeRuns } from '../engine/builds.js';
 import type { CompletenessSubject } from '../engine/completeness/assigned.js';
 import { completeness } from '../engine/completeness/completeness.js';
+import { linksOf } from '../engine/insight/build-links.js';
 import { comparisonOf } from '../engine/insight/comparison/comparison.js';
 import { forecastOf } from '../engine/insight/forecast.js';
 import { explainMinutes } from '../engine/insight/minutes/explained-minutes.js';
@@ -30,7 +31,6 @@ import { failedPaths } from '../engine/queues.js';
 import { limits } from '../limits.js';
 import type { BatchSums } from '../planning/batching/batch-cost.js';
 import { BASIS_BYTES } from '../planning/estimating/basis.js';
-import type { ProjectSettings } from '../project-settings.js';
 import { buildOutline, buildPiece } from './build-pieces.js';
 import type { TestPathsAnswer } from './messages/queue.js';
 import type { LastDistribution } from './messages/split.js';
@@ -72,9 +72,9 @@ export interface InsightFilter extends WhyFilter {
 
 /** Throws a 422 when the recorded runs of the CI run do not fit in memory. */
 const insight =
-  (answer: (subject: Subject, timeline: Timeline, settings: ProjectSettings) => object) =>
+  (answer: (subject: Subject, timeline: Timeline) => object) =>
   async (store: Store, { subject, now }: InsightQuestion): Promise<{ json: Json }> => ({
-    json: JSON.stringify(answer(subject, await readTimeline(store, subject, now), await settingsOf(store.access, subject.project))),
+    json: JSON.stringify(answer(subject, await readTimeline(store, subject, now))),
   });
 
 const trend =
@@ -105,7 +105,13 @@ export const reads = {
     return { json: JSON.stringify({ failed_paths: await failedPaths(store, queue) } satisfies TestPathsAnswer) };
   },
 
-  minutes: insight(explainMinutes),
+  /** Where the minutes of a CI run went. Throws a 422 when its recorded runs do not fit in memory. */
+  async minutes(store: Store, { subject, now }: InsightQuestion): Promise<{ json: Json }> {
+    const settings = await settingsOf(store.access, subject.project);
+    const links = await linksOf(store, subject, settings);
+    return { json: JSON.stringify(explainMinutes(subject, await readTimeline(store, subject, now), links, settings)) };
+  },
+
   timeline: insight(timelineAnswer),
 
   /** Throws a 422 when the CI run has too many files. */

@@ -22,7 +22,7 @@ export function code(text: string): string {
 export function link(title: string, address: string): string {
   const url = URL.canParse(address) ? new URL(address) : null;
   // The text of a parsed address has no characters that would end the link.
-  return url && /^https?:$/.test(url.protocol) ? `[${plain(title)}](<${url.href.replace(/[\\|]/g, encodeURIComponent)}>)` : '';
+  return url && /^https?:$/.test(url.protocol) ? `[${plain(title)}](<${url.href.replace(/[<>\\|]/g, encodeURIComponent)}>)` : '';
 }
 
 /** A sentence with paths: those that are known become code spans. */

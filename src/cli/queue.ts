@@ -2,6 +2,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { Api, RequestRejected, ServerUnreachable } from '../client/api.js';
 import type { BatchResult, FailurePolicy, RecordedFile } from '../client/batch-results.js';
 import { detectSystem, type Identity, identify, wholeIdentity } from '../client/ci/identity.js';
+import { nodeLinks } from '../client/ci/links.js';
 import { CommandRunner, signalExitCode } from '../client/command-runner.js';
 import { fallbackFiles, fallbackWarning, noFallbackMessage } from '../client/fallback.js';
 import { ListMismatch } from '../client/list-mismatch.js';
@@ -67,7 +68,7 @@ async function runBatches(
   options: QueueOptions,
   batches: RanBatch[],
 ): Promise<void> {
-  const queueClient = new QueueClient(new Api(options), identity, allFiles);
+  const queueClient = new QueueClient(new Api(options), identity, allFiles, nodeLinks(options.environment));
   const unlessInterrupted = (batch: Promise<Batch | null>) => Promise.race([batch, runner.interrupted.then(() => null)]);
   const ran = new Set<string>();
   const runBatch = async (files: PlannedFile[]): Promise<BatchResult> => {

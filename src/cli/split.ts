@@ -1,5 +1,6 @@
 import { Api } from '../client/api.js';
 import { identify, wholeIdentity } from '../client/ci/identity.js';
+import { nodeLinks } from '../client/ci/links.js';
 import { flagWish } from '../client/fallback.js';
 import type { PlannedFile } from '../client/planned-file.js';
 import { requestNodeFiles } from '../client/split.js';
@@ -25,6 +26,7 @@ export async function split(globs: readonly string[], options: SplitOptions): Pr
     isDynamic: options.dynamic === true,
     fallback: options.fallback === true,
     fallbackWish: flagWish,
+    links: nodeLinks(options.environment),
     undone: 'no test file is printed',
   });
   if (options.json) {

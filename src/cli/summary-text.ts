@@ -40,6 +40,7 @@ export function summaryLines(minutes: BuildMinutes, gate: ToldCompleteness | nul
     ...comparisonLines(comparison),
     // Nobody knows yet what the parts will be.
     ...(is_running ? [] : partLines(minutes)),
+    ...jobLines(minutes),
     ...gateLines(minutes, gate, known),
     ...fileLines('Failed', minutes.failed),
     ...slowestLines(minutes),
@@ -64,6 +65,13 @@ function partLines({ wall, parts }: BuildMinutes): string[] {
       nodes.length === 0 ? '' : nodeText(nodes.map(({ node_index }) => node_index)),
     ]);
   return rows.length === 0 ? [] : table(['where the time went', '>time', '>part', 'nodes'], rows);
+}
+
+/** The job of the node that ended last. */
+function jobLines({ nodes = [], is_running }: BuildMinutes): string[] {
+  const [last] = nodes.filter(({ end }) => end !== null).sort((a, b) => b.end! - a.end!);
+  const job = !is_running && last?.job_url ? link(`Job of node ${last.node_index}`, last.job_url) : '';
+  return job === '' ? [] : ['', `${job}, which ended last`];
 }
 
 function nodeText(indexes: readonly number[]): string {

@@ -173,7 +173,10 @@ export type BuildMinutes = { parts: (Omit<MinutePartAnswer, 'name'> & { name: st
   | 'missing_count'
   | 'files'
   | 'other_ci_runs'
->;
+> & {
+    /** Missing: the server is older. */
+    nodes?: (Pick<MinutesAnswer['nodes'][number], 'node_index' | 'end'> & { job_url?: string | null })[];
+  };
 
 export const parseMinutes = accepting<BuildMinutes>(200, typia.createIs<Checked<BuildMinutes>>() as never);
 

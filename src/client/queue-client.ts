@@ -6,6 +6,7 @@ import { isForecast, parseBatch, parseBatchOrMiss, pullParser } from './answers.
 import { type AnswerParser, type Api, RequestRejected } from './api.js';
 import type { BatchResult } from './batch-results.js';
 import type { Identity } from './ci/identity.js';
+import type { NodeLinks } from './ci/links.js';
 import { assertListed, detectMismatch, retryOnMismatch } from './list-mismatch.js';
 import type { PlannedFile } from './planned-file.js';
 
@@ -30,11 +31,15 @@ export class QueueClient {
   /** How often each file was handed out. */
   readonly #timesHanded = new Map<string, number>();
 
-  /** @param allFiles the test files of all nodes */
+  /**
+   * @param allFiles the test files of all nodes
+   * @param links what its first requests tell
+   */
   constructor(
     readonly api: Api,
     readonly identity: Identity,
     readonly allFiles: readonly string[],
+    readonly links: NodeLinks,
   ) {
     this.#digest = digestOfList(allFiles);
   }
@@ -44,7 +49,7 @@ export class QueueClient {
    * made from another list.
    */
   async firstBatch(): Promise<Batch | null> {
-    const start = { can_initialize_queue: true, batch_index: 0 };
+    const start = { ...this.links, can_initialize_queue: true, batch_index: 0 };
     const answer = await this.#pull({ ...start, attempt_connect_to_queue: true }, parseBatchOrMiss);
     if (!('code' in answer)) return this.#toBatch(answer);
     const paths = sortedDistinct(this.allFiles);

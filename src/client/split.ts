@@ -3,6 +3,7 @@ import { printToStderr } from '../terminal.js';
 import { splitOrMissParser, splitParser } from './answers.js';
 import { type AnswerParser, type Api, ServerUnreachable } from './api.js';
 import type { Identity } from './ci/identity.js';
+import type { NodeLinks } from './ci/links.js';
 import { fallbackFiles, fallbackWarning, noFallbackMessage, type Wish } from './fallback.js';
 import { assertListed, detectMismatch, retryOnMismatch } from './list-mismatch.js';
 import type { PlannedFile } from './planned-file.js';
@@ -15,6 +16,8 @@ export interface SplitChoices {
   fallback: boolean;
   /** How the user asks for the fallback. */
   fallbackWish: Wish;
+  /** What its first requests tell. */
+  links: NodeLinks;
   /** What the node does not do when there is no server and no fallback. */
   undone: string;
 }
@@ -36,10 +39,10 @@ export async function requestNodeFiles(
   api: Api,
   identity: Identity,
   allFiles: readonly string[],
-  { isDynamic, fallback, fallbackWish, undone }: SplitChoices,
+  { isDynamic, fallback, fallbackWish, links, undone }: SplitChoices,
 ): Promise<NodeFiles> {
   try {
-    const files = await requestSplit(api, identity, allFiles, !isDynamic);
+    const files = await requestSplit(api, identity, allFiles, !isDynamic, links);
     assertListed(
       'split',
       files.map(({ path }) => path),
@@ -62,11 +65,12 @@ async function requestSplit(
   { build_id: ci_build_id, ...node }: Identity,
   allFiles: readonly string[],
   fixed_test_suite_split: boolean,
+  links: NodeLinks,
 ): Promise<PlannedFile[]> {
   const test_files_digest = digestOfList(allFiles);
   const message = { ...node, ci_build_id, fixed_test_suite_split, test_files_digest };
   const ask = <T>(fields: object, parse: AnswerParser<T>) =>
-    detectMismatch(() => api.post('/v1/build_distributions/subset', { ...message, ...fields }, parse));
+    detectMismatch(() => api.post('/v1/build_distributions/subset', { ...message, ...links, ...fields }, parse));
   let answer = await ask({ cache_read_attempt: true }, splitOrMissParser(node.node_index, test_files_digest));
   if ('code' in answer)
     answer = await retryOnMismatch(() =>

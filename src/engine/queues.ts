@@ -5,6 +5,7 @@ import type { Caller } from './caller.js';
 import type { NodeKey, QueueKey } from './keys.js';
 import { beginningOf } from './moment.js';
 import { pathsOfQueue } from './planned-files.js';
+import type { NodeLinks } from './ports/ci-runs.js';
 import type { Change, NewQueue, OpenQueue, QueueInfo, Queues, Verdict } from './ports/queues.js';
 import type { Millis, Store } from './ports/store.js';
 import type { Batch, EndedLease, Pull } from './queue/batch.js';
@@ -31,6 +32,8 @@ export interface QueueRequest {
   batch_uuid: string | null;
   /** The outcome of the previous batch; null: the client does not report it. */
   report: BatchReport | null;
+  /** Null: the request has none. */
+  links: NodeLinks | null;
 }
 
 export interface BatchReport {

@@ -1,5 +1,6 @@
 import { durationText } from '../duration.js';
 import { limits } from '../limits.js';
+import { isLinkTemplate } from '../link-template.js';
 import { LINK_WORDS, type Price, type ProjectSettings, type SettingName } from '../project-settings.js';
 import { Refusal } from './refusal.js';
 
@@ -37,12 +38,7 @@ const seconds = (help: string, max: number): Definition<number> => ({
 const template = (help: string, words: readonly string[]): Definition<string> => ({
   help: `${help}, with ${words.map(word => `{${word}}`).join(', ')}`,
   parse(text) {
-    const [first = '', second = ''] = ['a', 'b'].map(value =>
-      text.replace(/\{(\w+)\}/g, (all, word) => (words.includes(word) ? value : all)),
-    );
-    const isTemplate = /^https?:\/\//.test(text) && text.length <= limits.linkMaxCharacters && URL.canParse(first) && !/[{}\s]/.test(first);
-    if (isTemplate && new URL(first).host === new URL(second).host && new URL(first).username === '' && new URL(first).password === '')
-      return text;
+    if (isLinkTemplate(text, words)) return text;
     throw new Error(
       `must be an address that begins with https:// or http://, of at most ${limits.linkMaxCharacters} characters, without a password; after the host it may have ${words.map(word => `{${word}}`).join(', ')}`,
     );

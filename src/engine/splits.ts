@@ -1,5 +1,6 @@
 import { type Soon, whenKnown } from '../soon.js';
 import type { SplitKey } from './keys.js';
+import type { NodeLinks } from './ports/ci-runs.js';
 import type { NewSplit, Split } from './ports/splits.js';
 import type { Millis, Store } from './ports/store.js';
 import { refusals } from './refusal.js';
@@ -12,6 +13,8 @@ export interface SplitRequest {
   node_index: number;
   /** The digest of the node's list; undefined: its client sends none. */
   listDigest: string | undefined;
+  /** Null: the request has none. */
+  links: NodeLinks | null;
 }
 
 export interface Share {

@@ -3,6 +3,7 @@ import { parseServer } from '../client/address.js';
 import { Api, ServerUnreachable } from '../client/api.js';
 import { type RecordedFile, recordedFile } from '../client/batch-results.js';
 import { detect, type Identity, type IdentityField, identify, identityFields, wholeIdentity } from '../client/ci/identity.js';
+import { nodeLinks } from '../client/ci/links.js';
 import type { Environment } from '../client/ci/systems.js';
 import { estimateText, type PlannedFile } from '../client/planned-file.js';
 import { recordRun } from '../client/record-run.js';
@@ -77,6 +78,7 @@ export class NodePart {
       isDynamic: true,
       fallback: readFallback(environment),
       fallbackWish,
+      links: nodeLinks(environment),
       undone: 'no test is run',
     });
     if (!isFallback) printToStderr(describePart(identity, files, list.length));

@@ -11,6 +11,7 @@ import { endpointOf, route, routeAdmin } from '../api/table.js';
 import { WhatIfPlayer } from '../api/what-if-player.js';
 import { createProject, createToken, findToken, knownToken } from '../engine/access.js';
 import { DailyBytes } from '../engine/daily-bytes.js';
+import { LinkNotes } from '../engine/link-notes.js';
 import type { Access } from '../engine/ports/access.js';
 import type { ScryptCost } from '../engine/ports/sign-ins.js';
 import type { Millis, Store } from '../engine/ports/store.js';
@@ -57,6 +58,8 @@ export interface Service {
   snapshot(): Promise<void>;
   /** Writes the summaries of all builds that were recorded until now. */
   summarize(): Promise<void>;
+  /** Resolves when the addresses that nodes sent until now are noted. */
+  linksNoted(): Promise<void>;
   /** Reads the files of the certificate again. Rejects with a sentence when they are invalid. */
   renew(): Promise<void>;
   /** Answers the requests in flight, then closes everything in the reverse order of opening. */
@@ -133,6 +136,8 @@ export async function openService(
     // A client that is refused never retries, so the token must exist before the port opens.
     if (config.bootstrapToken !== null) await ensureBootstrapToken(store, config.bootstrapToken, now(), log);
     const completeness = new CompletenessChecker(jobs);
+    const linkNotes = new LinkNotes(store, (err: unknown) => log.warn({ err }, 'could not note the addresses that nodes sent'));
+    closers.push(() => linkNotes.settled());
     const summarizer = new Summarizer(store, jobs, log, now, uptime);
     closers.push(() => summarizer.close());
     summarizer.noteNewest().catch((err: unknown) => log.warn({ err }, 'could not look for missing summaries'));
@@ -143,6 +148,7 @@ export async function openService(
       store,
       dailyBytes,
       splitAsks: new SplitAsks(),
+      linkNotes,
       jobs,
       completeness,
       summarizer,
@@ -213,11 +219,12 @@ export async function openService(
     const address = context.dashboard && (await noteAddress(config, ports, store, log));
     const firstLink = firstToken !== null && address !== null ? await newSignInUrl(store, address, now()) : null;
     const summarize = () => summarizer.flush();
+    const linksNoted = () => linkNotes.settled();
     const slowerServer = adapter.name === 'node' ? adapter.logLine : null;
     const renew = () => http.reloadCertificate();
     const snapshot = async () => snapshots?.makeIfDue();
     void snapshot();
-    return { ...ports, slowerServer, firstToken, firstLink, sweep, snapshot, summarize, renew, close };
+    return { ...ports, slowerServer, firstToken, firstLink, sweep, snapshot, summarize, linksNoted, renew, close };
   } catch (error) {
     await close();
     throw error;

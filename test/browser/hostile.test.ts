@@ -1,4 +1,5 @@
 import { describe, expect, it } from 'vitest';
+import { changeSettings } from '../../src/engine/access.js';
 import { initialise, pathsIn, record } from '../harness/messages.js';
 import { SharedServer } from '../harness/server.js';
 import { emptyProject } from './demo-project.js';
@@ -33,6 +34,11 @@ describe('hostile names of files, branches and commits', () => {
   it('are shown as text on every page', async () => {
     const project = await emptyProject(server);
     const id = await recordHostile(project);
+    await changeSettings(server.store.access, project.id, {
+      job_url: 'https://ci.example.com/{branch}/{ci_run}/{node_index}',
+      commit_url: 'https://git.example.com/{commit}',
+      diff_url: 'https://git.example.com/{before}/{commit}',
+    });
     const start = `/p/${project.name}`;
     const tab = await openAsOperator(server, '/', { viewport: { width: 390, height: 800 } });
     const pages = [

@@ -109,6 +109,29 @@ describe('ballast summary', () => {
     expect(usual).toContain(`${server.url}/p/default/builds/`);
   });
 
+  it('links the CI job of the node that ended last', async () => {
+    const { server } = await ranBuild();
+    const project = (await server.store.access.projects())[0]!.id;
+    await changeSettings(server.store.access, project, { job_url: 'https://ci.example.com/{branch}/(a)[b]/*{node_index}*?run={ci_run}' });
+    const { stdout } = await summary(server, '--build-id', '7');
+    expect(stdout).toContain('\n\n[Job of node 1](<https://ci.example.com/main/(a)[b]/*1*?run=7>), which ended last\n\n');
+  });
+
+  it('links no page that an answer has no address of', () => {
+    const minutes = { wall: 1, floor: 1, is_running: false, missing_count: 0, verdict: '', files: 3 };
+    const none = { slowest: [], missing: [], failed: [], assumptions: [], parts: [] };
+    const linesOf = (nodes?: object[]) => summaryLines({ ...minutes, ...none, nodes } as unknown as BuildMinutes, null, null).join('\n');
+    for (const job_url of [null, undefined, '', 'javascript:alert(1)', 'https://'])
+      expect(linesOf([{ node_index: 0, end: 1, job_url }])).not.toContain('Job of');
+    expect(linesOf()).not.toContain('Job of');
+    expect(
+      linesOf([
+        { node_index: 0, end: null, job_url: 'https://ci/0' },
+        { node_index: 1, end: 1, job_url: 'https://ci/?<a>|#>\\' },
+      ]),
+    ).toContain('[Job of node 1](<https://ci/?%3Ca%3E%7C#%3E%5C>), which ended last');
+  });
+
   it('prints one JSON object', async () => {
     const { server } = await ranBuild();
     const { stdout } = await summary(server, '--build-id', '7', '--json');

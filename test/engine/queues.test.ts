@@ -25,6 +25,7 @@ const requestOf = (node_index: number, isFirstRequest: boolean): QueueRequest =>
   run: key.digest,
   batch_uuid: null,
   report: null,
+  links: null,
 });
 
 it('a pull that ends the lease of a silent node reports it, even if the node comes back before the change is on disk', async () => {

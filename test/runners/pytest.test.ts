@@ -9,10 +9,12 @@ import { fileURLToPath } from 'node:url';
 import { describe, expect, it } from 'vitest';
 import { wheelOf } from '../../scripts/wheel.js';
 import { type IdentityField, type IdentityOptions, identify, identityFields, wholeIdentity } from '../../src/client/ci/identity.js';
+import { nodeLinks } from '../../src/client/ci/links.js';
 import { type Environment, systems } from '../../src/client/ci/systems.js';
 import { digestOfList } from '../../src/list-digest.js';
 import type { UsageError } from '../../src/usage-error.js';
 import { fetchRecordedTimes, unreachableServer } from '../cli/test-project.js';
+import { linkedSystems } from '../client/linked-systems.js';
 import type { Client } from '../harness/client.js';
 import { expectCompleteness } from '../harness/completeness.js';
 import { plainEnvironment } from '../harness/process.js';
@@ -373,11 +375,11 @@ import json, sys, unittest.mock
 sys.modules['pytest'] = unittest.mock.MagicMock()
 import ballast_pytest
 git = lambda *args: 'of-git' if args == ('HEAD',) else None
-print(json.dumps([ballast_pytest.identify(each, git) for each in json.load(sys.stdin)]))
+print(json.dumps([[*ballast_pytest.identify(each, git), ballast_pytest.node_links(each)] for each in json.load(sys.stdin)]))
 `;
 
 describe.skipIf(!findPython('import sys; assert sys.version_info >= (3, 8)'))('a node', () => {
-  it('is identified by the plugin of pytest as by the client, on every CI system', () => {
+  it('is identified by the plugin of pytest as by the client, on every CI system, and has the same addresses', () => {
     const texts = ['', '3', '0', ' 4 ', 'refs/heads/main', 'refs/tags/v1', 'origin/main', 'HEAD', 'c0ffee1', '1\n', '12345678901', '-1'];
     const environments: Record<string, string>[] = [];
     for (const system of [...systems, null]) {
@@ -392,6 +394,20 @@ describe.skipIf(!findPython('import sys; assert sys.version_info >= (3, 8)'))('a
       for (const name of [...names, ...own, 'BALLAST_BRANCH', 'BALLAST_BUILD_ID', 'BALLAST_COMMIT_HASH'])
         for (const value of texts) environments.push({ ...usual, BALLAST_NODE_TOTAL: '9', [name]: value });
     }
+    const addresses = [
+      '',
+      'x',
+      'git@github.com:a/b.git',
+      'ssh://git@gitlab.com:22/a/b',
+      'http://me:secret@bitbucket.org/a/b/',
+      'http://git.example.com:80/a',
+      'ftp://a/b',
+    ];
+    for (const [, environment] of linkedSystems) {
+      environments.push({ ...(environment as Record<string, string>) });
+      for (const name of Object.keys(environment).slice(1))
+        for (const value of addresses) environments.push({ ...(environment as Record<string, string>), [name]: value });
+    }
     const run = spawnSync(findPython('')!, ['-c', IDENTIFY], {
       env: { ...plainEnvironment(), PYTHONPATH: dirname(plugin), PYTHONDONTWRITEBYTECODE: '1' },
       input: JSON.stringify(environments),
@@ -399,13 +415,14 @@ describe.skipIf(!findPython('import sys; assert sys.version_info >= (3, 8)'))('a
       maxBuffer: 2 ** 26,
     });
     expect(run.stderr).toBe('');
-    const found = JSON.parse(run.stdout) as [object, string[]][];
+    const found = JSON.parse(run.stdout) as [object, string[], object][];
     const expected = environments.map(environment => identifyAsClient(environment));
     expect(environments.length).toBeGreaterThan(1000);
-    for (const [i, [identity, errors]] of found.entries())
-      expect({ environment: environments[i], ...(errors.length > 0 ? { errors } : { identity }) }).toEqual({
+    for (const [i, [identity, errors, links]] of found.entries())
+      expect({ environment: environments[i], ...(errors.length > 0 ? { errors } : { identity }), links }).toEqual({
         environment: environments[i],
         ...expected[i],
+        links: nodeLinks(environments[i]!),
       });
   });
 });

@@ -1,5 +1,7 @@
 import type { tags } from 'typia';
 import type { limits } from '../../limits.js';
+import { isLinkTemplate } from '../../link-template.js';
+import { SENT_LINK_WORDS } from '../../project-settings.js';
 import type { Text } from '../../scalars.js';
 
 /** An optional text, which may be empty. */
@@ -64,6 +66,27 @@ export interface People {
   user_seat?: OptionalText;
   build_author?: OptionalText;
   commit_authors?: CommitAuthor[] & tags.MaxItems<typeof limits.commitAuthorsPerRequest>;
+}
+
+/** An address on the web, or a template of one. */
+export type Address = string & tags.MaxLength<typeof limits.linkMaxCharacters>;
+
+/** Where people find what a node does, sent with its first requests. An address that cannot be used is ignored. */
+export interface Links {
+  /** The page of the CI job of the node. */
+  job_url?: Address;
+  /** The page of a commit, with {commit} in place of its hash. */
+  commit_url?: Address;
+  /** The page of what changed between two commits, with {before} and {commit} in place of their hashes. */
+  diff_url?: Address;
+}
+
+/** A variable of a CI system must never break a build. */
+export function dropUnusableLinks(parameters: Record<string, unknown>): void {
+  for (const [name, words] of Object.entries(SENT_LINK_WORDS)) {
+    const link = parameters[name];
+    if (link !== undefined && !(typeof link === 'string' && isLinkTemplate(link, words))) delete parameters[name];
+  }
 }
 
 export interface CommitAuthor {

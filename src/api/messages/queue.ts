@@ -1,6 +1,16 @@
 import typia from 'typia';
 import type { Count, Text, Uuid } from '../../scalars.js';
-import type { FailedPath, ListedTestFile, NodeKey, Path, People, PlannedTestFile, TestFileList } from './parameters.js';
+import {
+  dropUnusableLinks,
+  type FailedPath,
+  type Links,
+  type ListedTestFile,
+  type NodeKey,
+  type Path,
+  type People,
+  type PlannedTestFile,
+  type TestFileList,
+} from './parameters.js';
 import { checkNodeIndex, PARAMETER_REQUIRED, reader } from './validation.js';
 
 /** POST /queues/queue */
@@ -58,7 +68,7 @@ export const toQueueMessage = reader(typia.misc.literals<keyof QueueMessage>(), 
 });
 
 /** POST /v2/queues/queue: each pull reports the outcome of the previous batch. */
-export interface TestQueueMessage extends NodeKey, People {
+export interface TestQueueMessage extends NodeKey, People, Links {
   can_initialize_queue: boolean;
   attempt_connect_to_queue: boolean;
   /** Id of the queue: the same for all nodes of a CI run, also when some of them are retried. */
@@ -117,6 +127,7 @@ export interface QueueForecast {
 }
 
 export const toTestQueueMessage = reader(typia.misc.literals<keyof TestQueueMessage>(), typia.createValidate<TestQueueMessage>(), {
+  complete: dropUnusableLinks,
   check(message) {
     const errors = checkNodeIndex(message);
     if (isInitialization(message) && !message.paths?.length) errors.paths = [PARAMETER_REQUIRED];

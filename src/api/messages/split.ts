@@ -1,10 +1,19 @@
 import typia from 'typia';
 import type { Count, Text, Uuid } from '../../scalars.js';
-import type { ListedTestFile, NodeKey, People, PlannedTestFile, RecordedTestFile, TestFileList } from './parameters.js';
+import {
+  dropUnusableLinks,
+  type Links,
+  type ListedTestFile,
+  type NodeKey,
+  type People,
+  type PlannedTestFile,
+  type RecordedTestFile,
+  type TestFileList,
+} from './parameters.js';
 import { checkNodeIndex, PARAMETER_REQUIRED, reader } from './validation.js';
 
 /** POST /build_distributions/subset */
-export interface SplitMessage extends NodeKey, People {
+export interface SplitMessage extends NodeKey, People, Links {
   /** Default: true. */
   fixed_test_suite_split: boolean;
   cache_read_attempt: boolean;
@@ -46,6 +55,7 @@ export const UNKNOWN_CI_BUILD_ID = 'unknown';
 export const toSplitMessage = reader(typia.misc.literals<keyof SplitMessage>(), typia.createValidate<SplitMessage>(), {
   complete(parameters) {
     parameters.fixed_test_suite_split ??= true;
+    dropUnusableLinks(parameters);
     if (parameters.test_files === undefined || parameters.cache_read_attempt !== undefined) return;
     // Old clients do not know cache_read_attempt and send the list at once. Nor do they know ci_build_id, which distinguishes dynamic
     // splits and has no effect on fixed ones.

@@ -113,6 +113,8 @@ function answerPull(context: Context, request: Request, encoding: QueueEncoding)
     return whenKnown(pulling, ({ value, saved }) => {
       // A batch keeps texts of its request. A request with a list of test files stores the plan, if it is the first.
       if (!sent && value?.isNewBatch) dailyBytes.add(project, bytesOf(request), context.now());
+      const { key, node_index, links } = prepared.request;
+      if (links && value && !value.isOtherList) context.linkNotes.note(key, node_index, links);
       if (plan && value?.isNewQueue) dailyBytes.add(project, plan.files.bytes.length, context.now());
       const answering = value ? answerPulled(context, request, prepared, value, encoding) : answerNoQueue(request, prepared, encoding);
       return whenKnown(answering, answer => {

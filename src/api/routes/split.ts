@@ -12,13 +12,14 @@ const MISS: SplitMiss = { code: 'TEST_SUITE_SPLIT_CACHE_MISS' };
 
 /** POST /build_distributions/subset: the test files of one node in regular mode. */
 export function splitForNode(context: Context, request: Request): Soon<Answer> {
-  const { store, dailyBytes, splitAsks, now } = context;
+  const { store, dailyBytes, splitAsks, linkNotes, now } = context;
   return whenKnown(prepare(context, 'prepareSplit', request), ({ project, prepared: { request: asked, planned } }) => {
     const { plan } = planned;
     if (plan) dailyBytes.assertRoom(project, now());
     return whenKnown(shareOf(store, asked, planned, now()), share => {
       if (plan && share?.isNew) dailyBytes.add(project, plan.files.bytes.length, now());
       if (share?.files) splitAsks.note(asked.key, asked.node_index, now());
+      if (share?.files && asked.links) linkNotes.note(asked.key, asked.node_index, asked.links);
       return answerShare(request, asked, share);
     });
   });

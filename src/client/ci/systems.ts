@@ -36,7 +36,39 @@ export interface CiSystem {
   /** The source branch, also of a pull request. */
   branch: readonly Variable[];
   commitHash: readonly Variable[];
+  links: SystemLinks;
 }
+
+/** Addresses with the names of variables in braces. Missing: the documentation of the system has none. */
+export interface SystemLinks {
+  /** The page of this job, or else of its CI run. */
+  job?: string;
+  /** The page of the commit. Missing: it follows from `repository`. */
+  commit?: string;
+  /** The repository, as Git or people address it. */
+  repository?: string;
+  /** What serves the repository. Missing: its host tells, see `forgesByHost`. */
+  forge?: Forge;
+}
+
+/** Where commits, and the differences between two of them, are in the address of a repository. Missing: it is not documented. */
+export const forges = {
+  github: { commit: '/commit/{commit}', diff: '/compare/{before}...{commit}' },
+  gitlab: { commit: '/-/commit/{commit}', diff: '/-/compare/{before}...{commit}' },
+  bitbucket: { commit: '/commits/{commit}', diff: '/branches/compare/{commit}..{before}' },
+  azure: { commit: '/commit/{commit}', diff: null },
+} as const;
+
+export type Forge = keyof typeof forges;
+
+/** Gitea and Forgejo have the addresses of GitHub. */
+export const forgesByHost: Readonly<Record<string, Forge>> = {
+  'github.com': 'github',
+  'gitlab.com': 'gitlab',
+  'bitbucket.org': 'bitbucket',
+  'dev.azure.com': 'azure',
+  'codeberg.org': 'github',
+};
 
 const fromOne = (name: string): Variable => ({ name, read: 'fromOne' });
 const reference = (name: string): Variable => ({ name, read: 'reference' });
@@ -50,23 +82,40 @@ const countsFrom =
     Number(environment[name]) > first;
 
 /** What holds where a system says nothing else: users number parallel jobs themselves, with the conventional variables. */
-const defaults = { nodeIndex: ['CI_NODE_INDEX'], nodeTotal: ['CI_NODE_TOTAL'], buildId: [], branch: [], commitHash: [] };
+const defaults = { nodeIndex: ['CI_NODE_INDEX'], nodeTotal: ['CI_NODE_TOTAL'], buildId: [], branch: [], commitHash: [], links: {} };
+
+type KnownSystem = Pick<CiSystem, 'name' | 'marks'> & Partial<CiSystem>;
+
+// No variable has the index of a matrix job: set BALLAST_NODE_INDEX: ${{ strategy.job-index }}. A rerun keeps GITHUB_RUN_ID (and counts
+// GITHUB_RUN_ATTEMPT). GITHUB_REF_NAME of a pull request is 12/merge.
+const gitHub: KnownSystem = {
+  name: 'GitHub Actions',
+  marks: ['GITHUB_ACTIONS'],
+  buildId: ['GITHUB_RUN_ID'],
+  isRerun: countsFrom('GITHUB_RUN_ATTEMPT', 1),
+  branch: ['GITHUB_HEAD_REF', 'GITHUB_REF_NAME'],
+  commitHash: ['GITHUB_SHA'],
+  // No variable has the number of the job.
+  links: {
+    job: '{GITHUB_SERVER_URL}/{GITHUB_REPOSITORY}/actions/runs/{GITHUB_RUN_ID}/attempts/{GITHUB_RUN_ATTEMPT}',
+    repository: '{GITHUB_SERVER_URL}/{GITHUB_REPOSITORY}',
+    forge: 'github',
+  },
+};
 
 /**
  * The variables of each CI system, from its documentation. The first system whose variables are set counts. The commit is the one that is
  * checked out, even if it merges a pull request with its base for this CI run: another base gives another suite, which needs another split.
  */
-const known: readonly (Pick<CiSystem, 'name' | 'marks'> & Partial<CiSystem>)[] = [
+const known: readonly KnownSystem[] = [
+  // Gitea and Forgejo set the variables of GitHub, and have another address for a CI run.
   {
-    // No variable has the index of a matrix job: set BALLAST_NODE_INDEX: ${{ strategy.job-index }}. A rerun keeps GITHUB_RUN_ID (and counts
-    // GITHUB_RUN_ATTEMPT). GITHUB_REF_NAME of a pull request is 12/merge. Gitea and Forgejo set the same variables.
-    name: 'GitHub Actions',
-    marks: ['GITHUB_ACTIONS'],
-    buildId: ['GITHUB_RUN_ID'],
-    isRerun: countsFrom('GITHUB_RUN_ATTEMPT', 1),
-    branch: ['GITHUB_HEAD_REF', 'GITHUB_REF_NAME'],
-    commitHash: ['GITHUB_SHA'],
+    ...gitHub,
+    name: 'Gitea Actions',
+    marks: ['GITEA_ACTIONS'],
+    links: { repository: '{GITHUB_SERVER_URL}/{GITHUB_REPOSITORY}', forge: 'github' },
   },
+  gitHub,
   {
     // `parallel: N`, counted from 1; other jobs have CI_NODE_TOTAL 1 and no index. A retried job keeps the pipeline (and gets a new CI_JOB_ID).
     name: 'GitLab CI',
@@ -76,6 +125,7 @@ const known: readonly (Pick<CiSystem, 'name' | 'marks'> & Partial<CiSystem>)[] =
     buildId: ['CI_PIPELINE_ID'],
     branch: ['CI_MERGE_REQUEST_SOURCE_BRANCH_NAME', 'CI_EXTERNAL_PULL_REQUEST_SOURCE_BRANCH_NAME', 'CI_COMMIT_REF_NAME'],
     commitHash: ['CI_COMMIT_SHA'],
+    links: { job: '{CI_JOB_URL}', repository: '{CI_PROJECT_URL}', forge: 'gitlab' },
   },
   {
     // `parallelism: N`, from 0. A rerun, from the start or of failed jobs, creates a new workflow in the workspace of the old one.
@@ -87,6 +137,7 @@ const known: readonly (Pick<CiSystem, 'name' | 'marks'> & Partial<CiSystem>)[] =
     isRerun: ({ CIRCLE_WORKFLOW_ID: workflow, CIRCLE_WORKFLOW_WORKSPACE_ID: first = workflow }) => workflow !== first,
     branch: ['CIRCLE_BRANCH', 'CIRCLE_TAG'],
     commitHash: ['CIRCLE_SHA1'],
+    links: { job: '{CIRCLE_BUILD_URL}', repository: '{CIRCLE_REPOSITORY_URL}' },
   },
   {
     // `parallelism: N`, from 0. A retried job keeps the build (and counts BUILDKITE_RETRY_COUNT). A build that was started by hand may have
@@ -99,6 +150,7 @@ const known: readonly (Pick<CiSystem, 'name' | 'marks'> & Partial<CiSystem>)[] =
     isRerun: countsFrom('BUILDKITE_RETRY_COUNT', 0),
     branch: ['BUILDKITE_BRANCH'],
     commitHash: [hash('BUILDKITE_COMMIT')],
+    links: { job: '{BUILDKITE_BUILD_URL}#{BUILDKITE_JOB_ID}', repository: '{BUILDKITE_REPO}' },
   },
   {
     // `strategy: parallel: N`, counted from 1. A retried job keeps the build (and counts SYSTEM_JOBATTEMPT).
@@ -110,6 +162,10 @@ const known: readonly (Pick<CiSystem, 'name' | 'marks'> & Partial<CiSystem>)[] =
     isRerun: countsFrom('SYSTEM_JOBATTEMPT', 1),
     branch: [reference('SYSTEM_PULLREQUEST_SOURCEBRANCH'), reference('BUILD_SOURCEBRANCH')],
     commitHash: ['BUILD_SOURCEVERSION'],
+    links: {
+      job: '{SYSTEM_COLLECTIONURI}{SYSTEM_TEAMPROJECTID}/_build/results?buildId={BUILD_BUILDID}&view=logs&j={SYSTEM_JOBID}',
+      repository: '{BUILD_REPOSITORY_URI}',
+    },
   },
   {
     // `parallel:` steps, from 0. A retried step keeps the pipeline (and counts BITBUCKET_STEP_RUN_NUMBER).
@@ -121,6 +177,10 @@ const known: readonly (Pick<CiSystem, 'name' | 'marks'> & Partial<CiSystem>)[] =
     isRerun: countsFrom('BITBUCKET_STEP_RUN_NUMBER', 1),
     branch: ['BITBUCKET_BRANCH', 'BITBUCKET_TAG'],
     commitHash: ['BITBUCKET_COMMIT'],
+    links: {
+      job: 'https://bitbucket.org/{BITBUCKET_REPO_FULL_NAME}/pipelines/results/{BITBUCKET_BUILD_NUMBER}',
+      repository: 'https://bitbucket.org/{BITBUCKET_REPO_FULL_NAME}',
+    },
   },
   {
     // `parallelism: N`, counted from 1. A retried pipeline keeps the workflow; a retried workflow is a new one. SEMAPHORE_GIT_BRANCH of a
@@ -132,6 +192,7 @@ const known: readonly (Pick<CiSystem, 'name' | 'marks'> & Partial<CiSystem>)[] =
     buildId: ['SEMAPHORE_WORKFLOW_ID'],
     branch: ['SEMAPHORE_GIT_PR_BRANCH', 'SEMAPHORE_GIT_WORKING_BRANCH', 'SEMAPHORE_GIT_BRANCH'],
     commitHash: ['SEMAPHORE_GIT_SHA'],
+    links: { job: '{SEMAPHORE_ORGANIZATION_URL}/jobs/{SEMAPHORE_JOB_ID}', repository: '{SEMAPHORE_GIT_URL}' },
   },
   {
     // A matrix, numbered by the user. A retried job keeps the build. TRAVIS_BRANCH of a pull request is its base.
@@ -140,6 +201,7 @@ const known: readonly (Pick<CiSystem, 'name' | 'marks'> & Partial<CiSystem>)[] =
     buildId: ['TRAVIS_BUILD_ID'],
     branch: ['TRAVIS_PULL_REQUEST_BRANCH', 'TRAVIS_BRANCH'],
     commitHash: ['TRAVIS_COMMIT'],
+    links: { job: '{TRAVIS_JOB_WEB_URL}' },
   },
   {
     // A matrix, numbered by the user. A rebuild keeps the build. APPVEYOR_REPO_BRANCH of a pull request is its base.
@@ -148,6 +210,9 @@ const known: readonly (Pick<CiSystem, 'name' | 'marks'> & Partial<CiSystem>)[] =
     buildId: ['APPVEYOR_BUILD_ID'],
     branch: ['APPVEYOR_PULL_REQUEST_HEAD_REPO_BRANCH', 'APPVEYOR_REPO_BRANCH'],
     commitHash: ['APPVEYOR_REPO_COMMIT'],
+    links: {
+      job: '{APPVEYOR_URL}/project/{APPVEYOR_ACCOUNT_NAME}/{APPVEYOR_PROJECT_SLUG}/builds/{APPVEYOR_BUILD_ID}/job/{APPVEYOR_JOB_ID}',
+    },
   },
   {
     // Steps of `matrix:`, numbered by the user. DRONE_BRANCH of a pull request is its base. A restart creates a new build.
@@ -156,6 +221,7 @@ const known: readonly (Pick<CiSystem, 'name' | 'marks'> & Partial<CiSystem>)[] =
     buildId: ['DRONE_BUILD_NUMBER'],
     branch: ['DRONE_SOURCE_BRANCH', 'DRONE_BRANCH'],
     commitHash: ['DRONE_COMMIT_SHA'],
+    links: { job: '{DRONE_BUILD_LINK}', repository: '{DRONE_REPO_LINK}' },
   },
   {
     // Woodpecker descends from Drone.
@@ -164,6 +230,7 @@ const known: readonly (Pick<CiSystem, 'name' | 'marks'> & Partial<CiSystem>)[] =
     buildId: ['CI_PIPELINE_NUMBER'],
     branch: ['CI_COMMIT_SOURCE_BRANCH', 'CI_COMMIT_BRANCH'],
     commitHash: ['CI_COMMIT_SHA'],
+    links: { job: '{CI_STEP_URL}', repository: '{CI_REPO_URL}' },
   },
   {
     // A matrix, numbered by the user.
@@ -172,6 +239,7 @@ const known: readonly (Pick<CiSystem, 'name' | 'marks'> & Partial<CiSystem>)[] =
     buildId: ['CF_BUILD_ID'],
     branch: ['CF_BRANCH'],
     commitHash: ['CF_REVISION'],
+    links: { job: '{CF_BUILD_URL}', commit: '{CF_COMMIT_URL}' },
   },
   {
     // `parallel: N` of a workflow in a pipeline, from 0.
@@ -182,6 +250,7 @@ const known: readonly (Pick<CiSystem, 'name' | 'marks'> & Partial<CiSystem>)[] =
     buildId: ['BITRISEIO_PIPELINE_ID'],
     branch: ['BITRISE_GIT_BRANCH'],
     commitHash: [hash('BITRISE_GIT_COMMIT')],
+    links: { job: '{BITRISE_BUILD_URL}', repository: '{GIT_REPOSITORY_URL}' },
   },
   {
     // CI_NODE_INDEX and CI_NODE_TOTAL count all tasks of the build, also those without tests: the user numbers the matrix. A retried task
@@ -193,6 +262,7 @@ const known: readonly (Pick<CiSystem, 'name' | 'marks'> & Partial<CiSystem>)[] =
     buildId: ['CIRRUS_BUILD_ID'],
     branch: ['CIRRUS_BRANCH'],
     commitHash: ['CIRRUS_CHANGE_IN_REPO'],
+    links: { job: 'https://cirrus-ci.com/task/{CIRRUS_TASK_ID}', repository: '{CIRRUS_REPO_CLONE_URL}' },
   },
   {
     // Parallel test runs, from 0.
@@ -208,6 +278,7 @@ const known: readonly (Pick<CiSystem, 'name' | 'marks'> & Partial<CiSystem>)[] =
     marks: ['CODEBUILD_BUILD_ARN'],
     branch: [reference('CODEBUILD_WEBHOOK_HEAD_REF')],
     commitHash: ['CODEBUILD_RESOLVED_SOURCE_VERSION'],
+    links: { job: '{CODEBUILD_BUILD_URL}', repository: '{CODEBUILD_SOURCE_REPO_URL}' },
   },
   {
     // Parallel tests have neither branch nor id in variables: parameters of the build must set BALLAST_*.
@@ -223,6 +294,7 @@ const known: readonly (Pick<CiSystem, 'name' | 'marks'> & Partial<CiSystem>)[] =
     buildId: ['BUILD_TAG'],
     branch: ['CHANGE_BRANCH', 'BRANCH_NAME', remote('GIT_BRANCH')],
     commitHash: ['GIT_COMMIT'],
+    links: { job: '{BUILD_URL}', repository: '{GIT_URL}' },
   },
 ];
 

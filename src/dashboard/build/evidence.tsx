@@ -62,7 +62,9 @@ function Files({ project, build, timeline, tab }: Omit<Props, 'id'> & { timeline
           </button>
         </Empty>
       )}
-      {tab === 'timeline' && <TimelineView project={project} timeline={timeline} lanes={lanes} matching={matching} nodes={nodes} />}
+      {tab === 'timeline' && (
+        <TimelineView project={project} build={build} timeline={timeline} lanes={lanes} matching={matching} nodes={nodes} />
+      )}
       {tab === 'files' && rows.length > 0 && <BuildFiles rows={rows} />}
       {file !== null && (
         <FileDrawer project={project} timeline={timeline} lanes={lanes} path={file} onClose={() => setQuery({ file: null })} />

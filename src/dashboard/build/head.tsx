@@ -5,6 +5,7 @@ import { priceText } from '../../price.js';
 import { minutesState } from '../builds/state.js';
 import { useLive } from '../data/live.js';
 import { Duration } from '../parts/amounts.js';
+import { OuterLink } from '../parts/outer-link.js';
 import { Path } from '../parts/path.js';
 import { Status } from '../parts/status.js';
 import { useAddress } from '../routes/router.js';
@@ -33,9 +34,7 @@ export function BuildHead({ project, build, id }: { project: ProjectLine; build:
             <Path text={branch} />
           </a>
           <Dot />
-          <a href={withQuery(builds, { q: searchWord('commit', commit_hash) })} title={commit_hash}>
-            <bdi class="hash">{visible(commit_hash).slice(0, 8)}</bdi>
-          </a>
+          <Commit build={build} builds={builds} />
           <Dot />
           {count(node_total, 'node')}
           {price && (
@@ -65,6 +64,36 @@ export function BuildHead({ project, build, id }: { project: ProjectLine; build:
         <LinkedSentence text={build.verdict} paths={[...build.slowest.map(file => file.path), ...build.failed]} hasNodeTimes />
       </p>
     </header>
+  );
+}
+
+/** The commit, on the server that has it if that is known, and what changed since the build before. */
+function Commit({ build: { commit_hash, commit_url, diff_url, previous }, builds }: { build: MinutesAnswer; builds: string }) {
+  const hash = <bdi class="hash">{visible(commit_hash).slice(0, 8)}</bdi>;
+  const search = withQuery(builds, { q: searchWord('commit', commit_hash) });
+  return (
+    <>
+      {commit_url === null ? (
+        <a href={search} title={commit_hash}>
+          {hash}
+        </a>
+      ) : (
+        <OuterLink href={commit_url} title={commit_hash}>
+          {hash}
+        </OuterLink>
+      )}
+      {diff_url !== null && previous && (
+        <>
+          {' '}
+          <OuterLink
+            href={diff_url}
+            title={`What changed since ${visible(previous.commit_hash).slice(0, 8)}, the commit of the build before`}
+          >
+            diff
+          </OuterLink>
+        </>
+      )}
+    </>
   );
 }
 

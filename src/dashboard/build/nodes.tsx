@@ -1,5 +1,6 @@
 import type { MinutesAnswer, NodeSummary } from '../../engine/insight/minutes/minutes-answer.js';
 import { Duration } from '../parts/amounts.js';
+import { OuterLink } from '../parts/outer-link.js';
 import { type Column, Table } from '../parts/table.js';
 import { setQuery, useAddress } from '../routes/router.js';
 import { number, times } from '../text/format.js';
@@ -20,7 +21,21 @@ export function BuildNodes({ build }: { build: MinutesAnswer }) {
   );
 }
 
-function columnsOf({ kind, is_running }: MinutesAnswer, link: (node: number) => string): Column<NodeSummary>[] {
+const JOB: Column<NodeSummary> = {
+  name: 'job',
+  title: 'Job',
+  about: 'The page of the CI job',
+  cell: ({ node_index, job_url }) =>
+    job_url === null ? (
+      '–'
+    ) : (
+      <OuterLink href={job_url} title={`The CI job of node ${node_index}`}>
+        job
+      </OuterLink>
+    ),
+};
+
+function columnsOf({ kind, is_running, nodes }: MinutesAnswer, link: (node: number) => string): Column<NodeSummary>[] {
   const time = (
     name: 'start' | 'end' | 'busy' | 'unreported' | 'gaps' | 'idle' | 'repeats',
     title: string,
@@ -50,6 +65,7 @@ function columnsOf({ kind, is_running }: MinutesAnswer, link: (node: number) => 
       cell: ({ node_index }) => <a href={link(node_index)}>node {node_index}</a>,
       sortBy: ({ node_index }) => node_index,
     },
+    ...(nodes.some(({ job_url }) => job_url !== null) ? [JOB] : []),
     { name: 'state', title: 'State', cell: stateOf, sortBy: stateOf },
     time('start', 'Started', 'After the start of the build'),
     time('end', 'Ended', 'After the start of the build', node => (is_running && !node.recorded ? null : node.end)),

@@ -1,5 +1,6 @@
 import { useState } from 'preact/hooks';
 import type { ProjectLine } from '../../api/messages/dashboard.js';
+import type { MinutesAnswer } from '../../engine/insight/minutes/minutes-answer.js';
 import type { TimelineAnswer } from '../../engine/insight/timeline/timeline-answer.js';
 import { setQuery } from '../routes/router.js';
 import type { Lane } from '../timeline/lanes.js';
@@ -12,6 +13,7 @@ import { axisEnd, zoom } from '../timeline/view.js';
 
 interface Props {
   project: ProjectLine;
+  build: MinutesAnswer;
   timeline: TimelineAnswer;
   lanes: readonly Lane[];
   matching: readonly Lane[] | null;
@@ -19,7 +21,7 @@ interface Props {
 }
 
 /** The timeline with what belongs to it: its legend, its keys, the table of the selected span, and the same data as a table. */
-export function TimelineView({ project, timeline, lanes, matching, nodes }: Props) {
+export function TimelineView({ project, build, timeline, lanes, matching, nodes }: Props) {
   const [view, setView] = useSpan('view');
   const [selected, setSelected] = useSpan('span');
   const [isTable, setTable] = useState(false);
@@ -61,7 +63,7 @@ export function TimelineView({ project, timeline, lanes, matching, nodes }: Prop
       {selected && <SpanTable lanes={matching ?? lanes} paths={timeline.paths} span={selected} onClose={() => setSelected(null)} />}
       <details class="as-table" onToggle={event => setTable(event.currentTarget.open)}>
         <summary>The timeline as a table</summary>
-        {isTable && <RunTable lanes={matching ?? lanes} timeline={timeline} />}
+        {isTable && <RunTable lanes={matching ?? lanes} timeline={timeline} jobOf={node => build.nodes[node]?.job_url ?? null} />}
       </details>
     </>
   );

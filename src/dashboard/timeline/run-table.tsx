@@ -1,5 +1,6 @@
 import { useMemo } from 'preact/hooks';
 import type { TimelineAnswer } from '../../engine/insight/timeline/timeline-answer.js';
+import { OuterLink } from '../parts/outer-link.js';
 import { Path } from '../parts/path.js';
 import { type Column, Table } from '../parts/table.js';
 import { duration, offset } from '../text/format.js';
@@ -10,17 +11,29 @@ interface Row {
   run: number;
 }
 
+interface Props {
+  lanes: readonly Lane[];
+  timeline: TimelineAnswer;
+  /** The page of the CI job of a node; null: it is not known. */
+  jobOf: (node: number) => string | null;
+}
+
 /** What the timeline shows, in the order of the nodes and of the time. */
-export function RunTable({ lanes, timeline }: { lanes: readonly Lane[]; timeline: TimelineAnswer }) {
+export function RunTable({ lanes, timeline, jobOf }: Props) {
   const rows = useMemo(() => lanes.flatMap(lane => Array.from(lane.file, (_, run) => ({ lane, run }))), [lanes]);
   return (
-    <Table label="The timeline as a table" columns={columnsOf(timeline)} rows={rows} keyOf={({ lane, run }) => `${lane.node} ${run}`} />
+    <Table
+      label="The timeline as a table"
+      columns={columnsOf(timeline, jobOf)}
+      rows={rows}
+      keyOf={({ lane, run }) => `${lane.node} ${run}`}
+    />
   );
 }
 
-function columnsOf({ paths, estimates }: TimelineAnswer): Column<Row>[] {
+function columnsOf({ paths, estimates }: TimelineAnswer, jobOf: Props['jobOf']): Column<Row>[] {
   return [
-    { name: 'node', title: 'Node', isNumber: true, cell: ({ lane }) => lane.node },
+    { name: 'node', title: 'Node', isNumber: true, cell: ({ lane }) => <OuterLink href={jobOf(lane.node)}>{lane.node}</OuterLink> },
     { name: 'batch', title: 'Batch', isNumber: true, cell: ({ lane, run }) => lane.batches[lane.batch[run]!]!.number ?? '–' },
     { name: 'start', title: 'Start', isNumber: true, cell: ({ lane, run }) => offset(lane.from[run]!, 1) },
     { name: 'file', title: 'File', isWide: true, cell: ({ lane, run }) => <Path text={paths[lane.file[run]!]!} /> },

@@ -13,6 +13,35 @@ export interface CiRuns {
   list(project: number, before: Millis, limit: number): Soon<CiRun[]>;
   /** The CI runs of a build, newest first, at most `limits.ciRunsPerBuild`. */
   ofBuild(project: number, build: BuildKey): Soon<CiRun[]>;
+  /**
+   * Notes the addresses that nodes sent, each node once: that of a job in place of an earlier one, and the templates if the CI run has none.
+   * Does nothing for those that are noted, and for CI runs that have expired.
+   */
+  noteLinks(sent: readonly NotedLinks[]): Promise<void>;
+  /** The addresses of the jobs of a CI run, by node. */
+  jobs(id: string): Soon<JobLink[]>;
+}
+
+/** Where people find what a node does, as it said itself. Null: it said nothing. */
+export interface NodeLinks extends CiRunLinks {
+  job_url: string | null;
+}
+
+/** What a node of the CI run with an id sent. */
+export interface NotedLinks extends NodeLinks {
+  id: string;
+  node_index: number;
+}
+
+/** Templates of addresses: see LINK_WORDS. */
+export interface CiRunLinks {
+  commit_url: string | null;
+  diff_url: string | null;
+}
+
+export interface JobLink {
+  node_index: number;
+  url: string;
 }
 
 export interface CiRun extends BuildKey {
@@ -29,4 +58,6 @@ export interface CiRun extends BuildKey {
   created_at: Millis;
   /** How many runs of its build were recorded before. */
   runs_before: number;
+  /** Missing: no node sent any. */
+  links?: CiRunLinks;
 }

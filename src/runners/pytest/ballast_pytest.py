@@ -21,9 +21,11 @@ import urllib.request
 
 import pytest
 
-# The build puts the version of Ballast here, and the table of src/client/ci/systems.ts. The last system is none that is known.
+# The build puts the version of Ballast here, and the tables of src/client/ci/systems.ts. The last system is none that is known.
 VERSION = ""
 SYSTEMS = []
+FORGES = {}
+FORGES_BY_HOST = {}
 
 # Which node this is ---------------------------------------------------------------------------------------------------
 
@@ -142,6 +144,45 @@ def tried(field, environment):
     return (f"; tried {', '.join(names)} ({system['name']})" if names else unset) + git
 
 
+# src/client/ci/links.ts has the same rules.
+def node_links(environment):
+    """Returns where people find what this node does: the addresses that the variables of the CI system tell, without passwords."""
+    of_system = detect_system(environment)["links"]
+    address = repository_address(filled(of_system.get("repository"), environment))
+    forge = of_system.get("forge") or FORGES_BY_HOST.get(urllib.parse.urlsplit(address).netloc) if address else None
+    paths = FORGES.get(forge, {})
+    links = {"job_url": web_address(filled(of_system.get("job"), environment)), "commit_url": web_address(filled(of_system.get("commit"), environment))}
+    for name, path in (("commit_url", paths.get("commit")), ("diff_url", paths.get("diff"))):
+        links[name] = links.get(name) or (path and address + path)
+    return {name: link for name, link in links.items() if link and len(link) <= 1000}
+
+
+def filled(template, environment):
+    """Puts the values of variables in their places; None: one of them is not set."""
+    values = {name: environment.get(name, "").strip() for name in re.findall(r"\{(\w+)\}", template or "")}
+    return template and all(values.values()) and re.sub(r"\{(\w+)\}", lambda match: values[match[1]], template) or None
+
+
+def web_address(text):
+    try:
+        parts = urllib.parse.urlsplit(text or "")
+        host = parts.hostname and (f"{parts.hostname}:{parts.port}" if parts.port else parts.hostname)
+    except ValueError:
+        return None
+    is_usable = parts.scheme in ("http", "https") and host and not re.search(r"[\s{}]", text)
+    return urllib.parse.urlunsplit(parts._replace(netloc=host)) if is_usable else None
+
+
+def repository_address(text):
+    """The page of a repository, of which Git may have another address: git@host:path, ssh://git@host/path, https://host/path.git."""
+    by_ssh = re.match(r"(?:ssh://)?[^/@\s]+@([^/:@\s]+)(?::\d+/|[:/])(.+)$", text or "")
+    address = web_address(f"https://{by_ssh[1]}/{by_ssh[2]}" if by_ssh else text)
+    if not address:
+        return None
+    scheme, host, path = urllib.parse.urlsplit(address)[:3]
+    return f"{'https' if host in FORGES_BY_HOST else scheme}://{host}{re.sub(r'[.]git$', '', path.rstrip('/'))}"
+
+
 # Settings -------------------------------------------------------------------------------------------------------------
 
 # Set while a session is active: sessions that its tests start, as those of a plugin do, run all that they collect.
@@ -195,7 +236,7 @@ def read_settings(option, environment):
     if errors:
         hint = "without a split, run pytest with -p no:ballast_pytest"
         raise pytest.UsageError("\n".join(f"ballast: {escape(error)}" for error in [*errors, hint]))
-    return {"url": url, "token": Token(token), "retries": int(retries), "identity": identity, "fallback": option.ballast_fallback}
+    return {"url": url, "token": Token(token), "retries": int(retries), "identity": identity, "links": node_links(environment), "fallback": option.ballast_fallback}
 
 
 def is_server_url(text):
@@ -392,7 +433,7 @@ def ask_for_part(settings, paths):
     message = split_request(settings, digest)
 
     def post(parse, **fields):
-        return api.post("/v1/build_distributions/subset", {**message, **fields}, parse)
+        return api.post("/v1/build_distributions/subset", {**message, **settings["links"], **fields}, parse)
 
     def send_list():
         return post(split_parser(index, digest), cache_read_attempt=False, test_files=[{"path": path} for path in paths])

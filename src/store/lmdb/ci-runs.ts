@@ -1,11 +1,21 @@
 import { type BuildKey, buildDigest } from '../../engine/keys.js';
-import type { CiRun, CiRuns } from '../../engine/ports/ci-runs.js';
+import type { CiRun, CiRuns, NotedLinks } from '../../engine/ports/ci-runs.js';
 import { limits } from '../../limits.js';
 import type { Tables } from './tables.js';
+import { entriesOf } from './writes/blobs.js';
+import { type Committing, commit } from './writes/commit.js';
 
 export type CiRunTables = Pick<Tables, 'ciRuns' | 'ciRunKeys' | 'ciRunsOfBuild' | 'unrecorded' | 'expiry'>;
 
-export function lmdbCiRuns({ ciRuns, ciRunKeys, ciRunsOfBuild }: CiRunTables) {
+export function lmdbCiRuns(parts: CiRunTables & Pick<Tables, 'jobs'> & Committing) {
+  const { ciRuns, ciRunKeys, ciRunsOfBuild, jobs } = parts;
+  /** The CI run of a node that sent addresses, unless they are noted. */
+  const toNote = ({ id, node_index, job_url, commit_url, diff_url }: NotedLinks): CiRun | null => {
+    const key = ciRunKeys.get(id);
+    const run = key && ciRuns.get([...key, id]);
+    const isJobNoted = job_url === null || jobs.get([id, node_index]) === job_url;
+    return run && !(isJobNoted && (run.links || (commit_url === null && diff_url === null))) ? run : null;
+  };
   return {
     get(project, id) {
       const key = ciRunKeys.get(id);
@@ -16,12 +26,30 @@ export function lmdbCiRuns({ ciRuns, ciRunKeys, ciRunsOfBuild }: CiRunTables) {
       return Array.from(ciRuns.getRange(range), ({ value }) => value);
     },
     ofBuild(project: number, build: BuildKey) {
-      const digest = buildDigest(project, build);
-      const range = { start: [digest, Infinity] as never, end: [digest, -Infinity] as never, reverse: true, limit: limits.ciRunsPerBuild };
+      const range = { ...newestFirst(buildDigest(project, build)), limit: limits.ciRunsPerBuild };
       return [...ciRunsOfBuild.getKeys(range)].flatMap(([, created_at, id]) => ciRuns.get([project, created_at, id]) ?? []);
     },
+    async noteLinks(sent) {
+      const due = sent.filter(toNote);
+      if (due.length === 0) return;
+      await commit(parts, () => {
+        for (const links of due) {
+          const run = toNote(links);
+          if (!run) continue;
+          const { id, project, created_at } = run;
+          const { node_index, job_url, commit_url, diff_url } = links;
+          if (job_url !== null) void jobs.put([id, node_index], job_url);
+          if (!run.links && (commit_url ?? diff_url) !== null)
+            void ciRuns.put([project, created_at, id], { ...run, links: { commit_url, diff_url } });
+        }
+      });
+    },
+    jobs: id => Array.from(jobs.getRange(entriesOf(id)), ({ key: [, node_index], value: url }) => ({ node_index, url })),
   } satisfies CiRuns;
 }
+
+/** The range of the CI runs of a build in `ciRunsOfBuild`. */
+const newestFirst = (build: string) => ({ start: [build, Infinity] as never, end: [build, -Infinity] as never, reverse: true });
 
 /** Notes a CI run that begins, within a write transaction. */
 export function putCiRun({ ciRuns, ciRunKeys, ciRunsOfBuild, expiry }: CiRunTables, run: CiRun): void {

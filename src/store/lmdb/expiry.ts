@@ -107,9 +107,11 @@ const ONE: Done = { deleted: 1, whole: true };
 function expire(tables: Tables, kind: string, key: (string | number)[], most: number, before: Millis, drop: (key: string) => void): Done {
   const first = key[0] as string;
   switch (kind) {
-    case 'ci_run':
-      deleteCiRun(tables, first);
-      return ONE;
+    case 'ci_run': {
+      const jobs = deleteOwned([tables.jobs], first, most);
+      if (jobs.whole) deleteCiRun(tables, first);
+      return { ...jobs, deleted: jobs.deleted + 1 };
+    }
     // Large records become unreachable first, and are then deleted piece by piece.
     case 'split': {
       const split = tables.splits.get(first);

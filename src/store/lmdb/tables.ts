@@ -83,6 +83,8 @@ function tablesIn(root: RootDatabase) {
     ciRunKeys: table<[project: number, created_at: Millis], string>('ciRunKeys'),
     /** The project, by buildDigest. */
     ciRunsOfBuild: table<number, [build: string, created_at: Millis, id: string]>('ciRunsOfBuild'),
+    /** The address of the CI job of a node. */
+    jobs: table<string, [ciRun: string, node_index: number]>('jobs'),
     /** Summaries of CI runs that ended, and of whose builds nothing was recorded. */
     unrecorded: table<Summary, CiRunKey>('unrecorded'),
     /** Encoded changes of a queue in order, by the last record of the journal that has one of them; 0: the batches of a copy. */

@@ -45,7 +45,7 @@ export function folderSide(tables: Tables): Side {
 function movedOf(tables: Tables): Record<MovedTable, Moved> {
   const { meta, projects, projectNames, tokens, links, sessions, dashboard, builds, buildNumbers, summaries, subsets, expiry } = tables;
   const { paths, pathNames, timings, splits, splitRuns, queues, queuesOfNodeBuild, queuesOfBuild, forecasts, blobs, batches } = tables;
-  const { ciRuns, ciRunKeys, unrecorded, days, batchCosts } = tables;
+  const { ciRuns, ciRunKeys, jobs, unrecorded, days, batchCosts } = tables;
   const projectOf = (plan: string) => ciRunKeys.get(plan)?.[0] ?? 0;
   return {
     ballast: {
@@ -214,15 +214,31 @@ function movedOf(tables: Tables): Record<MovedTable, Moved> {
       *rows() {
         for (const { key, value } of ciRuns.getRange()) {
           const { commit_hash: _commit, branch: _branch, ...run } = value;
-          const columns = { build: buildDigest(run.project, value), names: toNames(value), ci_run: json(run.ci_run) };
+          const names = { build: buildDigest(run.project, value), names: toNames(value) };
+          const columns = { ...names, ci_run: json(run.ci_run), links: json(run.links) };
           yield { ...run, ...columns, summary: json(unrecorded.get(key)) };
         }
       },
-      put({ build: _, names, ci_run, summary, ...rest }) {
-        const run = { ...rest, ...fromNames(names), ci_run: JSON.parse(ci_run) } as CiRun;
+      put({ build: _, names, ci_run, links: sent, summary, ...rest }) {
+        const run = {
+          ...rest,
+          ...fromNames(names),
+          ci_run: JSON.parse(ci_run),
+          ...(sent !== null && { links: JSON.parse(sent) }),
+        } as CiRun;
         putCiRun(tables, run);
         if (summary !== null) void unrecorded.put([run.project, run.created_at, run.id], JSON.parse(summary));
       },
+    },
+    jobs: {
+      *rows() {
+        for (const {
+          key: [ci_run, node_index],
+          value: url,
+        } of jobs.getRange())
+          yield { ci_run, node_index, url };
+      },
+      put: ({ ci_run, node_index, url }) => void jobs.put([ci_run, node_index], url),
     },
     days: {
       *rows() {

@@ -1,19 +1,22 @@
 import { type BuildKey, buildDigest, type QueueKey, type SplitKey, shortDigest } from '../../engine/keys.js';
-import type { CiRun, CiRuns } from '../../engine/ports/ci-runs.js';
+import type { CiRun, CiRunLinks, CiRuns, JobLink, NotedLinks } from '../../engine/ports/ci-runs.js';
 import { limits } from '../../limits.js';
 import type { Database } from './database.js';
-import { fromNames, toNames } from './json.js';
+import { fromJson, fromNames, toNames } from './json.js';
 
-export const CI_RUN = 'id, project, kind, plan, ci_run, digest, names, node_total, created_at, runs_before';
+export const CI_RUN = 'id, project, kind, plan, ci_run, digest, names, node_total, created_at, runs_before, links';
 
-export interface CiRunRow extends Omit<CiRun, 'commit_hash' | 'branch' | 'ci_run'> {
+export interface CiRunRow extends Omit<CiRun, 'commit_hash' | 'branch' | 'ci_run' | 'links'> {
   /** The commit hash and the branch, and the id that the CI system gave it, as JSON. */
   names: string;
   ci_run: string;
+  /** As JSON. */
+  links: string | null;
 }
 
-export function toCiRun({ names, ci_run, ...row }: CiRunRow): CiRun {
-  return { ...row, ...fromNames(names), ci_run: JSON.parse(ci_run) as string };
+export function toCiRun({ names, ci_run, links, ...row }: CiRunRow): CiRun {
+  const sent = fromJson<CiRunLinks>(links);
+  return { ...row, ...fromNames(names), ci_run: JSON.parse(ci_run) as string, ...(sent && { links: sent }) };
 }
 
 /** The columns of a CI run that begins. */
@@ -26,6 +29,19 @@ export function ciRunValues({ project, build, ci_run }: QueueKey | SplitKey): un
     ...[toNames(build), build.node_total],
   ];
 }
+
+/** Locks the CI runs against the sweep only, so that many processes note those of one at the same time. */
+const NOTE_LINKS = `with n as (
+    select * from unnest($1::text[], $2::int4[], $3::text[], $4::text[]) as v (id, node_index, url, links)
+  ), known as materialized (
+    select id, links from ci_runs where id in (select id from n) order by id for key share
+  ), linked as (
+    update ci_runs set links = s.links from (select id, min(links) as links from n group by id) s, known
+    where ci_runs.id = s.id and known.id = s.id and s.links is not null and known.links is null and ci_runs.links is null
+  )
+  insert into jobs (ci_run, node_index, url)
+  select n.id, n.node_index, n.url from n join known on known.id = n.id where n.url is not null order by n.id, n.node_index
+  on conflict (ci_run, node_index) do update set url = excluded.url where jobs.url <> excluded.url`;
 
 export function postgresqlCiRuns(database: Database) {
   return {
@@ -47,5 +63,16 @@ export function postgresqlCiRuns(database: Database) {
       );
       return rows.map(toCiRun);
     },
+    async noteLinks(sent) {
+      const linksOf = ({ commit_url, diff_url }: NotedLinks) =>
+        commit_url === null && diff_url === null ? null : JSON.stringify({ commit_url, diff_url } satisfies CiRunLinks);
+      await database.change(NOTE_LINKS, [
+        sent.map(({ id }) => id),
+        sent.map(({ node_index }) => node_index),
+        sent.map(({ job_url }) => job_url),
+        sent.map(linksOf),
+      ]);
+    },
+    jobs: id => database.read<JobLink>('select node_index, url from jobs where ci_run = $1 order by node_index', [id]),
   } satisfies CiRuns;
 }

@@ -99,12 +99,23 @@ const simple = (table: string, key: string, some: string, most: number = SOME) =
     )`,
   );
 
+const ciRuns = (some: string) =>
+  deleted(
+    `with due as materialized (
+      select id from ci_runs where ${some} limit ${SOME} for update skip locked
+    ), gone as (
+      delete from ci_runs using due where ci_runs.id = due.id returning ci_runs.id
+    ), others as (
+      delete from jobs using gone where jobs.ci_run = gone.id
+    )`,
+  );
+
 /** What expires by time: $1 in milliseconds, or for days in whole days. */
 const EXPIRED: readonly Step[] = [
   { kind: 'subset', text: runs('created_at < $1 order by created_at') },
   { kind: 'split', text: splits('used_at < $1 order by used_at') },
   { kind: 'queue', text: queues('used_at < $1 order by used_at') },
-  { kind: 'ci_run', text: simple('ci_runs', 'id', 'created_at < $1 order by created_at') },
+  { kind: 'ci_run', text: ciRuns('created_at < $1 order by created_at') },
   { kind: 'day', text: simple('days', 'project, branch, day', 'day < $1 and builds > 0 order by day'), isByDay: true },
   { kind: null, text: simple('days', 'project, branch, day', 'day < $1'), isByDay: true },
 ];
@@ -133,7 +144,7 @@ const OF_PROJECT: readonly Step[] = [
   { kind: 'subset', text: BUILDS_OF_PROJECT },
   { kind: 'split', text: splits('project = $1') },
   { kind: 'queue', text: queues('project = $1') },
-  { kind: 'ci_run', text: simple('ci_runs', 'id', 'project = $1') },
+  { kind: 'ci_run', text: ciRuns('project = $1') },
   { kind: 'day', text: simple('days', 'project, branch, day', 'project = $1') },
   { kind: 'path', text: simple('paths', 'number', PATHS_OF_PROJECT, SOME_PATHS) },
   { kind: null, text: simple('unlearnt', 'project, entry', 'project = $1') },

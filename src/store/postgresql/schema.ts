@@ -182,6 +182,8 @@ const STEPS: readonly (readonly string[])[] = [
       node_total int4 not null,
       created_at bigint not null,
       runs_before int4 not null,
+      -- Templates of addresses, as JSON.
+      links text,
       summary text
     )`,
     'create index if not exists ci_runs_project on ci_runs (project, created_at, id)',
@@ -189,6 +191,13 @@ const STEPS: readonly (readonly string[])[] = [
     'create index if not exists ci_runs_created_at on ci_runs (created_at)',
     // Those that ended, and of whose build nothing was recorded.
     'create index if not exists ci_runs_unrecorded on ci_runs (project, created_at, id) where summary is not null',
+    // The addresses of the CI jobs of nodes.
+    `create table if not exists jobs (
+      ci_run text not null,
+      node_index int4 not null,
+      url text not null,
+      primary key (ci_run, node_index)
+    )`,
     'create table if not exists summaries (build int4 primary key, summary text not null)',
     `create table if not exists days (
       project int4 not null,

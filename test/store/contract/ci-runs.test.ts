@@ -87,6 +87,52 @@ describe.each(stores)('CI runs in a store in $name', ({ opened: openStore }) => 
     expect(runs.map(({ ci_run }) => ci_run)).toEqual(upTo(limits.ciRunsPerBuild).map(i => `${limits.ciRunsPerBuild + 2 - i}`));
   });
 
+  it('have the addresses that their nodes sent: the last of each job, and the first templates', async () => {
+    const { store, project, createQueue, createSplit } = await opened();
+    await createQueue('1');
+    await createQueue('2', NOW + 1);
+    await createSplit(splitKey(project, BUILD, '3', false), NOW + 2);
+    const [third, second, first] = await store.ciRuns.ofBuild(project, BUILD);
+    const none = { job_url: null, commit_url: null, diff_url: null };
+    const links = { commit_url: 'https://git/{commit}', diff_url: null };
+    await store.ciRuns.noteLinks([]);
+    await store.ciRuns.noteLinks([
+      { ...none, id: first!.id, node_index: 0, job_url: 'https://ci/0' },
+      { ...none, ...links, id: first!.id, node_index: 1, job_url: 'https://ci/1' },
+      { ...none, ...links, id: first!.id, node_index: 2 },
+      { ...none, id: third!.id, node_index: 3, diff_url: 'https://git/{before}/{commit}' },
+      { ...none, id: 'unknown', node_index: 0, job_url: 'https://ci/unknown' },
+    ]);
+    await Promise.all(
+      [1, 1].map(node_index =>
+        store.ciRuns.noteLinks([{ ...none, id: first!.id, node_index, job_url: 'https://ci/again', commit_url: 'https://other/{commit}' }]),
+      ),
+    );
+    expect(await store.ciRuns.jobs(first!.id)).toEqual([
+      { node_index: 0, url: 'https://ci/0' },
+      { node_index: 1, url: 'https://ci/again' },
+    ]);
+    for (const id of [second!.id, third!.id, 'unknown']) expect(await store.ciRuns.jobs(id)).toEqual([]);
+    expect(await store.ciRuns.ofBuild(project, BUILD)).toEqual([
+      { ...third, links: { commit_url: null, diff_url: 'https://git/{before}/{commit}' } },
+      second,
+      { ...first, links },
+    ]);
+  });
+
+  it('expire with the addresses of all their jobs', async () => {
+    const { store, project, createQueue } = await opened();
+    await createQueue('1', NOW);
+    await createQueue('2', NOW + HOUR);
+    const runs = await store.ciRuns.ofBuild(project, BUILD);
+    const job = (id: string, node_index: number) => ({ id, node_index, job_url: 'https://ci', commit_url: null, diff_url: null });
+    for (const { id } of runs) await store.ciRuns.noteLinks(upTo(2 * limits.expiredPerStep).map(i => job(id, i)));
+    expect(await sweep(store, NOW + 1)).toEqual({ queue: 1, ci_run: 1 });
+    await store.ciRuns.noteLinks([job(runs[1]!.id, 0)]);
+    expect(await store.ciRuns.jobs(runs[1]!.id)).toEqual([]);
+    expect(await store.ciRuns.jobs(runs[0]!.id)).toHaveLength(2 * limits.expiredPerStep);
+  });
+
   it('expire by the time when they began, also while their queue is in use', async () => {
     const { store, project, createQueue, list } = await opened();
     await createQueue('1', NOW);

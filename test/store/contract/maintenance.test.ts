@@ -108,6 +108,8 @@ describe.each(stores)('a store in $name', ({ open, opened }) => {
       await store.queues.repeat(copy, NOW);
       const [build] = await buildsOf(store, project);
       await store.summaries.put(build!, summaryOf());
+      const sent = { job_url: 'https://ci', commit_url: null, diff_url: null };
+      await store.ciRuns.noteLinks([{ ...sent, id: (await store.queues.find(queue))!.id, node_index: 0 }]);
     }
     const day = Math.floor(NOW / DAY);
     const left = async (i: number, project: number) => ({

@@ -52,6 +52,9 @@ export async function serve(store: Store): Promise<Served> {
   const unrecorded = { ...BUILD, commit_hash: 'unrecorded' };
   await store.queues.create(queueKey(project, unrecorded, '1'), newQueue(store, 2, listOf(2)), NOW + 4 * DAY);
   for (const ciRun of await store.ciRuns.ofBuild(project, unrecorded)) await store.summaries.putUnrecorded(ciRun, summaryOf());
+  const { id } = (await store.queues.find(queue))!;
+  const links = { commit_url: 'https://git/{commit}', diff_url: null };
+  await store.ciRuns.noteLinks(upTo(3).map(node_index => ({ id, node_index, job_url: `https://ci/größe/${node_index}`, ...links })));
   await signIn(store, project);
   await store.maintenance.keepTime(NOW + 4 * DAY);
   await store.maintenance.noteBackup(NOW + 2 * DAY);

@@ -59,6 +59,8 @@ async function fill(dataDir: string): Promise<void> {
   const unrecorded = { ...build, commit_hash: 'unrecorded' };
   await store.queues.create(queueKey(project, unrecorded, '1'), newQueue(store, 2, list(2)), NOW + 4 * DAY);
   for (const ciRun of await store.ciRuns.ofBuild(project, unrecorded)) await store.summaries.putUnrecorded(ciRun, summaryOf());
+  const job = { node_index: 0, job_url: 'https://ci', commit_url: null, diff_url: null };
+  await store.ciRuns.noteLinks([{ ...job, id: (await store.queues.find(QUEUE))!.id }]);
   await sweep(store, NOW + 1.5 * DAY);
   await store.close();
 }
@@ -84,7 +86,7 @@ function recordsOf<V, K extends Key>(table: Database<V, K>): { key: K; value: V 
 }
 
 /** Tables whose records follow from no others. */
-const INDEPENDENT = ['meta', 'tokens', 'batches', 'pendingRuns', 'queuesOfBuild', 'summaries', 'unrecorded', 'days'];
+const INDEPENDENT = ['meta', 'tokens', 'batches', 'pendingRuns', 'queuesOfBuild', 'summaries', 'unrecorded', 'jobs', 'days'];
 /** Tables whose records all follow from others. */
 const DERIVED = ['projectNames', 'buildNumbers', 'buildIndex', 'buildCounts', 'ciRunKeys', 'ciRunsOfBuild', 'expiry'];
 /** Tables whose records others refer to. */
@@ -92,7 +94,7 @@ const OF_BUILDS = ['projects', 'builds', 'subsets', 'paths', 'pathNames', 'timin
 const OF_CI_RUNS = ['splits', 'queues', 'queuesOfNodeBuild', 'ciRuns', 'blobs', 'forecasts'];
 const REFERRED = [...OF_BUILDS, ...OF_CI_RUNS];
 /** Tables whose records are removed with those that they refer to. */
-const REFERENCES = ['summaries', 'unrecorded', 'days', 'pendingRuns', 'forecasts', 'queuesOfBuild', 'queuesOfNodeBuild'];
+const REFERENCES = ['summaries', 'unrecorded', 'jobs', 'days', 'pendingRuns', 'forecasts', 'queuesOfBuild', 'queuesOfNodeBuild'];
 const TABLES = [...INDEPENDENT, ...DERIVED, ...REFERRED];
 
 describe('a store', () => {

@@ -9,7 +9,7 @@ import { BUILD, DAY, NOW, newSplit, sweep } from '../contract/fixtures.js';
 import { LATER, serve } from '../contract/served.js';
 
 /** Tables that grow with what is recorded. The others have a row for each project, person or process. */
-const GROWING = ['builds', 'runs', 'paths', 'pieces', 'splits', 'queues', 'journal', 'ci_runs', 'split_uses', 'summaries', 'days'];
+const GROWING = ['builds', 'runs', 'paths', 'pieces', 'splits', 'queues', 'journal', 'ci_runs', 'jobs', 'split_uses', 'summaries', 'days'];
 
 /** Runs work, and returns the prepared statements that it ran. */
 async function statementsOf(work: () => Promise<void>): Promise<string[]> {
@@ -106,6 +106,7 @@ async function readAll(store: Store): Promise<void> {
   );
   const [ciRun] = await ciRuns.list(project, LATER, 10);
   await ciRuns.get(project, ciRun!.id);
+  await ciRuns.jobs(ciRun!.id);
   await summaries.get(build.number);
   await summaries.unrecorded(project, LATER, 10);
   await summaries.ofUnrecorded(ciRun!);
@@ -181,6 +182,7 @@ const FILLED = [
   `insert into split_uses (split, ci_run, at, runs_before) select 'o' || i / 5, i % 5, 0, 0 from generate_series(1, 4000) i`,
   `insert into ci_runs (id, project, kind, plan, ci_run, digest, build, names, node_total, created_at, runs_before, summary)
   select 'i' || i, i % 20, '', '', '', 0, 'b' || i, '', 4, i, 0, '' from generate_series(1, 4000) i`,
+  `insert into jobs (ci_run, node_index, url) select 'i' || i / 5, i % 5, '' from generate_series(1, 4000) i`,
   `insert into summaries (build, summary) select i, '' from generate_series(1, 4000) i`,
   `insert into days (project, branch, day, builds, summary) select i % 20, i % 40, i, 1, '' from generate_series(1, 4000) i`,
   'analyze',

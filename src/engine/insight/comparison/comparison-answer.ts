@@ -24,7 +24,7 @@ export interface ComparisonAnswer extends BuildHead {
   file_count: Count;
   /** The address of the page that shows the comparison; null: this port serves no pages. */
   page: string | null;
-  /** The newest build of the branch before this one: what `diff_url` compares with; null: there is none. */
+  /** The newest build of the branch before this one that is of another commit; null: there is none. */
   previous: { build_id: Uuid; commit_hash: string } | null;
 }
 

@@ -1,6 +1,7 @@
 import { durationText } from '../../../duration.js';
 import { limits } from '../../../limits.js';
 import type { Millis, Store } from '../../ports/store.js';
+import { previousBuild } from '../build-links.js';
 import { fileOutcomes } from '../minutes/file-outcomes.js';
 import { leastDelay } from '../minutes/last-node.js';
 import { PART_NAMES } from '../minutes/minutes-answer.js';
@@ -38,8 +39,6 @@ export async function comparisonOf(store: Store, asked: ComparisonSubject): Prom
   const usual = found && { ...found.builds, shorter: found.walls.filter(wall => wall < build.wall).length };
   const head = other && buildHead(other, otherTimeline!);
   const files = before ? comparedFiles(build, before) : [];
-  const [previous] = (await store.builds.older(subject.project, { branch: subject.build.branch }, subject.recorded?.number ?? null, 1))
-    .builds;
   const answer: ComparisonAnswer = {
     ...buildHead(subject, timeline),
     other: head,
@@ -52,7 +51,7 @@ export async function comparisonOf(store: Store, asked: ComparisonSubject): Prom
     files: files.slice(0, limits.comparedFiles),
     file_count: files.length,
     page: asked.page,
-    previous: previous ? { build_id: previous.id, commit_hash: previous.commit_hash } : null,
+    previous: await previousBuild(store, subject),
   };
   return { answer, outdated };
 }

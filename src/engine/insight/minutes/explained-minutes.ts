@@ -2,6 +2,7 @@ import { durationText } from '../../../duration.js';
 import { limits } from '../../../limits.js';
 import { costOf, type PriceSettings } from '../../../price.js';
 import { timestamp } from '../../../time.js';
+import type { BuildLinks } from '../build-links.js';
 import { rounded, wholeMilliseconds } from '../rounding.js';
 import { buildHead, type Subject } from '../subject.js';
 import { isRecorded, type Span, type Timeline } from '../timeline/timeline.js';
@@ -10,8 +11,8 @@ import { type Minutes, minutesOf } from './minutes.js';
 import type { MinutesAnswer } from './minutes-answer.js';
 import { nodesText, verdictOf } from './verdict.js';
 
-/** Where the wall time of a CI run went, with the nodes, files and sentences that explain it. */
-export function explainMinutes(subject: Subject, timeline: Timeline, settings: PriceSettings): MinutesAnswer {
+/** Where the wall time of a CI run went, with the nodes, files and sentences that explain it, and where people find it elsewhere. */
+export function explainMinutes(subject: Subject, timeline: Timeline, links: BuildLinks, settings: PriceSettings): MinutesAnswer {
   const minutes = minutesOf(timeline);
   const { wall, floor, parts } = minutes;
   const { slowest, failed, missing } = fileOutcomes(timeline, limits.slowFiles);
@@ -35,6 +36,7 @@ export function explainMinutes(subject: Subject, timeline: Timeline, settings: P
         idle: wholeMilliseconds(idle),
         repeats: wholeMilliseconds(repeats),
         slowness: slowness === null ? null : Number(slowness.toFixed(3)),
+        job_url: links.jobUrl(node_index),
       };
     }),
     slowest,
@@ -43,6 +45,7 @@ export function explainMinutes(subject: Subject, timeline: Timeline, settings: P
     missing: missing.slice(0, limits.completenessEntries),
     missing_count: missing.length,
     files: timeline.paths.length,
+    ...{ commit_url: links.commit_url, diff_url: links.diff_url, previous: links.previous },
     other_ci_runs: subject.ciRuns
       .filter(({ id }) => id !== subject.ciRun?.id)
       .map(({ id, ci_run, kind, created_at }) => ({ ci_run_id: id, ci_run, kind, created_at: timestamp(created_at) })),

@@ -33,6 +33,12 @@ export interface MinutesAnswer extends BuildHead {
   missing: { path: string; node_index: Count | null }[];
   missing_count: Count;
   files: Count;
+  /** The page of the commit; null, like the other addresses: it is not known. */
+  commit_url: string | null;
+  /** The page of what changed since `previous`. */
+  diff_url: string | null;
+  /** The newest build of the branch before this one that is of another commit; null: there is none. */
+  previous: { build_id: Uuid; commit_hash: string } | null;
   /** The other CI runs of the build, newest first. */
   other_ci_runs: { ci_run_id: Uuid; ci_run: string; kind: 'queue' | 'split'; created_at: Timestamp }[];
 }
@@ -106,6 +112,8 @@ export interface NodeSummary {
   repeats: number;
   /** Its duration relative to its estimates and to the other nodes; null: unknown. */
   slowness: number | null;
+  /** The page of its CI job. */
+  job_url: string | null;
 }
 
 export interface SlowFile {

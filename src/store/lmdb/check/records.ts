@@ -178,6 +178,9 @@ export function checksOf(parts: Parts, references: References): Checks {
       if (run && buildDigest(project, run) === build) return;
       yield problem('leads to a CI run that does not exist', () => ciRunsOfBuild.remove(key));
     },
+    *jobs(key, _, problem) {
+      if (!references.ciRuns.has(key[0])) yield problem('is of a CI run that does not exist', () => parts.jobs.remove(key));
+    },
     *unrecorded(key, _, problem) {
       if (!ciRuns.doesExist(key)) yield problem('is of a CI run that does not exist', () => unrecorded.remove(key));
     },
@@ -249,6 +252,7 @@ export class References {
   #expiring: Set<string | number> | null = null;
   #splits: Set<string> | null = null;
   #keysOfQueues: Map<string, string> | null = null;
+  #ciRuns: Set<string> | null = null;
   #pathNumbers: Set<number> | null = null;
   #namedPaths: Set<number> | null = null;
 
@@ -279,6 +283,11 @@ export class References {
       if (!this.#keysOfQueues.has(id)) this.#keysOfQueues.set(id, key);
     }
     return this.#keysOfQueues;
+  }
+
+  /** The ids of the CI runs. */
+  get ciRuns(): Set<string> {
+    return (this.#ciRuns ??= new Set(this.parts.ciRuns.getKeys().map(([, , id]) => id)));
   }
 
   /** The numbers that paths lead to. */

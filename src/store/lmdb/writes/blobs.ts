@@ -71,8 +71,8 @@ export async function removeBlobs({ blobs, expiry }: Pick<Tables, 'blobs' | 'exp
   await expiry.remove(key);
 }
 
-/** A table whose keys begin with the id of a split or queue. */
-export type OwnedTable = Tables['blobs'] | Tables['batches'] | Tables['splitRuns'];
+/** A table whose keys begin with the id of a split, queue or CI run. */
+export type OwnedTable = Tables['blobs'] | Tables['batches'] | Tables['splitRuns'] | Tables['jobs'];
 
 /** Removes all entries [owner, ...]. */
 export function removeEntries(table: OwnedTable, owner: string): Promise<void> {
