@@ -37,6 +37,8 @@ import { type SnapshotDependencies, Snapshots } from './snapshots.js';
 import { readClientFiles, readGuides } from './static-files.js';
 import { Summarizer } from './summarizer.js';
 import { SlewedClock, startSweeping } from './sweeping.js';
+import { WebhookEvents } from './webhook-events.js';
+import { WebhookSender } from './webhook-sender.js';
 import type { WorkerSetup } from './worker.js';
 
 const DEFAULT_PROJECT = 'default';
@@ -55,7 +57,7 @@ export interface Service {
   sweep(): Promise<void>;
   /** Makes a snapshot if one is due; resolves when none is being made. */
   snapshot(): Promise<void>;
-  /** Writes the summaries of all builds that were recorded until now. */
+  /** Writes the summaries of all builds that were recorded until now, and notes what webhooks are to be told of them. */
   summarize(): Promise<void>;
   /** Reads the files of the certificate again. Rejects with a sentence when they are invalid. */
   renew(): Promise<void>;
@@ -133,7 +135,12 @@ export async function openService(
     // A client that is refused never retries, so the token must exist before the port opens.
     if (config.bootstrapToken !== null) await ensureBootstrapToken(store, config.bootstrapToken, now(), log);
     const completeness = new CompletenessChecker(jobs);
-    const summarizer = new Summarizer(store, jobs, log, now, uptime);
+    const sender = new WebhookSender(store, log, now);
+    closers.push(() => sender.close());
+    const pagesUrl = config.dashboard === 'on' ? publicUrl : null;
+    const webhookEvents = new WebhookEvents(store, jobs, log, now, pagesUrl, () => void sender.look());
+    closers.push(() => webhookEvents.close());
+    const summarizer = new Summarizer(store, jobs, log, now, uptime, webhookEvents);
     closers.push(() => summarizer.close());
     summarizer.noteNewest().catch((err: unknown) => log.warn({ err }, 'could not look for missing summaries'));
     const readiness = new Readiness(store.maintenance, now, uptime);
@@ -198,6 +205,7 @@ export async function openService(
       sweeps: swept,
       snapshots: snapshots?.load ?? null,
       summaries: summarizer,
+      deliveries: { ...sender.results, dropped: webhookEvents.dropped },
       certificateExpiresAt: http.certificateExpiresAt,
     });
     metrics.addState(async () => ({ ...stateNow(), store: await store.maintenance.load() }));
@@ -212,7 +220,10 @@ export async function openService(
     const firstToken = isFirstStart ? await createDefaultProject(store.access, now()) : null;
     const address = context.dashboard && (await noteAddress(config, ports, store, log));
     const firstLink = firstToken !== null && address !== null ? await newSignInUrl(store, address, now()) : null;
-    const summarize = () => summarizer.flush();
+    const summarize = async () => {
+      await summarizer.flush();
+      await webhookEvents.settled();
+    };
     const slowerServer = adapter.name === 'node' ? adapter.logLine : null;
     const renew = () => http.reloadCertificate();
     const snapshot = async () => snapshots?.makeIfDue();
