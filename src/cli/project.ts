@@ -117,10 +117,12 @@ export function testWebhook(source: StoreSource, name: string, { json }: PrintOp
   return withExistingStore(source, async ({ access, now }) => {
     const { settings } = await requireProject(access, name);
     const { webhook_url } = settings;
-    if (webhook_url === null) throw new Error(`project "${name}" has no webhook; set one: ballast project settings "${name}" webhook_url=https://...`);
+    if (webhook_url === null)
+      throw new Error(`project "${name}" has no webhook; set one: ballast project settings "${name}" webhook_url=https://...`);
     const problem = await postToWebhook({ ...settings, webhook_url }, { id: randomUUID(), event: testEvent(name) }, now());
     if (json) print(JSON.stringify({ problem }));
-    else printToStderr(problem === null ? `the webhook of "${name}" took a test` : `the webhook of "${name}" did not take a test: ${problem}`);
+    else
+      printToStderr(problem === null ? `the webhook of "${name}" took a test` : `the webhook of "${name}" did not take a test: ${problem}`);
     if (problem !== null) process.exitCode = 1;
   });
 }

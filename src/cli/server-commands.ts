@@ -137,8 +137,11 @@ function addProjectCommands(program: Command, addStoreCommand: AddCommand): void
   )
     .option('--json', 'print JSON')
     .addHelpText('after', `\nSettings:\n${settingsHelp}\nAn empty value unsets one: price=`);
-  addStoreCommand(project, 'webhook-test <name>', 'send a test to the webhook of a project, once (exit code 1: not taken)', async (...args) =>
-    (await loadProject()).testWebhook(...args),
+  addStoreCommand(
+    project,
+    'webhook-test <name>',
+    'send a test to the webhook of a project, once (exit code 1: not taken)',
+    async (...args) => (await loadProject()).testWebhook(...args),
   ).option('--json', 'print JSON');
 }
 

@@ -1,10 +1,12 @@
 import { existsSync } from 'node:fs';
 import { join } from 'node:path';
+import { text } from 'node:stream/consumers';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { Client } from '../harness/client.js';
 import { connect, initialise, pull, record } from '../harness/messages.js';
 import { ended, printed, type ServerProcess, said, spawnServer } from '../harness/process.js';
 import { runInProcess } from '../harness/run-in-process.js';
+import { stubServer } from '../harness/stub-server.js';
 import { temporaryFolder } from '../harness/temporary-folder.js';
 
 const TOKEN_LINE = /^[0-9a-f]{32,}\n$/;

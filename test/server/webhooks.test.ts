@@ -1,5 +1,5 @@
-import { createServer, type IncomingHttpHeaders, type ServerResponse } from 'node:http';
-import type { AddressInfo } from 'node:net';
+import type { IncomingHttpHeaders, ServerResponse } from 'node:http';
+import { text } from 'node:stream/consumers';
 import { describe, expect, it, onTestFinished } from 'vitest';
 import { changeSettings } from '../../src/engine/access.js';
 import { SILENT_MILLISECONDS } from '../../src/engine/insight/timeline/draft-span.js';
@@ -14,6 +14,7 @@ import { Clock } from '../harness/clock.js';
 import { memoryStore } from '../harness/memory-store.js';
 import { initialise, pathsIn, pull, record } from '../harness/messages.js';
 import { startServer, type TestServer } from '../harness/server.js';
+import { stubServer } from '../harness/stub-server.js';
 import { BUILD, NOW, newProject, summaryOf } from '../store/contract/fixtures.js';
 
 const SECRET = '0123456789abcdef';
@@ -30,25 +31,16 @@ interface Received {
 async function receiver(answer: (received: Received) => void = ({ response }) => response.end()) {
   const all: Received[] = [];
   const waiting: ((received: Received) => void)[] = [];
-  const server = createServer((request, response) => {
-    let text = '';
-    request.on('data', chunk => (text += chunk));
-    request.on('end', () => {
-      const received = { headers: request.headers, body: JSON.parse(text), text, response };
-      all.push(received);
-      answer(received);
-      for (const resolve of waiting.splice(0)) resolve(received);
-    });
+  const address = await stubServer(async (request, response) => {
+    const body = await text(request);
+    const received = { headers: request.headers, body: JSON.parse(body), text: body, response };
+    all.push(received);
+    answer(received);
+    for (const resolve of waiting.splice(0)) resolve(received);
   });
-  await new Promise<void>(resolve => server.listen(0, '127.0.0.1', resolve));
-  onTestFinished(() => {
-    server.closeAllConnections();
-    server.close();
-  });
-  const { port } = server.address() as AddressInfo;
   /** The next request that arrives. */
   const next = () => new Promise<Received>(resolve => waiting.push(resolve));
-  return { url: `http://127.0.0.1:${port}/hook`, all, next };
+  return { url: `${address}/hook`, all, next };
 }
 
 /** A sender over a store with a project, whose clock stands still. */
@@ -89,9 +81,9 @@ describe('a delivery', () => {
     await at(NOW + 15_000);
     await at(NOW + 9e9);
     expect(hook.all.map(({ headers }) => headers['ballast-delivery'])).toEqual(['id of a', 'id of a']);
-    const [{ headers, text }] = hook.all as [Received];
+    const [{ headers, text: sent }] = hook.all as [Received];
     expect(headers).toMatchObject({ 'content-type': 'application/json', 'ballast-event': 'test', 'ballast-timestamp': `${NOW / 1000}` });
-    expect(headers['ballast-signature']).toBe(signatureOf(SECRET, `${NOW / 1000}`, text));
+    expect(headers['ballast-signature']).toBe(signatureOf(SECRET, `${NOW / 1000}`, sent));
     expect(sender.results).toEqual({ delivered: 1, failed: 1, given_up: 0 });
   });
 
@@ -237,11 +229,11 @@ describe('an event', () => {
     expect(await summarized()).toEqual([]);
     expect(await summarized({ ...LOSSES, summary: summaryOf({ is_running: true }) })).toEqual([]);
     expect(await summarized({ ...LOSSES, ciRun: { id: 'old', created_at: NOW - limits.toldRunMilliseconds - 1 } })).toEqual([]);
-    const text =
+    const told =
       'web, fix, commit abc: the gate failed: 3 of 12 test files were not recorded. Node 1 took no files: 3 test files are missing.';
-    expect(await summarized(LOSSES, 'fix')).toEqual([text]);
+    expect(await summarized(LOSSES, 'fix')).toEqual([told]);
     expect(await summarized(LOSSES, 'fix')).toEqual([]);
-    expect(await summarized({ ...LOSSES, ciRun: { id: 'the next CI run', created_at: NOW } }, 'fix')).toEqual([text]);
+    expect(await summarized({ ...LOSSES, ciRun: { id: 'the next CI run', created_at: NOW } }, 'fix')).toEqual([told]);
   });
 
   it('of a file is told once for each change, also when later builds move the change by one', async () => {
