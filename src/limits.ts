@@ -307,6 +307,19 @@ export const limits = {
   waitingSummaries: 2000,
   /** Projects whose newest builds are looked through at a start for missing summaries. */
   projectsSummarizedAtStart: 100,
+  /** Files that grew that one look at the newest builds tells; the others are told by the next ones. */
+  grownFilesPerLook: 5,
+  /** An incomplete CI run that began longer ago is not told: its summary is only written later. */
+  toldRunMilliseconds: 86_400_000,
+  /** Projects that wait for a look at their newest builds; beyond it the next build has it made. */
+  waitingLooks: 1000,
+  /** What a project may have waiting to be sent to its webhook; beyond it the oldest is dropped. */
+  waitingDeliveriesPerProject: 100,
+  /** Interval at which what is due is looked for, and how many webhooks are sent to at a time. */
+  deliveryTickMilliseconds: 2000,
+  deliveriesAtOnce: 20,
+  /** How long a webhook may take to answer. Less than the first pause of deliveries. */
+  webhookMilliseconds: 10_000,
   /** Builds in a list with summaries. */
   buildLinesPerPage: 100,
   /** Running CI runs in a list with summaries. */

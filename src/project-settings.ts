@@ -12,7 +12,20 @@ export interface ProjectSettings {
   job_url: string | null;
   commit_url: string | null;
   diff_url: string | null;
+  /** Where events are told: see engine/webhooks. */
+  webhook_url: string | null;
+  webhook_secret: string | null;
+  webhook_events: WebhookEventName[] | null;
+  /** `json`, `slack`, or the JSON that is sent, with words in braces. */
+  webhook_template: string | null;
 }
+
+/** What the pages of a project know of its settings. Its readers see them, too. */
+export type ShownSettings = Omit<ProjectSettings, 'webhook_url' | 'webhook_secret' | 'webhook_events' | 'webhook_template'>;
+
+export const WEBHOOK_EVENTS = ['gate_failed', 'file_grew', 'runner_slow'] as const;
+
+export type WebhookEventName = (typeof WEBHOOK_EVENTS)[number];
 
 export interface Price {
   amount: number;
@@ -30,6 +43,10 @@ export const noSettings: ProjectSettings = {
   job_url: null,
   commit_url: null,
   diff_url: null,
+  webhook_url: null,
+  webhook_secret: null,
+  webhook_events: null,
+  webhook_template: null,
 };
 
 /** The words in braces that a template may have. */

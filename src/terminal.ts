@@ -8,6 +8,11 @@ export function printToStderr(...lines: readonly string[]): void {
   for (const line of lines) process.stderr.write(`ballast: ${escapeControls(line)}\n`);
 }
 
+/** Writes a line that a CI system obeys to stderr, where stdout is for a result. */
+export function printCommandToStderr(line: string): void {
+  process.stderr.write(`${escapeControls(line)}\n`);
+}
+
 /** Writes a line to stdout. Escaped JSON has the same value. */
 export function print(line: string): void {
   process.stdout.write(`${escapeControls(line)}\n`);

@@ -84,6 +84,8 @@ export interface ProcessState {
   snapshots: { newestAt: Millis | null; bytes: number; seconds: number; failures: number; hasFailed: boolean } | null;
   /** Summaries of builds that were written since the start, and builds that wait for theirs. */
   summaries: { written: number; waiting: number };
+  /** What was sent to webhooks since the start, by result. */
+  deliveries: Readonly<Record<string, number>>;
   /** Null without a certificate. */
   certificateExpiresAt: Millis | null;
 }

@@ -58,6 +58,7 @@ const otherLanes: { readonly [K in keyof Reads]?: JobLane } = {
   failedTestPaths: suites,
   completeness: comparisons,
   buildSummary: summaries,
+  flags: summaries,
   prepareWhatIf: whatIfs,
   playVariants: whatIfs,
   playCuts: whatIfs,

@@ -6,7 +6,9 @@ import { linksOf } from '../engine/insight/build-links.js';
 import { comparisonOf } from '../engine/insight/comparison/comparison.js';
 import { forecastOf } from '../engine/insight/forecast.js';
 import { explainMinutes } from '../engine/insight/minutes/explained-minutes.js';
+import { fileOutcomes } from '../engine/insight/minutes/file-outcomes.js';
 import { minutesOf } from '../engine/insight/minutes/minutes.js';
+import { lossesOf } from '../engine/insight/minutes/verdict.js';
 import { newestSubject, type Subject } from '../engine/insight/subject.js';
 import { otlpTrace } from '../engine/insight/timeline/otlp.js';
 import { readTimeline } from '../engine/insight/timeline/read-timeline.js';
@@ -28,6 +30,7 @@ import type { Build } from '../engine/ports/builds.js';
 import type { Millis, Store } from '../engine/ports/store.js';
 import { hasEndedComplete, type Summary } from '../engine/ports/summaries.js';
 import { failedPaths } from '../engine/queues.js';
+import { flagsOf } from '../engine/webhooks/flags.js';
 import { limits } from '../limits.js';
 import type { BatchSums } from '../planning/batching/batch-cost.js';
 import { BASIS_BYTES } from '../planning/estimating/basis.js';
@@ -56,6 +59,8 @@ export interface SummarizedBuild extends Pick<Subject, 'recorded' | 'ciRun'> {
   summary: Summary;
   /** What its batches tell of their cost, if its queue was one of guesses: it could not. */
   observed: BatchSums | null;
+  /** Why files are missing, in a sentence; null: none are, or nodes are at work. */
+  losses: string | null;
 }
 
 /** A question about a CI run. */
@@ -136,10 +141,13 @@ export const reads = {
     const subject = await newestSubject(store, build);
     const { recorded, ciRun } = subject;
     const timeline = await readTimeline(store, subject, at);
-    const told = summarize(recorded, timeline, minutesOf(timeline), baselinesOf(timeline));
+    const minutes = minutesOf(timeline);
+    const told = summarize(recorded, timeline, minutes, baselinesOf(timeline));
     const isCompared = hasEndedComplete(told) && build.branch === (await store.access.projectById(build.project))?.default_branch;
     const summary = { ...told, useful_nodes: isCompared ? await usefulNodesOfRun(store, subject, timeline) : null };
-    return { recorded, ciRun, summary, observed: wasMostlyGuessed(timeline) ? observedInTimeline(timeline) : null };
+    const isIncomplete = !told.is_running && told.line.missing > 0;
+    const losses = isIncomplete ? lossesOf(timeline, minutes, fileOutcomes(timeline, 0).missing) : null;
+    return { recorded, ciRun, summary, observed: wasMostlyGuessed(timeline) ? observedInTimeline(timeline) : null, losses };
   },
 
   /** Throws a 422 when recorded runs do not fit in memory. */
@@ -148,6 +156,7 @@ export const reads = {
   fileHistory: trend(fileHistory),
   nodeTrends: trend(nodeTrends),
   similarNames,
+  flags: flagsOf,
   buildOutline,
   buildPiece,
   prepareWhatIf,

@@ -150,6 +150,7 @@ function addSummary(program: Command, context: NodeContext): void {
     ['nodeTotal', 'buildId', 'branch', 'commitHash'],
   )
     .option('--newest', 'the newest CI run of the build, whatever its id')
+    .option('--comment', 'also write it to the pull request or merge request of this job, in one comment that each run updates')
     .option('--json', 'print one JSON object')
     .action(async (build: string | undefined, flags) => (await import('./summary.js')).summary(build, clientOptions(flags, context)));
 }

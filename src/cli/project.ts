@@ -1,8 +1,11 @@
+import { randomUUID } from 'node:crypto';
 import { changeSettings, createProject, createToken, hashOf, renameProject, revokeToken, tokenId } from '../engine/access.js';
 import type { Access, Project } from '../engine/ports/access.js';
-import { SETTING_NAMES, settingTexts } from '../engine/setting-texts.js';
+import { SETTING_NAMES, settingTexts, withoutSecrets } from '../engine/setting-texts.js';
+import { testEvent } from '../engine/webhooks/event.js';
 import { limits } from '../limits.js';
 import { pluralize } from '../plural.js';
+import { postToWebhook } from '../server/webhook-request.js';
 import type { StoreSource } from '../store/source.js';
 import { print, printRow, printToStderr } from '../terminal.js';
 import { timestamp } from '../time.js';
@@ -104,8 +107,23 @@ export function changeProjectSettings(source: StoreSource, name: string, assignm
   return withExistingStore(source, async ({ access }) => {
     const { id, settings } = await requireProject(access, name);
     const changed = changes.length === 0 ? settings : await changeSettings(access, id, Object.fromEntries(changes));
-    if (json) return print(JSON.stringify(changed));
+    if (json) return print(JSON.stringify(withoutSecrets(changed)));
     for (const [setting, text] of Object.entries(settingTexts(changed))) if (text !== '') print(`${setting}=${text}`);
+  });
+}
+
+/** Sends a test to the webhook of a project, once, and says how it answered. Exit code 1: it did not take the test. */
+export function testWebhook(source: StoreSource, name: string, { json }: PrintOptions): Promise<void> {
+  return withExistingStore(source, async ({ access, now }) => {
+    const { settings } = await requireProject(access, name);
+    const { webhook_url } = settings;
+    if (webhook_url === null)
+      throw new Error(`project "${name}" has no webhook; set one: ballast project settings "${name}" webhook_url=https://...`);
+    const problem = await postToWebhook({ ...settings, webhook_url }, { id: randomUUID(), event: testEvent(name) }, now());
+    if (json) print(JSON.stringify({ problem }));
+    else
+      printToStderr(problem === null ? `the webhook of "${name}" took a test` : `the webhook of "${name}" did not take a test: ${problem}`);
+    if (problem !== null) process.exitCode = 1;
   });
 }
 

@@ -132,11 +132,17 @@ function addProjectCommands(program: Command, addStoreCommand: AddCommand): void
   const change: Command = addStoreCommand(
     project,
     'settings <name> [name=value...]',
-    'print what is set for a project, or set it: price, links, target',
+    'print what is set for a project, or set it: price, links, target, webhook',
     async (source, name, flags) => (await loadProject()).changeProjectSettings(source, name, change.args.slice(1), flags),
   )
     .option('--json', 'print JSON')
     .addHelpText('after', `\nSettings:\n${settingsHelp}\nAn empty value unsets one: price=`);
+  addStoreCommand(
+    project,
+    'webhook-test <name>',
+    'send a test to the webhook of a project, once (exit code 1: not taken)',
+    async (...args) => (await loadProject()).testWebhook(...args),
+  ).option('--json', 'print JSON');
 }
 
 function addTokenCommands(program: Command, addStoreCommand: AddCommand): void {

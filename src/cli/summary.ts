@@ -10,24 +10,28 @@ import {
 } from '../client/answers.js';
 import { Api } from '../client/api.js';
 import { detectValue, type Identity, identify, missingMessage } from '../client/ci/identity.js';
+import { writeComment } from '../client/ci/pull-request-comment.js';
 import { limits } from '../limits.js';
-import { escapeControls, print, printToStderr } from '../terminal.js';
+import { escapeControls, print, printCommandToStderr, printToStderr } from '../terminal.js';
 import { UsageError } from '../usage-error.js';
 import type { ClientOptions } from './options.js';
 import { exitCodes } from './process/exit.js';
 import { summaryLines } from './summary-text.js';
+import { githubWarning } from './verify-formats.js';
 
 export interface SummaryOptions extends ClientOptions {
   /** The newest CI run of the build, whatever its id. */
   newest?: true;
   json?: true;
+  /** The summary becomes a comment of the pull request, too. */
+  comment?: true;
 }
 
 /** A build that the server does not know. */
 class NotFound extends Error {}
 
 /**
- * Prints a summary of a build in Markdown. Exit code 0: it was printed, also when the build is incomplete or files failed; 1: the server
+ * Prints a summary of a build in Markdown. Exit code 0: it was printed, also when the build is incomplete or files failed, or when it could not become a comment; 1: the server
  * does not know the build or its CI run; 3: the request failed.
  *
  * @param id of the build or of one of its CI runs on the server; undefined: the build of this checkout and CI run
@@ -43,10 +47,22 @@ export async function summary(id: string | undefined, options: SummaryOptions): 
     const comparison = minutes.is_running ? null : await comparisonOf(api, minutes);
     if (options.json) print(JSON.stringify({ ...minutes, completeness: gate, comparison }));
     else for (const line of summaryLines(minutes, gate, comparison)) print(line);
+    if (options.comment) await comment(options, summaryLines(minutes, gate, comparison));
     process.exitCode = exitCodes.done;
   } catch (error) {
     printToStderr(`cannot summarize the build: ${(error as Error).message}`);
     process.exitCode = error instanceof NotFound ? exitCodes.failed : exitCodes.server;
+  }
+}
+
+/** A comment must not fail a build: what went wrong is a warning. */
+async function comment({ environment }: ClientOptions, lines: string[]): Promise<void> {
+  try {
+    printToStderr(await writeComment(environment, lines.join('\n')));
+  } catch (error) {
+    const { message } = error as Error;
+    if (environment.GITHUB_ACTIONS) printCommandToStderr(githubWarning('Ballast', message));
+    else printToStderr(`WARNING: ${message}`);
   }
 }
 

@@ -53,8 +53,13 @@ export function githubAnnotations(answer: ToldCompleteness, { GITHUB_WORKSPACE }
     ...unprovenFiles(answer).map(
       ({ path, fate, fault }) => `::error file=${property(inCheckout(path))},title=Test file ${fault}::${message(`${path} (${fate})`)}`,
     ),
-    ...warnings.map(warning => `::warning title=Completeness::${message(warning)}`),
+    ...warnings.map(warning => githubWarning('Completeness', warning)),
   ];
+}
+
+/** A warning as a workflow command. */
+export function githubWarning(title: string, warning: string): string {
+  return `::warning title=${title}::${message(warning)}`;
 }
 
 /** The path of the current folder in a checkout, with slashes. Empty: it is the checkout itself, or not in it. */

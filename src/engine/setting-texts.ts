@@ -1,15 +1,26 @@
 import { durationText } from '../duration.js';
 import { limits } from '../limits.js';
 import { isLinkTemplate } from '../link-template.js';
-import { LINK_WORDS, type Price, type ProjectSettings, type SettingName } from '../project-settings.js';
+import {
+  LINK_WORDS,
+  type Price,
+  type ProjectSettings,
+  type SettingName,
+  type ShownSettings,
+  WEBHOOK_EVENTS,
+  type WebhookEventName,
+} from '../project-settings.js';
 import { Refusal } from './refusal.js';
+import { assertTemplate, TEMPLATE_WORDS } from './webhooks/template.js';
 
 interface Definition<T> {
   help: string;
   /** Returns the value of a text that is not empty, or throws the rest of the sentence "<name> is <text>: it ...". */
   parse(text: string): T;
-  /** Returns a text that `parse` reads. */
+  /** Returns a text that `parse` reads, or, of a secret, one that it refuses. */
   text(value: T): string;
+  /** Nobody is shown the value again. */
+  isSecret?: true;
 }
 
 const price: Definition<Price> = {
@@ -46,6 +57,51 @@ const template = (help: string, words: readonly string[]): Definition<string> =>
   text: value => value,
 });
 
+const webhookUrl: Definition<string> = {
+  help: 'where events of the project are sent, as https://hooks.slack.com/services/...',
+  parse(text) {
+    const url = /^https?:\/\//.test(text) && text.length <= limits.linkMaxCharacters && URL.canParse(text) ? new URL(text) : null;
+    if (url && url.username === '' && url.password === '') return text;
+    throw new Error(
+      `must be an address that begins with https:// or http://, of at most ${limits.linkMaxCharacters} characters, without a password`,
+    );
+  },
+  text: value => value,
+};
+
+/** What is shown of a secret. It is too short for one. */
+const SECRET_SHOWN = '(set)';
+
+const webhookSecret: Definition<string> = {
+  help: 'signs what is sent there; it is not shown again',
+  isSecret: true,
+  parse(text) {
+    if (/^[\x21-\x7e]{16,200}$/.test(text)) return text;
+    throw new Error('must have 16 to 200 printable ASCII characters without spaces, as "openssl rand -hex 32" prints them');
+  },
+  text: () => SECRET_SHOWN,
+};
+
+const webhookEvents: Definition<WebhookEventName[]> = {
+  help: `which of them, separated by commas: ${WEBHOOK_EVENTS.join(',')} (all, if it is not set)`,
+  parse(text) {
+    const names = text.split(',').map(name => name.trim());
+    const wanted = WEBHOOK_EVENTS.filter(name => names.includes(name));
+    if (wanted.length === names.length) return wanted;
+    throw new Error(`must have some of ${WEBHOOK_EVENTS.join(', ')}, each once, separated by commas`);
+  },
+  text: names => names.join(','),
+};
+
+const webhookTemplate: Definition<string> = {
+  help: `json, slack, or the JSON to send, with ${TEMPLATE_WORDS.map(word => `{${word}}`).join(', ')} in its strings`,
+  parse(text) {
+    assertTemplate(text);
+    return text;
+  },
+  text: value => value,
+};
+
 /** All settings, in the order in which they are shown. */
 export const settingDefinitions: { readonly [K in SettingName]: Definition<NonNullable<ProjectSettings[K]>> } = {
   price,
@@ -55,6 +111,10 @@ export const settingDefinitions: { readonly [K in SettingName]: Definition<NonNu
   job_url: template('the address of the CI job of a node', LINK_WORDS.job_url),
   commit_url: template('the address of a commit', LINK_WORDS.commit_url),
   diff_url: template('the address of what changed between two commits', LINK_WORDS.diff_url),
+  webhook_url: webhookUrl,
+  webhook_secret: webhookSecret,
+  webhook_events: webhookEvents,
+  webhook_template: webhookTemplate,
 };
 
 export const SETTING_NAMES = Object.keys(settingDefinitions) as SettingName[];
@@ -76,6 +136,16 @@ export function settingTexts(settings: ProjectSettings): Record<SettingName, str
   return Object.fromEntries(texts) as Record<SettingName, string>;
 }
 
+/** The settings without secrets: only whether they are set. */
+export function withoutSecrets(settings: ProjectSettings): ProjectSettings {
+  return { ...settings, webhook_secret: settings.webhook_secret === null ? null : SECRET_SHOWN };
+}
+
+export function shownSettings(settings: ProjectSettings): ShownSettings {
+  const { webhook_url: _url, webhook_secret: _secret, webhook_events: _events, webhook_template: _template, ...shown } = settings;
+  return shown;
+}
+
 function isSetting(name: string): name is SettingName {
   return Object.hasOwn(settingDefinitions, name);
 }
@@ -84,7 +154,8 @@ function parsed(name: SettingName, text: string): unknown {
   try {
     return definitionOf(name).parse(text);
   } catch (error) {
-    throw new Refusal(`cannot set ${name} to "${text}": it ${(error as Error).message}`, 'parameter', name);
+    const value = definitionOf(name).isSecret ? '' : ` to "${text}"`;
+    throw new Refusal(`cannot set ${name}${value}: it ${(error as Error).message}`, 'parameter', name);
   }
 }
 

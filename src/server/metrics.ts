@@ -74,6 +74,12 @@ const STATE_METRICS: readonly [name: string, help: string, read: Read, label?: s
   ['ballast_summaries_total', 'Summaries of builds that were written.', ({ summaries }) => summaries.written],
   ['ballast_summaries_waiting', 'Builds that wait for their summary.', ({ summaries }) => summaries.waiting],
   [
+    'ballast_webhook_deliveries_total',
+    'Deliveries to webhooks, by result: delivered, given_up or dropped; failed are attempts.',
+    ({ deliveries }) => deliveries,
+    'result',
+  ],
+  [
     'ballast_tls_certificate_expiry_timestamp_seconds',
     'When the TLS certificate expires.',
     ({ certificateExpiresAt: at }) => at && at / 1000,

@@ -38,6 +38,8 @@ import { type SnapshotDependencies, Snapshots } from './snapshots.js';
 import { readClientFiles, readGuides } from './static-files.js';
 import { Summarizer } from './summarizer.js';
 import { SlewedClock, startSweeping } from './sweeping.js';
+import { WebhookEvents } from './webhook-events.js';
+import { WebhookSender } from './webhook-sender.js';
 import type { WorkerSetup } from './worker.js';
 
 const DEFAULT_PROJECT = 'default';
@@ -56,7 +58,7 @@ export interface Service {
   sweep(): Promise<void>;
   /** Makes a snapshot if one is due; resolves when none is being made. */
   snapshot(): Promise<void>;
-  /** Writes the summaries of all builds that were recorded until now. */
+  /** Writes the summaries of all builds that were recorded until now, and notes what webhooks are to be told of them. */
   summarize(): Promise<void>;
   /** Resolves when the addresses that nodes sent until now are noted. */
   linksNoted(): Promise<void>;
@@ -138,7 +140,12 @@ export async function openService(
     const completeness = new CompletenessChecker(jobs);
     const linkNotes = new LinkNotes(store, (err: unknown) => log.warn({ err }, 'could not note the addresses that nodes sent'));
     closers.push(() => linkNotes.settled());
-    const summarizer = new Summarizer(store, jobs, log, now, uptime);
+    const sender = new WebhookSender(store, log, now);
+    closers.push(() => sender.close());
+    const pagesUrl = config.dashboard === 'on' ? publicUrl : null;
+    const webhookEvents = new WebhookEvents(store, jobs, log, now, pagesUrl, () => void sender.look());
+    closers.push(() => webhookEvents.close());
+    const summarizer = new Summarizer(store, jobs, log, now, uptime, webhookEvents);
     closers.push(() => summarizer.close());
     summarizer.noteNewest().catch((err: unknown) => log.warn({ err }, 'could not look for missing summaries'));
     const readiness = new Readiness(store.maintenance, now, uptime);
@@ -204,6 +211,7 @@ export async function openService(
       sweeps: swept,
       snapshots: snapshots?.load ?? null,
       summaries: summarizer,
+      deliveries: { ...sender.results, dropped: webhookEvents.dropped },
       certificateExpiresAt: http.certificateExpiresAt,
     });
     metrics.addState(async () => ({ ...stateNow(), store: await store.maintenance.load() }));
@@ -218,7 +226,10 @@ export async function openService(
     const firstToken = isFirstStart ? await createDefaultProject(store.access, now()) : null;
     const address = context.dashboard && (await noteAddress(config, ports, store, log));
     const firstLink = firstToken !== null && address !== null ? await newSignInUrl(store, address, now()) : null;
-    const summarize = () => summarizer.flush();
+    const summarize = async () => {
+      await summarizer.flush();
+      await webhookEvents.settled();
+    };
     const linksNoted = () => linkNotes.settled();
     const slowerServer = adapter.name === 'node' ? adapter.logLine : null;
     const renew = () => http.reloadCertificate();

@@ -9,6 +9,7 @@ import type { Millis, Store } from '../engine/ports/store.js';
 import { LogThrottle } from '../http/log-throttle.js';
 import { limits } from '../limits.js';
 import { type BatchSums, tellsMore } from '../planning/batching/batch-cost.js';
+import type { WebhookEvents } from './webhook-events.js';
 
 /** A build whose summary is to be written. Times are milliseconds of the monotonic clock. */
 interface Waiting {
@@ -39,6 +40,7 @@ export class Summarizer {
   /**
    * @param now milliseconds since 1970
    * @param uptime milliseconds on a monotonic clock
+   * @param events is told what each summary says
    */
   constructor(
     readonly store: Pick<Store, 'access' | 'builds' | 'ciRuns' | 'queues' | 'summaries' | 'maintenance'>,
@@ -46,6 +48,7 @@ export class Summarizer {
     readonly log: Logger,
     readonly now: () => Millis,
     readonly uptime: () => number,
+    readonly events: Pick<WebhookEvents, 'summarized'>,
   ) {
     this.#lookedTo = now() - limits.unrecordedRunMilliseconds;
     this.#looking = setInterval(() => this.noteSilent().catch(err => this.#report(err)), limits.summaryRepeatMilliseconds).unref();
@@ -169,7 +172,10 @@ export class Summarizer {
     const asker = { project, isPage: false, hasLeft: () => false };
     const { commit_hash, branch, node_total } = build;
     const asked = { build: { project, commit_hash, branch, node_total }, at: this.now() };
-    const { recorded, ciRun, summary, observed } = await this.jobs.read('buildSummary', asked, asker);
+    const read = await this.jobs.read('buildSummary', asked, asker);
+    const { recorded, ciRun, summary, observed } = read;
+    // Before the summary is there: it is not made again.
+    await this.events.summarized(asked.build, read);
     if (recorded) await this.store.summaries.put(recorded, summary);
     else if (ciRun && !summary.is_running) await this.store.summaries.putUnrecorded(ciRun, summary);
     this.written += 1;

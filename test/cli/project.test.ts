@@ -1,10 +1,12 @@
 import { existsSync } from 'node:fs';
 import { join } from 'node:path';
+import { text } from 'node:stream/consumers';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { Client } from '../harness/client.js';
 import { connect, initialise, pull, record } from '../harness/messages.js';
 import { ended, printed, type ServerProcess, said, spawnServer } from '../harness/process.js';
 import { runInProcess } from '../harness/run-in-process.js';
+import { stubServer } from '../harness/stub-server.js';
 import { temporaryFolder } from '../harness/temporary-folder.js';
 
 const TOKEN_LINE = /^[0-9a-f]{32,}\n$/;
@@ -115,6 +117,24 @@ describe('project and token commands beside a running server', () => {
     expect(await branch('--set', '')).toMatchObject({ code: 2 });
   });
 
+  it('send a test to the webhook of a project', async () => {
+    await createProject('hooked');
+    const test = (...args: string[]) => ballast('project', 'webhook-test', 'hooked', ...args);
+    expect(await test()).toMatchObject(ended(1, 'project "hooked" has no webhook; set one: '));
+    let status = 200;
+    const received: string[] = [];
+    const url = await stubServer(async (request, response) => {
+      received.push(`${request.headers['ballast-event']} ${JSON.parse(await text(request)).project}`);
+      response.writeHead(status).end();
+    });
+    await ballast('project', 'settings', 'hooked', `webhook_url=${url}`);
+    expect(await test()).toEqual(said(0, 'the webhook of "hooked" took a test'));
+    status = 404;
+    expect(await test()).toEqual(said(1, 'the webhook of "hooked" did not take a test: it answered with 404'));
+    expect(JSON.parse((await test('--json')).stdout)).toEqual({ problem: 'it answered with 404' });
+    expect(received).toEqual(['test hooked', 'test hooked', 'test hooked']);
+  });
+
   it('print and change the settings of a project', async () => {
     await createProject('settings');
     const settings = (...args: string[]) => ballast('project', 'settings', 'settings', ...args);
@@ -125,6 +145,8 @@ describe('project and token commands beside a running server', () => {
     expect(await settings('price')).toMatchObject(ended(2, '"price" is not NAME=VALUE; the settings are price, setup,'));
     expect(await settings('price=cheap')).toMatchObject(ended(1, 'cannot set price to "cheap": it must be an amount above 0'));
     expect(await settings()).toEqual(printed('price=0.008 USD\n'));
+    expect(await settings('price=', 'webhook_secret=0123456789abcdef')).toEqual(printed('webhook_secret=(set)\n'));
+    expect(JSON.parse((await settings('--json')).stdout)).toMatchObject({ webhook_secret: '(set)' });
   });
 });
 

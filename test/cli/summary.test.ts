@@ -1,3 +1,4 @@
+import { text } from 'node:stream/consumers';
 import { describe, expect, it } from 'vitest';
 import { code, link, plain, sentence, table } from '../../src/cli/markdown.js';
 import { summaryLines } from '../../src/cli/summary-text.js';
@@ -8,6 +9,7 @@ import { connect, initialise, pathsIn, pull, record, startSplit, timedTestFiles 
 import { ended } from '../harness/process.js';
 import { runInProcess } from '../harness/run-in-process.js';
 import { startServer, type TestServer } from '../harness/server.js';
+import { stubServer } from '../harness/stub-server.js';
 
 const BUILD = { commit_hash: 'abc', branch: 'main', node_total: 2 };
 const FLAGS = ['--commit-hash', 'abc', '--branch', 'main', '--node-total', '2'];
@@ -56,6 +58,35 @@ describe('ballast summary', () => {
       '| `a_spec.rb` | 10 s | 1.0 s (a guess) | 0 |',
       '',
     ]);
+  });
+
+  it('becomes a comment, and what goes wrong there is a warning', async () => {
+    const { server } = await ranBuild();
+    const flags = ['summary', ...FLAGS, '--build-id', '7', '--comment'];
+    const environment = { BALLAST_URL: server.url, BALLAST_TOKEN: server.token };
+    const plainSummary = await summary(server, '--build-id', '7');
+    const none = await runInProcess(flags, environment);
+    expect(none).toEqual({
+      ...plainSummary,
+      stderr: 'ballast: this CI job is of no pull request and no merge request, so there is no comment\n',
+    });
+    const bodies: string[] = [];
+    const url = await stubServer(async (request, response) => {
+      if (request.method === 'POST') bodies.push(JSON.parse(await text(request)).body);
+      response.end('[]');
+    });
+    const job = { GITHUB_ACTIONS: 'true', GITHUB_API_URL: url, GITHUB_REPOSITORY: 'o/r', GITHUB_REF: 'refs/pull/12/merge' };
+    const written = await runInProcess(flags, { ...environment, ...job, GITHUB_TOKEN: 'a-token' });
+    expect(written).toEqual({ ...plainSummary, stderr: 'ballast: wrote a comment of pull request 12\n' });
+    expect(bodies).toEqual([`<!-- ballast   -->\n${plainSummary.stdout.trimEnd()}`]);
+    const unnamed = await runInProcess(flags, { ...environment, GITLAB_CI: 'true', CI_MERGE_REQUEST_IID: '12' });
+    expect(unnamed.stderr).toMatch(
+      /^ballast: WARNING: cannot comment on merge request 12: BALLAST_GITLAB_TOKEN or GITLAB_TOKEN is not set/,
+    );
+    const warned = await runInProcess(flags, { ...environment, ...job });
+    const warning =
+      '::warning title=Ballast::cannot comment on pull request 12: GITHUB_TOKEN is not set; set it to that of the job, github.token\n';
+    expect(warned).toEqual({ ...plainSummary, stderr: warning });
   });
 
   it('names what is missing, and ends with 0', async () => {

@@ -35,6 +35,7 @@ async function start(part: (build: ProjectBuild) => Partial<Summary> = () => ({}
     logger,
     () => clock.now,
     () => clock.uptime,
+    { summarized: async () => {} },
   );
   onTestFinished(() => summarizer.close());
   const write = async (uptime: number) => {

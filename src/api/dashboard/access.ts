@@ -111,7 +111,12 @@ export async function changeSettingsOf(context: Context, message: RawParameters)
 
 function settingsAnswer(settings: ProjectSettings): SettingsAnswer {
   const texts = settingTexts(settings);
-  return { settings: SETTING_NAMES.map(name => ({ name, help: settingDefinitions[name].help, text: texts[name] })) };
+  return {
+    settings: SETTING_NAMES.map(name => {
+      const { help, isSecret = false } = settingDefinitions[name];
+      return { name, help, text: texts[name], is_secret: isSecret };
+    }),
+  };
 }
 
 /** POST /dashboard/projects/delete: the message repeats the name of the project. */

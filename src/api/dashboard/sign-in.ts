@@ -1,5 +1,6 @@
 import { isIP } from 'node:net';
 import type { Link, Session } from '../../engine/ports/sign-ins.js';
+import { shownSettings } from '../../engine/setting-texts.js';
 import {
   expiryOf,
   findLink,
@@ -95,7 +96,7 @@ async function sessionAnswer(
   return {
     role: session.project === null ? 'operator' : 'reader',
     expires_at: timestamp(expiryOf(session)),
-    projects: projects.map(({ id, name, default_branch, settings }) => ({ id, name, default_branch, settings })),
+    projects: projects.map(({ id, name, default_branch, settings }) => ({ id, name, default_branch, settings: shownSettings(settings) })),
     has_password: (await store.signIns.password()) !== null,
     version,
     url: publicUrl ?? dashboard?.apiUrl() ?? `${request.scheme}://${request.host}`,

@@ -1,4 +1,4 @@
-import type { ProjectSettings, SettingName } from '../../project-settings.js';
+import type { SettingName, ShownSettings } from '../../project-settings.js';
 import type { Count, Timestamp } from '../../scalars.js';
 
 /**
@@ -30,7 +30,7 @@ export interface ProjectLine {
   id: Count;
   name: string;
   default_branch: string | null;
-  settings: ProjectSettings;
+  settings: ShownSettings;
 }
 
 /** GET /dashboard/projects/settings?project=1, for operators, and the answer to POST /dashboard/projects/settings {project, settings}. */
@@ -41,8 +41,9 @@ export interface SettingsAnswer {
 export interface SettingLine {
   name: SettingName;
   help: string;
-  /** Empty: it is not set. */
+  /** Empty: it is not set. Of a secret, not its value. */
   text: string;
+  is_secret: boolean;
 }
 
 /** GET /dashboard/access, for operators. */

@@ -48,6 +48,10 @@ function Settings({ project, settings, reload }: { project: number; settings: Se
     session.reload();
   });
   const save = () => change.send('/dashboard/projects/settings', { project, settings: edited }, 'change the settings');
+  const edit = (name: string, text: string) => {
+    setSaved(false);
+    setEdited({ ...edited, [name]: text });
+  };
   return (
     <form
       class="settings"
@@ -56,19 +60,36 @@ function Settings({ project, settings, reload }: { project: number; settings: Se
         void save();
       }}
     >
-      {settings.map(({ name, help, text }) => (
+      {settings.map(({ name, help, text, is_secret }) => (
         <label key={name}>
           <code>{name}</code>
-          <input
-            value={edited[name] ?? text}
-            autocomplete="off"
-            spellcheck={false}
-            onInput={event => {
-              setSaved(false);
-              setEdited({ ...edited, [name]: event.currentTarget.value });
-            }}
-          />
-          <span class="small quiet">{help}</span>
+          {is_secret ? (
+            <input
+              type="password"
+              value={edited[name] ?? ''}
+              placeholder={edited[name] === undefined ? text : ''}
+              autocomplete="new-password"
+              onInput={event => edit(name, event.currentTarget.value)}
+            />
+          ) : (
+            <input
+              value={edited[name] ?? text}
+              autocomplete="off"
+              spellcheck={false}
+              onInput={event => edit(name, event.currentTarget.value)}
+            />
+          )}
+          <span class="small quiet">
+            {help}
+            {is_secret && text !== '' && edited[name] !== '' && (
+              <>
+                {' '}
+                <button type="button" class="plain" onClick={() => edit(name, '')}>
+                  Unset
+                </button>
+              </>
+            )}
+          </span>
         </label>
       ))}
       {change.problem && <Failure problem={change.problem} reload={() => void save()} />}

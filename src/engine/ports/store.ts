@@ -1,6 +1,7 @@
 import type { Access } from './access.js';
 import type { Builds } from './builds.js';
 import type { CiRuns } from './ci-runs.js';
+import type { Deliveries } from './deliveries.js';
 import type { Maintenance } from './maintenance.js';
 import type { Queues } from './queues.js';
 import type { Recordings } from './recordings.js';
@@ -27,6 +28,7 @@ export interface Store {
   readonly ciRuns: CiRuns;
   readonly summaries: Summaries;
   readonly signIns: SignIns;
+  readonly deliveries: Deliveries;
   readonly maintenance: Maintenance;
   /** The time, on the clock that all processes of the store share. */
   now(): Millis;

@@ -1,6 +1,7 @@
 import { statSync } from 'node:fs';
 import type { Maintenance } from '../../engine/ports/maintenance.js';
 import { deletedProjects, expireProjects, FIRST_ENTRY, forgetProjects } from './deleted-projects.js';
+import { expireDeliveries } from './deliveries.js';
 import { expirePaths, expireStep } from './expiry.js';
 import type { Parts } from './parts.js';
 import type { ExpiryKey } from './records.js';
@@ -35,6 +36,7 @@ export function lmdbMaintenance(parts: Parts, file: string, dropQueue: (key: str
       for (let after = FIRST_ENTRY as ExpiryKey | null; deleted.size > 0 && after; yield)
         after = await expireProjects(parts, isDeleted, after);
       while (await expireStep(parts, before, dropQueue, count)) yield;
+      while (await expireDeliveries(parts, before, isDeleted)) yield;
       // Paths that are being recorded are skipped.
       await runs.settle();
       await timingBuffer.save();

@@ -1,7 +1,9 @@
 import type { Project } from '../../engine/ports/access.js';
 import type { Build, RunHead } from '../../engine/ports/builds.js';
+import type { Delivery } from '../../engine/ports/deliveries.js';
 import type { QueueInfo } from '../../engine/ports/queues.js';
 import type { Millis } from '../../engine/ports/store.js';
+import type { WebhookEvent } from '../../engine/webhooks/event.js';
 import type { BatchSums } from '../../planning/batching/batch-cost.js';
 import type { ProjectSettings } from '../../project-settings.js';
 
@@ -41,6 +43,14 @@ export type CiRunKey = [project: number, created_at: Millis, id: string];
 
 /** '': all branches together. The day in whole days since 1970, UTC. */
 export type DayKey = [project: number, branchDigest: string, day: number];
+
+/** What was sent has no event. */
+export interface DeliveryRecord extends Pick<Delivery, 'id' | 'created_at' | 'attempts'> {
+  event: WebhookEvent | null;
+  due_at: Millis;
+}
+
+export type DeliveryKey = [state: 'waiting' | 'ended', project: number, key: string];
 
 export type ExpiryKey = [time: Millis, kind: string, ...key: (string | number)[]];
 

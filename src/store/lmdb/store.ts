@@ -8,6 +8,7 @@ import type { QueueOptions } from '../queue-cache.js';
 import { lmdbAccess } from './access.js';
 import { lmdbBuilds } from './builds.js';
 import { lmdbCiRuns } from './ci-runs.js';
+import { lmdbDeliveries } from './deliveries.js';
 import { lmdbMaintenance } from './maintenance.js';
 import { closeParts, openParts, type Parts, type PartsOptions } from './parts.js';
 import { LmdbQueues } from './queues.js';
@@ -30,6 +31,7 @@ export interface LmdbStore extends Store {
   readonly ciRuns: ReturnType<typeof lmdbCiRuns>;
   readonly summaries: ReturnType<typeof lmdbSummaries>;
   readonly signIns: ReturnType<typeof lmdbSignIns>;
+  readonly deliveries: ReturnType<typeof lmdbDeliveries>;
   readonly maintenance: ReturnType<typeof lmdbMaintenance>;
   /** Parts that only commands on the folder need. */
   readonly parts: Parts;
@@ -58,6 +60,7 @@ export function openLmdbStore(dataDir: string, { queues: queueOptions = NO_CACHE
     ciRuns: lmdbCiRuns(parts),
     summaries: lmdbSummaries(parts),
     signIns: lmdbSignIns(parts),
+    deliveries: lmdbDeliveries(parts),
     maintenance: lmdbMaintenance(parts, join(dataDir, STORE_FILE), key => queues.drop(key)),
     parts,
     now: Date.now,

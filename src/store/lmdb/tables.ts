@@ -11,7 +11,19 @@ import type { BatchSums } from '../../planning/batching/batch-cost.js';
 import type { Mode } from '../../planning/estimating/estimate.js';
 import type { Forecast } from '../../planning/forecasting/forecast.js';
 import { openAlone } from './open-lock.js';
-import type { BuildRecord, CiRunKey, DayKey, ExpiryKey, ExpiryProgress, ProjectRecord, QueueRecord, RunKey, RunRecord } from './records.js';
+import type {
+  BuildRecord,
+  CiRunKey,
+  DayKey,
+  DeliveryKey,
+  DeliveryRecord,
+  ExpiryKey,
+  ExpiryProgress,
+  ProjectRecord,
+  QueueRecord,
+  RunKey,
+  RunRecord,
+} from './records.js';
 import { readStoreFile, type StoreFile } from './store-file.js';
 
 /** Raised when an older Ballast would misread the records of this one. src/docs/changelog.md lists the changes. */
@@ -96,6 +108,7 @@ function tablesIn(root: RootDatabase) {
     /** By the number of the build. */
     summaries: table<Summary, number>('summaries'),
     days: table<DaySummary, DayKey>('days'),
+    deliveries: table<DeliveryRecord, DeliveryKey>('deliveries'),
     /** See expiry.ts. */
     expiry: table<true | ExpiryProgress, ExpiryKey>('expiry'),
   };

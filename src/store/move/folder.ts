@@ -45,7 +45,7 @@ export function folderSide(tables: Tables): Side {
 function movedOf(tables: Tables): Record<MovedTable, Moved> {
   const { meta, projects, projectNames, tokens, links, sessions, dashboard, builds, buildNumbers, summaries, subsets, expiry } = tables;
   const { paths, pathNames, timings, splits, splitRuns, queues, queuesOfNodeBuild, queuesOfBuild, forecasts, blobs, batches } = tables;
-  const { ciRuns, ciRunKeys, jobs, unrecorded, days, batchCosts } = tables;
+  const { ciRuns, ciRunKeys, jobs, unrecorded, days, batchCosts, deliveries } = tables;
   const projectOf = (plan: string) => ciRunKeys.get(plan)?.[0] ?? 0;
   return {
     ballast: {
@@ -262,6 +262,17 @@ function movedOf(tables: Tables): Record<MovedTable, Moved> {
           yield { project, mode, sums: JSON.stringify(value) };
       },
       put: ({ project, mode, sums }) => void batchCosts.put([project, mode], JSON.parse(sums)),
+    },
+    deliveries: {
+      *rows() {
+        for (const {
+          key: [, project, key],
+          value: { event, ...delivery },
+        } of deliveries.getRange())
+          yield { project, key, ...delivery, event: json(event) };
+      },
+      put: ({ project, key, event, ...delivery }) =>
+        void deliveries.put([event === null ? 'ended' : 'waiting', project, key], { ...delivery, event: parsed(event) }),
     },
     identities: {
       *rows() {

@@ -118,6 +118,7 @@ const EXPIRED: readonly Step[] = [
   { kind: 'ci_run', text: ciRuns('created_at < $1 order by created_at') },
   { kind: 'day', text: simple('days', 'project, branch, day', 'day < $1 and builds > 0 order by day'), isByDay: true },
   { kind: null, text: simple('days', 'project, branch, day', 'day < $1'), isByDay: true },
+  { kind: null, text: simple('deliveries', 'project, key', 'created_at < $1 order by created_at') },
 ];
 const PROCESSES: Step = { kind: null, text: simple('processes', 'id', 'seen_at < $1') };
 const PATHS: Step = { kind: 'path', text: simple('paths', 'number', 'seen_at < $1 order by seen_at', SOME_PATHS) };
@@ -149,6 +150,7 @@ const OF_PROJECT: readonly Step[] = [
   { kind: 'path', text: simple('paths', 'number', PATHS_OF_PROJECT, SOME_PATHS) },
   { kind: null, text: simple('unlearnt', 'project, entry', 'project = $1') },
   { kind: null, text: simple('batch_costs', 'project, mode', 'project = $1') },
+  { kind: null, text: simple('deliveries', 'project, key', 'project = $1') },
   { kind: null, text: simple('tokens', 'hash', 'project = $1') },
 ];
 

@@ -210,6 +210,20 @@ const STEPS: readonly (readonly string[])[] = [
     'create index if not exists days_day on days (day)',
     // 'password' and 'address', as JSON.
     'create table if not exists settings (name text primary key, value text not null)',
+    // What is told to the webhooks of projects. The event is JSON, and null when it was sent.
+    `create table if not exists deliveries (
+      project int4 not null,
+      key text not null,
+      id text not null,
+      event text,
+      created_at bigint not null,
+      attempts int4 not null,
+      due_at bigint not null,
+      primary key (project, key)
+    )`,
+    'create index if not exists deliveries_created_at on deliveries (created_at)',
+    'create index if not exists deliveries_due_at on deliveries (due_at) where event is not null',
+    'create index if not exists deliveries_waiting on deliveries (project, created_at, key) where event is not null',
   ],
 ];
 

@@ -4,6 +4,7 @@ import { postgresqlAccess } from './access.js';
 import { postgresqlBuilds } from './builds.js';
 import { postgresqlCiRuns } from './ci-runs.js';
 import { Database, type DatabaseOptions } from './database.js';
+import { postgresqlDeliveries } from './deliveries.js';
 import { Learner } from './learner.js';
 import { postgresqlMaintenance } from './maintenance.js';
 import { Paths } from './paths.js';
@@ -64,6 +65,7 @@ export async function openPostgresqlStore(options: PostgresqlOptions): Promise<P
     queues,
     ciRuns: postgresqlCiRuns(database),
     summaries: postgresqlSummaries(database),
+    deliveries: postgresqlDeliveries(database),
     maintenance: postgresqlMaintenance({ database, learner, pieces }),
     database,
     now: () => database.now(),

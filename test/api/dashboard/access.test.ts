@@ -150,6 +150,28 @@ describe('an operator', () => {
     const session = (await reader.get('/dashboard/session')).json as { projects: { settings: object }[] };
     expect(session.projects[0]!.settings).toMatchObject({ setup: 30, target: 480, price: null });
   });
+
+  it('sets the address and the secret of a webhook, and nobody gets the secret, nor a reader the address', async () => {
+    const { id: project } = await newProject('with a webhook');
+    const browser = await signedInOperator(server.url, server.store);
+    const secret = 'a-secret-of-the-webhook';
+    const settings = { webhook_url: 'https://hooks.example.com/path', webhook_secret: secret };
+    const changed = await browser.post('/dashboard/projects/settings', { project, settings });
+    const shown = await browser.get(`/dashboard/projects/settings?project=${project}`);
+    expect(changed.json).toEqual(shown.json);
+    expect((shown.json as { settings: unknown[] }).settings).toContainEqual(
+      expect.objectContaining({ name: 'webhook_secret', text: '(set)', is_secret: true }),
+    );
+    const refused = await browser.post('/dashboard/projects/settings', {
+      project,
+      settings: { webhook_secret: `${secret} ` + 'with a space' },
+    });
+    expect(refused.status).toBe(422);
+    const reader = await signedInReader(server.url, server.store, project);
+    const sessions = [await browser.get('/dashboard/session'), await reader.get('/dashboard/session')];
+    for (const { text } of [changed, shown, refused, ...sessions]) expect(text).not.toContain(secret);
+    for (const { text } of sessions) expect(text).not.toContain('hooks.example.com');
+  });
 });
 
 describe('a reader', () => {

@@ -1,6 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { createProject } from '../../../src/engine/access.js';
 import type { Store } from '../../../src/engine/ports/store.js';
+import { shownSettings } from '../../../src/engine/setting-texts.js';
 import { hashPassword } from '../../../src/engine/sign-in/password.js';
 import { createOperatorLink, createReaderLink, deleteEndedSignIns } from '../../../src/engine/sign-in/sign-in.js';
 import { noSettings } from '../../../src/project-settings.js';
@@ -78,7 +79,7 @@ describe('a link of readers', () => {
     for (const browser of browsers) {
       expect((await browser.signIn(secret)).json).toMatchObject({
         role: 'reader',
-        projects: [{ id, name: 'for readers', default_branch: null, settings: noSettings }],
+        projects: [{ id, name: 'for readers', default_branch: null, settings: shownSettings(noSettings) }],
         expires_at: new Date(clock.millis + 2 * DAY).toISOString(),
       });
     }

@@ -1,6 +1,7 @@
 import { type QueueKey, queueKey, type SplitKey, splitKey } from '../../../src/engine/keys.js';
 import type { Store } from '../../../src/engine/ports/store.js';
 import type { TestFileList } from '../../../src/engine/suites/compare-lists.js';
+import { testEvent } from '../../../src/engine/webhooks/event.js';
 import { digestOfList } from '../../../src/list-digest.js';
 import { pathsOf } from '../../harness/planned-paths.js';
 import { BUILD, DAY, estimates, NOW, newProject, newQueue, newSplit, pull, record, settle, summaryOf, sweep, upTo } from './fixtures.js';
@@ -55,6 +56,9 @@ export async function serve(store: Store): Promise<Served> {
   const { id } = (await store.queues.find(queue))!;
   const links = { commit_url: 'https://git/{commit}', diff_url: null };
   await store.ciRuns.noteLinks(upTo(3).map(node_index => ({ id, node_index, job_url: `https://ci/größe/${node_index}`, ...links })));
+  for (const key of ['sent', 'waiting'])
+    await store.deliveries.add({ project, key, id: `id of ${key}`, event: testEvent('größe\0'), created_at: NOW + 4 * DAY }, 9);
+  await store.deliveries.end({ project, key: 'sent' });
   await signIn(store, project);
   await store.maintenance.keepTime(NOW + 4 * DAY);
   await store.maintenance.noteBackup(NOW + 2 * DAY);

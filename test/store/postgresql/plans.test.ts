@@ -9,7 +9,21 @@ import { BUILD, DAY, NOW, newSplit, sweep } from '../contract/fixtures.js';
 import { LATER, serve } from '../contract/served.js';
 
 /** Tables that grow with what is recorded. The others have a row for each project, person or process. */
-const GROWING = ['builds', 'runs', 'paths', 'pieces', 'splits', 'queues', 'journal', 'ci_runs', 'jobs', 'split_uses', 'summaries', 'days'];
+const GROWING = [
+  'builds',
+  'runs',
+  'paths',
+  'pieces',
+  'splits',
+  'queues',
+  'journal',
+  'ci_runs',
+  'jobs',
+  'split_uses',
+  'summaries',
+  'days',
+  'deliveries',
+];
 
 /** Runs work, and returns the prepared statements that it ran. */
 async function statementsOf(work: () => Promise<void>): Promise<string[]> {
@@ -51,7 +65,7 @@ function watched(store: Store): { store: Store; uncalled: () => string[] } {
 
 /** Asks a store that served for all that can be asked. */
 async function readAll(store: Store): Promise<void> {
-  const { access, signIns, builds, timings, splits, queues, ciRuns, summaries, maintenance } = store;
+  const { access, signIns, builds, timings, splits, queues, ciRuns, summaries, deliveries, maintenance } = store;
   const { project, queue, split } = await serve(store);
   for (const name of ['projects', 'tokens'] as const) await access[name]();
   await access.project('web');
@@ -111,6 +125,10 @@ async function readAll(store: Store): Promise<void> {
   await summaries.unrecorded(project, LATER, 10);
   await summaries.ofUnrecorded(ciRun!);
   await summaries.days(project, null, 0, 30_000);
+  const [due] = await deliveries.due(LATER, 10);
+  await deliveries.attempt(due!, LATER);
+  await deliveries.known(project, ['sent', 'waiting']);
+  await deliveries.forget(project, ['sent']);
   await maintenance.probe(NOW);
   await maintenance.load();
   for (const name of ['keptTime', 'backedUpAt', 'publishRuns', 'refresh', 'assertWritable'] as const) await maintenance[name]();
@@ -185,6 +203,8 @@ const FILLED = [
   `insert into jobs (ci_run, node_index, url) select 'i' || i / 5, i % 5, '' from generate_series(1, 4000) i`,
   `insert into summaries (build, summary) select i, '' from generate_series(1, 4000) i`,
   `insert into days (project, branch, day, builds, summary) select i % 20, i % 40, i, 1, '' from generate_series(1, 4000) i`,
+  `insert into deliveries (project, key, id, event, created_at, attempts, due_at)
+  select i % 20, 'k' || i, '', case when i % 2 = 0 then '' end, i, 0, i from generate_series(1, 4000) i`,
   'analyze',
 ];
 

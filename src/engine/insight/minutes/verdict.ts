@@ -35,11 +35,11 @@ const OVERDUE_SECONDS = 60;
 export function verdictOf(timeline: Timeline, minutes: Minutes, missing: MinutesAnswer['missing']): string {
   const { nodes, is_running } = timeline;
   const started = nodes.filter(({ start }) => start !== null);
-  if (started.length === 0) return is_running ? 'No node has started yet.' : losses(timeline, minutes, missing);
+  if (started.length === 0) return is_running ? 'No node has started yet.' : lossesOf(timeline, minutes, missing);
   if (is_running) return running(timeline, started);
   const last = lastNode(timeline);
   const sentences = [
-    losses(timeline, minutes, missing),
+    lossesOf(timeline, minutes, missing),
     emptyReruns(timeline),
     decision(timeline, minutes, last),
     repeats(timeline, minutes, last),
@@ -189,7 +189,7 @@ function shared(timeline: Timeline, minutes: Minutes, last: LastNode | null): st
 }
 
 /** Which nodes recorded nothing, and how many files are missing, as a sentence; empty: none. It comes first, however little time that cost. */
-function losses({ nodes, kind }: Timeline, { nodes: minutes }: Minutes, missing: MinutesAnswer['missing']): string {
+export function lossesOf({ nodes, kind }: Timeline, { nodes: minutes }: Minutes, missing: MinutesAnswer['missing']): string {
   const lost = nodes.filter(({ node_index }) => minutes[node_index]!.isLost);
   const never = nodes.filter(({ start }) => start === null);
   const files = missing.length === 0 ? '' : `${missing.length} test file${missing.length === 1 ? ' is' : 's are'} missing`;

@@ -200,6 +200,10 @@ export function checksOf(parts: Parts, references: References): Checks {
       const entry: ExpiryKey = [endOfDay(day), 'day', ...key];
       if (!willExpire(parts, entry)) yield unending(problem, entry);
     },
+    *deliveries([state, project, key], _, problem) {
+      const remove = () => parts.deliveries.remove([state, project, key]);
+      if (!projects.doesExist(project)) yield problem(`is of project ${project}, which does not exist`, remove);
+    },
     *expiry(entry, _, problem) {
       const [, kind, ...key] = entry;
       const owners: Record<string, () => boolean> = {
