@@ -171,7 +171,9 @@ export class Summarizer {
     const asked = { build: { project, commit_hash, branch, node_total }, at: this.now() };
     const { recorded, ciRun, summary, observed } = await this.jobs.read('buildSummary', asked, asker);
     if (recorded) await this.store.summaries.put(recorded, summary);
-    else if (ciRun && !summary.is_running) await this.store.summaries.putUnrecorded(ciRun, summary);
+    // A cancelled CI run that goes on again has a summary.
+    else if (ciRun && (!summary.is_running || (await this.store.summaries.ofUnrecorded(ciRun))))
+      await this.store.summaries.putUnrecorded(ciRun, summary);
     this.written += 1;
     if (!summary.is_running) return this.#learn(project, observed);
     this.#waitAgain(key, { project, build });
