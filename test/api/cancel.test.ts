@@ -92,6 +92,10 @@ describe('a CI run', () => {
       counted: { builds: 1, incomplete: 0, cancelled: 1, passed: 0 },
       gate: { status: 409, first: 'nodes 0, 1 were cancelled: run the CI run again', may_be_empty: false },
     });
+    const [{ ci_run_id }] = (await server.get('/v1/build_summaries')).json.builds;
+    const { resourceSpans } = (await server.get(`/v1/builds/${ci_run_id}/trace?format=otlp`)).json;
+    const { attributes } = resourceSpans[0].scopeSpans[0].spans[0];
+    expect(attributes).toContainEqual({ key: 'cicd.pipeline.result', value: { stringValue: 'cancellation' } });
   });
 
   it('whose cancelled nodes recorded what they ran is cancelled likewise', async () => {

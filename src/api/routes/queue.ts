@@ -1,4 +1,5 @@
 import type { QueueKey } from '../../engine/keys.js';
+import { bytesOfLinks } from '../../engine/link-notes.js';
 import { decodeFiles } from '../../engine/planned-files.js';
 import type { QueueInfo } from '../../engine/ports/queues.js';
 import type { Millis } from '../../engine/ports/store.js';
@@ -126,7 +127,10 @@ function answerPull(context: Context, request: Request, encoding: QueueEncoding)
       // A batch keeps texts of its request. A request with a list of test files stores the plan, if it is the first.
       if (!sent && value?.isNewBatch) dailyBytes.add(project, bytesOf(request), context.now());
       const { key, node_index, links } = prepared.request;
-      if (links && value && !value.isOtherList) context.linkNotes.note(key, node_index, links);
+      if (links && value && !value.isOtherList) {
+        context.linkNotes.note(key, node_index, links);
+        dailyBytes.add(project, bytesOfLinks(links), context.now());
+      }
       if (value?.isBack) context.summarizer.recorded(project, key.build);
       if (plan && value?.isNewQueue) dailyBytes.add(project, plan.files.bytes.length, context.now());
       const answering = value ? answerPulled(context, request, prepared, value, encoding) : answerNoQueue(request, prepared, encoding);
