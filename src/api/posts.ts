@@ -4,7 +4,7 @@ import { digest, type NodeKey, queueKey, splitKey } from '../engine/keys.js';
 import type { NodeLinks } from '../engine/ports/ci-runs.js';
 import type { NewRun } from '../engine/ports/recordings.js';
 import type { Store } from '../engine/ports/store.js';
-import type { QueueRequest } from '../engine/queues.js';
+import type { CancelRequest, QueueRequest } from '../engine/queues.js';
 import { newRun } from '../engine/recordings.js';
 import type { SplitRequest } from '../engine/splits.js';
 import type { ListName } from '../engine/suites/list-in-body.js';
@@ -16,7 +16,7 @@ import { apiErrors } from './errors.js';
 import { toBuildSubsetMessage } from './messages/build.js';
 import { toPlanMessage } from './messages/insight/what-if.js';
 import type { Links } from './messages/parameters.js';
-import { isInitialization, toQueueMessage, toTestQueueMessage } from './messages/queue.js';
+import { isInitialization, toCancelMessage, toQueueMessage, toTestQueueMessage } from './messages/queue.js';
 import { toSplitMessage } from './messages/split.js';
 import type { RawParameters } from './messages/validation.js';
 
@@ -124,6 +124,13 @@ function toTestQueue(sent: RawParameters, project: number, cached: Suite | null)
   return { asked: { request, sizes, echo: message.wants_times ? { node_uuid, batch_index } : null }, suite };
 }
 
+/** POST /v2/queues/cancel */
+function toCancel(sent: RawParameters, project: number): Listing<CancelRequest> {
+  const { commit_hash, branch, node_total, node_index, test_queue_id, node_uuid } = toCancelMessage(sent);
+  const key = queueKey(project, { commit_hash, branch, node_total }, test_queue_id);
+  return { asked: { key, node_index, run: digest(node_uuid) }, suite: null };
+}
+
 /** The addresses of a message; null: it has none. */
 function linksOf({ job_url, commit_url, diff_url }: Links): NodeLinks | null {
   if (job_url === undefined && commit_url === undefined && diff_url === undefined) return null;
@@ -163,6 +170,7 @@ export const posts = {
   prepareSplit: post({ list: 'test_files', read: toSplit, prepare: prepareSplit }),
   prepareQueue: post({ list: 'test_files', read: toQueue, prepare: prepareQueue }),
   prepareTestQueue: post({ list: 'paths', read: toTestQueue, prepare: prepareQueue }),
+  prepareCancel: post({ list: null, read: toCancel, prepare: (_store, asked: CancelRequest) => asked }),
   preparePlan: post({
     list: 'test_files',
     read: toPlan,

@@ -14,7 +14,7 @@ import { guideText } from './routes/guides.js';
 import { comparisonOfBuild, forecastOfBuild, minutesOfBuild, timelineOfBuild, traceOfBuild, whyOfBuild } from './routes/insight.js';
 import { describeApi, healthy, metricsAnswer, metricsText, ready } from './routes/operating.js';
 import { metricsOfProject } from './routes/project-metrics.js';
-import { failedOnBranch, queueForNode, testQueueForNode } from './routes/queue.js';
+import { cancelNode, failedOnBranch, queueForNode, testQueueForNode } from './routes/queue.js';
 import { splitForNode } from './routes/split.js';
 import { buildSummaries, historyOfFile, trendOfBuilds, trendOfFiles, trendOfNodes } from './routes/trends.js';
 import { planAhead, whatIfOfBuild } from './routes/what-if.js';
@@ -28,6 +28,7 @@ const table: Readonly<Record<string, { [method: string]: Handle }>> = {
   '/v1/build_distributions/last': { GET: lastDistribution },
   '/v1/queues/queue': { POST: queueForNode },
   '/v2/queues/queue': { POST: testQueueForNode },
+  '/v2/queues/cancel': { POST: cancelNode },
   '/v2/test_paths': { GET: failedOnBranch },
   '/v1/builds': { GET: pageOfBuilds },
   '/v1/builds/completeness': { GET: completenessOfBuild },

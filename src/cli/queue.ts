@@ -39,13 +39,16 @@ export async function queue(globs: readonly string[], command: readonly string[]
   try {
     // After a signal, record at once: the CI system may not wait for the command to end.
     const recordedEarly = runner.interrupted.then(recordRemaining);
+    const queueClient = new QueueClient(new Api(options), identity, allFiles, nodeLinks(options.environment));
+    const cancelled = runner.interrupted.then(() => queueClient.cancel());
     const batches: RanBatch[] = [];
-    const code = await exitCodeOf(() => runBatches(run, runner, identity, allFiles, options, batches));
+    const code = await exitCodeOf(() => runBatches(run, runner, queueClient, options, batches));
     const unlessShutdown = (work: Promise<number>) =>
       Promise.race([work, runner.interrupted.then(() => sleep(SHUTDOWN_MILLISECONDS, exitCodes.server))]);
     const recordCode = await unlessShutdown(recordRemaining());
     if (runner.signal) {
       await unlessShutdown(recordedEarly);
+      await cancelled;
       printToStderr(`ended by ${runner.signal}`);
       // A request may still wait for its answer: do not wait for it.
       process.exit(signalExitCode(runner.signal));
@@ -63,12 +66,11 @@ export async function queue(globs: readonly string[], command: readonly string[]
 async function runBatches(
   run: NodeRun,
   runner: CommandRunner,
-  identity: Identity,
-  allFiles: readonly string[],
+  queueClient: QueueClient,
   options: QueueOptions,
   batches: RanBatch[],
 ): Promise<void> {
-  const queueClient = new QueueClient(new Api(options), identity, allFiles, nodeLinks(options.environment));
+  const { identity, allFiles } = queueClient;
   const unlessInterrupted = (batch: Promise<Batch | null>) => Promise.race([batch, runner.interrupted.then(() => null)]);
   const ran = new Set<string>();
   const runBatch = async (files: PlannedFile[]): Promise<BatchResult> => {

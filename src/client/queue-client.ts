@@ -3,7 +3,7 @@ import { statSync } from 'node:fs';
 import type { ConnectFailed, QueueForecast, TestQueueAnswer, TestQueueMessage } from '../api/messages/queue.js';
 import { digestOfList, sortedDistinct } from '../list-digest.js';
 import { isForecast, parseBatch, parseBatchOrMiss, pullParser } from './answers.js';
-import { type AnswerParser, type Api, RequestRejected } from './api.js';
+import { type AnswerParser, Api, RequestRejected } from './api.js';
 import type { BatchResult } from './batch-results.js';
 import type { Identity } from './ci/identity.js';
 import type { NodeLinks } from './ci/links.js';
@@ -19,6 +19,9 @@ export interface Batch {
 
 /** Files may come back once when the node was silent for too long, and again after a restored backup. */
 const MOST_TIMES_HANDED = 3;
+
+/** CI systems kill a process some seconds after its signal. */
+const CANCEL_SECONDS = 1;
 
 /** Sizes of more files would be a large part of the request, and their queue learns from its first batches anyway. */
 const MOST_SIZES = 10_000;
@@ -63,6 +66,14 @@ export class QueueClient {
     this.#batchIndex += 1;
     const pull = { can_initialize_queue: false, attempt_connect_to_queue: false, batch_index: this.#batchIndex };
     return this.#toBatch(await this.#pull({ ...pull, batch_id, failed_paths }, parseBatch));
+  }
+
+  /** Tells the server that this process is cancelled. It is tried once, for a short time: nothing depends on it. */
+  async cancel(): Promise<void> {
+    const { build_id: test_queue_id, ...node } = this.identity;
+    const api = new Api({ ...this.api.options, timeoutSeconds: CANCEL_SECONDS });
+    // An older server does not know the path.
+    await api.post('/v2/queues/cancel', { ...node, test_queue_id, node_uuid: this.#nodeUuid }, () => true, 0).catch(() => {});
   }
 
   /** Throws when this process got a file so often that the server cannot note what it hands out. */

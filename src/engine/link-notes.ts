@@ -70,6 +70,11 @@ export class LinkNotes {
   }
 }
 
+/** What addresses take on the disk, approximately. */
+export function bytesOfLinks({ job_url, commit_url, diff_url }: NodeLinks): number {
+  return [job_url, commit_url, diff_url].reduce((sum, link) => sum + (link?.length ?? 0), 0);
+}
+
 function ciRunKey({ project, build, ci_run }: QueueKey | SplitKey): string {
   return `${buildDigest(project, build)} ${shortDigest(ci_run)}`;
 }

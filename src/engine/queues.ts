@@ -36,6 +36,9 @@ export interface QueueRequest {
   links: NodeLinks | null;
 }
 
+/** A process of a node that its CI system cancels. */
+export type CancelRequest = Pick<QueueRequest, 'key' | 'node_index' | 'run'>;
+
 export interface BatchReport {
   /** Null: there was no previous batch. */
   batch_id: number | null;
@@ -55,6 +58,8 @@ export interface Pulled {
   isNewBatch: boolean;
   /** This request created the queue. */
   isNewQueue: boolean;
+  /** The node was cancelled before, and works again. */
+  isBack: boolean;
   /** At the end of a node: what the batches of all nodes that ended meanwhile cost; null: nothing new. */
   observed: BatchSums | null;
   /** When all nodes are expected to end, for a first request of a client that reports; null: otherwise, or unknown. */
@@ -109,6 +114,23 @@ function update(store: Store, asked: Asked): Soon<Saving<Pulled | null>> {
     request.key,
     open => factsFor(store, request, open),
     (open, facts, mayWait) => pullFrom(open, asked, facts, mayWait),
+    at,
+  );
+}
+
+/** Notes that a process of a node is cancelled. The value: whether it had a batch; null: there is no queue. */
+export function cancel(
+  { queues }: Pick<Store, 'queues'>,
+  { key, node_index, run }: CancelRequest,
+  at: Millis,
+): Soon<Saving<boolean | null>> {
+  return queues.update(
+    key,
+    () => null,
+    ({ queue }) => {
+      const batch = queue.cancel(node_index, run, at);
+      return { value: batch !== null, changes: batch ? [batch] : NO_CHANGES };
+    },
     at,
   );
 }
@@ -177,6 +199,7 @@ function pullFrom({ queue, info }: OpenQueue, { request, sent, caller, at }: Ask
     endedLeases: [],
     isNewBatch: false,
     isNewQueue: false,
+    isBack: false,
     observed: null,
     expectedEnd: null,
   };
@@ -192,9 +215,11 @@ function pullFrom({ queue, info }: OpenQueue, { request, sent, caller, at }: Ask
     if (mayWait && queue.lacksNote(asked)) return { value, changes, lacksNote: true };
     const acknowledged = report && facts.failed && queue.acknowledge({ node_index, batch_uuid }, report.batch_id!, facts.failed);
     if (acknowledged) changes.push(acknowledged);
+    const wasCancelled = request.isFirstRequest && queue.isCancelled(node_index);
     const handed = queue.pull(asked, at);
     value.batch = handed?.batch ?? null;
     value.isNewBatch = handed?.isNew ?? false;
+    value.isBack = wasCancelled && !queue.isCancelled(node_index);
     if (!handed) value.observed = queue.takeObserved();
     else if (request.isFirstRequest && report && handed.batch.decision) value.expectedEnd = queue.expectedEnd(at);
   } else if (!report) {

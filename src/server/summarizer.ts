@@ -177,7 +177,9 @@ export class Summarizer {
     // Before the summary is there: it is not made again.
     await this.events.summarized(asked.build, read);
     if (recorded) await this.store.summaries.put(recorded, summary);
-    else if (ciRun && !summary.is_running) await this.store.summaries.putUnrecorded(ciRun, summary);
+    // A cancelled CI run that goes on again has a summary.
+    else if (ciRun && (!summary.is_running || (await this.store.summaries.ofUnrecorded(ciRun))))
+      await this.store.summaries.putUnrecorded(ciRun, summary);
     this.written += 1;
     if (!summary.is_running) return this.#learn(project, observed);
     this.#waitAgain(key, { project, build });

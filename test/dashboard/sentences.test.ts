@@ -15,10 +15,12 @@ describe('the first line of the projects', () => {
       'e2e: one build incomplete, 1 build today.',
       'web-rspec: 41 builds today, median 8 m 12 s, 4.1\u202f% idle.',
     ]);
+    const cancelled = { builds_today: 2, incomplete_today: 1, cancelled_today: 1, median_wall: 60, idle_share: 0 };
+    expect(projectsSentences([overviewOf('web', cancelled)])[1]).toBe('web: one build incomplete, 2 builds today, 1 cancelled.');
   });
 
   it('says that nothing happened today', () => {
-    const recent = [{ id: 'b', kind: 'queue' as const, wall: 1, floor: 1, failed: null, missing: 0 }];
+    const recent = [{ id: 'b', kind: 'queue' as const, wall: 1, floor: 1, failed: null, missing: 0, is_cancelled: false }];
     expect(projectsSentences([overviewOf('a', { recent })])).toEqual(['1 project.', 'No build today.']);
     expect(projectsSentences([overviewOf('a')])).toEqual(['1 project.']);
   });

@@ -7,6 +7,7 @@ export const overviewOf = (name: string, more: Partial<ProjectOverview> = {}): P
   default_branch: null,
   builds_today: 0,
   incomplete_today: 0,
+  cancelled_today: 0,
   unplanned_today: 0,
   with_failures_today: 0,
   passed_today: 0,

@@ -135,6 +135,22 @@ export const toTestQueueMessage = reader(typia.misc.literals<keyof TestQueueMess
   },
 });
 
+/** POST /v2/queues/cancel: the process of a node ends, because its CI system cancels it. */
+export interface CancelMessage extends NodeKey {
+  test_queue_id: Text;
+  /** Id of the client's process, as in its pulls. */
+  node_uuid: Text;
+}
+
+export interface CancelAnswer {
+  /** False: the process has no batch, or another process of the node has begun. */
+  is_noted: boolean;
+}
+
+export const toCancelMessage = reader(typia.misc.literals<keyof CancelMessage>(), typia.createValidate<CancelMessage>(), {
+  check: checkNodeIndex,
+});
+
 /** Query of GET /v2/test_paths */
 export interface TestPathsQuery {
   branch: Text;

@@ -144,6 +144,17 @@ export const operations = {
       '409': refusal('The request has a `test_files_digest`, and the queue was made from another list.'),
     },
   }),
+  '/v2/queues/cancel': post({
+    operationId: 'cancelNode',
+    tag: 'Queue mode',
+    summary: 'Say that the process of a node ends, because its CI system cancels it.',
+    description:
+      'When all nodes that work on a queue have said so, its CI run has ended as cancelled. The files of the node stay with it until its lease ends. A node that pulls again works again.',
+    body: { schemas: ['CancelMessage'], example: { ...node, test_queue_id: '1', node_uuid: id } },
+    responses: {
+      '200': response('Whether it was noted.', { schemas: ['CancelAnswer'], example: { is_noted: true } }),
+    },
+  }),
   '/v2/test_paths': get({
     operationId: 'listFailedTestPaths',
     tag: 'Queue mode',

@@ -52,6 +52,8 @@ const { schemas: allSchemas } = typia.json.schemas<
     queue.ConnectFailed,
     queue.TestQueueMessage,
     queue.TestQueueAnswer,
+    queue.CancelMessage,
+    queue.CancelAnswer,
     queue.TestPathsQuery,
     queue.TestPathsAnswer,
     build.BuildsQuery,

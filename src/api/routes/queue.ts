@@ -1,10 +1,11 @@
 import type { QueueKey } from '../../engine/keys.js';
+import { bytesOfLinks } from '../../engine/link-notes.js';
 import { decodeFiles } from '../../engine/planned-files.js';
 import type { QueueInfo } from '../../engine/ports/queues.js';
 import type { Millis } from '../../engine/ports/store.js';
 import { type Batch, decisionOf } from '../../engine/queue/batch.js';
 import type { ExpectedEnd } from '../../engine/queue/expected-end.js';
-import { type Pulled, pull, type QueueRequest, settle } from '../../engine/queues.js';
+import { cancel, type Pulled, pull, type QueueRequest, settle } from '../../engine/queues.js';
 import { refusals } from '../../engine/refusal.js';
 import { describeLists } from '../../engine/suites/compare-lists.js';
 import type { PlannedTestFile } from '../../engine/test-file.js';
@@ -18,6 +19,7 @@ import { apiErrors } from '../errors.js';
 import { aroundFiles, codeLine, decodeQuery, json, lines } from '../json.js';
 import { buildsUrl } from '../links.js';
 import {
+  type CancelAnswer,
   type ConnectFailed,
   type QueueAnswer,
   type QueueForecast,
@@ -103,6 +105,17 @@ export const queueForNode = (context: Context, request: Request) => answerPull(c
 /** POST /v2/queues/queue: the same queues, for clients that report the outcome of each batch. */
 export const testQueueForNode = (context: Context, request: Request) => answerPull(context, request, version2);
 
+/** POST /v2/queues/cancel: a node that its CI system cancels says so before it ends. */
+export function cancelNode(context: Context, request: Request): Soon<Answer> {
+  const { store, summarizer, now } = context;
+  return whenKnown(prepare(context, 'prepareCancel', request), ({ project, prepared }) =>
+    whenKnown(cancel(store, prepared, now()), ({ value, saved }) => {
+      if (value) summarizer.recorded(project, prepared.key.build);
+      return { ...json(200, { is_noted: value === true } satisfies CancelAnswer), saved };
+    }),
+  );
+}
+
 function answerPull(context: Context, request: Request, encoding: QueueEncoding): Soon<Answer> {
   const { dailyBytes } = context;
   return whenKnown(prepare(context, encoding.job, request), ({ project, prepared }) => {
@@ -114,7 +127,11 @@ function answerPull(context: Context, request: Request, encoding: QueueEncoding)
       // A batch keeps texts of its request. A request with a list of test files stores the plan, if it is the first.
       if (!sent && value?.isNewBatch) dailyBytes.add(project, bytesOf(request), context.now());
       const { key, node_index, links } = prepared.request;
-      if (links && value && !value.isOtherList) context.linkNotes.note(key, node_index, links);
+      if (links && value && !value.isOtherList) {
+        context.linkNotes.note(key, node_index, links);
+        dailyBytes.add(project, bytesOfLinks(links), context.now());
+      }
+      if (value?.isBack) context.summarizer.recorded(project, key.build);
       if (plan && value?.isNewQueue) dailyBytes.add(project, plan.files.bytes.length, context.now());
       const answering = value ? answerPulled(context, request, prepared, value, encoding) : answerNoQueue(request, prepared, encoding);
       return whenKnown(answering, answer => {

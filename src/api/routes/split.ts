@@ -1,3 +1,4 @@
+import { bytesOfLinks } from '../../engine/link-notes.js';
 import { decodeFiles } from '../../engine/planned-files.js';
 import { type Share, type SplitRequest, shareOf } from '../../engine/splits.js';
 import type { Answer, Request } from '../../http/request.js';
@@ -19,7 +20,10 @@ export function splitForNode(context: Context, request: Request): Soon<Answer> {
     return whenKnown(shareOf(store, asked, planned, now()), share => {
       if (plan && share?.isNew) dailyBytes.add(project, plan.files.bytes.length, now());
       if (share?.files) splitAsks.note(asked.key, asked.node_index, now());
-      if (share?.files && asked.links) linkNotes.note(asked.key, asked.node_index, asked.links);
+      if (share?.files && asked.links) {
+        linkNotes.note(asked.key, asked.node_index, asked.links);
+        dailyBytes.add(project, bytesOfLinks(asked.links), now());
+      }
       return answerShare(request, asked, share);
     });
   });

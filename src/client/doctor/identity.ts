@@ -20,9 +20,12 @@ import { type Found, type IdentitySources, type Known, nameOfSource, source, une
 const fields = Object.keys(identityFields) as IdentityField[];
 const noCheckout: Checkout = { branch: () => null, commitHash: () => null };
 
+const OF_MATRIX = `no variable has the number of a matrix job: give the job env: {BALLAST_NODE_INDEX: "\${{ strategy.job-index }}", BALLAST_NODE_TOTAL: "\${{ strategy.job-total }}"}`;
+
 /** How each CI system starts numbered nodes; of the others, users number the jobs. */
 const numbering: Readonly<Record<string, string>> = {
-  'GitHub Actions': `no variable has the number of a matrix job: give the job env: {BALLAST_NODE_INDEX: "\${{ strategy.job-index }}", BALLAST_NODE_TOTAL: "\${{ strategy.job-total }}"}`,
+  'GitHub Actions': OF_MATRIX,
+  'Gitea Actions': OF_MATRIX,
   'GitLab CI': 'give the job a number of nodes, such as parallel: 4',
   CircleCI: 'give the job a number of nodes, such as parallelism: 4',
   Buildkite: 'give the step a number of nodes, such as parallelism: 4',

@@ -51,7 +51,8 @@ function columnsOf({ kind, is_running, nodes }: MinutesAnswer, link: (node: numb
     cell: node => <Duration seconds={of(node)} />,
     sortBy: of,
   });
-  const stateOf = ({ start, recorded, repeats }: NodeSummary) => {
+  const stateOf = ({ start, recorded, repeats, is_cancelled }: NodeSummary) => {
+    if (is_cancelled) return 'cancelled';
     const yet = is_running ? ' yet' : '';
     // Only a queue knows of a node that recorded nothing whether it had files.
     if (start === null && kind === 'queue') return `took no files${yet}`;

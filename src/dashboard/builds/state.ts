@@ -3,14 +3,15 @@ import type { BuildLine, BuildLineSummary } from '../../engine/insight/trends/tr
 import { commitOf, inSentence } from '../text/in-sentence.js';
 
 /**
- * How a build ended, by what matters most: nobody knows whether `missing` files fail. `recorded`: its clients do not say whether files failed.
+ * How a build ended, by what matters most: nobody knows whether `missing` files fail, nor those of a `cancelled` build. `recorded`: its clients do not say whether files failed.
  * `unplanned`: nobody knows whether files are missing. `unknown`: nothing is known yet.
  */
-export type BuildState = 'running' | 'missing' | 'failed' | 'complete' | 'recorded' | 'unplanned' | 'unknown';
+export type BuildState = 'running' | 'cancelled' | 'missing' | 'failed' | 'complete' | 'recorded' | 'unplanned' | 'unknown';
 
 /** How a state is drawn. */
 export const SHAPES: Record<BuildState, string> = {
   running: '◌',
+  cancelled: '⊘',
   missing: '▲',
   failed: '✕',
   complete: '✓',
@@ -20,8 +21,9 @@ export const SHAPES: Record<BuildState, string> = {
 };
 
 /** Returns the state of a build; without a summary it is unknown. */
-export function buildState({ is_running, summary }: Pick<BuildLine, 'is_running' | 'summary'>): BuildState {
+export function buildState({ is_running, is_cancelled, summary }: Pick<BuildLine, 'is_running' | 'is_cancelled' | 'summary'>): BuildState {
   if (is_running) return 'running';
+  if (is_cancelled) return 'cancelled';
   return summary ? endedState(summary) : 'unknown';
 }
 
@@ -34,7 +36,8 @@ export function endedState({ kind, missing, failed }: Pick<BuildLineSummary, 'ki
 }
 
 /** Returns the state of a build by where its minutes went. */
-export function minutesState({ is_running, kind, missing_count, failed_count }: MinutesAnswer): BuildState {
+export function minutesState({ is_running, is_cancelled, kind, missing_count, failed_count }: MinutesAnswer): BuildState {
+  if (is_cancelled) return 'cancelled';
   return is_running ? 'running' : endedState({ kind, missing: missing_count, failed: failed_count });
 }
 

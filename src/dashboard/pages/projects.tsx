@@ -99,7 +99,7 @@ function Trend({ project, isOpen }: { project: ProjectOverview; isOpen: boolean 
 
 /** In one word with a sign, so that the colour is not needed. */
 function Health({ project, isNew }: { project: ProjectOverview; isNew: boolean }) {
-  const { builds_today, incomplete_today, unplanned_today, with_failures_today, passed_today, running } = project;
+  const { builds_today, incomplete_today, cancelled_today, unplanned_today, with_failures_today, passed_today, running } = project;
   if (isNew) return <span class="small quiet">no build yet</span>;
   if (incomplete_today > 0) return <span class="small failed-text">▲ {incomplete_today} incomplete today</span>;
   if (with_failures_today > 0) return <span class="small failed-text">✕ {with_failures_today} with failures today</span>;
@@ -109,6 +109,7 @@ function Health({ project, isNew }: { project: ProjectOverview; isNew: boolean }
         ? {unplanned_today === builds_today ? 'not known' : `${unplanned_today} not known`} today
       </span>
     );
+  if (cancelled_today > 0) return <span class="small quiet">⊘ {cancelled_today} cancelled today</span>;
   if (passed_today < builds_today)
     return (
       <span class="small quiet" title="Every file of the plans was recorded. The clients do not say whether files failed.">
@@ -126,8 +127,9 @@ const Day = ({ day }: { day: string }) => (
 );
 
 function Figures({ project }: { project: ProjectOverview }) {
-  const { builds_today, incomplete_today, running, median_wall, idle_share, measured_day, saved_30_days, builds_30_days } = project;
-  const day = builds_today > incomplete_today ? null : measured_day;
+  const { builds_today, incomplete_today, cancelled_today, running, median_wall, idle_share, measured_day } = project;
+  const { saved_30_days, builds_30_days } = project;
+  const day = builds_today > incomplete_today + cancelled_today ? null : measured_day;
   const about = 'Of the builds that ended without a missing file on that day.';
   return (
     <dl class="figures">

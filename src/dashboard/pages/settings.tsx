@@ -61,10 +61,11 @@ function Settings({ project, settings, reload }: { project: number; settings: Se
       }}
     >
       {settings.map(({ name, help, text, is_secret }) => (
-        <label key={name}>
+        <label key={name} htmlFor={`setting-${name}`}>
           <code>{name}</code>
           {is_secret ? (
             <input
+              id={`setting-${name}`}
               type="password"
               value={edited[name] ?? ''}
               placeholder={edited[name] === undefined ? text : ''}
@@ -73,6 +74,7 @@ function Settings({ project, settings, reload }: { project: number; settings: Se
             />
           ) : (
             <input
+              id={`setting-${name}`}
               value={edited[name] ?? text}
               autocomplete="off"
               spellcheck={false}

@@ -22,13 +22,14 @@ export function BuildBars({ project, builds }: { project: string; builds: readon
     <div class="build-bars" role="group" aria-label={`Last builds of ${project}`} onKeyDown={moveFocus}>
       {builds.map(build => {
         const { wall } = build;
+        const state = build.is_cancelled ? 'cancelled' : endedState(build);
         const height = Math.max(LEAST, full === 0 ? 0 : Math.round(Math.min(1, wall / full) * HEIGHT));
-        const text = `${duration(wall)}, ${statusText(endedState(build), build)}`;
+        const text = `${duration(wall)}, ${statusText(state, build)}`;
         return (
           <a
             key={build.id}
             href={projectPath(project, 'build', build.id)}
-            class={CLASSES[endedState(build)]}
+            class={CLASSES[state]}
             tabIndex={build === stop ? 0 : -1}
             onFocus={() => setFocused(build.id)}
             aria-label={`Build: ${text}`}
@@ -42,7 +43,7 @@ export function BuildBars({ project, builds }: { project: string; builds: readon
   );
 }
 
-const CLASSES: Partial<Record<BuildState, string>> = { missing: 'incomplete', failed: 'failing' };
+const CLASSES: Partial<Record<BuildState, string>> = { missing: 'incomplete', cancelled: 'incomplete', failed: 'failing' };
 
 function moveFocus(event: KeyboardEvent) {
   const { target, key } = event;

@@ -3,6 +3,7 @@ import { number } from '../text/format.js';
 
 const TITLES: Record<BuildState, string> = {
   running: 'Some node has files that it has not recorded',
+  cancelled: 'Its CI system cancelled it, and files did not run: nobody knows whether they pass',
   missing: 'Files were planned and not recorded: nobody knows whether they pass',
   failed: 'Files failed when they last ran',
   complete: 'Every file of the plan was recorded, and none failed',

@@ -15,11 +15,12 @@ export function projectsSentences(projects: readonly ProjectOverview[]): string[
   return [`${count(projects.length, 'project')}.`, ...named.map(sentence), ...(isQuiet ? ['No build today.'] : [])];
 }
 
-function sentence({ name, builds_today, running, incomplete_today, median_wall, idle_share }: ProjectOverview): string {
-  const isMeasured = builds_today > incomplete_today;
+function sentence({ name, builds_today, running, incomplete_today, cancelled_today, median_wall, idle_share }: ProjectOverview): string {
+  const isMeasured = builds_today > incomplete_today + cancelled_today;
   const parts = [
     incomplete_today > 0 && (incomplete_today === 1 ? 'one build incomplete' : `${count(incomplete_today, 'build')} incomplete`),
     builds_today > 0 && `${count(builds_today, 'build')} today`,
+    cancelled_today > 0 && `${cancelled_today} cancelled`,
     running > 0 && `${running} running`,
     isMeasured && `median ${duration(median_wall)}`,
     isMeasured && `${percent(idle_share)} idle`,

@@ -85,6 +85,14 @@ export const ciSystems: readonly CiSystem[] = [
     file: '.semaphore/semaphore.yml',
     job: semaphore,
   }),
+  system('gitea', 'Gitea Actions', 'GITHUB_RUN_ID', {
+    // biome-ignore lint/suspicious/noTemplateCurlyInString: an expression of Gitea Actions
+    numbering: { index: '${{ strategy.job-index }}', total: '${{ strategy.job-total }}' },
+    isRunKnown: true,
+    secretPlace: 'Settings, Actions, Secrets',
+    file: '.gitea/workflows/test.yml',
+    job: github,
+  }),
   system('bitrise', 'Bitrise', 'BITRISEIO_PIPELINE_ID'),
   system('heroku', 'Heroku CI', 'HEROKU_TEST_RUN_ID', { needsFixedQueue: true }),
   system('cirrus', 'Cirrus CI', 'CIRRUS_BUILD_ID', { needsFixedQueue: true, numbering: ownNumbers }),

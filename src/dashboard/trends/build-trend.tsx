@@ -117,5 +117,6 @@ const COLUMNS: Column<DayTrend>[] = [
     cell: ({ wall, saved }) => <Duration seconds={wall === null ? null : saved.best} />,
   },
   { name: 'incomplete', title: 'Incomplete', isNumber: true, isExtra: true, cell: ({ incomplete }) => incomplete || '' },
+  { name: 'cancelled', title: 'Cancelled', isNumber: true, isExtra: true, cell: ({ cancelled }) => cancelled || '' },
   { name: 'failures', title: 'With failures', isWide: true, cell: ({ with_failures }) => with_failures || '' },
 ];

@@ -33,6 +33,8 @@ export interface Assigned {
   handed: AssignmentsByPath;
   /** The last restart of each node that restarted. */
   restarts: readonly Restart[];
+  /** Nodes that were cancelled with their last batch. */
+  cancelled: readonly number[];
   /** Files that moved from silent or restarted nodes to others. */
   reassigned: { path: string; node_index: number }[];
 }
@@ -66,7 +68,7 @@ async function assignedBySplit(store: Store, key: SplitKey, ci_run: string | nul
     for (const path of paths) handed.set(path, [{ node_index, at: null, ran: false, processBegan: since }]);
   }
   const otherList = own?.other_list ?? split.other_list ?? null;
-  return { kind: 'split', acknowledging: new Set(), isUnnamed, otherList, since, handed, restarts: [], reassigned: [] };
+  return { kind: 'split', acknowledging: new Set(), isUnnamed, otherList, since, handed, restarts: [], cancelled: [], reassigned: [] };
 }
 
 async function assignedByQueue(store: Store, queue: QueueInfo | null): Promise<Assigned | null> {
@@ -87,6 +89,7 @@ async function assignedByQueue(store: Store, queue: QueueInfo | null): Promise<A
     since,
     handed: new Map(paths.map((path, file) => [path, hands[file]!])),
     restarts: restartsIn(own),
+    cancelled: cancelledIn(own),
     reassigned: own
       .filter(wasReassigned)
       .flatMap(({ node_index, files }) =>
@@ -118,6 +121,12 @@ function processOf({ node_index, run }: Batch): string {
 /** When the first request of a process was answered, with this batch. */
 function momentOf({ runs_before, handed_at: at }: Batch): Moment {
   return { runs_before: runs_before!, at };
+}
+
+function cancelledIn(batches: readonly Batch[]): number[] {
+  const last = new Map(batches.map(batch => [batch.node_index, batch]));
+  const cancelled = [...last.values()].filter(({ cancelled_at }) => cancelled_at !== undefined);
+  return cancelled.map(({ node_index }) => node_index).sort((a, b) => a - b);
 }
 
 /** The last restart of each node. The node got the files that it had not reported as run, or nothing. */

@@ -104,6 +104,9 @@ function incompleteness(
     errors.push(
       `${nodes(unproved)} ran nothing when run again, so a green result proves nothing: retry with fixed_queue_split, or with a node_build_id of its own`,
     );
+  // A node that was cancelled did not run its files, also if it recorded others.
+  if (assigned.cancelled.length > 0 && errors.length + ofEmpty.length > 0)
+    errors.unshift(`${nodes(assigned.cancelled)} ${wasOrWere(assigned.cancelled.length)} cancelled: run the CI run again`);
   return { errors: [...errors, ...ofEmpty], mayBeEmpty: errors.length === 0 && ofEmpty.length > 0 };
 }
 

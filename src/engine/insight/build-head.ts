@@ -16,4 +16,9 @@ export interface BuildHead {
   started_at: Timestamp;
   ended_at: Timestamp;
   is_running: boolean;
+  /**
+   * It ended because its CI system cancelled it: files did not run, and each node that had begun and had not ended said that it was cancelled. Only
+   * Ballast's own client says so.
+   */
+  is_cancelled: boolean;
 }

@@ -40,6 +40,8 @@ export interface Summary {
   started_at: Millis;
   /** Nodes were at work when it was made. */
   is_running: boolean;
+  /** See BuildHead. Missing: it was not, or the summary is older. */
+  is_cancelled?: true;
   /** No plan is known, and some nodes recorded nothing: its times tell nothing about whole builds. */
   is_partial: boolean;
   /** What a list of builds shows. */
@@ -74,13 +76,15 @@ export interface DaySummary {
 }
 
 /**
- * What is added up: numbers of builds, and the durations of complete ones. `incomplete`: files are missing. `unplanned`: nobody knows whether
+ * What is added up: numbers of builds, and the durations of complete ones. `incomplete`: files are missing, and the build was not
+ * `cancelled`. `unplanned`: nobody knows whether
  * files are missing; such a build counts as complete, and saves nothing, unless it is `partial`. `passed`: complete, and no file failed, as its
  * clients report.
  */
 export type DaySum =
   | 'builds'
   | 'incomplete'
+  | 'cancelled'
   | 'unplanned'
   | 'partial'
   | 'with_failures'

@@ -39,6 +39,8 @@ export interface Batch {
   repeated?: true;
   /** Missing: the node may be working on it. */
   lease?: EndedLease;
+  /** When its node said that it was cancelled. Its files stay with it until its lease ends. */
+  cancelled_at?: number;
 }
 
 /**

@@ -207,6 +207,22 @@ export class Queue {
     return batch && this.text.addFailed(batch, failed);
   }
 
+  /**
+   * Notes that a process of a node is cancelled. Returns its last batch, to be journaled; null: it has none, another process of the node has
+   * begun, or it is noted.
+   */
+  cancel(node: number, run: string, now: number): Batch | null {
+    const last = this.#nodes.get(node)?.batches.at(-1);
+    if (last?.run !== run || last.cancelled_at !== undefined) return null;
+    last.cancelled_at = now;
+    return last;
+  }
+
+  /** Whether a node was cancelled, and has not come back since. */
+  isCancelled(node: number): boolean {
+    return this.#nodes.get(node)?.batches.at(-1)?.cancelled_at !== undefined;
+  }
+
   /** Requeues the batch of a node that restarts and does not pull yet. */
   restartNode(node: number): void {
     this.#leases?.restart(node);
@@ -256,6 +272,8 @@ export class Queue {
     if (!replay) this.#fill(batch);
     if (request.acknowledges) batch.acknowledges = true;
     if (request.runs_before !== undefined) batch.runs_before = request.runs_before;
+    // The pull was on its way when its process ended.
+    if (last?.run === request.run && last.cancelled_at !== undefined) batch.cancelled_at = now;
     if (replay?.cases && this.text.hasRoomFor(replay.cases)) batch.cases = replay.cases;
     return batch;
   }

@@ -24,6 +24,7 @@ const BATCH_FIELDS = [
   'cases',
   'failed_cases',
   'repeated',
+  'cancelled_at',
 ] as const satisfies (keyof Batch)[];
 
 export function encodeChange(change: Change): Buffer {

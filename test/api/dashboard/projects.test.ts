@@ -65,8 +65,8 @@ describe('the overview of the projects', () => {
     });
     expect(web!.recent).toHaveLength(5);
     expect(web!.recent.slice(2, 4)).toEqual([
-      { id: failed, kind: 'queue', wall: 60, floor: 50, failed: 1, missing: 0 },
-      { id: incomplete, kind: 'queue', wall: 100, floor: 80, failed: null, missing: 2 },
+      { id: failed, kind: 'queue', wall: 60, floor: 50, failed: 1, missing: 0, is_cancelled: false },
+      { id: incomplete, kind: 'queue', wall: 100, floor: 80, failed: null, missing: 2, is_cancelled: false },
     ]);
   });
 

@@ -30,6 +30,7 @@ describe('GET /build_summaries', () => {
       ...buildKey,
       created_at: expect.any(String),
       started_at: expect.any(String),
+      is_cancelled: false,
     };
     expect(before).toEqual({
       builds: [{ ...line, is_running: true, summary: null }],

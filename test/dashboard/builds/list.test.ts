@@ -15,6 +15,7 @@ const build = (minutes: number, more: Partial<BuildLine> = {}): BuildLine => ({
   created_at: new Date(Date.UTC(2026, 0, 1) + minutes * 60_000).toISOString(),
   started_at: new Date(Date.UTC(2026, 0, 1) + minutes * 60_000).toISOString(),
   is_running: false,
+  is_cancelled: false,
   summary: null,
   ...more,
 });
@@ -47,6 +48,7 @@ describe('the state of a build', () => {
   it.each([
     ['running', { is_running: true, summary: summary({ failed: 1 }) }],
     ['unknown', { is_running: false, summary: null }],
+    ['cancelled', { is_running: false, is_cancelled: true, summary: summary({ failed: 1, missing: 1 }) }],
     ['missing', { is_running: false, summary: summary({ failed: 1, missing: 1 }) }],
     ['failed', { is_running: false, summary: summary({ failed: 1 }) }],
     ['failed', { is_running: false, summary: summary({ failed: 1, kind: 'recordings' }) }],
@@ -54,6 +56,6 @@ describe('the state of a build', () => {
     ['recorded', { is_running: false, summary: summary({ failed: null }) }],
     ['unplanned', { is_running: false, summary: summary({ failed: 0, kind: 'recordings' }) }],
   ] as const)('is %s by what matters most', (state, line) => {
-    expect(buildState(line)).toBe(state);
+    expect(buildState({ is_cancelled: false, ...line })).toBe(state);
   });
 });

@@ -39,6 +39,7 @@ export const timelines: fc.Arbitrary<Timeline> = fc
     }),
     is_guess: fc.array(fc.constantFrom<0 | 1>(0, 1), { minLength: FILES, maxLength: FILES }),
     is_running: fc.boolean(),
+    is_cancelled: fc.constant(false),
   })
   .map(({ nodes, ...more }) => {
     const lanes = nodes.map(({ came, late, spans, tail, recorded }, node_index): NodeLane => {

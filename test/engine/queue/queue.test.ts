@@ -1,6 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import type { Batch, Pull } from '../../../src/engine/queue/batch.js';
 import { Queue } from '../../../src/engine/queue/queue.js';
+import { decodeChange, encodeChange } from '../../../src/store/codecs/queue-changes.js';
 import { NOW, requestOf } from './requests.js';
 
 const withoutPullCost = (nodeTotal: number) => ({ nodeTotal, pullCost: 0, isGuessed: false });
@@ -229,5 +230,41 @@ describe('a fixed split', () => {
     had.push(...before.pull({}, 'handed'));
     const after = before.readBack();
     expect(pull(after, { wantsLastSplit: true })).toEqual(had);
+  });
+});
+
+describe('a process that is cancelled', () => {
+  /** A queue, as it is read back after its changes were stored. */
+  const readBack = (batches: readonly Batch[]) =>
+    queueOf(
+      6,
+      batches.map(batch => decodeChange(encodeChange(batch)) as Batch),
+    );
+  const cancelledQueue = () => {
+    const queue = queueOf(6);
+    const before = queue.pull(requestOf(), NOW)!.batch;
+    const last = queue.pull(requestOf(), NOW + 1)!.batch;
+    return { queue, before, last };
+  };
+
+  it('has its last batch say so, once, also when the queue is read back', () => {
+    const { queue, before, last } = cancelledQueue();
+    expect([queue.cancel(0, 'run-2', NOW + 2), queue.cancel(1, 'run-1', NOW + 2)]).toEqual([null, null]);
+    expect(queue.isCancelled(0)).toBe(false);
+    expect(queue.cancel(0, 'run-1', NOW + 2)).toEqual({ ...last, cancelled_at: NOW + 2 });
+    expect(queue.cancel(0, 'run-1', NOW + 3)).toBeNull();
+    const again = readBack([before, last]);
+    expect([again.isCancelled(0), again.isCancelled(1), again.cancel(0, 'run-1', NOW + 3)]).toEqual([true, false, null]);
+  });
+
+  it('keeps its files, and is at work again with the next process of its node', () => {
+    const { queue } = cancelledQueue();
+    queue.cancel(0, 'run-1', NOW + 2);
+    expect(queue.filesLeft).toBe(4);
+    expect(queue.pull(requestOf(), NOW + 3)!.batch).toMatchObject({ files: [2], cancelled_at: NOW + 3 });
+    expect(queue.isCancelled(0)).toBe(true);
+    const { batch } = queue.pull(requestOf({ run: 'run-2', isFirstRequest: true }), NOW + 4)!;
+    expect([batch.files, batch.cancelled_at, queue.isCancelled(0)]).toEqual([[3], undefined, false]);
+    expect(queue.cancel(0, 'run-1', NOW + 5)).toBeNull();
   });
 });

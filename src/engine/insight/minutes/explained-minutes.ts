@@ -23,7 +23,7 @@ export function explainMinutes(subject: Subject, timeline: Timeline, links: Buil
     verdict: verdictOf(timeline, minutes, missing),
     assumptions: assumptionsOf(timeline, minutes),
     cost: timeline.cost,
-    nodes: timeline.nodes.map(({ node_index, start, end, recordedAt, spans }, i) => {
+    nodes: timeline.nodes.map(({ node_index, start, end, recordedAt, spans, isCancelled = false }, i) => {
       const { work, repeats, unreported, gaps, idle, slowness, isLost } = minutes.nodes[i]!;
       return {
         ...{ node_index, start, end, recorded: recordedAt !== null },
@@ -36,6 +36,7 @@ export function explainMinutes(subject: Subject, timeline: Timeline, links: Buil
         idle: wholeMilliseconds(idle),
         repeats: wholeMilliseconds(repeats),
         slowness: slowness === null ? null : Number(slowness.toFixed(3)),
+        is_cancelled: isCancelled,
         job_url: links.jobUrl(node_index),
       };
     }),

@@ -112,6 +112,8 @@ export interface NodeSummary {
   repeats: number;
   /** Its duration relative to its estimates and to the other nodes; null: unknown. */
   slowness: number | null;
+  /** Its CI system cancelled it, and it has not come back. */
+  is_cancelled: boolean;
   /** The page of its CI job. */
   job_url: string | null;
 }

@@ -190,10 +190,14 @@ function shared(timeline: Timeline, minutes: Minutes, last: LastNode | null): st
 
 /** Which nodes recorded nothing, and how many files are missing, as a sentence; empty: none. It comes first, however little time that cost. */
 export function lossesOf({ nodes, kind }: Timeline, { nodes: minutes }: Minutes, missing: MinutesAnswer['missing']): string {
-  const lost = nodes.filter(({ node_index }) => minutes[node_index]!.isLost);
+  const cancelled = nodes.filter(({ isCancelled }) => isCancelled);
+  const lost = nodes.filter(({ node_index, isCancelled }) => minutes[node_index]!.isLost && !isCancelled);
   const never = nodes.filter(({ start }) => start === null);
   const files = missing.length === 0 ? '' : `${missing.length} test file${missing.length === 1 ? ' is' : 's are'} missing`;
   const absent = [
+    ...(cancelled.length > 0 && missing.length > 0
+      ? [`${nodesText(indexesOf(cancelled))} ${cancelled.length === 1 ? 'was' : 'were'} cancelled`]
+      : []),
     ...(lost.length > 0
       ? [`${nodesText(indexesOf(lost))} recorded nothing after the last files that ${lost.length === 1 ? 'it' : 'they'} got`]
       : []),

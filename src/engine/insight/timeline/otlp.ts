@@ -75,11 +75,17 @@ export function otlpTrace(subject: Subject, timeline: Timeline, pipeline: string
 }
 
 function runDraft({ build, recorded, ciRun }: Subject, timeline: Timeline, pipeline: string): Draft {
-  const { kind, wall, is_running, areStartsKnown, paused, paths } = timeline;
+  const { kind, wall, is_running, is_cancelled, areStartsKnown, paused, paths } = timeline;
   const { failed, missing } = fileOutcomes(timeline, 0);
   const error = is_running ? null : missing.length > 0 ? 'files_missing' : (failed?.length ?? 0) > 0 ? 'tests_failed' : null;
   // Most clients do not say which files failed: then nobody knows that all passed.
-  const result = error ? 'failure' : is_running || failed === null || kind === 'recordings' ? null : 'success';
+  const result = is_cancelled
+    ? 'cancellation'
+    : error
+      ? 'failure'
+      : is_running || failed === null || kind === 'recordings'
+        ? null
+        : 'success';
   return {
     key: 'run',
     parent: NO_PARENT,

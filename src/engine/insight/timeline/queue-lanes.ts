@@ -10,6 +10,8 @@ export interface Lanes {
   nodes: NodeLane[];
   /** Some node may be at work. */
   isRunning: boolean;
+  /** Some node was cancelled, and all others that have begun have ended. */
+  isCancelled: boolean;
   /** Now, by the time of the lanes. */
   now: Millis;
 }
@@ -40,8 +42,10 @@ export function queueLanes({ nodeTotal, batches, runs, beganAt }: QueueHistory, 
   for (const lane of lanes) for (const run of runsOf[lane.node_index]!) lane.record(run);
   const last = batches.at(-1);
   const steadyNow = now + (last ? shifts.get(last)! : 0);
-  const ended = lanes.map(lane => lane.end(steadyNow));
-  return { nodes: lanes.map(lane => lane.toLane()), isRunning: ended.includes(false), now: steadyNow };
+  const states = lanes.map(lane => lane.end(steadyNow));
+  const isRunning = states.includes('at work');
+  const isCancelled = states.includes('cancelled') && !isRunning && !states.includes('lost');
+  return { nodes: lanes.map(lane => lane.toLane()), isRunning, isCancelled, now: steadyNow };
 }
 
 /**
@@ -82,6 +86,8 @@ class QueueLane {
   #movedAt = Infinity;
   #recordedAt: Millis | null = null;
   #ranNothingAgain = false;
+  /** When the node was cancelled with its last batch; null: it was not, or came back. */
+  #cancelledAt: Millis | null = null;
   /** The milliseconds that were added to the last time: see `shiftsOf`. */
   #shift = 0;
   /** When the node got its last batch, by the server's clock. */
@@ -95,7 +101,8 @@ class QueueLane {
 
   hand(batch: Batch, shift: number, movedAt: Millis): void {
     const from = batch.handed_at + shift;
-    const { seq, files, isReplay, isFirstRequest, lease = null, failed = null } = batch;
+    const { seq, files, isReplay, isFirstRequest, lease = null, failed = null, cancelled_at } = batch;
+    this.#cancelledAt = cancelled_at === undefined ? null : cancelled_at + shift;
     this.#shift = shift;
     this.handedAt = batch.handed_at;
     if (this.#open) {
@@ -123,15 +130,21 @@ class QueueLane {
     this.#unrecorded = [];
     this.#recordedAt = at;
     if (run.paths.length > 0) this.#ranNothingAgain = false;
+    // A node that is cancelled records what it ran, or nothing at all. It came back, and nothing was left for it.
+    else this.#cancelledAt = null;
   }
 
-  /** Ends the last span. Returns false when the node may be at work. */
-  end(now: Millis): boolean {
+  /** Ends the last span. Returns what became of the node. */
+  end(now: Millis): 'ended' | 'cancelled' | 'at work' | 'lost' {
     const open = this.#open;
-    if (!open) return true;
+    if (this.#cancelledAt !== null) {
+      if (open) open.to = Math.max(open.from, this.#cancelledAt);
+      return 'cancelled';
+    }
+    if (!open) return 'ended';
     const isAtWork = mayBeAtWork(open, this.columns, now);
     open.to = isAtWork ? Math.max(open.from, now) : this.#expectedEnd(open);
-    return !isAtWork;
+    return isAtWork ? 'at work' : 'lost';
   }
 
   toLane(): NodeLane {
@@ -139,7 +152,7 @@ class QueueLane {
     const start = spans[0]?.from ?? this.#recordedAt;
     const end = start === null ? null : Math.max(start, this.#recordedAt ?? start, spans.at(-1)?.to ?? start);
     const lane: NodeLane = { node_index: this.node_index, start, recordedAt: this.#recordedAt, end, spans };
-    return this.#ranNothingAgain ? { ...lane, ranNothingAgain: true } : lane;
+    return { ...lane, ...(this.#ranNothingAgain && { ranNothingAgain: true }), ...(this.#cancelledAt !== null && { isCancelled: true }) };
   }
 
   /** A run of files that the node did not get from the queue. */

@@ -12,6 +12,7 @@ import type { Splits } from '../../ports/splits.js';
 import type { Millis, Store } from '../../ports/store.js';
 import { type Batch, decisionOf, isRequeued } from '../../queue/batch.js';
 import { batchesOf } from '../../queues.js';
+import { fileOutcomes } from '../minutes/file-outcomes.js';
 import type { LearnedCost } from '../minutes/minutes-answer.js';
 import type { Subject } from '../subject.js';
 import { millisecondsIn, SILENT_MILLISECONDS } from './draft-span.js';
@@ -60,9 +61,10 @@ async function ofQueue({ queues }: Store, { plan, node_total, created_at: beganA
   columns.cost = cost;
   const lanes = queueLanes({ nodeTotal: node_total, batches, runs, beganAt }, columns, now);
   const lastAt = lastOf(runs, Math.max(beganAt, batches.at(-1)?.handed_at ?? beganAt));
-  const isWaiting = hasFilesLeft(batches, weights.length) && now - lastAt <= SILENT_MILLISECONDS;
+  const isWaiting = !lanes.isCancelled && hasFilesLeft(batches, weights.length) && now - lastAt <= SILENT_MILLISECONDS;
   const timeline = toTimeline('queue', lanes, columns, { beganAt, isRunning: lanes.isRunning || isWaiting });
-  const read = { ...timeline, expectedCost: costs[0] ?? null, cost };
+  const is_cancelled = lanes.isCancelled && fileOutcomes(timeline, 0).missing.length > 0;
+  const read = { ...timeline, is_cancelled, expectedCost: costs[0] ?? null, cost };
   if (read.is_running) return read;
   // What a queue learns while it runs rests on estimates. The recorded times tell more.
   return { ...read, cost: recordedCost(read) ?? cost };
@@ -160,7 +162,7 @@ function toTimeline(kind: Timeline['kind'], lanes: Lanes, columns: FileColumns, 
   const { paths, estimates, is_guess } = columns;
   return {
     ...{ areStartsKnown: kind === 'queue', expectedCost: null, cost: null },
-    ...{ kind, started_at: start, wall: (end - start) / 1000, paused: paused / 1000, is_running: isRunning },
+    ...{ kind, started_at: start, wall: (end - start) / 1000, paused: paused / 1000, is_running: isRunning, is_cancelled: false },
     ...{ paths, estimates, is_guess },
     nodes: nodes.map(lane => withTimes(lane, time => (time - start) / 1000)),
   };

@@ -33,7 +33,8 @@ export function recordedLanes({ nodeTotal, planned, runs, beganAt }: RecordedHis
     const end = (span.to = Math.max(beganAt, now));
     return { node_index, start: beganAt, recordedAt: null, end, spans: [span] };
   });
-  return { nodes, isRunning, now };
+  // Nodes that record at their end do not say that they were cancelled.
+  return { nodes, isRunning, isCancelled: false, now };
 }
 
 function recordedLane(

@@ -6,7 +6,7 @@ import { buildHead, type Subject } from '../subject.js';
 import type { LaneAnswer, SpanAnswer, TimelineAnswer } from './timeline-answer.js';
 
 /** What the nodes of a CI run did, and when. Durations are seconds, and times of nodes are seconds since the start. */
-export interface Timeline extends Pick<TimelineAnswer, 'kind' | 'is_running' | 'wall'>, TimelineFiles {
+export interface Timeline extends Pick<TimelineAnswer, 'kind' | 'is_running' | 'is_cancelled' | 'wall'>, TimelineFiles {
   /** When the first node began: its first pull, or else the creation of the split, or else derived from the recorded times. */
   started_at: Millis;
   /** Whether the nodes asked for their files when they are said to have started; otherwise this is derived from recorded times. */
@@ -32,6 +32,8 @@ export interface NodeLane extends Omit<LaneAnswer, 'recorded'> {
   recordedAt: number | null;
   /** It was run again and got no file, as when the CI system repeats a job whose queue is empty: nothing tells that its tests pass now. */
   ranNothingAgain?: true;
+  /** It was cancelled with its last batch, and has not come back. */
+  isCancelled?: true;
 }
 
 export type Span = SpanAnswer;
@@ -82,6 +84,10 @@ export function timelineAnswer(subject: Subject, timeline: Timeline): TimelineAn
     wall,
     floor: floorOf(timeline).floor,
     ...{ paths, estimates, is_guess },
-    nodes: nodes.map(({ recordedAt, ranNothingAgain: _, spans, ...lane }) => ({ ...lane, recorded: recordedAt !== null, spans })),
+    nodes: nodes.map(({ recordedAt, ranNothingAgain: _, isCancelled: _c, spans, ...lane }) => ({
+      ...lane,
+      recorded: recordedAt !== null,
+      spans,
+    })),
   };
 }

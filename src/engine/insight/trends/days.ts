@@ -11,7 +11,7 @@ import type { BuildTrend, DayTrend } from './trends-answer.js';
 const MOST_SECONDS = 1e9;
 const LAST_DAY = 1e8;
 const METHODS = ['round_robin', 'by_name', 'one_at_a_time'] as const;
-const COUNTS = ['builds', 'incomplete', 'unplanned', 'partial', 'with_failures', 'passed'] as const;
+const COUNTS = ['builds', 'incomplete', 'cancelled', 'unplanned', 'partial', 'with_failures', 'passed'] as const;
 const DURATIONS = ['wall', 'floor', 'saved', 'node_seconds', 'idle_seconds'] as const;
 const SUM_NAMES: readonly DaySum[] = [...COUNTS, ...DURATIONS, ...METHODS, ...PART_NAMES];
 
@@ -38,13 +38,14 @@ export function emptyDay(day: number): DaySummary {
 /** Adds a build to its day, or (-1) takes it off again. A running build does not count, nor do the times of an incomplete one. */
 export function countOn(day: DaySummary, summary: Summary, sign: 1 | -1): DaySummary {
   if (summary.is_running) return day;
-  const { line, parts, node_seconds, idle_seconds, baselines } = summary;
+  const { line, parts, node_seconds, idle_seconds, baselines, is_cancelled = false } = summary;
   const { kind, wall, floor, saved, failed } = line;
   const isComplete = hasEndedComplete(summary);
   const isPlanned = kind !== 'recordings';
   const counted = {
     builds: 1,
-    incomplete: Number(line.missing > 0),
+    incomplete: Number(line.missing > 0 && !is_cancelled),
+    cancelled: Number(is_cancelled),
     unplanned: Number(!isPlanned),
     partial: Number(summary.is_partial),
     with_failures: Number((failed ?? 0) > 0),
@@ -54,12 +55,17 @@ export function countOn(day: DaySummary, summary: Summary, sign: 1 | -1): DaySum
   const compared = isPlanned ? { saved, ...baselines } : { round_robin: wall, by_name: wall, one_at_a_time: wall };
   const measured = isComplete ? { wall, floor, node_seconds, idle_seconds, ...parts, ...compared } : {};
   const added: Partial<DaySummary['sums']> = { ...counted, ...measured };
-  const sums = SUM_NAMES.map(name => [name, wholeMilliseconds(day.sums[name] + sign * credible(added[name] ?? 0))]);
+  const sums = SUM_NAMES.map(name => [name, wholeMilliseconds(sumOn(day, name) + sign * credible(added[name] ?? 0))]);
   return {
     day: day.day,
     sums: Object.fromEntries(sums) as DaySummary['sums'],
     walls: isComplete ? changed(day.walls, Math.round(1000 * credible(wall)), sign) : day.walls,
   };
+}
+
+/** A day that was written before has no builds that were cancelled. */
+function sumOn({ sums }: Pick<DaySummary, 'sums'>, name: DaySum): number {
+  return sums[name] ?? 0;
 }
 
 function credible(seconds: number): number {
@@ -75,7 +81,7 @@ function changed(values: readonly number[], value: number, sign: 1 | -1): number
 
 /** The builds of the days of a week together. */
 function addDays(monday: number, days: readonly DaySummary[]): DaySummary {
-  const sumOf = (name: DaySum) => wholeMilliseconds(days.reduce((sum, { sums }) => sum + sums[name], 0));
+  const sumOf = (name: DaySum) => wholeMilliseconds(days.reduce((sum, day) => sum + sumOn(day, name), 0));
   return {
     day: monday,
     sums: Object.fromEntries(SUM_NAMES.map(name => [name, sumOf(name)])) as DaySummary['sums'],
@@ -85,12 +91,12 @@ function addDays(monday: number, days: readonly DaySummary[]): DaySummary {
 
 /** How many builds of a day ended complete, as far as it is known: those whose times count. */
 export function completeBuilds({ sums }: Pick<DaySummary, 'sums'>): number {
-  return sums.builds - sums.incomplete - sums.partial;
+  return sums.builds - sums.incomplete - (sums.cancelled ?? 0) - sums.partial;
 }
 
 /** Those of them that were planned, of which `saved` is the sum. */
 export function plannedBuilds({ sums }: Pick<DaySummary, 'sums'>): number {
-  return sums.builds - sums.incomplete - sums.unplanned;
+  return sums.builds - sums.incomplete - (sums.cancelled ?? 0) - sums.unplanned;
 }
 
 /** The median wall time of a day in seconds; null: no build ended complete. */
@@ -107,7 +113,7 @@ function dayTrend(day: DaySummary): DayTrend {
   const savedOf = (method: (typeof METHODS)[number]) => wholeMilliseconds(sums[method] - wall);
   return {
     day: dateOf(day.day),
-    ...{ builds, incomplete, unplanned, with_failures, passed },
+    ...{ builds, incomplete, cancelled: sumOn(day, 'cancelled'), unplanned, with_failures, passed },
     wall: mean(wall),
     floor: mean(floor),
     median_wall: medianWall(day),

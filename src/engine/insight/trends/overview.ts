@@ -151,7 +151,8 @@ async function unrecordedLines(
 ): Promise<BuildLine[]> {
   const ended = await summaries.unrecorded(project, before, limits.summariesSearched);
   const found = ended.filter(({ ciRun }) => ciRun.created_at >= from && matches(ciRun, filter));
-  return found.map(({ ciRun, summary }) => lineOf(null, ciRun, false, summary));
+  // One that goes on again is listed with those that run.
+  return found.flatMap(({ ciRun, summary }) => (summary.is_running ? [] : lineOf(null, ciRun, false, summary)));
 }
 
 /** Builds whose newest CI run goes on, as far as it is known, and of which nothing is recorded yet, newest first. */
@@ -188,6 +189,7 @@ function lineOf(build: Build | null, ciRun: CiRun | null, is_running: boolean, s
     created_at: timestamp(created_at),
     started_at: timestamp(summary?.started_at ?? ciRun?.created_at ?? created_at),
     is_running,
+    is_cancelled: !is_running && summary?.is_cancelled === true,
     summary: summary?.line ?? null,
   };
 }
@@ -212,15 +214,16 @@ export async function overviewOf(
   const { answer, outdated } = await buildLines(store, id, request, now);
   const { sums } = days.find(({ day }) => day === today) ?? emptyDay(today);
   const measured = days.findLast(day => completeBuilds(day) > 0) ?? null;
-  const recent = answer.builds.flatMap(({ build_id, ci_run_id, summary, is_running }) => {
+  const recent = answer.builds.flatMap(({ build_id, ci_run_id, summary, is_running, is_cancelled }) => {
     if (!summary || is_running) return [];
     const { kind, wall, floor, failed, missing } = summary;
-    return [{ id: build_id ?? ci_run_id!, kind, wall, floor, failed, missing }];
+    return [{ id: build_id ?? ci_run_id!, is_cancelled, kind, wall, floor, failed, missing }];
   });
   const overview = {
     ...{ id, name, default_branch },
     builds_today: sums.builds,
     incomplete_today: sums.incomplete,
+    cancelled_today: sums.cancelled ?? 0,
     unplanned_today: sums.unplanned,
     with_failures_today: sums.with_failures,
     passed_today: sums.passed,

@@ -20,6 +20,7 @@ export interface ProjectMetric {
 const TODAY: readonly [name: string, help: string, sum: DaySum][] = [
   ['builds_today', 'Builds that have ended today (UTC), and began today.', 'builds'],
   ['incomplete_builds_today', 'Those of them with test files that were not recorded.', 'incomplete'],
+  ['cancelled_builds_today', 'Those of them that their CI system cancelled, as the clients report.', 'cancelled'],
   ['failed_builds_today', 'Those of them with failed test files, as the clients report.', 'with_failures'],
   ['passed_builds_today', 'Those of them that ran all test files of their plan, and none failed, as the clients report.', 'passed'],
   ['wall_seconds_today', 'Sum of the wall times of the complete builds of today.', 'wall'],

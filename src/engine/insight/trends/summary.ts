@@ -37,7 +37,7 @@ export function summarize(
   minutes: Minutes,
   baselines: Summary['baselines'],
 ): Omit<Summary, 'useful_nodes'> {
-  const { kind, started_at, is_running, paths, nodes } = timeline;
+  const { kind, started_at, is_running, is_cancelled, paths, nodes } = timeline;
   const { wall, floor } = minutes;
   const { slowest, failed, missing } = fileOutcomes(timeline, 1);
   const [longest] = slowest;
@@ -47,6 +47,7 @@ export function summarize(
   const idle_seconds = wholeMilliseconds(minutes.nodes.reduce((sum, { idle }) => sum + idle, 0));
   return {
     ...{ recorded: build?.recorded ?? 0, started_at, is_running },
+    ...(is_cancelled && { is_cancelled }),
     is_partial,
     line: {
       ...{ kind, wall, floor },

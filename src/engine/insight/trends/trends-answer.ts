@@ -3,7 +3,7 @@ import type { BuildHead } from '../build-head.js';
 
 /** A build in a list. Durations are seconds. */
 export interface BuildLine
-  extends Pick<BuildHead, 'build_id' | 'ci_run_id' | 'ci_run' | 'commit_hash' | 'branch' | 'node_total' | 'is_running'> {
+  extends Pick<BuildHead, 'build_id' | 'ci_run_id' | 'ci_run' | 'commit_hash' | 'branch' | 'node_total' | 'is_running' | 'is_cancelled'> {
   /** When it was first recorded or, without a recording, when its CI run began: the order of the list. */
   created_at: Timestamp;
   /** When its newest CI run began, as far as it is known. */
@@ -69,7 +69,9 @@ export interface DayTrend {
   day: string;
   /** Builds that have ended. */
   builds: Count;
+  /** Files are missing, and it was not cancelled. */
   incomplete: Count;
+  cancelled: Count;
   /** Builds without a queue or a split: nobody knows whether files are missing. */
   unplanned: Count;
   with_failures: Count;
@@ -184,6 +186,7 @@ export interface ProjectOverview {
   /** Builds that have ended. A build counts on the day (UTC) on which its newest CI run began. */
   builds_today: Count;
   incomplete_today: Count;
+  cancelled_today: Count;
   /** See DayTrend. */
   unplanned_today: Count;
   with_failures_today: Count;
@@ -198,5 +201,5 @@ export interface ProjectOverview {
   /** Planned builds without a missing file, of which that is the sum. */
   builds_30_days: Count;
   /** The last builds that have ended, oldest first. `id`: of the build, or of its CI run if nothing was recorded. */
-  recent: ({ id: Uuid } & Pick<BuildLineSummary, 'kind' | 'wall' | 'floor' | 'failed' | 'missing'>)[];
+  recent: ({ id: Uuid; is_cancelled: boolean } & Pick<BuildLineSummary, 'kind' | 'wall' | 'floor' | 'failed' | 'missing'>)[];
 }
