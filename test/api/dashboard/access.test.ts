@@ -164,7 +164,7 @@ describe('an operator', () => {
     );
     const refused = await browser.post('/dashboard/projects/settings', {
       project,
-      settings: { webhook_secret: `${secret} ` + 'with a space' },
+      settings: { webhook_secret: `${secret} with a space` },
     });
     expect(refused.status).toBe(422);
     const reader = await signedInReader(server.url, server.store, project);
