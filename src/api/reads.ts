@@ -146,7 +146,7 @@ export const reads = {
     const isCompared = hasEndedComplete(told) && build.branch === (await store.access.projectById(build.project))?.default_branch;
     const summary = { ...told, useful_nodes: isCompared ? await usefulNodesOfRun(store, subject, timeline) : null };
     const isIncomplete = !told.is_running && told.line.missing > 0;
-    const losses = isIncomplete ? lossesOf(timeline, minutes, fileOutcomes(timeline, 0).missing) : null;
+    const losses = isIncomplete && !timeline.is_cancelled ? lossesOf(timeline, minutes, fileOutcomes(timeline, 0).missing) : null;
     return { recorded, ciRun, summary, observed: wasMostlyGuessed(timeline) ? observedInTimeline(timeline) : null, losses };
   },
 

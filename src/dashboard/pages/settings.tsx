@@ -60,40 +60,22 @@ function Settings({ project, settings, reload }: { project: number; settings: Se
         void save();
       }}
     >
-      {settings.map(({ name, help, text, is_secret }) => (
-        <label key={name} htmlFor={`setting-${name}`}>
-          <code>{name}</code>
-          {is_secret ? (
+      {settings.map(line => {
+        const { name, help, text, is_secret } = line;
+        if (is_secret) return <Secret key={name} line={line} edited={edited[name]} edit={value => edit(name, value)} />;
+        return (
+          <label key={name}>
+            <code>{name}</code>
             <input
-              id={`setting-${name}`}
-              type="password"
-              value={edited[name] ?? ''}
-              placeholder={edited[name] === undefined ? text : ''}
-              autocomplete="new-password"
-              onInput={event => edit(name, event.currentTarget.value)}
-            />
-          ) : (
-            <input
-              id={`setting-${name}`}
               value={edited[name] ?? text}
               autocomplete="off"
               spellcheck={false}
               onInput={event => edit(name, event.currentTarget.value)}
             />
-          )}
-          <span class="small quiet">
-            {help}
-            {is_secret && text !== '' && edited[name] !== '' && (
-              <>
-                {' '}
-                <button type="button" class="plain" onClick={() => edit(name, '')}>
-                  Unset
-                </button>
-              </>
-            )}
-          </span>
-        </label>
-      ))}
+            <span class="small quiet">{help}</span>
+          </label>
+        );
+      })}
       {change.problem && <Failure problem={change.problem} reload={() => void save()} />}
       <div class="actions">
         <button type="submit" disabled={change.isSending || Object.keys(edited).length === 0}>
@@ -102,5 +84,30 @@ function Settings({ project, settings, reload }: { project: number; settings: Se
         <span role="status">{isSaved ? 'Saved.' : ''}</span>
       </div>
     </form>
+  );
+}
+
+/** A setting whose value is not known here. @param edited undefined: it stays as it is */
+function Secret({ line, edited, edit }: { line: SettingLine; edited: string | undefined; edit: (text: string) => void }) {
+  const { name, help, text } = line;
+  return (
+    <label>
+      <code>{name}</code>
+      <input
+        type="password"
+        value={edited ?? ''}
+        placeholder={edited === undefined ? text : ''}
+        autocomplete="new-password"
+        onInput={event => edit(event.currentTarget.value)}
+      />
+      <span class="small quiet">
+        {help}{' '}
+        {text !== '' && edited !== '' && (
+          <button type="button" class="plain" onClick={() => edit('')}>
+            Unset
+          </button>
+        )}
+      </span>
+    </label>
   );
 }
