@@ -3,19 +3,7 @@ import { type Column, Table } from '../parts/table.js';
 import { useAddress } from '../routes/router.js';
 import { count, duration, exactDuration } from '../text/format.js';
 import { linkTo } from './link.js';
-import { partsOf } from './parts.js';
-
-const NAMES: Record<MinutePartAnswer['name'], string> = {
-  even_share: 'even share',
-  longest_file: 'longest file',
-  slow_nodes: 'slow nodes',
-  estimates: 'wrong estimates',
-  late_starts: 'late starts',
-  unreported: 'not in the reports',
-  gaps: 'gaps',
-  repeats: 'repeats',
-  idle: 'other idle time',
-};
+import { PART_TITLES, partsOf } from './parts.js';
 
 /** Parts below half a millisecond are none. */
 const SMALLEST = 0.0005;
@@ -62,7 +50,7 @@ function Group({ title, seconds, parts }: { title: string; seconds: number; part
             aria-current={name === query.get('part') ? 'true' : undefined}
           >
             <span class={`swatch ${name}`} aria-hidden="true" />
-            {NAMES[name]}{' '}
+            {PART_TITLES[name]}{' '}
             <span class="number" title={exactDuration(seconds)}>
               {duration(seconds)}
             </span>
@@ -86,7 +74,7 @@ function Part({ part: { name, definition, nodes } }: { part: MinutePartAnswer })
     <div class="part">
       <div>
         <p>
-          <strong>{NAMES[name]}</strong>: {definition}
+          <strong>{PART_TITLES[name]}</strong>: {definition}
         </p>
         {nodes.length > SHOWN && (
           <p class="small quiet">
@@ -97,7 +85,7 @@ function Part({ part: { name, definition, nodes } }: { part: MinutePartAnswer })
       </div>
       {nodes.length > 0 && (
         <Table
-          label={`Nodes of ${NAMES[name]}`}
+          label={`Nodes of ${PART_TITLES[name]}`}
           columns={COLUMNS}
           rows={nodes.slice(0, SHOWN)}
           total={nodes.length}
