@@ -33,7 +33,8 @@ interface Props {
 export function DayBars({ label, days, range, width, parts, inner, ticks, tickText, reading }: Props) {
   const [pointed, setPointed] = useState<number | null>(null);
   const first = Date.parse(range.from);
-  const span = Date.parse(range.to) + width * DAY - first;
+  const end = Math.max(Date.parse(range.to) + DAY, Date.parse(days.at(-1)?.day ?? range.to) + width * DAY);
+  const span = end - first;
   const totals = days.map(day => parts.reduce((sum, { value }) => sum + Math.max(0, value(day)), 0));
   const full = fullBar(totals) || 1;
   const lines = ticks(full);
