@@ -346,7 +346,9 @@ export const limits = {
   /** Builds that are played with the same numbers of nodes, of the last ones that are looked at, and their test files. */
   playedBuilds: 10,
   playedBuildsSearched: 30,
-  playedBuildFiles: 150_000,
+  playedBuildFiles: 50_000,
+  /** The largest number of nodes that is played to reach a target, unless a build has had more than half of it. */
+  recommendedNodes: 250,
   /** Requests of a project to play a build that may wait; beyond it 503. */
   waitingWhatIfsPerProject: 20,
   /** A build with another number of nodes is shown beside a played one if it was created within this time of it. */

@@ -1,4 +1,4 @@
-import { countsToPlay, nodeCountsAnswer, type PreparedBuild } from '../../engine/insight/what-if/node-counts.js';
+import { firstCounts, furtherCounts, nodeCountsAnswer, type PreparedBuild } from '../../engine/insight/what-if/node-counts.js';
 import { planAnswer } from '../../engine/insight/what-if/prepare-plan.js';
 import { whatIfAnswer, worthCutting } from '../../engine/insight/what-if/prepare-what-if.js';
 import type { Variant } from '../../engine/insight/what-if/what-if-answer.js';
@@ -51,10 +51,17 @@ export async function nodeCountsOfBranch(context: Context, request: Request): Pr
   for (const build of outdated) summarizer.outdated(build);
   const prepared: PreparedBuild[] = [];
   for (const build of builds) prepared.push(await jobs.read('prepareBuild', { build, now: now() }, asker, { isUnderWay: true }));
-  const counts = countsToPlay(prepared);
-  const played: Variant[][] = [];
-  for (const { scenario } of prepared) played.push(await whatIfs.variants(scenario, counts, asker));
-  return json(200, nodeCountsAnswer({ branch, target: asked.target ?? settings.target, settings }, prepared, played));
+  const subject = { branch, target: asked.target ?? settings.target, settings };
+  const played: Variant[][] = prepared.map(() => []);
+  const play = async (counts: readonly number[]) => {
+    for (const [i, { scenario }] of prepared.entries()) {
+      played[i] = [...played[i]!, ...(await whatIfs.variants(scenario, counts, asker))].sort((a, b) => a.nodes - b.nodes);
+    }
+    return nodeCountsAnswer(subject, prepared, played);
+  };
+  const first = await play(firstCounts(prepared, subject.target));
+  const further = furtherCounts(first);
+  return json(200, further.length === 0 ? first : await play(further));
 }
 
 /** POST /plan: how long a suite will take with each number of nodes. */

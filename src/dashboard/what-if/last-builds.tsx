@@ -6,6 +6,7 @@ import { Loaded } from '../parts/states.js';
 import { type Column, Table } from '../parts/table.js';
 import { projectPath, withQuery } from '../routes/routes.js';
 import { count, duration, number } from '../text/format.js';
+import { visible } from '../text/path-text.js';
 import { LastBuildsChart } from './last-builds-chart.js';
 
 interface Props {
@@ -25,7 +26,7 @@ export function LastBuilds({ project, branch }: Props) {
       <Loaded live={live} waiting="Playing the last builds of the branch …">
         {answer => (
           <>
-            <p>{answer.sentence}</p>
+            <p>{visible(answer.sentence)}</p>
             {answer.counts.length > 0 && <Played project={project.name} answer={answer} />}
           </>
         )}

@@ -12,7 +12,7 @@ import { wholeMilliseconds } from '../rounding.js';
 import { newestSubject } from '../subject.js';
 import { readTimeline } from '../timeline/read-timeline.js';
 import { isOutOfDate } from '../trends/summary.js';
-import { usualNodes, whatIfOfRun } from './prepare-what-if.js';
+import { whatIfOfRun } from './prepare-what-if.js';
 import { type Scenario, usefulNodesOf } from './scenario.js';
 import { AS_IT_WAS } from './what-if.js';
 import type { NodeCount, NodeCountsAnswer, Variant } from './what-if-answer.js';
@@ -65,10 +65,46 @@ export async function prepareBuild(store: Store, { build, now }: { build: Build;
   };
 }
 
-/** The numbers of nodes with which each of the builds is played. */
-export function countsToPlay(builds: readonly PreparedBuild[]): number[] {
+/** Numbers of nodes to play first, and how many more between two of them: 14 plays of ten builds with 5,000 files each take about 2 s. */
+const FIRST_COUNTS = 9;
+const FURTHER_COUNTS = 5;
+
+/**
+ * The numbers of nodes with which each of the builds is played first: those that the builds had, and others up to twice that of the newest,
+ * or to what the target takes.
+ */
+export function firstCounts(builds: readonly PreparedBuild[], target: number | null): number[] {
   const [newest] = builds;
-  return newest ? usualNodes(newest.told.node_total, mostUsefulOf(builds)) : [];
+  if (!newest) return [];
+  const most = Math.min(
+    limits.playedNodes,
+    Math.max(16, 2 * newest.told.node_total, Math.min(mostUsefulOf(builds), neededOf(builds, target))),
+  );
+  return [...new Set([...between(0, most + 1, FIRST_COUNTS), ...builds.map(({ told }) => told.node_total)])].sort((a, b) => a - b);
+}
+
+/** A number of nodes that should be enough for the target, if any is; without a target, enough to see what more nodes bring. */
+function neededOf(builds: readonly PreparedBuild[], target: number | null): number {
+  if (target === null) return limits.playedVariants;
+  const work = ({ suite, rate }: Scenario) => suite.seconds.reduce((sum, seconds) => sum + seconds, 0) / rate;
+  const least = Math.max(...builds.map(({ scenario }) => work(scenario) / target));
+  return Math.min(limits.recommendedNodes, Math.max(limits.playedVariants, Math.ceil(NEEDED_ROOM * least)));
+}
+
+/** No plan is perfect, and nodes start late. */
+const NEEDED_ROOM = 1.5;
+
+/** The numbers of nodes below the recommended one that may be enough, too: all were too few up to the played one before it. */
+export function furtherCounts({ counts, recommended }: NodeCountsAnswer): number[] {
+  const at = counts.findIndex(({ nodes }) => nodes === recommended);
+  return at < 1 ? [] : between(counts[at - 1]!.nodes, counts[at]!.nodes, FURTHER_COUNTS);
+}
+
+/** Whole numbers between two others, at most so many of them, evenly apart. */
+function between(low: number, high: number, most: number): number[] {
+  const count = Math.min(most, high - low - 1);
+  if (count < 2) return count < 1 ? [] : [Math.floor((low + high) / 2)];
+  return Array.from({ length: count }, (_, i) => Math.round(low + 1 + (i * (high - low - 2)) / (count - 1)));
 }
 
 const mostUsefulOf = (builds: readonly PreparedBuild[]) => builds.reduce((most, { mostUseful }) => Math.max(most, mostUseful), 1);
@@ -117,11 +153,13 @@ export function nodeCountsAnswer(
   return { ...answer, sentence: sentenceOf(answer) };
 }
 
+/** The least number that was played from which on more nodes bring nothing. */
 function usefulOf(counts: readonly NodeCount[], most: number): number {
-  return usefulNodesOf(
+  const useful = usefulNodesOf(
     counts.map(({ nodes, median_wall }) => ({ nodes, wall: median_wall })),
     most,
   );
+  return (counts.find(({ nodes }) => nodes >= useful) ?? counts.at(-1)!).nodes;
 }
 
 /** From which number of nodes on the longest file decides when most of the builds end, and which file that is in most of them. */
@@ -141,13 +179,15 @@ function sentenceOf({ builds, counts, target, recommended, useful_nodes, bound }
   const total = builds.length;
   const limit = bound
     ? `From ${pluralize(bound.nodes, 'node')} on ${bound.path} decides.`
-    : `More than ${pluralize(useful_nodes, 'node')} bring nothing.`;
+    : useful_nodes === counts.at(-1)!.nodes
+      ? `Up to ${pluralize(useful_nodes, 'node')}, more nodes end builds sooner.`
+      : `More than ${pluralize(useful_nodes, 'node')} bring nothing.`;
   if (target === null) return `${pluralize(found.nodes, 'node')}: the median build ends in ${durationText(found.median_wall)}. ${limit}`;
   const isMet = (found.within ?? 0) >= enoughOf(total);
   // Beside it the number of today, or the next lower one.
   const other = counts.find(({ nodes }) => nodes === builds[0]!.node_total && nodes !== found.nodes) ?? counts[counts.indexOf(found) - 1];
   const told = `${pluralize(found.nodes, 'node')}: ${found.within} of ${pluralize(total, 'build')} ${found.within === 1 ? 'ends' : 'end'} within ${durationText(target)}`;
   const beside = other ? `; ${pluralize(other.nodes, 'node')}: ${other.within} of ${total}` : '';
-  const unmet = isMet ? '' : ` No number of nodes is enough for ${enoughOf(total)} of ${total}.`;
+  const unmet = isMet ? '' : ` No number up to ${counts.at(-1)!.nodes} is enough for ${enoughOf(total)} of ${total}.`;
   return `${told}${beside}.${unmet} ${limit}`;
 }

@@ -60,9 +60,9 @@ export interface NodeCountsAnswer {
   builds: { build_id: Uuid; commit_hash: string; at: Timestamp; node_total: Count; wall: number }[];
   /** By number of nodes, ascending. */
   counts: NodeCount[];
-  /** More nodes than these make the median build faster by no more than 1 %; null: no build was played. */
+  /** More nodes than these, of the numbers that were played, make the median build faster by no more than 1 %; null: no build was played. */
   useful_nodes: Count | null;
-  /** The least number with which nine of ten builds end within the target, or else `useful_nodes`. */
+  /** The least number that was played with which nine of ten builds end within the target, or else `useful_nodes`. */
   recommended: Count | null;
   /** From this number on the longest file decides when most of the builds end; null: with no number that was played. */
   bound: { nodes: Count; path: string } | null;
