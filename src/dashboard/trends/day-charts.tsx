@@ -6,7 +6,8 @@ import type { BuildTrend, DayTrend } from '../../engine/insight/trends/trends-an
 import { costOfSum, priceText } from '../../price.js';
 import { PART_TITLES } from '../build/parts.js';
 import { Duration } from '../parts/amounts.js';
-import { type Column, Table } from '../parts/table.js';
+import { FoldedTable } from '../parts/folded-table.js';
+import type { Column } from '../parts/table.js';
 import { minuteTicks, numberTicks, secondTicks } from '../parts/ticks.js';
 import { projectPath } from '../routes/routes.js';
 import { count, duration, number, offset, percent } from '../text/format.js';
@@ -29,10 +30,7 @@ export function DayCharts({ project, trend, total, width }: Props) {
   const name = width === 1 ? 'Day' : 'Week of';
   const by = width === 1 ? 'by day' : 'by week';
   const table = (columns: Column<DayTrend>[], label: string) => (
-    <details>
-      <summary>The same numbers as a table</summary>
-      <Table label={label} columns={[dayColumn(name), ...columns]} rows={days.toReversed()} keyOf={({ day }) => day} />
-    </details>
+    <FoldedTable label={label} columns={[dayColumn(name), ...columns]} rows={days.toReversed()} keyOf={({ day }) => day} />
   );
   return (
     <>

@@ -52,8 +52,9 @@ export function growthSentences({ spans, first, last, total, grown }: Growth): s
     ? [`${nameOf(grown.path)} grew most: +${duration(grown.change.seconds)} with ${commitOf(grown.change.commit_hash)}.`]
     : [];
   const [before, now] = [first?.test_seconds, last?.test_seconds];
-  if (!spans || before === null || before === undefined || now === null || now === undefined) {
-    if (total?.test_seconds === null || total?.test_seconds === undefined) return ['No build of these days ended complete.', ...file];
+  // Days of earlier versions have no time of tests.
+  if (!spans || !before || !now) {
+    if (!total?.test_seconds) return ['No build of these days ended complete.', ...file];
     return [
       `The tests take ${duration(total.test_seconds)} a build in all: nothing tells yet whether that grows.`,
       `The median build takes ${duration(total.median_wall)}.`,

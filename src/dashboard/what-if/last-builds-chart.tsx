@@ -1,4 +1,4 @@
-import type { NodeCountsAnswer } from '../../engine/insight/what-if/what-if-answer.js';
+import type { NodeCount, NodeCountsAnswer } from '../../engine/insight/what-if/what-if-answer.js';
 import { minuteTicks, secondTicks } from '../parts/ticks.js';
 import { useWidth } from '../parts/width.js';
 import { duration, number, offset } from '../text/format.js';
@@ -8,6 +8,8 @@ const TOP = 32;
 const BOTTOM = 44;
 /** The axis of the wall time ends at this many times the longest measured one. */
 const MOST_TIMES = 2;
+/** The room of a number at the axis, in pixels. */
+const LABEL = 30;
 
 /**
  * The wall times of several builds by number of nodes: the median as a line, the ninetieth percentile as a dashed one, and a ring for each
@@ -25,18 +27,19 @@ export function LastBuildsChart({ answer }: { answer: NodeCountsAnswer }) {
 function Drawing({ answer: { counts, builds, target, recommended }, width }: { answer: NodeCountsAnswer; width: number }) {
   const margin = width < 600 ? 44 : 64;
   const floor = HEIGHT - BOTTOM;
-  const column = (width - 2 * margin) / counts.length;
+  const column = (width - 2 * margin) / counts.at(-1)!.nodes;
   const highest = Math.max(...counts.map(({ p90_wall }) => p90_wall));
   const measured = Math.max(...builds.map(({ wall }) => wall), target ?? 0);
   const maxWall = Math.min(highest, MOST_TIMES * measured) * 1.06 || 1;
   const maxWork = Math.max(...counts.map(({ node_seconds }) => node_seconds)) * 1.06 || 1;
   const y = (seconds: number) => Math.round(10 * (floor - (seconds / maxWall) * (floor - TOP))) / 10;
   const workY = (seconds: number) => Math.round(10 * (floor - (seconds / maxWork) * (floor - TOP))) / 10;
-  const x = (i: number) => Math.round(10 * (margin + (i + 0.5) * column)) / 10;
+  const x = (i: number) => Math.round(10 * (margin + (counts[i]!.nodes - 0.5) * column)) / 10;
   const lineOf = (values: number[]) => values.map((value, i) => `${i === 0 ? 'M' : 'L'}${x(i)} ${y(value)}`).join('');
   const ticks = secondTicks(maxWall, 4);
-  const every = Math.ceil(30 / column);
   const bar = Math.max(1, Math.min(28, column * 0.64));
+  // Numbers that would overlap are left out, but for the recommended one.
+  const told = toldNumbers(counts, recommended, LABEL / column);
   return (
     <svg
       width={width}
@@ -64,7 +67,7 @@ function Drawing({ answer: { counts, builds, target, recommended }, width }: { a
         ))}
         {counts.map(
           ({ nodes }, i) =>
-            i % every === 0 && (
+            told.has(nodes) && (
               <text key={nodes} x={x(i)} y={floor + 20} text-anchor="middle">
                 {nodes}
               </text>
@@ -108,4 +111,11 @@ function Drawing({ answer: { counts, builds, target, recommended }, width }: { a
       })}
     </svg>
   );
+}
+
+/** The numbers of nodes that are at least so far apart, and from the recommended one. */
+function toldNumbers(counts: readonly NodeCount[], recommended: number | null, apart: number): Set<number> {
+  const told = new Set<number>(recommended === null ? [] : [recommended]);
+  for (const { nodes } of counts) if ([...told].every(other => Math.abs(other - nodes) >= apart)) told.add(nodes);
+  return told;
 }

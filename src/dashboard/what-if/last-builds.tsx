@@ -2,8 +2,9 @@ import type { NodeCount, NodeCountsAnswer } from '../../engine/insight/what-if/w
 import { priceText } from '../../price.js';
 import { useLive } from '../data/live.js';
 import { Duration } from '../parts/amounts.js';
+import { FoldedTable } from '../parts/folded-table.js';
 import { Loaded } from '../parts/states.js';
-import { type Column, Table } from '../parts/table.js';
+import type { Column } from '../parts/table.js';
 import { projectPath, withQuery } from '../routes/routes.js';
 import { count, duration, number } from '../text/format.js';
 import { visible } from '../text/path-text.js';
@@ -40,8 +41,8 @@ function Played({ project, answer }: { project: string; answer: NodeCountsAnswer
   return (
     <>
       <p class="small quiet">
-        The last {count(builds.length, 'build')} that ended without a missing file, each played with every number of nodes. The line is the
-        median, and nine of ten builds end below the dashed line. A ring is what a build really took.{' '}
+        The last {count(builds.length, 'build')} that ended without a missing file, each played with the same numbers of nodes. The line is
+        the median, and nine of ten builds end below the dashed line. A ring is what a build really took.{' '}
         {target === null && (
           <>
             With <a href={projectPath(project, 'settings')}>a target</a>, the page says which number is enough.
@@ -49,10 +50,7 @@ function Played({ project, answer }: { project: string; answer: NodeCountsAnswer
         )}
       </p>
       <LastBuildsChart answer={answer} />
-      <details>
-        <summary>The same numbers as a table</summary>
-        <Table label="Numbers of nodes of the last builds" columns={columnsOf(answer)} rows={counts} keyOf={({ nodes }) => nodes} />
-      </details>
+      <FoldedTable label="Numbers of nodes of the last builds" columns={columnsOf(answer)} rows={counts} keyOf={({ nodes }) => nodes} />
     </>
   );
 }

@@ -56,7 +56,8 @@ export function countOn(day: DaySummary, summary: Summary, sign: 1 | -1): DaySum
   const compared = isPlanned ? { saved, ...baselines } : { round_robin: wall, by_name: wall, one_at_a_time: wall };
   const measured = isComplete ? { wall, floor, node_seconds, idle_seconds, test_seconds, ...parts, ...compared } : {};
   const added: Partial<DaySummary['sums']> = { ...counted, ...measured };
-  const sums = SUM_NAMES.map(name => [name, wholeMilliseconds(day.sums[name] + sign * credible(added[name] ?? 0))]);
+  // A day that an earlier version began lacks later sums.
+  const sums = SUM_NAMES.map(name => [name, wholeMilliseconds((day.sums[name] ?? 0) + sign * credible(added[name] ?? 0))]);
   return {
     day: day.day,
     sums: Object.fromEntries(sums) as DaySummary['sums'],
@@ -77,7 +78,7 @@ function changed(values: readonly number[], value: number, sign: 1 | -1): number
 
 /** The builds of several days together, under the day of the first one or of their Monday. */
 function addDays(first: number, days: readonly DaySummary[]): DaySummary {
-  const sumOf = (name: DaySum) => wholeMilliseconds(days.reduce((sum, { sums }) => sum + sums[name], 0));
+  const sumOf = (name: DaySum) => wholeMilliseconds(days.reduce((sum, { sums }) => sum + (sums[name] ?? 0), 0));
   return {
     day: first,
     sums: Object.fromEntries(SUM_NAMES.map(name => [name, sumOf(name)])) as DaySummary['sums'],
