@@ -358,6 +358,12 @@ export const limits = {
   cutFiles: 20,
   /** Test files that a worker thread plays in one turn, over all variants: about 100 ms. */
   playedFilesPerTurn: 250_000,
+  /** Builds that are played with the same numbers of nodes, of the last ones that are looked at, and their test files. */
+  playedBuilds: 10,
+  playedBuildsSearched: 30,
+  playedBuildFiles: 50_000,
+  /** The largest number of nodes that is played to reach a target, unless a build has had more than half of it. */
+  recommendedNodes: 250,
   /** Requests of a project to play a build that may wait; beyond it 503. */
   waitingWhatIfsPerProject: 20,
   /** A build with another number of nodes is shown beside a played one if it was created within this time of it. */

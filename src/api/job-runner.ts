@@ -60,6 +60,8 @@ const otherLanes: { readonly [K in keyof Reads]?: JobLane } = {
   buildSummary: summaries,
   flags: summaries,
   prepareWhatIf: whatIfs,
+  buildsToPlay: whatIfs,
+  prepareBuild: whatIfs,
   playVariants: whatIfs,
   playCuts: whatIfs,
 };
@@ -76,6 +78,7 @@ const READ_QUEUES: readonly (keyof Reads)[] = [
   'forecast',
   'why',
   'prepareWhatIf',
+  'prepareBuild',
 ];
 
 /** Called for each job with the seconds that it waited for a worker thread and ran in it. */
@@ -167,7 +170,7 @@ export class JobRunner {
   async #publish(job: keyof Reads): Promise<void> {
     const { maintenance } = this.store;
     if (READ_QUEUES.includes(job)) await maintenance.publishQueues();
-    if (job === 'prepareWhatIf') await maintenance.publishTimings().catch(() => {});
+    if (job === 'prepareWhatIf' || job === 'prepareBuild') await maintenance.publishTimings().catch(() => {});
     await maintenance.publishRuns();
   }
 

@@ -20,6 +20,7 @@ import { fileTrends } from '../engine/insight/trends/file-trends.js';
 import { nodeTrends } from '../engine/insight/trends/node-trends.js';
 import { similarNames } from '../engine/insight/trends/similar.js';
 import { summarize, type Trend } from '../engine/insight/trends/summary.js';
+import { buildsToPlay, prepareBuild } from '../engine/insight/what-if/node-counts.js';
 import { prepareWhatIf, usefulNodesOfRun } from '../engine/insight/what-if/prepare-what-if.js';
 import { baselinesOf } from '../engine/insight/what-if/savings.js';
 import { playVariants, type Scenario } from '../engine/insight/what-if/scenario.js';
@@ -160,6 +161,8 @@ export const reads = {
   buildOutline,
   buildPiece,
   prepareWhatIf,
+  buildsToPlay,
+  prepareBuild,
   playVariants: (_store: Store, { scenario, nodes }: { scenario: Scenario; nodes: readonly number[] }) => playVariants(scenario, nodes),
   playCuts: (_store: Store, { scenario, nodes, files }: { scenario: Scenario; nodes: number; files: readonly Candidate[] }) =>
     playCuts(scenario, nodes, files),

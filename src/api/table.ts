@@ -17,7 +17,7 @@ import { metricsOfProject } from './routes/project-metrics.js';
 import { cancelNode, failedOnBranch, queueForNode, testQueueForNode } from './routes/queue.js';
 import { splitForNode } from './routes/split.js';
 import { buildSummaries, historyOfFile, trendOfBuilds, trendOfFiles, trendOfNodes } from './routes/trends.js';
-import { planAhead, whatIfOfBuild } from './routes/what-if.js';
+import { nodeCountsOfBranch, planAhead, whatIfOfBuild } from './routes/what-if.js';
 
 type Handle = (context: Context, request: Request, id: string) => Answer | Promise<Answer>;
 
@@ -39,6 +39,7 @@ const table: Readonly<Record<string, { [method: string]: Handle }>> = {
   '/v1/trends/files': { GET: trendOfFiles },
   '/v1/trends/files/history': { GET: historyOfFile },
   '/v1/trends/nodes': { GET: trendOfNodes },
+  '/v1/trends/node_counts': { GET: nodeCountsOfBranch },
   '/v1/builds/:id/what_if': { GET: whatIfOfBuild },
   '/v1/plan': { POST: planAhead },
   '/v1/builds/:id/minutes': { GET: minutesOfBuild },

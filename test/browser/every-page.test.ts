@@ -24,6 +24,7 @@ describe('every page', () => {
       ...['', '?tab=files&q=stock', '?tab=nodes', '?tab=compare', '?tab=why', '?file=cypress/e2e/admin/bulk-import.cy.ts'].map(
         query => `${start}/builds/${build}${query}`,
       ),
+      `${start}/trends`,
       `${start}/files?q=stock`,
       `${start}/files/file?path=cypress/e2e/admin/bulk-import.cy.ts`,
       `${start}/nodes`,
@@ -101,7 +102,7 @@ describe('every page', () => {
     await tab.getByRole('heading').first().waitFor();
     await tab.keyboard.press('Tab');
     expect(await focused(tab)).toBe('Skip to the content');
-    for (const name of ['Server', 'Access', 'Docs', project.name, 'Files', 'Nodes', 'What-if', 'Set-up', 'Builds']) {
+    for (const name of ['Server', 'Access', 'Docs', project.name, 'Trends', 'Files', 'Nodes', 'What-if', 'Set-up', 'Builds']) {
       await tabTo(tab, name);
       await tab.keyboard.press('Enter');
       const current = tab.locator('[aria-current=page]').first();

@@ -157,15 +157,28 @@ const ANSWERS: Record<string, (played: Played) => Promise<[said: unknown, truth:
     ),
   'the day': async ({ get, ended }) => {
     const { days } = await get('/v1/trends/builds');
-    const { builds, incomplete, unplanned, with_failures, passed, wall, floor, median_wall, idle_share, node_seconds, saved, parts } =
-      days[0];
+    const { builds, incomplete, unplanned, with_failures, passed, jobs, wall, floor, median_wall, idle_share, saved, parts } = days[0];
+    const { node_seconds, job_seconds, test_seconds } = days[0];
     const truth = dayOf(ended.map(({ figures }) => figures));
+    const counts = {
+      ...{ builds: truth.builds, incomplete: truth.incomplete, unplanned: truth.unplanned },
+      ...{ with_failures: truth.with_failures, passed: truth.passed },
+    };
     const times = { wall: ms(truth.wall), floor: ms(truth.floor), median_wall: ms(truth.median_wall), idle_share: ms(truth.idle_share) };
     const best = savedIn(ended);
     return [
       [
-        { builds, incomplete, unplanned, with_failures, passed, wall, floor, median_wall, idle_share, node_seconds },
-        { ...truth, ...times, node_seconds: ms(truth.node_seconds) },
+        { builds, incomplete, unplanned, with_failures, passed, wall, floor, median_wall, idle_share },
+        { ...counts, ...times },
+      ],
+      [
+        { jobs, node_seconds, job_seconds, test_seconds },
+        {
+          jobs: truth.jobs,
+          node_seconds: ms(truth.node_seconds),
+          job_seconds: ms(truth.job_seconds),
+          test_seconds: ms(truth.test_seconds),
+        },
       ],
       [
         { days: days.length, best: saved.best, parts: sumOf(parts.map((part: any) => part.seconds)) },

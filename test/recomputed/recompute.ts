@@ -40,6 +40,10 @@ export interface Figures {
   idleShare: number;
   nodeSeconds: number;
   idleSeconds: number;
+  /** The nodes that came, their time from the first request to the end, and what they ran that nobody had run before. */
+  jobs: number;
+  jobSeconds: number;
+  testSeconds: number;
   /** Those that ended after recording all that they got, the last one first. */
   ended: { node: number; end: number }[];
   /** By path: the node that had it last; null: none. */
@@ -255,6 +259,9 @@ export function recompute(log: Log, cost: Cost | null, now?: number): Figures {
     longestFile: Math.max(0, usual(longest) - evenShare),
     longest: { path: longest.path, seconds: longest.seconds ?? longest.busy, node: longest.node },
     nodeSeconds: came * wall,
+    jobs: came,
+    jobSeconds: sum(nodes.map(({ start, end }) => (start === null ? 0 : end! - start))),
+    testSeconds: sum(nodes.map(({ work }) => work)),
     idleShare: idleSeconds / (came * wall),
     saved: Math.min(...methods) - wall,
     ended: nodes
@@ -303,6 +310,10 @@ export function dayOf(builds: readonly Figures[]) {
     unplanned: builds.filter(({ isPlanned }) => !isPlanned).length,
     with_failures: builds.filter(({ failed }) => (failed ?? []).length > 0).length,
     passed: complete.filter(({ isPlanned, failed }) => isPlanned && failed?.length === 0).length,
+    // Jobs of incomplete builds are paid, too.
+    jobs: sum(builds.map(({ jobs }) => jobs)),
+    job_seconds: sum(builds.map(({ jobSeconds }) => jobSeconds)),
+    test_seconds: mean(({ testSeconds }) => testSeconds),
     wall: mean(({ wall }) => wall),
     floor: mean(({ floor }) => floor),
     median_wall: complete.length === 0 ? null : middle(complete.map(({ wall }) => wall)),

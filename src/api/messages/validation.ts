@@ -4,8 +4,8 @@ import { limits } from '../../limits.js';
 import { apiErrors } from '../errors.js';
 import type { NodeKey } from './parameters.js';
 
-const INTEGERS = ['project', 'node_total', 'node_index', 'batch_index', 'batch_id', 'batch', 'page', 'wait', 'limit', 'offset'];
-const NUMBERS = ['within', 'start_spread', 'pull_cost', 'setup'];
+const INTEGERS = ['project', 'node_total', 'node_index', 'batch_index', 'batch_id', 'batch', 'page', 'wait', 'limit', 'offset', 'days'];
+const NUMBERS = ['within', 'start_spread', 'pull_cost', 'setup', 'target'];
 const BOOLEANS = [
   ...['fixed_test_suite_split', 'cache_read_attempt', 'can_initialize_queue', 'attempt_connect_to_queue', 'fixed_queue_split'],
   ...['skip_pull', 'wants_times', 'failed', 'allow_empty'],

@@ -305,6 +305,17 @@ export const operations = {
     query: 'NodeTrendsQuery',
     responses: { '200': response('The nodes by index.', { schemas: ['NodeTrends'] }) },
   }),
+  '/v1/trends/node_counts': get({
+    operationId: 'getNodeCounts',
+    tag: 'Trends',
+    summary: 'Find how many nodes the builds of a branch need to end in time.',
+    description:
+      'The last builds of the branch that ended complete, at most 10, are played with several numbers of nodes. Of a suite with more than 5,000 files, fewer builds are played.',
+    query: 'NodeCountsQuery',
+    responses: {
+      '200': response('What the builds take on each number of nodes, and which number is enough.', { schemas: ['NodeCountsAnswer'] }),
+    },
+  }),
   '/v1/metrics': {
     get: operation(
       {

@@ -75,6 +75,8 @@ const { schemas: allSchemas } = typia.json.schemas<
     trends.NodeTrends,
     whatIf.WhatIfQuery,
     whatIfAnswer.WhatIfAnswer,
+    whatIf.NodeCountsQuery,
+    whatIfAnswer.NodeCountsAnswer,
     whatIf.PlanMessage,
     whatIfAnswer.PlanAnswer,
     queries.CiRunQuery,

@@ -28,7 +28,8 @@ export async function trendOfBuilds(context: Context, request: Request): Promise
   const project = await projectOf(context, request);
   const { branch = null, by = 'day', ...dates } = toBuildTrendQuery(decodeQuery(request.query));
   const to = dates.to === undefined ? Math.floor(context.now() / DAY_MILLISECONDS) : dayOfDate(dates.to);
-  const from = dates.from === undefined ? to - DEFAULT_DAYS + 1 : dayOfDate(dates.from);
+  if (dates.from !== undefined && dates.days !== undefined) throw apiErrors.invalid({ days: ['must not come with from'] });
+  const from = dates.from === undefined ? to - (dates.days ?? DEFAULT_DAYS) + 1 : dayOfDate(dates.from);
   if (from > to) throw apiErrors.invalid({ from: ['must not be after to'] });
   if (to - from >= limits.trendDays) throw apiErrors.invalid({ from: [`must be less than ${limits.trendDays} days before to`] });
   return json(200, await buildTrend(context.store.summaries, project, branch, { from, to }, by));

@@ -1,11 +1,14 @@
 import { settingsOf } from '../../engine/access.js';
+import { firstCounts, furtherCounts, nodeCountsAnswer, type PreparedBuild } from '../../engine/insight/what-if/node-counts.js';
 import { planAnswer } from '../../engine/insight/what-if/prepare-plan.js';
 import { whatIfAnswer, worthCutting } from '../../engine/insight/what-if/prepare-what-if.js';
+import type { Variant } from '../../engine/insight/what-if/what-if-answer.js';
 import type { Answer, Request } from '../../http/request.js';
+import { noSettings } from '../../project-settings.js';
 import { askerOf } from '../authenticate.js';
 import type { Context } from '../context.js';
 import { decodeQuery, json } from '../json.js';
-import { toWhatIfQuery } from '../messages/insight/what-if.js';
+import { toNodeCountsQuery, toWhatIfQuery } from '../messages/insight/what-if.js';
 import { prepare } from '../prepare.js';
 
 /** GET /builds/:id/what_if: a build played again with other numbers of nodes. */
@@ -36,6 +39,31 @@ export async function whatIfOfBuild(context: Context, request: Request, id: stri
   const variants = await whatIfs.variants(scenario, played, asker);
   const worth = await worthCutting(prepared, variants, (nodes, files) => whatIfs.cuts(scenario, nodes, files, asker));
   return json(200, whatIfAnswer(prepared, variants, worth, settings));
+}
+
+/** GET /trends/node_counts: how many nodes the last builds of a branch need. Each build is read and played in turns of its own. */
+export async function nodeCountsOfBranch(context: Context, request: Request): Promise<Answer> {
+  const { store, jobs, whatIfs, summarizer, now } = context;
+  const asker = await askerOf(context, request);
+  const asked = toNodeCountsQuery(decodeQuery(request.query));
+  const project = await store.access.projectById(asker.project);
+  const settings = project?.settings ?? noSettings;
+  const branch = asked.branch ?? project?.default_branch ?? '';
+  const { builds, outdated } = await jobs.read('buildsToPlay', { project: asker.project, branch }, asker);
+  for (const build of outdated) summarizer.outdated(build);
+  const prepared: PreparedBuild[] = [];
+  for (const build of builds) prepared.push(await jobs.read('prepareBuild', { build, now: now() }, asker, { isUnderWay: true }));
+  const subject = { branch, target: asked.target ?? settings.target, settings };
+  const played: Variant[][] = prepared.map(() => []);
+  const play = async (counts: readonly number[]) => {
+    for (const [i, { scenario }] of prepared.entries()) {
+      played[i] = [...played[i]!, ...(await whatIfs.variants(scenario, counts, asker))].sort((a, b) => a.nodes - b.nodes);
+    }
+    return nodeCountsAnswer(subject, prepared, played);
+  };
+  const first = await play(firstCounts(prepared, subject.target));
+  const further = furtherCounts(first);
+  return json(200, further.length === 0 ? first : await play(further));
 }
 
 /** POST /plan: how long a suite will take with each number of nodes. */

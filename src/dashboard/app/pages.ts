@@ -11,6 +11,7 @@ import { ServerPage } from '../pages/server.js';
 import { SetUpPage } from '../pages/set-up.js';
 import { SettingsPage } from '../pages/settings.js';
 import { SignInPage } from '../pages/sign-in.js';
+import { TrendsPage } from '../pages/trends.js';
 import { WhatIfPage } from '../pages/what-if.js';
 import type { PageProps, ProjectPageProps } from '../routes/pages.js';
 import type { OtherPage, ProjectPage } from '../routes/routes.js';
@@ -19,6 +20,7 @@ import type { OtherPage, ProjectPage } from '../routes/routes.js';
 export const projectPages: Record<ProjectPage, ComponentType<ProjectPageProps>> = {
   builds: BuildsPage,
   build: BuildPage,
+  trends: TrendsPage,
   files: FilesPage,
   file: FilePage,
   nodes: NodesPage,

@@ -13,7 +13,7 @@ import { projectPath, withQuery } from '../routes/routes.js';
 import { count, exactDuration, signedDuration, when } from '../text/format.js';
 import { linkTo } from './link.js';
 import { LinkedSentence } from './linked-sentence.js';
-import { PART_TITLES } from './part-names.js';
+import { PART_TITLES } from './parts.js';
 
 interface Props {
   project: ProjectLine;

@@ -20,6 +20,7 @@ import { type Choices, choicesOf, whatIfPath } from '../what-if/choices.js';
 import { Controls } from '../what-if/controls.js';
 import { columnOf } from '../what-if/curve.js';
 import { cutsSentence } from '../what-if/cuts.js';
+import { LastBuilds } from '../what-if/last-builds.js';
 import { Savings } from '../what-if/savings.js';
 import { difference, whatIfSentences } from '../what-if/sentences.js';
 
@@ -120,6 +121,7 @@ function Played({ project, build, choices, answer, uncut }: PlayedProps) {
         saved={uncut ? cutsSentence(answer, uncut, variants[chosen]!.nodes) : ''}
         onChange={changes => setQuery({ build, ...changes })}
       />
+      <LastBuilds project={project} branch={answer.branch} />
       {whole && <Savings answer={whole} wall={whole.variants[columnOf(whole.variants, node_total)]!.wall} />}
       <section>
         <h2>What this assumes</h2>

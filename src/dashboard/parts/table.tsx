@@ -24,7 +24,7 @@ export interface Column<Row> {
   sortBy?: (row: Row) => SortKey;
 }
 
-interface Props<Row> {
+export interface TableProps<Row> {
   label: string;
   columns: Column<Row>[];
   rows: readonly Row[];
@@ -44,7 +44,7 @@ const VIRTUAL_FROM = 150;
 const PRINTED = 500;
 
 /** A table that sorts by its headings, and stays quick with 100,000 rows. */
-export function Table<Row>({ label, columns, rows, keyOf, order = '', onOrder, total = rows.length }: Props<Row>) {
+export function Table<Row>({ label, columns, rows, keyOf, order = '', onOrder, total = rows.length }: TableProps<Row>) {
   const { column: sorted, isDescending } = parseOrder(order);
   const sortBy = columns.find(({ name }) => name === sorted)?.sortBy;
   // Columns are new with each render; what they sort by is not.

@@ -20,7 +20,7 @@ export function secondStep(length: number, count: number): number {
 export const minuteTicks = (max: number, count = 5): number[] => numberTicks(max / 60, count).map(minutes => minutes * 60);
 
 /** Round numbers from 0 to `max`, at most `count` steps. */
-function numberTicks(max: number, count = 5): number[] {
+export function numberTicks(max: number, count = 5): number[] {
   const power = 10 ** Math.floor(Math.log10(max / count));
   const step = [1, 2, 5, 10].map(factor => factor * power).find(size => max / size <= count)!;
   return upTo(max, step);

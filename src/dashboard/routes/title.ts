@@ -4,6 +4,7 @@ import type { Route } from './routes.js';
 const NAMES: Record<Route['page'], string> = {
   builds: 'Builds',
   build: 'Build',
+  trends: 'Trends',
   files: 'Files',
   file: 'File',
   nodes: 'Nodes',
@@ -30,6 +31,7 @@ export function titleOf({ page, project }: Route, query: URLSearchParams, subjec
   const asked = (...names: string[]) => names.map(name => inSentence(query.get(name) ?? ''));
   const named: Partial<Record<Route['page'], string[]>> = {
     builds: asked('q'),
+    trends: asked('branch'),
     files: asked('q', 'branch'),
     nodes: asked('branch'),
     file: [nameOf(query.get('path') ?? '')],

@@ -1,17 +1,12 @@
-import { useMemo, useState } from 'preact/hooks';
-import type uPlot from 'uplot';
+import { useState } from 'preact/hooks';
 import type { ProjectLine } from '../../api/messages/dashboard.js';
 import type { BuildTrend, DayTrend } from '../../engine/insight/trends/trends-answer.js';
 import { useLive } from '../data/live.js';
 import { Duration } from '../parts/amounts.js';
-import { fullBar } from '../parts/bar-scale.js';
-import { axisOf, type Colours, Plot } from '../parts/plot.js';
 import { Loaded } from '../parts/states.js';
 import { type Column, Table } from '../parts/table.js';
-import { dateSteps, secondTicks, shownDays } from '../parts/ticks.js';
-import { count, duration, offset, percent } from '../text/format.js';
-
-const HEIGHT = 200;
+import { count, duration, percent } from '../text/format.js';
+import { DayPlot } from './day-plot.js';
 
 /** Wall time and floor of a project's builds by day, and the same by week as a table. */
 export function BuildTrendChart({ project }: { project: Omit<ProjectLine, 'settings'> }) {
@@ -35,14 +30,16 @@ export function BuildTrendChart({ project }: { project: Omit<ProjectLine, 'setti
 
 function Days({ days, weeks }: { days: DayTrend[]; weeks: DayTrend[] }) {
   const [index, setIndex] = useState<number | null>(null);
-  const data = useMemo<uPlot.AlignedData>(
-    () => [days.map(({ day }) => Date.parse(day) / 1000), days.map(({ median_wall }) => median_wall), days.map(({ floor }) => floor)],
-    [days],
-  );
   const { day, builds, median_wall, floor, idle_share } = days[index ?? days.length - 1]!;
   return (
     <>
-      <Plot label="Wall time by day" height={HEIGHT} data={data} options={optionsOf} onPoint={setIndex} />
+      <DayPlot
+        label="Wall time by day"
+        days={days}
+        line={({ median_wall }) => median_wall}
+        dashed={({ floor }) => floor}
+        onDay={setIndex}
+      />
       <p class="small quiet plot-reading">
         {day}, {count(builds, 'build')}
         {median_wall === null
@@ -52,48 +49,6 @@ function Days({ days, weeks }: { days: DayTrend[]; weeks: DayTrend[] }) {
       <Table label="By week" columns={COLUMNS} rows={weeks} keyOf={week => week.day} />
     </>
   );
-}
-
-const fullOf = ({ data }: uPlot) => fullBar((data[1] as (number | null)[]).filter(wall => wall !== null));
-
-const optionsOf = (colours: Colours): Omit<uPlot.Options, 'width' | 'height'> => ({
-  // The date of the last day.
-  padding: [null, 48, null, null],
-  scales: {
-    x: { time: false, range: ({ data: [days] }) => shownDays(days[0] ?? 0, days.at(-1) ?? 0) },
-    y: { range: plot => [0, fullOf(plot) * 1.08 || 1] },
-  },
-  series: [
-    {},
-    { stroke: colours.work, width: 2, points: { show: true, size: 5, fill: colours.work, width: 0 } },
-    { stroke: colours.quiet, width: 1, dash: [4, 4], points: { show: false } },
-  ],
-  axes: [
-    axisOf(colours, {
-      grid: { show: false },
-      space: 96,
-      incrs: dateSteps,
-      values: (_, splits) => splits.map(time => new Date(time * 1000).toISOString().slice(0, 10)),
-    }),
-    axisOf(colours, {
-      size: 64,
-      splits: (_, __, ___, max) => secondTicks(max, 4),
-      values: (_, splits) => splits.map(seconds => offset(seconds, splits[1] ?? 1)),
-    }),
-  ],
-  cursor: { y: false, drag: { x: false, y: false }, points: { show: false } },
-  hooks: { draw: [plot => drawCut(plot, colours)] },
-});
-
-/** Where the line leaves the chart, an arrow says that it goes on. */
-function drawCut(plot: uPlot, { work }: Colours) {
-  const { ctx, bbox, data } = plot;
-  const full = fullOf(plot);
-  ctx.fillStyle = work;
-  ctx.font = `${13 * devicePixelRatio}px system-ui, sans-serif`;
-  ctx.textAlign = 'center';
-  ctx.textBaseline = 'top';
-  for (const [i, wall] of data[1]!.entries()) if (wall! > full) ctx.fillText('▲', plot.valToPos(data[0][i]!, 'x', true), bbox.top);
 }
 
 const COLUMNS: Column<DayTrend>[] = [

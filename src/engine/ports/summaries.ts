@@ -51,6 +51,11 @@ export interface Summary {
   /** The number of nodes that started, times the wall time; and the part of it after the end of each node. */
   node_seconds: number;
   idle_seconds: number;
+  /** The nodes that started, and the time of all of them from their first request to their end. */
+  jobs: number;
+  job_seconds: number;
+  /** What files took on all nodes that ran for the first time. */
+  test_seconds: number;
   /** By node: its duration relative to its estimates and to the other nodes, in whole hundredths; null: unknown. */
   slowness: (number | null)[];
   /**
@@ -76,8 +81,8 @@ export interface DaySummary {
 }
 
 /**
- * What is added up: numbers of builds, and the durations of complete ones. `incomplete`: files are missing, and the build was not
- * `cancelled`. `unplanned`: nobody knows whether
+ * What is added up: numbers of builds, `jobs` and `job_seconds` of all of them, and the other durations of complete ones. `incomplete`: files
+ * are missing, and the build was not `cancelled`. `unplanned`: nobody knows whether
  * files are missing; such a build counts as complete, and saves nothing, unless it is `partial`. `passed`: complete, and no file failed, as its
  * clients report.
  */
@@ -89,10 +94,13 @@ export type DaySum =
   | 'partial'
   | 'with_failures'
   | 'passed'
+  | 'jobs'
+  | 'job_seconds'
   | 'wall'
   | 'floor'
   | 'saved'
   | 'node_seconds'
   | 'idle_seconds'
+  | 'test_seconds'
   | keyof Summary['baselines']
   | PartName;

@@ -43,6 +43,12 @@ describe('GET /trends/builds', () => {
     expect((await get(server, 'builds?from=2024-12-02&to=2026-01-05')).days, '400 days').toHaveLength(2);
     const weeks = (await get(server, 'builds?by=week')).days;
     expect(weeks).toMatchObject([{ day: '2025-12-29', builds: 3, wall: 20 }]);
+    const range = await get(server, 'builds?by=range&days=3&to=2026-01-03');
+    const all = { builds: 3, wall: 20, median_wall: 20, jobs: 3, job_seconds: 60, test_seconds: 20 };
+    expect(range).toMatchObject({ from: '2026-01-01', to: '2026-01-03', days: [{ day: '2026-01-01', ...all }] });
+    expect((await server.get('/v1/trends/builds?days=3&from=2026-01-01')).json).toEqual({
+      errors: [{ days: ['must not come with from'] }],
+    });
   });
 });
 
@@ -70,7 +76,7 @@ describe('GET /trends/files', () => {
       change: null,
       recent: Array(12).fill(10),
     });
-    const grew = { estimate: expect.closeTo(20, 0), median: 2, last: 20, change: { commit_hash: 'c8', factor: 10 } };
+    const grew = { estimate: expect.closeTo(20, 0), median: 2, last: 20, change: { commit_hash: 'c8', factor: 10, seconds: 18 } };
     expect(trends.files[0]).toMatchObject(grew);
     expect(await get(server, 'files/history?path=grew_spec.rb')).toMatchObject({ estimate: grew.estimate, median: 2 });
     // The last builds did not have it, so the next one will not.

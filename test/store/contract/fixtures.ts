@@ -191,6 +191,7 @@ export function summaryOf({ line, ...part }: Partial<Omit<Summary, 'line'>> & { 
     parts: { even_share: 80, longest_file: 0, slow_nodes: 5, estimates: 5, late_starts: 4, unreported: 0, gaps: 3, repeats: 2, idle: 1 },
     node_seconds: 200,
     idle_seconds: 9,
+    ...{ jobs: 2, job_seconds: 191, test_seconds: 160 },
     slowness: [1, 1.07, null],
     useful_nodes: 3,
     baselines: { round_robin: 120, by_name: 130, one_at_a_time: 105 },

@@ -64,8 +64,10 @@ export interface BuildTrendQuery {
   /** As 2026-11-22, UTC, both included. Without them, the last eight weeks. */
   from?: string & tags.Format<'date'>;
   to?: string & tags.Format<'date'>;
-  /** A week begins on Monday, and has the date of that day. */
-  by?: 'day' | 'week';
+  /** So many days up to `to`, instead of `from`. */
+  days?: number & tags.Type<'int64'> & tags.Minimum<1> & tags.Maximum<typeof limits.trendDays>;
+  /** A week begins on Monday, and has the date of that day. `range`: one entry for all days, with the date of the first. */
+  by?: 'day' | 'week' | 'range';
 }
 
 /** Query of GET /v1/trends/files */

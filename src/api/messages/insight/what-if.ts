@@ -2,7 +2,7 @@ import typia, { type tags } from 'typia';
 import type { ValidationErrors } from '../../../http/api-error.js';
 import { limits } from '../../../limits.js';
 import type { Text, Uuid } from '../../../scalars.js';
-import type { ListedTestFile, TestFileList } from '../parameters.js';
+import type { ListedTestFile, OptionalText, TestFileList } from '../parameters.js';
 import { coerceForm, PARAMETER_REQUIRED, type RawParameters, reader, requireValid } from '../validation.js';
 
 type Seconds = number & tags.Minimum<0> & tags.Maximum<typeof limits.playedSeconds>;
@@ -26,6 +26,14 @@ export interface WhatIfQuery {
   setup?: Seconds;
   /** The path of a file to play in pieces. It may be repeated. */
   cut?: Text;
+}
+
+/** Query of GET /v1/trends/node_counts */
+export interface NodeCountsQuery {
+  /** Without it, the default branch. */
+  branch?: OptionalText;
+  /** Seconds in which a build should end. Without it, the target of the project. */
+  target?: Seconds & tags.ExclusiveMinimum<0>;
 }
 
 /** POST /v1/plan */
@@ -55,6 +63,10 @@ const readMessage = reader(typia.misc.literals<keyof PlanMessage>(), typia.creat
     if (typeof parameters.nodes === 'number') parameters.nodes = String(parameters.nodes);
   },
   check: sent => ({ ...checkNodes(sent), ...(sent.test_files?.length === 0 && { test_files: [PARAMETER_REQUIRED] }) }),
+});
+
+export const toNodeCountsQuery = reader(typia.misc.literals<keyof NodeCountsQuery>(), typia.createValidate<NodeCountsQuery>(), {
+  isForm: true,
 });
 
 /** What to play, with the numbers of nodes read. @param cut every `cut` of the query */

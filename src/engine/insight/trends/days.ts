@@ -11,8 +11,8 @@ import type { BuildTrend, DayTrend } from './trends-answer.js';
 const MOST_SECONDS = 1e9;
 const LAST_DAY = 1e8;
 const METHODS = ['round_robin', 'by_name', 'one_at_a_time'] as const;
-const COUNTS = ['builds', 'incomplete', 'cancelled', 'unplanned', 'partial', 'with_failures', 'passed'] as const;
-const DURATIONS = ['wall', 'floor', 'saved', 'node_seconds', 'idle_seconds'] as const;
+const COUNTS = ['builds', 'incomplete', 'cancelled', 'unplanned', 'partial', 'with_failures', 'passed', 'jobs'] as const;
+const DURATIONS = ['job_seconds', 'wall', 'floor', 'saved', 'node_seconds', 'idle_seconds', 'test_seconds'] as const;
 const SUM_NAMES: readonly DaySum[] = [...COUNTS, ...DURATIONS, ...METHODS, ...PART_NAMES];
 
 /** The day on which a build counts: when its newest CI run began, in whole days since 1970, UTC. */
@@ -38,7 +38,7 @@ export function emptyDay(day: number): DaySummary {
 /** Adds a build to its day, or (-1) takes it off again. A running build does not count, nor do the times of an incomplete one. */
 export function countOn(day: DaySummary, summary: Summary, sign: 1 | -1): DaySummary {
   if (summary.is_running) return day;
-  const { line, parts, node_seconds, idle_seconds, baselines, is_cancelled = false } = summary;
+  const { line, parts, node_seconds, idle_seconds, jobs, job_seconds, test_seconds, baselines, is_cancelled = false } = summary;
   const { kind, wall, floor, saved, failed } = line;
   const isComplete = hasEndedComplete(summary);
   const isPlanned = kind !== 'recordings';
@@ -50,10 +50,12 @@ export function countOn(day: DaySummary, summary: Summary, sign: 1 | -1): DaySum
     partial: Number(summary.is_partial),
     with_failures: Number((failed ?? 0) > 0),
     passed: Number(isComplete && isPlanned && failed === 0),
+    // The jobs of an incomplete build are paid, too.
+    ...{ jobs, job_seconds },
   };
   // Nothing is saved in a build that nobody planned: other methods count with its own time.
   const compared = isPlanned ? { saved, ...baselines } : { round_robin: wall, by_name: wall, one_at_a_time: wall };
-  const measured = isComplete ? { wall, floor, node_seconds, idle_seconds, ...parts, ...compared } : {};
+  const measured = isComplete ? { wall, floor, node_seconds, idle_seconds, test_seconds, ...parts, ...compared } : {};
   const added: Partial<DaySummary['sums']> = { ...counted, ...measured };
   const sums = SUM_NAMES.map(name => [name, wholeMilliseconds(sumOn(day, name) + sign * credible(added[name] ?? 0))]);
   return {
@@ -79,11 +81,11 @@ function changed(values: readonly number[], value: number, sign: 1 | -1): number
   return place === -1 ? [...values] : values.toSpliced(place, 1);
 }
 
-/** The builds of the days of a week together. */
-function addDays(monday: number, days: readonly DaySummary[]): DaySummary {
+/** The builds of several days together, under the day of the first one or of their Monday. */
+function addDays(first: number, days: readonly DaySummary[]): DaySummary {
   const sumOf = (name: DaySum) => wholeMilliseconds(days.reduce((sum, day) => sum + sumOn(day, name), 0));
   return {
-    day: monday,
+    day: first,
     sums: Object.fromEntries(SUM_NAMES.map(name => [name, sumOf(name)])) as DaySummary['sums'],
     walls: days.flatMap(({ walls }) => walls).sort((a, b) => a - b),
   };
@@ -107,15 +109,16 @@ export function medianWall({ walls }: Pick<DaySummary, 'walls'>): number | null 
 /** The means and sums of a day. */
 function dayTrend(day: DaySummary): DayTrend {
   const { sums } = day;
-  const { builds, incomplete, unplanned, with_failures, passed, wall, floor, node_seconds, saved } = sums;
+  const { builds, incomplete, unplanned, with_failures, passed, jobs, job_seconds, wall, floor, node_seconds, test_seconds, saved } = sums;
   const complete = completeBuilds(day);
   const mean = (seconds: number) => (complete === 0 ? null : wholeMilliseconds(seconds / complete));
   const savedOf = (method: (typeof METHODS)[number]) => wholeMilliseconds(sums[method] - wall);
   return {
     day: dateOf(day.day),
-    ...{ builds, incomplete, cancelled: sumOn(day, 'cancelled'), unplanned, with_failures, passed },
+    ...{ builds, incomplete, cancelled: sumOn(day, 'cancelled'), unplanned, with_failures, passed, jobs, job_seconds },
     wall: mean(wall),
     floor: mean(floor),
+    test_seconds: mean(test_seconds),
     median_wall: medianWall(day),
     idle_share: complete === 0 ? null : idleShare(sums),
     parts: complete === 0 ? [] : PART_NAMES.map(name => ({ name, seconds: wholeMilliseconds(sums[name] / complete) })),
@@ -125,7 +128,7 @@ function dayTrend(day: DaySummary): DayTrend {
 }
 
 /**
- * The builds of a branch (null: all branches) by day, or by week under the day of its Monday. `from` and `to` are whole days since 1970, UTC,
+ * The builds of a branch (null: all branches) by day, by week under the day of its Monday, or all together under the first day. `from` and `to` are whole days since 1970, UTC,
  * and both are included.
  */
 export async function buildTrend(
@@ -133,15 +136,17 @@ export async function buildTrend(
   project: number,
   branch: string | null,
   { from, to }: { from: number; to: number },
-  by: 'day' | 'week',
+  by: 'day' | 'week' | 'range',
 ): Promise<BuildTrend> {
-  if (by === 'day') return { branch, days: (await summaries.days(project, branch, from, to)).map(dayTrend) };
-  const weeks = new Map<number, DaySummary[]>();
-  for (const day of await summaries.days(project, branch, mondayOf(from), to)) {
-    const monday = mondayOf(day.day);
-    weeks.set(monday, [...(weeks.get(monday) ?? []), day]);
+  const first = by === 'week' ? mondayOf(from) : from;
+  const days = await summaries.days(project, branch, first, to);
+  const groups = new Map<number, DaySummary[]>();
+  for (const day of days) {
+    const group = by === 'range' ? first : by === 'week' ? mondayOf(day.day) : day.day;
+    groups.set(group, [...(groups.get(group) ?? []), day]);
   }
-  return { branch, days: Array.from(weeks, ([monday, days]) => dayTrend(addDays(monday, days))) };
+  const trends = Array.from(groups, ([day, days]) => dayTrend(addDays(day, days)));
+  return { branch, from: dateOf(first), to: dateOf(to), days: trends };
 }
 
 /** The first day of a week. The day 0 was a Thursday. */

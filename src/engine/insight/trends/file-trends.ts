@@ -144,6 +144,7 @@ class Files {
         at: timestamp(changedIn.created_at),
         commit_hash: changedIn.commit_hash,
         factor: rounded(change.after / change.before),
+        seconds: rounded(change.after - change.before),
       },
       recent,
     };

@@ -43,7 +43,8 @@ export function summarize(
   const [longest] = slowest;
   const last = lastNode(timeline);
   const is_partial = kind === 'recordings' && nodes.some(({ recordedAt }) => recordedAt === null);
-  const node_seconds = wholeMilliseconds(nodes.filter(node => node.start !== null).length * wall);
+  const started = nodes.filter(({ start }) => start !== null);
+  const node_seconds = wholeMilliseconds(started.length * wall);
   const idle_seconds = wholeMilliseconds(minutes.nodes.reduce((sum, { idle }) => sum + idle, 0));
   return {
     ...{ recorded: build?.recorded ?? 0, started_at, is_running },
@@ -62,6 +63,9 @@ export function summarize(
     },
     parts: Object.fromEntries(minutes.parts.map(({ name, seconds }) => [name, seconds])) as Summary['parts'],
     ...{ node_seconds, idle_seconds },
+    jobs: started.length,
+    job_seconds: wholeMilliseconds(started.reduce((sum, { start, end }) => sum + end! - start!, 0)),
+    test_seconds: wholeMilliseconds(minutes.nodes.reduce((sum, { work }) => sum + work, 0)),
     slowness: minutes.nodes.map(({ slowness }) => (slowness === null ? null : Math.round(100 * slowness) / 100)),
     baselines,
   };

@@ -56,14 +56,17 @@ export interface SimilarNames {
   searched: Count;
 }
 
-/** GET /v1/trends/builds: one entry a day with builds, oldest first. */
+/** GET /v1/trends/builds: one entry a day with builds, or a week, oldest first; or one of all days. */
 export interface BuildTrend {
   /** Null: all branches. */
   branch: string | null;
+  /** The first and the last day that were read, as 2026-11-22, UTC. */
+  from: string;
+  to: string;
   days: DayTrend[];
 }
 
-/** All that follows `passed` is about builds that ended without a missing file; null: there is none. */
+/** All that follows `job_seconds` is about builds that ended without a missing file; null: there is none. */
 export interface DayTrend {
   /** As 2026-11-22, UTC. */
   day: string;
@@ -77,9 +80,13 @@ export interface DayTrend {
   with_failures: Count;
   /** All files of their plans were recorded, and none failed, as the clients report. */
   passed: Count;
-  /** Means over the builds. */
+  /** The nodes of all these builds that started, and their time from the first request to the end: what is paid. */
+  jobs: Count;
+  job_seconds: number;
+  /** Means over the builds. `test_seconds`: what the test files took on all nodes, without those that ran again. */
   wall: number | null;
   floor: number | null;
+  test_seconds: number | null;
   median_wall: number | null;
   /** Idle part of the node time, from 0 to 1. */
   idle_share: number | null;
@@ -118,8 +125,8 @@ export interface FileTrend {
   builds: Count;
   /** Builds that it decided: it took longer than an even share, or made the last node late. */
   decided: Count;
-  /** Null: its duration did not change. `factor`: after over before. */
-  change: { at: Timestamp; commit_hash: string; factor: number } | null;
+  /** Null: its duration did not change. `factor`: after over before. `seconds`: by how much it grew. */
+  change: { at: Timestamp; commit_hash: string; factor: number; seconds: number } | null;
   /** The last times, oldest first, at most 20; null: not measured in that build. */
   recent: (number | null)[];
 }

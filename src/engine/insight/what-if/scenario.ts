@@ -170,7 +170,7 @@ const MIN_GAIN = 0.01;
  * @param variants by number of nodes, ascending
  * @param most no more nodes can be useful (see `mostUsefulNodes`)
  */
-export function usefulNodesOf(variants: readonly Variant[], most: number): number {
+export function usefulNodesOf(variants: readonly Pick<Variant, 'nodes' | 'wall'>[], most: number): number {
   let best = Infinity;
   let useful = most;
   for (const { nodes, wall } of variants.toReversed()) {

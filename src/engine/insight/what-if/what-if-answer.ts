@@ -1,5 +1,5 @@
 import type { Price } from '../../../project-settings.js';
-import type { Count } from '../../../scalars.js';
+import type { Count, Timestamp, Uuid } from '../../../scalars.js';
 import type { BuildHead } from '../build-head.js';
 
 /** One number of nodes. Durations are seconds. */
@@ -53,6 +53,38 @@ export interface WhatIfAnswer extends BuildHead {
    * build would have ended sooner, the largest first.
    */
   worth_cutting: { path: string; seconds: number; pieces: Count; saves: number }[];
+}
+
+/** GET /v1/trends/node_counts: the last builds of a branch that ended complete, played with several numbers of nodes. */
+export interface NodeCountsAnswer {
+  branch: string;
+  /** Seconds in which a build should end; null: no target is set. */
+  target: number | null;
+  /** The builds that were played, newest first, at most ten. `wall`: what was measured on its own number of nodes. */
+  builds: { build_id: Uuid; commit_hash: string; at: Timestamp; node_total: Count; wall: number }[];
+  /** By number of nodes, ascending. */
+  counts: NodeCount[];
+  /** More nodes than these, of the numbers that were played, make the median build faster by no more than 1 %; null: no build was played. */
+  useful_nodes: Count | null;
+  /** The least number that was played with which nine of ten builds end within the target, or else `useful_nodes`. */
+  recommended: Count | null;
+  /** From this number on the longest file decides when most of the builds end; null: with no number that was played. */
+  bound: { nodes: Count; path: string } | null;
+  sentence: string;
+}
+
+/** What the builds take on a number of nodes. Durations are seconds. */
+export interface NodeCount {
+  nodes: Count;
+  median_wall: number;
+  /** Nine of ten builds take at most this. */
+  p90_wall: number;
+  /** The mean of their node time, with the set-up of the jobs (see Variant). */
+  node_seconds: number;
+  /** What the jobs of a build cost in the mean; null: the project has no price. */
+  price: Price | null;
+  /** How many of the builds end within the target; null: none is set. */
+  within: Count | null;
 }
 
 /**

@@ -1,0 +1,115 @@
+import { beforeAll, describe, expect, it } from 'vitest';
+import { noSettings } from '../../src/project-settings.js';
+import { Clock } from '../harness/clock.js';
+import { type ProjectClient, SharedServer } from '../harness/server.js';
+import { type Plan, playCiRun } from './ci-runs.js';
+import { middle } from './recompute.js';
+
+const clock = new Clock();
+const shared = new SharedServer({}, { now: clock.now });
+
+const PATHS = Array.from({ length: 40 }, (_, i) => `spec/file_${String(i).padStart(2, '0')}_spec.rb`);
+/** The files of a build: each build takes a bit more or less, and the first file is longer than the others. */
+const filesOf = (build: number) =>
+  Object.fromEntries(PATHS.map((path, i) => [path, (i === 0 ? 60 : 5 + ((i * 7) % 11)) * (1 + ((build * 5) % 7) / 20)]));
+
+describe('the numbers of nodes of the last builds', () => {
+  let client: ProjectClient;
+  const get = async (path: string) => (await client.get(path)).json;
+  const counts = (query = '') => get(`/v1/trends/node_counts${query}`);
+  beforeAll(async () => {
+    client = await shared.project();
+    for (let build = 0; build < 13; build++) {
+      const nodes: Plan['nodes'] = [{}, { start: 3 }, build === 11 ? { dies: 1 } : {}];
+      const mode = build === 12 ? 'split' : 'queue';
+      await playCiRun(client, clock, { mode, commit_hash: `c${build}`, files: filesOf(build), nodes });
+      clock.advance({ seconds: 3600 });
+      await shared.summarize();
+    }
+  });
+
+  it('are medians and ninetieth percentiles of what What-if plays of each build', async () => {
+    const answer = await counts('?target=140');
+    // The first builds are too old, and in one a node died.
+    expect(answer.builds.map((build: any) => build.commit_hash)).toEqual([12, 10, 9, 8, 7, 6, 5, 4, 3, 2].map(build => `c${build}`));
+    const numbers = answer.counts.map(({ nodes }: any) => nodes);
+    const played = await Promise.all(
+      answer.builds.map(async ({ build_id }: any) => (await get(`/v1/builds/${build_id}/what_if?nodes=${numbers}`)).variants),
+    );
+    const recomputed = numbers.map((nodes: number, i: number) => {
+      const variants = played.map(own => own[i]);
+      const walls = variants.map(({ wall }) => wall).sort((a, b) => a - b);
+      const work = variants.reduce((sum, { node_seconds }) => sum + node_seconds, 0) / variants.length;
+      return {
+        nodes,
+        median_wall: expect.closeTo(middle(walls), 2.5),
+        p90_wall: walls[8],
+        node_seconds: expect.closeTo(work, 2.5),
+        price: null,
+        within: walls.filter(wall => wall <= 140).length,
+      };
+    });
+    expect(answer.counts).toEqual(recomputed);
+    const least = recomputed.find(({ within }: any) => within >= 9);
+    expect(answer.recommended).toBe(least.nodes);
+    // One node fewer is not enough.
+    const fewer = await Promise.all(
+      answer.builds.map(
+        async ({ build_id }: any) => (await get(`/v1/builds/${build_id}/what_if?nodes=${least.nodes - 1}`)).variants[0].wall,
+      ),
+    );
+    expect(fewer.filter(wall => wall <= 140).length).toBeLessThan(9);
+    const bound = numbers.findIndex((_: number, i: number) => played.filter(own => own[i].bound_by_file).length > 5);
+    expect(answer.bound).toEqual({ nodes: numbers[bound], path: PATHS[0] });
+    const today = recomputed.find(({ nodes }: any) => nodes === 3);
+    expect(answer.sentence).toBe(
+      `${least.nodes} nodes: ${least.within} of 10 builds end within 2 m 20 s; 3 nodes: ${today.within} of 10. From ${numbers[bound]} nodes on ${PATHS[0]} decides.`,
+    );
+  });
+
+  it('have the measured wall times of the builds', async () => {
+    const { builds } = await counts();
+    for (const { build_id, wall, node_total } of builds)
+      expect({ wall, node_total }).toEqual({ wall: (await get(`/v1/builds/${build_id}/minutes`)).wall, node_total: 3 });
+  });
+
+  it('cost what the settings of the project say, whose target counts', async () => {
+    const before = await counts();
+    expect(before).toMatchObject({ target: null, recommended: before.useful_nodes });
+    const settings = { ...noSettings, price: { amount: 0.06, currency: 'EUR' }, setup: 10, target: 140 };
+    await shared.store.access.replaceSettings(client.id, noSettings, settings);
+    const answer = await counts();
+    const { nodes, node_seconds, price } = answer.counts[4];
+    const played = await Promise.all(
+      answer.builds.map(async ({ build_id }: any) => (await get(`/v1/builds/${build_id}/what_if?nodes=${nodes}`)).variants[0]),
+    );
+    const meanOf = (value: (variant: any) => number) => played.reduce((sum, variant) => sum + value(variant), 0) / played.length;
+    expect(node_seconds).toBeCloseTo(
+      meanOf(variant => variant.node_seconds),
+      2,
+    );
+    // A job is paid until its own end.
+    const paid = meanOf(variant => variant.job_seconds) + 10 * nodes;
+    expect(price).toEqual({ amount: expect.closeTo((0.06 / 60) * paid, 5), currency: 'EUR' });
+    expect(price.amount).toBeCloseTo(
+      meanOf(variant => variant.price.amount),
+      5,
+    );
+    expect(paid).toBeLessThan(node_seconds);
+    expect(answer).toMatchObject({ target: 140, recommended: (await counts('?target=140')).recommended });
+  });
+
+  it('say that no number is enough', async () => {
+    const { sentence, recommended, useful_nodes } = await counts('?target=50');
+    expect(recommended).toBe(useful_nodes);
+    expect(sentence).toMatch(/No number up to \d+ is enough for 9 of 10\./);
+  });
+
+  it('are none without a build', async () => {
+    expect(await counts('?branch=other')).toEqual({
+      ...{ branch: 'other', target: expect.any(Number), builds: [], counts: [], useful_nodes: null, recommended: null, bound: null },
+      sentence: 'No build of the branch that ended complete can be played.',
+    });
+    expect(await counts('?target=0')).toEqual({ errors: [{ target: [expect.any(String)] }] });
+  });
+});
