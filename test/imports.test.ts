@@ -138,11 +138,11 @@ describe('the sources', () => {
     ).toEqual([]);
   });
 
-  it('have a dashboard that shares only types with the server, and how durations are written', () => {
+  it('have a dashboard that shares only types with the server, and how durations are written and costs computed', () => {
     const libraries = ['preact', 'uplot'];
     const isForeign = (target: string) => !isSource(target) && !libraries.some(name => isPackage(target, name));
     const isShared = ({ target, isType }: Import) =>
-      target === 'duration.ts' || (isType && isIn(target, 'api/messages', 'engine/insight', 'engine/completeness'));
+      ['duration.ts', 'price.ts'].includes(target) || (isType && isIn(target, 'api/messages', 'engine/insight', 'engine/completeness'));
     expect(
       offenders(
         (path, imported) =>
