@@ -163,7 +163,7 @@ function parseReply<T>({ method, target }: Request, { status, bytes, location, d
   if (accepted !== null) return accepted;
   const request = `${method} ${target}`;
   if (status >= 400) {
-    const remedy = status === 403 ? '; check BALLAST_TOKEN: the token may be revoked, or belong to another server' : '';
+    const remedy = status === 403 ? '; check the token: it may be revoked, or belong to another server' : '';
     throw new RequestRejected(`${request} was refused with ${status}: ${errorMessage(bytes)}${remedy}`, status);
   }
   if (status >= 300 && location !== null)

@@ -56,7 +56,10 @@ describe('ballast import over the network', () => {
   it('reports an address without such a server, and which token is wrong', async () => {
     const server = await shared.project();
     expect(await runImport(server, '--from', server.url, '--from-token', 'wrong')).toMatchObject(
-      said(3, `GET ${server.url}/v1/builds?page=1 was refused with 403: invalid test suite token`),
+      said(
+        3,
+        `GET ${server.url}/v1/builds?page=1 was refused with 403: invalid test suite token; check the token: it may be revoked, or belong to another server`,
+      ),
     );
   });
 });

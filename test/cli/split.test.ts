@@ -144,7 +144,10 @@ describe('ballast split', () => {
       ended(3, /^ballast: no answer from .*; no test file is printed\. .*--fallback/, ''),
     );
     expect(await suite.run({ ...server, url: server.url, token: 'wrong' }, 0, ['split', '**/*.test.js'])).toMatchObject(
-      said(3, `POST ${server.url}/v1/build_distributions/subset was refused with 403: invalid test suite token`),
+      said(
+        3,
+        `POST ${server.url}/v1/build_distributions/subset was refused with 403: invalid test suite token; check the token: it may be revoked, or belong to another server`,
+      ),
     );
   });
 

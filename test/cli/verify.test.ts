@@ -74,7 +74,7 @@ describe('ballast verify', () => {
     const unasked = await verify({ url: server.url, token: 'x'.repeat(40) }, ...asked, 'junit');
     expect(unasked.code).toBe(3);
     expect(unasked.stdout).toMatch(
-      /tests="1" failures="1">\n.*<failure message="cannot tell whether the build is complete: GET .* invalid test suite token"/,
+      /tests="1" failures="1">\n.*<failure message="cannot tell whether the build is complete: GET .* invalid test suite token; check the token: it may be revoked, or belong to another server"/,
     );
     const complete = await verify(server, ...asked, 'junit');
     expect(complete.code).toBe(0);
@@ -116,10 +116,14 @@ describe('ballast verify', () => {
   it('ends with 3 if the server could not be asked', async () => {
     const server = await shared.project();
     expect(await verify({ url: server.url, token: 'x'.repeat(40) }, '--newest')).toEqual(
-      ended(3, /^ballast: cannot tell whether the build is complete: GET http:.* was refused with 403: invalid test suite token\n$/, ''),
+      ended(
+        3,
+        /^ballast: cannot tell whether the build is complete: GET http:.* was refused with 403: invalid test suite token; check the token: it may be revoked, or belong to another server\n$/,
+        '',
+      ),
     );
     expect((await verify({ url: server.url, token: 'x'.repeat(40) }, '--newest', '--format', 'github')).stdout).toMatch(
-      /^::error title=Completeness not known::cannot tell whether .* invalid test suite token\n$/,
+      /^::error title=Completeness not known::cannot tell whether .* invalid test suite token; check the token: it may be revoked, or belong to another server\n$/,
     );
     const wrong = await runInProcess(['verify', ...FLAGS.slice(0, -1), '0', '--url', server.url, '--token', server.token]);
     expect(wrong).toMatchObject(ended(2, 'it must be a whole number from 1 on (--node-total)'));
