@@ -73,7 +73,7 @@ const webhookUrl: Definition<string> = {
 const SECRET_SHOWN = '(set)';
 
 const webhookSecret: Definition<string> = {
-  help: 'signs what is sent there; it is not shown again',
+  help: 'signs what is sent to webhook_url; it is not shown again',
   isSecret: true,
   parse(text) {
     if (/^[\x21-\x7e]{16,200}$/.test(text)) return text;
@@ -83,7 +83,7 @@ const webhookSecret: Definition<string> = {
 };
 
 const webhookEvents: Definition<WebhookEventName[]> = {
-  help: `which of them, separated by commas: ${WEBHOOK_EVENTS.join(',')} (all, if it is not set)`,
+  help: `the events to send, separated by commas: ${WEBHOOK_EVENTS.join(',')} (all, if it is not set)`,
   parse(text) {
     const names = text.split(',').map(name => name.trim());
     const wanted = WEBHOOK_EVENTS.filter(name => names.includes(name));

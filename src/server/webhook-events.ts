@@ -81,7 +81,7 @@ export class WebhookEvents {
       const begun = performance.now();
       await this.#look(look).catch((err: unknown) => {
         const times = this.#throttle.hit();
-        if (times !== null) this.log.warn({ err, times }, 'could not look for files that grew and slow nodes; the next build has it done');
+        if (times !== null) this.log.warn({ err, times }, 'could not look for files that grew and slow nodes; the next build repeats it');
       });
       // As summaries do.
       if (this.#waiting.size === 0) return;
@@ -124,7 +124,7 @@ export class WebhookEvents {
     const dropped = await this.store.deliveries.add(delivery, limits.waitingDeliveriesPerProject);
     if (dropped > 0) {
       this.dropped += dropped;
-      this.log.error({ project: name, dropped }, 'too much waits for the webhook of a project; the oldest deliveries were dropped');
+      this.log.error({ project: name, dropped }, 'too many deliveries wait for the webhook of a project; the oldest were dropped');
     }
     this.added();
   }

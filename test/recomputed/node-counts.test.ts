@@ -63,7 +63,7 @@ describe('the numbers of nodes of the last builds', () => {
     expect(answer.bound).toEqual({ nodes: numbers[bound], path: PATHS[0] });
     const today = recomputed.find(({ nodes }: any) => nodes === 3);
     expect(answer.sentence).toBe(
-      `${least.nodes} nodes: ${least.within} of 10 builds end within 2 m 20 s; 3 nodes: ${today.within} of 10. From ${numbers[bound]} nodes on ${PATHS[0]} decides.`,
+      `${least.nodes} nodes: ${least.within} of 10 builds end within 2 m 20 s; 3 nodes: ${today.within} of 10. From ${numbers[bound]} nodes on, ${PATHS[0]} decides.`,
     );
   });
 

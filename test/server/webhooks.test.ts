@@ -240,7 +240,7 @@ describe('an event', () => {
     const { summarized, found } = await startEvents();
     const grown = (...around: number[]) => [{ path: 'a.rb', before: 20, after: 40, commit_hash: 'c1', around }];
     found.grown = grown(7, 6, 8);
-    expect(await summarized()).toEqual(['web, main, commit abc: a.rb takes 40 s since commit c1, and took 20 s before.']);
+    expect(await summarized()).toEqual(['web, main, commit abc: a.rb has taken 40 s since commit c1, and took 20 s before.']);
     expect(await summarized()).toEqual([]);
     found.grown = grown(8, 7, 9);
     expect(await summarized()).toEqual([]);
@@ -281,7 +281,7 @@ describe('an event', () => {
     } as never);
     expect(events.dropped).toBe(1);
     expect((await store.deliveries.due(NOW, 9))[0]!.key).toBe('1');
-    expect(log.join()).toContain('too much waits for the webhook of a project; the oldest deliveries were dropped');
+    expect(log.join()).toContain('too many deliveries wait for the webhook of a project; the oldest were dropped');
   });
 });
 

@@ -17,13 +17,14 @@ export function SettingsPage({ project }: ProjectPageProps) {
   const attempt = 'load the settings of the project';
   const live = useLive<SettingsAnswer>(isOperator ? withQuery('/dashboard/projects/settings', { project: project.id }) : null, { attempt });
   if (!isOperator) return <FirstLine sentences={['Only operators see and change the settings of a project.']} />;
+  const setOf = (settings: SettingLine[]) => settings.filter(({ text }) => text !== '').length;
   return (
     <Loaded live={live}>
       {({ settings }) => (
         <>
           <FirstLine
             sentences={[
-              `${count(settings.filter(({ text }) => text !== '').length, 'setting')} of ${settings.length} ${settings.length === 1 ? 'is' : 'are'} set for ${inSentence(project.name)}.`,
+              `${setOf(settings)} of ${count(settings.length, 'setting')} ${setOf(settings) === 1 ? 'is' : 'are'} set for ${inSentence(project.name)}.`,
               'All of them are optional.',
             ]}
           />

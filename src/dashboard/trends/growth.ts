@@ -56,7 +56,7 @@ export function growthSentences({ spans, first, last, total, grown }: Growth): s
   if (!spans || !before || !now) {
     if (!total?.test_seconds) return ['No build of these days ended complete.', ...file];
     return [
-      `The tests take ${duration(total.test_seconds)} a build in all: nothing tells yet whether that grows.`,
+      `The tests take ${duration(total.test_seconds)} a build in all: too few days have complete builds to say whether they grow.`,
       `The median build takes ${duration(total.median_wall)}.`,
       ...file,
     ];

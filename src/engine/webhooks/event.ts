@@ -44,7 +44,7 @@ export class EventWriter {
   }
 
   fileGrew(build: NoticedIn, { path, before, after, commit_hash }: GrownFile): WebhookEvent {
-    const what = `${path} takes ${durationText(after)} since commit ${short(commit_hash)}, and took ${durationText(before)} before.`;
+    const what = `${path} has taken ${durationText(after)} since commit ${short(commit_hash)}, and took ${durationText(before)} before.`;
     return this.#event('file_grew', build, what, this.#page(`files/file?${new URLSearchParams({ path, branch: build.branch })}`), {
       path,
       before_seconds: before,

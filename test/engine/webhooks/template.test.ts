@@ -43,7 +43,7 @@ it('events of files and nodes say how much longer they take, with links to their
   const writer = new EventWriter('web', 'https://b');
   const grown = writer.fileGrew({ ...build, branch: 'main' }, { path: 'a b_spec.rb', before: 20, after: 45, commit_hash: 'c7' });
   expect(grown.text).toBe(
-    'web, main, commit aaaaaaaa: a b_spec.rb takes 45 s since commit c7, and took 20 s before. https://b/p/web/files/file?path=a+b_spec.rb&branch=main',
+    'web, main, commit aaaaaaaa: a b_spec.rb has taken 45 s since commit c7, and took 20 s before. https://b/p/web/files/file?path=a+b_spec.rb&branch=main',
   );
   const slow = writer.runnerSlow({ ...build, branch: 'main' }, { node_index: 3, node_total: 4, slowness: 1.25, builds: 20 });
   expect(slow.text).toBe(

@@ -176,10 +176,10 @@ function sentenceOf({ builds, counts, target, recommended, useful_nodes, bound }
   if (!found || useful_nodes === null) return 'No build of the branch that ended complete can be played.';
   const total = builds.length;
   const limit = bound
-    ? `From ${pluralize(bound.nodes, 'node')} on ${bound.path} decides.`
+    ? `From ${pluralize(bound.nodes, 'node')} on, ${bound.path} decides.`
     : useful_nodes === counts.at(-1)!.nodes
       ? `Up to ${pluralize(useful_nodes, 'node')}, more nodes end builds sooner.`
-      : `More than ${pluralize(useful_nodes, 'node')} bring nothing.`;
+      : `More than ${pluralize(useful_nodes, 'node')} ${useful_nodes === 1 ? 'brings' : 'bring'} nothing.`;
   if (target === null) return `${pluralize(found.nodes, 'node')}: the median build ends in ${durationText(found.median_wall)}. ${limit}`;
   const isMet = (found.within ?? 0) >= enoughOf(total);
   // Beside it the number of today, or the next lower one.
