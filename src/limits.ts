@@ -309,6 +309,8 @@ export const limits = {
   projectsSummarizedAtStart: 100,
   /** Files that grew that one look at the newest builds tells; the others are told by the next ones. */
   grownFilesPerLook: 5,
+  /** Grown files of which it is looked up whether they were told. */
+  grownFilesRead: 200,
   /** An incomplete CI run that began longer ago is not told: its summary is only written later. */
   toldRunMilliseconds: 86_400_000,
   /** Projects that wait for a look at their newest builds; beyond it the next build has it made. */
@@ -339,6 +341,8 @@ export const limits = {
   wallsPerDay: 10_000,
   /** Days of a trend. */
   trendDays: 400,
+  /** The nodes of a CI run that is cancelled are told so within this time. */
+  cancelSpreadMilliseconds: 30_000,
   /** The last builds of a branch whose medians are usual, and the files that a comparison lists. */
   usualBuilds: 20,
   comparedFiles: 50,

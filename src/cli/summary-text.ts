@@ -25,7 +25,7 @@ const PARTS: Readonly<Record<string, string>> = {
  * A summary of a build in Markdown, as lines.
  *
  * @param gate null: nothing is known of its queue or split
- * @param comparison with what is usual; null: the build is running
+ * @param comparison with what is usual; null: the build is running, or it is not known
  */
 export function summaryLines(minutes: BuildMinutes, gate: ToldCompleteness | null, comparison: ToldComparison | null): string[] {
   const { wall, price, floor, is_running, verdict, slowest, missing, missing_count, files, assumptions } = minutes;

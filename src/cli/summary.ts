@@ -44,7 +44,7 @@ export async function summary(id: string | undefined, options: SummaryOptions): 
   try {
     const minutes = wanted ? await minutesOfWanted(api, wanted) : await minutesOf(api, id!);
     const gate = await gateOf(api, minutes);
-    const comparison = minutes.is_running ? null : await comparisonOf(api, minutes);
+    const comparison = minutes.is_running ? null : await comparisonOf(api, minutes).catch(() => null);
     if (options.json) print(JSON.stringify({ ...minutes, completeness: gate, comparison }));
     else for (const line of summaryLines(minutes, gate, comparison)) print(line);
     if (options.comment) await comment(options, summaryLines(minutes, gate, comparison));

@@ -215,11 +215,11 @@ function pullFrom({ queue, info }: OpenQueue, { request, sent, caller, at }: Ask
     if (mayWait && queue.lacksNote(asked)) return { value, changes, lacksNote: true };
     const acknowledged = report && facts.failed && queue.acknowledge({ node_index, batch_uuid }, report.batch_id!, facts.failed);
     if (acknowledged) changes.push(acknowledged);
-    const wasCancelled = request.isFirstRequest && queue.isCancelled(node_index);
+    const wasCancelled = request.isFirstRequest && queue.hasCancelled;
     const handed = queue.pull(asked, at);
     value.batch = handed?.batch ?? null;
     value.isNewBatch = handed?.isNew ?? false;
-    value.isBack = wasCancelled && !queue.isCancelled(node_index);
+    value.isBack = wasCancelled && value.isNewBatch;
     if (!handed) value.observed = queue.takeObserved();
     else if (request.isFirstRequest && report && handed.batch.decision) value.expectedEnd = queue.expectedEnd(at);
   } else if (!report) {

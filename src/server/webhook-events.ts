@@ -97,14 +97,20 @@ export class WebhookEvents {
     const events = WEBHOOK_EVENTS.filter(event => wants(project, event));
     const asker = { project: project.id, isPage: false, hasLeft: () => false };
     const { grown, slow } = await this.jobs.read('flags', { project: project.id, branch, node_total, events }, asker);
-    for (const file of grown) await this.#tellGrown(project, build, file);
+    let told = 0;
+    for (const file of grown) {
+      if (told === limits.grownFilesPerLook) break;
+      if (await this.#tellGrown(project, build, file)) told++;
+    }
     if (wants(project, 'runner_slow')) await this.#tellSlow(project, build, slow);
   }
 
-  async #tellGrown(project: Project, build: Look, { around, ...file }: NewlyGrown): Promise<void> {
+  /** False: it was told before. */
+  async #tellGrown(project: Project, build: Look, { around, ...file }: NewlyGrown): Promise<boolean> {
     const keys = around.map(number => `file_grew ${digest(file.path)} ${number}`);
-    if ((await this.store.deliveries.known(project.id, keys)).length > 0) return;
+    if ((await this.store.deliveries.known(project.id, keys)).length > 0) return false;
     await this.#tell(project, keys[0]!, this.#writer(project).fileGrew(build, file));
+    return true;
   }
 
   async #tellSlow(project: Project, build: Look, slow: readonly SlowNode[]): Promise<void> {

@@ -144,6 +144,32 @@ describe('a CI run', () => {
     });
   });
 
+  it('of which a single job was ended while the others went on misses files', async () => {
+    const { server, clock, nodes } = await started();
+    await nodes[0].cancel();
+    const ran = [...nodes[1].paths];
+    clock.advance({ seconds: 60 });
+    while (nodes[1].paths.length > 0) ran.push(...(await nodes[1].next()).paths);
+    await recordPaths(server, 1, ran, { ci_build_id: RUN });
+    expect(await shown(server)).toMatchObject({
+      ...{ is_running: false, is_cancelled: false, cancelled: [0], line: { is_running: false, is_cancelled: false } },
+      counted: { builds: 1, incomplete: 1, cancelled: 0, passed: 0 },
+      gate: { status: 409, may_be_empty: false },
+    });
+  });
+
+  it('runs again in the list, too, when a node comes that had not begun', async () => {
+    const clock = new Clock();
+    const server = await startServer({}, clock.now);
+    const [first, second] = [new NodeProcess(server, 0), new NodeProcess(server, 1)];
+    await first.start();
+    await first.cancel();
+    expect(await shown(server)).toMatchObject(CANCELLED);
+    clock.advance({ seconds: 5 });
+    await second.start();
+    expect(await shown(server)).toMatchObject({ ...RUNNING, line: RUNNING });
+  });
+
   it('of which another node fell silent is no cancelled one', async () => {
     const { server, clock, nodes } = await started();
     await nodes[0].cancel();

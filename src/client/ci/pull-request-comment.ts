@@ -141,7 +141,7 @@ async function call(host: CodeHost, method: string, url: string, body?: object):
   let text: string;
   try {
     const signal = AbortSignal.timeout(TIMEOUT_MILLISECONDS);
-    const response = await fetch(url, { method, headers, signal, ...(body && { body: JSON.stringify(body) }) });
+    const response = await fetch(url, { method, headers, signal, redirect: 'manual', ...(body && { body: JSON.stringify(body) }) });
     ({ status } = response);
     text = await response.text();
   } catch (error) {

@@ -49,9 +49,11 @@ function Settings({ project, settings, reload }: { project: number; settings: Se
     session.reload();
   });
   const save = () => change.send('/dashboard/projects/settings', { project, settings: edited }, 'change the settings');
-  const edit = (name: string, text: string) => {
+  /** @param text undefined: it stays as it is */
+  const edit = (name: string, text: string | undefined) => {
     setSaved(false);
-    setEdited({ ...edited, [name]: text });
+    const { [name]: _, ...others } = edited;
+    setEdited(text === undefined ? others : { ...others, [name]: text });
   };
   return (
     <form
@@ -89,7 +91,7 @@ function Settings({ project, settings, reload }: { project: number; settings: Se
 }
 
 /** A setting whose value is not known here. @param edited undefined: it stays as it is */
-function Secret({ line, edited, edit }: { line: SettingLine; edited: string | undefined; edit: (text: string) => void }) {
+function Secret({ line, edited, edit }: { line: SettingLine; edited: string | undefined; edit: (text: string | undefined) => void }) {
   const { name, help, text } = line;
   return (
     <label>
@@ -99,7 +101,8 @@ function Secret({ line, edited, edit }: { line: SettingLine; edited: string | un
         value={edited ?? ''}
         placeholder={edited === undefined ? text : ''}
         autocomplete="new-password"
-        onInput={event => edit(event.currentTarget.value)}
+        // Only the button unsets it: a field that was typed in and emptied leaves it as it is.
+        onInput={event => edit(event.currentTarget.value === '' ? undefined : event.currentTarget.value)}
       />
       <span class="small quiet">
         {help}{' '}

@@ -73,8 +73,8 @@ export function TrendsPage({ project }: ProjectPageProps) {
             >
               {spans && (
                 <p class="small quiet">
-                  This compares the builds of the first and of the last {spans.days === 1 ? 'day' : `${spans.days} days`} with builds,
-                  if they ended without a missing file. Days are in UTC.
+                  This compares the builds of the first and of the last {spans.days === 1 ? 'day' : `${spans.days} days`} with builds, if
+                  they ended without a missing file. Days are in UTC.
                 </p>
               )}
             </FirstLine>

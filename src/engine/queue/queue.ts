@@ -219,8 +219,8 @@ export class Queue {
   }
 
   /** Whether a node was cancelled, and has not come back since. */
-  isCancelled(node: number): boolean {
-    return this.#nodes.get(node)?.batches.at(-1)?.cancelled_at !== undefined;
+  get hasCancelled(): boolean {
+    return [...this.#nodes.values()].some(({ batches }) => batches.at(-1)?.cancelled_at !== undefined);
   }
 
   /** Requeues the batch of a node that restarts and does not pull yet. */

@@ -41,7 +41,7 @@ export async function flagsOf(store: Pick<Store, 'builds' | 'summaries'>, subjec
   };
 }
 
-/** The files that grew most. */
+/** The files that grew, those by most first. */
 async function grownFiles({ builds }: Pick<Store, 'builds'>, table: FileTable): Promise<NewlyGrown[]> {
   const grown: (Omit<NewlyGrown, 'path'> & { number: number })[] = [];
   for (let file = 0; file < table.paths.length; file++) {
@@ -63,7 +63,7 @@ async function grownFiles({ builds }: Pick<Store, 'builds'>, table: FileTable): 
   }
   grown.sort((a, b) => b.after - b.before - (a.after - a.before));
   return Promise.all(
-    grown.slice(0, limits.grownFilesPerLook).map(async ({ number, ...file }) => ({ ...file, path: await builds.path(number) })),
+    grown.slice(0, limits.grownFilesRead).map(async ({ number, ...file }) => ({ ...file, path: await builds.path(number) })),
   );
 }
 

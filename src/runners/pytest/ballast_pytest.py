@@ -166,7 +166,8 @@ def filled(template, environment):
 def web_address(text):
     try:
         parts = urllib.parse.urlsplit(text or "")
-        host = parts.hostname and (f"{parts.hostname}:{parts.port}" if parts.port else parts.hostname)
+        is_usual = parts.port in (None, {"http": 80, "https": 443}.get(parts.scheme))
+        host = parts.hostname and (parts.hostname if is_usual else f"{parts.hostname}:{parts.port}")
     except ValueError:
         return None
     is_usable = parts.scheme in ("http", "https") and host and not re.search(r"[\s{}]", text)

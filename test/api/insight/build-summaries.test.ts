@@ -60,6 +60,7 @@ describe('GET /build_summaries', () => {
     expect(await list(server, '?sort=-wall&limit=2')).toMatchObject({ builds: [{}, {}], next: null, total: 4, searched_to: null });
     // The longest began first: all were recorded at once.
     expect(commits((await list(server, '?sort=started')).builds)[0]).toBe('c2');
+    expect(await list(server, '?sort=-wall&failed=true')).toMatchObject({ builds: [], next: null, searched_to: null });
     expect((await server.get('/v1/build_summaries?sort=colour')).status).toBe(422);
     expect((await server.get('/v1/build_summaries?sort=wall&cursor=1')).status).toBe(422);
   });

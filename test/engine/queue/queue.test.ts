@@ -250,11 +250,11 @@ describe('a process that is cancelled', () => {
   it('has its last batch say so, once, also when the queue is read back', () => {
     const { queue, before, last } = cancelledQueue();
     expect([queue.cancel(0, 'run-2', NOW + 2), queue.cancel(1, 'run-1', NOW + 2)]).toEqual([null, null]);
-    expect(queue.isCancelled(0)).toBe(false);
+    expect(queue.hasCancelled).toBe(false);
     expect(queue.cancel(0, 'run-1', NOW + 2)).toEqual({ ...last, cancelled_at: NOW + 2 });
     expect(queue.cancel(0, 'run-1', NOW + 3)).toBeNull();
     const again = readBack([before, last]);
-    expect([again.isCancelled(0), again.isCancelled(1), again.cancel(0, 'run-1', NOW + 3)]).toEqual([true, false, null]);
+    expect([again.hasCancelled, again.cancel(0, 'run-1', NOW + 3)]).toEqual([true, null]);
   });
 
   it('keeps its files, and is at work again with the next process of its node', () => {
@@ -262,9 +262,9 @@ describe('a process that is cancelled', () => {
     queue.cancel(0, 'run-1', NOW + 2);
     expect(queue.filesLeft).toBe(4);
     expect(queue.pull(requestOf(), NOW + 3)!.batch).toMatchObject({ files: [2], cancelled_at: NOW + 3 });
-    expect(queue.isCancelled(0)).toBe(true);
+    expect(queue.hasCancelled).toBe(true);
     const { batch } = queue.pull(requestOf({ run: 'run-2', isFirstRequest: true }), NOW + 4)!;
-    expect([batch.files, batch.cancelled_at, queue.isCancelled(0)]).toEqual([[3], undefined, false]);
+    expect([batch.files, batch.cancelled_at, queue.hasCancelled]).toEqual([[3], undefined, false]);
     expect(queue.cancel(0, 'run-1', NOW + 5)).toBeNull();
   });
 });

@@ -1,3 +1,4 @@
+import { limits } from '../../../limits.js';
 import type { Run } from '../../ports/builds.js';
 import type { Millis } from '../../ports/store.js';
 import type { Batch } from '../../queue/batch.js';
@@ -44,7 +45,12 @@ export function queueLanes({ nodeTotal, batches, runs, beganAt }: QueueHistory, 
   const steadyNow = now + (last ? shifts.get(last)! : 0);
   const states = lanes.map(lane => lane.end(steadyNow));
   const isRunning = states.includes('at work');
-  const isCancelled = states.includes('cancelled') && !isRunning && !states.includes('lost');
+  const firstCancelled = Math.min(...lanes.map(({ cancelledAt }) => cancelledAt ?? Infinity));
+  // A CI system cancels all nodes at once. If others went on, a single job was ended: by its timeout, or with its machine.
+  const wentOn = lanes.some(
+    ({ cancelledAt, heardAt }) => cancelledAt === null && heardAt > firstCancelled + limits.cancelSpreadMilliseconds,
+  );
+  const isCancelled = firstCancelled < Infinity && !isRunning && !states.includes('lost') && !wentOn;
   return { nodes: lanes.map(lane => lane.toLane()), isRunning, isCancelled, now: steadyNow };
 }
 
@@ -87,9 +93,11 @@ class QueueLane {
   #recordedAt: Millis | null = null;
   #ranNothingAgain = false;
   /** When the node was cancelled with its last batch; null: it was not, or came back. */
-  #cancelledAt: Millis | null = null;
+  cancelledAt: Millis | null = null;
   /** The milliseconds that were added to the last time: see `shiftsOf`. */
   #shift = 0;
+  /** When it last got a batch or recorded. */
+  heardAt: Millis = -Infinity;
   /** When the node got its last batch, by the server's clock. */
   handedAt: Millis = -Infinity;
 
@@ -102,9 +110,10 @@ class QueueLane {
   hand(batch: Batch, shift: number, movedAt: Millis): void {
     const from = batch.handed_at + shift;
     const { seq, files, isReplay, isFirstRequest, lease = null, failed = null, cancelled_at } = batch;
-    this.#cancelledAt = cancelled_at === undefined ? null : cancelled_at + shift;
+    this.cancelledAt = cancelled_at === undefined ? null : cancelled_at + shift;
     this.#shift = shift;
     this.handedAt = batch.handed_at;
+    this.heardAt = from;
     if (this.#open) {
       this.#open.to = isFirstRequest ? Math.min(from, this.#expectedEnd(this.#open)) : from;
       if (isFirstRequest) this.#cut.push({ span: this.#open, until: from });
@@ -129,16 +138,17 @@ class QueueLane {
     this.#open = null;
     this.#unrecorded = [];
     this.#recordedAt = at;
+    this.heardAt = at;
     if (run.paths.length > 0) this.#ranNothingAgain = false;
     // A node that is cancelled records what it ran, or nothing at all. It came back, and nothing was left for it.
-    else this.#cancelledAt = null;
+    else this.cancelledAt = null;
   }
 
   /** Ends the last span. Returns what became of the node. */
   end(now: Millis): 'ended' | 'cancelled' | 'at work' | 'lost' {
     const open = this.#open;
-    if (this.#cancelledAt !== null) {
-      if (open) open.to = Math.max(open.from, this.#cancelledAt);
+    if (this.cancelledAt !== null) {
+      if (open) open.to = Math.max(open.from, this.cancelledAt);
       return 'cancelled';
     }
     if (!open) return 'ended';
@@ -152,7 +162,7 @@ class QueueLane {
     const start = spans[0]?.from ?? this.#recordedAt;
     const end = start === null ? null : Math.max(start, this.#recordedAt ?? start, spans.at(-1)?.to ?? start);
     const lane: NodeLane = { node_index: this.node_index, start, recordedAt: this.#recordedAt, end, spans };
-    return { ...lane, ...(this.#ranNothingAgain && { ranNothingAgain: true }), ...(this.#cancelledAt !== null && { isCancelled: true }) };
+    return { ...lane, ...(this.#ranNothingAgain && { ranNothingAgain: true }), ...(this.cancelledAt !== null && { isCancelled: true }) };
   }
 
   /** A run of files that the node did not get from the queue. */

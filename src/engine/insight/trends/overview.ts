@@ -117,7 +117,7 @@ export async function sortedLines(
     if (a.value === null || b.value === null) return Number(a.value === null) - Number(b.value === null);
     return isDescending ? b.value - a.value : a.value - b.value;
   });
-  const oldest = answer.next === null ? null : answer.builds.at(-1)!.created_at;
+  const oldest = answer.next === null ? null : (answer.searched_to ?? answer.builds.at(-1)!.created_at);
   return { answer: { ...answer, builds: keyed.slice(0, limit).map(({ line }) => line), next: null, searched_to: oldest }, outdated };
 }
 
