@@ -23,14 +23,14 @@ export function costOfSum(settings: PriceSettings, { jobs, seconds }: { jobs: nu
   return price && { amount: (price.amount * paid) / 60, currency: price.currency };
 }
 
-/** An amount as `$1,204`, `$12.40`, `$0.064`: to the cent, below one unit to two digits. */
+/** An amount as `$1,204`, `$12.40`, `$0.064`: to the cent, and below ten cents to two digits. */
 export function priceText({ amount, currency }: Price): string {
+  const size = Math.abs(amount);
   const digits =
-    amount !== 0 && Math.abs(amount) < 1
-      ? { maximumSignificantDigits: 2 }
-      : {
-          maximumFractionDigits: Math.abs(amount) >= 1000 ? 0 : undefined,
-          minimumFractionDigits: Math.abs(amount) >= 1000 ? 0 : undefined,
-        };
+    size >= 1000
+      ? { maximumFractionDigits: 0, minimumFractionDigits: 0 }
+      : size > 0 && size < 0.1
+        ? { maximumFractionDigits: Math.min(10, 1 + Math.ceil(-Math.log10(size))) }
+        : {};
   return new Intl.NumberFormat('en', { style: 'currency', currency, ...digits }).format(amount);
 }
