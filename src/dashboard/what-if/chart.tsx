@@ -2,6 +2,7 @@ import { useRef } from 'preact/hooks';
 import type { Variant } from '../../engine/insight/what-if/what-if-answer.js';
 import { useWidth } from '../parts/width.js';
 import { count, duration, number, offset } from '../text/format.js';
+import { AxisNames } from './axis-names.js';
 import { type Curve, columnAfter, columnAt, curveOf, type Frame } from './curve.js';
 
 const HEIGHT = 360;
@@ -102,15 +103,7 @@ function Axes({ curve, frame, handle }: { curve: Curve; frame: Frame; handle: nu
             {nodes}
           </text>
         ))}
-      <text class="wall-name" x={0} y={14}>
-        wall time
-      </text>
-      <text x={width} y={14} text-anchor="end">
-        node-minutes
-      </text>
-      <text x={width / 2} y={height - 4} text-anchor="middle">
-        nodes
-      </text>
+      <AxisNames width={width} height={height} />
     </g>
   );
 }

@@ -2,6 +2,7 @@ import type { NodeCount, NodeCountsAnswer } from '../../engine/insight/what-if/w
 import { minuteTicks, secondTicks } from '../parts/ticks.js';
 import { useWidth } from '../parts/width.js';
 import { duration, number, offset } from '../text/format.js';
+import { AxisNames } from './axis-names.js';
 
 const HEIGHT = 300;
 const TOP = 32;
@@ -73,15 +74,7 @@ function Drawing({ answer: { counts, builds, target, recommended }, width }: { a
               </text>
             ),
         )}
-        <text class="wall-name" x={0} y={14}>
-          wall time
-        </text>
-        <text x={width} y={14} text-anchor="end">
-          node-minutes
-        </text>
-        <text x={width / 2} y={HEIGHT - 4} text-anchor="middle">
-          nodes
-        </text>
+        <AxisNames width={width} height={HEIGHT} />
       </g>
       {counts.map(({ nodes, node_seconds }, i) => (
         <rect
