@@ -58,7 +58,7 @@ export interface Pulled {
   isNewBatch: boolean;
   /** This request created the queue. */
   isNewQueue: boolean;
-  /** The node was cancelled before, and works again. */
+  /** Some node was cancelled, and a node begins: the CI run goes on. */
   isBack: boolean;
   /** At the end of a node: what the batches of all nodes that ended meanwhile cost; null: nothing new. */
   observed: BatchSums | null;
@@ -215,11 +215,11 @@ function pullFrom({ queue, info }: OpenQueue, { request, sent, caller, at }: Ask
     if (mayWait && queue.lacksNote(asked)) return { value, changes, lacksNote: true };
     const acknowledged = report && facts.failed && queue.acknowledge({ node_index, batch_uuid }, report.batch_id!, facts.failed);
     if (acknowledged) changes.push(acknowledged);
-    const wasCancelled = request.isFirstRequest && queue.hasCancelled;
+    const hadCancelled = request.isFirstRequest && queue.hasCancelled;
     const handed = queue.pull(asked, at);
     value.batch = handed?.batch ?? null;
     value.isNewBatch = handed?.isNew ?? false;
-    value.isBack = wasCancelled && value.isNewBatch;
+    value.isBack = hadCancelled && value.isNewBatch;
     if (!handed) value.observed = queue.takeObserved();
     else if (request.isFirstRequest && report && handed.batch.decision) value.expectedEnd = queue.expectedEnd(at);
   } else if (!report) {

@@ -218,9 +218,10 @@ export class Queue {
     return last;
   }
 
-  /** Whether a node was cancelled, and has not come back since. */
+  /** Whether some node was cancelled, and has not come back since. */
   get hasCancelled(): boolean {
-    return [...this.#nodes.values()].some(({ batches }) => batches.at(-1)?.cancelled_at !== undefined);
+    for (const { batches } of this.#nodes.values()) if (batches.at(-1)?.cancelled_at !== undefined) return true;
+    return false;
   }
 
   /** Requeues the batch of a node that restarts and does not pull yet. */
