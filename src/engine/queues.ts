@@ -1,3 +1,4 @@
+import { fileOfPiece } from '../piece-path.js';
 import type { BatchSums } from '../planning/batching/batch-cost.js';
 import { type Saving, type Soon, whenKnown } from '../soon.js';
 import { lastRunId, pathsNotRun, runsRecorded } from './builds.js';
@@ -156,7 +157,7 @@ export function settle({ queues }: Pick<Store, 'queues'>, key: QueueKey, seq: nu
 export async function failedPaths(store: Store, queue: string): Promise<string[]> {
   const failed = failedIn(await store.queues.batches(queue));
   const paths = await pathsOfQueue(store, queue, [...failed.keys()]);
-  return [...failed.values()].flatMap((cases, i) => cases ?? paths[i]!);
+  return [...new Set([...failed.values()].flatMap((cases, i) => cases ?? fileOfPiece(paths[i]!)))];
 }
 
 /** The batches of a queue in the order of `seq`: those that it handed out itself, and those copied from the queue that it repeats. */

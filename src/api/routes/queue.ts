@@ -1,5 +1,6 @@
 import type { QueueKey } from '../../engine/keys.js';
 import { bytesOfLinks } from '../../engine/link-notes.js';
+import { decodeCuts, handedPieces } from '../../engine/pieces/cuts.js';
 import { decodeFiles } from '../../engine/planned-files.js';
 import type { QueueInfo } from '../../engine/ports/queues.js';
 import type { Millis } from '../../engine/ports/store.js';
@@ -10,6 +11,7 @@ import { refusals } from '../../engine/refusal.js';
 import { describeLists } from '../../engine/suites/compare-lists.js';
 import type { PlannedTestFile } from '../../engine/test-file.js';
 import type { Answer, Request } from '../../http/request.js';
+import { PIECE_MARK } from '../../piece-path.js';
 import type { Forecast } from '../../planning/forecasting/forecast.js';
 import { pluralize } from '../../plural.js';
 import { orElse, type Soon, whenKnown } from '../../soon.js';
@@ -169,12 +171,16 @@ function answerBatch(
   return orElse(
     () =>
       whenKnown(queues.files(queue.id, batch.files), files =>
-        whenKnown(echo && isFirstRequest && batch.decision ? queues.forecast(queue.id) : null, planned => {
-          const extra = planned && { forecast: queueForecast(queue, batch, planned, expectedEnd, context.now()) };
-          const answer = request.wantsText ? batchLines(batch, files, encoding) : encoding.batch(queue, batch, files, echo, extra);
-          answer.onEnd = wasSent => settleBatch(context, key, batch, wasSent);
-          return answer;
-        }),
+        whenKnown(echo && isFirstRequest && batch.decision ? queues.forecast(queue.id) : null, planned =>
+          whenKnown(echo && files.includes(PIECE_MARK) ? queues.cuts(queue.id) : null, cuts => {
+            const forecast = planned && { forecast: queueForecast(queue, batch, planned, expectedEnd, context.now()) };
+            const pieces = cuts && { pieces: handedPieces(decodeCuts(cuts), filesToRun(batch, files)) };
+            const extra = { ...forecast, ...pieces };
+            const answer = request.wantsText ? batchLines(batch, files, encoding) : encoding.batch(queue, batch, files, echo, extra);
+            answer.onEnd = wasSent => settleBatch(context, key, batch, wasSent);
+            return answer;
+          }),
+        ),
       ),
     error => {
       settleBatch(context, key, batch, false);
@@ -186,7 +192,7 @@ function answerBatch(
 function queueForecast(
   { list }: QueueInfo,
   batch: Batch,
-  { unknown_files }: Forecast,
+  { unknown_files, cutting }: Forecast,
   end: ExpectedEnd | null,
   now: Millis,
 ): QueueForecast {
@@ -198,6 +204,7 @@ function queueForecast(
     ends_in: secondsUntil(end?.at),
     earliest_in: secondsUntil(end?.earliest),
     latest_in: secondsUntil(end?.latest),
+    ...(cutting && { cutting }),
   };
 }
 

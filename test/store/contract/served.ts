@@ -4,7 +4,22 @@ import type { TestFileList } from '../../../src/engine/suites/compare-lists.js';
 import { testEvent } from '../../../src/engine/webhooks/event.js';
 import { digestOfList } from '../../../src/list-digest.js';
 import { pathsOf } from '../../harness/planned-paths.js';
-import { BUILD, DAY, estimates, NOW, newProject, newQueue, newSplit, pull, record, settle, summaryOf, sweep, upTo } from './fixtures.js';
+import {
+  BUILD,
+  DAY,
+  estimates,
+  NOW,
+  newProject,
+  newQueue,
+  newSplit,
+  pull,
+  record,
+  settle,
+  summaryOf,
+  sweep,
+  toldCases,
+  upTo,
+} from './fixtures.js';
 
 /** When the store that `serve` filled went on. */
 export const LATER = NOW + 5 * DAY;
@@ -59,6 +74,8 @@ export async function serve(store: Store): Promise<Served> {
   for (const key of ['sent', 'waiting'])
     await store.deliveries.add({ project, key, id: `id of ${key}`, event: testEvent('größe\0'), created_at: NOW + 4 * DAY }, 9);
   await store.deliveries.end({ project, key: 'sent' });
+  for (const [i, file] of ['spec/a_spec.rb', 'größe\0_spec.rb'].entries())
+    await store.cases.tell(project, [toldCases({ file }), toldCases({ file, piece: { number: 1, count: 2 } })], NOW + (i + 2) * DAY);
   await signIn(store, project);
   await store.maintenance.keepTime(NOW + 4 * DAY);
   await store.maintenance.noteBackup(NOW + 2 * DAY);
