@@ -7,9 +7,6 @@ export interface PieceName {
   count: number;
 }
 
-/** What the path of every piece has, and hardly any other. */
-export const PIECE_MARK = '::piece ';
-
 const PIECE = /^(.+)::piece (\d+) of (\d+)$/s;
 
 /** The path under which a queue lists a piece. It has the form of a test case in its file. */
@@ -20,7 +17,7 @@ export function piecePath({ file, number, count }: PieceName): string {
 /** The piece that a path names; null: it is a test file, or a test case. */
 export function pieceOf(path: string): PieceName | null {
   // Nearly every path is none.
-  if (!path.includes(PIECE_MARK)) return null;
+  if (!path.includes('::piece ')) return null;
   const [, file, number, count] = PIECE.exec(path) ?? [];
   return file === undefined ? null : { file, number: Number(number), count: Number(count) };
 }

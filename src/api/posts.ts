@@ -99,6 +99,7 @@ function toQueue(sent: RawParameters, project: number, cached: Suite | null): Li
     run: key.digest,
     batch_uuid,
     report: null,
+    runsPieces: false,
     links: null,
   };
   const suite = isInitialization(message) ? (cached ?? suiteOf(message.test_files!.map(({ path }) => path))) : null;
@@ -121,6 +122,7 @@ function toTestQueue(sent: RawParameters, project: number, cached: Suite | null)
     run,
     batch_uuid: `${run} ${batch_index}`,
     report: { batch_id: message.batch_id ?? null, failed_paths: message.failed_paths ?? [] },
+    runsPieces: message.pieces !== undefined,
     links: isFirstRequest ? linksOf(message) : null,
   };
   const suite = isInitialization(message) ? (cached ?? suiteOf(message.paths!)) : null;

@@ -33,6 +33,8 @@ export interface QueueRequest {
   batch_uuid: string | null;
   /** The outcome of the previous batch; null: the client does not report it. */
   report: BatchReport | null;
+  /** The client runs pieces of files. */
+  runsPieces: boolean;
   /** Null: the request has none. */
   links: NodeLinks | null;
 }
@@ -53,6 +55,8 @@ export interface Pulled {
   batch: Batch | null;
   /** The node lists other test files than the queue has, so it gets none of them. */
   isOtherList: boolean;
+  /** The queue has pieces of files, which the client does not run, so the node gets nothing. */
+  lacksPieces: boolean;
   /** The leases that this pull ended: other nodes were silent, or a node came back or restarted. */
   endedLeases: LeaseEnd[];
   /** The batch was handed out now, not repeated. */
@@ -197,6 +201,7 @@ function pullFrom({ queue, info }: OpenQueue, { request, sent, caller, at }: Ask
     queue: info,
     batch: null,
     isOtherList: false,
+    lacksPieces: false,
     endedLeases: [],
     isNewBatch: false,
     isNewQueue: false,
@@ -209,6 +214,10 @@ function pullFrom({ queue, info }: OpenQueue, { request, sent, caller, at }: Ask
   const changes: Change[] = [];
   if (isOtherList(info.list, listDigest, sent)) {
     value.isOtherList = true;
+    return { value, changes };
+  }
+  if (info.list.has_pieces && !request.runsPieces) {
+    value.lacksPieces = true;
     return { value, changes };
   }
   if (!takesNothing) {

@@ -1,7 +1,7 @@
 import typia, { type tags } from 'typia';
 import { limits } from '../../limits.js';
 import type { Text } from '../../scalars.js';
-import type { NodeKey, OptionalText, Path, TestFileList } from './parameters.js';
+import type { NodeKey, OptionalText, Path } from './parameters.js';
 import { checkNodeIndex, reader } from './validation.js';
 
 type CaseName = string & tags.MinLength<1> & tags.MaxLength<typeof limits.caseNameMaxCharacters>;

@@ -11,7 +11,6 @@ import { refusals } from '../../engine/refusal.js';
 import { describeLists } from '../../engine/suites/compare-lists.js';
 import type { PlannedTestFile } from '../../engine/test-file.js';
 import type { Answer, Request } from '../../http/request.js';
-import { PIECE_MARK } from '../../piece-path.js';
 import type { Forecast } from '../../planning/forecasting/forecast.js';
 import { pluralize } from '../../plural.js';
 import { orElse, type Soon, whenKnown } from '../../soon.js';
@@ -129,7 +128,7 @@ function answerPull(context: Context, request: Request, encoding: QueueEncoding)
       // A batch keeps texts of its request. A request with a list of test files stores the plan, if it is the first.
       if (!sent && value?.isNewBatch) dailyBytes.add(project, bytesOf(request), context.now());
       const { key, node_index, links } = prepared.request;
-      if (links && value && !value.isOtherList) {
+      if (links && value && !value.isOtherList && !value.lacksPieces) {
         context.linkNotes.note(key, node_index, links);
         dailyBytes.add(project, bytesOfLinks(links), context.now());
       }
@@ -149,10 +148,11 @@ function bytesOf({ body }: Request): number {
 }
 
 function answerPulled(context: Context, request: Request, prepared: PreparedQueue, pulled: Pulled, encoding: QueueEncoding): Soon<Answer> {
-  const { queue, batch, isOtherList } = pulled;
+  const { queue, batch, isOtherList, lacksPieces } = pulled;
   const { request: asked, echo } = prepared;
   observe(context, asked.key.project, pulled);
   if (isOtherList) return answerOtherList(request, prepared, queue, encoding);
+  if (lacksPieces) throw apiErrors.lacksPieces();
   if (batch) return answerBatch(context, request, prepared, pulled, batch, encoding);
   if (request.wantsText) return lines([]);
   const url = asked.takesNothing ? buildsUrl(context, request, asked.key.build) : null;
@@ -172,7 +172,7 @@ function answerBatch(
     () =>
       whenKnown(queues.files(queue.id, batch.files), files =>
         whenKnown(echo && isFirstRequest && batch.decision ? queues.forecast(queue.id) : null, planned =>
-          whenKnown(echo && files.includes(PIECE_MARK) ? queues.cuts(queue.id) : null, cuts => {
+          whenKnown(queue.list.has_pieces ? queues.cuts(queue.id) : null, cuts => {
             const forecast = planned && { forecast: queueForecast(queue, batch, planned, expectedEnd, context.now()) };
             const pieces = cuts && { pieces: handedPieces(decodeCuts(cuts), filesToRun(batch, files)) };
             const extra = { ...forecast, ...pieces };

@@ -9,6 +9,8 @@ export interface Piece {
   cases: readonly string[];
   /** The cases of all other pieces: it runs everything else in the file, known or not. Null: it runs its own cases only. */
   others: readonly string[] | null;
+  /** Whether the whole file judges a case that fails in it. */
+  isTrial: boolean;
 }
 
 /** What a runner told of the cases with one name in a file. */

@@ -40,10 +40,10 @@ export function knownCases(kept: readonly KeptCases[]): KnownCases | null {
   const last = cut && (!whole || newest(cut) > whole.at) ? cut : whole && [whole];
   if (!last) return null;
   const notCut = difference(kept) ?? (whole && cut ? excess(whole, cut) : null);
-  const isProven = cut !== null && cut.every(({ cases }) => cases.every(({ outcome }) => outcome !== 'failed'));
+  const hasFailed = cut?.some(told => told.cases.some(({ outcome }) => outcome === 'failed')) ?? true;
   const own = last.reduce((sum, told) => sum + ownSeconds(told), 0) / last.length;
   const cases = new Map(last.flatMap(told => told.cases.filter(({ outcome }) => outcome !== 'skipped')).map(one => [one.name, one]));
-  return { runner: last[0]!.runner, cases: [...cases.values()], own, isProven, notCut, isCut: last === cut };
+  return { runner: last[0]!.runner, cases: [...cases.values()], own, isProven: !hasFailed, notCut, isCut: last === cut };
 }
 
 /** What was told of the pieces of the last CI run that told of all of them, in their order; null: none did. */

@@ -94,7 +94,7 @@ export async function planQueue(
   const durations = withHidden(weights, cost);
   const expectation = simulateQueue(durations, { nodeTotal, pullCost: cost.pullCost, isGuessed });
   const plan = {
-    list,
+    list: { ...list, ...(cuts && { has_pieces: true as const }) },
     files: store.queues.encode(files),
     basis: encodeBasis(files),
     weights,

@@ -1,0 +1,37 @@
+import type { Piece, RanCase, ToldCases } from './piece.js';
+
+/** What the command of a piece told, against what the piece has to run. */
+export interface PieceJudgement {
+  /** Cases of the piece that should have run, and did not, as far as is known. */
+  missing: string[];
+  /** Cases of the piece that failed. */
+  failed: string[];
+  /** Cases of other pieces that ran. */
+  foreign: RanCase[];
+  /** No case of the piece ran. */
+  isEmpty: boolean;
+}
+
+/** @param told undefined: the command told nothing of the file */
+export function judgePiece({ cases, others }: Piece, told: ToldCases | undefined): PieceJudgement {
+  const listed = told?.listed ?? null;
+  const ran = new Map((told?.cases ?? []).flatMap(one => (one.outcome === 'skipped' ? [] : [[one.name, one] as const])));
+  const own = new Set(cases);
+  const excluded = others && new Set(others);
+  const isOwn = (name: string) => (excluded ? !excluded.has(name) : own.has(name));
+  const absent = cases.filter(name => !ran.has(name));
+  const isEmpty = absent.length === cases.length && ![...ran.keys()].some(isOwn);
+  return {
+    // A case that the file has no more is not missing. If none of them is there, the names tell nothing.
+    missing: isEmpty ? absent : absent.filter(name => listed === null || listed.has(name)),
+    failed: [...ran.values()].flatMap(({ name, outcome }) => (outcome === 'failed' && isOwn(name) ? name : [])),
+    foreign: [...ran.values()].filter(({ name }) => !isOwn(name)),
+    isEmpty,
+  };
+}
+
+/** The cases of a piece that did not pass in it, and passed when the whole file ran. */
+export function passedWhole({ missing, failed }: Pick<PieceJudgement, 'missing' | 'failed'>, whole: ToldCases | undefined): string[] {
+  const passed = new Set((whole?.cases ?? []).flatMap(({ name, outcome }) => (outcome === 'passed' ? name : [])));
+  return [...failed, ...missing].filter(name => passed.has(name));
+}
