@@ -23,7 +23,8 @@ interface Waiting {
 /**
  * Writes the summaries of builds some seconds after a run was recorded: one at a time, in a worker thread. A recording never
  * waits for it. A CI run of which nothing is recorded gets its summary when its nodes are silent for too long. A project learns from its
- * first build what a batch costs. A summary that the store does not take now is written later. The waiting builds are only in memory: after a kill, a list that shows such a build has its summary written.
+ * first build what a batch costs. A summary that the store does not take now is written later. The waiting builds are only in memory: after a
+ * kill, a list that shows such a build has its summary written.
  */
 export class Summarizer {
   /** How many summaries were written since the start. */

@@ -90,9 +90,8 @@ export interface DaySummary {
 
 /**
  * What is added up: numbers of builds, `jobs` and `job_seconds` of all of them, and the other durations of complete ones. `incomplete`: files
- * are missing, and the build was not `cancelled`. `unplanned`: nobody knows whether
- * files are missing; such a build counts as complete, and saves nothing, unless it is `partial`. `passed`: complete, and no file failed, as its
- * clients report.
+ * are missing, and the build was not `cancelled`. `unplanned`: nobody knows whether files are missing; such a build counts as complete, and
+ * saves nothing, unless it is `partial`. `passed`: complete, and no file failed, as its clients report.
  */
 export type DaySum =
   | 'builds'
