@@ -15,6 +15,7 @@ import { readTimeline } from '../engine/insight/timeline/read-timeline.js';
 import { observedInTimeline } from '../engine/insight/timeline/recorded-batches.js';
 import { type Timeline, timelineAnswer, wasMostlyGuessed } from '../engine/insight/timeline/timeline.js';
 import { traceAnswer } from '../engine/insight/timeline/trace.js';
+import { buildLines, type LineOrder, type LinesRequest, sortedLines } from '../engine/insight/trends/build-lines.js';
 import { fileHistory } from '../engine/insight/trends/file-history.js';
 import { fileTrends } from '../engine/insight/trends/file-trends.js';
 import { nodeTrends } from '../engine/insight/trends/node-trends.js';
@@ -74,6 +75,14 @@ export interface InsightQuestion {
 /** What is chosen: parts of `why`, or the format of `trace`. */
 export interface InsightFilter extends WhyFilter {
   format?: 'chrome' | 'otlp';
+}
+
+export interface LinesQuestion {
+  project: number;
+  request: LinesRequest;
+  /** Null: newest first. */
+  order: LineOrder | null;
+  now: Millis;
 }
 
 /** Throws a 422 when the recorded runs of the CI run do not fit in memory. */
@@ -156,6 +165,9 @@ export const reads = {
   fileTrends: trend(fileTrends),
   fileHistory: trend(fileHistory),
   nodeTrends: trend(nodeTrends),
+  /** A list of builds. One that is sorted, or has builds with failures only, may read many summaries. */
+  buildLines: (store: Store, { project, request, order, now }: LinesQuestion) =>
+    order ? sortedLines(store, project, request, order, now) : buildLines(store, project, request, now),
   similarNames,
   flags: flagsOf,
   buildOutline,

@@ -1,7 +1,6 @@
 import type { BuildMinutes, ToldComparison, ToldCompleteness } from '../client/answers.js';
 import { durationText } from '../duration.js';
 import { allOf, pluralize, wasOrWere } from '../plural.js';
-
 import { priceText } from '../price.js';
 import { code, link, plain, sentence, table } from './markdown.js';
 

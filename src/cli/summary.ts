@@ -31,8 +31,8 @@ export interface SummaryOptions extends ClientOptions {
 class NotFound extends Error {}
 
 /**
- * Prints a summary of a build in Markdown. Exit code 0: it was printed, also when the build is incomplete or files failed, or when it could not become a comment; 1: the server
- * does not know the build or its CI run; 3: the request failed.
+ * Prints a summary of a build in Markdown. Exit code 0: it was printed, also when the build is incomplete or files failed, or when it could
+ * not become a comment; 1: the server does not know the build or its CI run; 3: the request failed.
  *
  * @param id of the build or of one of its CI runs on the server; undefined: the build of this checkout and CI run
  */

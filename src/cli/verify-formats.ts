@@ -41,8 +41,8 @@ function unprovenFiles(answer: ToldCompleteness): UnprovenFile[] {
 }
 
 /**
- * Workflow commands of GitHub Actions: an annotation for each file that makes the build incomplete, and one for each other error and warning. GitHub knows a file by
- * its path in the checkout, and the list has paths from the current folder.
+ * Workflow commands of GitHub Actions: an annotation for each file that makes the build incomplete, and one for each other error and warning.
+ * GitHub knows a file by its path in the checkout, and the list has paths from the current folder.
  */
 export function githubAnnotations(answer: ToldCompleteness, { GITHUB_WORKSPACE }: Environment): string[] {
   const { errors, warnings } = answer;

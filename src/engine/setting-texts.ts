@@ -46,28 +46,19 @@ const seconds = (help: string, max: number): Definition<number> => ({
   text: value => `${value}s`,
 });
 
-const template = (help: string, words: readonly string[]): Definition<string> => ({
-  help: `${help}, with ${words.map(word => `{${word}}`).join(', ')}`,
+const listOf = (words: readonly string[]) => words.map(word => `{${word}}`).join(', ');
+
+/** @param words that it may have in braces, after its host */
+const address = (help: string, words: readonly string[]): Definition<string> => ({
+  help: words.length === 0 ? help : `${help}, with ${listOf(words)}`,
   parse(text) {
     if (isLinkTemplate(text, words)) return text;
     throw new Error(
-      `must be an address that begins with https:// or http://, of at most ${limits.linkMaxCharacters} characters, without a password; after the host it may have ${words.map(word => `{${word}}`).join(', ')}`,
+      `must be an address that begins with https:// or http://, of at most ${limits.linkMaxCharacters} characters, without a password${words.length === 0 ? '' : `; after the host it may have ${listOf(words)}`}`,
     );
   },
   text: value => value,
 });
-
-const webhookUrl: Definition<string> = {
-  help: 'where events of the project are sent, as https://hooks.slack.com/services/...',
-  parse(text) {
-    const url = /^https?:\/\//.test(text) && text.length <= limits.linkMaxCharacters && URL.canParse(text) ? new URL(text) : null;
-    if (url && url.username === '' && url.password === '') return text;
-    throw new Error(
-      `must be an address that begins with https:// or http://, of at most ${limits.linkMaxCharacters} characters, without a password`,
-    );
-  },
-  text: value => value,
-};
 
 /** What is shown of a secret. It is too short for one. */
 const SECRET_SHOWN = '(set)';
@@ -94,7 +85,7 @@ const webhookEvents: Definition<WebhookEventName[]> = {
 };
 
 const webhookTemplate: Definition<string> = {
-  help: `json, slack, or the JSON to send, with ${TEMPLATE_WORDS.map(word => `{${word}}`).join(', ')} in its strings`,
+  help: `json, slack, or the JSON to send, with ${listOf(TEMPLATE_WORDS)} in its strings`,
   parse(text) {
     assertTemplate(text);
     return text;
@@ -108,10 +99,10 @@ export const settingDefinitions: { readonly [K in SettingName]: Definition<NonNu
   setup: seconds('the paid time of a job before its first request to Ballast, as 90s', 86_400),
   billing_step: seconds('a job is paid in whole steps of this time, as 60s', 3600),
   target: seconds('how long a build should take at most, as 10m', 86_400),
-  job_url: template('the address of the CI job of a node', LINK_WORDS.job_url),
-  commit_url: template('the address of a commit', LINK_WORDS.commit_url),
-  diff_url: template('the address of what changed between two commits', LINK_WORDS.diff_url),
-  webhook_url: webhookUrl,
+  job_url: address('the address of the CI job of a node', LINK_WORDS.job_url),
+  commit_url: address('the address of a commit', LINK_WORDS.commit_url),
+  diff_url: address('the address of what changed between two commits', LINK_WORDS.diff_url),
+  webhook_url: address('where events of the project are sent, as https://hooks.slack.com/services/...', []),
   webhook_secret: webhookSecret,
   webhook_events: webhookEvents,
   webhook_template: webhookTemplate,

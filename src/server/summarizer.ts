@@ -3,7 +3,7 @@ import type { Logger } from 'pino';
 import { toApiError } from '../api/errors.js';
 import type { JobRunner } from '../api/job-runner.js';
 import { SILENT_MILLISECONDS } from '../engine/insight/timeline/draft-span.js';
-import { isOutOfDate } from '../engine/insight/trends/summary.js';
+import { isOutOfDate, withSummaries } from '../engine/insight/trends/summary.js';
 import type { BuildKey, ProjectBuild } from '../engine/keys.js';
 import type { Millis, Store } from '../engine/ports/store.js';
 import { LogThrottle } from '../http/log-throttle.js';
@@ -23,7 +23,8 @@ interface Waiting {
 /**
  * Writes the summaries of builds some seconds after a run was recorded: one at a time, in a worker thread. A recording never
  * waits for it. A CI run of which nothing is recorded gets its summary when its nodes are silent for too long. A project learns from its
- * first build what a batch costs. A summary that the store does not take now is written later. The waiting builds are only in memory: after a kill, a list that shows such a build has its summary written.
+ * first build what a batch costs. A summary that the store does not take now is written later. The waiting builds are only in memory: after a
+ * kill, a list that shows such a build has its summary written.
  */
 export class Summarizer {
   /** How many summaries were written since the start. */
@@ -79,10 +80,9 @@ export class Summarizer {
   async noteNewest(): Promise<void> {
     for (const { id } of (await this.store.access.projects()).slice(0, limits.projectsSummarizedAtStart)) {
       await nextTurn();
-      for (const build of (await this.store.builds.page(id, {}, 1)).builds) {
-        if (this.#isClosing) return;
-        if (isOutOfDate(build, await this.store.summaries.get(build.number))) this.outdated(build);
-      }
+      const { builds } = await this.store.builds.page(id, {}, 1);
+      for (const { build, summary } of await withSummaries(this.store, builds)) if (isOutOfDate(build, summary)) this.outdated(build);
+      if (this.#isClosing) return;
     }
   }
 

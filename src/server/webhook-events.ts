@@ -97,20 +97,16 @@ export class WebhookEvents {
     const events = WEBHOOK_EVENTS.filter(event => wants(project, event));
     const asker = { project: project.id, isPage: false, hasLeft: () => false };
     const { grown, slow } = await this.jobs.read('flags', { project: project.id, branch, node_total, events }, asker);
-    let told = 0;
-    for (const file of grown) {
-      if (told === limits.grownFilesPerLook) break;
-      if (await this.#tellGrown(project, build, file)) told++;
-    }
+    if (grown.length > 0) await this.#tellGrown(project, build, grown);
     if (wants(project, 'runner_slow')) await this.#tellSlow(project, build, slow);
   }
 
-  /** False: it was told before. */
-  async #tellGrown(project: Project, build: Look, { around, ...file }: NewlyGrown): Promise<boolean> {
-    const keys = around.map(number => `file_grew ${digest(file.path)} ${number}`);
-    if ((await this.store.deliveries.known(project.id, keys)).length > 0) return false;
-    await this.#tell(project, keys[0]!, this.#writer(project).fileGrew(build, file));
-    return true;
+  async #tellGrown(project: Project, build: Look, grown: readonly NewlyGrown[]): Promise<void> {
+    const keysOf = ({ path, around }: NewlyGrown) => around.map(number => `file_grew ${digest(path)} ${number}`);
+    const told = new Set(await this.store.deliveries.known(project.id, grown.flatMap(keysOf)));
+    const untold = grown.filter(file => !keysOf(file).some(key => told.has(key)));
+    for (const file of untold.slice(0, limits.grownFilesPerLook))
+      await this.#tell(project, keysOf(file)[0]!, this.#writer(project).fileGrew(build, file));
   }
 
   async #tellSlow(project: Project, build: Look, slow: readonly SlowNode[]): Promise<void> {

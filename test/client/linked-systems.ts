@@ -68,8 +68,8 @@ export const linkedSystems: readonly (readonly [name: string, Environment, NodeL
   ],
   [
     'Bitbucket Pipelines',
-    { BITBUCKET_BUILD_NUMBER: '6', BITBUCKET_REPO_FULL_NAME: 'acme/web' },
-    { job_url: 'https://bitbucket.org/acme/web/pipelines/results/6', ...bitbucket },
+    { BITBUCKET_BUILD_NUMBER: '6', BITBUCKET_REPO_FULL_NAME: 'acme/web', BITBUCKET_STEP_UUID: '{31b3ca1c-6917}' },
+    { job_url: 'https://bitbucket.org/acme/web/pipelines/results/6/steps/%7B31b3ca1c-6917%7D', ...bitbucket },
   ],
   [
     'Semaphore 2',

@@ -9,12 +9,12 @@ import { temporaryFolder } from '../harness/temporary-folder.js';
 interface Comment {
   id: number;
   body: string;
-  user?: { type: string };
+  user?: { id?: number; type: string };
   author?: { id: number };
 }
 
-/** The API of a code host, with some comments. What it writes itself is by the app, which is user 7. */
-async function codeHost(comments: Comment[] = [], status = 200) {
+/** The API of a code host, with some comments. What it writes itself is by the app or the user 7, whose token it is. */
+async function codeHost(comments: Comment[] = [], status = 200, type = 'Bot') {
   const calls: string[] = [];
   const url = await stubServer(async (request, response) => {
     const { pathname, searchParams } = new URL(request.url!, 'http://host');
@@ -24,9 +24,11 @@ async function codeHost(comments: Comment[] = [], status = 200) {
       void response.writeHead(code, { 'content-type': 'application/json' }).end(JSON.stringify(value));
     const isKnown = request.headers.authorization === 'Bearer a-token' || request.headers['private-token'] === 'a-token';
     if (!isKnown || status !== 200) return answer({}, isKnown ? status : 401);
-    if (pathname.endsWith('/user')) return answer({ id: 7 });
+    // The token of a job on GitHub is no user's.
+    const isApp = type === 'Bot' && request.headers.authorization !== undefined;
+    if (pathname.endsWith('/user')) return isApp ? answer({}, 403) : answer({ id: 7 });
     if (request.method === 'POST') {
-      comments.push({ id: 90 + comments.length, body: JSON.parse(body).body, user: { type: 'Bot' }, author: { id: 7 } });
+      comments.push({ id: 90 + comments.length, body: JSON.parse(body).body, user: { id: 7, type }, author: { id: 7 } });
       return answer({}, 201);
     }
     if (request.method !== 'GET') {
@@ -56,7 +58,7 @@ describe.each([
   },
 ])('the comment on $name', ({ name, environment, marker, list, method }) => {
   const request = name === 'GitHub' ? 'pull request 12' : 'merge request 12';
-  const written = (body: string): Comment => ({ id: expect.any(Number) as never, body, user: { type: 'Bot' }, author: { id: 7 } });
+  const written = (body: string): Comment => ({ id: expect.any(Number) as never, body, user: { id: 7, type: 'Bot' }, author: { id: 7 } });
 
   it('is written once, and then updated', async () => {
     const { url, calls, comments } = await codeHost();
@@ -120,6 +122,18 @@ describe.each([
     const names = name === 'GitHub' ? 'GITHUB_TOKEN' : 'BALLAST_GITLAB_TOKEN or GITLAB_TOKEN';
     await expect(writeComment(rest, 'text')).rejects.toThrow(`cannot comment on ${request}: ${names} is not set; set it to `);
   });
+});
+
+it('with the token of a user on GitHub updates the comment of that user only', async () => {
+  const marker = '<!-- ballast tests gate -->';
+  const ofOthers = [
+    { id: 1, body: `${marker}\nof a person`, user: { id: 8, type: 'User' } },
+    { id: 2, body: `${marker}\nof the app`, user: { id: 9, type: 'Bot' } },
+  ];
+  const { url, comments } = await codeHost(structuredClone(ofOthers), 200, 'User');
+  expect(await writeComment(gitHub(url), 'first')).toBe('wrote a comment of pull request 12');
+  expect(await writeComment(gitHub(url), 'second')).toBe('updated the comment of pull request 12');
+  expect(comments).toEqual([...ofOthers, expect.objectContaining({ body: `${marker}\nsecond`, user: { id: 7, type: 'User' } })]);
 });
 
 describe('a CI job', () => {

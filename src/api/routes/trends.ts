@@ -1,5 +1,5 @@
+import type { LineKey, LineOrder } from '../../engine/insight/trends/build-lines.js';
 import { buildTrend } from '../../engine/insight/trends/days.js';
-import { buildLines, type LineKey, sortedLines } from '../../engine/insight/trends/overview.js';
 import type { BuildLines } from '../../engine/insight/trends/trends-answer.js';
 import type { Answer, Request } from '../../http/request.js';
 import { limits } from '../../limits.js';
@@ -73,7 +73,7 @@ const DEFAULT_LIMIT = 50;
 
 /** GET /v1/build_summaries: builds with what is known of each without reading its runs, newest first. */
 export async function buildSummaries(context: Context, request: Request): Promise<Answer> {
-  const { store, now } = context;
+  const { jobs, now } = context;
   const asker = await askerOf(context, request);
   const { project } = asker;
   const query = toBuildLinesQuery(decodeQuery(request.query));
@@ -85,16 +85,14 @@ export async function buildSummaries(context: Context, request: Request): Promis
     before: to === undefined ? Infinity : (dayOfDate(to) + 1) * DAY_MILLISECONDS,
   };
   if (created.from >= created.before) throw apiErrors.invalid({ from: ['must not be after to'] });
-  const asked = { filter, failed, created, limit };
-  const { answer, outdated } =
-    sort === undefined
-      ? await buildLines(store, project, { ...asked, cursor }, now())
-      : await sortedLines(store, project, asked, orderOf(sort), now());
+  const order = sort === undefined ? null : orderOf(sort);
+  const asked = { project, request: { filter, failed, created, cursor, limit }, order, now: now() };
+  const { answer, outdated } = await jobs.read('buildLines', asked, asker, { isHere: order === null && !failed });
   const isUnknown = cursor === null && answer.total + answer.builds.length === 0 && Object.keys(filter).length > 0;
-  const similar = isUnknown ? await context.jobs.read('similarNames', { project, filter, now: now() }, asker) : null;
+  const similar = isUnknown ? await jobs.read('similarNames', { project, filter, now: now() }, asker) : null;
   return trend(context, { json: JSON.stringify({ ...answer, similar } satisfies BuildLines), outdated });
 }
 
-function orderOf(sort: string): { key: LineKey; isDescending: boolean } {
+function orderOf(sort: string): LineOrder {
   return { key: sort.replace('-', '') as LineKey, isDescending: sort.startsWith('-') };
 }

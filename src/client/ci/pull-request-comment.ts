@@ -13,10 +13,8 @@ interface CodeHost {
   updateMethod: 'PATCH' | 'PUT';
   /** Hidden in the comment. A name cannot end it, because > is encoded. */
   marker: string;
-  /** Whether this job may have written a comment: anybody may write the marker. */
-  mayBeOwn: (comment: Comment, user: number | null) => boolean;
-  /** The address that tells whose token it is; null: it is not needed. */
-  user: string | null;
+  /** The address that tells whose token it is. */
+  user: string;
   /** What a job needs that may not comment. */
   permission: string;
 }
@@ -24,9 +22,9 @@ interface CodeHost {
 interface Comment {
   id: number;
   body?: string | null;
-  /** GitHub. */
-  user?: { type?: string } | null;
-  /** GitLab. */
+  /** Who wrote it, as GitHub names it. */
+  user?: { id?: number; type?: string } | null;
+  /** The same on GitLab. */
   author?: { id?: number } | null;
 }
 
@@ -63,7 +61,8 @@ function gitHub(environment: Environment): CodeHost | null {
   const request = `pull request ${number}`;
   const token = required(environment, ['GITHUB_TOKEN'], request, 'set it to that of the job, github.token');
   required(environment, ['GITHUB_REPOSITORY'], request, 'set it to OWNER/NAME');
-  const issues = `${GITHUB_API_URL || 'https://api.github.com'}/repos/${GITHUB_REPOSITORY}/issues`;
+  const api = GITHUB_API_URL || 'https://api.github.com';
+  const issues = `${api}/repos/${GITHUB_REPOSITORY}/issues`;
   return {
     request,
     list: `${issues}/${number}/comments`,
@@ -71,9 +70,7 @@ function gitHub(environment: Environment): CodeHost | null {
     headers: { authorization: `Bearer ${token}`, accept: 'application/vnd.github+json' },
     updateMethod: 'PATCH',
     marker: markerOf(GITHUB_WORKFLOW, GITHUB_JOB),
-    // The token of a job is that of an app.
-    mayBeOwn: ({ user }) => user?.type === 'Bot',
-    user: null,
+    user: `${api}/user`,
     permission: 'give the job the permission pull-requests: write (a pull request of a fork never has it)',
   };
 }
@@ -106,7 +103,6 @@ function gitLab(environment: Environment): CodeHost | null {
     headers: { 'private-token': token },
     updateMethod: 'PUT',
     marker: markerOf(CI_PROJECT_PATH, CI_JOB_NAME),
-    mayBeOwn: ({ author }, user) => user !== null && author?.id === user,
     user: `${CI_API_V4_URL}/user`,
     permission: 'give the token the scope api, and its user at least the role Reporter',
   };
@@ -122,32 +118,49 @@ function required(environment: Environment, names: readonly string[], request: s
   throw new Error(`cannot comment on ${request}: ${names.join(' or ')} is not set; ${remedy}`);
 }
 
+/** The comment that this job wrote. Anybody may write the marker, so its author counts, too. */
 async function findOwn(host: CodeHost): Promise<Comment | null> {
-  const user = host.user === null ? null : ((await call(host, 'GET', host.user)) as { id?: number }).id;
+  // The token of a job on GitHub is that of an app, which is no user: 403.
+  const owner = (await call(host, 'GET', host.user, { refusal: 403 })) as { id?: number } | null;
+  const isOwner = ({ user, author }: Comment) => (owner ? (user ?? author)?.id === owner.id : user?.type === 'Bot');
   for (let page = 1; page <= MAX_PAGES; page++) {
     const url = `${host.list}?per_page=${PER_PAGE}&page=${page}`;
     const comments = (await call(host, 'GET', url)) as Comment[];
-    const own = comments.find(comment => comment.body?.startsWith(host.marker) && host.mayBeOwn(comment, user ?? null));
+    const own = comments.find(comment => comment.body?.startsWith(host.marker) && isOwner(comment));
     if (own) return own;
     if (comments.length < PER_PAGE) return null;
   }
   return null;
 }
 
-async function call(host: CodeHost, method: string, url: string, body?: object): Promise<unknown> {
+interface CallOptions {
+  /** The text of a comment. */
+  body?: string;
+  /** A status that is an answer, too: null. */
+  refusal?: number;
+}
+
+async function call(host: CodeHost, method: string, url: string, { body, refusal }: CallOptions = {}): Promise<unknown> {
   const attempt = `cannot comment on ${host.request}: ${method} ${url}`;
-  const headers = { ...host.headers, 'user-agent': 'ballast', ...(body && { 'content-type': 'application/json' }) };
+  const headers = { ...host.headers, 'user-agent': 'ballast', ...(body !== undefined && { 'content-type': 'application/json' }) };
   let status: number;
   let text: string;
   try {
     const signal = AbortSignal.timeout(TIMEOUT_MILLISECONDS);
-    const response = await fetch(url, { method, headers, signal, redirect: 'manual', ...(body && { body: JSON.stringify(body) }) });
+    const response = await fetch(url, {
+      method,
+      headers,
+      signal,
+      redirect: 'manual',
+      ...(body !== undefined && { body: JSON.stringify({ body }) }),
+    });
     ({ status } = response);
     text = await response.text();
   } catch (error) {
     const { message, cause } = error as Error & { cause?: { message?: string } };
     throw new Error(`${attempt} was not answered: ${cause?.message ?? message}`, { cause: error });
   }
+  if (status === refusal) return null;
   const hint = [401, 403, 404].includes(status) ? `; ${host.permission}` : '';
   if (status < 200 || status > 299) throw new Error(`${attempt} was answered with ${status}${hint}`);
   try {

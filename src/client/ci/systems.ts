@@ -108,7 +108,7 @@ const gitHub: KnownSystem = {
  * checked out, even if it merges a pull request with its base for this CI run: another base gives another suite, which needs another split.
  */
 const known: readonly KnownSystem[] = [
-  // Gitea and Forgejo set the variables of GitHub, and have another address for a CI run.
+  // Gitea and Forgejo set the variables of GitHub. Whether the address of a CI run has its id or its number depends on their version.
   {
     ...gitHub,
     name: 'Gitea Actions',
@@ -178,7 +178,7 @@ const known: readonly KnownSystem[] = [
     branch: ['BITBUCKET_BRANCH', 'BITBUCKET_TAG'],
     commitHash: ['BITBUCKET_COMMIT'],
     links: {
-      job: 'https://bitbucket.org/{BITBUCKET_REPO_FULL_NAME}/pipelines/results/{BITBUCKET_BUILD_NUMBER}',
+      job: 'https://bitbucket.org/{BITBUCKET_REPO_FULL_NAME}/pipelines/results/{BITBUCKET_BUILD_NUMBER}/steps/{BITBUCKET_STEP_UUID}',
       repository: 'https://bitbucket.org/{BITBUCKET_REPO_FULL_NAME}',
     },
   },

@@ -46,10 +46,7 @@ export async function linksOf(store: Store, subject: Subject, settings: ProjectS
   };
 }
 
-export async function previousBuild(
-  { builds }: Pick<Store, 'builds'>,
-  { project, build, recorded }: Subject,
-): Promise<PreviousBuild | null> {
+async function previousBuild({ builds }: Store, { project, build, recorded }: Subject): Promise<PreviousBuild | null> {
   const before = await builds.older(project, { branch: build.branch }, recorded?.number ?? null, BUILDS_OF_COMMIT);
   const found = before.builds.find(({ commit_hash }) => commit_hash !== build.commit_hash);
   return found ? { build_id: found.id, commit_hash: found.commit_hash } : null;

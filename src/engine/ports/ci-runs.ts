@@ -13,6 +13,8 @@ export interface CiRuns {
   list(project: number, before: Millis, limit: number): Soon<CiRun[]>;
   /** The CI runs of a build, newest first, at most `limits.ciRunsPerBuild`. */
   ofBuild(project: number, build: BuildKey): Soon<CiRun[]>;
+  /** The newest CI run of each build, in one read; null: the build has none. */
+  newest(project: number, builds: readonly BuildKey[]): Soon<(CiRun | null)[]>;
   /**
    * Notes the addresses that nodes sent, each node once: that of a job in place of an earlier one, and the templates if the CI run has none.
    * Does nothing for those that are noted, and for CI runs that have expired.

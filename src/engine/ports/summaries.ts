@@ -10,12 +10,14 @@ import type { Millis } from './store.js';
 export interface Summaries {
   /** Null: none is written yet. It is out of date when its `recorded` is not that of the build. */
   get(build: number): Soon<Summary | null>;
+  /** The same of several builds, in one read. */
+  ofBuilds(builds: readonly number[]): Soon<(Summary | null)[]>;
   /** Writes the summary of a build, and counts it on its day instead of the one before. Does nothing when the build has expired. */
   put(build: Build, summary: Summary): Promise<void>;
   /** The summary of a CI run that ended, and of whose build nothing was recorded; null: it has none. */
   ofUnrecorded(ciRun: CiRun): Soon<Summary | null>;
-  /** Up to `limit` CI runs with such a summary that began before a time, newest first. */
-  unrecorded(project: number, before: Millis, limit: number): Soon<UnrecordedBuild[]>;
+  /** Up to `limit` CI runs with such a summary that began in a time, newest first: from its beginning until before its end. */
+  unrecorded(project: number, time: Period, limit: number): Soon<UnrecordedBuild[]>;
   /**
    * Writes the summary of a CI run of whose build nothing was recorded, and counts the build on its day. It replaces that of another CI run
    * of the build, until a run of the build is recorded. Does nothing when one was, or when the CI run has expired.
@@ -26,6 +28,12 @@ export interface Summaries {
    * builds is left out. A build that has ended counts on the day on which its newest CI run began, until that day expires.
    */
   days(project: number, branch: string | null, from: number, to: number): Soon<DaySummary[]>;
+}
+
+/** In milliseconds since 1970. */
+export interface Period {
+  from: Millis;
+  before: Millis;
 }
 
 export interface UnrecordedBuild {
@@ -82,9 +90,8 @@ export interface DaySummary {
 
 /**
  * What is added up: numbers of builds, `jobs` and `job_seconds` of all of them, and the other durations of complete ones. `incomplete`: files
- * are missing, and the build was not `cancelled`. `unplanned`: nobody knows whether
- * files are missing; such a build counts as complete, and saves nothing, unless it is `partial`. `passed`: complete, and no file failed, as its
- * clients report.
+ * are missing, and the build was not `cancelled`. `unplanned`: nobody knows whether files are missing; such a build counts as complete, and
+ * saves nothing, unless it is `partial`. `passed`: complete, and no file failed, as its clients report.
  */
 export type DaySum =
   | 'builds'

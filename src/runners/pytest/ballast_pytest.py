@@ -164,13 +164,15 @@ def filled(template, environment):
 
 
 def web_address(text):
+    # The ids of Bitbucket have braces.
+    text = (text or "").replace("{", "%7B").replace("}", "%7D")
     try:
-        parts = urllib.parse.urlsplit(text or "")
+        parts = urllib.parse.urlsplit(text)
         is_usual = parts.port in (None, {"http": 80, "https": 443}.get(parts.scheme))
         host = parts.hostname and (parts.hostname if is_usual else f"{parts.hostname}:{parts.port}")
     except ValueError:
         return None
-    is_usable = parts.scheme in ("http", "https") and host and not re.search(r"[\s{}]", text)
+    is_usable = parts.scheme in ("http", "https") and host and not re.search(r"\s", text)
     return urllib.parse.urlunsplit(parts._replace(netloc=host)) if is_usable else None
 
 

@@ -29,6 +29,11 @@ export function lmdbCiRuns(parts: CiRunTables & Pick<Tables, 'jobs'> & Committin
       const range = { ...newestFirst(buildDigest(project, build)), limit: limits.ciRunsPerBuild };
       return [...ciRunsOfBuild.getKeys(range)].flatMap(([, created_at, id]) => ciRuns.get([project, created_at, id]) ?? []);
     },
+    newest: (project, builds) =>
+      builds.map(build => {
+        const [key] = ciRunsOfBuild.getKeys({ ...newestFirst(buildDigest(project, build)), limit: 1 });
+        return key ? (ciRuns.get([project, key[1], key[2]]) ?? null) : null;
+      }),
     async noteLinks(sent) {
       const due = sent.filter(toNote);
       if (due.length === 0) return;

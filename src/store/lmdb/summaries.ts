@@ -15,10 +15,11 @@ export function lmdbSummaries(parts: Parts) {
   const { summaries, days, unrecorded, ciRuns } = parts;
   return {
     get: (build: number) => summaries.get(build) ?? null,
+    ofBuilds: (builds: readonly number[]) => builds.map(build => summaries.get(build) ?? null),
     put: (build, summary) => commit(parts, () => putSummary(parts, build, summary)),
     ofUnrecorded: ({ project, created_at, id }: CiRun) => unrecorded.get([project, created_at, id]) ?? null,
-    unrecorded(project, before, limit) {
-      const range = { start: [project, before] as never, end: [project, -Infinity] as never, reverse: true, limit };
+    unrecorded(project, { from, before }, limit) {
+      const range = { start: [project, before] as never, end: [project, from] as never, reverse: true, limit };
       return [...unrecorded.getRange(range)].flatMap(({ key, value }) => {
         const ciRun = ciRuns.get(key);
         return ciRun ? { ciRun, summary: value } : [];

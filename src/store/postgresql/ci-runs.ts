@@ -63,6 +63,17 @@ export function postgresqlCiRuns(database: Database) {
       );
       return rows.map(toCiRun);
     },
+    async newest(project: number, builds: readonly BuildKey[]) {
+      const keys = builds.map(build => buildDigest(project, build));
+      const rows = await database.read<CiRunRow & { build: string }>(
+        `select n.* from unnest($1::text[]) as k (build) cross join lateral (
+          select build, ${CI_RUN} from ci_runs where build = k.build order by created_at desc, id desc limit 1
+        ) n`,
+        [keys],
+      );
+      const found = new Map(rows.map(({ build, ...row }) => [build, toCiRun(row)]));
+      return keys.map(key => found.get(key) ?? null);
+    },
     async noteLinks(sent) {
       const linksOf = ({ commit_url, diff_url }: NotedLinks) =>
         commit_url === null && diff_url === null ? null : JSON.stringify({ commit_url, diff_url } satisfies CiRunLinks);

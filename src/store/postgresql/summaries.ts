@@ -106,16 +106,24 @@ export function postgresqlSummaries(database: Database) {
       const [row] = await database.read<{ summary: string }>('select summary from summaries where build = $1', [build]);
       return fromJson<Summary>(row?.summary);
     },
+    async ofBuilds(builds) {
+      const rows = await database.read<{ build: number; summary: string }>(
+        'select build, summary from summaries where build = any($1::int4[])',
+        [builds],
+      );
+      const found = new Map(rows.map(({ build, summary }) => [build, JSON.parse(summary) as Summary]));
+      return builds.map(build => found.get(build) ?? null);
+    },
     put: (build: Build, summary: Summary) => replace(build, build.number, null, summary),
     async ofUnrecorded({ id }: CiRun) {
       const [row] = await database.read<{ summary: string | null }>('select summary from ci_runs where id = $1', [id]);
       return fromJson<Summary>(row?.summary);
     },
-    async unrecorded(project, before, limit) {
+    async unrecorded(project, { from, before }, limit) {
       const rows = await database.read<CiRunRow & { summary: string }>(
-        `select ${CI_RUN}, summary from ci_runs where project = $1 and created_at < $2 and summary is not null
-        order by created_at desc, id desc limit $3`,
-        [project, Math.min(before, Number.MAX_SAFE_INTEGER), limit],
+        `select ${CI_RUN}, summary from ci_runs where project = $1 and created_at >= $2 and created_at < $3 and summary is not null
+        order by created_at desc, id desc limit $4`,
+        [project, Math.max(0, from), Math.min(before, Number.MAX_SAFE_INTEGER), limit],
       );
       return rows.map(({ summary, ...row }) => ({ ciRun: toCiRun(row), summary: JSON.parse(summary) as Summary }));
     },

@@ -69,6 +69,9 @@ describe.each(stores)('CI runs in a store in $name', ({ opened: openStore }) => 
     ]);
     expect(new Set(runs.map(({ id }) => id)).size).toBe(5);
     expect(await store.ciRuns.list(project, NOW + 4, 2)).toEqual([runs[2], runs[3]]);
+    const other = { ...BUILD, branch: 'next' };
+    expect(await store.ciRuns.newest(project, [other, BUILD, other])).toEqual([null, runs[0], null]);
+    expect(await store.ciRuns.newest(project + 1, [BUILD])).toEqual([null]);
   });
 
   it('have their ids cut to what is shown, with the digest of the whole', async () => {

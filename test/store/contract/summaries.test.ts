@@ -4,7 +4,7 @@ import { countOn, emptyDay, medianWall } from '../../../src/engine/insight/trend
 import { type BuildKey, queueKey } from '../../../src/engine/keys.js';
 import type { Build } from '../../../src/engine/ports/builds.js';
 import type { Store } from '../../../src/engine/ports/store.js';
-import type { DaySummary, Summary } from '../../../src/engine/ports/summaries.js';
+import type { DaySummary, Period, Summary } from '../../../src/engine/ports/summaries.js';
 import { limits } from '../../../src/limits.js';
 import { BUILD, buildsOf, DAY, files, NOW, newProject, newQueue, record, summaryOf, sweep } from './fixtures.js';
 import { stores } from './stores.js';
@@ -32,6 +32,9 @@ describe.each(stores)('summaries in a store in $name', ({ open, opened }) => {
     expect(await store.summaries.get(first!.number)).toEqual(summaryOf());
     expect(await store.summaries.get(second!.number)).toEqual(bare);
     expect(await store.summaries.get(third!.number)).toBeNull();
+    const numbers = [third, second, first].map(build => build!.number);
+    expect(await store.summaries.ofBuilds([...numbers, 99])).toEqual([null, bare, summaryOf(), null]);
+    expect(await store.summaries.ofBuilds([])).toEqual([]);
   });
 
   it('add up by day, for each branch and for all branches together', async () => {
@@ -137,8 +140,8 @@ describe.each(stores)('summaries in a store in $name', ({ open, opened }) => {
         await store.queues.create(queueKey(project, build, ci_run), newQueue(store, 3), at);
         return (await store.ciRuns.ofBuild(project, build)).find(run => run.ci_run === ci_run)!;
       };
-      const listed = async (before = NOW + DAY, limit = 10) =>
-        (await store.summaries.unrecorded(project, before, limit)).map(({ ciRun }) => ciRun.ci_run);
+      const listed = async ({ from = -Infinity, before = Infinity }: Partial<Period> = {}, limit = 10) =>
+        (await store.summaries.unrecorded(project, { from, before }, limit)).map(({ ciRun }) => ciRun.ci_run);
       const counted = async (branch: string | null = null) =>
         (await store.summaries.days(project, branch, 0, 1e8)).map(({ day, sums: { builds, incomplete } }) => [day, builds, incomplete]);
       return { store, project, begin, listed, counted };
@@ -149,14 +152,20 @@ describe.each(stores)('summaries in a store in $name', ({ open, opened }) => {
       const [first, second] = [await begin('1'), await begin('2', NOW + 5, { ...BUILD, branch: 'next' })];
       await begin('3', NOW + 6);
       for (const ciRun of [first, second]) await store.summaries.putUnrecorded(ciRun, missing);
-      expect([await listed(), await listed(NOW + 5), await listed(NOW), await listed(NOW + DAY, 1)]).toEqual([
+      expect([await listed(), await listed({ before: NOW + 5 }), await listed({ before: NOW }), await listed({}, 1)]).toEqual([
         ['2', '1'],
         ['1'],
         [],
         ['2'],
       ]);
-      expect(await store.summaries.unrecorded(second.project, NOW + DAY, 1)).toEqual([{ ciRun: second, summary: missing }]);
-      expect(await store.summaries.unrecorded(second.project + 1, NOW + DAY, 1)).toEqual([]);
+      expect([await listed({ from: NOW }), await listed({ from: NOW + 1 }), await listed({ from: NOW + 6 })]).toEqual([
+        ['2', '1'],
+        ['2'],
+        [],
+      ]);
+      const always = { from: -Infinity, before: Infinity };
+      expect(await store.summaries.unrecorded(second.project, always, 1)).toEqual([{ ciRun: second, summary: missing }]);
+      expect(await store.summaries.unrecorded(second.project + 1, always, 1)).toEqual([]);
       expect([await counted(), await counted('next')]).toEqual([[[TODAY, 2, 2]], [[TODAY, 1, 1]]]);
     });
 
@@ -165,14 +174,14 @@ describe.each(stores)('summaries in a store in $name', ({ open, opened }) => {
       const [first, second] = [await begin('1'), await begin('2', NOW + DAY)];
       await store.summaries.putUnrecorded(first, missing);
       await store.summaries.putUnrecorded(second, { ...missing, started_at: NOW + DAY });
-      expect([await listed(NOW + 2 * DAY), await counted()]).toEqual([['2'], [[TODAY + 1, 1, 1]]]);
+      expect([await listed(), await counted()]).toEqual([['2'], [[TODAY + 1, 1, 1]]]);
       expect([await store.summaries.ofUnrecorded(first), await store.summaries.ofUnrecorded(second)]).toEqual([null, expect.anything()]);
       await record(store, project, files(1));
       const [build] = await buildsOf(store, project);
       await store.summaries.put(build!, summaryOf({ started_at: NOW + DAY }));
-      expect([await listed(NOW + 2 * DAY), await counted()]).toEqual([[], [[TODAY + 1, 1, 0]]]);
+      expect([await listed(), await counted()]).toEqual([[], [[TODAY + 1, 1, 0]]]);
       await store.summaries.putUnrecorded(second, missing);
-      expect([await listed(NOW + 2 * DAY), await counted()]).toEqual([[], [[TODAY + 1, 1, 0]]]);
+      expect([await listed(), await counted()]).toEqual([[], [[TODAY + 1, 1, 0]]]);
     });
 
     it('go with their CI run, and a CI run that is gone gets none', async () => {

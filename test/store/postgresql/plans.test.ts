@@ -122,8 +122,10 @@ async function readAll(store: Store): Promise<void> {
   const [ciRun] = await ciRuns.list(project, LATER, 10);
   await ciRuns.get(project, ciRun!.id);
   await ciRuns.jobs(ciRun!.id);
+  await ciRuns.newest(project, [build, { ...build, branch: 'next' }]);
   await summaries.get(build.number);
-  await summaries.unrecorded(project, LATER, 10);
+  await summaries.ofBuilds([build.number, build.number + 1]);
+  await summaries.unrecorded(project, { from: NOW, before: LATER }, 10);
   await summaries.ofUnrecorded(ciRun!);
   await summaries.days(project, null, 0, 30_000);
   await cases.of(project, ['spec/a_spec.rb', 'größe\0_spec.rb']);

@@ -2,7 +2,8 @@ import { pluralize } from '../../../plural.js';
 import { decidingExecution, overrunFile } from '../minutes/last-node.js';
 import { PART_NAMES } from '../minutes/minutes-answer.js';
 import { wholeMilliseconds } from '../rounding.js';
-import type { DifferenceCause } from './comparison-answer.js';
+import { differenceOf } from './compared-files.js';
+import type { ComparedFile, DifferenceCause } from './comparison-answer.js';
 import type { Measured, MeasuredBuild } from './measured.js';
 
 /** A file or a node is named when it makes at least this part of a difference. */
@@ -25,10 +26,12 @@ const SHARED: Readonly<Record<Loss, string>> = {
 /**
  * Why a build took longer or shorter, in seconds of its wall time, the largest cause first. The causes add up to the difference of the wall
  * times, in whole milliseconds.
+ *
+ * @param files see comparedFiles
  */
-export function causesOf(now: MeasuredBuild, before: Measured): DifferenceCause[] {
+export function causesOf(now: MeasuredBuild, before: Measured, files: readonly ComparedFile[]): DifferenceCause[] {
   const causes: DifferenceCause[] = [];
-  for (const each of [...floorCauses(now, before), ...LOSSES.map(name => lossCause(name, now, before))]) {
+  for (const each of [...floorCauses(now, before, files), ...LOSSES.map(name => lossCause(name, now, before))]) {
     // A file may have made the floor longer and been planned too late.
     const same = causes.find(({ text }) => text === each.text);
     if (same) same.seconds = wholeMilliseconds(same.seconds + each.seconds);
@@ -42,32 +45,30 @@ function cause(text: string, seconds: number, about: Partial<DifferenceCause> = 
 }
 
 /** What changed in the least time that was possible: the number of nodes, and the files. */
-function floorCauses(now: MeasuredBuild, before: Measured): DifferenceCause[] {
+function floorCauses(now: MeasuredBuild, before: Measured, files: readonly ComparedFile[]): DifferenceCause[] {
   const usualWork = before.parts.even_share * before.nodes;
   const ofNodes = now.nodes === before.nodes ? 0 : usualWork / now.nodes - usualWork / before.nodes;
   const nodes = cause(`${pluralize(now.nodes, 'node')} instead of ${before.nodes}`, ofNodes);
-  return [nodes, filesCause(now, before, now.floor - before.floor - nodes.seconds)];
+  return [nodes, filesCause(now, before, files, now.floor - before.floor - nodes.seconds)];
 }
 
 /** The file that decides the build, if its own difference made that of the floor; else the files together. */
-function filesCause(now: MeasuredBuild, before: Measured, seconds: number): DifferenceCause {
+function filesCause(now: MeasuredBuild, before: Measured, files: readonly ComparedFile[], seconds: number): DifferenceCause {
   const longest = decidingExecution(now.timeline, now.minutes);
   const deciding = [
     ...(longest ? [now.timeline.paths[longest.file]!] : []),
     ...(before.parts.longest_file > 0 ? [longestOf(before.files)] : []),
   ];
-  const differenceOf = (path: string) => (now.files.get(path) ?? 0) - (before.files.get(path) ?? 0);
-  const decided = deciding.find(path => isMain(differenceOf(path), seconds));
-  if (decided !== undefined) return ofFile(decided, seconds, now, before);
+  const decided = files.find(file => deciding.includes(file.path) && isMain(differenceOf(file), seconds));
+  if (decided) return ofFile(decided.path, seconds, now, before);
   // Of other files, each node has its part.
-  const paths = [...now.files.keys(), ...before.files.keys()];
-  const most = paths.reduce((a, b) => (Math.abs(differenceOf(b)) > Math.abs(differenceOf(a)) ? b : a), '');
-  if (isMain(differenceOf(most) / now.nodes, seconds)) return ofFile(most, seconds, now, before);
-  const added = paths.filter(path => !before.files.has(path));
-  const gone = paths.filter(path => !now.files.has(path));
-  const secondsOf = (some: readonly string[]) => some.reduce((sum, path) => sum + differenceOf(path), 0) / now.nodes;
-  if (isMain(secondsOf(added), seconds)) return cause(pluralize(added.length, 'new test file'), seconds);
-  if (isMain(secondsOf(gone), seconds)) return cause(`${pluralize(gone.length, 'test file')} that did not run`, seconds);
+  const differenceOfAll = (some: readonly ComparedFile[]) => some.reduce((sum, file) => sum + differenceOf(file), 0) / now.nodes;
+  const [most] = files;
+  if (most && isMain(differenceOfAll([most]), seconds)) return ofFile(most.path, seconds, now, before);
+  const added = files.filter(file => file.before === null);
+  const gone = files.filter(file => file.seconds === null);
+  if (isMain(differenceOfAll(added), seconds)) return cause(pluralize(added.length, 'new test file'), seconds);
+  if (isMain(differenceOfAll(gone), seconds)) return cause(`${pluralize(gone.length, 'test file')} that did not run`, seconds);
   return cause('the tests', seconds);
 }
 

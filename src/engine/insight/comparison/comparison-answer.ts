@@ -1,4 +1,4 @@
-import type { Count, Timestamp, Uuid } from '../../../scalars.js';
+import type { Count, Timestamp } from '../../../scalars.js';
 import type { BuildHead } from '../build-head.js';
 import type { PartName } from '../minutes/minutes-answer.js';
 
@@ -24,8 +24,6 @@ export interface ComparisonAnswer extends BuildHead {
   file_count: Count;
   /** The address of the page that shows the comparison; null: this port serves no pages. */
   page: string | null;
-  /** The newest build of the branch before this one that is of another commit; null: there is none. */
-  previous: { build_id: Uuid; commit_hash: string } | null;
 }
 
 /** The last builds of a branch, before this one, with as many nodes, that ended complete. */

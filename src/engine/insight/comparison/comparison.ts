@@ -1,7 +1,7 @@
 import { durationText } from '../../../duration.js';
 import { limits } from '../../../limits.js';
+import { pluralize } from '../../../plural.js';
 import type { Millis, Store } from '../../ports/store.js';
-import { previousBuild } from '../build-links.js';
 import { fileOutcomes } from '../minutes/file-outcomes.js';
 import { leastDelay } from '../minutes/last-node.js';
 import { PART_NAMES } from '../minutes/minutes-answer.js';
@@ -10,7 +10,8 @@ import { buildHead, type Subject } from '../subject.js';
 import { readTimeline } from '../timeline/read-timeline.js';
 import type { Trend } from '../trends/summary.js';
 import { causesOf } from './causes.js';
-import type { ComparedFile, ComparisonAnswer, DifferenceCause } from './comparison-answer.js';
+import { comparedFiles } from './compared-files.js';
+import type { ComparisonAnswer, DifferenceCause } from './comparison-answer.js';
 import { type Measured, type MeasuredBuild, measuredBuild } from './measured.js';
 import { usualFor } from './usual.js';
 
@@ -35,10 +36,10 @@ export async function comparisonOf(store: Store, asked: ComparisonSubject): Prom
   const otherTimeline = other && (await readTimeline(store, other, now));
   const { found, outdated } = other ? { found: null, outdated: [] } : await usualFor(store, subject);
   const before = otherTimeline ? measuredBuild(otherTimeline) : (found?.measured ?? null);
-  const causes = before ? causesOf(build, before) : [];
+  const files = before ? comparedFiles(build, before) : [];
+  const causes = before ? causesOf(build, before, files) : [];
   const usual = found && { ...found.builds, shorter: found.walls.filter(wall => wall < build.wall).length };
   const head = other && buildHead(other, otherTimeline!);
-  const files = before ? comparedFiles(build, before) : [];
   const answer: ComparisonAnswer = {
     ...buildHead(subject, timeline),
     other: head,
@@ -51,21 +52,8 @@ export async function comparisonOf(store: Store, asked: ComparisonSubject): Prom
     files: files.slice(0, limits.comparedFiles),
     file_count: files.length,
     page: asked.page,
-    previous: await previousBuild(store, subject),
   };
   return { answer, outdated };
-}
-
-/** The files whose times differ, those with the largest difference first. */
-function comparedFiles(now: MeasuredBuild, before: Measured): ComparedFile[] {
-  const paths = new Set([...now.files.keys(), ...before.files.keys()]);
-  const differenceOf = ({ seconds, before: other }: ComparedFile) => Math.abs((seconds ?? 0) - (other ?? 0));
-  return Array.from(paths, (path): ComparedFile => {
-    const seconds = now.files.get(path) ?? null;
-    return { path, seconds, before: before.files.get(path) ?? null, node_index: now.nodeOf.get(path) ?? null };
-  })
-    .filter(file => differenceOf(file) > 0)
-    .sort((a, b) => differenceOf(b) - differenceOf(a) || (a.path < b.path ? -1 : 1));
 }
 
 type Against = Pick<ComparisonAnswer, 'branch' | 'other' | 'usual'> & { otherTimeline: MeasuredBuild['timeline'] | null };
@@ -75,7 +63,7 @@ function verdictOf(now: MeasuredBuild, before: Measured | null, causes: readonly
   if (now.timeline.is_running) return 'The build is running. It can be compared when it has ended.';
   if (otherTimeline?.is_running) return 'The other build is running. It can be compared when it has ended.';
   if (!before)
-    return `What is usual is not known: fewer than three builds of ${against.branch} with ${now.nodes} ${now.nodes === 1 ? 'node' : 'nodes'} ended complete before this one.`;
+    return `What is usual is not known: fewer than three builds of ${against.branch} with ${pluralize(now.nodes, 'node')} ended complete before this one.`;
   const usually = usual
     ? `The median of ${usual.builds} builds of ${usual.branch} is ${durationText(before.wall)}, and ${usual.shorter === 0 ? 'none' : usual.shorter === usual.builds ? 'all' : usual.shorter} of them took less.`
     : '';
@@ -95,7 +83,7 @@ function verdictOf(now: MeasuredBuild, before: Measured | null, causes: readonly
 /** Why the times of a build do not compare, as a sentence; empty: they do. */
 function incomplete(timeline: MeasuredBuild['timeline'], subject: string): string {
   const { length } = fileOutcomes(timeline, 0).missing;
-  return length === 0 ? '' : `${subject} misses ${length} test file${length === 1 ? '' : 's'}, so its time says little.`;
+  return length === 0 ? '' : `${subject} misses ${pluralize(length, 'test file')}, so its time says little.`;
 }
 
 function causesText(causes: readonly DifferenceCause[], wall: number): string {

@@ -9,7 +9,7 @@ import { PART_NAMES, type PartName } from '../minutes/minutes-answer.js';
 import { roundParts, wholeMilliseconds } from '../rounding.js';
 import type { Subject } from '../subject.js';
 import { timesOfBuilds } from '../trends/file-table.js';
-import { isOutOfDate } from '../trends/summary.js';
+import { isOutOfDate, withSummaries } from '../trends/summary.js';
 import type { UsualBuilds } from './comparison-answer.js';
 import type { Measured } from './measured.js';
 
@@ -50,16 +50,16 @@ export async function usualFor(store: UsualStore, { project, build, recorded }: 
 
 /** Newest first. */
 async function completeBuilds(
-  { builds, summaries }: UsualStore,
+  store: UsualStore,
   project: number,
   filter: { branch: string; node_total: number },
   before: number | null,
   outdated: ProjectBuild[],
 ): Promise<{ build: Build; summary: Summary }[]> {
   const complete: { build: Build; summary: Summary }[] = [];
-  for (const build of (await builds.older(project, filter, before, limits.trendBuilds)).builds) {
+  const { builds } = await store.builds.older(project, filter, before, limits.trendBuilds);
+  for (const { build, summary } of await withSummaries(store, builds)) {
     if (complete.length === limits.usualBuilds) break;
-    const summary = await summaries.get(build.number);
     if (isOutOfDate(build, summary)) outdated.push(build);
     else if (summary && hasEndedComplete(summary)) complete.push({ build, summary });
   }

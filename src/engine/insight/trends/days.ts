@@ -81,7 +81,7 @@ function changed(values: readonly number[], value: number, sign: 1 | -1): number
   return place === -1 ? [...values] : values.toSpliced(place, 1);
 }
 
-/** The builds of several days together, under the day of the first one or of their Monday. */
+/** The builds of several days together, under one day. */
 function addDays(first: number, days: readonly DaySummary[]): DaySummary {
   const sumOf = (name: DaySum) => wholeMilliseconds(days.reduce((sum, day) => sum + sumOn(day, name), 0));
   return {
@@ -128,8 +128,8 @@ function dayTrend(day: DaySummary): DayTrend {
 }
 
 /**
- * The builds of a branch (null: all branches) by day, by week under the day of its Monday, or all together under the first day. `from` and `to` are whole days since 1970, UTC,
- * and both are included.
+ * The builds of a branch (null: all branches) by day, by week under the day of its Monday, or all together under the first day. `from` and
+ * `to` are whole days since 1970, UTC, and both are included.
  */
 export async function buildTrend(
   summaries: Pick<Summaries, 'days'>,

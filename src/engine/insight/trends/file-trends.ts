@@ -5,7 +5,7 @@ import type { Build } from '../../ports/builds.js';
 import type { Store } from '../../ports/store.js';
 import { rounded } from '../rounding.js';
 import { type FileTable, fileTable } from './file-table.js';
-import { decidingPath, isOutOfDate, type Trend } from './summary.js';
+import { decidingPath, isOutOfDate, type Trend, withSummaries } from './summary.js';
 import type { FileTrend, FileTrends } from './trends-answer.js';
 
 export interface FileTrendSubject {
@@ -69,11 +69,10 @@ export async function fileTrends(
 }
 
 /** How many of these builds each file decided, according to their summaries. */
-async function decidedBuilds({ summaries }: Pick<Store, 'summaries'>, builds: readonly Build[]) {
+async function decidedBuilds(store: Pick<Store, 'summaries'>, builds: readonly Build[]) {
   const decided = new Map<string, number>();
   const outdated: Build[] = [];
-  for (const build of builds) {
-    const summary = await summaries.get(build.number);
+  for (const { build, summary } of await withSummaries(store, builds)) {
     if (isOutOfDate(build, summary)) outdated.push(build);
     const path = decidingPath(summary);
     if (path !== null) decided.set(path, (decided.get(path) ?? 0) + 1);

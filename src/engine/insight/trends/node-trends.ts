@@ -4,7 +4,7 @@ import type { Build } from '../../ports/builds.js';
 import type { Store } from '../../ports/store.js';
 import type { Summary } from '../../ports/summaries.js';
 import { rounded } from '../rounding.js';
-import { isOutOfDate, type Trend } from './summary.js';
+import { isOutOfDate, type Trend, withSummaries } from './summary.js';
 import type { NodeTrend, NodeTrends } from './trends-answer.js';
 
 /** A node that takes this many times as long as the others is slow in a build. */
@@ -30,8 +30,7 @@ export async function nodeTrends(store: Pick<Store, 'builds' | 'summaries'>, sub
   const newest = await store.builds.older(project, { ...onBranch, node_total }, null, subject.builds);
   const outdated: Build[] = [];
   const summarized: { build: Build; summary: Summary }[] = [];
-  for (const build of newest.builds.toReversed()) {
-    const summary = await store.summaries.get(build.number);
+  for (const { build, summary } of await withSummaries(store, newest.builds.toReversed())) {
     if (isOutOfDate(build, summary)) outdated.push(build);
     if (summary) summarized.push({ build, summary });
   }

@@ -5,8 +5,8 @@ import type { Millis, Store } from '../../ports/store.js';
 import type { DaySum, DaySummary } from '../../ports/summaries.js';
 import { PART_NAMES } from '../minutes/minutes-answer.js';
 import { wholeMilliseconds } from '../rounding.js';
+import { ALWAYS, buildLines } from './build-lines.js';
 import { completeBuilds, emptyDay } from './days.js';
-import { ALWAYS, buildLines } from './overview.js';
 import type { Trend } from './summary.js';
 
 /** A gauge of a project. */

@@ -1,5 +1,6 @@
 import type { ProjectBuild } from '../../keys.js';
 import type { Build } from '../../ports/builds.js';
+import type { Store } from '../../ports/store.js';
 import { hasEndedComplete, type Summary } from '../../ports/summaries.js';
 import { fileOutcomes } from '../minutes/file-outcomes.js';
 import { decidingFile, lastNode, leastDelay } from '../minutes/last-node.js';
@@ -12,6 +13,18 @@ import type { BuildLineSummary } from './trends-answer.js';
 export interface Trend<Answer> {
   answer: Answer;
   outdated: ProjectBuild[];
+}
+
+export interface BuildWithSummary {
+  build: Build;
+  /** Null: none is written yet. */
+  summary: Summary | null;
+}
+
+/** Builds with their summaries, in one read. */
+export async function withSummaries({ summaries }: Pick<Store, 'summaries'>, builds: readonly Build[]): Promise<BuildWithSummary[]> {
+  const found = await summaries.ofBuilds(builds.map(({ number }) => number));
+  return builds.map((build, i) => ({ build, summary: found[i]! }));
 }
 
 /** Whether a build needs another summary: it has none, runs were recorded later, or nodes were at work when it was made. */

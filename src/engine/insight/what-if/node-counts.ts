@@ -10,7 +10,7 @@ import { hasEndedComplete } from '../../ports/summaries.js';
 import { wholeMilliseconds } from '../rounding.js';
 import { newestSubject } from '../subject.js';
 import { readTimeline } from '../timeline/read-timeline.js';
-import { isOutOfDate } from '../trends/summary.js';
+import { isOutOfDate, withSummaries } from '../trends/summary.js';
 import { whatIfOfRun } from './prepare-what-if.js';
 import { type Scenario, usefulNodesOf } from './scenario.js';
 import { AS_IT_WAS } from './what-if.js';
@@ -26,13 +26,13 @@ export interface BuildsToPlay {
 
 /** The last builds of a branch that ended complete: as many as can be played within seconds. */
 export async function buildsToPlay(
-  { builds, summaries }: Pick<Store, 'builds' | 'summaries'>,
+  store: Pick<Store, 'builds' | 'summaries'>,
   { project, branch }: { project: number; branch: string },
 ): Promise<BuildsToPlay> {
   const found: BuildsToPlay = { builds: [], outdated: [] };
   let files = 0;
-  for (const build of (await builds.older(project, { branch }, null, limits.playedBuildsSearched)).builds) {
-    const summary = await summaries.get(build.number);
+  const { builds } = await store.builds.older(project, { branch }, null, limits.playedBuildsSearched);
+  for (const { build, summary } of await withSummaries(store, builds)) {
     if (isOutOfDate(build, summary)) found.outdated.push(build);
     if (!summary || !hasEndedComplete(summary) || summary.line.files === 0 || build.node_total > limits.playedNodes) continue;
     files += summary.line.files;

@@ -13,6 +13,7 @@ import { wholeMilliseconds } from '../rounding.js';
 import { buildHead, findSubject, type Subject } from '../subject.js';
 import { readTimeline } from '../timeline/read-timeline.js';
 import type { Timeline } from '../timeline/timeline.js';
+import { withSummaries } from '../trends/summary.js';
 import { BASELINE_ASSUMPTIONS, baselinesOf } from './savings.js';
 import { playVariants, usefulNodesOf, withPrices } from './scenario.js';
 import { AS_IT_WAS, type Candidate, type Changes, type Knowledge, usualEstimatesOf, type WhatIf, whatIfOf } from './what-if.js';
@@ -87,14 +88,12 @@ export async function usefulNodesOfRun(store: Store, subject: Subject, timeline:
 const RANGE_BUILDS = 10;
 const RANGE_SEARCHED = 30;
 
-async function usefulRangeOf({ access, builds, summaries }: Store, project: number): Promise<WhatIfAnswer['useful_range']> {
-  const branch = (await access.projectById(project))?.default_branch ?? null;
+async function usefulRangeOf(store: Store, project: number): Promise<WhatIfAnswer['useful_range']> {
+  const branch = (await store.access.projectById(project))?.default_branch ?? null;
   if (branch === null) return null;
-  const numbers: number[] = [];
-  for (const build of (await builds.older(project, { branch }, null, RANGE_SEARCHED)).builds) {
-    const useful = (await summaries.get(build.number))?.useful_nodes ?? null;
-    if (useful !== null && numbers.push(useful) === RANGE_BUILDS) break;
-  }
+  const { builds } = await store.builds.older(project, { branch }, null, RANGE_SEARCHED);
+  const known = (await withSummaries(store, builds)).map(({ summary }) => summary?.useful_nodes ?? null);
+  const numbers = known.filter(useful => useful !== null).slice(0, RANGE_BUILDS);
   return numbers.length === 0 ? null : { branch, builds: numbers.length, least: Math.min(...numbers), most: Math.max(...numbers) };
 }
 
