@@ -7,7 +7,7 @@ export interface NotCut {
   reason: 'differs' | 'slow';
   commit_hash: string;
   /** Of `differs`: the cases. */
-  cases: readonly string[];
+  cases: string[];
   /** Of `slow`: what the pieces took together, and the file. */
   pieces_seconds: number;
   file_seconds: number;
@@ -67,7 +67,7 @@ function ownSeconds({ seconds, cases }: KeptCases): number {
 function difference(kept: readonly KeptCases[]): NotCut | null {
   const told = kept.find(({ passed_whole }) => passed_whole.length > 0);
   if (!told) return null;
-  return { reason: 'differs', commit_hash: told.commit_hash, cases: told.passed_whole, pieces_seconds: 0, file_seconds: 0 };
+  return { reason: 'differs', commit_hash: told.commit_hash, cases: [...told.passed_whole], pieces_seconds: 0, file_seconds: 0 };
 }
 
 function excess(whole: KeptCases, cut: readonly KeptCases[]): NotCut | null {

@@ -24,6 +24,12 @@ export function lmdbCases(parts: CasesParts) {
         }
       });
     },
+    cutFiles(project) {
+      const ofPieces = new Map<string, CasesKey>();
+      for (const key of cases.getKeys({ start: [project, '', 0], end: [project, '\u{10FFFF}', 0] }))
+        if (key[2] > 0) ofPieces.set(key[1], key);
+      return Array.from(ofPieces.values(), key => cases.get(key)!.file);
+    },
     of: (project, files) =>
       files.map(file => Array.from(cases.getRange(ofFile(project, digest(file))), ({ value }) => value).filter(told => told.file === file)),
   } satisfies Cases;
