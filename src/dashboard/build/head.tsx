@@ -61,7 +61,7 @@ export function BuildHead({ project, build, id }: { project: ProjectLine; build:
         {is_running ? <Expected project={project} id={id} files={build.files} /> : <Floor build={build} />}
       </h1>
       <p class="verdict">
-        <LinkedSentence text={build.verdict} paths={[...build.slowest.map(file => file.path), ...build.failed]} hasNodeTimes />
+        <LinkedSentence text={build.verdict} paths={build.verdict_path === null ? [] : [build.verdict_path]} hasNodeTimes />
       </p>
     </header>
   );
