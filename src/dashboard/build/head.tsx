@@ -1,7 +1,6 @@
 import type { ProjectLine } from '../../api/messages/dashboard.js';
 import type { MinutePartAnswer, MinutesAnswer } from '../../engine/insight/minutes/minutes-answer.js';
 import type { ForecastAnswer } from '../../engine/insight/timeline/timeline-answer.js';
-import { priceText } from '../../price.js';
 import { minutesState } from '../builds/state.js';
 import { useLive } from '../data/live.js';
 import { Duration } from '../parts/amounts.js';
@@ -25,7 +24,7 @@ const SMALLEST = 0.0005;
 
 /** What the build was, how long it took, and why, before any evidence. */
 export function BuildHead({ project, build, id }: { project: ProjectLine; build: MinutesAnswer; id: string }) {
-  const { branch, commit_hash, commit_url, node_total, started_at, wall, is_running, missing_count, failed_count, price } = build;
+  const { branch, commit_hash, commit_url, node_total, started_at, wall, is_running, missing_count, failed_count } = build;
   const builds = projectPath(project.name, 'builds');
   return (
     <header class="build-head">
@@ -44,12 +43,6 @@ export function BuildHead({ project, build, id }: { project: ProjectLine; build:
           <Diff build={build} />
           <Dot />
           {count(node_total, 'node')}
-          {price && (
-            <>
-              <Dot />
-              <span title="What the jobs of these nodes cost, by the settings of the project">{priceText(price)}</span>
-            </>
-          )}
           <Dot />
           <time dateTime={started_at} title={exactTime(started_at)}>
             {isToday(started_at) ? clock(started_at) : when(started_at, Date.now())}

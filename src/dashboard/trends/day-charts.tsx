@@ -3,7 +3,6 @@ import { useState } from 'preact/hooks';
 import type { ProjectLine } from '../../api/messages/dashboard.js';
 import type { PartName } from '../../engine/insight/minutes/minutes-answer.js';
 import type { BuildTrend, DayTrend } from '../../engine/insight/trends/trends-answer.js';
-import { costOfSum, priceText } from '../../price.js';
 import { PART_TITLES } from '../build/parts.js';
 import { Duration } from '../parts/amounts.js';
 import { FoldedTable } from '../parts/folded-table.js';
@@ -11,6 +10,7 @@ import type { Column } from '../parts/table.js';
 import { minuteTicks, numberTicks, secondTicks } from '../parts/ticks.js';
 import { projectPath } from '../routes/routes.js';
 import { count, duration, number, offset, percent } from '../text/format.js';
+import { costText } from './cost.js';
 import { type BarPart, DayBars } from './day-bars.js';
 import { DayPlot } from './day-plot.js';
 
@@ -26,7 +26,7 @@ interface Props {
 export function DayCharts({ project, trend, total, width }: Props) {
   const { days } = trend;
   const range = { from: trend.from, to: trend.to };
-  const cost = costText(project, total);
+  const cost = costText(project.settings, total);
   const name = width === 1 ? 'Day' : 'Week of';
   const by = width === 1 ? 'by day' : 'by week';
   const table = (columns: Column<DayTrend>[], label: string) => (
@@ -112,7 +112,7 @@ export function DayCharts({ project, trend, total, width }: Props) {
           ticks={max => minuteTicks(max, 4)}
           tickText={seconds => number(seconds / 60)}
           reading={day =>
-            `${day.day}: ${count(day.jobs, 'node')} of ${count(day.builds, 'build')} took ${minutes(day)} node-minutes${cost === null ? '' : `, about ${costText(project, day)}`}.`
+            `${day.day}: ${count(day.jobs, 'node')} of ${count(day.builds, 'build')} took ${minutes(day)} node-minutes${cost === null ? '' : `, about ${costText(project.settings, day)}`}.`
           }
         />
         <p class="small quiet">
@@ -190,12 +190,6 @@ const JOB_PARTS: BarPart[] = [{ name: 'work', title: 'node-minutes', value: ({ j
 
 const minutes = ({ job_seconds }: DayTrend) => number(job_seconds / 60);
 
-/** What the jobs of a day cost; null: the project has no price. */
-function costText({ settings }: ProjectLine, { jobs, job_seconds }: DayTrend): string | null {
-  const cost = costOfSum(settings, { jobs, seconds: job_seconds });
-  return cost && priceText(cost);
-}
-
 const dayColumn = (title: string): Column<DayTrend> => ({ name: 'day', title, cell: ({ day }) => day });
 const WALL_COLUMNS: Column<DayTrend>[] = [
   { name: 'median', title: 'Median', isNumber: true, cell: ({ median_wall }) => <Duration seconds={median_wall} /> },
@@ -221,5 +215,5 @@ const jobColumns = (project: ProjectLine): Column<DayTrend>[] => [
   { name: 'minutes', title: 'Node-minutes', isNumber: true, isWide: project.settings.price === null, cell: minutes },
   ...(project.settings.price === null
     ? []
-    : [{ name: 'cost', title: 'Cost, about', isNumber: true, isWide: true, cell: (day: DayTrend) => costText(project, day) }]),
+    : [{ name: 'cost', title: 'Cost, about', isNumber: true, isWide: true, cell: (day: DayTrend) => costText(project.settings, day) }]),
 ];
