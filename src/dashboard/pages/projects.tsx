@@ -7,10 +7,8 @@ import { FirstLine } from '../parts/first-line.js';
 import { Path } from '../parts/path.js';
 import { Empty, Loaded } from '../parts/states.js';
 import { projectsSentences } from '../projects/sentences.js';
-import { setQuery, useAddress } from '../routes/router.js';
-import { projectPath } from '../routes/routes.js';
+import { projectPath, withQuery } from '../routes/routes.js';
 import { count, duration, percent } from '../text/format.js';
-import { BuildTrendChart } from '../trends/build-trend.js';
 
 /** How often the overview is loaded again, in seconds. */
 const REFRESH = 15;
@@ -18,7 +16,6 @@ const REFRESH = 15;
 export function ProjectsPage() {
   const live = useLive<ProjectsAnswer>('/dashboard/projects', { attempt: 'load the projects' }, () => REFRESH);
   const { role } = useSession();
-  const open = useAddress().query.get('trend');
   return (
     <Loaded live={live}>
       {({ projects }) =>
@@ -29,7 +26,7 @@ export function ProjectsPage() {
             <FirstLine sentences={projectsSentences(projects)} />
             <ul class="projects">
               {projects.map(project => (
-                <Project key={project.id} project={project} isOpen={open === project.name || projects.length === 1} />
+                <Project key={project.id} project={project} />
               ))}
             </ul>
             {role === 'operator' && (
@@ -59,7 +56,7 @@ function NoProjects({ isOperator }: { isOperator: boolean }) {
   );
 }
 
-function Project({ project, isOpen }: { project: ProjectOverview; isOpen: boolean }) {
+function Project({ project }: { project: ProjectOverview }) {
   const { name, recent, running, measured_day } = project;
   const isNew = recent.length === 0 && running === 0;
   return (
@@ -80,20 +77,14 @@ function Project({ project, isOpen }: { project: ProjectOverview; isOpen: boolea
         <>
           <Figures project={project} />
           <BuildBars project={name} builds={recent} />
-          {measured_day !== null && <Trend project={project} isOpen={isOpen} />}
+          {measured_day !== null && (
+            <p class="small">
+              <a href={withQuery(projectPath(name, 'trends'), { all: 1 })}>Day by day</a>
+            </p>
+          )}
         </>
       )}
     </li>
-  );
-}
-
-/** How the builds changed, day by day. */
-function Trend({ project, isOpen }: { project: ProjectOverview; isOpen: boolean }) {
-  return (
-    <details open={isOpen} onToggle={event => event.currentTarget.open !== isOpen && setQuery({ trend: isOpen ? null : project.name })}>
-      <summary class="small quiet">Day by day</summary>
-      {isOpen && <BuildTrendChart project={project} />}
-    </details>
   );
 }
 

@@ -194,7 +194,15 @@ const dayColumn = (title: string): Column<DayTrend> => ({ name: 'day', title, ce
 const WALL_COLUMNS: Column<DayTrend>[] = [
   { name: 'median', title: 'Median', isNumber: true, cell: ({ median_wall }) => <Duration seconds={median_wall} /> },
   { name: 'floor', title: 'Floor (mean)', isNumber: true, cell: ({ floor }) => <Duration seconds={floor} /> },
-  { name: 'idle', title: 'Idle', isNumber: true, isWide: true, cell: ({ idle_share }) => percent(idle_share) },
+  { name: 'idle', title: 'Idle', isNumber: true, cell: ({ idle_share }) => percent(idle_share) },
+  {
+    name: 'saved',
+    title: 'Saved',
+    about: 'How much longer the best of the other methods (see What-if) would have taken with the same recorded times.',
+    isNumber: true,
+    isWide: true,
+    cell: ({ wall, saved }) => <Duration seconds={wall === null ? null : saved.best} />,
+  },
 ];
 const TEST_COLUMNS: Column<DayTrend>[] = [
   {
@@ -208,6 +216,7 @@ const TEST_COLUMNS: Column<DayTrend>[] = [
 const BUILD_COLUMNS: Column<DayTrend>[] = [
   { name: 'builds', title: 'Builds', isNumber: true, cell: ({ builds }) => builds },
   { name: 'incomplete', title: 'Incomplete', isNumber: true, cell: ({ incomplete }) => incomplete },
+  { name: 'cancelled', title: 'Cancelled', isNumber: true, isExtra: true, cell: ({ cancelled }) => cancelled },
   { name: 'failures', title: 'With failures', isNumber: true, isWide: true, cell: ({ with_failures }) => with_failures },
 ];
 const jobColumns = (project: ProjectLine): Column<DayTrend>[] => [
