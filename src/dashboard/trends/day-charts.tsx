@@ -94,8 +94,8 @@ export function DayCharts({ project, trend, total, width }: Props) {
           inner={FAILURES}
           ticks={max => numberTicks(max, 4)}
           tickText={value => number(value)}
-          reading={({ day, builds, incomplete, with_failures }) =>
-            `${day}: ${count(builds, 'build')}, ${number(incomplete)} incomplete, ${number(with_failures)} with failures.`
+          reading={({ day, builds, incomplete, cancelled, with_failures }) =>
+            `${day}: ${count(builds, 'build')}, ${number(incomplete)} incomplete, ${number(cancelled)} cancelled, ${number(with_failures)} with failures.`
           }
         />
         {table(BUILD_COLUMNS, `Builds ${by}`)}
@@ -182,8 +182,9 @@ function partsText(day: DayTrend): string {
 }
 
 const BUILD_PARTS: BarPart[] = [
-  { name: 'work', title: 'without a missing file', value: ({ builds, incomplete }) => builds - incomplete },
+  { name: 'work', title: 'without a missing file', value: ({ builds, incomplete, cancelled }) => builds - incomplete - cancelled },
   { name: 'unrecorded', title: 'incomplete', value: ({ incomplete }) => incomplete },
+  { name: 'idle', title: 'cancelled', value: ({ cancelled }) => cancelled },
 ];
 const FAILURES: BarPart = { name: 'failed', title: 'with failures (of all)', value: ({ with_failures }) => with_failures };
 const JOB_PARTS: BarPart[] = [{ name: 'work', title: 'node-minutes', value: ({ job_seconds }) => job_seconds }];
