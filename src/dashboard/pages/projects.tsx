@@ -3,6 +3,7 @@ import { useLive } from '../data/live.js';
 import { useSession } from '../data/session.js';
 import { Duration } from '../parts/amounts.js';
 import { BuildBars } from '../parts/build-bars.js';
+import { Figure } from '../parts/figure.js';
 import { FirstLine } from '../parts/first-line.js';
 import { Path } from '../parts/path.js';
 import { Empty, Loaded } from '../parts/states.js';
@@ -124,31 +125,25 @@ function Figures({ project }: { project: ProjectOverview }) {
   const about = 'Of the builds that ended without a missing file on that day.';
   return (
     <dl class="figures">
-      <div title="Builds that have ended. A build counts on the day on which it began, and a day begins at 00:00 UTC.">
-        <dt>Today (UTC)</dt>
-        <dd class="number">
-          {count(builds_today, 'build')}
-          {running > 0 && <span class="quiet">, {running} running</span>}
-        </dd>
-      </div>
-      <div title={about}>
-        <dt>Median</dt>
-        <dd>
-          <Duration seconds={median_wall} /> {day && <Day day={day} />}
-        </dd>
-      </div>
-      <div title={about}>
-        <dt>Idle</dt>
-        <dd class="number">
-          {percent(idle_share)} {day && <Day day={day} />}
-        </dd>
-      </div>
-      <div title="How much longer the best of the other methods (see What-if) would have taken with the same recorded times. Builds that are running, or that ended with missing files, do not count.">
-        <dt>Saved in 30 days</dt>
-        <dd class="number">
-          {builds_30_days === 0 ? '–' : duration(saved_30_days)} <span class="quiet">in {count(builds_30_days, 'complete build')}</span>
-        </dd>
-      </div>
+      <Figure
+        title="Today (UTC)"
+        about="Builds that have ended. A build counts on the day on which it began, and a day begins at 00:00 UTC."
+      >
+        {count(builds_today, 'build')}
+        {running > 0 && <span class="quiet">, {running} running</span>}
+      </Figure>
+      <Figure title="Median" about={about}>
+        <Duration seconds={median_wall} /> {day && <Day day={day} />}
+      </Figure>
+      <Figure title="Idle" about={about}>
+        {percent(idle_share)} {day && <Day day={day} />}
+      </Figure>
+      <Figure
+        title="Saved in 30 days"
+        about="How much longer the best of the other methods (see What-if) would have taken with the same recorded times. Builds that are running, or that ended with missing files, do not count."
+      >
+        {builds_30_days === 0 ? '–' : duration(saved_30_days)} <span class="quiet">in {count(builds_30_days, 'complete build')}</span>
+      </Figure>
     </dl>
   );
 }

@@ -1,10 +1,10 @@
-import type { ComponentChildren } from 'preact';
 import { useState } from 'preact/hooks';
 import type { ProjectLine } from '../../api/messages/dashboard.js';
 import type { PartName } from '../../engine/insight/minutes/minutes-answer.js';
 import type { BuildTrend, DayTrend } from '../../engine/insight/trends/trends-answer.js';
 import { PART_TITLES } from '../build/parts.js';
 import { Duration } from '../parts/amounts.js';
+import { Figure } from '../parts/figure.js';
 import { FoldedTable } from '../parts/folded-table.js';
 import type { Column } from '../parts/table.js';
 import { minuteTicks, numberTicks, secondTicks } from '../parts/ticks.js';
@@ -128,15 +128,6 @@ export function DayCharts({ project, trend, total, width }: Props) {
         {table(jobColumns(project), `Node-minutes ${by}`)}
       </section>
     </>
-  );
-}
-
-function Figure({ title, children }: { title: string; children: ComponentChildren }) {
-  return (
-    <div>
-      <dt>{title}</dt>
-      <dd class="number">{children}</dd>
-    </div>
   );
 }
 
