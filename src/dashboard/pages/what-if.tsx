@@ -186,7 +186,7 @@ const COLUMNS: Column<Variant>[] = [
   { name: 'wall', title: 'Wall time', isNumber: true, cell: ({ wall }) => <Duration seconds={wall} /> },
   { name: 'work', title: 'Node-minutes', isNumber: true, cell: ({ node_seconds }) => number(node_seconds / 60, 1) },
   { name: 'cost', title: 'Cost', isNumber: true, cell: ({ price }) => (price ? priceText(price) : '') },
-  { name: 'floor', title: 'Floor', isNumber: true, cell: ({ floor }) => <Duration seconds={floor} /> },
+  { name: 'floor', title: 'Floor', isNumber: true, isLeast: true, cell: ({ floor }) => <Duration seconds={floor} /> },
   { name: 'measured', title: 'Measured', isNumber: true, isExtra: true, cell: ({ measured }) => <Duration seconds={measured} /> },
   {
     name: 'bound',
