@@ -5,11 +5,15 @@ export type PriceSettings = Pick<ProjectSettings, 'price' | 'setup' | 'billing_s
 
 /** What jobs cost that ran for these seconds, from the first request of their node to its end. Null: the project has no price. */
 export function costOf(settings: PriceSettings, jobs: readonly number[]): Price | null {
-  const { price, setup, billing_step } = settings;
-  if (!price) return null;
+  const { price } = settings;
+  return price && { amount: (price.amount * paidSeconds(settings, jobs)) / 60, currency: price.currency };
+}
+
+/** The time of jobs that is paid: with their set-up, in whole steps. */
+export function paidSeconds({ setup, billing_step }: PriceSettings, jobs: readonly number[]): number {
   const step = billing_step ?? 0;
   const paid = jobs.map(seconds => seconds + (setup ?? 0)).map(seconds => (step > 0 ? step * Math.ceil(seconds / step) : seconds));
-  return { amount: (price.amount * paid.reduce((sum, seconds) => sum + seconds, 0)) / 60, currency: price.currency };
+  return paid.reduce((sum, seconds) => sum + seconds, 0);
 }
 
 /**

@@ -1,5 +1,6 @@
 import type { Page } from 'playwright-core';
 import { beforeAll, describe, expect, it } from 'vitest';
+import { changeSettings } from '../../src/engine/access.js';
 import { accessibilityProblems, loadAxe } from './accessibility.js';
 import { type BrowsedProject, demoProject, demoServer, emptyProject, endedBuild } from './demo-project.js';
 import { openAsOperator, show } from './operator.js';
@@ -15,6 +16,7 @@ describe('every page', () => {
   let pages: string[];
   beforeAll(async () => {
     project = await demoProject(server);
+    await changeSettings(server.store.access, project.id, { price: '0.008 USD', commit_url: 'https://git.example.com/{commit}' });
     empty = await emptyProject(server);
     const build = await endedBuild(project);
     const start = `/p/${project.name}`;

@@ -8,8 +8,8 @@ import { openAsOperator, show } from './operator.js';
 const server = new SharedServer();
 const BRANCH = 'fix/"onmouseover=alert(1) x="';
 
-describe('the page of a build', () => {
-  it('links its commit, what changed since the build before, and the CI job of each node', async () => {
+describe('the pages about a build', () => {
+  it('link its commit, what changed since the build before, and the CI job of each node', async () => {
     const project = await emptyProject(server);
     const { client } = project;
     for (const commit_hash of ['c0', 'c1']) {
@@ -46,5 +46,7 @@ describe('the page of a build', () => {
     expect(await outerLinks()).toEqual([...head, ['0', job], ['0', job]]);
     await show(tab, `${build}?tab=nodes`);
     expect(await outerLinks()).toEqual([...head, ['job', job]]);
+    await show(tab, `/p/${project.name}/builds`);
+    expect(await outerLinks()).toEqual(['c1', 'c0'].map(hash => [hash, `https://git.example.com/${hash}`]));
   }, 60_000);
 });

@@ -89,12 +89,11 @@ function Choice({ project, id, build, other }: Props & { other: string | null })
 function Comparison({ project, answer }: { project: ProjectLine; answer: ComparisonAnswer }) {
   const { other, verdict, wall, floor, parts, causes, files, file_count, node_total } = answer;
   const { path, query } = useAddress();
-  const known = pathsIn(answer);
   const before = other ? 'The other' : 'Usually';
   return (
     <section class="comparison">
       <p class="verdict">
-        <LinkedSentence text={verdict} paths={known} />
+        <LinkedSentence text={verdict} paths={pathsIn(answer)} />
       </p>
       {other && (
         <p class="quiet small">
@@ -153,8 +152,8 @@ function Comparison({ project, answer }: { project: ProjectLine; answer: Compari
 }
 
 /** The files that a verdict may name. */
-function pathsIn({ causes, files }: ComparisonAnswer): string[] {
-  return [...causes.flatMap(({ path }) => path ?? []), ...files.map(({ path }) => path)];
+function pathsIn({ causes }: ComparisonAnswer): string[] {
+  return causes.flatMap(({ path }) => path ?? []);
 }
 
 type Part = ComparedTime & { title: string };

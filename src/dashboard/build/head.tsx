@@ -1,17 +1,17 @@
 import type { ProjectLine } from '../../api/messages/dashboard.js';
 import type { MinutePartAnswer, MinutesAnswer } from '../../engine/insight/minutes/minutes-answer.js';
 import type { ForecastAnswer } from '../../engine/insight/timeline/timeline-answer.js';
-import { priceText } from '../../price.js';
 import { minutesState } from '../builds/state.js';
 import { useLive } from '../data/live.js';
 import { Duration } from '../parts/amounts.js';
+import { Commit } from '../parts/commit.js';
 import { OuterLink } from '../parts/outer-link.js';
 import { Path } from '../parts/path.js';
 import { Status } from '../parts/status.js';
 import { useAddress } from '../routes/router.js';
 import { projectPath, withQuery } from '../routes/routes.js';
 import { clock, count, duration, exactDuration, exactTime, number, when } from '../text/format.js';
-import { visible } from '../text/path-text.js';
+import { commitOf } from '../text/in-sentence.js';
 import { searchWord } from '../text/search.js';
 import { linkTo } from './link.js';
 import { LinkedSentence } from './linked-sentence.js';
@@ -24,7 +24,7 @@ const SMALLEST = 0.0005;
 
 /** What the build was, how long it took, and why, before any evidence. */
 export function BuildHead({ project, build, id }: { project: ProjectLine; build: MinutesAnswer; id: string }) {
-  const { branch, commit_hash, node_total, started_at, wall, is_running, missing_count, failed_count, price } = build;
+  const { branch, commit_hash, commit_url, node_total, started_at, wall, is_running, missing_count, failed_count } = build;
   const builds = projectPath(project.name, 'builds');
   return (
     <header class="build-head">
@@ -34,15 +34,15 @@ export function BuildHead({ project, build, id }: { project: ProjectLine; build:
             <Path text={branch} />
           </a>
           <Dot />
-          <Commit build={build} builds={builds} />
+          <Commit
+            project={project}
+            hash={commit_hash}
+            url={commit_url}
+            search={withQuery(builds, { q: searchWord('commit', commit_hash) })}
+          />
+          <Diff build={build} />
           <Dot />
           {count(node_total, 'node')}
-          {price && (
-            <>
-              <Dot />
-              <span title="What the jobs of these nodes cost, by the settings of the project">{priceText(price)}</span>
-            </>
-          )}
           <Dot />
           <time dateTime={started_at} title={exactTime(started_at)}>
             {isToday(started_at) ? clock(started_at) : when(started_at, Date.now())}
@@ -61,38 +61,21 @@ export function BuildHead({ project, build, id }: { project: ProjectLine; build:
         {is_running ? <Expected project={project} id={id} files={build.files} /> : <Floor build={build} />}
       </h1>
       <p class="verdict">
-        <LinkedSentence text={build.verdict} paths={[...build.slowest.map(file => file.path), ...build.failed]} hasNodeTimes />
+        <LinkedSentence text={build.verdict} paths={build.verdict_path === null ? [] : [build.verdict_path]} hasNodeTimes />
       </p>
     </header>
   );
 }
 
-/** The commit, on the server that has it if that is known, and what changed since the build before. */
-function Commit({ build: { commit_hash, commit_url, diff_url, previous }, builds }: { build: MinutesAnswer; builds: string }) {
-  const hash = <bdi class="hash">{visible(commit_hash).slice(0, 8)}</bdi>;
-  const search = withQuery(builds, { q: searchWord('commit', commit_hash) });
+/** The way to what changed since the build before, if that is known. */
+function Diff({ build: { diff_url, previous } }: { build: MinutesAnswer }) {
+  if (diff_url === null || !previous) return null;
   return (
     <>
-      {commit_url === null ? (
-        <a href={search} title={commit_hash}>
-          {hash}
-        </a>
-      ) : (
-        <OuterLink href={commit_url} title={commit_hash}>
-          {hash}
-        </OuterLink>
-      )}
-      {diff_url !== null && previous && (
-        <>
-          {' '}
-          <OuterLink
-            href={diff_url}
-            title={`What changed since ${visible(previous.commit_hash).slice(0, 8)}, the commit of the build before`}
-          >
-            diff
-          </OuterLink>
-        </>
-      )}
+      {' '}
+      <OuterLink href={diff_url} title={`What changed since ${commitOf(previous.commit_hash)}, the commit of the build before`}>
+        diff
+      </OuterLink>
     </>
   );
 }

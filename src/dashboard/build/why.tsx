@@ -2,6 +2,7 @@ import { useState } from 'preact/hooks';
 import type { BatchReason, FileReason, WhyAnswer } from '../../engine/insight/why/why-answer.js';
 import { useLive } from '../data/live.js';
 import { Duration } from '../parts/amounts.js';
+import { Figure } from '../parts/figure.js';
 import { FileLink } from '../parts/path.js';
 import { Loaded } from '../parts/states.js';
 import { type Column, Table } from '../parts/table.js';
@@ -126,10 +127,9 @@ function Decision({ decision }: { decision: NonNullable<BatchReason['decision']>
   return (
     <dl class="figures">
       {figures.map(([name, value, about]) => (
-        <div key={name} title={about}>
-          <dt>{name}</dt>
-          <dd class="number">{value}</dd>
-        </div>
+        <Figure key={name} title={name} about={about}>
+          {value}
+        </Figure>
       ))}
     </dl>
   );

@@ -1,6 +1,8 @@
+import type { ProjectLine } from '../../api/messages/dashboard.js';
 import type { BuildLine } from '../../engine/insight/trends/trends-answer.js';
 import { Duration, When } from '../parts/amounts.js';
 import { fullBar } from '../parts/bar-scale.js';
+import { Commit } from '../parts/commit.js';
 import { FileLink, Path } from '../parts/path.js';
 import { Status } from '../parts/status.js';
 import { type Column, Table } from '../parts/table.js';
@@ -21,13 +23,13 @@ export function BuildTable({ builds, total, project, order, onOrder }: Props) {
 interface Props {
   builds: readonly BuildLine[];
   total: number;
-  project: string;
+  project: ProjectLine;
   /** As GET /v1/build_summaries sorts: `-wall`; empty: newest first. */
   order: string;
   onOrder: (order: string) => void;
 }
 
-function columnsOf(project: string, full: number): Column<BuildLine>[] {
+function columnsOf(project: ProjectLine, full: number): Column<BuildLine>[] {
   return [
     {
       name: 'status',
@@ -39,12 +41,12 @@ function columnsOf(project: string, full: number): Column<BuildLine>[] {
       title: 'Branch',
       isWide: true,
       cell: build => (
-        <a class="row" href={projectPath(project, 'build', build.build_id ?? build.ci_run_id!)}>
+        <a class="row" href={projectPath(project.name, 'build', build.build_id ?? build.ci_run_id!)}>
           <Path text={build.branch} />
         </a>
       ),
     },
-    { name: 'commit', title: 'Commit', isExtra: true, cell: ({ commit_hash }) => <CommitHash hash={commit_hash} /> },
+    { name: 'commit', title: 'Commit', isExtra: true, cell: ({ commit_hash }) => <Commit project={project} hash={commit_hash} /> },
     {
       name: 'nodes',
       title: 'Nodes',
@@ -78,7 +80,7 @@ function columnsOf(project: string, full: number): Column<BuildLine>[] {
       cell: ({ summary, is_running }) => (is_running ? '' : percent(summary?.idle_share)),
       sortBy: ({ summary }) => summary?.idle_share ?? null,
     },
-    { name: 'decided', title: 'What decided', isExtra: true, cell: build => <Decided build={build} project={project} /> },
+    { name: 'decided', title: 'What decided', isExtra: true, cell: build => <Decided build={build} project={project.name} /> },
     {
       name: 'saved',
       title: 'Saved',
@@ -99,14 +101,6 @@ const endedComplete = ({ is_running, summary }: BuildLine) => (!is_running && su
 function savedBy(build: BuildLine): number | null {
   const summary = endedComplete(build);
   return summary && summary.kind !== 'recordings' ? summary.saved : null;
-}
-
-function CommitHash({ hash }: { hash: string }) {
-  return (
-    <bdi class="hash" title={hash}>
-      {hash.slice(0, 8)}
-    </bdi>
-  );
 }
 
 function Wall({ build: { summary, is_running, started_at }, full }: { build: BuildLine; full: number }) {

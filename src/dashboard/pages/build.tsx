@@ -1,5 +1,7 @@
+import type { ProjectLine } from '../../api/messages/dashboard.js';
 import type { MinutesAnswer } from '../../engine/insight/minutes/minutes-answer.js';
 import { AgainstUsual, BuildComparison } from '../build/comparison.js';
+import { costSentence } from '../build/cost.js';
 import { Evidence } from '../build/evidence.js';
 import { FileSearch } from '../build/file-search.js';
 import { BuildGate } from '../build/gate.js';
@@ -47,6 +49,7 @@ export function BuildPage({ project, id }: ProjectPageProps) {
         <>
           <BuildHead project={project} build={build} id={id} />
           {!build.is_running && tab !== 'compare' && <AgainstUsual project={project} id={id} />}
+          <Cost project={project} build={build} />
           {!build.is_running && <MinutesBar build={build} />}
           {build.assumptions.map(sentence => (
             <p key={sentence} class="quiet small">
@@ -82,4 +85,10 @@ export function BuildPage({ project, id }: ProjectPageProps) {
       )}
     </Loaded>
   );
+}
+
+function Cost({ project, build }: { project: ProjectLine; build: MinutesAnswer }) {
+  const sentence = costSentence(build, project.settings);
+  if (sentence === null) return null;
+  return <p title="By the settings of the project: with the set-up of each job, and in whole billing steps">{sentence}</p>;
 }

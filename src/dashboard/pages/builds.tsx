@@ -73,7 +73,7 @@ export function BuildsPage({ project }: ProjectPageProps) {
               <BuildTable
                 builds={builds}
                 total={order === '' && list.loadOlder ? lines.total + unrecordedIn(builds) : builds.length}
-                project={project.name}
+                project={project}
                 order={order}
                 onOrder={sort => setQuery({ sort })}
               />

@@ -1,5 +1,7 @@
 import type { FileHistory, FilePoint } from '../../engine/insight/trends/trends-answer.js';
 import { useLive } from '../data/live.js';
+import { HistoryChart } from '../files/history-chart.js';
+import { fileSentences } from '../files/sentences.js';
 import { Duration, When } from '../parts/amounts.js';
 import { BranchChoice } from '../parts/branch-choice.js';
 import { FirstLine } from '../parts/first-line.js';
@@ -11,8 +13,6 @@ import { navigate, useAddress } from '../routes/router.js';
 import { projectPath, withQuery } from '../routes/routes.js';
 import { count, duration, times } from '../text/format.js';
 import { commitOf } from '../text/in-sentence.js';
-import { HistoryChart } from '../trends/history-chart.js';
-import { fileSentences } from '../trends/sentences.js';
 
 /** Builds that are listed of those that the file decided. */
 const SHOWN = 20;

@@ -1,5 +1,8 @@
 import type { FileTrends } from '../../engine/insight/trends/trends-answer.js';
 import { useLive } from '../data/live.js';
+import { fileColumns } from '../files/columns.js';
+import { filesSentences } from '../files/sentences.js';
+import { type FilePages, type FileRow, useFilePages } from '../files/use-file-pages.js';
 import { When } from '../parts/amounts.js';
 import { BranchChoice } from '../parts/branch-choice.js';
 import { FirstLine } from '../parts/first-line.js';
@@ -13,9 +16,6 @@ import { setQuery, useAddress } from '../routes/router.js';
 import { projectPath, withQuery } from '../routes/routes.js';
 import { count, duration } from '../text/format.js';
 import { visible } from '../text/path-text.js';
-import { fileColumns } from '../trends/file-columns.js';
-import { filesSentences } from '../trends/sentences.js';
-import { type FilePages, type FileRow, useFilePages } from '../trends/use-file-pages.js';
 
 /** Which files come first. */
 const ORDERS = [

@@ -1,5 +1,7 @@
 import type { NodeTrend, NodeTrends } from '../../engine/insight/trends/trends-answer.js';
 import { useLive } from '../data/live.js';
+import { nodesSentence } from '../nodes/sentences.js';
+import { Slowness } from '../nodes/slowness.js';
 import { When } from '../parts/amounts.js';
 import { BranchChoice } from '../parts/branch-choice.js';
 import { FirstLine } from '../parts/first-line.js';
@@ -9,8 +11,6 @@ import type { ProjectPageProps } from '../routes/pages.js';
 import { setQuery, useAddress } from '../routes/router.js';
 import { projectPath, withQuery } from '../routes/routes.js';
 import { count, number } from '../text/format.js';
-import { nodesSentence } from '../trends/sentences.js';
-import { Slowness } from '../trends/slowness.js';
 
 export function NodesPage({ project }: ProjectPageProps) {
   const { query } = useAddress();

@@ -3,14 +3,13 @@ import { useLive } from '../data/live.js';
 import { useSession } from '../data/session.js';
 import { Duration } from '../parts/amounts.js';
 import { BuildBars } from '../parts/build-bars.js';
+import { Figure } from '../parts/figure.js';
 import { FirstLine } from '../parts/first-line.js';
 import { Path } from '../parts/path.js';
 import { Empty, Loaded } from '../parts/states.js';
 import { projectsSentences } from '../projects/sentences.js';
-import { setQuery, useAddress } from '../routes/router.js';
-import { projectPath } from '../routes/routes.js';
+import { projectPath, withQuery } from '../routes/routes.js';
 import { count, duration, percent } from '../text/format.js';
-import { BuildTrendChart } from '../trends/build-trend.js';
 
 /** How often the overview is loaded again, in seconds. */
 const REFRESH = 15;
@@ -18,7 +17,6 @@ const REFRESH = 15;
 export function ProjectsPage() {
   const live = useLive<ProjectsAnswer>('/dashboard/projects', { attempt: 'load the projects' }, () => REFRESH);
   const { role } = useSession();
-  const open = useAddress().query.get('trend');
   return (
     <Loaded live={live}>
       {({ projects }) =>
@@ -29,7 +27,7 @@ export function ProjectsPage() {
             <FirstLine sentences={projectsSentences(projects)} />
             <ul class="projects">
               {projects.map(project => (
-                <Project key={project.id} project={project} isOpen={open === project.name || projects.length === 1} />
+                <Project key={project.id} project={project} />
               ))}
             </ul>
             {role === 'operator' && (
@@ -59,7 +57,7 @@ function NoProjects({ isOperator }: { isOperator: boolean }) {
   );
 }
 
-function Project({ project, isOpen }: { project: ProjectOverview; isOpen: boolean }) {
+function Project({ project }: { project: ProjectOverview }) {
   const { name, recent, running, measured_day } = project;
   const isNew = recent.length === 0 && running === 0;
   return (
@@ -80,20 +78,14 @@ function Project({ project, isOpen }: { project: ProjectOverview; isOpen: boolea
         <>
           <Figures project={project} />
           <BuildBars project={name} builds={recent} />
-          {measured_day !== null && <Trend project={project} isOpen={isOpen} />}
+          {measured_day !== null && (
+            <p class="small">
+              <a href={withQuery(projectPath(name, 'trends'), { all: 1 })}>Day by day</a>
+            </p>
+          )}
         </>
       )}
     </li>
-  );
-}
-
-/** How the builds changed, day by day. */
-function Trend({ project, isOpen }: { project: ProjectOverview; isOpen: boolean }) {
-  return (
-    <details open={isOpen} onToggle={event => event.currentTarget.open !== isOpen && setQuery({ trend: isOpen ? null : project.name })}>
-      <summary class="small quiet">Day by day</summary>
-      {isOpen && <BuildTrendChart project={project} />}
-    </details>
   );
 }
 
@@ -133,31 +125,25 @@ function Figures({ project }: { project: ProjectOverview }) {
   const about = 'Of the builds that ended without a missing file on that day.';
   return (
     <dl class="figures">
-      <div title="Builds that have ended. A build counts on the day on which it began, and a day begins at 00:00 UTC.">
-        <dt>Today (UTC)</dt>
-        <dd class="number">
-          {count(builds_today, 'build')}
-          {running > 0 && <span class="quiet">, {running} running</span>}
-        </dd>
-      </div>
-      <div title={about}>
-        <dt>Median</dt>
-        <dd>
-          <Duration seconds={median_wall} /> {day && <Day day={day} />}
-        </dd>
-      </div>
-      <div title={about}>
-        <dt>Idle</dt>
-        <dd class="number">
-          {percent(idle_share)} {day && <Day day={day} />}
-        </dd>
-      </div>
-      <div title="How much longer the best of the other methods (see What-if) would have taken with the same recorded times. Builds that are running, or that ended with missing files, do not count.">
-        <dt>Saved in 30 days</dt>
-        <dd class="number">
-          {builds_30_days === 0 ? '–' : duration(saved_30_days)} <span class="quiet">in {count(builds_30_days, 'complete build')}</span>
-        </dd>
-      </div>
+      <Figure
+        title="Today (UTC)"
+        about="Builds that have ended. A build counts on the day on which it began, and a day begins at 00:00 UTC."
+      >
+        {count(builds_today, 'build')}
+        {running > 0 && <span class="quiet">, {running} running</span>}
+      </Figure>
+      <Figure title="Median" about={about}>
+        <Duration seconds={median_wall} /> {day && <Day day={day} />}
+      </Figure>
+      <Figure title="Idle" about={about}>
+        {percent(idle_share)} {day && <Day day={day} />}
+      </Figure>
+      <Figure
+        title="Saved in 30 days"
+        about="How much longer the best of the other methods (see What-if) would have taken with the same recorded times. Builds that are running, or that ended with missing files, do not count."
+      >
+        {builds_30_days === 0 ? '–' : duration(saved_30_days)} <span class="quiet">in {count(builds_30_days, 'complete build')}</span>
+      </Figure>
     </dl>
   );
 }

@@ -2,6 +2,7 @@ import type { ComponentChildren } from 'preact';
 import type { ClientLine, RefusedLine, ServerAnswer, ServerProcess } from '../../api/messages/dashboard.js';
 import { useLive } from '../data/live.js';
 import { When } from '../parts/amounts.js';
+import { Figure } from '../parts/figure.js';
 import { FirstLine } from '../parts/first-line.js';
 import { Path } from '../parts/path.js';
 import { Loaded } from '../parts/states.js';
@@ -46,19 +47,19 @@ function Server({ server }: { server: ServerAnswer }) {
         </section>
       )}
       <Figures title="Store">
-        <Figure name="Size">{bytes(store.bytes)}</Figure>
-        {store.disk_free_bytes !== null && <Figure name="Disk">{bytes(store.disk_free_bytes)} free</Figure>}
+        <Figure title="Size">{bytes(store.bytes)}</Figure>
+        {store.disk_free_bytes !== null && <Figure title="Disk">{bytes(store.disk_free_bytes)} free</Figure>}
         {Object.entries(store.records).map(([name, records]) => (
-          <Figure key={name} name={titled(recordName(name))}>
+          <Figure key={name} title={titled(recordName(name))}>
             {number(records)}
           </Figure>
         ))}
       </Figures>
       <Figures title="Upkeep">
-        <Figure name="Kept for">{count(sweep.retention_days, 'day')}</Figure>
-        <Figure name="Last sweep">{sweep.last_at === null ? 'none since the start' : <When time={sweep.last_at} />}</Figure>
-        {sweep.last_at !== null && <Figure name="Deleted">{deletedSentence(sweep.deleted)}</Figure>}
-        <Figure name="Last backup">{backup === null ? 'none' : <When time={backup.last_at} />}</Figure>
+        <Figure title="Kept for">{count(sweep.retention_days, 'day')}</Figure>
+        <Figure title="Last sweep">{sweep.last_at === null ? 'none since the start' : <When time={sweep.last_at} />}</Figure>
+        {sweep.last_at !== null && <Figure title="Deleted">{deletedSentence(sweep.deleted)}</Figure>}
+        <Figure title="Last backup">{backup === null ? 'none' : <When time={backup.last_at} />}</Figure>
       </Figures>
       <section>
         <h2>What could not be used</h2>
@@ -92,18 +93,18 @@ function Version({ process: { version, node, http_server, started_at } }: { proc
 function Now({ process: { connections, requests_in_flight, memory, queues, jobs } }: { process: ServerProcess }) {
   return (
     <Figures title="Now">
-      <Figure name="Connections">{number(connections)}</Figure>
-      <Figure name="Requests">{number(requests_in_flight)}</Figure>
-      <Figure name="Memory">
+      <Figure title="Connections">{number(connections)}</Figure>
+      <Figure title="Requests">{number(requests_in_flight)}</Figure>
+      <Figure title="Memory">
         {bytes(memory.resident_bytes)} <span class="quiet">heap {bytes(memory.heap_bytes)}</span>
       </Figure>
-      <Figure name="Queues">
+      <Figure title="Queues">
         {number(queues.open)} open{' '}
         <span class="quiet">
           {number(queues.in_memory)} in memory, {bytes(queues.bytes)}
         </span>
       </Figure>
-      <Figure name="Planning">
+      <Figure title="Planning">
         {number(jobs.running)} running, {number(jobs.waiting)} waiting <span class="quiet">{count(jobs.threads, 'thread')}</span>
       </Figure>
     </Figures>
@@ -120,15 +121,6 @@ function Figures({ title, children }: { title: string; children: ComponentChildr
       <h2>{title}</h2>
       <dl class="figures">{children}</dl>
     </section>
-  );
-}
-
-function Figure({ name, children }: { name: string; children: ComponentChildren }) {
-  return (
-    <div>
-      <dt>{name}</dt>
-      <dd>{children}</dd>
-    </div>
   );
 }
 

@@ -7,6 +7,7 @@ import { Empty, Loaded } from '../parts/states.js';
 import type { ProjectPageProps } from '../routes/pages.js';
 import { setQuery, useAddress } from '../routes/router.js';
 import { projectPath, withQuery } from '../routes/routes.js';
+import { costSentences } from '../trends/cost.js';
 import { DayCharts } from '../trends/day-charts.js';
 import { GrownFiles, grownSince } from '../trends/grown-files.js';
 import { growthSentences, spansOf } from '../trends/growth.js';
@@ -67,7 +68,10 @@ export function TrendsPage({ project }: ProjectPageProps) {
             <FirstLine
               sentences={
                 isKnown
-                  ? growthSentences({ spans, first: begin!, last: end!, total: only!, grown: isAll ? null : (grown[0] ?? null) })
+                  ? [
+                      ...growthSentences({ spans, first: begin!, last: end!, total: only!, grown: isAll ? null : (grown[0] ?? null) }),
+                      ...(only ? costSentences(project.settings, only, days) : []),
+                    ]
                   : ['…']
               }
             >

@@ -6,6 +6,7 @@ import { priceText } from '../../price.js';
 import { buildName } from '../builds/state.js';
 import { type Live, useLive } from '../data/live.js';
 import { Duration, When } from '../parts/amounts.js';
+import { Figure } from '../parts/figure.js';
 import { FirstLine } from '../parts/first-line.js';
 import { Path } from '../parts/path.js';
 import { Empty, Loaded } from '../parts/states.js';
@@ -162,38 +163,20 @@ function useNodes(build: string, today: number): [number, (nodes: number) => voi
 function Reading({ chosen, today }: { chosen: Variant; today: Variant }) {
   return (
     <dl class="figures what-if-reading">
-      <div>
-        <dt>Nodes</dt>
-        <dd class="number">{number(chosen.nodes)}</dd>
-      </div>
-      <div>
-        <dt>Wall time</dt>
-        <dd>
-          <Duration seconds={chosen.wall} />
-        </dd>
-      </div>
-      <div>
-        <dt>Node-minutes</dt>
-        <dd class="number">{number(chosen.node_seconds / 60)}</dd>
-      </div>
-      {chosen.price && (
-        <div>
-          <dt>Cost</dt>
-          <dd class="number">{priceText(chosen.price)}</dd>
-        </div>
-      )}
-      <div>
-        <dt>Against {count(today.nodes, 'node')}</dt>
-        <dd>{difference(chosen, today)}</dd>
-      </div>
-      <div title="The floor is an even share of the files, or the longest file if that is more. No plan with whole files ends sooner.">
-        <dt>Above the floor</dt>
-        <dd class="number">{percent(Math.max(0, chosen.ratio - 1))}</dd>
-      </div>
-      <div>
-        <dt>Measured</dt>
-        <dd>{chosen.measured === null ? 'no such build' : <Duration seconds={chosen.measured} />}</dd>
-      </div>
+      <Figure title="Nodes">{number(chosen.nodes)}</Figure>
+      <Figure title="Wall time">
+        <Duration seconds={chosen.wall} />
+      </Figure>
+      <Figure title="Node-minutes">{number(chosen.node_seconds / 60)}</Figure>
+      {chosen.price && <Figure title="Cost">{priceText(chosen.price)}</Figure>}
+      <Figure title={`Against ${count(today.nodes, 'node')}`}>{difference(chosen, today)}</Figure>
+      <Figure
+        title="Above the floor"
+        about="The floor is an even share of the files, or the longest file if that is more. No plan with whole files ends sooner."
+      >
+        {percent(Math.max(0, chosen.ratio - 1))}
+      </Figure>
+      <Figure title="Measured">{chosen.measured === null ? 'no such build' : <Duration seconds={chosen.measured} />}</Figure>
     </dl>
   );
 }
@@ -203,7 +186,7 @@ const COLUMNS: Column<Variant>[] = [
   { name: 'wall', title: 'Wall time', isNumber: true, cell: ({ wall }) => <Duration seconds={wall} /> },
   { name: 'work', title: 'Node-minutes', isNumber: true, cell: ({ node_seconds }) => number(node_seconds / 60, 1) },
   { name: 'cost', title: 'Cost', isNumber: true, cell: ({ price }) => (price ? priceText(price) : '') },
-  { name: 'floor', title: 'Floor', isNumber: true, cell: ({ floor }) => <Duration seconds={floor} /> },
+  { name: 'floor', title: 'Floor', isNumber: true, isLeast: true, cell: ({ floor }) => <Duration seconds={floor} /> },
   { name: 'measured', title: 'Measured', isNumber: true, isExtra: true, cell: ({ measured }) => <Duration seconds={measured} /> },
   {
     name: 'bound',

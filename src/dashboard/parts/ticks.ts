@@ -30,9 +30,6 @@ const DAY = 86_400;
 /** Steps between the dates of an axis, in seconds. */
 export const dateSteps = [1, 2, 7, 14, 28, 56, 112].map(days => days * DAY);
 
-/** What an axis of days shows, in seconds since 1970: a week at least. */
-export const shownDays = (first: number, last: number): [number, number] => [Math.min(first, last - 6 * DAY), last];
-
 /** Labels for times of an axis, in order: the date, or the time of day after a label of the same date. */
 export function dateLabels(times: readonly string[]): string[] {
   const dates = times.map(time => exactTime(time).slice(0, 10));

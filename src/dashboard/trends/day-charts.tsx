@@ -1,16 +1,16 @@
-import type { ComponentChildren } from 'preact';
 import { useState } from 'preact/hooks';
 import type { ProjectLine } from '../../api/messages/dashboard.js';
 import type { PartName } from '../../engine/insight/minutes/minutes-answer.js';
 import type { BuildTrend, DayTrend } from '../../engine/insight/trends/trends-answer.js';
-import { costOfSum, priceText } from '../../price.js';
 import { PART_TITLES } from '../build/parts.js';
 import { Duration } from '../parts/amounts.js';
+import { Figure } from '../parts/figure.js';
 import { FoldedTable } from '../parts/folded-table.js';
 import type { Column } from '../parts/table.js';
 import { minuteTicks, numberTicks, secondTicks } from '../parts/ticks.js';
 import { projectPath } from '../routes/routes.js';
 import { count, duration, number, offset, percent } from '../text/format.js';
+import { costText } from './cost.js';
 import { type BarPart, DayBars } from './day-bars.js';
 import { DayPlot } from './day-plot.js';
 
@@ -26,7 +26,7 @@ interface Props {
 export function DayCharts({ project, trend, total, width }: Props) {
   const { days } = trend;
   const range = { from: trend.from, to: trend.to };
-  const cost = costText(project, total);
+  const cost = costText(project.settings, total);
   const name = width === 1 ? 'Day' : 'Week of';
   const by = width === 1 ? 'by day' : 'by week';
   const table = (columns: Column<DayTrend>[], label: string) => (
@@ -94,8 +94,8 @@ export function DayCharts({ project, trend, total, width }: Props) {
           inner={FAILURES}
           ticks={max => numberTicks(max, 4)}
           tickText={value => number(value)}
-          reading={({ day, builds, incomplete, with_failures }) =>
-            `${day}: ${count(builds, 'build')}, ${number(incomplete)} incomplete, ${number(with_failures)} with failures.`
+          reading={({ day, builds, incomplete, cancelled, with_failures }) =>
+            `${day}: ${count(builds, 'build')}, ${number(incomplete)} incomplete, ${number(cancelled)} cancelled, ${number(with_failures)} with failures.`
           }
         />
         {table(BUILD_COLUMNS, `Builds ${by}`)}
@@ -112,7 +112,7 @@ export function DayCharts({ project, trend, total, width }: Props) {
           ticks={max => minuteTicks(max, 4)}
           tickText={seconds => number(seconds / 60)}
           reading={day =>
-            `${day.day}: ${count(day.jobs, 'node')} of ${count(day.builds, 'build')} took ${minutes(day)} node-minutes${cost === null ? '' : `, about ${costText(project, day)}`}.`
+            `${day.day}: ${count(day.jobs, 'node')} of ${count(day.builds, 'build')} took ${minutes(day)} node-minutes${cost === null ? '' : `, about ${costText(project.settings, day)}`}.`
           }
         />
         <p class="small quiet">
@@ -128,15 +128,6 @@ export function DayCharts({ project, trend, total, width }: Props) {
         {table(jobColumns(project), `Node-minutes ${by}`)}
       </section>
     </>
-  );
-}
-
-function Figure({ title, children }: { title: string; children: ComponentChildren }) {
-  return (
-    <div>
-      <dt>{title}</dt>
-      <dd class="number">{children}</dd>
-    </div>
   );
 }
 
@@ -182,25 +173,28 @@ function partsText(day: DayTrend): string {
 }
 
 const BUILD_PARTS: BarPart[] = [
-  { name: 'work', title: 'without a missing file', value: ({ builds, incomplete }) => builds - incomplete },
+  { name: 'work', title: 'without a missing file', value: ({ builds, incomplete, cancelled }) => builds - incomplete - cancelled },
   { name: 'unrecorded', title: 'incomplete', value: ({ incomplete }) => incomplete },
+  { name: 'idle', title: 'cancelled', value: ({ cancelled }) => cancelled },
 ];
 const FAILURES: BarPart = { name: 'failed', title: 'with failures (of all)', value: ({ with_failures }) => with_failures };
 const JOB_PARTS: BarPart[] = [{ name: 'work', title: 'node-minutes', value: ({ job_seconds }) => job_seconds }];
 
 const minutes = ({ job_seconds }: DayTrend) => number(job_seconds / 60);
 
-/** What the jobs of a day cost; null: the project has no price. */
-function costText({ settings }: ProjectLine, { jobs, job_seconds }: DayTrend): string | null {
-  const cost = costOfSum(settings, { jobs, seconds: job_seconds });
-  return cost && priceText(cost);
-}
-
 const dayColumn = (title: string): Column<DayTrend> => ({ name: 'day', title, cell: ({ day }) => day });
 const WALL_COLUMNS: Column<DayTrend>[] = [
   { name: 'median', title: 'Median', isNumber: true, cell: ({ median_wall }) => <Duration seconds={median_wall} /> },
   { name: 'floor', title: 'Floor (mean)', isNumber: true, cell: ({ floor }) => <Duration seconds={floor} /> },
-  { name: 'idle', title: 'Idle', isNumber: true, isWide: true, cell: ({ idle_share }) => percent(idle_share) },
+  { name: 'idle', title: 'Idle', isNumber: true, cell: ({ idle_share }) => percent(idle_share) },
+  {
+    name: 'saved',
+    title: 'Saved',
+    about: 'How much longer the best of the other methods (see What-if) would have taken with the same recorded times.',
+    isNumber: true,
+    isWide: true,
+    cell: ({ wall, saved }) => <Duration seconds={wall === null ? null : saved.best} />,
+  },
 ];
 const TEST_COLUMNS: Column<DayTrend>[] = [
   {
@@ -214,6 +208,7 @@ const TEST_COLUMNS: Column<DayTrend>[] = [
 const BUILD_COLUMNS: Column<DayTrend>[] = [
   { name: 'builds', title: 'Builds', isNumber: true, cell: ({ builds }) => builds },
   { name: 'incomplete', title: 'Incomplete', isNumber: true, cell: ({ incomplete }) => incomplete },
+  { name: 'cancelled', title: 'Cancelled', isNumber: true, isExtra: true, cell: ({ cancelled }) => cancelled },
   { name: 'failures', title: 'With failures', isNumber: true, isWide: true, cell: ({ with_failures }) => with_failures },
 ];
 const jobColumns = (project: ProjectLine): Column<DayTrend>[] => [
@@ -221,5 +216,5 @@ const jobColumns = (project: ProjectLine): Column<DayTrend>[] => [
   { name: 'minutes', title: 'Node-minutes', isNumber: true, isWide: project.settings.price === null, cell: minutes },
   ...(project.settings.price === null
     ? []
-    : [{ name: 'cost', title: 'Cost, about', isNumber: true, isWide: true, cell: (day: DayTrend) => costText(project, day) }]),
+    : [{ name: 'cost', title: 'Cost, about', isNumber: true, isWide: true, cell: (day: DayTrend) => costText(project.settings, day) }]),
 ];

@@ -3,7 +3,7 @@ import type uPlot from 'uplot';
 import type { DayTrend } from '../../engine/insight/trends/trends-answer.js';
 import { fullBar } from '../parts/bar-scale.js';
 import { axisOf, type Colours, Plot } from '../parts/plot.js';
-import { dateSteps, secondTicks, shownDays } from '../parts/ticks.js';
+import { dateSteps, secondTicks } from '../parts/ticks.js';
 import { offset } from '../text/format.js';
 
 const HEIGHT = 200;
@@ -11,8 +11,8 @@ const HEIGHT = 200;
 interface Props {
   label: string;
   days: readonly DayTrend[];
-  /** The dates of the axis; without them, those of the days. */
-  range?: { from: string; to: string } | undefined;
+  /** The dates of the axis. */
+  range: { from: string; to: string };
   /** Seconds of a day; null: none of its builds tells. */
   line: (day: DayTrend) => number | null;
   /** A second line, which is dashed. */
@@ -40,7 +40,7 @@ const optionsOf = (colours: Colours, range: Props['range']): Omit<uPlot.Options,
   scales: {
     x: {
       time: false,
-      range: ({ data: [days] }) => (range ? [secondsOf(range.from), secondsOf(range.to)] : shownDays(days[0] ?? 0, days.at(-1) ?? 0)),
+      range: [secondsOf(range.from), secondsOf(range.to)],
     },
     y: { range: plot => [0, fullOf(plot) * 1.08 || 1] },
   },

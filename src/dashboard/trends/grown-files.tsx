@@ -1,11 +1,12 @@
 import type { ProjectLine } from '../../api/messages/dashboard.js';
 import type { FileTrend, FileTrends } from '../../engine/insight/trends/trends-answer.js';
 import { Duration, When } from '../parts/amounts.js';
+import { Commit } from '../parts/commit.js';
 import { FileLink, Path } from '../parts/path.js';
 import { type Column, Table } from '../parts/table.js';
 import { projectPath, withQuery } from '../routes/routes.js';
 import { count, times } from '../text/format.js';
-import { commitOf } from '../text/in-sentence.js';
+import { searchWord } from '../text/search.js';
 
 const SHOWN_FILES = 20;
 
@@ -33,7 +34,11 @@ export function GrownFiles({ project, files, grown, branch, from }: Props) {
       name: 'commit',
       title: 'With',
       cell: ({ change }) => (
-        <a href={withQuery(projectPath(project.name, 'builds'), { q: `commit:${change!.commit_hash}` })}>{commitOf(change!.commit_hash)}</a>
+        <Commit
+          project={project}
+          hash={change!.commit_hash}
+          search={withQuery(projectPath(project.name, 'builds'), { q: searchWord('commit', change!.commit_hash) })}
+        />
       ),
     },
     { name: 'when', title: 'When', isExtra: true, cell: ({ change }) => <When time={change!.at} /> },

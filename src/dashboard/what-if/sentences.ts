@@ -4,7 +4,7 @@ import { count, duration, number } from '../text/format.js';
 import { inSentence, nameOf } from '../text/in-sentence.js';
 import { columnOf } from './curve.js';
 
-/** What the numbers of nodes bring, in sentences: "12 nodes: 9 m 10 s." "14: 8 m 02 s." "From 17 on a_spec.rb decides, ..." */
+/** What the numbers of nodes bring, in sentences: "12 nodes: 9 m 10 s." "14: 8 m 02 s." "From 17 on, a_spec.rb decides: ..." */
 export function whatIfSentences({ variants, node_total, useful_nodes, useful_range, longest }: WhatIfAnswer, nodes: number): string[] {
   const today = variants[columnOf(variants, node_total)];
   const chosen = variants[columnOf(variants, nodes)];
@@ -27,10 +27,10 @@ function range({ branch, builds, least, most }: NonNullable<WhatIfAnswer['useful
 function limit(variants: readonly Variant[], useful: Variant, today: Variant, longest: string | null): string {
   if (useful === variants.at(-1) && !useful.bound_by_file) return `Every node up to ${number(useful.nodes)} makes the build faster.`;
   const reason =
-    useful.bound_by_file && longest !== null ? `${nameOf(longest)} decides, more nodes bring nothing` : 'more nodes bring nothing';
+    useful.bound_by_file && longest !== null ? `${nameOf(longest)} decides: more nodes bring nothing` : 'more nodes bring nothing';
   const spare = today.nodes - useful.nodes;
   const enough = spare > 0 ? `${number(useful.nodes)} ${useful.nodes === 1 ? 'is' : 'are'} enough. ` : '';
-  return `${enough}From ${number(useful.nodes)} on ${reason}.`;
+  return `${enough}From ${number(useful.nodes)} on, ${reason}.`;
 }
 
 /** A number of nodes beside today's: "1 m 08 s sooner, for 4 node-minutes more". */

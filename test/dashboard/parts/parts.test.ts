@@ -2,7 +2,7 @@ import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { fullBar } from '../../../src/dashboard/parts/bar-scale.js';
 import { parseOrder, sortRows } from '../../../src/dashboard/parts/sorting.js';
-import { dateLabels, shownDays } from '../../../src/dashboard/parts/ticks.js';
+import { dateLabels } from '../../../src/dashboard/parts/ticks.js';
 import { rowsInWindow } from '../../../src/dashboard/parts/visible-rows.js';
 
 describe('the order of a table', () => {
@@ -34,12 +34,6 @@ describe('the scale of bars', () => {
 });
 
 describe('an axis of time', () => {
-  it('shows a week at least, also of a project with builds on one day', () => {
-    const day = (date: string) => Date.parse(date) / 1000;
-    expect(shownDays(day('2026-01-20'), day('2026-01-20'))).toEqual([day('2026-01-14'), day('2026-01-20')]);
-    expect(shownDays(day('2026-01-01'), day('2026-01-20'))).toEqual([day('2026-01-01'), day('2026-01-20')]);
-  });
-
   it('names a date once', () => {
     const at = (time: string) => new Date(time).toISOString();
     const labels = dateLabels(['2026-01-19T08:00', '2026-01-20T09:05', '2026-01-20T14:30', '2026-01-21T14:30'].map(at));

@@ -86,7 +86,7 @@ describe('the first line of what-if', () => {
   const few = [variant(1, 100), variant(2, 50)];
   const variants = [variant(8, 700), variant(12, 550), variant(14, 482), variant(17, 401, bound), variant(20, 400, bound)];
 
-  const END = 'From 17 on checkout_spec.rb decides, more nodes bring nothing.';
+  const END = 'From 17 on, checkout_spec.rb decides: more nodes bring nothing.';
 
   it.each([
     ['compares the number at the handle with that of the build', answer(variants, 12, 17), 14, `12 nodes: 9 m 10 s. 14: 8 m 02 s. ${END}`],

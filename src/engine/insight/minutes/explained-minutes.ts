@@ -11,7 +11,7 @@ import { isRecorded, type Span, type Timeline } from '../timeline/timeline.js';
 import { fileOutcomes } from './file-outcomes.js';
 import { type Minutes, minutesOf } from './minutes.js';
 import type { MinutesAnswer } from './minutes-answer.js';
-import { nodesText, verdictOf } from './verdict.js';
+import { fileInVerdict, nodesText, verdictOf } from './verdict.js';
 
 /** Where the wall time of a CI run went, with the nodes, files and sentences that explain it, and where people find it elsewhere. */
 export function explainMinutes(
@@ -24,11 +24,13 @@ export function explainMinutes(
   const minutes = minutesOf(timeline);
   const { wall, floor, parts } = minutes;
   const { slowest, failed, missing } = fileOutcomes(timeline, limits.slowFiles);
+  const named = fileInVerdict(timeline, minutes);
   return {
     ...buildHead(subject, timeline),
     ...{ wall, floor, lost: wholeMilliseconds(wall - floor), parts },
     price: priceOf(timeline, settings),
     verdict: [verdictOf(timeline, minutes, missing), timeline.is_running ? '' : cuttingText(cutting)].filter(Boolean).join(' '),
+    verdict_path: named === null ? null : timeline.paths[named]!,
     assumptions: assumptionsOf(timeline, minutes),
     cost: timeline.cost,
     nodes: timeline.nodes.map(({ node_index, start, end, recordedAt, spans, isCancelled = false }, i) => {

@@ -16,6 +16,8 @@ export interface MinutesAnswer extends BuildHead {
   parts: MinutePartAnswer[];
   /** In one to three sentences: who ended last, what decided it, and how much time is in no report. */
   verdict: string;
+  /** The file that the verdict names; null: it names none. */
+  verdict_path: string | null;
   /** What is not known of this build, and what is assumed instead. */
   assumptions: string[];
   /**

@@ -49,6 +49,16 @@ export function verdictOf(timeline: Timeline, minutes: Minutes, missing: Minutes
   return sentences.filter(sentence => sentence !== '').join(' ');
 }
 
+/** The file that the verdict names; null: it names none. */
+export function fileInVerdict(timeline: Timeline, minutes: Minutes): number | null {
+  if (timeline.is_running) return null;
+  const longest = decidingExecution(timeline, minutes);
+  if (longest) return longest.file;
+  const last = lastNode(timeline);
+  if (!last || !isCauseOf(last, minutes, 'estimates')) return null;
+  return overrunFile(last.lane.spans.at(-1)!, timeline, delayOf(last, minutes))?.file ?? null;
+}
+
 function running(timeline: Timeline, started: readonly NodeLane[]): string {
   const { nodes, wall, kind } = timeline;
   // Nobody knows of a node that records at its end whether it is at work.
@@ -114,15 +124,14 @@ function decision(timeline: Timeline, minutes: Minutes, last: LastNode | null): 
 
 /** Why the last node ended late, as a part of a sentence; empty: no cause stands out. */
 function causeOf(timeline: Timeline, minutes: Minutes, last: LastNode): string {
-  const { lane, late, spread } = last;
+  const { lane } = last;
   const { areStartsKnown, nodes } = timeline;
   const main = mainCause(minutes, last);
   if (!main) return '';
   const own = minutes.nodes[lane.node_index]!;
-  const delay = late > leastDelay(minutes.wall) ? late : spread;
   const compared = (seconds: number) => (main.more < OWN_PART * seconds ? `, ${durationText(main.more)} more than node ${main.other}` : '');
   const texts: Partial<Record<PartName, () => string>> = {
-    estimates: () => wrongEstimate(lane.spans.at(-1)!, timeline, delay),
+    estimates: () => wrongEstimate(lane.spans.at(-1)!, timeline, delayOf(last, minutes)),
     slow_nodes: () => `it took ${factorText(own.slowness ?? 1)} as long as other nodes for its files`,
     late_starts: () => `${areStartsKnown ? 'it' : 'its first recorded file'} started ${durationText(own.late)} late${compared(own.late)}`,
     unreported: () => `its files took ${durationText(own.unreported)} that is in no report${compared(own.unreported)}`,
@@ -130,6 +139,11 @@ function causeOf(timeline: Timeline, minutes: Minutes, last: LastNode): string {
     repeats: () => whyRepeated(lane, nodes),
   };
   return texts[main.name]?.() ?? '';
+}
+
+/** How late the last node was: after the node before it or, where these ended together, after the first one. */
+function delayOf({ late, spread }: LastNode, { wall }: Minutes): number {
+  return late > leastDelay(wall) ? late : spread;
 }
 
 function whyRepeated(lane: NodeLane, nodes: readonly NodeLane[]): string {

@@ -2,7 +2,7 @@ import { expect, it } from 'vitest';
 import { assumptionsOf } from '../../../../src/engine/insight/minutes/explained-minutes.js';
 import { fileOutcomes } from '../../../../src/engine/insight/minutes/file-outcomes.js';
 import { minutesOf } from '../../../../src/engine/insight/minutes/minutes.js';
-import { verdictOf } from '../../../../src/engine/insight/minutes/verdict.js';
+import { fileInVerdict, verdictOf } from '../../../../src/engine/insight/minutes/verdict.js';
 import type { Span, Timeline } from '../../../../src/engine/insight/timeline/timeline.js';
 import { type Batch, timelineOf, withoutRecording } from '../lanes.js';
 
@@ -60,6 +60,14 @@ it.each<[situation: string, timeline: Timeline, verdict: string]>([
     'Node 1 finished 21 s after node 0: 1-0-0.rb took 3.1x its estimate there.',
   ],
   [
+    'an estimate was wrong, and two nodes end late',
+    timelineOf(
+      [[batch(0, TEN)], [batch(1, [31, ...TEN.slice(1)])], [batch(2, [30, ...TEN.slice(1)])]],
+      estimatesOf(batch(0, TEN), batch(1, TEN), batch(2, TEN)),
+    ),
+    'Nodes finished up to 21 s apart: node 0 first, node 1 last: 1-0-0.rb took 3.1x its estimate there.',
+  ],
+  [
     'many estimates were wrong',
     timelineOf(
       [[batch(0, TEN)], [batch(1, TEN)], [batch(2, [...TEN.slice(5), ...Array<number>(5).fill(15)])]],
@@ -88,6 +96,8 @@ it.each<[situation: string, timeline: Timeline, verdict: string]>([
   ],
 ])('the verdict when %s', (_, timeline, expected) => {
   expect(verdict(timeline)).toBe(expected);
+  const file = fileInVerdict(timeline, minutesOf(timeline));
+  expect(file === null ? [] : [timeline.paths[file]]).toEqual(timeline.paths.filter(path => expected.includes(path)));
 });
 
 it('the verdict of a node that restarted tells it', () => {

@@ -1,0 +1,18 @@
+import type { ComponentChildren } from 'preact';
+
+interface Props {
+  title: string;
+  /** What it means, on hover. */
+  about?: string;
+  children: ComponentChildren;
+}
+
+/** A figure with its title, in a list of class "figures". */
+export function Figure({ title, about, children }: Props) {
+  return (
+    <div title={about}>
+      <dt>{title}</dt>
+      <dd>{children}</dd>
+    </div>
+  );
+}
