@@ -9,7 +9,8 @@ import type { PieceRunner } from './piece.js';
  * All nodes have to collect the same names for the same tests. They do not if a name counts parameters of a set (`obj0`, `obj1`), or if
  * parameters depend on the machine. The same is true for pytest-xdist.
  *
- * The plugin is found by PYTHONPATH: pytest ends with a usage error where the command itself replaces that variable.
+ * The plugin is found by PYTHONPATH: pytest ends with an ImportError where the command itself replaces that variable. coverage.py measures
+ * the plugin, too, where nothing limits it to the sources of the project. A later report lacks the file: it needs `source` or `omit`.
  */
 export const pytestPieces: PieceRunner = {
   select(piece, folder, environment) {
