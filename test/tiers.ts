@@ -27,6 +27,7 @@ export const LONG = [
   ...['bench', 'clients', 'recomputed', 'scripts'].map(folder => `test/${folder}/**/*.test.js`),
   'test/cli/hanging-disk.test.js',
   'test/runners/{pytest,real-runners}.test.js',
+  'test/client/pieces/{pytest,rspec}.test.js',
   'test/engine/insight/what-if/accuracy.test.js',
   'test/engine/queue/simulation.test.js',
   'test/server/{kill,snapshots}.test.js',
