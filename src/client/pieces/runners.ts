@@ -2,9 +2,11 @@ import { UsageError } from '../../usage-error.js';
 import type { PieceSupport } from '../node-run.js';
 import { type Runner, readCommand } from '../read-command.js';
 import type { PieceRunner } from './piece.js';
+import { pytestPieces } from './pytest.js';
+import { rspecPieces } from './rspec.js';
 
 /** The test runners that run pieces of files, by their names in commands. */
-const RUNNERS: Partial<Record<Runner, PieceRunner>> = {};
+const RUNNERS: Partial<Record<Runner, PieceRunner>> = { pytest: pytestPieces, rspec: rspecPieces };
 
 /** Finds how the command runs pieces of test files. Throws a UsageError when it cannot. */
 export function pieceSupport(command: readonly string[], reports: readonly string[], environment: NodeJS.ProcessEnv): PieceSupport {

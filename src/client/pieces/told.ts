@@ -22,8 +22,10 @@ export class TestCases {
   constructor(readonly runner: string | null) {}
 
   /** Adds what a file or a piece took, and its cases. */
-  add(path: string, seconds: number, cases: readonly RanCase[], passed_whole: readonly string[] | null = null): void {
+  add(path: string, seconds: number, told: readonly RanCase[], passed_whole: readonly string[] | null = null): void {
     this.#seconds += seconds;
+    // A case without a name cannot be named in a piece: the rest of the file has it.
+    const cases = told.filter(({ name }) => name !== '');
     const isTold = passed_whole !== null || seconds >= LEAST_SECONDS;
     if (!isTold || cases.length < 2 - Number(passed_whole !== null) || !fits(cases)) return;
     this.#files.push({ path, seconds, cases: [...cases], ...(passed_whole?.length && { passed_whole: [...passed_whole] }) });
@@ -43,8 +45,11 @@ export class TestCases {
 /** Whether the server takes these cases. */
 function fits(cases: readonly RanCase[]): boolean {
   const characters = cases.reduce((sum, { name }) => sum + name.length, 0);
-  const areNamed = cases.every(({ name }) => name !== '' && name.length <= limits.caseNameMaxCharacters);
-  return areNamed && cases.length <= limits.casesPerFile && characters <= limits.caseCharactersPerFile;
+  return (
+    cases.every(({ name }) => name.length <= limits.caseNameMaxCharacters) &&
+    cases.length <= limits.casesPerFile &&
+    characters <= limits.caseCharactersPerFile
+  );
 }
 
 /** The cases of a file as its reports name them. */
