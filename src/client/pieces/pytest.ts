@@ -12,7 +12,7 @@ import type { PieceRunner } from './piece.js';
  * The plugin is found by PYTHONPATH: pytest ends with an ImportError where the command itself replaces that variable. coverage.py measures
  * the plugin, too, where nothing limits it to the sources of the project. A later report lacks the file: it needs `source` or `omit`.
  */
-export const pytestPieces: PieceRunner = {
+export const pytest: PieceRunner = {
   select(piece, folder, environment) {
     const path = writeHook('ballast_piece.py', piece, folder);
     // In front of the old values: the plugin takes these words away again.

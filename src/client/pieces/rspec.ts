@@ -13,7 +13,7 @@ import type { PieceRunner } from './piece.js';
  * A case belongs to the file in whose loading it was defined, wherever the text of a shared example is. Filters of the project, the command
  * line and the environment apply first. RSpec adds up the files that these require, and of other options takes SPEC_OPTS first.
  */
-export const rspecPieces: PieceRunner = {
+export const rspec: PieceRunner = {
   select(piece, folder, environment) {
     const hook = join(writeHook('ballast_piece.rb', piece, folder), 'ballast_piece.rb');
     // In front of the old value: the hook takes these words away again. RSpec splits the value as a shell does.

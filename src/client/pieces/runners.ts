@@ -7,14 +7,14 @@ import type { NamingRunner } from './named-cases.js';
 import { phpunit } from './phpunit.js';
 import type { PieceRunner } from './piece.js';
 import { playwright } from './playwright.js';
-import { pytestPieces } from './pytest.js';
-import { rspecPieces } from './rspec.js';
+import { pytest } from './pytest.js';
+import { rspec } from './rspec.js';
 import { vitest } from './vitest.js';
 
 /** The test runners that run pieces of files, by their names in commands. */
 const RUNNERS: Partial<Record<Runner, PieceRunner & Partial<Pick<NamingRunner, 'conflicts'>>>> = {
-  pytest: pytestPieces,
-  rspec: rspecPieces,
+  pytest,
+  rspec,
   vitest,
   jest,
   playwright,

@@ -2,8 +2,8 @@ import { mkdirSync, readFileSync, realpathSync, symlinkSync, writeFileSync } fro
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import type { Piece, PieceRunner } from '../../../src/client/pieces/piece.js';
-import { pytestPieces } from '../../../src/client/pieces/pytest.js';
-import { rspecPieces } from '../../../src/client/pieces/rspec.js';
+import { pytest } from '../../../src/client/pieces/pytest.js';
+import { rspec } from '../../../src/client/pieces/rspec.js';
 import { temporaryFolder } from '../../harness/temporary-folder.js';
 
 const NAMES = ["it's", 'a"b', 'a\nb', 'a[0]', '$HOME `id`', 'ünï€ 🎉', '\\', ''];
@@ -15,8 +15,8 @@ const asked = (runner: PieceRunner, piece: Partial<Piece> | null) => {
 };
 
 describe.each([
-  ['pytest', pytestPieces],
-  ['RSpec', rspecPieces],
+  ['pytest', pytest],
+  ['RSpec', rspec],
 ])('pieces of %s', (_, runner) => {
   it('ask for exactly the names of the piece, or for all but those of the others', () => {
     expect(asked(runner, { cases: NAMES })).toEqual({ file: '/no/such.file', names: NAMES, isRest: false });
@@ -48,15 +48,15 @@ describe.each([
 describe('the environment of a command', () => {
   it('keeps what it had', () => {
     const folder = temporaryFolder();
-    expect(pytestPieces.select(null, folder, {})).toEqual({
+    expect(pytest.select(null, folder, {})).toEqual({
       args: [],
       environment: { PYTEST_ADDOPTS: '-p ballast_piece', PYTHONPATH: folder },
     });
-    expect(pytestPieces.select(null, folder, { PYTEST_ADDOPTS: '-x "a b"', PYTHONPATH: 'src:lib' })?.environment).toEqual({
+    expect(pytest.select(null, folder, { PYTEST_ADDOPTS: '-x "a b"', PYTHONPATH: 'src:lib' })?.environment).toEqual({
       PYTEST_ADDOPTS: '-p ballast_piece -x "a b"',
       PYTHONPATH: `${folder}:src:lib`,
     });
-    expect(rspecPieces.select(null, folder, { SPEC_OPTS: '--tag "a b"' })?.environment).toEqual({
+    expect(rspec.select(null, folder, { SPEC_OPTS: '--tag "a b"' })?.environment).toEqual({
       SPEC_OPTS: `--require '${folder}/ballast_piece.rb' --tag "a b"`,
     });
   });
@@ -65,6 +65,6 @@ describe('the environment of a command', () => {
     const folder = join(temporaryFolder(), "it's here");
     mkdirSync(folder);
     const path = `${folder.replace("'", `'\\''`)}/ballast_piece.rb`;
-    expect(rspecPieces.select(null, folder, {})?.environment).toEqual({ SPEC_OPTS: `--require '${path}'` });
+    expect(rspec.select(null, folder, {})?.environment).toEqual({ SPEC_OPTS: `--require '${path}'` });
   });
 });

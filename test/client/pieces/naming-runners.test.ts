@@ -16,6 +16,7 @@ const piece = (cases: readonly string[], others: readonly string[] | null = null
   file,
   cases,
   others,
+  isTrial: false,
 });
 
 const select = (runner: NamingRunner, wanted: Piece | null, folder = '/'): Selection | null => runner.select(wanted, folder, {});

@@ -1,6 +1,6 @@
 import { spawnSync } from 'node:child_process';
 import { describe, expect, it } from 'vitest';
-import { pytestPieces } from '../../../src/client/pieces/pytest.js';
+import { pytest } from '../../../src/client/pieces/pytest.js';
 import { PieceProject, ran } from './piece-project.js';
 
 const has = (python: string, module: string) => spawnSync(python, ['-c', `import pytest, ${module}`]).status === 0;
@@ -10,7 +10,7 @@ const withXdist = findPython('xdist');
 const withReruns = findPython('xdist, pytest_rerunfailures');
 
 const project = (files: Readonly<Record<string, string>>, program = python!, ...args: string[]) =>
-  new PieceProject(pytestPieces, [program, '-m', 'pytest', ...args], files);
+  new PieceProject(pytest, [program, '-m', 'pytest', ...args], files);
 
 const HOSTILE = {
   'test_base.py': `

@@ -1,11 +1,11 @@
 import { spawnSync } from 'node:child_process';
 import { describe, expect, it } from 'vitest';
-import { rspecPieces } from '../../../src/client/pieces/rspec.js';
+import { rspec } from '../../../src/client/pieces/rspec.js';
 import { PieceProject, ran } from './piece-project.js';
 
 const hasRspec = spawnSync('rspec', ['--version']).status === 0;
 
-const project = (files: Readonly<Record<string, string>>, ...args: string[]) => new PieceProject(rspecPieces, ['rspec', ...args], files);
+const project = (files: Readonly<Record<string, string>>, ...args: string[]) => new PieceProject(rspec, ['rspec', ...args], files);
 
 const HOSTILE = {
   '.rspec': '--require ./spec/shapes\n--tag ~slow\n',
