@@ -88,7 +88,8 @@ describe('a queue of a client that runs pieces', () => {
     expect(status).toBe(409);
     const missing = [...json.handed_out_not_recorded, ...json.never_handed_out].map(({ path }) => pieceOf(path)).filter(Boolean);
     expect(missing).toHaveLength(missing[0]!.count);
-    expect(json.errors.join()).toContain('::piece ');
+    expect(json.errors.join()).toContain(`of ${SUITE.length - 1 + missing[0]!.count} test files and pieces`);
+    expect(json).toMatchObject({ test_files: SUITE.length, recorded: 0 });
     expect(batch.paths.some((path: string) => path.startsWith(LONG))).toBe(true);
   });
 

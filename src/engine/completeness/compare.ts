@@ -1,3 +1,4 @@
+import { fileOfPiece } from '../../piece-path.js';
 import { fileOf } from '../../planning/estimating/test-case.js';
 import { timestamp } from '../../time.js';
 import { isAfter, type Moment } from '../moment.js';
@@ -86,7 +87,8 @@ export function compare(
   const missing = missingFiles(handed, nodesByPath, withoutTime, runsByNode);
   const { never_handed_out, handed_out_not_recorded, ran_not_recorded } = missing;
   return {
-    recorded: handed.size - never_handed_out.length - handed_out_not_recorded.length - ran_not_recorded.length,
+    recorded:
+      filesOf(handed.keys()) - filesOf([...never_handed_out, ...handed_out_not_recorded, ...ran_not_recorded].map(({ path }) => path)),
     ...missing,
     emptyReruns: emptyReruns(runsByNode, restarts),
     lostReruns: lostReruns(runsByNode, restarts).filter(node => !handed_out_not_recorded.some(({ node_index }) => node_index === node)),
@@ -94,6 +96,13 @@ export function compare(
     recorded_not_handed_out: recordedByOthers(handed, nodesByPath),
     nodes_never_came: neverCame(handed, runsByNode, nodeTotal),
   };
+}
+
+/** How many files these paths name: all pieces of a file are one. */
+export function filesOf(paths: Iterable<string>): number {
+  const files = new Set<string>();
+  for (const path of paths) files.add(fileOfPiece(path));
+  return files.size;
 }
 
 /** Returns the files that no node recorded as run, by their last known state. @param withoutTime paths that no run says ran */
