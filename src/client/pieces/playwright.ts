@@ -5,7 +5,7 @@ import { mentions, type NamingRunner, tellCases } from './named-cases.js';
 const SERIAL = /serial/i;
 
 /**
- * Playwright from 1.56 on. A case is a test in all projects, with the titles of the suites around it. Tests of a serial suite need each other:
+ * Playwright from 1.58 on. A case is a test in all projects, with the titles of the suites around it. Tests of a serial suite need each other:
  * a file with one stays whole.
  */
 export const playwright: NamingRunner = {
