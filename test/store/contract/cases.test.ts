@@ -1,6 +1,7 @@
 import { describe, expect, it } from 'vitest';
+import { queueKey } from '../../../src/engine/keys.js';
 import type { Store } from '../../../src/engine/ports/store.js';
-import { DAY, NOW, newProject, sweep, toldCases } from './fixtures.js';
+import { BUILD, DAY, NOW, newProject, newQueue, sweep, toldCases } from './fixtures.js';
 import { stores } from './stores.js';
 
 const FILE = 'spec/größe\n_spec.rb';
@@ -8,6 +9,17 @@ const piece = (number: number) => toldCases({ file: FILE, piece: { number, count
 /** What is kept of the file, as texts. */
 const kept = async ({ cases }: Store, project: number, file = FILE) =>
   (await cases.of(project, [file]))[0]!.map(told => `${told.piece?.number ?? 'whole'} of ${told.ci_run}`);
+
+it.each(stores)('a queue in a store in $name keeps its cuts, and a copy has them, too', async ({ opened }) => {
+  const { store, project } = await opened();
+  const cuts = new TextEncoder().encode('{"files":[]}');
+  const [own, copy, other] = ['1', '2', '3'].map(run => queueKey(project, { ...BUILD, node_total: run === '3' ? 9 : 2 }, run));
+  await store.queues.create(own!, { ...newQueue(store, 3), cuts }, NOW);
+  await store.queues.repeat(copy!, NOW);
+  await store.queues.create(other!, newQueue(store, 3), NOW);
+  const kept = await Promise.all([own, copy, other].map(async key => store.queues.cuts((await store.queues.find(key!))!.id)));
+  expect(kept.map(bytes => bytes && Buffer.from(bytes).toString())).toEqual(['{"files":[]}', '{"files":[]}', null]);
+});
 
 describe.each(stores)('cases in a store in $name', ({ open, opened }) => {
   it('are kept of a file and of its pieces, as they were told last', async () => {

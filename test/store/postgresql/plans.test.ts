@@ -110,7 +110,7 @@ async function readAll(store: Store): Promise<void> {
   await queues.newest(project, BUILD);
   const { id } = (await queues.find(queue))!;
   await queues.files(id, [0]);
-  for (const name of ['weights', 'size', 'batches', 'copiedBatches', 'forecast', 'basis'] as const) await queues[name](id);
+  for (const name of ['weights', 'size', 'batches', 'copiedBatches', 'forecast', 'basis', 'cuts'] as const) await queues[name](id);
   await queues.learned(project, 'queue');
   queues.load();
   await queues.update(
