@@ -1,3 +1,4 @@
+import { toKeep } from '../../engine/pieces/told-cases.js';
 import type { Answer, Request } from '../../http/request.js';
 import { type Soon, whenKnown } from '../../soon.js';
 import type { Context } from '../context.js';
@@ -13,13 +14,14 @@ export function keepCases(context: Context, request: Request): Soon<Answer> {
   const { store, now, dailyBytes } = context;
   return whenKnown(prepare(context, 'prepareCases', request), async ({ project, prepared: told }) => {
     dailyBytes.assertRoom(project, now());
-    await store.cases.tell(project, told, now());
-    for (const { cases } of told)
+    const kept = await toKeep(store, project, told);
+    await store.cases.tell(project, kept, now());
+    for (const { cases } of kept)
       dailyBytes.add(
         project,
         cases.reduce((sum, { name }) => sum + name.length + BYTES_OF_CASE, 0),
         now(),
       );
-    return json(200, { kept: told.length } satisfies TestCasesAnswer);
+    return json(200, { kept: kept.length } satisfies TestCasesAnswer);
   });
 }

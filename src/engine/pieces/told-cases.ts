@@ -1,3 +1,5 @@
+import type { Store } from '../ports/store.js';
+
 /** What a client told of the test cases of a file, or of a piece of it. */
 export interface ToldCases {
   file: string;
@@ -20,4 +22,16 @@ export interface ToldCase {
   name: string;
   seconds: number;
   outcome: 'passed' | 'failed' | 'skipped';
+}
+
+/** Leaves out what is told by names of reports where the names of a runner are known: only these select cases. */
+export async function toKeep({ cases }: Pick<Store, 'cases'>, project: number, told: readonly ToldCases[]): Promise<ToldCases[]> {
+  const unnamed = told.filter(({ runner }) => runner === null);
+  if (unnamed.length === 0) return [...told];
+  const kept = await cases.of(
+    project,
+    unnamed.map(({ file }) => file),
+  );
+  const named = new Set(unnamed.filter((_, i) => kept[i]!.some(({ runner }) => runner !== null)));
+  return told.filter(one => !named.has(one));
 }
