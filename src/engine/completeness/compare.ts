@@ -1,4 +1,4 @@
-import { fileOfPiece } from '../../piece-path.js';
+import { fileOfPiece, pieceOf } from '../../piece-path.js';
 import { fileOf } from '../../planning/estimating/test-case.js';
 import { timestamp } from '../../time.js';
 import { isAfter, type Moment } from '../moment.js';
@@ -61,7 +61,7 @@ type RunsByNode = ReadonlyMap<number, readonly RecordedRun[]>;
 
 /**
  * Compares the files that were handed out with those that were recorded. Clients may list a file and record its test cases, or the
- * reverse. So each counts as the other, unless both were handed out.
+ * reverse. So each counts as the other, unless both were handed out. A piece of a file never counts as the file.
  */
 export function compare(
   handed: AssignmentsByPath,
@@ -148,7 +148,8 @@ function recordedTest(handed: AssignmentsByPath, nodesByPath: NodesByPath): (pat
   /** Files with a recorded test case that was not handed out itself. */
   const recordedByCase = new Set<string>();
   for (const path of nodesByPath.keys()) {
-    const file = handed.has(path) ? null : fileOf(path);
+    // A piece that was not handed out is of an earlier queue of this CI run.
+    const file = handed.has(path) || pieceOf(path) ? null : fileOf(path);
     if (file !== null) recordedByCase.add(file);
   }
   /** The nodes that were handed test cases of a file. */
