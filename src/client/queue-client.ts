@@ -109,8 +109,8 @@ export class QueueClient {
     if (!named || this.allFiles.includes(path)) return null;
     if (!handed)
       throw new RequestRejected(`the server handed out ${path}, and does not tell the test cases of this piece: run this node again`, 200);
-    const { cases, others, is_trial: isTrial } = handed;
-    return { piece: { path, file: named.file, cases, others, isTrial } };
+    const { cases, others, skipped, is_trial: isTrial } = handed;
+    return { piece: { path, file: named.file, cases, others, skipped, isTrial } };
   }
 
   #toBatch({ paths, batch_id, times = [], pieces = [], forecast }: TestQueueAnswer): Batch | null {

@@ -34,6 +34,7 @@ interface Handed {
   path: string;
   cases: string[];
   others: string[] | null;
+  skipped: string[];
   is_trial: boolean;
 }
 
@@ -77,6 +78,13 @@ describe('a queue of a client that runs pieces', () => {
     expect(sorted.every(({ is_trial }) => is_trial)).toBe(true);
     expect(forecast.cutting).toEqual({ files: 1, saves: expect.any(Number), is_done: true });
     expect(forecast.test_files).toBe(SUITE.length);
+  });
+
+  it('tells the last piece which cases were skipped in the whole file', async () => {
+    const server = await learned([...CASES.map(told), { ...told('never'), outcome: 'skipped' }]);
+    const { pieces } = await takeAll(server);
+    expect(pieces.flatMap(({ cases }) => cases)).not.toContain('never');
+    for (const { others, skipped } of pieces) expect(skipped).toEqual(others ? ['never'] : []);
   });
 
   it('is complete when every piece is recorded, and names a piece that is not', async () => {

@@ -124,6 +124,8 @@ export interface HandedPiece {
   cases: string[];
   /** Of the last piece: the names of the cases of the others; it runs everything else in the file. Null: it runs only its own. */
   others: string[] | null;
+  /** Of the last piece: the names of cases that it may skip, because they were skipped in the whole file. */
+  skipped: string[];
   /** Whether a case that fails in it is to be judged by the whole file: its cases never passed in pieces, or not the last time. */
   is_trial: boolean;
 }

@@ -13,14 +13,18 @@ export interface PieceJudgement {
 }
 
 /** @param told undefined: the command told nothing of the file */
-export function judgePiece({ cases, others }: Piece, told: ToldCases | undefined): PieceJudgement {
+export function judgePiece({ cases, others, skipped }: Piece, told: ToldCases | undefined): PieceJudgement {
   const listed = told?.listed ?? null;
   const ran = new Map((told?.cases ?? []).flatMap(one => (one.outcome === 'skipped' ? [] : [[one.name, one] as const])));
   const own = new Set(cases);
   const excluded = others && new Set(others);
   const isOwn = (name: string) => (excluded ? !excluded.has(name) : own.has(name));
-  const absent = cases.filter(name => !ran.has(name));
-  const isEmpty = absent.length === cases.length && ![...ran.keys()].some(isOwn);
+  const maySkip = new Set(skipped);
+  const inFile = [...(listed ?? []), ...(told?.cases ?? []).map(({ name }) => name)];
+  // The rest also has cases that are new. One may need a case of another piece, and be skipped without it.
+  const expected = new Set([...cases, ...(excluded ? inFile.filter(name => isOwn(name) && !maySkip.has(name)) : [])]);
+  const absent = [...expected].filter(name => !ran.has(name));
+  const isEmpty = ![...ran.keys()].some(isOwn);
   return {
     // A case that the file has no more is not missing. If none of them is there, the names tell nothing.
     missing: isEmpty ? absent : absent.filter(name => listed === null || listed.has(name)),

@@ -9,6 +9,8 @@ export interface Piece {
   cases: readonly string[];
   /** The cases of all other pieces: it runs everything else in the file, known or not. Null: it runs its own cases only. */
   others: readonly string[] | null;
+  /** Cases of the rest that may be skipped, because they were in the whole file. */
+  skipped: readonly string[];
   /** Whether the whole file judges a case that fails in it. */
   isTrial: boolean;
 }

@@ -11,6 +11,8 @@ export interface CutFile {
   is_trial: boolean;
   /** The names of the cases of each piece. The last piece has in addition what the others do not name. */
   pieces: string[][];
+  /** The names of the cases that are skipped in the whole file, too. */
+  skipped: string[];
 }
 
 /** A piece, as a node that is to run it gets it. */
@@ -21,6 +23,8 @@ export interface HandedPiece {
   cases: string[];
   /** Of the last piece: the cases of the others. It runs everything else in the file. Null: it runs only its own. */
   others: string[] | null;
+  /** Of the last piece: the cases of it that may be skipped, because they were in the whole file. */
+  skipped: string[];
   is_trial: boolean;
 }
 
@@ -43,7 +47,8 @@ export function handedPieces({ files }: Cuts, listed: readonly { path: string }[
     const cut = named && files.find(({ file }) => file === named.file);
     const cases = cut?.pieces[named!.number - 1];
     if (!cut || !cases) return [];
-    const others = named!.number === cut.pieces.length ? cut.pieces.slice(0, -1).flat() : null;
-    return [{ path, cases, others, is_trial: cut.is_trial }];
+    const isLast = named!.number === cut.pieces.length;
+    const others = isLast ? cut.pieces.slice(0, -1).flat() : null;
+    return [{ path, cases, others, skipped: isLast ? cut.skipped : [], is_trial: cut.is_trial }];
   });
 }

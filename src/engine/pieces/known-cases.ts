@@ -19,6 +19,8 @@ export interface KnownCases {
   runner: string | null;
   /** The cases that ran, in their order in the file. */
   cases: readonly Pick<ToldCase, 'name' | 'seconds'>[];
+  /** The cases that were skipped, in the whole file, too. */
+  skipped: readonly string[];
   /** What the file takes besides its cases. */
   own: number;
   /** The last time it ran in pieces, and all of them passed: nothing is known against it. */
@@ -43,7 +45,17 @@ export function knownCases(kept: readonly KeptCases[]): KnownCases | null {
   const hasFailed = cut?.some(told => told.cases.some(({ outcome }) => outcome === 'failed')) ?? true;
   const own = last.reduce((sum, told) => sum + ownSeconds(told), 0) / last.length;
   const cases = new Map(last.flatMap(told => told.cases.filter(({ outcome }) => outcome !== 'skipped')).map(one => [one.name, one]));
-  return { runner: last[0]!.runner, cases: [...cases.values()], own, isProven: !hasFailed, notCut, isCut: last === cut };
+  const ranWhole = new Set(whole?.cases.flatMap(({ name, outcome }) => (outcome === 'skipped' ? [] : name)));
+  const skipped = new Set(last.flatMap(told => told.cases.map(({ name }) => name)).filter(name => !cases.has(name) && !ranWhole.has(name)));
+  return {
+    runner: last[0]!.runner,
+    cases: [...cases.values()],
+    skipped: [...skipped],
+    own,
+    isProven: !hasFailed,
+    notCut,
+    isCut: last === cut,
+  };
 }
 
 /** What was told of the pieces of the last CI run that told of all of them, in their order; null: none did. */

@@ -68,9 +68,10 @@ export function withPieces(files: Estimates<Suite>, { cutting, known }: WorthCut
   const whole = new Set(cutting.cuts.map(({ file }) => file));
   const cuts: Cuts = {
     files: cutting.cuts.map(({ file, pieces }) => {
-      const { cases, isProven } = known.get(file)!;
+      const { cases, skipped, isProven } = known.get(file)!;
       const names = cases.map(({ name }) => name);
-      return { file: pathOf(files, file), is_trial: !isProven, pieces: pieces.map(({ from, to }) => names.slice(from, to)) };
+      const ofPieces = pieces.map(({ from, to }) => names.slice(from, to));
+      return { file: pathOf(files, file), is_trial: !isProven, pieces: ofPieces, skipped: [...skipped] };
     }),
   };
   const pieces = cutting.cuts.flatMap(({ file, pieces: ofFile }) =>

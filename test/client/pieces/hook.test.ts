@@ -10,7 +10,7 @@ const NAMES = ["it's", 'a"b', 'a\nb', 'a[0]', '$HOME `id`', 'ünï€ 🎉', '\\
 
 const asked = (runner: PieceRunner, piece: Partial<Piece> | null) => {
   const folder = temporaryFolder();
-  runner.select(piece && { path: '', file: '/no/such.file', cases: [], others: null, isTrial: false, ...piece }, folder, {});
+  runner.select(piece && { path: '', file: '/no/such.file', cases: [], others: null, skipped: [], isTrial: false, ...piece }, folder, {});
   return JSON.parse(readFileSync(join(folder, 'piece.json'), 'utf8')) as unknown;
 };
 

@@ -37,7 +37,7 @@ export class PieceProject {
   async run(path: string, names: { cases: string[] } | { others: string[] } | null, args: readonly string[] = []): Promise<Run> {
     const file = join(this.folder, path);
     const folder = mkdtempSync(join(this.folder, "it's a folder-"));
-    const piece: Piece | null = names && { path: '', file, isTrial: false, cases: [], others: null, ...names };
+    const piece: Piece | null = names && { path: '', file, isTrial: false, cases: [], others: null, skipped: [], ...names };
     const environment = plainEnvironment({ PYTHONDONTWRITEBYTECODE: '1', PYTEST_DISABLE_PLUGIN_AUTOLOAD: '1', LC_ALL: 'C' });
     const selection = this.runner.select(piece, folder, environment)!;
     const [program, ...words] = [...this.command, ...args, path, ...selection.args];

@@ -26,6 +26,20 @@ it('a file has the cases that ran the last time it was whole, and what it takes 
   expect(known).toMatchObject({ cases: [{ name: 'a' }, { name: 'c' }], own: 3, isCut: false, isProven: false, notCut: null });
 });
 
+describe('a case counts as skipped', () => {
+  const skippedIn = (...kept: KeptCases[]) => knownCases(kept)!.skipped;
+
+  it('if the whole file skipped it', () => {
+    expect(skippedIn(told([passed('a'), skipped('b')]))).toEqual(['b']);
+    expect(skippedIn(told([passed('a'), skipped('b')]), ...cut([[passed('a')], [skipped('b')]]))).toEqual(['b']);
+  });
+
+  it('not if only a piece skipped it, also if it failed in the whole file', () => {
+    for (const b of [passed('b'), failed('b')])
+      expect(skippedIn(told([passed('a'), b]), ...cut([[passed('a')], [skipped('b')]]))).toEqual([]);
+  });
+});
+
 describe('a file that was cut since', () => {
   it('has the cases of its pieces, in their order', () => {
     const kept = [told([passed('a')]), ...cut([[passed('b'), passed('a')], [passed('c')]]).reverse()];
