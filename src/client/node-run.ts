@@ -254,9 +254,10 @@ function secondsOf({ recorded }: BatchResult): number {
   return recorded.reduce((sum, { time_execution }) => sum + time_execution, 0);
 }
 
-/** The result of a file as that of its piece. */
+/** The result of a file as that of its piece. @param seconds what the piece took; a file of which nothing says that it ran keeps its 0 */
 function ofPiece({ path }: Piece, { recorded, failed }: BatchResult, seconds: number): BatchResult {
-  return { recorded: recorded.map(file => ({ ...file, path, time_execution: seconds })), failed: failed.map(() => path) };
+  const timeOf = ({ time_execution, ran }: RecordedFile) => (time_execution > 0 || ran ? seconds : 0);
+  return { recorded: recorded.map(file => ({ ...file, path, time_execution: timeOf(file) })), failed: failed.map(() => path) };
 }
 
 function warnOfForeign({ path }: Piece, foreign: readonly RanCase[]): void {
