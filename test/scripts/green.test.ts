@@ -18,7 +18,7 @@ describe('npm run green', () => {
     async () => {
       const { code, output } = await runScript('chaos/green', '--runs', '3', '--seed', SEED);
       expect(output).toMatch(
-        /^3 runs \(seed \d+\) of \d CI runs: all nodes exited with 0 in \d, verify in \d; faults: .*\nevery green CI run ran all its test files\n$/,
+        /^3 runs \(seed \d+\) of \d CI runs: all nodes exited with 0 in \d, verify in \d; with pieces of files \d; faults: .*\nevery green CI run ran all its test files\n$/,
       );
       expect(code).toBe(0);
     },
