@@ -143,7 +143,10 @@ function missingFiles(
   return { never_handed_out, handed_out_not_recorded, recorded_without_time, ran_not_recorded, ...nodes };
 }
 
-/** Returns a function that tests whether a path that was handed out counts as recorded. */
+/**
+ * Returns a function that tests whether a path that was handed out counts as recorded. A piece does if a node recorded it that was handed
+ * it: an earlier queue of the CI run may have other cases in the piece with this name.
+ */
 function recordedTest(handed: AssignmentsByPath, nodesByPath: NodesByPath): (path: string) => boolean {
   /** Files with a recorded test case that was not handed out itself. */
   const recordedByCase = new Set<string>();
@@ -159,7 +162,9 @@ function recordedTest(handed: AssignmentsByPath, nodesByPath: NodesByPath): (pat
     if (file !== null) for (const { node_index } of assignments) add(nodesWithCases, file, node_index);
   }
   return path => {
-    if (nodesByPath.has(path) || recordedByCase.has(path)) return true;
+    const nodes = nodesByPath.get(path);
+    const isOfOtherQueue = nodes !== undefined && pieceOf(path) !== null && !isAnyOf(nodes, handed.get(path)!);
+    if ((nodes !== undefined && !isOfOtherQueue) || recordedByCase.has(path)) return true;
     const file = fileOf(path);
     if (file === null || handed.has(file)) return false;
     // A node that was handed some cases of a file records only these under the name of the file.
@@ -220,6 +225,10 @@ function add(nodesByPath: Map<string, Nodes>, path: string, node: number): void 
   if (nodes === undefined) nodesByPath.set(path, node);
   else if (typeof nodes !== 'number') nodes.add(node);
   else if (nodes !== node) nodesByPath.set(path, new Set([nodes, node]));
+}
+
+function isAnyOf(nodes: Nodes, assignments: readonly Assignment[]): boolean {
+  return assignments.some(({ node_index }) => nodesIn(nodes).includes(node_index));
 }
 
 function nodesIn(nodes: Nodes | undefined): number[] {
