@@ -146,8 +146,8 @@ describe.each(Object.entries(commands))('%s', (_, command) => {
     const named = [0, 1].map(part => names.filter((_, i) => i % 3 === part));
     project.writeTests(file, [...TITLES, 'new (case)']);
     const pieces: Piece[] = [
-      ...named.map(cases => ({ path: 'named', file, cases, others: null, isTrial: false })),
-      { path: 'rest', file, cases: names.filter((_, i) => i % 3 === 2), others: named.flat(), isTrial: false },
+      ...named.map(cases => ({ path: 'named', file, cases, others: null, skipped: [], isTrial: false })),
+      { path: 'rest', file, cases: names.filter((_, i) => i % 3 === 2), others: named.flat(), skipped: [], isTrial: false },
     ];
     const ran: string[][] = [];
     for (const piece of pieces) {

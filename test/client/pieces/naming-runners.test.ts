@@ -16,6 +16,7 @@ const piece = (cases: readonly string[], others: readonly string[] | null = null
   file,
   cases,
   others,
+  skipped: [],
   isTrial: false,
 });
 
