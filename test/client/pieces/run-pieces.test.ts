@@ -38,7 +38,9 @@ async function runPiece(isTrial: boolean, ...commands: Ran[]) {
   const piece = { path: PATH, file: FILE, cases: ['a', 'b'], others: null, isTrial };
   const result = await node.runBatch([{ path: PATH, expected: 4, piece }]);
   let told: { path: string; passed_whole?: string[] }[] = [];
-  vi.spyOn(Api.prototype, 'post').mockImplementation(async (_, message) => void (told = (message as { files: typeof told }).files) as never);
+  vi.spyOn(Api.prototype, 'post').mockImplementation(
+    async (_, message) => void (told = (message as { files: typeof told }).files) as never,
+  );
   onTestFinished(() => void vi.restoreAllMocks());
   const options = { url: 'http://127.0.0.1:1', token: 'token', retries: 0, clientVersion: '1' };
   await node.testCases.tell(new Api(options), { commit_hash: 'c', branch: 'main', node_total: 2, node_index: 0 });
