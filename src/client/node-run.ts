@@ -132,15 +132,16 @@ export class NodeRun {
     const seconds = secondsOf(run.result);
     const isFailed = run.result.failed.length > 0;
     if (judgement.foreign.length > 0) warnOfForeign(piece, judgement.foreign);
-    if (isFailed ? !piece.isTrial && !judgement.isEmpty : judgement.missing.length === 0) {
+    if (isFailed ? !piece.isTrial && judgement.failed.length > 0 : judgement.missing.length === 0) {
       this.testCases.add(piece.path, seconds, told?.cases ?? [], []);
       return this.#note(ofPiece(piece, run.result, seconds));
     }
     printToStderr(wholeFileLine(piece, judgement));
     const whole = await this.#execute(files, null);
     const wholeTold = whole.told.get(piece.file);
-    const hasPassed = whole.result.failed.length === 0;
-    const passed = wholeTold ? passedWhole(judgement, wholeTold) : hasPassed ? [...judgement.failed, ...judgement.missing] : [];
+    const isWholeFailed = whole.result.failed.length > 0;
+    const passed = passedWhole(judgement, { isFailed, told }, { isFailed: isWholeFailed, told: wholeTold });
+    if (passed.length > 0 && !isWholeFailed) printToStderr(`${piece.file} passed as a whole file: it is not run in pieces again`);
     this.testCases.add(piece.path, seconds, told?.cases ?? [], passed);
     if (wholeTold) this.testCases.add(piece.file, secondsOf(whole.result), wholeTold.cases);
     return this.#note(ofPiece(piece, whole.result, seconds + secondsOf(whole.result)));
@@ -268,8 +269,9 @@ function warnOfForeign({ path }: Piece, foreign: readonly RanCase[]): void {
 }
 
 function wholeFileLine({ path, file }: Piece, { missing, failed }: PieceJudgement): string {
-  const what =
-    missing.length > 0 ? `${pluralize(missing.length, 'test case')} of it did not run` : `${pluralize(failed.length, 'test case')} failed`;
+  const count = missing.length > 0 ? missing.length : failed.length;
+  const verb = missing.length > 0 ? 'of it did not run' : 'failed';
+  const what = count > 0 ? `${pluralize(count, 'test case')} ${verb}` : 'the command failed, and no test case did';
   const names = missing.length > 0 ? missing : failed;
   return `${path}: ${what}${names.length > 0 ? ` (${abbreviate(names)})` : ''}: running the whole file ${file}`;
 }

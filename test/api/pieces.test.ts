@@ -158,6 +158,13 @@ describe('a long file is whole', () => {
   });
 });
 
+it('names of reports do not take the place of names by which the test runner selects cases', async () => {
+  const server = await learned();
+  const reported = { ...build, node_index: 0, ci_build_id: '2', files: [{ path: LONG, seconds: 120, cases: [told('a'), told('b')] }] };
+  expect((await server.post('/v2/test_cases', reported)).json).toEqual({ kept: 0 });
+  expect((await takeAll(server)).pieces.flatMap(({ cases }) => cases).toSorted()).toEqual(CASES.toSorted());
+});
+
 it('a file is on trial until all of its pieces passed, and again after one failed', async () => {
   const server = await learned();
   const trials = async (run: string, outcome: (name: string) => string) => {

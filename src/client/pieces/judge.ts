@@ -34,8 +34,25 @@ export function judgePiece({ cases, others, skipped }: Piece, told: ToldCases | 
   };
 }
 
-/** The cases of a piece that did not pass in it, and passed when the whole file ran. */
-export function passedWhole({ missing, failed }: Pick<PieceJudgement, 'missing' | 'failed'>, whole: ToldCases | undefined): string[] {
-  const passed = new Set((whole?.cases ?? []).flatMap(({ name, outcome }) => (outcome === 'passed' ? name : [])));
-  return [...failed, ...missing].filter(name => passed.has(name));
+/**
+ * The cases of a piece that did not pass in it, and passed when the whole file ran. If the command of the piece failed, and no case of it, all
+ * that ran: something around them, such as the end of a suite, does not pass in pieces.
+ *
+ * @param piece what the command of the piece told
+ * @param whole what that of the whole file told; undefined: nothing
+ */
+export function passedWhole(
+  { missing, failed, isEmpty }: PieceJudgement,
+  piece: { isFailed: boolean; told: ToldCases | undefined },
+  whole: { isFailed: boolean; told: ToldCases | undefined },
+): string[] {
+  const suspects = [...failed, ...missing];
+  if (suspects.length === 0 && piece.isFailed && !isEmpty && !whole.isFailed) return namesOf(piece.told, 'passed');
+  if (!whole.told) return whole.isFailed ? [] : suspects;
+  const passed = new Set(namesOf(whole.told, 'passed'));
+  return suspects.filter(name => passed.has(name));
+}
+
+function namesOf(told: ToldCases | undefined, wanted: RanCase['outcome']): string[] {
+  return (told?.cases ?? []).flatMap(({ name, outcome }) => (outcome === wanted ? name : []));
 }

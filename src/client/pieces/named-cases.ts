@@ -8,8 +8,8 @@ export interface NamingRunner extends PieceRunner {
   readonly conflicts: RegExp;
 }
 
-/** Limit on an expression: Windows allows 32,767 characters in a command. */
-export const MAX_EXPRESSION_BYTES = 30_000;
+/** Limit on an expression: Windows allows 32,767 characters in a command, Linux 131,072 bytes in an argument. */
+export const MAX_EXPRESSION_BYTES = process.platform === 'win32' ? 30_000 : 100_000;
 
 /** PCRE refuses a pattern that nests more than 250 groups. */
 const MAX_NESTED_GROUPS = 100;

@@ -23,7 +23,8 @@ export const playwright: NamingRunner = {
     tellCases(
       files.filter(file => !mentions(file, SERIAL)),
       reported,
-      { nameOf: ({ name }) => name || null, keyOf: name => name, listsAll: false },
+      // A piece must not name a case that it cannot select.
+      { nameOf: ({ name }) => (name && isListable(name) ? name : null), keyOf: name => name, listsAll: false },
     ),
 };
 

@@ -68,11 +68,12 @@ export function cutFiles(weights: Float64Array, nodes: number, files: readonly C
   if (nodes < 2 || files.length === 0) return null;
   const durations = withHidden(weights, cost);
   const share = totalWeight(durations) / nodes;
-  const before = makespanOf(durations, nodes);
+  const alone = new Set(files.map(({ file }) => file));
+  const before = makespanOf(durationsWith(durations, [], alone, cost), nodes);
   const perPiece = (cost.hidden + cost.pullCost) / cost.slowdown;
   const tried = PARTS_OF_SHARE.map(part => {
     const cuts = files.flatMap(file => cutFile(file, (part * share) / cost.slowdown - perPiece) ?? []);
-    return { cuts, before, after: makespanOf(durationsWith(durations, cuts, cost), nodes) };
+    return { cuts, before, after: makespanOf(durationsWith(durations, cuts, alone, cost), nodes) };
   });
   const best = Math.min(...tried.map(({ after }) => after));
   const chosen = tried.find(({ after }) => after <= AS_GOOD * best)!;
@@ -119,11 +120,12 @@ function nextPiece(cases: readonly number[], from: number, most: number): { to: 
   return { to, sum };
 }
 
-function durationsWith(durations: Float64Array, cuts: readonly Cut[], cost: BatchCost): Float64Array {
-  const whole = new Set(cuts.map(({ file }) => file));
-  const pieces = withHidden(Float64Array.from(cuts.flatMap(cut => cut.pieces.map(({ weight }) => weight))), cost);
-  const rest = durations.filter((_, file) => !whole.has(file));
-  return Float64Array.from([...rest, ...pieces.map(duration => duration + cost.pullCost)])
+/** @param alone files so long that a batch has nothing else: a start of the runner is theirs, too */
+function durationsWith(durations: Float64Array, cuts: readonly Cut[], alone: ReadonlySet<number>, cost: BatchCost): Float64Array {
+  const cut = new Set(cuts.map(({ file }) => file));
+  const pieces = withHidden(Float64Array.from(cuts.flatMap(({ pieces: ofFile }) => ofFile.map(({ weight }) => weight))), cost);
+  const whole = Array.from(durations, (duration, file) => (alone.has(file) ? duration + cost.pullCost : duration));
+  return Float64Array.from([...whole.filter((_, file) => !cut.has(file)), ...Array.from(pieces, duration => duration + cost.pullCost)])
     .sort()
     .reverse();
 }

@@ -168,7 +168,7 @@ describe('a list for Playwright', () => {
     expect(select(playwright, piece(['a'], null, file), folder)).toBeNull();
     expect(told(playwright, [caseOf('a')], file)).toBeUndefined();
     const parallel = project('');
-    expect(told(playwright, [caseOf('a › b')], parallel.file)).toEqual({
+    expect(told(playwright, [caseOf('a › b'), caseOf(' spaces'), caseOf('two\nlines')], parallel.file)).toEqual({
       cases: [{ name: 'a › b', seconds: 0, outcome: 'passed' }],
       listed: null,
     });
