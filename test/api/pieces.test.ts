@@ -182,13 +182,6 @@ it('a file is on trial until all of its pieces passed, and again after one faile
   expect(await trials('3', () => 'passed')).toEqual(new Set([true]));
 });
 
-it('names of a runner are not replaced by names of reports', async () => {
-  const server = await learned();
-  const reply = await server.post('/v2/test_cases', { ...build, node_index: 0, files: [{ path: LONG, seconds: 120, cases: [told('a')] }] });
-  expect(reply).toMatchObject({ status: 200, json: { kept: 0 } });
-  expect((await takeAll(server)).pieces.length).toBeGreaterThan(1);
-});
-
 describe('cases are refused', () => {
   const valid = { path: LONG, seconds: 1, cases: [told('a')] };
   it.each([

@@ -57,7 +57,9 @@ describe('the piece with the rest', () => {
 });
 
 it('of the cases that did not pass in a piece, those passed whole that the whole file passed', () => {
-  const judgement = { missing: ['a', 'b'], failed: ['c', 'd'] };
-  expect(passedWhole(judgement, told({ a: 'passed', b: 'skipped', c: 'passed', d: 'failed', e: 'passed' }))).toEqual(['c', 'a']);
-  expect(passedWhole(judgement, undefined)).toEqual([]);
+  const judgement = { ...GOOD, missing: ['a', 'b'], failed: ['c', 'd'] };
+  const piece = { isFailed: true, told: undefined };
+  const whole = told({ a: 'passed', b: 'skipped', c: 'passed', d: 'failed', e: 'passed' });
+  expect(passedWhole(judgement, piece, { isFailed: true, told: whole })).toEqual(['c', 'a']);
+  expect(passedWhole(judgement, piece, { isFailed: true, told: undefined })).toEqual([]);
 });

@@ -35,7 +35,7 @@ async function runPiece(isTrial: boolean, ...commands: Ran[]) {
   const stderr = vi.spyOn(process.stderr, 'write').mockImplementation(text => Boolean((stderrText += String(text))));
   onTestFinished(() => stderr.mockRestore());
   const node = new NodeRun([FILE], ['vitest'], [`${folder}/*.xml`], {}, runner, {}, { name: 'vitest', runner: vitest });
-  const piece = { path: PATH, file: FILE, cases: ['a', 'b'], others: null, isTrial };
+  const piece = { path: PATH, file: FILE, cases: ['a', 'b'], others: null, skipped: [], isTrial };
   const result = await node.runBatch([{ path: PATH, expected: 4, piece }]);
   let told: { path: string; passed_whole?: string[] }[] = [];
   vi.spyOn(Api.prototype, 'post').mockImplementation(
