@@ -109,7 +109,7 @@ describe('the comparison of handed out with recorded files', () => {
 
   it('counts a file that a node in fallback ran as all of its pieces', () => {
     const handed = handedTo({ 0: ['a.py::piece 1 of 2'], 1: ['a.py::piece 2 of 2'] });
-    expect(compare(handed, [ran(2, 'a.py')], 3)).toMatchObject({ recorded: 1, handed_out_not_recorded: [] });
+    expect(compare(handed, [ran(2, 'a.py')], 3).handed_out_not_recorded).toEqual([]);
     expect(compare(handed, [ran(0, 'a.py')], 3).handed_out_not_recorded).toMatchObject([{ path: 'a.py::piece 2 of 2' }]);
   });
 });
