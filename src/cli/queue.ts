@@ -97,8 +97,8 @@ async function runBatches(
       for (const { path } of batch.files) ran.add(path);
       batch = await unlessInterrupted(queueClient.nextBatch(batch, result));
     }
-    if (!forecast || runner.signal) return;
-    for (const line of [endLine(forecast, startedAt, secondsSince(began)), cuttingLine(forecast)]) if (line !== null) printToStderr(line);
+    const lines = forecast && !runner.signal ? [endLine(forecast, startedAt, secondsSince(began)), cuttingLine(forecast)] : [];
+    for (const line of lines) if (line !== null) printToStderr(line);
   } catch (error) {
     if (!(error instanceof ServerUnreachable)) throw error;
     const progress = `the rest of the queue is not known; this node ran ${ran.size} of ${pluralize(allFiles.length, 'test file')}`;

@@ -47,6 +47,11 @@ describe('a suite with a file of 40 s and 60 files of a second, on 10 nodes', ()
     expect(cutting.cuts[0]!.pieces.map(({ weight }) => weight)).toEqual(Array(8).fill(5 * SECOND));
   });
 
+  it('charges the file and each of its pieces the start of the test runner', () => {
+    const cutting = cutFiles(LONG.weights, 10, LONG.files, { ...FREE, pullCost: 3 * SECOND })!;
+    expect(cutting.before).toBe(43 * SECOND);
+  });
+
   it('has each case in one piece, in their order', () => {
     const [{ pieces }] = cutFiles(LONG.weights, 10, LONG.files, FREE)!.cuts as [Cut];
     expect(pieces[0]!.from).toBe(0);
