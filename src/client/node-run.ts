@@ -117,7 +117,7 @@ export class NodeRun {
     const { result, told } = await this.#execute(files, null);
     for (const { path, time_execution } of result.recorded) {
       const cases = told.get(path)?.cases;
-      if (cases) this.testCases.add(path, time_execution, cases);
+      if (cases) this.testCases.addFile(path, time_execution, cases);
     }
     return this.#note(result);
   }
@@ -133,7 +133,7 @@ export class NodeRun {
     const isFailed = run.result.failed.length > 0;
     if (judgement.foreign.length > 0) warnOfForeign(piece, judgement.foreign);
     if (isFailed ? !piece.isTrial && judgement.failed.length > 0 : judgement.missing.length === 0) {
-      this.testCases.add(piece.path, seconds, told?.cases ?? [], []);
+      this.testCases.addPiece(piece.path, seconds, told?.cases ?? [], []);
       return this.#note(ofPiece(piece, run.result, seconds));
     }
     printToStderr(wholeFileLine(piece, judgement));
@@ -142,8 +142,8 @@ export class NodeRun {
     const isWholeFailed = whole.result.failed.length > 0;
     const passed = passedWhole(judgement, { isFailed, told }, { isFailed: isWholeFailed, told: wholeTold });
     if (passed.length > 0 && !isWholeFailed) printToStderr(`${piece.file} passed as a whole file: it is not run in pieces again`);
-    this.testCases.add(piece.path, seconds, told?.cases ?? [], passed);
-    if (wholeTold) this.testCases.add(piece.file, secondsOf(whole.result), wholeTold.cases);
+    this.testCases.addPiece(piece.path, seconds, told?.cases ?? [], passed);
+    if (wholeTold) this.testCases.addFile(piece.file, secondsOf(whole.result), wholeTold.cases);
     return this.#note(ofPiece(piece, whole.result, seconds + secondsOf(whole.result)));
   }
 
