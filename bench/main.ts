@@ -1,4 +1,5 @@
 import { Command, Option } from 'commander';
+import { cutting } from './cutting.js';
 import { type DatabaseOptions, database } from './database.js';
 import { estimating } from './estimating.js';
 import { initializing } from './initializing.js';
@@ -122,6 +123,9 @@ const FOLDER = 'recorded suites: FILE.json {"timings": {path: seconds}}, history
 quality('packing', 'evenness of regular splits, compared with other algorithms', folder =>
   packing(nonEmpty(readSuites(folder), folder, 'FILE.json')),
 );
+quality('cutting', 'what pieces of long files gain in suites that were recorded by test cases', folder => [
+  cutting(nonEmpty(readSuites(folder), folder, 'FILE.json')),
+]);
 quality('planning', 'evenness of queues in simulated builds, compared with other batch sizes', folder =>
   planning(nonEmpty(readSuites(folder), folder, 'FILE.json'), readHistories(folder)),
 );

@@ -1,7 +1,7 @@
 // Bundles the compiled program in FOLDER, in place: what a process or thread loads is a few files instead of 250. Reading and linking these
 // would take longer than all else that a start does. Also makes the files of a CI node: src/ballast.mjs, and one for each test runner that loads Ballast.
 //   node scripts/bundle-program.mjs FOLDER
-import { appendFileSync, readFileSync, writeFileSync } from 'node:fs';
+import { appendFileSync, copyFileSync, readFileSync, writeFileSync } from 'node:fs';
 import { join, resolve } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { build } from 'esbuild';
@@ -24,6 +24,18 @@ const entryPoints = [
 const { dependencies, optionalDependencies, version } = JSON.parse(readFileSync(join(root, 'package.json'), 'utf8'));
 const external = Object.keys({ ...dependencies, ...optionalDependencies });
 
+const hooks = ['ballast_piece.py', 'ballast_piece.rb'];
+// For what is not bundled, such as tests.
+for (const hook of hooks) copyFileSync(join(root, 'src', 'client', 'pieces', hook), join(folder, 'client', 'pieces', hook));
+const withHooks = {
+  name: 'hooks',
+  setup: ({ onLoad }) =>
+    onLoad({ filter: /pieces[\\/]hook-text\.js$/ }, () => {
+      const texts = hooks.map(hook => [hook, readFileSync(join(root, 'src', 'client', 'pieces', hook), 'utf8')]);
+      return { contents: `const texts = ${JSON.stringify(Object.fromEntries(texts))};\nexport const hookText = name => texts[name];` };
+    }),
+};
+
 const { metafile } = await build({
   absWorkingDir: root,
   entryPoints: entryPoints.map(path => join(folder, path)),
@@ -40,6 +52,7 @@ const { metafile } = await build({
   target: 'node20.12',
   // CommonJS packages require modules of Node.
   banner: { js: "import { createRequire as requireFor } from 'node:module'; const require = requireFor(import.meta.url);" },
+  plugins: [withHooks],
   metafile: true,
   logLevel: 'warning',
 });
@@ -62,6 +75,7 @@ async function bundleForNodes(name, entryPoint, options) {
     minify: true,
     // There is no package.json beside it.
     plugins: [
+      withHooks,
       {
         name: 'version',
         setup: ({ onLoad }) => onLoad({ filter: /src[\\/]version\.js$/ }, () => ({ contents: `export const version = '${version}';` })),

@@ -88,7 +88,7 @@ function sources(folder) {
   if (!fs.existsSync(fromRoot(folder))) return [];
   return fs
     .readdirSync(fromRoot(folder), { recursive: true })
-    .filter(name => /\.(tsx?|[cm]js|css|html|svg|png|md|py)$/.test(name))
+    .filter(name => /\.(tsx?|[cm]js|css|html|svg|png|md|py|rb)$/.test(name))
     .sort()
     .map(name => fromRoot(folder, name));
 }

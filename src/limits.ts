@@ -360,6 +360,16 @@ export const limits = {
   playedSeconds: 86_400,
   /** Files that such a request cuts in pieces. */
   cutFiles: 20,
+  /** Files whose cases one request tells, the cases of a file, and the characters of a name and of all names of a file. */
+  toldFilesPerRequest: 500,
+  casesPerFile: 5000,
+  caseNameMaxCharacters: 4096,
+  caseCharactersPerFile: 131_072,
+  /** The longest files that a queue cuts in pieces, and the most pieces of a file. */
+  filesToCut: 200,
+  /** Long files whose cases the main thread reads to plan a queue. A queue that needs more goes to a worker thread. */
+  cutFilesOnMainThread: 16,
+  piecesPerFile: 100,
   /** Test files that a worker thread plays in one turn, over all variants: about 100 ms. */
   playedFilesPerTurn: 250_000,
   /** Builds that are played with the same numbers of nodes, of the last ones that are looked at, and their test files. */

@@ -121,7 +121,18 @@ const runnerFlags = [
   '--onlyChanged',
   '--grep',
 ];
-const foreignFlags = [...runnerFlags, '--runTestsByPath', '--fail', '--spec', '--tests', '--collect-only', '--deselect'];
+const foreignFlags = [
+  ...runnerFlags,
+  '--runTestsByPath',
+  '--fail',
+  '--spec',
+  '--tests',
+  '--collect-only',
+  '--deselect',
+  '--filter',
+  '--test-list',
+  '--test-list-invert',
+];
 /** Flags that a plugin adds to a test runner. */
 const pluginFlags = listed(readFileSync(join(root, 'src/runners/pytest/ballast_pytest.py'), 'utf8'), /addoption\(\s*"(--[a-z-]+)"/g);
 

@@ -4,6 +4,7 @@ import { inParallel } from '../../bench/load/in-parallel.js';
 import { positiveInteger } from '../../bench/option-parsers.js';
 import { showStatus } from '../../bench/progress.js';
 import { drawScenario } from './green/draw.js';
+import { pieceFaults } from './green/draw-pieces.js';
 import { faults } from './green/faults.js';
 import type { Processes } from './green/operator.js';
 import { play } from './green/play.js';
@@ -15,7 +16,7 @@ import { neededCluster } from './needed-cluster.js';
 /**
  * Plays CI runs with the real programs, a proxy that injects faults and an operator that disturbs the server, and checks two invariants.
  * If every node of a CI run exits with 0, every listed test file ran. If `verify` exits with 0, every file was run and recorded since the
- * CI run began. The seed determines the faults, but not the order of requests. With several servers each request is dealt to any of them.
+ * CI run began. Where nodes run long files in pieces, the same is true for every test case of these. The seed determines the faults, but not the order of requests. With several servers each request is dealt to any of them.
  */
 
 interface Options {
@@ -23,11 +24,12 @@ interface Options {
   run?: number;
   seed: number;
   only?: string | null;
+  pieces?: true;
   atOnce: number;
   processes: number;
 }
 
-async function green({ runs, run, seed, only = null, atOnce, processes }: Options): Promise<void> {
+async function green({ runs, run, seed, only = null, pieces, atOnce, processes }: Options): Promise<void> {
   const cluster = processes === 1 ? null : await neededCluster();
   const servers: Processes = cluster ? { number: processes, cluster: cluster.url } : { number: 1 };
   const numbers = run === undefined ? Array.from({ length: runs }, (_, i) => i + 1) : [run];
@@ -35,7 +37,7 @@ async function green({ runs, run, seed, only = null, atOnce, processes }: Option
   const ciRuns: PlayedCiRun[] = [];
   let [played, broken] = [0, 0];
   await inParallel(atOnce, numbers, async number => {
-    const scenario = drawScenario(seed, number, only);
+    const scenario = drawScenario(seed, number, only, pieces);
     const result = await play(scenario, seed, servers);
     const isFaultless = scenario.faults.length === 0;
     const violations = result.ciRuns.flatMap(ciRun => [...violationsOf(ciRun), ...(isFaultless ? faultlessViolationsOf(ciRun) : [])]);
@@ -46,7 +48,7 @@ async function green({ runs, run, seed, only = null, atOnce, processes }: Option
     showStatus(`${played} of ${numbers.length} runs, ${broken} broken`);
     if (violations.length > 0 || run !== undefined) {
       showStatus('');
-      process.stdout.write(`${formatReport(scenario, seed, only, processes, result, violations)}\n`);
+      process.stdout.write(`${formatReport(scenario, seed, { only, pieces, processes }, result, violations)}\n`);
     }
   });
   await cluster?.stop();
@@ -54,7 +56,7 @@ async function green({ runs, run, seed, only = null, atOnce, processes }: Option
   const verified = ciRuns.filter(ciRun => ciRun.verified.code === 0);
   process.stdout.write(
     `${played} runs (seed ${seed}${processes === 1 ? '' : `, ${processes} processes`}) of ${ciRuns.length} CI runs: all nodes exited with 0 in ${ciRuns.filter(isGreen).length}, ` +
-      `verify in ${verified.length}; faults: ${countNames(faults)}\n`,
+      `verify in ${verified.length}; with pieces of files ${ciRuns.filter(({ evidence }) => evidence.hasPieces).length}; faults: ${countNames(faults)}\n`,
   );
   invariant(
     broken === 0,
@@ -77,7 +79,8 @@ const program = new Command('npm run green --')
   .option('--runs <number>', 'number of runs', positiveInteger, 200)
   .option('--run <number>', 'play only this run, and print all output of its nodes', positiveInteger)
   .option('--seed <number>', 'seed of the faults', positiveInteger, 1)
-  .addOption(new Option('--only <kind>', 'play only this kind of fault').choices(Object.keys(faults)))
+  .addOption(new Option('--only <kind>', 'play only this kind of fault').choices([...Object.keys(faults), ...Object.keys(pieceFaults)]))
+  .option('--pieces', 'have nodes run long files in pieces in every run, not in a quarter of them')
   .option('--at-once <number>', 'number of concurrent runs', positiveInteger, 2)
   .option('--processes <number>', 'number of servers: one on a folder, or more on a PostgreSQL database', positiveInteger, 1)
   .action(reportViolations('green', green));

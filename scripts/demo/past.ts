@@ -85,7 +85,13 @@ async function record({ store, project }: Past, { run, node_index, request }: Re
 /** Plays a queue until each node records or ends, or until now. */
 async function playQueue({ store, project, pullCost, clock }: Past, run: CiRun, now: number): Promise<RunningNode[]> {
   const key = queueKey(project, run.build, run.id);
-  const { plan } = (await planQueue(store, key, suiteOf(run.paths), false, { isWorker: true, pullCost }))!;
+  const { plan } = (await planQueue(
+    store,
+    key,
+    suiteOf(run.paths),
+    { repeatsNewest: false, sizes: [], pieces: null },
+    { isWorker: true, pullCost },
+  ))!;
   const nodes = begin(run);
   await store.queues.create(key, plan!, nodes[0]!.request.at);
   const { id } = (await store.queues.find(key))!;

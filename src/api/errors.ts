@@ -67,6 +67,10 @@ export const apiErrors = {
     new ApiError(409, [
       `${difference}; files that the ${what === 'queue' ? 'queue' : 'split'} lacks would never run: give all nodes of a suite the same list, and each suite its own project; ${ANOTHER_LIST[what]}`,
     ]),
+  lacksPieces: () =>
+    new ApiError(409, [
+      'the queue of this CI run has pieces of test files, and this node runs none: give all nodes the same command and flags, with --pieces or without it',
+    ]),
   clientLeft: () => new ApiError(408, ['the client left before it was answered']),
   notSigningIn: () => new ApiError(422, ['send a link or a password']),
   dashboardBodyTooLarge: (limitBytes: number) =>

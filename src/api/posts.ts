@@ -1,6 +1,7 @@
 import { toSegments } from '../bytes.js';
 import { type PlanSubject, preparePlan } from '../engine/insight/what-if/prepare-plan.js';
-import { digest, type NodeKey, queueKey, splitKey } from '../engine/keys.js';
+import { digest, type NodeKey, queueKey, splitKey, UNNAMED_CI_RUN } from '../engine/keys.js';
+import type { ToldCases } from '../engine/pieces/told-cases.js';
 import type { NodeLinks } from '../engine/ports/ci-runs.js';
 import type { NewRun } from '../engine/ports/recordings.js';
 import type { Store } from '../engine/ports/store.js';
@@ -11,9 +12,11 @@ import type { ListName } from '../engine/suites/list-in-body.js';
 import { NOTHING_PLANNED, type PlanOptions, planQueue, planSplit } from '../engine/suites/plan-suite.js';
 import { type Suite, type SuiteColumns, suiteOf } from '../engine/suites/suite.js';
 import type { CachedSuite } from '../engine/suites/suite-cache.js';
+import { pieceOf } from '../piece-path.js';
 import type { Soon } from '../soon.js';
 import { apiErrors } from './errors.js';
 import { toBuildSubsetMessage } from './messages/build.js';
+import { toTestCasesMessage } from './messages/cases.js';
 import { toPlanMessage } from './messages/insight/what-if.js';
 import type { Links } from './messages/parameters.js';
 import { isInitialization, toCancelMessage, toQueueMessage, toTestQueueMessage } from './messages/queue.js';
@@ -50,6 +53,8 @@ interface QueueAsked {
   request: QueueRequest;
   /** See `estimate`. */
   sizes: readonly number[];
+  /** See plan-suite.ts. */
+  pieces: string | null;
   /** The fields of the request that the answer repeats. */
   echo: object | null;
 }
@@ -94,10 +99,11 @@ function toQueue(sent: RawParameters, project: number, cached: Suite | null): Li
     run: key.digest,
     batch_uuid,
     report: null,
+    runsPieces: false,
     links: null,
   };
   const suite = isInitialization(message) ? (cached ?? suiteOf(message.test_files!.map(({ path }) => path))) : null;
-  return { asked: { request, sizes: [], echo: null }, suite };
+  return { asked: { request, sizes: [], pieces: null, echo: null }, suite };
 }
 
 /** POST /v2/queues/queue */
@@ -116,12 +122,14 @@ function toTestQueue(sent: RawParameters, project: number, cached: Suite | null)
     run,
     batch_uuid: `${run} ${batch_index}`,
     report: { batch_id: message.batch_id ?? null, failed_paths: message.failed_paths ?? [] },
+    runsPieces: message.pieces !== undefined,
     links: isFirstRequest ? linksOf(message) : null,
   };
   const suite = isInitialization(message) ? (cached ?? suiteOf(message.paths!)) : null;
   if (suite && sizes.length !== 0 && sizes.length !== suite.length)
     throw apiErrors.invalid({ sizes: [`has ${sizes.length} entries for ${suite.length} distinct paths`] });
-  return { asked: { request, sizes, echo: message.wants_times ? { node_uuid, batch_index } : null }, suite };
+  const echo = message.wants_times ? { node_uuid, batch_index } : null;
+  return { asked: { request, sizes, pieces: message.pieces ?? null, echo }, suite };
 }
 
 /** POST /v2/queues/cancel */
@@ -146,10 +154,25 @@ function withFirst(sent: RawParameters, name: ListName, cached: Suite | null): R
 
 const post = <Asked, Prepared>(definition: Post<Asked, Prepared>) => definition;
 
-function prepareQueue(store: Store, { request, sizes, echo }: QueueAsked, suite: Suite | null, options: PlanOptions) {
+/** POST /v2/test_cases */
+function toCases(sent: RawParameters): Listing<ToldCases[]> {
+  const { files, runner, commit_hash, branch, node_total, ci_build_id = UNNAMED_CI_RUN } = toTestCasesMessage(sent);
+  const ci_run = digest(commit_hash, branch, node_total, ci_build_id);
+  const asked = files.map(({ path, seconds, cases, passed_whole = [] }): ToldCases => {
+    const piece = pieceOf(path);
+    return {
+      file: piece?.file ?? path,
+      piece: piece && { number: piece.number, count: piece.count },
+      ...{ ci_run, commit_hash, runner: runner ?? null, seconds, cases, passed_whole },
+    };
+  });
+  return { asked, suite: null };
+}
+
+function prepareQueue(store: Store, { request, sizes, pieces, echo }: QueueAsked, suite: Suite | null, options: PlanOptions) {
   // A pull brings no list.
   if (!suite) return { request, echo, planned: NOTHING_PLANNED };
-  const planning = planQueue(store, request.key, suite, request.wantsLastSplit, options, sizes);
+  const planning = planQueue(store, request.key, suite, { repeatsNewest: request.wantsLastSplit, sizes, pieces }, options);
   return planning.then(planned => planned && { request, echo, planned });
 }
 
@@ -170,6 +193,7 @@ export const posts = {
   prepareSplit: post({ list: 'test_files', read: toSplit, prepare: prepareSplit }),
   prepareQueue: post({ list: 'test_files', read: toQueue, prepare: prepareQueue }),
   prepareTestQueue: post({ list: 'paths', read: toTestQueue, prepare: prepareQueue }),
+  prepareCases: post({ list: null, read: toCases, prepare: (_store, asked: ToldCases[]) => asked }),
   prepareCancel: post({ list: null, read: toCancel, prepare: (_store, asked: CancelRequest) => asked }),
   preparePlan: post({
     list: 'test_files',

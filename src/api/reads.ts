@@ -124,7 +124,10 @@ export const reads = {
   async minutes(store: Store, { subject, now }: InsightQuestion): Promise<{ json: Json }> {
     const settings = await settingsOf(store.access, subject.project);
     const links = await linksOf(store, subject, settings);
-    return { json: JSON.stringify(explainMinutes(subject, await readTimeline(store, subject, now), links, settings)) };
+    const { ciRun } = subject;
+    const planned = ciRun?.kind === 'queue' ? await store.queues.forecast(ciRun.plan) : null;
+    const timeline = await readTimeline(store, subject, now);
+    return { json: JSON.stringify(explainMinutes(subject, timeline, links, settings, planned?.cutting ?? null)) };
   },
 
   timeline: insight(timelineAnswer),

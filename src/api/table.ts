@@ -8,6 +8,7 @@ import { dashboardEndpointOf, dashboardTable } from './dashboard/table.js';
 import { apiErrors } from './errors.js';
 import { recordBuildSubset } from './routes/build-subsets.js';
 import { buildById, lastDistribution, pageOfBuilds } from './routes/builds.js';
+import { keepCases } from './routes/cases.js';
 import { clientChecksum, clientFile } from './routes/client.js';
 import { completenessOfBuild } from './routes/completeness.js';
 import { guideText } from './routes/guides.js';
@@ -30,6 +31,7 @@ const table: Readonly<Record<string, { [method: string]: Handle }>> = {
   '/v2/queues/queue': { POST: testQueueForNode },
   '/v2/queues/cancel': { POST: cancelNode },
   '/v2/test_paths': { GET: failedOnBranch },
+  '/v2/test_cases': { POST: keepCases },
   '/v1/builds': { GET: pageOfBuilds },
   '/v1/builds/completeness': { GET: completenessOfBuild },
   '/v1/builds/:id': { GET: buildById },

@@ -1,6 +1,7 @@
 import { estimateOf, estimateText, type PlannedFile } from '../client/planned-file.js';
 import { durationText } from '../duration.js';
 import { pluralize } from '../plural.js';
+import { abbreviate } from '../terminal.js';
 
 /** A batch that the node ran. */
 export interface RanBatch {
@@ -14,7 +15,9 @@ export interface RanBatch {
 
 /** Says what a batch is before its command starts. */
 export function batchLine(number: number, files: readonly PlannedFile[]): string {
-  return `batch ${number}: ${pluralize(files.length, 'test file')}${estimateText(files)}`;
+  const pieces = files.flatMap(({ path, piece }) => (piece ? path : []));
+  const named = pieces.length > 0 ? ` (${abbreviate(pieces)})` : '';
+  return `batch ${number}: ${pluralize(files.length, 'test file')}${named}${estimateText(files)}`;
 }
 
 /** The batches of a node as lines of a table, with their sums. */

@@ -21,6 +21,16 @@ export function endLine({ ends_in }: QueueForecast, startedAt: number, seconds: 
   return `${ended}, ${durationText(Math.abs(late))} ${late < 0 ? 'before' : 'after'} the expected end of all nodes`;
 }
 
+/** Says what pieces of long files save; null: nothing, or it is not known. */
+export function cuttingLine({ cutting }: QueueForecast): string | null {
+  if (!cutting) return null;
+  const { files, saves, is_done } = cutting;
+  const cut = `${pluralize(files, 'long test file')} in pieces`;
+  return is_done
+    ? `the queue had ${cut}, which should save ${durationText(saves)}`
+    : `to have ${cut} would save ${durationText(saves)}: add --pieces`;
+}
+
 /** The local time of day, to the second. */
 function clockTime(millis: number): string {
   return new Date(millis).toTimeString().slice(0, 8);

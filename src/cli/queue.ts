@@ -7,6 +7,7 @@ import { CommandRunner, signalExitCode } from '../client/command-runner.js';
 import { fallbackFiles, fallbackWarning, noFallbackMessage } from '../client/fallback.js';
 import { ListMismatch } from '../client/list-mismatch.js';
 import { CommandNotStarted, NodeRun } from '../client/node-run.js';
+import { pieceSupport } from '../client/pieces/runners.js';
 import type { PlannedFile } from '../client/planned-file.js';
 import { type Batch, QueueClient } from '../client/queue-client.js';
 import { recordRun } from '../client/record-run.js';
@@ -17,11 +18,13 @@ import { UsageError } from '../usage-error.js';
 import { batchLine, batchTable, type RanBatch } from './batch-table.js';
 import type { ClientOptions, ListOptions } from './options.js';
 import { exitCodes } from './process/exit.js';
-import { endLine, startLine } from './queue-forecast.js';
+import { cuttingLine, endLine, startLine } from './queue-forecast.js';
 
 export interface QueueOptions extends ClientOptions, ListOptions, FailurePolicy {
   /** Globs of the reports that the command writes. */
   junit: readonly string[];
+  /** Run pieces of long files. */
+  pieces?: true;
 }
 
 /** How long to wait for the server after a signal. CI systems kill the process some seconds after it. */
@@ -33,13 +36,14 @@ export async function queue(globs: readonly string[], command: readonly string[]
   const identity = identify(wholeIdentity, options);
   const allFiles = await listTestFiles(globs, options.stdin === true);
   const runner = new CommandRunner();
-  const run = new NodeRun(allFiles, command, options.junit, options, runner, options.environment);
+  const pieces = options.pieces ? pieceSupport(command, options.junit, options.environment) : null;
+  const run = new NodeRun(allFiles, command, options.junit, options, runner, options.environment, pieces);
   const recordRemaining = () => exitCodeOf(() => record(run, runner, identity, options));
   runner.start(options.environment.npm_command !== undefined);
   try {
     // After a signal, record at once: the CI system may not wait for the command to end.
     const recordedEarly = runner.interrupted.then(recordRemaining);
-    const queueClient = new QueueClient(new Api(options), identity, allFiles, nodeLinks(options.environment));
+    const queueClient = new QueueClient(new Api(options), identity, allFiles, nodeLinks(options.environment), pieces?.name);
     const cancelled = runner.interrupted.then(() => queueClient.cancel());
     const batches: RanBatch[] = [];
     const code = await exitCodeOf(() => runBatches(run, runner, queueClient, options, batches));
@@ -93,8 +97,8 @@ async function runBatches(
       for (const { path } of batch.files) ran.add(path);
       batch = await unlessInterrupted(queueClient.nextBatch(batch, result));
     }
-    const end = forecast && endLine(forecast, startedAt, secondsSince(began));
-    if (end && !runner.signal) printToStderr(end);
+    const lines = forecast && !runner.signal ? [endLine(forecast, startedAt, secondsSince(began)), cuttingLine(forecast)] : [];
+    for (const line of lines) if (line !== null) printToStderr(line);
   } catch (error) {
     if (!(error instanceof ServerUnreachable)) throw error;
     const progress = `the rest of the queue is not known; this node ran ${ran.size} of ${pluralize(allFiles.length, 'test file')}`;
@@ -128,6 +132,7 @@ async function record(run: NodeRun, runner: CommandRunner, identity: Identity, o
   const recorded = run.takeRecorded();
   // After a signal there is no time for retries.
   if (recorded.length > 0) await recordFiles(recorded, runner.signal ? 0 : options.retries, identity, options);
+  if (recorded.length > 0 && runner.signal === null) await run.testCases.tell(new Api(options), identity);
 }
 
 async function recordFiles(recorded: readonly RecordedFile[], retries: number, identity: Identity, options: QueueOptions): Promise<void> {

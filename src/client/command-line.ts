@@ -21,13 +21,16 @@ export function commandWithListFile(command: readonly string[], listFile: string
 /**
  * Returns the command with the paths of a batch. `{}` becomes one argument for each path. `{,}` within an argument becomes all paths,
  * separated by commas. Without either, the paths are appended.
+ *
+ * @param more arguments behind the paths, or at the end if there is no `{}`
  */
-export function commandLine(command: readonly string[], files: readonly string[]): string[] {
+export function commandLine(command: readonly string[], files: readonly string[], more: readonly string[] = []): string[] {
   // The command would take a path that begins with a dash for a flag.
   const paths = files.map(path => (path.startsWith('-') ? `./${path}` : path));
-  if (!takesPaths(command)) return [...command, ...paths];
+  if (!takesPaths(command)) return [...command, ...paths, ...more];
   const joined = paths.join(',');
-  return command.flatMap(arg => (arg === '{}' ? paths : [arg.replaceAll('{,}', () => joined)]));
+  const filled = command.flatMap(arg => (arg === '{}' ? [...paths, ...more] : [arg.replaceAll('{,}', () => joined)]));
+  return command.includes('{}') ? filled : [...filled, ...more];
 }
 
 /** Returns why the command would not run all of its files; null: no reason is known. */

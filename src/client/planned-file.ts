@@ -1,10 +1,13 @@
 import { durationText } from '../duration.js';
+import type { Piece } from './pieces/piece.js';
 
 /** A test file that the server gave to this node. */
 export interface PlannedFile {
   path: string;
   /** Expected seconds; null: never measured. */
   expected: number | null;
+  /** Missing: it is a whole file. */
+  piece?: Piece;
 }
 
 /** Returns the sum of the expected seconds, null if no file was measured, and how many files were never measured. */

@@ -1,13 +1,15 @@
 import { randomUUID } from 'node:crypto';
 import { statSync } from 'node:fs';
-import type { ConnectFailed, QueueForecast, TestQueueAnswer, TestQueueMessage } from '../api/messages/queue.js';
+import type { ConnectFailed, HandedPiece, QueueForecast, TestQueueAnswer, TestQueueMessage } from '../api/messages/queue.js';
 import { digestOfList, sortedDistinct } from '../list-digest.js';
+import { pieceOf } from '../piece-path.js';
 import { isForecast, parseBatch, parseBatchOrMiss, pullParser } from './answers.js';
 import { type AnswerParser, Api, RequestRejected } from './api.js';
 import type { BatchResult } from './batch-results.js';
 import type { Identity } from './ci/identity.js';
 import type { NodeLinks } from './ci/links.js';
 import { assertListed, detectMismatch, retryOnMismatch } from './list-mismatch.js';
+import type { Piece } from './pieces/piece.js';
 import type { PlannedFile } from './planned-file.js';
 
 export interface Batch {
@@ -37,12 +39,14 @@ export class QueueClient {
   /**
    * @param allFiles the test files of all nodes
    * @param links what its first requests tell
+   * @param pieces the test runner with which the node runs pieces of files; null: it runs none
    */
   constructor(
     readonly api: Api,
     readonly identity: Identity,
     readonly allFiles: readonly string[],
     readonly links: NodeLinks,
+    readonly pieces: string | null = null,
   ) {
     this.#digest = digestOfList(allFiles);
   }
@@ -94,17 +98,29 @@ export class QueueClient {
     parse: AnswerParser<T>,
   ): Promise<T> {
     const { build_id: test_queue_id, ...node } = this.identity;
-    const message = { ...node, test_queue_id, node_uuid: this.#nodeUuid, wants_times: true, test_files_digest: this.#digest, ...fields };
+    const own = { node_uuid: this.#nodeUuid, wants_times: true, test_files_digest: this.#digest };
+    const message = { ...node, test_queue_id, ...own, ...(this.pieces !== null && { pieces: this.pieces }), ...fields };
     return detectMismatch(() => this.api.post('/v2/queues/queue', message, pullParser(this.#nodeUuid, fields.batch_index, parse)));
   }
 
-  #toBatch({ paths, batch_id, times = [], forecast }: TestQueueAnswer): Batch | null {
+  /** Throws when the path names a piece, and the server does not tell what it has to run. */
+  #pieceOf(path: string, handed: HandedPiece | undefined): { piece: Piece } | null {
+    const named = pieceOf(path);
+    if (!named || this.allFiles.includes(path)) return null;
+    if (!handed)
+      throw new RequestRejected(`the server handed out ${path}, and does not tell the test cases of this piece: run this node again`, 200);
+    const { cases, others, skipped, is_trial: isTrial } = handed;
+    return { piece: { path, file: named.file, cases, others, skipped, isTrial } };
+  }
+
+  #toBatch({ paths, batch_id, times = [], pieces = [], forecast }: TestQueueAnswer): Batch | null {
     if (batch_id === null) return null;
     assertListed('queue', paths, this.allFiles);
     this.#countFiles(paths);
+    const byPath = new Map(pieces.map(piece => [piece.path, piece]));
     return {
       id: batch_id,
-      files: paths.map((path, i) => ({ path, expected: times[i] ?? null })),
+      files: paths.map((path, i) => ({ path, expected: times[i] ?? null, ...this.#pieceOf(path, byPath.get(path)) })),
       forecast: isForecast(forecast) ? forecast : null,
     };
   }

@@ -1,3 +1,4 @@
+import { fileOfPiece } from '../piece-path.js';
 import type { BatchSums } from '../planning/batching/batch-cost.js';
 import { type Saving, type Soon, whenKnown } from '../soon.js';
 import { lastRunId, pathsNotRun, runsRecorded } from './builds.js';
@@ -32,6 +33,8 @@ export interface QueueRequest {
   batch_uuid: string | null;
   /** The outcome of the previous batch; null: the client does not report it. */
   report: BatchReport | null;
+  /** The client runs pieces of files. */
+  runsPieces: boolean;
   /** Null: the request has none. */
   links: NodeLinks | null;
 }
@@ -52,6 +55,8 @@ export interface Pulled {
   batch: Batch | null;
   /** The node lists other test files than the queue has, so it gets none of them. */
   isOtherList: boolean;
+  /** The queue has pieces of files, which the client does not run, so the node gets nothing. */
+  lacksPieces: boolean;
   /** The leases that this pull ended: other nodes were silent, or a node came back or restarted. */
   endedLeases: LeaseEnd[];
   /** The batch was handed out now, not repeated. */
@@ -156,7 +161,7 @@ export function settle({ queues }: Pick<Store, 'queues'>, key: QueueKey, seq: nu
 export async function failedPaths(store: Store, queue: string): Promise<string[]> {
   const failed = failedIn(await store.queues.batches(queue));
   const paths = await pathsOfQueue(store, queue, [...failed.keys()]);
-  return [...failed.values()].flatMap((cases, i) => cases ?? paths[i]!);
+  return [...new Set([...failed.values()].flatMap((cases, i) => cases ?? fileOfPiece(paths[i]!)))];
 }
 
 /** The batches of a queue in the order of `seq`: those that it handed out itself, and those copied from the queue that it repeats. */
@@ -196,6 +201,7 @@ function pullFrom({ queue, info }: OpenQueue, { request, sent, caller, at }: Ask
     queue: info,
     batch: null,
     isOtherList: false,
+    lacksPieces: false,
     endedLeases: [],
     isNewBatch: false,
     isNewQueue: false,
@@ -208,6 +214,10 @@ function pullFrom({ queue, info }: OpenQueue, { request, sent, caller, at }: Ask
   const changes: Change[] = [];
   if (isOtherList(info.list, listDigest, sent)) {
     value.isOtherList = true;
+    return { value, changes };
+  }
+  if (info.list.has_pieces && !request.runsPieces) {
+    value.lacksPieces = true;
     return { value, changes };
   }
   if (!takesNothing) {

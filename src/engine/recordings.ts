@@ -1,6 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import { type Segments, segment } from '../bytes.js';
 import { limits } from '../limits.js';
+import { pieceOf } from '../piece-path.js';
 import { fileOf } from '../planning/estimating/test-case.js';
 import { type BuildKey, shortDigest } from './keys.js';
 import type { Project } from './ports/access.js';
@@ -18,7 +19,7 @@ export function newRun(testFiles: readonly RecordedTestFile[], ci_build_id?: str
     paths.push(path);
     // A client may send -0.
     seconds.push(time_execution > 0 ? time_execution : ran ? UNTIMED : 0);
-    hasTestCases ||= time_execution > 0 && fileOf(path) !== null;
+    hasTestCases ||= time_execution > 0 && fileOf(path) !== null && pieceOf(path) === null;
   }
   return { paths, seconds, hasTestCases, ci_run: ci_build_id === undefined ? 0 : shortDigest(ci_build_id), asked_at: null };
 }

@@ -19,6 +19,8 @@ export interface Report {
 
 export interface ReportResults {
   byFile: Map<string, FileResult>;
+  /** The test cases of each file. */
+  cases: Map<string, TestCase[]>;
   /** Test cases whose file is not known. */
   unmatched: TestCase[];
   /** The runner says that it loaded every file that it was given, so those in no report have nothing to run. */
@@ -71,24 +73,37 @@ export function addResult(byFile: Map<string, FileResult>, file: string, { secon
   byFile.set(file, { seconds: before.seconds + seconds, isFailed: before.isFailed || isFailed, hasRun: before.hasRun || hasRun });
 }
 
+function addCases(byFile: Map<string, TestCase[]>, file: string, cases: readonly TestCase[]): void {
+  const before = byFile.get(file);
+  if (!before) byFile.set(file, [...cases]);
+  else for (const testCase of cases) before.push(testCase);
+}
+
 /** Returns what one report says about the known files. */
 export function collectResults(cases: readonly TestCase[], known: KnownFiles, areAllLoaded = false): ReportResults {
   const times = new FileTimes();
   const unmatched: TestCase[] = [];
+  const byFile = new Map<string, TestCase[]>();
   for (const testCase of cases) {
     const file = findFile(testCase, known);
     if (file === null) unmatched.push(testCase);
+    else addCases(byFile, file, [testCase]);
     times.add(testCase, file);
   }
-  return { byFile: times.end(), unmatched, areAllLoaded };
+  return { byFile: times.end(), cases: byFile, unmatched, areAllLoaded };
 }
 
 /** Merges the results of several reports, such as the shards of one run. */
 export function mergeResults(all: readonly ReportResults[]): ReportResults {
   const byFile = new Map<string, FileResult>();
-  for (const results of all) for (const [file, result] of results.byFile) addResult(byFile, file, result);
+  const cases = new Map<string, TestCase[]>();
+  for (const results of all) {
+    for (const [file, result] of results.byFile) addResult(byFile, file, result);
+    for (const [file, ofFile] of results.cases) addCases(cases, file, ofFile);
+  }
   return {
     byFile,
+    cases,
     unmatched: all.flatMap(({ unmatched }) => unmatched),
     // Of several processes, one may have ended without a report.
     areAllLoaded: all.length === 1 && all[0]!.areAllLoaded,

@@ -1,4 +1,5 @@
 import { describe, expect, it } from 'vitest';
+import { cutting } from '../../bench/cutting.js';
 import { estimating } from '../../bench/estimating.js';
 import { packing } from '../../bench/packing.js';
 import { planning } from '../../bench/planning.js';
@@ -17,6 +18,20 @@ describe('the benchmark of plans', () => {
       }
     }
     expect(cost!.rows).toHaveLength(1);
+  });
+
+  it('shows that pieces of long files make suites of test cases faster, and none slower', () => {
+    const timings = new Map(
+      [...syntheticSuite(1, 40).timings].flatMap(([path, seconds], file) =>
+        Array.from({ length: 2 + 2 * file }, (_, i) => [`${path}::test_${i}`, seconds] as const),
+      ),
+    );
+    const { rows } = cutting([{ name: 'cases', timings }, syntheticSuite(2, 40)]);
+    for (const [name, gain, , ratio] of rows) {
+      expect(Number(gain), name).toBeGreaterThanOrEqual(1);
+      expect(Number(ratio), name).toBeGreaterThanOrEqual(1);
+    }
+    expect(Math.max(...rows.map(row => Number(row[1])))).toBeGreaterThan(1.2);
   });
 
   it('shows that the queues of Ballast are better than those of other policies, on synthetic suites', () => {

@@ -4,6 +4,7 @@ import { describe, expect, it, onTestFinished, vi } from 'vitest';
 import type { BatchResult, FailurePolicy } from '../../src/client/batch-results.js';
 import type { CommandRunner } from '../../src/client/command-runner.js';
 import { NodeRun } from '../../src/client/node-run.js';
+import type { Piece, PieceRunner, RanCase } from '../../src/client/pieces/piece.js';
 import { temporaryFolder } from '../harness/temporary-folder.js';
 
 const makeReport = (...cases: string[]) => `<testsuites><testsuite>${cases.join('')}</testsuite></testsuites>`;
@@ -116,5 +117,109 @@ describe('a command that ended with 0', () => {
     expect(result).toMatchObject({ hasFailed: true, failed });
     expect(paths(result)).toEqual(['a.js', 'b.js'].filter(path => !failed.includes(path)));
     expect(result.stderrText).toContain(`no report mentions ${failed.length} test file`);
+  });
+});
+
+describe('a piece of a file', () => {
+  const CASES = ['one', 'two'];
+  const makePiece = (more: Partial<Piece> = {}): Piece => ({
+    path: 'a.js::piece 1 of 2',
+    file: 'a.js',
+    cases: CASES,
+    others: null,
+    skipped: [],
+    isTrial: false,
+    ...more,
+  });
+  /** What one command does. */
+  interface Command {
+    /** What the cases did; null: nothing is told. */
+    cases: Record<string, RanCase['outcome']> | null;
+    code?: number;
+    report?: string;
+    signal?: true;
+  }
+  const PASSED: Command = { cases: { one: 'passed', two: 'passed' } };
+  const WHOLE: Command = { cases: { one: 'passed', two: 'passed', three: 'passed' }, report: passed('a.js') };
+
+  /** Runs a piece with these commands, the first for the piece, the second for the whole file. */
+  async function runPiece(piece: Piece, ...commands: Command[]) {
+    const folder = temporaryFolder();
+    const asked: (Piece | null)[] = [];
+    const runner = {
+      signal: null as string | null,
+      run: async () => {
+        const command = commands[asked.length - 1]!;
+        if (command.signal) runner.signal = 'SIGTERM';
+        writeFileSync(join(folder, `${asked.length}.xml`), makeReport(command.report ?? passed('a.js')));
+        return { exitCode: command.code ?? 0, seconds: 4, startError: null };
+      },
+    };
+    const pieces: PieceRunner = {
+      select(selected) {
+        asked.push(selected);
+        return { args: [], environment: {} };
+      },
+      told() {
+        const { cases } = commands[asked.length - 1]!;
+        if (!cases) return new Map();
+        const ran = Object.entries(cases).map(([name, outcome]) => ({ name, seconds: 1, outcome }));
+        return new Map([['a.js', { cases: ran, listed: new Set([...CASES, 'three']) }]]);
+      },
+    };
+    let stderrText = '';
+    const stderr = vi.spyOn(process.stderr, 'write').mockImplementation(text => Boolean((stderrText += String(text))));
+    onTestFinished(() => stderr.mockRestore());
+    const support = { name: 'fake', runner: pieces };
+    const node = new NodeRun(['a.js'], ['runner'], [`${folder}/*`], {}, runner as unknown as CommandRunner, {}, support);
+    const result = await node.runBatch([{ path: piece.path, expected: null, piece }]);
+    return { ...result, asked, hasFailed: node.hasFailed, recordedNow: node.takeRecorded(), stderrText };
+  }
+
+  const { path } = makePiece();
+  const passes = (seconds: number) => ({ hasFailed: false, failed: [], recorded: [{ path, time_execution: seconds }] });
+
+  it.each<[string, Partial<Piece>, Command]>([
+    ['passes if all of its cases ran', {}, PASSED],
+    ['passes if cases of others ran, too', {}, WHOLE],
+  ])('%s, and no whole file runs', async (_, more, command) => {
+    const result = await runPiece(makePiece(more), command);
+    expect(result).toMatchObject(passes(2));
+    expect(result.asked).toHaveLength(1);
+  });
+
+  it.each<[string, Partial<Piece>, Command]>([
+    ['a case was skipped in it', {}, { cases: { one: 'passed', two: 'skipped' } }],
+    ['a case did not run, and the command passed', {}, { cases: { one: 'passed' } }],
+    ['nothing is told, though the command passed', {}, { cases: null }],
+    ['none of its cases is in the file', {}, { cases: {}, code: 5 }],
+    ['it failed on trial', { isTrial: true }, { cases: { one: 'failed', two: 'passed' }, code: 1, report: failing('a.js') }],
+    ['the rest skipped a new case', { cases: ['one'], others: ['two'] }, { cases: { one: 'passed', three: 'skipped' } }],
+  ])('is judged by the whole file if %s', async (_, more, command) => {
+    const result = await runPiece(makePiece(more), command, WHOLE);
+    expect(result.asked).toEqual([makePiece(more), null]);
+    expect(result).toMatchObject({ hasFailed: false, failed: [] });
+    expect(result.recordedNow).toEqual([{ path, time_execution: expect.any(Number) }]);
+    expect(result.stderrText).toContain('running the whole file a.js');
+    const failed = await runPiece(makePiece(more), command, { ...WHOLE, code: 1, report: failing('a.js') });
+    expect(failed).toMatchObject({ hasFailed: true, failed: [path] });
+  });
+
+  it('fails by itself once its cases passed in pieces', async () => {
+    const result = await runPiece(makePiece(), { cases: { one: 'failed', two: 'passed' }, code: 1, report: failing('a.js') });
+    expect(result).toMatchObject({ hasFailed: true, failed: [path] });
+    expect(result.asked).toHaveLength(1);
+  });
+
+  it('does not count as run if nothing says that the whole file ran', async () => {
+    const result = await runPiece(makePiece(), { cases: { one: 'passed' } }, { cases: null, report: '' });
+    expect(result.recordedNow).toEqual([{ path, time_execution: 0 }]);
+  });
+
+  it('is not recorded if a signal ends it, whatever its report says', async () => {
+    const result = await runPiece(makePiece(), { ...PASSED, signal: true });
+    expect(result).toMatchObject({ recordedNow: [], failed: [path], hasFailed: true });
+    const whole = await runPiece(makePiece(), { cases: null }, { ...WHOLE, signal: true });
+    expect(whole).toMatchObject({ failed: [path], hasFailed: true });
   });
 });

@@ -25,14 +25,17 @@ const requestOf = (node_index: number, isFirstRequest: boolean): QueueRequest =>
   run: key.digest,
   batch_uuid: null,
   report: null,
+  runsPieces: false,
   links: null,
 });
+
+const ASKED = { repeatsNewest: false, sizes: [], pieces: null };
 
 it('a pull that ends the lease of a silent node reports it, even if the node comes back before the change is on disk', async () => {
   let uptime = 0;
   const lease = { factor: 1, graceMilliseconds: GRACE, uptime: () => uptime, uptimeAt: () => uptime };
   const store = memoryStore({ lease });
-  const planned = (await planQueue(store, key, suite, false, { isWorker: false, pullCost: 0 }))!;
+  const planned = (await planQueue(store, key, suite, ASKED, { isWorker: false, pullCost: 0 }))!;
   const first = await whenSaved(pull(store, requestOf(0, true), planned, waitingCaller, NOW));
   await settle(store, key, first!.batch!.seq, true, NOW);
   uptime = 100 * GRACE;
@@ -47,7 +50,7 @@ it('a pull that ends the lease of a silent node reports it, even if the node com
 
 it('a pull whose client has left tells nothing of its node: neither a restart, nor that it asks for more', async () => {
   const store = memoryStore({ lease: { factor: 1, graceMilliseconds: GRACE, uptime: () => 0, uptimeAt: () => 0 } });
-  const planned = (await planQueue(store, key, suite, false, { isWorker: false, pullCost: 0 }))!;
+  const planned = (await planQueue(store, key, suite, ASKED, { isWorker: false, pullCost: 0 }))!;
   const handed: number[] = [];
   for (let isFirst = true; ; isFirst = false) {
     const pulled = await whenSaved(pull(store, requestOf(0, isFirst), isFirst ? planned : NO_PLAN, waitingCaller, NOW));

@@ -1,6 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { installedPrograms } from '../../bench/load/postgresql.js';
 import { drawScenario } from '../../scripts/chaos/green/draw.js';
+import { pieceFaults } from '../../scripts/chaos/green/draw-pieces.js';
 import { Evidence } from '../../scripts/chaos/green/evidence.js';
 import { faults } from '../../scripts/chaos/green/faults.js';
 import type { FileRun } from '../../scripts/chaos/green/runner.js';
@@ -8,8 +9,8 @@ import { jobName } from '../../scripts/chaos/green/scenario.js';
 import { type PlayedCiRun, violationsOf } from '../../scripts/chaos/green/violations.js';
 import { runScript } from './script.js';
 
-/** Draws two suites under one token, killed nodes, an emptied store, a changed clock, and a run without faults. */
-const SEED = '84020';
+/** Draws two suites under one token, killed nodes and an emptied store while files run in pieces, and a run without faults. */
+const SEED = '311182';
 const TIMEOUT_MILLISECONDS = 120_000;
 
 describe('npm run green', () => {
@@ -18,7 +19,7 @@ describe('npm run green', () => {
     async () => {
       const { code, output } = await runScript('chaos/green', '--runs', '3', '--seed', SEED);
       expect(output).toMatch(
-        /^3 runs \(seed \d+\) of \d CI runs: all nodes exited with 0 in \d, verify in \d; faults: .*\nevery green CI run ran all its test files\n$/,
+        /^3 runs \(seed \d+\) of \d CI runs: all nodes exited with 0 in \d, verify in \d; with pieces of files \d; faults: .*\nevery green CI run ran all its test files\n$/,
       );
       expect(code).toBe(0);
     },
@@ -49,7 +50,11 @@ describe('npm run green', () => {
   it('draws the same scenario for the same seed and number', () => {
     expect(drawScenario(3, 7, null)).toEqual(drawScenario(3, 7, null));
     const drawn = Array.from({ length: 200 }, (_, number) => drawScenario(1, number, null));
-    expect(new Set(drawn.flatMap(scenario => scenario.faults)).size).toBeGreaterThan(Object.keys(faults).length - 4);
+    const known = { ...faults, ...pieceFaults };
+    expect(new Set(drawn.flatMap(scenario => scenario.faults)).size).toBeGreaterThan(Object.keys(known).length - 4);
+    const part = drawn.filter(({ pieces }) => pieces).length / drawn.length;
+    expect(part).toBeGreaterThan(0.15);
+    expect(part).toBeLessThan(0.35);
   });
 });
 
@@ -121,5 +126,40 @@ describe('the violations of a CI run', () => {
     expect(violationsOf(played)).toEqual(['verify exited with 0, but in this CI run no node ran and recorded 2 (a_spec.rb, b_spec.rb)']);
     evidence.add('/v2/queues/queue', JSON.stringify({ node_index: 0, batch_id: 4, failed_paths: [] }), null);
     expect(violationsOf(played)).toEqual([]);
+  });
+
+  describe('with pieces of files', () => {
+    const cases = { 'a_spec.rb': ['test_0', 'test_1_needs_0', 'test_2_skipped'] };
+    const pieces = [
+      { path: 'a_spec.rb::piece 1 of 2', cases: ['test_0'], others: null, skipped: [], is_trial: true },
+      { path: 'a_spec.rb::piece 2 of 2', cases: ['test_2'], others: ['test_0'], skipped: [], is_trial: true },
+    ];
+    const runOfCases = (second: FileRun['outcome'], recorded = pieces): PlayedCiRun => {
+      const played = completeRun();
+      const evidence = new Evidence();
+      const answer = { status: 200, body: JSON.stringify({ batch_id: 4, paths: pieces.map(({ path }) => path), pieces }) };
+      evidence.add('/v2/queues/queue', JSON.stringify({ node_index: 0 }), answer);
+      const test_files = [...recorded, { path: 'b_spec.rb' }];
+      evidence.add('/v1/build_subsets', JSON.stringify({ node_index: 0, test_files }), { status: 201, body: '' });
+      const own = [ran('a_spec.rb::test_0'), ran('a_spec.rb::test_1_needs_0', second), ran('a_spec.rb::test_2_skipped', 'skipped')];
+      return { ...played, evidence, ciRun: { ...ciRun, cases }, ran: [...own, ran('b_spec.rb')] };
+    };
+
+    it('are none if every case ran that the whole file runs', () => {
+      expect(violationsOf(runOfCases('passed'))).toEqual([]);
+    });
+
+    it('include a case that was skipped in a piece only', () => {
+      expect(violationsOf(runOfCases('skipped'))).toEqual([
+        'every node exited with 0, but no node ran 1 (a_spec.rb::test_1_needs_0) of 3 test files',
+        'verify exited with 0, but in this CI run no node ran and recorded 1 (a_spec.rb::test_1_needs_0)',
+      ]);
+    });
+
+    it('include the cases of a piece that no node recorded', () => {
+      const notRecorded = (names: string) => [`verify exited with 0, but in this CI run no node ran and recorded 1 (${names})`];
+      expect(violationsOf(runOfCases('passed', pieces.slice(1)))).toEqual(notRecorded('a_spec.rb::test_0'));
+      expect(violationsOf(runOfCases('passed', pieces.slice(0, 1)))).toEqual(notRecorded('a_spec.rb::test_1_needs_0'));
+    });
   });
 });

@@ -1,4 +1,5 @@
 import { pick, type Random, randomInteger, seededRandom } from '../../../bench/random.js';
+import { addPieces, drawPieceFaults, pieceFaults } from './draw-pieces.js';
 import { type FaultName, faults, onlyOnRequest } from './faults.js';
 import { drawFiles, type Job, type Mode, type Scenario } from './scenario.js';
 
@@ -13,13 +14,21 @@ const COMMERCIAL_MODES: readonly Mode[] = ['v1 queue', 'v1 queue without uuids',
 const MAX_NODES = 5;
 const MAX_FILES = 40;
 
+/** The part of scenarios in which nodes run long files in pieces. */
+const PIECES = 0.25;
+
 /** Draws a scenario: the same one for the same seed and number. `only` names its only fault. */
-export function drawScenario(seed: number, number: number, only: string | null): Scenario {
+export function drawScenario(seed: number, number: number, only: string | null, alwaysPieces = false): Scenario {
   const random = seededRandom(seed * 1_000_003 + number);
-  const names = only === null ? drawNames(random) : [only];
+  // A generator of its own: what else is drawn does not depend on pieces.
+  const piecesRandom = seededRandom(seed * 1_000_033 + number);
+  const hasPieces = piecesRandom() < PIECES || alwaysPieces || (only !== null && only in pieceFaults);
+  const drawn = only === null ? drawNames(random) : [only];
+  const names = only === null && hasPieces ? drawPieceFaults(drawn, piecesRandom) : drawn;
   const scenario = faultlessScenario(number, random);
-  // In the order of the table, because some faults depend on earlier ones.
-  for (const [name, change] of Object.entries(faults)) if (names.includes(name)) change(scenario, random);
+  if (hasPieces) addPieces(scenario, piecesRandom);
+  // In the order of the tables, because some faults depend on earlier ones.
+  for (const [name, change] of Object.entries({ ...faults, ...pieceFaults })) if (names.includes(name)) change(scenario, random);
   // A lease may hand out a file twice.
   if (names.length === 0) scenario.leases = false;
   return { ...scenario, faults: names };
@@ -52,8 +61,10 @@ function faultlessScenario(number: number, random: Random): Scenario {
       files,
       retries,
       fallback,
+      pieces: false,
+      flags: '',
       neverStarts: false,
-      runner: { hasReport, losesExitCode: false, crashes: false },
+      runner: { hasReport, losesExitCode: false, crashes: false, pieceFault: null },
       kill: null,
       requestFaults: null,
     }),
@@ -67,6 +78,7 @@ function faultlessScenario(number: number, random: Random): Scenario {
     leases: random() < 0.15,
     clockHours: 0,
     overlaps: false,
+    pieces: null,
     ciRuns: [
       {
         buildId: '1',
@@ -74,6 +86,7 @@ function faultlessScenario(number: number, random: Random): Scenario {
         isDynamic: random() < 0.2,
         checksRecordExitCode: random() < 0.5,
         jobs,
+        cases: {},
         isSequential: random() < 0.2,
         retriesFailedJobs: random() < 0.4,
         retriesWithoutFaults: random() < 0.6,

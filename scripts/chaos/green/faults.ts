@@ -55,7 +55,12 @@ export const faults = {
     // Otherwise nothing reports the failure.
     if (losesExitCode) run.checksRecordExitCode = true;
     for (const job of jobs) {
-      job.runner = { hasReport: losesExitCode || job.runner.hasReport, losesExitCode, crashes: !losesExitCode && random() < 0.3 };
+      job.runner = {
+        ...job.runner,
+        hasReport: losesExitCode || job.runner.hasReport,
+        losesExitCode,
+        crashes: !losesExitCode && random() < 0.3,
+      };
     }
     const kinds = losesExitCode ? ['fails', 'flaky'] : ['fails', 'flaky', 'unreported', 'skipped'];
     const renamed = new Map(

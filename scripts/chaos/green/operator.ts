@@ -11,6 +11,9 @@ import type { Operation, Scenario } from './scenario.js';
 /** How the servers of a scenario run: one on a folder, or some on a database of a cluster, whose URL this is. */
 export type Processes = { number: 1 } | { number: number; cluster: string };
 
+/** What the servers of a scenario depend on. */
+type ServerScenario = Pick<Scenario, 'leases' | 'clockHours' | 'number' | 'pieces'>;
+
 /** Runs the servers of a scenario, and performs what operators and machine failures do to them. */
 export class Operator {
   readonly #clocks: string[];
@@ -27,19 +30,22 @@ export class Operator {
   readonly done: string[] = [];
 
   private constructor(
-    { leases, clockHours, number }: Pick<Scenario, 'leases' | 'clockHours' | 'number'>,
+    { leases, clockHours, number, pieces }: ServerScenario,
     processes: number,
     readonly folder: string,
     readonly place: Place,
   ) {
-    this.#flags = ['--log-level', 'silent', '--workers', '1', ...(leases ? ['--lease-factor', '1', '--lease-grace-seconds', '0'] : [])];
+    const leaseFlags = leases ? ['--lease-factor', '1', '--lease-grace-seconds', '0'] : [];
+    // Pieces of files that are short enough for leases to expire pay only if they cost little.
+    const pieceFlags = leases && pieces ? ['--pull-cost-seconds', '0.01'] : [];
+    this.#flags = ['--log-level', 'silent', '--workers', '1', ...leaseFlags, ...pieceFlags];
     this.#servers = Array.from({ length: processes }, () => null);
     this.#clocks = this.#servers.map((_, i) => join(this.folder, `clock-${i}`));
     this.#random = seededRandom(number);
     this.#setClock(clockHours);
   }
 
-  static async start(scenario: Pick<Scenario, 'leases' | 'clockHours' | 'number'>, processes: Processes): Promise<Operator> {
+  static async start(scenario: ServerScenario, processes: Processes): Promise<Operator> {
     const folder = temporaryFolder();
     const place = 'cluster' in processes ? await databasePlace(processes.cluster) : folderPlace(folder);
     const operator = new Operator(scenario, processes.number, folder, place);

@@ -1,8 +1,10 @@
 import { spawn } from 'node:child_process';
 import { mkdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
+import { fileURLToPath } from 'node:url';
 import { killAtExit } from '../../../bench/load/cleanup.js';
 import { MAIN, TOKEN } from '../../../bench/load/server.js';
+import type { StandIn } from './pytest-stand-in.js';
 import { RUNNER } from './runner.js';
 import { type CiRun, type Job, jobName, type Scenario } from './scenario.js';
 
@@ -26,7 +28,7 @@ const HANG_TIMEOUT_MILLISECONDS = 120_000;
 
 const QUEUE = `
 export JOB=$$
-exec "$BALLAST_NODE" "$BALLAST_MAIN" queue --stdin $REPORT_FLAGS $FLAGS -- sh runner.sh {} < list.txt
+exec "$BALLAST_NODE" "$BALLAST_MAIN" queue --stdin $REPORT_FLAGS $FLAGS -- $RUNNER {} < list.txt
 `;
 const SPLIT = `
 export JOB=$$
@@ -37,6 +39,11 @@ if [ -s files.txt ]; then
   [ -z "$CHECKS_RECORD" ] || [ $recorded = 0 ] || exit $recorded
   exit $code
 fi
+`;
+
+/** Its name tells the client that it runs pieces. */
+const PYTEST = `#!/bin/sh
+exec "$BALLAST_NODE" ${JSON.stringify(fileURLToPath(new URL('./pytest-stand-in.js', import.meta.url)))} "$@"
 `;
 
 /** Only the necessary variables: those of the CI system that runs this program would change the nodes. */
@@ -75,12 +82,23 @@ export function startJob(
   writeFileSync(join(folder, 'list.txt'), job.files.map(path => `${path}\n`).join(''));
   const { runner, kill } = job;
   const killAt = kill && 'batch' in kill.at ? kill.at : null;
+  const fallbackFlag = job.fallback ? '--fallback' : '';
+  const queueFlags = [fallbackFlag, job.pieces ? '--pieces' : '', runner.losesExitCode ? '' : job.flags].join(' ');
+  const standIn: StandIn = {
+    cases: run.cases,
+    caseSeconds: scenario.pieces?.caseSeconds ?? 0,
+    fault: runner.pieceFault,
+    killAtPiece: kill && 'piece' in kill.at ? kill.at : null,
+  };
+  if (scenario.pieces) writeFileSync(join(folder, 'pytest'), PYTEST, { mode: 0o755 });
   return spawnJob(['sh', '-c', job.mode === 'queue' ? QUEUE : SPLIT], folder, {
     ...environment(scenario, run, url, job),
     BALLAST_NODE: process.execPath,
     BALLAST_MAIN: MAIN,
     BALLAST_RETRIES: String(job.retries),
-    FLAGS: job.fallback ? '--fallback' : '',
+    FLAGS: job.mode === 'queue' ? queueFlags : fallbackFlag,
+    RUNNER: scenario.pieces ? './pytest' : 'sh runner.sh',
+    STAND_IN: JSON.stringify(standIn),
     SPLIT_FLAGS: run.isDynamic ? '--dynamic' : '',
     CHECKS_RECORD: run.checksRecordExitCode ? '1' : '',
     REPORT_FLAGS: runner.hasReport ? '--junit report.xml' : '',

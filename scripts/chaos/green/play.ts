@@ -2,13 +2,14 @@ import { readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { removeFolder, temporaryFolder } from '../../../bench/load/cleanup.js';
 import { type Random, seededRandom } from '../../../bench/random.js';
+import { piecePath } from '../../../src/piece-path.js';
 import { requestJson } from '../request.js';
 import { startCommercial } from './commercial-client.js';
 import { Operator, type Processes } from './operator.js';
 import { BRANCH, startJob, verify } from './own-client.js';
 import { FaultProxy, type Servers } from './proxy.js';
 import { parseFileRuns } from './runner.js';
-import { type CiRun, isOwnClient, type Job, jobName, type Scenario } from './scenario.js';
+import { type CiRun, isOwnClient, type Job, jobName, type Pieces, type Scenario } from './scenario.js';
 import type { PlayedCiRun, Start } from './violations.js';
 
 export interface PlayedScenario {
@@ -40,16 +41,33 @@ export function playCiRun(scenario: Scenario, seed: number, ciRun: CiRun, server
 }
 
 /** Records times for an earlier commit, so that a split differs from one by file name. */
-async function recordTimes(operator: Operator, { ciRuns }: Scenario, random: Random): Promise<void> {
+async function recordTimes(operator: Operator, { ciRuns, pieces }: Scenario, random: Random): Promise<void> {
   const paths = [...new Set(ciRuns.flatMap(({ jobs }) => jobs.flatMap(({ files }) => files)))];
-  const test_files = paths.map(path => ({ path, time_execution: 0.1 + 20 * random() ** 4 }));
-  await requestJson((await operator.url())!, '/v1/build_subsets', {
-    commit_hash: 'c0',
-    branch: BRANCH,
-    node_total: 1,
-    node_index: 0,
-    test_files,
+  const { known = {}, caseSeconds = 20 } = pieces ?? {};
+  const test_files = paths.map(path => {
+    const seconds = (0.1 + 20 * random() ** 4) * (caseSeconds / 20);
+    return { path, time_execution: known[path] ? caseSeconds * known[path].length : seconds };
   });
+  const node = { commit_hash: 'c0', branch: BRANCH, node_total: 1, node_index: 0 };
+  await requestJson((await operator.url())!, '/v1/build_subsets', { ...node, test_files });
+  if (pieces?.toldBy === 'a request') await tellCases(operator, pieces, node);
+}
+
+/** Tells the cases of long files, as an earlier CI run that passed. */
+async function tellCases(operator: Operator, { known, caseSeconds, areProven }: Pieces, node: object): Promise<void> {
+  const told = (path: string, names: readonly string[]) => {
+    const cases = names.map(name => ({ name, outcome: name.endsWith('_skipped') ? 'skipped' : 'passed', seconds: caseSeconds }));
+    return { path, seconds: caseSeconds * names.length, cases };
+  };
+  const tell = async (files: readonly object[]) =>
+    requestJson((await operator.url())!, '/v2/test_cases', { ...node, ci_build_id: 'earlier', runner: 'pytest', files });
+  await tell(Object.entries(known).map(([file, names]) => told(file, names)));
+  const halves = Object.entries(known).flatMap(([file, names]) => {
+    const middle = names.length / 2;
+    const pieces = [names.slice(0, middle), names.slice(middle)];
+    return pieces.map((cases, i) => told(piecePath({ file, number: i + 1, count: pieces.length }), cases));
+  });
+  if (areProven) await tell(halves);
 }
 
 class CiRunPlay {

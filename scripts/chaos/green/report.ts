@@ -7,8 +7,7 @@ import type { PlayedCiRun, Start } from './violations.js';
 export function formatReport(
   scenario: Scenario,
   seed: number,
-  only: string | null,
-  processes: number,
+  { only, pieces, processes }: { only: string | null; pieces: true | undefined; processes: number },
   { ciRuns, operations }: PlayedScenario,
   violations: readonly string[],
 ): string {
@@ -16,6 +15,7 @@ export function formatReport(
   const flags = [
     `--seed ${seed} --run ${number}`,
     ...(only === null ? [] : [`--only ${JSON.stringify(only)}`]),
+    ...(pieces ? ['--pieces'] : []),
     ...(processes === 1 ? [] : [`--processes ${processes}`]),
   ].join(' ');
   return [

@@ -17,8 +17,20 @@ export interface Scenario {
   clockHours: number;
   /** The CI runs are played at the same time. */
   overlaps: boolean;
+  /** Null: nodes run whole files. */
+  pieces: Pieces | null;
   /** CI runs of one commit, in sequence unless they overlap. */
   ciRuns: CiRun[];
+}
+
+/** Nodes run long files in pieces. */
+export interface Pieces {
+  /** The cases of long files, when they were told. */
+  known: Record<string, string[]>;
+  caseSeconds: number;
+  toldBy: 'a request' | 'the first CI run';
+  /** The cases passed in pieces, too. */
+  areProven: boolean;
 }
 
 /** The first two use Ballast's own client. The others send the requests of commercial clients. */
@@ -32,6 +44,8 @@ export interface CiRun {
   /** If the tests passed, a script of `split` and `record` exits with the code of `record`. */
   checksRecordExitCode: boolean;
   jobs: Job[];
+  /** The cases of long files, in their order. */
+  cases: Record<string, string[]>;
   /** Jobs start one after the other. */
   isSequential: boolean;
   /** Failed jobs are retried once. */
@@ -51,6 +65,10 @@ export interface Job {
   files: string[];
   retries: number;
   fallback: boolean;
+  /** `queue --pieces` */
+  pieces: boolean;
+  /** Further flags of `queue`. */
+  flags: string;
   /** The CI system never starts this job. */
   neverStarts: boolean;
   runner: Runner;
@@ -64,12 +82,19 @@ export interface Runner {
   losesExitCode: boolean;
   /** On its first start the runner exits with 1 in the middle of the first batch, without a report. */
   crashes: boolean;
+  pieceFault: PieceFault | null;
+}
+
+/** What a runner does wrong with pieces, in each n-th command of its node. */
+export interface PieceFault {
+  kind: 'the selection is ignored' | 'the hook is not loaded' | 'the hook tells nothing' | 'a piece ends early';
+  every: number;
 }
 
 export interface Kill {
   signal: 'KILL' | 'TERM';
-  /** The node is killed while the runner runs the n-th file of a batch, or instead of the n-th answer. */
-  at: { batch: number; file: number } | { answer: number };
+  /** The node is killed while the runner runs the n-th file of a batch, instead of the n-th answer, or with a piece, before or after it ran. */
+  at: { batch: number; file: number } | { answer: number } | { piece: 'named' | 'rest'; afterwards: boolean };
   /** The node is retried. */
   isRetried: boolean;
 }

@@ -1,3 +1,4 @@
+import { hasRun, unitsOf } from './cases.js';
 import type { Evidence } from './evidence.js';
 import type { Exit } from './own-client.js';
 import type { FileRun } from './runner.js';
@@ -15,7 +16,7 @@ export interface Start extends Exit {
 export interface PlayedCiRun {
   ciRun: CiRun;
   starts: Start[];
-  /** The files that its runners ran, in order. */
+  /** The files and cases that its runners ran, in order. */
   ran: FileRun[];
   evidence: Evidence;
   verified: Exit & { requests: readonly string[] };
@@ -39,8 +40,9 @@ export function violationsOf(played: PlayedCiRun): string[] {
 
 /** Returns the additional invariants that a CI run without faults violated: it is green, and runs each file once. */
 export function faultlessViolationsOf(played: PlayedCiRun): string[] {
-  const { ciRun, starts, ran, verified } = played;
-  const files = new Set(ciRun.jobs.flatMap(job => job.files));
+  const { ciRun, starts, verified } = played;
+  const ran = played.ran.filter(hasRun);
+  const files = new Set(ciRun.jobs.flatMap(job => unitsOf(ciRun, job.files)));
   const violations: string[] = [];
   if (!isGreen(played)) violations.push(`there were no faults, but nodes exited with ${starts.map(({ code }) => code).join(', ')}`);
   if (verified.code !== 0) violations.push(`there were no faults, but verify exited with ${verified.code}`);
@@ -53,13 +55,15 @@ function nodeViolations(played: PlayedCiRun): string[] {
   const { ciRun, starts, ran } = played;
   const violations: string[] = [];
   for (const { job, number, code } of starts) {
-    const failed = ran.filter(({ job: name, start, outcome }) => name === jobName(job) && start === number && outcome === 'failed');
-    if (code === 0 && failed.length > 0)
-      violations.push(`${jobName(job)} exited with 0 although these files failed: ${listFiles(failed.map(({ path }) => path))}`);
+    const own = ran.filter(({ job: name, start }) => name === jobName(job) && start === number);
+    // A case that failed in a piece may pass in the whole file right afterwards.
+    const passed = new Set(own.flatMap(({ path, outcome }) => (path.includes('::') && outcome === 'passed' ? path : [])));
+    const failed = own.flatMap(({ path, outcome }) => (outcome === 'failed' && !passed.has(path) ? path : []));
+    if (code === 0 && failed.length > 0) violations.push(`${jobName(job)} exited with 0 although these files failed: ${listFiles(failed)}`);
   }
   if (!isGreen(played)) return violations;
-  const outcomes = new Map(ran.map(({ path, outcome }) => [path, outcome]));
-  const listed = new Set(ciRun.jobs.flatMap(job => job.files));
+  const outcomes = new Map(ran.filter(hasRun).map(({ path, outcome }) => [path, outcome]));
+  const listed = new Set(ciRun.jobs.flatMap(job => unitsOf(ciRun, job.files)));
   const notRun = losesSplit(ciRun) ? [] : [...listed].filter(path => !outcomes.has(path));
   if (notRun.length > 0) violations.push(`every node exited with 0, but no node ran ${listFiles(notRun)} of ${listed.size} test files`);
   const failed = [...listed].filter(path => outcomes.get(path) === 'failed');
@@ -73,8 +77,8 @@ function nodeViolations(played: PlayedCiRun): string[] {
  * from one list.
  */
 function gateViolations({ ciRun, starts, ran, evidence }: PlayedCiRun): string[] {
-  const isRun = new Set(ran.map(({ path }) => path));
-  const missing = ({ files }: Job) => files.filter(path => !isRun.has(path) || !evidence.reported.has(path));
+  const isRun = new Set(ran.filter(hasRun).map(({ path }) => path));
+  const missing = ({ files }: Job) => unitsOf(ciRun, files).filter(path => !isRun.has(path) || !evidence.hasReported(path));
   const green = ciRun.jobs.filter(job => lastExitCode(job, starts) === 0 && (isOwnClient(job) || evidence.hasList(job.files)));
   const unrecorded = [...new Set(green.flatMap(missing))];
   if (unrecorded.length > 0) return [`verify exited with 0, but in this CI run no node ran and recorded ${listFiles(unrecorded)}`];

@@ -27,8 +27,10 @@ export async function playOwnClient(servers: Servers, number: number, seed: numb
       files,
       retries: RETRIES,
       fallback: false,
+      pieces: false,
+      flags: '',
       neverStarts: false,
-      runner: { hasReport: true, losesExitCode: false, crashes: false },
+      runner: { hasReport: true, losesExitCode: false, crashes: false, pieceFault: null },
       kill: null,
       requestFaults: null,
     }),
@@ -39,6 +41,7 @@ export async function playOwnClient(servers: Servers, number: number, seed: numb
     isDynamic: true,
     checksRecordExitCode: true,
     jobs,
+    cases: {},
     isSequential: false,
     retriesFailedJobs: false,
     retriesWithoutFaults: false,
@@ -54,6 +57,7 @@ export async function playOwnClient(servers: Servers, number: number, seed: numb
     leases: false,
     clockHours: 0,
     overlaps: false,
+    pieces: null,
     ciRuns: [ciRun],
   };
   const played = await playCiRun(scenario, seed, ciRun, servers, folder);

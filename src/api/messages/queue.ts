@@ -94,6 +94,8 @@ export interface TestQueueMessage extends NodeKey, People, Links {
   skip_pull?: boolean;
   /** Requests `times`, `node_uuid` and `batch_index` in the answer. */
   wants_times?: boolean;
+  /** The test runner with which the client runs pieces of files; missing: it runs none. Only a queue that a client with it creates has pieces. */
+  pieces?: Text;
 }
 
 /** A batch. Empty `paths` are the end of the queue. */
@@ -103,6 +105,8 @@ export interface TestQueueAnswer {
   batch_id: Count | null;
   /** Expected time of each path in seconds, null if unknown. Only if the request has `wants_times`. */
   times?: (number | null)[];
+  /** What each path that names a piece of a test file has to run; missing: none does. */
+  pieces?: HandedPiece[];
   /** From the request, if it has `wants_times`. */
   node_uuid?: string;
   batch_index?: Count;
@@ -110,6 +114,20 @@ export interface TestQueueAnswer {
   forecast?: QueueForecast;
   /** Address of the build, if the request has skip_pull. */
   url?: string;
+}
+
+/** A piece of a test file. */
+export interface HandedPiece {
+  /** One of `paths`. */
+  path: string;
+  /** The names of the test cases that it has to run. */
+  cases: string[];
+  /** Of the last piece: the names of the cases of the others; it runs everything else in the file. Null: it runs only its own. */
+  others: string[] | null;
+  /** Of the last piece: the names of cases that it may skip, because they were skipped in the whole file. */
+  skipped: string[];
+  /** Whether a case that fails in it is to be judged by the whole file: its cases never passed in pieces, or not the last time. */
+  is_trial: boolean;
 }
 
 /** What a queue holds, and when it should end. */
@@ -124,6 +142,14 @@ export interface QueueForecast {
   /** The end lies between these in nine of ten builds. */
   earliest_in: number | null;
   latest_in: number | null;
+  /** What pieces of long files save; missing: nothing, or it is not known. */
+  cutting?: {
+    files: Count;
+    /** Seconds. */
+    saves: number;
+    /** False: the queue has these files whole. */
+    is_done: boolean;
+  };
 }
 
 export const toTestQueueMessage = reader(typia.misc.literals<keyof TestQueueMessage>(), typia.createValidate<TestQueueMessage>(), {

@@ -155,6 +155,23 @@ export const operations = {
       '200': response('Whether it was noted.', { schemas: ['CancelAnswer'], example: { is_noted: true } }),
     },
   }),
+  '/v2/test_cases': post({
+    operationId: 'tellTestCases',
+    tag: 'Queue mode',
+    summary: 'Tell the test cases of long files, and their times.',
+    description:
+      'A later queue can then have such a file in pieces, each with some of its cases, if its first request names the test runner in pieces. What was told of a file before is replaced.',
+    body: {
+      schemas: ['TestCasesMessage'],
+      example: {
+        ...node,
+        ci_build_id: '1',
+        runner: 'pytest',
+        files: [{ path: 'tests/test_cart.py', seconds: 41.5, cases: [{ name: 'test_total', seconds: 12.25, outcome: 'passed' }] }],
+      },
+    },
+    responses: { '200': response('Of how many files the cases are kept.', { schemas: ['TestCasesAnswer'], example: { kept: 1 } }) },
+  }),
   '/v2/test_paths': get({
     operationId: 'listFailedTestPaths',
     tag: 'Queue mode',

@@ -8,6 +8,7 @@ import type * as whatIfAnswer from '../../engine/insight/what-if/what-if-answer.
 import type * as why from '../../engine/insight/why/why-answer.js';
 import type { ValidationErrors } from '../../http/api-error.js';
 import type * as build from '../messages/build.js';
+import type * as cases from '../messages/cases.js';
 import type * as completeness from '../messages/completeness.js';
 import type * as queries from '../messages/insight/queries.js';
 import type * as whatIf from '../messages/insight/what-if.js';
@@ -54,6 +55,8 @@ const { schemas: allSchemas } = typia.json.schemas<
     queue.TestQueueAnswer,
     queue.CancelMessage,
     queue.CancelAnswer,
+    cases.TestCasesMessage,
+    cases.TestCasesAnswer,
     queue.TestPathsQuery,
     queue.TestPathsAnswer,
     build.BuildsQuery,

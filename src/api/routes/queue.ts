@@ -1,5 +1,6 @@
 import type { QueueKey } from '../../engine/keys.js';
 import { bytesOfLinks } from '../../engine/link-notes.js';
+import { decodeCuts, handedPieces } from '../../engine/pieces/cuts.js';
 import { decodeFiles } from '../../engine/planned-files.js';
 import type { QueueInfo } from '../../engine/ports/queues.js';
 import type { Millis } from '../../engine/ports/store.js';
@@ -127,7 +128,7 @@ function answerPull(context: Context, request: Request, encoding: QueueEncoding)
       // A batch keeps texts of its request. A request with a list of test files stores the plan, if it is the first.
       if (!sent && value?.isNewBatch) dailyBytes.add(project, bytesOf(request), context.now());
       const { key, node_index, links } = prepared.request;
-      if (links && value && !value.isOtherList) {
+      if (links && value && !value.isOtherList && !value.lacksPieces) {
         context.linkNotes.note(key, node_index, links);
         dailyBytes.add(project, bytesOfLinks(links), context.now());
       }
@@ -147,10 +148,11 @@ function bytesOf({ body }: Request): number {
 }
 
 function answerPulled(context: Context, request: Request, prepared: PreparedQueue, pulled: Pulled, encoding: QueueEncoding): Soon<Answer> {
-  const { queue, batch, isOtherList } = pulled;
+  const { queue, batch, isOtherList, lacksPieces } = pulled;
   const { request: asked, echo } = prepared;
   observe(context, asked.key.project, pulled);
   if (isOtherList) return answerOtherList(request, prepared, queue, encoding);
+  if (lacksPieces) throw apiErrors.lacksPieces();
   if (batch) return answerBatch(context, request, prepared, pulled, batch, encoding);
   if (request.wantsText) return lines([]);
   const url = asked.takesNothing ? buildsUrl(context, request, asked.key.build) : null;
@@ -169,12 +171,16 @@ function answerBatch(
   return orElse(
     () =>
       whenKnown(queues.files(queue.id, batch.files), files =>
-        whenKnown(echo && isFirstRequest && batch.decision ? queues.forecast(queue.id) : null, planned => {
-          const extra = planned && { forecast: queueForecast(queue, batch, planned, expectedEnd, context.now()) };
-          const answer = request.wantsText ? batchLines(batch, files, encoding) : encoding.batch(queue, batch, files, echo, extra);
-          answer.onEnd = wasSent => settleBatch(context, key, batch, wasSent);
-          return answer;
-        }),
+        whenKnown(echo && isFirstRequest && batch.decision ? queues.forecast(queue.id) : null, planned =>
+          whenKnown(queue.list.has_pieces ? queues.cuts(queue.id) : null, cuts => {
+            const forecast = planned && { forecast: queueForecast(queue, batch, planned, expectedEnd, context.now()) };
+            const pieces = cuts && { pieces: handedPieces(decodeCuts(cuts), filesToRun(batch, files)) };
+            const extra = { ...forecast, ...pieces };
+            const answer = request.wantsText ? batchLines(batch, files, encoding) : encoding.batch(queue, batch, files, echo, extra);
+            answer.onEnd = wasSent => settleBatch(context, key, batch, wasSent);
+            return answer;
+          }),
+        ),
       ),
     error => {
       settleBatch(context, key, batch, false);
@@ -186,7 +192,7 @@ function answerBatch(
 function queueForecast(
   { list }: QueueInfo,
   batch: Batch,
-  { unknown_files }: Forecast,
+  { unknown_files, cutting }: Forecast,
   end: ExpectedEnd | null,
   now: Millis,
 ): QueueForecast {
@@ -198,6 +204,7 @@ function queueForecast(
     ends_in: secondsUntil(end?.at),
     earliest_in: secondsUntil(end?.earliest),
     latest_in: secondsUntil(end?.latest),
+    ...(cutting && { cutting }),
   };
 }
 

@@ -1,5 +1,5 @@
+import type { ReadCommand, Runner } from '../read-command.js';
 import { type Finding, problem } from './finding.js';
-import type { ReadCommand, Runner } from './read-command.js';
 
 interface Trap {
   id: string;

@@ -5,10 +5,10 @@ import { pluralize } from '../../plural.js';
 import { abbreviate } from '../../terminal.js';
 import type { Environment } from '../ci/systems.js';
 import { commandFault, readsListFile } from '../command-line.js';
+import { type CommandQuestion, findAbove, type ReadCommand, type Runner, readCommand } from '../read-command.js';
 import { isFile, relativeToCwd } from '../test-files.js';
 import { flagFindings } from './command-flags.js';
 import { type Finding, fine, problem, warning } from './finding.js';
-import { type CommandQuestion, findAbove, type ReadCommand, type Runner, readCommand } from './read-command.js';
 
 /** Checks the command that `queue` would run. It is not run. */
 export function checkCommand(question: CommandQuestion): Finding[] {

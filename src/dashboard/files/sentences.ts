@@ -1,5 +1,5 @@
-import type { FileHistory, FileTrends } from '../../engine/insight/trends/trends-answer.js';
-import { duration, times as factor, number, percent } from '../text/format.js';
+import type { FileHistory, FilePieces, FileTrends } from '../../engine/insight/trends/trends-answer.js';
+import { count, duration, times as factor, number, percent } from '../text/format.js';
 import { commitOf, nameOf } from '../text/in-sentence.js';
 
 const WORDS = ['No', 'One', 'Two', 'Three', 'Four', 'Five', 'Six', 'Seven', 'Eight', 'Nine', 'Ten', 'Eleven', 'Twelve'];
@@ -44,4 +44,29 @@ export function fileSentences({ path, estimate, median, points, changes, decided
     change ? `Since ${commitOf(change.commit_hash)} it takes ${factor(change.factor)} as long as before.` : unchanged,
     decided.length > 0 ? `It decided ${number(decided.length)} of ${number(points.length)} builds.` : '',
   ].filter(Boolean);
+}
+
+/** Cases that a sentence names. */
+const NAMED = 3;
+
+/** What is known of the file in pieces, see the guide. */
+export function piecesSentences({ cases, runner, count: pieces, is_proven, not_cut }: FilePieces): string[] {
+  if (not_cut?.reason === 'differs') {
+    const names = not_cut.cases.slice(0, NAMED).join(', ');
+    const more = not_cut.cases.length > NAMED ? ` and ${number(not_cut.cases.length - NAMED)} more` : '';
+    return [
+      `It is not run in pieces again: at ${commitOf(not_cut.commit_hash)}, ${names}${more} passed in the whole file, and not in a piece.`,
+      'Its cases share something, or depend on their order.',
+    ];
+  }
+  if (not_cut)
+    return [
+      `It is not run in pieces again: at ${commitOf(not_cut.commit_hash)}, its pieces took ${duration(not_cut.pieces_seconds)} together, and the file takes ${duration(not_cut.file_seconds)}.`,
+    ];
+  if (pieces !== null)
+    return [
+      `It ran in ${count(pieces, 'piece')} the last time, which have its ${count(cases, 'test case')}.`,
+      is_proven ? '' : 'A case failed, so the next time the whole file judges a case that fails in a piece.',
+    ].filter(Boolean);
+  return [`Its ${count(cases, 'test case')} ${cases === 1 ? 'is' : 'are'} known${runner === null ? ' from reports' : ` to ${runner}`}.`];
 }

@@ -1,7 +1,7 @@
 import type { FileHistory, FilePoint } from '../../engine/insight/trends/trends-answer.js';
 import { useLive } from '../data/live.js';
 import { HistoryChart } from '../files/history-chart.js';
-import { fileSentences } from '../files/sentences.js';
+import { fileSentences, piecesSentences } from '../files/sentences.js';
 import { Duration, When } from '../parts/amounts.js';
 import { BranchChoice } from '../parts/branch-choice.js';
 import { FirstLine } from '../parts/first-line.js';
@@ -55,7 +55,7 @@ function File({ project, history }: { project: string; history: FileHistory }) {
       ) : (
         <HistoryChart history={history} onBuild={id => navigate(build(id))} />
       )}
-      <Cut {...{ project, history }} />
+      <Pieces {...{ project, history }} />
       {changes.length > 0 && (
         <section>
           <h2>Changes</h2>
@@ -92,24 +92,35 @@ function File({ project, history }: { project: string; history: FileHistory }) {
   );
 }
 
-/** What cutting it would bring, with the way to the page that plays it. */
-function Cut({ project, history: { path, cut, cut_saves } }: { project: string; history: FileHistory }) {
-  if (cut === null || cut_saves === null) return null;
-  const { build_id, pieces } = cut;
+/** What is known of it in pieces, and what cutting it would bring, with the way to the page that plays it. */
+function Pieces({ project, history: { path, cut, cut_saves, pieces } }: { project: string; history: FileHistory }) {
+  const played = cut === null || cut_saves === null ? null : { ...cut, saves: cut_saves };
+  if (!played && !pieces) return null;
   return (
     <section>
-      <h2>If it were cut</h2>
-      <p>
-        With the file in {count(pieces, 'piece')}, <a href={projectPath(project, 'build', build_id)}>the last build</a> would have ended{' '}
-        {Math.abs(cut_saves) < 0.5 ? (
-          'as it did'
-        ) : (
-          <>
-            <strong>{duration(Math.abs(cut_saves))}</strong> {cut_saves > 0 ? 'sooner' : 'later'}
-          </>
-        )}
-        . <a href={withQuery(projectPath(project, 'what-if'), { build: build_id, cut: path })}>Play it with other numbers of nodes</a>
-      </p>
+      <h2>In pieces</h2>
+      {pieces && (
+        <p>
+          {piecesSentences(pieces).join(' ')} <a href="/docs/pieces">How pieces work</a>
+        </p>
+      )}
+      {played && (
+        <p>
+          With the file in {count(played.pieces, 'piece')},{' '}
+          <a href={projectPath(project, 'build', played.build_id)}>{pieces?.count ? 'a build' : 'the last build'}</a> would have ended{' '}
+          {Math.abs(played.saves) < 0.5 ? (
+            'as it did'
+          ) : (
+            <>
+              <strong>{duration(Math.abs(played.saves))}</strong> {played.saves > 0 ? 'sooner' : 'later'}
+            </>
+          )}
+          .{' '}
+          <a href={withQuery(projectPath(project, 'what-if'), { build: played.build_id, cut: path })}>
+            Play it with other numbers of nodes
+          </a>
+        </p>
+      )}
     </section>
   );
 }

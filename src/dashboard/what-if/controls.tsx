@@ -116,6 +116,9 @@ function Cuts({ answer, choices, saved, onChange }: Props) {
         </label>
       ))}
       <p role="status">{saved}</p>
+      <p class="quiet">
+        With <code>--pieces</code>, <code>ballast queue</code> runs such files in pieces: <a href="/docs/pieces">how pieces work</a>
+      </p>
     </fieldset>
   );
 }

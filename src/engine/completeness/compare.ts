@@ -1,3 +1,4 @@
+import { fileOfPiece, pieceOf } from '../../piece-path.js';
 import { fileOf } from '../../planning/estimating/test-case.js';
 import { timestamp } from '../../time.js';
 import { isAfter, type Moment } from '../moment.js';
@@ -60,7 +61,7 @@ type RunsByNode = ReadonlyMap<number, readonly RecordedRun[]>;
 
 /**
  * Compares the files that were handed out with those that were recorded. Clients may list a file and record its test cases, or the
- * reverse. So each counts as the other, unless both were handed out.
+ * reverse. So each counts as the other, unless both were handed out. A piece of a file never counts as the file.
  */
 export function compare(
   handed: AssignmentsByPath,
@@ -86,7 +87,8 @@ export function compare(
   const missing = missingFiles(handed, nodesByPath, withoutTime, runsByNode);
   const { never_handed_out, handed_out_not_recorded, ran_not_recorded } = missing;
   return {
-    recorded: handed.size - never_handed_out.length - handed_out_not_recorded.length - ran_not_recorded.length,
+    recorded:
+      filesOf(handed.keys()) - filesOf([...never_handed_out, ...handed_out_not_recorded, ...ran_not_recorded].map(({ path }) => path)),
     ...missing,
     emptyReruns: emptyReruns(runsByNode, restarts),
     lostReruns: lostReruns(runsByNode, restarts).filter(node => !handed_out_not_recorded.some(({ node_index }) => node_index === node)),
@@ -94,6 +96,13 @@ export function compare(
     recorded_not_handed_out: recordedByOthers(handed, nodesByPath),
     nodes_never_came: neverCame(handed, runsByNode, nodeTotal),
   };
+}
+
+/** How many files these paths name: all pieces of a file are one. */
+export function filesOf(paths: Iterable<string>): number {
+  const files = new Set<string>();
+  for (const path of paths) files.add(fileOfPiece(path));
+  return files.size;
 }
 
 /** Returns the files that no node recorded as run, by their last known state. @param withoutTime paths that no run says ran */
@@ -134,12 +143,16 @@ function missingFiles(
   return { never_handed_out, handed_out_not_recorded, recorded_without_time, ran_not_recorded, ...nodes };
 }
 
-/** Returns a function that tests whether a path that was handed out counts as recorded. */
+/**
+ * Returns a function that tests whether a path that was handed out counts as recorded. A piece does if a node recorded it that was handed
+ * it: an earlier queue of the CI run may have other cases in the piece with this name.
+ */
 function recordedTest(handed: AssignmentsByPath, nodesByPath: NodesByPath): (path: string) => boolean {
   /** Files with a recorded test case that was not handed out itself. */
   const recordedByCase = new Set<string>();
   for (const path of nodesByPath.keys()) {
-    const file = handed.has(path) ? null : fileOf(path);
+    // A piece that was not handed out is of an earlier queue of this CI run.
+    const file = handed.has(path) || pieceOf(path) ? null : fileOf(path);
     if (file !== null) recordedByCase.add(file);
   }
   /** The nodes that were handed test cases of a file. */
@@ -149,7 +162,9 @@ function recordedTest(handed: AssignmentsByPath, nodesByPath: NodesByPath): (pat
     if (file !== null) for (const { node_index } of assignments) add(nodesWithCases, file, node_index);
   }
   return path => {
-    if (nodesByPath.has(path) || recordedByCase.has(path)) return true;
+    const nodes = nodesByPath.get(path);
+    const isOfOtherQueue = nodes !== undefined && pieceOf(path) !== null && !isAnyOf(nodes, handed.get(path)!);
+    if ((nodes !== undefined && !isOfOtherQueue) || recordedByCase.has(path)) return true;
     const file = fileOf(path);
     if (file === null || handed.has(file)) return false;
     // A node that was handed some cases of a file records only these under the name of the file.
@@ -210,6 +225,10 @@ function add(nodesByPath: Map<string, Nodes>, path: string, node: number): void 
   if (nodes === undefined) nodesByPath.set(path, node);
   else if (typeof nodes !== 'number') nodes.add(node);
   else if (nodes !== node) nodesByPath.set(path, new Set([nodes, node]));
+}
+
+function isAnyOf(nodes: Nodes, assignments: readonly Assignment[]): boolean {
+  return assignments.some(({ node_index }) => nodesIn(nodes).includes(node_index));
 }
 
 function nodesIn(nodes: Nodes | undefined): number[] {

@@ -4,7 +4,7 @@ import { runsSince } from '../builds.js';
 import { shortDigest } from '../keys.js';
 import type { Store } from '../ports/store.js';
 import { type Assigned, type CompletenessSubject, findAssigned } from './assigned.js';
-import { type Comparison, compare } from './compare.js';
+import { type Comparison, compare, filesOf } from './compare.js';
 import type { CompletenessAnswer } from './completeness-answer.js';
 
 /** Whether every test file of a CI run is recorded. Without what it is about: requests that ask the same share a comparison. */
@@ -29,7 +29,7 @@ export async function completeness(store: Store, subject: CompletenessSubject): 
   return {
     is_complete: errors.length === 0,
     kind: assigned?.kind ?? null,
-    test_files: assigned?.handed.size ?? 0,
+    test_files: filesOf(assigned?.handed.keys() ?? []),
     recorded: comparison.recorded,
     errors,
     may_be_empty: mayBeEmpty && areAllListed,
@@ -64,7 +64,9 @@ function incompleteness(
   if (!assigned) return { errors: [nothingKnown(runs)], mayBeEmpty: false };
   const { never_handed_out, handed_out_not_recorded, recorded_without_time, ran_not_recorded, emptyReruns, lostReruns } = comparison;
   const { nodesWithoutRecording, silentNodes } = comparison;
-  const ofAll = (count: number) => `${count} of ${pluralize(assigned.handed.size, 'test file')} ${wasOrWere(count)}`;
+  const { size } = assigned.handed;
+  const all = filesOf(assigned.handed.keys()) < size ? `${size} test files and pieces` : pluralize(size, 'test file');
+  const ofAll = (count: number) => `${count} of ${all} ${wasOrWere(count)}`;
   const errors: string[] = [];
   const ofEmpty: string[] = [];
   if (assigned.isUnnamed)

@@ -23,6 +23,8 @@ export interface Builds {
   /** The path with a number, and the number of a path; null: the project has not recorded it. */
   path(number: number): Soon<string>;
   pathNumber(project: number, path: string): Soon<number | null>;
+  /** The numbers and paths of the pieces of a file that were recorded. */
+  pieces(project: number, file: string): Soon<{ number: number; path: string }[]>;
 }
 
 export interface Build extends BuildKey {

@@ -49,6 +49,8 @@ export interface Queues {
   forecast(queue: string): Soon<Forecast | null>;
   /** What the estimates of its files rest on, see basis.ts; null: the queue expired. */
   basis(queue: string): Soon<Uint8Array | null>;
+  /** The files that it has in pieces, see cuts.ts; null: none, or the queue expired. */
+  cuts(queue: string): Soon<Uint8Array | null>;
   /** Encodes test files for `create`. Pure: any thread may call it. */
   encode(files: PathTimes<Suite>): Segments;
   /** What the queues, or the splits, of a project observed of their batches, for the next one; null: nothing. */
@@ -82,6 +84,8 @@ export interface NewQueue extends NewPlan {
   guessed: boolean;
   /** What earlier queues of the project observed of their batches; null: nothing. */
   learned: BatchSums | null;
+  /** See cuts.ts; null: no file is cut. */
+  cuts: Uint8Array | null;
 }
 
 export type ReadFacts<Facts> = (queue: OpenQueue) => Soon<Facts>;

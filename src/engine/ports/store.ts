@@ -1,5 +1,6 @@
 import type { Access } from './access.js';
 import type { Builds } from './builds.js';
+import type { Cases } from './cases.js';
 import type { CiRuns } from './ci-runs.js';
 import type { Deliveries } from './deliveries.js';
 import type { Maintenance } from './maintenance.js';
@@ -29,6 +30,7 @@ export interface Store {
   readonly summaries: Summaries;
   readonly signIns: SignIns;
   readonly deliveries: Deliveries;
+  readonly cases: Cases;
   readonly maintenance: Maintenance;
   /** The time, on the clock that all processes of the store share. */
   now(): Millis;

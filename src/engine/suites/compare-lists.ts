@@ -5,6 +5,8 @@ export interface TestFileList {
   /** See list-digest.ts. */
   digest: string;
   test_files: number;
+  /** A queue has some of them in pieces; missing: it has none. */
+  has_pieces?: true;
 }
 
 /** The list that a node sent to initialize a split or queue. */

@@ -1,4 +1,5 @@
 import { limits } from '../../limits.js';
+import { fileOfPiece } from '../../piece-path.js';
 import { type BatchCost, type BatchSums, expectedCost, withHidden } from '../../planning/batching/batch-cost.js';
 import { simulateQueue } from '../../planning/batching/simulate-queue.js';
 import { encodeBasis } from '../../planning/estimating/basis.js';
@@ -7,11 +8,13 @@ import { forecast } from '../../planning/forecasting/forecast.js';
 import { pack } from '../../planning/packing/pack.js';
 import { totalWeight } from '../../planning/weight.js';
 import type { BuildKey, QueueKey, SplitKey } from '../keys.js';
+import { encodeCuts } from '../pieces/cuts.js';
 import { pathsOfQueue, pathsOfSplit } from '../planned-files.js';
 import type { NewQueue } from '../ports/queues.js';
 import type { NewSplit } from '../ports/splits.js';
 import type { Store } from '../ports/store.js';
 import { differenceOf, type SentList, type TestFileList } from './compare-lists.js';
+import { savedSeconds, withPieces, worthCutting } from './cut-suite.js';
 import type { Suite } from './suite.js';
 
 /** The plan of a split or queue, made before anything is changed. Planning may take long: it runs in any thread and writes nothing. */
@@ -54,42 +57,61 @@ export async function planSplit(store: Store, key: SplitKey, suite: Suite, optio
   return { plan, sent: { ...list, difference: null } };
 }
 
+/** What a request tells of the queue to plan. */
+export interface QueueAsked {
+  /** A queue that does not exist yet repeats the newest one of the build, if there is one. */
+  repeatsNewest: boolean;
+  /** See `estimate`. */
+  sizes: readonly number[];
+  /** The test runner with which the client runs pieces of files; null: it runs none. */
+  pieces: string | null;
+}
+
 /**
  * Plans a queue. Null: only a worker thread should do that.
- * @param repeatsNewest a queue that does not exist yet repeats the newest one of the build, if there is one
- * @param sizes see `estimate`
  */
 export async function planQueue(
   store: Store,
   key: QueueKey,
   suite: Suite,
-  repeatsNewest: boolean,
+  { repeatsNewest, sizes, pieces }: QueueAsked,
   options: PlanOptions,
-  sizes?: readonly number[],
 ): Promise<Planned<NewQueue> | null> {
   const { isWorker, pullCost } = options;
   const queue = (await store.queues.find(key)) ?? (repeatsNewest ? await store.queues.newest(key.project, key.build) : null);
-  if (queue) return compareLists('queue', queue.list, suite, isWorker, () => pathsOfQueue(store, queue.id));
+  if (queue) return compareLists('queue', queue.list, suite, isWorker, () => listedFiles(store, queue.id));
   const list = listOf(suite);
-  const files = await estimates(store, key, suite, 'queue', options, sizes);
-  if (!files) return null;
-  const { weights } = files;
+  const whole = await estimates(store, key, suite, 'queue', options, sizes);
+  if (!whole) return null;
   const { node_total: nodeTotal } = key.build;
-  const isGuessed = isMostlyGuessed(files.seconds);
+  const isGuessed = isMostlyGuessed(whole.seconds);
   const learned = await store.queues.learned(key.project, 'queue');
-  const cost = costOf(files, pullCost, learned);
+  const cost = costOf(whole, pullCost, learned);
+  const worth = isGuessed ? null : await worthCutting(store, key.project, whole, { nodeTotal, cost, runner: pieces, isWorker });
+  if (worth === 'worker') return null;
+  const { files, cuts } = worth && pieces !== null ? withPieces(whole, worth) : { files: whole, cuts: null };
+  const { weights } = files;
   const durations = withHidden(weights, cost);
   const expectation = simulateQueue(durations, { nodeTotal, pullCost: cost.pullCost, isGuessed });
   const plan = {
-    list,
+    list: { ...list, ...(cuts && { has_pieces: true as const }) },
     files: store.queues.encode(files),
     basis: encodeBasis(files),
     weights,
     guessed: isGuessed,
     learned,
-    forecast: forecast({ ...files, weights: durations }, nodeTotal, expectation),
+    cuts: cuts && encodeCuts(cuts),
+    forecast: {
+      ...forecast({ ...files, weights: durations }, nodeTotal, expectation),
+      ...(worth && { cutting: { files: worth.cutting.cuts.length, saves: savedSeconds(worth.cutting), is_done: cuts !== null } }),
+    },
   };
   return { plan, sent: { ...list, difference: null } };
+}
+
+/** The paths that the list of a queue had. */
+async function listedFiles(store: Store, queue: string): Promise<string[]> {
+  return [...new Set((await pathsOfQueue(store, queue)).map(fileOfPiece))];
 }
 
 /** What a batch of these files is expected to cost. @param setting see `CostPrior` */

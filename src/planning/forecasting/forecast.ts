@@ -31,6 +31,17 @@ export interface Forecast {
   binding_files: { path: string; seconds: number }[];
   /** More nodes than these make nothing faster, unless the longest file is split (see `usefulNodes`). */
   useful_nodes: number;
+  /** Of a queue, if pieces of long files make it end sooner. */
+  cutting?: CuttingForecast;
+}
+
+/** What pieces of long files save. */
+export interface CuttingForecast {
+  files: number;
+  /** Seconds that the build is shorter by. */
+  saves: number;
+  /** False: the queue has these files whole. */
+  is_done: boolean;
 }
 
 const MAX_BINDING_FILES = 10;

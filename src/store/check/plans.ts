@@ -2,6 +2,7 @@ import { type Batch, wasReassigned } from '../../engine/queue/batch.js';
 import { refusals } from '../../engine/refusal.js';
 import type { TestFileList } from '../../engine/suites/compare-lists.js';
 import { digestOfList } from '../../list-digest.js';
+import { fileOfPiece } from '../../piece-path.js';
 import { decodeBasis } from '../../planning/estimating/basis.js';
 import { blocksFor, filesOfNode, filesOfQueue, type ReadBlock } from '../codecs/file-blocks.js';
 import type { Problem, ProblemOf } from './problem.js';
@@ -43,7 +44,7 @@ function* problemsOfPaths(paths: readonly string[], list: TestFileList, problem:
   const seen = new Set<string>();
   const twice = paths.find(path => seen.size === seen.add(path).size);
   if (twice !== undefined) yield problem(`has the file ${JSON.stringify(twice)} twice`);
-  if (list.digest !== digestOfList(paths)) yield problem('has other files than its list');
+  if (list.digest !== digestOfList(paths.map(fileOfPiece))) yield problem('has other files than its list');
 }
 
 function* problemsOfBasis({ basis }: StoredPlan, files: number, problem: ProblemOf): Generator<Problem> {

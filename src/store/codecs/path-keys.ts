@@ -29,6 +29,12 @@ export function rangeOfCases(project: number, file: string): { start: string; en
   return { start, end: `${start}\u{10FFFF}` };
 }
 
+/** Returns the range of the keys of all pieces of a file. */
+export function rangeOfPieces(project: number, file: string): { start: string; end: string } {
+  const start = `${fileKey(project, file)}${CASE}::piece `;
+  return { start, end: `${start}\u{10FFFF}` };
+}
+
 function bounded(text: string): string {
   const isShort = text.length <= MOST && text[CUT_AT] !== CUT && text.isWellFormed();
   return isShort ? text : text.slice(0, CUT_AT).toWellFormed().padEnd(CUT_AT) + CUT + digest(text);

@@ -19,7 +19,7 @@ import { type Creation, createOnce } from './writes/create-once.js';
 export async function createQueue(
   parts: Parts,
   key: QueueKey,
-  { list, files, weights, basis, guessed, learned, forecast }: NewQueue,
+  { list, files, weights, basis, cuts, guessed, learned, forecast }: NewQueue,
   at: Millis,
 ): Promise<boolean> {
   const id = randomUUID();
@@ -28,7 +28,7 @@ export async function createQueue(
     key,
     id,
     at,
-    blobs: () => blobsOfQueue({ files, weights, basis }),
+    blobs: () => blobsOfQueue({ files, weights, basis, cuts }),
     content: () => ({
       record: {
         name: key.digest,

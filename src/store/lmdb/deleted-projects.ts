@@ -78,6 +78,7 @@ function ownerOf({ builds, ciRunKeys }: ExpiryTables, [, kind, ...key]: ExpiryKe
     case 'split':
       return ciRunKeys.get(key[1] as string)?.[0];
     case 'day':
+    case 'cases':
       return key[0] as number;
     default:
       return undefined;

@@ -9,6 +9,7 @@ import { fileCount } from '../codecs/run-times.js';
 import { headOfTimings } from '../codecs/timing-codec.js';
 import { removeFromIndex } from './build-index.js';
 import { runsOf } from './builds.js';
+import { deleteCases, lastTold } from './cases.js';
 import { deleteCiRun } from './ci-runs.js';
 import { EXPIRED } from './deleted-projects.js';
 import type { Parts } from './parts.js';
@@ -29,6 +30,7 @@ export type Count = (kind: ExpiringKind) => void;
  *   ci_run        id
  *   ci_run        project, id                          by the time when it began
  *   day           key in days
+ *   cases         project, digest of the file
  *
  * @param drop called with the key of each queue that expires
  */
@@ -139,6 +141,12 @@ function expire(tables: Tables, kind: string, key: (string | number)[], most: nu
     case 'day':
       void tables.days.remove(key as DayKey);
       return ONE;
+    case 'cases': {
+      const ofFile = key as [number, string];
+      const told = lastTold(tables, ofFile);
+      if (told !== null && told >= before) return putOff(tables, told, kind, key);
+      return { deleted: deleteCases(tables, ofFile), whole: true, later: true };
+    }
     default:
       throw new Error(`cannot expire records of the kind "${kind}": it is unknown`);
   }

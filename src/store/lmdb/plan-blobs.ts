@@ -6,12 +6,16 @@ import { copyOf } from '../codecs/run-times.js';
 import type { Tables } from './tables.js';
 import { type Blob, type BlobParts, readBlob } from './writes/blobs.js';
 
-/** What splits and queues consist of: the blocks of their files, by number, the weights of a queue, and what the estimates rest on. */
+/**
+ * What splits and queues consist of: the blocks of their files, by number, the weights and cuts of a queue, and what the estimates rest on.
+ */
 const WEIGHTS = 'weights';
 export const BASIS = 'basis';
+export const CUTS = 'cuts';
 
-export function blobsOfQueue({ weights, ...plan }: Pick<NewQueue, 'files' | 'weights' | 'basis'>): Blob[] {
-  return [...blobsOfSplit(plan), { part: WEIGHTS, bytes: asBuffer(weights) }];
+export function blobsOfQueue({ weights, cuts, ...plan }: Pick<NewQueue, 'files' | 'weights' | 'basis' | 'cuts'>): Blob[] {
+  const others = [{ part: WEIGHTS, bytes: asBuffer(weights) }, ...(cuts ? [{ part: CUTS, bytes: asBuffer(cuts) }] : [])];
+  return [...blobsOfSplit(plan), ...others];
 }
 
 export function blobsOfSplit({ files, basis }: Pick<NewSplit, 'files' | 'basis'>): Blob[] {

@@ -23,7 +23,7 @@ import { decodeChange } from '../codecs/queue-changes.js';
 import { type CachedQueue, QueueCache, type QueueOptions } from '../queue-cache.js';
 import { copyQueue, createQueue } from './create-queue.js';
 import type { Parts } from './parts.js';
-import { BASIS, blocksIn, weightsOfQueue } from './plan-blobs.js';
+import { BASIS, blocksIn, CUTS, weightsOfQueue } from './plan-blobs.js';
 import { batchesOf, readQueue, toQueueInfo } from './read-queue.js';
 import { commit } from './writes/commit.js';
 
@@ -140,6 +140,10 @@ export class LmdbQueues implements Queues {
 
   basis(queue: string): Uint8Array | null {
     return this.parts.blobs.get([queue, BASIS]) ?? null;
+  }
+
+  cuts(queue: string): Uint8Array | null {
+    return this.parts.blobs.get([queue, CUTS]) ?? null;
   }
 
   encode(files: PathTimes<Suite>): Segments {

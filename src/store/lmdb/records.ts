@@ -52,6 +52,9 @@ export interface DeliveryRecord extends Pick<Delivery, 'id' | 'created_at' | 'at
 
 export type DeliveryKey = [state: 'waiting' | 'ended', project: number, key: string];
 
+/** 0: the whole file. */
+export type CasesKey = [project: number, fileDigest: string, piece: number];
+
 export type ExpiryKey = [time: Millis, kind: string, ...key: (string | number)[]];
 
 /** How far the sweep has looked at the runs of a build, and when the oldest of those that it kept was recorded. */

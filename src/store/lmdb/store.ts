@@ -7,6 +7,7 @@ import type { Soon } from '../../soon.js';
 import type { QueueOptions } from '../queue-cache.js';
 import { lmdbAccess } from './access.js';
 import { lmdbBuilds } from './builds.js';
+import { lmdbCases } from './cases.js';
 import { lmdbCiRuns } from './ci-runs.js';
 import { lmdbDeliveries } from './deliveries.js';
 import { lmdbMaintenance } from './maintenance.js';
@@ -32,6 +33,7 @@ export interface LmdbStore extends Store {
   readonly summaries: ReturnType<typeof lmdbSummaries>;
   readonly signIns: ReturnType<typeof lmdbSignIns>;
   readonly deliveries: ReturnType<typeof lmdbDeliveries>;
+  readonly cases: ReturnType<typeof lmdbCases>;
   readonly maintenance: ReturnType<typeof lmdbMaintenance>;
   /** Parts that only commands on the folder need. */
   readonly parts: Parts;
@@ -61,6 +63,7 @@ export function openLmdbStore(dataDir: string, { queues: queueOptions = NO_CACHE
     summaries: lmdbSummaries(parts),
     signIns: lmdbSignIns(parts),
     deliveries: lmdbDeliveries(parts),
+    cases: lmdbCases(parts),
     maintenance: lmdbMaintenance(parts, join(dataDir, STORE_FILE), key => queues.drop(key)),
     parts,
     now: Date.now,

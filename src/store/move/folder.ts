@@ -14,7 +14,7 @@ import type { Tables } from '../lmdb/tables.js';
 import { entriesOf } from '../lmdb/writes/blobs.js';
 import { keyColumns } from '../postgresql/builds.js';
 import { fromNames, otherList, toNames } from '../postgresql/json.js';
-import { BASIS, WEIGHTS } from '../postgresql/pieces.js';
+import { BASIS, CUTS, WEIGHTS } from '../postgresql/pieces.js';
 import type { MovedTable, Row, Side } from './move.js';
 
 /** How a table is read from a folder, and how a row of it is put within a write transaction. */
@@ -28,7 +28,7 @@ const parsed = (text: string | null) => (text === null ? null : JSON.parse(text)
 
 const META = { backup: 'backup', known: 'known', last_ordinal: 'lastOrdinal' } as const;
 const NEXT = { builds: 'nextBuild', projects: 'nextProject' } as const;
-const PARTS: Record<string, number> = { basis: BASIS, weights: WEIGHTS };
+const PARTS: Record<string, number> = { basis: BASIS, weights: WEIGHTS, cuts: CUTS };
 const NAMES = Object.fromEntries(Object.entries(PARTS).map(([name, part]) => [part, name]));
 
 /** The tables of a folder, of which a start has put all in the journal into them. */
@@ -45,7 +45,7 @@ export function folderSide(tables: Tables): Side {
 function movedOf(tables: Tables): Record<MovedTable, Moved> {
   const { meta, projects, projectNames, tokens, links, sessions, dashboard, builds, buildNumbers, summaries, subsets, expiry } = tables;
   const { paths, pathNames, timings, splits, splitRuns, queues, queuesOfNodeBuild, queuesOfBuild, forecasts, blobs, batches } = tables;
-  const { ciRuns, ciRunKeys, jobs, unrecorded, days, batchCosts, deliveries } = tables;
+  const { ciRuns, ciRunKeys, jobs, unrecorded, days, batchCosts, cases, deliveries } = tables;
   const projectOf = (plan: string) => ciRunKeys.get(plan)?.[0] ?? 0;
   return {
     ballast: {
@@ -262,6 +262,19 @@ function movedOf(tables: Tables): Record<MovedTable, Moved> {
           yield { project, mode, sums: JSON.stringify(value) };
       },
       put: ({ project, mode, sums }) => void batchCosts.put([project, mode], JSON.parse(sums)),
+    },
+    cases: {
+      *rows() {
+        for (const {
+          key: [project, file, piece],
+          value: { at, ...told },
+        } of cases.getRange())
+          yield { project, file, piece, path: JSON.stringify(told.file), at, told: JSON.stringify(told) };
+      },
+      put({ project, file, piece, path: _, at, told }) {
+        void cases.put([project, file, piece], { ...JSON.parse(told), at });
+        void expiry.put([at, 'cases', project, file], true);
+      },
     },
     deliveries: {
       *rows() {

@@ -111,5 +111,6 @@ export function postgresqlBuilds(database: Database, paths: Paths) {
     },
     path: async number => (await paths.names(Uint32Array.of(number)))[0]!,
     pathNumber: (project, path) => paths.numberOf(project, path),
+    pieces: (project, file) => paths.piecesOf(project, file),
   } satisfies Builds;
 }

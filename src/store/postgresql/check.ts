@@ -202,7 +202,7 @@ async function* problemsOfOwners(database: Database, seen: Seen): AsyncGenerator
 /** Tables with records of projects. Those that nobody misses are deleted with it, also when a process that was stopped wrote them later. */
 const OF_PROJECTS = {
   kept: ['builds', 'paths', 'splits', 'queues', 'ci_runs', 'tokens'],
-  removed: ['links', 'sessions', 'unlearnt', 'batch_costs', 'days', 'deliveries'],
+  removed: ['links', 'sessions', 'unlearnt', 'batch_costs', 'days', 'deliveries', 'cases'],
 };
 
 async function* problemsOfProjects(database: Database, seen: Seen): AsyncGenerator<Problem> {

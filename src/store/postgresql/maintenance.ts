@@ -119,6 +119,7 @@ const EXPIRED: readonly Step[] = [
   { kind: 'day', text: simple('days', 'project, branch, day', 'day < $1 and builds > 0 order by day'), isByDay: true },
   { kind: null, text: simple('days', 'project, branch, day', 'day < $1'), isByDay: true },
   { kind: null, text: simple('deliveries', 'project, key', 'created_at < $1 order by created_at') },
+  { kind: null, text: simple('cases', 'project, file, piece', 'at < $1 order by at') },
 ];
 const PROCESSES: Step = { kind: null, text: simple('processes', 'id', 'seen_at < $1') };
 const PATHS: Step = { kind: 'path', text: simple('paths', 'number', 'seen_at < $1 order by seen_at', SOME_PATHS) };
@@ -151,6 +152,7 @@ const OF_PROJECT: readonly Step[] = [
   { kind: null, text: simple('unlearnt', 'project, entry', 'project = $1') },
   { kind: null, text: simple('batch_costs', 'project, mode', 'project = $1') },
   { kind: null, text: simple('deliveries', 'project, key', 'project = $1') },
+  { kind: null, text: simple('cases', 'project, file, piece', 'project = $1') },
   { kind: null, text: simple('tokens', 'hash', 'project = $1') },
 ];
 

@@ -3,7 +3,7 @@ import { LRUCache } from 'lru-cache';
 import type { Millis } from '../../engine/ports/store.js';
 import { limits } from '../../limits.js';
 import { memoryBounds } from '../../memory-bounds.js';
-import { pathKey } from '../codecs/path-keys.js';
+import { pathKey, rangeOfPieces } from '../codecs/path-keys.js';
 import type { Database } from './database.js';
 
 /** Approximate bytes of an entry, and of each character of its string. */
@@ -84,6 +84,16 @@ export class Paths {
       [keys.map(key => Buffer.from(key)), at, at - limits.lastUseUpdateMilliseconds],
     );
     return rows;
+  }
+
+  /** The recorded pieces of a file. */
+  async piecesOf(project: number, file: string): Promise<{ number: number; path: string }[]> {
+    const { start, end } = rangeOfPieces(project, file);
+    const rows = await this.database.read<{ number: number; name: string }>(
+      'select number, name from paths where key >= $1::bytea and key < $2::bytea order by key',
+      [Buffer.from(start), Buffer.from(end)],
+    );
+    return rows.map(({ number, name }) => ({ number, path: JSON.parse(name) as string }));
   }
 
   /**

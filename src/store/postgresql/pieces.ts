@@ -1,5 +1,7 @@
 import { LRUCache } from 'lru-cache';
 import { asBuffer, type Segments, segment } from '../../bytes.js';
+import type { NewQueue } from '../../engine/ports/queues.js';
+import type { NewPlan } from '../../engine/ports/splits.js';
 import { memoryBounds } from '../../memory-bounds.js';
 import { piecesPerBlock } from '../codecs/file-blocks.js';
 import type { Database } from './database.js';
@@ -8,6 +10,7 @@ import { ReadTogether } from './read-together.js';
 /** The parts of a split or queue besides the blocks of its files, which have the numbers from 0 on. */
 export const BASIS = -1;
 export const WEIGHTS = -2;
+export const CUTS = -3;
 
 interface PieceRow {
   owner: string;
@@ -19,10 +22,10 @@ interface PieceRow {
 const OVERHEAD_BYTES = 400;
 
 /** The columns `part` and `bytes` of the pieces of a plan. */
-export function piecesOf({ files, basis, weights }: { files: Segments; basis: Uint8Array; weights?: Float64Array }): [number[], Buffer[]] {
+export function piecesOf({ files, basis, weights, cuts }: Pick<NewPlan, 'files' | 'basis'> & Partial<NewQueue>): [number[], Buffer[]] {
   const blocks = Array.from(files.ends, (_, number) => segment(files, number));
-  const parts = [...blocks.keys(), BASIS, ...(weights ? [WEIGHTS] : [])];
-  return [parts, [...blocks, asBuffer(basis), ...(weights ? [asBuffer(weights)] : [])]];
+  const parts = [...blocks.keys(), BASIS, ...(weights ? [WEIGHTS] : []), ...(cuts ? [CUTS] : [])];
+  return [parts, [...blocks, asBuffer(basis), ...(weights ? [asBuffer(weights)] : []), ...(cuts ? [asBuffer(cuts)] : [])]];
 }
 
 /** Reads the pieces of splits and queues. A piece never changes, so those that were read or made last are kept. */

@@ -31,7 +31,7 @@ import { CI_RUN_COLUMNS, ciRunValues } from './ci-runs.js';
 import type { Database } from './database.js';
 import { fromJson, otherList } from './json.js';
 import { pauseAfterLoss } from './pause.js';
-import { BASIS, type Pieces, piecesOf, WEIGHTS } from './pieces.js';
+import { BASIS, CUTS, type Pieces, piecesOf, WEIGHTS } from './pieces.js';
 
 const QUEUE = 'id, name, node_total, guessed, learned, copied_at, copied_runs_before, created_at, runs_before, used_at, list, other_list';
 
@@ -145,9 +145,9 @@ export class PostgresqlQueues implements Queues {
     return row && toQueueInfo(row);
   }
 
-  async create(key: QueueKey, { list, files, weights, basis, guessed, learned, forecast }: NewQueue, at: Millis): Promise<boolean> {
+  async create(key: QueueKey, { list, files, weights, basis, cuts, guessed, learned, forecast }: NewQueue, at: Millis): Promise<boolean> {
     const id = randomUUID();
-    const [parts, bytes] = piecesOf({ files, basis, weights });
+    const [parts, bytes] = piecesOf({ files, basis, weights, cuts });
     const { rows } = await this.database.change<{ id: string }>(
       `with known as (
         select id from queues where id = $2
@@ -239,6 +239,10 @@ export class PostgresqlQueues implements Queues {
 
   async basis(queue: string): Promise<Uint8Array | null> {
     return (await this.pieces.get(queue, BASIS)) ?? null;
+  }
+
+  async cuts(queue: string): Promise<Uint8Array | null> {
+    return (await this.pieces.get(queue, CUTS)) ?? null;
   }
 
   encode(files: PathTimes<Suite>) {

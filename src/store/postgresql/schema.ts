@@ -109,7 +109,7 @@ const STEPS: readonly (readonly string[])[] = [
     'create index if not exists paths_seen_at on paths (seen_at)',
     // Builds whose last run expired, which the next step of the sweep deletes.
     'create index if not exists builds_without_runs on builds (number) where is_empty',
-    // What splits and queues consist of. Parts from 0 on are blocks of files; -1 is the basis, -2 the weights.
+    // What splits and queues consist of. Parts from 0 on are blocks of files; -1 is the basis, -2 the weights, -3 the cuts.
     `create table if not exists pieces (
       owner text not null,
       part int4 not null,
@@ -210,6 +210,18 @@ const STEPS: readonly (readonly string[])[] = [
     'create index if not exists days_day on days (day)',
     // 'password' and 'address', as JSON.
     'create table if not exists settings (name text primary key, value text not null)',
+    // What clients told of the test cases of files, by the digest of the file. 0: of the whole file. It is JSON.
+    `create table if not exists cases (
+      project int4 not null,
+      file text not null,
+      piece int4 not null,
+      -- As JSON.
+      path text not null,
+      at bigint not null,
+      told text not null,
+      primary key (project, file, piece)
+    )`,
+    'create index if not exists cases_at on cases (at)',
     // What is told to the webhooks of projects. The event is JSON, and null when it was sent.
     `create table if not exists deliveries (
       project int4 not null,

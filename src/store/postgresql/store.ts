@@ -2,6 +2,7 @@ import type { Store } from '../../engine/ports/store.js';
 import type { QueueOptions } from '../queue-cache.js';
 import { postgresqlAccess } from './access.js';
 import { postgresqlBuilds } from './builds.js';
+import { postgresqlCases } from './cases.js';
 import { postgresqlCiRuns } from './ci-runs.js';
 import { Database, type DatabaseOptions } from './database.js';
 import { postgresqlDeliveries } from './deliveries.js';
@@ -66,6 +67,7 @@ export async function openPostgresqlStore(options: PostgresqlOptions): Promise<P
     ciRuns: postgresqlCiRuns(database),
     summaries: postgresqlSummaries(database),
     deliveries: postgresqlDeliveries(database),
+    cases: postgresqlCases(database),
     maintenance: postgresqlMaintenance({ database, learner, pieces }),
     database,
     now: () => database.now(),

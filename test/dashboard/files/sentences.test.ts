@@ -34,6 +34,7 @@ describe('the first line of a file', () => {
     changes: [{ at: point.at, build_id: 'b', commit_hash: '4d5e6f7a8b', factor: 3.1, before: 20, after: 62 }],
     decided: [{ build_id: 'b', commit_hash: 'abc', at: point.at, seconds: 12 }],
     cut_saves: 30,
+    pieces: null,
     cut: { build_id: 'b', pieces: 2 },
   };
 

@@ -89,4 +89,27 @@ describe('the comparison of handed out with recorded files', () => {
     // A node in fallback had no test case, and ran the whole file.
     expect(compare(handed, [ran(2, 'a_spec.rb')], 3).handed_out_not_recorded).toEqual([]);
   });
+
+  it('does not count a piece of an earlier queue as its file, nor as a piece of another cut', () => {
+    for (const path of ['a.py', 'a.py::piece 1 of 2']) {
+      const { handed_out_not_recorded } = compare(handedTo({ 0: [path] }), [ran(1, 'a.py::piece 1 of 3')], 2);
+      expect(handed_out_not_recorded).toEqual([{ path, node_index: 0, handed_out_at: timestamp(AT) }]);
+    }
+  });
+
+  it('counts a piece only if a node recorded it that was handed it', () => {
+    const handed = handedTo({ 0: ['a.py::piece 1 of 2'], null: ['a.py::piece 2 of 2'] });
+    const runs = [ran(1, 'a.py::piece 1 of 2', 'a.py::piece 2 of 2')];
+    expect(compare(handed, runs, 2)).toMatchObject({
+      handed_out_not_recorded: [{ path: 'a.py::piece 1 of 2', node_index: 0 }],
+      never_handed_out: [{ path: 'a.py::piece 2 of 2' }],
+    });
+    expect(compare(handed, [...runs, ran(0, 'a.py::piece 1 of 2')], 2).handed_out_not_recorded).toEqual([]);
+  });
+
+  it('counts a file that a node in fallback ran as all of its pieces', () => {
+    const handed = handedTo({ 0: ['a.py::piece 1 of 2'], 1: ['a.py::piece 2 of 2'] });
+    expect(compare(handed, [ran(2, 'a.py')], 3).handed_out_not_recorded).toEqual([]);
+    expect(compare(handed, [ran(0, 'a.py')], 3).handed_out_not_recorded).toMatchObject([{ path: 'a.py::piece 2 of 2' }]);
+  });
 });

@@ -1,5 +1,6 @@
 import { type Caller, waitingCaller } from '../../../src/engine/caller.js';
 import type { BuildKey, NodeKey, QueueKey, SplitKey } from '../../../src/engine/keys.js';
+import type { ToldCases } from '../../../src/engine/pieces/told-cases.js';
 import type { Build } from '../../../src/engine/ports/builds.js';
 import type { ExpiringKind } from '../../../src/engine/ports/maintenance.js';
 import type { NewQueue } from '../../../src/engine/ports/queues.js';
@@ -112,7 +113,16 @@ type QueueStore = Pick<Store, 'queues'>;
 export function newQueue(store: QueueStore, files: number | Estimates<Suite>, list = LIST): NewQueue {
   const plan = typeof files === 'number' ? estimates(files) : files;
   const { weights } = plan;
-  return { list, files: store.queues.encode(plan), weights, basis: encodeBasis(plan), guessed: false, learned: null, forecast: FORECAST };
+  return {
+    list,
+    files: store.queues.encode(plan),
+    weights,
+    basis: encodeBasis(plan),
+    guessed: false,
+    learned: null,
+    cuts: null,
+    forecast: FORECAST,
+  };
 }
 
 /** Pulls for a node. Resolves with null if no file is left for it or there is no queue. */
@@ -162,6 +172,18 @@ export async function pullAll(store: QueueStore, key: QueueKey, node_index: numb
     await settle(store, key, batch, true);
     handed.push(...batch.files);
   }
+}
+
+/** What a client told of the cases of a file. */
+export function toldCases(told: Partial<ToldCases> = {}): ToldCases {
+  const cases = [
+    { name: 'größe "a"', seconds: 1, outcome: 'passed' as const },
+    { name: 'b\n', seconds: 2, outcome: 'failed' as const },
+  ];
+  return {
+    ...{ file: 'spec/a_spec.rb', piece: null, ci_run: 'run', commit_hash: 'abc', runner: 'pytest', seconds: 4, cases, passed_whole: [] },
+    ...told,
+  };
 }
 
 export const ascending = (numbers: readonly number[]): number[] => [...numbers].sort((a, b) => a - b);

@@ -4,7 +4,22 @@ import type { TestFileList } from '../../../src/engine/suites/compare-lists.js';
 import { testEvent } from '../../../src/engine/webhooks/event.js';
 import { digestOfList } from '../../../src/list-digest.js';
 import { pathsOf } from '../../harness/planned-paths.js';
-import { BUILD, DAY, estimates, NOW, newProject, newQueue, newSplit, pull, record, settle, summaryOf, sweep, upTo } from './fixtures.js';
+import {
+  BUILD,
+  DAY,
+  estimates,
+  NOW,
+  newProject,
+  newQueue,
+  newSplit,
+  pull,
+  record,
+  settle,
+  summaryOf,
+  sweep,
+  toldCases,
+  upTo,
+} from './fixtures.js';
 
 /** When the store that `serve` filled went on. */
 export const LATER = NOW + 5 * DAY;
@@ -40,7 +55,8 @@ export async function serve(store: Store): Promise<Served> {
   await store.splits.use(second, (await store.splits.find(second))!, NOW + 3 * DAY);
   await store.splits.noteOtherList(second, (await store.splits.find(second))!, 'another list', NOW + 3 * DAY);
   const queue = queueKey(project, build, '1');
-  await store.queues.create(queue, newQueue(store, 70, listOf(70)), NOW + 3 * DAY);
+  const cuts = new TextEncoder().encode('{"files":[]}');
+  await store.queues.create(queue, { ...newQueue(store, 70, listOf(70)), cuts }, NOW + 3 * DAY);
   for (const node of upTo(3)) {
     const batch = await pull(store, queue, node, { isFirstRequest: true, batch_uuid: node === 0 ? 'a' : null }, NOW + 3 * DAY);
     await settle(store, queue, batch!, node < 2);
@@ -59,6 +75,8 @@ export async function serve(store: Store): Promise<Served> {
   for (const key of ['sent', 'waiting'])
     await store.deliveries.add({ project, key, id: `id of ${key}`, event: testEvent('größe\0'), created_at: NOW + 4 * DAY }, 9);
   await store.deliveries.end({ project, key: 'sent' });
+  for (const [i, file] of ['spec/a_spec.rb', 'größe\0_spec.rb'].entries())
+    await store.cases.tell(project, [toldCases({ file }), toldCases({ file, piece: { number: 1, count: 2 } })], NOW + (i + 2) * DAY);
   await signIn(store, project);
   await store.maintenance.keepTime(NOW + 4 * DAY);
   await store.maintenance.noteBackup(NOW + 2 * DAY);

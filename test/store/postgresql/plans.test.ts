@@ -23,6 +23,7 @@ const GROWING = [
   'summaries',
   'days',
   'deliveries',
+  'cases',
 ];
 
 /** Runs work, and returns the prepared statements that it ran. */
@@ -65,7 +66,7 @@ function watched(store: Store): { store: Store; uncalled: () => string[] } {
 
 /** Asks a store that served for all that can be asked. */
 async function readAll(store: Store): Promise<void> {
-  const { access, signIns, builds, timings, splits, queues, ciRuns, summaries, deliveries, maintenance } = store;
+  const { access, signIns, builds, timings, splits, queues, ciRuns, summaries, deliveries, cases, maintenance } = store;
   const { project, queue, split } = await serve(store);
   for (const name of ['projects', 'tokens'] as const) await access[name]();
   await access.project('web');
@@ -109,7 +110,7 @@ async function readAll(store: Store): Promise<void> {
   await queues.newest(project, BUILD);
   const { id } = (await queues.find(queue))!;
   await queues.files(id, [0]);
-  for (const name of ['weights', 'size', 'batches', 'copiedBatches', 'forecast', 'basis'] as const) await queues[name](id);
+  for (const name of ['weights', 'size', 'batches', 'copiedBatches', 'forecast', 'basis', 'cuts'] as const) await queues[name](id);
   await queues.learned(project, 'queue');
   queues.load();
   await queues.update(
@@ -127,6 +128,9 @@ async function readAll(store: Store): Promise<void> {
   await summaries.unrecorded(project, { from: NOW, before: LATER }, 10);
   await summaries.ofUnrecorded(ciRun!);
   await summaries.days(project, null, 0, 30_000);
+  await cases.cutFiles(project);
+  await builds.pieces(project, 'spec/a_spec.rb');
+  await cases.of(project, ['spec/a_spec.rb', 'größe\0_spec.rb']);
   const [due] = await deliveries.due(LATER, 10);
   await deliveries.attempt(due!, LATER);
   await deliveries.known(project, ['sent', 'waiting']);
@@ -207,6 +211,7 @@ const FILLED = [
   `insert into days (project, branch, day, builds, summary) select i % 20, i % 40, i, 1, '' from generate_series(1, 4000) i`,
   `insert into deliveries (project, key, id, event, created_at, attempts, due_at)
   select i % 20, 'k' || i, '', case when i % 2 = 0 then '' end, i, 0, i from generate_series(1, 4000) i`,
+  `insert into cases (project, file, piece, path, at, told) select i % 20, 'f' || i / 5, i % 5, '', i, '' from generate_series(1, 4000) i`,
   'analyze',
 ];
 

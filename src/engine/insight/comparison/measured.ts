@@ -1,3 +1,4 @@
+import { fileOfPiece } from '../../../piece-path.js';
 import { type Minutes, minutesOf } from '../minutes/minutes.js';
 import { PART_NAMES, type PartName } from '../minutes/minutes-answer.js';
 import type { Timeline } from '../timeline/timeline.js';
@@ -31,10 +32,17 @@ export function measuredBuild(timeline: Timeline): MeasuredBuild {
       const seconds = span.seconds[i] ?? 0;
       if (!(seconds > 0)) continue;
       files.set(timeline.paths[file]!, seconds);
-      nodeOf.set(timeline.paths[file]!, node_index);
+      nodeOf.set(fileOfPiece(timeline.paths[file]!), node_index);
     }
   }
-  return { wall, floor, parts: partsOf(parts), files, nodes: timeline.nodes.length, timeline, minutes, nodeOf };
+  return { wall, floor, parts: partsOf(parts), files: wholeFiles(files), nodes: timeline.nodes.length, timeline, minutes, nodeOf };
+}
+
+/** The times of files, with those of pieces added up. */
+function wholeFiles(times: ReadonlyMap<string, number>): Map<string, number> {
+  const files = new Map<string, number>();
+  for (const [path, seconds] of times) files.set(fileOfPiece(path), seconds + (files.get(fileOfPiece(path)) ?? 0));
+  return files;
 }
 
 function partsOf(parts: Minutes['parts']): Record<PartName, number> {

@@ -16,7 +16,7 @@ import type { Measured } from './measured.js';
 /** From so many builds on a median tells what is usual. */
 const LEAST_BUILDS = 3;
 
-type UsualStore = Pick<Store, 'builds' | 'summaries' | 'access'>;
+type UsualStore = Pick<Store, 'builds' | 'cases' | 'summaries' | 'access'>;
 
 /** What is usual, and the builds whose summaries are to be written before it is read again. */
 export interface Usual {
@@ -39,6 +39,7 @@ export async function usualFor(store: UsualStore, { project, build, recorded }: 
     const oldest = before.at(-1)!.build;
     const files = await usualFiles(
       store,
+      project,
       before.map(each => each.build),
     );
     const measured = { ...usualTimes(before.map(({ summary }) => summary)), files, nodes: build.node_total };
@@ -66,12 +67,12 @@ async function completeBuilds(
   return complete;
 }
 
-async function usualFiles({ builds }: UsualStore, newestFirst: readonly Build[]): Promise<Map<string, number>> {
-  const table = await timesOfBuilds(builds, newestFirst);
+async function usualFiles(store: UsualStore, project: number, newestFirst: readonly Build[]): Promise<Map<string, number>> {
+  const table = await timesOfBuilds(store, project, newestFirst);
   const files = new Map<string, number>();
   for (const [file, path] of table.paths.entries()) {
     const times = table.seconds.subarray(table.starts[file], table.starts[file + 1]);
-    if (2 * times.length >= table.builds.length) files.set(await builds.path(path), wholeMilliseconds(median([...times])));
+    if (2 * times.length >= table.builds.length) files.set(await store.builds.path(path), wholeMilliseconds(median([...times])));
   }
   return files;
 }

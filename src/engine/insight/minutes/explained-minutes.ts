@@ -1,5 +1,7 @@
 import { durationText } from '../../../duration.js';
 import { limits } from '../../../limits.js';
+import type { CuttingForecast } from '../../../planning/forecasting/forecast.js';
+import { pluralize } from '../../../plural.js';
 import { costOf, type PriceSettings } from '../../../price.js';
 import { timestamp } from '../../../time.js';
 import type { BuildLinks } from '../build-links.js';
@@ -12,7 +14,13 @@ import type { MinutesAnswer } from './minutes-answer.js';
 import { fileInVerdict, nodesText, verdictOf } from './verdict.js';
 
 /** Where the wall time of a CI run went, with the nodes, files and sentences that explain it, and where people find it elsewhere. */
-export function explainMinutes(subject: Subject, timeline: Timeline, links: BuildLinks, settings: PriceSettings): MinutesAnswer {
+export function explainMinutes(
+  subject: Subject,
+  timeline: Timeline,
+  links: BuildLinks,
+  settings: PriceSettings,
+  cutting: CuttingForecast | null,
+): MinutesAnswer {
   const minutes = minutesOf(timeline);
   const { wall, floor, parts } = minutes;
   const { slowest, failed, missing } = fileOutcomes(timeline, limits.slowFiles);
@@ -21,7 +29,7 @@ export function explainMinutes(subject: Subject, timeline: Timeline, links: Buil
     ...buildHead(subject, timeline),
     ...{ wall, floor, lost: wholeMilliseconds(wall - floor), parts },
     price: priceOf(timeline, settings),
-    verdict: verdictOf(timeline, minutes, missing),
+    verdict: [verdictOf(timeline, minutes, missing), timeline.is_running ? '' : cuttingText(cutting)].filter(Boolean).join(' '),
     verdict_path: named === null ? null : timeline.paths[named]!,
     assumptions: assumptionsOf(timeline, minutes),
     cost: timeline.cost,
@@ -53,6 +61,13 @@ export function explainMinutes(subject: Subject, timeline: Timeline, links: Buil
       .filter(({ id }) => id !== subject.ciRun?.id)
       .map(({ id, ci_run, kind, created_at }) => ({ ci_run_id: id, ci_run, kind, created_at: timestamp(created_at) })),
   };
+}
+
+/** What pieces of long files would have saved, as a sentence; empty: nothing, or they did. */
+function cuttingText(cutting: CuttingForecast | null): string {
+  if (!cutting || cutting.is_done) return '';
+  const { files, saves } = cutting;
+  return `To run ${pluralize(files, 'long file')} in pieces would have saved about ${durationText(saves)}: add --pieces.`;
 }
 
 function priceOf({ nodes }: Timeline, settings: PriceSettings): MinutesAnswer['price'] {

@@ -1,8 +1,10 @@
 import { limits } from '../../../limits.js';
+import { pieceOf } from '../../../piece-path.js';
 import { changePoints } from '../../../planning/estimating/change-point.js';
 import { median } from '../../../planning/estimating/median.js';
 import { replay } from '../../../planning/estimating/replay.js';
 import { timestamp } from '../../../time.js';
+import { knownCases } from '../../pieces/known-cases.js';
 import type { Build, Builds } from '../../ports/builds.js';
 import type { Millis, Store } from '../../ports/store.js';
 import { rounded, wholeMilliseconds } from '../rounding.js';
@@ -43,10 +45,12 @@ export async function fileHistory(store: Store, subject: FileHistorySubject): Pr
     decided: [],
     cut: null,
     cut_saves: null,
+    pieces: await piecesOf(store, subject),
   };
   const outdated: Build[] = [];
   const number = await builds.pathNumber(project, path);
   if (number === null) return { answer, outdated };
+  const pieces = await builds.pieces(project, path);
   const [estimate] = await timings.ofPaths(project, branch, Uint32Array.of(number));
   answer.estimate = Number.isNaN(estimate) ? null : rounded(estimate!);
   const times: Time[] = [];
@@ -54,7 +58,7 @@ export async function fileHistory(store: Store, subject: FileHistorySubject): Pr
   for (const build of (await builds.older(project, { branch }, null, limits.trendBuilds)).builds) {
     files += build.test_files;
     if (files > limits.trendTestFiles && files > build.test_files) break;
-    const run = await lastTime(builds, build, number);
+    const run = await lastTime(builds, build, number, pieces);
     if (!run) continue;
     times.push({ build, ...run });
     const summary = await summaries.get(build.number);
@@ -90,16 +94,46 @@ function inBuild({ build, at }: Pick<Time, 'build' | 'at'>) {
   return { build_id: build.id, commit_hash: build.commit_hash, at: timestamp(at) };
 }
 
-/** Null: the build recorded none. */
-async function lastTime(builds: Builds, { number }: Build, path: number): Promise<Omit<Time, 'build'> | null> {
+/** The last time of the file, or of its pieces together. Null: the build recorded none. */
+async function lastTime(
+  builds: Builds,
+  { number }: Build,
+  file: number,
+  pieces: readonly { number: number; path: string }[],
+): Promise<Omit<Time, 'build'> | null> {
   const newestFirst = (await builds.runs(number)).sort((a, b) => b.ordinal - a.ordinal);
+  /** By the count of a cut: the times of its pieces. */
+  const cuts = new Map<number, Map<number, Omit<Time, 'build'>>>();
   for (const head of newestFirst) {
     const run = await builds.times(number, head);
-    const file = run?.paths.indexOf(path) ?? -1;
-    const seconds = file === -1 ? 0 : run!.seconds[file]!;
-    if (seconds > 0) return { at: head.created_at, node_index: head.node_index, seconds };
+    const timeOf = (path: number) => {
+      const seconds = run?.seconds[run.paths.indexOf(path)] ?? 0;
+      return seconds > 0 ? { at: head.created_at, node_index: head.node_index, seconds } : null;
+    };
+    const whole = timeOf(file);
+    if (whole) return whole;
+    for (const piece of pieces) {
+      const time = timeOf(piece.number);
+      const { number: nth, count } = pieceOf(piece.path)!;
+      const cut = cuts.get(count) ?? new Map<number, Omit<Time, 'build'>>();
+      if (time && !cut.has(nth)) cut.set(nth, time);
+      cuts.set(count, cut);
+      if (cut.size < count) continue;
+      const times = [...cut.values()];
+      return { ...times[0]!, seconds: times.reduce((sum, { seconds }) => sum + seconds, 0) };
+    }
   }
   return null;
+}
+
+/** What is known of the cases of the file; null: nothing was told of them. */
+async function piecesOf({ cases }: Store, { project, path }: FileHistorySubject): Promise<FileHistory['pieces']> {
+  const [kept] = await cases.of(project, [path]);
+  const known = knownCases(kept!);
+  if (!known) return null;
+  const { runner, isProven, isCut, notCut } = known;
+  const count = kept!.find(({ piece }) => piece !== null)?.piece?.count ?? null;
+  return { cases: known.cases.length, runner, count: isCut ? count : null, is_proven: isProven, not_cut: notCut };
 }
 
 /** What a build would have taken with a file in pieces, as What-if plays it; null: the build cannot be played, or it is running. */

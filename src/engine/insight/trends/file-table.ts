@@ -1,5 +1,7 @@
 import { limits } from '../../../limits.js';
-import type { Build, Builds, RunTimes } from '../../ports/builds.js';
+import { pieceOf } from '../../../piece-path.js';
+import type { Build, RunTimes } from '../../ports/builds.js';
+import type { Store } from '../../ports/store.js';
 
 /**
  * The times of all files in some builds, in columns: 100,000 files in 50 builds are five million times. The times of a file are in the
@@ -23,13 +25,17 @@ interface BuildTimes {
   runs: RunTimes[];
 }
 
+type TableStore = Pick<Store, 'builds' | 'cases'>;
+
 /** Reads the last builds of a branch, at most `limits.trendBuilds`. */
-export async function fileTable(builds: Builds, project: number, branch: string): Promise<FileTable> {
-  return timesOfBuilds(builds, (await builds.older(project, { branch }, null, limits.trendBuilds)).builds);
+export async function fileTable(store: TableStore, project: number, branch: string): Promise<FileTable> {
+  return timesOfBuilds(store, project, (await store.builds.older(project, { branch }, null, limits.trendBuilds)).builds);
 }
 
 /** Reads builds, from the newest back while `limits.trendTestFiles` allow. */
-export async function timesOfBuilds(builds: Builds, newestFirst: readonly Build[]): Promise<FileTable> {
+export async function timesOfBuilds(store: TableStore, project: number, newestFirst: readonly Build[]): Promise<FileTable> {
+  const { builds } = store;
+  const pieces = await piecesOfFiles(store, project);
   const read: BuildTimes[] = [];
   let files = 0;
   for (const build of newestFirst) {
@@ -41,9 +47,49 @@ export async function timesOfBuilds(builds: Builds, newestFirst: readonly Build[
       const times = await builds.times(build.number, head);
       if (times) runs.push(times);
     }
+    if (pieces.size > 0) joinPieces(runs, pieces);
     read.push({ build, runs });
   }
   return toTable(read.reverse());
+}
+
+/** A piece of a file: the number of the path of the file, and in how many pieces it was. */
+interface NumberedPiece {
+  file: number;
+  count: number;
+}
+
+/** The recorded pieces of files, by the numbers of their paths. */
+async function piecesOfFiles({ builds, cases }: TableStore, project: number): Promise<Map<number, NumberedPiece>> {
+  const pieces = new Map<number, NumberedPiece>();
+  for (const name of await cases.cutFiles(project)) {
+    const file = await builds.pathNumber(project, name);
+    for (const { number, path } of file === null ? [] : await builds.pieces(project, name))
+      pieces.set(number, { file: file!, count: pieceOf(path)!.count });
+  }
+  return pieces;
+}
+
+/** Replaces the times of pieces in the runs of a build by those of their files. A file of which a piece is missing has none. */
+function joinPieces(runs: RunTimes[], pieces: ReadonlyMap<number, NumberedPiece>): void {
+  const last = new Map<number, number>();
+  for (const { paths, seconds } of runs) {
+    for (let i = 0; i < paths.length; i++) {
+      if (!pieces.has(paths[i]!)) continue;
+      if (seconds[i]! > 0) last.set(paths[i]!, seconds[i]!);
+      seconds[i] = 0;
+    }
+  }
+  const files = new Map<string, { file: number; seconds: number; left: number }>();
+  for (const [path, seconds] of last) {
+    const { file, count } = pieces.get(path)!;
+    const key = `${file} ${count}`;
+    const joined = files.get(key) ?? { file, seconds: 0, left: count };
+    files.set(key, { file, seconds: joined.seconds + seconds, left: joined.left - 1 });
+  }
+  const whole = [...files.values()].filter(({ left }) => left === 0);
+  if (whole.length > 0)
+    runs.push({ paths: Uint32Array.from(whole, ({ file }) => file), seconds: Float64Array.from(whole, ({ seconds }) => seconds) });
 }
 
 function toTable(read: readonly BuildTimes[]): FileTable {

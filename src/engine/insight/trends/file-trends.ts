@@ -26,10 +26,10 @@ const PLANNED_BUILDS = 5;
 const DECIDING_FILES = 100;
 
 export async function fileTrends(
-  store: Pick<Store, 'builds' | 'summaries' | 'timings'>,
+  store: Pick<Store, 'builds' | 'cases' | 'summaries' | 'timings'>,
   { project, branch, path, order, offset, limit }: FileTrendSubject,
 ): Promise<Trend<FileTrends>> {
-  const table = await fileTable(store.builds, project, branch);
+  const table = await fileTable(store, project, branch);
   const { decided, outdated } = await decidedBuilds(store, table.builds);
   const files = new Files(table, await store.timings.ofPaths(project, branch, table.paths));
   const byNumber = new Map<number, number>();

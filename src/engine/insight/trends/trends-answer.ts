@@ -147,6 +147,30 @@ export interface FileHistory {
   cut_saves: number | null;
   /** That build, and the pieces. */
   cut: { build_id: Uuid; pieces: Count } | null;
+  /** What clients told of its test cases, which pieces have; null: nothing. */
+  pieces: FilePieces | null;
+}
+
+export interface FilePieces {
+  /** How many of its cases ran the last time. */
+  cases: Count;
+  /** The test runner that selects these cases by name; null: none does. */
+  runner: string | null;
+  /** In how many pieces it ran the last time; null: it ran as a whole. */
+  count: Count | null;
+  /** The last time that it ran in pieces, all of them passed. */
+  is_proven: boolean;
+  /** Why it is not cut again; null: it may be. */
+  not_cut: {
+    /** Cases passed in the whole file, and not in a piece; or its pieces together took much longer than the file. */
+    reason: 'differs' | 'slow';
+    commit_hash: string;
+    /** Of `differs`: the cases. */
+    cases: string[];
+    /** Of `slow`, in seconds. */
+    pieces_seconds: number;
+    file_seconds: number;
+  } | null;
 }
 
 export interface FilePoint {

@@ -1,4 +1,5 @@
 import { durationText } from '../../../duration.js';
+import type { PieceName } from '../../../piece-path.js';
 import { isRestSmall } from '../../../planning/batching/batch-weight.js';
 import type { Forecast } from '../../../planning/forecasting/forecast.js';
 import type { Decision, EndedLease } from '../../queue/batch.js';
@@ -23,6 +24,8 @@ export interface BatchFacts {
   files: number;
   /** Files whose failed test cases alone run again. */
   filesWithCases: number;
+  /** Its files that are pieces of files. */
+  pieces: readonly PieceName[];
   /** Null: it has files that its node did not have before. `copied`: those of the CI run that this one repeats. */
   replay: 'unfinished' | 'own' | 'copied' | null;
   returned: readonly ReturnedFiles[];
@@ -32,7 +35,7 @@ export interface BatchFacts {
 export function batchReason(facts: BatchFacts): string {
   const { replay, decision } = facts;
   const sentences = replay ? [replayReason(facts, replay)] : sizeReasons(facts, decision!);
-  return [...sentences, ...facts.returned.slice(0, MAX_RETURNS).map(returnReason), ...caseReason(facts)].join(' ');
+  return [...sentences, ...facts.returned.slice(0, MAX_RETURNS).map(returnReason), ...caseReason(facts), ...pieceReason(facts)].join(' ');
 }
 
 /** Nodes that a reason names at most. */
@@ -104,6 +107,18 @@ function caseReason({ filesWithCases }: BatchFacts): string[] {
   return [
     filesWithCases === 1 ? 'Of one file only the failed test cases ran.' : `Of ${filesWithCases} files only the failed test cases ran.`,
   ];
+}
+
+/** Pieces that a reason names at most. */
+const MAX_PIECES = 3;
+
+function pieceReason({ pieces }: BatchFacts): string[] {
+  if (pieces.length === 0) return [];
+  const named = pieces.slice(0, MAX_PIECES).map(({ file, number, count }) => `piece ${number} of ${count} of ${file}`);
+  const more = pieces.length > MAX_PIECES ? `, and ${pieces.length - MAX_PIECES} more` : '';
+  const files = new Set(pieces.map(({ file }) => file)).size;
+  const why = files === 1 ? 'the file, because it takes' : 'these files, because each takes';
+  return [`It has ${named.join(', ')}${more}: the queue cut ${why} more than half of an even share of the work.`];
 }
 
 function isUsual(ratio: number): boolean {

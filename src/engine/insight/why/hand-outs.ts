@@ -1,3 +1,4 @@
+import { pieceOf } from '../../../piece-path.js';
 import { type Basis, decodeBasis, fileBasis } from '../../../planning/estimating/basis.js';
 import type { CiRun } from '../../ports/ci-runs.js';
 import type { Store } from '../../ports/store.js';
@@ -45,6 +46,7 @@ export async function handedBatches(
         weight: weightOf(planned, files),
         files: files.length,
         filesWithCases: batch.cases?.length ?? 0,
+        pieces: files.flatMap(file => pieceOf(planned.files.paths[file]!) ?? []),
         replay: replayOf(batch, copied),
         returned: returned.get(batch.seq) ?? [],
       });

@@ -9,6 +9,7 @@ import { decodeTimings, encodeTimings } from '../../codecs/timing-codec.js';
 import { newProject } from '../access.js';
 import { countKeys, indexKeys, putCount } from '../build-index.js';
 import { runsOf } from '../builds.js';
+import { lastTold } from '../cases.js';
 import { willExpire } from '../deleted-projects.js';
 import type { Parts } from '../parts.js';
 import { BASIS, blocksIn, blocksOf, weightsOfQueue } from '../plan-blobs.js';
@@ -204,6 +205,11 @@ export function checksOf(parts: Parts, references: References): Checks {
       const remove = () => parts.deliveries.remove([state, project, key]);
       if (!projects.doesExist(project)) yield problem(`is of project ${project}, which does not exist`, remove);
     },
+    *cases(key, { at }, problem) {
+      const [project, file] = key;
+      if (!projects.doesExist(project)) yield problem(`is of project ${project}, which does not exist`, () => parts.cases.remove(key));
+      else if (!references.expiring.has(`${project} ${file}`)) yield unending(problem, [at, 'cases', project, file]);
+    },
     *expiry(entry, _, problem) {
       const [, kind, ...key] = entry;
       const owners: Record<string, () => boolean> = {
@@ -213,6 +219,7 @@ export function checksOf(parts: Parts, references: References): Checks {
         // What they left behind expires by this entry.
         split: () => true,
         queue: () => true,
+        cases: () => lastTold(parts, key as [number, string]) !== null,
       };
       const exists = owners[kind];
       if (!exists) yield problem('has an unknown kind');
@@ -262,13 +269,14 @@ export class References {
 
   constructor(readonly parts: Parts) {}
 
-  /** The builds, splits and queues with an entry in `expiry`. */
+  /** The builds, splits, queues and files with cases that have an entry in `expiry`. */
   get expiring(): Set<string | number> {
     if (this.#expiring) return this.#expiring;
     this.#expiring = new Set();
     for (const [, kind, ...key] of this.parts.expiry.getKeys()) {
       if (kind === 'split') this.#expiring.add(key[1]!);
       else if (kind === 'queue' || kind === 'build') this.#expiring.add(key[0]!);
+      else if (kind === 'cases') this.#expiring.add(key.join(' '));
     }
     return this.#expiring;
   }

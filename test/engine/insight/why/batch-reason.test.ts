@@ -3,7 +3,18 @@ import { type BatchFacts, batchReason, partReason } from '../../../../src/engine
 
 const decision = { remaining: 2400, finish_in: 312, speed: 0.9, slowdown: 1, share: 280, target: 168, pull_cost: 2, hidden: 0 };
 const facts: BatchFacts = {
-  ...{ node_index: 3, nodeTotal: 8, decision, isGuessed: false, weight: 168, files: 12, filesWithCases: 0, replay: null, returned: [] },
+  ...{
+    node_index: 3,
+    nodeTotal: 8,
+    decision,
+    isGuessed: false,
+    weight: 168,
+    files: 12,
+    filesWithCases: 0,
+    pieces: [],
+    replay: null,
+    returned: [],
+  },
 };
 const reason = (more: Partial<BatchFacts> = {}, sized: Partial<typeof decision> = {}) =>
   batchReason({ ...facts, decision: { ...decision, ...sized }, ...more });
@@ -35,6 +46,18 @@ describe('the reason for a batch', () => {
     ['it got the rest', { weight: 20 }, { remaining: 20, target: 20 }, 'These files were the last ones.'],
     ['it got the last file', { weight: 20, files: 1 }, { remaining: 20 }, 'It was the last file.'],
     ['its file is long', { weight: 600, files: 1 }, {}, 'Its one file is longer than that, 10 m 00 s: a batch has at least one file.'],
+    [
+      'it has a piece of a file',
+      { pieces: [{ file: 'a.py', number: 2, count: 3 }] },
+      {},
+      'It has piece 2 of 3 of a.py: the queue cut the file, because it takes more than half of an even share of the work.',
+    ],
+    [
+      'it has pieces of several files',
+      { pieces: [1, 2, 3, 4].map(number => ({ file: `${number}.py`, number, count: 5 })) },
+      {},
+      'It has piece 1 of 5 of 1.py, piece 2 of 5 of 2.py, piece 3 of 5 of 3.py, and 1 more: the queue cut these files, because each takes',
+    ],
     ['only test cases ran', { filesWithCases: 2 }, {}, 'Of 2 files only the failed test cases ran.'],
   ])('tells that %s', (_, more, sized, text) => {
     expect(reason(more, sized)).toContain(text);

@@ -1,8 +1,8 @@
 import { readFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
-import type { Environment } from '../ci/systems.js';
-import { scriptFlag } from '../command-line.js';
-import { isFile } from '../test-files.js';
+import type { Environment } from './ci/systems.js';
+import { scriptFlag } from './command-line.js';
+import { isFile } from './test-files.js';
 
 export interface CommandQuestion {
   /** The command as `queue` gets it. */

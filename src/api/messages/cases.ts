@@ -1,0 +1,53 @@
+import typia, { type tags } from 'typia';
+import { limits } from '../../limits.js';
+import type { Text } from '../../scalars.js';
+import type { NodeKey, OptionalText, Path } from './parameters.js';
+import { checkNodeIndex, reader } from './validation.js';
+
+type CaseName = string & tags.MinLength<1> & tags.MaxLength<typeof limits.caseNameMaxCharacters>;
+
+/** POST /v2/test_cases: the test cases of long files that a node ran, and of pieces of files. */
+export interface TestCasesMessage extends NodeKey {
+  /** Id of the CI run, as in POST /build_subsets. */
+  ci_build_id?: OptionalText;
+  /** The test runner whose names the cases have; missing: they are from reports, and no runner selects cases by them. */
+  runner?: Text;
+  files: CasesOfFile[] & tags.MaxItems<typeof limits.toldFilesPerRequest>;
+}
+
+/** What a node ran of a test file. */
+export interface CasesOfFile {
+  /** A test file, or a piece of one as the queue named it. */
+  path: Path;
+  /** What the file or piece took, in seconds. */
+  seconds: number & tags.Minimum<0>;
+  /** In their order in the file; each name once. */
+  cases: CaseOfFile[] & tags.MaxItems<typeof limits.casesPerFile>;
+  /** Cases that did not pass in a piece, and passed when the whole file ran right afterwards. */
+  passed_whole?: CaseName[] & tags.MaxItems<typeof limits.casesPerFile>;
+}
+
+export interface CaseOfFile {
+  name: CaseName;
+  seconds: number & tags.Minimum<0>;
+  outcome: 'passed' | 'failed' | 'skipped';
+}
+
+export interface TestCasesAnswer {
+  /** Of how many files and pieces the cases are kept. */
+  kept: number;
+}
+
+export const toTestCasesMessage = reader(typia.misc.literals<keyof TestCasesMessage>(), typia.createValidate<TestCasesMessage>(), {
+  check(message) {
+    const errors = checkNodeIndex(message);
+    const long = message.files?.find(({ cases }) => charactersIn(cases) > limits.caseCharactersPerFile);
+    if (long)
+      errors.files = [`has ${charactersIn(long.cases)} characters of names in ${long.path} (maximum is ${limits.caseCharactersPerFile})`];
+    return errors;
+  },
+});
+
+function charactersIn(cases: readonly CaseOfFile[]): number {
+  return cases.reduce((sum, { name }) => sum + name.length, 0);
+}

@@ -1,0 +1,29 @@
+import type { TestCase } from '../../reports/test-case.js';
+import { anyOf, MAX_EXPRESSION_BYTES, type NamingRunner, tellCases } from './named-cases.js';
+
+/**
+ * The go command from 1.20 on: older ones end with an error at -skip. A file is a package, and a case a function of it: a test with its
+ * subtests, an example, or the seeds of a fuzz test.
+ */
+export const goTest: NamingRunner = {
+  conflicts: /^--?(test\.)?(run|skip|list)(=|$)/,
+  select(piece) {
+    const names = piece?.others ?? piece?.cases;
+    if (!piece || !names || piece.others?.length === 0) return { args: [], environment: {} };
+    const flag = `${piece.others ? '-skip' : '-run'}=^${anyOf(names.map(name => [...name]))}$`;
+    return Buffer.byteLength(flag) > MAX_EXPRESSION_BYTES ? null : { args: [flag], environment: {} };
+  },
+  told: (files, reported) =>
+    tellCases(files, new Map([...reported].map(([file, cases]) => [file, withoutSubtests(cases)])), {
+      nameOf: ({ name }) => (FUNCTION.test(name) ? name : null),
+      keyOf: name => name,
+      listsAll: false,
+    }),
+};
+
+const FUNCTION = /^(Test|Example|Fuzz)[\p{L}\p{N}_]*$/u;
+
+/** Returns the functions only: each has the time and the outcome of its subtests. */
+function withoutSubtests(cases: readonly TestCase[]): TestCase[] {
+  return cases.filter(({ name }) => !name.includes('/'));
+}

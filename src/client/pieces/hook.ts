@@ -1,0 +1,48 @@
+import { readdirSync, readFileSync, realpathSync, rmSync, writeFileSync } from 'node:fs';
+import { join, resolve } from 'node:path';
+import { hookText } from './hook-text.js';
+import { mergeByName, type Piece, type RanCase, type ToldCases } from './piece.js';
+
+/*
+ * A hook is a file that a test runner loads because of its environment, and so behind any wrapper. Files in its own folder are all that
+ * it shares with the client: piece.json is what the client asks for, and each process of the runner that ends writes told-*.json.
+ */
+
+/** What a hook tells, by the real path of a file. */
+type Told = Readonly<Record<string, { listed: readonly string[]; cases: readonly [string, RanCase['outcome'], number][] }>>;
+
+const isTold = (name: string) => /^told-.*\.json$/.test(name);
+
+/** Puts a hook into the folder, with the piece that it is to run; null: it leaves nothing out. Returns the absolute path of the folder. */
+export function writeHook(name: Parameters<typeof hookText>[0], piece: Piece | null, folder: string): string {
+  const target = resolve(folder);
+  for (const entry of readdirSync(target)) if (isTold(entry)) rmSync(join(target, entry));
+  writeFileSync(join(target, name), hookText(name));
+  const asked = piece && { file: realPath(piece.file), names: piece.others ?? piece.cases, isRest: piece.others !== null };
+  writeFileSync(join(target, 'piece.json'), JSON.stringify(asked));
+  return target;
+}
+
+/** The cases that the processes of one command told of these files. Processes that had the same file add up. */
+export function readTold(files: readonly string[], folder: string): Map<string, ToldCases> {
+  const told = readdirSync(folder)
+    .filter(isTold)
+    .map(name => JSON.parse(readFileSync(join(folder, name), 'utf8')) as Told);
+  const byFile = new Map<string, ToldCases>();
+  for (const file of files) {
+    const path = realPath(file);
+    const ofFile = told.flatMap(byPath => byPath[path] ?? []);
+    if (ofFile.length === 0) continue;
+    const cases = ofFile.flatMap(({ cases }) => cases.map(([name, outcome, seconds]) => ({ name, outcome, seconds })));
+    byFile.set(file, { cases: mergeByName(cases), listed: new Set(ofFile.flatMap(({ listed }) => listed)) });
+  }
+  return byFile;
+}
+
+function realPath(file: string): string {
+  try {
+    return realpathSync(file);
+  } catch {
+    return resolve(file);
+  }
+}

@@ -1,0 +1,75 @@
+import type { TestCase } from '../../reports/test-case.js';
+
+/** A piece of a test file, as the server hands it out. Cases have the names that the runner of this client tells. */
+export interface Piece {
+  /** Its name in the queue, see `piecePath`. */
+  path: string;
+  file: string;
+  /** The cases that it has to run. */
+  cases: readonly string[];
+  /** The cases of all other pieces: it runs everything else in the file, known or not. Null: it runs its own cases only. */
+  others: readonly string[] | null;
+  /** Cases of the rest that may be skipped, because they were in the whole file. */
+  skipped: readonly string[];
+  /** Whether the whole file judges a case that fails in it. */
+  isTrial: boolean;
+}
+
+/** What a runner told of the cases with one name in a file. */
+export interface RanCase {
+  name: string;
+  /** Of all cases with this name. */
+  seconds: number;
+  /** Failed: one of them failed. Skipped: none of them ran. */
+  outcome: 'passed' | 'failed' | 'skipped';
+}
+
+/** What one run of a command told of a test file. */
+export interface ToldCases {
+  /** One for each name. */
+  cases: readonly RanCase[];
+  /** The names of all cases in the file, those that were not to run among them; null: the runner does not tell. */
+  listed: ReadonlySet<string> | null;
+}
+
+/** What makes a command run a piece. */
+export interface Selection {
+  /** To be added behind the path of the file. */
+  args: readonly string[];
+  /** To be added to the environment. */
+  environment: Readonly<Record<string, string>>;
+}
+
+/**
+ * How a test runner runs pieces. Whatever a file contains, all of its pieces together run all of its cases: the piece with the rest excludes
+ * exactly what the others select, by the same rule.
+ */
+export interface PieceRunner {
+  /**
+   * Prepares a command for one piece, or for whole files (null), of which it is to tell the cases. May write files into the folder.
+   * Null: it cannot run this piece.
+   * @param environment of the command
+   */
+  select(piece: Piece | null, folder: string, environment: NodeJS.ProcessEnv): Selection | null;
+  /**
+   * The cases that the command told, by file.
+   * @param files the files of the command
+   * @param reported the test cases of these files in its reports
+   * @param folder the folder of `select`
+   */
+  told(files: readonly string[], reported: ReadonlyMap<string, readonly TestCase[]>, folder: string): ReadonlyMap<string, ToldCases>;
+}
+
+/** Merges the cases with the same name, in the order of the first of each. */
+export function mergeByName(cases: Iterable<RanCase>): RanCase[] {
+  const merged = new Map<string, RanCase>();
+  for (const { name, seconds, outcome } of cases) {
+    const before = merged.get(name);
+    if (!before) merged.set(name, { name, seconds, outcome });
+    else {
+      before.seconds += seconds;
+      if (outcome === 'failed' || before.outcome === 'skipped') before.outcome = outcome;
+    }
+  }
+  return [...merged.values()];
+}

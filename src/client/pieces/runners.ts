@@ -1,0 +1,42 @@
+import { UsageError } from '../../usage-error.js';
+import type { PieceSupport } from '../node-run.js';
+import { type Runner, readCommand } from '../read-command.js';
+import { goTest } from './go-test.js';
+import { jest } from './jest.js';
+import type { NamingRunner } from './named-cases.js';
+import { phpunit } from './phpunit.js';
+import type { PieceRunner } from './piece.js';
+import { playwright } from './playwright.js';
+import { pytest } from './pytest.js';
+import { rspec } from './rspec.js';
+import { vitest } from './vitest.js';
+
+/** The test runners that run pieces of files, by their names in commands. */
+const RUNNERS: Partial<Record<Runner, PieceRunner & Partial<Pick<NamingRunner, 'conflicts'>>>> = {
+  pytest,
+  rspec,
+  vitest,
+  jest,
+  playwright,
+  phpunit,
+  'go test': goTest,
+};
+
+/** Finds how the command runs pieces of test files. Throws a UsageError when it cannot. */
+export function pieceSupport(command: readonly string[], reports: readonly string[], environment: NodeJS.ProcessEnv): PieceSupport {
+  const { runner: name, flags } = readCommand({ command, files: null, reports, environment });
+  const runner = name === null ? undefined : RUNNERS[name];
+  if (name === null || !runner) {
+    const reason = name === null ? `${command.join(' ')} names none that is known` : `${name} is none of them`;
+    const known = Object.keys(RUNNERS).join(', ');
+    throw new UsageError([
+      `--pieces needs a command with a test runner that runs single test cases (${known}), and ${reason}: name the runner in the command, or leave out --pieces`,
+    ]);
+  }
+  if (reports.length === 0)
+    throw new UsageError(['--pieces needs the reports that the command writes, with their test cases: name them with --junit']);
+  const conflict = flags.find(flag => runner.conflicts?.test(flag));
+  if (conflict !== undefined)
+    throw new UsageError([`--pieces selects test cases itself, and ${conflict} in the command does so, too: leave out one of them`]);
+  return { name, runner };
+}

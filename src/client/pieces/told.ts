@@ -1,0 +1,87 @@
+import type { CasesOfFile } from '../../api/messages/cases.js';
+import { limits } from '../../limits.js';
+import type { TestCase } from '../../reports/test-case.js';
+import { printToStderr } from '../../terminal.js';
+import { Api } from '../api.js';
+import type { BuildNode } from '../ci/identity.js';
+import { testCaseName } from '../report-files.js';
+import { mergeByName, type RanCase } from './piece.js';
+
+/** Files that take less are never worth cutting. */
+const LEAST_SECONDS = 1;
+/** A file is long when it takes this part of what its node ran: the nodes of a queue run nearly the same. */
+const LONG_PART = 0.4;
+/** Nothing depends on what is told, so it is tried once, for a short time. */
+const TELL_SECONDS = 5;
+
+/** The test cases that a node tells, so that the server can cut the files in pieces. */
+export class TestCases {
+  readonly #pieces: CasesOfFile[] = [];
+  readonly #files: CasesOfFile[] = [];
+  /** Files whose cases are too many, or have too long names. */
+  readonly #tooLarge: CasesOfFile[] = [];
+  #seconds = 0;
+
+  /** @param runner whose names the cases have; null: those of reports */
+  constructor(readonly runner: string | null) {}
+
+  /** Adds what a whole file took, and its cases. One with a single case cannot be cut. */
+  addFile(path: string, seconds: number, told: readonly RanCase[]): void {
+    this.#seconds += seconds;
+    const cases = named(told);
+    if (seconds < LEAST_SECONDS || cases.length < 2) return;
+    (fits(cases) ? this.#files : this.#tooLarge).push({ path, seconds, cases });
+  }
+
+  /** Adds what a piece took, and its cases. @param passed_whole see CasesOfFile */
+  addPiece(path: string, seconds: number, told: readonly RanCase[], passed_whole: string[]): void {
+    this.#seconds += seconds;
+    const cases = named(told);
+    this.#pieces.push({ path, seconds, cases: fits(cases) ? cases : [], ...(passed_whole.length > 0 && { passed_whole }) });
+  }
+
+  /** Tells the server. Whatever happens, the node goes on. */
+  async tell(api: Api, { build_id: ci_build_id, ...node }: BuildNode & { build_id?: string | undefined }): Promise<void> {
+    const isLong = ({ seconds }: CasesOfFile) => seconds >= LONG_PART * this.#seconds;
+    if (this.runner !== null) for (const file of this.#tooLarge.filter(isLong)) printToStderr(tooLargeLine(file));
+    const files = [...this.#pieces, ...this.#files.filter(isLong)].slice(0, limits.toldFilesPerRequest);
+    if (files.length === 0) return;
+    const message = { ...node, ci_build_id, files, ...(this.runner !== null && { runner: this.runner }) };
+    const short = new Api({ ...api.options, timeoutSeconds: TELL_SECONDS });
+    await short.post('/v2/test_cases', message, () => true, 0).catch(() => {});
+  }
+}
+
+/** A case without a name cannot be named in a piece: the rest of the file has it. */
+function named(cases: readonly RanCase[]): RanCase[] {
+  return cases.filter(({ name }) => name !== '');
+}
+
+/** Whether the server takes these cases. */
+function fits(cases: readonly RanCase[]): boolean {
+  return (
+    cases.every(({ name }) => name.length <= limits.caseNameMaxCharacters) &&
+    cases.length <= limits.casesPerFile &&
+    charactersIn(cases) <= limits.caseCharactersPerFile
+  );
+}
+
+function charactersIn(cases: readonly { name: string }[]): number {
+  return cases.reduce((sum, { name }) => sum + name.length, 0);
+}
+
+function tooLargeLine({ path, cases }: CasesOfFile): string {
+  const { casesPerFile, caseNameMaxCharacters, caseCharactersPerFile } = limits;
+  return `${path} is not run in pieces: its ${cases.length} test cases have ${charactersIn(cases)} characters of names (the limits are ${casesPerFile} cases, ${caseNameMaxCharacters} characters of a name and ${caseCharactersPerFile} of all names); shorten the names, or divide the file`;
+}
+
+/** The cases of a file as its reports name them. */
+export function reportedCases(cases: readonly TestCase[]): RanCase[] {
+  return mergeByName(
+    cases.map(one => ({
+      name: testCaseName(one),
+      seconds: one.seconds,
+      outcome: one.isSkipped ? 'skipped' : one.isFailed ? 'failed' : 'passed',
+    })),
+  );
+}

@@ -1,0 +1,54 @@
+import { pieceOf, piecePath } from '../../piece-path.js';
+
+/** The files that a queue has in pieces. */
+export interface Cuts {
+  files: readonly CutFile[];
+}
+
+export interface CutFile {
+  file: string;
+  /** It is not known yet whether its cases pass in pieces: a piece that fails is judged by the whole file. */
+  is_trial: boolean;
+  /** The names of the cases of each piece. The last piece has in addition what the others do not name. */
+  pieces: string[][];
+  /** The names of the cases that are skipped in the whole file, too. */
+  skipped: string[];
+}
+
+/** A piece, as a node that is to run it gets it. */
+export interface HandedPiece {
+  /** Its path in the queue. */
+  path: string;
+  /** The cases that it has to run. */
+  cases: string[];
+  /** Of the last piece: the cases of the others. It runs everything else in the file. Null: it runs only its own. */
+  others: string[] | null;
+  /** Of the last piece: the cases of it that may be skipped, because they were in the whole file. */
+  skipped: string[];
+  is_trial: boolean;
+}
+
+export function encodeCuts(cuts: Cuts): Uint8Array {
+  return new TextEncoder().encode(JSON.stringify(cuts));
+}
+
+export function decodeCuts(bytes: Uint8Array): Cuts {
+  return JSON.parse(new TextDecoder().decode(bytes)) as Cuts;
+}
+
+export function pathsOfPieces({ file, pieces }: CutFile): string[] {
+  return pieces.map((_, i) => piecePath({ file, number: i + 1, count: pieces.length }));
+}
+
+/** The pieces among these paths, as a node gets them. */
+export function handedPieces({ files }: Cuts, listed: readonly { path: string }[]): HandedPiece[] {
+  return listed.flatMap(({ path }) => {
+    const named = pieceOf(path);
+    const cut = named && files.find(({ file }) => file === named.file);
+    const cases = cut?.pieces[named!.number - 1];
+    if (!cut || !cases) return [];
+    const isLast = named!.number === cut.pieces.length;
+    const others = isLast ? cut.pieces.slice(0, -1).flat() : null;
+    return [{ path, cases, others, skipped: isLast ? cut.skipped : [], is_trial: cut.is_trial }];
+  });
+}

@@ -1,0 +1,90 @@
+import type { KeptCases } from '../ports/cases.js';
+import type { ToldCase } from './told-cases.js';
+
+/** Why a file is not cut again. */
+export interface NotCut {
+  /** Cases passed in the whole file, and not in a piece; or its pieces together took much longer than the file. */
+  reason: 'differs' | 'slow';
+  commit_hash: string;
+  /** Of `differs`: the cases. */
+  cases: string[];
+  /** Of `slow`: what the pieces took together, and the file. */
+  pieces_seconds: number;
+  file_seconds: number;
+}
+
+/** What is known of the cases of a file. */
+export interface KnownCases {
+  /** See ToldCases. */
+  runner: string | null;
+  /** The cases that ran, in their order in the file. */
+  cases: readonly Pick<ToldCase, 'name' | 'seconds'>[];
+  /** The cases that were skipped, in the whole file, too. */
+  skipped: readonly string[];
+  /** What the file takes besides its cases. */
+  own: number;
+  /** The last time it ran in pieces, and all of them passed: nothing is known against it. */
+  isProven: boolean;
+  /** Null: it may be cut. */
+  notCut: NotCut | null;
+  /** The file ran in pieces the last time, and its time is the one of the pieces: no run of the file told it. */
+  isCut: boolean;
+}
+
+/** Pieces may take together at most this many times as long as the file, and this many seconds more. */
+const MOST_WORK = 1.5;
+const MOST_MORE_SECONDS = 1;
+
+/** Judges what was told of a file and of its pieces. Null: its cases are not known. */
+export function knownCases(kept: readonly KeptCases[]): KnownCases | null {
+  const whole = kept.find(({ piece }) => piece === null) ?? null;
+  const cut = lastCut(kept);
+  const last = cut && (!whole || newest(cut) > whole.at) ? cut : whole && [whole];
+  if (!last) return null;
+  const notCut = difference(kept) ?? (whole && cut ? excess(whole, cut) : null);
+  const hasFailed = cut?.some(told => told.cases.some(({ outcome }) => outcome === 'failed')) ?? true;
+  const own = last.reduce((sum, told) => sum + ownSeconds(told), 0) / last.length;
+  const cases = new Map(last.flatMap(told => told.cases.filter(({ outcome }) => outcome !== 'skipped')).map(one => [one.name, one]));
+  const ranWhole = new Set(whole?.cases.flatMap(({ name, outcome }) => (outcome === 'skipped' ? [] : name)));
+  const skipped = new Set(last.flatMap(told => told.cases.map(({ name }) => name)).filter(name => !cases.has(name) && !ranWhole.has(name)));
+  return {
+    runner: last[0]!.runner,
+    cases: [...cases.values()],
+    skipped: [...skipped],
+    own,
+    isProven: !hasFailed,
+    notCut,
+    isCut: last === cut,
+  };
+}
+
+/** What was told of the pieces of the last CI run that told of all of them, in their order; null: none did. */
+function lastCut(kept: readonly KeptCases[]): KeptCases[] | null {
+  const pieces = kept.filter(({ piece }) => piece !== null).sort((a, b) => b.at - a.at);
+  const [last] = pieces;
+  if (!last) return null;
+  const { count } = last.piece!;
+  const cut = pieces.filter(({ ci_run, piece }) => ci_run === last.ci_run && piece!.count === count);
+  return cut.length === count ? cut.sort((a, b) => a.piece!.number - b.piece!.number) : null;
+}
+
+function newest(cut: readonly KeptCases[]): number {
+  return Math.max(...cut.map(({ at }) => at));
+}
+
+function ownSeconds({ seconds, cases }: KeptCases): number {
+  return Math.max(0, seconds - cases.reduce((sum, one) => sum + one.seconds, 0));
+}
+
+function difference(kept: readonly KeptCases[]): NotCut | null {
+  const told = kept.find(({ passed_whole }) => passed_whole.length > 0);
+  if (!told) return null;
+  return { reason: 'differs', commit_hash: told.commit_hash, cases: [...told.passed_whole], pieces_seconds: 0, file_seconds: 0 };
+}
+
+function excess(whole: KeptCases, cut: readonly KeptCases[]): NotCut | null {
+  const pieces_seconds = cut.reduce((sum, { seconds }) => sum + seconds, 0);
+  const most = Math.max(MOST_WORK * whole.seconds, whole.seconds + MOST_MORE_SECONDS);
+  if (pieces_seconds <= most) return null;
+  return { reason: 'slow', commit_hash: cut[0]!.commit_hash, cases: [], pieces_seconds, file_seconds: whole.seconds };
+}

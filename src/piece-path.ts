@@ -1,0 +1,28 @@
+/** A piece of a test file, as a queue lists it: one of several that have its test cases. */
+export interface PieceName {
+  file: string;
+  /** From 1. The last one has the rest of the file. */
+  number: number;
+  /** How many pieces the file is cut in. */
+  count: number;
+}
+
+const PIECE = /^(.+)::piece (\d+) of (\d+)$/s;
+
+/** The path under which a queue lists a piece. It has the form of a test case in its file. */
+export function piecePath({ file, number, count }: PieceName): string {
+  return `${file}::piece ${number} of ${count}`;
+}
+
+/** The piece that a path names; null: it is a test file, or a test case. */
+export function pieceOf(path: string): PieceName | null {
+  // Nearly every path is none.
+  if (!path.includes('::piece ')) return null;
+  const [, file, number, count] = PIECE.exec(path) ?? [];
+  return file === undefined ? null : { file, number: Number(number), count: Number(count) };
+}
+
+/** The test file of a path that may name a piece of it. */
+export function fileOfPiece(path: string): string {
+  return pieceOf(path)?.file ?? path;
+}

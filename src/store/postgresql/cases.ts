@@ -1,0 +1,37 @@
+import { digest } from '../../engine/keys.js';
+import type { ToldCases } from '../../engine/pieces/told-cases.js';
+import type { Cases, KeptCases } from '../../engine/ports/cases.js';
+import type { Database } from './database.js';
+
+export function postgresqlCases(database: Database) {
+  return {
+    async tell(project, told, at) {
+      if (told.length === 0) return;
+      // One row for each key, or the statement would change a row twice.
+      const rows = [...new Map(told.map(one => [`${digest(one.file)} ${one.piece?.number ?? 0}`, one])).entries()].sort();
+      await database.change(
+        `insert into cases (project, file, piece, path, at, told)
+        select id, v.file, v.piece, v.path, $6, v.told
+        from projects, unnest($2::text[], $3::int4[], $4::text[], $5::text[]) as v (file, piece, path, told)
+        where id = $1 and deleted_at is null
+        on conflict (project, file, piece) do update set at = excluded.at, told = excluded.told`,
+        [
+          ...[project, rows.map(([, { file }]) => digest(file)), rows.map(([, { piece }]) => piece?.number ?? 0)],
+          ...[rows.map(([, { file }]) => JSON.stringify(file)), rows.map(([, one]) => JSON.stringify(one)), Math.floor(at)],
+        ],
+      );
+    },
+    async cutFiles(project) {
+      const rows = await database.read<{ path: string }>('select distinct path from cases where project = $1 and piece > 0', [project]);
+      return rows.map(({ path }) => JSON.parse(path) as string);
+    },
+    async of(project, files) {
+      const rows = await database.read<{ file: string; at: number; told: string }>(
+        'select file, at, told from cases where project = $1 and file = any($2::text[]) order by file, piece',
+        [project, files.map(file => digest(file))],
+      );
+      const kept = rows.map(({ at, told }): KeptCases => ({ ...(JSON.parse(told) as ToldCases), at }));
+      return files.map(file => kept.filter(told => told.file === file));
+    },
+  } satisfies Cases;
+}

@@ -1,0 +1,199 @@
+import { describe, expect, it } from 'vitest';
+import { digestOfList } from '../../src/list-digest.js';
+import { pieceOf, piecePath } from '../../src/piece-path.js';
+import type { Client } from '../harness/client.js';
+import { getCompleteness, recordPaths } from '../harness/completeness.js';
+import { buildKey, record, sortPaths, testQueueMessage, timedTestFiles } from '../harness/messages.js';
+import { startServer } from '../harness/server.js';
+
+const LONG = 'tests/test_größe.py';
+const SUITE = [LONG, ...Array.from({ length: 20 }, (_, i) => `tests/test_${i + 10}.py`)];
+const CASES = Array.from({ length: 12 }, (_, i) => `TestA::test_b[${i} "'$\\]`);
+const build = { ...buildKey, node_total: 4 };
+const told = (name: string) => ({ name, seconds: 10, outcome: 'passed' });
+
+/** A server that knows the times of the suite and the cases of the long file: it takes as long as all others together. */
+async function learned(cases: readonly object[] = CASES.map(told), more: object = {}) {
+  const server = await startServer();
+  const times = Object.fromEntries(SUITE.map(path => [path, path === LONG ? 120 : 6]));
+  await record(server, { ...build, node_index: 0, test_files: timedTestFiles(times) });
+  await tell(server, [{ path: LONG, seconds: 120, cases }], more);
+  return server;
+}
+
+async function tell(client: Client, files: readonly object[], more: object = {}) {
+  const reply = await client.post('/v2/test_cases', { ...build, node_index: 0, ci_build_id: '1', runner: 'pytest', files, ...more });
+  expect(reply).toMatchObject({ status: 200, json: { kept: files.length } });
+}
+
+const first = { can_initialize_queue: true, paths: SUITE, wants_times: true, pieces: 'pytest', node_total: 4 };
+const pull = (client: Client, node_index: number, more: object) =>
+  client.post('/v2/queues/queue', testQueueMessage({ node_total: 4, node_index, node_uuid: `node ${node_index}`, ...more }));
+
+interface Handed {
+  path: string;
+  cases: string[];
+  others: string[] | null;
+  skipped: string[];
+  is_trial: boolean;
+}
+
+/** Has one node take all batches of a queue. Returns what it was handed, and records it. */
+async function takeAll(client: Client, more: object = {}) {
+  const paths: string[] = [];
+  const pieces: Handed[] = [];
+  let [reply, batch_index] = [await pull(client, 0, { ...first, ...more }), 0];
+  const { forecast } = reply.json;
+  for (; reply.json.paths.length > 0; ) {
+    paths.push(...reply.json.paths);
+    pieces.push(...(reply.json.pieces ?? []));
+    const next = {
+      ...more,
+      pieces: 'pytest',
+      wants_times: true,
+      batch_index: ++batch_index,
+      batch_id: reply.json.batch_id,
+      failed_paths: [],
+    };
+    reply = await pull(client, 0, next);
+    expect(reply.status).toBe(200);
+  }
+  const ci_build_id = (more as { test_queue_id?: string }).test_queue_id ?? '100';
+  await recordPaths(client, 0, paths, { ...build, ci_build_id });
+  return { paths, pieces, forecast };
+}
+
+describe('a queue of a client that runs pieces', () => {
+  it('has a long file in pieces, with each case in one of them, and the rest in the last', async () => {
+    const server = await learned();
+    const { paths, pieces, forecast } = await takeAll(server);
+    expect(pieces.length).toBeGreaterThan(1);
+    const names = pieces.map((_, i) => piecePath({ file: LONG, number: i + 1, count: pieces.length }));
+    expect(sortPaths(paths)).toEqual(sortPaths([...SUITE.filter(path => path !== LONG), ...names]));
+    const sorted = pieces.toSorted((a, b) => (a.path < b.path ? -1 : 1));
+    expect(sorted.flatMap(({ cases }) => cases)).toEqual(CASES);
+    const last = sorted.at(-1)!;
+    expect(last.others).toEqual(CASES.filter(name => !last.cases.includes(name)));
+    expect(sorted.slice(0, -1).every(({ others }) => others === null)).toBe(true);
+    expect(sorted.every(({ is_trial }) => is_trial)).toBe(true);
+    expect(forecast.cutting).toEqual({ files: 1, saves: expect.any(Number), is_done: true });
+    expect(forecast.test_files).toBe(SUITE.length);
+  });
+
+  it('tells the last piece which cases were skipped in the whole file', async () => {
+    const server = await learned([...CASES.map(told), { ...told('never'), outcome: 'skipped' }]);
+    const { pieces } = await takeAll(server);
+    expect(pieces.flatMap(({ cases }) => cases)).not.toContain('never');
+    for (const { others, skipped } of pieces) expect(skipped).toEqual(others ? ['never'] : []);
+  });
+
+  it('is complete when every piece is recorded, and names a piece that is not', async () => {
+    const server = await learned();
+    await takeAll(server);
+    expect(await getCompleteness(server, { ...build, node_build_id: '100' })).toMatchObject({ status: 200, json: { errors: [] } });
+    const { json: batch } = await pull(server, 0, { ...first, test_queue_id: '101' });
+    const { status, json } = await getCompleteness(server, { ...build, node_build_id: '101' });
+    expect(status).toBe(409);
+    const missing = [...json.handed_out_not_recorded, ...json.never_handed_out].map(({ path }) => pieceOf(path)).filter(Boolean);
+    expect(missing).toHaveLength(missing[0]!.count);
+    expect(json.errors.join()).toContain(`of ${SUITE.length - 1 + missing[0]!.count} test files and pieces`);
+    expect(json).toMatchObject({ test_files: SUITE.length, recorded: 0 });
+    expect(batch.paths.some((path: string) => path.startsWith(LONG))).toBe(true);
+  });
+
+  it('gives nothing to a node that runs no pieces', async () => {
+    const server = await learned();
+    await pull(server, 0, first);
+    const other = await pull(server, 1, { ...first, pieces: undefined });
+    expect(other.status).toBe(409);
+    expect(other.json.errors[0]).toContain('--pieces');
+    expect(await pull(server, 1, first)).toMatchObject({ status: 200 });
+    const older = await server.post('/v1/queues/queue', { ...build, node_index: 1, can_initialize_queue: false, node_build_id: '100' });
+    expect(older.status).toBe(409);
+  });
+
+  it('is of the list that the nodes have', async () => {
+    const server = await learned();
+    await pull(server, 0, first);
+    expect(await pull(server, 1, { ...first, paths: [...SUITE].reverse() })).toMatchObject({ status: 200 });
+    const paths = [...SUITE, 'tests/test_new.py'];
+    const other = await pull(server, 2, { ...first, paths, test_files_digest: digestOfList(paths) });
+    expect(other.status).toBe(409);
+    expect(other.json.errors[0]).toContain('none only in the queue, "tests/test_new.py" only on this node');
+  });
+
+  it('lists a failed piece as its file', async () => {
+    const server = await learned();
+    const { json } = await pull(server, 0, first);
+    const failed_paths = json.pieces.map(({ path }: Handed) => path);
+    expect(failed_paths.length).toBeGreaterThan(0);
+    await pull(server, 0, { pieces: 'pytest', batch_index: 1, batch_id: json.batch_id, failed_paths });
+    await record(server, { ...build, node_index: 0, test_files: [] });
+    expect((await server.get('/v2/test_paths?branch=main')).json.failed_paths).toEqual([LONG]);
+  });
+});
+
+describe('a long file is whole', () => {
+  it.each<[string, object, object[] | undefined, object]>([
+    ['for a client that runs no pieces, which is told what they would save', {}, undefined, { pieces: undefined }],
+    ['for a client with another runner', {}, undefined, { pieces: 'rspec' }],
+    ['if the names of its cases are from reports', { runner: undefined }, undefined, {}],
+    ['if it has one case', {}, [told('a')], {}],
+    ['if all of its cases but one were skipped', {}, [told('a'), { ...told('b'), outcome: 'skipped' }], {}],
+  ])('%s', async (_, more, cases, asked) => {
+    const server = await learned(cases, more);
+    const { json } = await pull(server, 0, { ...first, ...asked });
+    expect(json.pieces).toBeUndefined();
+    expect(json.paths).toContain(LONG);
+    if ('pieces' in asked && asked.pieces === undefined) expect(json.forecast.cutting).toMatchObject({ files: 1, is_done: false });
+    else expect(json.forecast.cutting).toBeUndefined();
+  });
+
+  it('after its pieces differed from it, for as long as that is known', async () => {
+    const server = await learned();
+    const { pieces } = await takeAll(server);
+    const [piece] = pieces as [Handed];
+    await tell(server, [{ path: piece.path, seconds: 30, cases: piece.cases.map(told), passed_whole: [piece.cases[0]] }]);
+    expect((await takeAll(server, { test_queue_id: '101' })).paths).toContain(LONG);
+  });
+});
+
+it('names of reports do not take the place of names by which the test runner selects cases', async () => {
+  const server = await learned();
+  const reported = { ...build, node_index: 0, ci_build_id: '2', files: [{ path: LONG, seconds: 120, cases: [told('a'), told('b')] }] };
+  expect((await server.post('/v2/test_cases', reported)).json).toEqual({ kept: 0 });
+  expect((await takeAll(server)).pieces.flatMap(({ cases }) => cases).toSorted()).toEqual(CASES.toSorted());
+});
+
+it('a file is on trial until all of its pieces passed, and again after one failed', async () => {
+  const server = await learned();
+  const trials = async (run: string, outcome: (name: string) => string) => {
+    const { pieces } = await takeAll(server, { test_queue_id: run });
+    const files = pieces.map(({ path, cases }) => ({
+      path,
+      seconds: 10 * cases.length,
+      cases: cases.map(name => ({ name, seconds: 10, outcome: outcome(name) })),
+    }));
+    await tell(server, files, { ci_build_id: run });
+    return new Set(pieces.map(({ is_trial }) => is_trial));
+  };
+  expect(await trials('1', () => 'passed')).toEqual(new Set([true]));
+  expect(await trials('2', name => (name === CASES[3] ? 'failed' : 'passed'))).toEqual(new Set([false]));
+  expect(await trials('3', () => 'passed')).toEqual(new Set([true]));
+});
+
+describe('cases are refused', () => {
+  const valid = { path: LONG, seconds: 1, cases: [told('a')] };
+  it.each([
+    ['without a file', [{ ...valid, path: undefined }]],
+    ['with a time below 0', [{ ...valid, seconds: -1 }]],
+    ['with an unknown outcome', [{ ...valid, cases: [{ ...told('a'), outcome: 'flaky' }] }]],
+    ['with an empty name', [{ ...valid, cases: [told('')] }]],
+    ['with too many characters', [{ ...valid, cases: Array.from({ length: 40 }, (_, i) => told(`${i}`.repeat(2000))) }]],
+  ])('%s', async (_, files) => {
+    const server = await startServer();
+    const reply = await server.post('/v2/test_cases', { ...build, node_index: 0, files });
+    expect(reply.status).toBe(422);
+    expect(Object.keys(reply.json.errors[0])).toEqual(['files']);
+  });
+});

@@ -1,0 +1,166 @@
+import { spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { existsSync, mkdirSync, readFileSync, realpathSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { text } from 'node:stream/consumers';
+import { fileURLToPath } from 'node:url';
+import { describe, expect, it } from 'vitest';
+import { jest } from '../../src/client/pieces/jest.js';
+import type { NamingRunner } from '../../src/client/pieces/named-cases.js';
+import type { Piece, ToldCases } from '../../src/client/pieces/piece.js';
+import { playwright } from '../../src/client/pieces/playwright.js';
+import { vitest } from '../../src/client/pieces/vitest.js';
+import { readJsonReport } from '../../src/reports/json-reports.js';
+import { readJunit } from '../../src/reports/junit.js';
+import { plainEnvironment } from '../harness/process.js';
+import { temporaryFolder } from '../harness/temporary-folder.js';
+
+const packages = fileURLToPath(new URL('../../../node_modules', import.meta.url));
+
+interface Command {
+  runner: NamingRunner;
+  file: string;
+  imports: string;
+  describe: string;
+  command: readonly string[];
+  config?: readonly [string, string];
+  environment?: Record<string, string>;
+  /** Whether the report lists cases that are not selected. */
+  listsAll: boolean;
+}
+
+const vitestCommand: Omit<Command, 'command'> = {
+  runner: vitest,
+  file: 'a.test.js',
+  imports: `import { appendFileSync } from 'node:fs'; import { describe, test } from 'vitest';`,
+  describe: 'describe',
+  listsAll: true,
+};
+
+const jestCommand: Omit<Command, 'command'> = {
+  ...vitestCommand,
+  runner: jest,
+  imports: `const { appendFileSync } = require('node:fs');`,
+  config: ['package.json', '{"jest":{"testEnvironment":"node","transform":{},"cacheDirectory":"cache"}}'],
+  environment: { JEST_JUNIT_ADD_FILE_ATTRIBUTE: 'true', JEST_JUNIT_OUTPUT_FILE: 'report' },
+};
+
+const commands: Readonly<Record<string, Command>> = {
+  'vitest with JUnit': { ...vitestCommand, command: ['vitest/vitest.mjs', 'run', '--reporter=junit', '--outputFile=report'] },
+  'vitest with JSON': { ...vitestCommand, command: ['vitest/vitest.mjs', 'run', '--reporter=json', '--outputFile=report'] },
+  'Jest with jest-junit': { ...jestCommand, command: ['jest/bin/jest.js', '--reporters=jest-junit', '--runTestsByPath'] },
+  'Jest with JSON': { ...jestCommand, command: ['jest/bin/jest.js', '--json', '--outputFile=report', '--runTestsByPath'] },
+  Playwright: {
+    ...vitestCommand,
+    runner: playwright,
+    file: 'tests/a.spec.js',
+    imports: `import { appendFileSync } from 'node:fs'; import { test } from '@playwright/test';`,
+    describe: 'test.describe',
+    command: ['@playwright/test/cli.js', 'test', '--reporter=junit', '--workers=1'],
+    config: ['playwright.config.js', `export default { testDir: 'tests' };`],
+    environment: { PLAYWRIGHT_JUNIT_OUTPUT_NAME: 'report' },
+    listsAll: false,
+  },
+};
+
+/** Titles of cases, of which none are the same for a runner. */
+const TITLES = [
+  'plain',
+  'plain two',
+  ' spaces  at the ends ',
+  'line\nbreak',
+  'a > b',
+  'x \u203a y',
+  '$& $1 ^.*+?()[]{}|/\\ %s',
+  '(?:',
+  '[a-z]+',
+  `"double" 'single' \`back\``,
+  '<xml> &amp; ]]>',
+  '# ünïcödé 日本語 😀',
+  'the same',
+  'the same ',
+  'escape \u001b[31m',
+];
+
+class PiecesProject {
+  readonly folder = realpathSync(temporaryFolder());
+
+  constructor(readonly command: Command) {
+    mkdirSync(join(this.folder, 'tests'));
+    symlinkSync(packages, join(this.folder, 'node_modules'));
+    const [name, content] = command.config ?? ['package.json', '{"type":"module"}'];
+    this.#write(name, content);
+    if (name !== 'package.json') this.#write('package.json', '{"type":"module"}');
+  }
+
+  #write(path: string, content: string): void {
+    writeFileSync(join(this.folder, path), content);
+  }
+
+  writeTests(path: string, titles: readonly string[]): void {
+    const { imports, describe } = this.command;
+    const testOf = (title: string, prefix = '') =>
+      `test(${JSON.stringify(title)}, () => { appendFileSync('ran.txt', ${JSON.stringify(`${JSON.stringify(prefix + title)}\n`)}); });`;
+    const inner = ` ${describe}(' inner (1) ', () => { ${testOf('plain', 'inner ')} ${testOf('within', 'inner ')} });`;
+    this.#write(path, [imports, ...titles.map(title => testOf(title)), `${describe}('suite', () => {${inner} });`].join('\n'));
+  }
+
+  /** Runs a piece, or the whole file. */
+  async run(piece: Piece | null, file: string): Promise<{ code: number; output: string; ran: string[]; told: ToldCases }> {
+    const { runner, command, environment } = this.command;
+    for (const name of ['ran.txt', 'report']) rmSync(join(this.folder, name), { force: true });
+    const path = join(this.folder, file);
+    const folder = temporaryFolder();
+    const selection = runner.select(piece && { ...piece, file: path }, folder, {})!;
+    const inner = Object.keys(process.env).filter(name => /^(VITEST|JEST|TEST$|NODE_ENV|PLAYWRIGHT)/.test(name));
+    const [program = '', ...flags] = command;
+    const child = spawn(process.execPath, [join('node_modules', program), ...flags, file, ...selection.args], {
+      cwd: this.folder,
+      env: plainEnvironment({
+        ...Object.fromEntries(inner.map(name => [name, undefined])),
+        ...environment,
+        ...selection.environment,
+        NO_COLOR: '1',
+      }),
+      stdio: ['ignore', 'pipe', 'pipe'],
+    });
+    const [stdout, stderr, [code]] = await Promise.all([text(child.stdout), text(child.stderr), once(child, 'close')]);
+    const output = `${stdout}${stderr}`;
+    expect(existsSync(join(this.folder, 'report')), output).toBe(true);
+    const report = readFileSync(join(this.folder, 'report'), 'utf8');
+    const cases = report.startsWith('{') ? readJsonReport(report).cases : readJunit(report);
+    const ran = existsSync(join(this.folder, 'ran.txt')) ? readFileSync(join(this.folder, 'ran.txt'), 'utf8').split('\n').slice(0, -1) : [];
+    return { code: code as number, output, ran, told: runner.told([path], new Map([[path, cases]]), folder).get(path)! };
+  }
+}
+
+describe.each(Object.entries(commands))('%s', (_, command) => {
+  it('runs each case in one of three pieces, and a new one in the rest', { timeout: 240_000 }, async () => {
+    const project = new PiecesProject(command);
+    const { file } = command;
+    project.writeTests(file, TITLES);
+    const whole = await project.run(null, file);
+    expect(whole.code, whole.output).toBe(0);
+    expect(whole.ran).toHaveLength(TITLES.length + 2);
+    const names = whole.told.cases.map(({ name }) => name);
+    const named = [0, 1].map(part => names.filter((_, i) => i % 3 === part));
+    project.writeTests(file, [...TITLES, 'new (case)']);
+    const pieces: Piece[] = [
+      ...named.map(cases => ({ path: 'named', file, cases, others: null, skipped: [], isTrial: false })),
+      { path: 'rest', file, cases: names.filter((_, i) => i % 3 === 2), others: named.flat(), skipped: [], isTrial: false },
+    ];
+    const ran: string[][] = [];
+    for (const piece of pieces) {
+      const each = await project.run(piece, file);
+      expect(each.code, each.output).toBe(0);
+      const told = each.told.cases.filter(({ outcome }) => outcome === 'passed').map(({ name }) => name);
+      expect(told.length).toBeGreaterThan(0);
+      if (piece.others === null) for (const name of told) expect(piece.cases).toContain(name);
+      expect(each.told.listed?.size ?? null).toBe(command.listsAll ? names.length + 1 : null);
+      ran.push(each.ran);
+    }
+    expect(ran.flat().toSorted()).toEqual([...whole.ran, '"new (case)"'].toSorted());
+    expect(ran[2]).toContain('"new (case)"');
+    for (const each of ran) expect(each.length).toBeGreaterThan(2);
+  });
+});

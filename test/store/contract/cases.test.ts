@@ -1,0 +1,64 @@
+import { describe, expect, it } from 'vitest';
+import { queueKey } from '../../../src/engine/keys.js';
+import type { Store } from '../../../src/engine/ports/store.js';
+import { BUILD, DAY, NOW, newProject, newQueue, sweep, toldCases } from './fixtures.js';
+import { stores } from './stores.js';
+
+const FILE = 'spec/größe\n_spec.rb';
+const piece = (number: number) => toldCases({ file: FILE, piece: { number, count: 2 } });
+/** What is kept of the file, as texts. */
+const kept = async ({ cases }: Store, project: number, file = FILE) =>
+  (await cases.of(project, [file]))[0]!.map(told => `${told.piece?.number ?? 'whole'} of ${told.ci_run}`);
+
+it.each(stores)('a queue in a store in $name keeps its cuts, and a copy has them, too', async ({ opened }) => {
+  const { store, project } = await opened();
+  const cuts = new TextEncoder().encode('{"files":[]}');
+  const [own, copy, other] = ['1', '2', '3'].map(run => queueKey(project, { ...BUILD, node_total: run === '3' ? 9 : 2 }, run));
+  await store.queues.create(own!, { ...newQueue(store, 3), cuts }, NOW);
+  await store.queues.repeat(copy!, NOW);
+  await store.queues.create(other!, newQueue(store, 3), NOW);
+  const kept = await Promise.all([own, copy, other].map(async key => store.queues.cuts((await store.queues.find(key!))!.id)));
+  expect(kept.map(bytes => bytes && Buffer.from(bytes).toString())).toEqual(['{"files":[]}', '{"files":[]}', null]);
+});
+
+describe.each(stores)('cases in a store in $name', ({ open, opened }) => {
+  it('are kept of a file and of its pieces, as they were told last', async () => {
+    const { store, project } = await opened();
+    const whole = toldCases({ file: FILE });
+    await store.cases.tell(project, [whole, piece(1)], NOW);
+    await store.cases.tell(project, [piece(2), { ...piece(1), ci_run: 'other' }], NOW + 1);
+    await store.cases.tell(project, [], NOW);
+    expect(await store.cases.of(project, ['unknown', FILE])).toEqual([
+      [],
+      [
+        { ...whole, at: NOW },
+        { ...piece(1), ci_run: 'other', at: NOW + 1 },
+        { ...piece(2), at: NOW + 1 },
+      ],
+    ]);
+    expect(await store.cases.of(project, [])).toEqual([]);
+  });
+
+  it('of a file that is told twice at once are those that come last', async () => {
+    const { store, project } = await opened();
+    await store.cases.tell(project, [piece(1), { ...piece(1), ci_run: 'last' }], NOW);
+    expect(await kept(store, project)).toEqual(['1 of last']);
+  });
+
+  it('expire when nothing was told of their file for as long as times are kept, and go with their project', async () => {
+    const store = await open();
+    const [own, gone] = [await newProject(store), await newProject(store, 'gone')];
+    await store.cases.tell(own, [toldCases({ file: 'old' })], NOW - 1);
+    await store.cases.tell(own, [toldCases({ file: FILE })], NOW - 2);
+    await store.cases.tell(own, [piece(1)], NOW);
+    await store.cases.tell(gone, [piece(1)], NOW);
+    await store.access.deleteProject(gone, NOW);
+    await store.cases.tell(gone, [piece(2)], NOW);
+    await sweep(store, NOW, NOW + DAY);
+    expect(await kept(store, own, 'old')).toEqual([]);
+    expect(await kept(store, own)).toContain('1 of run');
+    expect(await kept(store, gone)).toEqual([]);
+    await sweep(store, NOW + DAY, NOW + DAY);
+    expect(await kept(store, own)).toEqual([]);
+  });
+});
