@@ -367,6 +367,8 @@ export const limits = {
   caseCharactersPerFile: 131_072,
   /** The longest files that a queue cuts in pieces, and the most pieces of a file. */
   filesToCut: 200,
+  /** Characters of the names of all cases in the pieces of a queue: a pull with a piece parses them. */
+  cutCharactersPerQueue: 1_048_576,
   /** Long files whose cases the main thread reads to plan a queue. A queue that needs more goes to a worker thread. */
   cutFilesOnMainThread: 16,
   piecesPerFile: 100,

@@ -38,6 +38,17 @@ interface Handed {
   is_trial: boolean;
 }
 
+/** Has one node of a client without pieces take all batches of a queue, and records it. */
+async function takeWhole(client: Client) {
+  const paths: string[] = [];
+  let [reply, batch_index] = [await pull(client, 0, { ...first, pieces: undefined }), 0];
+  for (; reply.json.paths.length > 0; ) {
+    paths.push(...reply.json.paths);
+    reply = await pull(client, 0, { batch_index: ++batch_index, batch_id: reply.json.batch_id, failed_paths: [] });
+  }
+  await recordPaths(client, 0, paths, { ...build, ci_build_id: '100' });
+}
+
 /** Has one node take all batches of a queue. Returns what it was handed, and records it. */
 async function takeAll(client: Client, more: object = {}) {
   const paths: string[] = [];
@@ -180,6 +191,40 @@ it('a file is on trial until all of its pieces passed, and again after one faile
   expect(await trials('1', () => 'passed')).toEqual(new Set([true]));
   expect(await trials('2', name => (name === CASES[3] ? 'failed' : 'passed'))).toEqual(new Set([false]));
   expect(await trials('3', () => 'passed')).toEqual(new Set([true]));
+});
+
+describe('what a build with pieces tells', () => {
+  it('has the times of the pieces as the time of the file in trends, and no pieces as files', async () => {
+    const server = await learned();
+    const { pieces } = await takeAll(server);
+    await server.service.summarize();
+    const { files } = (await server.get('/v1/trends/files?branch=main')).json;
+    expect(sortPaths(files.map(({ path }: Handed) => path))).toEqual(sortPaths(SUITE));
+    // The node recorded one second for each path.
+    expect(files.find(({ path }: Handed) => path === LONG).last).toBe(pieces.length);
+    const history = (await server.get(`/v1/trends/files/history?branch=main&path=${encodeURIComponent(LONG)}`)).json;
+    expect(history.points.map(({ seconds }: { seconds: number }) => seconds)).toEqual([pieces.length]);
+    expect(history.pieces).toEqual({ cases: CASES.length, runner: 'pytest', count: null, is_proven: false, not_cut: null });
+  });
+
+  it('says for a build without pieces what they would have saved', async () => {
+    const server = await learned();
+    await takeWhole(server);
+    await server.service.summarize();
+    const [build] = (await server.get('/v1/build_summaries')).json.builds;
+    const { verdict } = (await server.get(`/v1/builds/${build.build_id}/minutes`)).json;
+    expect(verdict).toMatch(/To run 1 long file in pieces would have saved about \S.* s: add --pieces\.$/);
+  });
+
+  it('explains why a node got a piece', async () => {
+    const server = await learned();
+    const { pieces } = await takeAll(server);
+    await server.service.summarize();
+    const [build] = (await server.get('/v1/build_summaries')).json.builds;
+    const text = JSON.stringify((await server.get(`/v1/builds/${build.build_id}/why`)).json);
+    expect(text).toContain(`piece 1 of ${pieces.length} of ${LONG}`);
+    expect(text).toContain('more than half of an even share of the work');
+  });
 });
 
 describe('cases are refused', () => {

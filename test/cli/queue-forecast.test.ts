@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import type { QueueForecast } from '../../src/api/messages/queue.js';
-import { endLine, startLine } from '../../src/cli/queue-forecast.js';
+import { cuttingLine, endLine, startLine } from '../../src/cli/queue-forecast.js';
 
 /** A local time of day. */
 const at = (hours: number, minutes: number, seconds: number) => new Date(2026, 10, 25, hours, minutes, seconds).getTime();
@@ -42,4 +42,12 @@ describe('the line of a node that has ended', () => {
   ])('says how it came out: %s', (_, overrides, seconds, line) => {
     expect(endLine(forecast(overrides), START, seconds)).toBe(line);
   });
+});
+
+it.each([
+  ['would save', { files: 2, saves: 190, is_done: false }, 'to have 2 long test files in pieces would save 3 m 10 s: add --pieces'],
+  ['should save', { files: 1, saves: 20, is_done: true }, 'the queue had 1 long test file in pieces, which should save 20 s'],
+])('the line about pieces tells what they %s', (_, cutting, line) => {
+  expect(cuttingLine(forecast({ cutting }))).toBe(line);
+  expect(cuttingLine(forecast())).toBeNull();
 });

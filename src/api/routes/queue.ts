@@ -133,7 +133,7 @@ function answerPull(context: Context, request: Request, encoding: QueueEncoding)
         dailyBytes.add(project, bytesOfLinks(links), context.now());
       }
       if (value?.isBack) context.summarizer.recorded(project, key.build);
-      if (plan && value?.isNewQueue) dailyBytes.add(project, plan.files.bytes.length, context.now());
+      if (plan && value?.isNewQueue) dailyBytes.add(project, plan.files.bytes.length + (plan.cuts?.length ?? 0), context.now());
       const answering = value ? answerPulled(context, request, prepared, value, encoding) : answerNoQueue(request, prepared, encoding);
       return whenKnown(answering, answer => {
         answer.saved = saved;

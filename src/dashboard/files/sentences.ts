@@ -56,7 +56,7 @@ export function piecesSentences({ cases, runner, count: pieces, is_proven, not_c
     const more = not_cut.cases.length > NAMED ? ` and ${number(not_cut.cases.length - NAMED)} more` : '';
     return [
       `It is not run in pieces again: at ${commitOf(not_cut.commit_hash)}, ${names}${more} passed in the whole file, and not in a piece.`,
-      'Its cases share something, or depend on their order.',
+      'Its cases may share something, or depend on their order, or the command did not select them.',
     ];
   }
   if (not_cut)

@@ -44,9 +44,12 @@ export async function worthCutting(
   );
   const known = new Map<number, KnownCases>();
   const cuttable: CuttableFile[] = [];
+  let characters = 0;
   for (const [i, file] of long.entries()) {
     const found = knownCases(kept[i]!);
     if (!found || found.notCut || found.cases.length < 2 || (runner !== null && found.runner !== runner)) continue;
+    characters += found.cases.reduce((sum, { name }) => sum + name.length, 0);
+    if (characters > limits.cutCharactersPerQueue) break;
     known.set(file, found);
     const times = found.cases.map(({ seconds }) => toWeight(seconds));
     const own = Math.round(found.own * toWeight(1));

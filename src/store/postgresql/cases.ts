@@ -21,8 +21,8 @@ export function postgresqlCases(database: Database) {
         ],
       );
     },
-    async cutFiles(project) {
-      const rows = await database.read<{ path: string }>('select distinct path from cases where project = $1 and piece > 0', [project]);
+    async files(project) {
+      const rows = await database.read<{ path: string }>('select distinct path from cases where project = $1', [project]);
       return rows.map(({ path }) => JSON.parse(path) as string);
     },
     async of(project, files) {

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
-import { fileSentences, filesSentences } from '../../../src/dashboard/files/sentences.js';
-import type { FileHistory } from '../../../src/engine/insight/trends/trends-answer.js';
+import { fileSentences, filesSentences, piecesSentences } from '../../../src/dashboard/files/sentences.js';
+import type { FileHistory, FilePieces } from '../../../src/engine/insight/trends/trends-answer.js';
 
 describe('the first line of the files', () => {
   it('says how few decide when builds end', () => {
@@ -46,5 +46,39 @@ describe('the first line of a file', () => {
     expect(fileSentences({ ...steady, estimate: 22 }).join(' ')).toBe('cart_spec.rb takes 22 s. Its time did not change.');
     expect(fileSentences(steady).join(' ')).toBe('cart_spec.rb takes 61 s. The median of its times is 21 s.');
     expect(fileSentences({ ...history, median: null, points: [] }).join(' ')).toBe('cart_spec.rb was not measured on this branch.');
+  });
+});
+
+describe('what is known of a file in pieces', () => {
+  const pieces: FilePieces = { cases: 34, runner: 'pytest', count: null, is_proven: false, not_cut: null };
+  const notCut = { reason: 'differs' as const, commit_hash: '4d5e6f7a8b', cases: ['a', 'b'], pieces_seconds: 0, file_seconds: 0 };
+
+  it.each<[situation: string, more: Partial<FilePieces>, text: string]>([
+    ['its cases are known to a runner', {}, 'Its 34 test cases are known to pytest.'],
+    ['its cases are known from reports', { runner: null }, 'Its 34 test cases are known from reports.'],
+    ['it has one case', { cases: 1 }, 'Its 1 test case is known to pytest.'],
+    ['it ran in pieces', { count: 3, is_proven: true }, 'It ran in 3 pieces the last time, which have its 34 test cases.'],
+    [
+      'a case failed in a piece',
+      { count: 3 },
+      'It ran in 3 pieces the last time, which have its 34 test cases. A case failed, so the next time the whole file judges a case that fails in a piece.',
+    ],
+    [
+      'cases passed in the whole file only',
+      { not_cut: notCut },
+      'It is not run in pieces again: at 4d5e6f7a, a, b passed in the whole file, and not in a piece. Its cases may share something, or depend on their order, or the command did not select them.',
+    ],
+    [
+      'more cases did than are named',
+      { not_cut: { ...notCut, cases: ['a', 'b', 'c', 'd', 'e'] } },
+      'It is not run in pieces again: at 4d5e6f7a, a, b, c and 2 more passed in the whole file, and not in a piece. Its cases may share something, or depend on their order, or the command did not select them.',
+    ],
+    [
+      'its pieces took long',
+      { not_cut: { ...notCut, reason: 'slow', cases: [], pieces_seconds: 90, file_seconds: 50 } },
+      'It is not run in pieces again: at 4d5e6f7a, its pieces took 90 s together, and the file takes 50 s.',
+    ],
+  ])('says that %s', (_, more, text) => {
+    expect(piecesSentences({ ...pieces, ...more }).join(' ')).toBe(text);
   });
 });

@@ -128,7 +128,7 @@ async function readAll(store: Store): Promise<void> {
   await summaries.unrecorded(project, { from: NOW, before: LATER }, 10);
   await summaries.ofUnrecorded(ciRun!);
   await summaries.days(project, null, 0, 30_000);
-  await cases.cutFiles(project);
+  await cases.files(project);
   await builds.pieces(project, 'spec/a_spec.rb');
   await cases.of(project, ['spec/a_spec.rb', 'größe\0_spec.rb']);
   const [due] = await deliveries.due(LATER, 10);

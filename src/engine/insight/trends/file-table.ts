@@ -62,7 +62,7 @@ interface NumberedPiece {
 /** The recorded pieces of files, by the numbers of their paths. */
 async function piecesOfFiles({ builds, cases }: TableStore, project: number): Promise<Map<number, NumberedPiece>> {
   const pieces = new Map<number, NumberedPiece>();
-  for (const name of await cases.cutFiles(project)) {
+  for (const name of await cases.files(project)) {
     const file = await builds.pathNumber(project, name);
     for (const { number, path } of file === null ? [] : await builds.pieces(project, name))
       pieces.set(number, { file: file!, count: pieceOf(path)!.count });
