@@ -15,7 +15,7 @@ module BallastPiece
     def loaded(file, groups)
       path = FILE.realpath(file)
       @loaded |= [path]
-      groups.each { |group| @files[group] ||= path }
+      groups.each { |group| @files[group] = path unless @files.key?(group) }
     end
 
     # Filters last: RSpec has decided what its own filters leave, whether they leave anything, and what to run if not.
