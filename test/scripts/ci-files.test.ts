@@ -392,8 +392,10 @@ describe('the action for the gate on GitHub', () => {
       if (status === 200 && request.method === 'POST') comments.push({ id: 9, user: { type: 'Bot' }, body: JSON.parse(body).body });
       if (request.method === 'PATCH') Object.assign(comments.find(({ id }) => request.url!.endsWith(`/${id}`))!, JSON.parse(body));
       const authorized = request.headers.authorization === 'Bearer gh';
+      // The token of a job is no user's.
+      const answered = request.url!.startsWith('/user') ? 403 : status;
       response
-        .writeHead(authorized ? status : 401, { 'content-type': 'application/json' })
+        .writeHead(authorized ? answered : 401, { 'content-type': 'application/json' })
         .end(JSON.stringify(request.method === 'GET' ? comments : {}));
     });
     return { url, calls };
@@ -447,8 +449,10 @@ describe('the action for the gate on GitHub', () => {
     expect(await verify()).toMatchObject({ code: 0 });
     const issues = '/repos/o/r/issues';
     expect(calls).toEqual([
+      'GET /user',
       `GET ${issues}/12/comments`,
       `POST ${issues}/12/comments`,
+      'GET /user',
       `GET ${issues}/12/comments`,
       `PATCH ${issues}/comments/9`,
     ]);

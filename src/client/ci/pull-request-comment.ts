@@ -121,8 +121,8 @@ function required(environment: Environment, names: readonly string[], request: s
 /** The comment that this job wrote. Anybody may write the marker, so its author counts, too. */
 async function findOwn(host: CodeHost): Promise<Comment | null> {
   // The token of a job on GitHub is that of an app, which is no user: 403.
-  const owner = (await call(host, 'GET', host.user, { refusal: 403 })) as { id?: number } | null;
-  const isOwner = ({ user, author }: Comment) => (owner ? (user ?? author)?.id === owner.id : user?.type === 'Bot');
+  const owner = ((await call(host, 'GET', host.user, { refusal: 403 })) as { id?: number } | null)?.id;
+  const isOwner = ({ user, author }: Comment) => (owner === undefined ? user?.type === 'Bot' : (user ?? author)?.id === owner);
   for (let page = 1; page <= MAX_PAGES; page++) {
     const url = `${host.list}?per_page=${PER_PAGE}&page=${page}`;
     const comments = (await call(host, 'GET', url)) as Comment[];
