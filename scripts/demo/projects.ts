@@ -103,7 +103,7 @@ const playwright: Project = {
   stories: [
     {
       path: 'e2e/admin/bulk-import.spec.ts',
-      seconds: 760,
+      seconds: 860,
       noise: 0.05,
       changes: [{ daysAgo: 24.4, factor: 1.75 }],
       cases: IMPORTS.flatMap(what =>

@@ -98,6 +98,33 @@ describe('a queue of a client that runs pieces', () => {
     for (const { others, skipped } of pieces) expect(skipped).toEqual(others ? ['never'] : []);
   });
 
+  it('is played with other numbers of nodes in other pieces, and tells what they bring', async () => {
+    const server = await learned();
+    const { paths, pieces } = await takeAll(server);
+    const secondsOf = (path: string) => 10 * (pieces.find(piece => piece.path === path)?.cases.length ?? 0.6);
+    const test_files = timedTestFiles(Object.fromEntries(paths.map(path => [path, secondsOf(path)])));
+    await record(server, { ...build, node_index: 0, ci_build_id: '100', test_files });
+    const { build_id } = (await server.get('/v1/builds?limit=1')).json.data.map(({ id }: { id: string }) => ({ build_id: id }))[0];
+    const whatIf = async (query: string) =>
+      (await server.get(`/v1/builds/${build_id}/what_if?nodes=4,16&start_spread=0&pull_cost=0${query}`)).json;
+    const [asItWas, whole] = [await whatIf(''), await whatIf('&in_pieces=false')];
+    expect([asItWas.assumptions.in_pieces, whole.assumptions.in_pieces]).toEqual([true, false]);
+    expect(asItWas.worth_cutting).toEqual([]);
+    const walls = ({ variants }: { variants: { wall: number }[] }) => variants.map(({ wall }) => wall);
+    expect(walls(asItWas)[1]).toBeLessThan(walls(asItWas)[0]! / 2);
+    expect(walls(whole)[1]).toBe(walls(whole)[0]);
+    const gain = { files: 1, saves: expect.closeTo(walls(whole)[0]! - walls(asItWas)[0]!, 2) };
+    expect([asItWas.pieces, whole.pieces]).toEqual([gain, gain]);
+    expect((await server.get(`/v1/builds/${build_id}/what_if?in_pieces=true&cut=${encodeURIComponent(LONG)}`)).json).toMatchObject({
+      errors: [{ cut: ['cannot be combined with in_pieces'] }],
+    });
+    const { json: plan } = await server.post('/v1/plan', { branch: 'main', nodes: '4,16' });
+    expect(plan).toMatchObject({ files: SUITE.length, unknown_files: 0, assumptions: { in_pieces: true } });
+    expect(walls(plan)[1]).toBeLessThan(walls(plan)[0]! / 2);
+    const ofPiece = await server.get(`/v1/trends/files/history?path=${encodeURIComponent(pieces[0]!.path)}`);
+    expect(ofPiece.json).toMatchObject({ path: LONG, cut: { build_id, pieces: pieces.length, is_done: true }, cut_saves: gain.saves });
+  });
+
   it('is complete when every piece is recorded, and names a piece that is not', async () => {
     const server = await learned();
     await takeAll(server);
