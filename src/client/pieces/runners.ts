@@ -23,8 +23,8 @@ const RUNNERS: Partial<Record<Runner, PieceRunner & Partial<Pick<NamingRunner, '
 };
 
 /** Finds how the command runs pieces of test files. Throws a UsageError when it cannot. */
-export function pieceSupport(command: readonly string[], reports: readonly string[], environment: NodeJS.ProcessEnv): PieceSupport {
-  const { runner: name, flags } = readCommand({ command, files: null, reports, environment });
+export function pieceSupport(command: readonly string[], reports: readonly string[]): PieceSupport {
+  const { runner: name, flags } = readCommand(command);
   const runner = name === null ? undefined : RUNNERS[name];
   if (name === null || !runner) {
     const reason = name === null ? `${command.join(' ')} names none that is known` : `${name} is none of them`;
