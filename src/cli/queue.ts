@@ -101,9 +101,10 @@ async function runBatches(
     for (const line of lines) if (line !== null) printToStderr(line);
   } catch (error) {
     if (!(error instanceof ServerUnreachable)) throw error;
-    const progress = `the rest of the queue is not known; this node ran ${ran.size} of ${pluralize(allFiles.length, 'test file')}`;
-    if (!options.fallback) throw new ServerUnreachable(noFallbackMessage(error, progress), { cause: error });
     const files = fallbackFiles(allFiles, ran);
+    const count = allFiles.length - files.length;
+    const progress = `the rest of the queue is not known; this node ran ${count} of ${pluralize(allFiles.length, 'test file')}`;
+    if (!options.fallback) throw new ServerUnreachable(noFallbackMessage(error, progress), { cause: error });
     printToStderr(...fallbackWarning(error, files.length, allFiles.length));
     if (files.length > 0 && !runner.signal) await runBatch(files.map(path => ({ path, expected: null })));
     return;
