@@ -1,11 +1,10 @@
 import { UsageError } from '../../usage-error.js';
-import type { PieceSupport } from '../node-run.js';
 import { type Runner, readCommand } from '../read-command.js';
 import { goTest } from './go-test.js';
 import { jest } from './jest.js';
 import type { NamingRunner } from './named-cases.js';
 import { phpunit } from './phpunit.js';
-import type { PieceRunner } from './piece.js';
+import type { PieceRunner, PieceSupport } from './piece.js';
 import { playwright } from './playwright.js';
 import { pytest } from './pytest.js';
 import { rspec } from './rspec.js';
