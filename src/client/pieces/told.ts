@@ -38,7 +38,8 @@ export class TestCases {
   addPiece(path: string, seconds: number, told: readonly RanCase[], passed_whole: string[]): void {
     this.#seconds += seconds;
     const cases = named(told);
-    this.#pieces.push({ path, seconds, cases: fits(cases) ? cases : [], ...(passed_whole.length > 0 && { passed_whole }) });
+    const sent = passed_whole.filter(isSendable).slice(0, limits.casesPerFile);
+    this.#pieces.push({ path, seconds, cases: fits(cases) ? cases : [], ...(sent.length > 0 && { passed_whole: sent }) });
   }
 
   /** Notes that the runner ran files, and told none of their cases. @param remedy what to do */
@@ -65,10 +66,15 @@ function named(cases: readonly RanCase[]): RanCase[] {
   return cases.filter(({ name }) => name !== '');
 }
 
+/** Whether the server takes this name. */
+function isSendable(name: string): boolean {
+  return name !== '' && name.length <= limits.caseNameMaxCharacters;
+}
+
 /** Whether the server takes these cases. */
 function fits(cases: readonly RanCase[]): boolean {
   return (
-    cases.every(({ name }) => name.length <= limits.caseNameMaxCharacters) &&
+    cases.every(({ name }) => isSendable(name)) &&
     cases.length <= limits.casesPerFile &&
     charactersIn(cases) <= limits.caseCharactersPerFile
   );

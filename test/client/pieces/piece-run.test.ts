@@ -125,3 +125,13 @@ describe('the whole file judges', () => {
     expect(ran).toMatchObject({ recorded: recordedAs(0), failed: [] });
   });
 });
+
+it('cases with names that the server would refuse are not told, and the others are', async () => {
+  const long = 'x'.repeat(5000);
+  const ran = await run(
+    REST,
+    { told: { a: 'failed', [long]: 'skipped', '': 'skipped' } },
+    { told: { a: 'passed', [long]: 'passed', '': 'passed' } },
+  );
+  expect(ran.told[0]).toEqual({ path: PATH, passed_whole: ['a'] });
+});
