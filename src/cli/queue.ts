@@ -36,7 +36,7 @@ export async function queue(globs: readonly string[], command: readonly string[]
   const identity = identify(wholeIdentity, options);
   const allFiles = await listTestFiles(globs, options.stdin === true);
   const runner = new CommandRunner();
-  const pieces = options.pieces ? pieceSupport(command, options.junit, options.environment) : null;
+  const pieces = options.pieces ? pieceSupport(command, options.junit) : null;
   const run = new NodeRun(allFiles, command, options.junit, options, runner, options.environment, pieces);
   const recordRemaining = () => exitCodeOf(() => record(run, runner, identity, options));
   runner.start(options.environment.npm_command !== undefined);
@@ -101,9 +101,10 @@ async function runBatches(
     for (const line of lines) if (line !== null) printToStderr(line);
   } catch (error) {
     if (!(error instanceof ServerUnreachable)) throw error;
-    const progress = `the rest of the queue is not known; this node ran ${ran.size} of ${pluralize(allFiles.length, 'test file')}`;
-    if (!options.fallback) throw new ServerUnreachable(noFallbackMessage(error, progress), { cause: error });
     const files = fallbackFiles(allFiles, ran);
+    const count = allFiles.length - files.length;
+    const progress = `the rest of the queue is not known; this node ran ${count} of ${pluralize(allFiles.length, 'test file')}`;
+    if (!options.fallback) throw new ServerUnreachable(noFallbackMessage(error, progress), { cause: error });
     printToStderr(...fallbackWarning(error, files.length, allFiles.length));
     if (files.length > 0 && !runner.signal) await runBatch(files.map(path => ({ path, expected: null })));
     return;

@@ -1,8 +1,7 @@
-import { durationText } from '../duration.js';
 import { pluralize } from '../plural.js';
 import { ListedFiles } from '../reports/known-files.js';
-import type { TestCase } from '../reports/test-case.js';
-import { abbreviate, printToStderr } from '../terminal.js';
+import type { ReportResults } from '../reports/report-results.js';
+import { printToStderr } from '../terminal.js';
 import { faultText, UsageError } from '../usage-error.js';
 import { BatchList } from './batch-list.js';
 import { type BatchReports, batchLabel, warnOfGaps } from './batch-reports.js';
@@ -16,10 +15,10 @@ import {
 } from './batch-results.js';
 import { commandFault, commandLine, commandWithListFile, readsListFile, splitByLength } from './command-line.js';
 import type { CommandResult, CommandRunner } from './command-runner.js';
-import { judgePiece, type PieceJudgement, passedWhole } from './pieces/judge.js';
-import type { Piece, PieceRunner, RanCase, ToldCases } from './pieces/piece.js';
-import { NO_SELECTION, Selecting } from './pieces/selecting.js';
-import { reportedCases, TestCases } from './pieces/told.js';
+import type { Piece, PieceSupport, ToldCases } from './pieces/piece.js';
+import { runPiece } from './pieces/piece-run.js';
+import { Selecting } from './pieces/selecting.js';
+import { TestCases, toldByReports } from './pieces/told.js';
 import type { PlannedFile } from './planned-file.js';
 import { failureNames, ReportWatch, readReports } from './report-files.js';
 import { emptyTest } from './test-files.js';
@@ -36,13 +35,6 @@ export class CommandNotStarted extends Error {
 
 /** The exit code of a shell for a command that exists and cannot be run. */
 const CANNOT_RUN = 126;
-
-/** How a node runs pieces of test files. */
-export interface PieceSupport {
-  /** As the server knows it. */
-  name: string;
-  runner: PieceRunner;
-}
 
 /** The batches that one node runs, and their results. */
 export class NodeRun {
@@ -116,66 +108,51 @@ export class NodeRun {
   async #runFiles(files: readonly PlannedFile[]): Promise<BatchResult> {
     const { result, told } = await this.#execute(files, null);
     for (const { path, time_execution } of result.recorded) {
-      const cases = told.get(path)?.cases;
+      const cases = told?.get(path)?.cases;
       if (cases) this.testCases.addFile(path, time_execution, cases);
     }
     return this.#note(result);
   }
 
-  /** Runs a piece of a file, and after it the whole file if only that can judge. */
   async #runPiece(piece: Piece, expected: number | null): Promise<BatchResult> {
-    const files = [{ path: piece.file, expected }];
-    const run = await this.#execute(files, piece);
-    if (this.runner.signal !== null) return this.#note({ recorded: [], failed: [piece.path] });
-    const told = run.told.get(piece.file);
-    const judgement = judgePiece(piece, told);
-    const seconds = secondsOf(run.result);
-    const isFailed = run.result.failed.length > 0;
-    if (judgement.foreign.length > 0) warnOfForeign(piece, judgement.foreign);
-    if (isFailed ? !piece.isTrial && judgement.failed.length > 0 : judgement.missing.length === 0) {
-      this.testCases.addPiece(piece.path, seconds, told?.cases ?? [], []);
-      return this.#note(ofPiece(piece, run.result, seconds));
-    }
-    printToStderr(wholeFileLine(piece, judgement));
-    const whole = await this.#execute(files, null);
-    const wholeTold = whole.told.get(piece.file);
-    const isWholeFailed = whole.result.failed.length > 0;
-    const passed = passedWhole(judgement, { isFailed, told }, { isFailed: isWholeFailed, told: wholeTold });
-    if (passed.length > 0 && !isWholeFailed) printToStderr(`${piece.file} passed as a whole file: it is not run in pieces again`);
-    this.testCases.addPiece(piece.path, seconds, told?.cases ?? [], passed);
-    if (wholeTold) this.testCases.addFile(piece.file, secondsOf(whole.result), wholeTold.cases);
-    return this.#note(ofPiece(piece, whole.result, seconds + secondsOf(whole.result)));
+    const runFile = async (part: Piece | null) => {
+      const { result, told, remedy } = await this.#execute([{ path: piece.file, expected }], part);
+      return this.runner.signal === null ? { result, told: told?.get(piece.file), remedy } : null;
+    };
+    return this.#note(await runPiece(piece, runFile, this.testCases));
   }
 
   /** Runs the command once. @param piece of the only file; null: the files are whole */
   async #execute(files: readonly PlannedFile[], piece: Piece | null): Promise<Executed> {
     this.commandCount += 1;
     await this.#reportWatch.snapshot();
-    const selecting = this.pieces && new Selecting(this.pieces.runner, piece, this.environment);
+    if (this.runner.signal !== null) return { result: notRunResult(files), told: null, remedy: '' };
+    const selecting = this.pieces && this.#select(this.pieces, piece);
+    const remedy = selecting?.remedy ?? '';
     try {
-      const { args, environment } = selecting?.selection ?? NO_SELECTION;
-      const command = this.#commandFor(
-        files.map(({ path }) => path),
-        args,
-      );
-      const ended = await this.runner.run(command, { ...this.environment, ...environment, BALLAST_BATCH: String(this.commandCount) });
+      const paths = files.map(({ path }) => path);
+      const command = this.#commandFor(paths, selecting?.selection.args ?? []);
+      const added = { ...selecting?.selection.environment, BALLAST_BATCH: String(this.commandCount) };
+      const ended = await this.runner.run(command, { ...this.environment, ...added });
       if (ended.startError !== null)
         throw new CommandNotStarted(ended.exitCode, `cannot start the command ${this.command[0]}: ${ended.startError}`);
-      const reported: Reported = { cases: new Map() };
-      const result = this.runner.signal === null ? await this.#resultOf(files, ended, reported) : await this.#interruptedResult(files);
-      if (this.runner.signal === null && ended.exitCode !== 0)
-        printToStderr(`the command ended with ${ended.exitCode} (${batchLabel(this.commandCount, files)})`);
-      return { result, told: this.#toldOf(files, reported, selecting) };
+      if (this.runner.signal !== null) return { result: await this.#interruptedResult(files), told: null, remedy };
+      const { result, cases } = await this.#resultOf(files, ended);
+      if (ended.exitCode !== 0) printToStderr(`the command ended with ${ended.exitCode} (${batchLabel(this.commandCount, files)})`);
+      const told = selecting ? selecting.told(paths, cases) : toldByReports(cases);
+      if (told === null && ended.exitCode === 0 && cases.size > 0) this.testCases.addSilence(remedy);
+      return { result, told, remedy };
     } finally {
       selecting?.end();
     }
   }
 
-  #toldOf(files: readonly PlannedFile[], { cases }: Reported, selecting: Selecting | null): ReadonlyMap<string, ToldCases> {
-    if (this.runner.signal !== null) return new Map();
-    const paths = files.map(({ path }) => path);
-    if (selecting) return selecting.told(paths, cases);
-    return new Map(Array.from(cases, ([path, ofFile]) => [path, { cases: reportedCases(ofFile), listed: null }]));
+  #select(support: PieceSupport, piece: Piece | null): Selecting {
+    try {
+      return new Selecting(support, piece, this.environment);
+    } catch (error) {
+      throw new CommandNotStarted(CANNOT_RUN, `cannot write the files that --pieces needs for the command: ${(error as Error).message}`);
+    }
   }
 
   /** Adds the result of a part of a batch. */
@@ -209,19 +186,22 @@ export class NodeRun {
     return { ...notRunResult(files), recorded: resultFromReports(passed, byFile, true).recorded };
   }
 
-  /** @param reported gets the test cases of the reports */
-  async #resultOf(files: readonly PlannedFile[], { exitCode, seconds }: CommandResult, reported: Reported): Promise<BatchResult> {
-    if (this.reportGlobs.length === 0) return resultFromExitCode(files, seconds, exitCode === 0);
+  async #resultOf(
+    files: readonly PlannedFile[],
+    { exitCode, seconds }: CommandResult,
+  ): Promise<{ result: BatchResult; cases: ReportResults['cases'] }> {
+    if (this.reportGlobs.length === 0) return { result: resultFromExitCode(files, seconds, exitCode === 0), cases: new Map() };
     const reports = await this.#readReports(files);
-    reported.cases = reports.cases;
-    const { byFile, unreadable, areAllLoaded } = reports;
+    const { byFile, cases, unreadable, areAllLoaded } = reports;
     const isEmpty = areAllLoaded ? () => true : this.#mayBeEmpty;
     const unreported = files.map(({ path }) => path).filter(path => !byFile.has(path) && !isEmpty(path));
     const reason = exitCode === 0 ? failureReason({ failed: failureNames(reports), unreadable, unreported }, this.policy) : null;
     const isSuccess = exitCode === 0 && reason === null;
     const batch = { number: this.commandCount, files, reportGlobs: this.reportGlobs };
     const areReportsUsable = warnOfGaps(batch, reports, unreported, isSuccess, reason);
-    return !areReportsUsable && isSuccess ? resultFromExitCode(files, seconds, true) : resultFromReports(files, byFile, isSuccess, isEmpty);
+    const result =
+      !areReportsUsable && isSuccess ? resultFromExitCode(files, seconds, true) : resultFromReports(files, byFile, isSuccess, isEmpty);
+    return { result, cases };
   }
 
   async #readReports(files: readonly PlannedFile[]): Promise<BatchReports> {
@@ -240,38 +220,11 @@ function notRunResult(files: readonly PlannedFile[]): BatchResult {
   return { recorded: [], failed: files.map(({ path }) => path) };
 }
 
-/** The test cases of each file in the reports of a command. */
-interface Reported {
-  cases: ReadonlyMap<string, readonly TestCase[]>;
-}
-
 /** What one run of the command said. */
 interface Executed {
   result: BatchResult;
-  told: ReadonlyMap<string, ToldCases>;
-}
-
-function secondsOf({ recorded }: BatchResult): number {
-  return recorded.reduce((sum, { time_execution }) => sum + time_execution, 0);
-}
-
-/** The result of a file as that of its piece. @param seconds what the piece took; a file of which nothing says that it ran keeps its 0 */
-function ofPiece({ path }: Piece, { recorded, failed }: BatchResult, seconds: number): BatchResult {
-  const timeOf = ({ time_execution, ran }: RecordedFile) => (time_execution > 0 || ran ? seconds : 0);
-  return { recorded: recorded.map(file => ({ ...file, path, time_execution: timeOf(file) })), failed: failed.map(() => path) };
-}
-
-function warnOfForeign({ path }: Piece, foreign: readonly RanCase[]): void {
-  const seconds = foreign.reduce((sum, one) => sum + one.seconds, 0);
-  printToStderr(
-    `WARNING: ${path} also ran ${pluralize(foreign.length, 'test case')} of other pieces, ${durationText(seconds)}: ${abbreviate(foreign.map(({ name }) => name))}`,
-  );
-}
-
-function wholeFileLine({ path, file }: Piece, { missing, failed }: PieceJudgement): string {
-  const count = missing.length > 0 ? missing.length : failed.length;
-  const verb = missing.length > 0 ? 'of it did not run' : 'failed';
-  const what = count > 0 ? `${pluralize(count, 'test case')} ${verb}` : 'the command failed, and no test case did';
-  const names = missing.length > 0 ? missing : failed;
-  return `${path}: ${what}${names.length > 0 ? ` (${abbreviate(names)})` : ''}: running the whole file ${file}`;
+  /** Null: no case of any file. */
+  told: ReadonlyMap<string, ToldCases> | null;
+  /** See Selecting. */
+  remedy: string;
 }

@@ -1,22 +1,12 @@
 import { readFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
-import type { Environment } from './ci/systems.js';
 import { scriptFlag } from './command-line.js';
 import { isFile } from './test-files.js';
 
-export interface CommandQuestion {
-  /** The command as `queue` gets it. */
-  command: readonly string[];
-  /** The listed test files; null: none are known. */
-  files: readonly string[] | null;
-  /** The globs of --junit. */
-  reports: readonly string[];
-  environment: Environment;
-}
-
 export type Runner = 'jest' | 'vitest' | 'playwright' | 'pytest' | 'rspec' | 'mocha' | 'cypress' | 'go test' | 'phpunit' | 'node --test';
 
-export interface ReadCommand extends CommandQuestion {
+/** The words of a command, and the test runner among them. */
+export interface ReadCommand {
   /** All words, those of a shell script and of scripts of package.json among them. */
   words: readonly string[];
   /** The script after `sh -c`; null: there is none. */
@@ -38,9 +28,8 @@ const RUNNERS: readonly [Runner, RegExp][] = [
   ['phpunit', /^phpunit$/],
 ];
 
-/** Finds the words of a command, and the runner among them. It reads package.json, and runs nothing. */
-export function readCommand(question: CommandQuestion): ReadCommand {
-  const { command } = question;
+/** Reads a command as `queue` gets it, and package.json. It runs nothing. */
+export function readCommand(command: readonly string[]): ReadCommand {
   const flag = scriptFlag(command);
   const script = flag > 0 ? (command[flag + 1] ?? '') : null;
   const spoken = script === null ? command : [...command.slice(0, flag + 1), ...wordsOf(script), ...command.slice(flag + 2)];
@@ -54,7 +43,7 @@ export function readCommand(question: CommandQuestion): ReadCommand {
   const at = names.findIndex((name, i) => runnerOf(name, i) !== undefined);
   const end = words.findIndex((word, i) => i > at && END.test(word));
   const flags = at < 0 ? words : words.slice(at + 1, end < 0 ? undefined : end);
-  return { ...question, words, script, runner: at < 0 ? null : runnerOf(names[at]!, at)!, flags };
+  return { words, script, runner: at < 0 ? null : runnerOf(names[at]!, at)!, flags };
 }
 
 /** What ends a command within a script. */

@@ -1,10 +1,13 @@
 import { mkdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, it, onTestFinished, vi } from 'vitest';
+import { Api } from '../../src/client/api.js';
 import type { BatchResult, FailurePolicy } from '../../src/client/batch-results.js';
 import type { CommandRunner } from '../../src/client/command-runner.js';
-import { NodeRun } from '../../src/client/node-run.js';
-import type { Piece, PieceRunner, RanCase } from '../../src/client/pieces/piece.js';
+import { CommandNotStarted, NodeRun } from '../../src/client/node-run.js';
+import type { Piece } from '../../src/client/pieces/piece.js';
+import { pytest } from '../../src/client/pieces/pytest.js';
+import { vitest } from '../../src/client/pieces/vitest.js';
 import { temporaryFolder } from '../harness/temporary-folder.js';
 
 const makeReport = (...cases: string[]) => `<testsuites><testsuite>${cases.join('')}</testsuite></testsuites>`;
@@ -121,105 +124,100 @@ describe('a command that ended with 0', () => {
 });
 
 describe('a piece of a file', () => {
-  const CASES = ['one', 'two'];
-  const makePiece = (more: Partial<Piece> = {}): Piece => ({
-    path: 'a.js::piece 1 of 2',
-    file: 'a.js',
-    cases: CASES,
-    others: null,
-    skipped: [],
-    isTrial: false,
-    ...more,
-  });
-  /** What one command does. */
-  interface Command {
-    /** What the cases did; null: nothing is told. */
-    cases: Record<string, RanCase['outcome']> | null;
-    code?: number;
-    report?: string;
-    signal?: true;
-  }
-  const PASSED: Command = { cases: { one: 'passed', two: 'passed' } };
-  const WHOLE: Command = { cases: { one: 'passed', two: 'passed', three: 'passed' }, report: passed('a.js') };
+  const FILE = 'a.test.js';
+  const PATH = `${FILE}::piece 1 of 2`;
+  const PIECE: Piece = { path: PATH, file: FILE, cases: ['a', 'b'], others: null, skipped: [], isTrial: false };
+  const caseOf = (name: string) => `<testcase name="${name}" file="${FILE}" time="2"/>`;
+  const skipped = (name: string) => `<testcase name="${name}" file="${FILE}" time="0"><skipped/></testcase>`;
 
-  /** Runs a piece with these commands, the first for the piece, the second for the whole file. */
-  async function runPiece(piece: Piece, ...commands: Command[]) {
+  /** Runs a piece whose commands write these reports. @param signalAfter a signal comes with this command; 0: before the first */
+  async function runPiece(reports: string[], signalAfter = Infinity) {
     const folder = temporaryFolder();
-    const asked: (Piece | null)[] = [];
+    // Of an earlier command: it has all cases.
+    writeFileSync(join(folder, 'old.xml'), makeReport(caseOf('a'), caseOf('b')));
+    const isSelected: boolean[] = [];
     const runner = {
       signal: null as string | null,
-      run: async () => {
-        const command = commands[asked.length - 1]!;
-        if (command.signal) runner.signal = 'SIGTERM';
-        writeFileSync(join(folder, `${asked.length}.xml`), makeReport(command.report ?? passed('a.js')));
-        return { exitCode: command.code ?? 0, seconds: 4, startError: null };
+      run: async (command: readonly string[]) => {
+        isSelected.push(command.includes('--testNamePattern=^[\\s>›]*(?:a|b)[\\s>›]*$'));
+        if (isSelected.length === signalAfter) runner.signal = 'SIGTERM';
+        writeFileSync(join(folder, `${isSelected.length}.xml`), reports[isSelected.length - 1]!);
+        return { exitCode: 0, seconds: 4, startError: null };
       },
     };
-    const pieces: PieceRunner = {
-      select(selected) {
-        asked.push(selected);
-        return { args: [], environment: {} };
-      },
-      told() {
-        const { cases } = commands[asked.length - 1]!;
-        if (!cases) return new Map();
-        const ran = Object.entries(cases).map(([name, outcome]) => ({ name, seconds: 1, outcome }));
-        return new Map([['a.js', { cases: ran, listed: new Set([...CASES, 'three']) }]]);
-      },
+    const stderr = vi.spyOn(process.stderr, 'write').mockReturnValue(true);
+    onTestFinished(() => stderr.mockRestore());
+    const support = { name: 'vitest', runner: vitest };
+    const node = new NodeRun([FILE], ['vitest'], [`${folder}/*`], {}, runner as unknown as CommandRunner, {}, support);
+    const running = node.runBatch([{ path: PATH, expected: null, piece: PIECE }]);
+    if (signalAfter === 0) runner.signal = 'SIGTERM';
+    const { failed } = await running;
+    return { failed, recorded: node.takeRecorded(), isSelected, hasFailed: node.hasFailed };
+  }
+
+  it('is run by a command that selects its cases', async () => {
+    const result = await runPiece([makeReport(caseOf('a'), caseOf('b'))]);
+    expect(result).toEqual({ failed: [], recorded: [{ path: PATH, time_execution: 4 }], isSelected: [true], hasFailed: false });
+  });
+
+  it('is followed by the whole file if one of its cases is only in an earlier report', async () => {
+    const result = await runPiece([makeReport(caseOf('a'), skipped('b')), makeReport(caseOf('a'), caseOf('b'), caseOf('c'))]);
+    expect(result).toMatchObject({ failed: [], recorded: [{ path: PATH, time_execution: 8 }], isSelected: [true, false] });
+  });
+
+  it.each([
+    ['before its command', 0, []],
+    ['during its command', 1, [true]],
+    ['during the command of its whole file', 2, [true, false]],
+  ])('is not recorded if a signal comes %s', async (_, signalAfter, isSelected) => {
+    const result = await runPiece([makeReport(caseOf('a'), skipped('b')), makeReport(caseOf('a'), caseOf('b'))], signalAfter);
+    expect(result).toEqual({ failed: [PATH], recorded: [], isSelected, hasFailed: true });
+  });
+});
+
+describe('a command whose runner should tell its cases', () => {
+  /** Runs a file with pytest, which loads no plugin. Returns what the node prints at its end. */
+  async function tellOf({ code = 0, report }: { code?: number; report: string }) {
+    const folder = temporaryFolder();
+    const run = async () => {
+      writeFileSync(join(folder, 'report.xml'), report);
+      return { exitCode: code, seconds: 4, startError: null };
     };
+    const runner = { signal: null, run } as unknown as CommandRunner;
+    const node = new NodeRun(['a.py'], ['pytest'], [`${folder}/*.xml`], {}, runner, {}, { name: 'pytest', runner: pytest });
     let stderrText = '';
     const stderr = vi.spyOn(process.stderr, 'write').mockImplementation(text => Boolean((stderrText += String(text))));
     onTestFinished(() => stderr.mockRestore());
-    const support = { name: 'fake', runner: pieces };
-    const node = new NodeRun(['a.js'], ['runner'], [`${folder}/*`], {}, runner as unknown as CommandRunner, {}, support);
-    const result = await node.runBatch([{ path: piece.path, expected: null, piece }]);
-    return { ...result, asked, hasFailed: node.hasFailed, recordedNow: node.takeRecorded(), stderrText };
+    await node.runBatch([{ path: 'a.py', expected: null }]);
+    stderrText = '';
+    const api = new Api({ url: 'http://127.0.0.1:1', token: 'token', retries: 0, clientVersion: '1' });
+    await node.testCases.tell(api, { commit_hash: 'c', branch: 'main', node_total: 1, node_index: 0 });
+    return stderrText;
   }
 
-  const { path } = makePiece();
-  const passes = (seconds: number) => ({ hasFailed: false, failed: [], recorded: [{ path, time_execution: seconds }] });
-
-  it.each<[string, Partial<Piece>, Command]>([
-    ['passes if all of its cases ran', {}, PASSED],
-    ['passes if cases of others ran, too', {}, WHOLE],
-  ])('%s, and no whole file runs', async (_, more, command) => {
-    const result = await runPiece(makePiece(more), command);
-    expect(result).toMatchObject(passes(2));
-    expect(result.asked).toHaveLength(1);
+  it('leads to a warning if it ran and told none', async () => {
+    const remedy = 'see that the command passes PYTEST_ADDOPTS and PYTHONPATH on to pytest';
+    expect(await tellOf({ report: makeReport(passed('a.py')) })).toBe(
+      `ballast: WARNING: pytest did not tell which test cases it ran, and --pieces needs to know: ${remedy}\n`,
+    );
   });
 
-  it.each<[string, Partial<Piece>, Command]>([
-    ['a case was skipped in it', {}, { cases: { one: 'passed', two: 'skipped' } }],
-    ['a case did not run, and the command passed', {}, { cases: { one: 'passed' } }],
-    ['nothing is told, though the command passed', {}, { cases: null }],
-    ['none of its cases is in the file', {}, { cases: {}, code: 5 }],
-    ['it failed on trial', { isTrial: true }, { cases: { one: 'failed', two: 'passed' }, code: 1, report: failing('a.js') }],
-    ['the rest skipped a new case', { cases: ['one'], others: ['two'] }, { cases: { one: 'passed', three: 'skipped' } }],
-  ])('is judged by the whole file if %s', async (_, more, command) => {
-    const result = await runPiece(makePiece(more), command, WHOLE);
-    expect(result.asked).toEqual([makePiece(more), null]);
-    expect(result).toMatchObject({ hasFailed: false, failed: [] });
-    expect(result.recordedNow).toEqual([{ path, time_execution: expect.any(Number) }]);
-    expect(result.stderrText).toContain('running the whole file a.js');
-    const failed = await runPiece(makePiece(more), command, { ...WHOLE, code: 1, report: failing('a.js') });
-    expect(failed).toMatchObject({ hasFailed: true, failed: [path] });
+  it.each([
+    ['it failed', { code: 1, report: makeReport(passed('a.py')) }],
+    ['it ran none', { report: makeReport() }],
+  ])('leads to none if %s', async (_, command) => {
+    expect(await tellOf(command)).toBe('');
   });
 
-  it('fails by itself once its cases passed in pieces', async () => {
-    const result = await runPiece(makePiece(), { cases: { one: 'failed', two: 'passed' }, code: 1, report: failing('a.js') });
-    expect(result).toMatchObject({ hasFailed: true, failed: [path] });
-    expect(result.asked).toHaveLength(1);
-  });
-
-  it('does not count as run if nothing says that the whole file ran', async () => {
-    const result = await runPiece(makePiece(), { cases: { one: 'passed' } }, { cases: null, report: '' });
-    expect(result.recordedNow).toEqual([{ path, time_execution: 0 }]);
-  });
-
-  it('is not recorded if a signal ends it, whatever its report says', async () => {
-    const result = await runPiece(makePiece(), { ...PASSED, signal: true });
-    expect(result).toMatchObject({ recordedNow: [], failed: [path], hasFailed: true });
-    const whole = await runPiece(makePiece(), { cases: null }, { ...WHOLE, signal: true });
-    expect(whole).toMatchObject({ failed: [path], hasFailed: true });
+  it('is not started if no file can be written for it', async () => {
+    const folder = join(temporaryFolder(), 'gone');
+    vi.stubEnv('TMPDIR', folder);
+    onTestFinished(() => void vi.unstubAllEnvs());
+    const runner = { signal: null, run: () => expect.fail('the command was started') } as unknown as CommandRunner;
+    const node = new NodeRun(['a.py'], ['pytest'], ['*.xml'], {}, runner, {}, { name: 'pytest', runner: pytest });
+    const error = await node.runBatch([{ path: 'a.py', expected: null }]).catch((error: unknown) => error);
+    expect(error).toBeInstanceOf(CommandNotStarted);
+    expect((error as Error).message).toContain(`cannot write the files that --pieces needs for the command: ENOENT: `);
+    expect((error as Error).message).toContain(folder);
   });
 });

@@ -5,28 +5,41 @@ import { pluralize } from '../../plural.js';
 import { abbreviate } from '../../terminal.js';
 import type { Environment } from '../ci/systems.js';
 import { commandFault, readsListFile } from '../command-line.js';
-import { type CommandQuestion, findAbove, type ReadCommand, type Runner, readCommand } from '../read-command.js';
+import { findAbove, type ReadCommand, type Runner, readCommand } from '../read-command.js';
 import { isFile, relativeToCwd } from '../test-files.js';
 import { flagFindings } from './command-flags.js';
 import { type Finding, fine, problem, warning } from './finding.js';
+
+/** A command, and what it is to run. */
+interface CommandQuestion {
+  /** As `queue` gets it. */
+  command: readonly string[];
+  /** The listed test files; null: none are known. */
+  files: readonly string[] | null;
+  /** The globs of --junit. */
+  reports: readonly string[];
+  environment: Environment;
+}
+
+type CheckedCommand = CommandQuestion & ReadCommand;
 
 /** Checks the command that `queue` would run. It is not run. */
 export function checkCommand(question: CommandQuestion): Finding[] {
   const { command } = question;
   if (command.length === 0) return [fine('command.not_given', 'no command was given: to check it, give the command of queue after --')];
-  const read = readCommand(question);
+  const checked = { ...question, ...readCommand(command) };
   const findings = [
-    ...programFindings(read),
-    ...placeFindings(read),
-    ...flagFindings(read),
-    ...runnerFindings(read),
-    ...shellFindings(read),
-    ...reportFindings(read),
+    ...programFindings(checked),
+    ...placeFindings(checked),
+    ...flagFindings(checked),
+    ...runnerFindings(checked),
+    ...shellFindings(checked),
+    ...reportFindings(checked),
   ];
   return findings.length > 0 ? findings : [fine('command.no_trap', `no problem was found with the command ${command.join(' ')}`)];
 }
 
-function programFindings({ command, environment, words }: ReadCommand): Finding[] {
+function programFindings({ command, environment, words }: CheckedCommand): Finding[] {
   const program = command[0]!;
   if (command.length === 1 && /\s/.test(program))
     return [
@@ -79,7 +92,7 @@ function isProgram(program: string, { PATH = '' }: Environment): boolean {
 }
 
 /** Whether the files of a batch get to the runner. */
-function placeFindings({ command, files, script }: ReadCommand): Finding[] {
+function placeFindings({ command, files, script }: CheckedCommand): Finding[] {
   const fault = commandFault(command, files ?? []);
   if (fault !== null) return [problem('command.files', fault.what, fault.remedy)];
   const isPlaced = readsListFile(command) || command.some(arg => arg === '{}' || arg.includes('{,}'));
@@ -108,7 +121,7 @@ function placeFindings({ command, files, script }: ReadCommand): Finding[] {
 /** Characters that have a meaning in a regular expression, and occur in names of files. A dot matches itself, too. */
 const REGEXP = /[[\](){}+?*^$|]/;
 
-function runnerFindings({ runner, flags, files }: ReadCommand): Finding[] {
+function runnerFindings({ runner, flags, files }: CheckedCommand): Finding[] {
   const special = files?.filter(path => REGEXP.test(path)) ?? [];
   const skipped = (id: string, how: string, remedy: string) =>
     problem(`command.${id}`, `${runner} reads its arguments as ${how}, and would silently skip ${abbreviate(special)}`, remedy);
@@ -195,7 +208,7 @@ function containedPaths(files: readonly string[]): [string, string][] {
 }
 
 /** What loses the exit code of the runner in a shell script. */
-function shellFindings({ script, reports, command }: ReadCommand): Finding[] {
+function shellFindings({ script, reports, command }: CheckedCommand): Finding[] {
   if (script === null) return [];
   const options = command.slice(1).join(' ');
   const isPiped = /\s\|&?\s/.test(script.replace(/"[^"]*"|'[^']*'/g, '')) && !/pipefail/.test(`${options} ${script}`);
@@ -227,7 +240,7 @@ const WRITES_REPORT: Partial<Record<Runner, [RegExp, string]>> = {
   rspec: [/^json$|--format=json|[Jj]unit|^-fj$/, '--format progress --format json --out rspec.json'],
 };
 
-function reportFindings({ runner, words, reports, environment }: ReadCommand): Finding[] {
+function reportFindings({ runner, words, reports, environment }: CheckedCommand): Finding[] {
   const [writes, flags] = (runner && WRITES_REPORT[runner]) ?? [null, ''];
   if (reports.length === 0)
     return [

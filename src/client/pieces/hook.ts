@@ -1,4 +1,4 @@
-import { readdirSync, readFileSync, realpathSync, rmSync, writeFileSync } from 'node:fs';
+import { existsSync, readdirSync, readFileSync, realpathSync, writeFileSync } from 'node:fs';
 import { join, resolve } from 'node:path';
 import { hookText } from './hook-text.js';
 import { mergeByName, type Piece, type RanCase, type ToldCases } from './piece.js';
@@ -11,23 +11,18 @@ import { mergeByName, type Piece, type RanCase, type ToldCases } from './piece.j
 /** What a hook tells, by the real path of a file. */
 type Told = Readonly<Record<string, { listed: readonly string[]; cases: readonly [string, RanCase['outcome'], number][] }>>;
 
-const isTold = (name: string) => /^told-.*\.json$/.test(name);
-
-/** Puts a hook into the folder, with the piece that it is to run; null: it leaves nothing out. Returns the absolute path of the folder. */
+/** Puts a hook into an empty folder, with the piece that it is to run; null: it leaves nothing out. Returns the absolute path of the folder. */
 export function writeHook(name: Parameters<typeof hookText>[0], piece: Piece | null, folder: string): string {
   const target = resolve(folder);
-  for (const entry of readdirSync(target)) if (isTold(entry)) rmSync(join(target, entry));
   writeFileSync(join(target, name), hookText(name));
   const asked = piece && { file: realPath(piece.file), names: piece.others ?? piece.cases, isRest: piece.others !== null };
   writeFileSync(join(target, 'piece.json'), JSON.stringify(asked));
   return target;
 }
 
-/** The cases that the processes of one command told of these files. Processes that had the same file add up. */
-export function readTold(files: readonly string[], folder: string): Map<string, ToldCases> {
-  const told = readdirSync(folder)
-    .filter(isTold)
-    .map(name => JSON.parse(readFileSync(join(folder, name), 'utf8')) as Told);
+/** The cases that the processes of one command told of these files, null: none. Processes that had the same file add up. */
+export function readTold(files: readonly string[], folder: string): Map<string, ToldCases> | null {
+  const told = toldIn(folder).map(name => JSON.parse(readFileSync(join(folder, name), 'utf8')) as Told);
   const byFile = new Map<string, ToldCases>();
   for (const file of files) {
     const path = realPath(file);
@@ -36,7 +31,12 @@ export function readTold(files: readonly string[], folder: string): Map<string, 
     const cases = ofFile.flatMap(({ cases }) => cases.map(([name, outcome, seconds]) => ({ name, outcome, seconds })));
     byFile.set(file, { cases: mergeByName(cases), listed: new Set(ofFile.flatMap(({ listed }) => listed)) });
   }
-  return byFile;
+  return byFile.size > 0 ? byFile : null;
+}
+
+function toldIn(folder: string): string[] {
+  // A test may have removed all temporary files.
+  return existsSync(folder) ? readdirSync(folder).filter(name => /^told-.*\.json$/.test(name)) : [];
 }
 
 function realPath(file: string): string {

@@ -6,6 +6,8 @@ import { mergeByName, type PieceRunner, type RanCase, type ToldCases } from './p
 export interface NamingRunner extends PieceRunner {
   /** An argument that a command must not have: it selects cases, too, and only one of both selections would count. */
   readonly conflicts: RegExp;
+  /** From the reports, so never null. */
+  told(...args: Parameters<PieceRunner['told']>): ReadonlyMap<string, ToldCases>;
 }
 
 /** Limit on an expression: Windows allows 32,767 characters in a command, Linux 131,072 bytes in an argument. */

@@ -52,12 +52,19 @@ export interface PieceRunner {
    */
   select(piece: Piece | null, folder: string, environment: NodeJS.ProcessEnv): Selection | null;
   /**
-   * The cases that the command told, by file.
+   * The cases that the command told, by file. Null: what should tell them told nothing of these files.
    * @param files the files of the command
    * @param reported the test cases of these files in its reports
    * @param folder the folder of `select`
    */
-  told(files: readonly string[], reported: ReadonlyMap<string, readonly TestCase[]>, folder: string): ReadonlyMap<string, ToldCases>;
+  told(files: readonly string[], reported: ReadonlyMap<string, readonly TestCase[]>, folder: string): ReadonlyMap<string, ToldCases> | null;
+}
+
+/** The test runner with which a node runs pieces. */
+export interface PieceSupport {
+  /** As the server knows it. */
+  name: string;
+  runner: PieceRunner;
 }
 
 /** Merges the cases with the same name, in the order of the first of each. */

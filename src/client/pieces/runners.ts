@@ -1,11 +1,10 @@
 import { UsageError } from '../../usage-error.js';
-import type { PieceSupport } from '../node-run.js';
 import { type Runner, readCommand } from '../read-command.js';
 import { goTest } from './go-test.js';
 import { jest } from './jest.js';
 import type { NamingRunner } from './named-cases.js';
 import { phpunit } from './phpunit.js';
-import type { PieceRunner } from './piece.js';
+import type { PieceRunner, PieceSupport } from './piece.js';
 import { playwright } from './playwright.js';
 import { pytest } from './pytest.js';
 import { rspec } from './rspec.js';
@@ -23,8 +22,8 @@ const RUNNERS: Partial<Record<Runner, PieceRunner & Partial<Pick<NamingRunner, '
 };
 
 /** Finds how the command runs pieces of test files. Throws a UsageError when it cannot. */
-export function pieceSupport(command: readonly string[], reports: readonly string[], environment: NodeJS.ProcessEnv): PieceSupport {
-  const { runner: name, flags } = readCommand({ command, files: null, reports, environment });
+export function pieceSupport(command: readonly string[], reports: readonly string[]): PieceSupport {
+  const { runner: name, flags } = readCommand(command);
   const runner = name === null ? undefined : RUNNERS[name];
   if (name === null || !runner) {
     const reason = name === null ? `${command.join(' ')} names none that is known` : `${name} is none of them`;

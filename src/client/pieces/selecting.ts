@@ -2,31 +2,38 @@ import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import type { TestCase } from '../../reports/test-case.js';
-import type { Piece, PieceRunner, Selection, ToldCases } from './piece.js';
-
-export const NO_SELECTION: Selection = { args: [], environment: {} };
+import type { Piece, PieceSupport, Selection, ToldCases } from './piece.js';
 
 /** One run of the command, with the folder in which the test runner and this client tell each other what is to run. */
 export class Selecting {
   readonly #folder = mkdtempSync(join(tmpdir(), 'ballast-'));
+  readonly #support: PieceSupport;
   /** What is added to the command. */
   readonly selection: Selection;
+  /** What to do if the runner ran other cases than those of the piece, or told none. */
+  readonly remedy: string;
 
   /** @param piece null: the command runs whole files */
-  constructor(
-    readonly runner: PieceRunner,
-    piece: Piece | null,
-    environment: NodeJS.ProcessEnv,
-  ) {
+  constructor(support: PieceSupport, piece: Piece | null, environment: NodeJS.ProcessEnv) {
+    const { name, runner } = (this.#support = support);
+    const selection = runner.select(piece, this.#folder, environment);
     // A piece that cannot be selected runs as the whole file: nothing is lost.
-    this.selection = runner.select(piece, this.#folder, environment) ?? NO_SELECTION;
+    this.selection = selection ?? { args: [], environment: {} };
+    this.remedy = selection ? `see that the command passes ${namesIn(selection)} on to ${name}` : `${name} cannot select this piece`;
   }
 
-  told(files: readonly string[], reported: ReadonlyMap<string, readonly TestCase[]>): ReadonlyMap<string, ToldCases> {
-    return this.runner.told(files, reported, this.#folder);
+  /** See PieceRunner. */
+  told(files: readonly string[], reported: ReadonlyMap<string, readonly TestCase[]>): ReadonlyMap<string, ToldCases> | null {
+    return this.#support.runner.told(files, reported, this.#folder);
   }
 
   end(): void {
     rmSync(this.#folder, { recursive: true, force: true });
   }
+}
+
+/** The flags and variables of a selection. */
+function namesIn({ args, environment }: Selection): string {
+  const flags = args.filter(arg => arg.startsWith('-')).map(arg => arg.split('=')[0]);
+  return [...flags, ...Object.keys(environment)].join(' and ');
 }

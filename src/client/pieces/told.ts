@@ -5,7 +5,7 @@ import { printToStderr } from '../../terminal.js';
 import { Api } from '../api.js';
 import type { BuildNode } from '../ci/identity.js';
 import { testCaseName } from '../report-files.js';
-import { mergeByName, type RanCase } from './piece.js';
+import { mergeByName, type RanCase, type ToldCases } from './piece.js';
 
 /** Files that take less are never worth cutting. */
 const LEAST_SECONDS = 1;
@@ -21,6 +21,7 @@ export class TestCases {
   /** Files whose cases are too many, or have too long names. */
   readonly #tooLarge: CasesOfFile[] = [];
   #seconds = 0;
+  #remedy: string | null = null;
 
   /** @param runner whose names the cases have; null: those of reports */
   constructor(readonly runner: string | null) {}
@@ -37,12 +38,20 @@ export class TestCases {
   addPiece(path: string, seconds: number, told: readonly RanCase[], passed_whole: string[]): void {
     this.#seconds += seconds;
     const cases = named(told);
-    this.#pieces.push({ path, seconds, cases: fits(cases) ? cases : [], ...(passed_whole.length > 0 && { passed_whole }) });
+    const sent = passed_whole.filter(isSendable).slice(0, limits.casesPerFile);
+    this.#pieces.push({ path, seconds, cases: fits(cases) ? cases : [], ...(sent.length > 0 && { passed_whole: sent }) });
   }
 
-  /** Tells the server. Whatever happens, the node goes on. */
+  /** Notes that the runner ran files, and told none of their cases. @param remedy what to do */
+  addSilence(remedy: string): void {
+    this.#remedy = remedy;
+  }
+
+  /** Tells the server, and the user what cannot be told. Whatever happens, the node goes on. */
   async tell(api: Api, { build_id: ci_build_id, ...node }: BuildNode & { build_id?: string | undefined }): Promise<void> {
     const isLong = ({ seconds }: CasesOfFile) => seconds >= LONG_PART * this.#seconds;
+    if (this.#remedy !== null)
+      printToStderr(`WARNING: ${this.runner} did not tell which test cases it ran, and --pieces needs to know: ${this.#remedy}`);
     if (this.runner !== null) for (const file of this.#tooLarge.filter(isLong)) printToStderr(tooLargeLine(file));
     const files = [...this.#pieces, ...this.#files.filter(isLong)].slice(0, limits.toldFilesPerRequest);
     if (files.length === 0) return;
@@ -57,10 +66,15 @@ function named(cases: readonly RanCase[]): RanCase[] {
   return cases.filter(({ name }) => name !== '');
 }
 
+/** Whether the server takes this name. */
+function isSendable(name: string): boolean {
+  return name !== '' && name.length <= limits.caseNameMaxCharacters;
+}
+
 /** Whether the server takes these cases. */
 function fits(cases: readonly RanCase[]): boolean {
   return (
-    cases.every(({ name }) => name.length <= limits.caseNameMaxCharacters) &&
+    cases.every(({ name }) => isSendable(name)) &&
     cases.length <= limits.casesPerFile &&
     charactersIn(cases) <= limits.caseCharactersPerFile
   );
@@ -75,13 +89,12 @@ function tooLargeLine({ path, cases }: CasesOfFile): string {
   return `${path} is not run in pieces: its ${cases.length} test cases have ${charactersIn(cases)} characters of names (the limits are ${casesPerFile} cases, ${caseNameMaxCharacters} characters of a name and ${caseCharactersPerFile} of all names); shorten the names, or divide the file`;
 }
 
-/** The cases of a file as its reports name them. */
-export function reportedCases(cases: readonly TestCase[]): RanCase[] {
-  return mergeByName(
-    cases.map(one => ({
-      name: testCaseName(one),
-      seconds: one.seconds,
-      outcome: one.isSkipped ? 'skipped' : one.isFailed ? 'failed' : 'passed',
-    })),
-  );
+/** The cases of each file as reports name them. */
+export function toldByReports(reported: ReadonlyMap<string, readonly TestCase[]>): Map<string, ToldCases> {
+  return new Map(Array.from(reported, ([file, cases]) => [file, { cases: mergeByName(cases.map(toRanCase)), listed: null }]));
+}
+
+function toRanCase(testCase: TestCase): RanCase {
+  const outcome = testCase.isSkipped ? 'skipped' : testCase.isFailed ? 'failed' : 'passed';
+  return { name: testCaseName(testCase), seconds: testCase.seconds, outcome };
 }

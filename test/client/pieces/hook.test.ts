@@ -39,9 +39,15 @@ describe.each([
     const file = join(folder, 'link/a');
     const told = new Map([[file, { cases: [{ name: 'one', outcome: 'failed', seconds: 3 }], listed: new Set(['one', 'two', 'three']) }]]);
     expect(runner.told([file, join(folder, 'b')], new Map(), folder)).toEqual(told);
-    // The next command tells anew.
+  });
+
+  it('tell nothing if no process loaded the hook or had the file, or if the folder is gone', () => {
+    const folder = temporaryFolder();
     runner.select(null, folder, {});
-    expect(runner.told([file], new Map(), folder)).toEqual(new Map());
+    expect(runner.told(['a'], new Map(), folder)).toBeNull();
+    writeFileSync(join(folder, 'told-1.json'), JSON.stringify({ '/in/a/container/a': { listed: ['one'], cases: [] } }));
+    expect(runner.told(['a'], new Map(), folder)).toBeNull();
+    expect(runner.told(['a'], new Map(), join(folder, 'gone'))).toBeNull();
   });
 });
 

@@ -47,7 +47,7 @@ export class PieceProject {
       stdio: ['ignore', 'pipe', 'pipe'],
     });
     const [stdout, stderr, [code]] = await Promise.all([text(child.stdout), text(child.stderr), once(child, 'close')]);
-    return { code: code as number | null, output: stdout + stderr, told: this.runner.told([file], new Map(), folder).get(file) };
+    return { code: code as number | null, output: stdout + stderr, told: this.runner.told([file], new Map(), folder)?.get(file) };
   }
 
   /** Expects that two pieces with a third of the cases each and one with the rest run each case once, with its outcome in the whole file. */
