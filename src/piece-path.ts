@@ -7,7 +7,7 @@ export interface PieceName {
   count: number;
 }
 
-const PIECE = /^(.+)::piece (\d+) of (\d+)$/s;
+const PIECE = /^(.+)::piece ([1-9]\d{0,2}) of ([1-9]\d{0,2})$/s;
 
 /** The path under which a queue lists a piece. It has the form of a test case in its file. */
 export function piecePath({ file, number, count }: PieceName): string {
@@ -19,7 +19,7 @@ export function pieceOf(path: string): PieceName | null {
   // Nearly every path is none.
   if (!path.includes('::piece ')) return null;
   const [, file, number, count] = PIECE.exec(path) ?? [];
-  return file === undefined ? null : { file, number: Number(number), count: Number(count) };
+  return file === undefined || Number(number) > Number(count) ? null : { file, number: Number(number), count: Number(count) };
 }
 
 /** The test file of a path that may name a piece of it. */

@@ -144,6 +144,16 @@ describe('a queue of a client that runs pieces', () => {
   });
 });
 
+it('a piece that no queue has replaces nothing that is known of its file', async () => {
+  const server = await learned();
+  const paths = [`${LONG}::piece 0 of 2`, `${LONG}::piece 3 of 2`, `${LONG}::piece 1 of 99999999999`];
+  await tell(
+    server,
+    paths.map(path => ({ path, seconds: 1, cases: [told('a'), told('b')] })),
+  );
+  expect((await takeAll(server)).pieces.flatMap(({ cases }) => cases).toSorted()).toEqual(CASES.toSorted());
+});
+
 describe('a long file is whole', () => {
   it.each<[string, object, object[] | undefined, object]>([
     ['for a client that runs no pieces, which is told what they would save', {}, undefined, { pieces: undefined }],
