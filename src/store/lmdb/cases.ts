@@ -24,11 +24,6 @@ export function lmdbCases(parts: CasesParts) {
         }
       });
     },
-    files(project) {
-      const byFile = new Map<string, CasesKey>();
-      for (const key of cases.getKeys({ start: [project, '', 0], end: [project, '\u{10FFFF}', 0] })) byFile.set(key[1], key);
-      return Array.from(byFile.values(), key => cases.get(key)!.file);
-    },
     of: (project, files) =>
       files.map(file => Array.from(cases.getRange(ofFile(project, digest(file))), ({ value }) => value).filter(told => told.file === file)),
   } satisfies Cases;

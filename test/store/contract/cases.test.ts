@@ -37,8 +37,6 @@ describe.each(stores)('cases in a store in $name', ({ open, opened }) => {
       ],
     ]);
     expect(await store.cases.of(project, [])).toEqual([]);
-    expect(await store.cases.files(project)).toEqual([FILE]);
-    expect(await store.cases.files(project + 1)).toEqual([]);
   });
 
   it('of a file that is told twice at once are those that come last', async () => {
