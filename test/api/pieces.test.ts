@@ -91,6 +91,18 @@ describe('a queue of a client that runs pieces', () => {
     expect(forecast.test_files).toBe(SUITE.length);
   });
 
+  it('tells what a piece has to run in the answer that has it, and nothing of pieces in the others', async () => {
+    const server = await learned();
+    let [reply, batch_index] = [await pull(server, 0, first), 0];
+    for (; reply.json.paths.length > 0; ) {
+      const listed = reply.json.paths.filter((path: string) => pieceOf(path));
+      expect((reply.json.pieces ?? []).map(({ path }: Handed) => path)).toEqual(listed);
+      expect('pieces' in reply.json).toBe(listed.length > 0);
+      reply = await pull(server, 0, { pieces: 'pytest', batch_index: ++batch_index, batch_id: reply.json.batch_id, failed_paths: [] });
+    }
+    expect(batch_index).toBeGreaterThan(1);
+  });
+
   it('tells the last piece which cases were skipped in the whole file', async () => {
     const server = await learned([...CASES.map(told), { ...told('never'), outcome: 'skipped' }]);
     const { pieces } = await takeAll(server);
