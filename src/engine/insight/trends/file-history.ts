@@ -22,6 +22,8 @@ interface Time {
   at: Millis;
   node_index: number;
   seconds: number;
+  /** It ran in pieces, and the node ran one of the last. */
+  isCut: boolean;
 }
 
 export interface FileHistorySubject {
@@ -65,7 +67,8 @@ export async function fileHistory(store: Store, subject: FileHistorySubject): Pr
     if (isOutOfDate(build, summary)) outdated.push(build);
     if (decidingPath(summary) === path)
       answer.decided.push({ ...inBuild({ build, at: build.created_at }), seconds: summary!.line.last?.seconds ?? 0 });
-    if (answer.cut === null && !summary?.is_running) {
+    // A build that ran it in pieces cannot play it whole.
+    if (answer.cut === null && !run.isCut && !summary?.is_running) {
       const played = await playCut(store, build, subject);
       if (played) [answer.cut, answer.cut_saves] = [played.cut, played.saves];
     }
@@ -107,7 +110,7 @@ async function lastTime(
     const run = await builds.times(number, head);
     const timeOf = (path: number) => {
       const seconds = run?.seconds[run.paths.indexOf(path)] ?? 0;
-      return seconds > 0 ? { at: head.created_at, node_index: head.node_index, seconds } : null;
+      return seconds > 0 ? { at: head.created_at, node_index: head.node_index, seconds, isCut: false } : null;
     };
     const whole = timeOf(file);
     if (whole) return whole;
@@ -117,7 +120,7 @@ async function lastTime(
     }
     const [last] = ofPieces.values();
     const [seconds] = joinPieces(ofPieces.values()).values();
-    if (last && seconds !== undefined) return { at: last.at, node_index: last.node_index, seconds };
+    if (last && seconds !== undefined) return { ...last, seconds, isCut: true };
   }
   return null;
 }
