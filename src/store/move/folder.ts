@@ -273,7 +273,7 @@ function movedOf(tables: Tables): Record<MovedTable, Moved> {
       },
       put({ project, file, piece, at, told }) {
         void cases.put([project, file, piece], { ...JSON.parse(told), at });
-        void expiry.put([at, 'cases', project, file], true);
+        void expiry.put([at, 'cases', project, file, piece], true);
       },
     },
     deliveries: {
