@@ -1,3 +1,4 @@
+import { charactersIn } from '../../case-names.js';
 import { limits } from '../../limits.js';
 import { piecePath } from '../../piece-path.js';
 import type { BatchCost } from '../../planning/batching/batch-cost.js';
@@ -43,21 +44,22 @@ export async function worthCutting(
     long.map(file => pathOf(files, file)),
   );
   const known = new Map<number, KnownCases>();
+  const weights = Float64Array.from(files.weights);
   const cuttable: CuttableFile[] = [];
   let characters = 0;
   for (const [i, file] of long.entries()) {
     const found = knownCases(kept[i]!);
     if (!found || found.notCut || found.cases.length < 2 || (runner !== null && found.runner !== runner)) continue;
-    characters += found.cases.reduce((sum, { name }) => sum + name.length, 0);
+    characters += charactersIn(found.cases);
     if (characters > limits.cutCharactersPerQueue) break;
     known.set(file, found);
     const times = found.cases.map(({ seconds }) => toWeight(seconds));
-    const own = Math.round(found.own * toWeight(1));
-    const told = times.reduce((sum, time) => sum + time, own);
-    // No run of the whole file tells its time now.
-    cuttable.push({ file, cases: times, own, weight: found.isCut ? told : files.weights[file]! });
+    const own = toWeight(found.own);
+    // Its estimate rests on older runs of the whole file.
+    if (found.isCut) weights[file] = times.reduce((sum, time) => sum + time, own);
+    cuttable.push({ file, cases: times, own });
   }
-  const cutting = cutFiles(files.weights, nodeTotal, cuttable, cost);
+  const cutting = cutFiles(weights, nodeTotal, cuttable, cost);
   return cutting && { cutting, known };
 }
 
