@@ -12,8 +12,12 @@ const OWN_PARTS = [0, 0.05, 0.2];
 /** The start of a test runner, which each piece pays. */
 const PULL_SECONDS = 2;
 
+interface PlayedFile extends CuttableFile {
+  weight: number;
+}
+
 /** The files of a suite that was recorded by test cases, the longest first. */
-function filesOf({ timings }: Suite, ownPart: number): CuttableFile[] {
+function filesOf({ timings }: Suite, ownPart: number): PlayedFile[] {
   const byFile = new Map<string, number[]>();
   for (const [path, seconds] of timings) {
     const file = fileOf(path);
@@ -53,7 +57,7 @@ export function cutting(suites: readonly Suite[]): Result {
   };
 }
 
-function play(files: readonly CuttableFile[], nodes: number): { gain: number; ratio: number; more: number } {
+function play(files: readonly PlayedFile[], nodes: number): { gain: number; ratio: number; more: number } {
   const weights = Float64Array.from(files, ({ weight }) => weight);
   const pullCost = toWeight(PULL_SECONDS);
   const long = new Set(longFiles(weights, nodes));

@@ -7,7 +7,10 @@ export interface PieceName {
   count: number;
 }
 
-const PIECE = /^(.+)::piece (\d+) of (\d+)$/s;
+/** What every path of a piece has, and nearly no other path. */
+export const PIECE_SIGN = '::piece ';
+
+const PIECE = /^(.+)::piece ([1-9]\d{0,2}) of ([1-9]\d{0,2})$/s;
 
 /** The path under which a queue lists a piece. It has the form of a test case in its file. */
 export function piecePath({ file, number, count }: PieceName): string {
@@ -16,10 +19,9 @@ export function piecePath({ file, number, count }: PieceName): string {
 
 /** The piece that a path names; null: it is a test file, or a test case. */
 export function pieceOf(path: string): PieceName | null {
-  // Nearly every path is none.
-  if (!path.includes('::piece ')) return null;
+  if (!path.includes(PIECE_SIGN)) return null;
   const [, file, number, count] = PIECE.exec(path) ?? [];
-  return file === undefined ? null : { file, number: Number(number), count: Number(count) };
+  return file === undefined || Number(number) > Number(count) ? null : { file, number: Number(number), count: Number(count) };
 }
 
 /** The test file of a path that may name a piece of it. */

@@ -50,7 +50,7 @@ export const apiErrors = {
   // Not 404: newer clients treat a 404 as an outage and silently run every test.
   v2PathNotSupported: (path: string) =>
     new ApiError(422, [
-      `this server has no ${path}: its only paths of version 2 of the API are /v2/queues/queue, /v2/queues/cancel and /v2/test_paths; use a client that needs no others`,
+      `this server has no ${path}: its only paths of version 2 of the API are /v2/queues/queue, /v2/queues/cancel, /v2/test_paths and /v2/test_cases; use a client that needs no others`,
     ]),
   // Not 404: clients treat it as an outage and silently run without a split.
   versionRepeated: (path: string) =>

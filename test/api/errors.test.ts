@@ -36,7 +36,7 @@ describe('a request to an unknown endpoint', () => {
   });
 
   it.each([
-    ['/v2/paths', 'version 2 of the API are /v2/queues/queue, /v2/queues/cancel and /v2/test_paths'],
+    ['/v2/paths', 'version 2 of the API are /v2/queues/queue, /v2/queues/cancel, /v2/test_paths and /v2/test_cases'],
     ['/v1/v2/queues/queue', 'leave that out'],
   ])('of another version, %s, gets a 422 that names the cause', async (path, cause) => {
     expect(await server.post(path, {})).toMatchObject(refusal(422, expect.stringContaining(cause)));

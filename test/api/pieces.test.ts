@@ -91,6 +91,18 @@ describe('a queue of a client that runs pieces', () => {
     expect(forecast.test_files).toBe(SUITE.length);
   });
 
+  it('tells what a piece has to run in the answer that has it, and nothing of pieces in the others', async () => {
+    const server = await learned();
+    let [reply, batch_index] = [await pull(server, 0, first), 0];
+    for (; reply.json.paths.length > 0; ) {
+      const listed = reply.json.paths.filter((path: string) => pieceOf(path));
+      expect((reply.json.pieces ?? []).map(({ path }: Handed) => path)).toEqual(listed);
+      expect('pieces' in reply.json).toBe(listed.length > 0);
+      reply = await pull(server, 0, { pieces: 'pytest', batch_index: ++batch_index, batch_id: reply.json.batch_id, failed_paths: [] });
+    }
+    expect(batch_index).toBeGreaterThan(1);
+  });
+
   it('tells the last piece which cases were skipped in the whole file', async () => {
     const server = await learned([...CASES.map(told), { ...told('never'), outcome: 'skipped' }]);
     const { pieces } = await takeAll(server);
@@ -169,6 +181,16 @@ describe('a queue of a client that runs pieces', () => {
     await record(server, { ...build, node_index: 0, test_files: [] });
     expect((await server.get('/v2/test_paths?branch=main')).json.failed_paths).toEqual([LONG]);
   });
+});
+
+it('a piece that no queue has replaces nothing that is known of its file', async () => {
+  const server = await learned();
+  const paths = [`${LONG}::piece 0 of 2`, `${LONG}::piece 3 of 2`, `${LONG}::piece 1 of 99999999999`];
+  await tell(
+    server,
+    paths.map(path => ({ path, seconds: 1, cases: [told('a'), told('b')] })),
+  );
+  expect((await takeAll(server)).pieces.flatMap(({ cases }) => cases).toSorted()).toEqual(CASES.toSorted());
 });
 
 describe('a long file is whole', () => {

@@ -1,4 +1,5 @@
 import typia, { type tags } from 'typia';
+import { charactersIn } from '../../case-names.js';
 import { limits } from '../../limits.js';
 import type { Text } from '../../scalars.js';
 import type { NodeKey, OptionalText, Path } from './parameters.js';
@@ -47,7 +48,3 @@ export const toTestCasesMessage = reader(typia.misc.literals<keyof TestCasesMess
     return errors;
   },
 });
-
-function charactersIn(cases: readonly CaseOfFile[]): number {
-  return cases.reduce((sum, { name }) => sum + name.length, 0);
-}

@@ -1,3 +1,4 @@
+import { charactersIn } from '../../case-names.js';
 import { toKeep } from '../../engine/pieces/told-cases.js';
 import type { Answer, Request } from '../../http/request.js';
 import { type Soon, whenKnown } from '../../soon.js';
@@ -16,12 +17,7 @@ export function keepCases(context: Context, request: Request): Soon<Answer> {
     dailyBytes.assertRoom(project, now());
     const kept = await toKeep(store, project, told);
     await store.cases.tell(project, kept, now());
-    for (const { cases } of kept)
-      dailyBytes.add(
-        project,
-        cases.reduce((sum, { name }) => sum + name.length + BYTES_OF_CASE, 0),
-        now(),
-      );
+    for (const { cases } of kept) dailyBytes.add(project, charactersIn(cases) + BYTES_OF_CASE * cases.length, now());
     return json(200, { kept: kept.length } satisfies TestCasesAnswer);
   });
 }

@@ -11,6 +11,7 @@ import { refusals } from '../../engine/refusal.js';
 import { describeLists } from '../../engine/suites/compare-lists.js';
 import type { PlannedTestFile } from '../../engine/test-file.js';
 import type { Answer, Request } from '../../http/request.js';
+import { PIECE_SIGN } from '../../piece-path.js';
 import type { Forecast } from '../../planning/forecasting/forecast.js';
 import { pluralize } from '../../plural.js';
 import { orElse, type Soon, whenKnown } from '../../soon.js';
@@ -172,7 +173,8 @@ function answerBatch(
     () =>
       whenKnown(queues.files(queue.id, batch.files), files =>
         whenKnown(echo && isFirstRequest && batch.decision ? queues.forecast(queue.id) : null, planned =>
-          whenKnown(queue.list.has_pieces ? queues.cuts(queue.id) : null, cuts => {
+          // Most batches of a queue with pieces have none, and cuts take far longer to parse than all else of a pull.
+          whenKnown(queue.list.has_pieces && files.includes(PIECE_SIGN) ? queues.cuts(queue.id) : null, cuts => {
             const forecast = planned && { forecast: queueForecast(queue, batch, planned, expectedEnd, context.now()) };
             const pieces = cuts && { pieces: handedPieces(decodeCuts(cuts), filesToRun(batch, files)) };
             const extra = { ...forecast, ...pieces };

@@ -1,17 +1,6 @@
+import type { NotCut } from '../insight/trends/trends-answer.js';
 import type { KeptCases } from '../ports/cases.js';
 import type { ToldCase } from './told-cases.js';
-
-/** Why a file is not cut again. */
-export interface NotCut {
-  /** Cases passed in the whole file, and not in a piece; or its pieces together took much longer than the file. */
-  reason: 'differs' | 'slow';
-  commit_hash: string;
-  /** Of `differs`: the cases. */
-  cases: string[];
-  /** Of `slow`: what the pieces took together, and the file. */
-  pieces_seconds: number;
-  file_seconds: number;
-}
 
 /** What is known of the cases of a file. */
 export interface KnownCases {
@@ -35,17 +24,20 @@ export interface KnownCases {
 const MOST_WORK = 1.5;
 const MOST_MORE_SECONDS = 1;
 
-/** Judges what was told of a file and of its pieces. Null: its cases are not known. */
+/**
+ * Judges what was told of a file and of its pieces. Null: its cases are not known, or it did not run as a whole for as long as times are kept.
+ * Then it has to, or its estimate would be forgotten, too.
+ */
 export function knownCases(kept: readonly KeptCases[]): KnownCases | null {
-  const whole = kept.find(({ piece }) => piece === null) ?? null;
+  const whole = kept.find(({ piece }) => piece === null);
+  if (!whole) return null;
   const cut = lastCut(kept);
-  const last = cut && (!whole || newest(cut) > whole.at) ? cut : whole && [whole];
-  if (!last) return null;
-  const notCut = difference(kept) ?? (whole && cut ? excess(whole, cut) : null);
+  const last = cut && newest(cut) > whole.at ? cut : [whole];
+  const notCut = difference(kept) ?? (cut && excess(whole, cut));
   const hasFailed = cut?.some(told => told.cases.some(({ outcome }) => outcome === 'failed')) ?? true;
   const own = last.reduce((sum, told) => sum + ownSeconds(told), 0) / last.length;
   const cases = new Map(last.flatMap(told => told.cases.filter(({ outcome }) => outcome !== 'skipped')).map(one => [one.name, one]));
-  const ranWhole = new Set(whole?.cases.flatMap(({ name, outcome }) => (outcome === 'skipped' ? [] : name)));
+  const ranWhole = new Set(whole.cases.flatMap(({ name, outcome }) => (outcome === 'skipped' ? [] : name)));
   const skipped = new Set(last.flatMap(told => told.cases.map(({ name }) => name)).filter(name => !cases.has(name) && !ranWhole.has(name)));
   return {
     runner: last[0]!.runner,

@@ -1,3 +1,4 @@
+import type { PieceName } from '../../piece-path.js';
 import type { Soon } from '../../soon.js';
 import type { BuildFilter, BuildKey } from '../keys.js';
 import type { Millis } from './store.js';
@@ -23,8 +24,13 @@ export interface Builds {
   /** The path with a number, and the number of a path; null: the project has not recorded it. */
   path(number: number): Soon<string>;
   pathNumber(project: number, path: string): Soon<number | null>;
-  /** The numbers and paths of the pieces of a file that were recorded. */
-  pieces(project: number, file: string): Soon<{ number: number; path: string }[]>;
+  /** The pieces that were recorded of a file, or with null of all files. */
+  pieces(project: number, file: string | null): Soon<RecordedPiece[]>;
+}
+
+/** A piece of a file, and the number of its path. */
+export interface RecordedPiece extends PieceName {
+  path: number;
 }
 
 export interface Build extends BuildKey {

@@ -6,8 +6,6 @@ import type { Millis } from './store.js';
 export interface Cases {
   /** Keeps what a client told of files and pieces, in place of what was told of them before. What is of a deleted project is not kept. */
   tell(project: number, told: readonly ToldCases[], at: Millis): Promise<void>;
-  /** The files of which something is kept: only these can have been cut. */
-  files(project: number): Soon<string[]>;
   /** What was told last of each of these files and of its pieces, in the order of the files. */
   of(project: number, files: readonly string[]): Soon<KeptCases[][]>;
 }

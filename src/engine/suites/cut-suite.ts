@@ -1,11 +1,13 @@
+import { charactersIn } from '../../case-names.js';
 import { limits } from '../../limits.js';
 import { piecePath } from '../../piece-path.js';
 import type { BatchCost } from '../../planning/batching/batch-cost.js';
 import { type CuttableFile, type Cutting, cutFiles, longFiles } from '../../planning/cutting/cut.js';
 import { BASIS_BYTES } from '../../planning/estimating/basis.js';
 import { type Estimates, pathOf } from '../../planning/estimating/estimate.js';
-import { toSeconds, toWeight } from '../../planning/weight.js';
+import { toSeconds } from '../../planning/weight.js';
 import type { Cuts } from '../pieces/cuts.js';
+import { cuttable } from '../pieces/cuttable.js';
 import { type KnownCases, knownCases } from '../pieces/known-cases.js';
 import type { Store } from '../ports/store.js';
 import { type Suite, suiteOf } from './suite.js';
@@ -43,21 +45,21 @@ export async function worthCutting(
     long.map(file => pathOf(files, file)),
   );
   const known = new Map<number, KnownCases>();
-  const cuttable: CuttableFile[] = [];
+  const weights = Float64Array.from(files.weights);
+  const mayCut: CuttableFile[] = [];
   let characters = 0;
   for (const [i, file] of long.entries()) {
     const found = knownCases(kept[i]!);
-    if (!found || found.notCut || found.cases.length < 2 || (runner !== null && found.runner !== runner)) continue;
-    characters += found.cases.reduce((sum, { name }) => sum + name.length, 0);
+    const cut = cuttable(found, file);
+    if (!found || !cut || (runner !== null && found.runner !== runner)) continue;
+    characters += charactersIn(found.cases);
     if (characters > limits.cutCharactersPerQueue) break;
     known.set(file, found);
-    const times = found.cases.map(({ seconds }) => toWeight(seconds));
-    const own = Math.round(found.own * toWeight(1));
-    const told = times.reduce((sum, time) => sum + time, own);
-    // No run of the whole file tells its time now.
-    cuttable.push({ file, cases: times, own, weight: found.isCut ? told : files.weights[file]! });
+    // Its estimate rests on older runs of the whole file.
+    if (found.isCut) weights[file] = cut.cases.reduce((sum, time) => sum + time, cut.own);
+    mayCut.push(cut);
   }
-  const cutting = cutFiles(files.weights, nodeTotal, cuttable, cost);
+  const cutting = cutFiles(weights, nodeTotal, mayCut, cost);
   return cutting && { cutting, known };
 }
 

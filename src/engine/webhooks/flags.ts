@@ -33,7 +33,7 @@ const LEAST_SECONDS = 10;
 const LEAST_FACTOR = 1.2;
 
 /** Throws a 422 when recorded runs do not fit in memory. */
-export async function flagsOf(store: Pick<Store, 'builds' | 'cases' | 'summaries'>, subject: FlagsSubject): Promise<Flags> {
+export async function flagsOf(store: Pick<Store, 'builds' | 'summaries'>, subject: FlagsSubject): Promise<Flags> {
   const { project, branch, node_total, events } = subject;
   return {
     grown: events.includes('file_grew') ? await grownFiles(store, await fileTable(store, project, branch)) : [],
@@ -68,7 +68,7 @@ async function grownFiles({ builds }: Pick<Store, 'builds'>, table: FileTable): 
 }
 
 async function slowNodes(
-  store: Pick<Store, 'builds' | 'cases' | 'summaries'>,
+  store: Pick<Store, 'builds' | 'summaries'>,
   subject: { project: number; branch: string; node_total: number },
 ): Promise<SlowNode[]> {
   const { answer } = await nodeTrends(store, { ...subject, builds: limits.trendBuilds });

@@ -11,8 +11,6 @@ export interface CuttableFile {
   cases: readonly number[];
   /** What it takes besides its cases: each of its pieces takes that again. */
   own: number;
-  /** What it takes in all. */
-  weight: number;
 }
 
 /** A file, cut into pieces of cases that follow each other: they may share set-up, and depend on their order. */
@@ -61,7 +59,7 @@ export function longFiles(weights: Float64Array, nodes: number): number[] {
 /**
  * Decides which files to cut, and where. Null: the build would not end sooner by at least 3 % and the start of a test runner.
  *
- * @param weights by file, in descending order
+ * @param weights by file
  * @param cost of a batch; each piece is run by a command of its own, so it pays the start of the runner, too
  */
 export function cutFiles(weights: Float64Array, nodes: number, files: readonly CuttableFile[], cost: BatchCost): Cutting | null {
@@ -72,7 +70,7 @@ export function cutFiles(weights: Float64Array, nodes: number, files: readonly C
   const before = makespanOf(durationsWith(durations, [], alone, cost), nodes);
   const perPiece = (cost.hidden + cost.pullCost) / cost.slowdown;
   const tried = PARTS_OF_SHARE.map(part => {
-    const cuts = files.flatMap(file => cutFile(file, (part * share) / cost.slowdown - perPiece) ?? []);
+    const cuts = files.flatMap(file => cutFile(file, weights[file.file]!, (part * share) / cost.slowdown - perPiece) ?? []);
     return { cuts, before, after: makespanOf(durationsWith(durations, cuts, alone, cost), nodes) };
   });
   const best = Math.min(...tried.map(({ after }) => after));
@@ -81,14 +79,14 @@ export function cutFiles(weights: Float64Array, nodes: number, files: readonly C
 }
 
 /** Cuts a file into the fewest pieces of at most this weight, as even as they can be; null: it need not or cannot be cut. */
-function cutFile({ file, cases, own, weight }: CuttableFile, longest: number): Cut | null {
+function cutFile({ file, cases, own }: CuttableFile, weight: number, longest: number): Cut | null {
   if (weight <= longest) return null;
   const sum = cases.reduce((total, time) => total + time, 0);
   // The estimate rests on more builds than the times of the cases.
   const scale = weight / (sum + own);
   const longestCase = Math.max(...cases);
   const least = longest / scale - own;
-  const affordable = own === 0 ? Infinity : Math.floor((MOST_WORK * (sum + own) - sum) / own);
+  const affordable = Math.floor((MOST_WORK * (sum + own) - sum) / own);
   const count = Math.min(countPieces(cases, Math.max(least, longestCase)), affordable, limits.piecesPerFile);
   if (count < 2) return null;
   let [low, high] = [Math.max(longestCase, sum / count), sum];

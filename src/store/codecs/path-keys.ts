@@ -1,4 +1,5 @@
 import { digest } from '../../engine/keys.js';
+import { pieceOf, piecePath } from '../../piece-path.js';
 import { fileOf } from '../../planning/estimating/test-case.js';
 
 /** The most characters of a file, and of the rest of a test case, in a key. A character takes at most three bytes. */
@@ -11,9 +12,11 @@ const CASE = '\n';
 
 /**
  * Returns the key of a path: its project, then the path, so that neighbours in a suite are neighbours on disk and the test cases
- * of a file follow it. Two paths of a project never have the same key.
+ * of a file follow it. The pieces of all files of a project are together. Two paths of a project never have the same key.
  */
 export function pathKey(project: number, path: string): string {
+  const piece = pieceOf(path);
+  if (piece) return piecesOfFile(project, piece.file) + piecePath({ ...piece, file: '' });
   const file = fileOf(path);
   return file === null ? fileKey(project, path) : fileKey(project, file) + CASE + bounded(path.slice(file.length));
 }
@@ -29,10 +32,14 @@ export function rangeOfCases(project: number, file: string): { start: string; en
   return { start, end: `${start}\u{10FFFF}` };
 }
 
-/** Returns the range of the keys of all pieces of a file. */
-export function rangeOfPieces(project: number, file: string): { start: string; end: string } {
-  const start = `${fileKey(project, file)}${CASE}::piece `;
+/** Returns the range of the keys of all pieces of a file, or with null of all files. It may have other paths that begin with a line break. */
+export function rangeOfPieces(project: number, file: string | null): { start: string; end: string } {
+  const start = file === null ? `${project}/${CASE}` : piecesOfFile(project, file);
   return { start, end: `${start}\u{10FFFF}` };
+}
+
+function piecesOfFile(project: number, file: string): string {
+  return `${project}/${CASE}${bounded(file)}${CASE}`;
 }
 
 function bounded(text: string): string {
@@ -45,5 +52,5 @@ export function pathOfKey(key: string): { project: number; path: string | null }
   const slash = key.indexOf('/');
   const project = Number(key.slice(0, slash));
   const path = key.slice(slash + 1);
-  return { project, path: [path, path.replace(CASE, '')].find(one => pathKey(project, one) === key) ?? null };
+  return { project, path: [path, path.replace(CASE, ''), path.replaceAll(CASE, '')].find(one => pathKey(project, one) === key) ?? null };
 }

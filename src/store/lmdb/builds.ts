@@ -1,6 +1,7 @@
 import { type BuildFilter, type BuildKey, buildDigest } from '../../engine/keys.js';
 import type { Build, Builds, Run, RunHead } from '../../engine/ports/builds.js';
 import { limits } from '../../limits.js';
+import { pieceOf } from '../../piece-path.js';
 import { rangeOfPieces } from '../codecs/path-keys.js';
 import { fileCount, timesOf } from '../codecs/run-times.js';
 import { buildCount, type IndexPage, numbersOf } from './build-index.js';
@@ -49,7 +50,10 @@ export function lmdbBuilds(parts: Parts) {
     path: nameOfPath,
     pathNumber: (project, path) => pathNumbers.read(project, path) ?? null,
     pieces: (project, file) =>
-      Array.from(parts.paths.getRange(rangeOfPieces(project, file)), ({ value: number }) => ({ number, path: nameOfPath(number) })),
+      [...parts.paths.getRange(rangeOfPieces(project, file))].flatMap(({ value: path }) => {
+        const piece = pieceOf(nameOfPath(path));
+        return piece ? { ...piece, path } : [];
+      }),
   } satisfies Builds;
 }
 

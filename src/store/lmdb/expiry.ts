@@ -9,11 +9,10 @@ import { fileCount } from '../codecs/run-times.js';
 import { headOfTimings } from '../codecs/timing-codec.js';
 import { removeFromIndex } from './build-index.js';
 import { runsOf } from './builds.js';
-import { deleteCases, lastTold } from './cases.js';
 import { deleteCiRun } from './ci-runs.js';
 import { EXPIRED } from './deleted-projects.js';
 import type { Parts } from './parts.js';
-import type { DayKey, ExpiryKey, ExpiryProgress, RunKey } from './records.js';
+import type { CasesKey, DayKey, ExpiryKey, ExpiryProgress, RunKey } from './records.js';
 import type { Tables } from './tables.js';
 import { entriesOf, type OwnedTable } from './writes/blobs.js';
 import { commit } from './writes/commit.js';
@@ -30,7 +29,7 @@ export type Count = (kind: ExpiringKind) => void;
  *   ci_run        id
  *   ci_run        project, id                          by the time when it began
  *   day           key in days
- *   cases         project, digest of the file
+ *   cases         key in cases
  *
  * @param drop called with the key of each queue that expires
  */
@@ -142,10 +141,10 @@ function expire(tables: Tables, kind: string, key: (string | number)[], most: nu
       void tables.days.remove(key as DayKey);
       return ONE;
     case 'cases': {
-      const ofFile = key as [number, string];
-      const told = lastTold(tables, ofFile);
-      if (told !== null && told >= before) return putOff(tables, told, kind, key);
-      return { deleted: deleteCases(tables, ofFile), whole: true, later: true };
+      const told = tables.cases.get(key as CasesKey);
+      if (told && told.at >= before) return putOff(tables, told.at, kind, key);
+      void tables.cases.remove(key as CasesKey);
+      return { ...ONE, later: true };
     }
     default:
       throw new Error(`cannot expire records of the kind "${kind}": it is unknown`);

@@ -269,11 +269,11 @@ function movedOf(tables: Tables): Record<MovedTable, Moved> {
           key: [project, file, piece],
           value: { at, ...told },
         } of cases.getRange())
-          yield { project, file, piece, path: JSON.stringify(told.file), at, told: JSON.stringify(told) };
+          yield { project, file, piece, at, told: JSON.stringify(told) };
       },
-      put({ project, file, piece, path: _, at, told }) {
+      put({ project, file, piece, at, told }) {
         void cases.put([project, file, piece], { ...JSON.parse(told), at });
-        void expiry.put([at, 'cases', project, file], true);
+        void expiry.put([at, 'cases', project, file, piece], true);
       },
     },
     deliveries: {

@@ -10,20 +10,16 @@ export function postgresqlCases(database: Database) {
       // One row for each key, or the statement would change a row twice.
       const rows = [...new Map(told.map(one => [`${digest(one.file)} ${one.piece?.number ?? 0}`, one])).entries()].sort();
       await database.change(
-        `insert into cases (project, file, piece, path, at, told)
-        select id, v.file, v.piece, v.path, $6, v.told
-        from projects, unnest($2::text[], $3::int4[], $4::text[], $5::text[]) as v (file, piece, path, told)
+        `insert into cases (project, file, piece, at, told)
+        select id, v.file, v.piece, $5, v.told
+        from projects, unnest($2::text[], $3::int4[], $4::text[]) as v (file, piece, told)
         where id = $1 and deleted_at is null
         on conflict (project, file, piece) do update set at = excluded.at, told = excluded.told`,
         [
           ...[project, rows.map(([, { file }]) => digest(file)), rows.map(([, { piece }]) => piece?.number ?? 0)],
-          ...[rows.map(([, { file }]) => JSON.stringify(file)), rows.map(([, one]) => JSON.stringify(one)), Math.floor(at)],
+          ...[rows.map(([, one]) => JSON.stringify(one)), Math.floor(at)],
         ],
       );
-    },
-    async files(project) {
-      const rows = await database.read<{ path: string }>('select distinct path from cases where project = $1', [project]);
-      return rows.map(({ path }) => JSON.parse(path) as string);
     },
     async of(project, files) {
       const rows = await database.read<{ file: string; at: number; told: string }>(

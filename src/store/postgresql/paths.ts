@@ -1,8 +1,10 @@
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import { LRUCache } from 'lru-cache';
+import type { RecordedPiece } from '../../engine/ports/builds.js';
 import type { Millis } from '../../engine/ports/store.js';
 import { limits } from '../../limits.js';
 import { memoryBounds } from '../../memory-bounds.js';
+import { pieceOf } from '../../piece-path.js';
 import { pathKey, rangeOfPieces } from '../codecs/path-keys.js';
 import type { Database } from './database.js';
 
@@ -86,14 +88,17 @@ export class Paths {
     return rows;
   }
 
-  /** The recorded pieces of a file. */
-  async piecesOf(project: number, file: string): Promise<{ number: number; path: string }[]> {
+  /** See Builds. */
+  async piecesOf(project: number, file: string | null): Promise<RecordedPiece[]> {
     const { start, end } = rangeOfPieces(project, file);
     const rows = await this.database.read<{ number: number; name: string }>(
       'select number, name from paths where key >= $1::bytea and key < $2::bytea order by key',
       [Buffer.from(start), Buffer.from(end)],
     );
-    return rows.map(({ number, name }) => ({ number, path: JSON.parse(name) as string }));
+    return rows.flatMap(({ number: path, name }) => {
+      const piece = pieceOf(JSON.parse(name) as string);
+      return piece ? { ...piece, path } : [];
+    });
   }
 
   /**

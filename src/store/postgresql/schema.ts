@@ -215,8 +215,6 @@ const STEPS: readonly (readonly string[])[] = [
       project int4 not null,
       file text not null,
       piece int4 not null,
-      -- As JSON.
-      path text not null,
       at bigint not null,
       told text not null,
       primary key (project, file, piece)

@@ -21,6 +21,12 @@ it('of a file of which nothing was told, no case is known', () => {
   expect(knownCases([])).toBeNull();
 });
 
+it('a file runs whole when what it took as a whole is forgotten', () => {
+  const pieces = cut([[passed('a')], [passed('b')]]);
+  expect(knownCases(pieces)).toBeNull();
+  expect(knownCases([told([passed('a'), passed('b')]), ...pieces])).toMatchObject({ isCut: true, notCut: null });
+});
+
 it('a file has the cases that ran the last time it was whole, and what it takes besides them', () => {
   const known = knownCases([told([passed('a'), skipped('b'), failed('c')], { seconds: 5 })]);
   expect(known).toMatchObject({ cases: [{ name: 'a' }, { name: 'c' }], own: 3, isCut: false, isProven: false, notCut: null });
@@ -49,11 +55,12 @@ describe('a file that was cut since', () => {
 
   it('takes besides its cases what each piece does, once', () => {
     const kept = cut([[passed('a')], [passed('b')]]).map(one => ({ ...one, seconds: 3 }));
-    expect(knownCases(kept)!.own).toBe(2);
+    expect(knownCases([told([passed('a'), passed('b')], { seconds: 5 }), ...kept])!.own).toBe(2);
   });
 
   it('is on trial again after a case failed in a piece', () => {
-    expect(knownCases(cut([[passed('a')], [failed('b')]]))).toMatchObject({ isProven: false, notCut: null });
+    const kept = [told([passed('a'), passed('b')]), ...cut([[passed('a')], [failed('b')]])];
+    expect(knownCases(kept)).toMatchObject({ isProven: false, notCut: null });
   });
 
   it('has the cases of the whole file while a piece is missing, or of another CI run', () => {
@@ -65,7 +72,7 @@ describe('a file that was cut since', () => {
 
   it('leaves out pieces of an earlier cut in more of them', () => {
     const [, , third] = cut([[passed('x')], [passed('y')], [passed('z')]], { ci_run: '0', at: 1 });
-    expect(names([...cut([[passed('a')], [passed('b')]]), third!])).toEqual(['a', 'b']);
+    expect(names([told([passed('w')]), ...cut([[passed('a')], [passed('b')]]), third!])).toEqual(['a', 'b']);
   });
 
   it('has the cases of the whole file once it ran whole again', () => {

@@ -16,7 +16,7 @@ function suiteOf(cases: readonly (readonly number[])[], own = 0): Suite {
   const sorted = cases.map(times => ({ cases: times, own, weight: sum(times) + own })).sort((a, b) => b.weight - a.weight);
   return {
     weights: Float64Array.from(sorted, ({ weight }) => weight),
-    files: sorted.map((file, place) => ({ file: place, ...file })).filter(file => file.cases.length > 1),
+    files: sorted.map(({ cases: times }, file) => ({ file, cases: times, own })).filter(file => file.cases.length > 1),
   };
 }
 
@@ -79,9 +79,8 @@ describe('the pieces of a file', () => {
   });
 
   it('are scaled to its estimate, which rests on more builds than the times of its cases', () => {
-    const files = LONG.files.map(file => ({ ...file, weight: 2 * file.weight }));
     const weights = LONG.weights.map((weight, file) => (file === 0 ? 2 * weight : weight));
-    const [{ pieces }] = cutFiles(weights, 10, files, FREE)!.cuts as [Cut];
+    const [{ pieces }] = cutFiles(weights, 10, LONG.files, FREE)!.cuts as [Cut];
     expect(sum(pieces.map(({ weight }) => weight))).toBe(80 * SECOND);
   });
 
@@ -89,6 +88,28 @@ describe('the pieces of a file', () => {
     const suite = suiteOf([[...Array(10).fill(SECOND), 20 * SECOND], ...Array.from({ length: 30 }, () => [SECOND])]);
     const cutting = cutFiles(suite.weights, 20, suite.files, FREE)!;
     expect(cutting.after).toBe(20 * SECOND);
+  });
+});
+
+describe('odd files', () => {
+  const others = Float64Array.from(Array(60).fill(SECOND));
+  const WEEK = 7 * 86_400 * SECOND;
+  it.each<[string, number, number[], number]>([
+    ['one case that takes nearly all of the time', 41 * SECOND, [1, 40 * SECOND, 1], 1],
+    ['5,000 cases without a time', 40 * SECOND, Array(5000).fill(1), 1],
+    ['5,000 cases of a week', WEEK, Array(5000).fill(WEEK), WEEK],
+    ['cases that take less than what the file takes besides', 40 * SECOND, Array(40).fill(1), 40 * SECOND],
+    ['cases that took far longer than the estimate says', 40 * SECOND, Array(40).fill(1000 * SECOND), 1],
+    ['more than the estimate besides its cases', 40 * SECOND, Array(40).fill(SECOND), 400 * SECOND],
+  ])('with %s stay whole, or have each case in one of at most 100 pieces', (_, weight, cases, own) => {
+    const cutting = cutFiles(Float64Array.of(weight, ...others), 10, [{ file: 0, cases, own }], FREE);
+    for (const { pieces } of cutting?.cuts ?? []) {
+      expect(pieces.length).toBeLessThanOrEqual(100);
+      expect(pieces.every(piece => piece.weight >= 1 && piece.to > piece.from)).toBe(true);
+      expect([0, ...pieces.map(({ to }) => to)]).toEqual([...pieces.map(({ from }) => from), cases.length]);
+      expect(sum(pieces.map(piece => piece.weight))).toBeLessThanOrEqual(1.4 * weight + pieces.length);
+    }
+    if (cutting) expect(cutting.after).toBeLessThan(cutting.before);
   });
 });
 

@@ -2,6 +2,7 @@ import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import type { BuildFilter, BuildKey } from '../../../src/engine/keys.js';
 import type { Store } from '../../../src/engine/ports/store.js';
+import { type PieceName, piecePath } from '../../../src/piece-path.js';
 import { BUILD, buildsOf, files, NOW, newProject, record, sweep } from './fixtures.js';
 import { stores } from './stores.js';
 
@@ -97,6 +98,27 @@ describe.each(stores)('builds in a store in $name', ({ open, opened }) => {
     expect(await store.builds.pathNumber(project, 'other_spec.rb')).toBeNull();
     expect(await store.builds.times(number, { node_index: 2, run: 1 })).toBeNull();
   });
+
+  it.each(['spec/a_spec.rb', 'shop', '\n', 'größe\n_spec.rb', `${'long/'.repeat(80)}_spec.rb`])(
+    'have pieces of a file that are found by the file, and with those of all others: %j',
+    async file => {
+      const store = await open();
+      const [project, other] = [await newProject(store), await newProject(store, 'other')];
+      const pieces = [1, 2].map(number => ({ file, number, count: 2 }));
+      const times = (some: readonly PieceName[]) => Object.fromEntries(some.map(piece => [piecePath(piece), 1]));
+      const others = ['other', `${file} 2`, `${file}::x`].map(name => ({ file: name, number: 1, count: 2 }));
+      await record(store, project, { ...times(pieces), ...times(others), [file]: 1, [`${file}[1:1]`]: 1, '\nfile': 1 });
+      await record(store, other, times([{ file, number: 1, count: 3 }]));
+      const found = async (of: string | null) => {
+        const recorded = await store.builds.pieces(project, of);
+        expect(await Promise.all(recorded.map(({ path }) => store.builds.path(path)))).toEqual(recorded.map(piecePath));
+        return recorded.map(piecePath).sort();
+      };
+      expect(await found(file)).toEqual(pieces.map(piecePath));
+      expect(await found(null)).toEqual([...pieces, ...others].map(piecePath).sort());
+      expect(await found('unknown')).toEqual([]);
+    },
+  );
 
   it('have runs that are read by node, and in parts', async () => {
     const { store, project } = await opened();

@@ -193,6 +193,12 @@ describe.each(stores)('timings in a store in $name', ({ opened: openStore }) => 
     expect((await bases())[1]).toMatchObject({ source: 'cases', count: 1 });
   });
 
+  it('of the pieces of a file are none of its test cases', async () => {
+    const { measure, seconds } = await opened();
+    await measure('main', { 'a.py::test_b': 5, 'a.py::piece 1 of 2': 2, 'a.py::piece 2 of 2': 2 });
+    expect(await seconds(['a.py'])).toEqual([5]);
+  });
+
   it('of a file are returned for its new test cases', async () => {
     const { store, project, measure } = await opened();
     await measure('main', { 'spec/a_spec.rb': 12, 'test/b.py::test_one': 3 });

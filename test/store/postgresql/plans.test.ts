@@ -128,8 +128,7 @@ async function readAll(store: Store): Promise<void> {
   await summaries.unrecorded(project, { from: NOW, before: LATER }, 10);
   await summaries.ofUnrecorded(ciRun!);
   await summaries.days(project, null, 0, 30_000);
-  await cases.files(project);
-  await builds.pieces(project, 'spec/a_spec.rb');
+  for (const file of ['spec/a_spec.rb', null]) await builds.pieces(project, file);
   await cases.of(project, ['spec/a_spec.rb', 'größe\0_spec.rb']);
   const [due] = await deliveries.due(LATER, 10);
   await deliveries.attempt(due!, LATER);
@@ -211,7 +210,7 @@ const FILLED = [
   `insert into days (project, branch, day, builds, summary) select i % 20, i % 40, i, 1, '' from generate_series(1, 4000) i`,
   `insert into deliveries (project, key, id, event, created_at, attempts, due_at)
   select i % 20, 'k' || i, '', case when i % 2 = 0 then '' end, i, 0, i from generate_series(1, 4000) i`,
-  `insert into cases (project, file, piece, path, at, told) select i % 20, 'f' || i / 5, i % 5, '', i, '' from generate_series(1, 4000) i`,
+  `insert into cases (project, file, piece, at, told) select i % 20, 'f' || i / 5, i % 5, i, '' from generate_series(1, 4000) i`,
   'analyze',
 ];
 

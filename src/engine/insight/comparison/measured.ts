@@ -1,4 +1,5 @@
-import { fileOfPiece } from '../../../piece-path.js';
+import { fileOfPiece, pieceOf } from '../../../piece-path.js';
+import { joinPieces, type PieceTime } from '../../pieces/join-pieces.js';
 import { type Minutes, minutesOf } from '../minutes/minutes.js';
 import { PART_NAMES, type PartName } from '../minutes/minutes-answer.js';
 import type { Timeline } from '../timeline/timeline.js';
@@ -41,8 +42,13 @@ export function measuredBuild(timeline: Timeline): MeasuredBuild {
 /** The times of files, with those of pieces added up. */
 function wholeFiles(times: ReadonlyMap<string, number>): Map<string, number> {
   const files = new Map<string, number>();
-  for (const [path, seconds] of times) files.set(fileOfPiece(path), seconds + (files.get(fileOfPiece(path)) ?? 0));
-  return files;
+  const pieces: PieceTime<string>[] = [];
+  for (const [path, seconds] of times) {
+    const piece = pieceOf(path);
+    if (piece) pieces.push({ ...piece, seconds });
+    else files.set(path, seconds);
+  }
+  return new Map([...files, ...joinPieces(pieces)]);
 }
 
 function partsOf(parts: Minutes['parts']): Record<PartName, number> {

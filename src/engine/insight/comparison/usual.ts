@@ -16,7 +16,7 @@ import type { Measured } from './measured.js';
 /** From so many builds on a median tells what is usual. */
 const LEAST_BUILDS = 3;
 
-type UsualStore = Pick<Store, 'builds' | 'cases' | 'summaries' | 'access'>;
+type UsualStore = Pick<Store, 'builds' | 'summaries' | 'access'>;
 
 /** What is usual, and the builds whose summaries are to be written before it is read again. */
 export interface Usual {

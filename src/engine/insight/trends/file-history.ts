@@ -1,11 +1,12 @@
 import { limits } from '../../../limits.js';
-import { fileOfPiece, pieceOf } from '../../../piece-path.js';
+import { fileOfPiece } from '../../../piece-path.js';
 import { changePoints } from '../../../planning/estimating/change-point.js';
 import { median } from '../../../planning/estimating/median.js';
 import { replay } from '../../../planning/estimating/replay.js';
 import { timestamp } from '../../../time.js';
+import { joinPieces } from '../../pieces/join-pieces.js';
 import { knownCases } from '../../pieces/known-cases.js';
-import type { Build, Builds } from '../../ports/builds.js';
+import type { Build, Builds, RecordedPiece } from '../../ports/builds.js';
 import type { Millis, Store } from '../../ports/store.js';
 import { rounded, wholeMilliseconds } from '../rounding.js';
 import { newestSubject } from '../subject.js';
@@ -55,6 +56,7 @@ export async function fileHistory(store: Store, subject: FileHistorySubject): Pr
   answer.estimate = Number.isNaN(estimate) ? null : rounded(estimate!);
   const times: Time[] = [];
   let files = 0;
+  let isPlayed = false;
   for (const build of (await builds.older(project, { branch }, null, limits.trendBuilds)).builds) {
     files += build.test_files;
     if (files > limits.trendTestFiles && files > build.test_files) break;
@@ -65,10 +67,10 @@ export async function fileHistory(store: Store, subject: FileHistorySubject): Pr
     if (isOutOfDate(build, summary)) outdated.push(build);
     if (decidingPath(summary) === path)
       answer.decided.push({ ...inBuild({ build, at: build.created_at }), seconds: summary!.line.last?.seconds ?? 0 });
-    if (answer.cut === null && !summary?.is_running) {
-      const played = await playCut(store, build, subject);
-      if (played) [answer.cut, answer.cut_saves] = [played.cut, played.saves];
-    }
+    if (isPlayed || summary?.is_running) continue;
+    isPlayed = true;
+    const played = await playCut(store, build, subject);
+    if (played) [answer.cut, answer.cut_saves] = [played.cut, played.saves];
   }
   times.reverse();
   if (times.length > 0) answer.median = rounded(median(times.map(({ seconds }) => seconds)));
@@ -99,11 +101,10 @@ async function lastTime(
   builds: Builds,
   { number }: Build,
   file: number,
-  pieces: readonly { number: number; path: string }[],
+  pieces: readonly RecordedPiece[],
 ): Promise<Omit<Time, 'build'> | null> {
   const newestFirst = (await builds.runs(number)).sort((a, b) => b.ordinal - a.ordinal);
-  /** By the count of a cut: the times of its pieces. */
-  const cuts = new Map<number, Map<number, Omit<Time, 'build'>>>();
+  const ofPieces = new Map<number, RecordedPiece & Omit<Time, 'build'>>();
   for (const head of newestFirst) {
     const run = await builds.times(number, head);
     const timeOf = (path: number) => {
@@ -113,15 +114,12 @@ async function lastTime(
     const whole = timeOf(file);
     if (whole) return whole;
     for (const piece of pieces) {
-      const time = timeOf(piece.number);
-      const { number: nth, count } = pieceOf(piece.path)!;
-      const cut = cuts.get(count) ?? new Map<number, Omit<Time, 'build'>>();
-      if (time && !cut.has(nth)) cut.set(nth, time);
-      cuts.set(count, cut);
-      if (cut.size < count) continue;
-      const times = [...cut.values()];
-      return { ...times[0]!, seconds: times.reduce((sum, { seconds }) => sum + seconds, 0) };
+      const time = ofPieces.has(piece.path) ? null : timeOf(piece.path);
+      if (time) ofPieces.set(piece.path, { ...piece, ...time });
     }
+    const [last] = ofPieces.values();
+    const [seconds] = joinPieces(ofPieces.values()).values();
+    if (last && seconds !== undefined) return { ...last, seconds };
   }
   return null;
 }

@@ -1,6 +1,6 @@
 import { limits } from '../../../limits.js';
-import { pieceOf } from '../../../piece-path.js';
-import type { Build, RunTimes } from '../../ports/builds.js';
+import { joinPieces } from '../../pieces/join-pieces.js';
+import type { Build, Builds, RunTimes } from '../../ports/builds.js';
 import type { Store } from '../../ports/store.js';
 
 /**
@@ -25,17 +25,14 @@ interface BuildTimes {
   runs: RunTimes[];
 }
 
-type TableStore = Pick<Store, 'builds' | 'cases'>;
-
 /** Reads the last builds of a branch, at most `limits.trendBuilds`. */
-export async function fileTable(store: TableStore, project: number, branch: string): Promise<FileTable> {
+export async function fileTable(store: Pick<Store, 'builds'>, project: number, branch: string): Promise<FileTable> {
   return timesOfBuilds(store, project, (await store.builds.older(project, { branch }, null, limits.trendBuilds)).builds);
 }
 
 /** Reads builds, from the newest back while `limits.trendTestFiles` allow. */
-export async function timesOfBuilds(store: TableStore, project: number, newestFirst: readonly Build[]): Promise<FileTable> {
-  const { builds } = store;
-  const pieces = await piecesOfFiles(store, project);
+export async function timesOfBuilds({ builds }: Pick<Store, 'builds'>, project: number, newestFirst: readonly Build[]): Promise<FileTable> {
+  const pieces = await piecesOfFiles(builds, project);
   const read: BuildTimes[] = [];
   let files = 0;
   for (const build of newestFirst) {
@@ -47,7 +44,7 @@ export async function timesOfBuilds(store: TableStore, project: number, newestFi
       const times = await builds.times(build.number, head);
       if (times) runs.push(times);
     }
-    if (pieces.size > 0) joinPieces(runs, pieces);
+    if (pieces.size > 0) replacePieces(runs, pieces);
     read.push({ build, runs });
   }
   return toTable(read.reverse());
@@ -60,18 +57,21 @@ interface NumberedPiece {
 }
 
 /** The recorded pieces of files, by the numbers of their paths. */
-async function piecesOfFiles({ builds, cases }: TableStore, project: number): Promise<Map<number, NumberedPiece>> {
-  const pieces = new Map<number, NumberedPiece>();
-  for (const name of await cases.files(project)) {
-    const file = await builds.pathNumber(project, name);
-    for (const { number, path } of file === null ? [] : await builds.pieces(project, name))
-      pieces.set(number, { file: file!, count: pieceOf(path)!.count });
-  }
-  return pieces;
+async function piecesOfFiles(builds: Builds, project: number): Promise<Map<number, NumberedPiece>> {
+  const recorded = await builds.pieces(project, null);
+  const names = [...new Set(recorded.map(({ file }) => file))];
+  const numbers = await Promise.all(names.map(name => builds.pathNumber(project, name)));
+  const files = new Map(names.map((name, i) => [name, numbers[i]!]));
+  return new Map(
+    recorded.flatMap(({ path, file, count }) => {
+      const number = files.get(file) ?? null;
+      return number === null ? [] : [[path, { file: number, count }]];
+    }),
+  );
 }
 
-/** Replaces the times of pieces in the runs of a build by those of their files. A file of which a piece is missing has none. */
-function joinPieces(runs: RunTimes[], pieces: ReadonlyMap<number, NumberedPiece>): void {
+/** Replaces the times of pieces in the runs of a build by those of their files. */
+function replacePieces(runs: RunTimes[], pieces: ReadonlyMap<number, NumberedPiece>): void {
   const last = new Map<number, number>();
   for (const { paths, seconds } of runs) {
     for (let i = 0; i < paths.length; i++) {
@@ -80,16 +80,8 @@ function joinPieces(runs: RunTimes[], pieces: ReadonlyMap<number, NumberedPiece>
       seconds[i] = 0;
     }
   }
-  const files = new Map<string, { file: number; seconds: number; left: number }>();
-  for (const [path, seconds] of last) {
-    const { file, count } = pieces.get(path)!;
-    const key = `${file} ${count}`;
-    const joined = files.get(key) ?? { file, seconds: 0, left: count };
-    files.set(key, { file, seconds: joined.seconds + seconds, left: joined.left - 1 });
-  }
-  const whole = [...files.values()].filter(({ left }) => left === 0);
-  if (whole.length > 0)
-    runs.push({ paths: Uint32Array.from(whole, ({ file }) => file), seconds: Float64Array.from(whole, ({ seconds }) => seconds) });
+  const files = joinPieces(Array.from(last, ([path, seconds]) => ({ ...pieces.get(path)!, seconds })));
+  if (files.size > 0) runs.push({ paths: Uint32Array.from(files.keys()), seconds: Float64Array.from(files.values()) });
 }
 
 function toTable(read: readonly BuildTimes[]): FileTable {

@@ -26,7 +26,7 @@ const PLANNED_BUILDS = 5;
 const DECIDING_FILES = 100;
 
 export async function fileTrends(
-  store: Pick<Store, 'builds' | 'cases' | 'summaries' | 'timings'>,
+  store: Pick<Store, 'builds' | 'summaries' | 'timings'>,
   { project, branch, path, order, offset, limit }: FileTrendSubject,
 ): Promise<Trend<FileTrends>> {
   const table = await fileTable(store, project, branch);

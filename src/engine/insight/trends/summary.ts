@@ -1,3 +1,4 @@
+import { fileOfPiece } from '../../../piece-path.js';
 import type { ProjectBuild } from '../../keys.js';
 import type { Build } from '../../ports/builds.js';
 import type { Store } from '../../ports/store.js';
@@ -37,10 +38,10 @@ export function idleShare({ node_seconds, idle_seconds }: Pick<Summary, 'node_se
   return node_seconds > 0 ? idle_seconds / node_seconds : 0;
 }
 
-/** The path of the file that decided when a build ended; null: none did, it is not known, or files are missing. */
+/** The path of the file that decided when a build ended, as a whole or with a piece; null: none did, it is not known, or files are missing. */
 export function decidingPath(summary: Pick<Summary, 'line' | 'is_running' | 'is_partial'> | null): string | null {
   const decided = summary && hasEndedComplete(summary) ? summary.line.decided_by : null;
-  return decided && 'path' in decided ? decided.path : null;
+  return decided && 'path' in decided ? fileOfPiece(decided.path) : null;
 }
 
 /** What the timeline of the newest CI run of a build tells for lists and trends. */

@@ -160,17 +160,20 @@ export interface FilePieces {
   count: Count | null;
   /** The last time that it ran in pieces, all of them passed. */
   is_proven: boolean;
-  /** Why it is not cut again; null: it may be. */
-  not_cut: {
-    /** Cases passed in the whole file, and not in a piece; or its pieces together took much longer than the file. */
-    reason: 'differs' | 'slow';
-    commit_hash: string;
-    /** Of `differs`: the cases. */
-    cases: string[];
-    /** Of `slow`, in seconds. */
-    pieces_seconds: number;
-    file_seconds: number;
-  } | null;
+  /** Null: it may be cut. */
+  not_cut: NotCut | null;
+}
+
+/** Why a file is not cut again. */
+export interface NotCut {
+  /** Cases passed in the whole file, and not in a piece; or its pieces together took much longer than the file. */
+  reason: 'differs' | 'slow';
+  commit_hash: string;
+  /** Of `differs`: the cases. */
+  cases: string[];
+  /** Of `slow`: what the pieces took together, and the file. */
+  pieces_seconds: number;
+  file_seconds: number;
 }
 
 export interface FilePoint {

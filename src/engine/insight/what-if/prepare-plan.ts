@@ -1,6 +1,6 @@
 import { limits } from '../../../limits.js';
 import { fileOfPiece } from '../../../piece-path.js';
-import { estimate, type Mode, pathOf, unknownFiles } from '../../../planning/estimating/estimate.js';
+import { type Estimates, estimate, type Mode, pathOf, unknownFiles } from '../../../planning/estimating/estimate.js';
 import { toSeconds } from '../../../planning/weight.js';
 import type { PriceSettings } from '../../../price.js';
 import { settingsOf } from '../../access.js';
@@ -67,13 +67,11 @@ export async function preparePlan(store: Store, asked: PlanSubject, suite: Suite
   const seen = seenIn(timeline, observed, mode, expectedPullCost);
   const pullCost = asked.pullCost ?? seen.pullCost;
   const areInPieces = mode === 'queue' && timeline !== null && hadPieces(timeline);
-  const known = areInPieces ? await knownPieces(store, project, timeline.paths) : new Map<string, KnownCases>();
+  const known = areInPieces ? await knownPieces(store, project, longestOf(estimates)) : new Map<string, KnownCases>();
   const scenario: Scenario = {
     mode,
     suite: { weights: estimates.weights, seconds },
-    cuttable: Array.from(estimates.weights.keys()).flatMap(
-      file => cuttable(known.get(pathOf(estimates, file)) ?? null, file, estimates.weights[file]!) ?? [],
-    ),
+    cuttable: Array.from(estimates.weights.keys()).flatMap(file => cuttable(known.get(pathOf(estimates, file)) ?? null, file) ?? []),
     isGuessed: unmeasured > paths.length / 2,
     ...seen,
     startSpread: asked.startSpread,
@@ -117,6 +115,11 @@ export function planAnswer(
     longest,
     nodes_within: within === null ? null : nodesWithin(variants, within),
   };
+}
+
+/** The longest files, as many as a queue cuts. */
+function longestOf(estimates: Estimates<Suite>): string[] {
+  return Array.from({ length: Math.min(limits.filesToCut, estimates.weights.length) }, (_, file) => pathOf(estimates, file));
 }
 
 /** The newest build of the branch, else of the default branch, else of the project. */

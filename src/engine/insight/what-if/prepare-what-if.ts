@@ -183,10 +183,12 @@ async function knowledgeFor(
   { changes, expectedPullCost, ...asked }: Playing,
 ): Promise<Omit<Knowledge, 'nodeTotal'>> {
   const { timings } = store;
-  const candidates = asked.candidates ?? [...new Set(fileOutcomes(timeline, CANDIDATES).slowest.map(({ path }) => fileOfPiece(path)))];
   const isPage = asked.candidates === null;
-  const pieces =
-    isPage || changes.inPieces || hadPieces(timeline) ? await knownPieces(store, project, timeline.paths) : new Map<string, never>();
+  const mayBeInPieces = isPage || changes.inPieces || hadPieces(timeline);
+  const slowest = mayBeInPieces ? fileOutcomes(timeline, limits.filesToCut).slowest.map(({ path }) => fileOfPiece(path)) : [];
+  const longest = [...new Set(slowest)];
+  const pieces = await knownPieces(store, project, longest);
+  const candidates = asked.candidates ?? longest.slice(0, CANDIDATES);
   const cases = new Map<string, readonly number[]>();
   for (const path of [...changes.cut, ...candidates]) {
     const times = await timings.cases(project, branch, path);
@@ -201,14 +203,12 @@ async function knowledgeFor(
   return { now: { seconds, isGuessed: isMostlyGuessed(today.seconds) }, candidates, cases, pieces, expectedPullCost };
 }
 
-/** What is known of the cases of files that a queue may cut. @param paths of files, and of pieces of files */
+/** What is known of the cases of those of these files that a queue may cut. */
 export async function knownPieces(
   { cases }: Pick<Store, 'cases'>,
   project: number,
-  paths: readonly string[],
+  files: readonly string[],
 ): Promise<Map<string, KnownCases>> {
-  const listed = new Set(paths.map(fileOfPiece));
-  const files = (await cases.files(project)).filter(file => listed.has(file)).slice(0, limits.filesToCut);
   const kept = await cases.of(project, files);
   return new Map(
     files.flatMap((file, i) => {

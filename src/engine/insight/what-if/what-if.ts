@@ -90,7 +90,7 @@ export function whatIfOf(timeline: Timeline, changes: Changes, knowledge: Knowle
   const parts = new Map(changes.cut.map(path => [path, partsOfPath(path)]));
   const cuts = [...parts].map(([path, own]): Cut => ({ path, pieces: own.length, is_measured: knowledge.cases.has(path) }));
   const played = inPlanningOrder(files.flatMap(file => piecesOf(file, parts.get(file.path))));
-  const cuttableFiles = played.flatMap((file, i) => cuttable(knowledge.pieces.get(file.path) ?? null, i, weightOf(file)) ?? []);
+  const cuttableFiles = played.flatMap((file, i) => cuttable(knowledge.pieces.get(file.path) ?? null, i) ?? []);
   const isKnown = showsPullCost(timeline, mode);
   const pullCost = changes.pullCost ?? (isKnown ? observed.pullCost : toSeconds(knowledge.expectedPullCost));
   // Later builds begin with what was learned.

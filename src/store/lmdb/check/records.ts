@@ -9,12 +9,11 @@ import { decodeTimings, encodeTimings } from '../../codecs/timing-codec.js';
 import { newProject } from '../access.js';
 import { countKeys, indexKeys, putCount } from '../build-index.js';
 import { runsOf } from '../builds.js';
-import { lastTold } from '../cases.js';
 import { willExpire } from '../deleted-projects.js';
 import type { Parts } from '../parts.js';
 import { BASIS, blocksIn, blocksOf, weightsOfQueue } from '../plan-blobs.js';
 import { batchesOf } from '../read-queue.js';
-import type { BuildRecord, DayKey, ExpiryKey, ProjectRecord } from '../records.js';
+import type { BuildRecord, CasesKey, DayKey, ExpiryKey, ProjectRecord } from '../records.js';
 import type { Tables } from '../tables.js';
 
 /** Returns the problems of a record: what it should lead to, and what should lead to it. */
@@ -206,9 +205,9 @@ export function checksOf(parts: Parts, references: References): Checks {
       if (!projects.doesExist(project)) yield problem(`is of project ${project}, which does not exist`, remove);
     },
     *cases(key, { at }, problem) {
-      const [project, file] = key;
+      const [project] = key;
       if (!projects.doesExist(project)) yield problem(`is of project ${project}, which does not exist`, () => parts.cases.remove(key));
-      else if (!references.expiring.has(`${project} ${file}`)) yield unending(problem, [at, 'cases', project, file]);
+      else if (!references.expiring.has(key.join(' '))) yield unending(problem, [at, 'cases', ...key]);
     },
     *expiry(entry, _, problem) {
       const [, kind, ...key] = entry;
@@ -219,7 +218,7 @@ export function checksOf(parts: Parts, references: References): Checks {
         // What they left behind expires by this entry.
         split: () => true,
         queue: () => true,
-        cases: () => lastTold(parts, key as [number, string]) !== null,
+        cases: () => parts.cases.doesExist(key as CasesKey),
       };
       const exists = owners[kind];
       if (!exists) yield problem('has an unknown kind');
@@ -269,7 +268,7 @@ export class References {
 
   constructor(readonly parts: Parts) {}
 
-  /** The builds, splits, queues and files with cases that have an entry in `expiry`. */
+  /** The builds, splits, queues and told cases that have an entry in `expiry`. */
   get expiring(): Set<string | number> {
     if (this.#expiring) return this.#expiring;
     this.#expiring = new Set();

@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import type { Minutes } from '../../../../src/engine/insight/minutes/minutes.js';
 import { PART_DEFINITIONS, PART_NAMES } from '../../../../src/engine/insight/minutes/minutes-answer.js';
-import { idleShare, savedTime, summarize } from '../../../../src/engine/insight/trends/summary.js';
+import { decidingPath, idleShare, savedTime, summarize } from '../../../../src/engine/insight/trends/summary.js';
 import { batchOf, timelineOf } from '../lanes.js';
 
 const BASELINES = { round_robin: 40, by_name: 50, one_at_a_time: 33 };
@@ -36,6 +36,12 @@ describe('a summary', () => {
   it('misses no file of which a test case was recorded', () => {
     const cases = timelineOf([[batchOf(0, { 'a_spec.rb': null, 'a_spec.rb[1:1]': 4, 'b_spec.rb': null })]]);
     expect(summarize({ recorded: 1 }, cases, minutes({}), BASELINES).line).toMatchObject({ missing: 1, files: 3 });
+  });
+
+  it('names a file of which a piece decided the build', () => {
+    const timeline = timelineOf([[batchOf(0, { 'a.py::piece 2 of 2': 60 })], [batchOf(0, { 'a.py::piece 1 of 2': 20, b: 1 })]]);
+    const { line, ...summary } = summarize({ recorded: 1 }, timeline, minutes({}), BASELINES);
+    expect(decidingPath({ ...summary, line: { ...line, decided_by: { path: 'a.py::piece 2 of 2' } } })).toBe('a.py');
   });
 
   it('of nothing is all zeros', () => {

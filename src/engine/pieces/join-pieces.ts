@@ -1,0 +1,24 @@
+/** The last time of a piece in a build. */
+export interface PieceTime<File> {
+  file: File;
+  /** How many pieces the file was cut in. */
+  count: number;
+  seconds: number;
+}
+
+/**
+ * What files took of which a build ran all pieces.
+ *
+ * @param times of each piece once
+ */
+export function joinPieces<File>(times: Iterable<PieceTime<File>>): Map<File, number> {
+  const cuts = new Map<string, PieceTime<File>[]>();
+  for (const time of times) {
+    const key = `${time.count} ${time.file}`;
+    const cut = cuts.get(key);
+    if (cut) cut.push(time);
+    else cuts.set(key, [time]);
+  }
+  const whole = [...cuts.values()].filter(cut => cut.length === cut[0]!.count);
+  return new Map(whole.map(cut => [cut[0]!.file, cut.reduce((sum, { seconds }) => sum + seconds, 0)]));
+}
