@@ -2,6 +2,7 @@ import { describe, expect, it } from 'vitest';
 import { digestOfList } from '../../src/list-digest.js';
 import { pieceOf, piecePath } from '../../src/piece-path.js';
 import type { Client } from '../harness/client.js';
+import { Clock } from '../harness/clock.js';
 import { getCompleteness, recordPaths } from '../harness/completeness.js';
 import { buildKey, record, sortPaths, testQueueMessage, timedTestFiles } from '../harness/messages.js';
 import { startServer } from '../harness/server.js';
@@ -13,8 +14,8 @@ const build = { ...buildKey, node_total: 4 };
 const told = (name: string) => ({ name, seconds: 10, outcome: 'passed' });
 
 /** A server that knows the times of the suite and the cases of the long file: it takes as long as all others together. */
-async function learned(cases: readonly object[] = CASES.map(told), more: object = {}) {
-  const server = await startServer();
+async function learned(cases: readonly object[] = CASES.map(told), more: object = {}, now = Date.now) {
+  const server = await startServer({}, now);
   const times = Object.fromEntries(SUITE.map(path => [path, path === LONG ? 120 : 6]));
   await record(server, { ...build, node_index: 0, test_files: timedTestFiles(times) });
   await tell(server, [{ path: LONG, seconds: 120, cases }], more);
@@ -36,17 +37,6 @@ interface Handed {
   others: string[] | null;
   skipped: string[];
   is_trial: boolean;
-}
-
-/** Has one node of a client without pieces take all batches of a queue, and records it. */
-async function takeWhole(client: Client) {
-  const paths: string[] = [];
-  let [reply, batch_index] = [await pull(client, 0, { ...first, pieces: undefined }), 0];
-  for (; reply.json.paths.length > 0; ) {
-    paths.push(...reply.json.paths);
-    reply = await pull(client, 0, { batch_index: ++batch_index, batch_id: reply.json.batch_id, failed_paths: [] });
-  }
-  await recordPaths(client, 0, paths, { ...build, ci_build_id: '100' });
 }
 
 /** Has one node take all batches of a queue. Returns what it was handed, and records it. */
@@ -256,13 +246,39 @@ describe('what a build with pieces tells', () => {
     expect(history.pieces).toEqual({ cases: CASES.length, runner: 'pytest', count: null, is_proven: false, not_cut: null });
   });
 
-  it('says for a build without pieces what they would have saved', async () => {
-    const server = await learned();
-    await takeWhole(server);
+  it('says for a build without pieces what they would have saved, and no more than a plan could', async () => {
+    const clock = new Clock();
+    const server = await learned(undefined, undefined, clock.now);
+    const whole = { ...first, pieces: undefined };
+    const recordTimes = (node_index: number, paths: string[], seconds: number) =>
+      record(server, {
+        ...build,
+        node_index,
+        ci_build_id: '100',
+        test_files: timedTestFiles(Object.fromEntries(paths.map(path => [path, seconds]))),
+      });
+    const { json: long } = await pull(server, 0, whole);
+    expect(long.paths).toEqual([LONG]);
+    // The other nodes run for 10 s, and one more for 80 s.
+    const own: string[][] = [];
+    for (const node_index of [1, 2, 3]) own[node_index] = (await pull(server, node_index, whole)).json.paths;
+    clock.advance({ seconds: 10 });
+    for (const node_index of [1, 2, 3]) {
+      for (let batch_index = 1; ; batch_index++) {
+        const { paths } = (await pull(server, node_index, { batch_index })).json;
+        if (paths.length === 0) break;
+        own[node_index]!.push(...paths);
+      }
+      await recordTimes(node_index, own[node_index]!, 10 / own[node_index]!.length);
+    }
+    clock.advance({ seconds: 80 });
+    await pull(server, 0, { batch_index: 1 });
+    await recordTimes(0, [LONG], 90);
     await server.service.summarize();
-    const [build] = (await server.get('/v1/build_summaries')).json.builds;
-    const { verdict } = (await server.get(`/v1/builds/${build.build_id}/minutes`)).json;
-    expect(verdict).toMatch(/To run 1 long file in pieces would have saved about \S.* s: add --pieces\.$/);
+    const [line] = (await server.get('/v1/build_summaries')).json.builds;
+    const { verdict } = (await server.get(`/v1/builds/${line.build_id}/minutes`)).json;
+    // An even share is 30 s.
+    expect(verdict).toContain('Running 1 long file in pieces would have saved about 60 s: add --pieces.');
   });
 
   it('explains why a node got a piece', async () => {
