@@ -31,7 +31,7 @@ const shots: Shot[] = [
   { name: 'build', width: 1280, height: 860, path: buildPage, ready: '.timeline canvas' },
   { name: 'build-phone', width: 390, height: 844, path: buildPage, ready: '.timeline canvas' },
   { name: 'file-dark', width: 1280, height: 720, isDark: true, path: filePage, ready: '.plot canvas' },
-  { name: 'what-if', width: 1280, height: 860, path: () => '/p/e2e-cypress/what-if', ready: '.what-if-chart svg' },
+  { name: 'what-if', width: 1280, height: 860, path: () => '/p/e2e-playwright/what-if', ready: '.what-if-chart svg' },
 ];
 
 new Command('npm run screenshots --')

@@ -142,7 +142,7 @@ describe('the sources', () => {
     const libraries = ['preact', 'uplot'];
     const isForeign = (target: string) => !isSource(target) && !libraries.some(name => isPackage(target, name));
     const isShared = ({ target, isType }: Import) =>
-      ['duration.ts', 'price.ts', 'link-template.ts'].includes(target) ||
+      ['duration.ts', 'price.ts', 'link-template.ts', 'piece-path.ts'].includes(target) ||
       (isType && (target === 'project-settings.ts' || isIn(target, 'api/messages', 'engine/insight', 'engine/completeness')));
     expect(
       offenders(

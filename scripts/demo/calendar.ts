@@ -22,11 +22,11 @@ const INCIDENTS: Record<string, { daysAgo: number; incident: Incident }[]> = {
     { daysAgo: 1.1, incident: 'dying node' },
     { daysAgo: 0.4, incident: 'late node' },
   ],
-  'e2e-cypress': [{ daysAgo: 2.2, incident: 'dead node' }],
+  'e2e-playwright': [{ daysAgo: 2.2, incident: 'dead node' }],
 };
 
 /** When the last CI run before now began: it is still running, in minutes before now. */
-const RUNNING: Record<string, number> = { 'web-rspec': 4, 'api-jest': 1.5, 'e2e-cypress': 9 };
+const RUNNING: Record<string, number> = { 'web-rspec': 4, 'api-jest': 1.5, 'e2e-playwright': 9 };
 
 /** The CI runs of a project: those before now, and each one after it. */
 export class Calendar {
@@ -109,7 +109,7 @@ export class Calendar {
     const file =
       this.#suite.find(({ path }) => path === story.path) ??
       this.#suite.find(({ path, deletedDaysAgo }) => path.startsWith(folder) && !told.has(path) && deletedDaysAgo < 0)!;
-    Object.assign(file, { noise: 0.08, flakiness: 0, addedDaysAgo: Infinity, deletedDaysAgo: -1, changes: [], ...story });
+    Object.assign(file, { noise: 0.08, flakiness: 0, addedDaysAgo: Infinity, deletedDaysAgo: -1, changes: [], cases: [], ...story });
     this.#suite.sort((a, b) => (a.path < b.path ? -1 : 1));
   }
 }

@@ -22,7 +22,16 @@ export interface CiRun {
   /** What each takes on a usual node. */
   seconds: ReadonlyMap<string, number>;
   failing: ReadonlySet<string>;
+  /** Of the long files: what each case takes. */
+  cases: ReadonlyMap<string, readonly CaseTime[]>;
+  /** The test runner with which the clients run pieces of files; null: they run whole files. */
+  runner: string | null;
   nodes: NodePlan[];
+}
+
+export interface CaseTime {
+  name: string;
+  seconds: number;
 }
 
 export interface NodePlan {
@@ -41,6 +50,8 @@ const INCIDENTS: [Incident, number][] = [
   ['slow start', 0.03],
   ['dying node', 0.02],
 ];
+/** What a long file takes besides its cases, as a part of all. */
+const OWN_PART = 0.03;
 const DAY = 86_400_000;
 
 export interface Draft {
@@ -66,6 +77,7 @@ export function drawCiRun(random: Random, { project, suite, push, id, at, now, i
   const flaky = files.filter(({ flakiness }) => random() < flakiness).map(({ path }) => path);
   const isBroken = branch !== 'main' && random() < BROKEN_PUSHES;
   const broken = failedBefore ?? (isBroken ? Array.from({ length: 1 + Math.floor(3 * random()) }, () => pick(random, files).path) : []);
+  const cases = new Map(files.filter(file => file.cases.length > 0).map(file => [file.path, timesOf(file, seconds.get(file.path)!)]));
   return {
     project,
     build: { commit_hash, branch, node_total: project.nodes },
@@ -74,9 +86,17 @@ export function drawCiRun(random: Random, { project, suite, push, id, at, now, i
     people: { build_author: author, user_seat: author },
     paths: files.map(({ path }) => path),
     seconds,
-    failing: new Set([...flaky, ...broken]),
+    // Which piece of a file would fail is not played.
+    failing: new Set([...flaky, ...broken].filter(path => !cases.has(path))),
+    cases,
+    runner: project.pieces && daysAgo <= project.pieces.daysAgo ? project.pieces.runner : null,
     nodes: drawNodes(random, project, at, daysAgo, incident ?? drawIncident(random)),
   };
+}
+
+function timesOf({ cases }: SuiteFile, seconds: number): CaseTime[] {
+  const parts = cases.reduce((sum, { part }) => sum + part, 0);
+  return cases.map(({ name, part }) => ({ name, seconds: ((1 - OWN_PART) * seconds * part) / parts }));
 }
 
 function drawIncident(random: Random): Incident | null {

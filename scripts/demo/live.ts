@@ -1,5 +1,6 @@
 import { setMaxListeners } from 'node:events';
 import { setTimeout as sleep } from 'node:timers/promises';
+import type { HandedPiece } from '../../src/engine/pieces/cuts.js';
 import type { Calendar } from './calendar.js';
 import type { CiRun } from './ci-run.js';
 import { type Handed, type NodeRequest, startNode } from './node.js';
@@ -70,6 +71,13 @@ async function send(connection: Connection, run: CiRun, node_index: number, requ
   switch (request.kind) {
     case 'record':
       await post(connection, '/v1/build_subsets', { ...node, ci_build_id: run.id, test_files: request.files });
+      if (request.told.length > 0)
+        await post(connection, '/v2/test_cases', {
+          ...node,
+          ci_build_id: run.id,
+          files: request.told,
+          ...(run.runner && { runner: run.runner }),
+        });
       return null;
     case 'split': {
       const test_files = run.paths.map(path => ({ path }));
@@ -81,7 +89,7 @@ async function send(connection: Connection, run: CiRun, node_index: number, requ
         cache_read_attempt: false,
         test_files,
       });
-      return { batch_id: 0, paths: (share as { test_files: { path: string }[] }).test_files.map(({ path }) => path) };
+      return { batch_id: 0, paths: (share as { test_files: { path: string }[] }).test_files.map(({ path }) => path), pieces: [] };
     }
     case 'pull': {
       const { process, batch_index, batch_id, failed } = request;
@@ -91,11 +99,12 @@ async function send(connection: Connection, run: CiRun, node_index: number, requ
         test_queue_id: run.id,
         node_uuid: process,
         batch_index,
+        ...(run.runner && { pieces: run.runner }),
         can_initialize_queue: isFirst,
         attempt_connect_to_queue: false,
         ...(isFirst ? { ...run.people, paths: run.paths } : { batch_id, failed_paths: failed }),
-      })) as { paths: string[]; batch_id: number | null };
-      return batch.batch_id === null ? null : { batch_id: batch.batch_id, paths: batch.paths };
+      })) as { paths: string[]; batch_id: number | null; pieces?: HandedPiece[] };
+      return batch.batch_id === null ? null : { batch_id: batch.batch_id, paths: batch.paths, pieces: batch.pieces ?? [] };
     }
   }
 }

@@ -1,4 +1,7 @@
+import type { HandedPiece } from '../../src/engine/pieces/cuts.js';
+import type { ToldCases } from '../../src/engine/pieces/told-cases.js';
 import type { RecordedTestFile } from '../../src/engine/test-file.js';
+import { fileOfPiece } from '../../src/piece-path.js';
 import type { CiRun, NodePlan } from './ci-run.js';
 
 /** What a node asks of the server, and when, in milliseconds since 1970. */
@@ -24,11 +27,20 @@ export interface RecordRequest {
   kind: 'record';
   at: number;
   files: RecordedTestFile[];
+  /** What it tells of the test cases of long files. */
+  told: ToldFile[];
+}
+
+export interface ToldFile extends Pick<ToldCases, 'seconds' | 'cases'> {
+  /** Of the file, or of a piece of it. */
+  path: string;
 }
 
 export interface Handed {
   batch_id: number;
   paths: readonly string[];
+  /** Those of the paths that are pieces. */
+  pieces: readonly HandedPiece[];
 }
 
 /** A node: it yields its requests, and gets what it is handed; null: no files, or the request was a recording. */
@@ -43,22 +55,25 @@ function* pullingNode(run: CiRun, plan: NodePlan): Node {
   for (let process = 1; ; process++) {
     const name = `${run.id} node ${plan.node_index} process ${process}`;
     const ran: RecordedTestFile[] = [];
+    const told: ToldFile[] = [];
     const mayDie = process === 1 ? plan.death : null;
     let batch_id: number | null = null;
     let failed: string[] = [];
     for (let batch_index = 0; ; batch_index++) {
       const handed: Handed | null = yield { kind: 'pull', at, process: name, batch_index, batch_id, failed };
       if (!handed) {
-        yield { kind: 'record', at: at + 900, files: ran };
+        yield { kind: 'record', at: at + 900, files: ran, told };
         return;
       }
-      const files = measure(run, plan, handed.paths);
+      const measured = measure(run, plan, handed);
+      const files = measured.map(({ path, seconds }) => ({ path, time_execution: seconds }));
       const took = durationOf(run, files);
       if (mayDie?.batches === batch_index) {
         at += Math.round(0.6 * took);
         break;
       }
       ran.push(...files);
+      told.push(...measured.filter(({ cases }) => cases.length > 0));
       at += took;
       batch_id = handed.batch_id;
       failed = handed.paths.filter(path => run.failing.has(path));
@@ -72,17 +87,38 @@ function* splitNode(run: CiRun, plan: NodePlan): Node {
   let at = plan.at;
   let handed = yield { kind: 'split', at };
   if (!handed) return;
-  const files = measure(run, plan, handed.paths);
+  const files = measure(run, plan, handed).map(({ path, seconds }) => ({ path, time_execution: seconds }));
   if (plan.death) {
     if (plan.death.restart === null) return;
     at += Math.round(0.6 * durationOf(run, files) + 1000 * plan.death.restart);
     handed = yield { kind: 'split', at };
   }
-  yield { kind: 'record', at: at + durationOf(run, files), files };
+  yield { kind: 'record', at: at + durationOf(run, files), files, told: [] };
 }
 
-function measure({ seconds }: CiRun, { slowness }: NodePlan, paths: readonly string[]): RecordedTestFile[] {
-  return paths.map(path => ({ path, time_execution: Math.round(1000 * seconds.get(path)! * slowness) / 1000 }));
+/** Measures files and pieces. A piece has, besides its cases, what its file takes besides all of them. */
+function measure({ seconds, cases }: CiRun, { slowness }: NodePlan, { paths, pieces }: Handed): ToldFile[] {
+  return paths.map(path => {
+    const file = fileOfPiece(path);
+    const names = pieces.find(piece => piece.path === path)?.cases;
+    const all = cases.get(file) ?? [];
+    const ran = names ? all.filter(({ name }) => names.includes(name)) : all;
+    const left = sumOf(all) - sumOf(ran);
+    return {
+      path,
+      seconds: rounded(slowness * (seconds.get(file)! - left)),
+      cases: ran.map(one => ({ name: one.name, seconds: rounded(slowness * one.seconds), outcome: 'passed' })),
+    };
+  });
+}
+
+function sumOf(cases: readonly { seconds: number }[]): number {
+  return cases.reduce((sum, { seconds }) => sum + seconds, 0);
+}
+
+/** To milliseconds. */
+function rounded(seconds: number): number {
+  return Math.round(1000 * seconds) / 1000;
 }
 
 /** In milliseconds, with the start of the test runner. */

@@ -1,5 +1,7 @@
 import { waitingCaller } from '../../src/engine/caller.js';
 import { digest, queueKey, splitKey } from '../../src/engine/keys.js';
+import { type Cuts, decodeCuts, handedPieces } from '../../src/engine/pieces/cuts.js';
+import { type ToldCases, toKeep } from '../../src/engine/pieces/told-cases.js';
 import { decodeFiles, pathsOfQueue } from '../../src/engine/planned-files.js';
 import type { Change, OpenQueue } from '../../src/engine/ports/queues.js';
 import type { Store } from '../../src/engine/ports/store.js';
@@ -9,6 +11,7 @@ import { newRun } from '../../src/engine/recordings.js';
 import { shareOf } from '../../src/engine/splits.js';
 import { planQueue, planSplit } from '../../src/engine/suites/plan-suite.js';
 import { suiteOf } from '../../src/engine/suites/suite.js';
+import { pieceOf } from '../../src/piece-path.js';
 import { whenSaved } from '../../src/soon.js';
 import type { Calendar } from './calendar.js';
 import type { CiRun } from './ci-run.js';
@@ -79,6 +82,13 @@ async function recordInOrder(past: Past, recordings: readonly Recording[]): Prom
 }
 
 async function record({ store, project }: Past, { run, node_index, request }: Recording): Promise<void> {
+  const { commit_hash, branch, node_total } = run.build;
+  const ci_run = digest(commit_hash, branch, node_total, run.id);
+  const told = request.told.map(({ path, ...ofPath }): ToldCases => {
+    const piece = pieceOf(path);
+    return { file: piece?.file ?? path, piece, ci_run, commit_hash, runner: run.runner, passed_whole: [], ...ofPath };
+  });
+  if (told.length > 0) await store.cases.tell(project, await toKeep(store, project, told), request.at);
   await whenSaved(store.recordings.record(project, { ...run.build, node_index }, newRun(request.files, run.id), waitingCaller, request.at));
 }
 
@@ -89,13 +99,14 @@ async function playQueue({ store, project, pullCost, clock }: Past, run: CiRun, 
     store,
     key,
     suiteOf(run.paths),
-    { repeatsNewest: false, sizes: [], pieces: null },
+    { repeatsNewest: false, sizes: [], pieces: run.runner },
     { isWorker: true, pullCost },
   ))!;
   const nodes = begin(run);
   await store.queues.create(key, plan!, nodes[0]!.request.at);
   const { id } = (await store.queues.find(key))!;
   const paths = await pathsOfQueue(store, id);
+  const cuts = plan!.cuts && decodeCuts(plan!.cuts);
   const recordedBefore = (await store.builds.find(project, run.build))?.recorded ?? 0;
   await whenSaved(
     store.queues.update(
@@ -109,7 +120,7 @@ async function playQueue({ store, project, pullCost, clock }: Past, run: CiRun, 
           const node = pulling.reduce((first, other) => (other.request.at < first.request.at ? other : first));
           clock.millis = node.request.at;
           const recorded = nodes.filter(({ request }) => request.kind === 'record' && request.at <= clock.millis).length;
-          const handed = pull(open, node as RunningNode & { request: PullRequest }, paths, recordedBefore + recorded, changes);
+          const handed = pull(open, node as RunningNode & { request: PullRequest }, { paths, cuts }, recordedBefore + recorded, changes);
           advance(nodes, node, handed);
         }
       },
@@ -123,7 +134,7 @@ async function playQueue({ store, project, pullCost, clock }: Past, run: CiRun, 
 function pull(
   { queue }: OpenQueue,
   { node_index, request }: RunningNode & { request: PullRequest },
-  paths: readonly string[],
+  { paths, cuts }: { paths: readonly string[]; cuts: Cuts | null },
   runs_before: number,
   changes: Change[],
 ): Handed | null {
@@ -156,7 +167,17 @@ function pull(
   const { batch } = handed;
   changes.push(batch);
   queue.delivered(batch.seq);
-  return { batch_id: batch.seq, paths: pathsOf(batch) };
+  const handedPaths = pathsOf(batch);
+  return {
+    batch_id: batch.seq,
+    paths: handedPaths,
+    pieces: cuts
+      ? handedPieces(
+          cuts,
+          handedPaths.map(path => ({ path })),
+        )
+      : [],
+  };
 }
 
 /** Plays a split until each node records or ends, or until now. */
@@ -169,7 +190,7 @@ async function playSplit({ store, project, pullCost }: Past, run: CiRun, now: nu
     if (!node) return nodes;
     const request = { key, node_index: node.node_index, suite: suiteOf(run.paths), listDigest: undefined, links: null };
     const { files } = (await shareOf(store, request, planned, node.request.at))!;
-    advance(nodes, node, { batch_id: 0, paths: decodeFiles(files!).map(({ path }) => path) });
+    advance(nodes, node, { batch_id: 0, paths: decodeFiles(files!).map(({ path }) => path), pieces: [] });
   }
 }
 

@@ -13,6 +13,8 @@ export interface Project {
   /** Seconds until the first node begins, and the median of how much later each of the others does. */
   queueing: number;
   startSpread: number;
+  /** Since when its clients run long files in pieces; null: they do not. */
+  pieces: { runner: string; daysAgo: number } | null;
   /** A node that is slow since some day. */
   slowNode: { node_index: number; daysAgo: number; slowness: number } | null;
   /** What is known of single files. Each takes the place of the first drawn file of its folder. */
@@ -42,6 +44,7 @@ const rspec: Project = {
   boot: 2.4,
   queueing: 8,
   startSpread: 6,
+  pieces: null,
   slowNode: { node_index: 7, daysAgo: 26, slowness: 1.34 },
   stories: [
     { path: 'spec/features/checkout_spec.rb', seconds: 58, noise: 0.07, changes: [{ daysAgo: 18.6, factor: 2.7 }] },
@@ -67,6 +70,7 @@ const jest: Project = {
   boot: 6,
   queueing: 4,
   startSpread: 3,
+  pieces: null,
   slowNode: null,
   stories: [
     { path: 'src/billing/tax-rate.test.ts', seconds: 19, noise: 0.1 },
@@ -75,26 +79,39 @@ const jest: Project = {
   ],
 };
 
-const cypress: Project = {
-  name: 'e2e-cypress',
+const IMPORTS = ['creates products', 'updates prices', 'moves stock', 'skips duplicates', 'reports invalid rows'];
+/** With what a case of each takes, relative to the others. */
+const FORMATS = { CSV: 1, 'JSON lines': 1.2, 'a spreadsheet': 2.1, 'an archive': 1.6 };
+
+const playwright: Project = {
+  name: 'e2e-playwright',
   mode: 'queue',
   nodes: 8,
   folders: [
-    { path: 'cypress/e2e/account', ending: '.cy.ts', files: 14, median: 75, spread: 0.4 },
-    { path: 'cypress/e2e/admin', ending: '.cy.ts', files: 21, median: 110, spread: 0.5 },
-    { path: 'cypress/e2e/checkout', ending: '.cy.ts', files: 18, median: 105, spread: 0.4 },
-    { path: 'cypress/e2e/search', ending: '.cy.ts', files: 12, median: 65, spread: 0.4 },
-    { path: 'cypress/e2e/stock', ending: '.cy.ts', files: 8, median: 90, spread: 0.4 },
+    { path: 'e2e/account', ending: '.spec.ts', files: 14, median: 75, spread: 0.4 },
+    { path: 'e2e/admin', ending: '.spec.ts', files: 21, median: 110, spread: 0.5 },
+    { path: 'e2e/checkout', ending: '.spec.ts', files: 18, median: 105, spread: 0.4 },
+    { path: 'e2e/search', ending: '.spec.ts', files: 12, median: 65, spread: 0.4 },
+    { path: 'e2e/stock', ending: '.spec.ts', files: 8, median: 90, spread: 0.4 },
   ],
   buildsPerDay: 4,
   boot: 9,
   queueing: 20,
   startSpread: 14,
+  pieces: { runner: 'playwright', daysAgo: 8.3 },
   slowNode: null,
   stories: [
-    { path: 'cypress/e2e/admin/bulk-import.cy.ts', seconds: 760, noise: 0.05, changes: [{ daysAgo: 24.4, factor: 1.75 }] },
-    { path: 'cypress/e2e/checkout/guest-order.cy.ts', seconds: 190, noise: 0.3, flakiness: 0.03 },
+    {
+      path: 'e2e/admin/bulk-import.spec.ts',
+      seconds: 860,
+      noise: 0.05,
+      changes: [{ daysAgo: 24.4, factor: 1.75 }],
+      cases: IMPORTS.flatMap(what =>
+        Object.entries(FORMATS).map(([format, part]) => ({ name: `bulk import › ${what} from ${format}`, part })),
+      ),
+    },
+    { path: 'e2e/checkout/guest-order.spec.ts', seconds: 190, noise: 0.3, flakiness: 0.03 },
   ],
 };
 
-export const projects: readonly Project[] = [rspec, jest, cypress];
+export const projects: readonly Project[] = [rspec, jest, playwright];

@@ -24,6 +24,8 @@ export interface SuiteFile {
   deletedDaysAgo: number;
   /** Commits from which on it takes this many times longer. */
   changes: { daysAgo: number; factor: number }[];
+  /** Its test cases, with what each takes relative to the others; none: they are not known. */
+  cases: readonly { name: string; part: number }[];
 }
 
 const NEW_FILES = 0.06;
@@ -44,6 +46,7 @@ export function drawSuite(random: Random, folders: readonly Folder[], days: numb
         addedDaysAgo: random() < NEW_FILES ? days * random() : Infinity,
         deletedDaysAgo: i < files ? -1 : days * random(),
         changes: [],
+        cases: [],
       };
     });
   });

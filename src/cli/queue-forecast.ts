@@ -28,7 +28,7 @@ export function cuttingLine({ cutting }: QueueForecast): string | null {
   const cut = `${pluralize(files, 'long test file')} in pieces`;
   return is_done
     ? `the queue had ${cut}, which should save ${durationText(saves)}`
-    : `to have ${cut} would save ${durationText(saves)}: add --pieces`;
+    : `running ${cut} would save ${durationText(saves)}: add --pieces`;
 }
 
 /** The local time of day, to the second. */

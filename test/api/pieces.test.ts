@@ -2,6 +2,7 @@ import { describe, expect, it } from 'vitest';
 import { digestOfList } from '../../src/list-digest.js';
 import { pieceOf, piecePath } from '../../src/piece-path.js';
 import type { Client } from '../harness/client.js';
+import { Clock } from '../harness/clock.js';
 import { getCompleteness, recordPaths } from '../harness/completeness.js';
 import { buildKey, record, sortPaths, testQueueMessage, timedTestFiles } from '../harness/messages.js';
 import { startServer } from '../harness/server.js';
@@ -13,8 +14,8 @@ const build = { ...buildKey, node_total: 4 };
 const told = (name: string) => ({ name, seconds: 10, outcome: 'passed' });
 
 /** A server that knows the times of the suite and the cases of the long file: it takes as long as all others together. */
-async function learned(cases: readonly object[] = CASES.map(told), more: object = {}) {
-  const server = await startServer();
+async function learned(cases: readonly object[] = CASES.map(told), more: object = {}, now = Date.now) {
+  const server = await startServer({}, now);
   const times = Object.fromEntries(SUITE.map(path => [path, path === LONG ? 120 : 6]));
   await record(server, { ...build, node_index: 0, test_files: timedTestFiles(times) });
   await tell(server, [{ path: LONG, seconds: 120, cases }], more);
@@ -36,17 +37,6 @@ interface Handed {
   others: string[] | null;
   skipped: string[];
   is_trial: boolean;
-}
-
-/** Has one node of a client without pieces take all batches of a queue, and records it. */
-async function takeWhole(client: Client) {
-  const paths: string[] = [];
-  let [reply, batch_index] = [await pull(client, 0, { ...first, pieces: undefined }), 0];
-  for (; reply.json.paths.length > 0; ) {
-    paths.push(...reply.json.paths);
-    reply = await pull(client, 0, { batch_index: ++batch_index, batch_id: reply.json.batch_id, failed_paths: [] });
-  }
-  await recordPaths(client, 0, paths, { ...build, ci_build_id: '100' });
 }
 
 /** Has one node take all batches of a queue. Returns what it was handed, and records it. */
@@ -108,6 +98,33 @@ describe('a queue of a client that runs pieces', () => {
     const { pieces } = await takeAll(server);
     expect(pieces.flatMap(({ cases }) => cases)).not.toContain('never');
     for (const { others, skipped } of pieces) expect(skipped).toEqual(others ? ['never'] : []);
+  });
+
+  it('is played with other numbers of nodes in other pieces, and tells what they bring', async () => {
+    const server = await learned();
+    const { paths, pieces } = await takeAll(server);
+    const secondsOf = (path: string) => 10 * (pieces.find(piece => piece.path === path)?.cases.length ?? 0.6);
+    const test_files = timedTestFiles(Object.fromEntries(paths.map(path => [path, secondsOf(path)])));
+    await record(server, { ...build, node_index: 0, ci_build_id: '100', test_files });
+    const { build_id } = (await server.get('/v1/builds?limit=1')).json.data.map(({ id }: { id: string }) => ({ build_id: id }))[0];
+    const whatIf = async (query: string) =>
+      (await server.get(`/v1/builds/${build_id}/what_if?nodes=4,16&start_spread=0&pull_cost=0${query}`)).json;
+    const [asItWas, whole] = [await whatIf(''), await whatIf('&in_pieces=false')];
+    expect([asItWas.assumptions.in_pieces, whole.assumptions.in_pieces]).toEqual([true, false]);
+    expect(asItWas.worth_cutting).toEqual([]);
+    const walls = ({ variants }: { variants: { wall: number }[] }) => variants.map(({ wall }) => wall);
+    expect(walls(asItWas)[1]).toBeLessThan(walls(asItWas)[0]! / 2);
+    expect(walls(whole)[1]).toBe(walls(whole)[0]);
+    const gain = { files: 1, saves: expect.closeTo(walls(whole)[0]! - walls(asItWas)[0]!, 2) };
+    expect([asItWas.pieces, whole.pieces]).toEqual([gain, gain]);
+    expect((await server.get(`/v1/builds/${build_id}/what_if?in_pieces=true&cut=${encodeURIComponent(LONG)}`)).json).toMatchObject({
+      errors: [{ cut: ['cannot be combined with in_pieces'] }],
+    });
+    const { json: plan } = await server.post('/v1/plan', { branch: 'main', nodes: '4,16' });
+    expect(plan).toMatchObject({ files: SUITE.length, unknown_files: 0, assumptions: { in_pieces: true } });
+    expect(walls(plan)[1]).toBeLessThan(walls(plan)[0]! / 2);
+    const ofPiece = await server.get(`/v1/trends/files/history?path=${encodeURIComponent(pieces[0]!.path)}`);
+    expect(ofPiece.json).toMatchObject({ path: LONG, cut: { build_id, pieces: pieces.length, is_done: true }, cut_saves: gain.saves });
   });
 
   it('is complete when every piece is recorded, and names a piece that is not', async () => {
@@ -229,13 +246,39 @@ describe('what a build with pieces tells', () => {
     expect(history.pieces).toEqual({ cases: CASES.length, runner: 'pytest', count: null, is_proven: false, not_cut: null });
   });
 
-  it('says for a build without pieces what they would have saved', async () => {
-    const server = await learned();
-    await takeWhole(server);
+  it('says for a build without pieces what they would have saved, and no more than a plan could', async () => {
+    const clock = new Clock();
+    const server = await learned(undefined, undefined, clock.now);
+    const whole = { ...first, pieces: undefined };
+    const recordTimes = (node_index: number, paths: string[], seconds: number) =>
+      record(server, {
+        ...build,
+        node_index,
+        ci_build_id: '100',
+        test_files: timedTestFiles(Object.fromEntries(paths.map(path => [path, seconds]))),
+      });
+    const { json: long } = await pull(server, 0, whole);
+    expect(long.paths).toEqual([LONG]);
+    // The other nodes run for 10 s, and one more for 80 s.
+    const own: string[][] = [];
+    for (const node_index of [1, 2, 3]) own[node_index] = (await pull(server, node_index, whole)).json.paths;
+    clock.advance({ seconds: 10 });
+    for (const node_index of [1, 2, 3]) {
+      for (let batch_index = 1; ; batch_index++) {
+        const { paths } = (await pull(server, node_index, { batch_index })).json;
+        if (paths.length === 0) break;
+        own[node_index]!.push(...paths);
+      }
+      await recordTimes(node_index, own[node_index]!, 10 / own[node_index]!.length);
+    }
+    clock.advance({ seconds: 80 });
+    await pull(server, 0, { batch_index: 1 });
+    await recordTimes(0, [LONG], 90);
     await server.service.summarize();
-    const [build] = (await server.get('/v1/build_summaries')).json.builds;
-    const { verdict } = (await server.get(`/v1/builds/${build.build_id}/minutes`)).json;
-    expect(verdict).toMatch(/To run 1 long file in pieces would have saved about \S.* s: add --pieces\.$/);
+    const [line] = (await server.get('/v1/build_summaries')).json.builds;
+    const { verdict } = (await server.get(`/v1/builds/${line.build_id}/minutes`)).json;
+    // An even share is 30 s.
+    expect(verdict).toContain('Running 1 long file in pieces would have saved about 60 s: add --pieces.');
   });
 
   it('explains why a node got a piece', async () => {

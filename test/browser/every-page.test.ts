@@ -23,12 +23,12 @@ describe('every page', () => {
     pages = [
       '/',
       `${start}/builds`,
-      ...['', '?tab=files&q=stock', '?tab=nodes', '?tab=compare', '?tab=why', '?file=cypress/e2e/admin/bulk-import.cy.ts'].map(
+      ...['', '?tab=files&q=stock', '?tab=nodes', '?tab=compare', '?tab=why', '?file=e2e/admin/bulk-import.spec.ts'].map(
         query => `${start}/builds/${build}${query}`,
       ),
       `${start}/trends`,
       `${start}/files?q=stock`,
-      `${start}/files/file?path=cypress/e2e/admin/bulk-import.cy.ts`,
+      `${start}/files/file?path=e2e/admin/bulk-import.spec.ts`,
       `${start}/nodes`,
       `${start}/what-if`,
       `${start}/set-up`,

@@ -39,7 +39,7 @@ describe('the demo', () => {
     (await clientOf(name).get(`/v1/builds/completeness?${new URLSearchParams({ commit_hash, branch, node_total: String(node_total) })}`))
       .json;
 
-  it.each(['web-rspec', 'api-jest', 'e2e-cypress'])('has builds of %s on main and on branches, recorded when they ran', async name => {
+  it.each(['web-rspec', 'api-jest', 'e2e-playwright'])('has builds of %s on main and on branches, recorded when they ran', async name => {
     const builds = await buildsOf(name);
     expect(builds.length).toBeGreaterThan(3 * DAYS);
     const branches = new Set(builds.map(({ branch }) => branch));
@@ -51,8 +51,8 @@ describe('the demo', () => {
   });
 
   it('has one incomplete build, whose node died, and others that are complete', async () => {
-    const builds = (await buildsOf('e2e-cypress')).filter(({ created_at }) => Date.parse(created_at) < NOW - 3_600_000);
-    const gates = await Promise.all(builds.map(build => completeness('e2e-cypress', build)));
+    const builds = (await buildsOf('e2e-playwright')).filter(({ created_at }) => Date.parse(created_at) < NOW - 3_600_000);
+    const gates = await Promise.all(builds.map(build => completeness('e2e-playwright', build)));
     expect(gates.filter(({ is_complete }) => !is_complete)).toHaveLength(1);
     expect(gates.find(({ is_complete }) => !is_complete).errors.join()).toMatch(/not recorded/);
   });

@@ -8,7 +8,7 @@ const INTEGERS = ['project', 'node_total', 'node_index', 'batch_index', 'batch_i
 const NUMBERS = ['within', 'start_spread', 'pull_cost', 'setup', 'target'];
 const BOOLEANS = [
   ...['fixed_test_suite_split', 'cache_read_attempt', 'can_initialize_queue', 'attempt_connect_to_queue', 'fixed_queue_split'],
-  ...['skip_pull', 'wants_times', 'failed', 'allow_empty'],
+  ...['skip_pull', 'wants_times', 'failed', 'allow_empty', 'in_pieces'],
 ];
 const IDS = ['ci_build_id', 'node_build_id', 'test_queue_id'];
 

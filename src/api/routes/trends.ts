@@ -3,6 +3,7 @@ import { buildTrend } from '../../engine/insight/trends/days.js';
 import type { BuildLines } from '../../engine/insight/trends/trends-answer.js';
 import type { Answer, Request } from '../../http/request.js';
 import { limits } from '../../limits.js';
+import { fileOfPiece } from '../../piece-path.js';
 import { DAY_MILLISECONDS } from '../../time.js';
 import { askerOf, projectOf } from '../authenticate.js';
 import type { Context } from '../context.js';
@@ -47,7 +48,7 @@ export async function trendOfFiles(context: Context, request: Request): Promise<
 export async function historyOfFile(context: Context, request: Request): Promise<Answer> {
   const asker = await askerOf(context, request);
   const { branch, path } = toFileHistoryQuery(decodeQuery(request.query));
-  const subject = { ...(await branchOf(context, asker, branch)), path, now: context.now() };
+  const subject = { ...(await branchOf(context, asker, branch)), path: fileOfPiece(path), now: context.now() };
   return trend(context, await context.jobs.read('fileHistory', subject, asker));
 }
 

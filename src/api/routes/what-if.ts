@@ -1,7 +1,7 @@
 import { settingsOf } from '../../engine/access.js';
 import { firstCounts, furtherCounts, nodeCountsAnswer, type PreparedBuild } from '../../engine/insight/what-if/node-counts.js';
 import { planAnswer } from '../../engine/insight/what-if/prepare-plan.js';
-import { whatIfAnswer, worthCutting } from '../../engine/insight/what-if/prepare-what-if.js';
+import { piecesGain, whatIfAnswer, worthCutting } from '../../engine/insight/what-if/prepare-what-if.js';
 import type { Variant } from '../../engine/insight/what-if/what-if-answer.js';
 import type { Answer, Request } from '../../http/request.js';
 import { noSettings } from '../../project-settings.js';
@@ -17,7 +17,15 @@ export async function whatIfOfBuild(context: Context, request: Request, id: stri
   const asker = await askerOf(context, request);
   const settings = await settingsOf(context.store.access, asker.project);
   const asked = toWhatIfQuery(decodeQuery(request.query), new URLSearchParams(request.query).getAll('cut'));
-  const { mode = null, estimates = null, start_spread: startSpread = null, pull_cost = null, setup = settings.setup ?? 0, cut } = asked;
+  const {
+    mode = null,
+    estimates = null,
+    start_spread: startSpread = null,
+    pull_cost = null,
+    setup = settings.setup ?? 0,
+    in_pieces: inPieces = null,
+    cut,
+  } = asked;
   const prepared = await jobs.read(
     'prepareWhatIf',
     {
@@ -25,20 +33,22 @@ export async function whatIfOfBuild(context: Context, request: Request, id: stri
       id,
       ciRun: asked.ci_run,
       nodes: asked.nodes,
-      changes: { mode, estimates, startSpread, pullCost: pull_cost, setup, cut },
+      changes: { mode, estimates, startSpread, pullCost: pull_cost, setup, inPieces, cut },
       candidates: null,
       expectedPullCost: pullCost,
       now: now(),
     },
     asker,
   );
-  const { scenario } = prepared.whatIf;
+  const { scenario, other } = prepared.whatIf;
   const today = prepared.head.node_total;
   // Cuts are compared on these numbers of nodes, which need not be among those asked for.
   const played = [...new Set([...prepared.nodes, today, today + 1])].sort((a, b) => a - b);
   const variants = await whatIfs.variants(scenario, played, asker);
   const worth = await worthCutting(prepared, variants, (nodes, files) => whatIfs.cuts(scenario, nodes, files, asker));
-  return json(200, whatIfAnswer(prepared, variants, worth, settings));
+  const [otherwise] = other ? await whatIfs.variants(other, [today], asker) : [];
+  const gain = { worth_cutting: worth, pieces: piecesGain(prepared, variants, otherwise) };
+  return json(200, whatIfAnswer(prepared, variants, gain, settings));
 }
 
 /** GET /trends/node_counts: how many nodes the last builds of a branch need. Each build is read and played in turns of its own. */

@@ -1,6 +1,7 @@
 import type { ProjectLine } from '../../api/messages/dashboard.js';
 import type { TimelineAnswer } from '../../engine/insight/timeline/timeline-answer.js';
 import type { FileHistory } from '../../engine/insight/trends/trends-answer.js';
+import { fileOfPiece } from '../../piece-path.js';
 import { useLive } from '../data/live.js';
 import { Duration, When } from '../parts/amounts.js';
 import { Drawer } from '../parts/drawer.js';
@@ -22,10 +23,10 @@ interface Props {
 
 const LAST = 10;
 
-/** A file in this build, and in the last ones of its branch. */
+/** A file or a piece of one in this build, and the file in the last ones of its branch. */
 export function FileDrawer({ project, timeline, lanes, path, onClose }: Props) {
   const { branch, paths, estimates, is_guess } = timeline;
-  const live = useLive<FileHistory>(withQuery('/v1/trends/files/history', { path, branch }), {
+  const live = useLive<FileHistory>(withQuery('/v1/trends/files/history', { path: fileOfPiece(path), branch }), {
     attempt: 'load the times of this file',
     project: project.id,
   });
@@ -44,9 +45,9 @@ export function FileDrawer({ project, timeline, lanes, path, onClose }: Props) {
           <Run key={`${lane.node} ${run}`} lane={lane} run={run} estimate={estimate} />
         ))}
       </dl>
-      <Loaded live={live}>{history => <Last history={history} project={project} />}</Loaded>
+      <Loaded live={live}>{history => <Last history={history} isPiece={history.path !== path} project={project} />}</Loaded>
       <p>
-        <a class="button" href={withQuery(projectPath(project.name, 'file'), { path, branch })}>
+        <a class="button" href={withQuery(projectPath(project.name, 'file'), { path: fileOfPiece(path), branch })}>
           All builds of this file
         </a>
       </p>
@@ -70,12 +71,14 @@ function Run({ lane, run, estimate }: { lane: Lane; run: number; estimate: numbe
   );
 }
 
-function Last({ history: { points }, project }: { history: FileHistory; project: ProjectLine }) {
+function Last({ history: { points }, isPiece, project }: { history: FileHistory; isPiece: boolean; project: ProjectLine }) {
   const last = points.slice(-LAST).reverse();
   if (last.length === 0) return <p class="quiet">No build of this branch recorded it before.</p>;
   return (
     <section>
-      <h3>Last {last.length === 1 ? 'build' : `${last.length} builds`} of the branch</h3>
+      <h3>
+        {isPiece ? 'The whole file in the last' : 'Last'} {last.length === 1 ? 'build' : `${last.length} builds`} of the branch
+      </h3>
       <Sparkline values={last.map(({ seconds }) => seconds).reverse()} width={240} height={40} />
       <Table label="Last builds" columns={columnsOf(project)} rows={last} keyOf={({ build_id }) => build_id} />
     </section>

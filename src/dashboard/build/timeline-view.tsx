@@ -2,6 +2,7 @@ import { useState } from 'preact/hooks';
 import type { ProjectLine } from '../../api/messages/dashboard.js';
 import type { MinutesAnswer } from '../../engine/insight/minutes/minutes-answer.js';
 import type { TimelineAnswer } from '../../engine/insight/timeline/timeline-answer.js';
+import { pieceOf } from '../../piece-path.js';
 import { setQuery } from '../routes/router.js';
 import type { Lane } from '../timeline/lanes.js';
 import { Legend } from '../timeline/legend.js';
@@ -43,7 +44,7 @@ export function TimelineView({ project, build, timeline, lanes, matching, nodes 
         project={project.id}
       />
       <div class="timeline-foot">
-        <Legend isRunning={timeline.is_running} />
+        <Legend isRunning={timeline.is_running} hasPieces={timeline.paths.some(path => pieceOf(path) !== null)} />
         <div class="zoom">
           <button type="button" aria-label="Zoom in" onClick={() => zoomBy(1 / 2)}>
             +

@@ -106,17 +106,21 @@ function Pieces({ project, history: { path, cut, cut_saves, pieces } }: { projec
       )}
       {played && (
         <p>
-          With the file in {count(played.pieces, 'piece')},{' '}
-          <a href={projectPath(project, 'build', played.build_id)}>{pieces?.count ? 'a build' : 'the last build'}</a> would have ended{' '}
+          {played.is_done ? 'Because the file ran' : 'With the file'} in {count(played.pieces, 'piece')},{' '}
+          <a href={projectPath(project, 'build', played.build_id)}>the last build</a> {played.is_done ? 'ended' : 'would have ended'}{' '}
           {Math.abs(played.saves) < 0.5 ? (
-            'as it did'
+            played.is_done ? (
+              'as soon as it would have'
+            ) : (
+              'as it did'
+            )
           ) : (
             <>
               <strong>{duration(Math.abs(played.saves))}</strong> {played.saves > 0 ? 'sooner' : 'later'}
             </>
           )}
           .{' '}
-          <a href={withQuery(projectPath(project, 'what-if'), { build: played.build_id, cut: path })}>
+          <a href={withQuery(projectPath(project, 'what-if'), { build: played.build_id, cut: played.is_done ? null : path })}>
             Play it with other numbers of nodes
           </a>
         </p>

@@ -1,3 +1,4 @@
+import { fileOfPiece } from '../../piece-path.js';
 import { projectPath, withQuery } from '../routes/routes.js';
 import { atName, visible } from '../text/path-text.js';
 
@@ -18,7 +19,7 @@ export function Path({ text }: { text: string }) {
   );
 }
 
-/** The path of a test file, which leads to its page. */
+/** The path of a test file, or of a piece of it, which leads to the page of the file. */
 export function FileLink({
   project,
   path,
@@ -31,7 +32,7 @@ export function FileLink({
   className?: string;
 }) {
   return (
-    <a class={className} href={withQuery(projectPath(project, 'file'), { path, branch })}>
+    <a class={className} href={withQuery(projectPath(project, 'file'), { path: fileOfPiece(path), branch })}>
       <Path text={path} />
     </a>
   );

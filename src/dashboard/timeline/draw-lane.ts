@@ -1,8 +1,9 @@
 import { duration } from '../text/format.js';
 import { type Bar, barsOf } from './bars.js';
 import type { Picture } from './draw.js';
+import { firstAfter } from './find.js';
 import { type Geometry, LEFT, laneTop } from './geometry.js';
-import type { Lane } from './lanes.js';
+import { type Lane, RUNNING, UNRECORDED } from './lanes.js';
 import type { Palette } from './palette.js';
 import { type Span, xOf } from './view.js';
 
@@ -55,6 +56,7 @@ export function drawLane(
     context.globalAlpha = alpha;
     const found = picture.matching?.[index];
     if (found) for (const bar of barsOf(found, view, width)) drawBar(context, bar, top, barHeight, palette);
+    drawPieces(context, lane, picture.pieces, view, width, middle, palette);
     drawBatches(context, lane, view, width, top, barHeight, palette);
   }
   if (picture.current?.lane === index) drawCurrent(context, lane, picture.current.run, view, width, top, barHeight, palette);
@@ -82,6 +84,30 @@ function drawBar(context: CanvasRenderingContext2D, { kind, x, width, run }: Bar
   const higher = kind === 'failed' ? 3 : 0;
   context.fillStyle = palette[kind];
   context.fillRect(x, top - higher, width - line, height + 2 * higher);
+}
+
+/** Narrower runs have no room for what is written on them. In pixels. */
+const ROOM = 36;
+
+/** A piece of a file has its number and count on it. */
+function drawPieces(
+  context: CanvasRenderingContext2D,
+  lane: Lane,
+  pieces: Picture['pieces'],
+  view: Span,
+  width: number,
+  middle: number,
+  palette: Palette,
+): void {
+  if (pieces.size === 0) return;
+  context.textAlign = 'center';
+  for (let run = firstAfter(lane, view.from); run < lane.to.length && lane.from[run]! < view.to; run++) {
+    const text = pieces.get(lane.file[run]!);
+    const [x, end] = [Math.max(0, xOf(lane.from[run]!, view, width)), Math.min(width, xOf(lane.to[run]!, view, width))];
+    if (text === undefined || end - x < ROOM) continue;
+    context.fillStyle = lane.flags[run]! & (UNRECORDED | RUNNING) ? palette.text : palette.ground;
+    context.fillText(text, (x + end) / 2, middle);
+  }
 }
 
 /** The begin of a batch is a tick; a repeated batch has an arrow. */

@@ -14,6 +14,8 @@ export interface Picture {
   last: { lane: Lane; after: number } | null;
   view: Span;
   selected: Span | null;
+  /** What is written on the runs of pieces, by file. */
+  pieces: ReadonlyMap<number, string>;
   /** The run under the mouse or with the focus. */
   current: { lane: number; run: number } | null;
   /** The lanes with only the runs that a search found; null: there is no search. */

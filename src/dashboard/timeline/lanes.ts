@@ -1,4 +1,5 @@
 import type { LaneAnswer, SpanAnswer, TimelineAnswer } from '../../engine/insight/timeline/timeline-answer.js';
+import { pieceOf } from '../../piece-path.js';
 
 /** What is special about a run of a file. */
 export const FAILED = 1;
@@ -108,6 +109,16 @@ function laneOf({ node_index, start, end, recorded, spans }: LaneAnswer, estimat
     lane.batches.push({ number, from, filesEnd: at, to, lease, isRepeat });
   }
   return lane;
+}
+
+/** What is written on the pieces among the paths of a timeline, by their indices: "2/3" is the second one of three. */
+export function pieceTexts(paths: readonly string[]): Map<number, string> {
+  return new Map(
+    paths.flatMap((path, file) => {
+      const piece = pieceOf(path);
+      return piece ? [[file, `${piece.number}/${piece.count}`] as const] : [];
+    }),
+  );
 }
 
 /** Whether a duration is longer than its estimate by more than chance. */

@@ -1,5 +1,6 @@
 import { useEffect, useState } from 'preact/hooks';
 import type { FileHistory } from '../../engine/insight/trends/trends-answer.js';
+import { fileOfPiece } from '../../piece-path.js';
 import { useLive } from '../data/live.js';
 import { Sparkline } from '../parts/sparkline.js';
 import { withQuery } from '../routes/routes.js';
@@ -12,10 +13,11 @@ const REST = 150;
 
 /** What a file took in the last builds of a branch, and on which nodes. */
 export function LastTimes({ path, branch, project }: { path: string; branch: string; project: number }) {
-  const asked = useRested(path);
+  const file = fileOfPiece(path);
+  const asked = useRested(file);
   const address = asked === null ? null : withQuery('/v1/trends/files/history', { path: asked, branch });
   const { data } = useLive<FileHistory>(address, { attempt: 'load the times of this file', project });
-  const points = data?.path === path ? data.points.slice(-SHOWN) : [];
+  const points = data?.path === file ? data.points.slice(-SHOWN) : [];
   const last = points.at(-1);
   return (
     <div class="last-times">
@@ -23,13 +25,18 @@ export function LastTimes({ path, branch, project }: { path: string; branch: str
         <>
           <Sparkline values={points.map(({ seconds }) => seconds)} />
           <span>
-            last {points.length === 1 ? 'build' : `${points.length} builds`}: {duration(Math.min(...points.map(({ seconds }) => seconds)))}{' '}
-            to {duration(Math.max(...points.map(({ seconds }) => seconds)))}; before on node {last.node_index}
+            {file !== path && 'the whole file, '}last {points.length === 1 ? 'build' : `${points.length} builds`}: {rangeOf(points)}
+            {file === path && `; before on node ${last.node_index}`}
           </span>
         </>
       )}
     </div>
   );
+}
+
+function rangeOf(points: FileHistory['points']): string {
+  const seconds = points.map(point => point.seconds);
+  return `${duration(Math.min(...seconds))} to ${duration(Math.max(...seconds))}`;
 }
 
 function useRested(path: string): string | null {

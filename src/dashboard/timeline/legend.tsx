@@ -10,7 +10,7 @@ const ENTRIES: [kind: string, text: string][] = [
 ];
 
 /** What the shapes and colours of the timeline mean. */
-export function Legend({ isRunning }: { isRunning: boolean }) {
+export function Legend({ isRunning, hasPieces }: { isRunning: boolean; hasPieces: boolean }) {
   return (
     <ul class="legend">
       {ENTRIES.filter(([kind]) => isRunning || kind !== 'running').map(([kind, text]) => (
@@ -19,6 +19,14 @@ export function Legend({ isRunning }: { isRunning: boolean }) {
           {text}
         </li>
       ))}
+      {hasPieces && (
+        <li>
+          <span class="number" aria-hidden="true">
+            2/3
+          </span>{' '}
+          piece of a file
+        </li>
+      )}
       <li>
         <span aria-hidden="true">↺</span> repeated
       </li>

@@ -6,7 +6,7 @@ import { TimelineCanvas } from './canvas.js';
 import { runAt } from './find.js';
 import { AXIS_HEIGHT, type Geometry, LEFT, laneAt, laneSize, laneTop, rightMargin, slackOf } from './geometry.js';
 import { afterKey, type Current } from './keys.js';
-import { type Lane, lastLane } from './lanes.js';
+import { type Lane, lastLane, pieceTexts } from './lanes.js';
 import { RunCard } from './run-card.js';
 import { axisEnd, pan, type Span, timeAt, zoom } from './view.js';
 
@@ -51,6 +51,8 @@ export function Timeline({ timeline, lanes, view: chosen, onView, selected, onSe
   const press = useRef<{ x: number; time: number; isDrag: boolean } | null>(null);
   const current = hovered ?? focused;
   const last = useMemo(() => (isRunning ? null : lastLane(lanes)), [lanes, isRunning]);
+
+  const pieces = useMemo(() => pieceTexts(paths), [paths]);
 
   const end = axisEnd(wall, floor, isRunning);
   const view = chosen && chosen.to <= end ? chosen : { from: 0, to: end };
@@ -153,7 +155,7 @@ export function Timeline({ timeline, lanes, view: chosen, onView, selected, onSe
         onBlur={() => setFocused(null)}
       >
         <TimelineCanvas
-          picture={{ lanes, matching, wall, floor, isRunning, last, view, selected, current, nodes }}
+          picture={{ lanes, matching, wall, floor, isRunning, last, view, selected, pieces, current, nodes }}
           geometry={geometry}
           width={boxWidth}
         />

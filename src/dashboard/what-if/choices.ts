@@ -9,12 +9,16 @@ export interface Choices {
   pull_cost: string | null;
   /** Minutes. */
   setup: string | null;
+  /** Whether long files run in pieces. */
+  in_pieces: 'true' | 'false' | null;
   /** Paths of files that are cut. */
   cut: string[];
 }
 
 const MODES = ['queue', 'split'] as const;
 const ESTIMATES = ['then', 'now', 'exact'] as const;
+
+const FLAGS = ['true', 'false'] as const;
 
 /** The most files that are cut at once. */
 const MOST_CUT = 10;
@@ -26,6 +30,7 @@ export function choicesOf(query: URLSearchParams): Choices {
     start_spread: numberOf(query.get('start_spread')),
     pull_cost: numberOf(query.get('pull_cost')),
     setup: numberOf(query.get('setup')),
+    in_pieces: FLAGS.find(value => value === query.get('in_pieces')) ?? null,
     cut: (query.get('cut') ?? '').split('\n').filter(Boolean).slice(0, MOST_CUT),
   };
 }

@@ -4,6 +4,7 @@ import { Duration } from '../parts/amounts.js';
 import { Path } from '../parts/path.js';
 import { duration, number } from '../text/format.js';
 import { type Choices, withCut } from './choices.js';
+import { piecesText } from './sentences.js';
 
 interface Props {
   answer: WhatIfAnswer;
@@ -13,7 +14,7 @@ interface Props {
   onChange: (changes: Record<string, string | null>) => void;
 }
 
-/** The switches: with which estimates, starts and costs the build is played again, and which files are cut. */
+/** The switches: with which estimates, starts and costs the build is played again, and which files run in pieces or are cut. */
 export function Controls({ answer, choices, saved, onChange }: Props) {
   const { assumptions } = answer;
   return (
@@ -58,7 +59,8 @@ export function Controls({ answer, choices, saved, onChange }: Props) {
           onChange={setup => onChange({ setup })}
         />
       </div>
-      <Cuts key={answer.build_id} {...{ answer, choices, saved, onChange }} />
+      {answer.pieces && <InPieces answer={answer} onChange={onChange} />}
+      {!assumptions.in_pieces && <Cuts key={answer.build_id} {...{ answer, choices, saved, onChange }} />}
     </section>
   );
 }
@@ -92,6 +94,24 @@ function Time({ name, about, value, used, unit = 's', onChange }: TimeProps) {
   );
 }
 
+/** Whether long files run in pieces, and what that brings. */
+function InPieces({ answer, onChange }: Pick<Props, 'answer' | 'onChange'>) {
+  const { in_pieces } = answer.assumptions;
+  return (
+    <fieldset class="cuts">
+      <legend>Long files</legend>
+      <label>
+        <input type="checkbox" checked={in_pieces} onChange={() => onChange({ in_pieces: String(!in_pieces), cut: null })} />
+        in pieces
+        <span class="quiet">{piecesText(answer)}</span>
+      </label>
+      <p class="quiet">
+        <code>ballast queue --pieces</code> runs them so: <a href="/docs/pieces">how pieces work</a>
+      </p>
+    </fieldset>
+  );
+}
+
 /** Files worth cutting, and those that are cut. */
 function Cuts({ answer, choices, saved, onChange }: Props) {
   const { worth_cutting, assumptions } = answer;
@@ -116,9 +136,11 @@ function Cuts({ answer, choices, saved, onChange }: Props) {
         </label>
       ))}
       <p role="status">{saved}</p>
-      <p class="quiet">
-        With <code>--pieces</code>, <code>ballast queue</code> runs such files in pieces: <a href="/docs/pieces">how pieces work</a>
-      </p>
+      {!answer.pieces && (
+        <p class="quiet">
+          With <code>--pieces</code>, <code>ballast queue</code> runs such files in pieces: <a href="/docs/pieces">how pieces work</a>
+        </p>
+      )}
     </fieldset>
   );
 }

@@ -5,8 +5,9 @@ import type { BatchCost } from '../../planning/batching/batch-cost.js';
 import { type CuttableFile, type Cutting, cutFiles, longFiles } from '../../planning/cutting/cut.js';
 import { BASIS_BYTES } from '../../planning/estimating/basis.js';
 import { type Estimates, pathOf } from '../../planning/estimating/estimate.js';
-import { toSeconds, toWeight } from '../../planning/weight.js';
+import { toSeconds } from '../../planning/weight.js';
 import type { Cuts } from '../pieces/cuts.js';
+import { cuttable } from '../pieces/cuttable.js';
 import { type KnownCases, knownCases } from '../pieces/known-cases.js';
 import type { Store } from '../ports/store.js';
 import { type Suite, suiteOf } from './suite.js';
@@ -45,21 +46,20 @@ export async function worthCutting(
   );
   const known = new Map<number, KnownCases>();
   const weights = Float64Array.from(files.weights);
-  const cuttable: CuttableFile[] = [];
+  const mayCut: CuttableFile[] = [];
   let characters = 0;
   for (const [i, file] of long.entries()) {
     const found = knownCases(kept[i]!);
-    if (!found || found.notCut || found.cases.length < 2 || (runner !== null && found.runner !== runner)) continue;
+    const cut = cuttable(found, file);
+    if (!found || !cut || (runner !== null && found.runner !== runner)) continue;
     characters += charactersIn(found.cases);
     if (characters > limits.cutCharactersPerQueue) break;
     known.set(file, found);
-    const times = found.cases.map(({ seconds }) => toWeight(seconds));
-    const own = toWeight(found.own);
     // Its estimate rests on older runs of the whole file.
-    if (found.isCut) weights[file] = times.reduce((sum, time) => sum + time, own);
-    cuttable.push({ file, cases: times, own });
+    if (found.isCut) weights[file] = cut.cases.reduce((sum, time) => sum + time, cut.own);
+    mayCut.push(cut);
   }
-  const cutting = cutFiles(weights, nodeTotal, cuttable, cost);
+  const cutting = cutFiles(weights, nodeTotal, mayCut, cost);
   return cutting && { cutting, known };
 }
 

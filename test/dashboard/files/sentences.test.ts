@@ -35,7 +35,7 @@ describe('the first line of a file', () => {
     decided: [{ build_id: 'b', commit_hash: 'abc', at: point.at, seconds: 12 }],
     cut_saves: 30,
     pieces: null,
-    cut: { build_id: 'b', pieces: 2 },
+    cut: { build_id: 'b', pieces: 2, is_done: false },
   };
 
   it('says what it takes, since when, and how often it decided', () => {

@@ -5,10 +5,18 @@ const of = (query: string) => choicesOf(new URLSearchParams(query));
 
 describe('what is played again', () => {
   it('is in the address', () => {
-    const choices = of('mode=split&estimates=now&start_spread=30&pull_cost=0.5&setup=1.5&cut=a%0Ab%26c');
-    expect(choices).toEqual({ mode: 'split', estimates: 'now', start_spread: '30', pull_cost: '0.5', setup: '1.5', cut: ['a', 'b&c'] });
+    const choices = of('mode=split&estimates=now&start_spread=30&pull_cost=0.5&setup=1.5&in_pieces=false&cut=a%0Ab%26c');
+    expect(choices).toEqual({
+      mode: 'split',
+      estimates: 'now',
+      start_spread: '30',
+      pull_cost: '0.5',
+      setup: '1.5',
+      in_pieces: 'false',
+      cut: ['a', 'b&c'],
+    });
     expect(whatIfPath('id', choices)).toBe(
-      '/v1/builds/id/what_if?mode=split&estimates=now&start_spread=30&pull_cost=0.5&setup=90&cut=a&cut=b%26c',
+      '/v1/builds/id/what_if?mode=split&estimates=now&start_spread=30&pull_cost=0.5&in_pieces=false&setup=90&cut=a&cut=b%26c',
     );
   });
 
@@ -19,6 +27,7 @@ describe('what is played again', () => {
       start_spread: null,
       pull_cost: null,
       setup: null,
+      in_pieces: null,
       cut: [],
     });
     expect(whatIfPath('a/b', of(''))).toBe('/v1/builds/a%2Fb/what_if');

@@ -87,6 +87,7 @@ export interface FileTrendsQuery {
 
 /** Query of GET /v1/trends/files/history */
 export interface FileHistoryQuery {
+  /** Of a test file. That of a piece stands for its file. */
   path: Path;
   /** Without it, the default branch. */
   branch?: OptionalText;

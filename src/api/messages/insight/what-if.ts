@@ -24,7 +24,9 @@ export interface WhatIfQuery {
   pull_cost?: Seconds;
   /** Seconds that the job of a node takes before the node starts. They count in `node_seconds`. Without it, the setting of the project, or 0. */
   setup?: Seconds;
-  /** The path of a file to play in pieces. It may be repeated. */
+  /** Whether long files run in pieces of known test cases, as `ballast queue --pieces` runs them. Without it, as in the build. */
+  in_pieces?: boolean;
+  /** The path of a file to cut by hand. It may be repeated. Not together with `in_pieces`. */
   cut?: Text;
 }
 
@@ -73,6 +75,7 @@ export const toNodeCountsQuery = reader(typia.misc.literals<keyof NodeCountsQuer
 export function toWhatIfQuery(raw: RawParameters, cut: readonly string[]) {
   const query = requireValid(validateQuery(coerceForm(raw, queryNames)), sent => ({
     ...checkNodes(sent),
+    ...(sent.in_pieces && cut.length > 0 && { cut: ['cannot be combined with in_pieces'] }),
     ...(cut.length > limits.cutFiles && { cut: [`is repeated too often (maximum is ${limits.cutFiles})`] }),
   }));
   return { ...query, nodes: readNodes(query.nodes), cut: [...new Set(cut)].filter(path => path !== '') };

@@ -9,6 +9,7 @@ import { rounded, wholeMilliseconds } from '../rounding.js';
 import { buildHead, type Subject } from '../subject.js';
 import { isRecorded, type Span, type Timeline } from '../timeline/timeline.js';
 import { fileOutcomes } from './file-outcomes.js';
+import { leastDelay } from './last-node.js';
 import { type Minutes, minutesOf } from './minutes.js';
 import type { MinutesAnswer } from './minutes-answer.js';
 import { fileInVerdict, nodesText, verdictOf } from './verdict.js';
@@ -29,7 +30,7 @@ export function explainMinutes(
     ...buildHead(subject, timeline),
     ...{ wall, floor, lost: wholeMilliseconds(wall - floor), parts },
     price: priceOf(timeline, settings),
-    verdict: [verdictOf(timeline, minutes, missing), timeline.is_running ? '' : cuttingText(cutting)].filter(Boolean).join(' '),
+    verdict: [verdictOf(timeline, minutes, missing), timeline.is_running ? '' : cuttingText(cutting, minutes)].filter(Boolean).join(' '),
     verdict_path: named === null ? null : timeline.paths[named]!,
     assumptions: assumptionsOf(timeline, minutes),
     cost: timeline.cost,
@@ -63,11 +64,13 @@ export function explainMinutes(
   };
 }
 
-/** What pieces of long files would have saved, as a sentence; empty: nothing, or they did. */
-function cuttingText(cutting: CuttingForecast | null): string {
+/** What pieces of long files would have saved, as a sentence; empty: little, or they did. */
+function cuttingText(cutting: CuttingForecast | null, { wall, parts }: Minutes): string {
   if (!cutting || cutting.is_done) return '';
-  const { files, saves } = cutting;
-  return `To run ${pluralize(files, 'long file')} in pieces would have saved about ${durationText(saves)}: add --pieces.`;
+  // The forecast rests on estimates. The build could not end before an even share of what it took.
+  const saves = Math.min(cutting.saves, wall - parts.find(({ name }) => name === 'even_share')!.seconds);
+  if (saves <= leastDelay(wall)) return '';
+  return `Running ${pluralize(cutting.files, 'long file')} in pieces would have saved about ${durationText(saves)}: add --pieces.`;
 }
 
 function priceOf({ nodes }: Timeline, settings: PriceSettings): MinutesAnswer['price'] {

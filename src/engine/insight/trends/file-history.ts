@@ -1,4 +1,5 @@
 import { limits } from '../../../limits.js';
+import { fileOfPiece } from '../../../piece-path.js';
 import { changePoints } from '../../../planning/estimating/change-point.js';
 import { median } from '../../../planning/estimating/median.js';
 import { replay } from '../../../planning/estimating/replay.js';
@@ -11,7 +12,7 @@ import { rounded, wholeMilliseconds } from '../rounding.js';
 import { newestSubject } from '../subject.js';
 import { readTimeline } from '../timeline/read-timeline.js';
 import { whatIfOfRun } from '../what-if/prepare-what-if.js';
-import { playVariants } from '../what-if/scenario.js';
+import { cutsFor, playVariants, type Scenario } from '../what-if/scenario.js';
 import { AS_IT_WAS, playCuts } from '../what-if/what-if.js';
 import { decidingPath, isOutOfDate, type Trend } from './summary.js';
 import type { FileHistory, FilePoint } from './trends-answer.js';
@@ -22,8 +23,6 @@ interface Time {
   at: Millis;
   node_index: number;
   seconds: number;
-  /** It ran in pieces, and the node ran one of the last. */
-  isCut: boolean;
 }
 
 export interface FileHistorySubject {
@@ -57,6 +56,7 @@ export async function fileHistory(store: Store, subject: FileHistorySubject): Pr
   answer.estimate = Number.isNaN(estimate) ? null : rounded(estimate!);
   const times: Time[] = [];
   let files = 0;
+  let isPlayed = false;
   for (const build of (await builds.older(project, { branch }, null, limits.trendBuilds)).builds) {
     files += build.test_files;
     if (files > limits.trendTestFiles && files > build.test_files) break;
@@ -67,11 +67,10 @@ export async function fileHistory(store: Store, subject: FileHistorySubject): Pr
     if (isOutOfDate(build, summary)) outdated.push(build);
     if (decidingPath(summary) === path)
       answer.decided.push({ ...inBuild({ build, at: build.created_at }), seconds: summary!.line.last?.seconds ?? 0 });
-    // A build that ran it in pieces cannot play it whole.
-    if (answer.cut === null && !run.isCut && !summary?.is_running) {
-      const played = await playCut(store, build, subject);
-      if (played) [answer.cut, answer.cut_saves] = [played.cut, played.saves];
-    }
+    if (isPlayed || summary?.is_running) continue;
+    isPlayed = true;
+    const played = await playCut(store, build, subject);
+    if (played) [answer.cut, answer.cut_saves] = [played.cut, played.saves];
   }
   times.reverse();
   if (times.length > 0) answer.median = rounded(median(times.map(({ seconds }) => seconds)));
@@ -110,7 +109,7 @@ async function lastTime(
     const run = await builds.times(number, head);
     const timeOf = (path: number) => {
       const seconds = run?.seconds[run.paths.indexOf(path)] ?? 0;
-      return seconds > 0 ? { at: head.created_at, node_index: head.node_index, seconds, isCut: false } : null;
+      return seconds > 0 ? { at: head.created_at, node_index: head.node_index, seconds } : null;
     };
     const whole = timeOf(file);
     if (whole) return whole;
@@ -120,7 +119,7 @@ async function lastTime(
     }
     const [last] = ofPieces.values();
     const [seconds] = joinPieces(ofPieces.values()).values();
-    if (last && seconds !== undefined) return { ...last, seconds, isCut: true };
+    if (last && seconds !== undefined) return { ...last, seconds };
   }
   return null;
 }
@@ -135,16 +134,25 @@ async function piecesOf({ cases }: Store, { project, path }: FileHistorySubject)
   return { cases: known.cases.length, runner, count: isCut ? count : null, is_proven: isProven, not_cut: notCut };
 }
 
-/** What a build would have taken with a file in pieces, as What-if plays it; null: the build cannot be played, or it is running. */
+/**
+ * What it brings to run a file in pieces, as What-if plays a build: this one took so much less because the file ran in pieces, or would have
+ * taken so much less. Null: the build cannot be played, or it is running.
+ */
 async function playCut(store: Store, build: Build, { path, now }: FileHistorySubject) {
   const { id, node_total } = build;
   if (node_total > limits.playedNodes) return null;
   const subject = await newestSubject(store, build);
   const timeline = await readTimeline(store, subject, now);
-  if (timeline.is_running || !timeline.paths.includes(path)) return null;
+  if (timeline.is_running || !timeline.paths.some(listed => fileOfPiece(listed) === path)) return null;
   const playing = { changes: AS_IT_WAS, candidates: [path], expectedPullCost: 0 };
   const { scenario, candidates } = await whatIfOfRun(store, subject, timeline, playing);
-  const [whole] = playVariants(scenario, [node_total]);
-  const [wall] = playCuts(scenario, node_total, candidates);
-  return { saves: wholeMilliseconds(whole!.wall - wall!), cut: { build_id: id, pieces: candidates[0]!.parts.length } };
+  const [candidate] = candidates;
+  if (!candidate) return null;
+  const wallOf = (played: Scenario) => playVariants(played, [node_total])[0]!.wall;
+  const done = cutsFor(scenario, node_total).find(({ file }) => file === candidate.file);
+  const [whole, cut] = done
+    ? [wallOf({ ...scenario, cuttable: scenario.cuttable.filter(({ file }) => file !== candidate.file) }), wallOf(scenario)]
+    : [wallOf(scenario), playCuts(scenario, node_total, [candidate])[0]!];
+  const { parts } = done ?? candidate;
+  return { saves: wholeMilliseconds(whole - cut), cut: { build_id: id, pieces: parts.length, is_done: done !== undefined } };
 }

@@ -143,10 +143,10 @@ export interface FileHistory {
   changes: { at: Timestamp; build_id: Uuid; commit_hash: string; factor: number; before: number; after: number }[];
   /** Builds that it decided, newest first, and by how many seconds the last node was later than the one before. */
   decided: { build_id: Uuid; commit_hash: string; at: Timestamp; seconds: number }[];
-  /** By how many seconds the last build that has ended would have ended sooner with the file in pieces; null: none can be played. */
+  /** By how many seconds the last build that has ended did or would have ended sooner with the file in pieces; null: none can be played. */
   cut_saves: number | null;
-  /** That build, and the pieces. */
-  cut: { build_id: Uuid; pieces: Count } | null;
+  /** That build, the pieces, and whether the file ran in pieces. */
+  cut: { build_id: Uuid; pieces: Count; is_done: boolean } | null;
   /** What clients told of its test cases, which pieces have; null: nothing. */
   pieces: FilePieces | null;
 }

@@ -13,6 +13,8 @@ export interface Background {
   estimates: EstimatesOf;
   /** The build had mostly guesses. */
   wereGuesses: boolean;
+  /** Long files run in pieces. */
+  areInPieces: boolean;
   cuts: readonly Cut[];
   /** Files without a recorded time; null: nothing was to be recorded, the suite is planned ahead. */
   unrecorded: number | null;
@@ -27,7 +29,7 @@ const SHOWN_DIFFERENCE = 0.03;
 
 export function assume(
   scenario: Scenario,
-  { estimates, wereGuesses, cuts, unrecorded, nodeIndexes, isPullCostObserved }: Background,
+  { estimates, wereGuesses, areInPieces, cuts, unrecorded, nodeIndexes, isPullCostObserved }: Background,
 ): Assumptions {
   const { mode, pullCost, rate, hidden, setup } = scenario;
   const startSpread = startSpreadOf(scenario);
@@ -44,6 +46,7 @@ export function assume(
     ...(rate < 0.98 ? [`A node needs ${(1 / rate).toFixed(2)} seconds for each recorded second.`] : []),
     ...(hidden >= 0.05 ? [`Each file takes ${seconds(hidden)} that is in no report.`] : []),
     ...speedTexts(scenario, nodeIndexes),
+    ...(areInPieces ? ['Long files run in pieces, which are other ones for each number of nodes.'] : []),
     ...cuts.map(cutText),
   ];
   return {
@@ -52,6 +55,7 @@ export function assume(
     pull_cost: wholeMilliseconds(pullCost),
     setup: wholeMilliseconds(setup),
     estimates,
+    in_pieces: areInPieces,
     cut: [...cuts],
     sentences,
   };

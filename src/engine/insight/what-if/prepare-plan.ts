@@ -1,8 +1,11 @@
 import { limits } from '../../../limits.js';
-import { estimate, type Mode, pathOf, unknownFiles } from '../../../planning/estimating/estimate.js';
+import { fileOfPiece } from '../../../piece-path.js';
+import { type Estimates, estimate, type Mode, pathOf, unknownFiles } from '../../../planning/estimating/estimate.js';
 import { toSeconds } from '../../../planning/weight.js';
 import type { PriceSettings } from '../../../price.js';
 import { settingsOf } from '../../access.js';
+import { cuttable } from '../../pieces/cuttable.js';
+import type { KnownCases } from '../../pieces/known-cases.js';
 import type { Build } from '../../ports/builds.js';
 import type { Store } from '../../ports/store.js';
 import { Refusal } from '../../refusal.js';
@@ -14,9 +17,10 @@ import type { Timeline } from '../timeline/timeline.js';
 import { assume } from './assumptions.js';
 import { deviationsOf } from './deviations.js';
 import { type Observed, observe, showsPullCost } from './observed.js';
-import { usualNodes } from './prepare-what-if.js';
+import { knownPieces, usualNodes } from './prepare-what-if.js';
 import { mostUsefulNodes, nodesWithin, type Scenario, usefulNodesOf, withPrices } from './scenario.js';
 import { speedsIn } from './speeds.js';
+import { hadPieces } from './what-if.js';
 import type { PlanAnswer, Variant } from './what-if-answer.js';
 
 /** The build to plan. Durations are seconds. */
@@ -53,7 +57,7 @@ export async function preparePlan(store: Store, asked: PlanSubject, suite: Suite
   const { project, branch, mode, within } = asked;
   const newest = await newestBuild(store, project, branch);
   const timeline = newest && (await readTimeline(store, await newestSubject(store, newest), newest.updated_at));
-  const paths = suite ?? suiteOf(timeline?.paths ?? []);
+  const paths = suite ?? suiteOf([...new Set((timeline?.paths ?? []).map(fileOfPiece))]);
   if (paths.length === 0) throw new Refusal('parameter is required, because the project has no build', 'parameter', 'test_files');
   const measured = await store.timings.estimates(project, branch, paths, limits.testCasesPerRequest);
   const estimates = estimate(paths, measured, mode);
@@ -62,9 +66,12 @@ export async function preparePlan(store: Store, asked: PlanSubject, suite: Suite
   const observed = timeline && observe(timeline);
   const seen = seenIn(timeline, observed, mode, expectedPullCost);
   const pullCost = asked.pullCost ?? seen.pullCost;
+  const areInPieces = mode === 'queue' && timeline !== null && hadPieces(timeline);
+  const known = areInPieces ? await knownPieces(store, project, longestOf(estimates)) : new Map<string, KnownCases>();
   const scenario: Scenario = {
     mode,
     suite: { weights: estimates.weights, seconds },
+    cuttable: Array.from(estimates.weights.keys()).flatMap(file => cuttable(known.get(pathOf(estimates, file)) ?? null, file) ?? []),
     isGuessed: unmeasured > paths.length / 2,
     ...seen,
     startSpread: asked.startSpread,
@@ -78,6 +85,7 @@ export async function preparePlan(store: Store, asked: PlanSubject, suite: Suite
   const assumptions = assume(scenario, {
     estimates: 'now',
     wereGuesses: false,
+    areInPieces,
     cuts: [],
     unrecorded: null,
     nodeIndexes: observed?.lanes.map(({ node_index }) => node_index) ?? [],
@@ -107,6 +115,11 @@ export function planAnswer(
     longest,
     nodes_within: within === null ? null : nodesWithin(variants, within),
   };
+}
+
+/** The longest files, as many as a queue cuts. */
+function longestOf(estimates: Estimates<Suite>): string[] {
+  return Array.from({ length: Math.min(limits.filesToCut, estimates.weights.length) }, (_, file) => pathOf(estimates, file));
 }
 
 /** The newest build of the branch, else of the default branch, else of the project. */

@@ -1,7 +1,9 @@
 import { limits } from '../../../limits.js';
+import { fileOfPiece } from '../../../piece-path.js';
 import { estimate, isMostlyGuessed, pathOf } from '../../../planning/estimating/estimate.js';
 import { toSeconds } from '../../../planning/weight.js';
 import type { PriceSettings } from '../../../price.js';
+import { type KnownCases, knownCases } from '../../pieces/known-cases.js';
 import type { Build } from '../../ports/builds.js';
 import type { Millis, Store } from '../../ports/store.js';
 import { hasEndedComplete } from '../../ports/summaries.js';
@@ -16,7 +18,7 @@ import type { Timeline } from '../timeline/timeline.js';
 import { withSummaries } from '../trends/summary.js';
 import { BASELINE_ASSUMPTIONS, baselinesOf } from './savings.js';
 import { playVariants, usefulNodesOf, withPrices } from './scenario.js';
-import { AS_IT_WAS, type Candidate, type Changes, type Knowledge, usualEstimatesOf, type WhatIf, whatIfOf } from './what-if.js';
+import { AS_IT_WAS, type Candidate, type Changes, hadPieces, type Knowledge, usualEstimatesOf, type WhatIf, whatIfOf } from './what-if.js';
 import type { Variant, WhatIfAnswer } from './what-if-answer.js';
 
 /** How to play a build again. */
@@ -60,7 +62,8 @@ export async function prepareWhatIf(store: Store, asked: WhatIfSubject): Promise
   if (nodeTotal > limits.playedNodes)
     throw new Refusal(`cannot play a build of ${nodeTotal} nodes again: the limit is ${limits.playedNodes} nodes`);
   const timeline = await readTimeline(store, subject, asked.now);
-  const unknown = changes.cut.find(path => !timeline.paths.includes(path));
+  const listed = new Set(timeline.paths.map(fileOfPiece));
+  const unknown = changes.cut.find(path => !listed.has(path));
   if (unknown !== undefined) throw new Refusal(`names a file that the build does not have: ${unknown}`, 'parameter', 'cut');
   const whatIf = await whatIfOfRun(store, subject, timeline, asked);
   const nodes = [...(asked.nodes ?? usualNodes(nodeTotal, whatIf.mostUseful))];
@@ -114,7 +117,7 @@ export async function worthCutting(
   variants: readonly Variant[],
   playCuts: (nodes: number, files: readonly Candidate[]) => Promise<number[]>,
 ): Promise<WhatIfAnswer['worth_cutting']> {
-  let files = whatIf.candidates.map(file => ({ ...file, saves: 0 }));
+  let files = whatIf.assumptions.in_pieces ? [] : whatIf.candidates.map(file => ({ ...file, saves: 0 }));
   for (const nodes of [head.node_total + 1, head.node_total]) {
     const { wall } = variants.find(variant => variant.nodes === nodes)!;
     const walls = await playCuts(nodes, files);
@@ -128,11 +131,22 @@ export async function worthCutting(
     });
 }
 
+/** @param otherwise `WhatIf.other` with as many nodes as the build had; undefined: there is none */
+export function piecesGain(
+  { head, whatIf: { filesInPieces, assumptions } }: PreparedWhatIf,
+  variants: readonly Variant[],
+  otherwise: Variant | undefined,
+): WhatIfAnswer['pieces'] {
+  if (!otherwise) return null;
+  const { wall } = variants.find(({ nodes }) => nodes === head.node_total)!;
+  return { files: filesInPieces, saves: wholeMilliseconds(assumptions.in_pieces ? otherwise.wall - wall : wall - otherwise.wall) };
+}
+
 /** @param variants by number of nodes, ascending, with those that were asked for */
 export function whatIfAnswer(
   { head, whatIf, baselines, nodes, measured, usefulRange }: PreparedWhatIf,
   variants: readonly Variant[],
-  worth_cutting: WhatIfAnswer['worth_cutting'],
+  { worth_cutting, pieces }: Pick<WhatIfAnswer, 'worth_cutting' | 'pieces'>,
   settings: PriceSettings,
 ): WhatIfAnswer {
   const { assumptions, mostUseful, longest } = whatIf;
@@ -148,6 +162,7 @@ export function whatIfAnswer(
     useful_range: usefulRange,
     longest: longest && { ...longest, seconds: wholeMilliseconds(longest.seconds) },
     baselines,
+    pieces,
     worth_cutting,
   };
 }
@@ -162,24 +177,45 @@ export function usualNodes(today: number, mostUseful: number): number[] {
 }
 
 async function knowledgeFor(
-  { timings }: Store,
+  store: Store,
   { project, build: { branch } }: Subject,
   timeline: Timeline,
   { changes, expectedPullCost, ...asked }: Playing,
 ): Promise<Omit<Knowledge, 'nodeTotal'>> {
-  const candidates = asked.candidates ?? fileOutcomes(timeline, CANDIDATES).slowest.map(file => file.path);
+  const { timings } = store;
+  const isPage = asked.candidates === null;
+  const mayBeInPieces = isPage || changes.inPieces || hadPieces(timeline);
+  const slowest = mayBeInPieces ? fileOutcomes(timeline, limits.filesToCut).slowest.map(({ path }) => fileOfPiece(path)) : [];
+  const longest = [...new Set(slowest)];
+  const pieces = await knownPieces(store, project, longest);
+  const candidates = asked.candidates ?? longest.slice(0, CANDIDATES);
   const cases = new Map<string, readonly number[]>();
   for (const path of [...changes.cut, ...candidates]) {
     const times = await timings.cases(project, branch, path);
     if (times.length > 1) cases.set(path, times);
   }
   const { kind, paths } = timeline;
-  if ((changes.estimates ?? usualEstimatesOf(timeline)) !== 'now') return { now: null, candidates, cases, expectedPullCost };
-  const list = suiteOf(paths);
+  if ((changes.estimates ?? usualEstimatesOf(timeline)) !== 'now') return { now: null, candidates, cases, pieces, expectedPullCost };
+  const list = suiteOf([...new Set(paths.map(fileOfPiece))]);
   const measured = await timings.estimates(project, branch, list, limits.testCasesPerRequest);
   const today = estimate(list, measured, changes.mode ?? (kind === 'queue' ? 'queue' : 'split'));
   const seconds = new Map(Array.from(today.weights, (weight, i) => [pathOf(today, i), toSeconds(weight)]));
-  return { now: { seconds, isGuessed: isMostlyGuessed(today.seconds) }, candidates, cases, expectedPullCost };
+  return { now: { seconds, isGuessed: isMostlyGuessed(today.seconds) }, candidates, cases, pieces, expectedPullCost };
+}
+
+/** What is known of the cases of those of these files that a queue may cut. */
+export async function knownPieces(
+  { cases }: Pick<Store, 'cases'>,
+  project: number,
+  files: readonly string[],
+): Promise<Map<string, KnownCases>> {
+  const kept = await cases.of(project, files);
+  return new Map(
+    files.flatMap((file, i) => {
+      const known = knownCases(kept[i]!);
+      return known && !known.notCut && known.cases.length > 1 ? [[file, known] as const] : [];
+    }),
+  );
 }
 
 /** The wall times of the newest builds of the branch with these numbers of nodes, if they are about as old. */

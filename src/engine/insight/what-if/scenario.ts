@@ -1,4 +1,6 @@
+import { limits } from '../../../limits.js';
 import { withHidden } from '../../../planning/batching/batch-cost.js';
+import { type CuttableFile, cutFiles, longFiles } from '../../../planning/cutting/cut.js';
 import type { Mode } from '../../../planning/estimating/estimate.js';
 import { mean, median } from '../../../planning/estimating/median.js';
 import { usefulNodes } from '../../../planning/forecasting/forecast.js';
@@ -6,6 +8,7 @@ import { toWeight, WEIGHTS_PER_SECOND } from '../../../planning/weight.js';
 import { costOfSum, type PriceSettings } from '../../../price.js';
 import { rounded, wholeMilliseconds } from '../rounding.js';
 import { drawSuites } from './deviations.js';
+import { type FileCut, withFilesCut } from './files-cut.js';
 import { type Played, type PlayedNodes, type PlayedSuite, playQueue, playSplit } from './play.js';
 import { unknownSpeed } from './speeds.js';
 import type { Variant } from './what-if-answer.js';
@@ -14,6 +17,8 @@ import type { Variant } from './what-if-answer.js';
 export interface Scenario {
   mode: Mode;
   suite: PlayedSuite;
+  /** The files of it that may run in pieces; none: all run whole. */
+  cuttable: readonly CuttableFile[];
   /** How the durations deviate from the seconds of the suite (see `deviationsOf`); empty: not at all. */
   deviations: Float64Array;
   /** Most estimates are guesses. */
@@ -45,11 +50,15 @@ export interface Scenario {
  * work, or the longest file if that is more: no plan ends sooner on nodes of usual speed.
  */
 export function playVariants(scenario: Scenario, counts: readonly number[]): Variant[] {
-  const { suite, deviations, rate, setup } = scenario;
-  const { total, longest } = boundsOf(withCost(scenario, suite));
-  const draws = drawSuites(suite, deviations).map(drawn => withCost(scenario, drawn));
-  const bounds = draws.map(boundsOf);
+  const { deviations, rate, setup } = scenario;
+  const draw = (suite: PlayedSuite) => {
+    const draws = drawSuites(suite, deviations).map(drawn => withCost(scenario, drawn));
+    return { ...boundsOf(withCost(scenario, suite)), draws, bounds: draws.map(boundsOf) };
+  };
+  const whole = draw(scenario.suite);
   return counts.map(nodes => {
+    const suite = inPieces(scenario, nodes);
+    const { total, longest, draws, bounds } = suite === scenario.suite ? whole : draw(suite);
     const played = draws.map(drawn => play(scenario, nodes, drawn));
     const wall = mean(played.map(each => each.wall));
     const floor = mean(bounds.map(each => Math.max(each.total / nodes, each.longest) / rate));
@@ -79,6 +88,28 @@ export function play(scenario: Scenario, count: number, suite: PlayedSuite): Pla
   return playQueue(suite, nodes, { nodeTotal: count, pullCost: toWeight(expected.pullCost), isGuessed });
 }
 
+/** The files that a queue for so many nodes would have in pieces. */
+export function cutsFor({ suite, cuttable, rate, expected }: Scenario, nodes: number): FileCut[] {
+  const long = longFiles(suite.weights, nodes).length;
+  const { hidden, pullCost } = expected;
+  const cost = { hidden: hidden * rate * WEIGHTS_PER_SECOND, pullCost: toWeight(pullCost * rate), slowdown: 1 };
+  const cutting = cutFiles(
+    suite.weights,
+    nodes,
+    cuttable.filter(({ file }) => file < long),
+    cost,
+  );
+  return (cutting?.cuts ?? []).map(({ file, pieces }) => ({
+    file,
+    parts: Float64Array.from(pieces, ({ weight }) => weight / suite.weights[file]!),
+  }));
+}
+
+function inPieces(scenario: Scenario, nodes: number): PlayedSuite {
+  const cuts = cutsFor(scenario, nodes);
+  return cuts.length === 0 ? scenario.suite : withFilesCut(scenario.suite, cuts);
+}
+
 /** Returns the suite with the hidden time of its files. */
 export function withCost({ rate, hidden, expected }: Scenario, { weights, seconds }: PlayedSuite): PlayedSuite {
   return {
@@ -93,7 +124,7 @@ const QUEUE_SLACK = 1.25;
 /** The number of nodes at which all others finish with the longest file, if they start together; of a queue, at most. */
 export function mostUsefulNodes(scenario: Scenario): number {
   const { mode, rate, pullCost } = scenario;
-  const { seconds } = withCost(scenario, scenario.suite);
+  const { seconds } = withCost(scenario, inPieces(scenario, limits.playedNodes));
   // With so many nodes, most batches of a queue are one file.
   const pull = mode === 'queue' ? pullCost * rate : 0;
   const most = usefulNodes(

@@ -1,10 +1,14 @@
+import { limits } from '../../../limits.js';
+import { fileOfPiece, pieceOf } from '../../../piece-path.js';
 import type { Mode } from '../../../planning/estimating/estimate.js';
 import { toSeconds, toWeight } from '../../../planning/weight.js';
+import { cuttable } from '../../pieces/cuttable.js';
+import type { KnownCases } from '../../pieces/known-cases.js';
 import { type Timeline, wasMostlyGuessed } from '../timeline/timeline.js';
 import { assume, type Cut, type EstimatesOf } from './assumptions.js';
+import { equalParts, type FileCut, partsOfCases, withFilesCut } from './files-cut.js';
 import { type Observed, observe, showsPullCost } from './observed.js';
-import type { PlayedSuite } from './play.js';
-import { mostUsefulNodes, play, type Scenario, withCost } from './scenario.js';
+import { cutsFor, mostUsefulNodes, play, type Scenario, withCost } from './scenario.js';
 import { speedsIn } from './speeds.js';
 import type { Assumptions } from './what-if-answer.js';
 
@@ -18,12 +22,14 @@ export interface Changes {
   pullCost: number | null;
   /** Seconds of the job before a node starts. */
   setup: number;
-  /** Files of the timeline to cut into pieces. */
+  /** Whether long files run in pieces, which only a queue has; null: as in the build, unless files are to be cut. */
+  inPieces: boolean | null;
+  /** Files of the timeline to cut by hand. */
   cut: readonly string[];
 }
 
 /** A build that is played so shows its own cost of a pull: the configured one plays no part. */
-export const AS_IT_WAS: Changes = { mode: null, estimates: null, startSpread: null, pullCost: null, setup: 0, cut: [] };
+export const AS_IT_WAS: Changes = { mode: null, estimates: null, startSpread: null, pullCost: null, setup: 0, inPieces: null, cut: [] };
 
 /** What is known in addition to the timeline. */
 export interface Knowledge {
@@ -34,6 +40,8 @@ export interface Knowledge {
   candidates: readonly string[];
   /** The seconds of the test cases of these and of the files to cut; a file whose test cases were never measured is missing. */
   cases: ReadonlyMap<string, readonly number[]>;
+  /** What is known of the cases of files that a queue may cut, by path. */
+  pieces: ReadonlyMap<string, KnownCases>;
   /** The configured cost of a pull, as a weight, for a split that is played as a queue. */
   expectedPullCost: number;
 }
@@ -41,22 +49,23 @@ export interface Knowledge {
 /** A build that is ready to be played with other numbers of nodes. */
 export interface WhatIf {
   scenario: Scenario;
+  /** The same with long files in pieces, or with whole files if it has pieces; null: no file could run in pieces. */
+  other: Scenario | null;
+  /** How many files run in pieces on as many nodes as the build had, here or in `other`. */
+  filesInPieces: number;
   assumptions: Assumptions;
   /** See `mostUsefulNodes`. */
   mostUseful: number;
+  /** The file whose longest piece is the longest, if it runs in pieces. */
   longest: { path: string; seconds: number } | null;
   /** In the order of `Knowledge.candidates`, without files that are cut. */
   candidates: Candidate[];
 }
 
 /** A file that might be cut. */
-export interface Candidate {
+export interface Candidate extends FileCut {
   path: string;
   seconds: number;
-  /** Its index in the suite. */
-  file: number;
-  /** The pieces into which it would be cut, as parts of it. */
-  parts: Float64Array;
 }
 
 /** A file or a piece of one, with two durations in seconds. */
@@ -72,13 +81,16 @@ export function whatIfOf(timeline: Timeline, changes: Changes, knowledge: Knowle
   const observed = observe(timeline);
   const estimates = changes.estimates ?? usualEstimatesOf(timeline);
   const { speeds, spread: speedSpread } = speedsIn(timeline);
-  const files = filesOf(timeline, observed, speeds, estimates, knowledge.now);
+  const mode = changes.mode ?? (timeline.kind === 'queue' ? 'queue' : 'split');
+  const hasPieces = hadPieces(timeline) && changes.cut.length === 0;
+  const areInPieces = mode === 'queue' && (changes.inPieces ?? hasPieces);
+  const files = withEstimates(joined(filesOf(timeline, observed, speeds), areInPieces, knowledge.pieces), estimates, knowledge.now);
   const share = files.reduce((sum, { seconds }) => sum + seconds, 0) / knowledge.nodeTotal;
   const partsOfPath = (path: string) => partsOf(files.find(file => file.path === path)!, share, knowledge.cases.get(path));
   const parts = new Map(changes.cut.map(path => [path, partsOfPath(path)]));
   const cuts = [...parts].map(([path, own]): Cut => ({ path, pieces: own.length, is_measured: knowledge.cases.has(path) }));
   const played = inPlanningOrder(files.flatMap(file => piecesOf(file, parts.get(file.path))));
-  const mode = changes.mode ?? (timeline.kind === 'queue' ? 'queue' : 'split');
+  const cuttableFiles = played.flatMap((file, i) => cuttable(knowledge.pieces.get(file.path) ?? null, i) ?? []);
   const isKnown = showsPullCost(timeline, mode);
   const pullCost = changes.pullCost ?? (isKnown ? observed.pullCost : toSeconds(knowledge.expectedPullCost));
   // Later builds begin with what was learned.
@@ -86,6 +98,7 @@ export function whatIfOf(timeline: Timeline, changes: Changes, knowledge: Knowle
   const scenario: Scenario = {
     mode,
     suite: { weights: Float64Array.from(played, weightOf), seconds: Float64Array.from(played, ({ seconds }) => seconds) },
+    cuttable: areInPieces ? cuttableFiles : [],
     deviations: new Float64Array(),
     isGuessed: estimates === 'then' ? wasMostlyGuessed(timeline) : estimates === 'now' && knowledge.now!.isGuessed,
     starts: observed.starts,
@@ -98,21 +111,26 @@ export function whatIfOf(timeline: Timeline, changes: Changes, knowledge: Knowle
     setup: changes.setup,
     expected: { hidden: seen?.hidden ?? observed.hidden, pullCost: changes.pullCost ?? seen?.pull_cost ?? pullCost },
   };
+  const whole = { ...scenario, cuttable: [] };
+  const pieced = { ...scenario, cuttable: cuttableFiles };
   const unrecorded = observed.seconds.reduce((sum, time) => sum + Number(Number.isNaN(time)), 0);
   return {
     scenario,
+    other: mode === 'split' || cuttableFiles.length === 0 ? null : areInPieces ? whole : pieced,
+    filesInPieces: cutsFor(pieced, knowledge.nodeTotal).length,
     assumptions: assume(scenario, {
       estimates,
       wereGuesses: wasMostlyGuessed(timeline),
+      areInPieces,
       cuts,
       unrecorded,
       nodeIndexes: observed.lanes.map(({ node_index }) => node_index),
       isPullCostObserved: changes.pullCost === null && isKnown,
     }),
     mostUseful: mostUsefulNodes(scenario),
-    longest: longestOf(played),
+    longest: longestOf(played, scenario),
     candidates: knowledge.candidates
-      .filter(path => !parts.has(path))
+      .filter(path => !parts.has(path) && played.some(file => file.path === path))
       .map((path): Candidate => {
         const file = played.findIndex(each => each.path === path);
         return { path, seconds: played[file]!.seconds, file, parts: partsOfPath(path) };
@@ -126,24 +144,47 @@ export function usualEstimatesOf(timeline: Timeline): EstimatesOf {
 }
 
 /** Returns the wall time with each file in pieces, in the order of the files. */
-export function playCuts(scenario: Scenario, nodes: number, files: readonly Pick<Candidate, 'file' | 'parts'>[]): number[] {
-  return files.map(({ file, parts }) => play(scenario, nodes, withCost(scenario, withFileCut(scenario.suite, file, parts))).wall);
+export function playCuts(scenario: Scenario, nodes: number, files: readonly FileCut[]): number[] {
+  return files.map(cut => play(scenario, nodes, withCost(scenario, withFilesCut(scenario.suite, [cut]))).wall);
 }
 
-/** A file that was recorded takes its time at usual speed; one that was not, its estimate. */
-function filesOf(
-  { paths, estimates: before }: Timeline,
-  { seconds: recorded, nodes }: Observed,
-  speeds: Float64Array,
-  estimates: EstimatesOf,
-  now: Knowledge['now'],
-): PlayedFile[] {
+/** A file that was recorded takes its time at usual speed; one that was not, its estimate. It is planned with the estimate of that build. */
+function filesOf({ paths, estimates: before }: Timeline, { seconds: recorded, nodes }: Observed, speeds: Float64Array): PlayedFile[] {
   return paths.map((path, file) => {
     const time = recorded[file]!;
     const seconds = Number.isNaN(time) ? (before[file] ?? 0) : time * speeds[nodes[file]!]!;
-    if (estimates === 'now') return { path, estimate: now!.seconds.get(path)!, seconds };
-    return { path, estimate: (estimates === 'then' ? before[file] : null) ?? seconds, seconds };
+    return { path, estimate: before[file] ?? seconds, seconds };
   });
+}
+
+function withEstimates(files: PlayedFile[], estimates: EstimatesOf, now: Knowledge['now']): PlayedFile[] {
+  if (estimates === 'then') return files;
+  return files.map(file => ({ ...file, estimate: (estimates === 'now' ? now!.seconds.get(file.path) : null) ?? file.seconds }));
+}
+
+/** Whether files of a build ran in pieces. */
+export function hadPieces({ paths }: Pick<Timeline, 'paths'>): boolean {
+  return paths.some(path => pieceOf(path) !== null);
+}
+
+/** Returns whole files in place of their pieces. Of what a file takes besides its cases, each piece had its own. */
+function joined(files: readonly PlayedFile[], areInPieces: boolean, known: Knowledge['pieces']): PlayedFile[] {
+  const wholes = new Map<string, PlayedFile>();
+  for (const { path, estimate, seconds } of files) {
+    const file = fileOfPiece(path);
+    // Pieces of which no more is known stay as they were.
+    const name = areInPieces && !known.has(file) ? path : file;
+    const before = wholes.get(name);
+    const own = known.get(file)?.own ?? 0;
+    if (!before) wholes.set(name, { path: name, estimate, seconds });
+    else
+      wholes.set(name, {
+        path: name,
+        estimate: before.estimate + Math.max(0, estimate - own),
+        seconds: before.seconds + Math.max(0, seconds - own),
+      });
+  }
+  return [...wholes.values()];
 }
 
 /** The parts into which a file is cut: its test cases, if these were measured, else equal ones. @param share the seconds of an even share */
@@ -163,39 +204,10 @@ function weightOf({ estimate }: PlayedFile): number {
   return toWeight(estimate);
 }
 
-function longestOf(files: readonly PlayedFile[]): WhatIf['longest'] {
-  const longest = files.reduce<PlayedFile | null>((most, file) => (most && most.seconds >= file.seconds ? most : file), null);
-  return longest && { path: longest.path, seconds: longest.seconds };
-}
-
-/** Equal parts of at most an even share, and at least two. @param share seconds */
-function equalParts(seconds: number, share: number): Float64Array {
-  const pieces = share > 0 ? Math.max(2, Math.ceil(seconds / share)) : 2;
-  return new Float64Array(pieces).fill(1 / pieces);
-}
-
-/** The parts that the test cases of a file have in it. @param cases their seconds, at least one */
-function partsOfCases(cases: readonly number[]): Float64Array {
-  const sum = cases.reduce((total, seconds) => total + seconds, 0);
-  return Float64Array.from(cases, seconds => (sum > 0 ? seconds / sum : 1 / cases.length));
-}
-
-/** Returns the suite with one file in pieces. @param file its index @param parts of the file, at least one */
-export function withFileCut({ weights, seconds }: PlayedSuite, file: number, parts: Float64Array): PlayedSuite {
-  const pieces = parts.toSorted().reverse();
-  const cut = {
-    weights: new Float64Array(weights.length - 1 + pieces.length),
-    seconds: new Float64Array(weights.length - 1 + pieces.length),
-  };
-  const weightOfPiece = (piece: number) => Math.max(1, Math.round(weights[file]! * pieces[piece]!));
-  let [other, piece] = [0, 0];
-  for (let i = 0; i < cut.weights.length; i++) {
-    if (other === file) other++;
-    const isPiece = piece < pieces.length && (other >= weights.length || weightOfPiece(piece) > weights[other]!);
-    cut.weights[i] = isPiece ? weightOfPiece(piece) : weights[other]!;
-    cut.seconds[i] = isPiece ? seconds[file]! * pieces[piece]! : seconds[other]!;
-    if (isPiece) piece++;
-    else other++;
-  }
-  return cut;
+function longestOf(files: readonly PlayedFile[], scenario: Scenario): WhatIf['longest'] {
+  const largestParts = new Map(cutsFor(scenario, limits.playedNodes).map(({ file, parts }) => [file, Math.max(...parts)]));
+  return files.reduce<WhatIf['longest']>((most, { path, seconds }, file) => {
+    const longest = seconds * (largestParts.get(file) ?? 1);
+    return most && most.seconds >= longest ? most : { path, seconds: longest };
+  }, null);
 }

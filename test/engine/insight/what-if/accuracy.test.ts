@@ -75,7 +75,7 @@ function run(mode: Mode, estimates: Float64Array, seconds: Float64Array, { start
 const meanOf = (values: readonly number[]) => values.reduce((sum, each) => sum + each, 0) / values.length;
 
 describe.each(['queue', 'split'] as const)('a %s that is played again', mode => {
-  const knowledge = { now: null, candidates: [], cases: new Map(), expectedPullCost: 10_000 };
+  const knowledge = { now: null, candidates: [], cases: new Map(), pieces: new Map(), expectedPullCost: 10_000 };
 
   it.each(mode === 'queue' ? [0, 5.5] : [0])(
     'ends as the build with its number of nodes, nearly so with others, when files take %f s more than reported',
@@ -110,6 +110,7 @@ describe.each(['queue', 'split'] as const)('a %s that is planned ahead', mode =>
     return {
       mode,
       suite: { weights: estimates.map(toWeight), seconds: estimates },
+      cuttable: [],
       deviations: deviationsOf(observed, speeds, timeline),
       isGuessed: false,
       starts: observed.starts,

@@ -1,11 +1,27 @@
 import { describe, expect, it } from 'vitest';
+import type { Timeline } from '../../../../src/engine/insight/timeline/timeline.js';
 import { usualNodes } from '../../../../src/engine/insight/what-if/prepare-what-if.js';
 import { playVariants, resampleStarts, usefulNodesOf } from '../../../../src/engine/insight/what-if/scenario.js';
 import { speedsIn } from '../../../../src/engine/insight/what-if/speeds.js';
-import { AS_IT_WAS, type Changes, type Knowledge, playCuts, whatIfOf } from '../../../../src/engine/insight/what-if/what-if.js';
-import { type Batch, timelineOf } from '../lanes.js';
+import {
+  AS_IT_WAS,
+  type Changes,
+  type Knowledge,
+  playCuts,
+  type WhatIf,
+  whatIfOf,
+} from '../../../../src/engine/insight/what-if/what-if.js';
+import type { KnownCases } from '../../../../src/engine/pieces/known-cases.js';
+import { type Batch, batchOf, timelineOf } from '../lanes.js';
 
-const known = (nodeTotal: number): Knowledge => ({ nodeTotal, now: null, candidates: [], cases: new Map(), expectedPullCost: 10_000 });
+const known = (nodeTotal: number): Knowledge => ({
+  nodeTotal,
+  now: null,
+  candidates: [],
+  cases: new Map(),
+  pieces: new Map(),
+  expectedPullCost: 10_000,
+});
 
 /** The estimates of today. */
 const today = (seconds: Record<string, number>) => ({ seconds: new Map(Object.entries(seconds)), isGuessed: false });
@@ -67,6 +83,67 @@ describe('a build that is played again', () => {
       { path: 'long', seconds: 40, file: 0, parts: halves },
       { path: '7', seconds: 2, file: 38, parts: halves },
     ]);
+  });
+
+  describe('with long files in pieces', () => {
+    const known: KnownCases = {
+      runner: 'pytest',
+      cases: Array.from({ length: 36 }, (_, i) => ({ name: `case ${i}`, seconds: 1 })),
+      skipped: [],
+      own: 4,
+      isProven: true,
+      notCut: null,
+      isCut: false,
+    };
+    const pieces = new Map([['long', known]]);
+    const play = (timeline: Timeline, changes: Partial<Changes>, nodeTotal = 4) =>
+      whatIfOf(timeline, { ...AS_IT_WAS, startSpread: 0, pullCost: 0, ...changes }, { ...known4, nodeTotal, pieces });
+    const known4 = { nodeTotal: 4, now: null, candidates: ['long'], cases: new Map(), expectedPullCost: 10_000 };
+    const wallsOf = ({ scenario }: WhatIf) => playVariants(scenario, [2, 4, 8, 16]).map(({ wall }) => wall);
+    /** The long file in two pieces, each of which took what it takes besides its cases. */
+    const cutBuild = timelineOf([
+      [batchOf(0, { 'long::piece 1 of 2': 22, ...Object.fromEntries(Array.from({ length: 20 }, (_, i) => [`${i}`, 2])) })],
+      [batchOf(0, { 'long::piece 2 of 2': 22, ...Object.fromEntries(Array.from({ length: 20 }, (_, i) => [`${20 + i}`, 2])) })],
+    ]);
+
+    it('is cut anew for each number of nodes, where a whole file would decide', () => {
+      const whole = play(build(), {});
+      const cut = play(build(), { inPieces: true });
+      expect(wallsOf(whole)).toEqual([60, 40, 40, 40]);
+      const [two, four, eight, sixteen] = wallsOf(cut);
+      expect(two).toBe(60);
+      // An even share of the work, with what each piece takes again, and a case more.
+      expect(four).toBeLessThan(35);
+      expect(eight).toBeLessThan(20);
+      expect(sixteen).toBeLessThan(13);
+      expect(cut.mostUseful).toBeGreaterThan(2 * whole.mostUseful);
+      expect([whole.filesInPieces, cut.filesInPieces]).toEqual([1, 1]);
+      expect(wallsOf({ ...whole, scenario: whole.other! })).toEqual(wallsOf(cut));
+      expect(wallsOf({ ...cut, scenario: cut.other! })).toEqual(wallsOf(whole));
+      // Five pieces of at most 8 cases: more would do more than 1.4 times the work of the file.
+      expect(cut.longest).toEqual({ path: 'long', seconds: 12 });
+    });
+
+    it('is so by default where the build had pieces, which make the whole file again', () => {
+      const played = play(cutBuild, {}, 2);
+      expect(played.assumptions).toMatchObject({ in_pieces: true, estimates: 'then' });
+      expect(played.assumptions.sentences).toContain('Long files run in pieces, which are other ones for each number of nodes.');
+      expect([...played.scenario.suite.seconds].slice(0, 2)).toEqual([40, 2]);
+      expect(wallsOf(played)).toEqual(wallsOf(play(build(), { inPieces: true })));
+      expect(wallsOf(play(cutBuild, { inPieces: false }))).toEqual([60, 40, 40, 40]);
+      expect(play(cutBuild, { cut: ['long'] }).assumptions).toMatchObject({ in_pieces: false, cut: [{ path: 'long' }] });
+    });
+
+    it('keeps the pieces of a file of which no more is known', () => {
+      const { scenario, other, longest } = whatIfOf(cutBuild, AS_IT_WAS, { ...known4, pieces: new Map() });
+      expect([...scenario.suite.seconds].slice(0, 3)).toEqual([22, 22, 2]);
+      expect([other, longest]).toEqual([null, { path: 'long::piece 1 of 2', seconds: 22 }]);
+    });
+
+    it('has whole files as a split, which has no pieces', () => {
+      const { assumptions, other, scenario } = play(cutBuild, { mode: 'split', inPieces: true });
+      expect([assumptions.in_pieces, other, scenario.suite.seconds[0]]).toEqual([false, null, 40]);
+    });
   });
 
   it('takes the estimate of a file that was not recorded', () => {
