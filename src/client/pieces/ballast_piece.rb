@@ -42,12 +42,12 @@ module BallastPiece
 
     def tell(cases, is_dry)
       files = @loaded.map { |path| [path, { 'listed' => [], 'cases' => [] }] }.to_h
+      outcomes = outcomes_of(cases)
       cases.each do |path, name, example|
         told = files[path]
         told['listed'] << name
-        result = example.execution_result
-        outcome = outcome_of(result)
-        told['cases'] << [name, outcome, result.run_time.to_f] if outcome && !is_dry
+        outcome = outcomes[[path, name]]
+        told['cases'] << [name, outcome, example.execution_result.run_time.to_f] if outcome && !is_dry
       end
       target = FILE.join(__dir__, "told-#{Process.pid}-#{Process.clock_gettime(Process::CLOCK_MONOTONIC)}.json")
       FILE.write("#{target}.part", JSON.generate(files), encoding: 'UTF-8')
@@ -59,6 +59,15 @@ module BallastPiece
     # Before the example runs: then an example without a description gets one from its matcher.
     def name_of(example)
       example.metadata[:full_description].to_s.encode('UTF-8', invalid: :replace, undef: :replace).scrub
+    end
+
+    # By path and name. Examples with the same name are one case, which passed if all of them did: a name does not tell which one did not.
+    # Nil: one did not run.
+    def outcomes_of(cases)
+      cases.group_by { |path, name, _| [path, name] }.map do |key, examples|
+        outcomes = examples.map { |_, _, example| outcome_of(example.execution_result) }
+        [key, ['failed', nil, 'skipped'].find(-> { 'passed' }) { |outcome| outcomes.include?(outcome) }]
+      end.to_h
     end
 
     # Nil: it did not run.

@@ -22,7 +22,7 @@ check 'here'
 RSpec.describe 'top' do
   ["it's", 'a"b', "a\\nb", '[1:2]', '$HOME', '\`id\`', 'ünï€', '日本', '', ' ', '\\\\', "a\\xff", "\\xfe".b].each { |text| it(text) {} }
   it('twice') {}
-  it('twice') { skip }
+  it('twice') {}
   it { expect(1).to eq 1 }
   it { expect(2).to eq 2 }
   it('is slow', :slow) {}
@@ -78,6 +78,28 @@ describe.skipIf(!hasRspec)('pieces of RSpec', { timeout: 120_000 }, () => {
       'top has its environment': 'passed',
     });
     expect(outcomes).not.toHaveProperty('top is slow');
+  });
+
+  it('tell a case as skipped if one of its examples was, and as failed if one failed', async () => {
+    const suite = project({
+      'a_spec.rb': `
+RSpec.describe 'a' do
+  it('one') { $is_ready = true }
+  it('twice') {}
+  it('twice') { skip unless $is_ready }
+  it('fails') { raise }
+  it('fails') { skip }
+end
+`,
+    });
+    const outcomes = ({ told }: Awaited<ReturnType<typeof suite.run>>) => told!.cases.map(({ name, outcome }) => `${name} ${outcome}`);
+    expect(outcomes(await suite.run('a_spec.rb', null))).toEqual(['a one passed', 'a twice passed', 'a fails failed']);
+    expect(outcomes(await suite.run('a_spec.rb', { cases: ['a twice'] }))).toEqual(['a twice skipped']);
+  });
+
+  it('tell nothing of a case if one of its examples did not run', async () => {
+    const suite = project({ 'a_spec.rb': `RSpec.describe('a') { 2.times { it('twice') { RSpec.world.wants_to_quit = true } } }` });
+    expect(ran(await suite.run('a_spec.rb', null))).toEqual([]);
   });
 
   it('leave new and renamed cases to the rest', async () => {
