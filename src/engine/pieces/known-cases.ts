@@ -12,7 +12,7 @@ export interface KnownCases {
   skipped: readonly string[];
   /** What the file takes besides its cases. */
   own: number;
-  /** The last time it ran in pieces, and all of them passed: nothing is known against it. */
+  /** The last time it ran in pieces, and no case failed that passes in the whole file: nothing is known against it. */
   isProven: boolean;
   /** Null: it may be cut. */
   notCut: NotCut | null;
@@ -34,7 +34,6 @@ export function knownCases(kept: readonly KeptCases[]): KnownCases | null {
   const cut = lastCut(kept);
   const last = cut && newest(cut) > whole.at ? cut : [whole];
   const notCut = difference(kept) ?? (cut && excess(whole, cut));
-  const hasFailed = cut?.some(told => told.cases.some(({ outcome }) => outcome === 'failed')) ?? true;
   const own = last.reduce((sum, told) => sum + ownSeconds(told), 0) / last.length;
   const cases = new Map(last.flatMap(told => told.cases.filter(({ outcome }) => outcome !== 'skipped')).map(one => [one.name, one]));
   const ranWhole = new Set(whole.cases.flatMap(({ name, outcome }) => (outcome === 'skipped' ? [] : name)));
@@ -44,10 +43,17 @@ export function knownCases(kept: readonly KeptCases[]): KnownCases | null {
     cases: [...cases.values()],
     skipped: [...skipped],
     own,
-    isProven: !hasFailed,
+    isProven: cut !== null && !hasFailedInPieces(whole, cut),
     notCut,
     isCut: last === cut,
   };
+}
+
+/** Whether a case failed in a piece, and not also in the whole file that judged it. */
+function hasFailedInPieces(whole: KeptCases, cut: readonly KeptCases[]): boolean {
+  const failedIn = ({ cases }: KeptCases) => cases.flatMap(({ name, outcome }) => (outcome === 'failed' ? name : []));
+  const judged = new Set(whole.ci_run === cut[0]!.ci_run ? failedIn(whole) : []);
+  return cut.some(told => failedIn(told).some(name => !judged.has(name)));
 }
 
 /** What was told of the pieces of the last CI run that told of all of them, in their order; null: none did. */

@@ -1,7 +1,7 @@
 import { limits } from '../../limits.js';
-import { changePoints } from '../../planning/estimating/change-point.js';
 import type { WebhookEventName } from '../../project-settings.js';
 import { rounded } from '../insight/rounding.js';
+import { fileChanges } from '../insight/trends/file-changes.js';
 import { type FileTable, fileTable } from '../insight/trends/file-table.js';
 import { nodeTrends } from '../insight/trends/node-trends.js';
 import type { Store } from '../ports/store.js';
@@ -49,7 +49,7 @@ async function grownFiles({ builds }: Pick<Store, 'builds'>, table: FileTable): 
     const times = table.seconds.subarray(start, end);
     // The look for changes takes much longer.
     if (Math.max(...times) - Math.min(...times) < LEAST_SECONDS) continue;
-    const change = changePoints(times).at(-1);
+    const change = fileChanges(times, table.isCut.subarray(start, end)).at(-1);
     if (!change || times.length - change.index > NEW_BUILDS) continue;
     const { before, after, index } = change;
     if (after - before < LEAST_SECONDS || after < LEAST_FACTOR * before) continue;

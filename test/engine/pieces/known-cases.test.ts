@@ -58,6 +58,14 @@ describe('a file that was cut since', () => {
     expect(knownCases([told([passed('a'), passed('b')], { seconds: 5 }), ...kept])!.own).toBe(2);
   });
 
+  it('is not on trial for a case that failed in the whole file right afterwards, too', () => {
+    const failing = cut([[passed('a')], [failed('b')]]);
+    const whole = told([passed('a'), failed('b')], { ci_run: failing[0]!.ci_run });
+    expect(knownCases([whole, ...failing])).toMatchObject({ isProven: true });
+    expect(knownCases([{ ...whole, ci_run: 'another' }, ...failing])).toMatchObject({ isProven: false });
+    expect(knownCases([whole, ...cut([[failed('a')], [failed('b')]])])).toMatchObject({ isProven: false });
+  });
+
   it('is on trial again after a case failed in a piece', () => {
     const kept = [told([passed('a'), passed('b')]), ...cut([[passed('a')], [failed('b')]])];
     expect(knownCases(kept)).toMatchObject({ isProven: false, notCut: null });

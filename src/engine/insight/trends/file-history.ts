@@ -1,6 +1,5 @@
 import { limits } from '../../../limits.js';
 import { fileOfPiece } from '../../../piece-path.js';
-import { changePoints } from '../../../planning/estimating/change-point.js';
 import { median } from '../../../planning/estimating/median.js';
 import { replay } from '../../../planning/estimating/replay.js';
 import { timestamp } from '../../../time.js';
@@ -14,6 +13,7 @@ import { readTimeline } from '../timeline/read-timeline.js';
 import { whatIfOfRun } from '../what-if/prepare-what-if.js';
 import { cutsFor, playVariants, type Scenario } from '../what-if/scenario.js';
 import { AS_IT_WAS, playCuts } from '../what-if/what-if.js';
+import { fileChanges } from './file-changes.js';
 import { decidingPath, isOutOfDate, type Trend } from './summary.js';
 import type { FileHistory, FilePoint } from './trends-answer.js';
 
@@ -23,6 +23,8 @@ interface Time {
   at: Millis;
   node_index: number;
   seconds: number;
+  /** It ran in pieces. */
+  isCut: boolean;
 }
 
 export interface FileHistorySubject {
@@ -73,7 +75,8 @@ export async function fileHistory(store: Store, subject: FileHistorySubject): Pr
     if (played) [answer.cut, answer.cut_saves] = [played.cut, played.saves];
   }
   times.reverse();
-  if (times.length > 0) answer.median = rounded(median(times.map(({ seconds }) => seconds)));
+  const durations = times.map(({ seconds }) => seconds);
+  if (times.length > 0) answer.median = rounded(median(durations));
   const expected = replay(times);
   answer.points = times.map((time, i): FilePoint => {
     const before = expected[i] ?? null;
@@ -86,7 +89,8 @@ export async function fileHistory(store: Store, subject: FileHistorySubject): Pr
       high: before && rounded(before.high),
     };
   });
-  answer.changes = changePoints(times.map(({ seconds }) => seconds)).map(({ index, before, after }) => {
+  const isCut = times.map(time => Number(time.isCut));
+  answer.changes = fileChanges(durations, isCut).map(({ index, before, after }) => {
     return { ...inBuild(times[index]!), factor: rounded(after / before), before: rounded(before), after: rounded(after) };
   });
   return { answer, outdated };
@@ -109,7 +113,7 @@ async function lastTime(
     const run = await builds.times(number, head);
     const timeOf = (path: number) => {
       const seconds = run?.seconds[run.paths.indexOf(path)] ?? 0;
-      return seconds > 0 ? { at: head.created_at, node_index: head.node_index, seconds } : null;
+      return seconds > 0 ? { at: head.created_at, node_index: head.node_index, seconds, isCut: false } : null;
     };
     const whole = timeOf(file);
     if (whole) return whole;
@@ -119,7 +123,7 @@ async function lastTime(
     }
     const [last] = ofPieces.values();
     const [seconds] = joinPieces(ofPieces.values()).values();
-    if (last && seconds !== undefined) return { ...last, seconds };
+    if (last && seconds !== undefined) return { ...last, seconds, isCut: true };
   }
   return null;
 }

@@ -17,12 +17,14 @@ export interface FileTable {
   /** By time: the index of its build, and its seconds. */
   at: Uint8Array;
   seconds: Float64Array;
+  /** By time: 1 if the file ran in pieces. */
+  isCut: Uint8Array;
 }
 
 interface BuildTimes {
   build: Build;
   /** In the order of recording. */
-  runs: RunTimes[];
+  runs: (RunTimes & { isCut?: true })[];
 }
 
 /** Reads the last builds of a branch, at most `limits.trendBuilds`. */
@@ -39,7 +41,7 @@ export async function timesOfBuilds({ builds }: Pick<Store, 'builds'>, project: 
     files += build.test_files;
     if (read.length > 0 && files > limits.trendTestFiles) break;
     const heads = (await builds.runs(build.number)).sort((a, b) => a.ordinal - b.ordinal);
-    const runs: RunTimes[] = [];
+    const runs: BuildTimes['runs'] = [];
     for (const head of heads) {
       const times = await builds.times(build.number, head);
       if (times) runs.push(times);
@@ -71,7 +73,7 @@ async function piecesOfFiles(builds: Builds, project: number): Promise<Map<numbe
 }
 
 /** Replaces the times of pieces in the runs of a build by those of their files. */
-function replacePieces(runs: RunTimes[], pieces: ReadonlyMap<number, NumberedPiece>): void {
+function replacePieces(runs: BuildTimes['runs'], pieces: ReadonlyMap<number, NumberedPiece>): void {
   const last = new Map<number, number>();
   for (const { paths, seconds } of runs) {
     for (let i = 0; i < paths.length; i++) {
@@ -81,7 +83,7 @@ function replacePieces(runs: RunTimes[], pieces: ReadonlyMap<number, NumberedPie
     }
   }
   const files = joinPieces(Array.from(last, ([path, seconds]) => ({ ...pieces.get(path)!, seconds })));
-  if (files.size > 0) runs.push({ paths: Uint32Array.from(files.keys()), seconds: Float64Array.from(files.values()) });
+  if (files.size > 0) runs.push({ paths: Uint32Array.from(files.keys()), seconds: Float64Array.from(files.values()), isCut: true });
 }
 
 function toTable(read: readonly BuildTimes[]): FileTable {
@@ -105,10 +107,10 @@ function toTable(read: readonly BuildTimes[]): FileTable {
   const starts = new Uint32Array(counts.length + 1);
   for (let file = 0; file < counts.length; file++) starts[file + 1] = starts[file]! + counts[file]!;
   const size = starts.at(-1)!;
-  const table = { at: new Uint8Array(size), seconds: new Float64Array(size) };
+  const table = { at: new Uint8Array(size), seconds: new Float64Array(size), isCut: new Uint8Array(size) };
   const ends = starts.slice(0, counts.length);
   for (const [at, { runs }] of read.entries()) {
-    for (const { paths, seconds } of runs) {
+    for (const { paths, seconds, isCut } of runs) {
       for (let i = 0; i < paths.length; i++) {
         if (!(seconds[i]! > 0)) continue;
         const file = paths[i]!;
@@ -116,6 +118,7 @@ function toTable(read: readonly BuildTimes[]): FileTable {
         const entry = isAgain ? ends[file]! - 1 : ends[file]!++;
         table.at[entry] = at;
         table.seconds[entry] = seconds[i]!;
+        table.isCut[entry] = isCut ? 1 : 0;
       }
     }
   }

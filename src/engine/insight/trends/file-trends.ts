@@ -1,9 +1,10 @@
-import { type ChangePoint, changePoints } from '../../../planning/estimating/change-point.js';
+import type { ChangePoint } from '../../../planning/estimating/change-point.js';
 import { DEVIATIONS_PER_MAD, middleOf } from '../../../planning/estimating/median.js';
 import { timestamp } from '../../../time.js';
 import type { Build } from '../../ports/builds.js';
 import type { Store } from '../../ports/store.js';
 import { rounded } from '../rounding.js';
+import { fileChanges } from './file-changes.js';
 import { type FileTable, fileTable } from './file-table.js';
 import { decidingPath, isOutOfDate, type Trend, withSummaries } from './summary.js';
 import type { FileTrend, FileTrends } from './trends-answer.js';
@@ -158,7 +159,8 @@ class Files {
   }
 
   #change(file: number): ChangePoint | null {
-    return changePoints(this.#times(file)).at(-1) ?? null;
+    const { isCut, starts } = this.table;
+    return fileChanges(this.#times(file), isCut.subarray(starts[file], starts[file + 1])).at(-1) ?? null;
   }
 
   /** The usual deviation, from the differences of consecutive builds: a change of the level is no deviation. */

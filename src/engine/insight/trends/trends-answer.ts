@@ -158,7 +158,7 @@ export interface FilePieces {
   runner: string | null;
   /** In how many pieces it ran the last time; null: it ran as a whole. */
   count: Count | null;
-  /** The last time that it ran in pieces, all of them passed. */
+  /** The last time that it ran in pieces, no case failed that passes in the whole file. */
   is_proven: boolean;
   /** Null: it may be cut. */
   not_cut: NotCut | null;
