@@ -102,8 +102,8 @@ function InPieces({ answer, onChange }: Pick<Props, 'answer' | 'onChange'>) {
       <legend>Long files</legend>
       <label>
         <input type="checkbox" checked={in_pieces} onChange={() => onChange({ in_pieces: String(!in_pieces), cut: null })} />
-        in pieces
-        <span class="quiet">{piecesText(answer)}</span>
+        In pieces
+        <span class="quiet">{piecesText(answer)}.</span>
       </label>
       <p class="quiet">
         <code>ballast queue --pieces</code> runs them so: <a href="/docs/pieces">how pieces work</a>

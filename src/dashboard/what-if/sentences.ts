@@ -4,8 +4,12 @@ import { count, duration, number } from '../text/format.js';
 import { inSentence, nameOf } from '../text/in-sentence.js';
 import { columnOf } from './curve.js';
 
+/** Pieces are told in the first lines when they save this part of the wall time. */
+const LEAST_GAIN = 0.03;
+
 /** What the numbers of nodes bring, in sentences: "12 nodes: 9 m 10 s." "14: 8 m 02 s." "From 17 on, a_spec.rb decides: ..." */
-export function whatIfSentences({ variants, node_total, useful_nodes, useful_range, longest }: WhatIfAnswer, nodes: number): string[] {
+export function whatIfSentences(answer: WhatIfAnswer, nodes: number): string[] {
+  const { variants, node_total, useful_nodes, useful_range, longest, pieces, assumptions } = answer;
   const today = variants[columnOf(variants, node_total)];
   const chosen = variants[columnOf(variants, nodes)];
   const useful = variants[columnOf(variants, useful_nodes)];
@@ -15,6 +19,7 @@ export function whatIfSentences({ variants, node_total, useful_nodes, useful_ran
     `${count(today.nodes, 'node')}: ${duration(today.wall)}.`,
     ...compared.map(variant => `${number(variant.nodes)}: ${duration(variant.wall)}.`),
     limit(variants, useful, today, longest?.path ?? null),
+    ...(pieces && !assumptions.in_pieces && pieces.saves > LEAST_GAIN * today.wall ? [`${piecesText(answer)}: add --pieces.`] : []),
     ...(useful_range && useful_range.builds > 1 ? [range(useful_range)] : []),
   ];
 }
@@ -33,13 +38,13 @@ function limit(variants: readonly Variant[], useful: Variant, today: Variant, lo
   return `${enough}From ${number(useful.nodes)} on, ${reason}.`;
 }
 
-/** What pieces bring on as many nodes as the build had: "with 2 files in pieces, 8 nodes end 3 m 10 s sooner". Empty: no pieces are possible. */
+/** What pieces bring on as many nodes as the build had: "With 2 files in pieces, 8 nodes end 3 m 10 s sooner". Empty: no pieces are possible. */
 export function piecesText({ node_total, pieces }: Pick<WhatIfAnswer, 'node_total' | 'pieces'>): string {
   if (!pieces) return '';
   const nodes = count(node_total, 'node');
-  if (pieces.files === 0) return `no file is long enough on ${nodes}`;
+  if (pieces.files === 0) return `No file is long enough on ${nodes}`;
   const gain = Math.abs(pieces.saves) < 0.5 ? 'as soon' : `${duration(Math.abs(pieces.saves))} ${pieces.saves > 0 ? 'sooner' : 'later'}`;
-  return `with ${count(pieces.files, 'file')} in pieces, ${nodes} ${node_total === 1 ? 'ends' : 'end'} ${gain}`;
+  return `With ${count(pieces.files, 'file')} in pieces, ${nodes} ${node_total === 1 ? 'ends' : 'end'} ${gain}`;
 }
 
 /** A number of nodes beside today's: "1 m 08 s sooner, for 4 node-minutes more". */

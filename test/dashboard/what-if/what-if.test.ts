@@ -2,7 +2,7 @@ import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { columnAfter, columnAt, columnOf, curveOf } from '../../../src/dashboard/what-if/curve.js';
 import { cutsSentence } from '../../../src/dashboard/what-if/cuts.js';
-import { difference, whatIfSentences } from '../../../src/dashboard/what-if/sentences.js';
+import { difference, piecesText, whatIfSentences } from '../../../src/dashboard/what-if/sentences.js';
 import type { Variant, WhatIfAnswer } from '../../../src/engine/insight/what-if/what-if-answer.js';
 
 const frame = { width: 1000, height: 300, left: 60, right: 60, top: 20, bottom: 30 };
@@ -22,7 +22,7 @@ const variant = (nodes: number, wall: number, more: Partial<Variant> = {}): Vari
 
 /** What the first line is told. */
 const answer = (variants: Variant[], node_total: number, useful_nodes: number) =>
-  ({ variants, node_total, useful_nodes, longest: { path: 'spec/checkout_spec.rb', seconds: 400 } }) as WhatIfAnswer;
+  ({ variants, node_total, useful_nodes, longest: { path: 'spec/checkout_spec.rb', seconds: 400 }, pieces: null }) as WhatIfAnswer;
 
 describe('the curve of numbers of nodes', () => {
   const variants = [variant(2, 600), variant(4, 320, { measured: 330 }), variant(8, 200)];
@@ -86,6 +86,9 @@ describe('the first line of what-if', () => {
   const few = [variant(1, 100), variant(2, 50)];
   const variants = [variant(8, 700), variant(12, 550), variant(14, 482), variant(17, 401, bound), variant(20, 400, bound)];
 
+  const withPieces = (saves: number, in_pieces: boolean) =>
+    ({ ...answer(variants, 20, 17), pieces: { files: 2, saves }, assumptions: { in_pieces } }) as WhatIfAnswer;
+  const GAIN = 'With 2 files in pieces, 20 nodes end 3 m 20 s sooner';
   const END = 'From 17 on, checkout_spec.rb decides: more nodes bring nothing.';
 
   it.each([
@@ -104,8 +107,19 @@ describe('the first line of what-if', () => {
       2,
       '1 node: 1 m 40 s. 2: 50 s. Every node up to 2 makes the build faster. In the last 10 builds of main, the useful number was 2 to 4.',
     ],
+    ['says what pieces would bring', withPieces(200, false), 20, `20 nodes: 6 m 40 s. 17 are enough. ${END} ${GAIN}: add --pieces.`],
+    ['says no more of pieces that bring little', withPieces(5, false), 20, `20 nodes: 6 m 40 s. 17 are enough. ${END}`],
+    ['says no more of pieces that are played', withPieces(200, true), 20, `20 nodes: 6 m 40 s. 17 are enough. ${END}`],
   ])('%s', (_, answered, nodes, text) => {
     expect(whatIfSentences(answered, nodes).join(' ')).toBe(text);
+  });
+
+  it('says what pieces bring beside their switch', () => {
+    const text = (pieces: WhatIfAnswer['pieces']) => piecesText({ node_total: 1, pieces });
+    expect(text(null)).toBe('');
+    expect(text({ files: 0, saves: 0 })).toBe('No file is long enough on 1 node');
+    expect(text({ files: 1, saves: 0.2 })).toBe('With 1 file in pieces, 1 node ends as soon');
+    expect(text({ files: 1, saves: -4 })).toBe('With 1 file in pieces, 1 node ends 4.0 s later');
   });
 
   it('says what a number of nodes gains and costs', () => {
