@@ -138,6 +138,10 @@ describe('a queue of a client that runs pieces', () => {
     expect(missing).toHaveLength(missing[0]!.count);
     expect(json.errors.join()).toContain(`of ${SUITE.length - 1 + missing[0]!.count} test files and pieces`);
     expect(json).toMatchObject({ test_files: SUITE.length, recorded: 0 });
+    await server.service.summarize();
+    const [{ summary, build_id }] = (await server.get('/v1/build_summaries')).json.builds;
+    expect(summary).toMatchObject({ files: SUITE.length, missing: 0 });
+    expect((await server.get(`/v1/builds/${build_id}/minutes`)).json).toMatchObject({ files: SUITE.length, missing_count: 0 });
     expect(batch.paths.some((path: string) => path.startsWith(LONG))).toBe(true);
   });
 
