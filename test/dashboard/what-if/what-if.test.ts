@@ -107,7 +107,12 @@ describe('the first line of what-if', () => {
       2,
       '1 node: 1 m 40 s. 2: 50 s. Every node up to 2 makes the build faster. In the last 10 builds of main, the useful number was 2 to 4.',
     ],
-    ['says what pieces would bring', withPieces(200, false), 20, `20 nodes: 6 m 40 s. 17 are enough. ${END} ${GAIN}: add --pieces.`],
+    [
+      'says what pieces would bring',
+      withPieces(200, false),
+      20,
+      `20 nodes: 6 m 40 s. 17 are enough. ${END} ${GAIN}: add --pieces to ballast queue.`,
+    ],
     ['says no more of pieces that bring little', withPieces(5, false), 20, `20 nodes: 6 m 40 s. 17 are enough. ${END}`],
     ['says no more of pieces that are played', withPieces(200, true), 20, `20 nodes: 6 m 40 s. 17 are enough. ${END}`],
   ])('%s', (_, answered, nodes, text) => {
