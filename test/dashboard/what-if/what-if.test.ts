@@ -122,8 +122,8 @@ describe('the first line of what-if', () => {
   it('says what pieces bring beside their switch', () => {
     const text = (pieces: WhatIfAnswer['pieces']) => piecesText({ node_total: 1, pieces });
     expect(text(null)).toBe('');
-    expect(text({ files: 0, saves: 0 })).toBe('No file is long enough on 1 node');
-    expect(text({ files: 1, saves: 0.2 })).toBe('With 1 file in pieces, 1 node ends as soon');
+    expect(text({ files: 0, saves: 0 })).toBe('No file is worth cutting on 1 node');
+    expect(text({ files: 1, saves: 0.2 })).toBe('With 1 file in pieces, 1 node ends no sooner');
     expect(text({ files: 1, saves: -4 })).toBe('With 1 file in pieces, 1 node ends 4.0 s later');
   });
 
