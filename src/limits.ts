@@ -358,19 +358,20 @@ export const limits = {
   playedNodes: 1000,
   /** The longest cost or spread in such a request. */
   playedSeconds: 86_400,
-  /** Files that such a request cuts in pieces. */
+  /** Files that such a request cuts by hand. */
   cutFiles: 20,
   /** Files whose cases one request tells, the cases of a file, and the characters of a name and of all names of a file. */
   toldFilesPerRequest: 500,
   casesPerFile: 5000,
   caseNameMaxCharacters: 4096,
   caseCharactersPerFile: 131_072,
-  /** The longest files that a queue cuts in pieces, and the most pieces of a file. */
+  /** The most files that a queue cuts into pieces. */
   filesToCut: 200,
   /** Characters of the names of all cases in the pieces of a queue: a pull with a piece parses them. */
   cutCharactersPerQueue: 1_048_576,
   /** Long files whose cases the main thread reads to plan a queue. A queue that needs more goes to a worker thread. */
   cutFilesOnMainThread: 16,
+  /** The most pieces of a file. */
   piecesPerFile: 100,
   /** Test files that a worker thread plays in one turn, over all variants: about 100 ms. */
   playedFilesPerTurn: 250_000,

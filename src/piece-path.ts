@@ -1,13 +1,13 @@
-/** A piece of a test file, as a queue lists it: one of several that have its test cases. */
+/** A piece of a test file, as a queue lists it. All pieces of a file together have all of its test cases. */
 export interface PieceName {
   file: string;
   /** From 1. The last one has the rest of the file. */
   number: number;
-  /** How many pieces the file is cut in. */
+  /** How many pieces the file is cut into. */
   count: number;
 }
 
-/** What every path of a piece has, and nearly no other path. */
+/** Part of every path of a piece, and of nearly no other path. */
 export const PIECE_SIGN = '::piece ';
 
 const PIECE = /^(.+)::piece ([1-9]\d{0,2}) of ([1-9]\d{0,2})$/s;
@@ -24,7 +24,7 @@ export function pieceOf(path: string): PieceName | null {
   return file === undefined || Number(number) > Number(count) ? null : { file, number: Number(number), count: Number(count) };
 }
 
-/** The test file of a path that may name a piece of it. */
+/** The test file of a piece, or any other path as it is. */
 export function fileOfPiece(path: string): string {
   return pieceOf(path)?.file ?? path;
 }

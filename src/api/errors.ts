@@ -69,7 +69,7 @@ export const apiErrors = {
     ]),
   lacksPieces: () =>
     new ApiError(409, [
-      'the queue of this CI run has pieces of test files, and this node runs none: give all nodes the same command and flags, with --pieces or without it',
+      'the queue of this CI run has test files in pieces, and this node runs only whole files: give all nodes the same command and flags, with --pieces or without it',
     ]),
   clientLeft: () => new ApiError(408, ['the client left before it was answered']),
   notSigningIn: () => new ApiError(422, ['send a link or a password']),

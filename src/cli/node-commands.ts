@@ -54,7 +54,7 @@ function addQueue(program: Command, context: NodeContext): void {
       'reports that the command writes, with the times and failures of its files: JUnit XML, TRX, output of go test, JSON of RSpec, Jest, vitest or CTRF, or events of dart test; may be repeated',
       collect,
     )
-    .option('--pieces', 'run long test files in pieces, each with some of their test cases; all nodes of a CI run need it')
+    .option('--pieces', 'run each long test file in pieces, on several nodes at once; needs --junit, and all nodes of a CI run need it')
     .addHelpText(
       'after',
       '\nIn COMMAND, {} becomes the files of a batch, {,} within an argument all of them with commas, and {file} within an argument the path of a file that has them, one a line; {file} cannot be used with {} or {,}. BALLAST_BATCH is the batch’s number.',

@@ -27,7 +27,7 @@ export function cuttingLine({ cutting }: QueueForecast): string | null {
   const { files, saves, is_done } = cutting;
   const cut = `${pluralize(files, 'long test file')} in pieces`;
   return is_done
-    ? `the queue had ${cut}, which should save ${durationText(saves)}`
+    ? `the queue had ${cut}, so the build should end ${durationText(saves)} sooner`
     : `running ${cut} would save ${durationText(saves)}: add --pieces`;
 }
 

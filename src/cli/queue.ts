@@ -23,7 +23,7 @@ import { cuttingLine, endLine, startLine } from './queue-forecast.js';
 export interface QueueOptions extends ClientOptions, ListOptions, FailurePolicy {
   /** Globs of the reports that the command writes. */
   junit: readonly string[];
-  /** Run pieces of long files. */
+  /** Run long files in pieces. */
   pieces?: true;
 }
 

@@ -103,12 +103,11 @@ export class QueueClient {
     return detectMismatch(() => this.api.post('/v2/queues/queue', message, pullParser(this.#nodeUuid, fields.batch_index, parse)));
   }
 
-  /** Throws when the path names a piece, and the server does not tell what it has to run. */
+  /** Throws when the path names a piece, and the answer lacks its test cases. */
   #pieceOf(path: string, handed: HandedPiece | undefined): { piece: Piece } | null {
     const named = pieceOf(path);
     if (!named || this.allFiles.includes(path)) return null;
-    if (!handed)
-      throw new RequestRejected(`the server handed out ${path}, and does not tell the test cases of this piece: run this node again`, 200);
+    if (!handed) throw new RequestRejected(`the server handed out ${path} without its test cases: run this node again`, 200);
     const { cases, others, skipped, is_trial: isTrial } = handed;
     return { piece: { path, file: named.file, cases, others, skipped, isTrial } };
   }

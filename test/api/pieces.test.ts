@@ -282,7 +282,7 @@ describe('what a build with pieces tells', () => {
     const [line] = (await server.get('/v1/build_summaries')).json.builds;
     const { verdict } = (await server.get(`/v1/builds/${line.build_id}/minutes`)).json;
     // An even share is 30 s.
-    expect(verdict).toContain('Running 1 long file in pieces would have saved about 60 s: add --pieces.');
+    expect(verdict).toContain('Running 1 long file in pieces would have saved about 60 s: add --pieces to ballast queue.');
   });
 
   it('explains why a node got a piece', async () => {

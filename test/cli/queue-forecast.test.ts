@@ -46,7 +46,7 @@ describe('the line of a node that has ended', () => {
 
 it.each([
   ['would save', { files: 2, saves: 190, is_done: false }, 'running 2 long test files in pieces would save 3 m 10 s: add --pieces'],
-  ['should save', { files: 1, saves: 20, is_done: true }, 'the queue had 1 long test file in pieces, which should save 20 s'],
+  ['should save', { files: 1, saves: 20, is_done: true }, 'the queue had 1 long test file in pieces, so the build should end 20 s sooner'],
 ])('the line about pieces tells what they %s', (_, cutting, line) => {
   expect(cuttingLine(forecast({ cutting }))).toBe(line);
   expect(cuttingLine(forecast())).toBeNull();

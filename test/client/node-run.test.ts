@@ -196,9 +196,9 @@ describe('a command whose runner should tell its cases', () => {
   }
 
   it('leads to a warning if it ran and told none', async () => {
-    const remedy = 'see that the command passes PYTEST_ADDOPTS and PYTHONPATH on to pytest';
+    const remedy = 'make sure that the command passes PYTEST_ADDOPTS and PYTHONPATH on to pytest';
     expect(await tellOf({ report: makeReport(passed('a.py')) })).toBe(
-      `ballast: WARNING: pytest did not tell which test cases it ran, and --pieces needs to know: ${remedy}\n`,
+      `ballast: WARNING: pytest did not tell which test cases it ran, so no file can be cut into pieces: ${remedy}\n`,
     );
   });
 

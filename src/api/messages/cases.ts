@@ -11,7 +11,7 @@ type CaseName = string & tags.MinLength<1> & tags.MaxLength<typeof limits.caseNa
 export interface TestCasesMessage extends NodeKey {
   /** Id of the CI run, as in POST /build_subsets. */
   ci_build_id?: OptionalText;
-  /** The test runner whose names the cases have; missing: they are from reports, and no runner selects cases by them. */
+  /** The test runner that selects the cases by these names; missing: the names are those of reports, and no runner selects by them. */
   runner?: Text;
   files: CasesOfFile[] & tags.MaxItems<typeof limits.toldFilesPerRequest>;
 }
@@ -24,7 +24,7 @@ export interface CasesOfFile {
   seconds: number & tags.Minimum<0>;
   /** In their order in the file; each name once. */
   cases: CaseOfFile[] & tags.MaxItems<typeof limits.casesPerFile>;
-  /** Cases that did not pass in a piece, and passed when the whole file ran right afterwards. */
+  /** Cases that did not pass in the piece, but passed in the whole file right afterwards. */
   passed_whole?: CaseName[] & tags.MaxItems<typeof limits.casesPerFile>;
 }
 
@@ -35,7 +35,7 @@ export interface CaseOfFile {
 }
 
 export interface TestCasesAnswer {
-  /** Of how many files and pieces the cases are kept. */
+  /** The number of files and pieces whose cases are kept. */
   kept: number;
 }
 

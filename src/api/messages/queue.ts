@@ -94,7 +94,7 @@ export interface TestQueueMessage extends NodeKey, People, Links {
   skip_pull?: boolean;
   /** Requests `times`, `node_uuid` and `batch_index` in the answer. */
   wants_times?: boolean;
-  /** The test runner with which the client runs pieces of files; missing: it runs none. Only a queue that a client with it creates has pieces. */
+  /** The test runner with which the client runs pieces; missing: it runs only whole files. The request that creates a queue decides for all. */
   pieces?: Text;
 }
 
@@ -105,7 +105,7 @@ export interface TestQueueAnswer {
   batch_id: Count | null;
   /** Expected time of each path in seconds, null if unknown. Only if the request has `wants_times`. */
   times?: (number | null)[];
-  /** What each path that names a piece of a test file has to run; missing: none does. */
+  /** Of each path that names a piece of a test file, what the client has to run; missing: no path does. */
   pieces?: HandedPiece[];
   /** From the request, if it has `wants_times`. */
   node_uuid?: string;
@@ -122,11 +122,11 @@ export interface HandedPiece {
   path: string;
   /** The names of the test cases that it has to run. */
   cases: string[];
-  /** Of the last piece: the names of the cases of the others; it runs everything else in the file. Null: it runs only its own. */
+  /** Of the last piece: the names of the cases of the others. The piece runs everything else in the file. Null: it runs only its own cases. */
   others: string[] | null;
-  /** Of the last piece: the names of cases that it may skip, because they were skipped in the whole file. */
+  /** Of the last piece: the names of cases that it may skip, because the whole file skipped them. */
   skipped: string[];
-  /** Whether a case that fails in it is to be judged by the whole file: its cases never passed in pieces, or not the last time. */
+  /** If the piece fails, the client should run the whole file, whose result counts: its cases may fail only in pieces. */
   is_trial: boolean;
 }
 

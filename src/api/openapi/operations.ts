@@ -28,6 +28,7 @@ const planned = {
     pull_cost: 2,
     setup: 0,
     estimates: 'now',
+    in_pieces: false,
     cut: [],
     sentences: ['The nodes start together.'],
   },
@@ -160,7 +161,7 @@ export const operations = {
     tag: 'Queue mode',
     summary: 'Tell the test cases of long files, and their times.',
     description:
-      'A later queue can then have such a file in pieces, each with some of its cases, if its first request names the test runner in pieces. What was told of a file before is replaced.',
+      'A later queue can then have such a file in pieces, each with some of its cases, if the request that creates the queue names the same test runner in pieces. What is told of a file replaces what was told of it before.',
     body: {
       schemas: ['TestCasesMessage'],
       example: {
@@ -170,7 +171,9 @@ export const operations = {
         files: [{ path: 'tests/test_cart.py', seconds: 41.5, cases: [{ name: 'test_total', seconds: 12.25, outcome: 'passed' }] }],
       },
     },
-    responses: { '200': response('Of how many files the cases are kept.', { schemas: ['TestCasesAnswer'], example: { kept: 1 } }) },
+    responses: {
+      '200': response('The number of files and pieces whose cases are kept.', { schemas: ['TestCasesAnswer'], example: { kept: 1 } }),
+    },
   }),
   '/v2/test_paths': get({
     operationId: 'listFailedTestPaths',

@@ -10,7 +10,7 @@ import { prepare } from '../prepare.js';
 /** What a case takes on the disk besides its name, approximately. */
 const BYTES_OF_CASE = 30;
 
-/** POST /v2/test_cases: keeps what a node told of the cases of files, so that a later queue can cut the files in pieces. */
+/** POST /v2/test_cases: keeps what a node told of the cases of files, so that a later queue can cut the files into pieces. */
 export function keepCases(context: Context, request: Request): Soon<Answer> {
   const { store, now, dailyBytes } = context;
   return whenKnown(prepare(context, 'prepareCases', request), async ({ project, prepared: told }) => {

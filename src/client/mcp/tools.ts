@@ -156,7 +156,7 @@ const questions: readonly Question[] = [
       start_spread: number('Seconds over which the nodes start. Default: as observed.'),
       pull_cost: number('Seconds that a node loses with each batch. Default: as observed.'),
       setup: number('Seconds that the job of a node takes before the node starts. Default: that of the project, or 0.'),
-      cut: { type: 'array', items: { type: 'string' }, description: 'Paths of files to play in pieces, at most 20.' },
+      cut: { type: 'array', items: { type: 'string' }, description: 'Paths of files to play as if they were cut, at most 20.' },
       ci_run,
     },
     required: ['build'],

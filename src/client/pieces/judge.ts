@@ -1,8 +1,8 @@
 import type { Piece, RanCase, ToldCases } from './piece.js';
 
-/** What the command of a piece told, against what the piece has to run. */
+/** How the cases that ran differ from those that the piece has to run. */
 export interface PieceJudgement {
-  /** Cases of the piece that should have run, and did not, as far as is known. */
+  /** Cases of the piece that should have run, and of which nothing says that they did. */
   missing: string[];
   /** Cases of the piece that failed. */
   failed: string[];
@@ -35,8 +35,8 @@ export function judgePiece({ cases, others, skipped }: Piece, told: ToldCases | 
 }
 
 /**
- * The cases of a piece that did not pass in it, and passed when the whole file ran. If the command of the piece failed, and no case of it, all
- * that ran: something around them, such as the end of a suite, does not pass in pieces.
+ * Returns the cases that did not pass in the piece, but passed in the whole file. If the command of the piece failed although none of its cases
+ * did, these are all that ran: something around them, such as the end of a suite, fails in pieces.
  *
  * @param piece what the command of the piece told
  * @param whole what that of the whole file told; undefined: nothing

@@ -6,7 +6,7 @@ import { judgePiece, type PieceJudgement, passedWhole } from './judge.js';
 import type { Piece, RanCase, ToldCases } from './piece.js';
 import type { TestCases } from './told.js';
 
-/** What one command said of the file of a piece. */
+/** What one command, for a piece or for its whole file, said of the file. */
 export interface FileRun {
   result: BatchResult;
   /** Undefined: it told no case of the file. */
@@ -19,7 +19,7 @@ export interface FileRun {
 export type RunFile = (piece: Piece | null) => Promise<FileRun | null>;
 
 /**
- * Runs a piece of a file, and after it the whole file if only that can judge. Returns the result of the piece.
+ * Runs a piece of a file, and then the whole file if the piece alone decides nothing. Returns the result as that of the piece.
  * @param testCases gets what is told of both
  */
 export async function runPiece(piece: Piece, runFile: RunFile, testCases: TestCases): Promise<BatchResult> {
@@ -37,7 +37,7 @@ export async function runPiece(piece: Piece, runFile: RunFile, testCases: TestCa
   const whole = await runFile(null);
   if (!whole) return notRun(piece);
   const passed = passedWhole(judgement, { isFailed: hasFailed(run), told: run.told }, { isFailed: hasFailed(whole), told: whole.told });
-  if (passed.length > 0 && !hasFailed(whole)) printToStderr(`${piece.file} passed as a whole file: it is not run in pieces again`);
+  if (passed.length > 0 && !hasFailed(whole)) printToStderr(`${piece.file} passed as a whole: later builds do not run it in pieces`);
   testCases.addPiece(piece.path, seconds, run.told?.cases ?? [], passed);
   if (whole.told) testCases.addFile(piece.file, secondsOf(whole), whole.told.cases);
   return resultOf(piece, whole, seconds + secondsOf(whole));
@@ -55,7 +55,7 @@ function notRun({ path }: Piece): BatchResult {
   return { recorded: [], failed: [path] };
 }
 
-/** The result of a run as that of the piece. @param seconds what the piece took; a file of which nothing says that it ran keeps its 0 */
+/** Gives the result of a run to the piece. @param seconds what the piece took; a file keeps its 0 if nothing says that it ran */
 function resultOf({ path }: Piece, { result: { recorded, failed } }: FileRun, seconds: number): BatchResult {
   const timeOf = ({ time_execution, ran }: RecordedFile) => (time_execution > 0 || ran ? seconds : 0);
   return { recorded: recorded.map(file => ({ ...file, path, time_execution: timeOf(file) })), failed: failed.map(() => path) };
@@ -73,6 +73,6 @@ function whyUnjudged({ cases }: Piece, run: FileRun, { missing, failed }: PieceJ
   if (!run.told) return `it is not known whether its ${pluralize(cases.length, 'test case')} ran`;
   // A failure may have ended the command before it ran the others.
   if (hasFailed(run) && failed.length > 0) return `${pluralize(failed.length, 'test case')} failed (${abbreviate(failed)})`;
-  if (missing.length > 0) return `${pluralize(missing.length, 'test case')} of it did not run (${abbreviate(missing)})`;
-  return 'the command failed, and no test case of it did';
+  if (missing.length > 0) return `${missing.length} of its test cases did not run (${abbreviate(missing)})`;
+  return 'the command failed, but no test case of the piece did';
 }

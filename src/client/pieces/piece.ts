@@ -1,6 +1,6 @@
 import type { TestCase } from '../../reports/test-case.js';
 
-/** A piece of a test file, as the server hands it out. Cases have the names that the runner of this client tells. */
+/** A piece of a test file, as the server hands it out. Cases have the names that the test runner gives them. */
 export interface Piece {
   /** Its name in the queue, see `piecePath`. */
   path: string;
@@ -9,9 +9,9 @@ export interface Piece {
   cases: readonly string[];
   /** The cases of all other pieces: it runs everything else in the file, known or not. Null: it runs its own cases only. */
   others: readonly string[] | null;
-  /** Cases of the rest that may be skipped, because they were in the whole file. */
+  /** Cases of the rest that may be skipped, because the whole file skipped them. */
   skipped: readonly string[];
-  /** Whether the whole file judges a case that fails in it. */
+  /** If the piece fails, the whole file is run, and its result counts. */
   isTrial: boolean;
 }
 
@@ -28,7 +28,7 @@ export interface RanCase {
 export interface ToldCases {
   /** One for each name. */
   cases: readonly RanCase[];
-  /** The names of all cases in the file, those that were not to run among them; null: the runner does not tell. */
+  /** The names of all cases in the file, also of those that were not selected; null: the runner does not tell. */
   listed: ReadonlySet<string> | null;
 }
 

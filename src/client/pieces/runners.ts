@@ -26,16 +26,17 @@ export function pieceSupport(command: readonly string[], reports: readonly strin
   const { runner: name, flags } = readCommand(command);
   const runner = name === null ? undefined : RUNNERS[name];
   if (name === null || !runner) {
-    const reason = name === null ? `${command.join(' ')} names none that is known` : `${name} is none of them`;
     const known = Object.keys(RUNNERS).join(', ');
     throw new UsageError([
-      `--pieces needs a command with a test runner that runs single test cases (${known}), and ${reason}: name the runner in the command, or leave out --pieces`,
+      name === null
+        ? `--pieces works with ${known}, and the command ${command.join(' ')} names none of them: name the test runner in the command, or leave out --pieces`
+        : `--pieces works with ${known}, and not with ${name}: leave out --pieces`,
     ]);
   }
   if (reports.length === 0)
-    throw new UsageError(['--pieces needs the reports that the command writes, with their test cases: name them with --junit']);
+    throw new UsageError(['--pieces needs reports with test cases: name those that the command writes with --junit']);
   const conflict = flags.find(flag => runner.conflicts?.test(flag));
   if (conflict !== undefined)
-    throw new UsageError([`--pieces selects test cases itself, and ${conflict} in the command does so, too: leave out one of them`]);
+    throw new UsageError([`--pieces and ${conflict} in the command both select test cases: leave out one of them`]);
   return { name, runner };
 }

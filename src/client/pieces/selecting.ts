@@ -4,13 +4,16 @@ import { join } from 'node:path';
 import type { TestCase } from '../../reports/test-case.js';
 import type { Piece, PieceSupport, Selection, ToldCases } from './piece.js';
 
-/** One run of the command, with the folder in which the test runner and this client tell each other what is to run. */
+/** Why a piece has no selection. A file that has none for another reason tells no cases, so its remedy is never shown. */
+const TOO_LONG = 'the names of the test cases are too long to select this piece: shorten the names, or divide the file';
+
+/** One run of the command, with the folder through which the client says what is to run, and the test runner what ran. */
 export class Selecting {
   readonly #folder = mkdtempSync(join(tmpdir(), 'ballast-'));
   readonly #support: PieceSupport;
   /** What is added to the command. */
   readonly selection: Selection;
-  /** What to do if the runner ran other cases than those of the piece, or told none. */
+  /** What the user can do if the runner ran cases of other pieces, or told none. */
   readonly remedy: string;
 
   /** @param piece null: the command runs whole files */
@@ -19,7 +22,7 @@ export class Selecting {
     const selection = runner.select(piece, this.#folder, environment);
     // A piece that cannot be selected runs as the whole file: nothing is lost.
     this.selection = selection ?? { args: [], environment: {} };
-    this.remedy = selection ? `see that the command passes ${namesIn(selection)} on to ${name}` : `${name} cannot select this piece`;
+    this.remedy = selection ? `make sure that the command passes ${namesIn(selection)} on to ${name}` : TOO_LONG;
   }
 
   /** See PieceRunner. */

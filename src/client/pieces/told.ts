@@ -14,11 +14,11 @@ const LONG_PART = 0.4;
 /** Nothing depends on what is told, so it is tried once, for a short time. */
 const TELL_SECONDS = 5;
 
-/** The test cases that a node tells, so that the server can cut the files in pieces. */
+/** The test cases that a node tells, so that the server can cut the files into pieces. */
 export class TestCases {
   readonly #pieces: CasesOfFile[] = [];
   readonly #files: CasesOfFile[] = [];
-  /** Files whose cases are too many, or have too long names. */
+  /** Files with too many cases, or too long names. */
   readonly #tooLarge: CasesOfFile[] = [];
   #seconds = 0;
   #remedy: string | null = null;
@@ -47,11 +47,11 @@ export class TestCases {
     this.#remedy = remedy;
   }
 
-  /** Tells the server, and the user what cannot be told. Whatever happens, the node goes on. */
+  /** Tells the server the cases, and the user why some are not told. Never throws. */
   async tell(api: Api, { build_id: ci_build_id, ...node }: BuildNode & { build_id?: string | undefined }): Promise<void> {
     const isLong = ({ seconds }: CasesOfFile) => seconds >= LONG_PART * this.#seconds;
     if (this.#remedy !== null)
-      printToStderr(`WARNING: ${this.runner} did not tell which test cases it ran, and --pieces needs to know: ${this.#remedy}`);
+      printToStderr(`WARNING: ${this.runner} did not tell which test cases it ran, so no file can be cut into pieces: ${this.#remedy}`);
     if (this.runner !== null) for (const file of this.#tooLarge.filter(isLong)) printToStderr(tooLargeLine(file));
     const files = [...this.#pieces, ...this.#files.filter(isLong)].slice(0, limits.toldFilesPerRequest);
     if (files.length === 0) return;
@@ -61,7 +61,7 @@ export class TestCases {
   }
 }
 
-/** A case without a name cannot be named in a piece: the rest of the file has it. */
+/** No piece can name a case without a name: the rest of the file has it. */
 function named(cases: readonly RanCase[]): RanCase[] {
   return cases.filter(({ name }) => name !== '');
 }
@@ -86,7 +86,7 @@ function charactersIn(cases: readonly { name: string }[]): number {
 
 function tooLargeLine({ path, cases }: CasesOfFile): string {
   const { casesPerFile, caseNameMaxCharacters, caseCharactersPerFile } = limits;
-  return `${path} is not run in pieces: its ${cases.length} test cases have ${charactersIn(cases)} characters of names (the limits are ${casesPerFile} cases, ${caseNameMaxCharacters} characters of a name and ${caseCharactersPerFile} of all names); shorten the names, or divide the file`;
+  return `${path} cannot run in pieces: it has ${cases.length} test cases with ${charactersIn(cases)} characters of names (the limits are ${casesPerFile} test cases, ${caseNameMaxCharacters} characters of a name and ${caseCharactersPerFile} of all names); shorten the names, or divide the file`;
 }
 
 /** The cases of each file as reports name them. */

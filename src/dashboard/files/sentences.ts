@@ -49,24 +49,24 @@ export function fileSentences({ path, estimate, median, points, changes, decided
 /** Cases that a sentence names. */
 const NAMED = 3;
 
-/** What is known of the file in pieces, see the guide. */
+/** Says how a file ran in pieces, or why it does not, see the guide. */
 export function piecesSentences({ cases, runner, count: pieces, is_proven, not_cut }: FilePieces): string[] {
   if (not_cut?.reason === 'differs') {
     const names = not_cut.cases.slice(0, NAMED).join(', ');
     const more = not_cut.cases.length > NAMED ? ` and ${number(not_cut.cases.length - NAMED)} more` : '';
     return [
-      `It is not run in pieces again: at ${commitOf(not_cut.commit_hash)}, ${names}${more} passed in the whole file, and not in a piece.`,
-      'Its cases may share something, or depend on their order, or the command did not select them.',
+      `It no longer runs in pieces: at ${commitOf(not_cut.commit_hash)}, ${names}${more} passed in the whole file, but not in a piece.`,
+      'Its cases may share state or depend on their order, or the command did not select them.',
     ];
   }
   if (not_cut)
     return [
-      `It is not run in pieces again: at ${commitOf(not_cut.commit_hash)}, its pieces took ${duration(not_cut.pieces_seconds)} together, and the file takes ${duration(not_cut.file_seconds)}.`,
+      `It no longer runs in pieces: at ${commitOf(not_cut.commit_hash)}, its pieces together took ${duration(not_cut.pieces_seconds)}, and the whole file takes ${duration(not_cut.file_seconds)}.`,
     ];
   if (pieces !== null)
     return [
-      `It ran in ${count(pieces, 'piece')} the last time, which have its ${count(cases, 'test case')}.`,
-      is_proven ? '' : 'A case failed, so the next time the whole file judges a case that fails in a piece.',
+      `Its ${count(cases, 'test case')} ran in ${count(pieces, 'piece')} the last time.`,
+      is_proven ? '' : 'A case failed in a piece, so if a piece fails the next time, the whole file decides.',
     ].filter(Boolean);
-  return [`Its ${count(cases, 'test case')} ${cases === 1 ? 'is' : 'are'} known${runner === null ? ' from reports' : ` to ${runner}`}.`];
+  return [`Its ${count(cases, 'test case')} ${cases === 1 ? 'is' : 'are'} known from ${runner ?? 'reports'}.`];
 }

@@ -92,7 +92,7 @@ function File({ project, history }: { project: string; history: FileHistory }) {
   );
 }
 
-/** What is known of it in pieces, and what cutting it would bring, with the way to the page that plays it. */
+/** What is known of the file in pieces, and what a cut brings, with a link to the page that plays it. */
 function Pieces({ project, history: { path, cut, cut_saves, pieces } }: { project: string; history: FileHistory }) {
   const played = cut === null || cut_saves === null ? null : { ...cut, saves: cut_saves };
   if (!played && !pieces) return null;
@@ -109,11 +109,7 @@ function Pieces({ project, history: { path, cut, cut_saves, pieces } }: { projec
           {played.is_done ? 'Because the file ran' : 'With the file'} in {count(played.pieces, 'piece')},{' '}
           <a href={projectPath(project, 'build', played.build_id)}>the last build</a> {played.is_done ? 'ended' : 'would have ended'}{' '}
           {Math.abs(played.saves) < 0.5 ? (
-            played.is_done ? (
-              'as soon as it would have'
-            ) : (
-              'as it did'
-            )
+            'no sooner'
           ) : (
             <>
               <strong>{duration(Math.abs(played.saves))}</strong> {played.saves > 0 ? 'sooner' : 'later'}

@@ -94,7 +94,7 @@ function Time({ name, about, value, used, unit = 's', onChange }: TimeProps) {
   );
 }
 
-/** Whether long files run in pieces, and what that brings. */
+/** The switch for long files in pieces, and what they bring. */
 function InPieces({ answer, onChange }: Pick<Props, 'answer' | 'onChange'>) {
   const { in_pieces } = answer.assumptions;
   return (
@@ -106,13 +106,13 @@ function InPieces({ answer, onChange }: Pick<Props, 'answer' | 'onChange'>) {
         <span class="quiet">{piecesText(answer)}.</span>
       </label>
       <p class="quiet">
-        <code>ballast queue --pieces</code> runs them so: <a href="/docs/pieces">how pieces work</a>
+        <code>ballast queue --pieces</code> does this: <a href="/docs/pieces">how pieces work</a>
       </p>
     </fieldset>
   );
 }
 
-/** Files worth cutting, and those that are cut. */
+/** Files worth cutting by hand, and those that are cut. */
 function Cuts({ answer, choices, saved, onChange }: Props) {
   const { worth_cutting, assumptions } = answer;
   // A file keeps its place when it is no longer worth a cut, because it is cut or others are: the focus may be there.

@@ -19,7 +19,9 @@ export function whatIfSentences(answer: WhatIfAnswer, nodes: number): string[] {
     `${count(today.nodes, 'node')}: ${duration(today.wall)}.`,
     ...compared.map(variant => `${number(variant.nodes)}: ${duration(variant.wall)}.`),
     limit(variants, useful, today, longest?.path ?? null),
-    ...(pieces && !assumptions.in_pieces && pieces.saves > LEAST_GAIN * today.wall ? [`${piecesText(answer)}: add --pieces.`] : []),
+    ...(pieces && !assumptions.in_pieces && pieces.saves > LEAST_GAIN * today.wall
+      ? [`${piecesText(answer)}: add --pieces to ballast queue.`]
+      : []),
     ...(useful_range && useful_range.builds > 1 ? [range(useful_range)] : []),
   ];
 }
@@ -38,12 +40,12 @@ function limit(variants: readonly Variant[], useful: Variant, today: Variant, lo
   return `${enough}From ${number(useful.nodes)} on, ${reason}.`;
 }
 
-/** What pieces bring on as many nodes as the build had: "With 2 files in pieces, 8 nodes end 3 m 10 s sooner". Empty: no pieces are possible. */
+/** Says what pieces bring on as many nodes as the build had: "With 2 files in pieces, 8 nodes end 3 m 10 s sooner". Empty: no pieces are possible. */
 export function piecesText({ node_total, pieces }: Pick<WhatIfAnswer, 'node_total' | 'pieces'>): string {
   if (!pieces) return '';
   const nodes = count(node_total, 'node');
-  if (pieces.files === 0) return `No file is long enough on ${nodes}`;
-  const gain = Math.abs(pieces.saves) < 0.5 ? 'as soon' : `${duration(Math.abs(pieces.saves))} ${pieces.saves > 0 ? 'sooner' : 'later'}`;
+  if (pieces.files === 0) return `No file is worth cutting on ${nodes}`;
+  const gain = Math.abs(pieces.saves) < 0.5 ? 'no sooner' : `${duration(Math.abs(pieces.saves))} ${pieces.saves > 0 ? 'sooner' : 'later'}`;
   return `With ${count(pieces.files, 'file')} in pieces, ${nodes} ${node_total === 1 ? 'ends' : 'end'} ${gain}`;
 }
 

@@ -1,17 +1,17 @@
 import { pieceOf, piecePath } from '../../piece-path.js';
 
-/** The files that a queue has in pieces. */
+/** The files of a queue that are cut into pieces. */
 export interface Cuts {
   files: readonly CutFile[];
 }
 
 export interface CutFile {
   file: string;
-  /** It is not known yet whether its cases pass in pieces: a piece that fails is judged by the whole file. */
+  /** Whether its cases pass in pieces as in the whole file is not known: if a piece fails, the client runs the whole file, whose result counts. */
   is_trial: boolean;
   /** The names of the cases of each piece. The last piece has in addition what the others do not name. */
   pieces: string[][];
-  /** The names of the cases that are skipped in the whole file, too. */
+  /** The names of the cases that the whole file skips, too. */
   skipped: string[];
 }
 
@@ -21,9 +21,9 @@ export interface HandedPiece {
   path: string;
   /** The cases that it has to run. */
   cases: string[];
-  /** Of the last piece: the cases of the others. It runs everything else in the file. Null: it runs only its own. */
+  /** Of the last piece: the cases of the others. The piece runs everything else in the file. Null: it runs only its own cases. */
   others: string[] | null;
-  /** Of the last piece: the cases of it that may be skipped, because they were in the whole file. */
+  /** Of the last piece: those of its cases that may be skipped, because the whole file skipped them. */
   skipped: string[];
   is_trial: boolean;
 }

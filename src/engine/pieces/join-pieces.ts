@@ -1,13 +1,13 @@
 /** The last time of a piece in a build. */
 export interface PieceTime<File> {
   file: File;
-  /** How many pieces the file was cut in. */
+  /** How many pieces the file was cut into. */
   count: number;
   seconds: number;
 }
 
 /**
- * What files took of which a build ran all pieces.
+ * Returns the time of each file of which a build ran all pieces: their sum.
  *
  * @param times of each piece once
  */

@@ -8,15 +8,15 @@ export interface KnownCases {
   runner: string | null;
   /** The cases that ran, in their order in the file. */
   cases: readonly Pick<ToldCase, 'name' | 'seconds'>[];
-  /** The cases that were skipped, in the whole file, too. */
+  /** The cases that the whole file skipped, too. */
   skipped: readonly string[];
   /** What the file takes besides its cases. */
   own: number;
-  /** The last time it ran in pieces, and no case failed that passes in the whole file: nothing is known against it. */
+  /** It ran in pieces, and the last time no case failed that passes in the whole file: nothing is known against its pieces. */
   isProven: boolean;
   /** Null: it may be cut. */
   notCut: NotCut | null;
-  /** The file ran in pieces the last time, and its time is the one of the pieces: no run of the file told it. */
+  /** The file ran in pieces the last time: what is known is of the pieces, and its estimate may be older. */
   isCut: boolean;
 }
 
@@ -26,7 +26,7 @@ const MOST_MORE_SECONDS = 1;
 
 /**
  * Judges what was told of a file and of its pieces. Null: its cases are not known, or it did not run as a whole for as long as times are kept.
- * Then it has to, or its estimate would be forgotten, too.
+ * It then runs whole, or its estimate would be forgotten, too.
  */
 export function knownCases(kept: readonly KeptCases[]): KnownCases | null {
   const whole = kept.find(({ piece }) => piece === null);
@@ -49,14 +49,14 @@ export function knownCases(kept: readonly KeptCases[]): KnownCases | null {
   };
 }
 
-/** Whether a case failed in a piece, and not also in the whole file that judged it. */
+/** Whether a case failed in a piece, and did not fail, too, in the whole file that decided. */
 function hasFailedInPieces(whole: KeptCases, cut: readonly KeptCases[]): boolean {
   const failedIn = ({ cases }: KeptCases) => cases.flatMap(({ name, outcome }) => (outcome === 'failed' ? name : []));
   const judged = new Set(whole.ci_run === cut[0]!.ci_run ? failedIn(whole) : []);
   return cut.some(told => failedIn(told).some(name => !judged.has(name)));
 }
 
-/** What was told of the pieces of the last CI run that told of all of them, in their order; null: none did. */
+/** What was told of each piece in the last CI run of which pieces are known, in order; null: that CI run did not tell of all of them. */
 function lastCut(kept: readonly KeptCases[]): KeptCases[] | null {
   const pieces = kept.filter(({ piece }) => piece !== null).sort((a, b) => b.at - a.at);
   const [last] = pieces;

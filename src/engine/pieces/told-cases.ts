@@ -5,16 +5,16 @@ export interface ToldCases {
   file: string;
   /** Which piece of how many; null: the whole file. */
   piece: { number: number; count: number } | null;
-  /** A digest of the build and its CI run. */
+  /** A digest of the CI run and its build. */
   ci_run: string;
   commit_hash: string;
-  /** Whose names the cases have; null: of reports only, and no runner knows them by these names. */
+  /** The test runner that knows the cases by these names; null: the names are those of reports, and no runner knows them. */
   runner: string | null;
   /** What the file or piece took. */
   seconds: number;
   /** In their order in the file. */
   cases: readonly ToldCase[];
-  /** Cases that did not pass in the piece, and passed when the whole file ran right afterwards. */
+  /** Cases that did not pass in the piece, but passed in the whole file right afterwards. */
   passed_whole: readonly string[];
 }
 
@@ -24,7 +24,7 @@ export interface ToldCase {
   outcome: 'passed' | 'failed' | 'skipped';
 }
 
-/** Leaves out what is told by names of reports where the names of a runner are known: only these select cases. */
+/** Leaves out cases with names of reports where cases with names of a runner are kept: only these names select cases. */
 export async function toKeep({ cases }: Pick<Store, 'cases'>, project: number, told: readonly ToldCases[]): Promise<ToldCases[]> {
   const unnamed = told.filter(({ runner }) => runner === null);
   if (unnamed.length === 0) return [...told];

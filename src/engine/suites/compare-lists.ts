@@ -5,7 +5,7 @@ export interface TestFileList {
   /** See list-digest.ts. */
   digest: string;
   test_files: number;
-  /** A queue has some of them in pieces; missing: it has none. */
+  /** The queue has some of the files in pieces; missing: all are whole. */
   has_pieces?: true;
 }
 

@@ -12,7 +12,7 @@ import { type KnownCases, knownCases } from '../pieces/known-cases.js';
 import type { Store } from '../ports/store.js';
 import { type Suite, suiteOf } from './suite.js';
 
-/** Which long files of a suite are worth cutting, and what is known of them by their places. */
+/** Which long files of a suite are worth cutting, and what is known of their cases, by place among the files. */
 export interface WorthCutting {
   cutting: Cutting;
   known: ReadonlyMap<number, KnownCases>;
@@ -63,7 +63,7 @@ export async function worthCutting(
   return cutting && { cutting, known };
 }
 
-/** The seconds that a node of usual speed is expected to save. */
+/** How many seconds sooner the build should end on nodes of usual speed. */
 export function savedSeconds({ before, after }: Cutting): number {
   return toSeconds(before - after);
 }

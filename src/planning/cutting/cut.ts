@@ -9,11 +9,11 @@ export interface CuttableFile {
   file: number;
   /** What its cases take, in their order in the file; at least two. */
   cases: readonly number[];
-  /** What it takes besides its cases: each of its pieces takes that again. */
+  /** What it takes besides its cases: each of its pieces repeats that. */
   own: number;
 }
 
-/** A file, cut into pieces of cases that follow each other: they may share set-up, and depend on their order. */
+/** A file, cut into pieces of cases that follow each other: neighbours may share set-up, and depend on their order. */
 export interface Cut {
   file: number;
   pieces: readonly CutPiece[];
@@ -34,11 +34,11 @@ export interface Cutting {
 }
 
 /**
- * The longest pieces, as parts of an even share, the best first: pieces of at most a half nearly always let the nodes end together. Shorter
- * ones do where many files are long, and longer ones repeat less of what each piece takes.
+ * The limits on a piece that are tried, as parts of an even share, the best first. With at most a half, the nodes nearly always end together.
+ * Where many files are long they need shorter pieces. Longer pieces repeat less of what a file takes besides its cases.
  */
 const PARTS_OF_SHARE = [0.5, 0.3, 1, 2] as const;
-/** A part is as good as a later one if the build takes at most this much longer. */
+/** A limit is as good as a later one if the build takes at most this many times as long. */
 const AS_GOOD = 1.02;
 /** The build must become shorter by at least this part. */
 const LEAST_GAIN = 0.03;
@@ -57,7 +57,7 @@ export function longFiles(weights: Float64Array, nodes: number): number[] {
 }
 
 /**
- * Decides which files to cut, and where. Null: the build would not end sooner by at least 3 % and the start of a test runner.
+ * Decides which files to cut, and where. Null: the build would not end sooner by more than 3 %, and by more than the start of a test runner.
  *
  * @param weights by file
  * @param cost of a batch; each piece is run by a command of its own, so it pays the start of the runner, too
@@ -78,7 +78,7 @@ export function cutFiles(weights: Float64Array, nodes: number, files: readonly C
   return before - chosen.after > Math.max(LEAST_GAIN * before, cost.pullCost) ? chosen : null;
 }
 
-/** Cuts a file into the fewest pieces of at most this weight, as even as they can be; null: it need not or cannot be cut. */
+/** Cuts a file into the fewest pieces of at most this weight, as even as possible; null: the file need not or cannot be cut. */
 function cutFile({ file, cases, own }: CuttableFile, weight: number, longest: number): Cut | null {
   if (weight <= longest) return null;
   const sum = cases.reduce((total, time) => total + time, 0);
@@ -118,7 +118,7 @@ function nextPiece(cases: readonly number[], from: number, most: number): { to: 
   return { to, sum };
 }
 
-/** @param alone files so long that a batch has nothing else: a start of the runner is theirs, too */
+/** @param alone files so long that a batch has nothing else: a start of the runner counts for each of them, too */
 function durationsWith(durations: Float64Array, cuts: readonly Cut[], alone: ReadonlySet<number>, cost: BatchCost): Float64Array {
   const cut = new Set(cuts.map(({ file }) => file));
   const pieces = withHidden(Float64Array.from(cuts.flatMap(({ pieces: ofFile }) => ofFile.map(({ weight }) => weight))), cost);

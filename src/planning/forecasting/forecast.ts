@@ -31,7 +31,7 @@ export interface Forecast {
   binding_files: { path: string; seconds: number }[];
   /** More nodes than these make nothing faster, unless the longest file is split (see `usefulNodes`). */
   useful_nodes: number;
-  /** Of a queue, if pieces of long files make it end sooner. */
+  /** Of a queue that ends sooner with long files in pieces. */
   cutting?: CuttingForecast;
 }
 

@@ -90,25 +90,37 @@ describe('a piece', () => {
 
 describe('the whole file judges', () => {
   it.each<[string, Piece, Command, why: string, passedWhole: string[]]>([
-    ['a piece that skipped a case', NAMED, { told: { a: 'passed', b: 'skipped' } }, '1 test case of it did not run (b)', ['b']],
-    ['a piece that left a case out', NAMED, { told: { a: 'passed' } }, '1 test case of it did not run (b)', ['b']],
+    ['a piece that skipped a case', NAMED, { told: { a: 'passed', b: 'skipped' } }, '1 of its test cases did not run (b)', ['b']],
+    ['a piece that left a case out', NAMED, { told: { a: 'passed' } }, '1 of its test cases did not run (b)', ['b']],
     ['a piece of which nothing is told', NAMED, { told: null }, 'it is not known whether its 2 test cases ran', ['a', 'b']],
     ['a failed one of which nothing is told', NAMED, { code: 1, told: null }, 'it is not known whether its 2 test cases ran', ['a', 'b']],
-    ['a rest that skipped a new case', REST, { told: { a: 'passed', c: 'skipped' } }, '1 test case of it did not run (c)', ['c']],
+    ['a rest that skipped a new case', REST, { told: { a: 'passed', c: 'skipped' } }, '1 of its test cases did not run (c)', ['c']],
     ['a case that fails on trial', TRIAL, { code: 1, told: { a: 'failed', b: 'passed' } }, '1 test case failed (a)', ['a']],
     ['one that ends the run at its first failure', TRIAL, { code: 1, told: { a: 'failed' } }, '1 test case failed (a)', ['a', 'b']],
-    ['a command that fails on trial after all cases passed', TRIAL, { ...PASSED, code: 1 }, 'and no test case of it did', ['a', 'b']],
-    ['a command that fails after all cases passed', NAMED, { ...PASSED, code: 1 }, 'and no test case of it did', ['a', 'b']],
-    ['a failure of another piece', NAMED, { code: 1, told: { ...PASSED.told, c: 'failed' } }, 'and no test case of it did', ['a', 'b']],
+    [
+      'a command that fails on trial after all cases passed',
+      TRIAL,
+      { ...PASSED, code: 1 },
+      'but no test case of the piece did',
+      ['a', 'b'],
+    ],
+    ['a command that fails after all cases passed', NAMED, { ...PASSED, code: 1 }, 'but no test case of the piece did', ['a', 'b']],
+    [
+      'a failure of another piece',
+      NAMED,
+      { code: 1, told: { ...PASSED.told, c: 'failed' } },
+      'but no test case of the piece did',
+      ['a', 'b'],
+    ],
   ])('%s', async (_, piece, command, why, passedWhole) => {
     const good = await run(piece, command, WHOLE);
     expect(good).toMatchObject({ recorded: [{ path: PATH }], failed: [], asked: [piece, null] });
     expect(good.told[0]).toEqual({ path: PATH, passed_whole: passedWhole });
     expect(good.stderrText).toContain(`${why}: running the whole file ${FILE}\n`);
-    expect(good.stderrText).toContain(`${FILE} passed as a whole file: it is not run in pieces again`);
+    expect(good.stderrText).toContain(`${FILE} passed as a whole: later builds do not run it in pieces`);
     const bad = await run(piece, command, { code: 1, told: { ...WHOLE.told, a: 'failed', b: 'failed', c: 'failed' } });
     expect(bad).toMatchObject({ failed: [PATH], told: [{ path: PATH, passed_whole: [] }, { path: FILE }] });
-    expect(bad.stderrText).not.toContain('passed as a whole file');
+    expect(bad.stderrText).not.toContain('passed as a whole');
   });
 
   it('a piece of cases that the file has no more, which says nothing against pieces', async () => {

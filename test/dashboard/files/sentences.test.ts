@@ -54,29 +54,29 @@ describe('what is known of a file in pieces', () => {
   const notCut = { reason: 'differs' as const, commit_hash: '4d5e6f7a8b', cases: ['a', 'b'], pieces_seconds: 0, file_seconds: 0 };
 
   it.each<[situation: string, more: Partial<FilePieces>, text: string]>([
-    ['its cases are known to a runner', {}, 'Its 34 test cases are known to pytest.'],
+    ['its cases are known from a runner', {}, 'Its 34 test cases are known from pytest.'],
     ['its cases are known from reports', { runner: null }, 'Its 34 test cases are known from reports.'],
-    ['it has one case', { cases: 1 }, 'Its 1 test case is known to pytest.'],
-    ['it ran in pieces', { count: 3, is_proven: true }, 'It ran in 3 pieces the last time, which have its 34 test cases.'],
+    ['it has one case', { cases: 1 }, 'Its 1 test case is known from pytest.'],
+    ['it ran in pieces', { count: 3, is_proven: true }, 'Its 34 test cases ran in 3 pieces the last time.'],
     [
       'a case failed in a piece',
       { count: 3 },
-      'It ran in 3 pieces the last time, which have its 34 test cases. A case failed, so the next time the whole file judges a case that fails in a piece.',
+      'Its 34 test cases ran in 3 pieces the last time. A case failed in a piece, so if a piece fails the next time, the whole file decides.',
     ],
     [
       'cases passed in the whole file only',
       { not_cut: notCut },
-      'It is not run in pieces again: at 4d5e6f7a, a, b passed in the whole file, and not in a piece. Its cases may share something, or depend on their order, or the command did not select them.',
+      'It no longer runs in pieces: at 4d5e6f7a, a, b passed in the whole file, but not in a piece. Its cases may share state or depend on their order, or the command did not select them.',
     ],
     [
       'more cases did than are named',
       { not_cut: { ...notCut, cases: ['a', 'b', 'c', 'd', 'e'] } },
-      'It is not run in pieces again: at 4d5e6f7a, a, b, c and 2 more passed in the whole file, and not in a piece. Its cases may share something, or depend on their order, or the command did not select them.',
+      'It no longer runs in pieces: at 4d5e6f7a, a, b, c and 2 more passed in the whole file, but not in a piece. Its cases may share state or depend on their order, or the command did not select them.',
     ],
     [
       'its pieces took long',
       { not_cut: { ...notCut, reason: 'slow', cases: [], pieces_seconds: 90, file_seconds: 50 } },
-      'It is not run in pieces again: at 4d5e6f7a, its pieces took 90 s together, and the file takes 50 s.',
+      'It no longer runs in pieces: at 4d5e6f7a, its pieces together took 90 s, and the whole file takes 50 s.',
     ],
   ])('says that %s', (_, more, text) => {
     expect(piecesSentences({ ...pieces, ...more }).join(' ')).toBe(text);

@@ -107,7 +107,12 @@ describe('the first line of what-if', () => {
       2,
       '1 node: 1 m 40 s. 2: 50 s. Every node up to 2 makes the build faster. In the last 10 builds of main, the useful number was 2 to 4.',
     ],
-    ['says what pieces would bring', withPieces(200, false), 20, `20 nodes: 6 m 40 s. 17 are enough. ${END} ${GAIN}: add --pieces.`],
+    [
+      'says what pieces would bring',
+      withPieces(200, false),
+      20,
+      `20 nodes: 6 m 40 s. 17 are enough. ${END} ${GAIN}: add --pieces to ballast queue.`,
+    ],
     ['says no more of pieces that bring little', withPieces(5, false), 20, `20 nodes: 6 m 40 s. 17 are enough. ${END}`],
     ['says no more of pieces that are played', withPieces(200, true), 20, `20 nodes: 6 m 40 s. 17 are enough. ${END}`],
   ])('%s', (_, answered, nodes, text) => {
@@ -117,8 +122,8 @@ describe('the first line of what-if', () => {
   it('says what pieces bring beside their switch', () => {
     const text = (pieces: WhatIfAnswer['pieces']) => piecesText({ node_total: 1, pieces });
     expect(text(null)).toBe('');
-    expect(text({ files: 0, saves: 0 })).toBe('No file is long enough on 1 node');
-    expect(text({ files: 1, saves: 0.2 })).toBe('With 1 file in pieces, 1 node ends as soon');
+    expect(text({ files: 0, saves: 0 })).toBe('No file is worth cutting on 1 node');
+    expect(text({ files: 1, saves: 0.2 })).toBe('With 1 file in pieces, 1 node ends no sooner');
     expect(text({ files: 1, saves: -4 })).toBe('With 1 file in pieces, 1 node ends 4.0 s later');
   });
 

@@ -65,13 +65,13 @@ export function explainMinutes(
   };
 }
 
-/** What pieces of long files would have saved, as a sentence; empty: little, or they did. */
+/** Says what pieces of long files would have saved; empty: little, or the build had them. */
 function cuttingText(cutting: CuttingForecast | null, { wall, parts }: Minutes): string {
   if (!cutting || cutting.is_done) return '';
   // The forecast rests on estimates. The build could not end before an even share of what it took.
   const saves = Math.min(cutting.saves, wall - parts.find(({ name }) => name === 'even_share')!.seconds);
   if (saves <= leastDelay(wall)) return '';
-  return `Running ${pluralize(cutting.files, 'long file')} in pieces would have saved about ${durationText(saves)}: add --pieces.`;
+  return `Running ${pluralize(cutting.files, 'long file')} in pieces would have saved about ${durationText(saves)}: add --pieces to ballast queue.`;
 }
 
 function priceOf({ nodes }: Timeline, settings: PriceSettings): MinutesAnswer['price'] {

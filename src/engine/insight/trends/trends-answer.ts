@@ -143,11 +143,11 @@ export interface FileHistory {
   changes: { at: Timestamp; build_id: Uuid; commit_hash: string; factor: number; before: number; after: number }[];
   /** Builds that it decided, newest first, and by how many seconds the last node was later than the one before. */
   decided: { build_id: Uuid; commit_hash: string; at: Timestamp; seconds: number }[];
-  /** By how many seconds the last build that has ended did or would have ended sooner with the file in pieces; null: none can be played. */
+  /** How many seconds sooner the last build that has ended did end, or would have, with the file in pieces; null: it cannot be played. */
   cut_saves: number | null;
   /** That build, the pieces, and whether the file ran in pieces. */
   cut: { build_id: Uuid; pieces: Count; is_done: boolean } | null;
-  /** What clients told of its test cases, which pieces have; null: nothing. */
+  /** What clients told of its test cases, from which its pieces are made; null: nothing. */
   pieces: FilePieces | null;
 }
 
@@ -158,7 +158,7 @@ export interface FilePieces {
   runner: string | null;
   /** In how many pieces it ran the last time; null: it ran as a whole. */
   count: Count | null;
-  /** The last time that it ran in pieces, no case failed that passes in the whole file. */
+  /** No case that passes in the whole file failed the last time that the file ran in pieces. */
   is_proven: boolean;
   /** Null: it may be cut. */
   not_cut: NotCut | null;
@@ -166,12 +166,12 @@ export interface FilePieces {
 
 /** Why a file is not cut again. */
 export interface NotCut {
-  /** Cases passed in the whole file, and not in a piece; or its pieces together took much longer than the file. */
+  /** `differs`: cases passed in the whole file, but not in a piece. `slow`: its pieces together took much longer than the file. */
   reason: 'differs' | 'slow';
   commit_hash: string;
   /** Of `differs`: the cases. */
   cases: string[];
-  /** Of `slow`: what the pieces took together, and the file. */
+  /** Of `slow`: what the pieces took together, and what the whole file takes. */
   pieces_seconds: number;
   file_seconds: number;
 }

@@ -5,7 +5,7 @@ import type { Assumptions } from './what-if-answer.js';
 /** The estimates to plan with. */
 export type EstimatesOf = Assumptions['estimates'];
 
-/** A file that is played in pieces. */
+/** A file that is cut by hand. */
 export type Cut = Assumptions['cut'][number];
 
 /** What cannot be seen in a scenario. */
@@ -46,7 +46,7 @@ export function assume(
     ...(rate < 0.98 ? [`A node needs ${(1 / rate).toFixed(2)} seconds for each recorded second.`] : []),
     ...(hidden >= 0.05 ? [`Each file takes ${seconds(hidden)} that is in no report.`] : []),
     ...speedTexts(scenario, nodeIndexes),
-    ...(areInPieces ? ['Long files run in pieces, which are other ones for each number of nodes.'] : []),
+    ...(areInPieces ? ['Long files run in pieces, cut anew for each number of nodes.'] : []),
     ...cuts.map(cutText),
   ];
   return {
@@ -93,7 +93,7 @@ function speedTexts({ speeds }: Scenario, nodeIndexes: readonly number[]): strin
 }
 
 function cutText({ path, pieces, is_measured }: Cut): string {
-  return `${path} is cut into ${pieces} ${is_measured ? 'pieces, its test cases with their times' : 'equal pieces, as the times of its test cases are not known'}.`;
+  return `${path} is cut into ${is_measured ? `its ${pieces} test cases, with their times` : `${pieces} equal pieces, because the times of its test cases are not known`}.`;
 }
 
 function seconds(value: number): string {

@@ -1,9 +1,9 @@
 import type { PlayedSuite } from './play.js';
 
-/** A file of a suite, by its index, and the parts of it that are played in its place, at least one. */
+/** A file of a suite, by its index, and the pieces that are played in its place, at least one. */
 export interface FileCut {
   file: number;
-  /** Together they may be more than the file: each piece takes again what the file takes besides its test cases. */
+  /** The time of each piece as a part of that of the file. Their sum may exceed 1: each piece repeats what the file takes besides its cases. */
   parts: Float64Array;
 }
 
@@ -30,13 +30,13 @@ export function withFilesCut({ weights, seconds }: PlayedSuite, cuts: readonly F
   return cut;
 }
 
-/** Equal parts of at most an even share, and at least two. @param share seconds */
+/** Returns equal parts of at most an even share, at least two. @param share seconds */
 export function equalParts(seconds: number, share: number): Float64Array {
   const pieces = share > 0 ? Math.max(2, Math.ceil(seconds / share)) : 2;
   return new Float64Array(pieces).fill(1 / pieces);
 }
 
-/** The parts that the test cases of a file have in it. @param cases their seconds, at least one */
+/** Returns the parts that test cases have in the time of their file. @param cases their seconds, at least one */
 export function partsOfCases(cases: readonly number[]): Float64Array {
   const sum = cases.reduce((total, seconds) => total + seconds, 0);
   return Float64Array.from(cases, seconds => (sum > 0 ? seconds / sum : 1 / cases.length));

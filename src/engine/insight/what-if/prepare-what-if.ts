@@ -100,7 +100,7 @@ async function usefulRangeOf(store: Store, project: number): Promise<WhatIfAnswe
   return numbers.length === 0 ? null : { branch, builds: numbers.length, least: Math.min(...numbers), most: Math.max(...numbers) };
 }
 
-/** Files that are played in pieces, to find the ones worth cutting. */
+/** Files that are played as if they were cut, to find those worth cutting by hand. */
 const CANDIDATES = 20;
 const MOST_CUTS = 10;
 /** A cut saves something when the build ends sooner by this part of its wall time. */

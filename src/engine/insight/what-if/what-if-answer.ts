@@ -34,7 +34,7 @@ export interface Assumptions {
   estimates: 'then' | 'now' | 'exact';
   /** Long files run in pieces, as `ballast queue --pieces` runs them. */
   in_pieces: boolean;
-  /** Files that are cut, and into how many pieces. `is_measured`: its test cases were measured, and are the pieces. */
+  /** Files that are cut by hand, and into how many pieces. `is_measured`: the pieces are its test cases, which were measured. */
   cut: { path: string; pieces: Count; is_measured: boolean }[];
   sentences: string[];
 }
@@ -47,18 +47,18 @@ export interface WhatIfAnswer extends BuildHead {
   useful_nodes: Count;
   /** The least and the most of the last builds of the default branch that ended complete, at most ten; null: it is known of none. */
   useful_range: { branch: string; builds: Count; least: Count; most: Count } | null;
-  /** If it runs in pieces, its longest piece on as many nodes as can be useful. */
+  /** The longest file. Of a file in pieces, the longest piece on as many nodes as can be useful. */
   longest: { path: string; seconds: number } | null;
   /**
-   * How many files run in pieces, or would, on as many nodes as the build had, and by how many seconds it ends sooner so. Null: none can,
-   * because no queue is played, or no test cases of a long file are known.
+   * On as many nodes as the build had: how many files run in pieces, or would, and how many seconds sooner the build ends with them. Null:
+   * no file can run in pieces, because no queue is played, or because the test cases of no long file are known.
    */
   pieces: { files: Count; saves: number } | null;
   /** What other methods would have taken on the same recorded times. */
   baselines: { round_robin: number; by_name: number; one_at_a_time: number };
   /**
-   * Files worth cutting, at most 10, and into how many pieces: their test cases, if these were measured. `saves`: by how many seconds this
-   * build would have ended sooner, the largest first. Empty if long files run in pieces.
+   * Files worth cutting by hand, at most 10, and into how many pieces: their test cases, if these were measured. `saves`: how many seconds
+   * sooner this build would have ended, the largest first. Empty if long files run in pieces.
    */
   worth_cutting: { path: string; seconds: number; pieces: Count; saves: number }[];
 }

@@ -49,14 +49,14 @@ export interface Knowledge {
 /** A build that is ready to be played with other numbers of nodes. */
 export interface WhatIf {
   scenario: Scenario;
-  /** The same with long files in pieces, or with whole files if it has pieces; null: no file could run in pieces. */
+  /** The scenario with long files in pieces, or if it has pieces, with whole files; null: no file can run in pieces. */
   other: Scenario | null;
   /** How many files run in pieces on as many nodes as the build had, here or in `other`. */
   filesInPieces: number;
   assumptions: Assumptions;
   /** See `mostUsefulNodes`. */
   mostUseful: number;
-  /** The file whose longest piece is the longest, if it runs in pieces. */
+  /** See WhatIfAnswer. */
   longest: { path: string; seconds: number } | null;
   /** In the order of `Knowledge.candidates`, without files that are cut. */
   candidates: Candidate[];
@@ -167,12 +167,12 @@ export function hadPieces({ paths }: Pick<Timeline, 'paths'>): boolean {
   return paths.some(path => pieceOf(path) !== null);
 }
 
-/** Returns whole files in place of their pieces. Of what a file takes besides its cases, each piece had its own. */
+/** Returns whole files in place of their pieces. What a file takes besides its cases, which each piece took, counts once. */
 function joined(files: readonly PlayedFile[], areInPieces: boolean, known: Knowledge['pieces']): PlayedFile[] {
   const wholes = new Map<string, PlayedFile>();
   for (const { path, estimate, seconds } of files) {
     const file = fileOfPiece(path);
-    // Pieces of which no more is known stay as they were.
+    // Pieces of a file whose cases are not known stay as they were.
     const name = areInPieces && !known.has(file) ? path : file;
     const before = wholes.get(name);
     const own = known.get(file)?.own ?? 0;

@@ -127,7 +127,7 @@ describe('a build that is played again', () => {
     it('is so by default where the build had pieces, which make the whole file again', () => {
       const played = play(cutBuild, {}, 2);
       expect(played.assumptions).toMatchObject({ in_pieces: true, estimates: 'then' });
-      expect(played.assumptions.sentences).toContain('Long files run in pieces, which are other ones for each number of nodes.');
+      expect(played.assumptions.sentences).toContain('Long files run in pieces, cut anew for each number of nodes.');
       expect([...played.scenario.suite.seconds].slice(0, 2)).toEqual([40, 2]);
       expect(wallsOf(played)).toEqual(wallsOf(play(build(), { inPieces: true })));
       expect(wallsOf(play(cutBuild, { inPieces: false }))).toEqual([60, 40, 40, 40]);
