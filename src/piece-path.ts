@@ -28,3 +28,8 @@ export function pieceOf(path: string): PieceName | null {
 export function fileOfPiece(path: string): string {
   return pieceOf(path)?.file ?? path;
 }
+
+/** How many test files these paths name: all pieces of a file count as one. */
+export function filesAmong(paths: readonly string[]): number {
+  return new Set(paths.map(fileOfPiece)).size;
+}

@@ -18,6 +18,7 @@ export interface DoctorOptions extends IdentityOptions {
   token?: string;
   stdin?: true;
   junit: readonly string[];
+  pieces?: true;
   /** A file with the environment of a node. */
   environment?: string;
   json?: true;
@@ -33,7 +34,7 @@ export async function doctor(
   options: DoctorOptions,
   own: NodeJS.ProcessEnv,
 ): Promise<void> {
-  const { clientVersion, junit } = options;
+  const { clientVersion, junit, pieces = false } = options;
   const environment = options.environment === undefined ? own : readEnvironment(options.environment);
   const checkout =
     options.environment === undefined ? { ...gitCheckout('.'), parents: () => gitParents('.'), error: () => gitError('.') } : null;
@@ -52,7 +53,7 @@ export async function doctor(
     ['Server', server.findings],
     ['Test files', [...list.findings, ...timings]],
     ['Reports', reports],
-    ['Command', checkCommand({ command, files: list.files, reports: junit, environment: here })],
+    ['Command', checkCommand({ command, files: list.files, reports: junit, runsPieces: pieces, environment: here })],
     ['Without the server', [outageFinding(list.files?.length ?? null)]],
   ];
   const findings = groups.flatMap(([, each]) => each);

@@ -14,7 +14,7 @@ import { recordRun } from '../client/record-run.js';
 import { listTestFiles } from '../client/test-files.js';
 import { pluralize } from '../plural.js';
 import { abbreviate, print, printToStderr } from '../terminal.js';
-import { UsageError } from '../usage-error.js';
+import { faultText, UsageError } from '../usage-error.js';
 import { batchLine, batchTable, type RanBatch } from './batch-table.js';
 import type { ClientOptions, ListOptions } from './options.js';
 import { exitCodes } from './process/exit.js';
@@ -37,6 +37,7 @@ export async function queue(globs: readonly string[], command: readonly string[]
   const allFiles = await listTestFiles(globs, options.stdin === true);
   const runner = new CommandRunner();
   const pieces = options.pieces ? pieceSupport(command, options.junit) : null;
+  if (pieces && 'what' in pieces) throw new UsageError([faultText(pieces)]);
   const run = new NodeRun(allFiles, command, options.junit, options, runner, options.environment, pieces);
   const recordRemaining = () => exitCodeOf(() => record(run, runner, identity, options));
   runner.start(options.environment.npm_command !== undefined);

@@ -131,6 +131,10 @@ describe('a queue of a client that runs pieces', () => {
     const server = await learned();
     await takeAll(server);
     expect(await getCompleteness(server, { ...build, node_build_id: '100' })).toMatchObject({ status: 200, json: { errors: [] } });
+    await server.service.summarize();
+    const [{ summary, build_id }] = (await server.get('/v1/build_summaries')).json.builds;
+    expect(summary).toMatchObject({ files: SUITE.length, missing: 0 });
+    expect((await server.get(`/v1/builds/${build_id}/minutes`)).json).toMatchObject({ files: SUITE.length, missing_count: 0 });
     const { json: batch } = await pull(server, 0, { ...first, test_queue_id: '101' });
     const { status, json } = await getCompleteness(server, { ...build, node_build_id: '101' });
     expect(status).toBe(409);

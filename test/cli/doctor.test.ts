@@ -490,6 +490,18 @@ const broken: readonly Broken[] = [
     [GLOB, '--', 'pytest', '-x', '{}'],
     ['command.stops_early', 'warning', '-x ends a batch', 'leave it out'],
   ],
+  [
+    'pieces without reports',
+    {},
+    [GLOB, '--pieces', '--', ...JEST],
+    ['command.pieces', 'error', '--pieces needs reports', 'name those that the command writes with --junit'],
+  ],
+  [
+    'pieces and a filter by names',
+    {},
+    [GLOB, '--junit', 'junit.xml', '--pieces', '--', ...JEST, '-t', 'cart'],
+    ['command.pieces', 'error', '--pieces and -t in the command both select', 'leave out one of them'],
+  ],
   ['pytest-xdist', {}, [GLOB, '--', 'pytest', '-n', 'auto', '{}'], ['command.workers', 'warning', 'in parallel', '--dist=loadfile']],
   [
     'jest without --runTestsByPath',

@@ -5,6 +5,7 @@ import { pluralize } from '../../plural.js';
 import { abbreviate } from '../../terminal.js';
 import type { Environment } from '../ci/systems.js';
 import { commandFault, readsListFile } from '../command-line.js';
+import { pieceSupport } from '../pieces/runners.js';
 import { findAbove, type ReadCommand, type Runner, readCommand } from '../read-command.js';
 import { isFile, relativeToCwd } from '../test-files.js';
 import { flagFindings } from './command-flags.js';
@@ -18,6 +19,8 @@ interface CommandQuestion {
   files: readonly string[] | null;
   /** The globs of --junit. */
   reports: readonly string[];
+  /** --pieces was given. */
+  runsPieces: boolean;
   environment: Environment;
 }
 
@@ -35,8 +38,14 @@ export function checkCommand(question: CommandQuestion): Finding[] {
     ...runnerFindings(checked),
     ...shellFindings(checked),
     ...reportFindings(checked),
+    ...pieceFindings(checked),
   ];
   return findings.length > 0 ? findings : [fine('command.no_trap', `no problem was found with the command ${command.join(' ')}`)];
+}
+
+function pieceFindings({ command, reports, runsPieces }: CheckedCommand): Finding[] {
+  const pieces = runsPieces ? pieceSupport(command, reports) : null;
+  return pieces && 'what' in pieces ? [problem('command.pieces', pieces.what, pieces.remedy)] : [];
 }
 
 function programFindings({ command, environment, words }: CheckedCommand): Finding[] {

@@ -1,4 +1,4 @@
-import { UsageError } from '../../usage-error.js';
+import type { Fault } from '../../usage-error.js';
 import { type Runner, readCommand } from '../read-command.js';
 import { goTest } from './go-test.js';
 import { jest } from './jest.js';
@@ -21,22 +21,23 @@ const RUNNERS: Partial<Record<Runner, PieceRunner & Partial<Pick<NamingRunner, '
   'go test': goTest,
 };
 
-/** Finds how the command runs pieces of test files. Throws a UsageError when it cannot. */
-export function pieceSupport(command: readonly string[], reports: readonly string[]): PieceSupport {
+/** Finds how the command runs pieces of test files, or why it cannot. @param reports the globs of --junit */
+export function pieceSupport(command: readonly string[], reports: readonly string[]): PieceSupport | Fault {
   const { runner: name, flags } = readCommand(command);
   const runner = name === null ? undefined : RUNNERS[name];
   if (name === null || !runner) {
     const known = Object.keys(RUNNERS).join(', ');
-    throw new UsageError([
-      name === null
-        ? `--pieces works with ${known}, and the command ${command.join(' ')} names none of them: name the test runner in the command, or leave out --pieces`
-        : `--pieces works with ${known}, and not with ${name}: leave out --pieces`,
-    ]);
+    return name === null
+      ? {
+          what: `--pieces works with ${known}, and the command ${command.join(' ')} names none of them`,
+          remedy: 'name the test runner in the command, or leave out --pieces',
+        }
+      : { what: `--pieces works with ${known}, and not with ${name}`, remedy: 'leave out --pieces' };
   }
   if (reports.length === 0)
-    throw new UsageError(['--pieces needs reports with test cases: name those that the command writes with --junit']);
+    return { what: '--pieces needs reports with test cases', remedy: 'name those that the command writes with --junit' };
   const conflict = flags.find(flag => runner.conflicts?.test(flag));
   if (conflict !== undefined)
-    throw new UsageError([`--pieces and ${conflict} in the command both select test cases: leave out one of them`]);
+    return { what: `--pieces and ${conflict} in the command both select test cases`, remedy: 'leave out one of them' };
   return { name, runner };
 }

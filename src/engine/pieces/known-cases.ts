@@ -1,3 +1,4 @@
+import { DAY_MILLISECONDS } from '../../time.js';
 import type { NotCut } from '../insight/trends/trends-answer.js';
 import type { KeptCases } from '../ports/cases.js';
 import type { ToldCase } from './told-cases.js';
@@ -23,6 +24,8 @@ export interface KnownCases {
 /** Pieces may take together at most this many times as long as the file, and this many seconds more. */
 const MOST_WORK = 1.5;
 const MOST_MORE_SECONDS = 1;
+/** What speaks against a file is no longer held against it after this time: somebody may have mended the file. In milliseconds. */
+const TRIED_AGAIN_AFTER = 14 * DAY_MILLISECONDS;
 
 /**
  * Judges what was told of a file and of its pieces. Null: its cases are not known, or it did not run as a whole for as long as times are kept.
@@ -31,9 +34,10 @@ const MOST_MORE_SECONDS = 1;
 export function knownCases(kept: readonly KeptCases[]): KnownCases | null {
   const whole = kept.find(({ piece }) => piece === null);
   if (!whole) return null;
-  const cut = lastCut(kept);
+  const recent = kept.filter(({ at }) => at > whole.at - TRIED_AGAIN_AFTER);
+  const cut = lastCut(recent);
   const last = cut && newest(cut) > whole.at ? cut : [whole];
-  const notCut = difference(kept) ?? (cut && excess(whole, cut));
+  const notCut = difference(recent) ?? (cut && excess(whole, cut));
   const own = last.reduce((sum, told) => sum + ownSeconds(told), 0) / last.length;
   const cases = new Map(last.flatMap(told => told.cases.filter(({ outcome }) => outcome !== 'skipped')).map(one => [one.name, one]));
   const ranWhole = new Set(whole.cases.flatMap(({ name, outcome }) => (outcome === 'skipped' ? [] : name)));

@@ -2,6 +2,7 @@ import { describe, expect, it } from 'vitest';
 import { knownCases } from '../../../src/engine/pieces/known-cases.js';
 import type { ToldCase } from '../../../src/engine/pieces/told-cases.js';
 import type { KeptCases } from '../../../src/engine/ports/cases.js';
+import { DAY_MILLISECONDS } from '../../../src/time.js';
 
 const passed = (name: string, seconds = 1): ToldCase => ({ name, seconds, outcome: 'passed' });
 const failed = (name: string): ToldCase => ({ name, seconds: 1, outcome: 'failed' });
@@ -93,6 +94,16 @@ describe('a file is not cut again', () => {
     const [first, second] = cut([[passed('a')], [failed('b')]]);
     const kept = [told([passed('a'), passed('b')], { at: 9 }), first!, { ...second!, passed_whole: ['b'] }];
     expect(knownCases(kept)!.notCut).toMatchObject({ reason: 'differs', cases: ['b'], commit_hash: 'abc' });
+  });
+
+  it('for 14 days: then it is on trial, as somebody may have mended it', () => {
+    const [first, second] = cut([[passed('a')], [failed('b')]]);
+    const slow = cut([[passed('a')], [passed('b')]]).map(one => ({ ...one, seconds: 90 }));
+    for (const pieces of [[first!, { ...second!, passed_whole: ['b'] }], slow]) {
+      const after = (days: number) => knownCases([told([passed('a'), passed('b')], { at: 2 + days * DAY_MILLISECONDS }), ...pieces])!;
+      expect(after(13).notCut).not.toBeNull();
+      expect(after(14)).toMatchObject({ notCut: null, isProven: false, isCut: false });
+    }
   });
 
   it.each([

@@ -1,5 +1,6 @@
 import { durationText } from '../../../duration.js';
 import { limits } from '../../../limits.js';
+import { filesAmong } from '../../../piece-path.js';
 import type { CuttingForecast } from '../../../planning/forecasting/forecast.js';
 import { pluralize } from '../../../plural.js';
 import { costOf, type PriceSettings } from '../../../price.js';
@@ -53,10 +54,10 @@ export function explainMinutes(
     }),
     slowest,
     failed: (failed ?? []).slice(0, limits.completenessEntries),
-    failed_count: failed?.length ?? null,
+    failed_count: failed && filesAmong(failed),
     missing: missing.slice(0, limits.completenessEntries),
-    missing_count: missing.length,
-    files: timeline.paths.length,
+    missing_count: filesAmong(missing.map(({ path }) => path)),
+    files: filesAmong(timeline.paths),
     ...{ commit_url: links.commit_url, diff_url: links.diff_url, previous: links.previous },
     other_ci_runs: subject.ciRuns
       .filter(({ id }) => id !== subject.ciRun?.id)

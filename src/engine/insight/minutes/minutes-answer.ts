@@ -28,10 +28,10 @@ export interface MinutesAnswer extends BuildHead {
   nodes: NodeSummary[];
   /** The files that took longest, slowest first, at most 20. */
   slowest: SlowFile[];
-  /** Those that failed when they last ran, at most 1,000, and how many; null: the clients do not say which files failed. */
+  /** Files and pieces that failed when they last ran, at most 1,000, and how many files these are; null: the clients do not say which files failed. */
   failed: string[];
   failed_count: Count | null;
-  /** Planned, and neither recorded nor reported as passed by a node that has recorded since: at most 1,000, and how many. */
+  /** Planned, and neither recorded nor reported as passed by a node that has recorded since: files and pieces, at most 1,000, and how many files these are. */
   missing: { path: string; node_index: Count | null }[];
   missing_count: Count;
   files: Count;

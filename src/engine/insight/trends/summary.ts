@@ -1,4 +1,4 @@
-import { fileOfPiece } from '../../../piece-path.js';
+import { fileOfPiece, filesAmong } from '../../../piece-path.js';
 import type { ProjectBuild } from '../../keys.js';
 import type { Build } from '../../ports/builds.js';
 import type { Store } from '../../ports/store.js';
@@ -67,9 +67,9 @@ export function summarize(
     line: {
       ...{ kind, wall, floor },
       idle_share: idleShare({ node_seconds, idle_seconds }),
-      files: paths.length,
-      failed: failed?.length ?? null,
-      missing: missing.length,
+      files: filesAmong(paths),
+      failed: failed && filesAmong(failed),
+      missing: filesAmong(missing.map(({ path }) => path)),
       longest: longest ? { path: longest.path, seconds: wholeMilliseconds(longest.seconds) } : null,
       last: last && { node_index: last.lane.node_index, seconds: wholeMilliseconds(last.late) },
       decided_by: is_partial ? null : decidedBy(timeline, minutes),
