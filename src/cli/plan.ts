@@ -76,7 +76,8 @@ function ask(branch: string, paths: readonly string[] | null, options: PlanOptio
 }
 
 function reasonOf({ variants, longest }: PlanAnswer, within: number): string {
-  if (longest && longest.seconds > within) return `${longest.path} alone takes ${durationText(longest.seconds)}; cut it into smaller files`;
+  if (longest && longest.seconds > within)
+    return `${longest.path} alone takes ${durationText(longest.seconds)}; divide it, or run it in pieces: queue --pieces`;
   const best = variants.reduce((first, other) => (other.wall < first.wall ? other : first));
   return `${pluralize(best.nodes, 'node')} would take ${durationText(best.wall)}, the least of ${describeNodes(variants)}`;
 }

@@ -42,8 +42,25 @@ describe('what-if and why', () => {
     expect(Number(await handle.getAttribute('aria-valuenow'))).toBeLessThan(8);
   });
 
+  it('plays the build with whole files, and in pieces again', async () => {
+    const { tab } = await open();
+    const pieces = tab.getByRole('checkbox', { name: /^In pieces With 1 file in pieces, 8 nodes end/ });
+    const limit = tab.getByText(/From \d+ on, bulk-import\.spec\.ts decides: more nodes bring nothing\./);
+    await pieces.waitFor();
+    expect(await pieces.isChecked()).toBe(true);
+    expect(await limit.count()).toBe(0);
+    await pieces.press('Space');
+    await limit.waitFor();
+    expect(await pieces.isChecked()).toBe(false);
+    await pieces.press('Space');
+    await limit.waitFor({ state: 'detached' });
+  });
+
   it('tells by keys what a cut brings, which stays where it was', async () => {
     const { tab } = await open();
+    // The build ran in pieces, and files are cut by hand where they do not.
+    await tab.getByRole('checkbox', { name: /^In pieces/ }).press('Space');
+    await tab.waitForURL(url => url.searchParams.get('in_pieces') === 'false');
     const first = tab
       .getByRole('group', { name: /^Cut a file/ })
       .getByRole('checkbox')

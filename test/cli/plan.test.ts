@@ -56,7 +56,7 @@ describe('ballast plan', () => {
   it('ends with 1 and the reason when no number of nodes is enough', async () => {
     const plan = await planner();
     expect(await plan('--within', '30s')).toEqual(
-      said(1, 'no number of nodes ends within 30 s: spec/long_spec.rb alone takes 40 s; cut it into smaller files'),
+      said(1, 'no number of nodes ends within 30 s: spec/long_spec.rb alone takes 40 s; divide it, or run it in pieces: queue --pieces'),
     );
     expect((await plan('--within', '50s', '--nodes', '1,2', '--format', 'github')).stderr).toBe(
       'ballast: no number of nodes ends within 50 s: 2 nodes would take 60 s, the least of 1 to 2 nodes\n',

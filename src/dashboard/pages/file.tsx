@@ -108,11 +108,11 @@ function Pieces({ project, history: { path, cut, cut_saves, pieces } }: { projec
         <p>
           {played.is_done ? 'Because the file ran' : 'With the file'} in {count(played.pieces, 'piece')},{' '}
           <a href={projectPath(project, 'build', played.build_id)}>the last build</a> {played.is_done ? 'ended' : 'would have ended'}{' '}
-          {Math.abs(played.saves) < 0.5 ? (
+          {played.saves < 0.5 ? (
             'no sooner'
           ) : (
             <>
-              <strong>{duration(Math.abs(played.saves))}</strong> {played.saves > 0 ? 'sooner' : 'later'}
+              <strong>{duration(played.saves)}</strong> sooner
             </>
           )}
           .{' '}

@@ -67,11 +67,11 @@ export function cutFiles(weights: Float64Array, nodes: number, files: readonly C
   const durations = withHidden(weights, cost);
   const share = totalWeight(durations) / nodes;
   const alone = new Set(files.map(({ file }) => file));
-  const before = makespanOf(durationsWith(durations, [], alone, cost), nodes);
+  const before = makespanOf(durations, [], alone, nodes, cost);
   const perPiece = (cost.hidden + cost.pullCost) / cost.slowdown;
   const tried = PARTS_OF_SHARE.map(part => {
     const cuts = files.flatMap(file => cutFile(file, weights[file.file]!, (part * share) / cost.slowdown - perPiece) ?? []);
-    return { cuts, before, after: makespanOf(durationsWith(durations, cuts, alone, cost), nodes) };
+    return { cuts, before, after: makespanOf(durations, cuts, alone, nodes, cost) };
   });
   const best = Math.min(...tried.map(({ after }) => after));
   const chosen = tried.find(({ after }) => after <= AS_GOOD * best)!;
@@ -118,16 +118,24 @@ function nextPiece(cases: readonly number[], from: number, most: number): { to: 
   return { to, sum };
 }
 
-/** @param alone files so long that a batch has nothing else: a start of the runner counts for each of them, too */
-function durationsWith(durations: Float64Array, cuts: readonly Cut[], alone: ReadonlySet<number>, cost: BatchCost): Float64Array {
+/** So many of the longest files and pieces are packed, at least this many a node: the others are so short that they fill up all nodes evenly. */
+const PACKED = 2000;
+const PACKED_PER_NODE = 10;
+
+/**
+ * The expected makespan with these cuts.
+ *
+ * @param durations by file, the longest first, except for files that are worth cutting
+ * @param alone files so long that a batch has nothing else: a start of the runner counts for each of them, too
+ */
+function makespanOf(durations: Float64Array, cuts: readonly Cut[], alone: ReadonlySet<number>, nodes: number, cost: BatchCost): number {
   const cut = new Set(cuts.map(({ file }) => file));
   const pieces = withHidden(Float64Array.from(cuts.flatMap(({ pieces: ofFile }) => ofFile.map(({ weight }) => weight))), cost);
-  const whole = Array.from(durations, (duration, file) => (alone.has(file) ? duration + cost.pullCost : duration));
-  return Float64Array.from([...whole.filter((_, file) => !cut.has(file)), ...Array.from(pieces, duration => duration + cost.pullCost)])
-    .sort()
-    .reverse();
-}
-
-function makespanOf(durations: Float64Array, nodes: number): number {
-  return longestFirst(durations, nodes).loads.reduce((max, load) => Math.max(max, load), 0);
+  const most = Math.min(durations.length, cut.size + Math.max(PACKED, PACKED_PER_NODE * nodes));
+  const files: number[] = [];
+  for (let file = 0; file < most; file++) if (!cut.has(file)) files.push(durations[file]! + (alone.has(file) ? cost.pullCost : 0));
+  const packed = Float64Array.from([...files, ...Array.from(pieces, duration => duration + cost.pullCost)]);
+  const { loads } = longestFirst(packed.sort().reverse(), nodes);
+  const share = (totalWeight(packed) + totalWeight(durations.subarray(most))) / nodes;
+  return Math.max(share, ...loads);
 }
