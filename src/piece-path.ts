@@ -1,3 +1,5 @@
+import { pluralize } from './plural.js';
+
 /** A piece of a test file, as a queue lists it. All pieces of a file together have all of its test cases. */
 export interface PieceName {
   file: string;
@@ -32,4 +34,15 @@ export function fileOfPiece(path: string): string {
 /** How many test files these paths name: all pieces of a file count as one. */
 export function filesAmong(paths: readonly string[]): number {
   return new Set(paths.map(fileOfPiece)).size;
+}
+
+/** Counts what these paths name in a sentence: 2 test files and 1 piece. */
+export function filesText(paths: readonly string[]): string {
+  const pieces = paths.filter(path => pieceOf(path) !== null).length;
+  const files = paths.length - pieces;
+  const counts = [
+    ...(files > 0 || pieces === 0 ? [pluralize(files, 'test file')] : []),
+    ...(pieces > 0 ? [pluralize(pieces, 'piece')] : []),
+  ];
+  return counts.join(' and ');
 }

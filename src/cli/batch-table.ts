@@ -1,6 +1,6 @@
 import { estimateOf, estimateText, type PlannedFile } from '../client/planned-file.js';
 import { durationText } from '../duration.js';
-import { pluralize } from '../plural.js';
+import { filesText } from '../piece-path.js';
 import { abbreviate } from '../terminal.js';
 
 /** A batch that the node ran. */
@@ -17,7 +17,7 @@ export interface RanBatch {
 export function batchLine(number: number, files: readonly PlannedFile[]): string {
   const pieces = files.flatMap(({ path, piece }) => (piece ? path : []));
   const named = pieces.length > 0 ? ` (${abbreviate(pieces)})` : '';
-  return `batch ${number}: ${pluralize(files.length, 'test file')}${named}${estimateText(files)}`;
+  return `batch ${number}: ${filesText(files.map(({ path }) => path))}${named}${estimateText(files)}`;
 }
 
 /** The batches of a node as lines of a table, with their sums. */

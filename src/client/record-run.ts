@@ -1,4 +1,4 @@
-import { pluralize } from '../plural.js';
+import { filesText } from '../piece-path.js';
 import { printToStderr } from '../terminal.js';
 import { parseRecording } from './answers.js';
 import type { Api } from './api.js';
@@ -18,7 +18,7 @@ export async function recordRun(
   if (test_files.length === 0) return true;
   const seconds = test_files.reduce((sum, { time_execution }) => sum + time_execution, 0);
   printToStderr(
-    `recorded ${pluralize(test_files.length, 'test file')}, ${seconds.toFixed(1)} s, as node ${node.node_index} of ${node.node_total}`,
+    `recorded ${filesText(test_files.map(({ path }) => path))}, ${seconds.toFixed(1)} s, as node ${node.node_index} of ${node.node_total}`,
   );
   return true;
 }

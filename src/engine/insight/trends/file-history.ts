@@ -34,6 +34,9 @@ export interface FileHistorySubject {
   now: Millis;
 }
 
+/** So many timelines are read to find a build to play: the newest builds may be running, or have pieces of which no more is known. */
+const MOST_READ = 3;
+
 /** A file over the last builds of a branch. */
 export async function fileHistory(store: Store, subject: FileHistorySubject): Promise<Trend<FileHistory>> {
   const { project, branch, path } = subject;
@@ -58,7 +61,7 @@ export async function fileHistory(store: Store, subject: FileHistorySubject): Pr
   answer.estimate = Number.isNaN(estimate) ? null : rounded(estimate!);
   const times: Time[] = [];
   let files = 0;
-  let isPlayed = false;
+  let read = 0;
   for (const build of (await builds.older(project, { branch }, null, limits.trendBuilds)).builds) {
     files += build.test_files;
     if (files > limits.trendTestFiles && files > build.test_files) break;
@@ -69,8 +72,8 @@ export async function fileHistory(store: Store, subject: FileHistorySubject): Pr
     if (isOutOfDate(build, summary)) outdated.push(build);
     if (decidingPath(summary) === path)
       answer.decided.push({ ...inBuild({ build, at: build.created_at }), seconds: summary!.line.last?.seconds ?? 0 });
-    if (isPlayed || summary?.is_running) continue;
-    isPlayed = true;
+    if (answer.cut !== null || read === MOST_READ || summary?.is_running) continue;
+    read += 1;
     const played = await playCut(store, build, subject);
     if (played) [answer.cut, answer.cut_saves] = [played.cut, played.saves];
   }
