@@ -70,7 +70,8 @@ function WhatIf({ project, build }: { project: ProjectLine; build: string }) {
 
 /** The build played without the cuts: what was shown before the first one, or else it is played once more. Null: not known yet. */
 function useUncut(project: ProjectLine, build: string, choices: Choices, { data, isLoading }: Live<WhatIfAnswer>): WhatIfAnswer | null {
-  const path = whatIfPath(build, { ...choices, cut: [] });
+  // Files that are cut by hand are compared with whole files, also where the build had pieces.
+  const path = whatIfPath(build, choices.cut.length === 0 ? choices : { ...choices, in_pieces: 'false', cut: [] });
   const shown = useRef<{ path: string; answer: WhatIfAnswer } | null>(null);
   if (choices.cut.length === 0 && data && !isLoading) shown.current = { path, answer: data };
   const isShown = shown.current?.path === path;
@@ -100,7 +101,7 @@ function Played({ project, build, choices, answer, uncut }: PlayedProps) {
   if (variants.length === 0) return <Empty title="Nothing of this build is recorded, so it cannot be played again." />;
   return (
     <>
-      <FirstLine sentences={whatIfSentences(answer, nodes)}>
+      <FirstLine sentences={whatIfSentences(answer, nodes, choices.in_pieces !== null)}>
         <p class="small quiet build-name">
           Played again:&nbsp;
           <a href={projectPath(project.name, 'build', build)}>
@@ -119,6 +120,7 @@ function Played({ project, build, choices, answer, uncut }: PlayedProps) {
       <Controls
         answer={answer}
         choices={choices}
+        uncut={uncut ?? answer}
         saved={uncut ? cutsSentence(answer, uncut, variants[chosen]!.nodes) : ''}
         onChange={changes => setQuery({ build, ...changes })}
       />

@@ -9,13 +9,15 @@ import { piecesText } from './sentences.js';
 interface Props {
   answer: WhatIfAnswer;
   choices: Choices;
+  /** The build without the files that are cut by hand. */
+  uncut: WhatIfAnswer;
   /** What the cuts bring. */
   saved: string;
   onChange: (changes: Record<string, string | null>) => void;
 }
 
 /** The switches: with which estimates, starts and costs the build is played again, and which files run in pieces or are cut. */
-export function Controls({ answer, choices, saved, onChange }: Props) {
+export function Controls({ answer, choices, uncut, saved, onChange }: Props) {
   const { assumptions } = answer;
   return (
     <section>
@@ -59,7 +61,7 @@ export function Controls({ answer, choices, saved, onChange }: Props) {
           onChange={setup => onChange({ setup })}
         />
       </div>
-      {answer.pieces && <InPieces answer={answer} onChange={onChange} />}
+      {uncut.pieces && <InPieces {...{ answer, uncut, onChange }} />}
       {!assumptions.in_pieces && <Cuts key={answer.build_id} {...{ answer, choices, saved, onChange }} />}
     </section>
   );
@@ -95,7 +97,7 @@ function Time({ name, about, value, used, unit = 's', onChange }: TimeProps) {
 }
 
 /** The switch for long files in pieces, and what they bring. */
-function InPieces({ answer, onChange }: Pick<Props, 'answer' | 'onChange'>) {
+function InPieces({ answer, uncut, onChange }: Pick<Props, 'answer' | 'uncut' | 'onChange'>) {
   const { in_pieces } = answer.assumptions;
   return (
     <fieldset class="cuts">
@@ -103,7 +105,7 @@ function InPieces({ answer, onChange }: Pick<Props, 'answer' | 'onChange'>) {
       <label>
         <input type="checkbox" checked={in_pieces} onChange={() => onChange({ in_pieces: String(!in_pieces), cut: null })} />
         In pieces
-        <span class="quiet">{piecesText(answer)}.</span>
+        <span class="quiet">{piecesText(uncut)}.</span>
       </label>
       <p class="quiet">
         <code>ballast queue --pieces</code> does this: <a href="/docs/pieces">how pieces work</a>
@@ -113,7 +115,7 @@ function InPieces({ answer, onChange }: Pick<Props, 'answer' | 'onChange'>) {
 }
 
 /** Files worth cutting by hand, and those that are cut. */
-function Cuts({ answer, choices, saved, onChange }: Props) {
+function Cuts({ answer, choices, saved, onChange }: Omit<Props, 'uncut'>) {
   const { worth_cutting, assumptions } = answer;
   // A file keeps its place when it is no longer worth a cut, because it is cut or others are: the focus may be there.
   const places = useRef(new Set<string>());
@@ -124,7 +126,7 @@ function Cuts({ answer, choices, saved, onChange }: Props) {
   if (paths.length === 0) {
     return <p class="quiet">No file is worth cutting: none of them delays the end of this build.</p>;
   }
-  const change = (path: string) => onChange({ cut: withCut(choices.cut, path) });
+  const change = (path: string) => onChange({ cut: withCut(choices.cut, path), in_pieces: answer.pieces ? 'false' : null });
   return (
     <fieldset class="cuts">
       <legend>Cut a file</legend>

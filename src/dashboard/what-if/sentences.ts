@@ -8,7 +8,7 @@ import { columnOf } from './curve.js';
 const LEAST_GAIN = 0.03;
 
 /** What the numbers of nodes bring, in sentences: "12 nodes: 9 m 10 s." "14: 8 m 02 s." "From 17 on, a_spec.rb decides: ..." */
-export function whatIfSentences(answer: WhatIfAnswer, nodes: number): string[] {
+export function whatIfSentences(answer: WhatIfAnswer, nodes: number, isChosen: boolean): string[] {
   const { variants, node_total, useful_nodes, useful_range, longest, pieces, assumptions } = answer;
   const today = variants[columnOf(variants, node_total)];
   const chosen = variants[columnOf(variants, nodes)];
@@ -19,7 +19,7 @@ export function whatIfSentences(answer: WhatIfAnswer, nodes: number): string[] {
     `${count(today.nodes, 'node')}: ${duration(today.wall)}.`,
     ...compared.map(variant => `${number(variant.nodes)}: ${duration(variant.wall)}.`),
     limit(variants, useful, today, longest?.path ?? null),
-    ...(pieces && !assumptions.in_pieces && pieces.saves > LEAST_GAIN * today.wall
+    ...(pieces && !assumptions.in_pieces && !isChosen && pieces.saves > LEAST_GAIN * today.wall
       ? [`${piecesText(answer)}: add --pieces to ballast queue.`]
       : []),
     ...(useful_range && useful_range.builds > 1 ? [range(useful_range)] : []),

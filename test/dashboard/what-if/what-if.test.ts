@@ -116,7 +116,7 @@ describe('the first line of what-if', () => {
     ['says no more of pieces that bring little', withPieces(5, false), 20, `20 nodes: 6 m 40 s. 17 are enough. ${END}`],
     ['says no more of pieces that are played', withPieces(200, true), 20, `20 nodes: 6 m 40 s. 17 are enough. ${END}`],
   ])('%s', (_, answered, nodes, text) => {
-    expect(whatIfSentences(answered, nodes).join(' ')).toBe(text);
+    expect(whatIfSentences(answered, nodes, false).join(' ')).toBe(text);
   });
 
   it('says what pieces bring beside their switch', () => {

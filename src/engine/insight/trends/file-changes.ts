@@ -12,7 +12,7 @@ const NEAR = 2;
  */
 export function fileChanges(seconds: ArrayLike<number>, isCut: ArrayLike<number>): ChangePoint[] {
   return changePoints(seconds).filter(({ index }) => {
-    const near = Array.from({ length: 2 * NEAR }, (_, i) => isCut[index - NEAR + i]).filter(each => each !== undefined);
+    const near = Array.from({ length: 2 * NEAR + 2 }, (_, i) => isCut[index - NEAR - 1 + i]).filter(each => each !== undefined);
     return near.every(each => each === near[0]);
   });
 }

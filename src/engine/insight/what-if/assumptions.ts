@@ -15,6 +15,8 @@ export interface Background {
   wereGuesses: boolean;
   /** Long files run in pieces. */
   areInPieces: boolean;
+  /** How many pieces of that build are played as they were. */
+  fixedPieces: number;
   cuts: readonly Cut[];
   /** Files without a recorded time; null: nothing was to be recorded, the suite is planned ahead. */
   unrecorded: number | null;
@@ -29,7 +31,7 @@ const SHOWN_DIFFERENCE = 0.03;
 
 export function assume(
   scenario: Scenario,
-  { estimates, wereGuesses, areInPieces, cuts, unrecorded, nodeIndexes, isPullCostObserved }: Background,
+  { estimates, wereGuesses, areInPieces, fixedPieces, cuts, unrecorded, nodeIndexes, isPullCostObserved }: Background,
 ): Assumptions {
   const { mode, pullCost, rate, hidden, setup } = scenario;
   const startSpread = startSpreadOf(scenario);
@@ -47,6 +49,7 @@ export function assume(
     ...(hidden >= 0.05 ? [`Each file takes ${seconds(hidden)} that is in no report.`] : []),
     ...speedTexts(scenario, nodeIndexes),
     ...(areInPieces ? ['Long files run in pieces, cut anew for each number of nodes.'] : []),
+    ...(fixedPieces > 0 ? ['Pieces of files whose test cases are not known now, or that are not cut again, are those of that build.'] : []),
     ...cuts.map(cutText),
   ];
   return {

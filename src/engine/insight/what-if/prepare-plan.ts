@@ -85,7 +85,8 @@ export async function preparePlan(store: Store, asked: PlanSubject, suite: Suite
   const assumptions = assume(scenario, {
     estimates: 'now',
     wereGuesses: false,
-    areInPieces,
+    areInPieces: scenario.cuttable.length > 0,
+    fixedPieces: 0,
     cuts: [],
     unrecorded: null,
     nodeIndexes: observed?.lanes.map(({ node_index }) => node_index) ?? [],

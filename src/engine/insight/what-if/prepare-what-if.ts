@@ -1,5 +1,5 @@
 import { limits } from '../../../limits.js';
-import { fileOfPiece } from '../../../piece-path.js';
+import { fileOfPiece, pieceOf } from '../../../piece-path.js';
 import { estimate, isMostlyGuessed, pathOf } from '../../../planning/estimating/estimate.js';
 import { toSeconds } from '../../../planning/weight.js';
 import type { PriceSettings } from '../../../price.js';
@@ -186,9 +186,10 @@ async function knowledgeFor(
   const isPage = asked.candidates === null;
   const mayBeInPieces = isPage || changes.inPieces || hadPieces(timeline);
   const slowest = mayBeInPieces ? fileOutcomes(timeline, limits.filesToCut).slowest.map(({ path }) => fileOfPiece(path)) : [];
-  const longest = [...new Set(slowest)];
-  const pieces = await knownPieces(store, project, longest);
-  const candidates = asked.candidates ?? longest.slice(0, CANDIDATES);
+  // Pieces are shorter than the files that they are of.
+  const cut = timeline.paths.flatMap(path => pieceOf(path)?.file ?? []);
+  const pieces = await knownPieces(store, project, [...new Set([...cut, ...slowest])].slice(0, limits.filesToCut));
+  const candidates = asked.candidates ?? [...new Set(slowest)].slice(0, CANDIDATES);
   const cases = new Map<string, readonly number[]>();
   for (const path of [...changes.cut, ...candidates]) {
     const times = await timings.cases(project, branch, path);
@@ -200,6 +201,13 @@ async function knowledgeFor(
   const measured = await timings.estimates(project, branch, list, limits.testCasesPerRequest);
   const today = estimate(list, measured, changes.mode ?? (kind === 'queue' ? 'queue' : 'split'));
   const seconds = new Map(Array.from(today.weights, (weight, i) => [pathOf(today, i), toSeconds(weight)]));
+  // The estimate of a file that runs in pieces rests on older runs of the whole file.
+  for (const [path, known] of pieces)
+    if (known.isCut)
+      seconds.set(
+        path,
+        known.cases.reduce((sum, one) => sum + one.seconds, known.own),
+      );
   return { now: { seconds, isGuessed: isMostlyGuessed(today.seconds) }, candidates, cases, pieces, expectedPullCost };
 }
 

@@ -1,3 +1,4 @@
+import { fileOfPiece } from '../../../piece-path.js';
 import { wholeMilliseconds } from '../rounding.js';
 import type { Timeline } from '../timeline/timeline.js';
 import { observe } from './observed.js';
@@ -12,14 +13,17 @@ export const BASELINE_ASSUMPTIONS = [
 ] as const;
 
 /**
- * What other methods would have taken on the recorded times of a CI run. Round-robin: file i in the order of the paths goes to node i mod N.
+ * What other methods would have taken on the recorded times of a CI run, with whole files. Round-robin: file i in the order of the paths goes to node i mod N.
  * By name: the first node gets the first N-th of the files in the order of the paths, and so on. One at a time: a queue in the order of the
  * paths.
  */
 export function baselinesOf(timeline: Timeline): WhatIfAnswer['baselines'] {
   const { seconds: recorded, starts, pullCost, rate, hidden } = observe(timeline);
-  const seconds = recorded.map(each => each + hidden * rate);
-  const files = inOrderOfPaths(timeline.paths).filter(file => !Number.isNaN(seconds[file]));
+  const whole = new Map<string, number>();
+  for (const [i, path] of timeline.paths.entries())
+    if (!Number.isNaN(recorded[i])) whole.set(fileOfPiece(path), recorded[i]! + (whole.get(fileOfPiece(path)) ?? 0));
+  const seconds = Float64Array.from(whole.values(), each => each + hidden * rate);
+  const files = inOrderOfPaths([...whole.keys()]);
   const nodes: PlayedNodes = { starts, speeds: new Float64Array(starts.length).fill(rate), pullCost };
   const fixed = (partOf: (position: number) => number) => {
     const parts = Array.from(starts, (): number[] => []);

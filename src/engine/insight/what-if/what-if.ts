@@ -83,14 +83,15 @@ export function whatIfOf(timeline: Timeline, changes: Changes, knowledge: Knowle
   const { speeds, spread: speedSpread } = speedsIn(timeline);
   const mode = changes.mode ?? (timeline.kind === 'queue' ? 'queue' : 'split');
   const hasPieces = hadPieces(timeline) && changes.cut.length === 0;
-  const areInPieces = mode === 'queue' && (changes.inPieces ?? hasPieces);
-  const files = withEstimates(joined(filesOf(timeline, observed, speeds), areInPieces, knowledge.pieces), estimates, knowledge.now);
+  const mayBeInPieces = mode === 'queue' && (changes.inPieces ?? hasPieces);
+  const files = withEstimates(joined(filesOf(timeline, observed, speeds), mayBeInPieces, knowledge.pieces), estimates, knowledge.now);
   const share = files.reduce((sum, { seconds }) => sum + seconds, 0) / knowledge.nodeTotal;
   const partsOfPath = (path: string) => partsOf(files.find(file => file.path === path)!, share, knowledge.cases.get(path));
   const parts = new Map(changes.cut.map(path => [path, partsOfPath(path)]));
   const cuts = [...parts].map(([path, own]): Cut => ({ path, pieces: own.length, is_measured: knowledge.cases.has(path) }));
   const played = inPlanningOrder(files.flatMap(file => piecesOf(file, parts.get(file.path))));
-  const cuttableFiles = played.flatMap((file, i) => cuttable(knowledge.pieces.get(file.path) ?? null, i) ?? []);
+  const cuttableFiles = played.flatMap(({ path }, i) => (parts.has(path) ? [] : (cuttable(knowledge.pieces.get(path) ?? null, i) ?? [])));
+  const areInPieces = mayBeInPieces && cuttableFiles.length > 0;
   const isKnown = showsPullCost(timeline, mode);
   const pullCost = changes.pullCost ?? (isKnown ? observed.pullCost : toSeconds(knowledge.expectedPullCost));
   // Later builds begin with what was learned.
@@ -122,6 +123,7 @@ export function whatIfOf(timeline: Timeline, changes: Changes, knowledge: Knowle
       estimates,
       wereGuesses: wasMostlyGuessed(timeline),
       areInPieces,
+      fixedPieces: played.filter(({ path }) => pieceOf(path) !== null).length,
       cuts,
       unrecorded,
       nodeIndexes: observed.lanes.map(({ node_index }) => node_index),
@@ -143,9 +145,9 @@ export function usualEstimatesOf(timeline: Timeline): EstimatesOf {
   return timeline.kind === 'recordings' || wasMostlyGuessed(timeline) ? 'now' : 'then';
 }
 
-/** Returns the wall time with each file in pieces, in the order of the files. */
+/** Returns the wall time with each of these files cut, beside those that run in pieces, in the order of the files. */
 export function playCuts(scenario: Scenario, nodes: number, files: readonly FileCut[]): number[] {
-  return files.map(cut => play(scenario, nodes, withCost(scenario, withFilesCut(scenario.suite, [cut]))).wall);
+  return files.map(cut => play(scenario, nodes, withCost(scenario, withFilesCut(scenario.suite, [...cutsFor(scenario, nodes), cut]))).wall);
 }
 
 /** A file that was recorded takes its time at usual speed; one that was not, its estimate. It is planned with the estimate of that build. */
@@ -168,12 +170,12 @@ export function hadPieces({ paths }: Pick<Timeline, 'paths'>): boolean {
 }
 
 /** Returns whole files in place of their pieces. What a file takes besides its cases, which each piece took, counts once. */
-function joined(files: readonly PlayedFile[], areInPieces: boolean, known: Knowledge['pieces']): PlayedFile[] {
+function joined(files: readonly PlayedFile[], mayBeInPieces: boolean, known: Knowledge['pieces']): PlayedFile[] {
   const wholes = new Map<string, PlayedFile>();
   for (const { path, estimate, seconds } of files) {
     const file = fileOfPiece(path);
     // Pieces of a file whose cases are not known stay as they were.
-    const name = areInPieces && !known.has(file) ? path : file;
+    const name = mayBeInPieces && !known.has(file) ? path : file;
     const before = wholes.get(name);
     const own = known.get(file)?.own ?? 0;
     if (!before) wholes.set(name, { path: name, estimate, seconds });

@@ -19,7 +19,7 @@ describe('the changes of a file', () => {
     ] as const) {
       const seconds = levels([10, before], [10, after]);
       expect(fileChanges(seconds, cutFrom(20, 20))).toHaveLength(1);
-      for (const from of [9, 10, 11]) {
+      for (const from of [8, 9, 10, 11, 12]) {
         const isCut = cutFrom(from, 20);
         expect(fileChanges(seconds, isCut)).toEqual([]);
         expect(

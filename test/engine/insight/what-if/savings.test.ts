@@ -9,6 +9,15 @@ describe('the baselines of a build', () => {
     expect(baselinesOf(timelineOf([null, null]))).toEqual({ round_robin: 0, by_name: 0, one_at_a_time: 0 });
   });
 
+  it('have whole files where the build had pieces', () => {
+    const pieces = ['a::piece 1 of 2', 'a::piece 2 of 2'];
+    const timeline = timelineOf([
+      [{ files: [pieces[0]!, 'b'], seconds: [3, 1], from: 0, to: 4 }],
+      [{ files: [pieces[1]!], seconds: [4], from: 0, to: 4 }],
+    ]);
+    expect(baselinesOf(timeline)).toEqual({ round_robin: 7, by_name: 7, one_at_a_time: 7 });
+  });
+
   it('divide the recorded times of nodes that run files side by side', () => {
     const side = (files: string[], from: number): Batch => ({ files, seconds: files.map(() => 4), from, to: from + files.length * 2 });
     const timeline = timelineOf([

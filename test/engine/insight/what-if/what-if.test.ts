@@ -135,9 +135,23 @@ describe('a build that is played again', () => {
     });
 
     it('keeps the pieces of a file of which no more is known', () => {
-      const { scenario, other, longest } = whatIfOf(cutBuild, AS_IT_WAS, { ...known4, pieces: new Map() });
+      const { scenario, other, longest, assumptions } = whatIfOf(cutBuild, AS_IT_WAS, { ...known4, pieces: new Map() });
+      expect(assumptions.in_pieces).toBe(false);
+      expect(assumptions.sentences.join(' ')).toMatch(/Pieces of files .* are those of that build\./);
       expect([...scenario.suite.seconds].slice(0, 3)).toEqual([22, 22, 2]);
       expect([other, longest]).toEqual([null, { path: 'long::piece 1 of 2', seconds: 22 }]);
+    });
+
+    it('has a file that is cut by hand in those pieces only', () => {
+      const { other, filesInPieces, scenario } = play(build(), { cut: ['long'] });
+      expect([other, filesInPieces]).toEqual([null, 0]);
+      expect([...scenario.suite.seconds].slice(0, 3)).toEqual([20, 20, 2]);
+    });
+
+    it('is compared with another file cut beside it', () => {
+      const asked = { ...known4, candidates: ['7'], pieces };
+      const { scenario, candidates } = whatIfOf(build(), { ...AS_IT_WAS, startSpread: 0, pullCost: 0, inPieces: true }, asked);
+      expect(playCuts(scenario, 4, candidates)[0]).toBeLessThan(35);
     });
 
     it('has whole files as a split, which has no pieces', () => {
