@@ -112,9 +112,9 @@ function missingFiles(
   withoutTime: ReadonlySet<string>,
   runsByNode: RunsByNode,
 ): Omit<Comparison, 'recorded' | 'emptyReruns' | 'lostReruns' | 'recorded_twice' | 'recorded_not_handed_out' | 'nodes_never_came'> {
-  const isRecorded = recordedTest(handed, nodesByPath);
+  const isRecorded = recordedTest(handed, nodesByPath, runsByNode);
   const ran = () => new Map([...nodesByPath].filter(([path]) => !withoutTime.has(path)));
-  const isRun = withoutTime.size === 0 ? isRecorded : recordedTest(handed, ran());
+  const isRun = withoutTime.size === 0 ? isRecorded : recordedTest(handed, ran(), runsByNode);
   const never_handed_out: { path: string }[] = [];
   const recorded_without_time: Comparison['recorded_without_time'] = [];
   const handed_out_not_recorded: HandedOut[] = [];
@@ -145,9 +145,12 @@ function missingFiles(
 
 /**
  * Returns a function that tests whether a path that was handed out counts as recorded. A piece does if a node recorded it that was handed
- * it: an earlier queue of the CI run may have other cases in the piece with this name.
+ * it, since its process began: an earlier queue of the CI run may have other cases in the piece with this name.
  */
-function recordedTest(handed: AssignmentsByPath, nodesByPath: NodesByPath): (path: string) => boolean {
+function recordedTest(handed: AssignmentsByPath, nodesByPath: NodesByPath, runsByNode: RunsByNode): (path: string) => boolean {
+  const runsOfPieces = new Map<string, RecordedRun[]>();
+  for (const run of [...runsByNode.values()].flat())
+    for (const path of run.paths) if (pieceOf(path) !== null) runsOfPieces.set(path, [...(runsOfPieces.get(path) ?? []), run]);
   /** Files with a recorded test case that was not handed out itself. */
   const recordedByCase = new Set<string>();
   for (const path of nodesByPath.keys()) {
@@ -163,7 +166,8 @@ function recordedTest(handed: AssignmentsByPath, nodesByPath: NodesByPath): (pat
   }
   return path => {
     const nodes = nodesByPath.get(path);
-    const isOfOtherQueue = nodes !== undefined && pieceOf(path) !== null && !isAnyOf(nodes, handed.get(path)!);
+    const runs = runsOfPieces.get(path);
+    const isOfOtherQueue = runs !== undefined && !handed.get(path)!.some(assignment => isRunOf(runs, assignment));
     if ((nodes !== undefined && !isOfOtherQueue) || recordedByCase.has(path)) return true;
     const file = fileOf(path);
     if (file === null || handed.has(file)) return false;
@@ -227,8 +231,8 @@ function add(nodesByPath: Map<string, Nodes>, path: string, node: number): void 
   else if (nodes !== node) nodesByPath.set(path, new Set([nodes, node]));
 }
 
-function isAnyOf(nodes: Nodes, assignments: readonly Assignment[]): boolean {
-  return assignments.some(({ node_index }) => nodesIn(nodes).includes(node_index));
+function isRunOf(runs: readonly RecordedRun[], { node_index, processBegan }: Assignment): boolean {
+  return runs.some(run => run.node_index === node_index && isAfter(run, processBegan));
 }
 
 function nodesIn(nodes: Nodes | undefined): number[] {

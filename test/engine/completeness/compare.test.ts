@@ -107,6 +107,16 @@ describe('the comparison of handed out with recorded files', () => {
     expect(compare(handed, [...runs, ran(0, 'a.py::piece 1 of 2')], 2).handed_out_not_recorded).toEqual([]);
   });
 
+  it('counts no piece that its node recorded before the process began that was handed it', () => {
+    const path = 'a.py::piece 1 of 2';
+    const handed = new Map([[path, [assignment(0, { processBegan: { runs_before: 7, at: AT } })]]]);
+    expect(compare(handed, [ran(0, path)], 1).handed_out_not_recorded).toMatchObject([{ path, node_index: 0 }]);
+    expect(compare(handed, [ran(0, path), { ...ran(0, path), ordinal: 8 }], 1).handed_out_not_recorded).toEqual([]);
+    // A file is the same in each queue.
+    const files = new Map([['a.py', handed.get(path)!]]);
+    expect(compare(files, [ran(0, 'a.py')], 1).handed_out_not_recorded).toEqual([]);
+  });
+
   it('counts a file that a node in fallback ran as all of its pieces', () => {
     const handed = handedTo({ 0: ['a.py::piece 1 of 2'], 1: ['a.py::piece 2 of 2'] });
     expect(compare(handed, [ran(2, 'a.py')], 3).handed_out_not_recorded).toEqual([]);
