@@ -32,8 +32,10 @@ export function fileOfPiece(path: string): string {
 }
 
 /** How many test files these paths name: all pieces of a file count as one. */
-export function filesAmong(paths: readonly string[]): number {
-  return new Set(paths.map(fileOfPiece)).size;
+export function filesAmong(paths: Iterable<string>): number {
+  const files = new Set<string>();
+  for (const path of paths) files.add(fileOfPiece(path));
+  return files.size;
 }
 
 /** Counts what these paths name in a sentence: 2 test files and 1 piece. */

@@ -1,3 +1,4 @@
+import { wholeMilliseconds } from '../../src/engine/insight/rounding.js';
 import type { HandedPiece } from '../../src/engine/pieces/cuts.js';
 import type { ToldCases } from '../../src/engine/pieces/told-cases.js';
 import type { RecordedTestFile } from '../../src/engine/test-file.js';
@@ -106,19 +107,14 @@ function measure({ seconds, cases }: CiRun, { slowness }: NodePlan, { paths, pie
     const left = sumOf(all) - sumOf(ran);
     return {
       path,
-      seconds: rounded(slowness * (seconds.get(file)! - left)),
-      cases: ran.map(one => ({ name: one.name, seconds: rounded(slowness * one.seconds), outcome: 'passed' })),
+      seconds: wholeMilliseconds(slowness * (seconds.get(file)! - left)),
+      cases: ran.map(one => ({ name: one.name, seconds: wholeMilliseconds(slowness * one.seconds), outcome: 'passed' })),
     };
   });
 }
 
 function sumOf(cases: readonly { seconds: number }[]): number {
   return cases.reduce((sum, { seconds }) => sum + seconds, 0);
-}
-
-/** To milliseconds. */
-function rounded(seconds: number): number {
-  return Math.round(1000 * seconds) / 1000;
 }
 
 /** In milliseconds, with the start of the test runner. */

@@ -1,4 +1,5 @@
 import type { CasesOfFile } from '../../api/messages/cases.js';
+import { charactersIn } from '../../case-names.js';
 import { limits } from '../../limits.js';
 import type { TestCase } from '../../reports/test-case.js';
 import { printToStderr } from '../../terminal.js';
@@ -78,10 +79,6 @@ function fits(cases: readonly RanCase[]): boolean {
     cases.length <= limits.casesPerFile &&
     charactersIn(cases) <= limits.caseCharactersPerFile
   );
-}
-
-function charactersIn(cases: readonly { name: string }[]): number {
-  return cases.reduce((sum, { name }) => sum + name.length, 0);
 }
 
 function tooLargeLine({ path, cases }: CasesOfFile): string {

@@ -1,4 +1,4 @@
-import { fileOfPiece, pieceOf } from '../../piece-path.js';
+import { filesAmong, pieceOf } from '../../piece-path.js';
 import { fileOf } from '../../planning/estimating/test-case.js';
 import { timestamp } from '../../time.js';
 import { isAfter, type Moment } from '../moment.js';
@@ -58,6 +58,7 @@ export interface Comparison
 type Nodes = number | Set<number>;
 type NodesByPath = ReadonlyMap<string, Nodes>;
 type RunsByNode = ReadonlyMap<number, readonly RecordedRun[]>;
+type RunsOfPieces = ReadonlyMap<string, readonly RecordedRun[]>;
 
 /**
  * Compares the files that were handed out with those that were recorded. Clients may list a file and record its test cases, or the
@@ -72,23 +73,24 @@ export function compare(
   const nodesByPath = new Map<string, Nodes>();
   const withoutTime = new Set<string>();
   const runsByNode = new Map<number, RecordedRun[]>();
+  const runsOfPieces = new Map<string, RecordedRun[]>();
   for (const run of runs) {
     const { node_index, paths, seconds } = run;
-    const runsOfNode = runsByNode.get(node_index);
-    if (runsOfNode) runsOfNode.push(run);
-    else runsByNode.set(node_index, [run]);
+    addRun(runsByNode, node_index, run);
     for (const [i, path] of paths.entries()) {
       add(nodesByPath, path, node_index);
+      if (pieceOf(path) !== null) addRun(runsOfPieces, path, run);
       if (!hasRun(seconds[i]!)) withoutTime.add(path);
     }
   }
   if (withoutTime.size > 0)
     for (const { paths, seconds } of runs) for (const [i, path] of paths.entries()) if (hasRun(seconds[i]!)) withoutTime.delete(path);
-  const missing = missingFiles(handed, nodesByPath, withoutTime, runsByNode);
+  const missing = missingFiles(handed, nodesByPath, withoutTime, runsByNode, runsOfPieces);
   const { never_handed_out, handed_out_not_recorded, ran_not_recorded } = missing;
   return {
     recorded:
-      filesOf(handed.keys()) - filesOf([...never_handed_out, ...handed_out_not_recorded, ...ran_not_recorded].map(({ path }) => path)),
+      filesAmong(handed.keys()) -
+      filesAmong([...never_handed_out, ...handed_out_not_recorded, ...ran_not_recorded].map(({ path }) => path)),
     ...missing,
     emptyReruns: emptyReruns(runsByNode, restarts),
     lostReruns: lostReruns(runsByNode, restarts).filter(node => !handed_out_not_recorded.some(({ node_index }) => node_index === node)),
@@ -98,23 +100,17 @@ export function compare(
   };
 }
 
-/** How many files these paths name: all pieces of a file are one. */
-export function filesOf(paths: Iterable<string>): number {
-  const files = new Set<string>();
-  for (const path of paths) files.add(fileOfPiece(path));
-  return files.size;
-}
-
 /** Returns the files that no node recorded as run, by their last known state. @param withoutTime paths that no run says ran */
 function missingFiles(
   handed: AssignmentsByPath,
   nodesByPath: NodesByPath,
   withoutTime: ReadonlySet<string>,
   runsByNode: RunsByNode,
+  runsOfPieces: RunsOfPieces,
 ): Omit<Comparison, 'recorded' | 'emptyReruns' | 'lostReruns' | 'recorded_twice' | 'recorded_not_handed_out' | 'nodes_never_came'> {
-  const isRecorded = recordedTest(handed, nodesByPath, runsByNode);
+  const isRecorded = recordedTest(handed, nodesByPath, runsOfPieces);
   const ran = () => new Map([...nodesByPath].filter(([path]) => !withoutTime.has(path)));
-  const isRun = withoutTime.size === 0 ? isRecorded : recordedTest(handed, ran(), runsByNode);
+  const isRun = withoutTime.size === 0 ? isRecorded : recordedTest(handed, ran(), runsOfPieces);
   const never_handed_out: { path: string }[] = [];
   const recorded_without_time: Comparison['recorded_without_time'] = [];
   const handed_out_not_recorded: HandedOut[] = [];
@@ -147,10 +143,7 @@ function missingFiles(
  * Returns a function that tests whether a path that was handed out counts as recorded. A piece does if a node recorded it that was handed
  * it, since its process began: an earlier queue of the CI run may have other cases in the piece with this name.
  */
-function recordedTest(handed: AssignmentsByPath, nodesByPath: NodesByPath, runsByNode: RunsByNode): (path: string) => boolean {
-  const runsOfPieces = new Map<string, RecordedRun[]>();
-  for (const run of [...runsByNode.values()].flat())
-    for (const path of run.paths) if (pieceOf(path) !== null) runsOfPieces.set(path, [...(runsOfPieces.get(path) ?? []), run]);
+function recordedTest(handed: AssignmentsByPath, nodesByPath: NodesByPath, runsOfPieces: RunsOfPieces): (path: string) => boolean {
   /** Files with a recorded test case that was not handed out itself. */
   const recordedByCase = new Set<string>();
   for (const path of nodesByPath.keys()) {
@@ -229,6 +222,12 @@ function add(nodesByPath: Map<string, Nodes>, path: string, node: number): void 
   if (nodes === undefined) nodesByPath.set(path, node);
   else if (typeof nodes !== 'number') nodes.add(node);
   else if (nodes !== node) nodesByPath.set(path, new Set([nodes, node]));
+}
+
+function addRun<Key>(runs: Map<Key, RecordedRun[]>, key: Key, run: RecordedRun): void {
+  const ofKey = runs.get(key);
+  if (ofKey) ofKey.push(run);
+  else runs.set(key, [run]);
 }
 
 function isRunOf(runs: readonly RecordedRun[], { node_index, processBegan }: Assignment): boolean {

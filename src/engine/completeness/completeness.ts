@@ -1,10 +1,11 @@
 import { limits } from '../../limits.js';
+import { filesAmong } from '../../piece-path.js';
 import { pluralize, wasOrWere } from '../../plural.js';
 import { runsSince } from '../builds.js';
 import { shortDigest } from '../keys.js';
 import type { Store } from '../ports/store.js';
 import { type Assigned, type CompletenessSubject, findAssigned } from './assigned.js';
-import { type Comparison, compare, filesOf } from './compare.js';
+import { type Comparison, compare } from './compare.js';
 import type { CompletenessAnswer } from './completeness-answer.js';
 
 /** Whether every test file of a CI run is recorded. Without what it is about: requests that ask the same share a comparison. */
@@ -29,7 +30,7 @@ export async function completeness(store: Store, subject: CompletenessSubject): 
   return {
     is_complete: errors.length === 0,
     kind: assigned?.kind ?? null,
-    test_files: filesOf(assigned?.handed.keys() ?? []),
+    test_files: filesAmong(assigned?.handed.keys() ?? []),
     recorded: comparison.recorded,
     errors,
     may_be_empty: mayBeEmpty && areAllListed,
@@ -65,7 +66,7 @@ function incompleteness(
   const { never_handed_out, handed_out_not_recorded, recorded_without_time, ran_not_recorded, emptyReruns, lostReruns } = comparison;
   const { nodesWithoutRecording, silentNodes } = comparison;
   const { size } = assigned.handed;
-  const all = filesOf(assigned.handed.keys()) < size ? `${size} test files and pieces` : pluralize(size, 'test file');
+  const all = filesAmong(assigned.handed.keys()) < size ? `${size} test files and pieces` : pluralize(size, 'test file');
   const ofAll = (count: number) => `${count} of ${all} ${wasOrWere(count)}`;
   const errors: string[] = [];
   const ofEmpty: string[] = [];

@@ -8,9 +8,9 @@ const NEAR = 2;
  * file again, and no commit did that.
  *
  * @param seconds by build
- * @param isCut by build: 1 if the file ran in pieces
+ * @param isCut by build: whether the file ran in pieces
  */
-export function fileChanges(seconds: ArrayLike<number>, isCut: ArrayLike<number>): ChangePoint[] {
+export function fileChanges(seconds: ArrayLike<number>, isCut: ArrayLike<number | boolean>): ChangePoint[] {
   return changePoints(seconds).filter(({ index }) => {
     const near = Array.from({ length: 2 * NEAR + 2 }, (_, i) => isCut[index - NEAR - 1 + i]).filter(each => each !== undefined);
     return near.every(each => each === near[0]);

@@ -92,8 +92,8 @@ export async function fileHistory(store: Store, subject: FileHistorySubject): Pr
       high: before && rounded(before.high),
     };
   });
-  const isCut = times.map(time => Number(time.isCut));
-  answer.changes = fileChanges(durations, isCut).map(({ index, before, after }) => {
+  const wereCut = times.map(({ isCut }) => isCut);
+  answer.changes = fileChanges(durations, wereCut).map(({ index, before, after }) => {
     return { ...inBuild(times[index]!), factor: rounded(after / before), before: rounded(before), after: rounded(after) };
   });
   return { answer, outdated };

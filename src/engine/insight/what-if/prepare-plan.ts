@@ -5,7 +5,6 @@ import { toSeconds } from '../../../planning/weight.js';
 import type { PriceSettings } from '../../../price.js';
 import { settingsOf } from '../../access.js';
 import { cuttable } from '../../pieces/cuttable.js';
-import type { KnownCases } from '../../pieces/known-cases.js';
 import type { Build } from '../../ports/builds.js';
 import type { Store } from '../../ports/store.js';
 import { Refusal } from '../../refusal.js';
@@ -67,11 +66,12 @@ export async function preparePlan(store: Store, asked: PlanSubject, suite: Suite
   const seen = seenIn(timeline, observed, mode, expectedPullCost);
   const pullCost = asked.pullCost ?? seen.pullCost;
   const areInPieces = mode === 'queue' && timeline !== null && hadPieces(timeline);
-  const known = areInPieces ? await knownPieces(store, project, longestOf(estimates)) : new Map<string, KnownCases>();
+  const long = areInPieces ? longestOf(estimates) : [];
+  const known = await knownPieces(store, project, long);
   const scenario: Scenario = {
     mode,
     suite: { weights: estimates.weights, seconds },
-    cuttable: Array.from(estimates.weights.keys()).flatMap(file => cuttable(known.get(pathOf(estimates, file)) ?? null, file) ?? []),
+    cuttable: long.flatMap((path, file) => cuttable(known.get(path) ?? null, file) ?? []),
     isGuessed: unmeasured > paths.length / 2,
     ...seen,
     startSpread: asked.startSpread,

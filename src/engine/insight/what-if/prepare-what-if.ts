@@ -3,6 +3,7 @@ import { fileOfPiece, pieceOf } from '../../../piece-path.js';
 import { estimate, isMostlyGuessed, pathOf } from '../../../planning/estimating/estimate.js';
 import { toSeconds } from '../../../planning/weight.js';
 import type { PriceSettings } from '../../../price.js';
+import { mayBeCut } from '../../pieces/cuttable.js';
 import { type KnownCases, knownCases } from '../../pieces/known-cases.js';
 import type { Build } from '../../ports/builds.js';
 import type { Millis, Store } from '../../ports/store.js';
@@ -62,8 +63,7 @@ export async function prepareWhatIf(store: Store, asked: WhatIfSubject): Promise
   if (nodeTotal > limits.playedNodes)
     throw new Refusal(`cannot play a build of ${nodeTotal} nodes again: the limit is ${limits.playedNodes} nodes`);
   const timeline = await readTimeline(store, subject, asked.now);
-  const listed = new Set(timeline.paths.map(fileOfPiece));
-  const unknown = changes.cut.find(path => !listed.has(path));
+  const unknown = changes.cut.find(path => !timeline.paths.some(listed => fileOfPiece(listed) === path));
   if (unknown !== undefined) throw new Refusal(`names a file that the build does not have: ${unknown}`, 'parameter', 'cut');
   const whatIf = await whatIfOfRun(store, subject, timeline, asked);
   const nodes = [...(asked.nodes ?? usualNodes(nodeTotal, whatIf.mostUseful))];
@@ -217,11 +217,11 @@ export async function knownPieces(
   project: number,
   files: readonly string[],
 ): Promise<Map<string, KnownCases>> {
-  const kept = await cases.of(project, files);
+  const kept = files.length === 0 ? [] : await cases.of(project, files);
   return new Map(
     files.flatMap((file, i) => {
       const known = knownCases(kept[i]!);
-      return known && !known.notCut && known.cases.length > 1 ? [[file, known] as const] : [];
+      return known && mayBeCut(known) ? [[file, known] as const] : [];
     }),
   );
 }

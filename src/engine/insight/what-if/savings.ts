@@ -20,8 +20,10 @@ export const BASELINE_ASSUMPTIONS = [
 export function baselinesOf(timeline: Timeline): WhatIfAnswer['baselines'] {
   const { seconds: recorded, starts, pullCost, rate, hidden } = observe(timeline);
   const whole = new Map<string, number>();
-  for (const [i, path] of timeline.paths.entries())
-    if (!Number.isNaN(recorded[i])) whole.set(fileOfPiece(path), recorded[i]! + (whole.get(fileOfPiece(path)) ?? 0));
+  for (const [i, path] of timeline.paths.entries()) {
+    const file = fileOfPiece(path);
+    if (!Number.isNaN(recorded[i])) whole.set(file, recorded[i]! + (whole.get(file) ?? 0));
+  }
   const seconds = Float64Array.from(whole.values(), each => each + hidden * rate);
   const files = inOrderOfPaths([...whole.keys()]);
   const nodes: PlayedNodes = { starts, speeds: new Float64Array(starts.length).fill(rate), pullCost };

@@ -132,10 +132,10 @@ export function whatIfOf(timeline: Timeline, changes: Changes, knowledge: Knowle
     mostUseful: mostUsefulNodes(scenario),
     longest: longestOf(played, scenario),
     candidates: knowledge.candidates
-      .filter(path => !parts.has(path) && played.some(file => file.path === path))
-      .map((path): Candidate => {
+      .filter(path => !parts.has(path))
+      .flatMap((path): Candidate[] => {
         const file = played.findIndex(each => each.path === path);
-        return { path, seconds: played[file]!.seconds, file, parts: partsOfPath(path) };
+        return file < 0 ? [] : [{ path, seconds: played[file]!.seconds, file, parts: partsOfPath(path) }];
       }),
   };
 }
