@@ -3,6 +3,7 @@ import { boundedRuns, mergeRuns } from '../engine/builds.js';
 import type { CompletenessSubject } from '../engine/completeness/assigned.js';
 import { completeness } from '../engine/completeness/completeness.js';
 import { linksOf } from '../engine/insight/build-links.js';
+import { hasEndedComplete } from '../engine/insight/build-state.js';
 import { comparisonOf } from '../engine/insight/comparison/comparison.js';
 import { forecastOf } from '../engine/insight/forecast.js';
 import { explainMinutes } from '../engine/insight/minutes/explained-minutes.js';
@@ -30,7 +31,7 @@ import { type WhyFilter, why } from '../engine/insight/why/why.js';
 import type { ProjectBuild } from '../engine/keys.js';
 import type { Build } from '../engine/ports/builds.js';
 import type { Millis, Store } from '../engine/ports/store.js';
-import { hasEndedComplete, type Summary } from '../engine/ports/summaries.js';
+import type { Summary } from '../engine/ports/summaries.js';
 import { failedPaths } from '../engine/queues.js';
 import { flagsOf } from '../engine/webhooks/flags.js';
 import { limits } from '../limits.js';
@@ -156,10 +157,9 @@ export const reads = {
     const timeline = await readTimeline(store, subject, at);
     const minutes = minutesOf(timeline);
     const told = summarize(recorded, timeline, minutes, baselinesOf(timeline));
-    const isCompared = hasEndedComplete(told) && build.branch === (await store.access.projectById(build.project))?.default_branch;
+    const isCompared = hasEndedComplete(told.state) && build.branch === (await store.access.projectById(build.project))?.default_branch;
     const summary = { ...told, useful_nodes: isCompared ? await usefulNodesOfRun(store, subject, timeline) : null };
-    const isIncomplete = !told.is_running && told.line.missing > 0;
-    const losses = isIncomplete && !timeline.is_cancelled ? lossesOf(timeline, minutes, fileOutcomes(timeline, 0).missing) : null;
+    const losses = told.state === 'missing' ? lossesOf(timeline, minutes, fileOutcomes(timeline, 0).missing) : null;
     return { recorded, ciRun, summary, observed: wasMostlyGuessed(timeline) ? observedInTimeline(timeline) : null, losses };
   },
 

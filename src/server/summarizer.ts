@@ -178,10 +178,10 @@ export class Summarizer {
     await this.events.summarized(asked.build, read);
     if (recorded) await this.store.summaries.put(recorded, summary);
     // A cancelled CI run that goes on again has a summary.
-    else if (ciRun && (!summary.is_running || (await this.store.summaries.ofUnrecorded(ciRun))))
+    else if (ciRun && (summary.state !== 'running' || (await this.store.summaries.ofUnrecorded(ciRun))))
       await this.store.summaries.putUnrecorded(ciRun, summary);
     this.written += 1;
-    if (!summary.is_running) return this.#learn(project, observed);
+    if (summary.state !== 'running') return this.#learn(project, observed);
     this.#waitAgain(key, { project, build });
   }
 

@@ -45,7 +45,7 @@ export class WebhookEvents {
   /** Notes what the new summary of a build says. Resolves when a failed gate is in the store; trends are looked at later. */
   async summarized(build: ProjectBuild, { recorded, ciRun, summary, losses }: SummarizedBuild): Promise<void> {
     const id = recorded?.id ?? ciRun?.id;
-    if (summary.is_running || id === undefined) return;
+    if (summary.state === 'running' || id === undefined) return;
     const project = await this.store.access.projectById(build.project);
     if (!project || project.settings.webhook_url === null) return;
     const { branch, commit_hash, node_total } = build;

@@ -64,21 +64,22 @@ async function started(): Promise<{ server: TestServer; clock: Clock; nodes: [No
 async function shown(server: TestServer) {
   await server.service.summarize();
   const [line] = (await server.get('/v1/build_summaries')).json.builds;
-  const { is_running, is_cancelled, verdict, wall, nodes } = (await server.get(`/v1/builds/${line.build_id ?? line.ci_run_id}/minutes`))
-    .json;
+  const { is_running, state, verdict, wall, nodes } = (await server.get(`/v1/builds/${line.build_id ?? line.ci_run_id}/minutes`)).json;
   const day = (await server.get('/v1/trends/builds')).json.days.at(-1);
   const { status, json } = await getCompleteness(server, { node_build_id: RUN });
   return {
-    ...{ is_running, is_cancelled, verdict, wall },
+    ...{ is_running, state, verdict, wall },
     cancelled: nodes.flatMap((node: any) => (node.is_cancelled ? node.node_index : [])),
-    line: { is_running: line.is_running, is_cancelled: line.is_cancelled },
+    line: { is_running: line.is_running, state: line.state },
     counted: day && { builds: day.builds, incomplete: day.incomplete, cancelled: day.cancelled, passed: day.passed },
     gate: { status, first: json.errors[0], may_be_empty: json.may_be_empty },
   };
 }
 
-const RUNNING = { is_running: true, is_cancelled: false };
-const CANCELLED = { is_running: false, is_cancelled: true };
+const RUNNING = { is_running: true, state: 'running' };
+const CANCELLED = { is_running: false, state: 'cancelled' };
+const MISSING = { is_running: false, state: 'missing' };
+const COMPLETE = { is_running: false, state: 'complete' };
 
 describe('a CI run', () => {
   it('whose nodes at work were all cancelled ends at once, as cancelled, and is never complete', async () => {
@@ -94,8 +95,16 @@ describe('a CI run', () => {
     });
     const [{ ci_run_id }] = (await server.get('/v1/build_summaries')).json.builds;
     const { resourceSpans } = (await server.get(`/v1/builds/${ci_run_id}/trace?format=otlp`)).json;
-    const { attributes } = resourceSpans[0].scopeSpans[0].spans[0];
-    expect(attributes).toContainEqual({ key: 'cicd.pipeline.result', value: { stringValue: 'cancellation' } });
+    const [run, ...spans] = resourceSpans[0].scopeSpans[0].spans;
+    expect(run.attributes).toContainEqual({ key: 'cicd.pipeline.result', value: { stringValue: 'cancellation' } });
+    const ended = spans.filter(({ name }: any) => name.startsWith('node '));
+    expect(ended).toHaveLength(2);
+    for (const { attributes } of ended)
+      expect(attributes).toContainEqual({ key: 'cicd.pipeline.task.run.result', value: { stringValue: 'cancellation' } });
+    for (const { attributes, status } of [run, ...spans]) {
+      expect(attributes.map(({ key }: any) => key)).not.toContain('error.type');
+      expect(status).toBeUndefined();
+    }
   });
 
   it('whose cancelled nodes recorded what they ran is cancelled likewise', async () => {
@@ -138,7 +147,7 @@ describe('a CI run', () => {
         { ci_build_id: RUN },
       );
     expect(await shown(server)).toMatchObject({
-      ...{ is_running: false, is_cancelled: false, line: { is_running: false, is_cancelled: false } },
+      ...{ ...COMPLETE, line: COMPLETE },
       counted: { builds: 1, incomplete: 0, cancelled: 0, passed: 1 },
       gate: { status: 200, first: undefined },
     });
@@ -152,7 +161,7 @@ describe('a CI run', () => {
     while (nodes[1].paths.length > 0) ran.push(...(await nodes[1].next()).paths);
     await recordPaths(server, 1, ran, { ci_build_id: RUN });
     expect(await shown(server)).toMatchObject({
-      ...{ is_running: false, is_cancelled: false, cancelled: [0], line: { is_running: false, is_cancelled: false } },
+      ...{ ...MISSING, cancelled: [0], line: MISSING },
       counted: { builds: 1, incomplete: 1, cancelled: 0, passed: 0 },
       gate: { status: 409, may_be_empty: false },
     });
@@ -175,7 +184,7 @@ describe('a CI run', () => {
     await nodes[0].cancel();
     clock.advance({ seconds: 3600 });
     expect(await shown(server)).toMatchObject({
-      ...{ is_running: false, is_cancelled: false, line: { is_running: false, is_cancelled: false } },
+      ...{ ...MISSING, line: MISSING },
       verdict: expect.stringMatching(
         /^Node 0 was cancelled\. Node 1 recorded nothing after the last files that it got: 8 test files are missing\./,
       ),
@@ -188,7 +197,7 @@ describe('a CI run', () => {
     const { server, nodes } = await started();
     await nodes[0].cancel();
     await recordPaths(server, 1, SUITE, { ci_build_id: RUN });
-    expect(await shown(server)).toMatchObject({ ...{ is_running: false, is_cancelled: false }, gate: { status: 200 } });
+    expect(await shown(server)).toMatchObject({ ...{ is_running: false, state: 'recorded' }, gate: { status: 200 } });
   });
 
   it('has a pull that was on its way when its node was cancelled go to that node, cancelled, too', async () => {

@@ -264,7 +264,7 @@ describe('ballast queue', () => {
     expect(await fetchRecordedTimes(server)).toEqual(lengths(suite.ran));
     const [ciRun] = await shared.store.ciRuns.list(server.id, Number.MAX_SAFE_INTEGER, 1);
     const minutes = async () => (await server.get(`/v1/builds/${ciRun!.id}/minutes`)).json;
-    expect(await minutes()).toMatchObject({ is_running: false, is_cancelled: true });
+    expect(await minutes()).toMatchObject({ is_running: false, state: 'cancelled' });
     expect((await suite.run(server, 0, ['verify'])).stdout).toContain('\nerror: node 0 was cancelled: run the CI run again\n');
     // The node did not acknowledge its batch, so it gets the batch again.
     expect((await suite.run(server, 0, ['queue', GLOB, ...suite.runner])).code).toBe(0);

@@ -20,7 +20,7 @@ describe('the first line of the projects', () => {
   });
 
   it('says that nothing happened today', () => {
-    const recent = [{ id: 'b', kind: 'queue' as const, wall: 1, floor: 1, failed: null, missing: 0, is_cancelled: false }];
+    const recent = [{ id: 'b', state: 'recorded' as const, wall: 1, floor: 1, failed: null, missing: 0 }];
     expect(projectsSentences([overviewOf('a', { recent })])).toEqual(['1 project.', 'No build today.']);
     expect(projectsSentences([overviewOf('a')])).toEqual(['1 project.']);
   });

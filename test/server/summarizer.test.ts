@@ -1,4 +1,5 @@
 import { expect, it, onTestFinished, vi } from 'vitest';
+import type { BuildState } from '../../src/engine/insight/build-state.js';
 import { newestSubject } from '../../src/engine/insight/subject.js';
 import { SILENT_MILLISECONDS } from '../../src/engine/insight/timeline/draft-span.js';
 import { type ProjectBuild, queueKey } from '../../src/engine/keys.js';
@@ -68,8 +69,8 @@ it('a summary of a build that is never quiet is written within a minute', async 
 });
 
 it('a summary of a running build is written again a minute later, or soon after its next run', async () => {
-  let is_running = true;
-  const { project, summarizer, write, build } = await start(() => ({ is_running }));
+  let state: BuildState = 'running';
+  const { project, summarizer, write, build } = await start(() => ({ state }));
   summarizer.outdated(build);
   expect(await write(0)).toBe(1);
   // A list that shows it changes nothing.
@@ -77,7 +78,7 @@ it('a summary of a running build is written again a minute later, or soon after 
   expect(await write(REPEAT - 1)).toBe(1);
   expect(await write(REPEAT)).toBe(2);
   summarizer.recorded(project, BUILD);
-  is_running = false;
+  state = 'recorded';
   expect(await write(REPEAT + QUIET)).toBe(3);
   expect(summarizer.waiting).toBe(0);
 });
@@ -120,16 +121,16 @@ it('what cannot be read or written while the database is away is written a minut
 });
 
 it('the first build of a project that has ended tells its queues what batches cost', async () => {
-  let is_running = true;
+  let state: BuildState = 'running';
   const sums = [4, 8, 40, 16, 80, 400, 60, 120, 600, 4];
-  const { store, project, summarizer, write } = await start(() => ({ is_running }), sums);
+  const { store, project, summarizer, write } = await start(() => ({ state }), sums);
   const learned = async (uptime: number) => {
     summarizer.recorded(project, BUILD);
     await write(uptime);
     return store.queues.learned(project, 'queue');
   };
   expect(await learned(QUIET)).toBeNull();
-  is_running = false;
+  state = 'recorded';
   expect(await learned(2 * QUIET)).toEqual(sums);
   // Another node recorded later: what is known stays.
   expect(await learned(3 * QUIET)).toEqual(sums);
@@ -153,8 +154,8 @@ it('after a start the newest builds get the summaries that they miss', async () 
 });
 
 it('a CI run of which nothing is recorded is noted once, when its nodes may be silent, and is written when they are', async () => {
-  let is_running = true;
-  const { store, project, summarizer, write, made, clock } = await start(() => ({ is_running }));
+  let state: BuildState = 'running';
+  const { store, project, summarizer, write, made, clock } = await start(() => ({ state }));
   const begin = (commit_hash: string, at: number) =>
     store.queues.create(queueKey(project, { ...BUILD, commit_hash }, '1'), newQueue(store, 3), at);
   await begin('silent', NOW);
@@ -171,7 +172,7 @@ it('a CI run of which nothing is recorded is noted once, when its nodes may be s
   expect(await lookAt(NOW + SILENT_MILLISECONDS + 1)).toBe(1);
   await write(0);
   expect(await store.summaries.ofUnrecorded(ciRun!)).toBeNull();
-  is_running = false;
+  state = 'recorded';
   await write(REPEAT);
   expect([made, await store.summaries.ofUnrecorded(ciRun!)]).toEqual([['silent', 'silent'], summaryOf({ recorded: 0 })]);
   expect(await lookAt(NOW + SILENT_MILLISECONDS + 1)).toBe(0);

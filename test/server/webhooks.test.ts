@@ -227,7 +227,7 @@ describe('an event', () => {
   it('of a failed gate is told once for a CI run that ended incomplete, of any branch', async () => {
     const { summarized } = await startEvents();
     expect(await summarized()).toEqual([]);
-    expect(await summarized({ ...LOSSES, summary: summaryOf({ is_running: true }) })).toEqual([]);
+    expect(await summarized({ ...LOSSES, summary: summaryOf({ state: 'running' }) })).toEqual([]);
     expect(await summarized({ ...LOSSES, ciRun: { id: 'old', created_at: NOW - limits.toldRunMilliseconds - 1 } })).toEqual([]);
     const told =
       'web, fix, commit abc: the gate failed: 3 of 12 test files were not recorded. Node 1 took no files: 3 test files are missing.';

@@ -1,4 +1,5 @@
 import type { CompletenessAnswer } from '../../engine/completeness/completeness-answer.js';
+import { missesFiles } from '../../engine/insight/build-state.js';
 import type { MinutesAnswer } from '../../engine/insight/minutes/minutes-answer.js';
 import { useLive } from '../data/live.js';
 import { Path } from '../parts/path.js';
@@ -22,17 +23,17 @@ const FAILED: Column<string>[] = [{ name: 'path', title: 'File', isWide: true, c
 
 /** Did every file run? */
 export function BuildGate({ build, project }: BuildViewProps) {
-  const { files, missing, missing_count, failed, failed_count, kind, is_running } = build;
+  const { files, missing, missing_count, failed, failed_count, kind, is_running, state } = build;
   return (
     <section class="gate">
       <h2>
         {kind === 'recordings'
           ? `${count(files, 'file')} ${files === 1 ? 'was' : 'were'} recorded. The build had no queue or split, so Ballast does not know whether other files should have run.`
-          : missing_count > 0 && !is_running
+          : missesFiles(state)
             ? `${number(missing_count)} of ${count(files, 'file')} ${missing_count === 1 ? 'is' : 'are'} missing.`
             : `${number(files - missing_count)} of ${count(files, 'file')} ${is_running ? 'are recorded so far' : 'ran'}.`}
       </h2>
-      {missing_count > 0 && !is_running && (
+      {missesFiles(state) && (
         <>
           <p>
             Nobody knows whether {missing_count === 1 ? 'this file passes' : 'these files pass'}. Repeat the job of the node, or the build.

@@ -1,7 +1,7 @@
 import type { ProjectLine } from '../../api/messages/dashboard.js';
+import { missesFiles } from '../../engine/insight/build-state.js';
 import type { MinutePartAnswer, MinutesAnswer } from '../../engine/insight/minutes/minutes-answer.js';
 import type { ForecastAnswer } from '../../engine/insight/timeline/timeline-answer.js';
-import { minutesState } from '../builds/state.js';
 import { useLive } from '../data/live.js';
 import { Duration } from '../parts/amounts.js';
 import { Commit } from '../parts/commit.js';
@@ -49,7 +49,7 @@ export function BuildHead({ project, build, id }: { project: ProjectLine; build:
           </time>
         </p>
         <p>
-          <Status state={minutesState(build)} failed={failed_count} missing={missing_count} />
+          <Status state={build.state} failed={failed_count} missing={missing_count} />
           <Trace project={project} id={id} commit={commit_hash} />
           <Share />
         </p>
@@ -80,19 +80,18 @@ function Diff({ build: { diff_url, previous } }: { build: MinutesAnswer }) {
   );
 }
 
-function Floor({ build: { floor, lost, parts, files, missing_count, kind, nodes } }: { build: MinutesAnswer }) {
+function Floor({ build: { floor, lost, parts, files, missing_count, state, nodes } }: { build: MinutesAnswer }) {
   // Nobody knows what was possible with the files that are missing.
-  if (missing_count > 0)
+  if (missesFiles(state))
     return (
       <>
         for {number(files - missing_count)} of {count(files, 'file')}
       </>
     );
-  const recorded = nodes.filter(node => node.recorded).length;
-  if (kind === 'recordings' && recorded < nodes.length)
+  if (state === 'partial')
     return (
       <>
-        on {number(recorded)} of {count(nodes.length, 'node')}
+        on {number(nodes.filter(node => node.recorded).length)} of {count(nodes.length, 'node')}
       </>
     );
   return (

@@ -9,7 +9,6 @@ import { type Column, Table } from '../parts/table.js';
 import { projectPath } from '../routes/routes.js';
 import { percent } from '../text/format.js';
 import { buildKey } from './list.js';
-import { buildState } from './state.js';
 import { WallBar } from './wall-bar.js';
 
 /** Builds, a row each. The whole row is the link to the build. */
@@ -34,7 +33,7 @@ function columnsOf(project: ProjectLine, full: number): Column<BuildLine>[] {
     {
       name: 'status',
       title: 'Status',
-      cell: build => <Status state={buildState(build)} failed={build.summary?.failed ?? 0} missing={build.summary?.missing ?? 0} />,
+      cell: build => <Status state={build.state} failed={build.summary?.failed ?? 0} missing={build.summary?.missing ?? 0} />,
     },
     {
       name: 'branch',
@@ -94,14 +93,8 @@ function columnsOf(project: ProjectLine, full: number): Column<BuildLine>[] {
   ];
 }
 
-/** The summary of a build that has ended without a missing file. */
-const endedComplete = ({ is_running, summary }: BuildLine) => (!is_running && summary?.missing === 0 ? summary : null);
-
-/** Seconds; null: nobody knows. A build that was only recorded was not planned here, so its times save nothing. */
-function savedBy(build: BuildLine): number | null {
-  const summary = endedComplete(build);
-  return summary && summary.kind !== 'recordings' ? summary.saved : null;
-}
+/** Seconds; null: nobody knows. */
+const savedBy = ({ summary }: BuildLine) => summary?.saved ?? null;
 
 function Wall({ build: { summary, is_running, started_at }, full }: { build: BuildLine; full: number }) {
   if (!summary) return is_running ? <Duration seconds={(Date.now() - Date.parse(started_at)) / 1000} /> : '–';
@@ -114,7 +107,7 @@ function Wall({ build: { summary, is_running, started_at }, full }: { build: Bui
 }
 
 function Decided({ build, project }: { build: BuildLine; project: string }) {
-  const decided = endedComplete(build)?.decided_by;
+  const decided = build.summary?.decided_by;
   if (!decided) return '';
   if ('node_index' in decided) return `node ${decided.node_index}`;
   return <FileLink className="decided" project={project} path={decided.path} branch={build.branch} />;

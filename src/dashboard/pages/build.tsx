@@ -1,4 +1,5 @@
 import type { ProjectLine } from '../../api/messages/dashboard.js';
+import { missesFiles } from '../../engine/insight/build-state.js';
 import type { MinutesAnswer } from '../../engine/insight/minutes/minutes-answer.js';
 import { AgainstUsual, BuildComparison } from '../build/comparison.js';
 import { costSentence } from '../build/cost.js';
@@ -11,7 +12,7 @@ import { MinutesBar } from '../build/minutes-bar.js';
 import { BuildNodes } from '../build/nodes.js';
 import { OtherRuns } from '../build/other-runs.js';
 import { Why } from '../build/why.js';
-import { buildName, minutesState, SHAPES } from '../builds/state.js';
+import { buildName, SHAPES } from '../builds/state.js';
 import { useLive } from '../data/live.js';
 import { Empty, Loaded } from '../parts/states.js';
 import { Tabs } from '../parts/tabs.js';
@@ -30,7 +31,7 @@ export function BuildPage({ project, id }: ProjectPageProps) {
   const live = useLive<MinutesAnswer>(`/v1/builds/${encodeURIComponent(id)}/minutes`, request, build =>
     build.is_running ? REFRESH : null,
   );
-  useTitle(live.data && `${SHAPES[minutesState(live.data)]} ${buildName(live.data)}`);
+  useTitle(live.data && `${SHAPES[live.data.state]} ${buildName(live.data)}`);
   if (live.problem?.status === 404) {
     return (
       <Empty title="This project has no such build.">
@@ -68,7 +69,7 @@ export function BuildPage({ project, id }: ProjectPageProps) {
                 { name: 'why', title: 'Why', href: linkTo(path, query, { tab: 'why', sort: null }) },
                 {
                   name: 'gate',
-                  title: build.missing_count > 0 && !build.is_running ? `Gate ▲ ${number(build.missing_count)}` : 'Gate',
+                  title: missesFiles(build.state) ? `Gate ▲ ${number(build.missing_count)}` : 'Gate',
                   href: linkTo(path, query, { tab: 'gate', sort: null }),
                 },
               ]}

@@ -1,5 +1,6 @@
 import { useEffect, useRef, useState } from 'preact/hooks';
 import type { ProjectLine } from '../../api/messages/dashboard.js';
+import { hasEndedComplete } from '../../engine/insight/build-state.js';
 import type { BuildLines } from '../../engine/insight/trends/trends-answer.js';
 import type { Variant, WhatIfAnswer } from '../../engine/insight/what-if/what-if-answer.js';
 import { priceText } from '../../price.js';
@@ -39,7 +40,7 @@ export function WhatIfPage({ project }: ProjectPageProps) {
     },
   );
   const ended = live.data?.builds.filter(build => build.build_id !== null && !build.is_running);
-  const newest = ended?.find(({ summary }) => summary?.missing === 0) ?? ended?.[0];
+  const newest = ended?.find(({ state }) => hasEndedComplete(state)) ?? ended?.[0];
   const build = named ?? newest?.build_id ?? null;
   // The same element for both, so that the handle keeps the focus when the address names the build.
   return build === null ? <Loaded live={live}>{() => <NoBuild project={project} />}</Loaded> : <WhatIf project={project} build={build} />;

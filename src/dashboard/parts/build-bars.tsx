@@ -1,6 +1,5 @@
 import { useState } from 'preact/hooks';
 import type { ProjectOverview } from '../../engine/insight/trends/trends-answer.js';
-import { type BuildState, endedState } from '../builds/state.js';
 import { projectPath } from '../routes/routes.js';
 import { duration } from '../text/format.js';
 import { fullBar } from './bar-scale.js';
@@ -21,8 +20,7 @@ export function BuildBars({ project, builds }: { project: string; builds: readon
     // biome-ignore lint/a11y/useSemanticElements: a fieldset is for fields.
     <div class="build-bars" role="group" aria-label={`Last builds of ${project}`} onKeyDown={moveFocus}>
       {builds.map(build => {
-        const { wall } = build;
-        const state = build.is_cancelled ? 'cancelled' : endedState(build);
+        const { wall, state } = build;
         const height = Math.max(LEAST, full === 0 ? 0 : Math.round(Math.min(1, wall / full) * HEIGHT));
         const text = `${duration(wall)}, ${statusText(state, build)}`;
         return (
@@ -43,7 +41,7 @@ export function BuildBars({ project, builds }: { project: string; builds: readon
   );
 }
 
-const CLASSES: Partial<Record<BuildState, string>> = { missing: 'incomplete', cancelled: 'incomplete', failed: 'failing' };
+const CLASSES: Partial<Record<Recent['state'], string>> = { missing: 'incomplete', cancelled: 'incomplete', failed: 'failing' };
 
 function moveFocus(event: KeyboardEvent) {
   const { target, key } = event;

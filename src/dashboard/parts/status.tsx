@@ -1,7 +1,10 @@
-import { type BuildState, SHAPES } from '../builds/state.js';
+import type { BuildLine } from '../../engine/insight/trends/trends-answer.js';
+import { SHAPES } from '../builds/state.js';
 import { number } from '../text/format.js';
 
-const TITLES: Record<BuildState, string> = {
+type State = BuildLine['state'];
+
+const TITLES: Record<State, string> = {
   running: 'Some node has files that it has not recorded',
   cancelled: 'Its CI system cancelled it, and files did not run: nobody knows whether they pass',
   missing: 'Files were planned and not recorded: nobody knows whether they pass',
@@ -9,11 +12,12 @@ const TITLES: Record<BuildState, string> = {
   complete: 'Every file of the plan was recorded, and none failed',
   recorded: 'Every file of the plan was recorded. The clients do not say whether files failed',
   unplanned: 'No queue and no split of the build is known, so nobody knows whether files are missing',
+  partial: 'No queue and no split of the build is known, and some of its nodes recorded nothing',
   unknown: 'Its summary is not written yet',
 };
 
 /** How a build ended, by shape, text and colour. */
-export function Status({ state, failed = 0, missing = 0 }: { state: BuildState; failed?: number | null; missing?: number }) {
+export function Status({ state, failed = 0, missing = 0 }: { state: State; failed?: number | null; missing?: number }) {
   return (
     <span class={`status ${state}`} title={TITLES[state]}>
       <span class="shape" aria-hidden="true">
@@ -24,7 +28,7 @@ export function Status({ state, failed = 0, missing = 0 }: { state: BuildState; 
   );
 }
 
-export function statusText(state: BuildState, { failed, missing }: { failed: number | null; missing: number }): string {
+export function statusText(state: State, { failed, missing }: { failed: number | null; missing: number }): string {
   if (state === 'missing') return `${number(missing)} missing`;
   if (state === 'failed') return `${number(failed ?? 0)} failed`;
   return state === 'unplanned' ? 'not known' : state;

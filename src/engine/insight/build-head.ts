@@ -1,4 +1,5 @@
 import type { Count, Timestamp, Uuid } from '../../scalars.js';
+import type { BuildState } from './build-state.js';
 
 /** Which build, and which of its CI runs, an answer is about. */
 export interface BuildHead {
@@ -17,8 +18,8 @@ export interface BuildHead {
   ended_at: Timestamp;
   is_running: boolean;
   /**
-   * It ended because its CI system cancelled it: files did not run, and each node that had begun and had not ended said that it was cancelled. Only
-   * Ballast's own client says so.
+   * How it ended. `cancelled`: files did not run, and each node that had begun and had not ended said that it was cancelled. Only Ballast's own
+   * client says so.
    */
-  is_cancelled: boolean;
+  state: BuildState;
 }

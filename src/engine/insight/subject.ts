@@ -23,10 +23,7 @@ export interface Subject {
 }
 
 /** Which build and CI run an answer is about. */
-export function buildHead(
-  { build, recorded, ciRun }: Subject,
-  { kind, started_at, wall, paused, is_running, is_cancelled }: Timeline,
-): BuildHead {
+export function buildHead({ build, recorded, ciRun }: Subject, { kind, started_at, wall, paused, is_running, state }: Timeline): BuildHead {
   return {
     build_id: recorded?.id ?? null,
     ci_run_id: ciRun?.id ?? null,
@@ -36,7 +33,7 @@ export function buildHead(
     started_at: timestamp(started_at),
     ended_at: timestamp(Math.round(started_at + 1000 * (wall + paused))),
     is_running,
-    is_cancelled,
+    state,
   };
 }
 

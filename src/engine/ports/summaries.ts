@@ -1,4 +1,5 @@
 import type { Soon } from '../../soon.js';
+import type { BuildState } from '../insight/build-state.js';
 import type { PartName } from '../insight/minutes/minutes-answer.js';
 import type { BuildLineSummary } from '../insight/trends/trends-answer.js';
 import type { WhatIfAnswer } from '../insight/what-if/what-if-answer.js';
@@ -46,12 +47,8 @@ export interface Summary {
   /** `Build.recorded` when it was made. */
   recorded: number;
   started_at: Millis;
-  /** Nodes were at work when it was made. */
-  is_running: boolean;
-  /** See BuildHead. Missing: it was not, or the summary is older. */
-  is_cancelled?: true;
-  /** No plan is known, and some nodes recorded nothing: its times tell nothing about whole builds. */
-  is_partial: boolean;
+  /** How the build ended. `running`: nodes were at work when the summary was made. */
+  state: BuildState;
   /** What a list of builds shows. */
   line: BuildLineSummary;
   /** Wall time by part. */
@@ -73,11 +70,6 @@ export interface Summary {
   useful_nodes: number | null;
   /** Wall time that other methods would have taken on the same recorded times; see insight/what-if/savings.ts. */
   baselines: WhatIfAnswer['baselines'];
-}
-
-/** Whether a build has ended, and neither a file nor, without a plan, a node is missing. */
-export function hasEndedComplete({ is_running, is_partial, line }: Pick<Summary, 'is_running' | 'is_partial' | 'line'>): boolean {
-  return !is_running && !is_partial && line.missing === 0;
 }
 
 /** The builds of a day that have ended. */

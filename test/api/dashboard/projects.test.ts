@@ -65,8 +65,8 @@ describe('the overview of the projects', () => {
     });
     expect(web!.recent).toHaveLength(5);
     expect(web!.recent.slice(2, 4)).toEqual([
-      { id: failed, kind: 'queue', wall: 60, floor: 50, failed: 1, missing: 0, is_cancelled: false },
-      { id: incomplete, kind: 'queue', wall: 100, floor: 80, failed: null, missing: 2, is_cancelled: false },
+      { id: failed, state: 'failed', wall: 60, floor: 50, failed: 1, missing: 0 },
+      { id: incomplete, state: 'missing', wall: 100, floor: 80, failed: null, missing: 2 },
     ]);
   });
 
@@ -80,7 +80,7 @@ describe('the overview of the projects', () => {
 
   it('does not count a running build on its day, and shows CI runs without a recording as running', async () => {
     const { server, clock, id, client, overview, addBuild } = await start();
-    await addBuild('running', { line: { missing: 5, wall: 7, saved: -600 }, is_running: true });
+    await addBuild('running', { line: { missing: 5, wall: 7, saved: -600 }, state: 'running' });
     await initialise(client, ['a_spec.rb'], { commit_hash: 'begun' });
     const [web] = await overview(await signedInReader(server.url, server.store, id, clock.millis));
     expect(web).toMatchObject({ running: 2, incomplete_today: 0, builds_today: 0, median_wall: null, saved_30_days: 0, recent: [] });

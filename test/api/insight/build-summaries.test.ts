@@ -30,10 +30,9 @@ describe('GET /build_summaries', () => {
       ...buildKey,
       created_at: expect.any(String),
       started_at: expect.any(String),
-      is_cancelled: false,
     };
     expect(before).toEqual({
-      builds: [{ ...line, is_running: true, summary: null }],
+      builds: [{ ...line, is_running: true, state: 'running', summary: null }],
       next: null,
       total: 1,
       searched_to: null,
@@ -41,12 +40,22 @@ describe('GET /build_summaries', () => {
     });
     await shared.summarize();
     const { builds } = await list(server);
-    expect(builds).toMatchObject([{ ...line, is_running: false }]);
+    expect(builds).toMatchObject([{ ...line, is_running: false, state: 'unplanned' }]);
     expect(builds[0].summary).toMatchObject({ kind: 'recordings', files: 3, failed: null, missing: 0 });
     expect(builds[0].summary.longest).toEqual({ path: 'c_spec.rb', seconds: 34 });
     expect(builds[0].summary.wall).toBeCloseTo(36, 0);
     // It began when its first file did.
     expect((Date.parse(builds[0].created_at) - Date.parse(builds[0].started_at)) / 1000).toBeCloseTo(36, 0);
+  });
+
+  it('says of a build without a plan, of which a node recorded nothing, neither what decided nor what was saved', async () => {
+    const clock = new Clock();
+    const server = await startServer({}, clock.now);
+    await record(server, { test_files: timedTestFiles({ 'a_spec.rb': 30, 'b_spec.rb': 6 }) });
+    clock.advance({ days: 1 });
+    await server.service.summarize();
+    const { builds } = await list(server);
+    expect(builds).toMatchObject([{ state: 'partial', summary: { missing: 0, decided_by: null, saved: null } }]);
   });
 
   it('sorts what it finds by a key of the lines, and says how far it searched', async ({ server }) => {

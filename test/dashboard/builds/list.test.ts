@@ -1,6 +1,5 @@
 import { describe, expect, it } from 'vitest';
 import { mergeBuilds, updateBuilds } from '../../../src/dashboard/builds/list.js';
-import { buildState } from '../../../src/dashboard/builds/state.js';
 import type { BuildLine, BuildLineSummary } from '../../../src/engine/insight/trends/trends-answer.js';
 import { summaryOf } from '../../store/contract/fixtures.js';
 
@@ -15,7 +14,7 @@ const build = (minutes: number, more: Partial<BuildLine> = {}): BuildLine => ({
   created_at: new Date(Date.UTC(2026, 0, 1) + minutes * 60_000).toISOString(),
   started_at: new Date(Date.UTC(2026, 0, 1) + minutes * 60_000).toISOString(),
   is_running: false,
-  is_cancelled: false,
+  state: 'unknown',
   summary: null,
   ...more,
 });
@@ -41,21 +40,5 @@ describe('the list of builds', () => {
   it('changes builds in their places while somebody reads, and counts the new ones', () => {
     const ended = build(2, { summary: summary({}) });
     expect(updateBuilds([build(2, { is_running: true }), build(1)], [build(3), ended])).toEqual({ builds: [ended, build(1)], added: 1 });
-  });
-});
-
-describe('the state of a build', () => {
-  it.each([
-    ['running', { is_running: true, summary: summary({ failed: 1 }) }],
-    ['unknown', { is_running: false, summary: null }],
-    ['cancelled', { is_running: false, is_cancelled: true, summary: summary({ failed: 1, missing: 1 }) }],
-    ['missing', { is_running: false, summary: summary({ failed: 1, missing: 1 }) }],
-    ['failed', { is_running: false, summary: summary({ failed: 1 }) }],
-    ['failed', { is_running: false, summary: summary({ failed: 1, kind: 'recordings' }) }],
-    ['complete', { is_running: false, summary: summary({ failed: 0 }) }],
-    ['recorded', { is_running: false, summary: summary({ failed: null }) }],
-    ['unplanned', { is_running: false, summary: summary({ failed: 0, kind: 'recordings' }) }],
-  ] as const)('is %s by what matters most', (state, line) => {
-    expect(buildState({ is_cancelled: false, ...line })).toBe(state);
   });
 });

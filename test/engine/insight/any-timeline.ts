@@ -1,4 +1,6 @@
 import fc from 'fast-check';
+import { buildState } from '../../../src/engine/insight/build-state.js';
+import { fileOutcomes } from '../../../src/engine/insight/minutes/file-outcomes.js';
 import { type NodeLane, type Span, type Timeline, withTimes } from '../../../src/engine/insight/timeline/timeline.js';
 import { START } from './lanes.js';
 
@@ -38,10 +40,10 @@ export const timelines: fc.Arbitrary<Timeline> = fc
       maxLength: FILES,
     }),
     is_guess: fc.array(fc.constantFrom<0 | 1>(0, 1), { minLength: FILES, maxLength: FILES }),
-    is_running: fc.boolean(),
-    is_cancelled: fc.constant(false),
+    isRunning: fc.boolean(),
+    wasCancelled: fc.boolean(),
   })
-  .map(({ nodes, ...more }) => {
+  .map(({ nodes, isRunning, wasCancelled, ...more }) => {
     const lanes = nodes.map(({ came, late, spans, tail, recorded }, node_index): NodeLane => {
       if (!came) return { node_index, start: null, recordedAt: null, end: null, spans: [] };
       let at = late;
@@ -60,5 +62,17 @@ export const timelines: fc.Arbitrary<Timeline> = fc
     const wall = starts.length > 0 ? Math.max(...shifted.map(({ end }) => end ?? 0)) : 1;
     const paths = Array.from({ length: FILES }, (_, i) => `${i}.rb`);
     const cost = { pull_cost: 2, hidden: 1, slowdown: 1 };
-    return { ...more, started_at: START, wall, paused: 0, areStartsKnown: true, expectedCost: cost, cost, paths, nodes: shifted };
+    const files = { ...more, paths, nodes: shifted };
+    const { missing, failed } = fileOutcomes(files, 0);
+    const hasEveryNode = shifted.every(({ recordedAt }) => recordedAt !== null);
+    const end = {
+      kind: more.kind,
+      isRunning,
+      wasCancelled,
+      missing: missing.length,
+      failed: failed === null ? null : failed.length,
+      hasEveryNode,
+    };
+    const times = { started_at: START, wall, paused: 0, areStartsKnown: true, expectedCost: cost, cost };
+    return { ...files, ...times, is_running: isRunning, state: buildState(end) };
   });

@@ -32,7 +32,7 @@ export function timelineOf(nodes: readonly (readonly Batch[] | null)[], known: R
     cost: null,
     paused: 0,
     is_running: false,
-    is_cancelled: false,
+    state: 'recorded',
     paths,
     estimates: paths.map(path => known[path] ?? recorded.get(path)!),
     is_guess: paths.map(() => 0),

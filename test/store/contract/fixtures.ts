@@ -1,4 +1,5 @@
 import { type Caller, waitingCaller } from '../../../src/engine/caller.js';
+import { buildState } from '../../../src/engine/insight/build-state.js';
 import type { BuildKey, NodeKey, QueueKey, SplitKey } from '../../../src/engine/keys.js';
 import type { ToldCases } from '../../../src/engine/pieces/told-cases.js';
 import type { Build } from '../../../src/engine/ports/builds.js';
@@ -189,27 +190,27 @@ export function toldCases(told: Partial<ToldCases> = {}): ToldCases {
 export const ascending = (numbers: readonly number[]): number[] => [...numbers].sort((a, b) => a - b);
 export const upTo = (count: number): number[] => Array.from({ length: count }, (_, i) => i);
 
-/** The summary of a build that took 100 seconds on two nodes. */
+/** The summary of a build that took 100 seconds on two nodes, and ended as its line says. */
 export function summaryOf({ line, ...part }: Partial<Omit<Summary, 'line'>> & { line?: Partial<Summary['line']> } = {}): Summary {
+  const whole: Summary['line'] = {
+    kind: 'queue',
+    wall: 100,
+    floor: 80,
+    idle_share: 0.045,
+    files: 12,
+    failed: null,
+    missing: 0,
+    longest: { path: 'spec/größe_spec.rb', seconds: 40 },
+    last: { node_index: 1, seconds: 1.5 },
+    decided_by: null,
+    saved: 5,
+    ...line,
+  };
   return {
     recorded: 2,
     started_at: NOW,
-    is_running: false,
-    is_partial: false,
-    line: {
-      kind: 'queue',
-      wall: 100,
-      floor: 80,
-      idle_share: 0.045,
-      files: 12,
-      failed: null,
-      missing: 0,
-      longest: { path: 'spec/größe_spec.rb', seconds: 40 },
-      last: { node_index: 1, seconds: 1.5 },
-      decided_by: null,
-      saved: 5,
-      ...line,
-    },
+    state: buildState({ ...whole, isRunning: false, wasCancelled: false, hasEveryNode: true }),
+    line: whole,
     parts: { even_share: 80, longest_file: 0, slow_nodes: 5, estimates: 5, late_starts: 4, unreported: 0, gaps: 3, repeats: 2, idle: 1 },
     node_seconds: 200,
     idle_seconds: 9,

@@ -26,7 +26,7 @@ describe.each(stores)('summaries in a store in $name', ({ open, opened }) => {
     const store = await open();
     const [first, second, third] = await recordBuilds(store, await newProject(store), 3);
     const line = { kind: 'recordings' as const, longest: null, last: null, failed: 3, missing: 1, decided_by: { path: 'a_spec.rb' } };
-    const bare = summaryOf({ is_running: true, slowness: [], line });
+    const bare = summaryOf({ state: 'running', slowness: [], line });
     await store.summaries.put(first!, summaryOf());
     await store.summaries.put(second!, bare);
     expect(await store.summaries.get(first!.number)).toEqual(summaryOf());
@@ -66,7 +66,7 @@ describe.each(stores)('summaries in a store in $name', ({ open, opened }) => {
       summary: fc
         .record({
           started_at: fc.constantFrom(NOW, NOW + 1, NOW + DAY, -1e300, 1e300, NaN),
-          is_running: fc.boolean(),
+          isRunning: fc.boolean(),
           line: fc.record({
             wall: fc.oneof(
               fc.integer({ min: 0, max: 1e7 }).map(milliseconds => milliseconds / 1000),
@@ -76,7 +76,7 @@ describe.each(stores)('summaries in a store in $name', ({ open, opened }) => {
             missing: fc.constantFrom(0, 1),
           }),
         })
-        .map(summaryOf),
+        .map(({ isRunning, ...summary }) => summaryOf({ ...summary, ...(isRunning && { state: 'running' }) })),
     });
     const store = await open();
     let projects = 0;
@@ -208,9 +208,9 @@ describe('the wall times of a day', () => {
   });
 
   it('are those of complete builds that have ended', () => {
-    const others = [summaryOf({ is_running: true }), summaryOf({ line: { missing: 1 } })];
+    const others = [...(['running', 'partial'] as const).map(state => summaryOf({ state })), summaryOf({ line: { missing: 1 } })];
     const day = others.reduce((sum, summary) => countOn(sum, summary, 1), dayOf(50));
-    expect(day).toMatchObject({ sums: { builds: 2, incomplete: 1, wall: 50, saved: 5 }, walls: [50_000] });
+    expect(day).toMatchObject({ sums: { builds: 3, incomplete: 1, partial: 1, wall: 50, saved: 5 }, walls: [50_000] });
     expect(others.reduce((sum, summary) => countOn(sum, summary, -1), day)).toEqual(dayOf(50));
   });
 

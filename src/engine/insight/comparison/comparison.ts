@@ -1,7 +1,9 @@
 import { durationText } from '../../../duration.js';
 import { limits } from '../../../limits.js';
+import { filesAmong } from '../../../piece-path.js';
 import { pluralize } from '../../../plural.js';
 import type { Millis, Store } from '../../ports/store.js';
+import { hasEndedComplete } from '../build-state.js';
 import { fileOutcomes } from '../minutes/file-outcomes.js';
 import { leastDelay } from '../minutes/last-node.js';
 import { PART_NAMES } from '../minutes/minutes-answer.js';
@@ -82,8 +84,13 @@ function verdictOf(now: MeasuredBuild, before: Measured | null, causes: readonly
 
 /** Why the times of a build do not compare, as a sentence; empty: they do. */
 function incomplete(timeline: MeasuredBuild['timeline'], subject: string): string {
-  const { length } = fileOutcomes(timeline, 0).missing;
-  return length === 0 ? '' : `${subject} misses ${pluralize(length, 'test file')}, so its time says little.`;
+  if (hasEndedComplete(timeline.state)) return '';
+  const { missing } = fileOutcomes(timeline, 0);
+  const why =
+    missing.length > 0
+      ? `misses ${pluralize(filesAmong(missing.map(({ path }) => path)), 'test file')}`
+      : 'has nodes that recorded nothing';
+  return `${subject} ${why}, so its time says little.`;
 }
 
 function causesText(causes: readonly DifferenceCause[], wall: number): string {

@@ -4,7 +4,8 @@ import { timestamp } from '../../../time.js';
 import type { ProjectBuild } from '../../keys.js';
 import type { Build } from '../../ports/builds.js';
 import type { Store } from '../../ports/store.js';
-import { hasEndedComplete, type Summary } from '../../ports/summaries.js';
+import type { Summary } from '../../ports/summaries.js';
+import { hasEndedComplete } from '../build-state.js';
 import { PART_NAMES, type PartName } from '../minutes/minutes-answer.js';
 import { roundParts, wholeMilliseconds } from '../rounding.js';
 import type { Subject } from '../subject.js';
@@ -62,7 +63,7 @@ async function completeBuilds(
   for (const { build, summary } of await withSummaries(store, builds)) {
     if (complete.length === limits.usualBuilds) break;
     if (isOutOfDate(build, summary)) outdated.push(build);
-    else if (summary && hasEndedComplete(summary)) complete.push({ build, summary });
+    else if (summary && hasEndedComplete(summary.state)) complete.push({ build, summary });
   }
   return complete;
 }

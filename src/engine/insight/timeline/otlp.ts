@@ -4,6 +4,7 @@ import { fileOf } from '../../../planning/estimating/test-case.js';
 import { tooLarge } from '../../builds.js';
 import { UNNAMED_CI_RUN } from '../../keys.js';
 import type { Millis } from '../../ports/store.js';
+import type { BuildState } from '../build-state.js';
 import { type Execution, executionsOf, type NodeWork, type Work } from '../minutes/executions.js';
 import { fileOutcomes } from '../minutes/file-outcomes.js';
 import type { Subject } from '../subject.js';
@@ -74,18 +75,15 @@ export function otlpTrace(subject: Subject, timeline: Timeline, pipeline: string
   };
 }
 
+/** The type of error of a CI run that failed. */
+const ERRORS: Partial<Record<BuildState, string>> = { missing: 'files_missing', failed: 'tests_failed' };
+/** The result of any other. Most clients do not say which files failed: then nobody knows that all passed. */
+const RESULTS: Partial<Record<BuildState, string>> = { cancelled: 'cancellation', complete: 'success' };
+
 function runDraft({ build, recorded, ciRun }: Subject, timeline: Timeline, pipeline: string): Draft {
-  const { kind, wall, is_running, is_cancelled, areStartsKnown, paused, paths } = timeline;
+  const { kind, wall, is_running, state, areStartsKnown, paused, paths } = timeline;
   const { failed, missing } = fileOutcomes(timeline, 0);
-  const error = is_running ? null : missing.length > 0 ? 'files_missing' : (failed?.length ?? 0) > 0 ? 'tests_failed' : null;
-  // Most clients do not say which files failed: then nobody knows that all passed.
-  const result = is_cancelled
-    ? 'cancellation'
-    : error
-      ? 'failure'
-      : is_running || failed === null || kind === 'recordings'
-        ? null
-        : 'success';
+  const error = ERRORS[state] ?? null;
   return {
     key: 'run',
     parent: NO_PARENT,
@@ -96,7 +94,7 @@ function runDraft({ build, recorded, ciRun }: Subject, timeline: Timeline, pipel
     attributes: {
       'cicd.pipeline.action.name': 'RUN',
       'cicd.pipeline.run.state': is_running ? 'executing' : null,
-      'cicd.pipeline.result': result,
+      'cicd.pipeline.result': error ? 'failure' : (RESULTS[state] ?? null),
       'error.type': error,
       'ballast.build_id': recorded?.id,
       'ballast.ci_run_id': ciRun?.id,
@@ -113,12 +111,14 @@ function runDraft({ build, recorded, ciRun }: Subject, timeline: Timeline, pipel
   };
 }
 
-function nodeDrafts({ lane, works, isLost }: NodeWork, timeline: Timeline, parent: string): Draft[] {
-  const { node_index, start, end, recordedAt } = lane;
+function nodeDrafts({ lane, works, isLost: isSilent }: NodeWork, timeline: Timeline, parent: string): Draft[] {
+  const { node_index, start, end, recordedAt, isCancelled } = lane;
   if (start === null) return [];
   const key = `node ${node_index}`;
+  // It said why it recorded nothing.
+  const isLost = isSilent && !isCancelled;
   const hasFailed = failedAtLast(works);
-  const error = isLost ? 'node_lost' : hasFailed ? 'tests_failed' : null;
+  const error = isCancelled ? null : isLost ? 'node_lost' : hasFailed ? 'tests_failed' : null;
   const isSuccess = hasFailed === false && recordedAt !== null && !timeline.is_running;
   const node: Draft = {
     key,
@@ -131,12 +131,20 @@ function nodeDrafts({ lane, works, isLost }: NodeWork, timeline: Timeline, paren
       'cicd.pipeline.task.name': key,
       'cicd.pipeline.task.run.id': String(node_index),
       'cicd.pipeline.task.type': 'test',
-      'cicd.pipeline.task.run.result': isLost ? 'error' : hasFailed ? 'failure' : isSuccess ? 'success' : null,
+      'cicd.pipeline.task.run.result': isCancelled
+        ? 'cancellation'
+        : isLost
+          ? 'error'
+          : hasFailed
+            ? 'failure'
+            : isSuccess
+              ? 'success'
+              : null,
       'error.type': error,
       'ballast.node_index': node_index,
       'ballast.recorded': recordedAt !== null,
     },
-    message: isLost ? 'the node recorded nothing after its last files' : hasFailed ? 'files of the node failed' : undefined,
+    message: error === null ? undefined : isLost ? 'the node recorded nothing after its last files' : 'files of the node failed',
   };
   return [
     node,

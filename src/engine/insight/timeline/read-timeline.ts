@@ -12,6 +12,7 @@ import type { Splits } from '../../ports/splits.js';
 import type { Millis, Store } from '../../ports/store.js';
 import { type Batch, decisionOf, isRequeued } from '../../queue/batch.js';
 import { batchesOf } from '../../queues.js';
+import { buildState } from '../build-state.js';
 import { fileOutcomes } from '../minutes/file-outcomes.js';
 import type { LearnedCost } from '../minutes/minutes-answer.js';
 import type { Subject } from '../subject.js';
@@ -63,8 +64,7 @@ async function ofQueue({ queues }: Store, { plan, node_total, created_at: beganA
   const lastAt = lastOf(runs, Math.max(beganAt, batches.at(-1)?.handed_at ?? beganAt));
   const isWaiting = !lanes.isCancelled && hasFilesLeft(batches, weights.length) && now - lastAt <= SILENT_MILLISECONDS;
   const timeline = toTimeline('queue', lanes, columns, { beganAt, isRunning: lanes.isRunning || isWaiting });
-  const is_cancelled = lanes.isCancelled && fileOutcomes(timeline, 0).missing.length > 0;
-  const read = { ...timeline, is_cancelled, expectedCost: costs[0] ?? null, cost };
+  const read = { ...timeline, expectedCost: costs[0] ?? null, cost };
   if (read.is_running) return read;
   // What a queue learns while it runs rests on estimates. The recorded times tell more.
   return { ...read, cost: recordedCost(read) ?? cost };
@@ -160,11 +160,16 @@ function toTimeline(kind: Timeline['kind'], lanes: Lanes, columns: FileColumns, 
   const start = kind === 'split' || starts.length === 0 ? Math.min(beganAt, ...starts) : Math.min(...starts);
   const end = Math.max(start, ...(isRunning ? [lanes.now - paused] : []), ...nodes.flatMap(({ end: at }) => at ?? []));
   const { paths, estimates, is_guess } = columns;
+  const files = { paths, estimates, is_guess, nodes: nodes.map(lane => withTimes(lane, time => (time - start) / 1000)) };
+  const { missing, failed } = fileOutcomes(files, 0);
+  const state = buildState({
+    ...{ kind, isRunning, wasCancelled: lanes.isCancelled, missing: missing.length, failed: failed === null ? null : failed.length },
+    hasEveryNode: nodes.every(({ recordedAt }) => recordedAt !== null),
+  });
   return {
     ...{ areStartsKnown: kind === 'queue', expectedCost: null, cost: null },
-    ...{ kind, started_at: start, wall: (end - start) / 1000, paused: paused / 1000, is_running: isRunning, is_cancelled: false },
-    ...{ paths, estimates, is_guess },
-    nodes: nodes.map(lane => withTimes(lane, time => (time - start) / 1000)),
+    ...{ kind, started_at: start, wall: (end - start) / 1000, paused: paused / 1000, is_running: isRunning, state },
+    ...files,
   };
 }
 

@@ -6,7 +6,7 @@ import { buildHead, type Subject } from '../subject.js';
 import type { LaneAnswer, SpanAnswer, TimelineAnswer } from './timeline-answer.js';
 
 /** What the nodes of a CI run did, and when. Durations are seconds, and times of nodes are seconds since the start. */
-export interface Timeline extends Pick<TimelineAnswer, 'kind' | 'is_running' | 'is_cancelled' | 'wall'>, TimelineFiles {
+export interface Timeline extends Pick<TimelineAnswer, 'kind' | 'is_running' | 'state' | 'wall'>, TimelineFiles {
   /** When the first node began: its first pull, or else the creation of the split, or else derived from the recorded times. */
   started_at: Millis;
   /** Whether the nodes asked for their files when they are said to have started; otherwise this is derived from recorded times. */

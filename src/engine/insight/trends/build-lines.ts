@@ -106,7 +106,7 @@ export const LINE_KEYS = {
   idle: ({ summary }) => summary?.idle_share ?? null,
   failed: ({ summary }) => summary?.failed ?? null,
   missing: ({ summary }) => summary?.missing ?? null,
-  saved: ({ summary }) => (summary?.missing === 0 && summary.kind !== 'recordings' ? summary.saved : null),
+  saved: ({ summary }) => summary?.saved ?? null,
 } as const satisfies Record<string, (line: BuildLine) => number | null>;
 
 export type LineKey = keyof typeof LINE_KEYS;
@@ -163,7 +163,7 @@ async function unrecordedLines({ summaries }: LineStore, project: number, filter
   const ended = await summaries.unrecorded(project, time, limits.summariesSearched);
   const found = ended.filter(({ ciRun }) => matches(ciRun, filter));
   // One that goes on again is listed with those that run.
-  return found.flatMap(({ ciRun, summary }) => (summary.is_running ? [] : lineOf(null, ciRun, false, summary)));
+  return found.flatMap(({ ciRun, summary }) => (summary.state === 'running' ? [] : lineOf(null, ciRun, false, summary)));
 }
 
 /** Builds whose newest CI run goes on, as far as it is known, and of which nothing is recorded yet, newest first. */
@@ -184,7 +184,7 @@ async function runningLines(
     const build = await builds.find(project, ciRun);
     if (build && build.recorded > ciRun.runs_before) continue;
     const summary = await (build ? summaries.get(build.number) : summaries.ofUnrecorded(ciRun));
-    const hasEnded = summary !== null && summary.started_at >= ciRun.created_at && !summary.is_running;
+    const hasEnded = summary !== null && summary.started_at >= ciRun.created_at && summary.state !== 'running';
     if (!hasEnded) lines.push(lineOf(build, ciRun, true, null));
   }
   return lines;
@@ -200,13 +200,18 @@ function lineOf(build: Build | null, ciRun: CiRun | null, is_running: boolean, s
     created_at: timestamp(created_at),
     started_at: timestamp(summary?.started_at ?? ciRun?.created_at ?? created_at),
     is_running,
-    is_cancelled: !is_running && summary?.is_cancelled === true,
+    state: is_running ? 'running' : endedState(summary),
     summary: summary?.line ?? null,
   };
 }
 
+/** Nobody knows it of a build whose summary was made while nodes were at work, and is not written again yet. */
+function endedState(summary: Summary | null): BuildLine['state'] {
+  return !summary || summary.state === 'running' ? 'unknown' : summary.state;
+}
+
 /** Without a summary that is up to date, a build counts as running until the summary would be. */
 function isRunning(build: Build, summary: Summary | null, now: Millis): boolean {
-  if (summary && summary.recorded === build.recorded) return summary.is_running;
+  if (summary && summary.recorded === build.recorded) return summary.state === 'running';
   return now - build.updated_at < limits.summaryLatestMilliseconds;
 }

@@ -1,7 +1,8 @@
 import { limits } from '../../../limits.js';
 import { middleOf } from '../../../planning/estimating/median.js';
 import { DAY_MILLISECONDS, timestamp } from '../../../time.js';
-import { type DaySum, type DaySummary, hasEndedComplete, type Summaries, type Summary } from '../../ports/summaries.js';
+import type { DaySum, DaySummary, Summaries, Summary } from '../../ports/summaries.js';
+import { hasEndedComplete } from '../build-state.js';
 import { PART_NAMES } from '../minutes/minutes-answer.js';
 import { wholeMilliseconds } from '../rounding.js';
 import { idleShare } from './summary.js';
@@ -37,24 +38,24 @@ export function emptyDay(day: number): DaySummary {
 
 /** Adds a build to its day, or (-1) takes it off again. A running build does not count, nor do the times of an incomplete one. */
 export function countOn(day: DaySummary, summary: Summary, sign: 1 | -1): DaySummary {
-  if (summary.is_running) return day;
-  const { line, parts, node_seconds, idle_seconds, jobs, job_seconds, test_seconds, baselines, is_cancelled = false } = summary;
+  const { state, line, parts, node_seconds, idle_seconds, jobs, job_seconds, test_seconds, baselines } = summary;
+  if (state === 'running') return day;
   const { kind, wall, floor, saved, failed } = line;
-  const isComplete = hasEndedComplete(summary);
+  const isComplete = hasEndedComplete(state);
   const isPlanned = kind !== 'recordings';
   const counted = {
     builds: 1,
-    incomplete: Number(line.missing > 0 && !is_cancelled),
-    cancelled: Number(is_cancelled),
+    incomplete: Number(state === 'missing'),
+    cancelled: Number(state === 'cancelled'),
     unplanned: Number(!isPlanned),
-    partial: Number(summary.is_partial),
+    partial: Number(state === 'partial'),
     with_failures: Number((failed ?? 0) > 0),
-    passed: Number(isComplete && isPlanned && failed === 0),
+    passed: Number(state === 'complete'),
     // The jobs of an incomplete build are paid, too.
     ...{ jobs, job_seconds },
   };
   // Nothing is saved in a build that nobody planned: other methods count with its own time.
-  const compared = isPlanned ? { saved, ...baselines } : { round_robin: wall, by_name: wall, one_at_a_time: wall };
+  const compared = isPlanned ? { saved: saved ?? 0, ...baselines } : { round_robin: wall, by_name: wall, one_at_a_time: wall };
   const measured = isComplete ? { wall, floor, node_seconds, idle_seconds, test_seconds, ...parts, ...compared } : {};
   const added: Partial<DaySummary['sums']> = { ...counted, ...measured };
   const sums = SUM_NAMES.map(name => [name, wholeMilliseconds(sumOn(day, name) + sign * credible(added[name] ?? 0))]);

@@ -72,7 +72,7 @@ export async function fileHistory(store: Store, subject: FileHistorySubject): Pr
     if (isOutOfDate(build, summary)) outdated.push(build);
     if (decidingPath(summary) === path)
       answer.decided.push({ ...inBuild({ build, at: build.created_at }), seconds: summary!.line.last?.seconds ?? 0 });
-    if (answer.cut !== null || read === MOST_READ || summary?.is_running) continue;
+    if (answer.cut !== null || read === MOST_READ || summary?.state === 'running') continue;
     read += 1;
     const played = await playCut(store, build, subject);
     if (played) [answer.cut, answer.cut_saves] = [played.cut, played.saves];

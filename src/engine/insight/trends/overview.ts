@@ -22,10 +22,10 @@ export async function overviewOf(
   const { answer, outdated } = await buildLines(store, id, request, now);
   const { sums } = days.find(({ day }) => day === today) ?? emptyDay(today);
   const measured = days.findLast(day => completeBuilds(day) > 0) ?? null;
-  const recent = answer.builds.flatMap(({ build_id, ci_run_id, summary, is_running, is_cancelled }) => {
-    if (!summary || is_running) return [];
-    const { kind, wall, floor, failed, missing } = summary;
-    return [{ id: build_id ?? ci_run_id!, is_cancelled, kind, wall, floor, failed, missing }];
+  const recent = answer.builds.flatMap(({ build_id, ci_run_id, summary, state }) => {
+    if (!summary || state === 'running') return [];
+    const { wall, floor, failed, missing } = summary;
+    return [{ id: build_id ?? ci_run_id!, state, wall, floor, failed, missing }];
   });
   const overview = {
     ...{ id, name, default_branch },

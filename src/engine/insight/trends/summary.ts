@@ -2,7 +2,8 @@ import { fileOfPiece, filesAmong } from '../../../piece-path.js';
 import type { ProjectBuild } from '../../keys.js';
 import type { Build } from '../../ports/builds.js';
 import type { Store } from '../../ports/store.js';
-import { hasEndedComplete, type Summary } from '../../ports/summaries.js';
+import type { Summary } from '../../ports/summaries.js';
+import { hasEndedComplete } from '../build-state.js';
 import { fileOutcomes } from '../minutes/file-outcomes.js';
 import { decidingFile, lastNode, leastDelay } from '../minutes/last-node.js';
 import type { Minutes } from '../minutes/minutes.js';
@@ -29,8 +30,8 @@ export async function withSummaries({ summaries }: Pick<Store, 'summaries'>, bui
 }
 
 /** Whether a build needs another summary: it has none, runs were recorded later, or nodes were at work when it was made. */
-export function isOutOfDate({ recorded }: Pick<Build, 'recorded'>, summary: Pick<Summary, 'recorded' | 'is_running'> | null): boolean {
-  return summary === null || summary.recorded !== recorded || summary.is_running;
+export function isOutOfDate({ recorded }: Pick<Build, 'recorded'>, summary: Pick<Summary, 'recorded' | 'state'> | null): boolean {
+  return summary === null || summary.recorded !== recorded || summary.state === 'running';
 }
 
 /** The idle part of the node time of a build, or of the builds of a day, from 0 to 1. */
@@ -38,9 +39,9 @@ export function idleShare({ node_seconds, idle_seconds }: Pick<Summary, 'node_se
   return node_seconds > 0 ? idle_seconds / node_seconds : 0;
 }
 
-/** The path of the file that decided when a build ended, as a whole or with a piece; null: none did, it is not known, or files are missing. */
-export function decidingPath(summary: Pick<Summary, 'line' | 'is_running' | 'is_partial'> | null): string | null {
-  const decided = summary && hasEndedComplete(summary) ? summary.line.decided_by : null;
+/** The path of the file that decided when a build ended, as a whole or with a piece; null: none did, or it is not known. */
+export function decidingPath(summary: Pick<Summary, 'line'> | null): string | null {
+  const decided = summary?.line.decided_by;
   return decided && 'path' in decided ? fileOfPiece(decided.path) : null;
 }
 
@@ -51,19 +52,17 @@ export function summarize(
   minutes: Minutes,
   baselines: Summary['baselines'],
 ): Omit<Summary, 'useful_nodes'> {
-  const { kind, started_at, is_running, is_cancelled, paths, nodes } = timeline;
+  const { kind, started_at, state, paths, nodes } = timeline;
   const { wall, floor } = minutes;
   const { slowest, failed, missing } = fileOutcomes(timeline, 1);
   const [longest] = slowest;
   const last = lastNode(timeline);
-  const is_partial = kind === 'recordings' && nodes.some(({ recordedAt }) => recordedAt === null);
+  const isComplete = hasEndedComplete(state);
   const started = nodes.filter(({ start }) => start !== null);
   const node_seconds = wholeMilliseconds(started.length * wall);
   const idle_seconds = wholeMilliseconds(minutes.nodes.reduce((sum, { idle }) => sum + idle, 0));
   return {
-    ...{ recorded: build?.recorded ?? 0, started_at, is_running },
-    ...(is_cancelled && { is_cancelled }),
-    is_partial,
+    ...{ recorded: build?.recorded ?? 0, started_at, state },
     line: {
       ...{ kind, wall, floor },
       idle_share: idleShare({ node_seconds, idle_seconds }),
@@ -72,8 +71,8 @@ export function summarize(
       missing: filesAmong(missing.map(({ path }) => path)),
       longest: longest ? { path: longest.path, seconds: wholeMilliseconds(longest.seconds) } : null,
       last: last && { node_index: last.lane.node_index, seconds: wholeMilliseconds(last.late) },
-      decided_by: is_partial ? null : decidedBy(timeline, minutes),
-      saved: savedTime({ kind, wall }, baselines),
+      decided_by: isComplete ? decidedBy(timeline, minutes) : null,
+      saved: isComplete && kind !== 'recordings' ? savedTime({ kind, wall }, baselines) : null,
     },
     parts: Object.fromEntries(minutes.parts.map(({ name, seconds }) => [name, seconds])) as Summary['parts'],
     ...{ node_seconds, idle_seconds },

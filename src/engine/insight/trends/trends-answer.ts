@@ -1,9 +1,12 @@
 import type { Count, Timestamp, Uuid } from '../../../scalars.js';
 import type { BuildHead } from '../build-head.js';
+import type { BuildState } from '../build-state.js';
 
 /** A build in a list. Durations are seconds. */
 export interface BuildLine
-  extends Pick<BuildHead, 'build_id' | 'ci_run_id' | 'ci_run' | 'commit_hash' | 'branch' | 'node_total' | 'is_running' | 'is_cancelled'> {
+  extends Pick<BuildHead, 'build_id' | 'ci_run_id' | 'ci_run' | 'commit_hash' | 'branch' | 'node_total' | 'is_running'> {
+  /** How it ended; `unknown`: its summary is not written yet. */
+  state: BuildState | 'unknown';
   /** When it was first recorded or, without a recording, when its CI run began: the order of the list. */
   created_at: Timestamp;
   /** When its newest CI run began, as far as it is known. */
@@ -24,10 +27,10 @@ export interface BuildLineSummary {
   longest: { path: string; seconds: number } | null;
   /** The node that ended last, and how long after the one before. */
   last: { node_index: Count; seconds: number } | null;
-  /** The file that decided when the build ended, or else the node that was late; null: nothing stands out. */
+  /** The file that decided when the build ended, or else the node that was late; null: nothing stands out, or the build did not end complete. */
   decided_by: { path: string } | { node_index: Count } | null;
-  /** Wall time that the best of the other methods would have taken more. */
-  saved: number;
+  /** Wall time that the best of the other methods would have taken more; null: no plan is known, or the build did not end complete. */
+  saved: number | null;
 }
 
 /**
@@ -235,5 +238,5 @@ export interface ProjectOverview {
   /** Planned builds without a missing file, of which that is the sum. */
   builds_30_days: Count;
   /** The last builds that have ended, oldest first. `id`: of the build, or of its CI run if nothing was recorded. */
-  recent: ({ id: Uuid; is_cancelled: boolean } & Pick<BuildLineSummary, 'kind' | 'wall' | 'floor' | 'failed' | 'missing'>)[];
+  recent: ({ id: Uuid } & Pick<BuildLine, 'state'> & Pick<BuildLineSummary, 'wall' | 'floor' | 'failed' | 'missing'>)[];
 }

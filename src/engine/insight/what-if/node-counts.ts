@@ -6,7 +6,7 @@ import { costOfSum, type PriceSettings } from '../../../price.js';
 import { timestamp } from '../../../time.js';
 import type { Build } from '../../ports/builds.js';
 import type { Millis, Store } from '../../ports/store.js';
-import { hasEndedComplete } from '../../ports/summaries.js';
+import { hasEndedComplete } from '../build-state.js';
 import { wholeMilliseconds } from '../rounding.js';
 import { newestSubject } from '../subject.js';
 import { readTimeline } from '../timeline/read-timeline.js';
@@ -34,7 +34,7 @@ export async function buildsToPlay(
   const { builds } = await store.builds.older(project, { branch }, null, limits.playedBuildsSearched);
   for (const { build, summary } of await withSummaries(store, builds)) {
     if (isOutOfDate(build, summary)) found.outdated.push(build);
-    if (!summary || !hasEndedComplete(summary) || summary.line.files === 0 || build.node_total > limits.playedNodes) continue;
+    if (!summary || !hasEndedComplete(summary.state) || summary.line.files === 0 || build.node_total > limits.playedNodes) continue;
     files += summary.line.files;
     if (found.builds.length > 0 && files > limits.playedBuildFiles) break;
     if (found.builds.push(build) === limits.playedBuilds) break;

@@ -7,10 +7,10 @@ import { mayBeCut } from '../../pieces/cuttable.js';
 import { type KnownCases, knownCases } from '../../pieces/known-cases.js';
 import type { Build } from '../../ports/builds.js';
 import type { Millis, Store } from '../../ports/store.js';
-import { hasEndedComplete } from '../../ports/summaries.js';
 import { Refusal } from '../../refusal.js';
 import { suiteOf } from '../../suites/suite.js';
 import type { BuildHead } from '../build-head.js';
+import { hasEndedComplete } from '../build-state.js';
 import { fileOutcomes } from '../minutes/file-outcomes.js';
 import { wholeMilliseconds } from '../rounding.js';
 import { buildHead, findSubject, type Subject } from '../subject.js';
@@ -234,7 +234,7 @@ async function measuredWalls({ builds, summaries }: Store, { project, build, rec
     if (node_total === build.node_total) continue;
     const other = await builds.newest(project, { branch: build.branch, node_total });
     const summary = other && isNear(other, recorded) ? await summaries.get(other.number) : null;
-    if (summary && hasEndedComplete(summary)) walls.set(node_total, summary.line.wall);
+    if (summary && hasEndedComplete(summary.state)) walls.set(node_total, summary.line.wall);
   }
   return walls;
 }

@@ -52,11 +52,12 @@ describe('any CI run for a collector', () => {
   });
 
   it('tells no result that nobody knows', () => {
-    each((spans, { is_running }) => {
+    each((spans, { state }) => {
       // No client of these says which files failed.
       for (const span of spans) expect(attributeOf(span, 'test.suite.run.status')).toBeUndefined();
       const result = attributeOf(spans[0]!, 'cicd.pipeline.result');
-      expect(is_running ? [undefined] : [undefined, 'failure']).toContain(result);
+      expect(result).toBe(({ missing: 'failure', cancelled: 'cancellation' } as Partial<Record<typeof state, string>>)[state]);
+      expect(attributeOf(spans[0]!, 'error.type')).toBe(result === 'failure' ? 'files_missing' : undefined);
       expect(spans[0]!.status !== undefined).toBe(result === 'failure');
     });
   });
