@@ -67,9 +67,9 @@ export const apiErrors = {
     new ApiError(409, [
       `${difference}; files that the ${what === 'queue' ? 'queue' : 'split'} lacks would never run: give all nodes of a suite the same list, and each suite its own project; ${ANOTHER_LIST[what]}`,
     ]),
-  lacksPieces: () =>
+  lacksPieces: (queue: string, node: string | null) =>
     new ApiError(409, [
-      'the queue of this CI run has test files in pieces, and this node runs only whole files: give all nodes the same command and flags, with --pieces or without it',
+      `the queue of this CI run has test files in pieces for ${JSON.stringify(queue)}, and this node runs ${node === null ? 'only whole files' : `pieces with ${JSON.stringify(node)}`}: give all nodes the same command and flags, with --pieces or without it; a suite of another test runner needs a project of its own`,
     ]),
   clientLeft: () => new ApiError(408, ['the client left before it was answered']),
   notSigningIn: () => new ApiError(422, ['send a link or a password']),

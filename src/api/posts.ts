@@ -53,8 +53,6 @@ interface QueueAsked {
   request: QueueRequest;
   /** See `estimate`. */
   sizes: readonly number[];
-  /** See plan-suite.ts. */
-  pieces: string | null;
   /** The fields of the request that the answer repeats. */
   echo: object | null;
 }
@@ -99,11 +97,11 @@ function toQueue(sent: RawParameters, project: number, cached: Suite | null): Li
     run: key.digest,
     batch_uuid,
     report: null,
-    runsPieces: false,
+    pieces: null,
     links: null,
   };
   const suite = isInitialization(message) ? (cached ?? suiteOf(message.test_files!.map(({ path }) => path))) : null;
-  return { asked: { request, sizes: [], pieces: null, echo: null }, suite };
+  return { asked: { request, sizes: [], echo: null }, suite };
 }
 
 /** POST /v2/queues/queue */
@@ -122,14 +120,14 @@ function toTestQueue(sent: RawParameters, project: number, cached: Suite | null)
     run,
     batch_uuid: `${run} ${batch_index}`,
     report: { batch_id: message.batch_id ?? null, failed_paths: message.failed_paths ?? [] },
-    runsPieces: message.pieces !== undefined,
+    pieces: message.pieces ?? null,
     links: isFirstRequest ? linksOf(message) : null,
   };
   const suite = isInitialization(message) ? (cached ?? suiteOf(message.paths!)) : null;
   if (suite && sizes.length !== 0 && sizes.length !== suite.length)
     throw apiErrors.invalid({ sizes: [`has ${sizes.length} entries for ${suite.length} distinct paths`] });
   const echo = message.wants_times ? { node_uuid, batch_index } : null;
-  return { asked: { request, sizes, pieces: message.pieces ?? null, echo }, suite };
+  return { asked: { request, sizes, echo }, suite };
 }
 
 /** POST /v2/queues/cancel */
@@ -169,10 +167,10 @@ function toCases(sent: RawParameters): Listing<ToldCases[]> {
   return { asked, suite: null };
 }
 
-function prepareQueue(store: Store, { request, sizes, pieces, echo }: QueueAsked, suite: Suite | null, options: PlanOptions) {
+function prepareQueue(store: Store, { request, sizes, echo }: QueueAsked, suite: Suite | null, options: PlanOptions) {
   // A pull brings no list.
   if (!suite) return { request, echo, planned: NOTHING_PLANNED };
-  const planning = planQueue(store, request.key, suite, { repeatsNewest: request.wantsLastSplit, sizes, pieces }, options);
+  const planning = planQueue(store, request.key, suite, { repeatsNewest: request.wantsLastSplit, sizes, pieces: request.pieces }, options);
   return planning.then(planned => planned && { request, echo, planned });
 }
 

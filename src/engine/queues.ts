@@ -33,8 +33,8 @@ export interface QueueRequest {
   batch_uuid: string | null;
   /** The outcome of the previous batch; null: the client does not report it. */
   report: BatchReport | null;
-  /** The client runs pieces of files. */
-  runsPieces: boolean;
+  /** The test runner with which the client runs pieces of files; null: it runs none. */
+  pieces: string | null;
   /** Null: the request has none. */
   links: NodeLinks | null;
 }
@@ -55,7 +55,7 @@ export interface Pulled {
   batch: Batch | null;
   /** The node lists other test files than the queue has, so it gets none of them. */
   isOtherList: boolean;
-  /** The queue has pieces of files, which the client does not run, so the node gets nothing. */
+  /** The queue has pieces of files for a test runner with which the client runs none, so the node gets nothing. */
   lacksPieces: boolean;
   /** The leases that this pull ended: other nodes were silent, or a node came back or restarted. */
   endedLeases: LeaseEnd[];
@@ -216,7 +216,7 @@ function pullFrom({ queue, info }: OpenQueue, { request, sent, caller, at }: Ask
     value.isOtherList = true;
     return { value, changes };
   }
-  if (info.list.has_pieces && !request.runsPieces) {
+  if (info.list.pieces_for !== undefined && info.list.pieces_for !== request.pieces) {
     value.lacksPieces = true;
     return { value, changes };
   }

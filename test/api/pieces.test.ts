@@ -156,6 +156,21 @@ describe('a queue of a client that runs pieces', () => {
     expect(older.status).toBe(409);
   });
 
+  it('gives nothing to a node that runs pieces with another test runner', async () => {
+    const server = await learned();
+    await pull(server, 0, first);
+    const other = await pull(server, 1, { ...first, pieces: 'jest' });
+    expect(other).toMatchObject({
+      status: 409,
+      json: { errors: [expect.stringContaining('pieces for "pytest", and this node runs pieces with "jest"')] },
+    });
+    const later = await pull(server, 1, { pieces: 'jest', batch_index: 1, failed_paths: [] });
+    expect(later.status).toBe(409);
+    const { json } = await getCompleteness(server, { ...build, node_build_id: '100' });
+    expect(json.handed_out_not_recorded.map(({ node_index }: { node_index: number }) => node_index)).not.toContain(1);
+    expect(await pull(server, 1, first)).toMatchObject({ status: 200 });
+  });
+
   it('is of the list that the nodes have', async () => {
     const server = await learned();
     await pull(server, 0, first);

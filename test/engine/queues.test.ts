@@ -25,7 +25,7 @@ const requestOf = (node_index: number, isFirstRequest: boolean): QueueRequest =>
   run: key.digest,
   batch_uuid: null,
   report: null,
-  runsPieces: false,
+  pieces: null,
   links: null,
 });
 

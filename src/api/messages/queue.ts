@@ -4,9 +4,9 @@ import {
   dropUnusableLinks,
   type FailedPath,
   type Links,
+  type ListedPath,
   type ListedTestFile,
   type NodeKey,
-  type Path,
   type People,
   type PlannedTestFile,
   type TestFileList,
@@ -78,7 +78,7 @@ export interface TestQueueMessage extends NodeKey, People, Links {
   /** Counter of the process. The same value requests the same batch again. */
   batch_index: Count;
   /** All test files, to create the queue. */
-  paths?: TestFileList<Path>;
+  paths?: TestFileList<ListedPath>;
   /** Sizes in bytes of the distinct paths, sorted by UTF-16 code units; 0: unknown. While nothing was measured, they tell the long files. */
   sizes?: TestFileList<Count>;
   /**
@@ -94,7 +94,10 @@ export interface TestQueueMessage extends NodeKey, People, Links {
   skip_pull?: boolean;
   /** Requests `times`, `node_uuid` and `batch_index` in the answer. */
   wants_times?: boolean;
-  /** The test runner with which the client runs pieces; missing: it runs only whole files. The request that creates a queue decides for all. */
+  /**
+   * The test runner with which the client runs pieces; missing: it runs only whole files. The request that creates a queue decides for all: if the
+   * queue has pieces, a node with another runner, or without one, gets a 409.
+   */
   pieces?: Text;
 }
 

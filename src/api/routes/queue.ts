@@ -153,7 +153,7 @@ function answerPulled(context: Context, request: Request, prepared: PreparedQueu
   const { request: asked, echo } = prepared;
   observe(context, asked.key.project, pulled);
   if (isOtherList) return answerOtherList(request, prepared, queue, encoding);
-  if (lacksPieces) throw apiErrors.lacksPieces();
+  if (lacksPieces) throw apiErrors.lacksPieces(queue.list.pieces_for!, asked.pieces);
   if (batch) return answerBatch(context, request, prepared, pulled, batch, encoding);
   if (request.wantsText) return lines([]);
   const url = asked.takesNothing ? buildsUrl(context, request, asked.key.build) : null;
@@ -174,7 +174,7 @@ function answerBatch(
       whenKnown(queues.files(queue.id, batch.files), files =>
         whenKnown(echo && isFirstRequest && batch.decision ? queues.forecast(queue.id) : null, planned =>
           // Most batches of a queue with pieces have none, and cuts take far longer to parse than all else of a pull.
-          whenKnown(queue.list.has_pieces && files.includes(PIECE_SIGN) ? queues.cuts(queue.id) : null, cuts => {
+          whenKnown(queue.list.pieces_for !== undefined && files.includes(PIECE_SIGN) ? queues.cuts(queue.id) : null, cuts => {
             const forecast = planned && { forecast: queueForecast(queue, batch, planned, expectedEnd, context.now()) };
             const pieces = cuts && { pieces: handedPieces(decodeCuts(cuts), filesToRun(batch, files)) };
             const extra = { ...forecast, ...pieces };

@@ -5,8 +5,8 @@ export interface TestFileList {
   /** See list-digest.ts. */
   digest: string;
   test_files: number;
-  /** The queue has some of the files in pieces; missing: all are whole. */
-  has_pieces?: true;
+  /** The test runner for which the queue has some of the files in pieces; missing: all are whole. */
+  pieces_for?: string;
 }
 
 /** The list that a node sent to initialize a split or queue. */

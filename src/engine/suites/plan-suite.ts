@@ -63,7 +63,7 @@ export interface QueueAsked {
   repeatsNewest: boolean;
   /** See `estimate`. */
   sizes: readonly number[];
-  /** The test runner with which the client runs pieces of files; null: it runs none. */
+  /** See QueueRequest. */
   pieces: string | null;
 }
 
@@ -89,12 +89,13 @@ export async function planQueue(
   const cost = costOf(whole, pullCost, learned);
   const worth = isGuessed ? null : await worthCutting(store, key.project, whole, { nodeTotal, cost, runner: pieces, isWorker });
   if (worth === 'worker') return null;
-  const { files, cuts } = worth && pieces !== null ? withPieces(whole, worth) : { files: whole, cuts: null };
+  const cut = worth && pieces !== null ? { ...withPieces(whole, worth), pieces_for: pieces } : null;
+  const { files, cuts } = cut ?? { files: whole, cuts: null };
   const { weights } = files;
   const durations = withHidden(weights, cost);
   const expectation = simulateQueue(durations, { nodeTotal, pullCost: cost.pullCost, isGuessed });
   const plan = {
-    list: { ...list, ...(cuts && { has_pieces: true as const }) },
+    list: { ...list, ...(cut && { pieces_for: cut.pieces_for }) },
     files: store.queues.encode(files),
     basis: encodeBasis(files),
     weights,

@@ -1,8 +1,8 @@
+import { type Cuts, pathsOfPieces } from '../../engine/pieces/cuts.js';
 import { type Batch, wasReassigned } from '../../engine/queue/batch.js';
 import { refusals } from '../../engine/refusal.js';
 import type { TestFileList } from '../../engine/suites/compare-lists.js';
 import { digestOfList } from '../../list-digest.js';
-import { fileOfPiece } from '../../piece-path.js';
 import { decodeBasis } from '../../planning/estimating/basis.js';
 import { blocksFor, filesOfNode, filesOfQueue, type ReadBlock } from '../codecs/file-blocks.js';
 import type { Problem, ProblemOf } from './problem.js';
@@ -21,6 +21,7 @@ export interface StoredQueue extends StoredPlan {
   /** How many blocks of files it has. */
   blocks: number;
   weights(): Float64Array;
+  cuts(): Cuts | null;
   batches(): Batch[];
 }
 
@@ -36,15 +37,16 @@ export function* problemsOfSplit(split: StoredPlan, problem: ProblemOf): Generat
       yield problem(`has files for node ${node} that cannot be read: ${(error as Error).message}`);
     }
   }
-  yield* problemsOfPaths(paths, split.list, problem);
+  yield* problemsOfPaths(paths, paths, split.list, problem);
   yield* problemsOfBasis(split, paths.length, problem);
 }
 
-function* problemsOfPaths(paths: readonly string[], list: TestFileList, problem: ProblemOf): Generator<Problem> {
+/** @param files of which the paths are all or pieces, which may repeat */
+function* problemsOfPaths(paths: readonly string[], files: readonly string[], list: TestFileList, problem: ProblemOf): Generator<Problem> {
   const seen = new Set<string>();
   const twice = paths.find(path => seen.size === seen.add(path).size);
   if (twice !== undefined) yield problem(`has the file ${JSON.stringify(twice)} twice`);
-  if (list.digest !== digestOfList(paths.map(fileOfPiece))) yield problem('has other files than its list');
+  if (list.digest !== digestOfList(files)) yield problem('has other files than its list');
 }
 
 function* problemsOfBasis({ basis }: StoredPlan, files: number, problem: ProblemOf): Generator<Problem> {
@@ -69,7 +71,16 @@ export function* problemsOfQueue(queue: StoredQueue, problem: ProblemOf): Genera
     if (!list) throw refusals.expired('queue');
     const paths = pathsIn(list);
     if (paths.length !== files) yield problem(`has ${files} weights and ${paths.length} files`);
-    yield* problemsOfPaths(paths, queue.list, problem);
+    // Only the cuts say what is a piece.
+    const cuts = queue.cuts();
+    if ((cuts !== null) !== (queue.list.pieces_for !== undefined))
+      yield problem(cuts ? 'has cuts, but its list has no pieces' : 'has pieces, but no cuts');
+    const filesOfPieces = new Map(cuts?.files.flatMap(cut => pathsOfPieces(cut).map(path => [path, cut.file] as const)));
+    const listed = new Set(paths);
+    const lost = [...filesOfPieces.keys()].find(path => !listed.has(path));
+    if (lost !== undefined) yield problem(`lacks ${JSON.stringify(lost)}`);
+    const whole = paths.map(path => filesOfPieces.get(path) ?? path);
+    yield* problemsOfPaths(paths, whole, queue.list, problem);
   } catch (error) {
     yield problem(`has files that cannot be read: ${(error as Error).message}`);
     return;

@@ -1,3 +1,4 @@
+import { decodeCuts } from '../../engine/pieces/cuts.js';
 import type { TestFileList } from '../../engine/suites/compare-lists.js';
 import { limits } from '../../limits.js';
 import { problemsOfQueue, problemsOfSplit, type StoredQueue } from '../check/plans.js';
@@ -9,7 +10,7 @@ import { decodeTimings } from '../codecs/timing-codec.js';
 import { keyColumns } from './builds.js';
 import type { Database } from './database.js';
 import { fromNames } from './json.js';
-import { BASIS, WEIGHTS } from './pieces.js';
+import { BASIS, CUTS, WEIGHTS } from './pieces.js';
 import { IDENTITIES, lastNumber, setIdentity } from './schema.js';
 
 /**
@@ -168,6 +169,10 @@ function toStored({ id, node_total, list, parts, bytes, changes }: PlanRow): Sto
     basis: pieces.get(BASIS),
     blocks: parts.filter(part => part >= 0).length,
     weights: () => new Float64Array(copyOf(pieces.get(WEIGHTS) ?? Buffer.alloc(0))),
+    cuts() {
+      const encoded = pieces.get(CUTS);
+      return encoded ? decodeCuts(encoded) : null;
+    },
     batches: () => batchesIn(changes),
   };
 }

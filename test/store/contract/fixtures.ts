@@ -12,6 +12,7 @@ import type { Summary } from '../../../src/engine/ports/summaries.js';
 import type { Batch, Pull } from '../../../src/engine/queue/batch.js';
 import { settle as settleBatch } from '../../../src/engine/queues.js';
 import { newRun } from '../../../src/engine/recordings.js';
+import type { TestFileList } from '../../../src/engine/suites/compare-lists.js';
 import type { Suite } from '../../../src/engine/suites/suite.js';
 import { suiteOf } from '../../../src/engine/suites/suite.js';
 import { BASIS_BYTES, encodeBasis } from '../../../src/planning/estimating/basis.js';
@@ -75,7 +76,7 @@ export async function sweep(store: Store, before: Millis, deletedBefore: Millis 
   return deleted;
 }
 
-export const LIST = { digest: 'digest of a list', test_files: 3 };
+export const LIST: TestFileList = { digest: 'digest of a list', test_files: 3 };
 
 /** Test files of two seconds each, the last one of them never measured. */
 export function estimates(count: number): Estimates<Suite> {

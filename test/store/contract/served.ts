@@ -56,7 +56,7 @@ export async function serve(store: Store): Promise<Served> {
   await store.splits.noteOtherList(second, (await store.splits.find(second))!, 'another list', NOW + 3 * DAY);
   const queue = queueKey(project, build, '1');
   const cuts = new TextEncoder().encode('{"files":[]}');
-  await store.queues.create(queue, { ...newQueue(store, 70, listOf(70)), cuts }, NOW + 3 * DAY);
+  await store.queues.create(queue, { ...newQueue(store, 70, { ...listOf(70), pieces_for: 'pytest' }), cuts }, NOW + 3 * DAY);
   for (const node of upTo(3)) {
     const batch = await pull(store, queue, node, { isFirstRequest: true, batch_uuid: node === 0 ? 'a' : null }, NOW + 3 * DAY);
     await settle(store, queue, batch!, node < 2);

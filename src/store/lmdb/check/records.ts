@@ -1,6 +1,7 @@
 import type { Database } from 'lmdb';
 import { endOfDay } from '../../../engine/insight/trends/days.js';
 import { buildDigest } from '../../../engine/keys.js';
+import { decodeCuts } from '../../../engine/pieces/cuts.js';
 import { problemsOfQueue, problemsOfSplit } from '../../check/plans.js';
 import type { Problem, ProblemOf } from '../../check/problem.js';
 import { pathKey, pathOfKey } from '../../codecs/path-keys.js';
@@ -11,7 +12,7 @@ import { countKeys, indexKeys, putCount } from '../build-index.js';
 import { runsOf } from '../builds.js';
 import { willExpire } from '../deleted-projects.js';
 import type { Parts } from '../parts.js';
-import { BASIS, blocksIn, blocksOf, weightsOfQueue } from '../plan-blobs.js';
+import { BASIS, blocksIn, blocksOf, CUTS, weightsOfQueue } from '../plan-blobs.js';
 import { batchesOf } from '../read-queue.js';
 import type { BuildRecord, CasesKey, DayKey, ExpiryKey, ProjectRecord } from '../records.js';
 import type { Tables } from '../tables.js';
@@ -153,7 +154,12 @@ export function checksOf(parts: Parts, references: References): Checks {
       if (!references.expiring.has(id)) yield unending(problem, [queue.used_at, 'queue', id, key ?? queue.name]);
       if (!forecasts.doesExist(id)) yield problem('has no forecast');
       const plan = { ...queue, ...planOf(id), blocks: blocksOf(parts, id) };
-      yield* problemsOfQueue({ ...plan, id, weights: () => weightsOfQueue(parts, id), batches: () => batchesOf(parts, id) }, problem);
+      const cuts = () => {
+        const bytes = parts.blobs.get([id, CUTS]);
+        return bytes ? decodeCuts(bytes) : null;
+      };
+      const weights = () => weightsOfQueue(parts, id);
+      yield* problemsOfQueue({ ...plan, id, weights, cuts, batches: () => batchesOf(parts, id) }, problem);
     },
     *queuesOfBuild(key, id, problem) {
       if (queues.get(id)?.build === key) return;
