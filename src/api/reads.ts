@@ -30,6 +30,7 @@ import { type Candidate, playCuts } from '../engine/insight/what-if/what-if.js';
 import { type WhyFilter, why } from '../engine/insight/why/why.js';
 import type { ProjectBuild } from '../engine/keys.js';
 import type { Build } from '../engine/ports/builds.js';
+import type { QueueInfo } from '../engine/ports/queues.js';
 import type { Millis, Store } from '../engine/ports/store.js';
 import type { Summary } from '../engine/ports/summaries.js';
 import { failedPaths } from '../engine/queues.js';
@@ -117,7 +118,7 @@ export const reads = {
   },
 
   /** The paths that failed in a queue. */
-  async failedTestPaths(store: Store, queue: string): Promise<{ json: Json }> {
+  async failedTestPaths(store: Store, queue: Pick<QueueInfo, 'id' | 'list'>): Promise<{ json: Json }> {
     return { json: JSON.stringify({ failed_paths: await failedPaths(store, queue) } satisfies TestPathsAnswer) };
   },
 

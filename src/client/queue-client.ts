@@ -106,7 +106,7 @@ export class QueueClient {
   /** Throws when the path names a piece, and the answer lacks its test cases. */
   #pieceOf(path: string, handed: HandedPiece | undefined): { piece: Piece } | null {
     const named = pieceOf(path);
-    if (!named) return null;
+    if (!named || (!handed && this.allFiles.includes(path))) return null;
     if (!handed) throw new RequestRejected(`the server handed out ${path} without its test cases: run this node again`, 200);
     const { cases, others, skipped, is_trial: isTrial } = handed;
     return { piece: { path, file: named.file, cases, others, skipped, isTrial } };

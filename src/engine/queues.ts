@@ -158,10 +158,11 @@ export function settle({ queues }: Pick<Store, 'queues'>, key: QueueKey, seq: nu
 }
 
 /** The paths that clients reported as failed in a queue, and not as run without a failure since. */
-export async function failedPaths(store: Store, queue: string): Promise<string[]> {
-  const failed = failedIn(await store.queues.batches(queue));
-  const paths = await pathsOfQueue(store, queue, [...failed.keys()]);
-  return [...new Set([...failed.values()].flatMap((cases, i) => cases ?? fileOfPiece(paths[i]!)))];
+export async function failedPaths(store: Store, { id, list }: Pick<QueueInfo, 'id' | 'list'>): Promise<string[]> {
+  const failed = failedIn(await store.queues.batches(id));
+  const paths = await pathsOfQueue(store, id, [...failed.keys()]);
+  const fileAt = (i: number) => (list.pieces_for === undefined ? paths[i]! : fileOfPiece(paths[i]!));
+  return [...new Set([...failed.values()].flatMap((cases, i) => cases ?? fileAt(i)))];
 }
 
 /** The batches of a queue in the order of `seq`: those that it handed out itself, and those copied from the queue that it repeats. */

@@ -192,6 +192,57 @@ describe('a queue of a client that runs pieces', () => {
   });
 });
 
+describe('a file with the name of a piece', () => {
+  const named = `${LONG}::piece 1 of 2`;
+  const paths = [...SUITE, named];
+
+  it('keeps a queue from being cut, and runs as any other file', async () => {
+    const server = await learned();
+    const ran = await takeAll(server, { paths });
+    expect([sortPaths(ran.paths), ran.pieces]).toEqual([sortPaths(paths), []]);
+    const { status, json } = await getCompleteness(server, { ...build, node_build_id: '100' });
+    expect([status, json.test_files, json.recorded]).toEqual([200, paths.length, paths.length]);
+  });
+
+  it('is handed out, verified and repeated as it is listed', async () => {
+    const server = await startServer();
+    const queue = { ...build, node_index: 0, node_build_id: '100', fixed_queue_split: true };
+    const begin = (more: object = {}, listed = [LONG, named]) =>
+      server.post('/v1/queues/queue', {
+        ...{ ...queue, can_initialize_queue: true, attempt_connect_to_queue: false },
+        ...{ test_files: listed.map(path => ({ path })), ...more },
+      });
+    const handed: string[] = [];
+    for (let reply = await begin(); reply.json.test_files.length > 0; ) {
+      handed.push(...reply.json.test_files.map(({ path }: { path: string }) => path));
+      reply = await server.post('/v1/queues/queue', { ...queue, can_initialize_queue: false });
+    }
+    expect(sortPaths(handed)).toEqual([LONG, named]);
+    const gate = async () => {
+      const { status, json } = await getCompleteness(server, { ...build, node_build_id: '100' });
+      return [status, json.test_files, json.recorded, json.handed_out_not_recorded.map(({ path }: { path: string }) => path)];
+    };
+    await recordPaths(server, 0, [LONG], { ...build, ci_build_id: '100' });
+    expect(await gate()).toEqual([409, 2, 1, [named]]);
+    await recordPaths(server, 0, [named], { ...build, ci_build_id: '100' });
+    expect(await gate()).toEqual([200, 2, 2, []]);
+    const again = await begin({ node_build_id: '101' });
+    expect(again.json.test_files.map(({ path }: { path: string }) => path).sort()).toEqual([LONG, named]);
+    // A client of Knapsack Pro gets its files, and the gate tells how the lists differ.
+    await begin({ node_index: 1, fixed_queue_split: false }, [LONG]);
+    const { json } = await getCompleteness(server, { ...build, node_build_id: '100' });
+    expect(json.errors[0]).toContain(JSON.stringify(named));
+  });
+
+  it('that failed is run again as it is listed', async () => {
+    const server = await startServer();
+    const { json } = await pull(server, 0, { ...first, pieces: undefined, paths: [named] });
+    await pull(server, 0, { batch_index: 1, batch_id: json.batch_id, failed_paths: [named] });
+    await record(server, { ...build, node_index: 0, test_files: [] });
+    expect((await server.get('/v2/test_paths?branch=main')).json.failed_paths).toEqual([named]);
+  });
+});
+
 it('a piece that no queue has replaces nothing that is known of its file', async () => {
   const server = await learned();
   const paths = [`${LONG}::piece 0 of 2`, `${LONG}::piece 3 of 2`, `${LONG}::piece 1 of 99999999999`];

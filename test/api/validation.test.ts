@@ -23,7 +23,6 @@ const NOT_STRING = ['is not a string'];
 const SHORT = ['is too short (minimum is 3 characters)'];
 const NOT_FILE = ['has a NUL, or half a surrogate pair'];
 const LONG = ['is too long (maximum is 4096 characters)'];
-const PIECE = ['has the form of a piece of a test file (FILE::piece 1 of 2), which only queues list: list the file, or rename it'];
 const shared = new SharedServer();
 const it = testsWith(shared);
 const server: Client = shared;
@@ -169,37 +168,6 @@ describe('test_files of POST /build_subsets', () => {
 
   it('may have a path of 3 characters and a time of 0', async ({ server }) => {
     expect(await posts.subset(server, { test_files: [{ path: 'a.c', time_execution: 0 }] })).toMatchObject({ status: 201, text: '' });
-  });
-});
-
-describe('a list of test files', () => {
-  const list: Record<string, (client: Client, paths: string[]) => Promise<Reply>> = {
-    test_files: (client, paths) => client.post('/v1/plan', { branch: 'main', nodes: '2', test_files: testFiles(paths) }),
-    paths: (client, paths) => client.post('/v2/queues/queue', testQueueMessage({ can_initialize_queue: true, paths })),
-  };
-
-  it.for([2, 1000])('of %i files with the form of a piece among them is refused, also when it is sent again', async (count, { server }) => {
-    const refused = ['a.py::piece 1 of 2', 'b\n.py::piece 2 of 1', '::piece 0 of 2', 'a.py::piece 1 of 2::piece 999 of 1000'];
-    for (const path of refused) {
-      const paths = [...manyPaths(count - 1), path];
-      const test_files = [{ [count - 1]: { path: PIECE } }];
-      for (const initialised of [startSplit, initialise, list.test_files!, initialise])
-        expect(await initialised(server, paths)).toMatchObject(refusal(422, { test_files }));
-      expect(await list.paths!(server, paths)).toMatchObject(refusal(422, { paths: [{ [count - 1]: PIECE }] }));
-    }
-  });
-
-  it('may have paths that nearly have the form of a piece', async ({ server }) => {
-    const paths = ['a.py::piece 1 of 2 ', 'a.py::piece 1 of 2\n', 'a.py::piece one of 2', 'a.py::pieces 1 of 2', 'a.py::piece of cake'];
-    expect(pathsIn(await initialise(server, paths))).toHaveLength(1);
-    expect((await startSplit(server, paths)).status).toBe(200);
-  });
-
-  it('has a file whose recorded pieces were never handed out as it is', async ({ server }) => {
-    const pieces = ['a.py::piece 1 of 2', 'a.py::piece 2 of 2', 'a.py::piece 1 of 1'];
-    const test_files = pieces.map(path => ({ path, time_execution: 9 }));
-    expect((await posts.subset(server, { test_files })).status).toBe(201);
-    expect(pathsIn(await initialise(server, ['a.py']))).toEqual(['a.py']);
   });
 });
 

@@ -22,21 +22,6 @@ type FileName = tags.TagBase<{
 
 export type Path = string & tags.MinLength<typeof limits.pathMinCharacters> & tags.MaxLength<typeof limits.pathMaxCharacters> & FileName;
 
-/**
- * Queues list pieces of test files under paths of this form (see piece-path.ts), so that it names nothing else. No file of a list has it, or what
- * was recorded of the file and of a piece would be confused.
- */
-type NoPiece = tags.TagBase<{
-  target: 'string';
-  kind: 'noPiece';
-  value: undefined;
-  validate: '!($input.includes("::piece ") && /::piece [0-9]+ of [0-9]+$/.test($input))';
-  exclusive: true;
-  schema: undefined;
-}>;
-
-export type ListedPath = Path & NoPiece;
-
 /** A path, or a test case in one, which may be of any length. */
 export type FailedPath = string & tags.MaxLength<typeof limits.pathMaxCharacters> & FileName;
 
@@ -45,7 +30,7 @@ export type NodeIndex = number & tags.Type<'int64'> & tags.Minimum<0>;
 
 /** A test file, or a test case in one, in a list of files to split. */
 export interface ListedTestFile {
-  path: ListedPath;
+  path: Path;
 }
 
 /** A test file with its time in seconds. 0: scheduled, not measured. */

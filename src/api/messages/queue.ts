@@ -4,9 +4,9 @@ import {
   dropUnusableLinks,
   type FailedPath,
   type Links,
-  type ListedPath,
   type ListedTestFile,
   type NodeKey,
+  type Path,
   type People,
   type PlannedTestFile,
   type TestFileList,
@@ -78,7 +78,7 @@ export interface TestQueueMessage extends NodeKey, People, Links {
   /** Counter of the process. The same value requests the same batch again. */
   batch_index: Count;
   /** All test files, to create the queue. */
-  paths?: TestFileList<ListedPath>;
+  paths?: TestFileList<Path>;
   /** Sizes in bytes of the distinct paths, sorted by UTF-16 code units; 0: unknown. While nothing was measured, they tell the long files. */
   sizes?: TestFileList<Count>;
   /**

@@ -150,8 +150,6 @@ function toMessage({ expected, value }: IValidation.IError): string {
       return bound === 'uuid' ? 'is not a UUID' : 'is not a date such as 2026-11-22';
     case 'FileName':
       return 'has a NUL, or half a surrogate pair';
-    case 'NoPiece':
-      return 'has the form of a piece of a test file (FILE::piece 1 of 2), which only queues list: list the file, or rename it';
     case 'MaxItems':
       return `is too long (maximum is ${bound} entries)`;
   }

@@ -276,5 +276,5 @@ export async function failedOnBranch(context: Context, request: Request): Promis
   const queue = build && (await store.queues.newest(asker.project, build));
   if (!queue) return json(200, NONE);
   // Always read in a worker thread, because their number is unknown.
-  return { status: 200, body: (await jobs.read('failedTestPaths', queue.id, asker)).json };
+  return { status: 200, body: (await jobs.read('failedTestPaths', { id: queue.id, list: queue.list }, asker)).json };
 }

@@ -31,6 +31,8 @@ export interface Assigned {
   /** How a node's list differed from the planned one; null: none did. */
   otherList: string | null;
   handed: AssignmentsByPath;
+  /** Whether paths of the form of a piece are pieces. Otherwise they are files, like all others. */
+  hasPieces: boolean;
   /** The last restart of each node that restarted. */
   restarts: readonly Restart[];
   /** Nodes that were cancelled with their last batch. */
@@ -68,7 +70,18 @@ async function assignedBySplit(store: Store, key: SplitKey, ci_run: string | nul
     for (const path of paths) handed.set(path, [{ node_index, at: null, ran: false, processBegan: since }]);
   }
   const otherList = own?.other_list ?? split.other_list ?? null;
-  return { kind: 'split', acknowledging: new Set(), isUnnamed, otherList, since, handed, restarts: [], cancelled: [], reassigned: [] };
+  return {
+    kind: 'split',
+    acknowledging: new Set(),
+    isUnnamed,
+    otherList,
+    since,
+    handed,
+    hasPieces: false,
+    restarts: [],
+    cancelled: [],
+    reassigned: [],
+  };
 }
 
 async function assignedByQueue(store: Store, queue: QueueInfo | null): Promise<Assigned | null> {
@@ -88,6 +101,7 @@ async function assignedByQueue(store: Store, queue: QueueInfo | null): Promise<A
     acknowledging: new Set(own.filter(({ acknowledges }) => acknowledges).map(({ node_index }) => node_index)),
     since,
     handed: new Map(paths.map((path, file) => [path, hands[file]!])),
+    hasPieces: queue.list.pieces_for !== undefined,
     restarts: restartsIn(own),
     cancelled: cancelledIn(own),
     reassigned: own

@@ -35,6 +35,7 @@ export interface Restart {
 export interface Comparison
   extends Pick<
     CompletenessAnswer,
+    | 'test_files'
     | 'recorded'
     | 'never_handed_out'
     | 'handed_out_not_recorded'
@@ -63,12 +64,14 @@ type RunsOfPieces = ReadonlyMap<string, readonly RecordedRun[]>;
 /**
  * Compares the files that were handed out with those that were recorded. Clients may list a file and record its test cases, or the
  * reverse. So each counts as the other, unless both were handed out. A piece of a file never counts as the file.
+ *
+ * @param options.hasPieces see Assigned
  */
 export function compare(
   handed: AssignmentsByPath,
   runs: readonly RecordedRun[],
   nodeTotal: number,
-  restarts: readonly Restart[] = [],
+  { restarts = [], hasPieces = false }: { restarts?: readonly Restart[]; hasPieces?: boolean } = {},
 ): Comparison {
   const nodesByPath = new Map<string, Nodes>();
   const withoutTime = new Set<string>();
@@ -79,7 +82,7 @@ export function compare(
     addRun(runsByNode, node_index, run);
     for (const [i, path] of paths.entries()) {
       add(nodesByPath, path, node_index);
-      if (pieceOf(path) !== null) addRun(runsOfPieces, path, run);
+      if (hasPieces && pieceOf(path) !== null) addRun(runsOfPieces, path, run);
       if (!hasRun(seconds[i]!)) withoutTime.add(path);
     }
   }
@@ -87,10 +90,10 @@ export function compare(
     for (const { paths, seconds } of runs) for (const [i, path] of paths.entries()) if (hasRun(seconds[i]!)) withoutTime.delete(path);
   const missing = missingFiles(handed, nodesByPath, withoutTime, runsByNode, runsOfPieces);
   const { never_handed_out, handed_out_not_recorded, ran_not_recorded } = missing;
+  const count = (paths: Iterable<string>) => (hasPieces ? filesAmong(paths) : new Set(paths).size);
   return {
-    recorded:
-      filesAmong(handed.keys()) -
-      filesAmong([...never_handed_out, ...handed_out_not_recorded, ...ran_not_recorded].map(({ path }) => path)),
+    test_files: count(handed.keys()),
+    recorded: count(handed.keys()) - count([...never_handed_out, ...handed_out_not_recorded, ...ran_not_recorded].map(({ path }) => path)),
     ...missing,
     emptyReruns: emptyReruns(runsByNode, restarts),
     lostReruns: lostReruns(runsByNode, restarts).filter(node => !handed_out_not_recorded.some(({ node_index }) => node_index === node)),
@@ -107,7 +110,10 @@ function missingFiles(
   withoutTime: ReadonlySet<string>,
   runsByNode: RunsByNode,
   runsOfPieces: RunsOfPieces,
-): Omit<Comparison, 'recorded' | 'emptyReruns' | 'lostReruns' | 'recorded_twice' | 'recorded_not_handed_out' | 'nodes_never_came'> {
+): Omit<
+  Comparison,
+  'test_files' | 'recorded' | 'emptyReruns' | 'lostReruns' | 'recorded_twice' | 'recorded_not_handed_out' | 'nodes_never_came'
+> {
   const isRecorded = recordedTest(handed, nodesByPath, runsOfPieces);
   const ran = () => new Map([...nodesByPath].filter(([path]) => !withoutTime.has(path)));
   const isRun = withoutTime.size === 0 ? isRecorded : recordedTest(handed, ran(), runsOfPieces);

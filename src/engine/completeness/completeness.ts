@@ -1,5 +1,4 @@
 import { limits } from '../../limits.js';
-import { filesAmong } from '../../piece-path.js';
 import { pluralize, wasOrWere } from '../../plural.js';
 import { runsSince } from '../builds.js';
 import { shortDigest } from '../keys.js';
@@ -19,7 +18,7 @@ export async function completeness(store: Store, subject: CompletenessSubject): 
   const runs = (await runsSince(store.builds, build, assigned?.since ?? null)).filter(
     ({ ci_run }) => ciRun === null || ci_run === 0 || ci_run === ciRun,
   );
-  const comparison = compare(assigned?.handed ?? new Map(), runs, key.node_total, assigned?.restarts);
+  const comparison = compare(assigned?.handed ?? new Map(), runs, key.node_total, assigned ?? {});
   const full: number[] = [];
   for (const node of new Set([...comparison.handed_out_not_recorded.map(({ node_index }) => node_index), ...comparison.lostReruns])) {
     if (build && (await store.builds.runs(build.number, node)).length >= limits.runsPerNode) full.push(node);
@@ -30,7 +29,7 @@ export async function completeness(store: Store, subject: CompletenessSubject): 
   return {
     is_complete: errors.length === 0,
     kind: assigned?.kind ?? null,
-    test_files: filesAmong(assigned?.handed.keys() ?? []),
+    test_files: comparison.test_files,
     recorded: comparison.recorded,
     errors,
     may_be_empty: mayBeEmpty && areAllListed,
@@ -66,7 +65,7 @@ function incompleteness(
   const { never_handed_out, handed_out_not_recorded, recorded_without_time, ran_not_recorded, emptyReruns, lostReruns } = comparison;
   const { nodesWithoutRecording, silentNodes } = comparison;
   const { size } = assigned.handed;
-  const all = filesAmong(assigned.handed.keys()) < size ? `${size} test files and pieces` : pluralize(size, 'test file');
+  const all = comparison.test_files < size ? `${size} test files and pieces` : pluralize(size, 'test file');
   const ofAll = (count: number) => `${count} of ${all} ${wasOrWere(count)}`;
   const errors: string[] = [];
   const ofEmpty: string[] = [];

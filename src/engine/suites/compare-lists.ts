@@ -5,7 +5,10 @@ export interface TestFileList {
   /** See list-digest.ts. */
   digest: string;
   test_files: number;
-  /** The test runner for which the queue has some of the files in pieces; missing: all are whole. */
+  /**
+   * The test runner for which the queue has some of the files in pieces. Then every path of the queue that has the form of a piece is one, since no
+   * list with such a path is cut. Missing: all files are whole, whatever their names.
+   */
   pieces_for?: string;
 }
 

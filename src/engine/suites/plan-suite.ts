@@ -1,5 +1,5 @@
 import { limits } from '../../limits.js';
-import { fileOfPiece } from '../../piece-path.js';
+import { fileOfPiece, pieceOf } from '../../piece-path.js';
 import { type BatchCost, type BatchSums, expectedCost, withHidden } from '../../planning/batching/batch-cost.js';
 import { simulateQueue } from '../../planning/batching/simulate-queue.js';
 import { encodeBasis } from '../../planning/estimating/basis.js';
@@ -10,7 +10,7 @@ import { totalWeight } from '../../planning/weight.js';
 import type { BuildKey, QueueKey, SplitKey } from '../keys.js';
 import { encodeCuts } from '../pieces/cuts.js';
 import { pathsOfQueue, pathsOfSplit } from '../planned-files.js';
-import type { NewQueue } from '../ports/queues.js';
+import type { NewQueue, QueueInfo } from '../ports/queues.js';
 import type { NewSplit } from '../ports/splits.js';
 import type { Store } from '../ports/store.js';
 import { differenceOf, type SentList, type TestFileList } from './compare-lists.js';
@@ -79,7 +79,7 @@ export async function planQueue(
 ): Promise<Planned<NewQueue> | null> {
   const { isWorker, pullCost } = options;
   const queue = (await store.queues.find(key)) ?? (repeatsNewest ? await store.queues.newest(key.project, key.build) : null);
-  if (queue) return compareLists('queue', queue.list, suite, isWorker, () => listedFiles(store, queue.id));
+  if (queue) return compareLists('queue', queue.list, suite, isWorker, () => listedFiles(store, queue));
   const list = listOf(suite);
   const whole = await estimates(store, key, suite, 'queue', options, sizes);
   if (!whole) return null;
@@ -89,7 +89,9 @@ export async function planQueue(
   const cost = costOf(whole, pullCost, learned);
   const worth = isGuessed ? null : await worthCutting(store, key.project, whole, { nodeTotal, cost, runner: pieces, isWorker });
   if (worth === 'worker') return null;
-  const cut = worth && pieces !== null ? { ...withPieces(whole, worth), pieces_for: pieces } : null;
+  // A file with the name of a piece could not be told from one.
+  const mayCut = pieces !== null && !suite.strings().some(path => pieceOf(path));
+  const cut = worth && mayCut ? { ...withPieces(whole, worth), pieces_for: pieces } : null;
   const { files, cuts } = cut ?? { files: whole, cuts: null };
   const { weights } = files;
   const durations = withHidden(weights, cost);
@@ -111,8 +113,9 @@ export async function planQueue(
 }
 
 /** The paths that the list of a queue had. */
-async function listedFiles(store: Store, queue: string): Promise<string[]> {
-  return [...new Set((await pathsOfQueue(store, queue)).map(fileOfPiece))];
+async function listedFiles(store: Store, { id, list }: QueueInfo): Promise<string[]> {
+  const paths = await pathsOfQueue(store, id);
+  return list.pieces_for === undefined ? paths : [...new Set(paths.map(fileOfPiece))];
 }
 
 /** What a batch of these files is expected to cost. @param setting see `CostPrior` */
