@@ -169,7 +169,7 @@ export class Snapshots {
     else
       log.error(
         { ...details, problems },
-        'made a snapshot that is not sound: all other records are in it, and the newest sound one stays; "ballast check" says what is wrong',
+        'made a snapshot that is not sound, but has all other records; "ballast check" says what is wrong',
       );
   }
 
