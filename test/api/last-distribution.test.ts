@@ -1,7 +1,7 @@
 import { describe, expect } from 'vitest';
 import type { Client, Reply } from '../harness/client.js';
 import { Clock } from '../harness/clock.js';
-import { buildKey, type Fields, record, timedTestFiles } from '../harness/messages.js';
+import { buildKey, type Fields, initialise, record, timedTestFiles } from '../harness/messages.js';
 import { SharedServer, testsWith } from '../harness/server.js';
 
 const clock = new Clock();
@@ -48,6 +48,23 @@ describe('GET /build_distributions/last', () => {
     const reply = await last(server);
     expect(byPath(reply)).toEqual({ 'odd.rb': 2, 'even.rb': 2.5, 'zero.rb': 0, 'once.rb': 6 });
     expect(reply.json.time_execution).toBe(10.5);
+  });
+
+  it('has files in the place of their pieces, so that they can be listed again', async ({ server }) => {
+    const pieces = { 'long.py::piece 1 of 2': 3, 'long.py::piece 2 of 2': 4, 'lost.py::piece 1 of 2': 5 };
+    await record(server, { node_index: 0, test_files: timedTestFiles({ ...pieces, 'again.py::piece 1 of 2': 9, 'a.py': 1 }) });
+    await record(server, { node_index: 1, test_files: timedTestFiles({ 'long.py::piece 2 of 2': 6, 'again.py': 8 }) });
+    const reply = await last(server);
+    // Of lost.py not all pieces were recorded, and again.py ran as a whole, too.
+    expect(byPath(reply)).toEqual({ 'long.py': 8, 'lost.py': 0, 'again.py': 8, 'a.py': 1 });
+    expect(
+      (
+        await initialise(
+          server,
+          reply.json.test_files.map(({ path }: { path: string }) => path),
+        )
+      ).status,
+    ).toBe(200);
   });
 
   it('is of the build that is nearest to the one that is asked about', async ({ server }) => {
