@@ -3,20 +3,23 @@ import { once } from 'node:events';
 import { fileURLToPath } from 'node:url';
 import { packageFolder } from './version.js';
 
+/** What a process sends when it ends: what it made, or the sentence of an error. */
+export type ChildMessage = { made: unknown } | { failure: string };
+
 /**
- * Runs a module of this package in a process of its own until it ends. Rejects with the sentence that it sends, or with how it ended. `stop`
- * kills it at once, and rejects with its reason.
+ * Runs a module of this package in a process of its own until it ends. Resolves with what it made. Rejects with the sentence that it sends, or
+ * with how it ended. `stop` kills it at once, and rejects with its reason.
  *
  * @param path from the folder of the package on
  * @param title what messages call the process
  */
-export async function runChild(path: string, title: string, args: readonly string[], stop: AbortSignal): Promise<void> {
+export async function runChild(path: string, title: string, args: readonly string[], stop: AbortSignal): Promise<unknown> {
   stop.throwIfAborted();
   const child = fork(fileURLToPath(new URL(path, packageFolder)), args, { execArgv: [] });
   const kill = () => child.kill('SIGKILL');
   stop.addEventListener('abort', kill);
-  let failure: string | null = null;
-  child.once('message', (message: string) => (failure = message));
+  const messages: ChildMessage[] = [];
+  child.on('message', (message: ChildMessage) => messages.push(message));
   try {
     // The message of the process arrives before both events.
     const [[code, signal]] = (await Promise.all([once(child, 'exit'), once(child, 'disconnect')])) as [
@@ -24,24 +27,26 @@ export async function runChild(path: string, title: string, args: readonly strin
       unknown,
     ];
     stop.throwIfAborted();
-    if (failure === null && code !== 0) failure = `${title} ended with ${signal ?? `exit code ${code}`}; is the disk full?`;
-    if (failure !== null) throw new Error(failure);
+    const [message] = messages;
+    if (message && 'made' in message) return message.made;
+    throw new Error(message?.failure ?? `${title} ended with ${signal ?? `exit code ${code}`}; is the disk full?`);
   } finally {
     stop.removeEventListener('abort', kill);
   }
 }
 
-/** Does the work of such a process, which ends with the process that started it, and sends the message of an error. */
-export async function workAsChild(work: () => Promise<void>): Promise<void> {
+/** Does the work of such a process, which ends with the process that started it, and sends what it made, or the message of an error. */
+export async function workAsChild(work: () => Promise<unknown>): Promise<void> {
   const end = () => process.kill(process.pid, 'SIGKILL');
   // A signal from the terminal also reaches the process that started this one, and kills it.
   for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP'] as const) process.on(signal, () => {});
   process.on('disconnect', end);
   if (!process.connected) end();
+  const send = (message: ChildMessage) => process.send!(message);
   try {
-    await work();
+    send({ made: (await work()) ?? null });
   } catch (error) {
-    process.send!((error as Error).message);
+    send({ failure: (error as Error).message });
   } finally {
     process.off('disconnect', end);
     process.disconnect();

@@ -80,8 +80,19 @@ export interface ProcessState {
   queues: QueueLoad;
   /** The end and duration of the last sweep, null before the first, and all deleted records, by kind. */
   sweeps: { endedAt: Millis | null; seconds: number; deleted: Readonly<Record<string, number>> };
-  /** Null: the server makes none. The time, size and seconds of the newest one, if there is one, and the attempts that failed. */
-  snapshots: { newestAt: Millis | null; bytes: number; seconds: number; failures: number; hasFailed: boolean } | null;
+  /** Null: the server makes none. */
+  snapshots: {
+    /** The time of the newest sound one; null: there is none. */
+    soundAt: Millis | null;
+    /** The time of the newest one, if it is not sound, and where it is not, if that is known. */
+    unsound: { at: Millis; problems: string | null } | null;
+    /** The size of the newest one, and how long it took. */
+    bytes: number;
+    seconds: number;
+    /** Attempts that failed. */
+    failures: number;
+    hasFailed: boolean;
+  } | null;
   /** Summaries of builds that were written since the start, and builds that wait for theirs. */
   summaries: { written: number; waiting: number };
   /** What was sent to webhooks since the start, by result. */

@@ -109,8 +109,10 @@ export const reads = {
   },
 
   /** The test files that all nodes and retries of a build recorded. Throws a 422 when they are too many to merge. */
-  async recordedDistribution({ builds }: Store, build: Build): Promise<{ json: Json }> {
-    const test_files = await mergeRuns(boundedRuns(builds, build, await builds.runs(build.number)));
+  async recordedDistribution({ builds, queues }: Store, build: Build): Promise<{ json: Json }> {
+    const queue = await queues.newest(build.project, build);
+    const runs = boundedRuns(builds, build, await builds.runs(build.number));
+    const test_files = await mergeRuns(runs, queue?.list.pieces_for !== undefined);
     const total = test_files.reduce((sum, file) => sum + file.time_execution, 0);
     // Absurdly large times may add up to infinity, which JSON does not have.
     const time_execution = Math.min(total, Number.MAX_VALUE);

@@ -2,7 +2,7 @@ import { once } from 'node:events';
 import { getHeapStatistics } from 'node:v8';
 import { Worker } from 'node:worker_threads';
 import { pluralize } from '../plural.js';
-import { type Problem, repairAll, sentenceOf } from '../store/check/problem.js';
+import { type FoundProblem, type Problem, repairAll, sentenceOf, toFound } from '../store/check/problem.js';
 import { lockFolder } from '../store/lmdb/open-lock.js';
 import type { Database } from '../store/postgresql/database.js';
 import type { StoreSource } from '../store/source.js';
@@ -10,7 +10,6 @@ import { print, startProgress } from '../terminal.js';
 import { packageFolder } from '../version.js';
 import { snapshotDeadline } from './data-folder/copy-store.js';
 import { withExistingFolder } from './data-folder/data-folder.js';
-import { type FoundProblem, toFound } from './found-problem.js';
 import { withDatabase } from './with-store.js';
 
 export interface CheckOptions {
@@ -85,7 +84,10 @@ async function checkDatabase(database: Database, isRepairing: boolean, stop: Abo
   try {
     const found = await find();
     const left = isRepairing ? await repairAll(found, find) : found;
-    return { found: toFound(found), left: toFound(left), records };
+    const projects = new Map(
+      (await database.read<{ id: number; name: string }>('select id, name from projects')).map(({ id, name }) => [id, name]),
+    );
+    return { found: toFound(found, projects), left: toFound(left, projects), records };
   } finally {
     progress.end();
   }
@@ -125,10 +127,10 @@ function printOutcome({ found, left, records }: CheckOutcome, { json }: CheckOpt
   }
   const shown = new Map<string, number>();
   for (const problem of found) {
-    const { table } = problem;
+    const { table, project } = problem;
     const count = (shown.get(table) ?? 0) + 1;
     shown.set(table, count);
-    if (count <= MAX_SHOWN) print(sentenceOf(problem));
+    if (count <= MAX_SHOWN) print(`${sentenceOf(problem)}${project === null ? '' : ` (project ${JSON.stringify(project)})`}`);
   }
   for (const [table, count] of shown) if (count > MAX_SHOWN) print(`${table}: ${count - MAX_SHOWN} more`);
   const counts = [...records].map(([table, count]) => `${count} ${table}`).join(', ');

@@ -1,7 +1,9 @@
 import { limits } from '../limits.js';
+import { pieceOf } from '../piece-path.js';
 import { median } from '../planning/estimating/median.js';
 import type { BuildKey, NodeKey } from './keys.js';
 import { isAfter, type Moment } from './moment.js';
+import { joinPieces } from './pieces/join-pieces.js';
 import type { Build, Builds, Run, RunHead } from './ports/builds.js';
 import { Refusal } from './refusal.js';
 import { hasRun, type RecordedTestFile } from './test-file.js';
@@ -97,9 +99,12 @@ type Times = Pick<Run, 'paths' | 'seconds'>;
 
 /**
  * Merges the runs of a build into one list, slowest first. Each path has the median of its measured times, or 0 if it was
- * only scheduled. The runs of a node are retries of the same files, so their times are not summed.
+ * only scheduled. The runs of a node are retries of the same files, so their times are not summed. A file that ran only in pieces has their
+ * sum, or 0 if not all of them were recorded.
+ *
+ * @param hasPieces paths of the form of a piece are pieces, and not files with such names
  */
-export async function mergeRuns(runs: AsyncIterable<Times> | Iterable<Times>): Promise<RecordedTestFile[]> {
+export async function mergeRuns(runs: AsyncIterable<Times> | Iterable<Times>, hasPieces: boolean): Promise<RecordedTestFile[]> {
   const times = new Map<string, number[]>();
   for await (const { paths, seconds } of runs) {
     for (const [i, path] of paths.entries()) {
@@ -108,7 +113,17 @@ export async function mergeRuns(runs: AsyncIterable<Times> | Iterable<Times>): P
       if (seconds[i]! > 0) measured.push(seconds[i]!);
     }
   }
-  return [...times]
-    .map(([path, measured]) => ({ path, time_execution: median(measured) }))
+  const seconds = new Map(Array.from(times, ([path, measured]) => [path, median(measured)]));
+  const pieces = [...seconds].flatMap(([path, ofPath]) => {
+    const piece = hasPieces ? pieceOf(path) : null;
+    return piece ? { ...piece, path, seconds: ofPath } : [];
+  });
+  const joined = joinPieces(pieces);
+  for (const { path, file } of pieces) {
+    seconds.delete(path);
+    if (!seconds.has(file)) seconds.set(file, joined.get(file) ?? 0);
+  }
+  return [...seconds]
+    .map(([path, time_execution]) => ({ path, time_execution }))
     .sort((a, b) => b.time_execution - a.time_execution || (a.path < b.path ? -1 : 1));
 }

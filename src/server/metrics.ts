@@ -62,9 +62,14 @@ const STATE_METRICS: readonly [name: string, help: string, read: Read, label?: s
   [
     'ballast_snapshot_last_success_timestamp_seconds',
     'When the newest sound snapshot of the store was begun; 0: there is none yet.',
-    ({ snapshots }) => snapshots && (snapshots.newestAt ?? 0) / 1000,
+    ({ snapshots }) => snapshots && (snapshots.soundAt ?? 0) / 1000,
   ],
-  ['ballast_snapshot_bytes', 'Size of that snapshot.', ({ snapshots }) => snapshots?.bytes],
+  [
+    'ballast_snapshot_unsound',
+    'Whether records in the newest snapshot are inconsistent: 1 if they are, and the log says of which project.',
+    ({ snapshots }) => snapshots && (snapshots.unsound ? 1 : 0),
+  ],
+  ['ballast_snapshot_bytes', 'Size of the newest snapshot.', ({ snapshots }) => snapshots?.bytes],
   [
     'ballast_snapshot_duration_seconds',
     'How long the last snapshot took; 0 before the first since the start.',

@@ -1,24 +1,25 @@
 import { chmodSync, existsSync, renameSync, statfsSync, statSync } from 'node:fs';
 import { constants, setPriority } from 'node:os';
 import { dirname, join } from 'node:path';
-import { workAsChild } from '../child-process.js';
+import { type ChildMessage, workAsChild } from '../child-process.js';
 import { fsyncPath } from '../fsync.js';
 import { limits } from '../limits.js';
-import { pluralize } from '../plural.js';
-import { problemsOf } from '../store/lmdb/check/check.js';
+import { placesOf, toFound } from '../store/check/problem.js';
+import { problemsOf, projectNames } from '../store/lmdb/check/check.js';
 import { copyFolder, createPartialCopy } from '../store/lmdb/copy-folder.js';
 import { openParts } from '../store/lmdb/parts.js';
 import { storeFileOf } from '../store/lmdb/tables.js';
 
 /**
- * The process that makes a snapshot for the server: copies the store, checks the copy, and gives it its name. The server does not wait for
- * the disk of the snapshots, and a damaged copy cannot crash it.
+ * The process that makes a snapshot for the server: copies the store, checks the copy, and gives it its name, which says whether it is sound. It
+ * makes the sentence that says where a copy is not sound, or null. The server does not wait for the disk of the snapshots, and a damaged copy
+ * cannot crash it.
  */
 
 const RECORDS_BETWEEN_LOOKS = 1000;
 
 const server = process.ppid;
-const [dataDir, folder, name] = process.argv.slice(2) as [string, string, string];
+const [dataDir, folder, sound, unsound] = process.argv.slice(2) as [string, string, string, string];
 await workAsChild(async () => {
   const part = await createPartialCopy(folder);
   try {
@@ -27,12 +28,14 @@ await workAsChild(async () => {
     await copyFolder(dataDir, part.path).finally(() => clearTimeout(tooLong));
     // Only now: the server waits while this process opens the store.
     setPriority(constants.priority.PRIORITY_LOW);
-    await assertSound(dirname(part.path));
+    const problems = await check(dirname(part.path));
+    const name = problems === null ? sound : unsound;
     chmodSync(part.path, 0o600);
     fsyncPath(part.path);
     if (existsSync(join(folder, name))) throw new Error(`${name} exists`);
     renameSync(part.path, join(folder, name));
     fsyncPath(folder);
+    return problems;
   } finally {
     await part.remove();
   }
@@ -40,8 +43,8 @@ await workAsChild(async () => {
 
 /** Ends this process: LMDB cannot stop a copy. The server removes what there is of it. */
 function endCopy(): void {
-  const reason = `the copy took longer than ${limits.snapshotSeconds} s and was stopped, because the store cannot reuse freed pages meanwhile`;
-  process.send!(reason, () => process.kill(process.pid, 'SIGKILL'));
+  const failure = `the copy took longer than ${limits.snapshotSeconds} s and was stopped, because the store cannot reuse freed pages meanwhile`;
+  process.send!({ failure } satisfies ChildMessage, () => process.kill(process.pid, 'SIGKILL'));
 }
 
 /** Throws if the copy may fill the disk of the store: the server could then write nothing. */
@@ -53,7 +56,8 @@ function assertRoom(): void {
   throw new Error(`the disk, which is that of the store, has ${bavail * bsize} bytes left, and ${needed} are needed; use another disk`);
 }
 
-async function assertSound(copy: string): Promise<void> {
+/** Says where a copy is not sound; null: it is. Throws if a table cannot be read: then the file is damaged, and not some records. */
+async function check(copy: string): Promise<string | null> {
   const parts = openParts(copy);
   let records = 0;
   // The check does not yield to the event loop, which tells that the server has ended.
@@ -62,12 +66,10 @@ async function assertSound(copy: string): Promise<void> {
     if (records % RECORDS_BETWEEN_LOOKS === 0 && process.ppid !== server) process.kill(process.pid, 'SIGKILL');
   };
   try {
-    const tables = [...problemsOf(parts, seen)].map(({ table }) => table);
-    // Keys may be secrets, or names of persons.
-    if (tables.length > 0)
-      throw new Error(
-        `the copy is not sound: ${pluralize(tables.length, 'problem')} in ${[...new Set(tables)].join(', ')}; "ballast check" says what is wrong with the store`,
-      );
+    const problems = [...problemsOf(parts, seen)];
+    const unread = problems.filter(({ key }) => key === null).map(({ table, what }) => `${table} ${what}`);
+    if (unread.length > 0) throw new Error(`the copy is damaged: ${unread.join('; ')}; "ballast check" says what is wrong with the store`);
+    return problems.length === 0 ? null : placesOf(toFound(problems, projectNames(parts)));
   } finally {
     await parts.root.close();
   }

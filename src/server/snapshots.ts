@@ -33,8 +33,10 @@ export interface SnapshotDependencies {
 
 export interface SnapshotLoad {
   /** When the newest sound one was made; null: there is none. */
-  newestAt: Millis | null;
-  /** Its size. */
+  soundAt: Millis | null;
+  /** When the newest one was made, if it is not sound, and where it is not (null: it is of an earlier start); null: it is sound, or there is none. */
+  unsound: { at: Millis; problems: string | null } | null;
+  /** The size of the newest one. */
   bytes: number;
   /** How long it took; 0 before the first since the start. */
   seconds: number;
@@ -45,11 +47,12 @@ export interface SnapshotLoad {
 }
 
 /**
- * Copies of the store that the server makes while it serves. Each is one file, checked and on disk before it has its name. Intervals are
- * measured on the monotonic clock: a clock that is set back delays none.
+ * Copies of the store that the server makes while it serves. Each is one file, checked and on disk before it has its name. A copy in which
+ * some records are inconsistent is kept under a name that says so: it has all others. Intervals are measured on the monotonic clock: a clock
+ * that is set back delays none.
  */
 export class Snapshots {
-  readonly load: SnapshotLoad = { newestAt: null, bytes: 0, seconds: 0, failures: 0, hasFailed: false };
+  readonly load: SnapshotLoad = { soundAt: null, unsound: null, bytes: 0, seconds: 0, failures: 0, hasFailed: false };
   /** On the monotonic clock. */
   #dueAt: number;
   #running: Promise<void> | null = null;
@@ -65,9 +68,11 @@ export class Snapshots {
     const { folder, everyMilliseconds } = settings;
     const { now, uptime } = dependencies;
     this.#dueAt = uptime();
-    const newest = ownSnapshots(readdirSync(folder, { withFileTypes: true }), now())[0];
+    const own = ownSnapshots(readdirSync(folder, { withFileTypes: true }), now());
+    const [newest] = own;
     if (newest) {
-      this.load.newestAt = newest.at;
+      this.load.soundAt = own.find(({ isSound }) => isSound)?.at ?? null;
+      if (!newest.isSound) this.load.unsound = { at: newest.at, problems: null };
       this.load.bytes = statSync(join(folder, newest.name)).size;
       this.#dueAt += newest.at + everyMilliseconds - now();
     }
@@ -151,14 +156,21 @@ export class Snapshots {
     const { dataDir, folder } = this.settings;
     const { log } = this.dependencies;
     const begun = performance.now();
-    const name = snapshotName(at);
     this.#assertSameFolder();
-    await runChild('dist/src/server/snapshot-process.js', 'its process', [dataDir, folder, name], this.#stop.signal);
-    const file = join(folder, name);
+    const names = [snapshotName(at, true), snapshotName(at, false)];
+    const made = await runChild('dist/src/server/snapshot-process.js', 'its process', [dataDir, folder, ...names], this.#stop.signal);
+    const problems = made as string | null;
+    const file = join(folder, snapshotName(at, problems === null));
     const { size: bytes } = await stat(file);
     const seconds = (performance.now() - begun) / 1000;
-    Object.assign(this.load, { newestAt: at, bytes, seconds });
-    log.info({ file, bytes, seconds: Number(seconds.toFixed(1)) }, 'made a snapshot');
+    Object.assign(this.load, { bytes, seconds, ...(problems === null ? { soundAt: at, unsound: null } : { unsound: { at, problems } }) });
+    const details = { file, bytes, seconds: Number(seconds.toFixed(1)) };
+    if (problems === null) log.info(details, 'made a snapshot');
+    else
+      log.error(
+        { ...details, problems },
+        'made a snapshot that is not sound, but has all other records; "ballast check" says what is wrong',
+      );
   }
 
   /**
@@ -173,11 +185,16 @@ export class Snapshots {
     );
   }
 
-  /** Removes all but the newest. Those of later times than the last one stay: the clock was set back, so nobody knows which is older. */
+  /**
+   * Removes all but the newest, and the newest sound one. Those of later times than the last one stay: the clock was set back, so nobody knows
+   * which is older.
+   */
   async #removeOld(at: Millis): Promise<void> {
     const { folder, keep } = this.settings;
     const entries = await readdir(folder, { withFileTypes: true });
-    for (const { name } of ownSnapshots(entries, at).slice(keep)) await rm(join(folder, name));
+    const own = ownSnapshots(entries, at);
+    const sound = own.find(({ isSound }) => isSound);
+    for (const snapshot of own.slice(keep)) if (snapshot !== sound) await rm(join(folder, snapshot.name));
   }
 }
 
@@ -191,17 +208,29 @@ async function removePart(folder: string, log: Logger): Promise<void> {
   }
 }
 
+interface Snapshot {
+  name: string;
+  at: Millis;
+  isSound: boolean;
+}
+
+const UNSOUND = '.unsound';
+
 /** The name of a snapshot that was begun at a time, to the second, in UTC. Names sort as times do. */
-function snapshotName(at: Millis): string {
-  return `ballast-${timestamp(at).slice(0, 19).replaceAll(':', '-')}Z.lmdb`;
+function snapshotName(at: Millis, isSound: boolean): string {
+  return `ballast-${timestamp(at).slice(0, 19).replaceAll(':', '-')}Z${isSound ? '' : UNSOUND}.lmdb`;
 }
 
 /** The files that have the name of a snapshot of a time until `until`, the newest first. */
-function ownSnapshots(entries: readonly { name: string; isFile(): boolean }[], until: Millis): { name: string; at: Millis }[] {
+function ownSnapshots(entries: readonly { name: string; isFile(): boolean }[], until: Millis): Snapshot[] {
   return entries
     .filter(entry => entry.isFile())
-    .map(({ name }) => ({ name, at: Date.parse(name.replace(/^ballast-(.{10}T..)-(..)-(..Z)\.lmdb$/, '$1:$2:$3')) }))
-    .filter(({ name, at }) => at <= until && snapshotName(at) === name)
+    .map(({ name }) => ({
+      name,
+      at: Date.parse(name.replace(/^ballast-(.{10}T..)-(..)-(..Z)(\.unsound)?\.lmdb$/, '$1:$2:$3')),
+      isSound: !name.includes(UNSOUND),
+    }))
+    .filter(({ name, at, isSound }) => at <= until && snapshotName(at, isSound) === name)
     .sort((a, b) => b.at - a.at);
 }
 

@@ -145,6 +145,14 @@ describe('a queue of a client that runs pieces', () => {
     expect(batch.paths.some((path: string) => path.startsWith(LONG))).toBe(true);
   });
 
+  it('leaves files in the last distribution, and no pieces', async () => {
+    const server = await learned();
+    await takeAll(server);
+    const query = new URLSearchParams({ ...buildKey, node_total: '4', node_index: '0' });
+    const { json } = await server.get(`/v1/build_distributions/last?${query}`);
+    expect(sortPaths(json.test_files.map(({ path }: { path: string }) => path))).toEqual(sortPaths(SUITE));
+  });
+
   it('gives nothing to a node that runs no pieces', async () => {
     const server = await learned();
     await pull(server, 0, first);

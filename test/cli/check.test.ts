@@ -43,15 +43,17 @@ describe('ballast check', () => {
     });
     const { code, stdout } = await check(server.dataDir);
     expect(code).toBe(1);
-    expect(stdout).toMatch(/^builds 1 would never expire$/m);
-    expect(stdout).toMatch(/^ciRuns \[1,\d+,"[0-9a-f-]{36}"\] would never expire$/m);
-    expect(stdout).toMatch(/^queues "[0-9a-f-]{36}" has files that cannot be read: /m);
+    expect(stdout).toMatch(/^builds 1 would never expire \(project "default"\)$/m);
+    expect(stdout).toMatch(/^ciRuns \[1,\d+,"[0-9a-f-]{36}"\] would never expire \(project "default"\)$/m);
+    expect(stdout).toMatch(/^queues "[0-9a-f-]{36}" has files that cannot be read: .* \(project "default"\)$/m);
     expect(stdout).toMatch(
       /^5 problems; 3 can be repaired: stop the server and run this with --repair; 2 cannot: restore a backup, or wait until the named records expire; checked /m,
     );
     expect(JSON.parse((await check(server.dataDir, '--json')).stdout)).toMatchObject({
       sound: false,
-      found: expect.arrayContaining([{ table: 'builds', key: 1, what: 'would never expire', repairable: true }]) as unknown[],
+      found: expect.arrayContaining([
+        { table: 'builds', key: 1, project: 'default', what: 'would never expire', repairable: true },
+      ]) as unknown[],
     });
   });
 
@@ -62,7 +64,7 @@ describe('ballast check', () => {
     await wound(server.dataDir, store => store.buildIndex.clearAsync());
     const repaired = await check(server.dataDir, '--repair');
     expect(repaired.code).toBe(0);
-    expect(repaired.stdout).toMatch(/^buildIndex \[".*",1\] does not lead to build 1$/m);
+    expect(repaired.stdout).toMatch(/^buildIndex \[".*",1\] does not lead to build 1 \(project "default"\)$/m);
     expect(repaired.stdout).toMatch(/^16 problems, all repaired; checked /m);
     expect((await check(server.dataDir)).code).toBe(0);
     const again = await startServer({ dataDir: server.dataDir });

@@ -1,6 +1,6 @@
 import { expect, it } from 'vitest';
 import { reads } from '../../src/api/reads.js';
-import { boundedRuns, lastRunId, pathsNotRun, runsSince } from '../../src/engine/builds.js';
+import { boundedRuns, lastRunId, mergeRuns, pathsNotRun, runsSince } from '../../src/engine/builds.js';
 import type { Build, Builds, RunHead } from '../../src/engine/ports/builds.js';
 import { limits } from '../../src/limits.js';
 import { memoryStore } from '../harness/memory-store.js';
@@ -17,7 +17,9 @@ function buildsWith(files: number, path = 'a_spec.rb'): Builds {
 
 it('a build with too many test files is refused before a run is read', async () => {
   const builds = { runs: () => [{ test_files: limits.mergedTestFiles + 1 }] } as unknown as Builds;
-  await expect(reads.recordedDistribution({ builds } as never, BUILD)).rejects.toMatchObject({ reason: 'rule' });
+  await expect(reads.recordedDistribution({ builds, queues: { newest: () => null } } as never, BUILD)).rejects.toMatchObject({
+    reason: 'rule',
+  });
 });
 
 it('a build with too many characters in its paths is refused, merged or compared', async () => {
@@ -25,7 +27,10 @@ it('a build with too many characters in its paths is refused, merged or compared
   const files = Math.floor(limits.mergedCharacters / path.length) + 1;
   expect((await runsSince(buildsWith(files), BUILD, null))[0]!.paths).toHaveLength(files);
   const builds = buildsWith(files, path);
-  const all = [() => reads.recordedDistribution({ builds } as never, BUILD), () => runsSince(builds, BUILD, null)];
+  const all = [
+    () => reads.recordedDistribution({ builds, queues: { newest: () => null } } as never, BUILD),
+    () => runsSince(builds, BUILD, null),
+  ];
   for (const read of all) {
     await expect(read()).rejects.toMatchObject({
       message: expect.stringContaining('they have more than 67108864 characters of paths') as unknown,
@@ -59,4 +64,25 @@ it('runs after a moment have a greater number, whatever the clock says', async (
   expect(await lastRunId(store.builds, 1, node, { runs_before: 1, at: 1500 })).toBe(last.id);
   expect(await lastRunId(store.builds, 1, node, { runs_before: 3, at: 0 })).toBeNull();
   expect(await pathsNotRun(store.builds, 1, node, { runs_before: 1, at: 1500 })).toEqual(new Set(['2_spec.rb']));
+});
+
+const run = (times: Readonly<Record<string, number>>) => ({ paths: Object.keys(times), seconds: Float64Array.from(Object.values(times)) });
+
+const RUNS = [
+  run({ 'long.py::piece 1 of 2': 3, 'long.py::piece 2 of 2': 4, 'lost.py::piece 1 of 2': 5, 'again.py::piece 1 of 2': 9, 'a.py': 1 }),
+  run({ 'long.py::piece 2 of 2': 6, 'again.py': 8 }),
+];
+
+it('the runs of a build with pieces have files in their place, so that the files can be listed again', async () => {
+  // Of lost.py not all pieces were recorded, and again.py ran as a whole, too.
+  expect(await mergeRuns(RUNS, true)).toEqual([
+    { path: 'again.py', time_execution: 8 },
+    { path: 'long.py', time_execution: 8 },
+    { path: 'a.py', time_execution: 1 },
+    { path: 'lost.py', time_execution: 0 },
+  ]);
+});
+
+it('the runs of a build without pieces have files as they are named', async () => {
+  expect((await mergeRuns(RUNS, false)).map(({ path }) => path)).toContain('lost.py::piece 1 of 2');
 });

@@ -18,6 +18,7 @@ import { fileURLToPath } from 'node:url';
 import { describe, expect, it, onTestFinished, vi } from 'vitest';
 import { locks } from '../../src/locks.js';
 import { openParts } from '../../src/store/lmdb/parts.js';
+import type { QueueRecord } from '../../src/store/lmdb/records.js';
 import { failing, folderWithStore, skipUntraceable } from '../cli/failing-calls.js';
 import { signedInOperator } from '../harness/browser.js';
 import { Clock } from '../harness/clock.js';
@@ -62,6 +63,7 @@ async function metricsOf(url: string): Promise<Record<string, number>> {
 /** The name of the snapshot of a time of 2026-01-01, where clocks of tests begin. */
 const named = (time: string) => `ballast-2026-01-01T${time}Z.lmdb`;
 const FIRST = named('00-00-00');
+const unsound = (time: string) => named(time).replace('.lmdb', '.unsound.lmdb');
 const LOCK = 'snapshots.lock';
 
 /** Keeps other processes from opening a store: one that copies it waits. */
@@ -100,6 +102,7 @@ describe('a snapshot', () => {
       bytes: size,
       duration_seconds: expect.any(Number) as number,
       failures_total: 0,
+      unsound: 0,
     });
     const operator = await signedInOperator(server.url, server.store);
     const { json } = await operator.get('/dashboard/server');
@@ -170,6 +173,56 @@ describe('a snapshot', () => {
   });
 });
 
+describe('a snapshot of a store with an inconsistent record', () => {
+  /** Gives the queue a digest as that of its list, which is returned, and a record of no project a wrong value. */
+  async function damage(dataDir: string, digest: string, nextProject: number): Promise<string> {
+    const { root, queues, meta } = openParts(dataDir);
+    const [{ key, value }] = [...queues.getRange()] as [{ key: string; value: QueueRecord }];
+    await queues.put(key, { ...value, list: { ...value.list, digest } });
+    await meta.put('nextProject', nextProject);
+    await root.close();
+    return value.list.digest;
+  }
+
+  it('is kept and marked; log, metric and page say in which project, and name no key; the newest sound one stays until there is another', async () => {
+    const first = await start();
+    const { dataDir, folder, clock, uptime } = first;
+    await initialise(first.server, ['a_spec.rb', 'b_spec.rb']);
+    await first.server.close();
+    const digest = await damage(dataDir, 'of another list', 1);
+    const { server, pass, names, errors, metrics } = await start({ dataDir, folder, clock, uptime });
+    for (let i = 0; i < 3; i++) await pass(6 * HOURS);
+    expect(names()).toEqual([FIRST, unsound('12-00-00'), unsound('18-00-00'), LOCK]);
+    const places = '1 problem in queues of the project "default"; 1 problem in meta';
+    expect(errors()).toHaveLength(3);
+    const [line] = errors().map(text => JSON.parse(text) as { problems: string; msg: string });
+    expect(line).toMatchObject({ problems: places, msg: expect.stringContaining('made a snapshot that is not sound') });
+    const since = Date.UTC(2026, 0, 1) / 1000;
+    expect(await metrics()).toMatchObject({ unsound: 1, failures_total: 0, last_success_timestamp_seconds: since });
+    const operator = await signedInOperator(server.url, server.store);
+    const health = async () => (await operator.get('/dashboard/server')).json.processes[0].health;
+    const text = `the newest, of 2026-01-01 18:00 UTC, is not sound: ${places}; the newest sound one is of 2026-01-01 00:00 UTC`;
+    expect(await health()).toContainEqual({ name: 'snapshots', is_ok: false, text });
+    await record(server, { commit_hash: 'acknowledged' });
+    await pass(6 * HOURS);
+    await server.close();
+    const copy = restored(join(folder, names().at(-2)!));
+    expect(await problemsIn(copy)).toHaveLength(2);
+    expect((await (await startServer({ dataDir: copy })).get('/v1/builds')).json.data).toMatchObject([{ commit_hash: 'acknowledged' }]);
+
+    const again = await start({ dataDir, folder, clock, uptime });
+    expect(await again.metrics()).toMatchObject({ unsound: 1, last_success_timestamp_seconds: since });
+    await again.server.close();
+    await damage(dataDir, digest, 9);
+    const mended = await start({ dataDir, folder, clock, uptime });
+    await mended.pass(6 * HOURS);
+    expect(await mended.metrics()).toMatchObject({ unsound: 0 });
+    await mended.pass(6 * HOURS);
+    expect(mended.names()).toEqual([...['06', '12'].map(hour => `ballast-2026-01-02T${hour}-00-00Z.lmdb`), LOCK]);
+    expect(mended.errors()).toEqual([]);
+  });
+});
+
 describe('a snapshot that fails', () => {
   it('because its folder is gone is logged and counted, and made within an hour after the folder is back', async () => {
     const { server, folder, pass, errors, names, metrics } = await start();
@@ -209,17 +262,19 @@ describe('a snapshot that fails', () => {
     expect(names()).toEqual([FIRST, named('07-00-00'), LOCK]);
   });
 
-  it('because the store is inconsistent leaves the earlier ones, and says which table is wrong', async () => {
+  it('because a table of the store cannot be read leaves the earlier ones, and says which', async () => {
     const dataDir = await folderWithStore();
-    const { root, meta } = openParts(dataDir);
-    await meta.put('nextProject', 1);
+    const { root } = openParts(dataDir);
+    // A text that is longer than the record.
+    await root.openDB<Buffer, string>({ name: 'jobs', encoding: 'binary' }).put('x', Buffer.from([0xd9, 0xff]));
     await root.close();
     const folder = temporaryFolder();
     const good = ['ballast-2025-12-01T00-00-00Z.lmdb', 'ballast-2025-12-02T00-00-00Z.lmdb', 'ballast-2025-12-03T00-00-00Z.lmdb'];
     for (const name of good) writeFileSync(join(folder, name), '');
-    const { names, errors } = await start({ dataDir, folder });
+    const { names, errors, metrics } = await start({ dataDir, folder });
     expect(names()).toEqual([...good, LOCK]);
-    expect(errors()).toEqual([expect.stringContaining('the copy is not sound: 1 problem in meta; ')]);
+    expect(errors()).toEqual([expect.stringContaining('the copy is damaged: jobs cannot be read: ')]);
+    expect(await metrics()).toMatchObject({ failures_total: 1, unsound: 0 });
   });
 
   it('because the disk is full leaves nothing of itself, and the server goes on', async context => {
@@ -256,7 +311,9 @@ describe('a snapshot under way', () => {
     const held = openSync(join(dataDir, 'open.lock'), 'r+');
     expect(locks.tryLock(held)).toBe(true);
     const program = fileURLToPath(new URL('../../src/server/snapshot-process.js', import.meta.url));
-    const child = fork(program, [dataDir, folder, 'ballast-2025-12-31T00-00-00Z.lmdb'], { execArgv: [] });
+    const child = fork(program, [dataDir, folder, 'ballast-2025-12-31T00-00-00Z.lmdb', 'ballast-2025-12-31T00-00-00Z.unsound.lmdb'], {
+      execArgv: [],
+    });
     onTestFinished(() => void child.kill('SIGKILL'));
     const ended = once(child, 'exit');
     await waitForPart(folder);

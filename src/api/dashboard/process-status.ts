@@ -106,9 +106,16 @@ function sweepHealth(lastAt: number, now: number): Health {
   return { name: 'expiry', is_ok: isOk, text: isOk ? 'old records are deleted' : `no sweep has ended for ${minutes} minutes; see the log` };
 }
 
-function snapshotHealth({ newestAt, hasFailed }: NonNullable<ProcessState['snapshots']>): Health {
-  const newest = newestAt === null ? 'there is none' : `the newest is of ${timestamp(newestAt).slice(0, 16).replace('T', ' ')} UTC`;
-  return { name: 'snapshots', is_ok: !hasFailed, text: hasFailed ? `the last attempt failed; see the log; ${newest}` : newest };
+function snapshotHealth({ soundAt, unsound, hasFailed }: NonNullable<ProcessState['snapshots']>): Health {
+  const time = (at: Millis) => `${timestamp(at).slice(0, 16).replace('T', ' ')} UTC`;
+  const parts = [
+    ...(hasFailed ? ['the last attempt failed; see the log'] : []),
+    ...(unsound ? [`the newest, of ${time(unsound.at)}, is not sound: ${unsound.problems ?? 'see the log'}`] : []),
+    soundAt === null
+      ? `there is none${unsound ? ' that is sound' : ''}`
+      : `the newest${unsound ? ' sound one' : ''} is of ${time(soundAt)}`,
+  ];
+  return { name: 'snapshots', is_ok: !hasFailed && !unsound, text: parts.join('; ') };
 }
 
 function certificateHealth(expiresAt: number | null, now: number): Health[] {

@@ -1,9 +1,8 @@
 import { parentPort, workerData } from 'node:worker_threads';
-import { type Problem, repairAll } from '../../store/check/problem.js';
-import { problemsOf } from '../../store/lmdb/check/check.js';
+import { type Problem, repairAll, toFound } from '../../store/check/problem.js';
+import { problemsOf, projectNames } from '../../store/lmdb/check/check.js';
 import type { Parts } from '../../store/lmdb/parts.js';
 import type { CheckInput, CheckOutcome, CheckProgress } from '../check.js';
-import { toFound } from '../found-problem.js';
 import { withFolder } from './data-folder.js';
 
 /** The thread that checks a store for `check`. The check never yields, so the main thread must handle signals. */
@@ -14,7 +13,8 @@ const { dataDir, isRepairing } = workerData as CheckInput;
 const outcome = await withFolder(dataDir, async ({ parts }) => {
   const { found, records } = findProblems(parts);
   const left = isRepairing ? await repairAll(found, async () => findProblems(parts).found) : found;
-  return { found: toFound(found), left: toFound(left), records } satisfies CheckOutcome;
+  const projects = projectNames(parts);
+  return { found: toFound(found, projects), left: toFound(left, projects), records } satisfies CheckOutcome;
 });
 parentPort!.postMessage(outcome);
 

@@ -2,8 +2,8 @@ import { runChild } from '../../child-process.js';
 import { limits } from '../../limits.js';
 
 /** Copies the store of a folder into a new file. `stop` ends the copy at once and rejects with its reason. */
-export function copyStore(dataDir: string, target: string, stop: AbortSignal): Promise<void> {
-  return runChild('dist/src/cli/data-folder/copy-process.js', 'the copying process', [dataDir, target], stop);
+export async function copyStore(dataDir: string, target: string, stop: AbortSignal): Promise<void> {
+  await runChild('dist/src/cli/data-folder/copy-process.js', 'the copying process', [dataDir, target], stop);
 }
 
 /** Stops a command that reads one snapshot of the store for too long: the file of a busy server grows meanwhile. */

@@ -1,7 +1,12 @@
+import { pluralize } from '../../plural.js';
+
 /** An inconsistency in the store. */
 export interface Problem {
   table: string;
+  /** Null: the whole table, which cannot be read. */
   key: unknown;
+  /** The number of the project whose record it is; null: it is of none, or nobody knows. */
+  project: number | null;
   /** The problem, as the end of a sentence that begins with the table and the key. */
   what: string;
   /** Restores the record from others; null: it cannot be restored. */
@@ -11,23 +16,57 @@ export interface Problem {
 /** Creates a problem of one record. Without a repair it cannot be restored. */
 export type ProblemOf = (what: string, repair?: Problem['repair']) => Problem;
 
-export function problemOf(table: string, key: unknown): ProblemOf {
-  return (what, repair = null) => ({ table, key, what, repair });
+export function problemOf(table: string, key: unknown, project: number | null = null): ProblemOf {
+  return (what, repair = null) => ({ table, key, project, what, repair });
+}
+
+/** A problem as it is told. */
+export interface FoundProblem extends Pick<Problem, 'table' | 'key' | 'what'> {
+  /** The name of the project; null: it is of none, or nobody knows. */
+  project: string | null;
+  repairable: boolean;
+}
+
+/** @param projects the names of the projects, by number */
+export function toFound(problems: readonly Problem[], projects: ReadonlyMap<number, string>): FoundProblem[] {
+  return problems.map(({ table, key, project, what, repair }) => {
+    const name = project === null ? undefined : projects.get(project);
+    return { table, key, project: name ?? null, what, repairable: repair !== null };
+  });
 }
 
 export function sentenceOf({ table, key, what }: Pick<Problem, 'table' | 'key' | 'what'>): string {
   return `${table} ${JSON.stringify(key)} ${what}`;
 }
 
+/** How many projects a sentence names. */
+const PROJECTS_NAMED = 5;
+
+/** Says how many problems there are, and in which projects and tables. Keys are not named: they may be secrets, or names of persons. */
+export function placesOf(problems: readonly FoundProblem[]): string {
+  const places = [...new Set(problems.map(({ project }) => project))].map(project => {
+    const own = problems.filter(problem => problem.project === project);
+    const tables = [...new Set(own.map(({ table }) => table))].join(', ');
+    return `${pluralize(own.length, 'problem')} in ${tables}${project === null ? '' : ` of the project ${JSON.stringify(project)}`}`;
+  });
+  const more = places.length - PROJECTS_NAMED;
+  return `${places.slice(0, PROJECTS_NAMED).join('; ')}${more > 0 ? `; and in ${pluralize(more, 'other project')}` : ''}`;
+}
+
 /** Called with the table of each record that is checked. */
 export type Seen = (table: string) => void;
 
-/** Returns the problems of one record, or of all records of a table. A record that cannot be read is a problem. */
-export function* ofRecord(table: string, key: unknown, problems: () => Iterable<Problem>): Generator<Problem> {
+/** Returns the problems of one record, or with a key of null of all records of a table. A record that cannot be read is a problem. */
+export function* ofRecord(
+  table: string,
+  key: unknown,
+  problems: () => Iterable<Problem>,
+  project: number | null = null,
+): Generator<Problem> {
   try {
     yield* problems();
   } catch (error) {
-    yield { table, key, what: `cannot be read: ${(error as Error).message}`, repair: null };
+    yield problemOf(table, key, project)(`cannot be read: ${(error as Error).message}`);
   }
 }
 

@@ -73,7 +73,8 @@ async function* problemsOfBuilds(database: Database, seen: Seen): AsyncGenerator
     ) r order by b.number`;
   for await (const build of rowsOf<CountedBuild>(database, text, 0, row => row.number, limits.checkedPerStatement)) {
     seen('builds');
-    yield* ofRecord('builds', build.number, () => problemsOfBuild(database, build, problemOf('builds', build.number)));
+    const { number, project } = build;
+    yield* ofRecord('builds', number, () => problemsOfBuild(database, build, problemOf('builds', number, project)), project);
   }
 }
 
@@ -98,19 +99,19 @@ function* problemsOfBuild(database: Database, build: CountedBuild, problem: Prob
 }
 
 async function* problemsOfRuns(database: Database, seen: Seen): AsyncGenerator<Problem> {
-  const text = `select b.build, b.is_owned, r.damaged, r.runs from (
-      select build, exists (select from builds where number = build) as is_owned from runs where build > $1 group by build order by build limit $2
+  const text = `select b.build, b.project, r.damaged, r.runs from (
+      select build, (select project from builds where number = build) as project from runs where build > $1 group by build order by build limit $2
     ) b cross join lateral (
       select count(*) as runs, count(*) filter (where octet_length(times) <> 12 * test_files) as damaged from runs where build = b.build
     ) r order by b.build`;
-  type Row = { build: number; is_owned: boolean; damaged: number; runs: number };
-  for await (const { build, is_owned, damaged, runs } of rowsOf<Row>(database, text, -1, row => row.build, limits.checkedPerStatement)) {
+  type Row = { build: number; project: number | null; damaged: number; runs: number };
+  for await (const { build, project, damaged, runs } of rowsOf<Row>(database, text, -1, row => row.build, limits.checkedPerStatement)) {
     for (let i = 0; i < runs; i++) seen('runs');
-    const problem = problemOf('runs', build);
+    const problem = problemOf('runs', build, project);
     if (damaged > 0) yield problem('has times that are not those of its test files');
     const remove = () =>
       database.change('delete from runs where build = $1 and not exists (select from builds where number = $1)', [build]);
-    if (!is_owned) yield problem('is of a build that does not exist', remove);
+    if (project === null) yield problem('is of a build that does not exist', remove);
   }
 }
 
@@ -119,17 +120,19 @@ async function* problemsOfPaths(database: Database, seen: Seen): AsyncGenerator<
   type Row = { number: number; project: number; key: Buffer; name: string; timings: Buffer | null };
   for await (const { number, project, key, name, timings } of rowsOf<Row>(database, text, 0, row => row.number, limits.pathsPerStatement)) {
     seen('paths');
-    yield* ofRecord('paths', number, function* () {
-      const problem = problemOf('paths', number);
+    const problems = function* () {
+      const problem = problemOf('paths', number, project);
       if (!key.equals(Buffer.from(pathKey(project, JSON.parse(name) as string))))
         yield problem(`has the name ${name}, but the key of another path`);
       if (timings && decodeTimings(timings).project !== project) yield problem('has timings of another project');
-    });
+    };
+    yield* ofRecord('paths', number, problems, project);
   }
 }
 
 interface PlanRow {
   id: string;
+  project: number;
   node_total: number;
   list: string;
   parts: number[];
@@ -140,22 +143,24 @@ interface PlanRow {
 
 /** Each is read with all that it consists of, because it may expire. */
 async function* problemsOfPlans(database: Database, table: 'splits' | 'queues', seen: Seen): AsyncGenerator<Problem> {
-  const text = `select id, node_total, list, array(select part from pieces where owner = id order by part) as parts,
+  const text = `select id, project, node_total, list, array(select part from pieces where owner = id order by part) as parts,
       array(select bytes from pieces where owner = id order by part) as bytes,
       array(select position from journal where queue = id order by position) as positions,
       array(select changes from journal where queue = id order by position) as changes
     from ${table} where id > $1 order by id limit $2`;
   for await (const row of rowsOf<PlanRow>(database, text, '', ({ id }) => id, 1)) {
     seen(table);
-    const plan = toStored(row);
-    const problem = problemOf(table, row.id);
-    yield* ofRecord(table, row.id, function* () {
+    const { id, project, positions } = row;
+    const problems = function* () {
+      const plan = toStored(row);
+      const problem = problemOf(table, id, project);
       if (table === 'splits') yield* problemsOfSplit(plan, problem);
       else {
-        if (row.positions.some((position, i) => position !== i) || row.positions.length === 0) yield problem('has gaps in its journal');
+        if (positions.some((position, i) => position !== i) || positions.length === 0) yield problem('has gaps in its journal');
         yield* problemsOfQueue(plan, problem);
       }
-    });
+    };
+    yield* ofRecord(table, id, problems, project);
   }
 }
 

@@ -8,6 +8,7 @@ import { digestOfList } from '../../../src/list-digest.js';
 import { type Problem, repair } from '../../../src/store/check/problem.js';
 import { encodeSplitFiles } from '../../../src/store/codecs/file-blocks.js';
 import { encodeChange } from '../../../src/store/codecs/queue-changes.js';
+import { encodeTimings } from '../../../src/store/codecs/timing-codec.js';
 import { problemsOf } from '../../../src/store/lmdb/check/check.js';
 import type { Parts } from '../../../src/store/lmdb/parts.js';
 import { blobsOfSplit } from '../../../src/store/lmdb/plan-blobs.js';
@@ -235,6 +236,37 @@ describe('a store', () => {
     expect(found).toContainEqual(expect.objectContaining({ what: expect.stringMatching(what) as string, repair: null }));
     await repair(found);
     expect(problemsIn(store).length).toBe(found.length);
+  });
+
+  it('with problems in many tables says of which project each record is', async () => {
+    const store = filledStore();
+    await commit(store, () => {
+      for (const name of ['expiry', 'buildIndex', 'ciRunsOfBuild', 'splits', 'forecasts', 'pathNames'])
+        void tableOf(store, name).clearAsync();
+      for (const id of store.queues.getKeys()) void store.queues.remove(id);
+      first(store.subsets, run => ({ ...run, times: run.times.subarray(0, -3) }));
+      first(store.tokens, token => ({ ...token, project: 9 }));
+      void store.timings.put(1, encodeTimings({ project: 9, seen_at: NOW, timings: [] }));
+      void store.timings.put(2, Buffer.from('damaged'));
+    });
+    const problems = problemsIn(store);
+    const projectsIn = (name: string) => [...new Set(problems.filter(({ table }) => table === name).map(({ project }) => project))];
+    const ofOne = [
+      'builds',
+      'buildIndex',
+      'subsets',
+      'paths',
+      'queuesOfNodeBuild',
+      'queuesOfBuild',
+      'ciRuns',
+      'days',
+      'blobs',
+      'batches',
+      'splitRuns',
+    ];
+    expect(Object.fromEntries(ofOne.map(name => [name, projectsIn(name)]))).toEqual(Object.fromEntries(ofOne.map(name => [name, [1]])));
+    expect(projectsIn('tokens')).toEqual([9]);
+    expect(projectsIn('timings')).toEqual([9, null]);
   });
 
   it('with a split of hundreds of thousands of files per node is checked', async () => {

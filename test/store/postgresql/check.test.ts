@@ -152,6 +152,18 @@ describe.skipIf(cluster === null)('a check of a database', () => {
     expect(left).toContainEqual(expect.objectContaining({ table, what: expect.stringMatching(what) as string, repair: null }));
   });
 
+  it('says of which project each record is', async () => {
+    await database.change('update builds set test_files = 99');
+    await database.change('update runs set times = substr(times, 2)');
+    await database.change(`update paths set key = key || 'x'`);
+    await database.change('delete from pieces');
+    await database.change(`update queues set list = '{' where number = (select min(number) from queues)`);
+    const problems = await problemsIn();
+    expect(new Set(problems.map(({ table }) => table))).toEqual(new Set(['builds', 'runs', 'paths', 'splits', 'queues']));
+    expect(new Set(problems.map(one => one.project))).toEqual(new Set([project]));
+    expect(problems.map(({ what }) => what)).toContainEqual(expect.stringContaining('cannot be read'));
+  });
+
   it('repairs no counter that a run changed since it was found', async () => {
     const store = await openedStore(url);
     await database.change('update builds set subsets = 9');

@@ -2,6 +2,7 @@ import { ofRecord, type Problem, problemOf, type Seen } from '../../check/proble
 import type { Parts } from '../parts.js';
 import { removeEntries } from '../writes/blobs.js';
 import { JOURNAL_FILES } from '../writes/journal-files.js';
+import { type FindProject, projectsOf } from './project-of.js';
 import { type Check, checksOf, References } from './records.js';
 
 /** Tables that are not counted, because their records only lead to those of others. */
@@ -30,25 +31,29 @@ export function* problemsOf(parts: Parts, seen: Seen): Generator<Problem> {
     return [];
   });
   const references = new References(parts);
+  const projectOf = projectsOf(parts);
   for (const [name, check] of Object.entries(checksOf(parts, references))) {
     const table = parts[name as keyof typeof parts] as Parts['meta'];
     yield* ofRecord(name, null, () =>
-      problemsOfTable(name, table, check as Check<number, string>, NOT_COUNTED.includes(name) ? () => {} : seen),
+      problemsOfTable(name, table, check as Check<number, string>, projectOf, NOT_COUNTED.includes(name) ? () => {} : seen),
     );
   }
   yield* problemsOfCounters(parts);
-  yield* ofRecord('owners', null, () => problemsOfOwners(parts, references, seen));
+  yield* ofRecord('owners', null, () => problemsOfOwners(parts, references, projectOf, seen));
 }
 
 function* problemsOfTable<V, K>(
   name: string,
   table: { getRange(): Iterable<{ key: K; value: V }> },
   check: Check<V, K>,
+  projectOf: FindProject,
   seen: Seen,
 ): Generator<Problem> {
   for (const { key, value } of table.getRange()) {
     seen(name);
-    yield* ofRecord(name, key, () => check(key, value, problemOf(name, key)));
+    // Found only for a problem: nearly no record has one.
+    for (const problem of ofRecord(name, key, () => check(key, value, problemOf(name, key))))
+      yield { ...problem, project: projectOf(name, key, value) };
   }
 }
 
@@ -64,7 +69,7 @@ function* problemsOfCounters({ meta, projects, builds }: Parts): Generator<Probl
 }
 
 /** Problems of the tables whose keys begin with a split or queue, which may have left them behind. */
-function* problemsOfOwners(parts: Parts, references: References, seen: Seen): Generator<Problem> {
+function* problemsOfOwners(parts: Parts, references: References, projectOf: FindProject, seen: Seen): Generator<Problem> {
   for (const [name, owners] of [
     ['blobs', 'split or queue'],
     ['splitRuns', 'split'],
@@ -74,9 +79,22 @@ function* problemsOfOwners(parts: Parts, references: References, seen: Seen): Ge
     for (const owner of ownersIn(table)) {
       seen(name);
       if (references.exists(owner, owners) || references.expiring.has(owner)) continue;
-      yield problemOf(name, owner)(`is of no ${owners}, and would never expire`, () => removeEntries(table, owner));
+      yield problemOf(
+        name,
+        owner,
+        projectOf(name, [owner], null),
+      )(`is of no ${owners}, and would never expire`, () => removeEntries(table, owner));
     }
   }
+}
+
+/** The names of the projects, by number. Damage of their table is a problem of its own. */
+export function projectNames({ projects }: Parts): Map<number, string> {
+  const names = new Map<number, string>();
+  try {
+    for (const { key, value } of projects.getRange()) names.set(key, value.name);
+  } catch {}
+  return names;
 }
 
 /** Returns the first part of each key, once. */

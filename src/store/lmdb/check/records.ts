@@ -3,7 +3,7 @@ import { endOfDay } from '../../../engine/insight/trends/days.js';
 import { buildDigest } from '../../../engine/keys.js';
 import { decodeCuts } from '../../../engine/pieces/cuts.js';
 import { problemsOfQueue, problemsOfSplit } from '../../check/plans.js';
-import type { Problem, ProblemOf } from '../../check/problem.js';
+import { type Problem, type ProblemOf, problemOf } from '../../check/problem.js';
 import { pathKey, pathOfKey } from '../../codecs/path-keys.js';
 import { fileCount, timesOf } from '../../codecs/run-times.js';
 import { decodeTimings, encodeTimings } from '../../codecs/timing-codec.js';
@@ -66,10 +66,10 @@ export function checksOf(parts: Parts, references: References): Checks {
       }
       for (const key of indexKeys(build.project, build, number)) {
         const repair = () => buildIndex.put(key, true);
-        if (!buildIndex.doesExist(key)) yield { table: 'buildIndex', key, what: `does not lead to build ${number}`, repair };
+        if (!buildIndex.doesExist(key)) yield problemOf('buildIndex', key)(`does not lead to build ${number}`, repair);
         const [filter] = key;
         if (buildCounts.doesExist(filter)) continue;
-        yield { table: 'buildCounts', key: filter, what: 'is missing', repair: () => recount(filter) };
+        yield problemOf('buildCounts', filter)('is missing', () => recount(filter));
       }
       yield* problemsOfRuns(parts, number, build, references.expiring.has(number), problem);
     },
