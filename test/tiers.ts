@@ -9,6 +9,7 @@ export const STORE = ['test/store/**/*.test.js', 'test/api/several-processes.tes
 /** Tests that start processes or take seconds each: commands, restarts, large suites. */
 export const SLOW = [
   'test/cli/**/*.test.js',
+  'test/client/pieces/runners.test.js',
   'test/docs.test.js',
   'test/api/{prepare,races}.test.js',
   'test/http/huge-suites.test.js',

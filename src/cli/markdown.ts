@@ -9,13 +9,23 @@ export function plain(text: string): string {
   return escaped.replaceAll('@', '@<!-- -->');
 }
 
-/** A code span. In a cell of a table a pipe would end the cell. */
+/**
+ * A code span; around pipes, several. A backslash keeps a pipe from ending the cell of a table, but not one that the text has before it, and
+ * outside of tables it is shown.
+ */
 export function code(text: string): string {
-  const shown = escapeControls(text).replaceAll('|', '\\|');
-  const longest = Math.max(0, ...[...shown.matchAll(/`+/g)].map(([run]) => run.length));
+  return escapeControls(text)
+    .split('|')
+    .map(part => (part === '' ? '' : span(part)))
+    .join('&#124;');
+}
+
+function span(text: string): string {
+  const longest = Math.max(0, ...[...text.matchAll(/`+/g)].map(([run]) => run.length));
   const fence = '`'.repeat(longest + 1);
-  const space = longest > 0 || shown.trim() !== shown ? ' ' : '';
-  return `${fence}${space}${shown}${space}${fence}`;
+  // One is dropped at each end, unless there are only spaces.
+  const space = (longest > 0 || text.trim() !== text) && /[^ ]/.test(text) ? ' ' : '';
+  return `${fence}${space}${text}${space}${fence}`;
 }
 
 /** A link to an address that a server sent; empty: it is none of the Web. */
@@ -30,7 +40,9 @@ export function sentence(text: string, paths: readonly string[]): string {
   const path = paths.filter(each => text.includes(each)).sort((a, b) => b.length - a.length)[0];
   if (path === undefined) return plain(text);
   const at = text.indexOf(path);
-  return `${plain(text.slice(0, at))}${code(path)}${sentence(text.slice(at + path.length), paths)}`;
+  const rest = sentence(text.slice(at + path.length), paths);
+  // Two code spans side by side would be one.
+  return `${plain(text.slice(0, at))}${code(path)}${rest.startsWith('`') ? '<!-- -->' : ''}${rest}`;
 }
 
 /** A table. Columns whose title begins with `>` are aligned to the right. */

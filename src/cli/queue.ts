@@ -36,7 +36,7 @@ export async function queue(globs: readonly string[], command: readonly string[]
   const identity = identify(wholeIdentity, options);
   const allFiles = await listTestFiles(globs, options.stdin === true);
   const runner = new CommandRunner();
-  const pieces = options.pieces ? pieceSupport(command, options.junit) : null;
+  const pieces = options.pieces ? pieceSupport(command, options.junit, options.environment) : null;
   if (pieces && 'what' in pieces) throw new UsageError([faultText(pieces)]);
   const run = new NodeRun(allFiles, command, options.junit, options, runner, options.environment, pieces);
   const recordRemaining = () => exitCodeOf(() => record(run, runner, identity, options));

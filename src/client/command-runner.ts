@@ -59,12 +59,17 @@ export class CommandRunner {
     clearInterval(this.#parentWatch);
   }
 
-  async run([program, ...args]: readonly string[], environment: NodeJS.ProcessEnv): Promise<CommandResult> {
+  /** @param output where its stdout and stderr go: a file descriptor, or those of this process */
+  async run(
+    [program, ...args]: readonly string[],
+    environment: NodeJS.ProcessEnv,
+    output: number | 'inherit' = 'inherit',
+  ): Promise<CommandResult> {
     const start = performance.now();
     const outcome = await new Promise<Omit<CommandResult, 'seconds'>>(resolve => {
       const failToStart = (error: NodeJS.ErrnoException) => resolve(startFailure(error));
       try {
-        const child = spawn(program!, args, { stdio: 'inherit', env: environment, detached: this.#hasGroups });
+        const child = spawn(program!, args, { stdio: ['inherit', output, output], env: environment, detached: this.#hasGroups });
         this.#childPid = child.pid ?? null;
         child.once('error', error => child.pid === undefined && failToStart(error));
         child.once('exit', (code, signal) => resolve({ exitCode: code ?? signalExitCode(signal!), startError: null }));

@@ -15,8 +15,9 @@ import {
 } from './batch-results.js';
 import { commandFault, commandLine, commandWithListFile, readsListFile, splitByLength } from './command-line.js';
 import type { CommandResult, CommandRunner } from './command-runner.js';
+import { askFilter } from './pieces/filter.js';
 import type { Piece, PieceSupport, ToldCases } from './pieces/piece.js';
-import { runPiece } from './pieces/piece-run.js';
+import { runPiece, runWhole } from './pieces/piece-run.js';
 import { Selecting } from './pieces/selecting.js';
 import { TestCases, toldByReports } from './pieces/told.js';
 import type { PlannedFile } from './planned-file.js';
@@ -47,6 +48,8 @@ export class NodeRun {
   readonly #readsListFile: boolean;
   readonly #list = new BatchList();
   readonly #mayBeEmpty: (path: string) => boolean;
+  /** See askFilter. Undefined: no piece came yet. */
+  #filter: Promise<string | null> | undefined;
   /** How often the command was run. */
   commandCount = 0;
   hasFailed = false;
@@ -119,7 +122,11 @@ export class NodeRun {
       const { result, told, remedy } = await this.#execute([{ path: piece.file, expected }], part);
       return this.runner.signal === null ? { result, told: told?.get(piece.file), remedy } : null;
     };
-    return this.#note(await runPiece(piece, runFile, this.testCases));
+    const whyWhole = await (this.#filter ??= this.#askFilter(piece.file));
+    if (this.runner.signal !== null) return this.#note(notRunResult([piece]));
+    return this.#note(
+      await (whyWhole === null ? runPiece(piece, runFile, this.testCases) : runWhole(piece, whyWhole, runFile, this.testCases)),
+    );
   }
 
   /** Runs the command once. @param piece of the only file; null: the files are whole */
@@ -132,8 +139,7 @@ export class NodeRun {
     try {
       const paths = files.map(({ path }) => path);
       const command = this.#commandFor(paths, selecting?.selection.args ?? []);
-      const added = { ...selecting?.selection.environment, BALLAST_BATCH: String(this.commandCount) };
-      const ended = await this.runner.run(command, { ...this.environment, ...added });
+      const ended = await this.runner.run(command, { ...this.#environmentOf(this.commandCount), ...selecting?.selection.environment });
       if (ended.startError !== null)
         throw new CommandNotStarted(ended.exitCode, `cannot start the command ${this.command[0]}: ${ended.startError}`);
       if (this.runner.signal !== null) return { result: await this.#interruptedResult(files), told: null, remedy };
@@ -147,11 +153,28 @@ export class NodeRun {
     }
   }
 
+  #environmentOf(number: number): NodeJS.ProcessEnv {
+    return { ...this.environment, BALLAST_BATCH: String(number) };
+  }
+
   #select(support: PieceSupport, piece: Piece | null): Selecting {
     try {
       return new Selecting(support, piece, this.environment);
     } catch (error) {
-      throw new CommandNotStarted(CANNOT_RUN, `cannot write the files that --pieces needs for the command: ${(error as Error).message}`);
+      throw cannotWrite(error as Error);
+    }
+  }
+
+  /** @param file any: a script may start nothing without one */
+  async #askFilter(file: string): Promise<string | null> {
+    // A reporter may empty its file when it starts: not that of a batch that has run.
+    const environment = this.#environmentOf(this.commandCount + 1);
+    try {
+      return await askFilter(this.pieces!, async (args, output) => {
+        await this.runner.run(this.#commandFor([file], args), environment, output);
+      });
+    } catch (error) {
+      throw cannotWrite(error as Error);
     }
   }
 
@@ -216,7 +239,11 @@ export class NodeRun {
   }
 }
 
-function notRunResult(files: readonly PlannedFile[]): BatchResult {
+function cannotWrite({ message }: Error): CommandNotStarted {
+  return new CommandNotStarted(CANNOT_RUN, `cannot write the files that --pieces needs for the command: ${message}`);
+}
+
+function notRunResult(files: readonly { path: string }[]): BatchResult {
   return { recorded: [], failed: files.map(({ path }) => path) };
 }
 

@@ -1,11 +1,11 @@
 import { spawnSync } from 'node:child_process';
-import { readFileSync, writeSync } from 'node:fs';
+import { readFileSync } from 'node:fs';
 import { createRequire } from 'node:module';
 import { fileURLToPath } from 'node:url';
 import { pluralize } from '../plural.js';
 import { addResult, type FileResult } from '../reports/report-results.js';
 import { printToStderr } from '../terminal.js';
-import { NodePart, type PartState, pathOf, sayNoShard } from './node-part.js';
+import { endedEarly, guardExit, NodePart, type PartState, pathOf, sayNoShard } from './node-part.js';
 
 /** What is used of Jest's types, which has them in @jest/test-sequencer and @jest/test-result. */
 interface Test {
@@ -45,6 +45,7 @@ export default class BallastSequencer {
   #isSharded = false;
   #part: NodePart | null = null;
   #hasResults = false;
+  #isRecorded = false;
 
   constructor(...options: unknown[]) {
     this.#jest = new (jestSequencer())(...options);
@@ -59,9 +60,7 @@ export default class BallastSequencer {
     this.#part = await NodePart.request('jest', { index: shardIndex, count: shardCount }, paths, process.env);
     // Jest fails when it has nothing to run, and only its user can change that.
     if (this.#part.isEmpty) process.exit(0);
-    process.once('exit', code => {
-      if (code !== 0 && !this.#hasResults) this.#sayNoResults();
-    });
+    if (!process.argv.some(arg => /^--list-?tests$/i.test(arg))) guardExit(code => this.#faultAt(code));
     return tests.filter(test => this.#part!.has(testPath(test)));
   }
 
@@ -76,14 +75,13 @@ export default class BallastSequencer {
     return this.#jest.allFailedTests(tests);
   }
 
-  /** Jest tells a sequencer the results only when it has run all files. */
-  #sayNoResults(): void {
+  #faultAt(code: number): string | null {
+    if (this.#isRecorded) return null;
+    if (this.#hasResults) return '';
+    if (code === 0) return endedEarly('Jest');
+    // Jest tells a sequencer the results only when it has run all files.
     const count = pluralize(this.#part!.state.files.length, 'test file');
-    // Jest ends by the package exit, which makes the streams ignore what is written.
-    writeSync(
-      2,
-      `ballast: Jest ended before it told any result, as with --bail: the times of ${count} are not recorded. Leave --bail out to have them recorded\n`,
-    );
+    return `Jest ended before it told any result, as with --bail: the times of ${count} are not recorded. Leave --bail out to have them recorded`;
   }
 
   cacheResults(tests: Test[], results: AggregatedResult): void {
@@ -95,8 +93,9 @@ export default class BallastSequencer {
       input: JSON.stringify(recording),
       stdio: ['pipe', 'inherit', 'inherit'],
     });
+    this.#isRecorded = status === 0;
     // Jest then fails at its end, after its global teardown.
-    if (status !== 0) results.success = false;
+    if (!this.#isRecorded) results.success = false;
   }
 }
 

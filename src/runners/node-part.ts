@@ -1,3 +1,4 @@
+import { writeSync } from 'node:fs';
 import { relative, sep } from 'node:path';
 import { parseServer } from '../client/address.js';
 import { Api, ServerUnreachable } from '../client/api.js';
@@ -11,7 +12,7 @@ import { requestNodeFiles } from '../client/split.js';
 import { assertSplitExists } from '../client/split-state.js';
 import { pluralize } from '../plural.js';
 import type { FileResult } from '../reports/report-results.js';
-import { abbreviate, printToStderr } from '../terminal.js';
+import { abbreviate, escapeControls, printToStderr } from '../terminal.js';
 import { UsageError } from '../usage-error.js';
 import { version } from '../version.js';
 
@@ -143,6 +144,25 @@ let isSaid = false;
 export function sayNoShard(): void {
   if (!isSaid) printToStderr('without --shard, this process runs all its test files, and records no times');
   isSaid = true;
+}
+
+/**
+ * Has this process end with 1 instead of 0 where there is a fault: a test, a hook, a configuration or a reporter may call process.exit.
+ * @param faultAt gets the exit code. Null: none; empty: it was said
+ */
+export function guardExit(faultAt: (code: number) => string | null): void {
+  process.once('exit', code => {
+    const fault = faultAt(code);
+    if (fault === null) return;
+    if (code === 0) process.exitCode = 1;
+    // Jest ends by the package exit, which makes the streams ignore what is written.
+    if (fault !== '') writeSync(2, `ballast: ${escapeControls(fault)}\n`);
+  });
+}
+
+/** What to say of a test runner that ended with 0 before it told any result. */
+export function endedEarly(runner: string): string {
+  return `${runner} ended with 0 before its end, as if a test called process.exit: test files of this node may not have run, no time is recorded, and this node fails`;
 }
 
 function describePart({ node_index, node_total }: Identity, files: readonly PlannedFile[], total: number): string {

@@ -1,6 +1,6 @@
 import { addResult, type FileResult } from '../reports/report-results.js';
 import { printToStderr } from '../terminal.js';
-import { NodePart, pathOf, sayNoShard } from './node-part.js';
+import { endedEarly, guardExit, NodePart, pathOf, sayNoShard } from './node-part.js';
 
 /** What is used of Playwright's types, which has them in @playwright/test/reporter. */
 interface Suite {
@@ -35,6 +35,14 @@ export default class BallastReporter {
   #part: NodePart | null = null;
   /** What is left to run, without the projects that run on every node. */
   #fileSuites: Suite[] = [];
+  /** Null: the end has not come. */
+  #isSound: boolean | null = null;
+
+  constructor() {
+    // Files are loaded before it is known whether the configuration has a shard.
+    const mayShard = process.env.BALLAST_URL || process.argv.some(arg => /^--shard(=|$)/.test(arg));
+    if (mayShard && !isListing()) guardExit(code => this.#faultAt(code));
+  }
 
   /** Playwright then adds its usual reporter for the terminal. */
   printsToStdio(): boolean {
@@ -44,7 +52,10 @@ export default class BallastReporter {
   /** Leaves this node its part. An error ends Playwright before it runs a test. */
   async preprocess({ config: { shard }, suite, testRun }: Preprocessing): Promise<void> {
     this.#isPreprocessed = true;
-    if (!shard) return sayNoShard();
+    if (!shard) {
+      this.#isSound = true;
+      return sayNoShard();
+    }
     testRun.skipSharding();
     const projects = splitProjects(suite);
     const paths = projects.flatMap(({ suites }) => suites.map(filePath));
@@ -73,15 +84,27 @@ export default class BallastReporter {
 
   /** Records the times. The run fails if that fails, or if tests of this node did not run. */
   async onEnd(): Promise<{ status?: 'failed' }> {
-    if (!this.#part || process.argv.includes('--list')) return {};
+    this.#isSound = !this.#part || isListing();
+    if (this.#isSound) return {};
     try {
-      await this.#part.record(resultsOf(this.#fileSuites));
+      await this.#part!.record(resultsOf(this.#fileSuites));
+      this.#isSound = true;
       return {};
     } catch (error) {
       printToStderr((error as Error).message);
       return { status: 'failed' };
     }
   }
+
+  #faultAt(code: number): string | null {
+    if (this.#isSound) return null;
+    return this.#isSound === false || code !== 0 ? '' : endedEarly('Playwright');
+  }
+}
+
+/** Nothing is run. */
+function isListing(): boolean {
+  return process.argv.includes('--list');
 }
 
 /** The projects whose files are split. Playwright runs what others depend on, such as a setup, on each node that runs these. */

@@ -1,6 +1,6 @@
 import { addResult, type FileResult } from '../reports/report-results.js';
 import { printToStderr } from '../terminal.js';
-import { NodePart, pathOf, sayNoShard } from './node-part.js';
+import { endedEarly, guardExit, NodePart, pathOf, sayNoShard } from './node-part.js';
 
 /** What is used of Vitest's types, which has them in vitest/node. */
 interface Specification {
@@ -62,13 +62,11 @@ export default function ballast(): object {
 function guard(): void {
   if (shared.isGuarded) return;
   shared.isGuarded = true;
-  process.once('exit', () => {
-    if (shared.isUsed || process.exitCode) return;
-    printToStderr(
-      '--shard is given, but Vitest did not ask Ballast for the test files of this node: it found no test file, or has another sequencer',
-    );
-    process.exitCode = 1;
-  });
+  guardExit(code =>
+    shared.isUsed || code !== 0
+      ? null
+      : '--shard is given, but Vitest did not ask Ballast for the test files of this node: it found no test file, or has another sequencer',
+  );
 }
 
 function isBallast(sequencer: unknown): boolean {
@@ -111,22 +109,38 @@ class BallastSequencer {
 class ShardRun {
   readonly #vitest: Vitest;
   #part: Promise<NodePart> | null = null;
+  #hasEnded = false;
+  #isRecorded = false;
 
   constructor(vitest: Vitest) {
     this.#vitest = vitest;
   }
 
   request(specifications: readonly Specification[]): Promise<NodePart> {
-    const { config, state } = this.#vitest;
+    const { state } = this.#vitest;
     const files = [...specifications.map(({ moduleId }) => moduleId), ...state.getPaths()];
-    this.#part ??= NodePart.request('vitest', config.shard!, files.map(pathOf), process.env);
+    this.#part ??= this.#request(files.map(pathOf));
     return this.#part;
+  }
+
+  async #request(paths: readonly string[]): Promise<NodePart> {
+    const part = await NodePart.request('vitest', this.#vitest.config.shard!, paths, process.env);
+    // `vitest list` runs nothing.
+    if (!part.isEmpty && !process.argv.includes('list')) guardExit(code => this.#faultAt(code));
+    return part;
+  }
+
+  #faultAt(code: number): string | null {
+    if (this.#isRecorded) return null;
+    return this.#hasEnded || code !== 0 ? '' : endedEarly('Vitest');
   }
 
   async onTestRunEnd(testModules: readonly TestModule[], _: unknown, reason: 'passed' | 'failed' | 'interrupted'): Promise<void> {
     try {
       const part = await this.#part?.catch(() => null);
+      this.#hasEnded = true;
       await part?.record(resultsOf(testModules, reason === 'interrupted'));
+      this.#isRecorded = true;
     } catch (error) {
       printToStderr((error as Error).message);
       process.exitCode = 1;

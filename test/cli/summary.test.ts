@@ -1,6 +1,5 @@
 import { text } from 'node:stream/consumers';
 import { describe, expect, it } from 'vitest';
-import { code, link, plain, sentence, table } from '../../src/cli/markdown.js';
 import { summaryLines } from '../../src/cli/summary-text.js';
 import type { BuildMinutes, ToldCompleteness } from '../../src/client/answers.js';
 import { changeSettings } from '../../src/engine/access.js';
@@ -206,43 +205,5 @@ describe('ballast summary', () => {
     expect(await run(server, 'x', '--newest')).toMatchObject({ code: 2 });
     expect(await summary(server)).toMatchObject({ code: 2, stderr: expect.stringContaining('--newest') as string });
     expect(await run({ url: server.url, token: 'x'.repeat(40) }, ...FLAGS, '--newest')).toMatchObject({ code: 3 });
-  });
-});
-
-describe('Markdown', () => {
-  it.each([
-    ['<img src=x onerror=alert(1)>', '\\<img src=x onerror=alert(1)\\>'],
-    ['[a](b) `c` *d* _e_ ~f~ |g| $h$ #1', '\\[a\\](b) \\`c\\` \\*d\\* \\_e\\_ \\~f\\~ \\|g\\| \\$h\\$ \\#1'],
-    ['ask @team at https://a.b or www.c.d', 'ask @<!-- -->team at https\\://a.b or www\\.c.d'],
-    ['one\ntwo \u202Egnp.exe', 'one\\\\u000atwo \\\\u202egnp.exe'],
-  ])('of the text %j is plain', (text, expected) => {
-    expect(plain(text)).toBe(expected);
-  });
-
-  it.each([
-    ['a_spec.rb', '`a_spec.rb`'],
-    ['a`b``c', '``` a`b``c ```'],
-    ['a|b', '`a\\|b`'],
-    [' a', '`  a `'],
-    ['a\nb', '`a\\u000ab`'],
-  ])('of the path %j is a code span', (path, expected) => {
-    expect(code(path)).toBe(expected);
-  });
-
-  it('has the longest known path of a sentence as code', () => {
-    expect(sentence('x/*.rb took 3x, not *.rb', ['*.rb', 'x/*.rb'])).toBe('`x/*.rb` took 3x, not `*.rb`');
-  });
-
-  it.each([
-    ['https://a.b/p/web/builds/1?tab=compare', '[Compare](<https://a.b/p/web/builds/1?tab=compare>)'],
-    ['https://a.b/x>) [y](z|w', '[Compare](<https://a.b/x%3E)%20[y](z%7Cw>)'],
-    ['javascript:alert(1)', ''],
-    ['/p/web', ''],
-  ])('of the address %s is a link of the Web, or nothing', (address, expected) => {
-    expect(link('Compare', address)).toBe(expected);
-  });
-
-  it('has tables', () => {
-    expect(table(['a', '>b'], [['1', '2']])).toEqual(['| a | b |', '| --- | --: |', '| 1 | 2 |']);
   });
 });

@@ -1,4 +1,4 @@
-import { mkdirSync, writeFileSync } from 'node:fs';
+import { mkdirSync, writeFileSync, writeSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, it, onTestFinished, vi } from 'vitest';
 import { Api } from '../../src/client/api.js';
@@ -131,14 +131,18 @@ describe('a piece of a file', () => {
   const skipped = (name: string) => `<testcase name="${name}" file="${FILE}" time="0"><skipped/></testcase>`;
 
   /** Runs a piece whose commands write these reports. @param signalAfter a signal comes with this command; 0: before the first */
-  async function runPiece(reports: string[], signalAfter = Infinity) {
+  async function runPiece(reports: string[], signalAfter = Infinity, configuration = 'ballast: []\n') {
     const folder = temporaryFolder();
     // Of an earlier command: it has all cases.
     writeFileSync(join(folder, 'old.xml'), makeReport(caseOf('a'), caseOf('b')));
     const isSelected: boolean[] = [];
     const runner = {
       signal: null as string | null,
-      run: async (command: readonly string[]) => {
+      run: async (command: readonly string[], _: unknown, output?: number) => {
+        if (output !== undefined) {
+          writeSync(output, configuration);
+          return { exitCode: 0, seconds: 1, startError: null };
+        }
         isSelected.push(command.includes('--testNamePattern=^[\\s>›]*(?:a|b)[\\s>›]*$'));
         if (isSelected.length === signalAfter) runner.signal = 'SIGTERM';
         writeFileSync(join(folder, `${isSelected.length}.xml`), reports[isSelected.length - 1]!);
@@ -152,12 +156,25 @@ describe('a piece of a file', () => {
     const running = node.runBatch([{ path: PATH, expected: null, piece: PIECE }]);
     if (signalAfter === 0) runner.signal = 'SIGTERM';
     const { failed } = await running;
-    return { failed, recorded: node.takeRecorded(), isSelected, hasFailed: node.hasFailed };
+    return { failed, recorded: node.takeRecorded(), isSelected, hasFailed: node.hasFailed, said: stderr.mock.calls.join('') };
   }
 
   it('is run by a command that selects its cases', async () => {
     const result = await runPiece([makeReport(caseOf('a'), caseOf('b'))]);
-    expect(result).toEqual({ failed: [], recorded: [{ path: PATH, time_execution: 4 }], isSelected: [true], hasFailed: false });
+    expect(result).toEqual({ failed: [], recorded: [{ path: PATH, time_execution: 4 }], isSelected: [true], hasFailed: false, said: '' });
+  });
+
+  it.each([
+    [
+      'selects cases itself',
+      'RUN v4\nballast: [/^((?!@destroys).)*$/]\n',
+      'selects test cases by the testNamePattern /^((?!@destroys).)*$/, which',
+    ],
+    ['is not told', 'RUN v4\n', 'is not known, and may select test cases, too: make sure that the command passes --reporter on to vitest'],
+  ])('is run as the whole file if the configuration %s', async (_, configuration, reason) => {
+    const result = await runPiece([makeReport(caseOf('a'), caseOf('b'), caseOf('c'))], Infinity, configuration);
+    expect(result).toMatchObject({ failed: [], recorded: [{ path: PATH, time_execution: 6 }], isSelected: [false], hasFailed: false });
+    expect(result.said).toContain(`WARNING: ${PATH}: running the whole file ${FILE}, because the configuration of vitest ${reason}`);
   });
 
   it('is followed by the whole file if one of its cases is only in an earlier report', async () => {
@@ -171,7 +188,7 @@ describe('a piece of a file', () => {
     ['during the command of its whole file', 2, [true, false]],
   ])('is not recorded if a signal comes %s', async (_, signalAfter, isSelected) => {
     const result = await runPiece([makeReport(caseOf('a'), skipped('b')), makeReport(caseOf('a'), caseOf('b'))], signalAfter);
-    expect(result).toEqual({ failed: [PATH], recorded: [], isSelected, hasFailed: true });
+    expect(result).toMatchObject({ failed: [PATH], recorded: [], isSelected, hasFailed: true });
   });
 });
 

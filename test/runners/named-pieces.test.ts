@@ -5,6 +5,8 @@ import { join } from 'node:path';
 import { text } from 'node:stream/consumers';
 import { fileURLToPath } from 'node:url';
 import { describe, expect, it } from 'vitest';
+import { CommandRunner } from '../../src/client/command-runner.js';
+import { askFilter } from '../../src/client/pieces/filter.js';
 import { jest } from '../../src/client/pieces/jest.js';
 import type { NamingRunner } from '../../src/client/pieces/named-cases.js';
 import type { Piece, ToldCases } from '../../src/client/pieces/piece.js';
@@ -82,6 +84,12 @@ const TITLES = [
   'escape \u001b[31m',
 ];
 
+/** Without what this vitest tells the tests that it runs. */
+function outerEnvironment(more: Readonly<Record<string, string>> = {}): NodeJS.ProcessEnv {
+  const inner = Object.keys(process.env).filter(name => /^(VITEST|JEST|TEST$|NODE_ENV|PLAYWRIGHT)/.test(name));
+  return plainEnvironment({ ...Object.fromEntries(inner.map(name => [name, undefined])), ...more, NO_COLOR: '1' });
+}
+
 class PiecesProject {
   readonly folder = realpathSync(temporaryFolder());
 
@@ -112,16 +120,10 @@ class PiecesProject {
     const path = join(this.folder, file);
     const folder = temporaryFolder();
     const selection = runner.select(piece && { ...piece, file: path }, folder, {})!;
-    const inner = Object.keys(process.env).filter(name => /^(VITEST|JEST|TEST$|NODE_ENV|PLAYWRIGHT)/.test(name));
     const [program = '', ...flags] = command;
     const child = spawn(process.execPath, [join('node_modules', program), ...flags, file, ...selection.args], {
       cwd: this.folder,
-      env: plainEnvironment({
-        ...Object.fromEntries(inner.map(name => [name, undefined])),
-        ...environment,
-        ...selection.environment,
-        NO_COLOR: '1',
-      }),
+      env: outerEnvironment({ ...environment, ...selection.environment }),
       stdio: ['ignore', 'pipe', 'pipe'],
     });
     const [stdout, stderr, [code]] = await Promise.all([text(child.stdout), text(child.stderr), once(child, 'close')]);
@@ -163,4 +165,40 @@ describe.each(Object.entries(commands))('%s', (_, command) => {
     expect(ran[2]).toContain('"new (case)"');
     for (const each of ran) expect(each.length).toBeGreaterThan(2);
   });
+});
+
+const FILTER = '^((?!@destroys).)*$';
+const WITH_FILTER: readonly [keyof typeof commands & string, string, Readonly<Record<string, string>>, string | null][] = [
+  ['vitest with JUnit', 'its configuration', { 'vitest.config.js': `export default { test: { testNamePattern: /${FILTER}/ } };` }, FILTER],
+  [
+    'vitest with JUnit',
+    'a project',
+    { 'vitest.config.js': `export default { test: { projects: [{ test: {} }, { test: { testNamePattern: '${FILTER}' } }] } };` },
+    FILTER,
+  ],
+  ['vitest with JUnit', 'nothing', { 'vitest.config.js': `export default { test: { globalSetup: './throws.js' } };` }, null],
+  [
+    'Jest with JSON',
+    'its configuration',
+    { 'package.json': `{"jest":{"transform":{},"cacheDirectory":"cache","testNamePattern":${JSON.stringify(FILTER)}}}` },
+    FILTER,
+  ],
+  ['Jest with JSON', 'nothing', { 'throws.js': '' }, null],
+];
+
+it.each(WITH_FILTER)('%s tells the filter of %s before a piece runs', { timeout: 60_000 }, async (name, _, files, pattern) => {
+  const { runner, command } = commands[name]!;
+  const project = new PiecesProject(commands[name]!);
+  project.writeTests('a.test.js', ['plain']);
+  writeFileSync(join(project.folder, 'throws.js'), `export default () => { throw new Error('nothing is to run'); };`);
+  for (const [path, content] of Object.entries(files)) writeFileSync(join(project.folder, path), content);
+  const [program = '', ...flags] = command;
+  // As many projects call it.
+  const wrapper = `cd "$0" && echo "> test" && ${process.execPath} node_modules/${program} ${flags.join(' ')} "$@" && echo done`;
+  const reason = await askFilter({ name: 'it', runner }, async (args, output) => {
+    await new CommandRunner().run(['sh', '-c', wrapper, project.folder, 'a.test.js', ...args], outerEnvironment(), output);
+  });
+  expect(reason).toEqual(pattern === null ? null : (expect.stringContaining(`testNamePattern`) as string));
+  if (pattern !== null) expect(reason).toContain(pattern);
+  expect(existsSync(join(project.folder, 'ran.txt'))).toBe(false);
 });

@@ -198,6 +198,20 @@ describe.skipIf(!python)('pytest with the plugin', { timeout: 120_000 }, () => {
     expect(await suite.node(unreachableServer, 0, 2, parallel)).toEqual(ended(3, 'no answer from POST', 'no test was run'));
   });
 
+  it('is red when something ends pytest with 0 before its end', async () => {
+    const server = await startServer();
+    const [early, forks] = ['os._exit(0)', 'os.fork() or os._exit(0)'].map(
+      end => new Suite({ 'test_a.py': `import os\ndef test_one(): ${end}\n`, 'test_b.py': 'def test_one(): pass\n' }),
+    ) as [Suite, Suite];
+    expect(await early.node(server, 0, 1)).toEqual(ended(1, 'ERROR: os._exit(0) ended pytest before its end, and nothing was recorded'));
+    expect(await forks.node(server, 0, 1)).toEqual(ended(0, 'recorded 2 test files'));
+    forks.write('test_a.py', `import pytest\ndef test_one(): pytest.exit('early', returncode=0)\n`);
+    expect(await forks.node(server, 0, 1)).toEqual(ended(1, 'test file'));
+    // Everything was recorded.
+    const late = new Suite({ 'test_a.py': 'def test_one(): pass\n', 'conftest.py': 'import os\ndef pytest_unconfigure(): os._exit(0)\n' });
+    expect((await late.node(server, 0, 1)).code).toBe(0);
+  });
+
   it('does not divide again the tests that a test of the suite runs', async () => {
     const nested = `
 import os, subprocess, sys

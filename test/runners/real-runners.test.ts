@@ -185,6 +185,57 @@ describe.each(Object.entries(runners))('%s with Ballast', (name, runner) => {
   });
 });
 
+/** Files by their names, with which a runner ends with 0 before its end. */
+const EARLY_ENDS: readonly [keyof typeof runners & string, string, Readonly<Record<string, string>>][] = [
+  ['jest', 'a test', { 'test/a.test.js': `test('one', () => process.exit(0));` }],
+  ['jest', 'the global setup', { 'package.json': jestWith('globalSetup'), 'exit.cjs': 'module.exports = () => process.exit(0);' }],
+  [
+    'vitest',
+    'a reporter',
+    {
+      'vitest.config.ts': `import ballast from './ballast-vitest.mjs';
+        const reporters = [{ onTestModuleEnd: () => process.exit(0) }];
+        export default { plugins: [ballast()], test: { include: ['test/*.test.js'], reporters } };`,
+    },
+  ],
+  ['playwright', 'the top of a file', { 'test/a.test.js': 'process.exit(0);' }],
+  [
+    'playwright',
+    'the global teardown, with a shard in the configuration',
+    {
+      'exit.cjs': 'module.exports = () => process.exit(0);',
+      'playwright.config.ts': `export default { reporter: './ballast-playwright.mjs', testMatch: /test\\.js/,
+        globalTeardown: './exit.cjs', shard: { current: 1, total: 1 } };`,
+    },
+  ],
+];
+
+function jestWith(hook: string): string {
+  const { jest } = JSON.parse(runners.jest!.config['package.json']!) as { jest: object };
+  return JSON.stringify({ jest: { ...jest, [hook]: './exit.cjs' } });
+}
+
+it.each(EARLY_ENDS)('is red when %s ends with 0 before its end, by %s', { timeout: 120_000 }, async (name, _, files) => {
+  const [server, project] = [await startServer(), new RunnerProject(runners[name]!)];
+  for (const [path, content] of Object.entries(files)) project.write(path, content);
+  const early = await project.run(server, files['playwright.config.ts'] ? null : 1, 1, 'c1');
+  expect(early.code, early.output).toBe(1);
+  expect(early.output).toContain('ended with 0 before its end, as if a test called process.exit');
+  expect((await complete(server, 'c1', 1)).json).toMatchObject({ is_complete: false, recorded: 0 });
+});
+
+it('is green when Jest and Playwright only list what they would run', { timeout: 120_000 }, async () => {
+  const server = await startServer();
+  for (const [name, flag] of [
+    ['jest', '--listTests'],
+    ['playwright', '--list'],
+  ] as const) {
+    const runner = runners[name]!;
+    const listed = await new RunnerProject({ ...runner, command: [...runner.command, flag] }).run(server, 1, 1, name);
+    expect(listed, listed.output).toMatchObject({ code: 0, ran: [] });
+  }
+});
+
 it('says that Jest with --bail records nothing', { timeout: 120_000 }, async () => {
   const jest = runners.jest!;
   const [server, project] = [await startServer(), new RunnerProject({ ...jest, command: [...jest.command, '--bail'] })];

@@ -43,8 +43,8 @@ export function checkCommand(question: CommandQuestion): Finding[] {
   return findings.length > 0 ? findings : [fine('command.no_trap', `no problem was found with the command ${command.join(' ')}`)];
 }
 
-function pieceFindings({ command, reports, runsPieces }: CheckedCommand): Finding[] {
-  const pieces = runsPieces ? pieceSupport(command, reports) : null;
+function pieceFindings({ command, reports, runsPieces, environment }: CheckedCommand): Finding[] {
+  const pieces = runsPieces ? pieceSupport(command, reports, environment) : null;
   return pieces && 'what' in pieces ? [problem('command.pieces', pieces.what, pieces.remedy)] : [];
 }
 

@@ -1,3 +1,4 @@
+import { spawnSync } from 'node:child_process';
 import type { TestCase } from '../../reports/test-case.js';
 import { anyOf, MAX_EXPRESSION_BYTES, type NamingRunner, tellCases } from './named-cases.js';
 
@@ -7,6 +8,16 @@ import { anyOf, MAX_EXPRESSION_BYTES, type NamingRunner, tellCases } from './nam
  */
 export const goTest: NamingRunner = {
   conflicts: /^--?(test\.)?(run|skip|list)(=|$)/,
+  added: {
+    variable: 'GOFLAGS',
+    flags(words, environment) {
+      // `go env -w` writes it to a file, and a script may set it.
+      const { stdout } = spawnSync('go', ['env', 'GOFLAGS'], { env: environment, encoding: 'utf8' });
+      const at = words.findIndex(word => word.startsWith('GOFLAGS='));
+      const assigned = at < 0 ? [] : words.slice(at, words.indexOf('go', at));
+      return [stdout ?? environment.GOFLAGS ?? '', ...assigned].join(' ').split(/(?:GOFLAGS=|[\s'"])+/);
+    },
+  },
   select(piece) {
     const names = piece?.others ?? piece?.cases;
     if (!piece || !names || piece.others?.length === 0) return { args: [], environment: {} };

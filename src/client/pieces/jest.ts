@@ -4,6 +4,13 @@ import { type NamingRunner, tellCases } from './named-cases.js';
 /** Jest, with jest-circus. It ignores the case of letters. */
 export const jest: NamingRunner = {
   conflicts: /^(-[a-z]*t|--test-?name-?pattern)(=|$)/i,
+  filter: {
+    args: () => ['--showConfig'],
+    filterIn(output) {
+      const [, pattern] = /"testNamePattern":\s*("(?:[^"\\]|\\.)*")/.exec(output) ?? [];
+      return pattern ?? (output.includes('"globalConfig"') ? null : undefined);
+    },
+  },
   select: selectByPattern,
   told: (files, reported) =>
     tellCases(files, reported, {

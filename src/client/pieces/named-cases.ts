@@ -4,8 +4,13 @@ import { mergeByName, type PieceRunner, type RanCase, type ToldCases } from './p
 
 /** A test runner whose command selects test cases by their names. */
 export interface NamingRunner extends PieceRunner {
-  /** An argument that a command must not have: it selects cases, too, and only one of both selections would count. */
+  /**
+   * An argument that a command must not have: it selects cases, too, and only one of both selections would count. With its value behind a
+   * space, if it is another argument.
+   */
   readonly conflicts: RegExp;
+  /** Arguments that a variable adds to the command. */
+  readonly added?: { variable: string; flags(words: readonly string[], environment: NodeJS.ProcessEnv): readonly string[] };
   /** From the reports, so never null. */
   told(...args: Parameters<PieceRunner['told']>): ReadonlyMap<string, ToldCases>;
 }

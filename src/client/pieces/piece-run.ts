@@ -43,6 +43,16 @@ export async function runPiece(piece: Piece, runFile: RunFile, testCases: TestCa
   return resultOf(piece, whole, seconds + secondsOf(whole));
 }
 
+/** Runs the whole file in the place of a piece that the runner cannot select. The server learns what that takes. */
+export async function runWhole(piece: Piece, reason: string, runFile: RunFile, testCases: TestCases): Promise<BatchResult> {
+  printToStderr(`WARNING: ${piece.path}: running the whole file ${piece.file}, because ${reason}`);
+  const whole = await runFile(null);
+  if (!whole) return notRun(piece);
+  const seconds = secondsOf(whole);
+  testCases.addPiece(piece.path, seconds, [], []);
+  return resultOf(piece, whole, seconds);
+}
+
 function hasFailed({ result }: FileRun): boolean {
   return result.failed.length > 0;
 }

@@ -40,6 +40,16 @@ export interface Selection {
   environment: Readonly<Record<string, string>>;
 }
 
+/** How a command tells the filter of test cases, of its configuration or a script, that a selection would replace. */
+export interface FilterQuestion {
+  /**
+   * Returns what is to be added to the command, which then prints its configuration, and runs no test. May write files into the folder.
+   */
+  args(folder: string): readonly string[];
+  /** The filter, in what the command printed; null: there is none; undefined: the command told nothing. */
+  filterIn(output: string): string | null | undefined;
+}
+
 /**
  * How a test runner runs pieces. Whatever a file contains, all of its pieces together run all of its cases: the piece with the rest excludes
  * exactly what the others select, by the same rule.
@@ -51,6 +61,8 @@ export interface PieceRunner {
    * @param environment of the command
    */
   select(piece: Piece | null, folder: string, environment: NodeJS.ProcessEnv): Selection | null;
+  /** Missing: filters of the configuration hold beside a selection. */
+  readonly filter?: FilterQuestion;
   /**
    * The cases that the command told, by file. Null: what should tell them told nothing of these files.
    * @param files the files of the command

@@ -9,7 +9,8 @@ const SERIAL = /serial/i;
  * a file with one stays whole.
  */
 export const playwright: NamingRunner = {
-  conflicts: /^--test-list-invert(=|$)/,
+  // A list of the user's is replaced, and not that of a batch: {file}, or the argument of a script.
+  conflicts: /^--test-list-invert(=|$)|^--test-list[= ](?!\{file\}|\$)/,
   select(piece, folder) {
     const names = piece?.others ?? piece?.cases;
     if (!piece || !names || piece.others?.length === 0) return { args: [], environment: {} };

@@ -11,7 +11,7 @@ import { rspec } from './rspec.js';
 import { vitest } from './vitest.js';
 
 /** The test runners that run pieces of files, by their names in commands. */
-const RUNNERS: Partial<Record<Runner, PieceRunner & Partial<Pick<NamingRunner, 'conflicts'>>>> = {
+const RUNNERS: Partial<Record<Runner, PieceRunner & Partial<Pick<NamingRunner, 'conflicts' | 'added'>>>> = {
   pytest,
   rspec,
   vitest,
@@ -21,9 +21,13 @@ const RUNNERS: Partial<Record<Runner, PieceRunner & Partial<Pick<NamingRunner, '
   'go test': goTest,
 };
 
-/** Finds how the command runs pieces of test files, or why it cannot. @param reports the globs of --junit */
-export function pieceSupport(command: readonly string[], reports: readonly string[]): PieceSupport | Fault {
-  const { runner: name, flags } = readCommand(command);
+/**
+ * Finds how the command runs pieces of test files, or why it cannot.
+ * @param reports the globs of --junit
+ * @param environment of the command
+ */
+export function pieceSupport(command: readonly string[], reports: readonly string[], environment: NodeJS.ProcessEnv): PieceSupport | Fault {
+  const { runner: name, flags, words } = readCommand(command);
   const runner = name === null ? undefined : RUNNERS[name];
   if (name === null || !runner) {
     const known = Object.keys(RUNNERS).join(', ');
@@ -36,8 +40,16 @@ export function pieceSupport(command: readonly string[], reports: readonly strin
   }
   if (reports.length === 0)
     return { what: '--pieces needs reports with test cases', remedy: 'name those that the command writes with --junit' };
-  const conflict = flags.find(flag => runner.conflicts?.test(flag));
-  if (conflict !== undefined)
-    return { what: `--pieces and ${conflict} in the command both select test cases`, remedy: 'leave out one of them' };
+  const conflictIn = (given: readonly string[]) =>
+    given.find((flag, i) => runner.conflicts?.test(flag) || runner.conflicts?.test(`${flag} ${given[i + 1] ?? ''}`));
+  const places = [
+    ['the command', flags],
+    [runner.added?.variable, runner.added?.flags(words, environment) ?? []],
+  ] as const;
+  for (const [place, given] of places) {
+    const conflict = conflictIn(given);
+    if (conflict !== undefined)
+      return { what: `--pieces and ${conflict} in ${place} both select test cases`, remedy: 'leave out one of them' };
+  }
   return { name, runner };
 }

@@ -1,9 +1,33 @@
+import { writeFileSync } from 'node:fs';
+import { join } from 'node:path';
 import { selectByPattern, wordsOf } from './name-pattern.js';
 import { type NamingRunner, tellCases } from './named-cases.js';
+
+/** A reporter that ends Vitest before its global setup. */
+const REPORTER = `import { writeSync } from 'node:fs';
+export default class {
+  onInit({ config, projects = [] }) {
+    const patterns = [config, ...projects.map(project => project.config)].flatMap(each => each.testNamePattern ?? []);
+    writeSync(1, '\\nballast: [' + (patterns[0] ?? '') + ']\\n');
+    process.exit(0);
+  }
+}
+`;
 
 /** Vitest from version 3 on. */
 export const vitest: NamingRunner = {
   conflicts: /^(-t|--test-?name-?pattern)(=|$)/i,
+  filter: {
+    args(folder) {
+      const reporter = join(folder, 'filter.mjs');
+      writeFileSync(reporter, REPORTER);
+      return [`--reporter=${reporter}`];
+    },
+    filterIn(output) {
+      const [, pattern] = /ballast: \[(.*)\]\s*$/m.exec(output) ?? [];
+      return pattern === '' ? null : pattern;
+    },
+  },
   select: selectByPattern,
   told: (files, reported) =>
     tellCases(files, reported, {

@@ -627,6 +627,20 @@ class Results:
         # What the workers of xdist planned; None of one that died.
         self.plans = []
         self.lines = []
+        self.is_finished = False
+        self.exit, self.pid = os._exit, os.getpid()
+        os._exit = self.exit_with_fault
+
+    def exit_with_fault(self, status):
+        """In place of os._exit: no hook runs when a test, or what it tests, ends pytest with 0. Processes that tests fork may do so."""
+        if status == 0 and os.getpid() == self.pid and not self.is_finished:
+            capture = self.config.pluginmanager.get_plugin("capturemanager")
+            if capture is not None:
+                capture.suspend_global_capture()
+            sys.stderr.write("ballast: ERROR: os._exit(0) ended pytest before its end, and nothing was recorded: this node fails\n")
+            sys.stderr.flush()
+            status = pytest.ExitCode.TESTS_FAILED
+        self.exit(int(status))
 
     def pytest_report_header(self):
         identity = self.settings["identity"]
@@ -662,6 +676,7 @@ class Results:
             self.finish(session)
         except Failure as error:
             self.fail(session, error.code, str(error))
+        self.is_finished = True
 
     def finish(self, session):
         plans = [plan for plan in self.plans if plan is not None] if self.collection is None else [self.collection.plan]
@@ -755,6 +770,8 @@ class Results:
             terminalreporter.write_line(f"ballast: {escape(text)}", **({colour: True} if colour else {}))
 
     def pytest_unconfigure(self):
+        if os._exit == self.exit_with_fault:
+            os._exit = self.exit
         # With --no-summary, or without the terminal's plugin.
         for text, _ in self.lines:
             sys.stderr.write(f"ballast: {escape(text)}\n")

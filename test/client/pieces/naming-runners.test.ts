@@ -240,7 +240,11 @@ describe('a filter for PHPUnit', () => {
 it.each([
   [vitest, ['-t', '-t=a', '--testNamePattern', '--test-name-pattern=a'], ['--reporter=junit', 'run', '-u', '--typecheck', 'my-t']],
   [jest, ['-t', '-it', '--testNamePattern=a'], ['--json', '-i', '--testPathPattern', '--runTestsByPath']],
-  [playwright, ['--test-list-invert', '--test-list-invert=a'], ['--test-list', '--grep', '-g']],
+  [
+    playwright,
+    ['--test-list-invert', '--test-list-invert=a', '--test-list own.txt', '--test-list=own.txt'],
+    ['--test-list', '--test-list {file}', '--test-list={file}', '--test-list $1', '--grep', '-g'],
+  ],
   [goTest, ['-run', '--run=a', '-test.run=a', '-skip', '-list'], ['-race', '-v', './run', '-runtime']],
   [phpunit, ['--filter', '--filter=a'], ['--exclude-filter', '--group', '--log-junit']],
 ] as const)('knows the flags that select cases themselves (%#)', (runner, conflicting, fine) => {

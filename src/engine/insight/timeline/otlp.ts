@@ -236,11 +236,11 @@ function nanos(startedAt: Millis, seconds: number): string {
   return `${Math.round(startedAt * 1000 + seconds * 1e6)}000`;
 }
 
-/** Those that are known. */
+/** Those that are known. A collector refuses all spans for half a surrogate pair, which a branch or an id may have, and a path may not. */
 function attributesOf(attributes: Attributes): OtlpAttribute[] {
   return Object.entries(attributes).flatMap(([key, value]) => {
     if (value === null || value === undefined) return [];
-    if (typeof value === 'string') return { key, value: { stringValue: value } };
+    if (typeof value === 'string') return { key, value: { stringValue: value.toWellFormed() } };
     if (typeof value === 'boolean') return { key, value: { boolValue: value } };
     return { key, value: DURATIONS.has(key) ? { doubleValue: value } : { intValue: String(value) } };
   });

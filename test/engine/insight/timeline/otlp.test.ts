@@ -62,6 +62,19 @@ describe('any CI run for a collector', () => {
     });
   });
 
+  it('has only text that UTF-8 can encode, whatever its build is called', () => {
+    const [half, odd] = ['\ud83d', '__proto__ \u202e\n"'];
+    const ciRun = { id: 'id', ci_run: `x${half}` } as Subject['ciRun'];
+    const named: Subject = { ...subject, ciRun, build: { ...build, branch: half + odd, commit_hash: odd + half } };
+    const [timeline] = fc.sample(timelines, 1);
+    const { attributes } = otlpTrace(named, timeline!, 'shop').resourceSpans[0]!.resource;
+    expect(Object.fromEntries(attributes.map(({ key, value }) => [key, Object.values(value)[0]]))).toMatchObject({
+      'cicd.pipeline.run.id': 'x\ufffd',
+      'vcs.ref.head.name': `\ufffd${odd}`,
+      'vcs.ref.head.revision': `${odd}\ufffd`,
+    });
+  });
+
   it('has the same ids when it is exported again', () => {
     each((spans, timeline) => {
       expect(spansOf(timeline)).toEqual(spans);
