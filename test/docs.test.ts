@@ -131,6 +131,7 @@ const foreignFlags = [
   '--deselect',
   '--filter',
   '--test-list',
+  '--showConfig',
   '--test-list-invert',
 ];
 /** Flags that a plugin adds to a test runner. */
