@@ -108,7 +108,7 @@ function measure({ seconds, cases }: CiRun, { slowness }: NodePlan, { paths, pie
     return {
       path,
       seconds: wholeMilliseconds(slowness * (seconds.get(file)! - left)),
-      cases: ran.map(one => ({ name: one.name, seconds: wholeMilliseconds(slowness * one.seconds), outcome: 'passed' })),
+      cases: ran.map(one => ({ name: one.name, seconds: wholeMilliseconds(slowness * one.seconds), outcomes: { passed: 1 } })),
     };
   });
 }

@@ -108,8 +108,9 @@ export class QueueClient {
     const named = pieceOf(path);
     if (!named || (!handed && this.allFiles.includes(path))) return null;
     if (!handed) throw new RequestRejected(`the server handed out ${path} without its test cases: run this node again`, 200);
-    const { cases, others, skipped, is_trial: isTrial } = handed;
-    return { piece: { path, file: named.file, cases, others, skipped, isTrial } };
+    const { cases, others, is_trial: isTrial } = handed;
+    const outcomes = new Map(handed.outcomes.map(ofName => [ofName.name, ofName.outcomes]));
+    return { piece: { path, file: named.file, cases, others, outcomes, isTrial } };
   }
 
   #toBatch({ paths, batch_id, times = [], pieces = [], forecast }: TestQueueAnswer): Batch | null {

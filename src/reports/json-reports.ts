@@ -53,7 +53,7 @@ class CtrfTests {
   readonly #suites = new Map<string, TestSuite>();
 
   read(test: unknown, index: number | string): TestCase {
-    const { name, status, duration, filePath, suite } = (test ?? {}) as Record<string, unknown>;
+    const { name, status, rawStatus, duration, filePath, suite } = (test ?? {}) as Record<string, unknown>;
     if (typeof name !== 'string') throw new ReportError(`results.tests[${index}] has no "name"`);
     if (typeof status !== 'string') throw new ReportError(`results.tests[${index}] has no "status"`);
     // Older reports have one text.
@@ -66,6 +66,8 @@ class CtrfTests {
       seconds: secondsOf(duration) / 1000,
       isFailed: status === 'failed',
       isSkipped: status === 'skipped' || status === 'pending',
+      // Of Playwright.
+      isExpectedFailure: status === 'passed' && (rawStatus === 'failed' || rawStatus === 'timedOut'),
     };
   }
 

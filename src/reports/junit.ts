@@ -53,8 +53,14 @@ class JunitReader implements ElementHandler {
       if (name === 'failure' || name === 'error') this.#case.isFailed = true;
       // pytest could not import the module, so none of its tests ran.
       if (name === 'error' && attribute(attributes, 'message') === 'collection failure') this.#case.isSkipped = true;
-      // pytest marks a test that failed as expected as skipped, but it was run.
-      if (name === 'skipped') this.#case.isSkipped = attribute(attributes, 'type') !== 'pytest.xfail';
+      if (name === 'skipped') {
+        // pytest marks a test that failed as expected as skipped, but it was run.
+        this.#case.isExpectedFailure = attribute(attributes, 'type') === 'pytest.xfail';
+        this.#case.isSkipped = !this.#case.isExpectedFailure;
+      }
+    } else if (this.#case && name === 'property' && depth === this.#caseDepth + 2) {
+      // The annotation of test.fail() in Playwright.
+      if (attribute(attributes, 'name') === 'fail') this.#case.isExpectedFailure = true;
     }
   }
 

@@ -1,3 +1,5 @@
+import type { CaseOutcome } from '../case-outcomes.js';
+
 /** A test case of a report, as JUnit describes it. */
 export interface TestCase {
   /** The path in the report, absolute or relative to an unknown folder; null: the report has none. */
@@ -9,6 +11,8 @@ export interface TestCase {
   seconds: number;
   isFailed: boolean;
   isSkipped: boolean;
+  /** It failed, and had told its test runner that it would. */
+  isExpectedFailure: boolean;
 }
 
 /** The attributes of a `<testsuite>`; empty and 0 for a case outside any suite. */
@@ -27,7 +31,14 @@ export const emptyCase: TestCase = {
   seconds: 0,
   isFailed: false,
   isSkipped: false,
+  isExpectedFailure: false,
 };
+
+export function outcomeOf({ isFailed, isSkipped, isExpectedFailure }: TestCase): CaseOutcome {
+  if (isFailed) return 'failed';
+  if (isSkipped) return 'skipped';
+  return isExpectedFailure ? 'expected_failure' : 'passed';
+}
 
 /** Adds a case without a name, with the result of a file or a package, if no case of it explains that result. */
 export function withResult(cases: readonly TestCase[], result: TestCase): readonly TestCase[] {

@@ -11,7 +11,7 @@ const LONG = 'tests/test_größe.py';
 const SUITE = [LONG, ...Array.from({ length: 20 }, (_, i) => `tests/test_${i + 10}.py`)];
 const CASES = Array.from({ length: 12 }, (_, i) => `TestA::test_b[${i} "'$\\]`);
 const build = { ...buildKey, node_total: 4 };
-const told = (name: string) => ({ name, seconds: 10, outcome: 'passed' });
+const told = (name: string) => ({ name, seconds: 10, outcomes: { passed: 1 } });
 
 /** A server that knows the times of the suite and the cases of the long file: it takes as long as all others together. */
 async function learned(cases: readonly object[] = CASES.map(told), more: object = {}, now = Date.now) {
@@ -35,7 +35,7 @@ interface Handed {
   path: string;
   cases: string[];
   others: string[] | null;
-  skipped: string[];
+  outcomes: { name: string; outcomes: object }[];
   is_trial: boolean;
 }
 
@@ -93,11 +93,23 @@ describe('a queue of a client that runs pieces', () => {
     expect(batch_index).toBeGreaterThan(1);
   });
 
-  it('tells the last piece which cases were skipped in the whole file', async () => {
-    const server = await learned([...CASES.map(told), { ...told('never'), outcome: 'skipped' }]);
+  it('tells each piece which of its names do not stand for one case that ran in the whole file', async () => {
+    const odd = { passed: 1, failed: 1, expected_failure: 1, skipped: 2 };
+    const server = await learned([
+      ...CASES.map((name, i) => (i === 1 ? { ...told(name), outcomes: odd } : told(name))),
+      { ...told('never'), outcomes: { skipped: 1 } },
+    ]);
     const { pieces } = await takeAll(server);
     expect(pieces.flatMap(({ cases }) => cases)).not.toContain('never');
-    for (const { others, skipped } of pieces) expect(skipped).toEqual(others ? ['never'] : []);
+    const [named, last] = [
+      { passed: 2, expected_failure: 1, skipped: 2 },
+      { passed: 0, expected_failure: 0, skipped: 1 },
+    ];
+    for (const { cases, others, outcomes } of pieces)
+      expect(outcomes).toEqual([
+        ...(cases.includes(CASES[1]!) ? [{ name: CASES[1], outcomes: named }] : []),
+        ...(others ? [{ name: 'never', outcomes: last }] : []),
+      ]);
   });
 
   it('is played with other numbers of nodes in other pieces, and tells what they bring', async () => {
@@ -267,7 +279,7 @@ describe('a long file is whole', () => {
     ['for a client with another runner', {}, undefined, { pieces: 'rspec' }],
     ['if the names of its cases are from reports', { runner: undefined }, undefined, {}],
     ['if it has one case', {}, [told('a')], {}],
-    ['if all of its cases but one were skipped', {}, [told('a'), { ...told('b'), outcome: 'skipped' }], {}],
+    ['if all of its cases but one were skipped', {}, [told('a'), { ...told('b'), outcomes: { skipped: 1 } }], {}],
   ])('%s', async (_, more, cases, asked) => {
     const server = await learned(cases, more);
     const { json } = await pull(server, 0, { ...first, ...asked });
@@ -300,7 +312,7 @@ it('a file is on trial until all of its pieces passed, and again after one faile
     const files = pieces.map(({ path, cases }) => ({
       path,
       seconds: 10 * cases.length,
-      cases: cases.map(name => ({ name, seconds: 10, outcome: outcome(name) })),
+      cases: cases.map(name => ({ name, seconds: 10, outcomes: { [outcome(name)]: 1 } })),
     }));
     await tell(server, files, { ci_build_id: run });
     return new Set(pieces.map(({ is_trial }) => is_trial));
@@ -375,7 +387,8 @@ describe('cases are refused', () => {
   it.each([
     ['without a file', [{ ...valid, path: undefined }]],
     ['with a time below 0', [{ ...valid, seconds: -1 }]],
-    ['with an unknown outcome', [{ ...valid, cases: [{ ...told('a'), outcome: 'flaky' }] }]],
+    ['without outcomes', [{ ...valid, cases: [{ ...told('a'), outcomes: undefined }] }]],
+    ['with an outcome that is no number of cases', [{ ...valid, cases: [{ ...told('a'), outcomes: { skipped: -1 } }] }]],
     ['with an empty name', [{ ...valid, cases: [told('')] }]],
     ['with too many characters', [{ ...valid, cases: Array.from({ length: 40 }, (_, i) => told(`${i}`.repeat(2000))) }]],
   ])('%s', async (_, files) => {

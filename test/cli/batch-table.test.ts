@@ -12,7 +12,7 @@ describe('a batch', () => {
     expect(batchLine(1, measured)).toBe('batch 1: 2 test files, 41 s by estimate');
     expect(batchLine(2, [...measured, never])).toBe('batch 2: 3 test files, 41 s by estimate, 1 never measured');
     expect(batchLine(3, [never])).toBe('batch 3: 1 test file, never measured');
-    const piece = { path: 'c.js::piece 1 of 2', file: 'c.js', cases: [], others: null, skipped: [], isTrial: false };
+    const piece = { path: 'c.js::piece 1 of 2', file: 'c.js', cases: [], others: null, outcomes: new Map(), isTrial: false };
     expect(batchLine(4, [{ path: piece.path, expected: 5, piece }])).toBe('batch 4: 1 piece (c.js::piece 1 of 2), 5.0 s by estimate');
     expect(batchLine(5, [...measured, { path: piece.path, expected: 5, piece }])).toBe(
       'batch 5: 2 test files and 1 piece (c.js::piece 1 of 2), 46 s by estimate',

@@ -126,7 +126,7 @@ describe('a command that ended with 0', () => {
 describe('a piece of a file', () => {
   const FILE = 'a.test.js';
   const PATH = `${FILE}::piece 1 of 2`;
-  const PIECE: Piece = { path: PATH, file: FILE, cases: ['a', 'b'], others: null, skipped: [], isTrial: false };
+  const PIECE: Piece = { path: PATH, file: FILE, cases: ['a', 'b'], others: null, outcomes: new Map(), isTrial: false };
   const caseOf = (name: string) => `<testcase name="${name}" file="${FILE}" time="2"/>`;
   const skipped = (name: string) => `<testcase name="${name}" file="${FILE}" time="0"><skipped/></testcase>`;
 

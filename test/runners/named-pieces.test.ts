@@ -148,14 +148,14 @@ describe.each(Object.entries(commands))('%s', (_, command) => {
     const named = [0, 1].map(part => names.filter((_, i) => i % 3 === part));
     project.writeTests(file, [...TITLES, 'new (case)']);
     const pieces: Piece[] = [
-      ...named.map(cases => ({ path: 'named', file, cases, others: null, skipped: [], isTrial: false })),
-      { path: 'rest', file, cases: names.filter((_, i) => i % 3 === 2), others: named.flat(), skipped: [], isTrial: false },
+      ...named.map(cases => ({ path: 'named', file, cases, others: null, outcomes: new Map(), isTrial: false })),
+      { path: 'rest', file, cases: names.filter((_, i) => i % 3 === 2), others: named.flat(), outcomes: new Map(), isTrial: false },
     ];
     const ran: string[][] = [];
     for (const piece of pieces) {
       const each = await project.run(piece, file);
       expect(each.code, each.output).toBe(0);
-      const told = each.told.cases.filter(({ outcome }) => outcome === 'passed').map(({ name }) => name);
+      const told = each.told.cases.filter(({ outcomes }) => outcomes.passed).map(({ name }) => name);
       expect(told.length).toBeGreaterThan(0);
       if (piece.others === null) for (const name of told) expect(piece.cases).toContain(name);
       expect(each.told.listed?.size ?? null).toBe(command.listsAll ? names.length + 1 : null);

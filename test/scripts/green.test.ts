@@ -129,19 +129,22 @@ describe('the violations of a CI run', () => {
   });
 
   describe('with pieces of files', () => {
-    const cases = { 'a_spec.rb': ['test_0', 'test_1_needs_0', 'test_2_skipped'] };
+    const cases = { 'a_spec.rb': ['test_0', 'test_1_needs_0', 'test_2_skipped', 'test_3_twin_0'] };
     const pieces = [
-      { path: 'a_spec.rb::piece 1 of 2', cases: ['test_0'], others: null, skipped: [], is_trial: true },
-      { path: 'a_spec.rb::piece 2 of 2', cases: ['test_2'], others: ['test_0'], skipped: [], is_trial: true },
+      { path: 'a_spec.rb::piece 1 of 2', cases: ['test_0'], others: null, outcomes: [], is_trial: true },
+      { path: 'a_spec.rb::piece 2 of 2', cases: ['test_2'], others: ['test_0'], outcomes: [], is_trial: true },
     ];
-    const runOfCases = (second: FileRun['outcome'], recorded = pieces): PlayedCiRun => {
+    const runOfCases = (second: FileRun['outcome'], recorded = pieces, twin: FileRun['outcome'] = 'passed'): PlayedCiRun => {
       const played = completeRun();
       const evidence = new Evidence();
       const answer = { status: 200, body: JSON.stringify({ batch_id: 4, paths: pieces.map(({ path }) => path), pieces }) };
       evidence.add('/v2/queues/queue', JSON.stringify({ node_index: 0 }), answer);
       const test_files = [...recorded, { path: 'b_spec.rb' }];
       evidence.add('/v1/build_subsets', JSON.stringify({ node_index: 0, test_files }), { status: 201, body: '' });
-      const own = [ran('a_spec.rb::test_0'), ran('a_spec.rb::test_1_needs_0', second), ran('a_spec.rb::test_2_skipped', 'skipped')];
+      const own = [
+        ...[ran('a_spec.rb::test_0'), ran('a_spec.rb::test_1_needs_0', second), ran('a_spec.rb::test_2_skipped', 'skipped')],
+        ...[ran('a_spec.rb::test_3_twin_0'), ran('a_spec.rb::test_3_twin_0::2', twin)],
+      ];
       return { ...played, evidence, ciRun: { ...ciRun, cases }, ran: [...own, ran('b_spec.rb')] };
     };
 
@@ -149,17 +152,29 @@ describe('the violations of a CI run', () => {
       expect(violationsOf(runOfCases('passed'))).toEqual([]);
     });
 
-    it('include a case that was skipped in a piece only', () => {
-      expect(violationsOf(runOfCases('skipped'))).toEqual([
-        'every node exited with 0, but no node ran 1 (a_spec.rb::test_1_needs_0) of 3 test files',
-        'verify exited with 0, but in this CI run no node ran and recorded 1 (a_spec.rb::test_1_needs_0)',
+    it('include a case that was skipped, or failed as expected, in a piece only', () => {
+      for (const outcome of ['skipped', 'expected_failure'] as const)
+        expect(violationsOf(runOfCases(outcome))).toEqual([
+          'every node exited with 0, but no node ran 1 (a_spec.rb::test_1_needs_0) of 5 test files',
+          'verify exited with 0, but in this CI run no node ran and recorded 1 (a_spec.rb::test_1_needs_0)',
+        ]);
+    });
+
+    it('include one of two cases of a name that was skipped in a piece only', () => {
+      expect(violationsOf(runOfCases('passed', pieces, 'skipped'))).toEqual([
+        'every node exited with 0, but no node ran 1 (a_spec.rb::test_3_twin_0::2) of 5 test files',
+        'verify exited with 0, but in this CI run no node ran and recorded 1 (a_spec.rb::test_3_twin_0::2)',
       ]);
     });
 
     it('include the cases of a piece that no node recorded', () => {
-      const notRecorded = (names: string) => [`verify exited with 0, but in this CI run no node ran and recorded 1 (${names})`];
-      expect(violationsOf(runOfCases('passed', pieces.slice(1)))).toEqual(notRecorded('a_spec.rb::test_0'));
-      expect(violationsOf(runOfCases('passed', pieces.slice(0, 1)))).toEqual(notRecorded('a_spec.rb::test_1_needs_0'));
+      const notRecorded = (count: number, names: string) => [
+        `verify exited with 0, but in this CI run no node ran and recorded ${count} (${names})`,
+      ];
+      expect(violationsOf(runOfCases('passed', pieces.slice(1)))).toEqual(notRecorded(1, 'a_spec.rb::test_0'));
+      expect(violationsOf(runOfCases('passed', pieces.slice(0, 1)))).toEqual(
+        notRecorded(3, 'a_spec.rb::test_1_needs_0, a_spec.rb::test_3_twin_0, a_spec.rb::test_3_twin_0::2'),
+      );
     });
   });
 });

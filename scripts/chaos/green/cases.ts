@@ -1,3 +1,5 @@
+import type { CaseOutcome } from '../../../src/case-outcomes.js';
+import { mergeByName, type RanCase } from '../../../src/client/pieces/piece.js';
 import type { FileRun } from './runner.js';
 import type { CiRun, Job } from './scenario.js';
 
@@ -5,34 +7,53 @@ import type { CiRun, Job } from './scenario.js';
 
 export interface CaseRun {
   name: string;
-  outcome: FileRun['outcome'];
+  /** Its place among the cases with its name, from 1. */
+  place: number;
+  outcome: CaseOutcome;
 }
+
+/** What a case whose name has this mark does if the case that it needs has not run before it. */
+const ALONE: Readonly<Record<string, CaseOutcome>> = { needs: 'skipped', twin: 'skipped', pends: 'expected_failure', breaks: 'failed' };
 
 /**
  * Runs cases in their order. The name of a case, such as test_3_needs_2, says what it does: it is always skipped, fails on the first start
- * of its node, or is skipped (needs) or fails (breaks) if the case of that number has not run before it.
+ * of its node, or does not pass if the case of that number has not run before it. The name of a twin is that of two cases, the first of which
+ * always passes.
  */
 export function runCases(names: readonly string[], start: number): CaseRun[] {
   const ran = new Set<string>();
-  return names.map(name => {
-    const [, number, mark, other] = /^test_(\d+)(?:_([a-z]+))?(?:_(\d+))?$/.exec(name) as string[];
+  return names.flatMap((name): CaseRun[] => {
+    const [, number, mark = '', other] = /^test_(\d+)(?:_([a-z]+))?(?:_(\d+))?$/.exec(name) as string[];
     const isAlone = other !== undefined && !ran.has(other);
-    const isSkipped = mark === 'skipped' || (mark === 'needs' && isAlone);
-    const isFailed = (mark === 'flaky' && start === 1) || (mark === 'breaks' && isAlone);
-    if (!isSkipped) ran.add(number!);
-    return { name, outcome: isSkipped ? 'skipped' : isFailed ? 'failed' : 'passed' };
+    const outcome = mark === 'skipped' ? 'skipped' : mark === 'flaky' && start === 1 ? 'failed' : isAlone ? ALONE[mark]! : 'passed';
+    if (outcome !== 'skipped') ran.add(number!);
+    return mark === 'twin'
+      ? [
+          { name, place: 1, outcome: 'passed' },
+          { name, place: 2, outcome },
+        ]
+      : [{ name, place: 1, outcome }];
   });
 }
 
 /** The path of a case in evidence. */
-export const casePath = (file: string, name: string): string => `${file}::${name}`;
+export const casePath = (file: string, { name, place }: Pick<CaseRun, 'name' | 'place'>): string =>
+  `${file}::${name}${place === 1 ? '' : `::${place}`}`;
 
-/** What must run of these files: of a long one each case that is not skipped when the whole file runs. */
-export function unitsOf({ cases }: Pick<CiRun, 'cases'>, files: Job['files']): string[] {
-  return files.flatMap(
-    file => cases[file]?.flatMap((name, i, all) => (runCases(all, 2)[i]!.outcome === 'skipped' ? [] : casePath(file, name))) ?? file,
-  );
+/** What became of the cases of each name, in their order. */
+export function toldCases(runs: readonly CaseRun[], seconds: number): RanCase[] {
+  return mergeByName(runs.map(({ name, outcome }) => ({ name, seconds, outcomes: { [outcome]: 1 } })));
 }
 
-/** Whether the runner ran it. A file without names of cases counts as run also if it was skipped. */
-export const hasRun = ({ path, outcome }: FileRun): boolean => outcome !== 'skipped' || !path.includes('::');
+/** What must run of these files: of a long one each case that passes or fails when the whole file runs. */
+export function unitsOf({ cases }: Pick<CiRun, 'cases'>, files: Job['files']): string[] {
+  return files.flatMap(file => {
+    const names = cases[file];
+    return names ? runCases(names, 2).flatMap(run => (decides(run.outcome) ? casePath(file, run) : [])) : file;
+  });
+}
+
+const decides = (outcome: CaseOutcome): boolean => outcome === 'passed' || outcome === 'failed';
+
+/** Whether the runner ran it, and a failure would have counted. A file without names of cases counts as run also if it was skipped. */
+export const hasRun = ({ path, outcome }: FileRun): boolean => decides(outcome) || !path.includes('::');

@@ -67,13 +67,9 @@ export const pieceFaults = {
       return changed;
     });
   },
-  'cases need others': (scenario: Scenario, random: Random) => {
-    // They did when their names were told, too.
-    const kind = pick(random, ['needs', 'breaks']);
-    changeCases(scenario, names => needing(names, kind, random));
-    if (scenario.pieces) scenario.pieces.known = scenario.ciRuns.at(-1)!.cases;
-    for (const run of scenario.ciRuns) run.cases = scenario.ciRuns.at(-1)!.cases;
-  },
+  'cases need others': (scenario: Scenario, random: Random) => needOthers(scenario, pick(random, ['needs', 'breaks']), random),
+  'a case fails as expected in a piece': (scenario: Scenario, random: Random) => needOthers(scenario, 'pends', random),
+  'one of two cases is skipped in a piece': (scenario: Scenario, random: Random) => needOthers(scenario, 'twin', random),
   'cases are flaky': (scenario: Scenario, random: Random) => {
     changeCases(scenario, names => {
       const changed = [...names];
@@ -116,6 +112,14 @@ function changeCases({ ciRuns }: Scenario, change: (names: readonly string[]) =>
   last.cases = Object.fromEntries(Object.entries(last.cases).map(([file, names]) => [file, change(names)]));
 }
 
+/** Has a case of each long file need one that precedes it. It did when their names were told, too. */
+function needOthers(scenario: Scenario, kind: string, random: Random): void {
+  changeCases(scenario, names => needing(names, kind, random));
+  const last = scenario.ciRuns.at(-1)!;
+  if (scenario.pieces) scenario.pieces.known = last.cases;
+  for (const run of scenario.ciRuns) run.cases = last.cases;
+}
+
 /** Has a case need one that precedes it. */
 function needing(names: readonly string[], kind: string, random: Random): string[] {
   const changed = [...names];
@@ -134,7 +138,7 @@ const changes: readonly ((names: string[], random: Random) => void)[] = [
   },
   function addOneThatNeedsAnother(names, random) {
     const other = numberOf(pick(random, names));
-    names.push(`test_${newNumber(names)}_${pick(random, ['needs', 'breaks'])}_${other}`);
+    names.push(`test_${newNumber(names)}_${pick(random, ['needs', 'twin', 'pends', 'breaks'])}_${other}`);
   },
   function rename(names, random) {
     names[Math.floor(random() * names.length)] = `test_${newNumber(names)}`;

@@ -4,6 +4,7 @@ import { removeFolder, temporaryFolder } from '../../../bench/load/cleanup.js';
 import { type Random, seededRandom } from '../../../bench/random.js';
 import { piecePath } from '../../../src/piece-path.js';
 import { requestJson } from '../request.js';
+import { type CaseRun, runCases, toldCases } from './cases.js';
 import { startCommercial } from './commercial-client.js';
 import { Operator, type Processes } from './operator.js';
 import { BRANCH, startJob, verify } from './own-client.js';
@@ -55,17 +56,19 @@ async function recordTimes(operator: Operator, { ciRuns, pieces }: Scenario, ran
 
 /** Tells the cases of long files, as an earlier CI run that passed. */
 async function tellCases(operator: Operator, { known, caseSeconds, areProven }: Pieces, node: object): Promise<void> {
-  const told = (path: string, names: readonly string[]) => {
-    const cases = names.map(name => ({ name, outcome: name.endsWith('_skipped') ? 'skipped' : 'passed', seconds: caseSeconds }));
-    return { path, seconds: caseSeconds * names.length, cases };
-  };
+  const told = (path: string, runs: readonly CaseRun[]) => ({
+    path,
+    seconds: caseSeconds * runs.length,
+    cases: toldCases(runs, caseSeconds),
+  });
   const tell = async (files: readonly object[]) =>
     requestJson((await operator.url())!, '/v2/test_cases', { ...node, ci_build_id: 'earlier', runner: 'pytest', files });
-  await tell(Object.entries(known).map(([file, names]) => told(file, names)));
+  await tell(Object.entries(known).map(([file, names]) => told(file, runCases(names, 2))));
   const halves = Object.entries(known).flatMap(([file, names]) => {
-    const middle = names.length / 2;
-    const pieces = [names.slice(0, middle), names.slice(middle)];
-    return pieces.map((cases, i) => told(piecePath({ file, number: i + 1, count: pieces.length }), cases));
+    const middle = names[Math.floor(names.length / 2)]!;
+    const runs = runCases(names, 2);
+    const at = runs.findIndex(({ name }) => name === middle);
+    return [runs.slice(0, at), runs.slice(at)].map((half, i) => told(piecePath({ file, number: i + 1, count: 2 }), half));
   });
   if (areProven) await tell(halves);
 }

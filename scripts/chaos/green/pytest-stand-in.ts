@@ -1,6 +1,6 @@
 import { appendFileSync, readFileSync, writeFileSync } from 'node:fs';
 import { delimiter, join, resolve } from 'node:path';
-import { casePath, runCases } from './cases.js';
+import { type CaseRun, casePath, runCases, toldCases } from './cases.js';
 import { type FileRun, formatFileRun } from './runner.js';
 import type { Kill, PieceFault } from './scenario.js';
 
@@ -25,7 +25,7 @@ interface AskedPiece {
 interface Unit extends Pick<FileRun, 'path' | 'outcome'> {
   file: string;
   /** Null: the file has no names of cases. */
-  name: string | null;
+  ran: CaseRun | null;
 }
 
 const { env } = process;
@@ -49,10 +49,10 @@ function unitsOfFile(file: string): Unit[] {
   if (names) {
     const selected = names.filter(name => isSelected(file, name));
     const run = piece && isFaulty('a piece ends early') ? selected.slice(0, selected.length / 2) : selected;
-    return runCases(run, start).map(({ name, outcome }) => ({ file, name, path: casePath(file, name), outcome }));
+    return runCases(run, start).map(ran => ({ file, ran, path: casePath(file, ran), outcome: ran.outcome }));
   }
   const isFailed = file.includes('_fails') || (file.includes('_flaky') && start === 1);
-  return [{ file, name: null, path: file, outcome: isFailed ? 'failed' : file.includes('_skipped') ? 'skipped' : 'passed' }];
+  return [{ file, ran: null, path: file, outcome: isFailed ? 'failed' : file.includes('_skipped') ? 'skipped' : 'passed' }];
 }
 
 function killNode(): never {
@@ -72,16 +72,18 @@ for (const [i, { path, outcome }] of units.entries()) {
   appendFileSync(env.RAN!, formatFileRun({ buildId: env.CI_RUN!, job: env.JOB_NAME!, start, outcome, path }));
 }
 
-const reported = units.flatMap(({ file, name, outcome }) => {
-  if (name === null && /_unreported|_skipped/.test(file)) return [];
-  const inside = outcome === 'failed' ? '<failure/>' : outcome === 'skipped' ? '<skipped/>' : '';
-  return `<testcase name='${name ?? 'one'}' file='${file}' time='${outcome === 'skipped' ? 0 : name === null ? 0.25 : caseSeconds}'>${inside}</testcase>`;
+const INSIDE = { passed: '', failed: '<failure/>', skipped: '<skipped/>', expected_failure: "<skipped type='pytest.xfail'/>" };
+const reported = units.flatMap(({ file, ran, outcome }) => {
+  if (ran === null && /_unreported|_skipped/.test(file)) return [];
+  const seconds = outcome === 'skipped' ? 0 : ran === null ? 0.25 : caseSeconds;
+  return `<testcase name='${ran?.name ?? 'one'}' file='${file}' time='${seconds}'>${INSIDE[outcome]}</testcase>`;
 });
 writeFileSync(env.REPORT!, `<testsuites><testsuite>${reported.join('')}</testsuite></testsuites>`);
 if (hook !== null && !isFaulty('the hook tells nothing')) {
   const told = files.map(file => {
-    const ran = units.filter(unit => unit.file === file && unit.name !== null);
-    return [resolve(file), { listed: cases[file] ?? [], cases: ran.map(({ name, outcome }) => [name, outcome, caseSeconds]) }];
+    const ran = units.flatMap(unit => (unit.file === file && unit.ran ? unit.ran : []));
+    const ofNames = toldCases(ran, caseSeconds).map(({ name, outcomes, seconds }) => [name, outcomes, seconds]);
+    return [resolve(file), { listed: cases[file] ?? [], cases: ofNames }];
   });
   writeFileSync(join(hook, `told-${process.pid}.json`), JSON.stringify(Object.fromEntries(told)));
 }

@@ -1,3 +1,5 @@
+import type { CaseOutcome } from '../../../src/case-outcomes.js';
+
 /**
  * A test runner in sh. The name of a file determines whether it fails, is skipped or is missing in the report. The runner logs each file to
  * $RAN, writes the report, and kills its node if $KILL_BATCH and $KILL_FILE name the file. A line of $RAN: the CI run, the job, the number of its start, the outcome, the path.
@@ -43,7 +45,7 @@ export interface FileRun {
   buildId: string;
   job: string;
   start: number;
-  outcome: 'passed' | 'failed' | 'skipped';
+  outcome: CaseOutcome;
   path: string;
 }
 

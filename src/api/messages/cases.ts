@@ -1,7 +1,8 @@
 import typia, { type tags } from 'typia';
 import { charactersIn } from '../../case-names.js';
+import type { CaseOutcome } from '../../case-outcomes.js';
 import { limits } from '../../limits.js';
-import type { Text } from '../../scalars.js';
+import type { Count, Text } from '../../scalars.js';
 import type { NodeKey, OptionalText, Path } from './parameters.js';
 import { checkNodeIndex, reader } from './validation.js';
 
@@ -31,7 +32,8 @@ export interface CasesOfFile {
 export interface CaseOfFile {
   name: CaseName;
   seconds: number & tags.Minimum<0>;
-  outcome: 'passed' | 'failed' | 'skipped';
+  /** How many cases with this name ended in each way; missing: none. An expected failure is one that the case had told the test runner. */
+  outcomes: { [outcome in CaseOutcome]?: Count };
 }
 
 export interface TestCasesAnswer {

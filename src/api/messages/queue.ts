@@ -1,4 +1,5 @@
 import typia from 'typia';
+import type { CaseOutcomes } from '../../case-outcomes.js';
 import type { Count, Text, Uuid } from '../../scalars.js';
 import {
   dropUnusableLinks,
@@ -127,10 +128,19 @@ export interface HandedPiece {
   cases: string[];
   /** Of the last piece: the names of the cases of the others. The piece runs everything else in the file. Null: it runs only its own cases. */
   others: string[] | null;
-  /** Of the last piece: the names of cases that it may skip, because the whole file skipped them. */
-  skipped: string[];
+  /**
+   * What the whole file has of each name that does not stand for just one case that runs. The last piece may have more such names, of which no
+   * case ran. If in the piece fewer cases of a name ran, or more failed as expected or were skipped, the whole file should decide.
+   */
+  outcomes: CasesOfName[];
   /** If the piece fails, the client should run the whole file, whose result counts: its cases may fail only in pieces. */
   is_trial: boolean;
+}
+
+/** How many of the cases with one name in a file ended in each way. */
+export interface CasesOfName {
+  name: string;
+  outcomes: CaseOutcomes;
 }
 
 /** What a queue holds, and when it should end. */

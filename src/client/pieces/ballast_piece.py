@@ -10,16 +10,30 @@ import time
 import pytest
 
 FOLDER = os.path.dirname(os.path.abspath(__file__))
-with open(os.path.join(FOLDER, "piece.json"), encoding="utf-8") as piece_file:
-    PIECE = json.load(piece_file)
+
+
+def read_piece():
+    """Returns what the client asks for, or None: whole files. If it cannot be read, the whole file runs: the piece loses no case."""
+    try:
+        with open(os.path.join(FOLDER, "piece.json"), encoding="utf-8") as piece_file:
+            return json.load(piece_file)
+    except (OSError, ValueError):
+        return None
+
+
+PIECE = read_piece()
 NAMES = frozenset(PIECE["names"]) if PIECE else frozenset()
 
 started_files = set()
 # By the real path of the file: the names of its cases, in order. Empty until everything is collected.
 listed = {}
-# By real path and name: what the reports said.
+# By real path and name: the time of its items, and how many of them, and of their subtests, ended in each way.
 results = {}
+# By real path, name, and worker of pytest-xdist: the item that runs.
+running = {}
 broken_collectors = []
+# This process, and what it writes at its end.
+told_by = {"process": None, "target": None}
 
 
 def restore_environment():
@@ -63,6 +77,25 @@ def is_selected(case):
     return (case[1] in NAMES) != PIECE["isRest"]
 
 
+def write_told(text):
+    """Tests may have removed the folder, or filled the disk: then nothing is told, and the client runs whole files."""
+    part = told_by["target"] + ".part"
+    try:
+        with open(part, "w", encoding="utf-8") as told_file:
+            told_file.write(text)
+        os.replace(part, told_by["target"])
+    except OSError:
+        pass
+
+
+@pytest.hookimpl(tryfirst=True)
+def pytest_sessionstart():
+    told_by["process"] = os.getpid()
+    told_by["target"] = os.path.join(FOLDER, "told-{}-{}.json".format(os.getpid(), time.monotonic()))
+    # The client then knows that this process began, even if a test ends it.
+    write_told("")
+
+
 def pytest_collectstart(collector):
     # Not in the controller of pytest-xdist, which collects nothing: its workers inherit the environment.
     restore_environment()
@@ -100,33 +133,50 @@ def pytest_runtest_makereport(item):
         outcome.get_result().ballast_case = list(case)
 
 
+def outcome_of(report):
+    """Returns what a phase says of its item, or None: nothing. As pytest counts for its exit code."""
+    if report.outcome == "passed":
+        return "passed" if report.when == "call" else None
+    return "expected_failure" if hasattr(report, "wasxfail") else report.outcome
+
+
+# The outcome of an item is that of the phase in which it did least.
+FROM_MOST = ("passed", "expected_failure", "skipped", "failed")
+
+
 def pytest_runtest_logreport(report):
     if not hasattr(report, "ballast_case"):
         return
-    result = results.setdefault(tuple(report.ballast_case), {"seconds": 0, "outcome": "skipped"})
+    case = tuple(report.ballast_case)
+    result = results.setdefault(case, {"seconds": 0, "outcomes": {}})
+    item = running.setdefault((case, getattr(report, "node", None)), {"phases": [], "subtests": []})
+    outcome = outcome_of(report)
     # The report of a subtest has a context. Its time is part of the test's.
-    if not hasattr(report, "context"):
-        result["seconds"] += report.duration
-    # As pytest counts for its exit code. An attempt that pytest-rerunfailures repeats is no failure: its outcome is "rerun".
-    is_expected = hasattr(report, "wasxfail")
-    if report.outcome == "failed" and not is_expected:
-        result["outcome"] = "failed"
-    elif result["outcome"] == "skipped" and (is_expected or (report.when == "call" and report.outcome == "passed")):
-        result["outcome"] = "passed"
+    if hasattr(report, "context"):
+        item["subtests"].append(outcome)
+        return
+    result["seconds"] += report.duration
+    item["phases"].append(outcome)
+    if report.outcome not in ("passed", "skipped", "failed"):
+        # "rerun" of pytest-rerunfailures: the attempt does not count.
+        item.update(phases=[], subtests=[])
+    elif report.when == "teardown":
+        ended = [each for each in FROM_MOST if each in item["phases"]][-1:]
+        for each in ended + item["subtests"]:
+            result["outcomes"][each] = result["outcomes"].get(each, 0) + 1
+        item.update(phases=[], subtests=[])
 
 
 # Before hooks of the project, which may end the process.
 @pytest.hookimpl(tryfirst=True)
 def pytest_sessionfinish(session):
-    if broken_collectors:
+    # A test may have forked this process.
+    if broken_collectors or os.getpid() != told_by["process"]:
         return
     files = {path: {"listed": list(names), "cases": []} for path, names in listed.items()}
     # A worker of pytest-xdist knows all cases. The controller knows none, but gets the reports of all workers.
     if not hasattr(session.config, "workerinput"):
         for (path, name), result in results.items():
             cases = files.setdefault(path, {"listed": [], "cases": []})["cases"]
-            cases.append([name, result["outcome"], result["seconds"]])
-    target = os.path.join(FOLDER, "told-{}-{}.json".format(os.getpid(), time.monotonic()))
-    with open(target + ".part", "w", encoding="utf-8") as told_file:
-        json.dump(files, told_file)
-    os.replace(target + ".part", target)
+            cases.append([name, result["outcomes"], result["seconds"]])
+    write_told(json.dumps(files))

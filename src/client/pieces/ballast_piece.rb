@@ -10,6 +10,8 @@ module BallastPiece
   # another one, which the test file requires.
   @files = {}
   @loaded = []
+  @process = nil
+  @target = nil
 
   class << self
     def loaded(file, groups)
@@ -23,7 +25,8 @@ module BallastPiece
     def select(world)
       # Not while this file is loaded: Bundler may not be set up yet, and would object to a version that it did not choose.
       require 'json'
-      piece = JSON.parse(FILE.read(FILE.join(__dir__, 'piece.json'), encoding: 'UTF-8'))
+      begin_to_tell
+      piece = read_piece
       names = piece ? piece['names'].map { |name| [name, true] }.to_h : {}
       cases = []
       world.example_groups.each do |top|
@@ -41,39 +44,56 @@ module BallastPiece
     end
 
     def tell(cases, is_dry)
+      # A test may have forked this process.
+      return if Process.pid != @process
+
       files = @loaded.map { |path| [path, { 'listed' => [], 'cases' => [] }] }.to_h
-      outcomes = outcomes_of(cases)
-      cases.each do |path, name, example|
-        told = files[path]
-        told['listed'] << name
-        outcome = outcomes[[path, name]]
-        told['cases'] << [name, outcome, example.execution_result.run_time.to_f] if outcome && !is_dry
+      cases.group_by { |path, name, _| [path, name] }.each do |(path, name), examples|
+        files[path]['listed'] << name
+        results = examples.map { |_, _, example| example.execution_result }
+        outcomes = results.map { |result| outcome_of(result) }
+        # A name does not tell which of its examples did not run.
+        next if is_dry || outcomes.include?(nil)
+
+        counts = outcomes.each_with_object(Hash.new(0)) { |outcome, count| count[outcome] += 1 }
+        files[path]['cases'] << [name, counts, results.map { |result| result.run_time.to_f }.inject(:+)]
       end
-      target = FILE.join(__dir__, "told-#{Process.pid}-#{Process.clock_gettime(Process::CLOCK_MONOTONIC)}.json")
-      FILE.write("#{target}.part", JSON.generate(files), encoding: 'UTF-8')
-      FILE.rename("#{target}.part", target)
+      write { JSON.generate(files) }
     end
 
     private
+
+    # The client then knows that this process began, even if a test ends it.
+    def begin_to_tell
+      @process = Process.pid
+      @target = FILE.join(__dir__, "told-#{@process}-#{Process.clock_gettime(Process::CLOCK_MONOTONIC)}.json")
+      write { '' }
+    end
+
+    # Tests may have removed the folder, or filled the disk: then nothing is told, and the client runs whole files.
+    def write
+      FILE.write("#{@target}.part", yield, encoding: 'UTF-8')
+      FILE.rename("#{@target}.part", @target)
+    rescue StandardError
+      nil
+    end
+
+    # What the client asks for. Nil: whole files. If it cannot be read, the whole file runs: the piece loses no case.
+    def read_piece
+      JSON.parse(FILE.read(FILE.join(__dir__, 'piece.json'), encoding: 'UTF-8'))
+    rescue StandardError
+      nil
+    end
 
     # Before the example runs: then an example without a description gets one from its matcher.
     def name_of(example)
       example.metadata[:full_description].to_s.encode('UTF-8', invalid: :replace, undef: :replace).scrub
     end
 
-    # By path and name. Examples with the same name are one case, which passed if all of them did: a name does not tell which one did not.
-    # Nil: one did not run.
-    def outcomes_of(cases)
-      cases.group_by { |path, name, _| [path, name] }.map do |key, examples|
-        outcomes = examples.map { |_, _, example| outcome_of(example.execution_result) }
-        [key, ['failed', nil, 'skipped'].find(-> { 'passed' }) { |outcome| outcomes.include?(outcome) }]
-      end.to_h
-    end
-
     # Nil: it did not run.
     def outcome_of(result)
       # A pending example that failed, as it should, has an exception.
-      return result.pending_exception ? 'passed' : 'skipped' if result.status == :pending
+      return result.pending_exception ? 'expected_failure' : 'skipped' if result.status == :pending
 
       result.status && result.status.to_s
     end

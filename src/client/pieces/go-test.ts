@@ -1,5 +1,5 @@
 import { spawnSync } from 'node:child_process';
-import type { TestCase } from '../../reports/test-case.js';
+import { emptyCase, type TestCase } from '../../reports/test-case.js';
 import { anyOf, MAX_EXPRESSION_BYTES, type NamingRunner, tellCases } from './named-cases.js';
 
 /**
@@ -25,7 +25,7 @@ export const goTest: NamingRunner = {
     return Buffer.byteLength(flag) > MAX_EXPRESSION_BYTES ? null : { args: [flag], environment: {} };
   },
   told: (files, reported) =>
-    tellCases(files, new Map([...reported].map(([file, cases]) => [file, withoutSubtests(cases)])), {
+    tellCases(files, new Map([...reported].map(([file, cases]) => [file, asFunctions(cases)])), {
       nameOf: ({ name }) => (FUNCTION.test(name) ? name : null),
       keyOf: name => name,
       listsAll: false,
@@ -34,7 +34,15 @@ export const goTest: NamingRunner = {
 
 const FUNCTION = /^(Test|Example|Fuzz)[\p{L}\p{N}_]*$/u;
 
-/** Returns the functions only: each has the time and the outcome of its subtests. */
-function withoutSubtests(cases: readonly TestCase[]): TestCase[] {
-  return cases.filter(({ name }) => !name.includes('/'));
+/** Returns each function and subtest once, however often it was tried, by the name of the function. The time of a function has its subtests. */
+function asFunctions(cases: readonly TestCase[]): TestCase[] {
+  const tried = new Map<string, TestCase>();
+  for (const testCase of cases) {
+    const before = tried.get(testCase.name) ?? emptyCase;
+    tried.set(testCase.name, { ...testCase, seconds: before.seconds + testCase.seconds, isFailed: before.isFailed || testCase.isFailed });
+  }
+  return [...tried.values()].map(testCase => {
+    const [name = '', subtest] = testCase.name.split('/', 2);
+    return subtest === undefined ? testCase : { ...testCase, name, seconds: 0 };
+  });
 }

@@ -1,10 +1,13 @@
+import { type CaseOutcomes, ranAmong } from '../../case-outcomes.js';
 import type { Piece, RanCase, ToldCases } from './piece.js';
 
 /** How the cases that ran differ from those that the piece has to run. */
 export interface PieceJudgement {
-  /** Cases of the piece that should have run, and of which nothing says that they did. */
+  /** Names of the piece of which fewer cases ran than should have, as far as is told, or more were skipped. */
   missing: string[];
-  /** Cases of the piece that failed. */
+  /** Other names of the piece of which more cases failed as expected than in the whole file. */
+  expectedFailures: string[];
+  /** Names of the piece of which a case failed. */
   failed: string[];
   /** Cases of other pieces that ran. */
   foreign: RanCase[];
@@ -12,47 +15,59 @@ export interface PieceJudgement {
   isEmpty: boolean;
 }
 
+/** What the whole file has of nearly every name. One that it is not known to have is new, and may need a case of another piece. */
+const ONE_CASE: CaseOutcomes = { passed: 1 };
+
 /** @param told undefined: the command told nothing of the file */
-export function judgePiece({ cases, others, skipped }: Piece, told: ToldCases | undefined): PieceJudgement {
+export function judgePiece({ cases, others, outcomes }: Piece, told: ToldCases | undefined): PieceJudgement {
   const listed = told?.listed ?? null;
-  const ran = new Map((told?.cases ?? []).flatMap(one => (one.outcome === 'skipped' ? [] : [[one.name, one] as const])));
+  const toldCases = new Map((told?.cases ?? []).map(one => [one.name, one]));
+  const ran = [...toldCases.values()].filter(one => ranAmong(one.outcomes) > 0);
   const own = new Set(cases);
   const excluded = others && new Set(others);
   const isOwn = (name: string) => (excluded ? !excluded.has(name) : own.has(name));
-  const maySkip = new Set(skipped);
-  const inFile = [...(listed ?? []), ...(told?.cases ?? []).map(({ name }) => name)];
-  // The rest also has cases that are new. One may need a case of another piece, and be skipped without it.
-  const expected = new Set([...cases, ...(excluded ? inFile.filter(name => isOwn(name) && !maySkip.has(name)) : [])]);
-  const absent = [...expected].filter(name => !ran.has(name));
-  const isEmpty = ![...ran.keys()].some(isOwn);
-  return {
+  const isEmpty = !ran.some(({ name }) => isOwn(name));
+  const judged = new Set([...cases, ...(excluded ? [...(listed ?? []), ...toldCases.keys()].filter(isOwn) : [])]);
+  const missing: string[] = [];
+  const expectedFailures: string[] = [];
+  for (const name of judged) {
     // A case that the file has no more is not missing. If none of them is there, the names tell nothing.
-    missing: isEmpty ? absent : absent.filter(name => listed === null || listed.has(name)),
-    failed: [...ran.values()].flatMap(({ name, outcome }) => (outcome === 'failed' && isOwn(name) ? name : [])),
-    foreign: [...ran.values()].filter(({ name }) => !isOwn(name)),
+    if (!isEmpty && listed !== null && !listed.has(name)) continue;
+    const had = toldCases.get(name)?.outcomes ?? {};
+    const wanted = outcomes.get(name) ?? ONE_CASE;
+    if (ranAmong(had) < ranAmong(wanted) || exceeds(had.skipped, wanted.skipped)) missing.push(name);
+    else if (exceeds(had.expected_failure, wanted.expected_failure)) expectedFailures.push(name);
+  }
+  return {
+    missing,
+    expectedFailures,
+    failed: ran.flatMap(({ name, outcomes }) => (outcomes.failed && isOwn(name) ? name : [])),
+    foreign: ran.filter(({ name }) => !isOwn(name)),
     isEmpty,
   };
 }
 
+function exceeds(count = 0, most = 0): boolean {
+  return count > most;
+}
+
 /**
- * Returns the cases that did not pass in the piece, but passed in the whole file. If the command of the piece failed although none of its cases
- * did, these are all that ran: something around them, such as the end of a suite, fails in pieces.
+ * Returns the names of which more cases passed in the whole file than in the piece, which did not run them all as it should. If the command of
+ * the piece failed although none of its cases did, these are all that ran: something around them, such as the end of a suite, fails in pieces.
  *
  * @param piece what the command of the piece told
  * @param whole what that of the whole file told; undefined: nothing
  */
 export function passedWhole(
-  { missing, failed, isEmpty }: PieceJudgement,
+  { missing, expectedFailures, failed, isEmpty }: PieceJudgement,
   piece: { isFailed: boolean; told: ToldCases | undefined },
   whole: { isFailed: boolean; told: ToldCases | undefined },
 ): string[] {
-  const suspects = [...failed, ...missing];
-  if (suspects.length === 0 && piece.isFailed && !isEmpty && !whole.isFailed) return namesOf(piece.told, 'passed');
+  const suspects = [...new Set([...failed, ...missing, ...expectedFailures])];
+  const passedIn = (told: ToldCases | undefined) => new Map(told?.cases.map(({ name, outcomes }) => [name, outcomes.passed ?? 0]));
+  const inPiece = passedIn(piece.told);
+  if (suspects.length === 0 && piece.isFailed && !isEmpty && !whole.isFailed) return [...inPiece.keys()].filter(name => inPiece.get(name));
   if (!whole.told) return whole.isFailed ? [] : suspects;
-  const passed = new Set(namesOf(whole.told, 'passed'));
-  return suspects.filter(name => passed.has(name));
-}
-
-function namesOf(told: ToldCases | undefined, wanted: RanCase['outcome']): string[] {
-  return (told?.cases ?? []).flatMap(({ name, outcome }) => (outcome === wanted ? name : []));
+  const inWhole = passedIn(whole.told);
+  return suspects.filter(name => (inWhole.get(name) ?? 0) > (inPiece.get(name) ?? 0));
 }

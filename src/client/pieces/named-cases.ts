@@ -1,5 +1,5 @@
 import { readFileSync } from 'node:fs';
-import type { TestCase } from '../../reports/test-case.js';
+import { outcomeOf, type TestCase } from '../../reports/test-case.js';
 import { mergeByName, type PieceRunner, type RanCase, type ToldCases } from './piece.js';
 
 /** A test runner whose command selects test cases by their names. */
@@ -73,9 +73,9 @@ export function tellCases(
     const cases: RanCase[] = [];
     for (const testCase of reported.get(file) ?? []) {
       const name = nameOf(testCase, file);
-      const outcome = testCase.isFailed ? 'failed' : testCase.isSkipped ? 'skipped' : 'passed';
       // No argument and no message can have such a name.
-      if (name?.isWellFormed() && !name.includes('\0')) cases.push({ name, seconds: testCase.seconds, outcome });
+      if (name?.isWellFormed() && !name.includes('\0'))
+        cases.push({ name, seconds: testCase.seconds, outcomes: { [outcomeOf(testCase)]: 1 } });
     }
     const merged = mergeByName(withSharedNames(cases, keyOf));
     if (merged.length > 0) told.set(file, { cases: merged, listed: listsAll ? new Set(merged.map(({ name }) => name)) : null });

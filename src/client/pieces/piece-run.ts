@@ -28,7 +28,8 @@ export async function runPiece(piece: Piece, runFile: RunFile, testCases: TestCa
   const judgement = judgePiece(piece, run.told);
   if (judgement.foreign.length > 0) warnOfForeign(piece, judgement.foreign, run.remedy);
   const seconds = secondsOf(run);
-  const isJudged = hasFailed(run) ? !piece.isTrial && judgement.failed.length > 0 : judgement.missing.length === 0;
+  const ranAll = judgement.missing.length === 0 && judgement.expectedFailures.length === 0;
+  const isJudged = hasFailed(run) ? !piece.isTrial && judgement.failed.length > 0 : ranAll;
   if (isJudged) {
     testCases.addPiece(piece.path, seconds, run.told?.cases ?? [], []);
     return resultOf(piece, run, seconds);
@@ -79,10 +80,12 @@ function warnOfForeign({ path }: Piece, foreign: readonly RanCase[], remedy: str
   );
 }
 
-function whyUnjudged({ cases }: Piece, run: FileRun, { missing, failed }: PieceJudgement): string {
+function whyUnjudged({ cases }: Piece, run: FileRun, { missing, expectedFailures, failed }: PieceJudgement): string {
   if (!run.told) return `it is not known whether its ${pluralize(cases.length, 'test case')} ran`;
   // A failure may have ended the command before it ran the others.
   if (hasFailed(run) && failed.length > 0) return `${pluralize(failed.length, 'test case')} failed (${abbreviate(failed)})`;
   if (missing.length > 0) return `${missing.length} of its test cases did not run (${abbreviate(missing)})`;
+  if (expectedFailures.length > 0)
+    return `${pluralize(expectedFailures.length, 'test case')} failed as expected, and did not before (${abbreviate(expectedFailures)})`;
   return 'the command failed, but no test case of the piece did';
 }

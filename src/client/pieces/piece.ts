@@ -1,3 +1,4 @@
+import type { CaseOutcome, CaseOutcomes } from '../../case-outcomes.js';
 import type { TestCase } from '../../reports/test-case.js';
 
 /** A piece of a test file, as the server hands it out. Cases have the names that the test runner gives them. */
@@ -9,8 +10,8 @@ export interface Piece {
   cases: readonly string[];
   /** The cases of all other pieces: it runs everything else in the file, known or not. Null: it runs its own cases only. */
   others: readonly string[] | null;
-  /** Cases of the rest that may be skipped, because the whole file skipped them. */
-  skipped: readonly string[];
+  /** What the whole file has of names of the piece that do not stand for just one case that runs. */
+  outcomes: ReadonlyMap<string, CaseOutcomes>;
   /** If the piece fails, the whole file is run, and its result counts. */
   isTrial: boolean;
 }
@@ -20,8 +21,8 @@ export interface RanCase {
   name: string;
   /** Of all cases with this name. */
   seconds: number;
-  /** Failed: one of them failed. Skipped: none of them ran. */
-  outcome: 'passed' | 'failed' | 'skipped';
+  /** Of each case once, however often it was tried. */
+  outcomes: CaseOutcomes;
 }
 
 /** What one run of a command told of a test file. */
@@ -82,13 +83,12 @@ export interface PieceSupport {
 /** Merges the cases with the same name, in the order of the first of each. */
 export function mergeByName(cases: Iterable<RanCase>): RanCase[] {
   const merged = new Map<string, RanCase>();
-  for (const { name, seconds, outcome } of cases) {
-    const before = merged.get(name);
-    if (!before) merged.set(name, { name, seconds, outcome });
-    else {
-      before.seconds += seconds;
-      if (outcome === 'failed' || before.outcome === 'skipped') before.outcome = outcome;
-    }
+  for (const { name, seconds, outcomes } of cases) {
+    const sum = merged.get(name) ?? { name, seconds: 0, outcomes: {} };
+    merged.set(name, sum);
+    sum.seconds += seconds;
+    for (const [outcome, count] of Object.entries(outcomes) as [CaseOutcome, number][])
+      sum.outcomes[outcome] = (sum.outcomes[outcome] ?? 0) + count;
   }
   return [...merged.values()];
 }

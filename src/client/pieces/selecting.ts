@@ -1,7 +1,6 @@
-import { mkdtempSync, rmSync } from 'node:fs';
-import { tmpdir } from 'node:os';
-import { join } from 'node:path';
+import { dirname } from 'node:path';
 import type { TestCase } from '../../reports/test-case.js';
+import { makeTemporaryFolder, removeTemporaryFolder } from '../temporary-folder.js';
 import type { Piece, PieceSupport, Selection, ToldCases } from './piece.js';
 
 /** Why a piece has no selection. A file that has none for another reason tells no cases, so its remedy is never shown. */
@@ -9,7 +8,7 @@ const TOO_LONG = 'the names of the test cases are too long to select this piece:
 
 /** One run of the command, with the folder through which the client says what is to run, and the test runner what ran. */
 export class Selecting {
-  readonly #folder = mkdtempSync(join(tmpdir(), 'ballast-'));
+  readonly #folder = makeTemporaryFolder();
   readonly #support: PieceSupport;
   /** What is added to the command. */
   readonly selection: Selection;
@@ -22,7 +21,7 @@ export class Selecting {
     const selection = runner.select(piece, this.#folder, environment);
     // A piece that cannot be selected runs as the whole file: nothing is lost.
     this.selection = selection ?? { args: [], environment: {} };
-    this.remedy = selection ? `make sure that the command passes ${namesIn(selection)} on to ${name}` : TOO_LONG;
+    this.remedy = selection ? remedyFor(selection, name, dirname(this.#folder)) : TOO_LONG;
   }
 
   /** See PieceRunner. */
@@ -31,12 +30,14 @@ export class Selecting {
   }
 
   end(): void {
-    rmSync(this.#folder, { recursive: true, force: true });
+    removeTemporaryFolder(this.#folder);
   }
 }
 
-/** The flags and variables of a selection. */
-function namesIn({ args, environment }: Selection): string {
+function remedyFor({ args, environment }: Selection, runner: string, temporaryFolder: string): string {
   const flags = args.filter(arg => arg.startsWith('-')).map(arg => arg.split('=')[0]);
-  return [...flags, ...Object.keys(environment)].join(' and ');
+  const variables = Object.keys(environment);
+  const passes = `make sure that the command passes ${[...flags, ...variables].join(' and ')} on to ${runner}`;
+  // A runner with variables loads a hook, which writes what it tells.
+  return variables.length === 0 ? passes : `${passes}, and that its tests neither remove all files in ${temporaryFolder} nor fill the disk`;
 }

@@ -1,7 +1,7 @@
 import type { CasesOfFile } from '../../api/messages/cases.js';
 import { charactersIn } from '../../case-names.js';
 import { limits } from '../../limits.js';
-import type { TestCase } from '../../reports/test-case.js';
+import { outcomeOf, type TestCase } from '../../reports/test-case.js';
 import { printToStderr } from '../../terminal.js';
 import { Api } from '../api.js';
 import type { BuildNode } from '../ci/identity.js';
@@ -92,6 +92,5 @@ export function toldByReports(reported: ReadonlyMap<string, readonly TestCase[]>
 }
 
 function toRanCase(testCase: TestCase): RanCase {
-  const outcome = testCase.isSkipped ? 'skipped' : testCase.isFailed ? 'failed' : 'passed';
-  return { name: testCaseName(testCase), seconds: testCase.seconds, outcome };
+  return { name: testCaseName(testCase), seconds: testCase.seconds, outcomes: { [outcomeOf(testCase)]: 1 } };
 }

@@ -1,3 +1,4 @@
+import type { CaseOutcomes } from '../../case-outcomes.js';
 import { pieceOf, piecePath } from '../../piece-path.js';
 
 /** The files of a queue that are cut into pieces. */
@@ -11,8 +12,15 @@ export interface CutFile {
   is_trial: boolean;
   /** The names of the cases of each piece. The last piece has in addition what the others do not name. */
   pieces: string[][];
-  /** The names of the cases that the whole file skips, too. */
-  skipped: string[];
+  /** What the whole file has of names that do not stand for just one case that runs. */
+  outcomes: CasesOfName[];
+}
+
+/** What the whole file has of the cases with one name. */
+export interface CasesOfName {
+  name: string;
+  /** Passed: those that ran, and did not fail as expected. */
+  outcomes: CaseOutcomes;
 }
 
 /** A piece, as a node that is to run it gets it. */
@@ -23,8 +31,8 @@ export interface HandedPiece {
   cases: string[];
   /** Of the last piece: the cases of the others. The piece runs everything else in the file. Null: it runs only its own cases. */
   others: string[] | null;
-  /** Of the last piece: those of its cases that may be skipped, because the whole file skipped them. */
-  skipped: string[];
+  /** What the whole file has of names of the piece that do not stand for just one case that runs. */
+  outcomes: CasesOfName[];
   is_trial: boolean;
 }
 
@@ -49,6 +57,8 @@ export function handedPieces({ files }: Cuts, listed: readonly { path: string }[
     if (!cut || !cases) return [];
     const isLast = named!.number === cut.pieces.length;
     const others = isLast ? cut.pieces.slice(0, -1).flat() : null;
-    return [{ path, cases, others, skipped: isLast ? cut.skipped : [], is_trial: cut.is_trial }];
+    const listed = new Set(others ?? cases);
+    const outcomes = cut.outcomes.filter(({ name }) => listed.has(name) !== isLast);
+    return [{ path, cases, others, outcomes, is_trial: cut.is_trial }];
   });
 }

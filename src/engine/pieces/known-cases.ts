@@ -1,6 +1,8 @@
+import { type CaseOutcomes, ranAmong } from '../../case-outcomes.js';
 import { DAY_MILLISECONDS } from '../../time.js';
 import type { NotCut } from '../insight/trends/trends-answer.js';
 import type { KeptCases } from '../ports/cases.js';
+import type { CasesOfName } from './cuts.js';
 import type { ToldCase } from './told-cases.js';
 
 /** What is known of the cases of a file. */
@@ -9,8 +11,8 @@ export interface KnownCases {
   runner: string | null;
   /** The cases that ran, in their order in the file. */
   cases: readonly Pick<ToldCase, 'name' | 'seconds'>[];
-  /** The cases that the whole file skipped, too. */
-  skipped: readonly string[];
+  /** See CutFile. */
+  outcomes: readonly CasesOfName[];
   /** What the file takes besides its cases. */
   own: number;
   /** It ran in pieces, and the last time no case failed that passes in the whole file: nothing is known against its pieces. */
@@ -39,13 +41,11 @@ export function knownCases(kept: readonly KeptCases[]): KnownCases | null {
   const last = cut && newest(cut) > whole.at ? cut : [whole];
   const notCut = difference(recent) ?? (cut && excess(whole, cut));
   const own = last.reduce((sum, told) => sum + ownSeconds(told), 0) / last.length;
-  const cases = new Map(last.flatMap(told => told.cases.filter(({ outcome }) => outcome !== 'skipped')).map(one => [one.name, one]));
-  const ranWhole = new Set(whole.cases.flatMap(({ name, outcome }) => (outcome === 'skipped' ? [] : name)));
-  const skipped = new Set(last.flatMap(told => told.cases.map(({ name }) => name)).filter(name => !cases.has(name) && !ranWhole.has(name)));
+  const cases = casesByName(last);
   return {
     runner: last[0]!.runner,
-    cases: [...cases.values()],
-    skipped: [...skipped],
+    cases: [...cases.values()].filter(({ outcomes }) => ranAmong(outcomes) > 0),
+    outcomes: outcomesOf(cases, last === cut ? casesByName([whole]) : cases),
     own,
     isProven: cut !== null && !hasFailedInPieces(whole, cut),
     notCut,
@@ -53,9 +53,38 @@ export function knownCases(kept: readonly KeptCases[]): KnownCases | null {
   };
 }
 
+/** Each name as the piece told it in which most of its cases ran: a runner may tell the cases of other pieces as skipped. */
+function casesByName(told: readonly KeptCases[]): Map<string, ToldCase> {
+  const cases = new Map<string, ToldCase>();
+  for (const one of told.flatMap(({ cases }) => cases)) {
+    const before = cases.get(one.name);
+    if (!before || ranAmong(one.outcomes) > ranAmong(before.outcomes)) cases.set(one.name, one);
+  }
+  return cases;
+}
+
+/**
+ * What a piece must have of each name, where that is not just one case that runs. The whole file and its pieces must agree that a case does not
+ * run, or fails as expected: a case that did better in either must do so again.
+ */
+function outcomesOf(cases: ReadonlyMap<string, ToldCase>, whole: ReadonlyMap<string, ToldCase>): CasesOfName[] {
+  return [...cases.values()].flatMap(({ name, outcomes }) => {
+    const best = bestOf(outcomes, whole.get(name)?.outcomes ?? outcomes);
+    const isOrdinary = best.passed === 1 && !best.expected_failure && !best.skipped;
+    return isOrdinary ? [] : { name, outcomes: best };
+  });
+}
+
+function bestOf(one: CaseOutcomes, other: CaseOutcomes): CaseOutcomes {
+  const least = (outcome: keyof CaseOutcomes) => Math.min(one[outcome] ?? 0, other[outcome] ?? 0);
+  const expected_failure = least('expected_failure');
+  const passed = Math.max(ranAmong(one), ranAmong(other)) - expected_failure;
+  return { passed, expected_failure, skipped: least('skipped') };
+}
+
 /** Whether a case failed in a piece, and did not fail, too, in the whole file that decided. */
 function hasFailedInPieces(whole: KeptCases, cut: readonly KeptCases[]): boolean {
-  const failedIn = ({ cases }: KeptCases) => cases.flatMap(({ name, outcome }) => (outcome === 'failed' ? name : []));
+  const failedIn = ({ cases }: KeptCases) => cases.flatMap(({ name, outcomes }) => (outcomes.failed ? name : []));
   const judged = new Set(whole.ci_run === cut[0]!.ci_run ? failedIn(whole) : []);
   return cut.some(told => failedIn(told).some(name => !judged.has(name)));
 }

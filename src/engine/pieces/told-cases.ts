@@ -1,3 +1,4 @@
+import type { CaseOutcomes } from '../../case-outcomes.js';
 import type { Store } from '../ports/store.js';
 
 /** What a client told of the test cases of a file, or of a piece of it. */
@@ -12,7 +13,7 @@ export interface ToldCases {
   runner: string | null;
   /** What the file or piece took. */
   seconds: number;
-  /** In their order in the file. */
+  /** In their order in the file; each name once. */
   cases: readonly ToldCase[];
   /** Cases that did not pass in the piece, but passed in the whole file right afterwards. */
   passed_whole: readonly string[];
@@ -21,7 +22,7 @@ export interface ToldCases {
 export interface ToldCase {
   name: string;
   seconds: number;
-  outcome: 'passed' | 'failed' | 'skipped';
+  outcomes: CaseOutcomes;
 }
 
 /** Leaves out cases with names of reports where cases with names of a runner are kept: only these names select cases. */

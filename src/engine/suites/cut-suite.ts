@@ -52,7 +52,7 @@ export async function worthCutting(
     const found = knownCases(kept[i]!);
     const cut = cuttable(found, file);
     if (!found || !cut || (runner !== null && found.runner !== runner)) continue;
-    characters += charactersIn(found.cases);
+    characters += charactersIn(found.cases) + charactersIn(found.outcomes);
     if (characters > limits.cutCharactersPerQueue) break;
     known.set(file, found);
     // Its estimate rests on older runs of the whole file.
@@ -73,10 +73,10 @@ export function withPieces(files: Estimates<Suite>, { cutting, known }: WorthCut
   const whole = new Set(cutting.cuts.map(({ file }) => file));
   const cuts: Cuts = {
     files: cutting.cuts.map(({ file, pieces }) => {
-      const { cases, skipped, isProven } = known.get(file)!;
+      const { cases, outcomes, isProven } = known.get(file)!;
       const names = cases.map(({ name }) => name);
       const ofPieces = pieces.map(({ from, to }) => names.slice(from, to));
-      return { file: pathOf(files, file), is_trial: !isProven, pieces: ofPieces, skipped: [...skipped] };
+      return { file: pathOf(files, file), is_trial: !isProven, pieces: ofPieces, outcomes: [...outcomes] };
     }),
   };
   const pieces = cutting.cuts.flatMap(({ file, pieces: ofFile }) =>

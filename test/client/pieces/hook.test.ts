@@ -10,7 +10,11 @@ const NAMES = ["it's", 'a"b', 'a\nb', 'a[0]', '$HOME `id`', 'ünï€ 🎉', '\\
 
 const asked = (runner: PieceRunner, piece: Partial<Piece> | null) => {
   const folder = temporaryFolder();
-  runner.select(piece && { path: '', file: '/no/such.file', cases: [], others: null, skipped: [], isTrial: false, ...piece }, folder, {});
+  runner.select(
+    piece && { path: '', file: '/no/such.file', cases: [], others: null, outcomes: new Map(), isTrial: false, ...piece },
+    folder,
+    {},
+  );
   return JSON.parse(readFileSync(join(folder, 'piece.json'), 'utf8')) as unknown;
 };
 
@@ -31,14 +35,26 @@ describe.each([
     mkdirSync(real);
     symlinkSync(real, join(folder, 'link'));
     writeFileSync(join(real, 'a'), '');
-    const tell = (process: number, listed: string[], cases: [string, string, number][]) =>
+    const tell = (process: number, listed: string[], cases: [string, object, number][]) =>
       writeFileSync(join(folder, `told-${process}.json`), JSON.stringify({ [join(real, 'a')]: { listed, cases } }));
     tell(1, ['one', 'two'], []);
-    tell(2, ['one', 'three'], [['one', 'passed', 1]]);
-    tell(3, ['one'], [['one', 'failed', 2]]);
+    tell(2, ['one', 'three'], [['one', { passed: 1 }, 1]]);
+    tell(3, ['one'], [['one', { failed: 1, passed: 1 }, 2]]);
     const file = join(folder, 'link/a');
-    const told = new Map([[file, { cases: [{ name: 'one', outcome: 'failed', seconds: 3 }], listed: new Set(['one', 'two', 'three']) }]]);
+    const told = new Map([
+      [file, { cases: [{ name: 'one', outcomes: { passed: 2, failed: 1 }, seconds: 3 }], listed: new Set(['one', 'two', 'three']) }],
+    ]);
     expect(runner.told([file, join(folder, 'b')], new Map(), folder)).toEqual(told);
+  });
+
+  it('tell nothing if a process began and told nothing, or only half of it', () => {
+    for (const text of ['', '{"/a":{"listed":["one"],"cases":[["one",{"pass']) {
+      const folder = temporaryFolder();
+      writeFileSync(join(folder, 'told-1.json'), JSON.stringify({ '/a': { listed: ['one'], cases: [] } }));
+      expect(runner.told(['/a'], new Map(), folder)?.size).toBe(1);
+      writeFileSync(join(folder, 'told-2.json'), text);
+      expect(runner.told(['/a'], new Map(), folder)).toBeNull();
+    }
   });
 
   it('tell nothing if no process loaded the hook or had the file, or if the folder is gone', () => {

@@ -1,18 +1,26 @@
 import { describe, expect, it } from 'vitest';
+import type { CaseOutcome, CaseOutcomes } from '../../../src/case-outcomes.js';
 import { judgePiece, passedWhole } from '../../../src/client/pieces/judge.js';
-import type { Piece, RanCase, ToldCases } from '../../../src/client/pieces/piece.js';
+import type { Piece, ToldCases } from '../../../src/client/pieces/piece.js';
 
-const named: Piece = { path: 'a.py::piece 1 of 2', file: 'a.py', cases: ['a', 'b'], others: null, skipped: [], isTrial: false };
-const rest: Piece = { path: 'a.py::piece 2 of 2', file: 'a.py', cases: ['c'], others: ['a', 'b'], skipped: ['old'], isTrial: false };
+const named: Piece = { path: 'a.py::piece 1 of 2', file: 'a.py', cases: ['a', 'b'], others: null, outcomes: new Map(), isTrial: false };
+const rest: Piece = {
+  ...{ path: 'a.py::piece 2 of 2', file: 'a.py', cases: ['c'], others: ['a', 'b'], isTrial: false },
+  outcomes: new Map([['old', { skipped: 1 }]]),
+};
 
 /** Cases by what they did. @param unrun cases in the file that did not run */
-function told(outcomes: Record<string, RanCase['outcome']>, unrun: readonly string[] | null = []): ToldCases {
-  const cases = Object.entries(outcomes).map(([name, outcome]) => ({ name, seconds: 1, outcome }));
+function told(outcomes: Record<string, CaseOutcome | CaseOutcomes>, unrun: readonly string[] | null = []): ToldCases {
+  const cases = Object.entries(outcomes).map(([name, each]) => ({
+    name,
+    seconds: 1,
+    outcomes: typeof each === 'string' ? { [each]: 1 } : each,
+  }));
   return { cases, listed: unrun && new Set([...Object.keys(outcomes), ...unrun]) };
 }
 
-const GOOD = { missing: [], failed: [], foreign: [], isEmpty: false };
-const foreign = (name: string) => ({ name, seconds: 1, outcome: 'passed' });
+const GOOD = { missing: [], expectedFailures: [], failed: [], foreign: [], isEmpty: false };
+const foreign = (name: string) => ({ name, seconds: 1, outcomes: { passed: 1 } });
 
 describe('a piece of named cases', () => {
   it.each<[string, ToldCases | undefined, object]>([
@@ -56,10 +64,37 @@ describe('the piece with the rest', () => {
   });
 });
 
+describe('a name of several cases', () => {
+  const several: Piece = { ...named, cases: ['a', 'b'], outcomes: new Map([['b', { passed: 1, expected_failure: 1, skipped: 1 }]]) };
+  const inWhole = { passed: 1, expected_failure: 1, skipped: 1 };
+
+  it.each<[string, CaseOutcomes, object]>([
+    ['is good as in the whole file', inWhole, {}],
+    ['is good if more of them passed', { passed: 3 }, {}],
+    ['is good if one failed, which is told', { failed: 1, expected_failure: 1, skipped: 1 }, { failed: ['b'] }],
+    ['is missing if fewer ran', { passed: 1, skipped: 1 }, { missing: ['b'] }],
+    ['is missing if more were skipped', { passed: 2, skipped: 2 }, { missing: ['b'] }],
+    ['is judged by the whole file if more failed as expected', { expected_failure: 2, skipped: 1 }, { expectedFailures: ['b'] }],
+  ])('%s', (_, outcomes, expected) => {
+    expect(judgePiece(several, told({ a: 'passed', b: outcomes }))).toEqual({ ...GOOD, ...expected });
+  });
+
+  it('that is new may have none that was skipped or failed as expected', () => {
+    const judged = (outcomes: CaseOutcomes) => judgePiece(rest, told({ c: 'passed', new: outcomes }));
+    expect(judged({ passed: 2 })).toEqual(GOOD);
+    expect(judged({ passed: 1, skipped: 1 })).toEqual({ ...GOOD, missing: ['new'] });
+    expect(judged({ passed: 1, expected_failure: 1 })).toEqual({ ...GOOD, expectedFailures: ['new'] });
+  });
+});
+
 it('of the cases that did not pass in a piece, those passed whole that the whole file passed', () => {
   const judgement = { ...GOOD, missing: ['a', 'b'], failed: ['c', 'd'] };
   const piece = { isFailed: true, told: undefined };
   const whole = told({ a: 'passed', b: 'skipped', c: 'passed', d: 'failed', e: 'passed' });
   expect(passedWhole(judgement, piece, { isFailed: true, told: whole })).toEqual(['c', 'a']);
   expect(passedWhole(judgement, piece, { isFailed: true, told: undefined })).toEqual([]);
+  const expected = { ...GOOD, expectedFailures: ['a', 'b'] };
+  const inPiece = told({ a: 'expected_failure', b: { passed: 1, expected_failure: 1 } });
+  const inWhole = told({ a: 'passed', b: { passed: 1, expected_failure: 1 } });
+  expect(passedWhole(expected, { isFailed: false, told: inPiece }, { isFailed: false, told: inWhole })).toEqual(['a']);
 });

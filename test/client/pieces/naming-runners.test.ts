@@ -16,7 +16,7 @@ const piece = (cases: readonly string[], others: readonly string[] | null = null
   file,
   cases,
   others,
-  skipped: [],
+  outcomes: new Map(),
   isTrial: false,
 });
 
@@ -109,9 +109,9 @@ describe('cases of vitest', () => {
     for (const order of [cases, cases.toReversed()]) {
       const { cases: merged, listed } = told(vitest, order)!;
       expect(merged.toSorted((a, b) => a.seconds - b.seconds)).toEqual([
-        { name: 'not selected', seconds: 0, outcome: 'skipped' },
-        { name: 'suite > b', seconds: 3, outcome: 'failed' },
-        { name: 'Suite b', seconds: 4, outcome: 'passed' },
+        { name: 'not selected', seconds: 0, outcomes: { skipped: 1 } },
+        { name: 'suite > b', seconds: 3, outcomes: { passed: 1, failed: 1 } },
+        { name: 'Suite b', seconds: 4, outcomes: { passed: 1 } },
       ]);
       expect(listed).toEqual(new Set(['suite > b', 'not selected', 'Suite b']));
     }
@@ -133,7 +133,7 @@ it('joins the class and the name of a case of jest-junit if the class has the su
 
 it('takes names of Jest that differ by the case of letters for one', () => {
   expect(told(jest, [caseOf('the name', { seconds: 1 }), caseOf('The name', { seconds: 2, isSkipped: true })])).toEqual({
-    cases: [{ name: 'The name', seconds: 3, outcome: 'passed' }],
+    cases: [{ name: 'The name', seconds: 3, outcomes: { passed: 1, skipped: 1 } }],
     listed: new Set(['The name']),
   });
 });
@@ -169,7 +169,7 @@ describe('a list for Playwright', () => {
     expect(told(playwright, [caseOf('a')], file)).toBeUndefined();
     const parallel = project('');
     expect(told(playwright, [caseOf('a › b'), caseOf(' spaces'), caseOf('two\nlines')], parallel.file)).toEqual({
-      cases: [{ name: 'a › b', seconds: 0, outcome: 'passed' }],
+      cases: [{ name: 'a › b', seconds: 0, outcomes: { passed: 1 } }],
       listed: null,
     });
   });
@@ -187,15 +187,23 @@ describe('go test', () => {
     for (const name of ['TestABC', 'TestAb', 'xTest', 'Example', 'Fuzz']) expect(expression.test(name), name).toBe(false);
   });
 
-  it('tells functions, with the time and the outcome of their subtests', () => {
+  it('tells functions, with their time, and how many of their subtests ended in each way', () => {
     expect(
       told(goTest, [
         caseOf('TestA/sub', { seconds: 1 }),
+        caseOf('TestA/sub/inner', { isSkipped: true }),
         caseOf('TestA', { seconds: 2, isFailed: true }),
         caseOf(''),
         caseOf('BenchmarkB'),
       ]),
-    ).toEqual({ cases: [{ name: 'TestA', seconds: 2, outcome: 'failed' }], listed: null });
+    ).toEqual({ cases: [{ name: 'TestA', seconds: 2, outcomes: { passed: 1, skipped: 1, failed: 1 } }], listed: null });
+  });
+
+  it('tells a test that was run again once', () => {
+    const attempts = [caseOf('TestA/sub', { isFailed: true }), caseOf('TestA', { seconds: 2, isFailed: true })];
+    expect(told(goTest, [...attempts, caseOf('TestA/sub'), caseOf('TestA', { seconds: 1 })])!.cases).toEqual([
+      { name: 'TestA', seconds: 3, outcomes: { failed: 2 } },
+    ]);
   });
 });
 

@@ -4,6 +4,7 @@ import { mkdirSync, mkdtempSync, writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { text } from 'node:stream/consumers';
 import { expect } from 'vitest';
+import type { CaseOutcomes } from '../../../src/case-outcomes.js';
 import type { Piece, PieceRunner, ToldCases } from '../../../src/client/pieces/piece.js';
 import { plainEnvironment } from '../../harness/process.js';
 import { temporaryFolder } from '../../harness/temporary-folder.js';
@@ -33,13 +34,19 @@ export class PieceProject {
     writeFileSync(join(this.folder, path), content);
   }
 
-  /** Runs a piece of a file; null: the whole file. */
-  async run(path: string, names: { cases: string[] } | { others: string[] } | null, args: readonly string[] = []): Promise<Run> {
+  /** Runs a piece of a file; null: the whole file. @param prepare gets the folder of the hook before the run */
+  async run(
+    path: string,
+    names: { cases: string[] } | { others: string[] } | null,
+    args: readonly string[] = [],
+    prepare: (folder: string) => void = () => {},
+  ): Promise<Run> {
     const file = join(this.folder, path);
     const folder = mkdtempSync(join(this.folder, "it's a folder-"));
-    const piece: Piece | null = names && { path: '', file, isTrial: false, cases: [], others: null, skipped: [], ...names };
+    const piece: Piece | null = names && { path: '', file, isTrial: false, cases: [], others: null, outcomes: new Map(), ...names };
     const environment = plainEnvironment({ PYTHONDONTWRITEBYTECODE: '1', PYTEST_DISABLE_PLUGIN_AUTOLOAD: '1', LC_ALL: 'C' });
     const selection = this.runner.select(piece, folder, environment)!;
+    prepare(folder);
     const [program, ...words] = [...this.command, ...args, path, ...selection.args];
     const child = spawn(program!, words, {
       cwd: this.folder,
@@ -63,10 +70,21 @@ export class PieceProject {
     ];
     for (const { told, output } of pieces) expect(told?.listed, output).toEqual(whole.told!.listed);
     const outcomes = (runs: readonly Run[]) =>
-      runs.flatMap(({ told }) => told!.cases.map(({ name, outcome }) => `${outcome} ${name}`)).sort();
+      runs.flatMap(({ told }) => told!.cases.map(({ name, outcomes }) => `${name} ${outcomeText(outcomes)}`)).sort();
     expect(outcomes(pieces)).toEqual(outcomes([whole]));
-    return Object.fromEntries(whole.told!.cases.map(({ name, outcome }) => [name, outcome]));
+    return Object.fromEntries(whole.told!.cases.map(({ name, outcomes }) => [name, outcomeText(outcomes)]));
   }
+}
+
+/** Such as "passed", or "2 passed, 1 skipped". */
+export function outcomeText(outcomes: CaseOutcomes): string {
+  const all = Object.entries(outcomes);
+  return all.length === 1 && all[0]![1] === 1
+    ? all[0]![0]
+    : all
+        .map(([outcome, count]) => `${count} ${outcome}`)
+        .sort()
+        .join(', ');
 }
 
 /** The names of the cases that ran. */

@@ -1,12 +1,13 @@
 import { describe, expect, it, onTestFinished, vi } from 'vitest';
+import type { CaseOutcome } from '../../../src/case-outcomes.js';
 import { Api } from '../../../src/client/api.js';
-import type { Piece, RanCase } from '../../../src/client/pieces/piece.js';
+import type { Piece } from '../../../src/client/pieces/piece.js';
 import { type FileRun, runPiece } from '../../../src/client/pieces/piece-run.js';
 import { TestCases } from '../../../src/client/pieces/told.js';
 
 const FILE = 'a.test.js';
 const PATH = `${FILE}::piece 1 of 2`;
-const NAMED: Piece = { path: PATH, file: FILE, cases: ['a', 'b'], others: null, skipped: [], isTrial: false };
+const NAMED: Piece = { path: PATH, file: FILE, cases: ['a', 'b'], others: null, outcomes: new Map(), isTrial: false };
 const TRIAL: Piece = { ...NAMED, isTrial: true };
 const REST: Piece = { ...NAMED, cases: ['a'], others: ['b'] };
 
@@ -14,7 +15,7 @@ const REST: Piece = { ...NAMED, cases: ['a'], others: ['b'] };
 interface Command {
   code?: number;
   /** What its cases did; null: nothing is told. */
-  told: Record<string, RanCase['outcome']> | null;
+  told: Record<string, CaseOutcome> | null;
   /** Nothing says that the file ran. */
   isUnreported?: true;
 }
@@ -23,7 +24,7 @@ const PASSED: Command = { told: { a: 'passed', b: 'passed' } };
 const WHOLE: Command = { told: { a: 'passed', b: 'passed', c: 'passed' } };
 
 function runOf({ code = 0, told, isUnreported }: Command): FileRun {
-  const cases = Object.entries(told ?? {}).map(([name, outcome]) => ({ name, seconds: 2, outcome }));
+  const cases = Object.entries(told ?? {}).map(([name, outcome]) => ({ name, seconds: 2, outcomes: { [outcome]: 1 } }));
   const time_execution = isUnreported ? 0 : cases.reduce((sum, { seconds }) => sum + seconds, 0) || 1;
   return {
     result: { recorded: [{ path: FILE, time_execution }], failed: code === 0 ? [] : [FILE] },
@@ -91,6 +92,20 @@ describe('a piece', () => {
 describe('the whole file judges', () => {
   it.each<[string, Piece, Command, why: string, passedWhole: string[]]>([
     ['a piece that skipped a case', NAMED, { told: { a: 'passed', b: 'skipped' } }, '1 of its test cases did not run (b)', ['b']],
+    [
+      'a piece in which a case failed as expected',
+      NAMED,
+      { told: { a: 'passed', b: 'expected_failure' } },
+      '1 test case failed as expected, and did not before (b)',
+      ['b'],
+    ],
+    [
+      'a rest in which a new case failed as expected',
+      REST,
+      { told: { a: 'passed', c: 'expected_failure' } },
+      '1 test case failed as expected, and did not before (c)',
+      ['c'],
+    ],
     ['a piece that left a case out', NAMED, { told: { a: 'passed' } }, '1 of its test cases did not run (b)', ['b']],
     ['a piece of which nothing is told', NAMED, { told: null }, 'it is not known whether its 2 test cases ran', ['a', 'b']],
     ['a failed one of which nothing is told', NAMED, { code: 1, told: null }, 'it is not known whether its 2 test cases ran', ['a', 'b']],

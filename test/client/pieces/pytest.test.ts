@@ -1,4 +1,6 @@
 import { spawnSync } from 'node:child_process';
+import { rmSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { pytest } from '../../../src/client/pieces/pytest.js';
 import { PieceProject, ran } from './piece-project.js';
@@ -85,9 +87,9 @@ const OUTCOMES = {
   'TestTwo::test_overridden': 'passed',
   'TestOne::TestInner::test_name': 'passed',
   'TestUnit::test_skipped': 'skipped',
-  'TestUnit::test_expected': 'passed',
+  'TestUnit::test_expected': 'expected_failure',
   test_teardown: 'failed',
-  test_xfail: 'passed',
+  test_xfail: 'expected_failure',
   test_xpass: 'passed',
   test_strict: 'failed',
   test_skips: 'skipped',
@@ -146,6 +148,74 @@ describe.skipIf(!python)('pieces of pytest', { timeout: 120_000 }, () => {
     const { output, told } = await suite.run('test_a.py', { cases: [] }, ['-v', '--import-mode=importlib', 'tests']);
     expect(told?.cases).toEqual([]);
     expect(output).toMatch(/2 passed, 1 deselected/);
+  });
+
+  it('tell a case that calls pytest.xfail, or skips its subtests', async () => {
+    const suite = project({
+      'test_a.py': `
+import pytest, unittest
+ready = []
+def test_one(): ready.append(1)
+def test_two():
+    if not ready: pytest.xfail('needs one')
+@pytest.fixture
+def checked():
+    yield
+    if not ready: pytest.xfail('needs one')
+def test_three(checked): pass
+class TestFour(unittest.TestCase):
+    def test_four(self):
+        with self.subTest():
+            if not ready: self.skipTest('needs one')
+`,
+    });
+    const outcomes = ({ told }: Awaited<ReturnType<typeof suite.run>>) =>
+      Object.fromEntries(told!.cases.map(({ name, outcomes }) => [name, outcomes]));
+    const [whole, rest] = [outcomes(await suite.run('test_a.py', null)), outcomes(await suite.run('test_a.py', { others: ['test_one'] }))];
+    expect(whole).toMatchObject({ test_two: { passed: 1 }, test_three: { passed: 1 } });
+    expect(rest).toMatchObject({ test_two: { expected_failure: 1 }, test_three: { expected_failure: 1 } });
+    expect(whole['TestFour::test_four']!.skipped).toBeUndefined();
+    expect(rest['TestFour::test_four']!.skipped).toBe(1);
+  });
+
+  it.each([
+    ['removes all temporary files', `import glob, shutil\ndef test_one():\n    for path in glob.glob("it's*"): shutil.rmtree(path)\n`],
+    ['fills the disk', 'import resource\ndef test_one(): resource.setrlimit(resource.RLIMIT_FSIZE, (0, 0))\n'],
+    ['ends the process', 'import os\ndef test_one(): os._exit(0)\n'],
+  ])('tell nothing, and change no exit code, if a test %s', async (_, content) => {
+    const suite = project({ 'test_a.py': content });
+    const { code, told, output } = await suite.run('test_a.py', { cases: ['test_one'] });
+    expect({ code, told }, output).toEqual({ code: 0, told: undefined });
+  });
+
+  it('tell each case once if a test forks the process or changes its folder', async () => {
+    const suite = project({
+      'test_a.py': `
+import os, sys
+def test_one():
+    process = os.fork()
+    if process == 0: sys.exit(0)
+    os.waitpid(process, 0)
+def test_two(): os.chdir('/')
+`,
+    });
+    const { told } = await suite.run('test_a.py', null);
+    expect(told!.cases.map(({ name, outcomes }) => ({ name, outcomes }))).toEqual([
+      { name: 'test_one', outcomes: { passed: 1 } },
+      { name: 'test_two', outcomes: { passed: 1 } },
+    ]);
+  });
+
+  it('run the whole file if they cannot be read', async () => {
+    const suite = project({ 'test_a.py': 'def test_one(): pass\ndef test_two(): pass\n' });
+    for (const prepare of [
+      (folder: string) => writeFileSync(join(folder, 'piece.json'), '{"file":'),
+      (folder: string) => rmSync(join(folder, 'piece.json')),
+    ]) {
+      const run = await suite.run('test_a.py', { cases: ['test_one'] }, [], prepare);
+      expect(run.code).toBe(0);
+      expect(ran(run)).toEqual(['test_one', 'test_two']);
+    }
   });
 
   it('tell nothing of a file that cannot be collected, and no cases of one that skips itself', async () => {

@@ -1,11 +1,16 @@
 import { spawnSync } from 'node:child_process';
+import { rmSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { rspec } from '../../../src/client/pieces/rspec.js';
-import { PieceProject, ran } from './piece-project.js';
+import { outcomeText, PieceProject, ran } from './piece-project.js';
 
 const hasRspec = spawnSync('rspec', ['--version']).status === 0;
 
 const project = (files: Readonly<Record<string, string>>, ...args: string[]) => new PieceProject(rspec, ['rspec', ...args], files);
+
+const outcomes = ({ told }: Awaited<ReturnType<PieceProject['run']>>) =>
+  told!.cases.map(({ name, outcomes }) => `${name}: ${outcomeText(outcomes)}`);
 
 const HOSTILE = {
   '.rspec': '--require ./spec/shapes\n--tag ~slow\n',
@@ -64,14 +69,14 @@ describe.skipIf(!hasRspec)('pieces of RSpec', { timeout: 120_000 }, () => {
       "top it's": 'passed',
       'top a\nb': 'passed',
       'top a\ufffd': 'passed',
-      'top twice': 'passed',
-      'top pends': 'passed',
+      'top twice': '2 passed',
+      'top pends': 'expected_failure',
       'top pends no more': 'failed',
       'top is not run': 'skipped',
       'top skips': 'skipped',
       'top fails': 'failed',
       'top has an area': 'passed',
-      'top behaves like a shape has an area': 'failed',
+      'top behaves like a shape has an area': '1 failed, 1 passed',
       'top broken one': 'failed',
       'top broken inside two': 'failed',
       'top prepared two': 'passed',
@@ -80,7 +85,7 @@ describe.skipIf(!hasRspec)('pieces of RSpec', { timeout: 120_000 }, () => {
     expect(outcomes).not.toHaveProperty('top is slow');
   });
 
-  it('tell a case as skipped if one of its examples was, and as failed if one failed', async () => {
+  it('tell how many examples of a case ended in each way', async () => {
     const suite = project({
       'a_spec.rb': `
 RSpec.describe 'a' do
@@ -92,9 +97,55 @@ RSpec.describe 'a' do
 end
 `,
     });
-    const outcomes = ({ told }: Awaited<ReturnType<typeof suite.run>>) => told!.cases.map(({ name, outcome }) => `${name} ${outcome}`);
-    expect(outcomes(await suite.run('a_spec.rb', null))).toEqual(['a one passed', 'a twice passed', 'a fails failed']);
-    expect(outcomes(await suite.run('a_spec.rb', { cases: ['a twice'] }))).toEqual(['a twice skipped']);
+    expect(outcomes(await suite.run('a_spec.rb', null))).toEqual(['a one: passed', 'a twice: 2 passed', 'a fails: 1 failed, 1 skipped']);
+    expect(outcomes(await suite.run('a_spec.rb', { cases: ['a twice'] }))).toEqual(['a twice: 1 passed, 1 skipped']);
+  });
+
+  it('tell a case that is pending only in a piece', async () => {
+    const suite = project({
+      'a_spec.rb': `
+RSpec.describe 'a' do
+  it('one') { $is_ready = true }
+  it('two') { pending unless $is_ready; expect($is_ready).to be true }
+end
+`,
+    });
+    expect(outcomes(await suite.run('a_spec.rb', null))).toEqual(['a one: passed', 'a two: passed']);
+    expect(outcomes(await suite.run('a_spec.rb', { cases: ['a two'] }))).toEqual(['a two: expected_failure']);
+  });
+
+  it.each([
+    ['removes all temporary files', `require 'fileutils'; FileUtils.rm_rf(Dir["it's*"])`],
+    ['fills the disk', `trap('XFSZ', 'IGNORE'); Process.setrlimit(Process::RLIMIT_FSIZE, 0)`],
+    ['ends the process', 'exit!(0)'],
+  ])('tell nothing, and change no exit code, if a test %s', async (_, content) => {
+    const suite = project({ 'a_spec.rb': `RSpec.describe('a') { it('one') { ${content} } }` });
+    const { code, told, output } = await suite.run('a_spec.rb', { cases: ['a one'] });
+    expect({ code, told }, output).toEqual({ code: 0, told: undefined });
+  });
+
+  it('tell each case once if a test forks the process or changes its folder', async () => {
+    const suite = project({
+      'a_spec.rb': `
+RSpec.describe 'a' do
+  it('one') { (process = fork) ? Process.wait(process) : exit(0) }
+  it('two') { Dir.chdir('/') }
+end
+`,
+    });
+    expect(outcomes(await suite.run('a_spec.rb', null))).toEqual(['a one: passed', 'a two: passed']);
+  });
+
+  it('run the whole file if they cannot be read', async () => {
+    const suite = project({ 'a_spec.rb': `RSpec.describe('a') { it('one') {}; it('two') {} }` });
+    for (const prepare of [
+      (folder: string) => writeFileSync(join(folder, 'piece.json'), '{"file":'),
+      (folder: string) => rmSync(join(folder, 'piece.json')),
+    ]) {
+      const run = await suite.run('a_spec.rb', { cases: ['a one'] }, [], prepare);
+      expect(run.code).toBe(0);
+      expect(ran(run)).toEqual(['a one', 'a two']);
+    }
   });
 
   it('tell nothing of a case if one of its examples did not run', async () => {

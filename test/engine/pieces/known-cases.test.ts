@@ -1,12 +1,13 @@
 import { describe, expect, it } from 'vitest';
+import type { CaseOutcomes } from '../../../src/case-outcomes.js';
 import { knownCases } from '../../../src/engine/pieces/known-cases.js';
 import type { ToldCase } from '../../../src/engine/pieces/told-cases.js';
 import type { KeptCases } from '../../../src/engine/ports/cases.js';
 import { DAY_MILLISECONDS } from '../../../src/time.js';
 
-const passed = (name: string, seconds = 1): ToldCase => ({ name, seconds, outcome: 'passed' });
-const failed = (name: string): ToldCase => ({ name, seconds: 1, outcome: 'failed' });
-const skipped = (name: string): ToldCase => ({ name, seconds: 0, outcome: 'skipped' });
+const passed = (name: string, seconds = 1): ToldCase => ({ name, seconds, outcomes: { passed: 1 } });
+const failed = (name: string): ToldCase => ({ name, seconds: 1, outcomes: { failed: 1 } });
+const skipped = (name: string): ToldCase => ({ name, seconds: 0, outcomes: { skipped: 1 } });
 
 function told(cases: ToldCase[], more: Partial<KeptCases> = {}): KeptCases {
   const seconds = cases.reduce((sum, one) => sum + one.seconds, 0);
@@ -33,17 +34,44 @@ it('a file has the cases that ran the last time it was whole, and what it takes 
   expect(known).toMatchObject({ cases: [{ name: 'a' }, { name: 'c' }], own: 3, isCut: false, isProven: false, notCut: null });
 });
 
-describe('a case counts as skipped', () => {
-  const skippedIn = (...kept: KeptCases[]) => knownCases(kept)!.skipped;
+describe('a piece must have of a name', () => {
+  const of = (outcomes: CaseOutcomes): ToldCase => ({ name: 'b', seconds: 1, outcomes });
+  const wanted = (...kept: KeptCases[]) => Object.fromEntries(knownCases(kept)!.outcomes.map(({ name, outcomes }) => [name, outcomes]));
+  const NONE = { passed: 0, expected_failure: 0, skipped: 0 };
 
-  it('if the whole file skipped it', () => {
-    expect(skippedIn(told([passed('a'), skipped('b')]))).toEqual(['b']);
-    expect(skippedIn(told([passed('a'), skipped('b')]), ...cut([[passed('a')], [skipped('b')]]))).toEqual(['b']);
+  it('what the whole file has, where that is not one case that runs', () => {
+    expect(wanted(told([passed('a'), skipped('b'), failed('c')]))).toEqual({ b: { ...NONE, skipped: 1 } });
+    expect(wanted(told([of({ passed: 1, failed: 2, skipped: 1 })]))).toEqual({ b: { ...NONE, passed: 3, skipped: 1 } });
+    expect(wanted(told([of({ expected_failure: 1 })]))).toEqual({ b: { ...NONE, expected_failure: 1 } });
   });
 
-  it('not if only a piece skipped it, also if it failed in the whole file', () => {
-    for (const b of [passed('b'), failed('b')])
-      expect(skippedIn(told([passed('a'), b]), ...cut([[passed('a')], [skipped('b')]]))).toEqual([]);
+  it.each<[string, CaseOutcomes, CaseOutcomes, CaseOutcomes | undefined]>([
+    ['skipped in both', { skipped: 1 }, { skipped: 1 }, { ...NONE, skipped: 1 }],
+    ['skipped only in a piece', { passed: 1 }, { skipped: 1 }, undefined],
+    ['skipped only in a piece, and failed in the whole file', { failed: 1 }, { skipped: 1 }, undefined],
+    ['skipped only in the whole file', { skipped: 1 }, { passed: 1 }, undefined],
+    ['an expected failure in both', { expected_failure: 1 }, { expected_failure: 1 }, { ...NONE, expected_failure: 1 }],
+    ['an expected failure only in a piece', { passed: 1 }, { expected_failure: 1 }, undefined],
+    ['an expected failure only in the whole file', { expected_failure: 1 }, { passed: 1 }, undefined],
+    ['two cases, one of which a piece skipped', { passed: 2 }, { passed: 1, skipped: 1 }, { ...NONE, passed: 2 }],
+  ])('the better of what the whole file and its pieces had: %s', (_, whole, piece, expected) => {
+    const kept = [told([passed('a'), of(whole)]), ...cut([[passed('a')], [of(piece)]])];
+    expect(wanted(...kept)).toEqual(expected ? { b: expected } : {});
+  });
+
+  it('what the piece told that ran it: runners tell those of other pieces as skipped', () => {
+    const both = of({ passed: 1, skipped: 1 });
+    expect(
+      wanted(
+        told([passed('a'), both]),
+        ...cut([
+          [passed('a'), of({ skipped: 2 })],
+          [skipped('a'), both],
+        ]),
+      ),
+    ).toEqual({
+      b: { ...NONE, passed: 1, skipped: 1 },
+    });
   });
 });
 

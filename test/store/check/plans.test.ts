@@ -10,7 +10,7 @@ import { plannedPaths } from '../../harness/planned-paths.js';
 import { estimates } from '../contract/fixtures.js';
 
 const cut = (file: string, pieces: number): CutFile => ({
-  ...{ file, is_trial: false, skipped: [] },
+  ...{ file, is_trial: false, outcomes: [] },
   pieces: Array.from({ length: pieces }, (_, i) => [`case ${i}`]),
 });
 

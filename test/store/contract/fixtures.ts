@@ -179,8 +179,8 @@ export async function pullAll(store: QueueStore, key: QueueKey, node_index: numb
 /** What a client told of the cases of a file. */
 export function toldCases(told: Partial<ToldCases> = {}): ToldCases {
   const cases = [
-    { name: 'größe "a"', seconds: 1, outcome: 'passed' as const },
-    { name: 'b\n', seconds: 2, outcome: 'failed' as const },
+    { name: 'größe "a"', seconds: 1, outcomes: { passed: 1 } },
+    { name: 'b\n', seconds: 2, outcomes: { failed: 1, skipped: 2 } },
   ];
   return {
     ...{ file: 'spec/a_spec.rb', piece: null, ci_run: 'run', commit_hash: 'abc', runner: 'pytest', seconds: 4, cases, passed_whole: [] },

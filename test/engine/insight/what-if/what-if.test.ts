@@ -89,7 +89,7 @@ describe('a build that is played again', () => {
     const known: KnownCases = {
       runner: 'pytest',
       cases: Array.from({ length: 36 }, (_, i) => ({ name: `case ${i}`, seconds: 1 })),
-      skipped: [],
+      outcomes: [],
       own: 4,
       isProven: true,
       notCut: null,
