@@ -1,7 +1,7 @@
 import { waitingCaller } from '../../src/engine/caller.js';
 import { digest, queueKey, splitKey } from '../../src/engine/keys.js';
 import { type Cuts, decodeCuts, handedPieces } from '../../src/engine/pieces/cuts.js';
-import { type ToldCases, toKeep } from '../../src/engine/pieces/told-cases.js';
+import { encodeCases, type ToldCases } from '../../src/engine/pieces/told-cases.js';
 import { decodeFiles, pathsOfQueue } from '../../src/engine/planned-files.js';
 import type { Change, OpenQueue } from '../../src/engine/ports/queues.js';
 import type { Store } from '../../src/engine/ports/store.js';
@@ -88,7 +88,7 @@ async function record({ store, project }: Past, { run, node_index, request }: Re
     const piece = pieceOf(path);
     return { file: piece?.file ?? path, piece, ci_run, commit_hash, runner: run.runner, passed_whole: [], ...ofPath };
   });
-  if (told.length > 0) await store.cases.tell(project, await toKeep(store, project, told), request.at);
+  if (told.length > 0) await store.cases.tell(project, encodeCases(told), request.at);
   await whenSaved(store.recordings.record(project, { ...run.build, node_index }, newRun(request.files, run.id), waitingCaller, request.at));
 }
 

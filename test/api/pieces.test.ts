@@ -215,7 +215,7 @@ describe('a long file is whole', () => {
 it('names of reports do not take the place of names by which the test runner selects cases', async () => {
   const server = await learned();
   const reported = { ...build, node_index: 0, ci_build_id: '2', files: [{ path: LONG, seconds: 120, cases: [told('a'), told('b')] }] };
-  expect((await server.post('/v2/test_cases', reported)).json).toEqual({ kept: 0 });
+  expect((await server.post('/v2/test_cases', reported)).status).toBe(200);
   expect((await takeAll(server)).pieces.flatMap(({ cases }) => cases).toSorted()).toEqual(CASES.toSorted());
 });
 
@@ -300,6 +300,14 @@ describe('cases are refused', () => {
   const valid = { path: LONG, seconds: 1, cases: [told('a')] };
   it.each([
     ['without a file', [{ ...valid, path: undefined }]],
+    ['that are a number', 5],
+    ['that are no object', [null]],
+    ['that are text', ['x']],
+    ['without anything', [{}]],
+    ['without a name', [{ ...valid, cases: [{ ...told('a'), name: undefined }] }]],
+    ['that are null', [{ ...valid, cases: [null] }]],
+    ['of too many files', Array.from({ length: 101 }, () => valid)],
+    ['with too many names that passed in the whole', [{ ...valid, passed_whole: Array.from({ length: 21 }, String) }]],
     ['with a time below 0', [{ ...valid, seconds: -1 }]],
     ['with an unknown outcome', [{ ...valid, cases: [{ ...told('a'), outcome: 'flaky' }] }]],
     ['with an empty name', [{ ...valid, cases: [told('')] }]],
@@ -309,5 +317,16 @@ describe('cases are refused', () => {
     const reply = await server.post('/v2/test_cases', { ...build, node_index: 0, files });
     expect(reply.status).toBe(422);
     expect(Object.keys(reply.json.errors[0])).toEqual(['files']);
+  });
+
+  it('in a body that is larger than that of any node', async () => {
+    const server = await startServer();
+    const files = Array.from({ length: 9 }, (_, i) => ({ ...valid, path: `${i}_spec.rb`, cases: [told('x'.repeat(4096))] }));
+    const cases = Array.from({ length: 31 }, (_, i) => told(`${i}`.padEnd(4096)));
+    const message = { ...build, node_index: 0, files: files.map(file => ({ ...file, cases })) };
+    const bytes = JSON.stringify(message).length;
+    const errors = [`the request body has ${bytes} bytes, and /v2/test_cases takes at most 1048576; send less in each request`];
+    expect(await server.post('/v2/test_cases', message)).toMatchObject({ status: 413, json: { errors } });
+    expect((await server.post('/v2/test_cases', { ...message, files: message.files.slice(1) })).status).toBe(200);
   });
 });

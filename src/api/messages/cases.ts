@@ -24,8 +24,8 @@ export interface CasesOfFile {
   seconds: number & tags.Minimum<0>;
   /** In their order in the file; each name once. */
   cases: CaseOfFile[] & tags.MaxItems<typeof limits.casesPerFile>;
-  /** Cases that did not pass in the piece, but passed in the whole file right afterwards. */
-  passed_whole?: CaseName[] & tags.MaxItems<typeof limits.casesPerFile>;
+  /** Cases that did not pass in the piece, but passed in the whole file right afterwards; some of them, if they are many. */
+  passed_whole?: CaseName[] & tags.MaxItems<typeof limits.passedWholePerFile>;
 }
 
 export interface CaseOfFile {

@@ -12,6 +12,8 @@ import { mergeByName, type RanCase, type ToldCases } from './piece.js';
 const LEAST_SECONDS = 1;
 /** A file is long when it takes this part of what its node ran: the nodes of a queue run nearly the same. */
 const LONG_PART = 0.4;
+/** What is told of files in one request: the rest of it is smaller than what is left. */
+const MOST_BYTES = limits.toldBytesPerRequest - 65_536;
 /** Nothing depends on what is told, so it is tried once, for a short time. */
 const TELL_SECONDS = 5;
 
@@ -30,17 +32,17 @@ export class TestCases {
   /** Adds what a whole file took, and its cases. One with a single case cannot be cut. */
   addFile(path: string, seconds: number, told: readonly RanCase[]): void {
     this.#seconds += seconds;
-    const cases = named(told);
-    if (seconds < LEAST_SECONDS || cases.length < 2) return;
-    (fits(cases) ? this.#files : this.#tooLarge).push({ path, seconds, cases });
+    const file = { path, seconds, cases: named(told) };
+    if (seconds < LEAST_SECONDS || file.cases.length < 2) return;
+    (fits(file) ? this.#files : this.#tooLarge).push(file);
   }
 
   /** Adds what a piece took, and its cases. @param passed_whole see CasesOfFile */
   addPiece(path: string, seconds: number, told: readonly RanCase[], passed_whole: string[]): void {
     this.#seconds += seconds;
-    const cases = named(told);
-    const sent = passed_whole.filter(isSendable).slice(0, limits.casesPerFile);
-    this.#pieces.push({ path, seconds, cases: fits(cases) ? cases : [], ...(sent.length > 0 && { passed_whole: sent }) });
+    const sent = passed_whole.filter(isSendable).slice(0, limits.passedWholePerFile);
+    const piece = { path, seconds, cases: named(told), ...(sent.length > 0 && { passed_whole: sent }) };
+    this.#pieces.push(fits(piece) ? piece : { ...piece, cases: [] });
   }
 
   /** Notes that the runner ran files, and told none of their cases. @param remedy what to do */
@@ -54,11 +56,12 @@ export class TestCases {
     if (this.#remedy !== null)
       printToStderr(`WARNING: ${this.runner} did not tell which test cases it ran, so no file can be cut into pieces: ${this.#remedy}`);
     if (this.runner !== null) for (const file of this.#tooLarge.filter(isLong)) printToStderr(tooLargeLine(file));
-    const files = [...this.#pieces, ...this.#files.filter(isLong)].slice(0, limits.toldFilesPerRequest);
-    if (files.length === 0) return;
-    const message = { ...node, ci_build_id, files, ...(this.runner !== null && { runner: this.runner }) };
     const short = new Api({ ...api.options, timeoutSeconds: TELL_SECONDS });
-    await short.post('/v2/test_cases', message, () => true, 0).catch(() => {});
+    for (const files of inRequests([...this.#pieces, ...this.#files.filter(isLong)])) {
+      const message = { ...node, ci_build_id, files, ...(this.runner !== null && { runner: this.runner }) };
+      const isTold = await short.post('/v2/test_cases', message, () => true, 0).catch(() => false);
+      if (!isTold) return;
+    }
   }
 }
 
@@ -72,18 +75,41 @@ function isSendable(name: string): boolean {
   return name !== '' && name.length <= limits.caseNameMaxCharacters;
 }
 
-/** Whether the server takes these cases. */
-function fits(cases: readonly RanCase[]): boolean {
+/** Whether the server takes what is told of a file or piece. */
+function fits(file: CasesOfFile): boolean {
+  const { cases } = file;
   return (
     cases.every(({ name }) => isSendable(name)) &&
     cases.length <= limits.casesPerFile &&
-    charactersIn(cases) <= limits.caseCharactersPerFile
+    charactersIn(cases) <= limits.caseCharactersPerFile &&
+    bytesOf(file) <= MOST_BYTES
   );
 }
 
-function tooLargeLine({ path, cases }: CasesOfFile): string {
+function bytesOf(file: CasesOfFile): number {
+  return Buffer.byteLength(JSON.stringify(file)) + 1;
+}
+
+/** Divides what is told into requests that the server takes. */
+function* inRequests(files: readonly CasesOfFile[]): Generator<CasesOfFile[]> {
+  let request: CasesOfFile[] = [];
+  let bytes = 0;
+  for (const file of files) {
+    const more = bytesOf(file);
+    if (request.length === limits.toldFilesPerRequest || (request.length > 0 && bytes + more > MOST_BYTES)) {
+      yield request;
+      [request, bytes] = [[], 0];
+    }
+    request.push(file);
+    bytes += more;
+  }
+  if (request.length > 0) yield request;
+}
+
+function tooLargeLine(file: CasesOfFile): string {
+  const { path, cases } = file;
   const { casesPerFile, caseNameMaxCharacters, caseCharactersPerFile } = limits;
-  return `${path} cannot run in pieces: it has ${cases.length} test cases with ${charactersIn(cases)} characters of names (the limits are ${casesPerFile} test cases, ${caseNameMaxCharacters} characters of a name and ${caseCharactersPerFile} of all names); shorten the names, or divide the file`;
+  return `${path} cannot run in pieces: it has ${cases.length} test cases with ${charactersIn(cases)} characters of names, ${bytesOf(file)} bytes of JSON (the limits are ${casesPerFile} test cases, ${caseNameMaxCharacters} characters of a name, ${caseCharactersPerFile} of all names and ${MOST_BYTES} bytes); shorten the names, or divide the file`;
 }
 
 /** The cases of each file as reports name them. */

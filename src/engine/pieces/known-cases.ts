@@ -32,7 +32,9 @@ const TRIED_AGAIN_AFTER = 14 * DAY_MILLISECONDS;
  * It then runs whole, or its estimate would be forgotten, too.
  */
 export function knownCases(kept: readonly KeptCases[]): KnownCases | null {
-  const whole = kept.find(({ piece }) => piece === null);
+  const wholes = kept.filter(({ piece }) => piece === null);
+  // No runner selects by the names of reports.
+  const whole = wholes.find(({ runner }) => runner !== null) ?? wholes[0];
   if (!whole) return null;
   const recent = kept.filter(({ at }) => at > whole.at - TRIED_AGAIN_AFTER);
   const cut = lastCut(recent);

@@ -33,6 +33,15 @@ it('a file has the cases that ran the last time it was whole, and what it takes 
   expect(known).toMatchObject({ cases: [{ name: 'a' }, { name: 'c' }], own: 3, isCut: false, isProven: false, notCut: null });
 });
 
+it('names of reports count only where none of a runner are known', () => {
+  const reported = told([passed('A a'), passed('A b')], { runner: null, at: 9 });
+  expect(knownCases([reported])).toMatchObject({ runner: null, cases: [{ name: 'A a' }, { name: 'A b' }] });
+  expect(knownCases([reported, told([passed('a'), passed('b')])])).toMatchObject({
+    runner: 'pytest',
+    cases: [{ name: 'a' }, { name: 'b' }],
+  });
+});
+
 describe('a case counts as skipped', () => {
   const skippedIn = (...kept: KeptCases[]) => knownCases(kept)!.skipped;
 
