@@ -375,7 +375,7 @@ export const limits = {
   toldBytesPerChange: 65_536,
   /** The most files that a queue cuts into pieces. */
   filesToCut: 200,
-  /** Characters of the names of all cases in the pieces of a queue: a pull with a piece parses them. */
+  /** Characters of the names of all cases in the pieces of a queue. */
   cutCharactersPerQueue: 1_048_576,
   /** Characters of told names that are read to plan a queue: the pieces of a file may repeat the names of the whole. */
   readCaseCharactersPerQueue: 4_194_304,

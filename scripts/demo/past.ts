@@ -1,6 +1,6 @@
 import { waitingCaller } from '../../src/engine/caller.js';
 import { digest, queueKey, splitKey } from '../../src/engine/keys.js';
-import { type Cuts, decodeCuts, handedPieces } from '../../src/engine/pieces/cuts.js';
+import { handedPieces } from '../../src/engine/pieces/cuts.js';
 import { encodeCases, type ToldCases } from '../../src/engine/pieces/told-cases.js';
 import { decodeFiles, pathsOfQueue } from '../../src/engine/planned-files.js';
 import type { Change, OpenQueue } from '../../src/engine/ports/queues.js';
@@ -106,7 +106,7 @@ async function playQueue({ store, project, pullCost, clock }: Past, run: CiRun, 
   await store.queues.create(key, plan!, nodes[0]!.request.at);
   const { id } = (await store.queues.find(key))!;
   const paths = await pathsOfQueue(store, id);
-  const cuts = plan!.cuts && decodeCuts(plan!.cuts);
+  const { cuts } = plan!;
   const recordedBefore = (await store.builds.find(project, run.build))?.recorded ?? 0;
   await whenSaved(
     store.queues.update(
@@ -134,7 +134,7 @@ async function playQueue({ store, project, pullCost, clock }: Past, run: CiRun, 
 function pull(
   { queue }: OpenQueue,
   { node_index, request }: RunningNode & { request: PullRequest },
-  { paths, cuts }: { paths: readonly string[]; cuts: Cuts | null },
+  { paths, cuts }: { paths: readonly string[]; cuts: Uint8Array | null },
   runs_before: number,
   changes: Change[],
 ): Handed | null {
