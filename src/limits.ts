@@ -273,6 +273,8 @@ export const limits = {
   completenessWaitSeconds: 900,
   /** How often a build is checked during that wait. */
   completenessPollMilliseconds: 500,
+  /** Bytes of a request that says that a node is cancelled: it has some texts. */
+  cancelBytesPerRequest: 262_144,
   /** Entries of each list in an answer about completeness. */
   completenessEntries: 1000,
 

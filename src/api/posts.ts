@@ -203,7 +203,12 @@ export const posts = {
     read: toCases,
     prepare: (_store, asked: ToldCases[]) => encodeCases(asked),
   }),
-  prepareCancel: post({ list: null, mostBytes: limits.countedBodyBytes, read: toCancel, prepare: (_store, asked: CancelRequest) => asked }),
+  prepareCancel: post({
+    list: null,
+    mostBytes: limits.cancelBytesPerRequest,
+    read: toCancel,
+    prepare: (_store, asked: CancelRequest) => asked,
+  }),
   preparePlan: post({
     list: 'test_files',
     read: toPlan,
