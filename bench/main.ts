@@ -7,6 +7,7 @@ import { isolation } from './isolation.js';
 import { exitOnSignals } from './load/cleanup.js';
 import { trials } from './load/trials.js';
 import { memory } from './memory.js';
+import { neighbours } from './neighbours.js';
 import { numberParser, positiveInteger } from './option-parsers.js';
 import { packing } from './packing.js';
 import { planning } from './planning.js';
@@ -72,6 +73,14 @@ speedTrial(
 speedTrial('isolation', 'delay of the main thread and of small pulls while large suites arrive', (_, { seconds }) =>
   isolation({ seconds }),
 ).option('--seconds <number>', 'duration of each of the three loads', positive, 30);
+speedTrial(
+  'neighbours',
+  'delay of small pulls of one project while another sends the largest requests of each kind',
+  (chosen, { seconds, loops }) => neighbours({ chosen, seconds, loops }),
+)
+  .argument('[requests...]', 'kinds of requests (default: all)')
+  .option('--seconds <number>', 'duration of each load', positive, 4)
+  .option('--loops <number>', 'requests at a time', positiveInteger, 8);
 speedTrial(
   'database',
   'pulls and recordings with the store in PostgreSQL on this machine, beside those with a folder',

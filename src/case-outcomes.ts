@@ -4,7 +4,34 @@ export type CaseOutcome = 'passed' | 'failed' | 'expected_failure' | 'skipped';
 /** How many test cases with one name ended in each way; missing: none. */
 export type CaseOutcomes = { [outcome in CaseOutcome]?: number };
 
+/** What became of the test cases with one name in a file. */
+export interface NamedCases {
+  name: string;
+  /** Of all cases with this name. */
+  seconds: number;
+  /** Of each case once, however often it was tried. */
+  outcomes: CaseOutcomes;
+}
+
 /** How many of these cases ran. */
 export function ranAmong({ passed = 0, failed = 0, expected_failure = 0 }: CaseOutcomes): number {
   return passed + failed + expected_failure;
+}
+
+/** What became of the cases with each name. */
+export function byName(cases: readonly { name: string; seconds: number; outcome: CaseOutcome }[]): NamedCases[] {
+  return mergeByName(cases.map(({ name, seconds, outcome }) => ({ name, seconds, outcomes: { [outcome]: 1 } })));
+}
+
+/** Merges the cases with the same name, in the order of the first of each. */
+export function mergeByName(cases: Iterable<NamedCases>): NamedCases[] {
+  const merged = new Map<string, NamedCases>();
+  for (const { name, seconds, outcomes } of cases) {
+    const sum = merged.get(name) ?? { name, seconds: 0, outcomes: {} };
+    merged.set(name, sum);
+    sum.seconds += seconds;
+    for (const [outcome, count] of Object.entries(outcomes) as [CaseOutcome, number][])
+      sum.outcomes[outcome] = (sum.outcomes[outcome] ?? 0) + count;
+  }
+  return [...merged.values()];
 }

@@ -26,7 +26,7 @@ export const limits = {
   ciRunsSearched: 5000,
   /** How many of these CI runs are read at a time. */
   ciRunsPerRead: 500,
-  /** Invalid entries of test_files that one 422 lists. */
+  /** Invalid entries of lists that one 422 names. */
   reportedInvalidEntries: 1000,
 
   /** Bytes of the request line and headers; beyond it 431. */
@@ -273,6 +273,8 @@ export const limits = {
   completenessWaitSeconds: 900,
   /** How often a build is checked during that wait. */
   completenessPollMilliseconds: 500,
+  /** Bytes of a request that says that a node is cancelled: it has some texts. */
+  cancelBytesPerRequest: 262_144,
   /** Entries of each list in an answer about completeness. */
   completenessEntries: 1000,
 
@@ -360,17 +362,27 @@ export const limits = {
   playedSeconds: 86_400,
   /** Files that such a request cuts by hand. */
   cutFiles: 20,
-  /** Files whose cases one request tells, the cases of a file, and the characters of a name and of all names of a file. */
-  toldFilesPerRequest: 500,
+  /**
+   * Bytes and files of a request that tells cases; the cases of a file, and the characters of a name and of all names of a file. A node tells
+   * its pieces and at most two whole files.
+   */
+  toldBytesPerRequest: 1_048_576,
+  toldFilesPerRequest: 100,
   casesPerFile: 5000,
   caseNameMaxCharacters: 4096,
   caseCharactersPerFile: 131_072,
+  /** Names of cases that passed in the whole file only. */
+  passedWholePerFile: 20,
+  /** Bytes of told cases that are written at a time. */
+  toldBytesPerChange: 65_536,
   /** The most files that a queue cuts into pieces. */
   filesToCut: 200,
-  /** Characters of the names of all cases in the pieces of a queue: a pull with a piece parses them. */
+  /** Characters of the names of all cases in the pieces of a queue. */
   cutCharactersPerQueue: 1_048_576,
-  /** Long files whose cases the main thread reads to plan a queue. A queue that needs more goes to a worker thread. */
-  cutFilesOnMainThread: 16,
+  /** Characters of told names that are read to plan a queue: the pieces of a file may repeat the names of the whole. */
+  readCaseCharactersPerQueue: 4_194_304,
+  /** Long files whose cases are read at a time. */
+  longFilesPerRead: 8,
   /** The most pieces of a file. */
   piecesPerFile: 100,
   /** Test files that a worker thread plays in one turn, over all variants: about 100 ms. */

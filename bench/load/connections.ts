@@ -1,5 +1,5 @@
 import { Agent, request } from 'node:http';
-import { headers } from './server.js';
+import { headers as ofClient } from './server.js';
 
 export interface Answer {
   status: number;
@@ -15,6 +15,7 @@ export class Connections {
   constructor(
     readonly url: string,
     count: number,
+    readonly headers: Record<string, string> = {},
   ) {
     this.#agent = new Agent({ keepAlive: true, maxSockets: count, scheduling: 'fifo' });
   }
@@ -22,7 +23,11 @@ export class Connections {
   post(path: string, body: string | Buffer): Promise<Answer> {
     const from = performance.now();
     return new Promise((resolve, reject) => {
-      const options = { method: 'POST', agent: this.#agent, headers: { ...headers, 'Content-Length': Buffer.byteLength(body) } };
+      const options = {
+        method: 'POST',
+        agent: this.#agent,
+        headers: { ...ofClient, ...this.headers, 'Content-Length': Buffer.byteLength(body) },
+      };
       const sent = request(this.url + path, options, response => {
         let text = '';
         response.setEncoding('utf8').on('data', (part: string) => (text += part));

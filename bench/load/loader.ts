@@ -1,6 +1,7 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { Connections, expectAnswer } from './connections.js';
 import { inParallel } from './in-parallel.js';
+import { largestRequests, templateOf } from './largest-requests.js';
 import { FILES_IN_ANSWER, NODES, RECORDING } from './messages.js';
 import { OpenQueue } from './open-queue.js';
 import { initializeTemplate, type PlanKind, planPaths, recordAll, recordingTemplates } from './suite-bodies.js';
@@ -9,7 +10,7 @@ import { answerMessages } from './worker-messages.js';
 
 /** A worker process that puts loads on a server. Messages prepare, begin and end the loads, which may begin again. */
 
-export type LoadPlan = PullsPlan | SuitesPlan;
+export type LoadPlan = PullsPlan | SuitesPlan | LargestPlan;
 
 export type LoadQuestion = { verb: 'prepare'; url: string; plans: LoadPlan[] } | { verb: 'begin' } | { verb: 'end' };
 
@@ -30,6 +31,14 @@ interface SuitesPlan {
   nodes: number;
   /** Between an answer and the next request. */
   pauseMilliseconds: number;
+}
+
+/** The largest requests of one kind, from another project, in several loops. */
+interface LargestPlan {
+  kind: 'largest';
+  name: string;
+  loops: number;
+  token: string;
 }
 
 interface Load {
@@ -117,6 +126,44 @@ function suites(url: string, { what, files, nodes, pauseMilliseconds }: SuitesPl
   };
 }
 
+function largest(url: string, { name, loops, token }: LargestPlan): Load {
+  const request = largestRequests[name]!;
+  const connections = new Connections(url, loops, { 'KNAPSACK-PRO-TEST-SUITE-TOKEN': token, ...request.headers });
+  const template = templateOf(request);
+  let round = 0;
+  return {
+    prepare: async () => request.prepare?.(connections),
+    async run(tally, signal) {
+      // What is under way may take the server seconds.
+      signal.addEventListener('abort', () => connections.close());
+      const loop = async () => {
+        while (!signal.aborted) {
+          // The bytes of a round are valid until the next one.
+          const answer = await connections.post(request.path, Buffer.from(template.body(++round))).catch((error: unknown) => {
+            if (!signal.aborted) tally.recordFailure(error);
+          });
+          if (!answer) return;
+          if (request.status === 0 || answer.status === request.status) tally.recordAnswer(answer.milliseconds);
+          else if (answer.status === 503) await sleep(100);
+          else tally.recordFailure(new Error(`${request.path} was answered with ${answer.status}: ${answer.text.slice(0, 300)}`));
+        }
+      };
+      await Promise.all(Array.from({ length: loops }, loop));
+    },
+  };
+}
+
+function open(url: string, plan: LoadPlan): Load {
+  switch (plan.kind) {
+    case 'pulls':
+      return steadyPulls(url, plan);
+    case 'suites':
+      return suites(url, plan);
+    case 'largest':
+      return largest(url, plan);
+  }
+}
+
 let loads: Load[] = [];
 let stopping = new AbortController();
 let running: Promise<LoadOutcome>[] = [];
@@ -124,7 +171,7 @@ let running: Promise<LoadOutcome>[] = [];
 answerMessages<LoadQuestion, LoadOutcome[] | null>(async question => {
   switch (question.verb) {
     case 'prepare':
-      loads = question.plans.map(plan => (plan.kind === 'pulls' ? steadyPulls(question.url, plan) : suites(question.url, plan)));
+      loads = question.plans.map(plan => open(question.url, plan));
       for (const load of loads) await load.prepare();
       return null;
     case 'begin':

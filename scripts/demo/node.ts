@@ -1,6 +1,6 @@
+import type { CasesOfFile } from '../../src/api/messages/cases.js';
 import { wholeMilliseconds } from '../../src/engine/insight/rounding.js';
 import type { HandedPiece } from '../../src/engine/pieces/cuts.js';
-import type { ToldCases } from '../../src/engine/pieces/told-cases.js';
 import type { RecordedTestFile } from '../../src/engine/test-file.js';
 import { fileOfPiece } from '../../src/piece-path.js';
 import type { CiRun, NodePlan } from './ci-run.js';
@@ -32,10 +32,7 @@ export interface RecordRequest {
   told: ToldFile[];
 }
 
-export interface ToldFile extends Pick<ToldCases, 'seconds' | 'cases'> {
-  /** Of the file, or of a piece of it. */
-  path: string;
-}
+export type ToldFile = Pick<CasesOfFile, 'path' | 'seconds' | 'cases'>;
 
 export interface Handed {
   batch_id: number;
@@ -108,7 +105,7 @@ function measure({ seconds, cases }: CiRun, { slowness }: NodePlan, { paths, pie
     return {
       path,
       seconds: wholeMilliseconds(slowness * (seconds.get(file)! - left)),
-      cases: ran.map(one => ({ name: one.name, seconds: wholeMilliseconds(slowness * one.seconds), outcomes: { passed: 1 } })),
+      cases: ran.map(one => ({ name: one.name, seconds: wholeMilliseconds(slowness * one.seconds), outcome: 'passed' as const })),
     };
   });
 }

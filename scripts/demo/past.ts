@@ -1,7 +1,8 @@
+import { byName } from '../../src/case-outcomes.js';
 import { waitingCaller } from '../../src/engine/caller.js';
 import { digest, queueKey, splitKey } from '../../src/engine/keys.js';
-import { type Cuts, decodeCuts, handedPieces } from '../../src/engine/pieces/cuts.js';
-import { type ToldCases, toKeep } from '../../src/engine/pieces/told-cases.js';
+import { handedPieces } from '../../src/engine/pieces/cuts.js';
+import { encodeCases, type ToldCases } from '../../src/engine/pieces/told-cases.js';
 import { decodeFiles, pathsOfQueue } from '../../src/engine/planned-files.js';
 import type { Change, OpenQueue } from '../../src/engine/ports/queues.js';
 import type { Store } from '../../src/engine/ports/store.js';
@@ -84,11 +85,11 @@ async function recordInOrder(past: Past, recordings: readonly Recording[]): Prom
 async function record({ store, project }: Past, { run, node_index, request }: Recording): Promise<void> {
   const { commit_hash, branch, node_total } = run.build;
   const ci_run = digest(commit_hash, branch, node_total, run.id);
-  const told = request.told.map(({ path, ...ofPath }): ToldCases => {
+  const told = request.told.map(({ path, seconds, cases }): ToldCases => {
     const piece = pieceOf(path);
-    return { file: piece?.file ?? path, piece, ci_run, commit_hash, runner: run.runner, passed_whole: [], ...ofPath };
+    return { file: piece?.file ?? path, piece, ci_run, commit_hash, runner: run.runner, seconds, cases: byName(cases), passed_whole: [] };
   });
-  if (told.length > 0) await store.cases.tell(project, await toKeep(store, project, told), request.at);
+  if (told.length > 0) await store.cases.tell(project, encodeCases(told), request.at);
   await whenSaved(store.recordings.record(project, { ...run.build, node_index }, newRun(request.files, run.id), waitingCaller, request.at));
 }
 
@@ -106,7 +107,7 @@ async function playQueue({ store, project, pullCost, clock }: Past, run: CiRun, 
   await store.queues.create(key, plan!, nodes[0]!.request.at);
   const { id } = (await store.queues.find(key))!;
   const paths = await pathsOfQueue(store, id);
-  const cuts = plan!.cuts && decodeCuts(plan!.cuts);
+  const { cuts } = plan!;
   const recordedBefore = (await store.builds.find(project, run.build))?.recorded ?? 0;
   await whenSaved(
     store.queues.update(
@@ -134,7 +135,7 @@ async function playQueue({ store, project, pullCost, clock }: Past, run: CiRun, 
 function pull(
   { queue }: OpenQueue,
   { node_index, request }: RunningNode & { request: PullRequest },
-  { paths, cuts }: { paths: readonly string[]; cuts: Cuts | null },
+  { paths, cuts }: { paths: readonly string[]; cuts: Uint8Array | null },
   runs_before: number,
   changes: Change[],
 ): Handed | null {

@@ -1,7 +1,8 @@
 import { toSegments } from '../bytes.js';
+import { byName } from '../case-outcomes.js';
 import { type PlanSubject, preparePlan } from '../engine/insight/what-if/prepare-plan.js';
 import { digest, type NodeKey, queueKey, splitKey, UNNAMED_CI_RUN } from '../engine/keys.js';
-import type { ToldCases } from '../engine/pieces/told-cases.js';
+import { encodeCases, type ToldCases } from '../engine/pieces/told-cases.js';
 import type { NodeLinks } from '../engine/ports/ci-runs.js';
 import type { NewRun } from '../engine/ports/recordings.js';
 import type { Store } from '../engine/ports/store.js';
@@ -12,6 +13,7 @@ import type { ListName } from '../engine/suites/list-in-body.js';
 import { NOTHING_PLANNED, type PlanOptions, planQueue, planSplit } from '../engine/suites/plan-suite.js';
 import { type Suite, type SuiteColumns, suiteOf } from '../engine/suites/suite.js';
 import type { CachedSuite } from '../engine/suites/suite-cache.js';
+import { limits } from '../limits.js';
 import { pieceOf } from '../piece-path.js';
 import type { Soon } from '../soon.js';
 import { apiErrors } from './errors.js';
@@ -38,6 +40,8 @@ export interface Listing<Asked> {
 export interface Post<Asked, Prepared> {
   /** The parameter that lists all test files; null: its list is another one each time. */
   list: ListName | null;
+  /** The most bytes of a body; missing: as many as the server takes. */
+  mostBytes?: number;
   /** Validates a message. Throws a 422. @param suite the cached suite of its list; null: it is not cached */
   read(sent: RawParameters, project: number, suite: Suite | null): Listing<Asked>;
   /** Null: only a worker thread should do it. */
@@ -157,11 +161,13 @@ function toCases(sent: RawParameters): Listing<ToldCases[]> {
   const { files, runner, commit_hash, branch, node_total, ci_build_id = UNNAMED_CI_RUN } = toTestCasesMessage(sent);
   const ci_run = digest(commit_hash, branch, node_total, ci_build_id);
   const asked = files.map(({ path, seconds, cases, passed_whole = [] }): ToldCases => {
-    const piece = pieceOf(path);
+    // Only a runner runs pieces: without one, such a path is that of a file.
+    const piece = runner === undefined ? null : pieceOf(path);
     return {
       file: piece?.file ?? path,
       piece: piece && { number: piece.number, count: piece.count },
-      ...{ ci_run, commit_hash, runner: runner ?? null, seconds, cases, passed_whole },
+      ...{ ci_run, commit_hash, runner: runner ?? null, seconds, passed_whole },
+      cases: byName(cases),
     };
   });
   return { asked, suite: null };
@@ -191,8 +197,18 @@ export const posts = {
   prepareSplit: post({ list: 'test_files', read: toSplit, prepare: prepareSplit }),
   prepareQueue: post({ list: 'test_files', read: toQueue, prepare: prepareQueue }),
   prepareTestQueue: post({ list: 'paths', read: toTestQueue, prepare: prepareQueue }),
-  prepareCases: post({ list: null, read: toCases, prepare: (_store, asked: ToldCases[]) => asked }),
-  prepareCancel: post({ list: null, read: toCancel, prepare: (_store, asked: CancelRequest) => asked }),
+  prepareCases: post({
+    list: null,
+    mostBytes: limits.toldBytesPerRequest,
+    read: toCases,
+    prepare: (_store, asked: ToldCases[]) => encodeCases(asked),
+  }),
+  prepareCancel: post({
+    list: null,
+    mostBytes: limits.cancelBytesPerRequest,
+    read: toCancel,
+    prepare: (_store, asked: CancelRequest) => asked,
+  }),
   preparePlan: post({
     list: 'test_files',
     read: toPlan,

@@ -230,5 +230,7 @@ describe('a cancel', () => {
     ]);
     const answer = await fetch(`${server.url}/v2/queues/cancel`, { method: 'POST', body: '{}' });
     expect(answer.status).toBe(403);
+    const large = { ...buildKey, node_index: 0, node_uuid: 'x', test_queue_id: 'unknown', more: 'x'.repeat(262_144) };
+    expect((await server.post('/v2/queues/cancel', large)).status).toBe(413);
   });
 });

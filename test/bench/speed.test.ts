@@ -2,6 +2,7 @@ import { describe, expect, it } from 'vitest';
 import { initializing } from '../../bench/initializing.js';
 import { isolation } from '../../bench/isolation.js';
 import { memory } from '../../bench/memory.js';
+import { neighbours } from '../../bench/neighbours.js';
 import type { Result } from '../../bench/results.js';
 import { soak } from '../../bench/soak.js';
 import { starting } from '../../bench/starting.js';
@@ -40,6 +41,12 @@ describe('the benchmark of speed', () => {
       expect(withLargeSuites).toBeGreaterThan(0);
     }
     for (const cell of column(result!, 'server delay ms')) expect(parseFloat(cell)).toBeGreaterThanOrEqual(0);
+  });
+
+  it('measures the pulls of a project while another sends its largest requests', async () => {
+    const [result] = await neighbours({ chosen: ['cases', 'piece', 'sign-in'], seconds: 0.2, loops: 1, pullsPerSecond: 50 });
+    expect(column(result!, 'requests')).toEqual(['none', 'cases', 'piece', 'sign-in']);
+    for (const cell of column(result!, 'p99 ratio').slice(1)) expect(Number(cell)).toBeGreaterThan(0);
   });
 
   it('measures the start with an empty folder and with a full one', async () => {

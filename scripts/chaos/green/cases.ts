@@ -1,5 +1,4 @@
-import type { CaseOutcome } from '../../../src/case-outcomes.js';
-import { mergeByName, type RanCase } from '../../../src/client/pieces/piece.js';
+import { byName, type CaseOutcome, type NamedCases } from '../../../src/case-outcomes.js';
 import type { FileRun } from './runner.js';
 import type { CiRun, Job } from './scenario.js';
 
@@ -41,8 +40,8 @@ export const casePath = (file: string, { name, place }: Pick<CaseRun, 'name' | '
   `${file}::${name}${place === 1 ? '' : `::${place}`}`;
 
 /** What became of the cases of each name, in their order. */
-export function toldCases(runs: readonly CaseRun[], seconds: number): RanCase[] {
-  return mergeByName(runs.map(({ name, outcome }) => ({ name, seconds, outcomes: { [outcome]: 1 } })));
+export function toldCases(runs: readonly CaseRun[], seconds: number): NamedCases[] {
+  return byName(runs.map(({ name, outcome }) => ({ name, seconds, outcome })));
 }
 
 /** What must run of these files: of a long one each case that passes or fails when the whole file runs. */

@@ -2,7 +2,7 @@ import typia, { type tags } from 'typia';
 import { charactersIn } from '../../case-names.js';
 import type { CaseOutcome } from '../../case-outcomes.js';
 import { limits } from '../../limits.js';
-import type { Count, Text } from '../../scalars.js';
+import type { Text } from '../../scalars.js';
 import type { NodeKey, OptionalText, Path } from './parameters.js';
 import { checkNodeIndex, reader } from './validation.js';
 
@@ -23,17 +23,17 @@ export interface CasesOfFile {
   path: Path;
   /** What the file or piece took, in seconds. */
   seconds: number & tags.Minimum<0>;
-  /** In their order in the file; each name once. */
+  /** In their order in the file. Cases with the same name are an entry each. */
   cases: CaseOfFile[] & tags.MaxItems<typeof limits.casesPerFile>;
-  /** Cases that did not pass in the piece, but passed in the whole file right afterwards. */
-  passed_whole?: CaseName[] & tags.MaxItems<typeof limits.casesPerFile>;
+  /** Cases that did not pass in the piece, but passed in the whole file right afterwards; some of them, if they are many. */
+  passed_whole?: CaseName[] & tags.MaxItems<typeof limits.passedWholePerFile>;
 }
 
 export interface CaseOfFile {
   name: CaseName;
   seconds: number & tags.Minimum<0>;
-  /** How many cases with this name ended in each way; missing: none. An expected failure is one that the case had told the test runner. */
-  outcomes: { [outcome in CaseOutcome]?: Count };
+  /** An expected failure is one that the case had told the test runner. */
+  outcome: CaseOutcome;
 }
 
 export interface TestCasesAnswer {

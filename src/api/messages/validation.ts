@@ -70,6 +70,7 @@ interface Rules<T> {
   isForm?: boolean;
   /** Sets defaults, and deletes what stands for nothing, before the types are checked. */
   complete?: (parameters: Record<string, unknown>) => void;
+  /** Gets the parameters whose types are valid: of the others nothing is known. */
   check?: (data: Partial<T>) => ValidationErrors;
 }
 
@@ -86,15 +87,17 @@ export function reader<T>(
   };
 }
 
-/** Returns the data of a typia validation. Throws a 422 with all its errors, and those that `check` finds. */
+/** Returns the data of a typia validation. Throws a 422 with all its errors, and those that `check` finds (see Rules). */
 export function requireValid<T>(validation: IValidation<T>, check: (data: Partial<T>) => ValidationErrors = () => ({})): T {
-  const data = validation.data as Partial<T> | undefined;
   const errors = validation.success ? {} : toValidationErrors(validation.errors);
-  if (data && typeof data === 'object') {
-    for (const [parameter, messages] of Object.entries(check(data))) errors[parameter] ??= messages;
-  }
+  const valid = validation.success ? validation.data : without(validation.data as Record<string, unknown>, errors);
+  for (const [parameter, messages] of Object.entries(check(valid as Partial<T>))) errors[parameter] ??= messages;
   if (Object.keys(errors).length > 0) throw apiErrors.invalid(errors);
   return validation.data as T;
+}
+
+function without(parameters: Record<string, unknown>, errors: ValidationErrors): Record<string, unknown> {
+  return Object.fromEntries(Object.entries(parameters).filter(([name]) => !Object.hasOwn(errors, name)));
 }
 
 export const PARAMETER_REQUIRED = 'parameter is required';
@@ -104,21 +107,20 @@ function toValidationErrors(typiaErrors: readonly IValidation.IError[]): Validat
   let entries = 0;
   let lastEntry = '';
   for (const error of typiaErrors) {
-    const [, parameter, position, field] = /^\$input\.(\w+)(?:\[(\d+)\])?(?:\.(\w+))?/.exec(error.path) ?? [];
+    const [, parameter, position, field, within = ''] = /^\$input\.(\w+)(?:\[(\d+)\])?(?:\.(\w+))?(.*)/.exec(error.path) ?? [];
     if (!parameter) continue;
-    const message = toMessage(error);
+    const message = position !== undefined && within !== '' ? `${within}: ${toMessage(error)}` : toMessage(error);
     const messages = (errors[parameter] ??= []) as (string | ValidationErrors)[];
     if (position === undefined) {
       messages.push(message);
       continue;
     }
     const entry = `${parameter}.${position}`;
-    if (entry !== lastEntry) {
-      lastEntry = entry;
-      entries += 1;
-      if (entries <= limits.reportedInvalidEntries) messages.push({ [position]: field ? {} : [] });
-    }
+    // What is invalid within an entry counts as one each.
+    if (entry !== lastEntry || within !== '') entries += 1;
     if (entries > limits.reportedInvalidEntries) continue;
+    if (entry !== lastEntry) messages.push({ [position]: field ? {} : [] });
+    lastEntry = entry;
     const entryErrors = (messages.at(-1) as ValidationErrors)[position]!;
     if (Array.isArray(entryErrors)) entryErrors.push(message);
     else ((entryErrors[field!] ??= []) as string[]).push(message);

@@ -168,7 +168,7 @@ export const operations = {
         ...node,
         ci_build_id: '1',
         runner: 'pytest',
-        files: [{ path: 'tests/test_cart.py', seconds: 41.5, cases: [{ name: 'test_total', seconds: 12.25, outcomes: { passed: 1 } }] }],
+        files: [{ path: 'tests/test_cart.py', seconds: 41.5, cases: [{ name: 'test_total', seconds: 12.25, outcome: 'passed' }] }],
       },
     },
     responses: {

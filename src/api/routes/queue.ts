@@ -1,6 +1,6 @@
 import type { QueueKey } from '../../engine/keys.js';
 import { bytesOfLinks } from '../../engine/link-notes.js';
-import { decodeCuts, handedPieces } from '../../engine/pieces/cuts.js';
+import { handedPieces } from '../../engine/pieces/cuts.js';
 import { decodeFiles } from '../../engine/planned-files.js';
 import type { QueueInfo } from '../../engine/ports/queues.js';
 import type { Millis } from '../../engine/ports/store.js';
@@ -176,7 +176,7 @@ function answerBatch(
           // Most batches of a queue with pieces have none, and cuts take far longer to parse than all else of a pull.
           whenKnown(queue.list.pieces_for !== undefined && files.includes(PIECE_SIGN) ? queues.cuts(queue.id) : null, cuts => {
             const forecast = planned && { forecast: queueForecast(queue, batch, planned, expectedEnd, context.now()) };
-            const pieces = cuts && { pieces: handedPieces(decodeCuts(cuts), filesToRun(batch, files)) };
+            const pieces = cuts && { pieces: handedPieces(cuts, filesToRun(batch, files)) };
             const extra = { ...forecast, ...pieces };
             const answer = request.wantsText ? batchLines(batch, files, encoding) : encoding.batch(queue, batch, files, echo, extra);
             answer.onEnd = wasSent => settleBatch(context, key, batch, wasSent);

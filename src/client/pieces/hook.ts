@@ -1,8 +1,8 @@
 import { readdirSync, readFileSync, realpathSync, writeFileSync } from 'node:fs';
 import { join, resolve } from 'node:path';
-import type { CaseOutcomes } from '../../case-outcomes.js';
+import { type CaseOutcomes, mergeByName } from '../../case-outcomes.js';
 import { hookText } from './hook-text.js';
-import { mergeByName, type Piece, type ToldCases } from './piece.js';
+import type { Piece, ToldCases } from './piece.js';
 
 /*
  * A hook is a file that a test runner loads because of its environment, and so behind any wrapper. Files in its own folder are all that

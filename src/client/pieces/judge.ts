@@ -1,5 +1,5 @@
-import { type CaseOutcomes, ranAmong } from '../../case-outcomes.js';
-import type { Piece, RanCase, ToldCases } from './piece.js';
+import { type CaseOutcomes, type NamedCases, ranAmong } from '../../case-outcomes.js';
+import type { Piece, ToldCases } from './piece.js';
 
 /** How the cases that ran differ from those that the piece has to run. */
 export interface PieceJudgement {
@@ -10,7 +10,7 @@ export interface PieceJudgement {
   /** Names of the piece of which a case failed. */
   failed: string[];
   /** Cases of other pieces that ran. */
-  foreign: RanCase[];
+  foreign: NamedCases[];
   /** No case of the piece ran. */
   isEmpty: boolean;
 }

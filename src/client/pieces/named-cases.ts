@@ -1,6 +1,7 @@
 import { readFileSync } from 'node:fs';
+import { mergeByName, type NamedCases } from '../../case-outcomes.js';
 import { outcomeOf, type TestCase } from '../../reports/test-case.js';
-import { mergeByName, type PieceRunner, type RanCase, type ToldCases } from './piece.js';
+import type { PieceRunner, ToldCases } from './piece.js';
 
 /** A test runner whose command selects test cases by their names. */
 export interface NamingRunner extends PieceRunner {
@@ -70,7 +71,7 @@ export function tellCases(
 ): Map<string, ToldCases> {
   const told = new Map<string, ToldCases>();
   for (const file of files) {
-    const cases: RanCase[] = [];
+    const cases: NamedCases[] = [];
     for (const testCase of reported.get(file) ?? []) {
       const name = nameOf(testCase, file);
       // No argument and no message can have such a name.
@@ -84,7 +85,7 @@ export function tellCases(
 }
 
 /** Gives cases that cannot be told apart the first of their names, whatever their order. */
-function withSharedNames(cases: readonly RanCase[], keyOf: (name: string) => string): RanCase[] {
+function withSharedNames(cases: readonly NamedCases[], keyOf: (name: string) => string): NamedCases[] {
   const names = new Map<string, string>();
   for (const { name } of cases) {
     const before = names.get(keyOf(name));

@@ -1,9 +1,10 @@
+import type { NamedCases } from '../../case-outcomes.js';
 import { durationText } from '../../duration.js';
 import { pluralize } from '../../plural.js';
 import { abbreviate, printToStderr } from '../../terminal.js';
 import type { BatchResult, RecordedFile } from '../batch-results.js';
 import { judgePiece, type PieceJudgement, passedWhole } from './judge.js';
-import type { Piece, RanCase, ToldCases } from './piece.js';
+import type { Piece, ToldCases } from './piece.js';
 import type { TestCases } from './told.js';
 
 /** What one command, for a piece or for its whole file, said of the file. */
@@ -72,7 +73,7 @@ function resultOf({ path }: Piece, { result: { recorded, failed } }: FileRun, se
   return { recorded: recorded.map(file => ({ ...file, path, time_execution: timeOf(file) })), failed: failed.map(() => path) };
 }
 
-function warnOfForeign({ path }: Piece, foreign: readonly RanCase[], remedy: string): void {
+function warnOfForeign({ path }: Piece, foreign: readonly NamedCases[], remedy: string): void {
   const count = pluralize(foreign.length, 'test case');
   const seconds = durationText(foreign.reduce((sum, one) => sum + one.seconds, 0));
   printToStderr(

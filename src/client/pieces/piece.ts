@@ -1,4 +1,4 @@
-import type { CaseOutcome, CaseOutcomes } from '../../case-outcomes.js';
+import type { CaseOutcomes, NamedCases } from '../../case-outcomes.js';
 import type { TestCase } from '../../reports/test-case.js';
 
 /** A piece of a test file, as the server hands it out. Cases have the names that the test runner gives them. */
@@ -16,19 +16,10 @@ export interface Piece {
   isTrial: boolean;
 }
 
-/** What a runner told of the cases with one name in a file. */
-export interface RanCase {
-  name: string;
-  /** Of all cases with this name. */
-  seconds: number;
-  /** Of each case once, however often it was tried. */
-  outcomes: CaseOutcomes;
-}
-
 /** What one run of a command told of a test file. */
 export interface ToldCases {
   /** One for each name. */
-  cases: readonly RanCase[];
+  cases: readonly NamedCases[];
   /** The names of all cases in the file, also of those that were not selected; null: the runner does not tell. */
   listed: ReadonlySet<string> | null;
 }
@@ -78,17 +69,4 @@ export interface PieceSupport {
   /** As the server knows it. */
   name: string;
   runner: PieceRunner;
-}
-
-/** Merges the cases with the same name, in the order of the first of each. */
-export function mergeByName(cases: Iterable<RanCase>): RanCase[] {
-  const merged = new Map<string, RanCase>();
-  for (const { name, seconds, outcomes } of cases) {
-    const sum = merged.get(name) ?? { name, seconds: 0, outcomes: {} };
-    merged.set(name, sum);
-    sum.seconds += seconds;
-    for (const [outcome, count] of Object.entries(outcomes) as [CaseOutcome, number][])
-      sum.outcomes[outcome] = (sum.outcomes[outcome] ?? 0) + count;
-  }
-  return [...merged.values()];
 }

@@ -1,17 +1,20 @@
-import type { CasesOfFile } from '../../api/messages/cases.js';
+import type { CaseOfFile, CasesOfFile } from '../../api/messages/cases.js';
 import { charactersIn } from '../../case-names.js';
+import { byName, type CaseOutcome, type NamedCases } from '../../case-outcomes.js';
 import { limits } from '../../limits.js';
 import { outcomeOf, type TestCase } from '../../reports/test-case.js';
 import { printToStderr } from '../../terminal.js';
 import { Api } from '../api.js';
 import type { BuildNode } from '../ci/identity.js';
 import { testCaseName } from '../report-files.js';
-import { mergeByName, type RanCase, type ToldCases } from './piece.js';
+import type { ToldCases } from './piece.js';
 
 /** Files that take less are never worth cutting. */
 const LEAST_SECONDS = 1;
 /** A file is long when it takes this part of what its node ran: the nodes of a queue run nearly the same. */
 const LONG_PART = 0.4;
+/** What is told of files in one request: the rest of it is smaller than what is left. */
+const MOST_BYTES = limits.toldBytesPerRequest - 65_536;
 /** Nothing depends on what is told, so it is tried once, for a short time. */
 const TELL_SECONDS = 5;
 
@@ -28,19 +31,20 @@ export class TestCases {
   constructor(readonly runner: string | null) {}
 
   /** Adds what a whole file took, and its cases. One with a single case cannot be cut. */
-  addFile(path: string, seconds: number, told: readonly RanCase[]): void {
+  addFile(path: string, seconds: number, told: readonly NamedCases[]): void {
     this.#seconds += seconds;
-    const cases = named(told);
-    if (seconds < LEAST_SECONDS || cases.length < 2) return;
-    (fits(cases) ? this.#files : this.#tooLarge).push({ path, seconds, cases });
+    const file = { path, seconds, cases: entriesOf(told) };
+    const names = new Set(file.cases.map(({ name }) => name));
+    if (seconds < LEAST_SECONDS || names.size < 2) return;
+    (fits(file) ? this.#files : this.#tooLarge).push(file);
   }
 
   /** Adds what a piece took, and its cases. @param passed_whole see CasesOfFile */
-  addPiece(path: string, seconds: number, told: readonly RanCase[], passed_whole: string[]): void {
+  addPiece(path: string, seconds: number, told: readonly NamedCases[], passed_whole: string[]): void {
     this.#seconds += seconds;
-    const cases = named(told);
-    const sent = passed_whole.filter(isSendable).slice(0, limits.casesPerFile);
-    this.#pieces.push({ path, seconds, cases: fits(cases) ? cases : [], ...(sent.length > 0 && { passed_whole: sent }) });
+    const sent = passed_whole.filter(isSendable).slice(0, limits.passedWholePerFile);
+    const piece = { path, seconds, cases: entriesOf(told), ...(sent.length > 0 && { passed_whole: sent }) };
+    this.#pieces.push(fits(piece) ? piece : { ...piece, cases: [] });
   }
 
   /** Notes that the runner ran files, and told none of their cases. @param remedy what to do */
@@ -54,17 +58,25 @@ export class TestCases {
     if (this.#remedy !== null)
       printToStderr(`WARNING: ${this.runner} did not tell which test cases it ran, so no file can be cut into pieces: ${this.#remedy}`);
     if (this.runner !== null) for (const file of this.#tooLarge.filter(isLong)) printToStderr(tooLargeLine(file));
-    const files = [...this.#pieces, ...this.#files.filter(isLong)].slice(0, limits.toldFilesPerRequest);
-    if (files.length === 0) return;
-    const message = { ...node, ci_build_id, files, ...(this.runner !== null && { runner: this.runner }) };
     const short = new Api({ ...api.options, timeoutSeconds: TELL_SECONDS });
-    await short.post('/v2/test_cases', message, () => true, 0).catch(() => {});
+    for (const files of inRequests([...this.#pieces, ...this.#files.filter(isLong)])) {
+      const message = { ...node, ci_build_id, files, ...(this.runner !== null && { runner: this.runner }) };
+      const isTold = await short.post('/v2/test_cases', message, () => true, 0).catch(() => false);
+      if (!isTold) return;
+    }
   }
 }
 
-/** No piece can name a case without a name: the rest of the file has it. */
-function named(cases: readonly RanCase[]): RanCase[] {
-  return cases.filter(({ name }) => name !== '');
+/** The cases, an entry each; the first of each name has the time of all. No piece can name a case without a name: the rest of the file has it. */
+function entriesOf(told: readonly NamedCases[]): CaseOfFile[] {
+  return told
+    .filter(({ name }) => name !== '')
+    .flatMap(({ name, seconds, outcomes }) => {
+      const each = (Object.entries(outcomes) as [CaseOutcome, number][]).flatMap(([outcome, count]) =>
+        Array<CaseOutcome>(count).fill(outcome),
+      );
+      return each.map((outcome, i) => ({ name, seconds: i === 0 ? seconds : 0, outcome }));
+    });
 }
 
 /** Whether the server takes this name. */
@@ -72,25 +84,48 @@ function isSendable(name: string): boolean {
   return name !== '' && name.length <= limits.caseNameMaxCharacters;
 }
 
-/** Whether the server takes these cases. */
-function fits(cases: readonly RanCase[]): boolean {
+/** Whether the server takes what is told of a file or piece. */
+function fits(file: CasesOfFile): boolean {
+  const { cases } = file;
   return (
     cases.every(({ name }) => isSendable(name)) &&
     cases.length <= limits.casesPerFile &&
-    charactersIn(cases) <= limits.caseCharactersPerFile
+    charactersIn(cases) <= limits.caseCharactersPerFile &&
+    bytesOf(file) <= MOST_BYTES
   );
 }
 
-function tooLargeLine({ path, cases }: CasesOfFile): string {
+function bytesOf(file: CasesOfFile): number {
+  return Buffer.byteLength(JSON.stringify(file)) + 1;
+}
+
+/** Divides what is told into requests that the server takes. */
+function* inRequests(files: readonly CasesOfFile[]): Generator<CasesOfFile[]> {
+  let request: CasesOfFile[] = [];
+  let bytes = 0;
+  for (const file of files) {
+    const more = bytesOf(file);
+    if (request.length === limits.toldFilesPerRequest || (request.length > 0 && bytes + more > MOST_BYTES)) {
+      yield request;
+      [request, bytes] = [[], 0];
+    }
+    request.push(file);
+    bytes += more;
+  }
+  if (request.length > 0) yield request;
+}
+
+function tooLargeLine(file: CasesOfFile): string {
+  const { path, cases } = file;
   const { casesPerFile, caseNameMaxCharacters, caseCharactersPerFile } = limits;
-  return `${path} cannot run in pieces: it has ${cases.length} test cases with ${charactersIn(cases)} characters of names (the limits are ${casesPerFile} test cases, ${caseNameMaxCharacters} characters of a name and ${caseCharactersPerFile} of all names); shorten the names, or divide the file`;
+  return `${path} cannot run in pieces: it has ${cases.length} test cases with ${charactersIn(cases)} characters of names, ${bytesOf(file)} bytes of JSON (the limits are ${casesPerFile} test cases, ${caseNameMaxCharacters} characters of a name, ${caseCharactersPerFile} of all names and ${MOST_BYTES} bytes); shorten the names, or divide the file`;
 }
 
 /** The cases of each file as reports name them. */
 export function toldByReports(reported: ReadonlyMap<string, readonly TestCase[]>): Map<string, ToldCases> {
-  return new Map(Array.from(reported, ([file, cases]) => [file, { cases: mergeByName(cases.map(toRanCase)), listed: null }]));
+  return new Map(Array.from(reported, ([file, cases]) => [file, { cases: byName(cases.map(toCase)), listed: null }]));
 }
 
-function toRanCase(testCase: TestCase): RanCase {
-  return { name: testCaseName(testCase), seconds: testCase.seconds, outcomes: { [outcomeOf(testCase)]: 1 } };
+function toCase(testCase: TestCase): CaseOfFile {
+  return { name: testCaseName(testCase), seconds: testCase.seconds, outcome: outcomeOf(testCase) };
 }

@@ -1,3 +1,4 @@
+import { asBuffer } from '../../bytes.js';
 import type { CaseOutcomes } from '../../case-outcomes.js';
 import { pieceOf, piecePath } from '../../piece-path.js';
 
@@ -36,26 +37,46 @@ export interface HandedPiece {
   is_trial: boolean;
 }
 
-export function encodeCuts(cuts: Cuts): Uint8Array {
-  return new TextEncoder().encode(JSON.stringify(cuts));
+/** Each file in a JSON text of its own, behind one that says where they are: a pull with a piece parses only that of its file. */
+export function encodeCuts({ files }: Cuts): Uint8Array {
+  const texts = files.map(cut => Buffer.from(JSON.stringify(cut)));
+  const head = files.map(({ file }, i) => [file, texts[i]!.length] satisfies HeadEntry);
+  return Buffer.concat([Buffer.from(`${JSON.stringify(head)}\n`), ...texts]);
 }
 
-export function decodeCuts(bytes: Uint8Array): Cuts {
-  return JSON.parse(new TextDecoder().decode(bytes)) as Cuts;
+type HeadEntry = [file: string, bytes: number];
+
+/** @param wanted which files; missing: all */
+export function decodeCuts(bytes: Uint8Array, wanted: (file: string) => boolean = () => true): Cuts {
+  const text = asBuffer(bytes);
+  const headEnd = text.indexOf('\n');
+  const head = JSON.parse(text.toString('utf8', 0, headEnd)) as HeadEntry[];
+  const files: CutFile[] = [];
+  let from = headEnd + 1;
+  for (const [file, length] of head) {
+    if (wanted(file)) files.push(JSON.parse(text.toString('utf8', from, from + length)) as CutFile);
+    from += length;
+  }
+  return { files };
 }
 
 export function pathsOfPieces({ file, pieces }: CutFile): string[] {
   return pieces.map((_, i) => piecePath({ file, number: i + 1, count: pieces.length }));
 }
 
-/** The pieces among these paths, as a node gets them. */
-export function handedPieces({ files }: Cuts, listed: readonly { path: string }[]): HandedPiece[] {
-  return listed.flatMap(({ path }) => {
-    const named = pieceOf(path);
-    const cut = named && files.find(({ file }) => file === named.file);
-    const cases = cut?.pieces[named!.number - 1];
+/** The pieces among these paths, as a node gets them. @param cuts encoded */
+export function handedPieces(cuts: Uint8Array, listed: readonly { path: string }[]): HandedPiece[] {
+  const named = listed.flatMap(({ path }) => {
+    const piece = pieceOf(path);
+    return piece ? [{ path, ...piece }] : [];
+  });
+  const { files } = decodeCuts(cuts, file => named.some(piece => piece.file === file));
+  const cutOf = new Map(files.map(cut => [cut.file, cut]));
+  return named.flatMap(({ path, file, number }) => {
+    const cut = cutOf.get(file);
+    const cases = cut?.pieces[number - 1];
     if (!cut || !cases) return [];
-    const isLast = named!.number === cut.pieces.length;
+    const isLast = number === cut.pieces.length;
     const others = isLast ? cut.pieces.slice(0, -1).flat() : null;
     const listed = new Set(others ?? cases);
     const outcomes = cut.outcomes.filter(({ name }) => listed.has(name) !== isLast);

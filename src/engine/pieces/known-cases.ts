@@ -1,16 +1,15 @@
-import { type CaseOutcomes, ranAmong } from '../../case-outcomes.js';
+import { type CaseOutcomes, type NamedCases, ranAmong } from '../../case-outcomes.js';
 import { DAY_MILLISECONDS } from '../../time.js';
 import type { NotCut } from '../insight/trends/trends-answer.js';
 import type { KeptCases } from '../ports/cases.js';
 import type { CasesOfName } from './cuts.js';
-import type { ToldCase } from './told-cases.js';
 
 /** What is known of the cases of a file. */
 export interface KnownCases {
   /** See ToldCases. */
   runner: string | null;
   /** The cases that ran, in their order in the file. */
-  cases: readonly Pick<ToldCase, 'name' | 'seconds'>[];
+  cases: readonly Pick<NamedCases, 'name' | 'seconds'>[];
   /** See CutFile. */
   outcomes: readonly CasesOfName[];
   /** What the file takes besides its cases. */
@@ -34,7 +33,9 @@ const TRIED_AGAIN_AFTER = 14 * DAY_MILLISECONDS;
  * It then runs whole, or its estimate would be forgotten, too.
  */
 export function knownCases(kept: readonly KeptCases[]): KnownCases | null {
-  const whole = kept.find(({ piece }) => piece === null);
+  const wholes = kept.filter(({ piece }) => piece === null);
+  // No runner selects by the names of reports.
+  const whole = wholes.find(({ runner }) => runner !== null) ?? wholes[0];
   if (!whole) return null;
   const recent = kept.filter(({ at }) => at > whole.at - TRIED_AGAIN_AFTER);
   const cut = lastCut(recent);
@@ -54,8 +55,8 @@ export function knownCases(kept: readonly KeptCases[]): KnownCases | null {
 }
 
 /** Each name as the piece told it in which most of its cases ran: a runner may tell the cases of other pieces as skipped. */
-function casesByName(told: readonly KeptCases[]): Map<string, ToldCase> {
-  const cases = new Map<string, ToldCase>();
+function casesByName(told: readonly KeptCases[]): Map<string, NamedCases> {
+  const cases = new Map<string, NamedCases>();
   for (const one of told.flatMap(({ cases }) => cases)) {
     const before = cases.get(one.name);
     if (!before || ranAmong(one.outcomes) > ranAmong(before.outcomes)) cases.set(one.name, one);
@@ -67,7 +68,7 @@ function casesByName(told: readonly KeptCases[]): Map<string, ToldCase> {
  * What a piece must have of each name, where that is not just one case that runs. The whole file and its pieces must agree that a case does not
  * run, or fails as expected: a case that did better in either must do so again.
  */
-function outcomesOf(cases: ReadonlyMap<string, ToldCase>, whole: ReadonlyMap<string, ToldCase>): CasesOfName[] {
+function outcomesOf(cases: ReadonlyMap<string, NamedCases>, whole: ReadonlyMap<string, NamedCases>): CasesOfName[] {
   return [...cases.values()].flatMap(({ name, outcomes }) => {
     const best = bestOf(outcomes, whole.get(name)?.outcomes ?? outcomes);
     const isOrdinary = best.passed === 1 && !best.expected_failure && !best.skipped;

@@ -1,5 +1,5 @@
-import type { CaseOutcomes } from '../../case-outcomes.js';
-import type { Store } from '../ports/store.js';
+import { type Segments, toSegments } from '../../bytes.js';
+import type { NamedCases } from '../../case-outcomes.js';
 
 /** What a client told of the test cases of a file, or of a piece of it. */
 export interface ToldCases {
@@ -14,25 +14,51 @@ export interface ToldCases {
   /** What the file or piece took. */
   seconds: number;
   /** In their order in the file; each name once. */
-  cases: readonly ToldCase[];
+  cases: readonly NamedCases[];
   /** Cases that did not pass in the piece, but passed in the whole file right afterwards. */
   passed_whole: readonly string[];
 }
 
-export interface ToldCase {
-  name: string;
-  seconds: number;
-  outcomes: CaseOutcomes;
+/** What was told of files and pieces, as the store keeps it. It moves between threads, and into the store, without a copy of each name. */
+export interface EncodedCases {
+  places: readonly CasesPlace[];
+  /** Of each place what was told, as JSON. */
+  told: Segments;
 }
 
-/** Leaves out cases with names of reports where cases with names of a runner are kept: only these names select cases. */
-export async function toKeep({ cases }: Pick<Store, 'cases'>, project: number, told: readonly ToldCases[]): Promise<ToldCases[]> {
-  const unnamed = told.filter(({ runner }) => runner === null);
-  if (unnamed.length === 0) return [...told];
-  const kept = await cases.of(
-    project,
-    unnamed.map(({ file }) => file),
-  );
-  const named = new Set(unnamed.filter((_, i) => kept[i]!.some(({ runner }) => runner !== null)));
-  return told.filter(one => !named.has(one));
+/** Under which what is told of a file or piece takes the place of what was told of it before. */
+export interface CasesPlace {
+  file: string;
+  /** Its number; WHOLE: the file; BY_REPORTS: the file in names of reports, which take the place of no names that a runner knows. */
+  piece: number;
+}
+
+const WHOLE = 0;
+const BY_REPORTS = -1;
+
+export function encodeCases(told: readonly ToldCases[]): EncodedCases {
+  const numberOf = ({ piece, runner }: ToldCases) => piece?.number ?? (runner === null ? BY_REPORTS : WHOLE);
+  // Of what is told twice the last counts.
+  const last = [...new Map(told.map(one => [`${numberOf(one)} ${one.file}`, one])).values()];
+  return {
+    places: last.map(one => ({ file: one.file, piece: numberOf(one) })),
+    told: toSegments(last.map(one => JSON.stringify(one))),
+  };
+}
+
+/** @param told of one place */
+export function decodeCases(told: string): ToldCases {
+  return JSON.parse(told) as ToldCases;
+}
+
+/** The ends of parts of these places that are written one after another, with about so many bytes each: others can write in between. */
+export function partsOf({ told: { ends } }: EncodedCases, bytes: number): number[] {
+  const parts: number[] = [];
+  let from = 0;
+  for (const [i, end] of ends.entries()) {
+    if (end - from < bytes && i < ends.length - 1) continue;
+    parts.push(i + 1);
+    from = end;
+  }
+  return parts;
 }

@@ -25,6 +25,7 @@ import { copyQueue, createQueue } from './create-queue.js';
 import type { Parts } from './parts.js';
 import { BASIS, blocksIn, CUTS, weightsOfQueue } from './plan-blobs.js';
 import { batchesOf, readQueue, toQueueInfo } from './read-queue.js';
+import { readBlob } from './writes/blobs.js';
 import { commit } from './writes/commit.js';
 
 const NO_QUEUE: Saving<null> = { value: null, saved: null };
@@ -143,7 +144,7 @@ export class LmdbQueues implements Queues {
   }
 
   cuts(queue: string): Uint8Array | null {
-    return this.parts.blobs.get([queue, CUTS]) ?? null;
+    return readBlob(this.parts, queue, CUTS) ?? null;
   }
 
   encode(files: PathTimes<Suite>): Segments {

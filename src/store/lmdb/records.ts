@@ -52,8 +52,14 @@ export interface DeliveryRecord extends Pick<Delivery, 'id' | 'created_at' | 'at
 
 export type DeliveryKey = [state: 'waiting' | 'ended', project: number, key: string];
 
-/** 0: the whole file. */
+/** See CasesPlace. */
 export type CasesKey = [project: number, fileDigest: string, piece: number];
+
+export interface CasesRecord {
+  at: Millis;
+  /** See EncodedCases. */
+  told: Buffer;
+}
 
 export type ExpiryKey = [time: Millis, kind: string, ...key: (string | number)[]];
 

@@ -2,7 +2,6 @@ import { accessSync, constants, existsSync, mkdirSync } from 'node:fs';
 import { join } from 'node:path';
 import { type Database, type Key, open as openLmdb, type RootDatabase, type RootDatabaseOptionsWithPath } from 'lmdb';
 import type { Token } from '../../engine/ports/access.js';
-import type { KeptCases } from '../../engine/ports/cases.js';
 import type { CiRun } from '../../engine/ports/ci-runs.js';
 import type { Link, Password, Session } from '../../engine/ports/sign-ins.js';
 import type { Split, SplitUse } from '../../engine/ports/splits.js';
@@ -15,6 +14,7 @@ import { openAlone } from './open-lock.js';
 import type {
   BuildRecord,
   CasesKey,
+  CasesRecord,
   CiRunKey,
   DayKey,
   DeliveryKey,
@@ -111,7 +111,7 @@ function tablesIn(root: RootDatabase) {
     summaries: table<Summary, number>('summaries'),
     days: table<DaySummary, DayKey>('days'),
     deliveries: table<DeliveryRecord, DeliveryKey>('deliveries'),
-    cases: table<KeptCases, CasesKey>('cases'),
+    cases: table<CasesRecord, CasesKey>('cases'),
     /** See expiry.ts. */
     expiry: table<true | ExpiryProgress, ExpiryKey>('expiry'),
   };

@@ -267,12 +267,12 @@ function movedOf(tables: Tables): Record<MovedTable, Moved> {
       *rows() {
         for (const {
           key: [project, file, piece],
-          value: { at, ...told },
+          value: { at, told },
         } of cases.getRange())
-          yield { project, file, piece, at, told: JSON.stringify(told) };
+          yield { project, file, piece, at, told: told.toString() };
       },
       put({ project, file, piece, at, told }) {
-        void cases.put([project, file, piece], { ...JSON.parse(told), at });
+        void cases.put([project, file, piece], { at, told: Buffer.from(told as string) });
         void expiry.put([at, 'cases', project, file, piece], true);
       },
     },

@@ -210,7 +210,7 @@ const STEPS: readonly (readonly string[])[] = [
     'create index if not exists days_day on days (day)',
     // 'password' and 'address', as JSON.
     'create table if not exists settings (name text primary key, value text not null)',
-    // What clients told of the test cases of files, by the digest of the file. 0: of the whole file. It is JSON.
+    // What clients told of the test cases of files, by the digest of the file, and its piece: see CasesPlace. It is JSON.
     `create table if not exists cases (
       project int4 not null,
       file text not null,

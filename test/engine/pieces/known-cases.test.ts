@@ -1,21 +1,20 @@
 import { describe, expect, it } from 'vitest';
-import type { CaseOutcomes } from '../../../src/case-outcomes.js';
+import type { CaseOutcomes, NamedCases } from '../../../src/case-outcomes.js';
 import { knownCases } from '../../../src/engine/pieces/known-cases.js';
-import type { ToldCase } from '../../../src/engine/pieces/told-cases.js';
 import type { KeptCases } from '../../../src/engine/ports/cases.js';
 import { DAY_MILLISECONDS } from '../../../src/time.js';
 
-const passed = (name: string, seconds = 1): ToldCase => ({ name, seconds, outcomes: { passed: 1 } });
-const failed = (name: string): ToldCase => ({ name, seconds: 1, outcomes: { failed: 1 } });
-const skipped = (name: string): ToldCase => ({ name, seconds: 0, outcomes: { skipped: 1 } });
+const passed = (name: string, seconds = 1): NamedCases => ({ name, seconds, outcomes: { passed: 1 } });
+const failed = (name: string): NamedCases => ({ name, seconds: 1, outcomes: { failed: 1 } });
+const skipped = (name: string): NamedCases => ({ name, seconds: 0, outcomes: { skipped: 1 } });
 
-function told(cases: ToldCase[], more: Partial<KeptCases> = {}): KeptCases {
+function told(cases: NamedCases[], more: Partial<KeptCases> = {}): KeptCases {
   const seconds = cases.reduce((sum, one) => sum + one.seconds, 0);
   return { file: 'a.py', piece: null, ci_run: '1', commit_hash: 'abc', runner: 'pytest', seconds, cases, passed_whole: [], at: 1, ...more };
 }
 
 /** Pieces of one CI run, told at the same time. */
-const cut = (pieces: ToldCase[][], more: Partial<KeptCases> = {}) =>
+const cut = (pieces: NamedCases[][], more: Partial<KeptCases> = {}) =>
   pieces.map((cases, i) => told(cases, { piece: { number: i + 1, count: pieces.length }, at: 2, ...more }));
 const names = (kept: KeptCases[]) => knownCases(kept)?.cases.map(({ name }) => name);
 
@@ -34,8 +33,17 @@ it('a file has the cases that ran the last time it was whole, and what it takes 
   expect(known).toMatchObject({ cases: [{ name: 'a' }, { name: 'c' }], own: 3, isCut: false, isProven: false, notCut: null });
 });
 
+it('names of reports count only where none of a runner are known', () => {
+  const reported = told([passed('A a'), passed('A b')], { runner: null, at: 9 });
+  expect(knownCases([reported])).toMatchObject({ runner: null, cases: [{ name: 'A a' }, { name: 'A b' }] });
+  expect(knownCases([reported, told([passed('a'), passed('b')])])).toMatchObject({
+    runner: 'pytest',
+    cases: [{ name: 'a' }, { name: 'b' }],
+  });
+});
+
 describe('a piece must have of a name', () => {
-  const of = (outcomes: CaseOutcomes): ToldCase => ({ name: 'b', seconds: 1, outcomes });
+  const of = (outcomes: CaseOutcomes): NamedCases => ({ name: 'b', seconds: 1, outcomes });
   const wanted = (...kept: KeptCases[]) => Object.fromEntries(knownCases(kept)!.outcomes.map(({ name, outcomes }) => [name, outcomes]));
   const NONE = { passed: 0, expected_failure: 0, skipped: 0 };
 

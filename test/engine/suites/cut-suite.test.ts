@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import type { ToldCase } from '../../../src/engine/pieces/told-cases.js';
+import type { NamedCases } from '../../../src/case-outcomes.js';
 import type { KeptCases } from '../../../src/engine/ports/cases.js';
 import { savedSeconds, type WorthCutting, withPieces, worthCutting } from '../../../src/engine/suites/cut-suite.js';
 import { suiteOf } from '../../../src/engine/suites/suite.js';
@@ -24,18 +24,27 @@ function estimatesOf(seconds: Readonly<Record<string, number>>) {
 }
 
 /** Cases of so many seconds, with names of so many characters. */
-const casesOf = (count: number, seconds: number, characters = 1): ToldCase[] =>
+const casesOf = (count: number, seconds: number, characters = 1): NamedCases[] =>
   Array.from({ length: count }, (_, i) => ({ name: String.fromCharCode(97 + i).repeat(characters), seconds, outcomes: { passed: 1 } }));
 
-function told(file: string, cases: ToldCase[], more: Partial<KeptCases> = {}): KeptCases {
+function told(file: string, cases: NamedCases[], more: Partial<KeptCases> = {}): KeptCases {
   const seconds = cases.reduce((sum, one) => sum + one.seconds, 0);
   return { file, piece: null, ci_run: '1', commit_hash: 'abc', runner: 'pytest', seconds, cases, passed_whole: [], at: 1, ...more };
 }
 
-function worth(seconds: Readonly<Record<string, number>>, kept: readonly KeptCases[], nodeTotal: number, isWorker = true) {
+function worth(
+  seconds: Readonly<Record<string, number>>,
+  kept: readonly KeptCases[],
+  nodeTotal: number,
+  isWorker = true,
+  read: string[] = [],
+) {
   const cases = {
     tell: async () => {},
-    of: (_: number, files: readonly string[]) => files.map(file => kept.filter(one => one.file === file)),
+    of: (_: number, files: readonly string[]) => {
+      read.push(...files);
+      return files.map(file => kept.filter(one => one.file === file));
+    },
   };
   return worthCutting({ cases }, 1, estimatesOf(seconds), { nodeTotal, cost: FREE, runner: 'pytest', isWorker });
 }
@@ -72,13 +81,21 @@ describe('a long file', () => {
 });
 
 describe('of many long files', () => {
-  const names = Array.from({ length: limits.cutFilesOnMainThread + 1 }, (_, i) => `long ${i}`);
+  const names = Array.from({ length: 17 }, (_, i) => `long ${i}`);
   const seconds = Object.fromEntries(names.map(name => [name, 100]));
 
   it('a worker thread reads the cases', async () => {
     const kept = names.map(name => told(name, casesOf(10, 10)));
     expect(await worth(seconds, kept, 2 * names.length, false)).toBe('worker');
     expect(await worth(seconds, kept, 2 * names.length)).toMatchObject({ known: { size: names.length } });
+  });
+
+  it('no more is read than a queue can use, whatever was told of their pieces', async () => {
+    const characters = Math.floor(limits.readCaseCharactersPerQueue / 4 / 10);
+    const pieces = names.flatMap(name => [1, 2].map(number => told(name, casesOf(10, 10, characters), { piece: { number, count: 9 } })));
+    const read: string[] = [];
+    await worth(seconds, [...names.map(name => told(name, casesOf(10, 10))), ...pieces], 2 * names.length, true, read);
+    expect(read).toEqual(names.slice(0, limits.longFilesPerRead));
   });
 
   it('those are cut whose cases have names that a queue has room for', async () => {

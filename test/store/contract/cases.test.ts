@@ -1,5 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { queueKey } from '../../../src/engine/keys.js';
+import { encodeCases } from '../../../src/engine/pieces/told-cases.js';
 import type { Store } from '../../../src/engine/ports/store.js';
 import { BUILD, DAY, NOW, newProject, newQueue, sweep, toldCases } from './fixtures.js';
 import { stores } from './stores.js';
@@ -25,9 +26,9 @@ describe.each(stores)('cases in a store in $name', ({ open, opened }) => {
   it('are kept of a file and of its pieces, as they were told last', async () => {
     const { store, project } = await opened();
     const whole = toldCases({ file: FILE });
-    await store.cases.tell(project, [whole, piece(1)], NOW);
-    await store.cases.tell(project, [piece(2), { ...piece(1), ci_run: 'other' }], NOW + 1);
-    await store.cases.tell(project, [], NOW);
+    await store.cases.tell(project, encodeCases([whole, piece(1)]), NOW);
+    await store.cases.tell(project, encodeCases([piece(2), { ...piece(1), ci_run: 'other' }]), NOW + 1);
+    await store.cases.tell(project, encodeCases([]), NOW);
     expect(await store.cases.of(project, ['unknown', FILE])).toEqual([
       [],
       [
@@ -39,21 +40,40 @@ describe.each(stores)('cases in a store in $name', ({ open, opened }) => {
     expect(await store.cases.of(project, [])).toEqual([]);
   });
 
+  it('in names of reports are kept beside those that a runner knows', async () => {
+    const { store, project } = await opened();
+    const [named, reported] = ['named', 'reported'].map(ci_run =>
+      toldCases({ file: FILE, ci_run, runner: ci_run === 'named' ? 'pytest' : null }),
+    );
+    await store.cases.tell(project, encodeCases([named!]), NOW);
+    await store.cases.tell(project, encodeCases([reported!]), NOW);
+    expect((await kept(store, project)).toSorted()).toEqual(['whole of named', 'whole of reported']);
+  });
+
+  it('are kept of many and large files', async () => {
+    const { store, project } = await opened();
+    const cases = Array.from({ length: 500 }, (_, i) => ({ name: `${i}`.padEnd(200), seconds: 1, outcomes: { passed: 1 } }));
+    const told = Array.from({ length: 12 }, (_, i) => toldCases({ file: `${i}`, cases: i % 3 === 0 ? cases : cases.slice(0, i) }));
+    await store.cases.tell(project, encodeCases(told), NOW);
+    const files = told.map(({ file }) => file);
+    expect(await store.cases.of(project, files)).toEqual(told.map(one => [{ ...one, at: NOW }]));
+  });
+
   it('of a file that is told twice at once are those that come last', async () => {
     const { store, project } = await opened();
-    await store.cases.tell(project, [piece(1), { ...piece(1), ci_run: 'last' }], NOW);
+    await store.cases.tell(project, encodeCases([piece(1), { ...piece(1), ci_run: 'last' }]), NOW);
     expect(await kept(store, project)).toEqual(['1 of last']);
   });
 
   it('of a file and of each piece expire when they were told long ago, and go with their project', async () => {
     const store = await open();
     const [own, gone] = [await newProject(store), await newProject(store, 'gone')];
-    await store.cases.tell(own, [toldCases({ file: 'old' })], NOW - 1);
-    await store.cases.tell(own, [toldCases({ file: FILE })], NOW - 2);
-    await store.cases.tell(own, [piece(1)], NOW);
-    await store.cases.tell(gone, [piece(1)], NOW);
+    await store.cases.tell(own, encodeCases([toldCases({ file: 'old' })]), NOW - 1);
+    await store.cases.tell(own, encodeCases([toldCases({ file: FILE })]), NOW - 2);
+    await store.cases.tell(own, encodeCases([piece(1)]), NOW);
+    await store.cases.tell(gone, encodeCases([piece(1)]), NOW);
     await store.access.deleteProject(gone, NOW);
-    await store.cases.tell(gone, [piece(2)], NOW);
+    await store.cases.tell(gone, encodeCases([piece(2)]), NOW);
     await sweep(store, NOW, NOW + DAY);
     expect(await kept(store, own, 'old')).toEqual([]);
     expect(await kept(store, own)).toEqual(['1 of run']);

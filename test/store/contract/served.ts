@@ -1,4 +1,5 @@
 import { type QueueKey, queueKey, type SplitKey, splitKey } from '../../../src/engine/keys.js';
+import { encodeCases } from '../../../src/engine/pieces/told-cases.js';
 import type { Store } from '../../../src/engine/ports/store.js';
 import type { TestFileList } from '../../../src/engine/suites/compare-lists.js';
 import { testEvent } from '../../../src/engine/webhooks/event.js';
@@ -76,7 +77,11 @@ export async function serve(store: Store): Promise<Served> {
     await store.deliveries.add({ project, key, id: `id of ${key}`, event: testEvent('größe\0'), created_at: NOW + 4 * DAY }, 9);
   await store.deliveries.end({ project, key: 'sent' });
   for (const [i, file] of ['spec/a_spec.rb', 'größe\0_spec.rb'].entries())
-    await store.cases.tell(project, [toldCases({ file }), toldCases({ file, piece: { number: 1, count: 2 } })], NOW + (i + 2) * DAY);
+    await store.cases.tell(
+      project,
+      encodeCases([toldCases({ file }), toldCases({ file, piece: { number: 1, count: 2 } })]),
+      NOW + (i + 2) * DAY,
+    );
   await signIn(store, project);
   await store.maintenance.keepTime(NOW + 4 * DAY);
   await store.maintenance.noteBackup(NOW + 2 * DAY);
