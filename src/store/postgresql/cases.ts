@@ -23,8 +23,9 @@ export function postgresqlCases(database: Database) {
     },
     async of(project, files) {
       const rows = await database.read<{ file: string; at: number; told: string }>(
-        'select file, at, told from cases where project = $1 and file = any($2::text[]) order by file, piece',
-        [project, files.map(file => digest(file))],
+        `select c.* from unnest($2::text[]) as v (file)
+        cross join lateral (select file, at, told from cases where project = $1 and file = v.file order by piece) c`,
+        [project, [...new Set(files.map(file => digest(file)))]],
       );
       const kept = rows.map(({ at, told }): KeptCases => ({ ...(JSON.parse(told) as ToldCases), at }));
       return files.map(file => kept.filter(told => told.file === file));
