@@ -45,12 +45,19 @@ export class Paths {
    */
   async intern(project: number, paths: readonly string[], at: Millis, goesOn: () => void = () => {}): Promise<Uint32Array> {
     const numbers = new Uint32Array(paths.length);
-    for (let from = 0; from < paths.length; from += limits.pathsPerChange) {
-      goesOn();
-      // The keys of so many paths take some milliseconds.
-      if (from > 0) await nextTurn();
-      numbers.set(await this.#internSome(project, paths.slice(from, from + limits.pathsPerChange), at), from);
-    }
+    let next = 0;
+    const intern = async () => {
+      while (next < paths.length) {
+        goesOn();
+        const from = next;
+        next += limits.pathsPerChange;
+        // The keys of so many paths take some milliseconds.
+        if (from > 0) await nextTurn();
+        numbers.set(await this.#internSome(project, paths.slice(from, from + limits.pathsPerChange), at), from);
+      }
+    };
+    // The database has work while the other part is prepared here, and flushes both together.
+    await Promise.all([intern(), intern()]).finally(() => (next = paths.length));
     return numbers;
   }
 
