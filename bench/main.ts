@@ -2,6 +2,7 @@ import { Command, Option } from 'commander';
 import { cutting } from './cutting.js';
 import { type DatabaseOptions, database } from './database.js';
 import { estimating } from './estimating.js';
+import { type GrowingOptions, growing } from './growing.js';
 import { initializing } from './initializing.js';
 import { isolation } from './isolation.js';
 import { exitOnSignals } from './load/cleanup.js';
@@ -89,6 +90,13 @@ speedTrial(
   .option('--answers <number>', 'answers of each server in each of three rounds', positiveInteger, 16_000)
   .option('--connections <number>', 'number of connections, each with one request at a time', positiveInteger, 64)
   .option(...cpuProf);
+speedTrial(
+  'growing',
+  'time of the first large requests to a new folder and to a new database in PostgreSQL, and of small ones beside them',
+  (_, options: GrowingOptions) => growing(options),
+)
+  .option('--files <number>', 'files of a large request', positiveInteger, 100_000)
+  .option('--small <number>', 'small requests before them', positiveInteger, 3000);
 speedTrial('what-if', 'time to play 10,000 files with 1 to 64 nodes', (_, { times }) => whatIf({ times })).option(
   '--times <number>',
   'repetitions of each',

@@ -4,6 +4,7 @@ import { limits } from '../../limits.js';
 import { timesOf } from '../codecs/run-times.js';
 import type { Database } from './database.js';
 import { fromNames, toNames } from './json.js';
+import { lookUp } from './look-up.js';
 import type { Paths } from './paths.js';
 import { ReadTogether } from './read-together.js';
 
@@ -49,7 +50,7 @@ function whereOf(project: number, { commit_hash, branch, node_total }: BuildFilt
 
 export function postgresqlBuilds(database: Database, paths: Paths) {
   const byKey = new ReadTogether<BuildRow>(
-    keys => database.read(`select ${BUILD} from builds where key = any($1)`, [keys]),
+    keys => database.read(lookUp(BUILD, 'builds', 'key', 'text'), [keys]),
     ({ key }) => key,
   );
   const count = async (project: number, filter: BuildFilter): Promise<number> => {

@@ -26,8 +26,9 @@ export function postgresqlCases(database: Database) {
     },
     async of(project, files) {
       const rows = await database.read<{ at: number; told: string }>(
-        'select at, told from cases where project = $1 and file = any($2::text[]) order by file, piece',
-        [project, files.map(file => digest(file))],
+        `select c.* from unnest($2::text[]) as v (file)
+        cross join lateral (select at, told from cases where project = $1 and file = v.file order by piece) c`,
+        [project, [...new Set(files.map(file => digest(file)))]],
       );
       const kept = rows.map(({ at, told }): KeptCases => ({ ...decodeCases(told), at }));
       return files.map(file => kept.filter(told => told.file === file));

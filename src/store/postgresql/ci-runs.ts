@@ -34,7 +34,8 @@ export function ciRunValues({ project, build, ci_run }: QueueKey | SplitKey): un
 const NOTE_LINKS = `with n as (
     select * from unnest($1::text[], $2::int4[], $3::text[], $4::text[]) as v (id, node_index, url, links)
   ), known as materialized (
-    select id, links from ci_runs where id in (select id from n) order by id for key share
+    select c.* from (select distinct id from n order by id) n
+    cross join lateral (select id, links from ci_runs where id = n.id limit 1 for key share) c
   ), linked as (
     update ci_runs set links = s.links from (select id, min(links) as links from n group by id) s, known
     where ci_runs.id = s.id and known.id = s.id and s.links is not null and known.links is null and ci_runs.links is null

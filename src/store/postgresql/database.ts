@@ -89,10 +89,14 @@ function withCommit(text: string, values: readonly unknown[], process: string): 
   return [`with committed as (${commitOf(`$${values.length + 1}`)})${rest}`, [...values, process]];
 }
 
-/** Each text is prepared once on each connection, under its own name. */
+/**
+ * Each text is prepared once on each connection, under its own name, and keeps its plan. With a long list it is planned each time: a plan that is
+ * kept was made for lists of any length, and for tables as small as they were then.
+ */
 const names = new Map<string, string>();
 
-function nameOf(text: string): string {
+function nameOf(text: string, values: readonly unknown[]): string | undefined {
+  if (values.some(value => Array.isArray(value) && value.length > limits.keptPlanValues)) return undefined;
   let name = names.get(text);
   if (name === undefined) names.set(text, (name = `ballast_${names.size}`));
   return name;
@@ -105,6 +109,8 @@ interface Call {
   values: unknown[];
   /** It commits something in any case, also when it runs again and finds its changes. */
   hasCommit: boolean;
+  /** Its plan is kept for the next time, unless it has a long list. */
+  keepsPlan: boolean;
   tries: number;
   /** By `performance.now()`: the caller gets an error then. */
   until: number;
@@ -219,7 +225,7 @@ export class Database {
    * statement makes a commit of its own, which is behind them. It begins with `select` or `with`.
    */
   async readDurably<Row>(text: string, values: unknown[] = []): Promise<Row[]> {
-    return (await this.#run<Row>('change', ...withCommit(text, values, this.process), true)).rows;
+    return (await this.#run<Row>('change', ...withCommit(text, values, this.process), { hasCommit: true })).rows;
   }
 
   /**
@@ -228,6 +234,14 @@ export class Database {
    */
   change<Row>(text: string, values: unknown[] = []): Promise<Result<Row>> {
     return this.#run<Row>('change', text, values);
+  }
+
+  /**
+   * The same for a statement that joins a table which grows with a list, to change it. It is planned each time: which plan is right depends on how
+   * large the table is.
+   */
+  changeMany<Row>(text: string, values: unknown[]): Promise<Result<Row>> {
+    return this.#run<Row>('change', text, values, { keepsPlan: false });
   }
 
   /** For how many milliseconds there has been no connection to be had, or no answer to the watch. */
@@ -262,11 +276,15 @@ export class Database {
     await this.#watching;
   }
 
-  /** @param hasCommit the statement commits something in any case, also when it runs again and finds its changes */
-  #run<Row>(kind: StatementKind, text: string, values: unknown[], hasCommit = false): Promise<Result<Row>> {
+  #run<Row>(
+    kind: StatementKind,
+    text: string,
+    values: unknown[],
+    { hasCommit = false, keepsPlan = true }: Partial<Pick<Call, 'hasCommit' | 'keepsPlan'>> = {},
+  ): Promise<Result<Row>> {
     return new Promise((resolve, reject) => {
       const until = performance.now() + this.#bounds.wait;
-      const call: Call = { kind, text, values, hasCommit, tries: 0, until, isOver: false, connection: null, resolve, reject };
+      const call: Call = { kind, text, values, hasCommit, keepsPlan, tries: 0, until, isOver: false, connection: null, resolve, reject };
       this.#calls.add(call);
       this.#bePatient();
       this.#start(call);
@@ -287,13 +305,13 @@ export class Database {
 
   /** Runs a statement on a free connection. */
   #use(call: Call): void {
-    const { kind, text, values } = call;
+    const { kind, text, values, keepsPlan } = call;
     const connection = this.#idle.pop()!;
     if (kind === 'change') this.#changing += 1;
     call.connection = connection;
     const { statementEnded } = this.options;
     const started = statementEnded ? performance.now() : 0;
-    connection.run({ name: nameOf(text), text, values }, (error, result) => {
+    connection.run({ name: keepsPlan ? nameOf(text, values) : undefined, text, values }, (error, result) => {
       call.connection = null;
       if (!error) statementEnded?.(kind, (performance.now() - started) / 1000);
       // An operator may have ended the wait for a standby.

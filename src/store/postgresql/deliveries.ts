@@ -24,7 +24,11 @@ export function postgresqlDeliveries(database: Database) {
       return rows.length;
     },
     async known(project, keys) {
-      const rows = await database.read<{ key: string }>('select key from deliveries where project = $1 and key = any($2)', [project, keys]);
+      const rows = await database.read<{ key: string }>(
+        `select d.key from unnest($2::text[]) as v (key)
+        cross join lateral (select key from deliveries where project = $1 and key = v.key limit 1) d`,
+        [project, keys],
+      );
       return rows.map(({ key }) => key);
     },
     async due(at, limit) {

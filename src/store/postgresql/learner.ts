@@ -6,6 +6,7 @@ import { FILE_BYTES, fileCount, pathAt, secondsAt, viewOf } from '../codecs/run-
 import { decodeTimings, encodeTimings } from '../codecs/timing-codec.js';
 import type { Database } from './database.js';
 import { fromJson, fromNames } from './json.js';
+import { lookUp } from './look-up.js';
 import { pauseAfterLoss } from './pause.js';
 
 /** A recorded run whose times are not in the timings yet, or the next part of it. */
@@ -128,14 +129,16 @@ export class Learner {
     const isPart = first.files > most;
     const learned = isPart ? `update unlearnt set learnt = learnt + ${most} from p` : 'delete from unlearnt using p';
     let end = 1;
-    const { rows: turns } = await this.database.change(
+    const { rows: turns } = await this.database.changeMany(
       `with p as (
         update projects set times_turn = times_turn + 1 where id = $1 and times_turn = $2 returning id
       ), u as (
         ${learned} where unlearnt.project = p.id and entry = any($3::int8[])
       ), l as materialized (
-        select number, first, bytes from unnest($4::int4[], $5::int4[], $6::int4[]) as v (number, first, bytes)
-        join paths using (number) join p on project = p.id order by key for update of paths
+        select k.number, first, bytes from (
+          select v.*, key from p cross join unnest($4::int4[], $5::int4[], $6::int4[]) as v (number, first, bytes)
+          cross join lateral (select key from paths where number = v.number and project = p.id limit 1) k order by key
+        ) k cross join lateral (select from paths where number = k.number limit 1 for update) l
       ), t as (
         update paths set timings = substr($7::bytea, first, bytes) from l where paths.number = l.number
       )
@@ -153,7 +156,7 @@ export class Learner {
   async #timingsOf(numbers: ReadonlySet<number>): Promise<Map<number, BranchTimings>> {
     const timings = new Map<number, BranchTimings>();
     await this.database.readBy<{ number: number; timings: Buffer | null }>(
-      'select number, timings from paths where number = any($1::int4[])',
+      lookUp('number, timings', 'paths', 'number', 'int4'),
       [...numbers],
       ({ number, timings: bytes }) => timings.set(number, bytes ? decodeTimings(bytes).timings : []),
     );

@@ -184,7 +184,7 @@ export function postgresqlMaintenance({ database, learner, pieces }: Parts) {
   /** Runs a statement until nothing is left that it deletes. Any number of processes share the work. */
   async function* repeat({ kind, text }: Step, value: number | null, count: Count): AsyncGenerator<number> {
     for (;;) {
-      const { rows } = await database.change<{ deleted: number }>(text, value === null ? [] : [value]);
+      const { rows } = await database.changeMany<{ deleted: number }>(text, value === null ? [] : [value]);
       const number = rows[0]!.deleted;
       if (kind) for (let i = 0; i < number; i++) count(kind);
       if (number === 0) return;

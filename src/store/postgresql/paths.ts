@@ -7,6 +7,7 @@ import { memoryBounds } from '../../memory-bounds.js';
 import { pieceOf } from '../../piece-path.js';
 import { pathKey, rangeOfPieces } from '../codecs/path-keys.js';
 import type { Database } from './database.js';
+import { lookUp } from './look-up.js';
 
 /** Approximate bytes of an entry, and of each character of its string. */
 const ENTRY_BYTES = 200;
@@ -37,14 +38,26 @@ export class Paths {
 
   constructor(readonly database: Database) {}
 
-  /** The numbers of paths that are being recorded. They are used once an hour at least, so none of them expires meanwhile. */
-  async intern(project: number, paths: readonly string[], at: Millis): Promise<Uint32Array> {
+  /**
+   * The numbers of paths that are being recorded. They are used once an hour at least, so none of them expires meanwhile.
+   *
+   * @param goesOn asked before each part of them; it throws when nobody waits for the rest
+   */
+  async intern(project: number, paths: readonly string[], at: Millis, goesOn: () => void = () => {}): Promise<Uint32Array> {
     const numbers = new Uint32Array(paths.length);
-    for (let from = 0; from < paths.length; from += limits.pathsPerChange) {
-      // The keys of so many paths take some milliseconds.
-      if (from > 0) await nextTurn();
-      numbers.set(await this.#internSome(project, paths.slice(from, from + limits.pathsPerChange), at), from);
-    }
+    let next = 0;
+    const intern = async () => {
+      while (next < paths.length) {
+        goesOn();
+        const from = next;
+        next += limits.pathsPerChange;
+        // The keys of so many paths take some milliseconds.
+        if (from > 0) await nextTurn();
+        numbers.set(await this.#internSome(project, paths.slice(from, from + limits.pathsPerChange), at), from);
+      }
+    };
+    // The database has work while the other part is prepared here, and flushes both together.
+    await Promise.all([intern(), intern()]).finally(() => (next = paths.length));
     return numbers;
   }
 
@@ -75,9 +88,10 @@ export class Paths {
     // Locked in the order in which they are learned, so that no two of these statements wait for each other.
     const { rows } = await this.database.change<PathRow>(
       `with known as materialized (
-        select key, number, seen_at from paths where key = any($1::bytea[])
+        ${lookUp('key, number, seen_at', 'paths', 'key', 'bytea')}
       ), l as materialized (
-        select key, number, seen_at from paths where number = any(array(select number from known where seen_at <= $3)) order by key for update
+        select l.* from (select number from known where seen_at <= $3 order by key) k
+        cross join lateral (select key, number, seen_at from paths where number = k.number limit 1 for update) l
       ), u as (
         update paths set seen_at = $2 from l where paths.number = l.number and l.seen_at <= $3
       )
@@ -129,7 +143,7 @@ export class Paths {
     const missing = [...new Set(numbers)].filter(number => !this.#names.has(number));
     const read = new Map<number, string>();
     await this.database.readBy<{ number: number; name: string }>(
-      'select number, name from paths where number = any($1::int4[])',
+      lookUp('number, name', 'paths', 'number', 'int4'),
       missing,
       ({ number, name }) => read.set(number, JSON.parse(name) as string),
     );

@@ -42,7 +42,8 @@ export class Pieces {
       keys => {
         const pairs = keys.map(key => key.split(' ') as [string, string]);
         return database.read<PieceRow>(
-          'select owner, part, bytes from unnest($1::text[], $2::int4[]) as v (o, p) join pieces on owner = o and part = p',
+          `select f.* from unnest($1::text[], $2::int4[]) as v (owner, part)
+          cross join lateral (select owner, part, bytes from pieces where owner = v.owner and part = v.part limit 1) f`,
           [pairs.map(([owner]) => owner), pairs.map(([, part]) => part)],
         );
       },

@@ -25,8 +25,10 @@ interface Waiting {
   build: string;
   run: NewRun;
   id: string;
-  /** Set before it is written. */
+  /** Set before it is written, under the numbers of the paths. */
   times: Buffer;
+  /** `large`: its paths are being numbered, by themselves. */
+  state: 'new' | 'large' | 'set';
   caller: Caller;
   at: Millis;
   /** When it is refused, in milliseconds of the monotonic clock. */
@@ -78,10 +80,15 @@ const RUNS = `select project, build, node_index, last, id, at, ci_run, asked_at,
  * Records runs in groups: what waits while a group is written is the next one. A group has one run of each node. A statement names what it rests
  * on, which is the last run of each node, or the turn of the builds of a project. Where that has changed nothing is written, and it is tried
  * again, until the client has stopped waiting.
+ *
+ * The paths of a large run are numbered before it is in a group, with many statements, which other runs pass: each project has one large run at a time.
+ * If its client stops waiting, the paths keep their numbers, so that the repeated request goes on where this one ended.
  */
 export class RunRecorder implements Recordings {
   #waiting: Waiting[] = [];
   #isWriting = false;
+  /** The last of the large runs of projects whose paths are numbered. */
+  readonly #large = new Map<number, Promise<void>>();
   /** The digests of builds that existed when this process last had to do with them. */
   readonly #builds = new LRUCache<string, true>({ max: limits.knownBuilds });
   /** Projects that are known to have test cases. */
@@ -97,17 +104,43 @@ export class RunRecorder implements Recordings {
     const value = await new Promise<Recorded>((resolve, reject) => {
       const [build, id, times] = [buildDigest(project, key), randomUUID(), newTimes(run.seconds.length)];
       const until = performance.now() + limits.databaseWaitMilliseconds;
-      this.#waiting.push({ project, key, build, run, id, times, caller, at, until, last: 0, resolve, reject });
-      if (!this.#isWriting) void this.#writeAll();
+      const state = run.seconds.length > limits.pathsPerChange ? ('large' as const) : ('new' as const);
+      const waiting: Waiting = { project, key, build, run, id, times, state, caller, at, until, last: 0, resolve, reject };
+      this.#waiting.push(waiting);
+      if (state === 'large') this.#prepare(waiting);
+      else this.#writeSoon();
     });
     return { value, saved: null };
+  }
+
+  /** Sets the times of a large run, after those of its project that came before. */
+  #prepare(waiting: Waiting): void {
+    const { project } = waiting;
+    const prepare = async () => {
+      try {
+        await this.#setTimes(project, [waiting]);
+      } catch (error) {
+        this.#waiting.splice(this.#waiting.indexOf(waiting), 1);
+        waiting.reject(error);
+      }
+      // Other runs of its node have waited for it.
+      this.#writeSoon();
+    };
+    const last = (this.#large.get(project) ?? Promise.resolve()).then(prepare).then(() => {
+      if (this.#large.get(project) === last) this.#large.delete(project);
+    });
+    this.#large.set(project, last);
+  }
+
+  #writeSoon(): void {
+    if (!this.#isWriting) void this.#writeAll();
   }
 
   async #writeAll(): Promise<void> {
     this.#isWriting = true;
     // Runs of the same turn of the event loop are one group.
     await Promise.resolve();
-    while (this.#waiting.length > 0) await this.#write(this.#takeGroup());
+    for (let group = this.#takeGroup(); group.length > 0; group = this.#takeGroup()) await this.#write(group);
     this.#isWriting = false;
   }
 
@@ -117,11 +150,16 @@ export class RunRecorder implements Recordings {
     const group: Waiting[] = [];
     const later: Waiting[] = [];
     let files = 0;
+    let unset = 0;
     for (const waiting of this.#waiting) {
       const node = `${waiting.build} ${waiting.key.node_index}`;
-      files += waiting.run.seconds.length;
-      const hasRoom = group.length === 0 || (group.length < limits.runsPerStatement && files <= limits.filesPerStatement);
-      if (hasRoom && !nodes.has(node)) group.push(waiting);
+      const { length } = waiting.run.seconds;
+      if (waiting.state !== 'large') files += length;
+      if (waiting.state === 'new') unset += length;
+      const hasRoom =
+        group.length === 0 ||
+        (group.length < limits.runsPerStatement && files <= limits.filesPerStatement && unset <= limits.pathsPerStatement);
+      if (waiting.state !== 'large' && hasRoom && !nodes.has(node)) group.push(waiting);
       else later.push(waiting);
       nodes.add(node);
     }
@@ -133,7 +171,8 @@ export class RunRecorder implements Recordings {
   async #write(group: readonly Waiting[]): Promise<void> {
     const left = new Set(group);
     try {
-      await this.#setTimes(group);
+      const unset = group.filter(({ state }) => state === 'new');
+      for (const [project, runs] of groupBy(unset, ({ project }) => project)) await this.#setTimes(project, runs);
       for (const { project, run } of group) if (run.hasTestCases) await this.#noteTestCases(project);
       while (left.size > 0) {
         refuseLate(left);
@@ -186,7 +225,9 @@ export class RunRecorder implements Recordings {
     const rows = await this.database.read<Creating>(
       `select projects.id as project, builds_turn, default_branch, is_default_branch_set, n.id as newest_id, n.created_at as newest_at,
         coalesce((select value from ballast where name = 'last_ordinal'), 0) as last_ordinal,
-        array(select key from builds where key = any($2::text[])) as builds
+        array(
+          select b.key from unnest($2::text[]) as v (key) cross join lateral (select key from builds where key = v.key limit 1) b
+        ) as builds
       from projects left join lateral (select id, created_at from builds where project = projects.id order by number desc limit 1) n on true
       where projects.id = any($1::int4[])`,
       [[...new Set(runs.map(({ project }) => project))], [...new Set(runs.map(({ build }) => build))]],
@@ -224,16 +265,19 @@ export class RunRecorder implements Recordings {
     return !isLost;
   }
 
-  /** Sets the times of runs, under the numbers of their paths. */
-  async #setTimes(group: readonly Waiting[]): Promise<void> {
-    for (const [project, runs] of groupBy(group, ({ project }) => project)) {
-      const paths = runs.map(({ run }) => Array.from(run.seconds, (_, i) => pathOf(run, i)));
-      const numbers = await this.paths.intern(project, paths.flat(), Math.max(...runs.map(({ at }) => at)));
-      let at = 0;
-      for (const { run, times } of runs) {
-        const view = viewOf(times);
-        for (let i = 0; i < run.seconds.length; i++) setTime(view, i, numbers[at++]!, run.seconds[i]!);
-      }
+  /** Sets the times of runs of a project, under the numbers of their paths. */
+  async #setTimes(project: number, runs: readonly Waiting[]): Promise<void> {
+    const paths = runs.map(({ run }) => Array.from(run.seconds, (_, i) => pathOf(run, i)));
+    const until = Math.max(...runs.map(each => each.until));
+    const numbers = await this.paths.intern(project, paths.flat(), Math.max(...runs.map(({ at }) => at)), () => {
+      if (performance.now() >= until) throw tooLate();
+    });
+    let at = 0;
+    for (const waiting of runs) {
+      const { run, times } = waiting;
+      const view = viewOf(times);
+      for (let i = 0; i < run.seconds.length; i++) setTime(view, i, numbers[at++]!, run.seconds[i]!);
+      waiting.state = 'set';
     }
   }
 
@@ -263,7 +307,8 @@ export class RunRecorder implements Recordings {
           select v.*, (row_number() over (partition by number order by nth))::int4 as nth_of_build from v
           where number is not null and last = coalesce(last_found, 0)
         ), l as materialized (
-          select number from builds where number = any(array(select number from due)) order by number for update
+          select l.number from (select distinct number from due order by number) d
+          cross join lateral (select number from builds where number = d.number limit 1 for update) l
         ), n as (
           select number, count(*)::int4 as runs, sum(test_files)::int8 as files, max(at) as at from due group by number
         ), b as (
@@ -414,8 +459,10 @@ function knownOutcome({ id, caller, at }: Waiting, { last, last_run, last_at, la
 /** Refuses runs whose clients no longer wait for the answer: they may have repeated the request, and gone on. */
 function refuseLate(left: Set<Waiting>): void {
   const late = [...left].filter(({ until }) => performance.now() >= until);
-  refuse(left, late, refusals.databaseAway(new Error('the run waited for too long')));
+  refuse(left, late, tooLate());
 }
+
+const tooLate = () => refusals.databaseAway(new Error('the run waited for too long'));
 
 function refuse(left: Set<Waiting>, some: readonly Waiting[], refusal: Refusal): void {
   for (const waiting of some) {

@@ -15,6 +15,7 @@ import { RunRecorder } from './recordings.js';
 import { assertSchema, migrate } from './schema.js';
 import { postgresqlSignIns } from './sign-ins.js';
 import { postgresqlSplits } from './splits.js';
+import { keepStatistics } from './statistics.js';
 import { postgresqlSummaries } from './summaries.js';
 import { postgresqlTimings } from './timings.js';
 
@@ -52,6 +53,7 @@ export async function openPostgresqlStore(options: PostgresqlOptions): Promise<P
     await database.close();
     throw error;
   }
+  const endStatistics = options.isWatched ? keepStatistics(database) : null;
   const paths = new Paths(database);
   const pieces = new Pieces(database);
   const learner = new Learner(database);
@@ -72,6 +74,7 @@ export async function openPostgresqlStore(options: PostgresqlOptions): Promise<P
     database,
     now: () => database.now(),
     async close() {
+      endStatistics?.();
       await queues.close();
       await learner.close();
       await database.close();

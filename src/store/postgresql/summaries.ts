@@ -8,6 +8,7 @@ import { limits } from '../../limits.js';
 import { CI_RUN, type CiRunRow, toCiRun } from './ci-runs.js';
 import type { Database } from './database.js';
 import { fromJson } from './json.js';
+import { lookUp } from './look-up.js';
 import { pauseAfterLoss } from './pause.js';
 
 /** The key of all branches together. */
@@ -85,7 +86,8 @@ export function postgresqlSummaries(database: Database) {
     const branches = [ALL, digest(branch)];
     const numbers = [...new Set([before && dayOf(before), dayOf(after)])].filter(day => day !== null);
     const rows = await database.read<{ branch: string; day: number; summary: string }>(
-      'select branch, day, summary from days where project = $1 and branch = any($2) and day = any($3::int4[])',
+      `select d.* from unnest($2::text[]) as b (branch) cross join unnest($3::int4[]) as n (day)
+      cross join lateral (select branch, day, summary from days where project = $1 and branch = b.branch and day = n.day limit 1) d`,
       [project, branches, numbers],
     );
     const known = new Map(rows.map(row => [`${row.branch} ${row.day}`, JSON.parse(row.summary) as DaySummary]));
@@ -107,10 +109,9 @@ export function postgresqlSummaries(database: Database) {
       return fromJson<Summary>(row?.summary);
     },
     async ofBuilds(builds) {
-      const rows = await database.read<{ build: number; summary: string }>(
-        'select build, summary from summaries where build = any($1::int4[])',
-        [builds],
-      );
+      const rows = await database.read<{ build: number; summary: string }>(lookUp('build, summary', 'summaries', 'build', 'int4'), [
+        builds,
+      ]);
       const found = new Map(rows.map(({ build, summary }) => [build, JSON.parse(summary) as Summary]));
       return builds.map(build => found.get(build) ?? null);
     },

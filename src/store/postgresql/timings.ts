@@ -10,6 +10,7 @@ import { decodeExpectationOn, decodeTimings } from '../codecs/timing-codec.js';
 import type { Database } from './database.js';
 import { fromJson } from './json.js';
 import type { Learner } from './learner.js';
+import { lookUp } from './look-up.js';
 
 interface Branches {
   branch: number;
@@ -54,7 +55,7 @@ export function postgresqlTimings(database: Database, learner: Pick<Learner, 'le
     const files = new Map<number, number>();
     for (let file = 0; file < list.length; file++) if (numbers[file] !== 0) files.set(numbers[file]!, file);
     await database.readBy<{ number: number; timings: Buffer | null }>(
-      'select number, timings from paths where number = any($1::int4[])',
+      lookUp('number, timings', 'paths', 'number', 'int4'),
       [...files.keys()],
       ({ number, timings }) => {
         note(files.get(number)!, timings);
@@ -71,7 +72,7 @@ export function postgresqlTimings(database: Database, learner: Pick<Learner, 'le
     const unknown = new Map<string, number>();
     for (let file = 0; file < list.length; file++) if (numbers[file] === 0) unknown.set(pathKey(project, list.at(file)), file);
     await database.readBy<{ key: Buffer; number: number; timings: Buffer | null }>(
-      'select key, number, timings from paths where key = any($1::bytea[])',
+      lookUp('key, number, timings', 'paths', 'key', 'bytea'),
       Array.from(unknown.keys(), key => Buffer.from(key)),
       ({ key, number, timings }) => {
         const file = unknown.get(key.toString())!;
@@ -88,7 +89,7 @@ export function postgresqlTimings(database: Database, learner: Pick<Learner, 'le
     const byKey = new Map(Array.from(paths, path => [pathKey(project, path), path]));
     const expected = new Map<string, BranchExpectation>();
     await database.readBy<{ key: Buffer; timings: Buffer | null }>(
-      'select key, timings from paths where key = any($1::bytea[])',
+      lookUp('key, timings', 'paths', 'key', 'bytea'),
       Array.from(byKey.keys(), key => Buffer.from(key)),
       ({ key, timings }) => {
         const found = timings && decodeExpectationOn(timings, branch, defaultBranch);
@@ -153,7 +154,7 @@ export function postgresqlTimings(database: Database, learner: Pick<Learner, 'le
       const { branch, defaultBranch } = await timesOf(project, branchName);
       const seconds = new Map<number, number>();
       await database.readBy<{ number: number; timings: Buffer | null }>(
-        'select number, timings from paths where number = any($1::int4[])',
+        lookUp('number, timings', 'paths', 'number', 'int4'),
         [...new Set(numbers)],
         ({ number, timings }) => {
           const expected = timings && decodeExpectationOn(timings, branch, defaultBranch);

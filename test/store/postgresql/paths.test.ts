@@ -1,4 +1,5 @@
 import { describe, expect, it, onTestFinished } from 'vitest';
+import { limits } from '../../../src/limits.js';
 import { Database } from '../../../src/store/postgresql/database.js';
 import { Paths } from '../../../src/store/postgresql/paths.js';
 import { cluster, copiedDatabase } from '../../harness/postgresql-store.js';
@@ -39,6 +40,18 @@ describe.skipIf(cluster === null)('paths that several processes record', () => {
     await updates();
     for (const other of await Promise.all(all.map(each => each.intern(1, PATHS, NOW + 5 * HOUR)))) expect(other).toEqual(numbers);
     expect(await updates()).toBe(PATHS.length);
+  });
+
+  it('are looked up with plans for as many as there are: a connection keeps none that was made for a few', async () => {
+    const url = await copiedDatabase();
+    const database = new Database({ url, connections: 1 });
+    onTestFinished(() => database.close());
+    const paths = new Paths(database);
+    const kept = async () => (await database.read(`select from pg_prepared_statements where statement like '%paths%'`)).length - 1;
+    await paths.intern(1, upTo(2 * limits.keptPlanValues).map(String), NOW);
+    expect(await kept()).toBe(0);
+    await paths.intern(1, PATHS, NOW);
+    expect(await kept()).toBe(2);
   });
 
   it('get new numbers when they have expired', async () => {

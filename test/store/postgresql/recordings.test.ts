@@ -113,6 +113,50 @@ describe.skipIf(cluster === null)('recordings in processes on one database', () 
     expect((await buildsOf(store!, project)).reduce((sum, { recorded }) => sum + recorded, 0)).toBe(7);
   });
 
+  it('let the runs of others pass while the paths of a large run are numbered, and those of its node wait', async () => {
+    const {
+      stores: [store],
+      project,
+    } = await opened(1);
+    const other = await newProject(store!, 'api');
+    const ended: string[] = [];
+    const recorded = [
+      record(store!, project, files(20 * limits.pathsPerChange)).then(() => ended.push('large')),
+      record(store!, project, files(2), { at: NOW + HOUR }).then(() => ended.push('next of its node')),
+      record(store!, project, files(1), { node_index: 1 }).then(() => ended.push('another node')),
+      record(store!, other, files(1)).then(() => ended.push('another project')),
+    ];
+    await Promise.all(recorded);
+    expect(ended.slice(0, 2).sort()).toEqual(['another node', 'another project']);
+    expect(ended.slice(2)).toEqual(['large', 'next of its node']);
+    const [build] = await buildsOf(store!, project);
+    expect((await store!.builds.runs(build!.number, 0)).map(({ test_files }) => test_files)).toEqual([20 * limits.pathsPerChange, 2]);
+  });
+
+  it('refuse a large run when its client has given up waiting, and go on with its paths when that repeats it', async () => {
+    const {
+      stores: [store],
+      project,
+    } = await opened(1);
+    const large = files(20 * limits.pathsPerChange);
+    const known = async () => (await store!.timings.list(1, 20 * limits.pathsPerChange)).length;
+    vi.useFakeTimers({ toFake: ['performance'] });
+    try {
+      const recording = record(store!, project, large);
+      recording.catch(() => {});
+      await expect.poll(known).toBeGreaterThan(0);
+      vi.advanceTimersByTime(limits.databaseWaitMilliseconds);
+      await expect(recording).rejects.toMatchObject({ reason: 'database' });
+    } finally {
+      vi.useRealTimers();
+    }
+    const numbered = await known();
+    expect(numbered).toBeLessThan(20 * limits.pathsPerChange);
+    expect(await record(store!, project, large, { isRetry: true })).toBe('recorded');
+    expect(await known()).toBe(20 * limits.pathsPerChange);
+    expect(await buildsOf(store!, project)).toMatchObject([{ recorded: 1 }]);
+  });
+
   it('record runs of more files than one statement takes', async () => {
     const {
       stores: [store],

@@ -1,0 +1,61 @@
+import { describe, expect, it, onTestFinished } from 'vitest';
+import { limits } from '../../../src/limits.js';
+import { Database } from '../../../src/store/postgresql/database.js';
+import { lookUp } from '../../../src/store/postgresql/look-up.js';
+import { Paths } from '../../../src/store/postgresql/paths.js';
+import { analyzeGrown } from '../../../src/store/postgresql/statistics.js';
+import { cluster, copiedDatabase } from '../../harness/postgresql-store.js';
+import { NOW, upTo } from '../contract/fixtures.js';
+
+const FEW = 10;
+const MANY = 20 * limits.pathsPerChange;
+const pathsUpTo = (count: number) => upTo(count).map(i => `spec/${i}_spec.rb`);
+
+/** A database that looks at no table by itself, and some paths in it. */
+async function opened() {
+  const database = new Database({ url: await copiedDatabase(), connections: 1 });
+  onTestFinished(() => database.close());
+  await database.change('alter table paths set (autovacuum_enabled = false)');
+  const paths = new Paths(database);
+  const statistics = async () =>
+    (await database.read<{ pages: number }>(`select relpages as pages from pg_class where relname = 'paths'`))[0]!.pages;
+  /** Looks a path up by its number. Returns how many rows of the table were read one after another for that. */
+  const scannedFor = async (number: number) => {
+    const scanned = `select seq_tup_read as rows from pg_stat_xact_user_tables where relname = 'paths'`;
+    const text = `with before as materialized (${scanned}), found as materialized (${lookUp('number', 'paths', 'number', 'int4')}),
+      read as materialized (select count(*) as rows from found where (select rows from before) >= 0)
+      select (${scanned} and (select rows from read) = 1) - (select rows from before) as scanned`;
+    return (await database.read<{ scanned: number }>(text, [[number]]))[0]!.scanned;
+  };
+  return { database, paths, statistics, scannedFor };
+}
+
+describe.skipIf(cluster === null)('a table that grows from some rows, which the database looked at, to many', () => {
+  it('is looked at again, so that statements get other plans', async () => {
+    const { database, paths, statistics, scannedFor } = await opened();
+    await paths.intern(1, pathsUpTo(FEW), NOW);
+    await database.change('analyze paths');
+    const few = await statistics();
+    // A connection keeps a plan from the sixth time on.
+    for (const _ of upTo(7)) expect(await scannedFor(FEW)).toBe(FEW);
+    await paths.intern(1, pathsUpTo(MANY), NOW);
+    expect(await scannedFor(MANY)).toBe(MANY);
+    await analyzeGrown(database);
+    expect(await statistics()).toBeGreaterThan(few);
+    expect(await scannedFor(MANY)).toBe(0);
+  });
+
+  it('is left alone while it has few pages, and when it has not doubled', async () => {
+    const { database, paths, statistics } = await opened();
+    await paths.intern(1, pathsUpTo(FEW), NOW);
+    await analyzeGrown(database);
+    expect(await statistics()).toBe(0);
+    await paths.intern(1, pathsUpTo(MANY), NOW);
+    await analyzeGrown(database);
+    const pages = await statistics();
+    expect(pages).toBeGreaterThan(0);
+    await paths.intern(1, pathsUpTo(1.5 * MANY), NOW);
+    await analyzeGrown(database);
+    expect(await statistics()).toBe(pages);
+  });
+});
