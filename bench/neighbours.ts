@@ -53,6 +53,7 @@ export async function neighbours({ chosen, seconds, loops, pullsPerSecond = 250 
         ...[at.pulls.p99Milliseconds, at.pulls.maxMilliseconds, at.stall].map(ms),
         (at.pulls.p99Milliseconds / beside.pulls.p99Milliseconds).toFixed(1),
       ]);
+      printStep(rows.at(-1)!.join(', '));
     }
     const about = names.map(name => `${name}: ${largestRequests[name]!.about} (POST ${largestRequests[name]!.path})`).join('; ');
     const legend =

@@ -118,12 +118,17 @@ export const largestRequests: Readonly<Record<string, LargestRequest>> = {
     prepare: prepareCuts,
     body: () => ({ ...testQueue('cut'), ...connect, paths: undefined, attempt_connect_to_queue: true, pieces: 'pytest' }),
   },
+  refused: {
+    about: 'a body of 31 MiB, which is read and refused',
+    path: '/v2/queues/cancel',
+    status: 413,
+    body: () => ({ unknown: 'x'.repeat(31 * 2 ** 20) }),
+  },
   cancel: {
-    about: 'a message with 31 MiB that nobody reads',
+    about: 'a message with 250 KiB that nobody reads',
     path: '/v2/queues/cancel',
     status: 200,
-    body: () => ({ ...node('failures'), test_queue_id: 'failures', node_uuid: 'other', unknown: 'x'.repeat(31 * 2 ** 20) }),
-    prepare: async connections => largestRequests.failures!.prepare!(connections),
+    body: () => ({ ...node(ROUND), test_queue_id: ROUND, node_uuid: 'other', unknown: 'x'.repeat(250 * 2 ** 10) }),
   },
   cases: {
     about: 'a node that tells 1 MiB of cases, of files that the next one tells, too',
