@@ -1,4 +1,5 @@
 import { type QueueKey, queueKey, type SplitKey, splitKey } from '../../../src/engine/keys.js';
+import { encodeCuts } from '../../../src/engine/pieces/cuts.js';
 import { encodeCases } from '../../../src/engine/pieces/told-cases.js';
 import type { Store } from '../../../src/engine/ports/store.js';
 import type { TestFileList } from '../../../src/engine/suites/compare-lists.js';
@@ -56,7 +57,7 @@ export async function serve(store: Store): Promise<Served> {
   await store.splits.use(second, (await store.splits.find(second))!, NOW + 3 * DAY);
   await store.splits.noteOtherList(second, (await store.splits.find(second))!, 'another list', NOW + 3 * DAY);
   const queue = queueKey(project, build, '1');
-  const cuts = new TextEncoder().encode('{"files":[]}');
+  const cuts = encodeCuts({ files: [] });
   await store.queues.create(queue, { ...newQueue(store, 70, { ...listOf(70), pieces_for: 'pytest' }), cuts }, NOW + 3 * DAY);
   for (const node of upTo(3)) {
     const batch = await pull(store, queue, node, { isFirstRequest: true, batch_uuid: node === 0 ? 'a' : null }, NOW + 3 * DAY);
