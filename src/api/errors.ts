@@ -73,10 +73,6 @@ export const apiErrors = {
     ]),
   clientLeft: () => new ApiError(408, ['the client left before it was answered']),
   notSigningIn: () => new ApiError(422, ['send a link or a password']),
-  dashboardBodyTooLarge: (limitBytes: number) =>
-    new ApiError(413, [`the request body is larger than ${limitBytes} bytes, the limit of the dashboard`]),
-  bodyTooLarge: (path: string, bytes: number, limitBytes: number) =>
-    new ApiError(413, [`the request body has ${bytes} bytes, and ${path} takes at most ${limitBytes}; send less in each request`]),
   bodyTooComplex: (limit: number) =>
     new ApiError(413, [`the request body has more than ${limit} JSON objects and arrays; no valid request needs that many`]),
   // Not an empty batch: that ends the queue, and the node would pass although files did not run. Not 404 or 5xx: clients treat those as an

@@ -13,7 +13,6 @@ import type { ListName } from '../engine/suites/list-in-body.js';
 import { NOTHING_PLANNED, type PlanOptions, planQueue, planSplit } from '../engine/suites/plan-suite.js';
 import { type Suite, type SuiteColumns, suiteOf } from '../engine/suites/suite.js';
 import type { CachedSuite } from '../engine/suites/suite-cache.js';
-import { limits } from '../limits.js';
 import { pieceOf } from '../piece-path.js';
 import type { Soon } from '../soon.js';
 import { apiErrors } from './errors.js';
@@ -40,8 +39,6 @@ export interface Listing<Asked> {
 export interface Post<Asked, Prepared> {
   /** The parameter that lists all test files; null: its list is another one each time. */
   list: ListName | null;
-  /** The most bytes of a body; missing: as many as the server takes. */
-  mostBytes?: number;
   /** Validates a message. Throws a 422. @param suite the cached suite of its list; null: it is not cached */
   read(sent: RawParameters, project: number, suite: Suite | null): Listing<Asked>;
   /** Null: only a worker thread should do it. */
@@ -197,18 +194,8 @@ export const posts = {
   prepareSplit: post({ list: 'test_files', read: toSplit, prepare: prepareSplit }),
   prepareQueue: post({ list: 'test_files', read: toQueue, prepare: prepareQueue }),
   prepareTestQueue: post({ list: 'paths', read: toTestQueue, prepare: prepareQueue }),
-  prepareCases: post({
-    list: null,
-    mostBytes: limits.toldBytesPerRequest,
-    read: toCases,
-    prepare: (_store, asked: ToldCases[]) => encodeCases(asked),
-  }),
-  prepareCancel: post({
-    list: null,
-    mostBytes: limits.cancelBytesPerRequest,
-    read: toCancel,
-    prepare: (_store, asked: CancelRequest) => asked,
-  }),
+  prepareCases: post({ list: null, read: toCases, prepare: (_store, asked: ToldCases[]) => encodeCases(asked) }),
+  prepareCancel: post({ list: null, read: toCancel, prepare: (_store, asked: CancelRequest) => asked }),
   preparePlan: post({
     list: 'test_files',
     read: toPlan,

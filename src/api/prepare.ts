@@ -5,10 +5,9 @@ import type { Request } from '../http/request.js';
 import { limits } from '../limits.js';
 import { type Soon, whenKnown } from '../soon.js';
 import type { Context } from './context.js';
-import { apiErrors } from './errors.js';
 import { decodeBody, decodeRest } from './json.js';
 import type { RawParameters } from './messages/validation.js';
-import { type Post, type PostInput, type Posts, type Prepared, posts } from './posts.js';
+import { type PostInput, type Posts, type Prepared, posts } from './posts.js';
 import { authenticate, guessToken, tokenInBody } from './token.js';
 
 /**
@@ -17,9 +16,6 @@ import { authenticate, guessToken, tokenInBody } from './token.js';
  */
 export function prepare<K extends keyof Posts>(context: Context, job: K, request: Request): Soon<Prepared<K>> {
   const [first] = request.body as [Uint8Array];
-  const { mostBytes = Infinity } = posts[job] as Post<unknown, unknown>;
-  const bytes = request.body.reduce((sum, { length }) => sum + length, 0);
-  if (bytes > mostBytes) throw apiErrors.bodyTooLarge(request.path, bytes, mostBytes);
   const isSmall = request.body.length === 1 && first.length < limits.pooledBodyBytes;
   return isSmall ? prepareSmall(context, job, request, first) : prepareLarge(context, job, request);
 }

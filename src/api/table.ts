@@ -1,5 +1,6 @@
 import type { ApiError } from '../http/api-error.js';
 import type { Answer, Request } from '../http/request.js';
+import { limits } from '../limits.js';
 import { clientFileNames } from './client-files.js';
 import type { Context } from './context.js';
 import { isMissingPage, missingPageAnswer } from './dashboard/pages.js';
@@ -70,6 +71,18 @@ const GUIDE = /^\/docs\/[\w-]+\.md$/;
 
 /** A file for CI nodes, asked for by an address that ends in /v1: the clients accept such an address of the server, too. */
 const CLIENT_FILE = /^\/v1\/*(\/ballast[\w.-]+)$/;
+
+/** The most bytes of the bodies that the endpoints take: one with a list of test files takes as many as the server. */
+const bodyLimits = new Map<string, number>([
+  ...Object.keys(table).flatMap((path): [string, number][] => (table[path]!.POST ? [[path, Infinity]] : [])),
+  ['/v2/test_cases', limits.toldBytesPerRequest],
+  ['/v2/queues/cancel', limits.cancelBytesPerRequest],
+]);
+
+/** The most bytes of a body that is sent to a path. What the server does not need takes no memory. */
+export function bodyLimitOf(path: string): number {
+  return bodyLimits.get(path) ?? limits.smallBodyBytes;
+}
 
 /** The endpoint of a path, as written in the tables; null: there is none. */
 export function endpointOf(path: string): string | null {

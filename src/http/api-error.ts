@@ -34,9 +34,10 @@ export const httpErrors = {
     new ApiError(431, [`the head of the request has more than ${bytes} bytes or ${headers} headers; send fewer`]),
   headTooSlow: (seconds: number) => new ApiError(408, [`the head of the request did not arrive within ${seconds} seconds`]),
   bodyTooSlow: (seconds: number) => new ApiError(408, [`the request body did not arrive within ${seconds} seconds`]),
-  bodyTooLarge: (limitBytes: number) =>
+  /** @param isOfPath the server takes larger bodies elsewhere */
+  bodyTooLarge: (limitBytes: number, isOfPath: boolean) =>
     new ApiError(413, [
-      `the request body is larger than ${limitBytes} bytes; the server's setting BALLAST_MAX_BODY_BYTES raises the limit`,
+      `the request body is larger than ${limitBytes} bytes${isOfPath ? ', the limit of this path; send less in each request' : "; the server's setting BALLAST_MAX_BODY_BYTES raises the limit"}`,
     ]),
   answerTooLarge: (limit: number) => new ApiError(422, [`the answer has more than ${limit} bytes, the limit of an answer`]),
   internal: (requestId: string) =>

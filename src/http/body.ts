@@ -29,14 +29,16 @@ export class Body {
   #isFinished = false;
   #timer: NodeJS.Timeout | null = null;
 
+  /** @param pathBytes the most bytes that the path of the request takes; Infinity: as many as the server */
   constructor(
     contentLength: number | null,
     readonly limit: BodyLimits,
+    readonly pathBytes: number,
     readonly memory: MemoryBudget,
     readonly findOwner: () => Owner,
     readonly onBody: OnBody,
   ) {
-    if (contentLength !== null && contentLength > limit.maxBodyBytes) this.#refuse(httpErrors.bodyTooLarge(limit.maxBodyBytes));
+    if (contentLength !== null) this.#refuseIfTooLarge(contentLength);
   }
 
   /** Releases the memory of the body and stops waiting for the rest. */
@@ -61,12 +63,8 @@ export class Body {
 
   /** Counts the bytes of a chunk against the limits. A borrowed chunk takes no memory. */
   #reserve(bytes: number, isBorrowed: boolean): void {
-    const { maxBodyBytes: maxBytes } = this.limit;
-    if (this.#reservedBytes + bytes > maxBytes) {
-      this.#refuse(httpErrors.bodyTooLarge(maxBytes));
-      return;
-    }
-    if (isBorrowed || bytes === 0) return;
+    this.#refuseIfTooLarge(this.#reservedBytes + bytes);
+    if (this.#error || isBorrowed || bytes === 0) return;
     if (this.#reservedBytes === 0) this.#owner = this.findOwner();
     if (this.memory.reserve(this.#owner, bytes)) this.#reservedBytes += bytes;
     else this.#refuse(httpErrors.overloaded('memory', 'too many large requests at once', limits.retryAfterSeconds));
@@ -98,6 +96,12 @@ export class Body {
     if (this.#isFinished) return;
     this.#stop();
     this.onBody(result, isRead);
+  }
+
+  #refuseIfTooLarge(bytes: number): void {
+    const { maxBodyBytes } = this.limit;
+    const most = Math.min(maxBodyBytes, this.pathBytes);
+    if (bytes > most) this.#refuse(httpErrors.bodyTooLarge(most, most < maxBodyBytes));
   }
 
   #refuse(error: ApiError): void {

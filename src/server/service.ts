@@ -7,7 +7,7 @@ import { RefusedRequests, SeenClients } from '../api/dashboard/seen.js';
 import { toApiError } from '../api/errors.js';
 import { JobRunner } from '../api/job-runner.js';
 import type { DashboardFiles } from '../api/static-file.js';
-import { endpointOf, route, routeAdmin } from '../api/table.js';
+import { bodyLimitOf, endpointOf, route, routeAdmin } from '../api/table.js';
 import { WhatIfPlayer } from '../api/what-if-player.js';
 import { createProject, createToken, findToken, knownToken } from '../engine/access.js';
 import { DailyBytes } from '../engine/daily-bytes.js';
@@ -263,6 +263,7 @@ async function openPorts(config: Config, context: Context, observer: Observer, m
     settingNames: 'BALLAST_PORT or BALLAST_HOST',
     certificate: config.tlsCert === null || config.tlsKey === null ? null : { certFile: config.tlsCert, keyFile: config.tlsKey },
     bodySeconds: limits.bodySeconds,
+    bodyLimitOf,
     memory,
     ownerOf: (token: string | null) => (token === null ? null : ownerOf(store.access, token)),
     toApiError,

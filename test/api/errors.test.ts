@@ -93,6 +93,18 @@ describe('a body that cannot be read', () => {
   });
 });
 
+it.each([
+  ['/v2/test_cases', 1_048_576],
+  ['/v2/queues/cancel', 262_144],
+  ['/dashboard/sign_in', 65_536],
+  ['/nothing', 65_536],
+])('a body for %s over %i bytes gets a 413', async (path, most) => {
+  const server = await startServer();
+  const error = `the request body is larger than ${most} bytes, the limit of this path; send less in each request`;
+  expect(await server.post(path, '{}'.padEnd(most + 1))).toMatchObject(refusal(413, error));
+  expect((await server.post(path, '{}'.padEnd(most))).status).not.toBe(413);
+});
+
 describe('X-Request-Id', () => {
   it('is on every answer of any status, and is unique', async () => {
     const server = await startServer({ maxBodyBytes: '2000' });

@@ -176,6 +176,7 @@ export async function listenWith(handler: Handler, options: Partial<HttpOptions>
       maxBodyBytes: 1_000_000,
       bodySeconds: 5,
       memory: new MemoryBudget(100_000_000),
+      bodyLimitOf: () => Infinity,
       ownerOf,
       trustedProxies: null,
       certificate: null,

@@ -6,13 +6,14 @@ import { MemoryBudget } from '../../src/http/in-flight.js';
 const SIZE = 300_000;
 
 /** A body of at most that size, the memory that it takes, and its bytes once they are complete. */
-function opened() {
+function opened(pathBytes = Infinity, contentLength: number | null = null) {
   const memory = new MemoryBudget(10 * SIZE);
   let received: Uint8Array[] | ApiError = [];
   const bounds = { maxBodyBytes: SIZE, bodySeconds: 60 };
   const body = new Body(
-    null,
+    contentLength,
     bounds,
+    pathBytes,
     memory,
     () => null,
     result => (received = result),
@@ -21,6 +22,17 @@ function opened() {
 }
 
 describe('a request body', () => {
+  it('beyond what its path takes is not kept, whether its length is declared or not', () => {
+    for (const length of [null, SIZE]) {
+      const { body, memory, pieces } = opened(1000, length);
+      for (let i = 0; i < 3; i++) {
+        body.receive(Buffer.alloc(SIZE / 3), i === 2);
+        expect(memory.reservedBytes).toBe(0);
+      }
+      expect(pieces()).toMatchObject({ status: 413, errors: [expect.stringContaining('1000 bytes, the limit of this path')] });
+    }
+  });
+
   it('takes little more memory than its size, even in tiny chunks', () => {
     const { body, memory, pieces } = opened();
     const chunk = Buffer.from('x');

@@ -66,10 +66,8 @@ export function toNewLink(raw: RawParameters): NewLink {
   return message;
 }
 
-/** Decodes the body of a POST of the dashboard. Throws a 400, 413 or 415. The body is valid only until the first await. */
+/** Decodes the body of a POST of the dashboard. Throws a 400 or 415. The body is valid only until the first await. */
 export function decodeDashboardBody({ body, contentType }: { body: Uint8Array[]; contentType: string }): RawParameters {
   if (contentType.split(';')[0]!.trim().toLowerCase() !== 'application/json') throw apiErrors.unsupportedContentType(contentType);
-  const bytes = body.reduce((sum, { length }) => sum + length, 0);
-  if (bytes > limits.dashboardBodyBytes) throw apiErrors.dashboardBodyTooLarge(limits.dashboardBodyBytes);
   return decodeBody(body.length === 1 ? body[0]! : Buffer.concat(body));
 }
