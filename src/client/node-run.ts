@@ -1,3 +1,4 @@
+import { tmpdir } from 'node:os';
 import { pluralize } from '../plural.js';
 import { ListedFiles } from '../reports/known-files.js';
 import type { ReportResults } from '../reports/report-results.js';
@@ -151,7 +152,7 @@ export class NodeRun {
     try {
       return new Selecting(support, piece, this.environment);
     } catch (error) {
-      throw new CommandNotStarted(CANNOT_RUN, `cannot write the files that --pieces needs for the command: ${(error as Error).message}`);
+      throw cannotWrite('the files that --pieces needs for the command', error);
     }
   }
 
@@ -169,7 +170,7 @@ export class NodeRun {
     try {
       return [...commandWithListFile(this.command, this.#list.write(paths)), ...more];
     } catch (error) {
-      throw new CommandNotStarted(CANNOT_RUN, `cannot write the test files of the batch to a file for {file}: ${(error as Error).message}`);
+      throw cannotWrite('the test files of the batch to a file for {file}', error);
     }
   }
 
@@ -214,6 +215,11 @@ export class NodeRun {
     const unreadable = unusable.filter(({ isOtherXml }) => !isOtherXml).map(({ message }) => message);
     return { ...results, list, count, unreadable };
   }
+}
+
+function cannotWrite(what: string, error: unknown): CommandNotStarted {
+  const { message } = error as Error;
+  return new CommandNotStarted(CANNOT_RUN, `cannot write ${what}: ${message}; make room in ${tmpdir()}, or set TMPDIR to another folder`);
 }
 
 function notRunResult(files: readonly PlannedFile[]): BatchResult {

@@ -1,4 +1,5 @@
 import { mkdirSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { describe, expect, it, onTestFinished, vi } from 'vitest';
 import { Api } from '../../src/client/api.js';
@@ -196,7 +197,8 @@ describe('a command whose runner should tell its cases', () => {
   }
 
   it('leads to a warning if it ran and told none', async () => {
-    const remedy = 'make sure that the command passes PYTEST_ADDOPTS and PYTHONPATH on to pytest';
+    const passes = 'make sure that the command passes PYTEST_ADDOPTS and PYTHONPATH on to pytest';
+    const remedy = `${passes}, and that its tests neither remove all files in ${tmpdir()} nor fill the disk`;
     expect(await tellOf({ report: makeReport(passed('a.py')) })).toBe(
       `ballast: WARNING: pytest did not tell which test cases it ran, so no file can be cut into pieces: ${remedy}\n`,
     );
