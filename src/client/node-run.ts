@@ -1,3 +1,4 @@
+import { tmpdir } from 'node:os';
 import { pluralize } from '../plural.js';
 import { ListedFiles } from '../reports/known-files.js';
 import type { ReportResults } from '../reports/report-results.js';
@@ -161,7 +162,7 @@ export class NodeRun {
     try {
       return new Selecting(support, piece, this.environment);
     } catch (error) {
-      throw cannotWrite(error as Error);
+      throw cannotWrite('the files that --pieces needs for the command', error);
     }
   }
 
@@ -174,7 +175,7 @@ export class NodeRun {
         await this.runner.run(this.#commandFor([file], args), environment, output);
       });
     } catch (error) {
-      throw cannotWrite(error as Error);
+      throw cannotWrite('the files that --pieces needs for the command', error);
     }
   }
 
@@ -192,7 +193,7 @@ export class NodeRun {
     try {
       return [...commandWithListFile(this.command, this.#list.write(paths)), ...more];
     } catch (error) {
-      throw new CommandNotStarted(CANNOT_RUN, `cannot write the test files of the batch to a file for {file}: ${(error as Error).message}`);
+      throw cannotWrite('the test files of the batch to a file for {file}', error);
     }
   }
 
@@ -239,8 +240,9 @@ export class NodeRun {
   }
 }
 
-function cannotWrite({ message }: Error): CommandNotStarted {
-  return new CommandNotStarted(CANNOT_RUN, `cannot write the files that --pieces needs for the command: ${message}`);
+function cannotWrite(what: string, error: unknown): CommandNotStarted {
+  const { message } = error as Error;
+  return new CommandNotStarted(CANNOT_RUN, `cannot write ${what}: ${message}; make room in ${tmpdir()}, or set TMPDIR to another folder`);
 }
 
 function notRunResult(files: readonly { path: string }[]): BatchResult {

@@ -2,6 +2,7 @@ import { describe, expect, it } from 'vitest';
 import { readJsonReport } from '../../src/reports/json-reports.js';
 import { ListedFiles } from '../../src/reports/known-files.js';
 import { collectResults, mergeResults } from '../../src/reports/report-results.js';
+import { outcomeOf } from '../../src/reports/test-case.js';
 
 const example = (id: string, status: string, run_time: number | null) => ({ id, file_path: './spec/shared.rb', status, run_time });
 const rspec = (errors: number, ...examples: object[]) =>
@@ -112,6 +113,18 @@ describe('a report in CTRF', () => {
       unmatched: strange.length,
       areAllLoaded: false,
     });
+  });
+
+  it('knows expected failures of Playwright', () => {
+    const cases = [
+      { rawStatus: 'passed' },
+      { rawStatus: 'failed' },
+      { rawStatus: 'timedOut' },
+      { status: 'failed', rawStatus: 'failed' },
+      {},
+    ];
+    const { cases: read } = readJsonReport(ctrf(null, ...cases.map(test)));
+    expect(read.map(outcomeOf)).toEqual(['passed', 'expected_failure', 'expected_failure', 'failed', 'passed']);
   });
 
   it('gets a failed case if it counts failures but has none', () => {

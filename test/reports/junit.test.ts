@@ -1,6 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { readJunit } from '../../src/reports/junit.js';
 import { ReportError } from '../../src/reports/report.js';
+import { outcomeOf } from '../../src/reports/test-case.js';
 import { readFixture } from './fixture.js';
 
 describe('a JUnit report', () => {
@@ -52,7 +53,14 @@ describe('a JUnit report', () => {
   it('counts an expected failure as run', () => {
     const xml =
       '<testsuite><testcase><skipped type="pytest.xfail"/></testcase><testcase><skipped type="pytest.skip"/></testcase></testsuite>';
-    expect(readJunit(xml).map(({ isSkipped }) => isSkipped)).toEqual([false, true]);
+    expect(readJunit(xml).map(outcomeOf)).toEqual(['expected_failure', 'skipped']);
+  });
+
+  it('knows the annotation of an expected failure in Playwright, also of one that passed or was skipped', () => {
+    const properties = (name: string) => `<properties><property name="${name}" value=""/></properties>`;
+    const cases = [properties('fail'), properties('slow'), `${properties('fail')}<failure/>`, `${properties('fail')}<skipped/>`];
+    const xml = `<testsuite>${properties('fail')}${cases.map(inside => `<testcase>${inside}</testcase>`).join('')}</testsuite>`;
+    expect(readJunit(xml).map(outcomeOf)).toEqual(['expected_failure', 'passed', 'failed', 'skipped']);
   });
 
   it('counts a module that pytest could not import as failed and not run', () => {

@@ -97,11 +97,11 @@ class PiecesProject {
     mkdirSync(join(this.folder, 'tests'));
     symlinkSync(packages, join(this.folder, 'node_modules'));
     const [name, content] = command.config ?? ['package.json', '{"type":"module"}'];
-    this.#write(name, content);
-    if (name !== 'package.json') this.#write('package.json', '{"type":"module"}');
+    this.write(name, content);
+    if (name !== 'package.json') this.write('package.json', '{"type":"module"}');
   }
 
-  #write(path: string, content: string): void {
+  write(path: string, content: string): void {
     writeFileSync(join(this.folder, path), content);
   }
 
@@ -110,7 +110,7 @@ class PiecesProject {
     const testOf = (title: string, prefix = '') =>
       `test(${JSON.stringify(title)}, () => { appendFileSync('ran.txt', ${JSON.stringify(`${JSON.stringify(prefix + title)}\n`)}); });`;
     const inner = ` ${describe}(' inner (1) ', () => { ${testOf('plain', 'inner ')} ${testOf('within', 'inner ')} });`;
-    this.#write(path, [imports, ...titles.map(title => testOf(title)), `${describe}('suite', () => {${inner} });`].join('\n'));
+    this.write(path, [imports, ...titles.map(title => testOf(title)), `${describe}('suite', () => {${inner} });`].join('\n'));
   }
 
   /** Runs a piece, or the whole file. */
@@ -201,4 +201,51 @@ it.each(WITH_FILTER)('%s tells the filter of %s before a piece runs', { timeout:
   expect(reason).toEqual(pattern === null ? null : (expect.stringContaining(`testNamePattern`) as string));
   if (pattern !== null) expect(reason).toContain(pattern);
   expect(existsSync(join(project.folder, 'ran.txt'))).toBe(false);
+});
+
+describe('how many cases with a name ended in each way is told of', () => {
+  async function toldOf(command: Command, content: string) {
+    const project = new PiecesProject(command);
+    project.write(command.file, `${command.imports}\n${content}`);
+    const { told, output } = await project.run(null, command.file);
+    expect(told, output).toBeDefined();
+    return Object.fromEntries(told.cases.map(({ name, outcomes }) => [name.trim(), outcomes]));
+  }
+
+  it.each(['vitest with JUnit', 'vitest with JSON'])('%s', { timeout: 120_000 }, async name => {
+    const content = `
+let tries = 0;
+test('twice', () => {});
+test('twice', ({ skip }) => skip());
+test('tried again', { retry: 1 }, () => { if (++tries < 2) throw new Error('no'); });`;
+    expect(await toldOf(commands[name]!, content)).toEqual({ twice: { passed: 1, skipped: 1 }, 'tried again': { passed: 1 } });
+  });
+
+  it.each(['Jest with jest-junit', 'Jest with JSON'])('%s', { timeout: 120_000 }, async name => {
+    const content = `
+jest.retryTimes(1);
+let tries = 0;
+test('twice', () => {});
+test.skip('twice', () => {});
+test('tried again', () => { if (++tries < 2) throw new Error('no'); });`;
+    expect(await toldOf(commands[name]!, content)).toEqual({ twice: { passed: 1, skipped: 1 }, 'tried again': { passed: 1 } });
+  });
+
+  it('Playwright, in two projects', { timeout: 120_000 }, async () => {
+    const config = [
+      'playwright.config.js',
+      `export default { testDir: 'tests', retries: 1, projects: [{ name: 'p' }, { name: 'q' }] };`,
+    ] as const;
+    const content = `
+test('fails in one', ({}, { project }) => { test.fail(project.name === 'q'); if (project.name === 'q') throw new Error('no'); });
+test('is skipped in one', ({}, { project }) => { test.skip(project.name === 'q'); });
+test('is tried again', ({}, { retry }) => { if (retry === 0) throw new Error('no'); });
+test.fail('fails', () => { throw new Error('no'); });`;
+    expect(await toldOf({ ...commands.Playwright!, config }, content)).toEqual({
+      'fails in one': { passed: 1, expected_failure: 1 },
+      'is skipped in one': { passed: 1, skipped: 1 },
+      'is tried again': { passed: 2 },
+      fails: { expected_failure: 2 },
+    });
+  });
 });

@@ -184,7 +184,7 @@ class TestFour(unittest.TestCase):
     ['ends the process', 'import os\ndef test_one(): os._exit(0)\n'],
   ])('tell nothing, and change no exit code, if a test %s', async (_, content) => {
     const suite = project({ 'test_a.py': content });
-    const { code, told, output } = await suite.run('test_a.py', { cases: ['test_one'] });
+    const { code, told, output } = await suite.run('test_a.py', { cases: ['test_one'] }, ['-p', 'no:cacheprovider']);
     expect({ code, told }, output).toEqual({ code: 0, told: undefined });
   });
 
