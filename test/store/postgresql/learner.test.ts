@@ -20,7 +20,7 @@ describe.skipIf(cluster === null)('the learner', () => {
     await record(store, project, {});
     await record(store, project, files(count), { node_index: 1 });
     await record(store, project, { 'spec/0_spec.rb': 2 }, { node_index: 2, commit_hash: 'c', at: NOW + 1 });
-    const change = vi.spyOn(database, 'changeMany');
+    const change = vi.spyOn(Database.prototype, 'changeMany');
     await learner.learn(project);
     expect(change.mock.calls.length).toBeGreaterThan(2);
     for (const [, values] of change.mock.calls) expect((values![3] as number[]).length).toBeLessThanOrEqual(limits.pathsPerChange);
