@@ -17,10 +17,12 @@ describe.skipIf(cluster === null)('the learner', () => {
   it('learns a run of many files in parts', async () => {
     const { store, database, learner, project } = await opened();
     const count = 2 * limits.pathsPerChange + 1;
+    // The store has a learner, too.
+    const change = vi.spyOn(Database.prototype, 'changeMany');
+    onTestFinished(() => change.mockRestore());
     await record(store, project, {});
     await record(store, project, files(count), { node_index: 1 });
     await record(store, project, { 'spec/0_spec.rb': 2 }, { node_index: 2, commit_hash: 'c', at: NOW + 1 });
-    const change = vi.spyOn(Database.prototype, 'changeMany');
     await learner.learn(project);
     expect(change.mock.calls.length).toBeGreaterThan(2);
     for (const [, values] of change.mock.calls) expect((values![3] as number[]).length).toBeLessThanOrEqual(limits.pathsPerChange);
