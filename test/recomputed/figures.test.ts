@@ -135,9 +135,10 @@ const ANSWERS: Record<string, (played: Played) => Promise<[said: unknown, truth:
             ...{ idle_share: ms(figures.idleShare), files: filesOf({ log, figures }), failed: figures.failed?.length ?? null },
             ...{ missing: figures.missing.size, longest: figures.seconds.size > 0 ? Math.max(...figures.seconds.values()) : undefined },
             last: first && before ? { node_index: first.node, seconds: ms(first.end - before.end) } : null,
-            decided_by: isPartial(figures)
-              ? null
-              : (isDecided ?? (isLate ? (decided_by?.path ? decided_by : { node_index: first.node }) : null)),
+            decided_by:
+              figures.missing.size > 0 || isPartial(figures)
+                ? null
+                : (isDecided ?? (isLate ? (decided_by?.path ? decided_by : { node_index: first.node }) : null)),
           },
         ];
       }),
@@ -151,7 +152,7 @@ const ANSWERS: Record<string, (played: Played) => Promise<[said: unknown, truth:
         const truth = Object.fromEntries(Object.entries(figures.baselines).map(([name, wall]) => [name, about(wall, 0.02)]));
         return [
           { ...baselines, saved: row.summary.saved },
-          { ...truth, saved: ms(best - figures.wall) },
+          { ...truth, saved: figures.saved === null ? null : ms(best - figures.wall) },
         ];
       }),
     ),

@@ -49,9 +49,10 @@ export interface Figures {
   /** By path: the node that had it last; null: none. */
   missing: Map<string, number | null>;
   failed: string[] | null;
-  state: 'running' | 'complete' | 'recorded' | 'failed' | 'missing' | 'not known';
+  state: 'running' | 'complete' | 'recorded' | 'failed' | 'missing' | 'partial' | 'not known';
   baselines: Record<'round_robin' | 'by_name' | 'one_at_a_time', number>;
-  saved: number;
+  /** Null: files are missing, or nobody planned the build. */
+  saved: number | null;
   /** By node: from, to and the number of files of each batch or run. */
   spans: [from: number, to: number, files: number][][];
   seconds: Map<string, number>;
@@ -233,13 +234,15 @@ export function recompute(log: Log, cost: Cost | null, now?: number): Figures {
       ? 'running'
       : missing.size > 0
         ? 'missing'
-        : failed && failed.length > 0
-          ? 'failed'
-          : mode === 'recordings'
-            ? 'not known'
-            : failed
-              ? 'complete'
-              : 'recorded';
+        : mode === 'recordings' && nodes.some(({ hasRecorded }) => !hasRecorded)
+          ? 'partial'
+          : failed && failed.length > 0
+            ? 'failed'
+            : mode === 'recordings'
+              ? 'not known'
+              : failed
+                ? 'complete'
+                : 'recorded';
 
   const seconds = new Map<string, number>();
   for (const { path, seconds: time } of log.recorded.flatMap(({ times }) => times))
@@ -263,7 +266,7 @@ export function recompute(log: Log, cost: Cost | null, now?: number): Figures {
     jobSeconds: sum(nodes.map(({ start, end }) => (start === null ? 0 : end! - start))),
     testSeconds: sum(nodes.map(({ work }) => work)),
     idleShare: idleSeconds / (came * wall),
-    saved: Math.min(...methods) - wall,
+    saved: missing.size > 0 || mode === 'recordings' ? null : Math.min(...methods) - wall,
     ended: nodes
       .flatMap(({ end, isLost, hasRecorded }, node) => (end === null || isLost || !hasRecorded ? [] : [{ node, end }]))
       .sort((a, b) => b.end - a.end || a.node - b.node),

@@ -4,7 +4,7 @@ import { removeFolder, temporaryFolder } from '../../../bench/load/cleanup.js';
 import { type Random, seededRandom } from '../../../bench/random.js';
 import { piecePath } from '../../../src/piece-path.js';
 import { requestJson } from '../request.js';
-import { type CaseRun, runCases, toldCases } from './cases.js';
+import { type CaseRun, runCases } from './cases.js';
 import { startCommercial } from './commercial-client.js';
 import { Operator, type Processes } from './operator.js';
 import { BRANCH, startJob, verify } from './own-client.js';
@@ -59,7 +59,7 @@ async function tellCases(operator: Operator, { known, caseSeconds, areProven }: 
   const told = (path: string, runs: readonly CaseRun[]) => ({
     path,
     seconds: caseSeconds * runs.length,
-    cases: toldCases(runs, caseSeconds),
+    cases: runs.map(({ name, outcome }) => ({ name, seconds: caseSeconds, outcome })),
   });
   const tell = async (files: readonly object[]) =>
     requestJson((await operator.url())!, '/v2/test_cases', { ...node, ci_build_id: 'earlier', runner: 'pytest', files });
