@@ -1,3 +1,4 @@
+import type { HandedPiece } from '../../src/api/messages/queue.js';
 import { byName } from '../../src/case-outcomes.js';
 import { waitingCaller } from '../../src/engine/caller.js';
 import { digest, queueKey, splitKey } from '../../src/engine/keys.js';
@@ -172,12 +173,7 @@ function pull(
   return {
     batch_id: batch.seq,
     paths: handedPaths,
-    pieces: cuts
-      ? handedPieces(
-          cuts,
-          handedPaths.map(path => ({ path })),
-        )
-      : [],
+    pieces: cuts ? (JSON.parse(handedPieces(cuts, handedPaths).toString()) as HandedPiece[]) : [],
   };
 }
 

@@ -118,7 +118,7 @@ export function codeLine(code: string): Answer {
   return { status: 404, body: `${code}\n`, contentType: TEXT };
 }
 
-/** The JSON of an object around its last property `test_files`, whose value is encoded already. */
-export function aroundFiles(head: object): [before: string, after: string] {
-  return [`${JSON.stringify(head).slice(0, -1)},"test_files":`, '}'];
+/** The JSON of an object around its last property, whose value is encoded already. */
+export function aroundLast(name: string, others: object): [before: string, after: string] {
+  return [`${JSON.stringify(others).slice(0, -1)},"${name}":`, '}'];
 }

@@ -18,7 +18,7 @@ import { orElse, type Soon, whenKnown } from '../../soon.js';
 import { askerOf } from '../authenticate.js';
 import type { Context } from '../context.js';
 import { apiErrors } from '../errors.js';
-import { aroundFiles, codeLine, decodeQuery, json, lines } from '../json.js';
+import { aroundLast, codeLine, decodeQuery, json, lines } from '../json.js';
 import { buildsUrl } from '../links.js';
 import {
   type CancelAnswer,
@@ -46,9 +46,10 @@ interface QueueEncoding {
   empty(pulled: Pulled, url: string | null, echo: object | null): object;
   /**
    * @param files the files of the batch, as a JSON array
-   * @param extra fields that the answer to a first request has besides
+   * @param cuts of the queue, encoded; null: no file of the batch is a piece
+   * @param forecast the field of the answer to a first request
    */
-  batch(queue: QueueInfo, batch: Batch, files: Buffer, echo: object | null, extra: object | null): Answer;
+  batch(queue: QueueInfo, batch: Batch, files: Buffer, cuts: Uint8Array | null, echo: object | null, forecast: object | null): Answer;
   textHeaders(batch: Batch): Record<string, string> | undefined;
 }
 
@@ -80,7 +81,7 @@ const version1: QueueEncoding = {
   batch: ({ name }, { build_subset_id }, files) => ({
     status: 200,
     body: files,
-    around: aroundFiles({ queue_name: build_subset_id === null ? name : null, build_subset_id }),
+    around: aroundLast('test_files', { queue_name: build_subset_id === null ? name : null, build_subset_id }),
   }),
   textHeaders: () => undefined,
 };
@@ -90,11 +91,12 @@ const version2: QueueEncoding = {
   ciRun: 'test_queue_id',
   connectFailed: () => CONNECT_FAILED,
   empty: (_, url, echo): TestQueueAnswer => ({ paths: [], batch_id: null, ...echo, ...(url !== null && { url }) }),
-  batch(_, batch, encoded, echo, extra) {
+  batch(_, batch, encoded, cuts, echo, forecast) {
     const files = filesToRun(batch, encoded);
+    const paths = files.map(({ path }) => path);
     const times = echo && { times: files.map(({ time_execution }) => time_execution) };
-    const answer: TestQueueAnswer = { paths: files.map(({ path }) => path), batch_id: batch.seq, ...times, ...echo, ...extra };
-    return json(200, answer);
+    const answer: TestQueueAnswer = { paths, batch_id: batch.seq, ...times, ...echo, ...forecast };
+    return cuts ? { status: 200, body: handedPieces(cuts, paths), around: aroundLast('pieces', answer) } : json(200, answer);
   },
   textHeaders: ({ seq }) => ({ 'X-Ballast-Batch-Id': String(seq) }),
 };
@@ -173,12 +175,12 @@ function answerBatch(
     () =>
       whenKnown(queues.files(queue.id, batch.files), files =>
         whenKnown(echo && isFirstRequest && batch.decision ? queues.forecast(queue.id) : null, planned =>
-          // Most batches of a queue with pieces have none, and cuts take far longer to parse than all else of a pull.
+          // Most batches of a queue with pieces have none, and cuts may be megabytes to read.
           whenKnown(queue.list.pieces_for !== undefined && files.includes(PIECE_SIGN) ? queues.cuts(queue.id) : null, cuts => {
             const forecast = planned && { forecast: queueForecast(queue, batch, planned, expectedEnd, context.now()) };
-            const pieces = cuts && { pieces: handedPieces(cuts, filesToRun(batch, files)) };
-            const extra = { ...forecast, ...pieces };
-            const answer = request.wantsText ? batchLines(batch, files, encoding) : encoding.batch(queue, batch, files, echo, extra);
+            const answer = request.wantsText
+              ? batchLines(batch, files, encoding)
+              : encoding.batch(queue, batch, files, cuts, echo, forecast);
             answer.onEnd = wasSent => settleBatch(context, key, batch, wasSent);
             return answer;
           }),

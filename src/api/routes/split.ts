@@ -5,7 +5,7 @@ import type { Answer, Request } from '../../http/request.js';
 import { type Soon, whenKnown } from '../../soon.js';
 import type { Context } from '../context.js';
 import { apiErrors } from '../errors.js';
-import { aroundFiles, codeLine, json, lines } from '../json.js';
+import { aroundLast, codeLine, json, lines } from '../json.js';
 import type { SplitMiss } from '../messages/split.js';
 import { prepare } from '../prepare.js';
 
@@ -40,5 +40,5 @@ function answerShare(request: Request, { key, node_index, listDigest }: SplitReq
     );
   // A client that sent its digest rejects an answer for another list, which a cache could return.
   const head = { test_files_digest: listDigest, build_distribution_id: split.id, node_index };
-  return { status: 200, body: files, around: aroundFiles(head) };
+  return { status: 200, body: files, around: aroundLast('test_files', head) };
 }

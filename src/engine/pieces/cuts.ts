@@ -1,6 +1,6 @@
-import { asBuffer } from '../../bytes.js';
+import { asBuffer, toSegments } from '../../bytes.js';
 import type { CaseOutcomes } from '../../case-outcomes.js';
-import { pieceOf, piecePath } from '../../piece-path.js';
+import { type PieceName, pieceOf, piecePath } from '../../piece-path.js';
 
 /** The files of a queue that are cut into pieces. */
 export interface Cuts {
@@ -24,62 +24,70 @@ export interface CasesOfName {
   outcomes: CaseOutcomes;
 }
 
-/** A piece, as a node that is to run it gets it. */
-export interface HandedPiece {
-  /** Its path in the queue. */
-  path: string;
+/** A piece, as a node that is to run it gets it after its path in the queue. */
+interface HandedPiece {
   /** The cases that it has to run. */
-  cases: string[];
+  cases: readonly string[];
   /** Of the last piece: the cases of the others. The piece runs everything else in the file. Null: it runs only its own cases. */
-  others: string[] | null;
+  others: readonly string[] | null;
   /** What the whole file has of names of the piece that do not stand for just one case that runs. */
-  outcomes: CasesOfName[];
+  outcomes: readonly CasesOfName[];
   is_trial: boolean;
 }
 
-/** Each file in a JSON text of its own, behind one that says where they are: a pull with a piece parses only that of its file. */
+/** A file that is cut, and into how many pieces. */
+export type PiecesOfFile = Omit<PieceName, 'number'>;
+
+/**
+ * Encodes cuts: a line of JSON with the files and how many pieces each has, the end of each piece's text as a Uint32, and the texts, in JSON.
+ * A node gets the text of its piece as it is: the names of a file are so many that to parse and encode them for each pull would keep others
+ * waiting. The last piece of a file names all cases, so the names are stored twice.
+ */
 export function encodeCuts({ files }: Cuts): Uint8Array {
-  const texts = files.map(cut => Buffer.from(JSON.stringify(cut)));
-  const head = files.map(({ file }, i) => [file, texts[i]!.length] satisfies HeadEntry);
-  return Buffer.concat([Buffer.from(`${JSON.stringify(head)}\n`), ...texts]);
+  const head = files.map(({ file, pieces }) => ({ file, count: pieces.length }) satisfies PiecesOfFile);
+  const { bytes, ends } = toSegments(files.flatMap(toPieces).map(piece => JSON.stringify(piece)));
+  return Buffer.concat([Buffer.from(`${JSON.stringify(head)}\n`), asBuffer(ends), bytes]);
 }
 
-type HeadEntry = [file: string, bytes: number];
+function toPieces({ pieces, outcomes, is_trial }: CutFile): HandedPiece[] {
+  const last = pieces.length - 1;
+  const others = pieces.slice(0, last);
+  const pieceOfName = new Map(others.flatMap((cases, i) => cases.map(name => [name, i] as const)));
+  const outcomesOf: CasesOfName[][] = pieces.map(() => []);
+  for (const one of outcomes) outcomesOf[pieceOfName.get(one.name) ?? last]!.push(one);
+  return pieces.map((cases, i) => ({ cases, others: i === last ? others.flat() : null, outcomes: outcomesOf[i]!, is_trial }));
+}
 
-/** @param wanted which files; missing: all */
-export function decodeCuts(bytes: Uint8Array, wanted: (file: string) => boolean = () => true): Cuts {
-  const text = asBuffer(bytes);
-  const headEnd = text.indexOf('\n');
-  const head = JSON.parse(text.toString('utf8', 0, headEnd)) as HeadEntry[];
-  const files: CutFile[] = [];
-  let from = headEnd + 1;
-  for (const [file, length] of head) {
-    if (wanted(file)) files.push(JSON.parse(text.toString('utf8', from, from + length)) as CutFile);
-    from += length;
+/** The files that are cut. @param cuts encoded */
+export function filesInPieces(cuts: Uint8Array): PiecesOfFile[] {
+  const bytes = asBuffer(cuts);
+  return JSON.parse(bytes.toString('utf8', 0, bytes.indexOf('\n'))) as PiecesOfFile[];
+}
+
+export function pathsOfPieces({ file, count }: PiecesOfFile): string[] {
+  return Array.from({ length: count }, (_, i) => piecePath({ file, number: i + 1, count }));
+}
+
+/** The pieces among these paths, as a node gets them: a JSON array. @param cuts encoded */
+export function handedPieces(cuts: Uint8Array, paths: readonly string[]): Buffer {
+  const bytes = asBuffer(cuts);
+  const cutOf = new Map<string, { first: number; count: number }>();
+  let pieces = 0;
+  for (const { file, count } of filesInPieces(cuts)) {
+    cutOf.set(file, { first: pieces, count });
+    pieces += count;
   }
-  return { files };
-}
-
-export function pathsOfPieces({ file, pieces }: CutFile): string[] {
-  return pieces.map((_, i) => piecePath({ file, number: i + 1, count: pieces.length }));
-}
-
-/** The pieces among these paths, as a node gets them. @param cuts encoded */
-export function handedPieces(cuts: Uint8Array, listed: readonly { path: string }[]): HandedPiece[] {
-  const named = listed.flatMap(({ path }) => {
+  const ends = bytes.indexOf('\n') + 1;
+  const texts = bytes.subarray(ends + 4 * pieces);
+  const endOf = (piece: number) => (piece < 0 ? 0 : bytes.readUInt32LE(ends + 4 * piece));
+  const handed: Buffer[] = [];
+  for (const path of paths) {
     const piece = pieceOf(path);
-    return piece ? [{ path, ...piece }] : [];
-  });
-  const { files } = decodeCuts(cuts, file => named.some(piece => piece.file === file));
-  const cutOf = new Map(files.map(cut => [cut.file, cut]));
-  return named.flatMap(({ path, file, number }) => {
-    const cut = cutOf.get(file);
-    const cases = cut?.pieces[number - 1];
-    if (!cut || !cases) return [];
-    const isLast = number === cut.pieces.length;
-    const others = isLast ? cut.pieces.slice(0, -1).flat() : null;
-    const listed = new Set(others ?? cases);
-    const outcomes = cut.outcomes.filter(({ name }) => listed.has(name) !== isLast);
-    return [{ path, cases, others, outcomes, is_trial: cut.is_trial }];
-  });
+    const cut = piece && cutOf.get(piece.file);
+    if (!cut || piece.count !== cut.count) continue;
+    const place = cut.first + piece.number - 1;
+    const text = texts.subarray(endOf(place - 1), endOf(place));
+    handed.push(Buffer.from(`${handed.length === 0 ? '' : ','}{"path":${JSON.stringify(path)},`), text.subarray(1));
+  }
+  return Buffer.concat([Buffer.from('['), ...handed, Buffer.from(']')]);
 }

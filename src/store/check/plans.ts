@@ -1,4 +1,4 @@
-import { type Cuts, pathsOfPieces } from '../../engine/pieces/cuts.js';
+import { filesInPieces, pathsOfPieces } from '../../engine/pieces/cuts.js';
 import { type Batch, wasReassigned } from '../../engine/queue/batch.js';
 import { refusals } from '../../engine/refusal.js';
 import type { TestFileList } from '../../engine/suites/compare-lists.js';
@@ -21,7 +21,8 @@ export interface StoredQueue extends StoredPlan {
   /** How many blocks of files it has. */
   blocks: number;
   weights(): Float64Array;
-  cuts(): Cuts | null;
+  /** Null: it has none. */
+  cuts(): Uint8Array | null;
   batches(): Batch[];
 }
 
@@ -75,7 +76,8 @@ export function* problemsOfQueue(queue: StoredQueue, problem: ProblemOf): Genera
     const cuts = queue.cuts();
     if ((cuts !== null) !== (queue.list.pieces_for !== undefined))
       yield problem(cuts ? 'has cuts, but its list has no pieces' : 'has pieces, but no cuts');
-    const filesOfPieces = new Map(cuts?.files.flatMap(cut => pathsOfPieces(cut).map(path => [path, cut.file] as const)));
+    const inPieces = cuts ? filesInPieces(cuts) : [];
+    const filesOfPieces = new Map(inPieces.flatMap(cut => pathsOfPieces(cut).map(path => [path, cut.file] as const)));
     const listed = new Set(paths);
     const lost = [...filesOfPieces.keys()].find(path => !listed.has(path));
     if (lost !== undefined) yield problem(`lacks ${JSON.stringify(lost)}`);

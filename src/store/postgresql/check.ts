@@ -1,4 +1,3 @@
-import { decodeCuts } from '../../engine/pieces/cuts.js';
 import type { TestFileList } from '../../engine/suites/compare-lists.js';
 import { limits } from '../../limits.js';
 import { problemsOfQueue, problemsOfSplit, type StoredQueue } from '../check/plans.js';
@@ -174,10 +173,7 @@ function toStored({ id, node_total, list, parts, bytes, changes }: PlanRow): Sto
     basis: pieces.get(BASIS),
     blocks: parts.filter(part => part >= 0).length,
     weights: () => new Float64Array(copyOf(pieces.get(WEIGHTS) ?? Buffer.alloc(0))),
-    cuts() {
-      const encoded = pieces.get(CUTS);
-      return encoded ? decodeCuts(encoded) : null;
-    },
+    cuts: () => pieces.get(CUTS) ?? null,
     batches: () => batchesIn(changes),
   };
 }

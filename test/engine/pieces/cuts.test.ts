@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest';
-import { type CutFile, decodeCuts, encodeCuts, handedPieces, pathsOfPieces } from '../../../src/engine/pieces/cuts.js';
+import { type CutFile, encodeCuts, filesInPieces, handedPieces, pathsOfPieces } from '../../../src/engine/pieces/cuts.js';
 
 const cut = (file: string, pieces: string[][], more: Partial<CutFile> = {}): CutFile => ({
   file,
@@ -17,23 +17,31 @@ const files = [
   }),
   cut('b.py', [['x'], ['y']], { is_trial: true }),
 ];
-const listed = [...files.flatMap(pathsOfPieces), 'whole.py', 'other.py::piece 1 of 2'].map(path => ({ path }));
+const cuts = encodeCuts({ files });
+const inPieces = files.map(({ file, pieces }) => ({ file, count: pieces.length }));
+const handed = (paths: readonly string[]) => JSON.parse(handedPieces(cuts, paths).toString()) as object[];
 
-it('the cuts of a queue are read as they were written, all of them or those of some files', () => {
-  expect(decodeCuts(encodeCuts({ files }))).toEqual({ files });
-  expect(decodeCuts(encodeCuts({ files }), file => file === 'b.py')).toEqual({ files: [files[1]] });
-  expect(decodeCuts(encodeCuts({ files: [] }))).toEqual({ files: [] });
+it('the files of a queue that are in pieces are read as they were written', () => {
+  expect(filesInPieces(cuts)).toEqual(inPieces);
+  expect(filesInPieces(encodeCuts({ files: [] }))).toEqual([]);
 });
 
 it('a node gets the cases of its pieces, and with the last of a file those of the others', () => {
-  const handed = handedPieces(encodeCuts({ files }), listed);
-  expect(handed.map(({ cases }) => cases)).toEqual(files.flatMap(({ pieces }) => pieces));
-  expect(handed.map(({ others }) => others)).toEqual([null, null, ['a', 'b\n"', 'größe'], null, ['x']]);
-  expect(handed.map(({ outcomes, is_trial }) => [outcomes.map(({ name }) => name), is_trial])).toEqual([
-    [['b\n"'], false],
-    [[], false],
-    [['d'], false],
-    [[], true],
-    [[], true],
-  ]);
+  const outcomes = files[0]!.outcomes;
+  const trial = { outcomes: [], is_trial: true };
+  const [a, b, c, x, y] = inPieces.flatMap(pathsOfPieces) as [string, string, string, string, string];
+  const pieces = [
+    { path: a, cases: ['a', 'b\n"'], others: null, outcomes: [outcomes[0]], is_trial: false },
+    { path: b, cases: ['größe'], others: null, outcomes: [], is_trial: false },
+    { path: c, cases: ['c'], others: ['a', 'b\n"', 'größe'], outcomes: [outcomes[1]], is_trial: false },
+    { path: x, cases: ['x'], others: null, ...trial },
+    { path: y, cases: ['y'], others: ['x'], ...trial },
+  ];
+  expect(handed([a, 'whole.py', b, c, x, y])).toEqual(pieces);
+  expect(handed([y, b])).toEqual([pieces[4], pieces[1]]);
+});
+
+it('a path that is no piece of the queue gets nothing', () => {
+  expect(handed(['whole.py', 'b.py', 'other.py::piece 1 of 2', 'b.py::piece 1 of 3'])).toEqual([]);
+  expect(handed([])).toEqual([]);
 });

@@ -1,6 +1,6 @@
 import { expect, it } from 'vitest';
 import { asBuffer, type Segments, segment } from '../../../src/bytes.js';
-import type { CutFile, Cuts } from '../../../src/engine/pieces/cuts.js';
+import { type CutFile, type Cuts, encodeCuts } from '../../../src/engine/pieces/cuts.js';
 import { digestOfList } from '../../../src/list-digest.js';
 import { encodeBasis } from '../../../src/planning/estimating/basis.js';
 import { problemsOfQueue, problemsOfSplit } from '../../../src/store/check/plans.js';
@@ -26,7 +26,7 @@ function wrongWithQueue(paths: readonly string[], files: readonly string[], cuts
     list: { digest: digestOfList(files), test_files: files.length, ...(pieces_for !== null && { pieces_for }) },
     readBlock: readFrom(blocks),
     weights: () => plan.weights,
-    cuts: () => cuts,
+    cuts: () => cuts && encodeCuts(cuts),
     batches: () => [],
   };
   return Array.from(problemsOfQueue(queue, problemOf('queues', 'queue')), ({ what }) => what);

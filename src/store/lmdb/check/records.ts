@@ -1,7 +1,6 @@
 import type { Database } from 'lmdb';
 import { endOfDay } from '../../../engine/insight/trends/days.js';
 import { buildDigest } from '../../../engine/keys.js';
-import { decodeCuts } from '../../../engine/pieces/cuts.js';
 import { problemsOfQueue, problemsOfSplit } from '../../check/plans.js';
 import { type Problem, type ProblemOf, problemOf } from '../../check/problem.js';
 import { pathKey, pathOfKey } from '../../codecs/path-keys.js';
@@ -154,10 +153,7 @@ export function checksOf(parts: Parts, references: References): Checks {
       if (!references.expiring.has(id)) yield unending(problem, [queue.used_at, 'queue', id, key ?? queue.name]);
       if (!forecasts.doesExist(id)) yield problem('has no forecast');
       const plan = { ...queue, ...planOf(id), blocks: blocksOf(parts, id) };
-      const cuts = () => {
-        const bytes = parts.blobs.get([id, CUTS]);
-        return bytes ? decodeCuts(bytes) : null;
-      };
+      const cuts = () => parts.blobs.get([id, CUTS]) ?? null;
       const weights = () => weightsOfQueue(parts, id);
       yield* problemsOfQueue({ ...plan, id, weights, cuts, batches: () => batchesOf(parts, id) }, problem);
     },
