@@ -1,4 +1,4 @@
-/** What became of a test case. Expected failure: it failed, and had told its test runner that it would, as with xfail of pytest. */
+/** What became of a test case. Expected failure: it failed, and was marked as one that fails, as with xfail of pytest. */
 export type CaseOutcome = 'passed' | 'failed' | 'expected_failure' | 'skipped';
 
 /** How many test cases with one name ended in each way; missing: none. */

@@ -229,9 +229,9 @@ export const limits = {
   databaseAwayMilliseconds: 60_000,
   /** How long statements that are under way may take when the store is closed. */
   databaseCloseMilliseconds: 2000,
-  /** A table with fewer than twice these pages need not be looked at by its database: a plan that reads it as a whole takes no longer. */
+  /** A table with fewer than twice this many pages need not be analyzed: a plan that reads all of it takes no longer. */
   analyzedPages: 8,
-  /** A statement with a longer list is planned each time. It is more than the runs, and the queues of a flight, of one statement. */
+  /** A statement with a longer list is planned each time. One statement has fewer runs, and fewer queues of a flight. */
   keptPlanValues: 100,
   /** Runs that one statement records, and learns, and paths that one statement reads. */
   runsPerStatement: 64,

@@ -84,7 +84,7 @@ export interface ProcessState {
   snapshots: {
     /** The time of the newest sound one; null: there is none. */
     soundAt: Millis | null;
-    /** The time of the newest one, if it is not sound, and where it is not, if that is known. */
+    /** If the newest one is not sound: its time, and its problems, if they are known. */
     unsound: { at: Millis; problems: string | null } | null;
     /** The size of the newest one, and how long it took. */
     bytes: number;

@@ -69,7 +69,7 @@ export const apiErrors = {
     ]),
   lacksPieces: (queue: string, node: string | null) =>
     new ApiError(409, [
-      `the queue of this CI run has test files in pieces for ${JSON.stringify(queue)}, and this node runs ${node === null ? 'only whole files' : `pieces with ${JSON.stringify(node)}`}: give all nodes the same command and flags, with --pieces or without it; a suite of another test runner needs a project of its own`,
+      `the queue of this CI run has test files in pieces for ${JSON.stringify(queue)}, but this node runs ${node === null ? 'only whole files' : `pieces with ${JSON.stringify(node)}`}: give all nodes the same command and flags, all with --pieces or all without it, and give a suite of another test runner a project of its own`,
     ]),
   clientLeft: () => new ApiError(408, ['the client left before it was answered']),
   notSigningIn: () => new ApiError(422, ['send a link or a password']),

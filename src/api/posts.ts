@@ -158,7 +158,7 @@ function toCases(sent: RawParameters): Listing<ToldCases[]> {
   const { files, runner, commit_hash, branch, node_total, ci_build_id = UNNAMED_CI_RUN } = toTestCasesMessage(sent);
   const ci_run = digest(commit_hash, branch, node_total, ci_build_id);
   const asked = files.map(({ path, seconds, cases, passed_whole = [] }): ToldCases => {
-    // Only a runner runs pieces: without one, such a path is that of a file.
+    // Only a test runner runs pieces: without a runner, a path of this form is that of a file.
     const piece = runner === undefined ? null : pieceOf(path);
     return {
       file: piece?.file ?? path,

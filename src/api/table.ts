@@ -72,14 +72,14 @@ const GUIDE = /^\/docs\/[\w-]+\.md$/;
 /** A file for CI nodes, asked for by an address that ends in /v1: the clients accept such an address of the server, too. */
 const CLIENT_FILE = /^\/v1\/*(\/ballast[\w.-]+)$/;
 
-/** The most bytes of the bodies that the endpoints take: one with a list of test files takes as many as the server. */
+/** The most bytes of a body that each endpoint takes. Infinity: as many as the server takes, for a list of test files. */
 const bodyLimits = new Map<string, number>([
   ...Object.keys(table).flatMap((path): [string, number][] => (table[path]!.POST ? [[path, Infinity]] : [])),
   ['/v2/test_cases', limits.toldBytesPerRequest],
   ['/v2/queues/cancel', limits.cancelBytesPerRequest],
 ]);
 
-/** The most bytes of a body that is sent to a path. What the server does not need takes no memory. */
+/** The most bytes of a body that a path takes, so that a body which the server does not need takes no memory. */
 export function bodyLimitOf(path: string): number {
   return bodyLimits.get(path) ?? limits.smallBodyBytes;
 }

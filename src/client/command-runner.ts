@@ -59,7 +59,7 @@ export class CommandRunner {
     clearInterval(this.#parentWatch);
   }
 
-  /** @param output where its stdout and stderr go: a file descriptor, or those of this process */
+  /** @param output where the stdout and stderr of the command go: to a file descriptor, or to those of this process */
   async run(
     [program, ...args]: readonly string[],
     environment: NodeJS.ProcessEnv,

@@ -166,9 +166,9 @@ export class NodeRun {
     }
   }
 
-  /** @param file any: a script may start nothing without one */
+  /** @param file any test file: a script may start nothing without one */
   async #askFilter(file: string): Promise<string | null> {
-    // A reporter may empty its file when it starts: not that of a batch that has run.
+    // The number of the next batch: a reporter may empty its file when it starts, and must not empty that of a batch that has run.
     const environment = this.#environmentOf(this.commandCount + 1);
     try {
       return await askFilter(this.pieces!, async (args, output) => {

@@ -99,8 +99,8 @@ type Times = Pick<Run, 'paths' | 'seconds'>;
 
 /**
  * Merges the runs of a build into one list, slowest first. Each path has the median of its measured times, or 0 if it was
- * only scheduled. The runs of a node are retries of the same files, so their times are not summed. A file that ran only in pieces has their
- * sum, or 0 if not all of them were recorded.
+ * only scheduled. The runs of a node are retries of the same files, so their times are not summed. A file that ran only in pieces has the
+ * sum of their times, or 0 if not all of them were recorded.
  *
  * @param hasPieces paths of the form of a piece are pieces, and not files with such names
  */

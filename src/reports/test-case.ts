@@ -11,7 +11,7 @@ export interface TestCase {
   seconds: number;
   isFailed: boolean;
   isSkipped: boolean;
-  /** It failed, and had told its test runner that it would. */
+  /** It failed, and was marked as one that fails. */
   isExpectedFailure: boolean;
 }
 

@@ -81,7 +81,7 @@ export default class BallastSequencer {
     if (code === 0) return endedEarly('Jest');
     // Jest tells a sequencer the results only when it has run all files.
     const count = pluralize(this.#part!.state.files.length, 'test file');
-    return `Jest ended before it told any result, as with --bail: the times of ${count} are not recorded. Leave --bail out to have them recorded`;
+    return `Jest ended before it reported any result, as with --bail: the times of ${count} are not recorded. Leave --bail out to have them recorded`;
   }
 
   cacheResults(tests: Test[], results: AggregatedResult): void {

@@ -147,8 +147,8 @@ export function sayNoShard(): void {
 }
 
 /**
- * Has this process end with 1 instead of 0 where there is a fault: a test, a hook, a configuration or a reporter may call process.exit.
- * @param faultAt gets the exit code. Null: none; empty: it was said
+ * Makes this process end with 1 instead of 0 if there is a fault: a test, a hook, a configuration or a reporter may call process.exit.
+ * @param faultAt gets the exit code, and returns the fault. Null: there is none; empty: it was printed before
  */
 export function guardExit(faultAt: (code: number) => string | null): void {
   process.once('exit', code => {
@@ -160,9 +160,9 @@ export function guardExit(faultAt: (code: number) => string | null): void {
   });
 }
 
-/** What to say of a test runner that ended with 0 before it told any result. */
+/** What to say of a test runner that ended with 0 before it reported its results. */
 export function endedEarly(runner: string): string {
-  return `${runner} ended with 0 before its end, as if a test called process.exit: test files of this node may not have run, no time is recorded, and this node fails`;
+  return `${runner} ended with exit code 0 before it reported its results, as if a test called process.exit: test files of this node may not have run, no times are recorded, and this node fails; remove the call from the tests, hooks and reporters`;
 }
 
 function describePart({ node_index, node_total }: Identity, files: readonly PlannedFile[], total: number): string {

@@ -35,7 +35,7 @@ export default class BallastReporter {
   #part: NodePart | null = null;
   /** What is left to run, without the projects that run on every node. */
   #fileSuites: Suite[] = [];
-  /** Null: the end has not come. */
+  /** Whether all that had to be recorded is recorded. Null: the run has not ended. */
   #isSound: boolean | null = null;
 
   constructor() {

@@ -12,7 +12,7 @@ import { storeFileOf } from '../store/lmdb/tables.js';
 
 /**
  * The process that makes a snapshot for the server: copies the store, checks the copy, and gives it its name, which says whether it is sound. It
- * makes the sentence that says where a copy is not sound, or null. The server does not wait for the disk of the snapshots, and a damaged copy
+ * sends the sentence that says where a copy is not sound, or null if it is. The server does not wait for the disk of the snapshots, and a damaged copy
  * cannot crash it.
  */
 
@@ -56,7 +56,7 @@ function assertRoom(): void {
   throw new Error(`the disk, which is that of the store, has ${bavail * bsize} bytes left, and ${needed} are needed; use another disk`);
 }
 
-/** Says where a copy is not sound; null: it is. Throws if a table cannot be read: then the file is damaged, and not some records. */
+/** Says where a copy is not sound; null: it is. Throws if a table cannot be read: then the file is damaged, and not just some records. */
 async function check(copy: string): Promise<string | null> {
   const parts = openParts(copy);
   let records = 0;
@@ -68,7 +68,7 @@ async function check(copy: string): Promise<string | null> {
   try {
     const problems = [...problemsOf(parts, seen)];
     const unread = problems.filter(({ key }) => key === null).map(({ table, what }) => `${table} ${what}`);
-    if (unread.length > 0) throw new Error(`the copy is damaged: ${unread.join('; ')}; "ballast check" says what is wrong with the store`);
+    if (unread.length > 0) throw new Error(`the copy is damaged: ${unread.join('; ')}; run "ballast check" to see what is wrong with the store`);
     return problems.length === 0 ? null : placesOf(toFound(problems, projectNames(parts)));
   } finally {
     await parts.root.close();

@@ -34,7 +34,7 @@ export interface SnapshotDependencies {
 export interface SnapshotLoad {
   /** When the newest sound one was made; null: there is none. */
   soundAt: Millis | null;
-  /** When the newest one was made, if it is not sound, and where it is not (null: it is of an earlier start); null: it is sound, or there is none. */
+  /** If the newest one is not sound: when it was made, and its problems (null: it was made before this start). Null: it is sound, or there is none. */
   unsound: { at: Millis; problems: string | null } | null;
   /** The size of the newest one. */
   bytes: number;
@@ -48,7 +48,7 @@ export interface SnapshotLoad {
 
 /**
  * Copies of the store that the server makes while it serves. Each is one file, checked and on disk before it has its name. A copy in which
- * some records are inconsistent is kept under a name that says so: it has all others. Intervals are measured on the monotonic clock: a clock
+ * some records are inconsistent is kept under a name that says so, because its other records are whole. Intervals are measured on the monotonic clock: a clock
  * that is set back delays none.
  */
 export class Snapshots {
@@ -169,7 +169,7 @@ export class Snapshots {
     else
       log.error(
         { ...details, problems },
-        'made a snapshot that is not sound, but has all other records; "ballast check" says what is wrong',
+        'made a snapshot that is not sound: some records are inconsistent, all others are whole; run "ballast check" to see what to do',
       );
   }
 

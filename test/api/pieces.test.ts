@@ -182,7 +182,7 @@ describe('a queue of a client that runs pieces', () => {
     const other = await pull(server, 1, { ...first, pieces: 'jest' });
     expect(other).toMatchObject({
       status: 409,
-      json: { errors: [expect.stringContaining('pieces for "pytest", and this node runs pieces with "jest"')] },
+      json: { errors: [expect.stringContaining('pieces for "pytest", but this node runs pieces with "jest"')] },
     });
     const later = await pull(server, 1, { pieces: 'jest', batch_index: 1, failed_paths: [] });
     expect(later.status).toBe(409);

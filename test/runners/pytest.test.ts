@@ -203,7 +203,7 @@ describe.skipIf(!python)('pytest with the plugin', { timeout: 120_000 }, () => {
     const [early, forks] = ['os._exit(0)', 'os.fork() or os._exit(0)'].map(
       end => new Suite({ 'test_a.py': `import os\ndef test_one(): ${end}\n`, 'test_b.py': 'def test_one(): pass\n' }),
     ) as [Suite, Suite];
-    expect(await early.node(server, 0, 1)).toEqual(ended(1, 'ERROR: os._exit(0) ended pytest before its end, and nothing was recorded'));
+    expect(await early.node(server, 0, 1)).toEqual(ended(1, 'ERROR: a call of os._exit(0) ended pytest early, and nothing was recorded'));
     expect(await forks.node(server, 0, 1)).toEqual(ended(0, 'recorded 2 test files'));
     forks.write('test_a.py', `import pytest\ndef test_one(): pytest.exit('early', returncode=0)\n`);
     expect(await forks.node(server, 0, 1)).toEqual(ended(1, 'test file'));

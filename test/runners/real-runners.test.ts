@@ -220,7 +220,7 @@ it.each(EARLY_ENDS)('is red when %s ends with 0 before its end, by %s', { timeou
   for (const [path, content] of Object.entries(files)) project.write(path, content);
   const early = await project.run(server, files['playwright.config.ts'] ? null : 1, 1, 'c1');
   expect(early.code, early.output).toBe(1);
-  expect(early.output).toContain('ended with 0 before its end, as if a test called process.exit');
+  expect(early.output).toContain('ended with exit code 0 before it reported its results, as if a test called process.exit');
   expect((await complete(server, 'c1', 1)).json).toMatchObject({ is_complete: false, recorded: 0 });
 });
 
@@ -243,7 +243,7 @@ it('says that Jest with --bail records nothing', { timeout: 120_000 }, async () 
   const red = await project.run(server, 1, 1, 'c1');
   expect(red.code, red.output).toBe(1);
   expect(red.output).toContain(
-    'ballast: Jest ended before it told any result, as with --bail: the times of 2 test files are not recorded.',
+    'ballast: Jest ended before it reported any result, as with --bail: the times of 2 test files are not recorded.',
   );
   project.writeTest(FILES[0]!);
   const green = await project.run(server, 1, 1, 'c2');

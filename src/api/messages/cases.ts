@@ -23,16 +23,16 @@ export interface CasesOfFile {
   path: Path;
   /** What the file or piece took, in seconds. */
   seconds: number & tags.Minimum<0>;
-  /** In their order in the file. Cases with the same name are an entry each. */
+  /** In their order in the file. Each of several cases with the same name has its own entry. */
   cases: CaseOfFile[] & tags.MaxItems<typeof limits.casesPerFile>;
-  /** Cases that did not pass in the piece, but passed in the whole file right afterwards; some of them, if they are many. */
+  /** Cases that did not pass in the piece, but passed in the whole file right afterwards. If there are many, some of them suffice. */
   passed_whole?: CaseName[] & tags.MaxItems<typeof limits.passedWholePerFile>;
 }
 
 export interface CaseOfFile {
   name: CaseName;
   seconds: number & tags.Minimum<0>;
-  /** An expected failure is one that the case had told the test runner. */
+  /** `expected_failure`: the case failed, and was marked as one that fails, as with `xfail` of pytest. */
   outcome: CaseOutcome;
 }
 

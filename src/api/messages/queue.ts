@@ -129,8 +129,9 @@ export interface HandedPiece {
   /** Of the last piece: the names of the cases of the others. The piece runs everything else in the file. Null: it runs only its own cases. */
   others: string[] | null;
   /**
-   * What the whole file has of each name that does not stand for just one case that runs. The last piece may have more such names, of which no
-   * case ran. If in the piece fewer cases of a name ran, or more failed as expected or were skipped, the whole file should decide.
+   * How the cases of each name end in the whole file. A name without an entry stands for one case, which runs. The last piece may also have
+   * entries for names of which no case ran. If fewer cases of a name ran in the piece, or more failed as expected or were skipped, the client
+   * should run the whole file, whose result counts.
    */
   outcomes: CasesOfName[];
   /** If the piece fails, the client should run the whole file, whose result counts: its cases may fail only in pieces. */

@@ -70,7 +70,7 @@ interface Rules<T> {
   isForm?: boolean;
   /** Sets defaults, and deletes what stands for nothing, before the types are checked. */
   complete?: (parameters: Record<string, unknown>) => void;
-  /** Gets the parameters whose types are valid: of the others nothing is known. */
+  /** Gets only the parameters whose types are valid. */
   check?: (data: Partial<T>) => ValidationErrors;
 }
 
@@ -116,7 +116,7 @@ function toValidationErrors(typiaErrors: readonly IValidation.IError[]): Validat
       continue;
     }
     const entry = `${parameter}.${position}`;
-    // What is invalid within an entry counts as one each.
+    // Each error deeper within an entry counts as an entry of its own.
     if (entry !== lastEntry || within !== '') entries += 1;
     if (entries > limits.reportedInvalidEntries) continue;
     if (entry !== lastEntry) messages.push({ [position]: field ? {} : [] });

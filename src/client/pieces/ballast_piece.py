@@ -13,7 +13,7 @@ FOLDER = os.path.dirname(os.path.abspath(__file__))
 
 
 def read_piece():
-    """Returns what the client asks for, or None: whole files. If it cannot be read, the whole file runs: the piece loses no case."""
+    """Returns the piece to run, or None: whole files. If the piece cannot be read, whole files run, so that no case is lost."""
     try:
         with open(os.path.join(FOLDER, "piece.json"), encoding="utf-8") as piece_file:
             return json.load(piece_file)
@@ -134,13 +134,13 @@ def pytest_runtest_makereport(item):
 
 
 def outcome_of(report):
-    """Returns what a phase says of its item, or None: nothing. As pytest counts for its exit code."""
+    """Returns the outcome that a phase gives its item, or None: it gives none. It is what pytest counts for its exit code."""
     if report.outcome == "passed":
         return "passed" if report.when == "call" else None
     return "expected_failure" if hasattr(report, "wasxfail") else report.outcome
 
 
-# The outcome of an item is that of the phase in which it did least.
+# From best to worst. An item has the worst outcome of its phases.
 FROM_MOST = ("passed", "expected_failure", "skipped", "failed")
 
 

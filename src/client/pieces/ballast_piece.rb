@@ -78,7 +78,7 @@ module BallastPiece
       nil
     end
 
-    # What the client asks for. Nil: whole files. If it cannot be read, the whole file runs: the piece loses no case.
+    # Returns the piece to run. Nil: whole files. If the piece cannot be read, whole files run, so that no case is lost.
     def read_piece
       JSON.parse(FILE.read(FILE.join(__dir__, 'piece.json'), encoding: 'UTF-8'))
     rescue StandardError

@@ -7,8 +7,8 @@ import type { PieceSupport } from './piece.js';
 export type RunToPrint = (args: readonly string[], output: number) => Promise<void>;
 
 /**
- * Asks a command for a filter of test cases that a piece would replace. Returns why its pieces run as whole files, with what to do; null: they
- * need not.
+ * Asks a command for a filter of test cases that a piece would replace. Returns why whole files run in place of pieces, with what to do; null:
+ * the pieces can run.
  */
 export async function askFilter({ name, runner: { filter } }: PieceSupport, run: RunToPrint): Promise<string | null> {
   if (!filter) return null;
@@ -21,8 +21,8 @@ export async function askFilter({ name, runner: { filter } }: PieceSupport, run:
     const found = filter.filterIn(readFileSync(path, 'utf8'));
     if (found === null) return null;
     return found === undefined
-      ? `the configuration of ${name} is not known, and may select test cases, too: make sure that the command passes ${args.map(arg => arg.split('=')[0]).join(' and ')} on to ${name}, or leave out --pieces`
-      : `the configuration of ${name} selects test cases by the testNamePattern ${found}, which a piece would replace: leave out one of the two`;
+      ? `${name} did not print its configuration, which may also select test cases: make sure that the command passes ${args.map(arg => arg.split('=')[0]).join(' and ')} on to ${name}, or leave out --pieces`
+      : `the configuration of ${name} selects test cases by the testNamePattern ${found}, which a piece would replace: remove the testNamePattern, or leave out --pieces`;
   } finally {
     rmSync(folder, { recursive: true, force: true });
   }

@@ -15,7 +15,7 @@ export interface PieceJudgement {
   isEmpty: boolean;
 }
 
-/** What the whole file has of nearly every name. One that it is not known to have is new, and may need a case of another piece. */
+/** How nearly every name ends in the whole file. A name that is not known is new, and its case may need a case of another piece. */
 const ONE_CASE: CaseOutcomes = { passed: 1 };
 
 /** @param told undefined: the command told nothing of the file */
@@ -52,8 +52,9 @@ function exceeds(count = 0, most = 0): boolean {
 }
 
 /**
- * Returns the names of which more cases passed in the whole file than in the piece, which did not run them all as it should. If the command of
- * the piece failed although none of its cases did, these are all that ran: something around them, such as the end of a suite, fails in pieces.
+ * Returns the suspect names of which more cases passed in the whole file than in the piece. A name is suspect if the piece did not run all of its
+ * cases as it should. If the command of the piece failed although none of its cases did, returns all names of which a case passed: something
+ * around them, such as the end of a suite, fails in pieces.
  *
  * @param piece what the command of the piece told
  * @param whole what that of the whole file told; undefined: nothing

@@ -6,8 +6,8 @@ import type { PieceRunner, ToldCases } from './piece.js';
 /** A test runner whose command selects test cases by their names. */
 export interface NamingRunner extends PieceRunner {
   /**
-   * An argument that a command must not have: it selects cases, too, and only one of both selections would count. With its value behind a
-   * space, if it is another argument.
+   * An argument that a command must not have: it selects cases, too, and only one of both selections would count. The
+   * argument is tried alone, and with the next one behind a space, which may be its value.
    */
   readonly conflicts: RegExp;
   /** Arguments that a variable adds to the command. */

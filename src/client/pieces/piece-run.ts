@@ -87,6 +87,6 @@ function whyUnjudged({ cases }: Piece, run: FileRun, { missing, expectedFailures
   if (hasFailed(run) && failed.length > 0) return `${pluralize(failed.length, 'test case')} failed (${abbreviate(failed)})`;
   if (missing.length > 0) return `${missing.length} of its test cases did not run (${abbreviate(missing)})`;
   if (expectedFailures.length > 0)
-    return `${pluralize(expectedFailures.length, 'test case')} failed as expected, and did not before (${abbreviate(expectedFailures)})`;
+    return `${pluralize(expectedFailures.length, 'test case')} failed as expected, but did not do so before (${abbreviate(expectedFailures)})`;
   return 'the command failed, but no test case of the piece did';
 }

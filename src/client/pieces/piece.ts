@@ -10,7 +10,7 @@ export interface Piece {
   cases: readonly string[];
   /** The cases of all other pieces: it runs everything else in the file, known or not. Null: it runs its own cases only. */
   others: readonly string[] | null;
-  /** What the whole file has of names of the piece that do not stand for just one case that runs. */
+  /** How the cases of each name of the piece end in the whole file. A name without an entry stands for one case, which runs. */
   outcomes: ReadonlyMap<string, CaseOutcomes>;
   /** If the piece fails, the whole file is run, and its result counts. */
   isTrial: boolean;
@@ -32,7 +32,7 @@ export interface Selection {
   environment: Readonly<Record<string, string>>;
 }
 
-/** How a command tells the filter of test cases, of its configuration or a script, that a selection would replace. */
+/** How the client finds a filter of test cases that a selection would replace, in the configuration of a command or in a script. */
 export interface FilterQuestion {
   /**
    * Returns what is to be added to the command, which then prints its configuration, and runs no test. May write files into the folder.
@@ -53,7 +53,7 @@ export interface PieceRunner {
    * @param environment of the command
    */
   select(piece: Piece | null, folder: string, environment: NodeJS.ProcessEnv): Selection | null;
-  /** Missing: filters of the configuration hold beside a selection. */
+  /** Missing: filters of the configuration also apply to a selection. */
   readonly filter?: FilterQuestion;
   /**
    * The cases that the command told, by file. Null: what should tell them told nothing of these files.

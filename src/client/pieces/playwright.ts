@@ -9,7 +9,7 @@ const SERIAL = /serial/i;
  * a file with one stays whole.
  */
 export const playwright: NamingRunner = {
-  // A list of the user's is replaced, and not that of a batch: {file}, or the argument of a script.
+  // A piece would replace a list of the user. The list of a batch is none: {file}, or the argument of a script.
   conflicts: /^--test-list-invert(=|$)|^--test-list[= ](?!\{file\}|\$)/,
   select(piece, folder) {
     const names = piece?.others ?? piece?.cases;

@@ -13,7 +13,7 @@ import type { ToldCases } from './piece.js';
 const LEAST_SECONDS = 1;
 /** A file is long when it takes this part of what its node ran: the nodes of a queue run nearly the same. */
 const LONG_PART = 0.4;
-/** What is told of files in one request: the rest of it is smaller than what is left. */
+/** The most bytes of files in one request. The rest of the request is smaller than what this leaves. */
 const MOST_BYTES = limits.toldBytesPerRequest - 65_536;
 /** Nothing depends on what is told, so it is tried once, for a short time. */
 const TELL_SECONDS = 5;
@@ -118,7 +118,7 @@ function* inRequests(files: readonly CasesOfFile[]): Generator<CasesOfFile[]> {
 function tooLargeLine(file: CasesOfFile): string {
   const { path, cases } = file;
   const { casesPerFile, caseNameMaxCharacters, caseCharactersPerFile } = limits;
-  return `${path} cannot run in pieces: it has ${cases.length} test cases with ${charactersIn(cases)} characters of names, ${bytesOf(file)} bytes of JSON (the limits are ${casesPerFile} test cases, ${caseNameMaxCharacters} characters of a name, ${caseCharactersPerFile} of all names and ${MOST_BYTES} bytes); shorten the names, or divide the file`;
+  return `${path} cannot run in pieces: it has ${cases.length} test cases with ${charactersIn(cases)} characters in their names, ${bytesOf(file)} bytes as JSON (the limits are ${casesPerFile} test cases, ${caseNameMaxCharacters} characters in one name, ${caseCharactersPerFile} in all names, and ${MOST_BYTES} bytes as JSON); shorten the names, or divide the file`;
 }
 
 /** The cases of each file as reports name them. */

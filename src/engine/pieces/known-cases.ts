@@ -65,8 +65,8 @@ function casesByName(told: readonly KeptCases[]): Map<string, NamedCases> {
 }
 
 /**
- * What a piece must have of each name, where that is not just one case that runs. The whole file and its pieces must agree that a case does not
- * run, or fails as expected: a case that did better in either must do so again.
+ * How the cases of each name must end in a piece. A name without an entry stands for one case, which must run. A case may be skipped or fail as
+ * expected only if it did so both in the whole file and in its pieces: a case that did better in either must do so again.
  */
 function outcomesOf(cases: ReadonlyMap<string, NamedCases>, whole: ReadonlyMap<string, NamedCases>): CasesOfName[] {
   return [...cases.values()].flatMap(({ name, outcomes }) => {

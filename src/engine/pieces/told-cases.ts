@@ -22,14 +22,14 @@ export interface ToldCases {
 /** What was told of files and pieces, as the store keeps it. It moves between threads, and into the store, without a copy of each name. */
 export interface EncodedCases {
   places: readonly CasesPlace[];
-  /** Of each place what was told, as JSON. */
+  /** What was told of each place, as JSON. */
   told: Segments;
 }
 
-/** Under which what is told of a file or piece takes the place of what was told of it before. */
+/** The key of a file or piece: what is told of it replaces what was told under the same key before. */
 export interface CasesPlace {
   file: string;
-  /** Its number; WHOLE: the file; BY_REPORTS: the file in names of reports, which take the place of no names that a runner knows. */
+  /** Its number; WHOLE: the file; BY_REPORTS: the file with the names in reports, which do not replace names that a runner knows. */
   piece: number;
 }
 
@@ -38,7 +38,7 @@ const BY_REPORTS = -1;
 
 export function encodeCases(told: readonly ToldCases[]): EncodedCases {
   const numberOf = ({ piece, runner }: ToldCases) => piece?.number ?? (runner === null ? BY_REPORTS : WHOLE);
-  // Of what is told twice the last counts.
+  // If a place is told twice, the last one counts.
   const last = [...new Map(told.map(one => [`${numberOf(one)} ${one.file}`, one])).values()];
   return {
     places: last.map(one => ({ file: one.file, piece: numberOf(one) })),

@@ -632,12 +632,15 @@ class Results:
         os._exit = self.exit_with_fault
 
     def exit_with_fault(self, status):
-        """In place of os._exit: no hook runs when a test, or what it tests, ends pytest with 0. Processes that tests fork may do so."""
+        """Replaces os._exit: no hook runs when a test, or the code under test, ends pytest with 0. Processes that tests fork may end so."""
         if status == 0 and os.getpid() == self.pid and not self.is_finished:
             capture = self.config.pluginmanager.get_plugin("capturemanager")
             if capture is not None:
                 capture.suspend_global_capture()
-            sys.stderr.write("ballast: ERROR: os._exit(0) ended pytest before its end, and nothing was recorded: this node fails\n")
+            sys.stderr.write(
+                "ballast: ERROR: a call of os._exit(0) ended pytest early, and nothing was recorded: this node fails; "
+                "remove the call from the tests or the code under test\n"
+            )
             sys.stderr.flush()
             status = pytest.ExitCode.TESTS_FAILED
         self.exit(int(status))

@@ -237,7 +237,7 @@ export class Database {
   }
 
   /**
-   * The same for a statement that joins a table which grows with a list, to change it. It is planned each time: which plan is right depends on how
+   * The same for a statement that changes a growing table, which it joins with a list. It is planned each time: which plan is right depends on how
    * large the table is.
    */
   changeMany<Row>(text: string, values: unknown[]): Promise<Result<Row>> {

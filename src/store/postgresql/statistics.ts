@@ -1,22 +1,22 @@
 import { limits } from '../../limits.js';
 import type { Database } from './database.js';
 
-/** The tables that have twice the pages, and a few, that they had when the database last looked at them. Another role may own them. */
+/** The tables that have at least doubled since the database last analyzed them, small ones aside. Another role may own a table: it is left out. */
 const GROWN = `select string_agg(format('%I', relname), ', ') as tables from pg_class
   where relnamespace = current_schema()::regnamespace and relkind = 'r' and pg_has_role(relowner, 'usage')
   and pg_relation_size(oid) >= 2 * greatest(relpages, ${limits.analyzedPages}) * current_setting('block_size')::int8`;
 
 /**
- * Has the database look at tables that have doubled. It does so by itself, but once a minute at most, and statements keep their plans until then: in a
- * new installation those are plans for tables of some rows, of which the first large suite makes some hundred thousand.
+ * Has the database analyze tables that have doubled. It does so by itself, but at most once a minute, and statements keep their plans until then. In
+ * a new installation these plans are for tables of a few rows, to which the first large suite adds some hundred thousand.
  */
 export async function analyzeGrown(database: Database): Promise<void> {
   const [row] = await database.read<{ tables: string | null }>(GROWN);
-  // A table that another process has it look at, or that it looks at itself, is passed over.
+  // This skips a table that is being analyzed for another process, or by the database itself.
   if (row?.tables) await database.read(`analyze (skip_locked) ${row.tables}`);
 }
 
-/** Does that once a second. Returns what ends it. */
+/** Analyzes such tables once a second. Returns the function that ends this. */
 export function keepStatistics(database: Database): () => void {
   let isLooking = false;
   const look = () => {

@@ -205,7 +205,7 @@ function lineOf(build: Build | null, ciRun: CiRun | null, is_running: boolean, s
   };
 }
 
-/** Nobody knows it of a build whose summary was made while nodes were at work, and is not written again yet. */
+/** `unknown`: the summary of the build was made while nodes were at work, and is not written again yet. */
 function endedState(summary: Summary | null): BuildLine['state'] {
   return !summary || summary.state === 'running' ? 'unknown' : summary.state;
 }

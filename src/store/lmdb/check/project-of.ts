@@ -5,7 +5,7 @@ import type { Tables } from '../tables.js';
 
 type ProjectOf<V, K> = (key: K, value: V) => number | null | undefined;
 
-/** Tables that are missing have records of the server, or such that lead to others. */
+/** A table that is missing here has records of the server, or records that lead to those of other tables. */
 type Projects = { [T in keyof Tables]?: Tables[T] extends Database<infer V, infer K> ? ProjectOf<V, K> : never };
 
 /** Finds the project of a record; null: it is of none, or its record is damaged or leads nowhere. */
