@@ -68,7 +68,8 @@ async function check(copy: string): Promise<string | null> {
   try {
     const problems = [...problemsOf(parts, seen)];
     const unread = problems.filter(({ key }) => key === null).map(({ table, what }) => `${table} ${what}`);
-    if (unread.length > 0) throw new Error(`the copy is damaged: ${unread.join('; ')}; run "ballast check" to see what is wrong with the store`);
+    if (unread.length > 0)
+      throw new Error(`the copy is damaged: ${unread.join('; ')}; run "ballast check" to see what is wrong with the store`);
     return problems.length === 0 ? null : placesOf(toFound(problems, projectNames(parts)));
   } finally {
     await parts.root.close();

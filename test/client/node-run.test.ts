@@ -171,7 +171,11 @@ describe('a piece of a file', () => {
       'RUN v4\nballast: [/^((?!@destroys).)*$/]\n',
       'selects test cases by the testNamePattern /^((?!@destroys).)*$/, which',
     ],
-    ['is not told', 'RUN v4\n', 'did not print its configuration, which may also select test cases: make sure that the command passes --reporter on to vitest'],
+    [
+      'is not told',
+      'RUN v4\n',
+      'did not print its configuration, which may also select test cases: make sure that the command passes --reporter on to vitest',
+    ],
   ])('is run as the whole file if the configuration %s', async (_, configuration, reason) => {
     const result = await runPiece([makeReport(caseOf('a'), caseOf('b'), caseOf('c'))], Infinity, configuration);
     expect(result).toMatchObject({ failed: [], recorded: [{ path: PATH, time_execution: 6 }], isSelected: [false], hasFailed: false });

@@ -111,9 +111,7 @@ function snapshotHealth({ soundAt, unsound, hasFailed }: NonNullable<ProcessStat
   const parts = [
     ...(hasFailed ? ['the last attempt failed; see the log'] : []),
     ...(unsound ? [`the newest, of ${time(unsound.at)}, is not sound: ${unsound.problems ?? 'see the log'}`] : []),
-    soundAt === null
-      ? `there is ${unsound ? 'no sound one' : 'none'}`
-      : `the newest${unsound ? ' sound one' : ''} is of ${time(soundAt)}`,
+    soundAt === null ? `there is ${unsound ? 'no sound one' : 'none'}` : `the newest${unsound ? ' sound one' : ''} is of ${time(soundAt)}`,
   ];
   return { name: 'snapshots', is_ok: !hasFailed && !unsound, text: parts.join('; ') };
 }
