@@ -66,7 +66,7 @@ const STATE_METRICS: readonly [name: string, help: string, read: Read, label?: s
   ],
   [
     'ballast_snapshot_unsound',
-    '1 if the newest snapshot has inconsistent records, 0 if not. The log names the projects of these records.',
+    'Whether the newest snapshot has inconsistent records: 1 or 0. The log names the projects of these records.',
     ({ snapshots }) => snapshots && (snapshots.unsound ? 1 : 0),
   ],
   ['ballast_snapshot_bytes', 'Size of the newest snapshot.', ({ snapshots }) => snapshots?.bytes],

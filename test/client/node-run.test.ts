@@ -169,17 +169,17 @@ describe('a piece of a file', () => {
     [
       'selects cases itself',
       'RUN v4\nballast: [/^((?!@destroys).)*$/]\n',
-      'selects test cases by the testNamePattern /^((?!@destroys).)*$/, which',
+      'the configuration of vitest selects test cases by the testNamePattern /^((?!@destroys).)*$/, which',
     ],
     [
       'is not told',
       'RUN v4\n',
-      'did not print its configuration, which may also select test cases: make sure that the command passes --reporter on to vitest',
+      'vitest did not print its configuration, which may also select test cases: make sure that the command passes --reporter on to vitest',
     ],
   ])('is run as the whole file if the configuration %s', async (_, configuration, reason) => {
     const result = await runPiece([makeReport(caseOf('a'), caseOf('b'), caseOf('c'))], Infinity, configuration);
     expect(result).toMatchObject({ failed: [], recorded: [{ path: PATH, time_execution: 6 }], isSelected: [false], hasFailed: false });
-    expect(result.said).toContain(`WARNING: ${PATH}: running the whole file ${FILE}, because the configuration of vitest ${reason}`);
+    expect(result.said).toContain(`WARNING: ${PATH}: running the whole file ${FILE}, because ${reason}`);
   });
 
   it('is followed by the whole file if one of its cases is only in an earlier report', async () => {
