@@ -4,13 +4,17 @@ export type CaseOutcome = 'passed' | 'failed' | 'expected_failure' | 'skipped';
 /** How many test cases with one name ended in each way; missing: none. */
 export type CaseOutcomes = { [outcome in CaseOutcome]?: number };
 
-/** What became of the test cases with one name in a file. */
-export interface NamedCases {
+/** How many of the test cases with one name in a file ended in each way. */
+export interface CasesOfName {
   name: string;
-  /** Of all cases with this name. */
-  seconds: number;
   /** Of each case once, however often it was tried. */
   outcomes: CaseOutcomes;
+}
+
+/** The same, with what the cases took. */
+export interface NamedCases extends CasesOfName {
+  /** Of all cases with this name. */
+  seconds: number;
 }
 
 /** How many of these cases ran. */

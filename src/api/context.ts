@@ -82,15 +82,20 @@ export interface ProcessState {
   sweeps: { endedAt: Millis | null; seconds: number; deleted: Readonly<Record<string, number>> };
   /** Null: the server makes none. */
   snapshots: {
-    /** The time of the newest sound one; null: there is none. */
+    /** When the newest sound one was made; null: there is none. */
     soundAt: Millis | null;
-    /** If the newest one is not sound: its time, and its problems, if they are known. */
+    /**
+     * If the newest one is not sound: when it was made, and its problems, which are null if it was made before this start. Null: it is sound, or
+     * there is none.
+     */
     unsound: { at: Millis; problems: string | null } | null;
-    /** The size of the newest one, and how long it took. */
+    /** The size of the newest one. */
     bytes: number;
+    /** How long it took; 0 before the first since the start. */
     seconds: number;
-    /** Attempts that failed. */
+    /** Attempts that failed since the start. */
     failures: number;
+    /** Whether the last attempt failed. */
     hasFailed: boolean;
   } | null;
   /** Summaries of builds that were written since the start, and builds that wait for theirs. */

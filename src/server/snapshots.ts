@@ -1,6 +1,7 @@
 import { accessSync, constants, existsSync, readdirSync, realpathSync, statSync } from 'node:fs';
 import { readdir, rm, stat } from 'node:fs/promises';
 import { join, relative } from 'node:path';
+import type { ProcessState } from '../api/context.js';
 import { runChild } from '../child-process.js';
 import { durationText } from '../duration.js';
 import type { Millis } from '../engine/ports/store.js';
@@ -31,28 +32,20 @@ export interface SnapshotDependencies {
   made: (at: Millis) => Promise<void>;
 }
 
-export interface SnapshotLoad {
-  /** When the newest sound one was made; null: there is none. */
-  soundAt: Millis | null;
-  /** If the newest one is not sound: when it was made, and its problems (null: it was made before this start). Null: it is sound, or there is none. */
-  unsound: { at: Millis; problems: string | null } | null;
-  /** The size of the newest one. */
-  bytes: number;
-  /** How long it took; 0 before the first since the start. */
-  seconds: number;
-  /** Since the start. */
-  failures: number;
-  /** Whether the last attempt failed. */
-  hasFailed: boolean;
-}
-
 /**
  * Copies of the store that the server makes while it serves. Each is one file, checked and on disk before it has its name. A copy in which
- * some records are inconsistent is kept under a name that says so, because its other records are whole. Intervals are measured on the monotonic clock: a clock
- * that is set back delays none.
+ * some records are inconsistent is kept under a name that says so, because its other records are whole. Intervals are measured on the
+ * monotonic clock: a clock that is set back delays none.
  */
 export class Snapshots {
-  readonly load: SnapshotLoad = { soundAt: null, unsound: null, bytes: 0, seconds: 0, failures: 0, hasFailed: false };
+  readonly load: NonNullable<ProcessState['snapshots']> = {
+    soundAt: null,
+    unsound: null,
+    bytes: 0,
+    seconds: 0,
+    failures: 0,
+    hasFailed: false,
+  };
   /** On the monotonic clock. */
   #dueAt: number;
   #running: Promise<void> | null = null;

@@ -1,5 +1,5 @@
 import typia from 'typia';
-import type { CaseOutcomes } from '../../case-outcomes.js';
+import type { CasesOfName } from '../../case-outcomes.js';
 import type { Count, Text, Uuid } from '../../scalars.js';
 import {
   dropUnusableLinks,
@@ -136,12 +136,6 @@ export interface HandedPiece {
   outcomes: CasesOfName[];
   /** If the piece fails, the client should run the whole file, whose result counts: its cases may fail only in pieces. */
   is_trial: boolean;
-}
-
-/** How many of the cases with one name in a file ended in each way. */
-export interface CasesOfName {
-  name: string;
-  outcomes: CaseOutcomes;
 }
 
 /** What a queue holds, and when it should end. */

@@ -1,6 +1,6 @@
-import { closeSync, mkdtempSync, openSync, readFileSync, rmSync } from 'node:fs';
-import { tmpdir } from 'node:os';
+import { closeSync, openSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
+import { makeTemporaryFolder, removeTemporaryFolder } from '../temporary-folder.js';
 import type { PieceSupport } from './piece.js';
 
 /** Runs the command once, with more arguments, and its output into a file descriptor. */
@@ -12,7 +12,7 @@ export type RunToPrint = (args: readonly string[], output: number) => Promise<vo
  */
 export async function askFilter({ name, runner: { filter } }: PieceSupport, run: RunToPrint): Promise<string | null> {
   if (!filter) return null;
-  const folder = mkdtempSync(join(tmpdir(), 'ballast-'));
+  const folder = makeTemporaryFolder();
   try {
     const path = join(folder, 'output.txt');
     const args = filter.args(folder);
@@ -24,6 +24,6 @@ export async function askFilter({ name, runner: { filter } }: PieceSupport, run:
       ? `${name} did not print its configuration, which may also select test cases: make sure that the command passes ${args.map(arg => arg.split('=')[0]).join(' and ')} on to ${name}, or leave out --pieces`
       : `the configuration of ${name} selects test cases by the testNamePattern ${found}, which a piece would replace: remove the testNamePattern, or leave out --pieces`;
   } finally {
-    rmSync(folder, { recursive: true, force: true });
+    removeTemporaryFolder(folder);
   }
 }

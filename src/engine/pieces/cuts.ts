@@ -1,5 +1,5 @@
 import { asBuffer, toSegments } from '../../bytes.js';
-import type { CaseOutcomes } from '../../case-outcomes.js';
+import type { CasesOfName } from '../../case-outcomes.js';
 import { type PieceName, pieceOf, piecePath } from '../../piece-path.js';
 
 /** The files of a queue that are cut into pieces. */
@@ -13,15 +13,8 @@ export interface CutFile {
   is_trial: boolean;
   /** The names of the cases of each piece. The last piece has in addition what the others do not name. */
   pieces: string[][];
-  /** What the whole file has of names that do not stand for just one case that runs. */
+  /** What the whole file has of names that do not stand for just one case that runs. Passed: those that ran, and did not fail as expected. */
   outcomes: CasesOfName[];
-}
-
-/** What the whole file has of the cases with one name. */
-export interface CasesOfName {
-  name: string;
-  /** Passed: those that ran, and did not fail as expected. */
-  outcomes: CaseOutcomes;
 }
 
 /** A piece, as a node that is to run it gets it after its path in the queue. */

@@ -1,8 +1,7 @@
-import { type CaseOutcomes, type NamedCases, ranAmong } from '../../case-outcomes.js';
+import { type CaseOutcomes, type CasesOfName, type NamedCases, ranAmong } from '../../case-outcomes.js';
 import { DAY_MILLISECONDS } from '../../time.js';
 import type { NotCut } from '../insight/trends/trends-answer.js';
 import type { KeptCases } from '../ports/cases.js';
-import type { CasesOfName } from './cuts.js';
 
 /** What is known of the cases of a file. */
 export interface KnownCases {

@@ -90,8 +90,8 @@ export async function planQueue(
   const worth = isGuessed ? null : await worthCutting(store, key.project, whole, { nodeTotal, cost, runner: pieces, isWorker });
   if (worth === 'worker') return null;
   // A file with the name of a piece could not be told from one.
-  const mayCut = pieces !== null && !suite.strings().some(path => pieceOf(path));
-  const cut = worth && mayCut ? { ...withPieces(whole, worth), pieces_for: pieces } : null;
+  const mayCut = worth && pieces !== null && !suite.strings().some(path => pieceOf(path));
+  const cut = mayCut ? { ...withPieces(whole, worth), pieces_for: pieces } : null;
   const { files, cuts } = cut ?? { files: whole, cuts: null };
   const { weights } = files;
   const durations = withHidden(weights, cost);
