@@ -44,10 +44,16 @@ const PROJECTS_NAMED = 5;
 
 /** Says how many problems there are, and in which projects and tables. Keys are not named: they may be secrets, or names of persons. */
 export function placesOf(problems: readonly FoundProblem[]): string {
-  const places = [...new Set(problems.map(({ project }) => project))].map(project => {
-    const own = problems.filter(problem => problem.project === project);
-    const tables = [...new Set(own.map(({ table }) => table))].join(', ');
-    return `${pluralize(own.length, 'problem')} in ${tables}${project === null ? '' : ` of the project ${JSON.stringify(project)}`}`;
+  const byProject = new Map<string | null, { count: number; tables: Set<string> }>();
+  for (const { project, table } of problems) {
+    const own = byProject.get(project) ?? { count: 0, tables: new Set() };
+    byProject.set(project, own);
+    own.count += 1;
+    own.tables.add(table);
+  }
+  const places = Array.from(byProject, ([project, { count, tables }]) => {
+    const ofProject = project === null ? '' : ` of the project ${JSON.stringify(project)}`;
+    return `${pluralize(count, 'problem')} in ${[...tables].join(', ')}${ofProject}`;
   });
   const more = places.length - PROJECTS_NAMED;
   return `${places.slice(0, PROJECTS_NAMED).join('; ')}${more > 0 ? `; and in ${pluralize(more, 'other project')}` : ''}`;
