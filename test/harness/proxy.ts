@@ -11,7 +11,8 @@ export interface Route {
 
 /** Starts an HTTP server, and returns its address. `end` registers what closes it: by default after the test. */
 export async function answerWith(handler: RequestListener, end: (close: () => void) => void = onTestFinished): Promise<string> {
-  const server = createServer(handler).listen(0, '127.0.0.1');
+  // An idle connection stays open: a busy client could otherwise use one in the moment in which it is closed.
+  const server = createServer({ keepAliveTimeout: 0 }, handler).listen(0, '127.0.0.1');
   end(() => void server.close().closeAllConnections());
   await once(server, 'listening');
   return `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
@@ -22,7 +23,8 @@ export function startProxy(routeOf: (request: IncomingMessage) => Route, end?: (
   return answerWith((request, response) => {
     const { method, headers, url } = request;
     const route = routeOf(request);
-    const forwarded = httpRequest(`${route.url}${url}`, { method: method!, headers }, answer => {
+    // Each request has a connection of its own, for the same reason.
+    const forwarded = httpRequest(`${route.url}${url}`, { agent: false, method: method!, headers }, answer => {
       if (route.loseAnswer) return void response.destroy();
       response.writeHead(answer.statusCode!, answer.headers);
       return void answer.pipe(response);
