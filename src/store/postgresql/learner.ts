@@ -15,16 +15,16 @@ interface Unlearnt {
   times_turn: number;
   default_branch: string | null;
   run: number;
-  /** How many of its files are left. */
-  files: number;
-  /** Of the first files that are left; null: the run expired. */
+  /** Whether files are left behind those of `times`. */
+  is_part: boolean;
+  /** Of the first files that are left, at most `limits.pathsPerChange`; null: the run expired. */
   times: Buffer | null;
   at: Millis;
   /** Of its build. */
   id: string;
   names: string;
   began: Millis;
-  /** How many were looked at, of which the first are here. */
+  /** How many runs were looked at, of which the first are here. */
   seen: number;
 }
 
@@ -102,19 +102,22 @@ export class Learner {
   }
 
   /**
-   * Learns the oldest runs, or a part of a large one: what takes some milliseconds. `all`: there were no others. `lost`: another process did
-   * that.
+   * Learns the oldest runs, or the next part of large ones: what takes some milliseconds. `all`: there were no others. `lost`: another process
+   * did that.
    */
   async #learnSome(project: number): Promise<'some' | 'lost' | 'all'> {
     const most = limits.pathsPerChange;
     const rows = await this.database.read<Unlearnt>(
-      `select entry, times_turn, default_branch, run, files, substr(times, $4 * learnt + 1, $4 * $3) as times, at, builds.id, names, builds.created_at as began, seen
+      `select entry, times_turn, default_branch, run, coalesce(files > $3, false) as is_part, substr(times, $4 * learnt + 1, $4 * $3) as times, at, builds.id, names,
+        builds.created_at as began, seen
       from (
-        select u.*, times, r.created_at as at, coalesce(test_files - learnt, 0) as files, sum(coalesce(test_files - learnt, 0)) over (order by entry) as sum, row_number() over (order by entry) as nth, (count(*) over ())::int4 as seen
-        from (select * from unlearnt where project = $1 order by entry limit $2) u
-        left join runs r on r.build = u.build and r.node_index = u.node_index and r.run = u.run
+        select u.*, sum(least(files, $3)) over (order by entry) as sum, row_number() over (order by entry) as nth, (count(*) over ())::int4 as seen
+        from (
+          select u.*, times, r.created_at as at, test_files - learnt as files from (select * from unlearnt where project = $1 order by entry limit $2) u
+          left join runs r on r.build = u.build and r.node_index = u.node_index and r.run = u.run
+        ) u
       ) u join projects on projects.id = project left join builds on builds.number = build
-      where sum <= $5 or nth = 1 order by entry`,
+      where coalesce(sum, 0) <= $5 or nth = 1 order by entry`,
       [project, limits.learntPerStatement, most, FILE_BYTES, limits.pathsPerStatement],
     );
     const [first] = rows;
@@ -126,8 +129,7 @@ export class Learner {
     const seen_at = Math.max(...runs.map(({ at }) => at ?? 0));
     const paths = [...measured];
     const encoded = paths.map(path => encodeTimings({ project, seen_at, timings: timings.get(path)! }));
-    const isPart = first.files > most;
-    const learned = isPart ? `update unlearnt set learnt = learnt + ${most} from p` : 'delete from unlearnt using p';
+    const learned = first.is_part ? `update unlearnt set learnt = learnt + ${most} from p` : 'delete from unlearnt using p';
     let end = 1;
     const { rows: turns } = await this.database.changeMany(
       `with p as (
@@ -149,7 +151,7 @@ export class Learner {
       ],
     );
     if (turns.length === 0) return 'lost';
-    return !isPart && runs.length === first.seen && first.seen < limits.learntPerStatement ? 'all' : 'some';
+    return !first.is_part && runs.length === first.seen && first.seen < limits.learntPerStatement ? 'all' : 'some';
   }
 
   /** What is known of paths, by their numbers. */
@@ -164,14 +166,19 @@ export class Learner {
   }
 }
 
-/** The first of some runs, whose paths one change takes together, and the numbers of these paths. Runs of one suite have the same ones. */
+/**
+ * The first of some runs, which one change takes together, and the numbers of their paths: runs whose paths are few in all, or parts of runs that
+ * have the same paths. A later run with other paths could have some that an earlier one has in its next parts.
+ */
 function firstOf(rows: readonly Unlearnt[], most: number): { runs: Unlearnt[]; numbers: Set<number> } {
   const runs: Unlearnt[] = [];
   const numbers = new Set<number>();
   for (const row of rows) {
     const paths = Array.from(measurementsIn(row.times ?? Buffer.alloc(0)), ({ path }) => path);
     const added = paths.filter(path => !numbers.has(path));
-    if (runs.length > 0 && (row.files > most || numbers.size + added.length > most)) break;
+    const isSame = added.length === 0 && paths.length === numbers.size;
+    const fits = row.is_part ? isSame : numbers.size + added.length <= most;
+    if (runs.length > 0 && (row.is_part !== runs[0]!.is_part || !fits)) break;
     runs.push(row);
     for (const path of added) numbers.add(path);
   }

@@ -1,4 +1,5 @@
 import { describe, expect, it, onTestFinished, vi } from 'vitest';
+import type { RecordedPath } from '../../../src/engine/ports/timings.js';
 import { limits } from '../../../src/limits.js';
 import { Database } from '../../../src/store/postgresql/database.js';
 import { Learner } from '../../../src/store/postgresql/learner.js';
@@ -32,6 +33,30 @@ describe.skipIf(cluster === null)('the learner', () => {
     const [first] = await store.timings.list((await store.builds.pathNumber(project, paths[0]!))!, 1);
     // The later build was learned last.
     expect(first!.timings[0]).toMatchObject({ times: [2], at: NOW + 1 });
+  });
+
+  it.for([
+    ['runs of the same files together', upTo(3)],
+    ['a run of other files after the earlier ones', [0, 2, 0]],
+  ] as const)('learns the parts of %s, in the order of the runs', async ([_, shifts]) => {
+    const { store, database, learner, project } = await opened();
+    const count = limits.pathsPerChange + 10;
+    const paths = Object.keys(files(count));
+    const hold = vi.spyOn(Learner.prototype, 'note').mockImplementation(() => {});
+    onTestFinished(() => hold.mockRestore());
+    for (const [run, shift] of shifts.entries()) {
+      const times = Object.fromEntries([...paths.slice(-shift), ...paths].map(path => [path, run + 1]));
+      await record(store, project, times, { commit_hash: `c${run}`, at: NOW + run * HOUR });
+    }
+    const change = vi.spyOn(database, 'changeMany');
+    await learner.learn(project);
+    const learned = change.mock.calls.map(([, values]) => (values![2] as number[]).length);
+    expect(learned).toEqual(shifts.includes(2) ? [1, 1, 1, 1, 1, 1] : [3, 3]);
+    expect(await database.read('select entry from unlearnt')).toEqual([]);
+    for (const path of [paths[0]!, paths[5]!, paths.at(-5)!, paths.at(-1)!]) {
+      const [{ timings }] = (await store.timings.list((await store.builds.pathNumber(project, path))!, 1)) as [RecordedPath];
+      expect(timings[0]).toMatchObject({ times: [3], before: { at: NOW + HOUR, builds: 2 } });
+    }
   });
 
   it('looks once for all who ask while it looks', async () => {
