@@ -35,7 +35,7 @@ export async function neighbours({ chosen, seconds, loops, pullsPerSecond = 250 
   const small: Loader = new Worker('bench/load/loader.js');
   try {
     const queues = Math.ceil((3 * seconds * names.length * pullsPerSecond) / 60);
-    const pulls = { kind: 'pulls', perSecond: pullsPerSecond, connections: 8, queues, files: 1000 } as const;
+    const pulls = { kind: 'pulls', perSecond: pullsPerSecond, connections: 128, queues, files: 1000 } as const;
     printStep('neighbours: preparing');
     await small.ask({ verb: 'prepare', url: here.url, plans: [pulls] });
     const tokens = new Map([here, elsewhere].map(server => [server, newProject(server)]));
@@ -60,7 +60,7 @@ export async function neighbours({ chosen, seconds, loops, pullsPerSecond = 250 
       `pulls: ${pullsPerSecond} per second from queues of 1,000 files of one project, for ${seconds} s each. Another project sends ${loops} of its largest ` +
       'requests at a time: elsewhere, to another server on the same machine, and then here, to the server of the pulls. Their columns are the ' +
       'answers to them, and what the pulls took meanwhile. stall: the longest delay of a timer that is due every millisecond in the main thread of the ' +
-      `server of the pulls. ${about}.`;
+      `server of the pulls, without the time in which that thread waited for a processor. ${about}.`;
     return [{ title: 'Neighbours', head, rows, legend }];
 
     async function load(server: Server, name: string) {
@@ -92,9 +92,11 @@ async function measure({ child }: Server, small: Loader, large: Loader | null, s
   await ask<null>(child, { verb: 'reset' });
   await small.ask({ verb: 'begin' });
   await sleep(seconds * 1000);
-  const [pulls] = await small.ask<LoadOutcome[]>({ verb: 'end' });
-  const { maxMilliseconds: stall } = await ask<LoopDelays>(child, { verb: 'read' });
-  const [others] = large ? await large.ask<LoadOutcome[]>({ verb: 'end' }) : [];
+  const { busyMilliseconds: stall } = await ask<LoopDelays>(child, { verb: 'read' });
+  const [[pulls], [others] = []] = await Promise.all([
+    small.ask<LoadOutcome[]>({ verb: 'end' }),
+    large?.ask<LoadOutcome[]>({ verb: 'end' }) ?? [],
+  ]);
   assertNoFailures(others ? [pulls!, others] : [pulls!]);
   return { pulls: pulls!, stall, answers: others?.answers ?? 0 };
 }

@@ -134,14 +134,12 @@ function largest(url: string, { name, loops, token }: LargestPlan): Load {
   return {
     prepare: async () => request.prepare?.(connections),
     async run(tally, signal) {
-      // What is under way may take the server seconds.
-      signal.addEventListener('abort', () => connections.close());
       const loop = async () => {
         while (!signal.aborted) {
           // The bytes of a round are valid until the next one.
-          const answer = await connections.post(request.path, Buffer.from(template.body(++round))).catch((error: unknown) => {
-            if (!signal.aborted) tally.recordFailure(error);
-          });
+          const answer = await connections
+            .post(request.path, Buffer.from(template.body(++round)))
+            .catch((error: unknown) => tally.recordFailure(error));
           if (!answer) return;
           if (request.status === 0 || answer.status === request.status) tally.recordAnswer(answer.milliseconds);
           else if (answer.status === 503) await sleep(100);
