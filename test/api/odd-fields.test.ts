@@ -23,7 +23,7 @@ const people = { user_seat: 'Jo', build_author: 'Jo', commit_authors: [{ commits
 const links = { job_url: 'https://ci/1', commit_url: 'https://git/{commit}', diff_url: 'https://git/{before}..{commit}' };
 const first = { can_initialize_queue: true, attempt_connect_to_queue: false };
 const later = { can_initialize_queue: false, attempt_connect_to_queue: false };
-const cases = [{ name: 'a', seconds: 1, outcome: 'passed' }];
+const cases = [{ name: 'a', seconds: 1, outcome: 'passed', count: 2 }];
 
 /** Of each endpoint, valid messages in the order in which they are accepted. Each field of its messages is in one of them. */
 const ofNodes: Readonly<Record<string, Fields[]>> = {

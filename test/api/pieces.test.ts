@@ -95,19 +95,21 @@ describe('a queue of a client that runs pieces', () => {
 
   it('tells each piece which of its names do not stand for one case that ran in the whole file', async () => {
     const odd = ['passed', 'failed', 'expected_failure', 'skipped', 'skipped'];
-    const server = await learned([
-      ...CASES.flatMap((name, i) => (i === 1 ? odd.map(outcome => ({ name, seconds: 2, outcome })) : told(name))),
-      { ...told('never'), outcome: 'skipped' },
-    ]);
+    // One name in an entry for each case, and one in an entry for many.
+    const entries = (name: string, i: number) =>
+      i === 1 ? odd.map(outcome => ({ name, seconds: 2, outcome })) : { ...told(name), ...(i === 2 && { count: 3000 }) };
+    const server = await learned([...CASES.flatMap(entries), { ...told('never'), outcome: 'skipped' }]);
     const { pieces } = await takeAll(server);
     expect(pieces.flatMap(({ cases }) => cases)).not.toContain('never');
-    const [named, last] = [
+    const [named, many, last] = [
       { passed: 2, expected_failure: 1, skipped: 2 },
+      { passed: 3000, expected_failure: 0, skipped: 0 },
       { passed: 0, expected_failure: 0, skipped: 1 },
     ];
     for (const { cases, others, outcomes } of pieces)
       expect(outcomes).toEqual([
         ...(cases.includes(CASES[1]!) ? [{ name: CASES[1], outcomes: named }] : []),
+        ...(cases.includes(CASES[2]!) ? [{ name: CASES[2], outcomes: many }] : []),
         ...(others ? [{ name: 'never', outcomes: last }] : []),
       ]);
   });
@@ -398,6 +400,10 @@ describe('cases are refused', () => {
     ['without an outcome', [{ ...valid, cases: [{ ...told('a'), outcome: undefined }] }]],
     ['with an outcome that is none', [{ ...valid, cases: [{ ...told('a'), outcome: 'xfail' }] }]],
     ['with an empty name', [{ ...valid, cases: [told('')] }]],
+    ['that stand for none', [{ ...valid, cases: [{ ...told('a'), count: 0 }] }]],
+    ['that stand for a part of one', [{ ...valid, cases: [{ ...told('a'), count: 1.5 }] }]],
+    ['that stand for more than any report has', [{ ...valid, cases: [{ ...told('a'), count: 1e9 + 1 }] }]],
+    ['that are too many', [{ ...valid, cases: Array.from({ length: 5001 }, (_, i) => told(`${i}`)) }]],
     ['with too many characters', [{ ...valid, cases: Array.from({ length: 40 }, (_, i) => told(`${i}`.repeat(2000))) }]],
   ])('%s', async (_, files) => {
     const server = await startServer();

@@ -23,7 +23,7 @@ export interface CasesOfFile {
   path: Path;
   /** What the file or piece took, in seconds. */
   seconds: number & tags.Minimum<0>;
-  /** In their order in the file. Each of several cases with the same name has its own entry. */
+  /** In their order in the file. An entry stands for one case, or for several with the same name and outcome. */
   cases: CaseOfFile[] & tags.MaxItems<typeof limits.casesPerFile>;
   /** Cases that did not pass in the piece, but passed in the whole file right afterwards. If there are many, some of them suffice. */
   passed_whole?: CaseName[] & tags.MaxItems<typeof limits.passedWholePerFile>;
@@ -31,9 +31,12 @@ export interface CasesOfFile {
 
 export interface CaseOfFile {
   name: CaseName;
+  /** Of all cases that the entry stands for. */
   seconds: number & tags.Minimum<0>;
   /** `expected_failure`: the case failed, and was marked as one that fails, as with `xfail` of pytest. */
   outcome: CaseOutcome;
+  /** How many cases the entry stands for; missing: one. */
+  count?: number & tags.Type<'int64'> & tags.Minimum<1> & tags.Maximum<typeof limits.casesPerEntry>;
 }
 
 export interface TestCasesAnswer {

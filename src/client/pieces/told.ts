@@ -67,16 +67,16 @@ export class TestCases {
   }
 }
 
-/** The cases, an entry each; the first of each name has the time of all. No piece can name a case without a name: the rest of the file has it. */
+/** An entry for each outcome of a name; the first has the time of all. No piece can name a case without a name: the rest of the file has it. */
 function entriesOf(told: readonly NamedCases[]): CaseOfFile[] {
   return told
     .filter(({ name }) => name !== '')
-    .flatMap(({ name, seconds, outcomes }) => {
-      const each = (Object.entries(outcomes) as [CaseOutcome, number][]).flatMap(([outcome, count]) =>
-        Array<CaseOutcome>(count).fill(outcome),
-      );
-      return each.map((outcome, i) => ({ name, seconds: i === 0 ? seconds : 0, outcome }));
-    });
+    .flatMap(({ name, seconds, outcomes }) =>
+      (Object.entries(outcomes) as [CaseOutcome, number][]).map(([outcome, count], i) => ({
+        ...{ name, seconds: i === 0 ? seconds : 0, outcome },
+        ...(count > 1 && { count }),
+      })),
+    );
 }
 
 /** Whether the server takes this name. */
@@ -118,7 +118,7 @@ function* inRequests(files: readonly CasesOfFile[]): Generator<CasesOfFile[]> {
 function tooLargeLine(file: CasesOfFile): string {
   const { path, cases } = file;
   const { casesPerFile, caseNameMaxCharacters, caseCharactersPerFile } = limits;
-  return `${path} cannot run in pieces: it has ${cases.length} test cases with ${charactersIn(cases)} characters in their names, ${bytesOf(file)} bytes as JSON (the limits are ${casesPerFile} test cases, ${caseNameMaxCharacters} characters in one name, ${caseCharactersPerFile} in all names, and ${MOST_BYTES} bytes as JSON); shorten the names, or divide the file`;
+  return `${path} cannot run in pieces: it has ${cases.length} test cases that differ in name or outcome, with ${charactersIn(cases)} characters in their names, ${bytesOf(file)} bytes as JSON (the limits are ${casesPerFile} test cases, ${caseNameMaxCharacters} characters in one name, ${caseCharactersPerFile} in all names, and ${MOST_BYTES} bytes as JSON); shorten the names, or divide the file`;
 }
 
 /** The cases of each file as reports name them. */
