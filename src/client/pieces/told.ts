@@ -22,6 +22,8 @@ const TELL_SECONDS = 5;
 export class TestCases {
   readonly #pieces: CasesOfFile[] = [];
   readonly #files: CasesOfFile[] = [];
+  /** Whole files of which this node also has pieces. */
+  readonly #filesOfPieces = new Map<string, CasesOfFile>();
   /** Files with too many cases, or too long names. */
   readonly #tooLarge: CasesOfFile[] = [];
   #seconds = 0;
@@ -37,6 +39,13 @@ export class TestCases {
     const names = new Set(file.cases.map(({ name }) => name));
     if (seconds < LEAST_SECONDS || names.size < 2) return;
     (fits(file) ? this.#files : this.#tooLarge).push(file);
+  }
+
+  /** Adds a whole file that ran after a piece of it, or in its place. Its cases are told however long the other files of the node are. */
+  addFileOfPiece(path: string, seconds: number, told: readonly NamedCases[]): void {
+    const file = { path, seconds, cases: entriesOf(told) };
+    if (fits(file)) this.#filesOfPieces.set(path, file);
+    else this.#tooLarge.push(file);
   }
 
   /** Adds what a piece took, and its cases. @param passed_whole see CasesOfFile */
@@ -59,7 +68,7 @@ export class TestCases {
       printToStderr(`WARNING: ${this.runner} did not tell which test cases it ran, so no file can be cut into pieces: ${this.#remedy}`);
     if (this.runner !== null) for (const file of this.#tooLarge.filter(isLong)) printToStderr(tooLargeLine(file));
     const short = new Api({ ...api.options, timeoutSeconds: TELL_SECONDS });
-    for (const files of inRequests([...this.#pieces, ...this.#files.filter(isLong)])) {
+    for (const files of inRequests([...this.#pieces, ...this.#filesOfPieces.values(), ...this.#files.filter(isLong)])) {
       const message = { ...node, ci_build_id, files, ...(this.runner !== null && { runner: this.runner }) };
       const isTold = await short.post('/v2/test_cases', message, () => true, 0).catch(() => false);
       if (!isTold) return;
