@@ -40,7 +40,14 @@ const ofNodes: Readonly<Record<string, Fields[]>> = {
     testQueueMessage({ ...later, wants_times: true, pieces: 'pytest', batch_index: 1, batch_id: 1, failed_paths: [paths[0]] }),
   ],
   '/v2/queues/cancel': [{ ...node, test_queue_id: '100', node_uuid: 'a process' }],
-  '/v2/test_cases': [{ ...node, ci_build_id: '1', runner: 'pytest', files: [{ path: paths[0], seconds: 2, cases, passed_whole: ['a'] }] }],
+  '/v2/test_cases': [
+    {
+      ...node,
+      ci_build_id: '1',
+      runner: 'pytest',
+      files: [{ path: 'a_spec.rb::piece 1 of 2', is_piece: true, seconds: 2, cases, passed_whole: ['a'] }],
+    },
+  ],
   '/v1/plan': [{ branch: 'main', nodes: '2,4', within: 60, mode: 'queue', start_spread: 0, pull_cost: 1, setup: 1, test_files }],
 };
 

@@ -265,12 +265,12 @@ describe('a file with the name of a piece', () => {
   });
 });
 
-it('a piece that no queue has replaces nothing that is known of its file', async () => {
+it('the cases of a file with the name of a piece are no cases of a piece', async () => {
   const server = await learned();
-  const paths = [`${LONG}::piece 0 of 2`, `${LONG}::piece 3 of 2`, `${LONG}::piece 1 of 99999999999`];
+  const paths = ['1 of 1', '0 of 2', '3 of 2', '1 of 99999999999'].map(number => `${LONG}::piece ${number}`);
   await tell(
     server,
-    paths.map(path => ({ path, seconds: 1, cases: [told('a'), told('b')] })),
+    paths.map(path => ({ path, seconds: 999, cases: [told('a'), told('b')], passed_whole: ['a'] })),
   );
   expect((await takeAll(server)).pieces.flatMap(({ cases }) => cases).toSorted()).toEqual(CASES.toSorted());
 });
@@ -295,7 +295,7 @@ describe('a long file is whole', () => {
     const server = await learned();
     const { pieces } = await takeAll(server);
     const [piece] = pieces as [Handed];
-    await tell(server, [{ path: piece.path, seconds: 30, cases: piece.cases.map(told), passed_whole: [piece.cases[0]] }]);
+    await tell(server, [{ path: piece.path, is_piece: true, seconds: 30, cases: piece.cases.map(told), passed_whole: [piece.cases[0]] }]);
     expect((await takeAll(server, { test_queue_id: '101' })).paths).toContain(LONG);
   });
 });
@@ -313,6 +313,7 @@ it('a file is on trial until all of its pieces passed, and again after one faile
     const { pieces } = await takeAll(server, { test_queue_id: run });
     const files = pieces.map(({ path, cases }) => ({
       path,
+      is_piece: true,
       seconds: 10 * cases.length,
       cases: cases.map(name => ({ name, seconds: 10, outcome: outcome(name) })),
     }));
@@ -400,6 +401,8 @@ describe('cases are refused', () => {
     ['without an outcome', [{ ...valid, cases: [{ ...told('a'), outcome: undefined }] }]],
     ['with an outcome that is none', [{ ...valid, cases: [{ ...told('a'), outcome: 'xfail' }] }]],
     ['with an empty name', [{ ...valid, cases: [told('')] }]],
+    ['of a piece without the path of one', [{ ...valid, is_piece: true }]],
+    ['of a piece without a runner', [{ ...valid, path: `${LONG}::piece 1 of 2`, is_piece: true }]],
     ['that stand for none', [{ ...valid, cases: [{ ...told('a'), count: 0 }] }]],
     ['that stand for a part of one', [{ ...valid, cases: [{ ...told('a'), count: 1.5 }] }]],
     ['that stand for more than any report has', [{ ...valid, cases: [{ ...told('a'), count: 1e9 + 1 }] }]],

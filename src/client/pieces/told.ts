@@ -52,7 +52,7 @@ export class TestCases {
   addPiece(path: string, seconds: number, told: readonly NamedCases[], passed_whole: string[]): void {
     this.#seconds += seconds;
     const sent = passed_whole.filter(isSendable).slice(0, limits.passedWholePerFile);
-    const piece = { path, seconds, cases: entriesOf(told), ...(sent.length > 0 && { passed_whole: sent }) };
+    const piece = { path, is_piece: true, seconds, cases: entriesOf(told), ...(sent.length > 0 && { passed_whole: sent }) };
     this.#pieces.push(fits(piece) ? piece : { ...piece, cases: [] });
   }
 
