@@ -22,9 +22,9 @@ export function ranAmong({ passed = 0, failed = 0, expected_failure = 0 }: CaseO
   return passed + failed + expected_failure;
 }
 
-/** What became of the cases with each name. */
-export function byName(cases: readonly { name: string; seconds: number; outcome: CaseOutcome }[]): NamedCases[] {
-  return mergeByName(cases.map(({ name, seconds, outcome }) => ({ name, seconds, outcomes: { [outcome]: 1 } })));
+/** What became of the cases with each name. @param cases each stands for one case, or for `count` */
+export function byName(cases: readonly { name: string; seconds: number; outcome: CaseOutcome; count?: number }[]): NamedCases[] {
+  return mergeByName(cases.map(({ name, seconds, outcome, count = 1 }) => ({ name, seconds, outcomes: { [outcome]: count } })));
 }
 
 /** Merges the cases with the same name, in the order of the first of each. */

@@ -367,12 +367,14 @@ export const limits = {
   /** Files that such a request cuts by hand. */
   cutFiles: 20,
   /**
-   * Bytes and files of a request that tells cases; the cases of a file, and the characters of a name and of all names of a file. A node tells
-   * its pieces and at most two whole files.
+   * Bytes and files of a request that tells cases; the cases of a file that differ in name or outcome, and the characters of a name and of all
+   * names of a file. A node tells its pieces and at most two whole files.
    */
   toldBytesPerRequest: 1_048_576,
   toldFilesPerRequest: 100,
   casesPerFile: 5000,
+  /** Cases of one name and outcome: more than a report has. */
+  casesPerEntry: 1_000_000_000,
   caseNameMaxCharacters: 4096,
   caseCharactersPerFile: 131_072,
   /** Names of cases that passed in the whole file only. */

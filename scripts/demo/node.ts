@@ -104,6 +104,7 @@ function measure({ seconds, cases }: CiRun, { slowness }: NodePlan, { paths, pie
     const left = sumOf(all) - sumOf(ran);
     return {
       path,
+      ...(names && { is_piece: true }),
       seconds: wholeMilliseconds(slowness * (seconds.get(file)! - left)),
       cases: ran.map(one => ({ name: one.name, seconds: wholeMilliseconds(slowness * one.seconds), outcome: 'passed' as const })),
     };

@@ -157,9 +157,8 @@ const post = <Asked, Prepared>(definition: Post<Asked, Prepared>) => definition;
 function toCases(sent: RawParameters): Listing<ToldCases[]> {
   const { files, runner, commit_hash, branch, node_total, ci_build_id = UNNAMED_CI_RUN } = toTestCasesMessage(sent);
   const ci_run = digest(commit_hash, branch, node_total, ci_build_id);
-  const asked = files.map(({ path, seconds, cases, passed_whole = [] }): ToldCases => {
-    // Only a test runner runs pieces: without a runner, a path of this form is that of a file.
-    const piece = runner === undefined ? null : pieceOf(path);
+  const asked = files.map(({ path, is_piece = false, seconds, cases, passed_whole = [] }): ToldCases => {
+    const piece = is_piece ? pieceOf(path) : null;
     return {
       file: piece?.file ?? path,
       piece: piece && { number: piece.number, count: piece.count },

@@ -49,8 +49,8 @@ export class NodeRun {
   readonly #readsListFile: boolean;
   readonly #list = new BatchList();
   readonly #mayBeEmpty: (path: string) => boolean;
-  /** See askFilter. Undefined: no piece came yet. */
-  #filter: Promise<string | null> | undefined;
+  /** See askFilter. By file: a command may have another configuration for each. */
+  readonly #filters = new Map<string, Promise<string | null>>();
   /** How often the command was run. */
   commandCount = 0;
   hasFailed = false;
@@ -123,7 +123,7 @@ export class NodeRun {
       const { result, told, remedy } = await this.#execute([{ path: piece.file, expected }], part);
       return this.runner.signal === null ? { result, told: told?.get(piece.file), remedy } : null;
     };
-    const whyWhole = await (this.#filter ??= this.#askFilter(piece.file));
+    const whyWhole = await this.#filterOf(piece.file);
     if (this.runner.signal !== null) return this.#note(notRunResult([piece]));
     return this.#note(
       await (whyWhole === null ? runPiece(piece, runFile, this.testCases) : runWhole(piece, whyWhole, runFile, this.testCases)),
@@ -166,7 +166,12 @@ export class NodeRun {
     }
   }
 
-  /** @param file any test file: a script may start nothing without one */
+  #filterOf(file: string): Promise<string | null> {
+    const asked = this.#filters.get(file) ?? this.#askFilter(file);
+    this.#filters.set(file, asked);
+    return asked;
+  }
+
   async #askFilter(file: string): Promise<string | null> {
     // The number of the next batch: a reporter may empty its file when it starts, and must not empty that of a batch that has run.
     const environment = this.#environmentOf(this.commandCount + 1);

@@ -5,7 +5,7 @@ import { fileURLToPath } from 'node:url';
 import { pluralize } from '../plural.js';
 import { addResult, type FileResult } from '../reports/report-results.js';
 import { printToStderr } from '../terminal.js';
-import { endedEarly, guardExit, NodePart, type PartState, pathOf, sayNoShard } from './node-part.js';
+import { endedEarly, guardExit, NodePart, options, type PartState, pathOf, sayNoShard } from './node-part.js';
 
 /** What is used of Jest's types, which has them in @jest/test-sequencer and @jest/test-result. */
 interface Test {
@@ -60,7 +60,7 @@ export default class BallastSequencer {
     this.#part = await NodePart.request('jest', { index: shardIndex, count: shardCount }, paths, process.env);
     // Jest fails when it has nothing to run, and only its user can change that.
     if (this.#part.isEmpty) process.exit(0);
-    if (!process.argv.some(arg => /^--list-?tests$/i.test(arg))) guardExit(code => this.#faultAt(code));
+    if (!isListing()) guardExit(code => this.#faultAt(code));
     return tests.filter(test => this.#part!.has(testPath(test)));
   }
 
@@ -102,6 +102,11 @@ export default class BallastSequencer {
 const thisFile = fileURLToPath(import.meta.url);
 /** The argument with which this file records, instead of being a sequencer. */
 const RECORD = '--record-for-ballast';
+
+/** Whether Jest only lists tests. Versions before 30 do not tell a sequencer. */
+function isListing(): boolean {
+  return options().some((arg, i, args) => /^--(list|collect)(-t|T)ests(=true)?$/.test(arg) && args[i + 1] !== 'false');
+}
 
 function testPath({ path }: Test): string {
   return pathOf(path);

@@ -138,6 +138,12 @@ export function pathOf(file: string): string {
   return relative(process.cwd(), file).split(sep).join('/');
 }
 
+/** The arguments of this process that are options or their values. */
+export function options(): string[] {
+  const end = process.argv.indexOf('--');
+  return end < 0 ? process.argv : process.argv.slice(0, end);
+}
+
 let isSaid = false;
 
 /** Says once that the test runner runs everything itself, because it was given no shard. */
@@ -151,13 +157,22 @@ export function sayNoShard(): void {
  * @param faultAt gets the exit code, and returns the fault. Null: there is none; empty: it was printed before
  */
 export function guardExit(faultAt: (code: number) => string | null): void {
+  let fault: string | null | undefined;
+  const judged = (code: number) => {
+    if (fault === undefined) {
+      fault = faultAt(code);
+      // Jest ends by the package exit, which makes the streams ignore what is written.
+      if (fault) writeSync(2, `ballast: ${escapeControls(fault)}\n`);
+    }
+    return code === 0 && fault !== null ? 1 : code;
+  };
   process.once('exit', code => {
-    const fault = faultAt(code);
-    if (fault === null) return;
-    if (code === 0) process.exitCode = 1;
-    // Jest ends by the package exit, which makes the streams ignore what is written.
-    if (fault !== '') writeSync(2, `ballast: ${escapeControls(fault)}\n`);
+    process.exitCode = judged(code);
   });
+  // A listener before this one may end the process, as that of Vitest 3 does: process.exit then calls no other listener.
+  const ending = process as unknown as { reallyExit(code?: number): void };
+  const reallyExit = ending.reallyExit.bind(process);
+  ending.reallyExit = code => reallyExit(judged(code ?? 0));
 }
 
 /** What to say of a test runner that ended with 0 before it reported its results. */

@@ -1,6 +1,6 @@
 import { addResult, type FileResult } from '../reports/report-results.js';
 import { printToStderr } from '../terminal.js';
-import { endedEarly, guardExit, NodePart, pathOf, sayNoShard } from './node-part.js';
+import { endedEarly, guardExit, NodePart, options, pathOf, sayNoShard } from './node-part.js';
 
 /** What is used of Playwright's types, which has them in @playwright/test/reporter. */
 interface Suite {
@@ -104,7 +104,7 @@ export default class BallastReporter {
 
 /** Nothing is run. */
 function isListing(): boolean {
-  return process.argv.includes('--list');
+  return options().includes('--list');
 }
 
 /** The projects whose files are split. Playwright runs what others depend on, such as a setup, on each node that runs these. */

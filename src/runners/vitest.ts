@@ -29,11 +29,21 @@ interface UserConfig {
   test?: { passWithNoTests?: boolean };
 }
 
-/** Vite puts a copy of this file into each configuration that imports it. This is for all of them. */
+/**
+ * Vite puts a copy of this file into each configuration that imports it. This is for all of them.
+ * isSettled: Vitest asked for the files of this node, or may pass without any.
+ */
 const shared = ((globalThis as { [key: symbol]: unknown })[Symbol.for('ballast.vitest')] ??= {
   isGuarded: false,
-  isUsed: false,
-}) as { isGuarded: boolean; isUsed: boolean };
+  isSettled: false,
+}) as { isGuarded: boolean; isSettled: boolean };
+
+const isSharded = process.argv.some(arg => /^--shard(=|$)/.test(arg));
+/** `vitest list` runs nothing. Behind another argument, `list` may be a part of a file's name, or a value. */
+const isListing = process.argv[2] === 'list';
+
+// A configuration may end Vitest before it has the plugin. Other programs may load the configuration.
+if (isSharded && process.env.VITEST) guard();
 
 /** A plugin of Vitest, from version 3.1 on. With --shard, this node runs the files that Ballast gives it, and records their times. */
 export default function ballast(): object {
@@ -41,14 +51,15 @@ export default function ballast(): object {
     name: 'ballast',
     // Vitest does not call the other hook for a root whose projects have configurations of their own.
     config({ test }: UserConfig) {
-      if (!process.argv.some(arg => /^--shard(=|$)/.test(arg))) return sayNoShard();
-      const mayFindNone = test?.passWithNoTests || process.argv.includes('--passWithNoTests');
-      if (!mayFindNone) guard();
+      if (!isSharded) return sayNoShard();
+      guard();
+      shared.isSettled ||= test?.passWithNoTests || process.argv.includes('--passWithNoTests');
       return { test: { passWithNoTests: true, sequence: { sequencer: BallastSequencer } } };
     },
     configureVitest({ vitest: { config } }: { vitest: Vitest }) {
       if (!config.shard || isBallast(config.sequence.sequencer)) return;
-      if (!config.passWithNoTests) guard();
+      guard();
+      shared.isSettled ||= Boolean(config.passWithNoTests);
       config.passWithNoTests = true;
       config.sequence.sequencer = BallastSequencer;
     },
@@ -56,16 +67,16 @@ export default function ballast(): object {
 }
 
 /**
- * Vitest refuses more nodes than files, unless it may pass without tests. So this fails instead when Vitest finds no file at all, and when
- * something else chose the files.
+ * Vitest refuses more nodes than files, unless it may pass without tests. So this fails instead when Vitest finds no file at all, when
+ * something else chose the files, and when Vitest ends before it chooses them.
  */
 function guard(): void {
-  if (shared.isGuarded) return;
+  if (shared.isGuarded || isListing) return;
   shared.isGuarded = true;
   guardExit(code =>
-    shared.isUsed || code !== 0
+    shared.isSettled || code !== 0
       ? null
-      : '--shard is given, but Vitest did not ask Ballast for the test files of this node: it found no test file, or has another sequencer',
+      : '--shard is given, but Vitest did not ask Ballast for the test files of this node: it found no test file, has another sequencer, or its configuration ended it',
   );
 }
 
@@ -94,13 +105,13 @@ class BallastSequencer {
   async shard<T extends Specification>(specifications: T[]): Promise<T[]> {
     // Vitest itself decides what happens when it finds no file.
     if (specifications.length === 0) return specifications;
-    shared.isUsed = true;
+    shared.isSettled = true;
     return (await this.#run.request(specifications)).select(specifications, ({ moduleId }) => pathOf(moduleId));
   }
 
   sort<T>(specifications: T[]): T[] {
     // To list the tests, Vitest before 5 ignores the shard.
-    shared.isUsed ||= specifications.length > 0;
+    shared.isSettled ||= specifications.length > 0;
     return specifications;
   }
 }
@@ -125,8 +136,7 @@ class ShardRun {
 
   async #request(paths: readonly string[]): Promise<NodePart> {
     const part = await NodePart.request('vitest', this.#vitest.config.shard!, paths, process.env);
-    // `vitest list` runs nothing.
-    if (!part.isEmpty && !process.argv.includes('list')) guardExit(code => this.#faultAt(code));
+    if (!part.isEmpty && !isListing) guardExit(code => this.#faultAt(code));
     return part;
   }
 

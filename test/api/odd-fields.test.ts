@@ -23,7 +23,7 @@ const people = { user_seat: 'Jo', build_author: 'Jo', commit_authors: [{ commits
 const links = { job_url: 'https://ci/1', commit_url: 'https://git/{commit}', diff_url: 'https://git/{before}..{commit}' };
 const first = { can_initialize_queue: true, attempt_connect_to_queue: false };
 const later = { can_initialize_queue: false, attempt_connect_to_queue: false };
-const cases = [{ name: 'a', seconds: 1, outcome: 'passed' }];
+const cases = [{ name: 'a', seconds: 1, outcome: 'passed', count: 2 }];
 
 /** Of each endpoint, valid messages in the order in which they are accepted. Each field of its messages is in one of them. */
 const ofNodes: Readonly<Record<string, Fields[]>> = {
@@ -40,7 +40,14 @@ const ofNodes: Readonly<Record<string, Fields[]>> = {
     testQueueMessage({ ...later, wants_times: true, pieces: 'pytest', batch_index: 1, batch_id: 1, failed_paths: [paths[0]] }),
   ],
   '/v2/queues/cancel': [{ ...node, test_queue_id: '100', node_uuid: 'a process' }],
-  '/v2/test_cases': [{ ...node, ci_build_id: '1', runner: 'pytest', files: [{ path: paths[0], seconds: 2, cases, passed_whole: ['a'] }] }],
+  '/v2/test_cases': [
+    {
+      ...node,
+      ci_build_id: '1',
+      runner: 'pytest',
+      files: [{ path: 'a_spec.rb::piece 1 of 2', is_piece: true, seconds: 2, cases, passed_whole: ['a'] }],
+    },
+  ],
   '/v1/plan': [{ branch: 'main', nodes: '2,4', within: 60, mode: 'queue', start_spread: 0, pull_cost: 1, setup: 1, test_files }],
 };
 

@@ -95,19 +95,21 @@ describe('a queue of a client that runs pieces', () => {
 
   it('tells each piece which of its names do not stand for one case that ran in the whole file', async () => {
     const odd = ['passed', 'failed', 'expected_failure', 'skipped', 'skipped'];
-    const server = await learned([
-      ...CASES.flatMap((name, i) => (i === 1 ? odd.map(outcome => ({ name, seconds: 2, outcome })) : told(name))),
-      { ...told('never'), outcome: 'skipped' },
-    ]);
+    // One name in an entry for each case, and one in an entry for many.
+    const entries = (name: string, i: number) =>
+      i === 1 ? odd.map(outcome => ({ name, seconds: 2, outcome })) : { ...told(name), ...(i === 2 && { count: 3000 }) };
+    const server = await learned([...CASES.flatMap(entries), { ...told('never'), outcome: 'skipped' }]);
     const { pieces } = await takeAll(server);
     expect(pieces.flatMap(({ cases }) => cases)).not.toContain('never');
-    const [named, last] = [
+    const [named, many, last] = [
       { passed: 2, expected_failure: 1, skipped: 2 },
+      { passed: 3000, expected_failure: 0, skipped: 0 },
       { passed: 0, expected_failure: 0, skipped: 1 },
     ];
     for (const { cases, others, outcomes } of pieces)
       expect(outcomes).toEqual([
         ...(cases.includes(CASES[1]!) ? [{ name: CASES[1], outcomes: named }] : []),
+        ...(cases.includes(CASES[2]!) ? [{ name: CASES[2], outcomes: many }] : []),
         ...(others ? [{ name: 'never', outcomes: last }] : []),
       ]);
   });
@@ -263,12 +265,12 @@ describe('a file with the name of a piece', () => {
   });
 });
 
-it('a piece that no queue has replaces nothing that is known of its file', async () => {
+it('the cases of a file with the name of a piece are no cases of a piece', async () => {
   const server = await learned();
-  const paths = [`${LONG}::piece 0 of 2`, `${LONG}::piece 3 of 2`, `${LONG}::piece 1 of 99999999999`];
+  const paths = ['1 of 1', '0 of 2', '3 of 2', '1 of 99999999999'].map(number => `${LONG}::piece ${number}`);
   await tell(
     server,
-    paths.map(path => ({ path, seconds: 1, cases: [told('a'), told('b')] })),
+    paths.map(path => ({ path, seconds: 999, cases: [told('a'), told('b')], passed_whole: ['a'] })),
   );
   expect((await takeAll(server)).pieces.flatMap(({ cases }) => cases).toSorted()).toEqual(CASES.toSorted());
 });
@@ -293,7 +295,7 @@ describe('a long file is whole', () => {
     const server = await learned();
     const { pieces } = await takeAll(server);
     const [piece] = pieces as [Handed];
-    await tell(server, [{ path: piece.path, seconds: 30, cases: piece.cases.map(told), passed_whole: [piece.cases[0]] }]);
+    await tell(server, [{ path: piece.path, is_piece: true, seconds: 30, cases: piece.cases.map(told), passed_whole: [piece.cases[0]] }]);
     expect((await takeAll(server, { test_queue_id: '101' })).paths).toContain(LONG);
   });
 });
@@ -311,6 +313,7 @@ it('a file is on trial until all of its pieces passed, and again after one faile
     const { pieces } = await takeAll(server, { test_queue_id: run });
     const files = pieces.map(({ path, cases }) => ({
       path,
+      is_piece: true,
       seconds: 10 * cases.length,
       cases: cases.map(name => ({ name, seconds: 10, outcome: outcome(name) })),
     }));
@@ -398,6 +401,12 @@ describe('cases are refused', () => {
     ['without an outcome', [{ ...valid, cases: [{ ...told('a'), outcome: undefined }] }]],
     ['with an outcome that is none', [{ ...valid, cases: [{ ...told('a'), outcome: 'xfail' }] }]],
     ['with an empty name', [{ ...valid, cases: [told('')] }]],
+    ['of a piece without the path of one', [{ ...valid, is_piece: true }]],
+    ['of a piece without a runner', [{ ...valid, path: `${LONG}::piece 1 of 2`, is_piece: true }]],
+    ['that stand for none', [{ ...valid, cases: [{ ...told('a'), count: 0 }] }]],
+    ['that stand for a part of one', [{ ...valid, cases: [{ ...told('a'), count: 1.5 }] }]],
+    ['that stand for more than any report has', [{ ...valid, cases: [{ ...told('a'), count: 1e9 + 1 }] }]],
+    ['that are too many', [{ ...valid, cases: Array.from({ length: 5001 }, (_, i) => told(`${i}`)) }]],
     ['with too many characters', [{ ...valid, cases: Array.from({ length: 40 }, (_, i) => told(`${i}`.repeat(2000))) }]],
   ])('%s', async (_, files) => {
     const server = await startServer();

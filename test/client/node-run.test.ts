@@ -182,6 +182,28 @@ describe('a piece of a file', () => {
     expect(result.said).toContain(`WARNING: ${PATH}: running the whole file ${FILE}, because ${reason}`);
   });
 
+  it('is run as the whole file only if the configuration of its own file selects cases', async () => {
+    const folder = temporaryFolder();
+    const asked: string[] = [];
+    const selected: string[] = [];
+    const run = async ([, file = '', ...args]: readonly string[], _: unknown, output?: number) => {
+      if (output !== undefined) {
+        asked.push(file);
+        writeSync(output, `ballast: [${file.startsWith('filtered') ? 'fast' : ''}]\n`);
+      } else if (args.some(arg => arg.startsWith('--testNamePattern='))) selected.push(file);
+      writeFileSync(join(folder, `${selected.length}.xml`), makeReport(`<testcase name="a" file="${file}" time="2"/>`));
+      return { exitCode: 0, seconds: 4, startError: null };
+    };
+    const stderr = vi.spyOn(process.stderr, 'write').mockReturnValue(true);
+    onTestFinished(() => stderr.mockRestore());
+    const files = ['plain/a.test.js', 'filtered/a.test.js'];
+    const runner = { signal: null, run } as unknown as CommandRunner;
+    const node = new NodeRun(files, ['vitest'], [`${folder}/*`], {}, runner, {}, { name: 'vitest', runner: vitest });
+    const pieces = files.flatMap(file => [1, 2].map(number => ({ ...PIECE, file, path: `${file}::piece ${number} of 2`, cases: ['a'] })));
+    await node.runBatch(pieces.map(piece => ({ path: piece.path, expected: null, piece })));
+    expect({ asked, selected }).toEqual({ asked: files, selected: ['plain/a.test.js', 'plain/a.test.js'] });
+  });
+
   it('is followed by the whole file if one of its cases is only in an earlier report', async () => {
     const result = await runPiece([makeReport(caseOf('a'), skipped('b')), makeReport(caseOf('a'), caseOf('b'), caseOf('c'))]);
     expect(result).toMatchObject({ failed: [], recorded: [{ path: PATH, time_execution: 8 }], isSelected: [true, false] });

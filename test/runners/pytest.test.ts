@@ -207,6 +207,20 @@ describe.skipIf(!python)('pytest with the plugin', { timeout: 120_000 }, () => {
     expect(await forks.node(server, 0, 1)).toEqual(ended(0, 'recorded 2 test files'));
     forks.write('test_a.py', `import pytest\ndef test_one(): pytest.exit('early', returncode=0)\n`);
     expect(await forks.node(server, 0, 1)).toEqual(ended(1, 'test file'));
+    for (const [hook, call] of [
+      ['', 'sys.exit(0)'],
+      ['', 'sys.exit()'],
+      ['', 'os._exit(0)'],
+      ['def pytest_addoption(): ', 'sys.exit(0)'],
+      ['def pytest_configure(): ', 'os._exit(0)'],
+      ['def pytest_configure(): ', 'pytest.exit("early", returncode=0)'],
+      ['def pytest_sessionstart(): ', 'pytest.exit("early", returncode=0)'],
+      ['def pytest_cmdline_main(): ', 'sys.exit(0)'],
+      ['def pytest_cmdline_main(): ', 'return 0'],
+    ] as const) {
+      const suite = new Suite({ 'test_a.py': 'def test_one(): pass\n', 'conftest.py': `import os, pytest, sys\n${hook}${call}\n` });
+      expect(await suite.node(server, 0, 1), call).toEqual(ended(1, 'ended pytest early, and nothing was recorded'));
+    }
     // Everything was recorded.
     const late = new Suite({ 'test_a.py': 'def test_one(): pass\n', 'conftest.py': 'import os\ndef pytest_unconfigure(): os._exit(0)\n' });
     expect((await late.node(server, 0, 1)).code).toBe(0);

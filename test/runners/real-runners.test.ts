@@ -185,19 +185,25 @@ describe.each(Object.entries(runners))('%s with Ballast', (name, runner) => {
   });
 });
 
-/** Files by their names, with which a runner ends with 0 before its end. */
-const EARLY_ENDS: readonly [keyof typeof runners & string, string, Readonly<Record<string, string>>][] = [
+const VITEST_EXIT = `import ballast from './ballast-vitest.mjs';
+  const reporters = [{ onTestModuleEnd: () => process.exit(0) }];
+  export default { plugins: [ballast()], test: { include: ['test/*.test.js'], reporters } };`;
+
+/** Files by their names, with which a runner ends with 0 before its end, and arguments. */
+const EARLY_ENDS: readonly [keyof typeof runners & string, string, Readonly<Record<string, string>>, string[]?][] = [
   ['jest', 'a test', { 'test/a.test.js': `test('one', () => process.exit(0));` }],
+  ['jest', 'a test, by process.reallyExit', { 'test/a.test.js': `test('one', () => process.reallyExit(0));` }],
+  ['jest', 'a test, with a list that is not wanted', { 'test/a.test.js': `test('one', () => process.exit(0));` }, ['--listTests', 'false']],
   ['jest', 'the global setup', { 'package.json': jestWith('globalSetup'), 'exit.cjs': 'module.exports = () => process.exit(0);' }],
+  ['vitest', 'a reporter', { 'vitest.config.ts': VITEST_EXIT }],
+  ['vitest', 'a reporter, by process.reallyExit', { 'vitest.config.ts': VITEST_EXIT.replace('exit(0)', 'reallyExit(0)') }],
+  ['vitest', 'a reporter while a file is named list', { 'vitest.config.ts': VITEST_EXIT, 'test/list.test.js': '' }, ['list', 'test']],
   [
     'vitest',
-    'a reporter',
-    {
-      'vitest.config.ts': `import ballast from './ballast-vitest.mjs';
-        const reporters = [{ onTestModuleEnd: () => process.exit(0) }];
-        export default { plugins: [ballast()], test: { include: ['test/*.test.js'], reporters } };`,
-    },
+    'a reporter behind a listener that exits',
+    { 'vitest.config.ts': VITEST_EXIT.replace('export', `process.once('exit', () => process.exit());\nexport`) },
   ],
+  ['playwright', 'the top of a file, by process.reallyExit', { 'test/a.test.js': 'process.reallyExit(0);' }],
   ['playwright', 'the top of a file', { 'test/a.test.js': 'process.exit(0);' }],
   [
     'playwright',
@@ -215,8 +221,9 @@ function jestWith(hook: string): string {
   return JSON.stringify({ jest: { ...jest, [hook]: './exit.cjs' } });
 }
 
-it.each(EARLY_ENDS)('is red when %s ends with 0 before its end, by %s', { timeout: 120_000 }, async (name, _, files) => {
-  const [server, project] = [await startServer(), new RunnerProject(runners[name]!)];
+it.each(EARLY_ENDS)('is red when %s ends with 0 before its end, by %s', { timeout: 120_000 }, async (name, _, files, args = []) => {
+  const runner = runners[name]!;
+  const [server, project] = [await startServer(), new RunnerProject({ ...runner, command: [...runner.command, ...args] })];
   for (const [path, content] of Object.entries(files)) project.write(path, content);
   const early = await project.run(server, files['playwright.config.ts'] ? null : 1, 1, 'c1');
   expect(early.code, early.output).toBe(1);
@@ -224,16 +231,28 @@ it.each(EARLY_ENDS)('is red when %s ends with 0 before its end, by %s', { timeou
   expect((await complete(server, 'c1', 1)).json).toMatchObject({ is_complete: false, recorded: 0 });
 });
 
-it('is green when Jest and Playwright only list what they would run', { timeout: 120_000 }, async () => {
-  const server = await startServer();
-  for (const [name, flag] of [
-    ['jest', '--listTests'],
-    ['playwright', '--list'],
-  ] as const) {
-    const runner = runners[name]!;
-    const listed = await new RunnerProject({ ...runner, command: [...runner.command, flag] }).run(server, 1, 1, name);
-    expect(listed, listed.output).toMatchObject({ code: 0, ran: [] });
-  }
+it('is red when the configuration of Vitest ends with 0', { timeout: 120_000 }, async () => {
+  const [server, project] = [await startServer(), new RunnerProject(runners.vitest!)];
+  project.write('vitest.config.ts', VITEST_EXIT.replace('export', 'process.exit(0);\nexport'));
+  const early = await project.run(server, 1, 1, 'c1');
+  expect(early, early.output).toMatchObject({ code: 1, ran: [] });
+  expect(early.output).toContain('found no test file, has another sequencer, or its configuration ended it');
+});
+
+it.each<[keyof typeof runners & string, ...string[]]>([
+  ['jest', '--listTests'],
+  ['jest', '--list-tests'],
+  ['jest', '--listTests=true'],
+  ['jest', '--listTests', 'true'],
+  ['vitest', 'list'],
+  ['vitest', 'list', '--filesOnly'],
+  ['playwright', '--list'],
+])('is green when %s only lists what it would run, with %s', { timeout: 120_000 }, async (name, ...args) => {
+  const [server, runner] = [await startServer(), runners[name]!];
+  const command = name === 'vitest' ? [runner.command[0]!, ...args] : [...runner.command, ...args];
+  const listed = await new RunnerProject({ ...runner, command }).run(server, 1, 1, 'c1');
+  expect(listed, listed.output).toMatchObject({ code: 0, ran: [] });
+  expect(listed.output).toContain('a.test.js');
 });
 
 it('says that Jest with --bail records nothing', { timeout: 120_000 }, async () => {

@@ -68,7 +68,10 @@ async function tellCases(operator: Operator, { known, caseSeconds, areProven }: 
     const middle = names[Math.floor(names.length / 2)]!;
     const runs = runCases(names, 2);
     const at = runs.findIndex(({ name }) => name === middle);
-    return [runs.slice(0, at), runs.slice(at)].map((half, i) => told(piecePath({ file, number: i + 1, count: 2 }), half));
+    return [runs.slice(0, at), runs.slice(at)].map((half, i) => ({
+      ...told(piecePath({ file, number: i + 1, count: 2 }), half),
+      is_piece: true,
+    }));
   });
   if (areProven) await tell(halves);
 }

@@ -2,6 +2,7 @@ import typia, { type tags } from 'typia';
 import { charactersIn } from '../../case-names.js';
 import type { CaseOutcome } from '../../case-outcomes.js';
 import { limits } from '../../limits.js';
+import { pieceOf } from '../../piece-path.js';
 import type { Text } from '../../scalars.js';
 import type { NodeKey, OptionalText, Path } from './parameters.js';
 import { checkNodeIndex, reader } from './validation.js';
@@ -19,11 +20,13 @@ export interface TestCasesMessage extends NodeKey {
 
 /** What a node ran of a test file. */
 export interface CasesOfFile {
-  /** A test file, or a piece of one as the queue named it. */
+  /** A test file, or with `is_piece` a piece of one as the queue named it. */
   path: Path;
+  /** Missing: false. A test file may have the name of a piece. */
+  is_piece?: boolean;
   /** What the file or piece took, in seconds. */
   seconds: number & tags.Minimum<0>;
-  /** In their order in the file. Each of several cases with the same name has its own entry. */
+  /** In their order in the file. An entry stands for one case, or for several with the same name and outcome. */
   cases: CaseOfFile[] & tags.MaxItems<typeof limits.casesPerFile>;
   /** Cases that did not pass in the piece, but passed in the whole file right afterwards. If there are many, some of them suffice. */
   passed_whole?: CaseName[] & tags.MaxItems<typeof limits.passedWholePerFile>;
@@ -31,9 +34,12 @@ export interface CasesOfFile {
 
 export interface CaseOfFile {
   name: CaseName;
+  /** Of all cases that the entry stands for. */
   seconds: number & tags.Minimum<0>;
   /** `expected_failure`: the case failed, and was marked as one that fails, as with `xfail` of pytest. */
   outcome: CaseOutcome;
+  /** How many cases the entry stands for; missing: one. */
+  count?: number & tags.Type<'int64'> & tags.Minimum<1> & tags.Maximum<typeof limits.casesPerEntry>;
 }
 
 export interface TestCasesAnswer {
@@ -45,6 +51,8 @@ export const toTestCasesMessage = reader(typia.misc.literals<keyof TestCasesMess
   check(message) {
     const errors = checkNodeIndex(message);
     const long = message.files?.find(({ cases }) => charactersIn(cases) > limits.caseCharactersPerFile);
+    const noPiece = message.files?.find(({ path, is_piece }) => is_piece && (message.runner === undefined || pieceOf(path) === null));
+    if (noPiece) errors.files = [`has is_piece for ${noPiece.path}: a piece needs the path of one, and the runner of its cases`];
     if (long)
       errors.files = [`has ${charactersIn(long.cases)} characters of names in ${long.path} (maximum is ${limits.caseCharactersPerFile})`];
     return errors;

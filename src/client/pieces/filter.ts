@@ -7,7 +7,7 @@ import type { PieceSupport } from './piece.js';
 export type RunToPrint = (args: readonly string[], output: number) => Promise<void>;
 
 /**
- * Asks a command for a filter of test cases that a piece would replace. Returns why whole files run in place of pieces, with what to do; null:
+ * Asks the command for a test file for a filter of test cases that a piece would replace. Returns why whole files run in place of pieces, with what to do; null:
  * the pieces can run.
  */
 export async function askFilter({ name, runner: { filter } }: PieceSupport, run: RunToPrint): Promise<string | null> {

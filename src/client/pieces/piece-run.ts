@@ -41,17 +41,18 @@ export async function runPiece(piece: Piece, runFile: RunFile, testCases: TestCa
   const passed = passedWhole(judgement, { isFailed: hasFailed(run), told: run.told }, { isFailed: hasFailed(whole), told: whole.told });
   if (passed.length > 0 && !hasFailed(whole)) printToStderr(`${piece.file} passed as a whole: later builds do not run it in pieces`);
   testCases.addPiece(piece.path, seconds, run.told?.cases ?? [], passed);
-  if (whole.told) testCases.addFile(piece.file, secondsOf(whole), whole.told.cases);
+  if (whole.told) testCases.addFileOfPiece(piece.file, secondsOf(whole), whole.told.cases);
   return resultOf(piece, whole, seconds + secondsOf(whole));
 }
 
-/** Runs the whole file in the place of a piece that the runner cannot select. The server learns what that takes. */
+/** Runs the whole file in the place of a piece that the runner cannot select. The server learns what that takes, and the cases of the file. */
 export async function runWhole(piece: Piece, reason: string, runFile: RunFile, testCases: TestCases): Promise<BatchResult> {
   printToStderr(`WARNING: ${piece.path}: running the whole file ${piece.file}, because ${reason}`);
   const whole = await runFile(null);
   if (!whole) return notRun(piece);
   const seconds = secondsOf(whole);
   testCases.addPiece(piece.path, seconds, [], []);
+  if (whole.told) testCases.addFileOfPiece(piece.file, seconds, whole.told.cases);
   return resultOf(piece, whole, seconds);
 }
 

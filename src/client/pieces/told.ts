@@ -22,6 +22,8 @@ const TELL_SECONDS = 5;
 export class TestCases {
   readonly #pieces: CasesOfFile[] = [];
   readonly #files: CasesOfFile[] = [];
+  /** Whole files of which this node also has pieces. */
+  readonly #filesOfPieces = new Map<string, CasesOfFile>();
   /** Files with too many cases, or too long names. */
   readonly #tooLarge: CasesOfFile[] = [];
   #seconds = 0;
@@ -39,11 +41,18 @@ export class TestCases {
     (fits(file) ? this.#files : this.#tooLarge).push(file);
   }
 
+  /** Adds a whole file that ran after a piece of it, or in its place. Its cases are told however long the other files of the node are. */
+  addFileOfPiece(path: string, seconds: number, told: readonly NamedCases[]): void {
+    const file = { path, seconds, cases: entriesOf(told) };
+    if (fits(file)) this.#filesOfPieces.set(path, file);
+    else this.#tooLarge.push(file);
+  }
+
   /** Adds what a piece took, and its cases. @param passed_whole see CasesOfFile */
   addPiece(path: string, seconds: number, told: readonly NamedCases[], passed_whole: string[]): void {
     this.#seconds += seconds;
     const sent = passed_whole.filter(isSendable).slice(0, limits.passedWholePerFile);
-    const piece = { path, seconds, cases: entriesOf(told), ...(sent.length > 0 && { passed_whole: sent }) };
+    const piece = { path, is_piece: true, seconds, cases: entriesOf(told), ...(sent.length > 0 && { passed_whole: sent }) };
     this.#pieces.push(fits(piece) ? piece : { ...piece, cases: [] });
   }
 
@@ -59,7 +68,7 @@ export class TestCases {
       printToStderr(`WARNING: ${this.runner} did not tell which test cases it ran, so no file can be cut into pieces: ${this.#remedy}`);
     if (this.runner !== null) for (const file of this.#tooLarge.filter(isLong)) printToStderr(tooLargeLine(file));
     const short = new Api({ ...api.options, timeoutSeconds: TELL_SECONDS });
-    for (const files of inRequests([...this.#pieces, ...this.#files.filter(isLong)])) {
+    for (const files of inRequests([...this.#pieces, ...this.#filesOfPieces.values(), ...this.#files.filter(isLong)])) {
       const message = { ...node, ci_build_id, files, ...(this.runner !== null && { runner: this.runner }) };
       const isTold = await short.post('/v2/test_cases', message, () => true, 0).catch(() => false);
       if (!isTold) return;
@@ -67,16 +76,16 @@ export class TestCases {
   }
 }
 
-/** The cases, an entry each; the first of each name has the time of all. No piece can name a case without a name: the rest of the file has it. */
+/** An entry for each outcome of a name; the first has the time of all. No piece can name a case without a name: the rest of the file has it. */
 function entriesOf(told: readonly NamedCases[]): CaseOfFile[] {
   return told
     .filter(({ name }) => name !== '')
-    .flatMap(({ name, seconds, outcomes }) => {
-      const each = (Object.entries(outcomes) as [CaseOutcome, number][]).flatMap(([outcome, count]) =>
-        Array<CaseOutcome>(count).fill(outcome),
-      );
-      return each.map((outcome, i) => ({ name, seconds: i === 0 ? seconds : 0, outcome }));
-    });
+    .flatMap(({ name, seconds, outcomes }) =>
+      (Object.entries(outcomes) as [CaseOutcome, number][]).map(([outcome, count], i) => ({
+        ...{ name, seconds: i === 0 ? seconds : 0, outcome },
+        ...(count > 1 && { count }),
+      })),
+    );
 }
 
 /** Whether the server takes this name. */
@@ -118,7 +127,7 @@ function* inRequests(files: readonly CasesOfFile[]): Generator<CasesOfFile[]> {
 function tooLargeLine(file: CasesOfFile): string {
   const { path, cases } = file;
   const { casesPerFile, caseNameMaxCharacters, caseCharactersPerFile } = limits;
-  return `${path} cannot run in pieces: it has ${cases.length} test cases with ${charactersIn(cases)} characters in their names, ${bytesOf(file)} bytes as JSON (the limits are ${casesPerFile} test cases, ${caseNameMaxCharacters} characters in one name, ${caseCharactersPerFile} in all names, and ${MOST_BYTES} bytes as JSON); shorten the names, or divide the file`;
+  return `${path} cannot run in pieces: it has ${cases.length} test cases that differ in name or outcome, with ${charactersIn(cases)} characters in their names, ${bytesOf(file)} bytes as JSON (the limits are ${casesPerFile} test cases, ${caseNameMaxCharacters} characters in one name, ${caseCharactersPerFile} in all names, and ${MOST_BYTES} bytes as JSON); shorten the names, or divide the file`;
 }
 
 /** The cases of each file as reports name them. */

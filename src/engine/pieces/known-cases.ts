@@ -38,18 +38,20 @@ export function knownCases(kept: readonly KeptCases[]): KnownCases | null {
   if (!whole) return null;
   const recent = kept.filter(({ at }) => at > whole.at - TRIED_AGAIN_AFTER);
   const cut = lastCut(recent);
-  const last = cut && newest(cut) > whole.at ? cut : [whole];
+  // A piece of which no case is known may have run as the whole file: the cases of the others are not all.
+  const isCut = cut !== null && newest(cut) > whole.at && cut.every(({ cases }) => cases.length > 0);
+  const last = isCut ? cut : [whole];
   const notCut = difference(recent) ?? (cut && excess(whole, cut));
   const own = last.reduce((sum, told) => sum + ownSeconds(told), 0) / last.length;
   const cases = casesByName(last);
   return {
     runner: last[0]!.runner,
     cases: [...cases.values()].filter(({ outcomes }) => ranAmong(outcomes) > 0),
-    outcomes: outcomesOf(cases, last === cut ? casesByName([whole]) : cases),
+    outcomes: outcomesOf(cases, isCut ? casesByName([whole]) : cases),
     own,
     isProven: cut !== null && !hasFailedInPieces(whole, cut),
     notCut,
-    isCut: last === cut,
+    isCut,
   };
 }
 

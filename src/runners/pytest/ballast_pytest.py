@@ -204,8 +204,8 @@ class Token(str):
 
 def is_wanted(option, environment):
     """Returns whether this session is to run a part of the suite."""
-    lists_only = ("collectonly", "showfixtures", "show_fixtures_per_test", "setuponly", "setupplan")
-    if environment.get(SESSION_VARIABLE) or any(getattr(option, name, False) for name in lists_only):
+    tells_only = ("collectonly", "showfixtures", "show_fixtures_per_test", "setuponly", "setupplan", "help", "version", "markers", "cacheshow")
+    if environment.get(SESSION_VARIABLE) or any(getattr(option, name, False) for name in tells_only):
         return False
     if option.ballast or environment.get("BALLAST_NODE_TOTAL"):
         return True
@@ -627,23 +627,6 @@ class Results:
         # What the workers of xdist planned; None of one that died.
         self.plans = []
         self.lines = []
-        self.is_finished = False
-        self.exit, self.pid = os._exit, os.getpid()
-        os._exit = self.exit_with_fault
-
-    def exit_with_fault(self, status):
-        """Replaces os._exit: no hook runs when a test, or the code under test, ends pytest with 0. Processes that tests fork may end so."""
-        if status == 0 and os.getpid() == self.pid and not self.is_finished:
-            capture = self.config.pluginmanager.get_plugin("capturemanager")
-            if capture is not None:
-                capture.suspend_global_capture()
-            sys.stderr.write(
-                "ballast: ERROR: a call of os._exit(0) ended pytest early, and nothing was recorded: this node fails; "
-                "remove the call from the tests or the code under test\n"
-            )
-            sys.stderr.flush()
-            status = pytest.ExitCode.TESTS_FAILED
-        self.exit(int(status))
 
     def pytest_report_header(self):
         identity = self.settings["identity"]
@@ -679,7 +662,7 @@ class Results:
             self.finish(session)
         except Failure as error:
             self.fail(session, error.code, str(error))
-        self.is_finished = True
+        guard.is_finished = True
 
     def finish(self, session):
         plans = [plan for plan in self.plans if plan is not None] if self.collection is None else [self.collection.plan]
@@ -773,8 +756,6 @@ class Results:
             terminalreporter.write_line(f"ballast: {escape(text)}", **({colour: True} if colour else {}))
 
     def pytest_unconfigure(self):
-        if os._exit == self.exit_with_fault:
-            os._exit = self.exit
         # With --no-summary, or without the terminal's plugin.
         for text, _ in self.lines:
             sys.stderr.write(f"ballast: {escape(text)}\n")
@@ -785,6 +766,74 @@ LOST = (
     "its data was lost or restored. Other nodes got parts of another split, so some test files may not have run: "
     "run all nodes of this CI run again"
 )
+
+# Early ends -----------------------------------------------------------------------------------------------------------
+
+
+class ExitGuard:
+    """Makes pytest end with 1 instead of 0 before its session has ended: a conftest.py, a test, or the code under test may end it."""
+
+    def __init__(self, config):
+        self.config, self.is_finished = config, False
+        self.exit, self.pid = os._exit, os.getpid()
+        os._exit = self.exit_process
+
+    def exit_process(self, status):
+        """Replaces os._exit, which runs no hook. Processes that tests fork may end so."""
+        self.exit(self.judged(status, "os._exit(0)") if os.getpid() == self.pid else status)
+
+    def judged(self, status, call):
+        """Returns the exit code to end with."""
+        if status != pytest.ExitCode.OK or self.is_finished:
+            return status
+        capture = self.config.pluginmanager.get_plugin("capturemanager")
+        if capture is not None:
+            capture.suspend_global_capture()
+        sys.stderr.write(
+            f"ballast: ERROR: a call of {call} ended pytest early, and nothing was recorded: this node fails; "
+            "remove the call from the conftest.py files, the tests or the code under test\n"
+        )
+        sys.stderr.flush()
+        return int(pytest.ExitCode.TESTS_FAILED)
+
+    def judge(self, outcome):
+        """Judges the outcome of a hook."""
+        error = outcome.excinfo[1] if outcome.excinfo else None
+        if isinstance(error, SystemExit):
+            error.code = self.judged(error.code or 0, "sys.exit(0)")
+        elif error is None and outcome.get_result() == pytest.ExitCode.OK:
+            outcome.force_result(self.judged(pytest.ExitCode.OK, "pytest.exit with the exit code 0"))
+
+    def end(self):
+        if os._exit == self.exit_process:
+            os._exit = self.exit
+
+
+# Of the session that runs a part of the suite. Its tests may start others in this process.
+guard = None
+
+
+def watch(config):
+    global guard
+    if guard is None or guard.config is not config:
+        guard = ExitGuard(config)
+
+
+@pytest.hookimpl(hookwrapper=True, tryfirst=True)
+def pytest_load_initial_conftests(early_config):
+    if is_wanted(early_config.known_args_namespace, os.environ):
+        watch(early_config)
+    outcome = yield
+    if guard is not None and guard.config is early_config:
+        guard.judge(outcome)
+
+
+@pytest.hookimpl(hookwrapper=True, tryfirst=True)
+def pytest_cmdline_main(config):
+    outcome = yield
+    if guard is not None and guard.config is config:
+        guard.judge(outcome)
+
 
 # The plugin -----------------------------------------------------------------------------------------------------------
 
@@ -808,6 +857,8 @@ def pytest_configure(config):
     if not is_wanted(config.option, os.environ):
         return
     settings = read_settings(config.option, os.environ)
+    # A conftest.py may load the plugin.
+    watch(config)
     # As pytest-xdist decides: it runs the tests itself where no worker is asked for, whatever --dist says.
     is_controller = getattr(config.option, "dist", "no") != "no" and bool(config.option.tx)
     collection = None if is_controller else Collection(config, settings)
@@ -820,6 +871,7 @@ def pytest_configure(config):
 def pytest_unconfigure(config):
     if config.pluginmanager.has_plugin("ballast_results"):
         os.environ.pop(SESSION_VARIABLE, None)
+        guard.end()
 
 
 def pytest_report_header(config):

@@ -2,7 +2,7 @@ import { describe, expect, it, onTestFinished, vi } from 'vitest';
 import type { CaseOutcome } from '../../../src/case-outcomes.js';
 import { Api } from '../../../src/client/api.js';
 import type { Piece } from '../../../src/client/pieces/piece.js';
-import { type FileRun, runPiece } from '../../../src/client/pieces/piece-run.js';
+import { type FileRun, runPiece, runWhole } from '../../../src/client/pieces/piece-run.js';
 import { TestCases } from '../../../src/client/pieces/told.js';
 
 const FILE = 'a.test.js';
@@ -34,7 +34,14 @@ function runOf({ code = 0, told, isUnreported }: Command): FileRun {
 }
 
 /** Runs a piece whose commands do this, the first for the piece and the second for the whole file; null: a signal ends it. */
-async function run(piece: Piece, ...commands: (Command | null)[]) {
+function run(piece: Piece, ...commands: (Command | null)[]) {
+  return runBy((runFile, testCases) => runPiece(piece, runFile, testCases), commands);
+}
+
+async function runBy(
+  begin: (runFile: Parameters<typeof runPiece>[1], testCases: TestCases) => ReturnType<typeof runPiece>,
+  commands: (Command | null)[],
+) {
   const asked: (Piece | null)[] = [];
   let stderrText = '';
   const stderr = vi.spyOn(process.stderr, 'write').mockImplementation(text => Boolean((stderrText += String(text))));
@@ -44,7 +51,7 @@ async function run(piece: Piece, ...commands: (Command | null)[]) {
     const command = commands[asked.push(part) - 1]!;
     return command && runOf(command);
   };
-  const { recorded, failed } = await runPiece(piece, runFile, testCases);
+  const { recorded, failed } = await begin(runFile, testCases);
   return { recorded, failed, asked, told: await toldOf(testCases), stderrText };
 }
 
@@ -150,6 +157,28 @@ describe('the whole file judges', () => {
   it('but nothing ran if nothing says that the whole file did', async () => {
     const ran = await run(NAMED, { told: { a: 'passed' } }, { told: null, isUnreported: true });
     expect(ran).toMatchObject({ recorded: recordedAs(0), failed: [] });
+  });
+});
+
+describe('the whole file runs in the place of a piece that cannot be selected', () => {
+  const inPlace = (command: Command | null) =>
+    runBy((runFile, testCases) => runWhole(NAMED, 'it has a filter', runFile, testCases), [command]);
+
+  it('and the server learns its cases as those of the file, and its time as that of the piece', async () => {
+    const told = [PATH, FILE].map(path => ({ path, passed_whole: [] }));
+    const beside = runBy(
+      (runFile, testCases) => {
+        testCases.addFile('long.test.js', 1000, []);
+        return runWhole(NAMED, 'it has a filter', runFile, testCases);
+      },
+      [WHOLE],
+    );
+    expect(await beside).toMatchObject({ told });
+    expect(await inPlace(WHOLE)).toMatchObject({ recorded: recordedAs(6), failed: [], asked: [null], told });
+  });
+
+  it('and counts as failed if a signal ends it', async () => {
+    expect(await inPlace(null)).toMatchObject({ recorded: [], failed: [PATH], told: [] });
   });
 });
 

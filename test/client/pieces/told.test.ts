@@ -33,6 +33,16 @@ it('a node tells all pieces that it ran, whatever their number and size, in requ
   expect(kept).toEqual([[...Array.from({ length: 9 }, (_, i) => (i % 2 === 0 ? 5000 : 31)), ...Array<number>(90).fill(1)], [5000]]);
 });
 
+it('a node tells many cases of one name in an entry for each outcome', async () => {
+  const server = await startServer();
+  const testCases = new TestCases('go test');
+  const name = 'TestTable'.padEnd(4000, 'x');
+  testCases.addFile('calc', 60, [{ name, seconds: 50, outcomes: { passed: 20_000, skipped: 3 } }, passed('TestOther')]);
+  await testCases.tell(new Api({ url: server.url, token: TOKEN, retries: 0, clientVersion: '1' }), node);
+  const [kept] = await server.store.cases.of(1, ['calc']);
+  expect(kept!.map(({ cases }) => cases)).toEqual([[{ name, seconds: 50, outcomes: { passed: 20_000, skipped: 3 } }, passed('TestOther')]]);
+});
+
 it('a node without a server tells nothing, and does not try for long', async () => {
   const testCases = new TestCases('rspec');
   for (let i = 1; i <= 250; i++) testCases.addPiece(piecePath({ file, number: i, count: 250 }), 5, [passed('a')], []);

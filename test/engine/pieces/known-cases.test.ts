@@ -33,6 +33,19 @@ it('a file has the cases that ran the last time it was whole, and what it takes 
   expect(known).toMatchObject({ cases: [{ name: 'a' }, { name: 'c' }], own: 3, isCut: false, isProven: false, notCut: null });
 });
 
+it('a file keeps its cases when a node ran the whole file in the place of a piece, and told no case of the piece', () => {
+  const whole = told([passed('a'), passed('b'), passed('c', 4)]);
+  const [first, last] = cut([[], [passed('c', 4)]]) as [KeptCases, KeptCases];
+  const kept = [whole, { ...first, seconds: 4 }, last];
+  expect(names(kept)).toEqual(['a', 'b', 'c']);
+  expect(knownCases(kept)).toMatchObject({ notCut: null, isCut: false });
+  expect(knownCases([whole, { ...first, seconds: 6 }, last])?.notCut).toMatchObject({
+    reason: 'slow',
+    pieces_seconds: 10,
+    file_seconds: 6,
+  });
+});
+
 it('names of reports count only where none of a runner are known', () => {
   const reported = told([passed('A a'), passed('A b')], { runner: null, at: 9 });
   expect(knownCases([reported])).toMatchObject({ runner: null, cases: [{ name: 'A a' }, { name: 'A b' }] });
