@@ -202,7 +202,7 @@ export const limits = {
   silentProcessShownMilliseconds: 3_600_000,
   /** The dashboard warns of less free space on the disk. */
   diskWarningBytes: 1_073_741_824,
-  /** Body of a request that brings no list: of the dashboard, and to paths that take none; beyond it 413. */
+  /** Body of a request of the dashboard; beyond it 413. */
   smallBodyBytes: 65_536,
 
   /** Characters of the texts whose digests are cached. */
