@@ -383,10 +383,8 @@ export const limits = {
   filesToCut: 200,
   /** Characters of the names of all cases in the pieces of a queue. */
   cutCharactersPerQueue: 1_048_576,
-  /** Characters of told names that are read to plan a queue: the pieces of a file may repeat the names of the whole. */
-  readCaseCharactersPerQueue: 4_194_304,
-  /** Long files whose cases are read at a time. */
-  longFilesPerRead: 8,
+  /** Bytes of what was told of cases that are read to plan a queue or to play a build: about 150 ms of a worker thread. */
+  readCaseBytesPerRequest: 16_777_216,
   /** The most pieces of a file. */
   piecesPerFile: 100,
   /** Test files that a worker thread plays in one turn, over all variants: about 100 ms. */
