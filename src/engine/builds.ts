@@ -114,10 +114,7 @@ type Times = Pick<Run, 'paths' | 'seconds' | 'ordinal'>;
  * @param uncutSince since when the build is known to run without pieces: a path of their form that was recorded later is a file with such a name;
  * null: it is not known, and each is a piece
  */
-export async function mergeRuns(
-  runs: AsyncIterable<Times> | Iterable<Times>,
-  uncutSince: Moment | null,
-): Promise<RecordedTestFile[]> {
+export async function mergeRuns(runs: AsyncIterable<Times> | Iterable<Times>, uncutSince: Moment | null): Promise<RecordedTestFile[]> {
   const times = new Map<string, number[]>();
   const namedAsPieces = new Set<string>();
   for await (const run of runs) {

@@ -141,7 +141,8 @@ export class Snapshots {
       return;
     }
     this.#dueAt = dueAt;
-    if (this.load.unsound === null) await made(at).catch((err: unknown) => log.warn({ err }, 'could not note in the store that a snapshot was made'));
+    if (this.load.unsound === null)
+      await made(at).catch((err: unknown) => log.warn({ err }, 'could not note in the store that a snapshot was made'));
     await this.#removeOld(at).catch((err: unknown) => log.error({ err }, `could not remove old snapshots in ${folder}`));
   }
 

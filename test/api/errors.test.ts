@@ -112,13 +112,16 @@ it.each([
   ['PUT', '/v1/build_subsets', 405],
   ['PUT', '/v2/test_cases', 405],
   ['DELETE', '/dashboard/sign_in', 405],
-])('a body that nobody reads, in %s %s, changes nothing of its answer, the status %i, however large it is', async (method, path, status) => {
-  const server = await startServer({ maxBodyBytes: '2000000' });
-  const { text } = await server.send(path, { method });
-  for (const bytes of [10, 65_537, 2_000_001]) {
-    expect(await server.send(path, { method, body: ' '.repeat(bytes) })).toMatchObject({ status, text });
-  }
-});
+])(
+  'a body that nobody reads, in %s %s, changes nothing of its answer, the status %i, however large it is',
+  async (method, path, status) => {
+    const server = await startServer({ maxBodyBytes: '2000000' });
+    const { text } = await server.send(path, { method });
+    for (const bytes of [10, 65_537, 2_000_001]) {
+      expect(await server.send(path, { method, body: ' '.repeat(bytes) })).toMatchObject({ status, text });
+    }
+  },
+);
 
 describe('X-Request-Id', () => {
   it('is on every answer of any status, and is unique', async () => {

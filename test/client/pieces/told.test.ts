@@ -30,7 +30,10 @@ it('a node tells all pieces that it ran, whatever their number and size, in requ
   await testCases.tell(new Api({ url: server.url, token: TOKEN, retries: 0, clientVersion: '1' }), node);
   expect(post.mock.calls.length).toBeGreaterThan(5);
   const kept = await Promise.all([file, 'spec/a_spec.rb'].map(path => server.store.cases.of(1, path, 1e9)));
-  expect(kept.map(told => told?.kept.map(({ cases }) => cases.length))).toEqual([[...Array.from({ length: 9 }, (_, i) => (i % 2 === 0 ? 5000 : 31)), ...Array<number>(90).fill(1)], [5000]]);
+  expect(kept.map(told => told?.kept.map(({ cases }) => cases.length))).toEqual([
+    [...Array.from({ length: 9 }, (_, i) => (i % 2 === 0 ? 5000 : 31)), ...Array<number>(90).fill(1)],
+    [5000],
+  ]);
 });
 
 it('a node without a server tells nothing, and does not try for long', async () => {

@@ -32,7 +32,10 @@ describe.each(stores)('cases in a store in $name', ({ open, opened }) => {
     expect(await store.cases.of(project, 'unknown', 0)).toEqual({ kept: [], bytes: 0 });
     const now = [whole, { ...piece(1), ci_run: 'other' }, piece(2)];
     const bytes = now.reduce((sum, told) => sum + Buffer.byteLength(JSON.stringify(told)), 0);
-    expect(await store.cases.of(project, FILE, bytes)).toEqual({ kept: now.map((told, i) => ({ ...told, at: i > 0 ? NOW + 1 : NOW })), bytes });
+    expect(await store.cases.of(project, FILE, bytes)).toEqual({
+      kept: now.map((told, i) => ({ ...told, at: i > 0 ? NOW + 1 : NOW })),
+      bytes,
+    });
     expect(await store.cases.of(project, FILE, bytes - 1)).toBeNull();
   });
 
