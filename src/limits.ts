@@ -269,6 +269,8 @@ export const limits = {
   /** Interval at which the last use of a split, queue or token is stored: a small part of the shortest retention, a day. */
   lastUseUpdateMilliseconds: 3_600_000,
 
+  /** Characters of what a node reports as failed, and 64 for each path; beyond it the files of the cases count as failed, or all of the batch. */
+  failedCharactersPerReport: 1_048_576,
   /** Failed test cases that are stored for a batch; beyond it whole files are run again. */
   failedCasesPerBatch: 200,
   /** Characters of all test cases that a queue stores; beyond it whole files are run again. */
