@@ -229,6 +229,8 @@ export const limits = {
   databaseAwayMilliseconds: 60_000,
   /** How long statements that are under way may take when the store is closed. */
   databaseCloseMilliseconds: 2000,
+  /** The longest wait until tables are analyzed again after that failed. */
+  analyzeRetryMilliseconds: 600_000,
   /** A table with fewer than twice this many pages need not be analyzed: a plan that reads all of it takes no longer. */
   analyzedPages: 8,
   /** A statement with a longer list is planned each time. One statement has fewer runs, and fewer queues of a flight. */
