@@ -202,7 +202,7 @@ export const limits = {
   silentProcessShownMilliseconds: 3_600_000,
   /** The dashboard warns of less free space on the disk. */
   diskWarningBytes: 1_073_741_824,
-  /** Body of a request that brings no list: of the dashboard, and to paths that take none; beyond it 413. */
+  /** Body of a request of the dashboard; beyond it 413. */
   smallBodyBytes: 65_536,
 
   /** Characters of the texts whose digests are cached. */
@@ -229,6 +229,8 @@ export const limits = {
   databaseAwayMilliseconds: 60_000,
   /** How long statements that are under way may take when the store is closed. */
   databaseCloseMilliseconds: 2000,
+  /** The longest wait until tables are analyzed again after that failed. */
+  analyzeRetryMilliseconds: 600_000,
   /** A table with fewer than twice this many pages need not be analyzed: a plan that reads all of it takes no longer. */
   analyzedPages: 8,
   /** A statement with a longer list is planned each time. One statement has fewer runs, and fewer queues of a flight. */
@@ -269,6 +271,8 @@ export const limits = {
   /** Interval at which the last use of a split, queue or token is stored: a small part of the shortest retention, a day. */
   lastUseUpdateMilliseconds: 3_600_000,
 
+  /** Characters of what a node reports as failed, and 64 for each path; beyond it the files of the cases count as failed, or all of the batch. */
+  failedCharactersPerReport: 1_048_576,
   /** Failed test cases that are stored for a batch; beyond it whole files are run again. */
   failedCasesPerBatch: 200,
   /** Characters of all test cases that a queue stores; beyond it whole files are run again. */
@@ -385,10 +389,8 @@ export const limits = {
   filesToCut: 200,
   /** Characters of the names of all cases in the pieces of a queue. */
   cutCharactersPerQueue: 1_048_576,
-  /** Characters of told names that are read to plan a queue: the pieces of a file may repeat the names of the whole. */
-  readCaseCharactersPerQueue: 4_194_304,
-  /** Long files whose cases are read at a time. */
-  longFilesPerRead: 8,
+  /** Bytes of what was told of cases that are read to plan a queue or to play a build: about 150 ms of a worker thread. */
+  readCaseBytesPerRequest: 16_777_216,
   /** The most pieces of a file. */
   piecesPerFile: 100,
   /** Test files that a worker thread plays in one turn, over all variants: about 100 ms. */

@@ -6,6 +6,7 @@ import { encodeCases, type ToldCases } from '../engine/pieces/told-cases.js';
 import type { NodeLinks } from '../engine/ports/ci-runs.js';
 import type { NewRun } from '../engine/ports/recordings.js';
 import type { Store } from '../engine/ports/store.js';
+import { boundFailed } from '../engine/queue/failed.js';
 import type { CancelRequest, QueueRequest } from '../engine/queues.js';
 import { newRun } from '../engine/recordings.js';
 import type { SplitRequest } from '../engine/splits.js';
@@ -120,7 +121,7 @@ function toTestQueue(sent: RawParameters, project: number, cached: Suite | null)
     wantsLastSplit: false,
     run,
     batch_uuid: `${run} ${batch_index}`,
-    report: { batch_id: message.batch_id ?? null, failed_paths: message.failed_paths ?? [] },
+    report: { batch_id: message.batch_id ?? null, failed_paths: boundFailed(message.failed_paths ?? []) },
     pieces: message.pieces ?? null,
     links: isFirstRequest ? linksOf(message) : null,
   };

@@ -1,5 +1,5 @@
 import { settingsOf } from '../engine/access.js';
-import { boundedRuns, mergeRuns } from '../engine/builds.js';
+import { boundedRuns, mergeRuns, uncutSince } from '../engine/builds.js';
 import type { CompletenessSubject } from '../engine/completeness/assigned.js';
 import { completeness } from '../engine/completeness/completeness.js';
 import { linksOf } from '../engine/insight/build-links.js';
@@ -109,10 +109,10 @@ export const reads = {
   },
 
   /** The test files that all nodes and retries of a build recorded. Throws a 422 when they are too many to merge. */
-  async recordedDistribution({ builds, queues }: Store, build: Build): Promise<{ json: Json }> {
-    const queue = await queues.newest(build.project, build);
+  async recordedDistribution(store: Store, build: Build): Promise<{ json: Json }> {
+    const { builds } = store;
     const runs = boundedRuns(builds, build, await builds.runs(build.number));
-    const test_files = await mergeRuns(runs, queue?.list.pieces_for !== undefined);
+    const test_files = await mergeRuns(runs, await uncutSince(store, build));
     const total = test_files.reduce((sum, file) => sum + file.time_execution, 0);
     // Absurdly large times may add up to infinity, which JSON does not have.
     const time_execution = Math.min(total, Number.MAX_VALUE);

@@ -72,16 +72,21 @@ const GUIDE = /^\/docs\/[\w-]+\.md$/;
 /** A file for CI nodes, asked for by an address that ends in /v1: the clients accept such an address of the server, too. */
 const CLIENT_FILE = /^\/v1\/*(\/ballast[\w.-]+)$/;
 
-/** The most bytes of a body that each endpoint takes. Infinity: as many as the server takes, for a list of test files. */
+/** The most bytes that each POST takes as its body. Infinity: as many as the server takes, for a list of test files. */
 const bodyLimits = new Map<string, number>([
-  ...Object.keys(table).flatMap((path): [string, number][] => (table[path]!.POST ? [[path, Infinity]] : [])),
+  ...postsIn(table, Infinity),
+  ...postsIn(dashboardTable, limits.smallBodyBytes),
   ['/v2/test_cases', limits.toldBytesPerRequest],
   ['/v2/queues/cancel', limits.cancelBytesPerRequest],
 ]);
 
-/** The most bytes of a body that a path takes, so that a body which the server does not need takes no memory. */
-export function bodyLimitOf(path: string): number {
-  return bodyLimits.get(path) ?? limits.smallBodyBytes;
+function postsIn(endpoints: typeof table, bytes: number): [path: string, bytes: number][] {
+  return Object.keys(endpoints).flatMap(path => (endpoints[path]!.POST ? [[path, bytes]] : []));
+}
+
+/** The most bytes of a body that are read for a request, so that a body which the server does not need takes no memory. 0: it reads none. */
+export function bodyLimitOf({ method, path }: Pick<Request, 'method' | 'path'>): number {
+  return (method === 'POST' && bodyLimits.get(path)) || 0;
 }
 
 /** The endpoint of a path, as written in the tables; null: there is none. */

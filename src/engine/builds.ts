@@ -2,9 +2,10 @@ import { limits } from '../limits.js';
 import { pieceOf } from '../piece-path.js';
 import { median } from '../planning/estimating/median.js';
 import type { BuildKey, NodeKey } from './keys.js';
-import { isAfter, type Moment } from './moment.js';
+import { beginningOf, isAfter, type Moment } from './moment.js';
 import { joinPieces } from './pieces/join-pieces.js';
 import type { Build, Builds, Run, RunHead } from './ports/builds.js';
+import type { Store } from './ports/store.js';
 import { Refusal } from './refusal.js';
 import { hasRun, type RecordedTestFile } from './test-file.js';
 
@@ -83,6 +84,14 @@ export async function lastRunId(builds: Builds, project: number, node: NodeKey, 
   return last && isAfter(last, since) ? last.id : null;
 }
 
+/** Since when a build is known to run without pieces; null: its newest CI run has some, or none of its CI runs is known. */
+export async function uncutSince({ ciRuns, queues }: Pick<Store, 'ciRuns' | 'queues'>, build: Build): Promise<Moment | null> {
+  const [ciRun] = await ciRuns.newest(build.project, [build]);
+  if (!ciRun) return null;
+  const queue = ciRun.kind === 'queue' ? await queues.newest(build.project, build) : null;
+  return queue?.list.pieces_for === undefined ? beginningOf(ciRun) : null;
+}
+
 /** How many runs of a build were ever recorded. */
 export async function runsRecorded(builds: Builds, project: number, key: BuildKey): Promise<number> {
   return (await builds.find(project, key))?.recorded ?? 0;
@@ -95,19 +104,24 @@ export function tooLarge(what: string, limit: number): Refusal {
   );
 }
 
-type Times = Pick<Run, 'paths' | 'seconds'>;
+type Times = Pick<Run, 'paths' | 'seconds' | 'ordinal'>;
 
 /**
  * Merges the runs of a build into one list, slowest first. Each path has the median of its measured times, or 0 if it was
  * only scheduled. The runs of a node are retries of the same files, so their times are not summed. A file that ran only in pieces has the
  * sum of their times, or 0 if not all of them were recorded.
  *
- * @param hasPieces paths of the form of a piece are pieces, and not files with such names
+ * @param uncutSince since when the build is known to run without pieces: a path of their form that was recorded later is a file with such a name;
+ * null: it is not known, and each is a piece
  */
-export async function mergeRuns(runs: AsyncIterable<Times> | Iterable<Times>, hasPieces: boolean): Promise<RecordedTestFile[]> {
+export async function mergeRuns(runs: AsyncIterable<Times> | Iterable<Times>, uncutSince: Moment | null): Promise<RecordedTestFile[]> {
   const times = new Map<string, number[]>();
-  for await (const { paths, seconds } of runs) {
+  const namedAsPieces = new Set<string>();
+  for await (const run of runs) {
+    const { paths, seconds } = run;
+    const isUncut = uncutSince !== null && isAfter(run, uncutSince);
     for (const [i, path] of paths.entries()) {
+      if (isUncut && pieceOf(path)) namedAsPieces.add(path);
       let measured = times.get(path);
       if (!measured) times.set(path, (measured = []));
       if (seconds[i]! > 0) measured.push(seconds[i]!);
@@ -115,7 +129,7 @@ export async function mergeRuns(runs: AsyncIterable<Times> | Iterable<Times>, ha
   }
   const seconds = new Map(Array.from(times, ([path, measured]) => [path, median(measured)]));
   const pieces = [...seconds].flatMap(([path, ofPath]) => {
-    const piece = hasPieces ? pieceOf(path) : null;
+    const piece = namedAsPieces.has(path) ? null : pieceOf(path);
     return piece ? { ...piece, path, seconds: ofPath } : [];
   });
   const joined = joinPieces(pieces);

@@ -45,8 +45,8 @@ export type CancelRequest = Pick<QueueRequest, 'key' | 'node_index' | 'run'>;
 export interface BatchReport {
   /** Null: there was no previous batch. */
   batch_id: number | null;
-  /** Test files, or test cases in them. */
-  failed_paths: readonly string[];
+  /** Test files, or test cases in them: see boundFailed. */
+  failed_paths: readonly string[] | null;
 }
 
 export interface Pulled {
@@ -281,7 +281,7 @@ const NO_FACTS_NONE_FAILED: Facts = { recordedRunId: null, failed: NONE_FAILED }
 function factsFor(store: Store, request: QueueRequest, open: OpenQueue): Soon<Facts> {
   const { report, isFirstRequest, takesNothing } = request;
   if (takesNothing) return NO_FACTS;
-  if (isFirstRequest || (report && report.failed_paths.length > 0)) return readFacts(store, request, open);
+  if (isFirstRequest || (report && hasFailures(report))) return readFacts(store, request, open);
   return report && report.batch_id !== null ? NO_FACTS_NONE_FAILED : NO_FACTS;
 }
 
@@ -308,6 +308,10 @@ async function readFacts(store: Store, request: QueueRequest, open: OpenQueue): 
 /** The failures in the batch that the node reports on; null: it reports on none. */
 async function failedFor(store: Store, { node_index, batch_uuid, report }: QueueRequest, { id, queue }: OpenQueue): Promise<Failed | null> {
   if (!report || report.batch_id === null) return null;
-  const batch = report.failed_paths.length === 0 ? null : queue.batchOf({ node_index, batch_uuid }, report.batch_id);
+  const batch = hasFailures(report) ? queue.batchOf({ node_index, batch_uuid }, report.batch_id) : null;
   return batch ? failedOf(batch, await pathsOfQueue(store, id, batch.files), report.failed_paths) : NONE_FAILED;
+}
+
+function hasFailures({ failed_paths }: BatchReport): boolean {
+  return failed_paths === null || failed_paths.length > 0;
 }

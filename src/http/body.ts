@@ -18,7 +18,8 @@ const SHARED_PIECE_BYTES = 2 * MIN_PIECE_BYTES;
 /**
  * Receives the body of a request. A body over a limit is read to its end and discarded, because a client that is still sending reads
  * no answer. Nearly all bodies are small and arrive in one chunk: `onBody` then borrows that chunk and must not keep it after
- * returning. A body of at least `limits.pooledBodyBytes` is handed over in pieces, which are joined only if they are small.
+ * returning. A body of at least `limits.pooledBodyBytes` is handed over in pieces, which are joined only if they are small. A body that nobody
+ * reads is discarded, and handed over as empty.
  */
 export class Body {
   #reservedBytes = 0;
@@ -29,7 +30,7 @@ export class Body {
   #isFinished = false;
   #timer: NodeJS.Timeout | null = null;
 
-  /** @param pathBytes the most bytes that the path of the request takes; Infinity: as many as the server */
+  /** @param pathBytes the most bytes that the path of the request takes; Infinity: as many as the server; 0: nobody reads them */
   constructor(
     contentLength: number | null,
     readonly limit: BodyLimits,
@@ -38,7 +39,7 @@ export class Body {
     readonly findOwner: () => Owner,
     readonly onBody: OnBody,
   ) {
-    if (contentLength !== null) this.#refuseIfTooLarge(contentLength);
+    if (contentLength !== null && pathBytes > 0) this.#refuseIfTooLarge(contentLength);
   }
 
   /** Releases the memory of the body and stops waiting for the rest. */
@@ -50,6 +51,7 @@ export class Body {
   /** @param chunk valid only during the call */
   receive(chunk: Uint8Array, isLast: boolean): void {
     if (this.#isFinished) return;
+    if (this.pathBytes === 0) chunk = chunk.subarray(0, 0);
     const isBorrowed = isLast && this.#reservedBytes === 0 && chunk.byteLength < limits.pooledBodyBytes;
     if (!this.#error) this.#reserve(chunk.byteLength, isBorrowed);
     if (isLast) {

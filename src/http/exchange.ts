@@ -27,8 +27,8 @@ const CLIENT_LEFT = 499;
 /** What bounds requests, and how their clients are recognized. */
 export interface RequestOptions extends BodyLimits {
   memory: MemoryBudget;
-  /** The most bytes that a path takes; Infinity: as many as the server. What is beyond it is not kept. */
-  bodyLimitOf: (path: string) => number;
+  /** The most bytes that a request may have as its body; Infinity: as many as the server takes; 0: nobody reads it. */
+  bodyLimitOf: (request: Pick<Request, 'method' | 'path'>) => number;
   /** Finds the project that a token belongs to. */
   ownerOf: (token: string | null) => Owner;
   /** Null: no proxy is trusted. */
@@ -84,7 +84,7 @@ export class Exchange implements RequestReceiver, Peer {
       // the connection for a second request in the same packet only while the first has no answer.
       setImmediate(() => this.#hasEnded || this.#handle(head.refusal!, false));
     } else {
-      this.#body = new Body(head.contentLength, options, options.bodyLimitOf(head.path), memory, this.#findOwner, (body, isRead) =>
+      this.#body = new Body(head.contentLength, options, options.bodyLimitOf(head), memory, this.#findOwner, (body, isRead) =>
         this.#handle(body, isRead),
       );
     }

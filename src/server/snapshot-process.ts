@@ -4,7 +4,7 @@ import { dirname, join } from 'node:path';
 import { type ChildMessage, workAsChild } from '../child-process.js';
 import { fsyncPath } from '../fsync.js';
 import { limits } from '../limits.js';
-import { placesOf, toFound } from '../store/check/problem.js';
+import { type Problem, placesOf } from '../store/check/problem.js';
 import { problemsOf, projectNames } from '../store/lmdb/check/check.js';
 import { copyFolder, createPartialCopy } from '../store/lmdb/copy-folder.js';
 import { openParts } from '../store/lmdb/parts.js';
@@ -56,7 +56,10 @@ function assertRoom(): void {
   throw new Error(`the disk, which is that of the store, has ${bavail * bsize} bytes left, and ${needed} are needed; use another disk`);
 }
 
-/** Says where a copy is not sound; null: it is. Throws if a table cannot be read: then the file is damaged, and not just some records. */
+/**
+ * Says where a copy is not sound; null: it is. Takes as long as it takes: nothing waits for the copy, and the store can reuse its pages. Throws if a
+ * table cannot be read: then the file is damaged, and not just some records.
+ */
 async function check(copy: string): Promise<string | null> {
   const parts = openParts(copy);
   let records = 0;
@@ -66,12 +69,20 @@ async function check(copy: string): Promise<string | null> {
     if (records % RECORDS_BETWEEN_LOOKS === 0 && process.ppid !== server) process.kill(process.pid, 'SIGKILL');
   };
   try {
-    const problems = [...problemsOf(parts, seen)];
-    const unread = problems.filter(({ key }) => key === null).map(({ table, what }) => `${table} ${what}`);
+    const unread: string[] = [];
+    const places = placesOf(readable(problemsOf(parts, seen), unread), projectNames(parts));
     if (unread.length > 0)
       throw new Error(`the copy is damaged: ${unread.join('; ')}; run "ballast check" to see what is wrong with the store`);
-    return problems.length === 0 ? null : placesOf(toFound(problems, projectNames(parts)));
+    return places;
   } finally {
     await parts.root.close();
+  }
+}
+
+/** The problems of single records. Adds a sentence to `unread` for each table that cannot be read. */
+function* readable(problems: Iterable<Problem>, unread: string[]): Generator<Problem> {
+  for (const problem of problems) {
+    if (problem.key === null) unread.push(`${problem.table} ${problem.what}`);
+    else yield problem;
   }
 }

@@ -28,7 +28,7 @@ export interface SnapshotDependencies {
   now: () => Millis;
   /** Milliseconds on a monotonic clock. */
   uptime: () => number;
-  /** Called when a snapshot was made. */
+  /** Called when a sound snapshot was made. */
   made: (at: Millis) => Promise<void>;
 }
 
@@ -141,7 +141,8 @@ export class Snapshots {
       return;
     }
     this.#dueAt = dueAt;
-    await made(at).catch((err: unknown) => log.warn({ err }, 'could not note in the store that a snapshot was made'));
+    if (this.load.unsound === null)
+      await made(at).catch((err: unknown) => log.warn({ err }, 'could not note in the store that a snapshot was made'));
     await this.#removeOld(at).catch((err: unknown) => log.error({ err }, `could not remove old snapshots in ${folder}`));
   }
 

@@ -97,13 +97,31 @@ it.each([
   ['/v2/test_cases', 1_048_576],
   ['/v2/queues/cancel', 262_144],
   ['/dashboard/sign_in', 65_536],
-  ['/nothing', 65_536],
 ])('a body for %s over %i bytes gets a 413', async (path, most) => {
   const server = await startServer();
   const error = `the request body is larger than ${most} bytes, the limit of this path; send less in each request`;
   expect(await server.post(path, '{}'.padEnd(most + 1))).toMatchObject(refusal(413, error));
   expect((await server.post(path, '{}'.padEnd(most))).status).not.toBe(413);
 });
+
+it.each([
+  ['POST', '/nothing', 404],
+  ['POST', '/v1/v1/build_subsets', 422],
+  ['POST', '/v2/paths', 422],
+  ['POST', '/v1/builds', 405],
+  ['PUT', '/v1/build_subsets', 405],
+  ['PUT', '/v2/test_cases', 405],
+  ['DELETE', '/dashboard/sign_in', 405],
+])(
+  'a body that nobody reads, in %s %s, changes nothing of its answer, the status %i, however large it is',
+  async (method, path, status) => {
+    const server = await startServer({ maxBodyBytes: '2000000' });
+    const { text } = await server.send(path, { method });
+    for (const bytes of [10, 65_537, 2_000_001]) {
+      expect(await server.send(path, { method, body: ' '.repeat(bytes) })).toMatchObject({ status, text });
+    }
+  },
+);
 
 describe('X-Request-Id', () => {
   it('is on every answer of any status, and is unique', async () => {

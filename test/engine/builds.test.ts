@@ -17,7 +17,7 @@ function buildsWith(files: number, path = 'a_spec.rb'): Builds {
 
 it('a build with too many test files is refused before a run is read', async () => {
   const builds = { runs: () => [{ test_files: limits.mergedTestFiles + 1 }] } as unknown as Builds;
-  await expect(reads.recordedDistribution({ builds, queues: { newest: () => null } } as never, BUILD)).rejects.toMatchObject({
+  await expect(reads.recordedDistribution({ builds, ciRuns: { newest: () => [null] } } as never, BUILD)).rejects.toMatchObject({
     reason: 'rule',
   });
 });
@@ -28,7 +28,7 @@ it('a build with too many characters in its paths is refused, merged or compared
   expect((await runsSince(buildsWith(files), BUILD, null))[0]!.paths).toHaveLength(files);
   const builds = buildsWith(files, path);
   const all = [
-    () => reads.recordedDistribution({ builds, queues: { newest: () => null } } as never, BUILD),
+    () => reads.recordedDistribution({ builds, ciRuns: { newest: () => [null] } } as never, BUILD),
     () => runsSince(builds, BUILD, null),
   ];
   for (const read of all) {
@@ -66,23 +66,37 @@ it('runs after a moment have a greater number, whatever the clock says', async (
   expect(await pathsNotRun(store.builds, 1, node, { runs_before: 1, at: 1500 })).toEqual(new Set(['2_spec.rb']));
 });
 
-const run = (times: Readonly<Record<string, number>>) => ({ paths: Object.keys(times), seconds: Float64Array.from(Object.values(times)) });
+/** The runs of a build. */
+const runsOf = (...runs: Readonly<Record<string, number>>[]) =>
+  runs.map((times, i) => ({ ordinal: i + 1, paths: Object.keys(times), seconds: Float64Array.from(Object.values(times)) }));
 
-const RUNS = [
-  run({ 'long.py::piece 1 of 2': 3, 'long.py::piece 2 of 2': 4, 'lost.py::piece 1 of 2': 5, 'again.py::piece 1 of 2': 9, 'a.py': 1 }),
-  run({ 'long.py::piece 2 of 2': 6, 'again.py': 8 }),
-];
+const RUNS = runsOf(
+  { 'long.py::piece 1 of 2': 3, 'long.py::piece 2 of 2': 4, 'lost.py::piece 1 of 2': 5, 'again.py::piece 1 of 2': 9, 'a.py': 1 },
+  { 'long.py::piece 2 of 2': 6, 'again.py': 8 },
+);
 
 it('the runs of a build with pieces have files in their place, so that the files can be listed again', async () => {
   // Of lost.py not all pieces were recorded, and again.py ran as a whole, too.
-  expect(await mergeRuns(RUNS, true)).toEqual([
+  const files = [
     { path: 'again.py', time_execution: 8 },
     { path: 'long.py', time_execution: 8 },
     { path: 'a.py', time_execution: 1 },
     { path: 'lost.py', time_execution: 0 },
+  ];
+  expect(await mergeRuns(RUNS, null)).toEqual(files);
+  expect(await mergeRuns(RUNS, { runs_before: 2, at: 0 })).toEqual(files);
+});
+
+it('the runs of a build that ran in pieces, and then whole, have each file once', async () => {
+  const runs = runsOf({ 'long.py::piece 1 of 2': 3, 'long.py::piece 2 of 2': 4, 'b.py::piece 1 of 1': 2 }, { 'long.py': 9 });
+  expect(await mergeRuns(runs, { runs_before: 1, at: 0 })).toEqual([
+    { path: 'long.py', time_execution: 9 },
+    { path: 'b.py', time_execution: 2 },
   ]);
 });
 
 it('the runs of a build without pieces have files as they are named', async () => {
-  expect((await mergeRuns(RUNS, false)).map(({ path }) => path)).toContain('lost.py::piece 1 of 2');
+  for (const runs_before of [0, 1]) {
+    expect((await mergeRuns([...RUNS, ...RUNS], { runs_before, at: 0 })).map(({ path }) => path)).toContain('long.py::piece 2 of 2');
+  }
 });

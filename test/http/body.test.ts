@@ -33,6 +33,17 @@ describe('a request body', () => {
     }
   });
 
+  it('for a path that takes none is discarded, whatever its length, and has no bytes', () => {
+    for (const length of [null, 3 * SIZE]) {
+      const { body, memory, pieces } = opened(0, length);
+      for (let i = 0; i < 3; i++) {
+        body.receive(Buffer.alloc(SIZE), i === 2);
+        expect(memory.reservedBytes).toBe(0);
+      }
+      expect(Buffer.concat(pieces())).toHaveLength(0);
+    }
+  });
+
   it('takes little more memory than its size, even in tiny chunks', () => {
     const { body, memory, pieces } = opened();
     const chunk = Buffer.from('x');

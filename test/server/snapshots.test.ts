@@ -201,6 +201,7 @@ describe('a snapshot of a store with an inconsistent record', () => {
     expect(await metrics()).toMatchObject({ unsound: 1, failures_total: 0, last_success_timestamp_seconds: since });
     const operator = await signedInOperator(server.url, server.store);
     const health = async () => (await operator.get('/dashboard/server')).json.processes[0].health;
+    expect((await operator.get('/dashboard/server')).json.backup).toEqual({ last_at: new Date(since * 1000).toISOString() });
     const text = `the newest, of 2026-01-01 18:00 UTC, is not sound: ${places}; the newest sound one is of 2026-01-01 00:00 UTC`;
     expect(await health()).toContainEqual({ name: 'snapshots', is_ok: false, text });
     await record(server, { commit_hash: 'acknowledged' });
@@ -217,6 +218,7 @@ describe('a snapshot of a store with an inconsistent record', () => {
     const mended = await start({ dataDir, folder, clock, uptime });
     await mended.pass(6 * HOURS);
     expect(await mended.metrics()).toMatchObject({ unsound: 0 });
+    expect((await mended.server.store.maintenance.backedUpAt())! - Date.UTC(2026, 0, 2)).toBe(6 * HOURS * 1000);
     await mended.pass(6 * HOURS);
     expect(mended.names()).toEqual([...['06', '12'].map(hour => `ballast-2026-01-02T${hour}-00-00Z.lmdb`), LOCK]);
     expect(mended.errors()).toEqual([]);

@@ -1,7 +1,8 @@
 import { type CaseOutcomes, type CasesOfName, type NamedCases, ranAmong } from '../../case-outcomes.js';
+import { limits } from '../../limits.js';
 import { DAY_MILLISECONDS } from '../../time.js';
 import type { NotCut } from '../insight/trends/trends-answer.js';
-import type { KeptCases } from '../ports/cases.js';
+import type { Cases, KeptCases } from '../ports/cases.js';
 
 /** What is known of the cases of a file. */
 export interface KnownCases {
@@ -53,6 +54,25 @@ export function knownCases(kept: readonly KeptCases[]): KnownCases | null {
     notCut,
     isCut,
   };
+}
+
+/**
+ * Reads what is known of the cases of these files, one file after the other, until it was told more of them than a request can use: the pieces
+ * of a file may repeat the names of the whole. The files after that are not cut.
+ */
+export async function* readKnownCases(
+  cases: Cases,
+  project: number,
+  files: readonly string[],
+): AsyncGenerator<{ place: number; known: KnownCases }> {
+  let left = limits.readCaseBytesPerRequest;
+  for (const [place, file] of files.entries()) {
+    const told = await cases.of(project, file, left);
+    if (!told) return;
+    left -= told.bytes;
+    const known = knownCases(told.kept);
+    if (known) yield { place, known };
+  }
 }
 
 /** Each name as the piece told it in which most of its cases ran: a runner may tell the cases of other pieces as skipped. */

@@ -6,8 +6,14 @@ import type { Millis } from './store.js';
 export interface Cases {
   /** Keeps what a client told of files and pieces, in place of what was told of them before, in parts. What is of a deleted project is not kept. */
   tell(project: number, told: EncodedCases, at: Millis): Promise<void>;
-  /** What was told last of each of these files and of its pieces, in the order of the files. */
-  of(project: number, files: readonly string[]): Soon<KeptCases[][]>;
+  /** What was told last of a file and of its pieces. Null: that is more than so many bytes, and was not decoded. */
+  of(project: number, file: string, mostBytes: number): Soon<CasesOfFile | null>;
+}
+
+export interface CasesOfFile {
+  kept: KeptCases[];
+  /** What it takes in the store. */
+  bytes: number;
 }
 
 export interface KeptCases extends ToldCases {

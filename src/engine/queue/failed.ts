@@ -5,13 +5,32 @@ import type { Batch, CasesByFile } from './batch.js';
 /** What failed in a batch. */
 export type Failed = Pick<Batch, 'failed_cases'> & { failed: number[] };
 
+/** What a short path costs, in characters. */
+const COST_OF_PATH = 64;
+
+/**
+ * Bounds what a node reported as failed, before it is passed to another thread: what costs more than the limit becomes the files of the test
+ * cases, which run again as a whole in any case. Null: the files cost more, too, and all of the batch counts as failed.
+ */
+export function boundFailed(reported: readonly string[]): readonly string[] | null {
+  if (isCheap(reported)) return reported;
+  const files = [...new Set(reported.map(path => fileOf(path) ?? path))];
+  return isCheap(files) ? files : null;
+}
+
+function isCheap(paths: readonly string[]): boolean {
+  return paths.reduce((sum, path) => sum + path.length + COST_OF_PATH, 0) <= limits.failedCharactersPerReport;
+}
+
 /**
  * Maps the paths that a node reported as failed, of files or of test cases in them, to files of the batch.
  * All files count as failed when a path is not in the batch.
  *
  * @param paths the paths of the batch's files, in their order
+ * @param reported null: all of them
  */
-export function failedOf({ files }: Pick<Batch, 'files'>, paths: readonly string[], reported: readonly string[]): Failed {
+export function failedOf({ files }: Pick<Batch, 'files'>, paths: readonly string[], reported: readonly string[] | null): Failed {
+  if (!reported) return { failed: files };
   const fileByPath = new Map(paths.map((path, i) => [path, files[i]!]));
   /** The failed test cases of each failed file; null: the whole file. */
   const casesByFile = new Map<number, string[] | null>();

@@ -8,8 +8,7 @@ import { type Estimates, pathOf } from '../../planning/estimating/estimate.js';
 import { toSeconds } from '../../planning/weight.js';
 import type { Cuts } from '../pieces/cuts.js';
 import { cuttable } from '../pieces/cuttable.js';
-import { type KnownCases, knownCases } from '../pieces/known-cases.js';
-import type { Cases } from '../ports/cases.js';
+import { type KnownCases, readKnownCases } from '../pieces/known-cases.js';
 import type { Store } from '../ports/store.js';
 import { type Suite, suiteOf } from './suite.js';
 
@@ -46,10 +45,11 @@ export async function worthCutting(
   const weights = Float64Array.from(files.weights);
   const mayCut: CuttableFile[] = [];
   let characters = 0;
-  for await (const { file, kept } of readCases(cases, project, files, long)) {
-    const found = knownCases(kept);
+  const paths = long.map(file => pathOf(files, file));
+  for await (const { place, known: found } of readKnownCases(cases, project, paths)) {
+    const file = long[place]!;
     const cut = cuttable(found, file);
-    if (!found || !cut || (runner !== null && found.runner !== runner)) continue;
+    if (!cut || (runner !== null && found.runner !== runner)) continue;
     characters += charactersIn(found.cases) + charactersIn(found.outcomes);
     if (characters > limits.cutCharactersPerQueue) break;
     known.set(file, found);
@@ -59,20 +59,6 @@ export async function worthCutting(
   }
   const cutting = cutFiles(weights, nodeTotal, mayCut, cost);
   return cutting && { cutting, known };
-}
-
-/** Reads what was told of long files, the longest first, until it is too much. */
-async function* readCases(cases: Cases, project: number, files: Estimates<Suite>, long: readonly number[]) {
-  let characters = 0;
-  for (let from = 0; from < long.length && characters < limits.readCaseCharactersPerQueue; from += limits.longFilesPerRead) {
-    const some = long.slice(from, from + limits.longFilesPerRead);
-    const kept = await cases.of(
-      project,
-      some.map(file => pathOf(files, file)),
-    );
-    characters += kept.flat().reduce((sum, told) => sum + charactersIn(told.cases), 0);
-    for (const [i, file] of some.entries()) yield { file, kept: kept[i]! };
-  }
 }
 
 /** How many seconds sooner the build should end on nodes of usual speed. */

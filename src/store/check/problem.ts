@@ -29,10 +29,17 @@ export interface FoundProblem extends Pick<Problem, 'table' | 'key' | 'what'> {
 
 /** @param projects the names of the projects, by number */
 export function toFound(problems: readonly Problem[], projects: ReadonlyMap<number, string>): FoundProblem[] {
-  return problems.map(({ table, key, project, what, repair }) => {
-    const name = project === null ? undefined : projects.get(project);
-    return { table, key, project: name ?? null, what, repairable: repair !== null };
-  });
+  return problems.map(({ table, key, project, what, repair }) => ({
+    table,
+    key,
+    project: nameOf(project, projects),
+    what,
+    repairable: repair !== null,
+  }));
+}
+
+function nameOf(project: number | null, projects: ReadonlyMap<number, string>): string | null {
+  return (project === null ? undefined : projects.get(project)) ?? null;
 }
 
 export function sentenceOf({ table, key, what }: Pick<Problem, 'table' | 'key' | 'what'>): string {
@@ -42,15 +49,22 @@ export function sentenceOf({ table, key, what }: Pick<Problem, 'table' | 'key' |
 /** How many projects a sentence names. */
 const PROJECTS_NAMED = 5;
 
-/** Says how many problems there are, and in which projects and tables. Keys are not named: they may be secrets, or names of persons. */
-export function placesOf(problems: readonly FoundProblem[]): string {
+/**
+ * Says how many problems there are, and in which projects and tables; null: there are none. Keeps nothing of a problem that it has counted: each
+ * record may have some. Keys are not named: they may be secrets, or names of persons.
+ *
+ * @param projects the names of the projects, by number
+ */
+export function placesOf(problems: Iterable<Pick<Problem, 'table' | 'project'>>, projects: ReadonlyMap<number, string>): string | null {
   const byProject = new Map<string | null, { count: number; tables: Set<string> }>();
   for (const { project, table } of problems) {
-    const own = byProject.get(project) ?? { count: 0, tables: new Set() };
-    byProject.set(project, own);
+    const name = nameOf(project, projects);
+    const own = byProject.get(name) ?? { count: 0, tables: new Set() };
+    byProject.set(name, own);
     own.count += 1;
     own.tables.add(table);
   }
+  if (byProject.size === 0) return null;
   const places = Array.from(byProject, ([project, { count, tables }]) => {
     const ofProject = project === null ? '' : ` of the project ${JSON.stringify(project)}`;
     return `${pluralize(count, 'problem')} in ${[...tables].join(', ')}${ofProject}`;

@@ -3,7 +3,7 @@ import { digest } from '../../engine/keys.js';
 import { type CasesPlace, decodeCases, partsOf } from '../../engine/pieces/told-cases.js';
 import type { Cases } from '../../engine/ports/cases.js';
 import { limits } from '../../limits.js';
-import type { CasesKey } from './records.js';
+import type { CasesKey, CasesRecord } from './records.js';
 import type { Tables } from './tables.js';
 import { type Committing, commit } from './writes/commit.js';
 
@@ -27,13 +27,18 @@ export function lmdbCases(parts: CasesParts) {
         });
       }
     },
-    of: (project, files) =>
-      files.map(file => {
-        const key = digest(file);
-        const kept = cases.getRange({ start: [project, key, -Infinity], end: [project, key, Infinity] });
-        const told = Array.from(kept, ({ value: { at, told } }) => ({ ...decodeCases(told.toString()), at }));
-        return told.filter(one => one.file === file);
-      }),
+    of(project, file, mostBytes) {
+      const key = digest(file);
+      const records: CasesRecord[] = [];
+      let bytes = 0;
+      for (const { value } of cases.getRange({ start: [project, key, -Infinity], end: [project, key, Infinity] })) {
+        bytes += value.told.length;
+        if (bytes > mostBytes) return null;
+        records.push(value);
+      }
+      const kept = records.map(({ at, told }) => ({ ...decodeCases(told.toString()), at }));
+      return { kept: kept.filter(told => told.file === file), bytes };
+    },
   } satisfies Cases;
 }
 

@@ -24,14 +24,18 @@ export function postgresqlCases(database: Database) {
         );
       }
     },
-    async of(project, files) {
-      const rows = await database.read<{ at: number; told: string }>(
-        `select c.* from unnest($2::text[]) as v (file)
-        cross join lateral (select at, told from cases where project = $1 and file = v.file order by piece) c`,
-        [project, [...new Set(files.map(file => digest(file)))]],
+    async of(project, file, mostBytes) {
+      const rows = await database.read<{ at: number; bytes: number; told: string | null }>(
+        `select at, bytes, case when bytes <= $3 then told end as told
+        from (select *, sum(octet_length(told)) over () as bytes from cases where project = $1 and file = $2) c order by piece`,
+        [project, digest(file), mostBytes],
       );
-      const kept = rows.map(({ at, told }): KeptCases => ({ ...decodeCases(told), at }));
-      return files.map(file => kept.filter(told => told.file === file));
+      const kept: KeptCases[] = [];
+      for (const { at, told } of rows) {
+        if (told === null) return null;
+        kept.push({ ...decodeCases(told), at });
+      }
+      return { kept: kept.filter(told => told.file === file), bytes: rows[0]?.bytes ?? 0 };
     },
   } satisfies Cases;
 }

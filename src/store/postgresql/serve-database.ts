@@ -16,7 +16,12 @@ const SURVIVES = ['on', 'remote_apply', 'remote_write'];
  * when that fails, or when what the database acknowledges may not survive its crash.
  */
 export async function serveDatabase(options: ServingOptions, log: Logger): Promise<Store> {
-  const store = await openPostgresqlStore({ ...options, isWatched: true, mayMigrate: true });
+  const analyzeFailed = (err: unknown) =>
+    log.warn(
+      { err },
+      'could not analyze tables that have grown: statements may be slow until the database does so itself; it is tried again',
+    );
+  const store = await openPostgresqlStore({ ...options, isWatched: true, mayMigrate: true, analyzeFailed });
   const { plainHost, synchronousCommit } = store.database;
   const setting = synchronousCommit!;
   if (!SURVIVES.includes(setting)) {

@@ -24,6 +24,8 @@ export interface PostgresqlOptions extends DatabaseOptions {
   queues?: QueueOptions & { cacheBytes: number };
   /** Whether tables may be created, and brought up to date; else they must be there. */
   mayMigrate: boolean;
+  /** Called when tables that have grown cannot be analyzed: see keepStatistics. */
+  analyzeFailed?: (error: unknown) => void;
   /** The process has opened it already: nothing is asked, so that its threads can start while the database is away. */
   isServed?: true;
 }
@@ -53,7 +55,7 @@ export async function openPostgresqlStore(options: PostgresqlOptions): Promise<P
     await database.close();
     throw error;
   }
-  const endStatistics = options.isWatched ? keepStatistics(database) : null;
+  const endStatistics = options.isWatched ? keepStatistics(database, options.analyzeFailed ?? (() => {})) : null;
   const paths = new Paths(database);
   const pieces = new Pieces(database);
   const learner = new Learner(database);

@@ -29,8 +29,11 @@ it('a node tells all pieces that it ran, whatever their number and size, in requ
   testCases.addFile('spec/a_spec.rb', 9999, many);
   await testCases.tell(new Api({ url: server.url, token: TOKEN, retries: 0, clientVersion: '1' }), node);
   expect(post.mock.calls.length).toBeGreaterThan(5);
-  const kept = (await server.store.cases.of(1, [file, 'spec/a_spec.rb'])).map(told => told.map(({ cases }) => cases.length));
-  expect(kept).toEqual([[...Array.from({ length: 9 }, (_, i) => (i % 2 === 0 ? 5000 : 31)), ...Array<number>(90).fill(1)], [5000]]);
+  const kept = await Promise.all([file, 'spec/a_spec.rb'].map(path => server.store.cases.of(1, path, 1e9)));
+  expect(kept.map(told => told?.kept.map(({ cases }) => cases.length))).toEqual([
+    [...Array.from({ length: 9 }, (_, i) => (i % 2 === 0 ? 5000 : 31)), ...Array<number>(90).fill(1)],
+    [5000],
+  ]);
 });
 
 it('a node tells many cases of one name in an entry for each outcome', async () => {
@@ -39,8 +42,10 @@ it('a node tells many cases of one name in an entry for each outcome', async () 
   const name = 'TestTable'.padEnd(4000, 'x');
   testCases.addFile('calc', 60, [{ name, seconds: 50, outcomes: { passed: 20_000, skipped: 3 } }, passed('TestOther')]);
   await testCases.tell(new Api({ url: server.url, token: TOKEN, retries: 0, clientVersion: '1' }), node);
-  const [kept] = await server.store.cases.of(1, ['calc']);
-  expect(kept!.map(({ cases }) => cases)).toEqual([[{ name, seconds: 50, outcomes: { passed: 20_000, skipped: 3 } }, passed('TestOther')]]);
+  const told = await server.store.cases.of(1, 'calc', 1e9);
+  expect(told!.kept.map(({ cases }) => cases)).toEqual([
+    [{ name, seconds: 50, outcomes: { passed: 20_000, skipped: 3 } }, passed('TestOther')],
+  ]);
 });
 
 it('a node without a server tells nothing, and does not try for long', async () => {

@@ -1,5 +1,6 @@
 import { expect, it } from 'vitest';
-import { failedOf } from '../../../src/engine/queue/failed.js';
+import { boundFailed, failedOf } from '../../../src/engine/queue/failed.js';
+import { limits } from '../../../src/limits.js';
 
 const paths = ['spec/a_spec.rb', 'tests/b.spec.ts', 'spec/c_spec.rb[1:1]'];
 const batch = { files: [7, 3, 9] };
@@ -22,4 +23,15 @@ it.each<[string, string[], ReturnType<typeof failedOf>]>([
   ['a path that is not in the batch, as all files', ['spec/a_spec.rb', 'spec/c_spec.rb[1:2]'], { failed: [7, 3, 9] }],
 ])('a client can report %s', (_, reported, failed) => {
   expect(failedOf(batch, paths, reported)).toEqual(failed);
+});
+
+it('failed paths are looked at one by one up to a limit; more are those of their files, and more files are all of the batch', () => {
+  // With 64 each, as many as the limit allows.
+  const cases = Array.from({ length: limits.failedCharactersPerReport / 128 }, (_, i) => `spec/a_spec.rb[1:${i}]`.padStart(64, 'x/'));
+  expect(boundFailed(cases)).toEqual(cases);
+  expect(boundFailed([...cases, 'tests/b.spec.ts'])).toContain('tests/b.spec.ts');
+  expect(boundFailed([...cases, 'tests/b.spec.ts'])!.length).toBeLessThan(10);
+  const files = cases.map((_, i) => `${i}_spec.rb`.padStart(65, 'x'));
+  expect(boundFailed(files)).toBeNull();
+  expect(failedOf(batch, paths, null)).toEqual({ failed: batch.files });
 });

@@ -41,9 +41,12 @@ function worth(
 ) {
   const cases = {
     tell: async () => {},
-    of: (_: number, files: readonly string[]) => {
-      read.push(...files);
-      return files.map(file => kept.filter(one => one.file === file));
+    of: (_: number, file: string, mostBytes: number) => {
+      const ofFile = kept.filter(one => one.file === file);
+      const bytes = JSON.stringify(ofFile).length;
+      if (bytes > mostBytes) return null;
+      read.push(file);
+      return { kept: ofFile, bytes };
     },
   };
   return worthCutting({ cases }, 1, estimatesOf(seconds), { nodeTotal, cost: FREE, runner: 'pytest', isWorker });
@@ -91,11 +94,12 @@ describe('of many long files', () => {
   });
 
   it('no more is read than a queue can use, whatever was told of their pieces', async () => {
-    const characters = Math.floor(limits.readCaseCharactersPerQueue / 4 / 10);
+    const characters = Math.floor(limits.readCaseBytesPerRequest / 7 / 10);
     const pieces = names.flatMap(name => [1, 2].map(number => told(name, casesOf(10, 10, characters), { piece: { number, count: 9 } })));
     const read: string[] = [];
-    await worth(seconds, [...names.map(name => told(name, casesOf(10, 10))), ...pieces], 2 * names.length, true, read);
-    expect(read).toEqual(names.slice(0, limits.longFilesPerRead));
+    const kept = [...names.map(name => told(name, casesOf(10, 10))), ...pieces];
+    await worth(seconds, kept, 2 * names.length, true, read);
+    expect(read).toEqual(names.slice(0, 3));
   });
 
   it('those are cut whose cases have names that a queue has room for', async () => {

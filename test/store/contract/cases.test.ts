@@ -9,7 +9,7 @@ const FILE = 'spec/größe\n_spec.rb';
 const piece = (number: number) => toldCases({ file: FILE, piece: { number, count: 2 } });
 /** What is kept of the file, as texts. */
 const kept = async ({ cases }: Store, project: number, file = FILE) =>
-  (await cases.of(project, [file]))[0]!.map(told => `${told.piece?.number ?? 'whole'} of ${told.ci_run}`);
+  (await cases.of(project, file, 1e9))!.kept.map(told => `${told.piece?.number ?? 'whole'} of ${told.ci_run}`);
 
 it.each(stores)('a queue in a store in $name keeps its cuts, and a copy has them, too', async ({ opened }) => {
   const { store, project } = await opened();
@@ -29,15 +29,14 @@ describe.each(stores)('cases in a store in $name', ({ open, opened }) => {
     await store.cases.tell(project, encodeCases([whole, piece(1)]), NOW);
     await store.cases.tell(project, encodeCases([piece(2), { ...piece(1), ci_run: 'other' }]), NOW + 1);
     await store.cases.tell(project, encodeCases([]), NOW);
-    expect(await store.cases.of(project, ['unknown', FILE])).toEqual([
-      [],
-      [
-        { ...whole, at: NOW },
-        { ...piece(1), ci_run: 'other', at: NOW + 1 },
-        { ...piece(2), at: NOW + 1 },
-      ],
-    ]);
-    expect(await store.cases.of(project, [])).toEqual([]);
+    expect(await store.cases.of(project, 'unknown', 0)).toEqual({ kept: [], bytes: 0 });
+    const now = [whole, { ...piece(1), ci_run: 'other' }, piece(2)];
+    const bytes = now.reduce((sum, told) => sum + Buffer.byteLength(JSON.stringify(told)), 0);
+    expect(await store.cases.of(project, FILE, bytes)).toEqual({
+      kept: now.map((told, i) => ({ ...told, at: i > 0 ? NOW + 1 : NOW })),
+      bytes,
+    });
+    expect(await store.cases.of(project, FILE, bytes - 1)).toBeNull();
   });
 
   it('in names of reports are kept beside those that a runner knows', async () => {
@@ -55,8 +54,7 @@ describe.each(stores)('cases in a store in $name', ({ open, opened }) => {
     const cases = Array.from({ length: 500 }, (_, i) => ({ name: `${i}`.padEnd(200), seconds: 1, outcomes: { passed: 1 } }));
     const told = Array.from({ length: 12 }, (_, i) => toldCases({ file: `${i}`, cases: i % 3 === 0 ? cases : cases.slice(0, i) }));
     await store.cases.tell(project, encodeCases(told), NOW);
-    const files = told.map(({ file }) => file);
-    expect(await store.cases.of(project, files)).toEqual(told.map(one => [{ ...one, at: NOW }]));
+    for (const one of told) expect(await store.cases.of(project, one.file, 2_000_000)).toMatchObject({ kept: [{ ...one, at: NOW }] });
   });
 
   it('of a file that is told twice at once are those that come last', async () => {

@@ -133,7 +133,7 @@ async function readAll(store: Store): Promise<void> {
   await summaries.ofUnrecorded(ciRun!);
   await summaries.days(project, null, 0, 30_000);
   for (const file of ['spec/a_spec.rb', null]) await builds.pieces(project, file);
-  await cases.of(project, ['spec/a_spec.rb', 'größe\0_spec.rb']);
+  for (const file of ['spec/a_spec.rb', 'größe\0_spec.rb']) await cases.of(project, file, 1e6);
   const [due] = await deliveries.due(LATER, 10);
   await deliveries.attempt(due!, LATER);
   await deliveries.known(project, ['sent', 'waiting']);

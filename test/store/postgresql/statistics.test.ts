@@ -1,9 +1,9 @@
-import { describe, expect, it, onTestFinished } from 'vitest';
+import { describe, expect, it, onTestFinished, vi } from 'vitest';
 import { limits } from '../../../src/limits.js';
 import { Database } from '../../../src/store/postgresql/database.js';
 import { lookUp } from '../../../src/store/postgresql/look-up.js';
 import { Paths } from '../../../src/store/postgresql/paths.js';
-import { analyzeGrown } from '../../../src/store/postgresql/statistics.js';
+import { analyzeGrown, keepStatistics } from '../../../src/store/postgresql/statistics.js';
 import { cluster, copiedDatabase } from '../../harness/postgresql-store.js';
 import { NOW, upTo } from '../contract/fixtures.js';
 
@@ -57,5 +57,49 @@ describe.skipIf(cluster === null)('a table that grows from some rows, which the 
     await paths.intern(1, pathsUpTo(1.5 * MANY), NOW);
     await analyzeGrown(database);
     expect(await statistics()).toBe(pages);
+  });
+});
+
+describe('tables that cannot be analyzed', () => {
+  it('are tried less and less often, and each kind of error is told once; then they are looked at each second again', async () => {
+    vi.useFakeTimers();
+    onTestFinished(() => void vi.useRealTimers());
+    let asked = 0;
+    let code: string | null = '57014';
+    const failed: unknown[] = [];
+    const read = async () => {
+      asked += 1;
+      if (code !== null) throw Object.assign(new Error('no'), { code });
+      return [];
+    };
+    const end = keepStatistics({ read } as never, error => failed.push(error));
+    const askedIn = async (seconds: number) => {
+      const before = asked;
+      await vi.advanceTimersByTimeAsync(seconds * 1000);
+      return asked - before;
+    };
+    expect([await askedIn(1), await askedIn(2), await askedIn(3), await askedIn(1)]).toEqual([1, 1, 0, 1]);
+    expect(await askedIn(3600)).toBeLessThan(20);
+    expect(failed).toEqual([expect.objectContaining({ code: '57014' })]);
+    code = '42501';
+    await askedIn(1200);
+    expect(failed).toHaveLength(2);
+    code = null;
+    await askedIn(600);
+    expect(await askedIn(60)).toBe(60);
+    end();
+    expect(await askedIn(60)).toBe(0);
+  });
+
+  it('do not keep smaller ones from being analyzed', async () => {
+    const analyzed: string[] = [];
+    const read = async (text: string) => {
+      if (text.startsWith('select')) return [{ name: 'small' }, { name: 'large' }];
+      if (text.endsWith('large')) throw new Error('took too long');
+      analyzed.push(text);
+      return [];
+    };
+    await expect(analyzeGrown({ read } as never)).rejects.toThrow('took too long');
+    expect(analyzed).toEqual(['analyze (skip_locked) small']);
   });
 });

@@ -133,11 +133,11 @@ async function lastTime(
 
 /** What is known of the cases of the file; null: nothing was told of them. */
 async function piecesOf({ cases }: Store, { project, path }: FileHistorySubject): Promise<FileHistory['pieces']> {
-  const [kept] = await cases.of(project, [path]);
-  const known = knownCases(kept!);
+  const told = await cases.of(project, path, limits.readCaseBytesPerRequest);
+  const known = told && knownCases(told.kept);
   if (!known) return null;
   const { runner, isProven, isCut, notCut } = known;
-  const count = kept!.find(({ piece }) => piece !== null)?.piece?.count ?? null;
+  const count = told.kept.find(({ piece }) => piece !== null)?.piece?.count ?? null;
   return { cases: known.cases.length, runner, count: isCut ? count : null, is_proven: isProven, not_cut: notCut };
 }
 

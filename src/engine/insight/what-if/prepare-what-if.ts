@@ -4,7 +4,7 @@ import { estimate, isMostlyGuessed, pathOf } from '../../../planning/estimating/
 import { toSeconds } from '../../../planning/weight.js';
 import type { PriceSettings } from '../../../price.js';
 import { mayBeCut } from '../../pieces/cuttable.js';
-import { type KnownCases, knownCases } from '../../pieces/known-cases.js';
+import { type KnownCases, readKnownCases } from '../../pieces/known-cases.js';
 import type { Build } from '../../ports/builds.js';
 import type { Millis, Store } from '../../ports/store.js';
 import { Refusal } from '../../refusal.js';
@@ -217,13 +217,9 @@ export async function knownPieces(
   project: number,
   files: readonly string[],
 ): Promise<Map<string, KnownCases>> {
-  const kept = files.length === 0 ? [] : await cases.of(project, files);
-  return new Map(
-    files.flatMap((file, i) => {
-      const known = knownCases(kept[i]!);
-      return known && mayBeCut(known) ? [[file, known] as const] : [];
-    }),
-  );
+  const found = new Map<string, KnownCases>();
+  for await (const { place, known } of readKnownCases(cases, project, files)) if (mayBeCut(known)) found.set(files[place]!, known);
+  return found;
 }
 
 /** The wall times of the newest builds of the branch with these numbers of nodes, if they are about as old. */
