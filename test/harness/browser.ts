@@ -1,6 +1,6 @@
 import type { Store } from '../../src/engine/ports/store.js';
 import { createOperatorLink, createReaderLink } from '../../src/engine/sign-in/sign-in.js';
-import { Client, type Reply, type Sent } from './client.js';
+import { Client, type Reply } from './client.js';
 
 /** Sends requests as a page of the dashboard in a browser does, with the cookies that it was given. */
 export class Browser {
@@ -33,7 +33,7 @@ export class Browser {
     return this.post('/dashboard/sign_in', { link });
   }
 
-  async #send(path: string, init: Sent): Promise<Reply> {
+  async #send(path: string, init: RequestInit): Promise<Reply> {
     const reply = await this.#client.send(path, init);
     for (const line of reply.headers.getSetCookie()) {
       const [name = '', value = ''] = line.split(';')[0]!.split('=');
