@@ -105,7 +105,14 @@ export class Cluster {
 }
 
 /** What differs from the defaults, unless `start` is told otherwise. */
-const SETTINGS = { listen_addresses: '', fsync: 'off', max_connections: '200', shared_buffers: '32MB' };
+const SETTINGS = {
+  listen_addresses: '',
+  fsync: 'off',
+  max_connections: '200',
+  shared_buffers: '32MB',
+  // In the folder of data: a killed cluster leaves nothing in /dev/shm, of which a container may have 64 MiB for all clusters.
+  dynamic_shared_memory_type: 'mmap',
+};
 
 function emptyFolder(): string {
   const folder = temporaryFolder();

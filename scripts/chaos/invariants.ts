@@ -1,3 +1,5 @@
+import { inspect } from 'node:util';
+
 /** A violated invariant of the server. The message is a sentence. */
 export class Violation extends Error {}
 
@@ -5,13 +7,13 @@ export function invariant(holds: boolean, violation: string): void {
   if (!holds) throw new Violation(violation);
 }
 
-/** Returns the action of a command that runs a check. It prints a violated invariant as a sentence, any other error with its stack, and exits with 1. */
+/** Returns the action of a command that runs a check. It prints a violated invariant as a sentence, any other error with its stack and causes, and exits with 1. */
 export function reportViolations<Options>(name: string, run: (options: Options) => Promise<void>): (options: Options) => Promise<void> {
   return async options => {
     try {
       await run(options);
     } catch (error) {
-      process.stderr.write(`\n${name}: ${error instanceof Violation ? error.message : String((error as Error).stack)}\n`);
+      process.stderr.write(`\n${name}: ${error instanceof Violation ? error.message : inspect(error)}\n`);
       process.exit(1);
     }
   };
