@@ -87,7 +87,7 @@ export class Body {
       this.#pieces.push(piece);
       piece = undefined;
     }
-    piece ??= new Uint8Array(Math.max(byteLength, Math.min(SHARED_PIECE_BYTES, this.#reservedBytes))).subarray(0, 0);
+    piece ??= unfilled(Math.max(byteLength, Math.min(SHARED_PIECE_BYTES, this.#reservedBytes))).subarray(0, 0);
     const { buffer, length } = piece;
     piece = new Uint8Array(buffer, 0, length + byteLength);
     piece.set(chunk, length);
@@ -125,5 +125,12 @@ export class Body {
 
 /** Copies a chunk, whose memory the HTTP library reuses, into a buffer of its own that can be moved to another thread. */
 function copyOf(chunk: Uint8Array): Uint8Array {
-  return new Uint8Array(chunk);
+  const copy = unfilled(chunk.byteLength);
+  copy.set(chunk);
+  return copy;
+}
+
+/** Bytes with a buffer of their own. To fill that with zeros first takes as long as the copy. */
+function unfilled(bytes: number): Uint8Array<ArrayBuffer> {
+  return Buffer.allocUnsafeSlow(bytes);
 }
