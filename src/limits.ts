@@ -86,6 +86,8 @@ export const limits = {
   pooledInsightFiles: 250,
   /** Bodies of at least this size (about 1,000 test files) go to a worker thread unparsed, unless their suite is cached. */
   pooledBodyBytes: 65_536,
+  /** Bodies of at least this size (about 20,000 test files) leave one worker thread to smaller ones, where there are several. */
+  largeBodyBytes: 2_097_152,
   /** Free disk space below which nothing is written: more than is written between two checks. */
   diskReserveBytes: 8_388_608,
   diskCheckMilliseconds: 10,
@@ -96,10 +98,14 @@ export const limits = {
   /** How long after its start the result of a test write is reused. */
   readyCacheMilliseconds: 1000,
 
+  /** Work that is divided goes on in the same turn of the event loop for so long. */
+  sharedTurnMilliseconds: 2,
   /** Timings that are updated in one turn of the event loop: about a millisecond. */
   timingsPerTurn: 250,
   /** Records that are put in one turn: about a millisecond. The files of a plan are put in one turn, however many they are. */
   putsPerTurn: 200,
+  /** Turns whose puts may wait for the disk. */
+  putTurnsAhead: 10,
   /** Changed timings are written after this time, or as soon as this many are buffered. */
   timingFlushMilliseconds: 250,
   bufferedTimings: 20_000,
@@ -107,8 +113,8 @@ export const limits = {
   putRunsMilliseconds: 50,
   /** When this many runs wait, they are put at once. */
   waitingRuns: 500,
-  /** A run with more bytes is put at once, without the journal. */
-  journaledRunBytes: 65_536,
+  /** A run of more test files is put at once, without the journal, and after the other ones of its project. */
+  journaledRunFiles: 5000,
   /** Characters of new paths, and of their keys, whose numbers are not on disk yet; beyond it recordings wait. */
   unsavedPathCharacters: 8_388_608,
   /** Time until the changes in the journal are moved to the records of their queues. */

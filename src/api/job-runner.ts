@@ -32,7 +32,9 @@ const suites: JobLane = {
   mostWaiting: limits.waitingJobsPerProject,
   load: 'too many large test suites at once',
 };
-/** The same jobs when pages ask for them. */
+/** The jobs of bodies that take a thread up to a second: one thread stays free for smaller suites. */
+const largeBodies = (threads: number): JobLane => ({ ...suites, atOnce: Math.max(1, threads - 1) });
+/** The jobs of suites when pages ask for them. */
 const pages: JobLane = { ...suites, group: 'people' };
 /** One at a time, so that where there are several worker threads the others stay free for suites. */
 const comparisons: JobLane = {
@@ -96,17 +98,20 @@ export interface ReadOptions {
 /** Does the work that would delay other requests in worker threads. The waiting work is bounded, and projects take turns. */
 export class JobRunner {
   readonly #turns: Record<Group, Lanes>;
+  readonly #largeBodies: JobLane;
   /** The suites that were sent last. */
   readonly suites = new SuiteCache();
 
-  /** @param atOnce how many tasks for nodes the threads get at a time: one more than they are, so that none waits for the main thread */
+  /** @param most the most threads for nodes */
   constructor(
     readonly store: Store,
     readonly threads: Threads,
-    atOnce: number,
+    most: number,
     readonly ran: Ran = () => {},
   ) {
-    this.#turns = { nodes: new Lanes(atOnce), people: new Lanes(2) };
+    // One task more than there are threads, so that none waits for the main thread.
+    this.#turns = { nodes: new Lanes(most + 1), people: new Lanes(2) };
+    this.#largeBodies = largeBodies(most);
   }
 
   /**
@@ -122,15 +127,17 @@ export class JobRunner {
     sooner: () => Soon<Prepared<K> | PostInput<K> | null> = () => null,
   ): Promise<Prepared<K>> {
     // Worker threads read only written times. Times that cannot be written now count later.
-    if (job !== 'prepareSubset') await this.store.maintenance.publishTimings().catch(() => {});
+    if (job !== 'prepareSubset') await this.store.maintenance.publishTimings(owner).catch(() => {});
     const begin = async (): Promise<JobAnswer> => {
       const found = await sooner();
       if (found && 'prepared' in found) return { value: found };
       const due = found ?? input;
       const buffers = 'body' in due ? due.body.map(({ buffer }) => buffer as ArrayBuffer) : [];
-      return (await this.threads.run({ job, input: due }, suites.group, buffers)) as JobAnswer;
+      return (await this.threads.run({ job, input: due }, lane.group, buffers)) as JobAnswer;
     };
-    const { suite, ...prepared } = (await this.#run(job, suites, { project: owner, isPage: false, hasLeft }, begin)) as Prepared<K>;
+    const isLarge = 'body' in input && input.body.reduce((bytes, { length }) => bytes + length, 0) >= limits.largeBodyBytes;
+    const lane = isLarge ? this.#largeBodies : suites;
+    const { suite, ...prepared } = (await this.#run(job, lane, { project: owner, isPage: false, hasLeft }, begin)) as Prepared<K>;
     if (suite) this.suites.add(prepared.project, suite);
     return prepared;
   }
@@ -145,7 +152,7 @@ export class JobRunner {
     const lane = asker.isPage && laneOf(job) === suites ? pages : laneOf(job);
     const begin = async () => {
       onTurn();
-      await this.#publish(job);
+      await this.#publish(job, asker.project);
       return (await this.threads.run({ job, input: subject }, lane.group)) as JobAnswer;
     };
     const value = isHere ? reads[job](this.store, subject as never) : this.#run(job, lane, asker, begin, isUnderWay);
@@ -167,10 +174,10 @@ export class JobRunner {
     return this.threads.close();
   }
 
-  async #publish(job: keyof Reads): Promise<void> {
+  async #publish(job: keyof Reads, project: number): Promise<void> {
     const { maintenance } = this.store;
     if (READ_QUEUES.includes(job)) await maintenance.publishQueues();
-    if (job === 'prepareWhatIf' || job === 'prepareBuild') await maintenance.publishTimings().catch(() => {});
+    if (job === 'prepareWhatIf' || job === 'prepareBuild') await maintenance.publishTimings(project).catch(() => {});
     await maintenance.publishRuns();
   }
 

@@ -248,7 +248,7 @@ const definitions = {
   },
   workers: {
     value: '<threads>',
-    defaultText: String(Math.min(4, Math.max(1, availableParallelism() - 1))),
+    defaultText: String(Math.min(4, Math.max(2, availableParallelism() - 1))),
     help: 'number of threads that plan suites of 1,000 files or more',
     parse: wholeNumber(1, 64),
   },

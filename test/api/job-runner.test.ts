@@ -50,6 +50,18 @@ it('large suites get a 503 when too many of their project wait, and those that w
   await Promise.all(all);
 });
 
+it('large bodies leave a thread to smaller ones', async () => {
+  const { jobs, split, began, end } = runner();
+  const record = () => jobs.post('prepareSubset', { body: [new Uint8Array(limits.largeBodyBytes)], project: 2 }, 2, () => false);
+  const all: Promise<unknown>[] = [record(), record(), record()];
+  await nextTurn();
+  all.push(split());
+  await nextTurn();
+  expect(began.map(({ job }) => job)).toEqual(['prepareSubset', 'prepareSplit']);
+  for (let i = 0; i < all.length; i++) await nextTurn().then(end);
+  await Promise.all(all);
+});
+
 describe('many requests for trends', () => {
   it('are read one at a time, so that a large suite of the same project begins at once', async () => {
     const { history, split, began, end } = runner();

@@ -34,7 +34,7 @@ beforeAll(async () => {
   const store = await serveFolder(dataDir, log);
   const filename = new URL('../../src/server/worker.js', import.meta.url).href;
   const threads = startThreads({ filename, setup: { source: { dataDir }, tokenHeader, pullCost }, most: 1, isEager: false }, log);
-  context = { store, jobs: new JobRunner(store, threads, 2), tokenHeader, pullCost, now: () => NOW } as unknown as Context;
+  context = { store, jobs: new JobRunner(store, threads, 1), tokenHeader, pullCost, now: () => NOW } as unknown as Context;
 });
 afterAll(async () => {
   await context.jobs.close();

@@ -13,7 +13,7 @@ export function heldJobs(count: number, resultOf: (task: Task) => unknown = () =
     return new Promise<unknown>(resolve => ends.push(() => resolve({ value: resultOf(task) })));
   };
   const maintenance = { refresh() {}, publishRuns() {}, publishTimings: async () => {}, publishQueues: async () => {} };
-  const jobs = new JobRunner({ maintenance } as never, { run, count, started: Promise.resolve(), close: async () => {} }, count + 1);
+  const jobs = new JobRunner({ maintenance } as never, { run, count, started: Promise.resolve(), close: async () => {} }, count);
   const end = async () => {
     await nextTurn();
     ends.shift()?.();
