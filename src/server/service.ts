@@ -128,7 +128,7 @@ export async function openService(
     const filename = new URL('dist/src/server/worker.js', packageFolder).href;
     const threads = openThreads({ filename, setup, most: config.workers, isEager }, log);
     threads.started.catch(threadsFailed);
-    const jobs = new JobRunner(store, threads, config.workers + 1, (job, waited, took) => metrics.observeJob(job, waited, took));
+    const jobs = new JobRunner(store, threads, config.workers, (job, waited, took) => metrics.observeJob(job, waited, took));
     closers.push(() => jobs.close());
 
     const clock = new SlewedClock(now, uptime, (await store.maintenance.keptTime()) ?? undefined);

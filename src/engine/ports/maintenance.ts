@@ -7,9 +7,9 @@ export interface Maintenance {
   assertWritable(): void;
   /** Makes a write, and resolves when it is on disk. */
   probe(at: Millis): Promise<void>;
-  /** Resolves when the stores of other threads see all recorded runs, all of their times, or all batches of queues. */
+  /** Resolves when the stores of other threads see all recorded runs, the times of those of a project (null: of all), or all batches of queues. */
   publishRuns(): Soon<void>;
-  publishTimings(): Promise<void>;
+  publishTimings(project: number | null): Promise<void>;
   publishQueues(): Promise<void>;
   /** Makes the commits of other threads and processes visible to the next read. */
   refresh(): void;

@@ -21,7 +21,8 @@ export function lmdbMaintenance(parts: Parts, file: string, dropQueue: (key: str
     },
     probe: at => commit(parts, () => void meta.put('readiness', at)),
     publishRuns: () => runs.settle() ?? undefined,
-    async publishTimings() {
+    async publishTimings(project) {
+      if (project !== null && runs.hasSettled(project) && !timingBuffer.hasChanged(project)) return;
       await runs.settle();
       await written(timingBuffer.save());
     },

@@ -3,6 +3,7 @@ import { buildDigest, type NodeKey } from '../../engine/keys.js';
 import type { NewRun, Recorded, Recordings } from '../../engine/ports/recordings.js';
 import type { Millis } from '../../engine/ports/store.js';
 import { pathOf } from '../../engine/recordings.js';
+import { Refusal } from '../../engine/refusal.js';
 import { limits } from '../../limits.js';
 import { type Saving, type Soon, whenKnown } from '../../soon.js';
 import { newTimes, setTime, viewOf } from '../codecs/run-times.js';
@@ -12,7 +13,27 @@ import { commit, written } from './writes/commit.js';
 import { putRuns, type RunToPut } from './writes/put-runs.js';
 
 export function lmdbRecordings(parts: Parts) {
-  return { record: (project, key, run, { isRetry }, at) => record(parts, project, key, run, isRetry, at) } satisfies Recordings;
+  return {
+    record(project, key, run, { isRetry, hasLeft }, at) {
+      const recordNow = () => record(parts, project, key, run, isRetry, at);
+      if (run.seconds.length <= limits.journaledRunFiles) return recordNow();
+      return afterOthers(parts.largeRuns, project, () => {
+        if (hasLeft()) throw new Refusal('the run waited for too long; try again', 'busy');
+        return recordNow();
+      });
+    },
+  } satisfies Recordings;
+}
+
+/** Large runs of a project are recorded one after another: all at once, none would end within the time that clients wait. */
+async function afterOthers<T>(last: Map<number, Promise<unknown>>, project: number, record: () => Soon<T>): Promise<T> {
+  const recording = (last.get(project) ?? Promise.resolve()).then(record, record);
+  last.set(project, recording);
+  try {
+    return await recording;
+  } finally {
+    if (last.get(project) === recording) last.delete(project);
+  }
 }
 
 function record(parts: Parts, project: number, key: NodeKey, run: NewRun, isRetry: boolean, at: Millis): Soon<Saving<Recorded>> {
@@ -31,7 +52,7 @@ function record(parts: Parts, project: number, key: NodeKey, run: NewRun, isRetr
       run: { id: randomUUID(), created_at: at, ordinal: 0, ci_run, asked_at, times },
     };
     // No rule can refuse the first run of a node, so the journal is enough. A large run goes to the tables only, not to be written twice.
-    if (times.length > limits.journaledRunBytes || runs.mayHaveRun(toPut)) return recordNow(parts, toPut);
+    if (run.seconds.length > limits.journaledRunFiles || runs.mayHaveRun(toPut)) return recordInTables(parts, toPut);
     toPut.isFirst = true;
     return { value: 'recorded', saved: journal.writeRun(toPut) };
   });
@@ -51,7 +72,7 @@ function setTimes({ timingBuffer }: Parts, project: number, run: NewRun, times: 
 }
 
 /** Puts a run that may be refused or already recorded, or that is large. */
-async function recordNow(parts: Parts, toPut: RunToPut): Promise<Saving<Recorded>> {
+async function recordInTables(parts: Parts, toPut: RunToPut): Promise<Saving<Recorded>> {
   const release = parts.runs.holdNode(toPut);
   try {
     const [outcome] = await commit(parts, () => putRuns(parts, [toPut]));

@@ -176,7 +176,7 @@ const LOAD = Object.entries(RECORDS)
 
 interface Parts {
   database: Database;
-  learner: Pick<Learner, 'learnAll'>;
+  learner: Pick<Learner, 'learn' | 'learnAll'>;
   pieces: Pick<Pieces, 'forget'>;
 }
 
@@ -259,7 +259,7 @@ export function postgresqlMaintenance({ database, learner, pieces }: Parts) {
     // The watch asks the database all the time.
     probe: async () => {},
     publishRuns() {},
-    publishTimings: () => learner.learnAll(),
+    publishTimings: project => (project === null ? learner.learnAll() : learner.learn(project)),
     publishQueues: async () => {},
     refresh() {},
     sweep: sweepAll,

@@ -1,4 +1,3 @@
-import { setImmediate as nextTurn } from 'node:timers/promises';
 import { LRUCache } from 'lru-cache';
 import type { RecordedPiece } from '../../engine/ports/builds.js';
 import type { Millis } from '../../engine/ports/store.js';
@@ -6,6 +5,7 @@ import { limits } from '../../limits.js';
 import { memoryBounds } from '../../memory-bounds.js';
 import { pieceOf } from '../../piece-path.js';
 import { pathKey, rangeOfPieces } from '../codecs/path-keys.js';
+import { ownTurn } from '../own-turn.js';
 import type { Database } from './database.js';
 import { lookUp } from './look-up.js';
 
@@ -52,7 +52,7 @@ export class Paths {
         const from = next;
         next += limits.pathsPerChange;
         // The keys of so many paths take some milliseconds.
-        if (from > 0) await nextTurn();
+        if (from > 0) await ownTurn();
         numbers.set(await this.#internSome(project, paths.slice(from, from + limits.pathsPerChange), at), from);
       }
     };

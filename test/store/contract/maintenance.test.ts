@@ -142,7 +142,7 @@ describe.each(stores)('a store in $name', ({ open, opened }) => {
     expect(await store.maintenance.keptTime()).toBeNull();
     for (const at of [NOW, NOW - DAY]) await store.maintenance.keepTime(at);
     expect(await store.maintenance.keptTime()).toBe(NOW - DAY);
-    await store.maintenance.publishTimings();
+    await store.maintenance.publishTimings(null);
     await store.maintenance.publishQueues();
     store.maintenance.refresh();
     const { bytes, diskFreeBytes, journalRecords, records } = await store.maintenance.load();

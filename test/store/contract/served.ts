@@ -87,7 +87,7 @@ export async function serve(store: Store): Promise<Served> {
   await store.maintenance.keepTime(NOW + 4 * DAY);
   await store.maintenance.noteBackup(NOW + 2 * DAY);
   await store.access.deleteProject(gone, NOW + 4 * DAY);
-  await store.maintenance.publishTimings();
+  await store.maintenance.publishTimings(null);
   await sweep(store, NOW + 1.5 * DAY);
   return { project, queue, split };
 }

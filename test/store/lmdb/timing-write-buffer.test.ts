@@ -42,6 +42,16 @@ describe('times that were just recorded', () => {
     expect(pendingRuns.getCount()).toBe(0);
   });
 
+  it('are written before a thread reads those of the project, and not when it reads those of another one', async () => {
+    withoutTimers();
+    const store = memoryStore();
+    await record(store, 1, { 'a_spec.rb': 5, 'b_spec.rb': 7 });
+    await store.maintenance.publishTimings(2);
+    expect(await secondsIn(asWritten(store.parts), PATHS)).toEqual([null, null]);
+    await store.maintenance.publishTimings(1);
+    expect(await secondsIn(asWritten(store.parts), PATHS)).toEqual([5, 7]);
+  });
+
   it('are written after a while, including those that are added during a write', async () => {
     const store = memoryStore();
     const paths = Array.from({ length: 1200 }, (_, i) => `spec/${i}_spec.rb`);

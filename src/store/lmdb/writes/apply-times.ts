@@ -35,7 +35,7 @@ export async function applyTimes(
   parts: TimingParts,
   recorded: RunRecord,
   { project, branch, build, began, at, run }: PendingRun,
-  turn = () => parts.timingBuffer.nextTurn(),
+  turn: () => Promise<unknown> = () => parts.timingBuffer.nextTurn(),
 ): Promise<void> {
   const { timingBuffer } = parts;
   const branches = branchesOf(parts, project, branch);

@@ -1,6 +1,6 @@
-import { setImmediate as nextTurn } from 'node:timers/promises';
 import { LRUCache } from 'lru-cache';
 import { limits } from '../../../limits.js';
+import { ownTurn } from '../../own-turn.js';
 import { hasRun } from '../builds.js';
 import { DecodedRecords } from '../decoded-records.js';
 import type { ProjectRecord } from '../records.js';
@@ -25,6 +25,8 @@ export class JournaledRuns {
   #added = 0;
   #put = 0;
   #settled = 0;
+  /** The number of the last run that was added, by project. */
+  readonly #addedTo = new Map<number, number>();
   /** Settles with the application of times that began last. */
   #applying: Promise<void> = Promise.resolve();
   readonly #settling = new CoalescedTask(() => this.#settle());
@@ -52,6 +54,7 @@ export class JournaledRuns {
     this.#nodesOf(run)?.add(run.key.node_index);
     this.#nodes.add(nodeOf(run));
     this.#added = run.entry;
+    this.#addedTo.set(run.project, run.entry);
     this.#waiting.push(run);
     if (this.#waiting.length === limits.waitingRuns) this.#settling.run().catch(() => {});
     else this.#settling.runWithin(limits.putRunsMilliseconds);
@@ -95,6 +98,11 @@ export class JournaledRuns {
     return this.#settled === this.#added ? null : this.#settling.run();
   }
 
+  /** Whether the tables have all runs of a project that were added, and their times count. */
+  hasSettled(project: number): boolean {
+    return (this.#addedTo.get(project) ?? 0) <= this.#settled;
+  }
+
   /** Settles all runs, and puts none later by itself. */
   async close(): Promise<void> {
     this.#settling.stop();
@@ -124,7 +132,7 @@ export class JournaledRuns {
       for (const [i, { run }] of waiting.entries()) {
         const pending = put[i]!;
         // The buffer had room when these paths were interned. If this fails, the next start repeats it, because `pendingRuns` has the run.
-        if (typeof pending === 'object') await applyTimes(parts, run, pending, nextTurn).catch(() => (isApplied = false));
+        if (typeof pending === 'object') await applyTimes(parts, run, pending, ownTurn).catch(() => (isApplied = false));
       }
       if (isApplied) this.timingBuffer.markApplied(entry);
     });

@@ -1,14 +1,43 @@
-import { setImmediate as nextTurn } from 'node:timers/promises';
 import type { Millis } from '../../../engine/ports/store.js';
+import { Refusal } from '../../../engine/refusal.js';
 import { limits } from '../../../limits.js';
 import { measureOn } from '../../../planning/estimating/branch-timings.js';
 import type { Measurement } from '../../../planning/estimating/timing.js';
 import { pathKey } from '../../codecs/path-keys.js';
 import { decodeTimings, encodeTimings, type PathTimings } from '../../codecs/timing-codec.js';
+import { ownTurn } from '../../own-turn.js';
 import type { PathNumbers } from '../path-numbers.js';
 import type { Tables } from '../tables.js';
 import { CoalescedTask } from './coalesced-task.js';
 import { type Committing, putInChunks, written } from './commit.js';
+
+const WAITS = Promise.resolve(true);
+
+/** Paths whose numbers are to be written. */
+class UnnamedPaths {
+  readonly paths = new Map<number, { key: string; path: string }>();
+  /** Their numbers by key. */
+  readonly numbers = new Map<string, number>();
+  /** Characters of the paths and keys. */
+  characters = 0;
+
+  add(number: number, key: string, path: string): void {
+    if (!this.paths.has(number)) this.characters += key.length + path.length;
+    this.paths.set(number, { key, path });
+    this.numbers.set(key, number);
+  }
+}
+
+/** Timings that are to be written. */
+class ChangedTimings {
+  readonly ofPaths = new Map<number, PathTimings>();
+  readonly projects = new Set<number>();
+
+  set(path: number, timings: PathTimings): void {
+    this.ofPaths.set(path, timings);
+    this.projects.add(timings.project);
+  }
+}
 
 /**
  * Timings that have changed and are not yet on disk. Many builds measure the same paths within a second, and one write per path is
@@ -16,37 +45,35 @@ import { type Committing, putInChunks, written } from './commit.js';
  * serving thread has a buffer; other threads see what `save` has written.
  */
 export class TimingWriteBuffer {
-  /** By path. A path that is not here may be in #saving, which is being written. */
-  #changed = new Map<number, PathTimings>();
-  #saving: ReadonlyMap<number, PathTimings> = new Map();
+  /** A path that is not here may be in #saving, which is being written. */
+  #changed = new ChangedTimings();
+  #saving = new ChangedTimings();
   /** Keys of `pendingRuns` whose times are in #changed. */
   #applied: number[] = [];
-  /** Paths whose numbers are not on disk yet, by number. */
-  readonly #unnamed = new Map<number, { key: string; path: string }>();
-  /** The numbers of the new paths among these, by key. */
-  readonly #made = new Map<string, number>();
-  /** Characters of the paths and keys in #unnamed. */
-  #unnamedCharacters = 0;
-  readonly #naming = new CoalescedTask(() => this.#name());
+  /** Paths whose numbers are not on disk yet, and those of them that are being written. */
+  #unnamed = new UnnamedPaths();
+  #naming = new UnnamedPaths();
+  readonly #names = new CoalescedTask(() => this.#name());
   readonly #saves = new CoalescedTask(() => this.#save());
   #undivided: Promise<void> = Promise.resolve();
   #nextEntry: number | null = null;
+  #isEnding = false;
   constructor(
     readonly store: Pick<Tables, 'meta' | 'paths' | 'timings' | 'pathNames' | 'pendingRuns'> &
       Pick<Committing, 'diskSpace'> & { pathNumbers: PathNumbers },
   ) {}
 
   get(path: number): PathTimings | undefined {
-    return this.#changed.get(path) ?? this.#saving.get(path);
+    return this.#changed.ofPaths.get(path) ?? this.#saving.ofPaths.get(path);
   }
 
   /** Returns the number of a path that is being recorded. The number of a new path is valid once `saveNames` has resolved. */
   intern(project: number, path: string, now: Millis): number {
-    const number = this.store.pathNumbers.get(project, path) ?? this.#made.get(pathKey(project, path));
+    const number = this.store.pathNumbers.get(project, path) ?? this.#made(pathKey(project, path));
     if (number === undefined) return this.#make(project, path, now);
     const known = this.#toChange(number);
     // The sweep may be about to delete the path. A name saved after that stays.
-    if (!known || now - known.seen_at >= limits.lastUseUpdateMilliseconds) this.#toName(number, pathKey(project, path), path);
+    if (!known || now - known.seen_at >= limits.lastUseUpdateMilliseconds) this.#unnamed.add(number, pathKey(project, path), path);
     if (!known) this.#change(number, { project, seen_at: now, timings: [] });
     else known.seen_at = Math.max(now, known.seen_at);
     return number;
@@ -54,34 +81,37 @@ export class TimingWriteBuffer {
 
   #make(project: number, path: string, now: Millis): number {
     const number = this.store.pathNumbers.make(project, path);
-    const key = pathKey(project, path);
-    this.#toName(number, key, path);
-    this.#made.set(key, number);
+    this.#unnamed.add(number, pathKey(project, path), path);
     this.#change(number, { project, seen_at: now, timings: [] });
     return number;
   }
 
-  #toName(number: number, key: string, path: string): void {
-    if (!this.#unnamed.has(number)) this.#unnamedCharacters += key.length + path.length;
-    this.#unnamed.set(number, { key, path });
+  #made(key: string): number | undefined {
+    return this.#unnamed.numbers.get(key) ?? this.#naming.numbers.get(key);
   }
 
   /** Resolves when the numbers of all paths that were interned before are on disk; null: they are on disk now. */
   saveNames(): Promise<void> | null {
-    return this.#unnamed.size === 0 ? null : this.#naming.run();
+    if (this.#unnamed.paths.size > 0) return this.#names.run();
+    return this.#naming.paths.size > 0 ? this.#names.last : null;
   }
 
   async #name(): Promise<void> {
-    const some = [...this.#unnamed];
-    await putInChunks(some, ([number, { key, path }]) => {
-      this.store.diskSpace.assert();
-      void this.store.paths.put(key, number);
-      void this.store.timings.put(number, encodeTimings(this.get(number)!));
-      return this.store.pathNames.put(number, JSON.stringify(path));
-    });
-    for (const [number, { key, path }] of some) {
-      if (this.#unnamed.delete(number)) this.#unnamedCharacters -= key.length + path.length;
-      this.#made.delete(key);
+    const naming = this.#unnamed;
+    this.#naming = naming;
+    this.#unnamed = new UnnamedPaths();
+    try {
+      await putInChunks(naming.paths, ([number, { key, path }]) => {
+        this.store.diskSpace.assert();
+        void this.store.paths.put(key, number);
+        void this.store.timings.put(number, encodeTimings(this.get(number)!));
+        return this.store.pathNames.put(number, JSON.stringify(path));
+      });
+    } catch (error) {
+      for (const [number, { key, path }] of naming.paths) this.#unnamed.add(number, key, path);
+      throw error;
+    } finally {
+      this.#naming = new UnnamedPaths();
     }
   }
 
@@ -113,26 +143,38 @@ export class TimingWriteBuffer {
 
   /** Yields to other work in the middle of a large run, and then makes room. Throws as `makeRoom`. */
   async nextTurn(): Promise<void> {
-    await nextTurn();
+    await ownTurn();
     await this.makeRoom();
   }
 
   /** Whether the buffer has room for more. */
   get hasRoom(): boolean {
-    return this.#changed.size < limits.bufferedTimings && this.#unnamedCharacters < limits.unsavedPathCharacters;
+    const timings = this.#changed.ofPaths.size;
+    return timings < limits.bufferedTimings && this.#unnamed.characters + this.#naming.characters < limits.unsavedPathCharacters;
   }
 
-  /** Resolves when the buffer has room for more. Throws a 503 when it cannot be written. */
+  /** Resolves when the buffer has room for more. Throws a 503 when it cannot be written, or takes no more. */
   async makeRoom(): Promise<void> {
+    if (this.#isEnding) throw new Refusal('the server is stopping; try again', 'busy');
     if (this.hasRoom) return;
     const named = this.saveNames();
     if (named) await written(named);
     await written(this.save());
   }
 
+  /** Whether timings of a project are not on disk. */
+  hasChanged(project: number): boolean {
+    return this.#changed.projects.has(project) || this.#saving.projects.has(project);
+  }
+
   /** Resolves when all changes made before are on disk. */
   save(): Promise<void> {
-    return this.#changed.size === 0 && this.#applied.length === 0 ? this.#saves.last : this.#saves.run();
+    return this.#changed.ofPaths.size === 0 && this.#applied.length === 0 ? this.#saves.last : this.#saves.run();
+  }
+
+  /** Ends runs that are being recorded in several turns: their next one throws a 503. */
+  end(): void {
+    this.#isEnding = true;
   }
 
   /** Writes all changes. The next start applies the times of runs that come later. */
@@ -148,33 +190,39 @@ export class TimingWriteBuffer {
       await change;
     } while (change !== this.#undivided);
     const applied = this.#applied;
-    const saving = new Map<number, PathTimings>();
-    const unnamed = new Map<number, PathTimings>();
-    // Timings wait for the name of their path, because they cannot be attributed without it.
-    for (const [path, timings] of this.#changed) (this.#unnamed.has(path) ? unnamed : saving).set(path, timings);
+    const saving = this.#changed;
     this.#saving = saving;
-    this.#changed = unnamed;
+    this.#changed = new ChangedTimings();
     this.#applied = [];
     try {
       this.store.diskSpace.assert();
-      await putInChunks(saving, ([path, timings]) => this.store.timings.put(path, encodeTimings(timings)));
+      await putInChunks(saving.ofPaths, ([path, timings]) => this.#saveOne(path, timings));
       await putInChunks(applied, entry => this.store.pendingRuns.remove(entry));
     } catch (error) {
       // The save is retried later, with the changes made meanwhile.
-      this.#changed = new Map([...saving, ...this.#changed]);
+      const since = this.#changed;
+      this.#changed = saving;
+      for (const [path, timings] of since.ofPaths) saving.set(path, timings);
       this.#applied = [...applied, ...this.#applied];
       this.#saves.runWithin(limits.timingFlushMilliseconds);
       throw error;
     } finally {
-      this.#saving = new Map();
+      this.#saving = new ChangedTimings();
     }
+  }
+
+  #saveOne(path: number, timings: PathTimings): Promise<boolean> {
+    if (!this.#unnamed.paths.has(path) && !this.#naming.paths.has(path)) return this.store.timings.put(path, encodeTimings(timings));
+    // Timings wait for the name of their path, because they cannot be attributed without it.
+    if (!this.#changed.ofPaths.has(path)) this.#changed.set(path, timings);
+    return WAITS;
   }
 
   /** Returns the timings of a path for a change, and puts them among the changed ones. */
   #toChange(path: number): PathTimings | undefined {
-    const changed = this.#changed.get(path);
+    const changed = this.#changed.ofPaths.get(path);
     if (changed) return changed;
-    const saving = this.#saving.get(path);
+    const saving = this.#saving.ofPaths.get(path);
     const bytes = saving ? undefined : this.store.timings.getBinaryFast(path);
     // Timings that are being written must not change.
     const known = saving ? { ...saving } : bytes && decodeTimings(bytes);

@@ -1,0 +1,43 @@
+import { expect, it } from 'vitest';
+import { limits } from '../../../src/limits.js';
+import { openLmdbStore } from '../../../src/store/lmdb/store.js';
+import { memoryStore } from '../../harness/memory-store.js';
+import { memoryFolder } from '../../harness/temporary-folder.js';
+import { files, record, secondsOf } from '../contract/fixtures.js';
+
+const LARGE = limits.journaledRunFiles + 1;
+
+it('large runs of a project are recorded one after another, and those of others beside them', async () => {
+  const store = memoryStore();
+  const ended: string[] = [];
+  const recorded = async (name: string, project: number, count: number, node_index: number) => {
+    expect(await record(store, project, files(count), { node_index })).toBe('recorded');
+    ended.push(name);
+  };
+  await Promise.all([recorded('larger', 1, 3 * LARGE, 0), recorded('next', 1, LARGE, 1), recorded('of another project', 2, LARGE, 0)]);
+  expect(ended).toEqual(['of another project', 'larger', 'next']);
+});
+
+it('a large run is not recorded when its client left while others of its project were', async () => {
+  const store = memoryStore();
+  const first = record(store, 1, files(LARGE));
+  const next = record(store, 1, files(LARGE), { node_index: 1, hasLeft: () => true });
+  await expect(next).rejects.toMatchObject({ message: 'the run waited for too long; try again', reason: 'busy' });
+  expect(await first).toBe('recorded');
+  expect(await record(store, 1, files(LARGE), { node_index: 1 })).toBe('recorded');
+});
+
+it('a large run that is being recorded when the store is closed is refused, and those before it are kept', async () => {
+  const folder = memoryFolder();
+  const open = () => openLmdbStore(folder, { queues: { pullCost: 0, lease: null, cacheBytes: 1e6 } });
+  const store = open();
+  await record(store, 1, { 'a_spec.rb': 5 });
+  const runs = [0, 1, 2].map(node_index => record(store, 2, files(LARGE), { node_index }));
+  const refused = runs.map(run => expect(run).rejects.toMatchObject({ message: 'the server is stopping; try again', reason: 'busy' }));
+  await store.close();
+  await Promise.all(refused);
+  const next = open();
+  expect(await secondsOf(next, 1, ['a_spec.rb'])).toEqual([5]);
+  expect(await record(next, 2, files(LARGE))).toBe('recorded');
+  await next.close();
+});
