@@ -25,6 +25,12 @@ interface PathRow {
   seen_at: Millis;
 }
 
+/** Paths that are made when a part of them is needed, or an array of them. */
+export interface PathList {
+  length: number;
+  slice(from: number, to: number): readonly string[];
+}
+
 /** The numbers and names of paths. A path keeps its number until it expires, and no other path gets that number. */
 export class Paths {
   readonly #numbers = new LRUCache<string, Interned>({
@@ -43,7 +49,7 @@ export class Paths {
    *
    * @param goesOn asked before each part of them; it throws when nobody waits for the rest
    */
-  async intern(project: number, paths: readonly string[], at: Millis, goesOn: () => void = () => {}): Promise<Uint32Array> {
+  async intern(project: number, paths: PathList, at: Millis, goesOn: () => void = () => {}): Promise<Uint32Array> {
     const numbers = new Uint32Array(paths.length);
     let next = 0;
     const intern = async () => {

@@ -14,7 +14,7 @@ import type { Database } from './database.js';
 import { isTaken } from './errors.js';
 import { fromJson } from './json.js';
 import type { Learner } from './learner.js';
-import type { Paths } from './paths.js';
+import type { PathList, Paths } from './paths.js';
 import { pauseAfterLoss } from './pause.js';
 
 /** A run that waits to be recorded. */
@@ -267,9 +267,11 @@ export class RunRecorder implements Recordings {
 
   /** Sets the times of runs of a project, under the numbers of their paths. */
   async #setTimes(project: number, runs: readonly Waiting[]): Promise<void> {
-    const paths = runs.map(({ run }) => Array.from(run.seconds, (_, i) => pathOf(run, i)));
+    const lists = runs.map(({ run }) => pathsOf(run));
+    // All paths of a large run at once would take 200 ms.
+    const paths = lists.length === 1 ? lists[0]! : lists.flatMap(list => list.slice(0, list.length));
     const until = Math.max(...runs.map(each => each.until));
-    const numbers = await this.paths.intern(project, paths.flat(), Math.max(...runs.map(({ at }) => at)), () => {
+    const numbers = await this.paths.intern(project, paths, Math.max(...runs.map(({ at }) => at)), () => {
       if (performance.now() >= until) throw tooLate();
     });
     let at = 0;
@@ -454,6 +456,11 @@ function knownOutcome({ id, caller, at }: Waiting, { last, last_run, last_at, la
   if (last_run === id || isOvertaken) return 'recorded';
   const outcome = outcomeOf(run, isRetry, at);
   return outcome === 'recorded' ? null : outcome;
+}
+
+function pathsOf(run: NewRun): PathList {
+  const { length } = run.seconds;
+  return { length, slice: (from, to) => Array.from({ length: Math.min(to, length) - from }, (_, i) => pathOf(run, from + i)) };
 }
 
 /** Refuses runs whose clients no longer wait for the answer: they may have repeated the request, and gone on. */
