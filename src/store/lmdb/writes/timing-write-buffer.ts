@@ -11,8 +11,6 @@ import type { Tables } from '../tables.js';
 import { CoalescedTask } from './coalesced-task.js';
 import { type Committing, putInChunks, written } from './commit.js';
 
-const WAITS = Promise.resolve(true);
-
 /** Paths whose numbers are to be written. */
 class UnnamedPaths {
   readonly paths = new Map<number, { key: string; path: string }>();
@@ -211,11 +209,11 @@ export class TimingWriteBuffer {
     }
   }
 
-  #saveOne(path: number, timings: PathTimings): Promise<boolean> {
+  #saveOne(path: number, timings: PathTimings): Promise<boolean> | null {
     if (!this.#unnamed.paths.has(path) && !this.#naming.paths.has(path)) return this.store.timings.put(path, encodeTimings(timings));
     // Timings wait for the name of their path, because they cannot be attributed without it.
     if (!this.#changed.ofPaths.has(path)) this.#changed.set(path, timings);
-    return WAITS;
+    return null;
   }
 
   /** Returns the timings of a path for a change, and puts them among the changed ones. */
