@@ -98,13 +98,13 @@ export const limits = {
   /** How long after its start the result of a test write is reused. */
   readyCacheMilliseconds: 1000,
 
-  /** Work that is divided goes on in the same turn of the event loop for so long. */
+  /** How long divided work of all kinds goes on in one turn of the event loop. */
   sharedTurnMilliseconds: 2,
   /** Timings that are updated in one turn of the event loop: about a millisecond. */
   timingsPerTurn: 250,
   /** Records that are put in one turn: about a millisecond. The files of a plan are put in one turn, however many they are. */
   putsPerTurn: 200,
-  /** Turns whose puts may wait for the disk. */
+  /** How many turns of puts may wait for the disk: what others write comes behind them. */
   putTurnsAhead: 10,
   /** Changed timings are written after this time, or as soon as this many are buffered. */
   timingFlushMilliseconds: 250,
@@ -113,7 +113,7 @@ export const limits = {
   putRunsMilliseconds: 50,
   /** When this many runs wait, they are put at once. */
   waitingRuns: 500,
-  /** A run of more test files is put at once, without the journal, and after the other ones of its project. */
+  /** A run of more test files is large: it is put at once, without the journal, and after the other large ones of its project. */
   journaledRunFiles: 5000,
   /** Characters of new paths, and of their keys, whose numbers are not on disk yet; beyond it recordings wait. */
   unsavedPathCharacters: 8_388_608,

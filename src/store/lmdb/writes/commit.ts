@@ -1,7 +1,7 @@
 import type { RootDatabase } from 'lmdb';
 import { Refusal, refusals } from '../../../engine/refusal.js';
 import { limits } from '../../../limits.js';
-import { ownTurn } from '../../own-turn.js';
+import { sharedTurn } from '../../shared-turn.js';
 import type { DiskSpaceGuard, Failure } from './failure.js';
 import type { JournaledRuns } from './journaled-runs.js';
 
@@ -68,7 +68,7 @@ export async function putInChunks<T>(all: Iterable<T>, put: (one: T) => Promise<
       // Its failure is thrown when it is awaited.
       written.catch(() => {});
       turns.push(written);
-      await ownTurn();
+      await sharedTurn();
       if (turns.length >= limits.putTurnsAhead) await turns.shift();
     }
     await Promise.all([...turns, written]);

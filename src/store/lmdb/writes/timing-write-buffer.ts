@@ -5,7 +5,7 @@ import { measureOn } from '../../../planning/estimating/branch-timings.js';
 import type { Measurement } from '../../../planning/estimating/timing.js';
 import { pathKey } from '../../codecs/path-keys.js';
 import { decodeTimings, encodeTimings, type PathTimings } from '../../codecs/timing-codec.js';
-import { ownTurn } from '../../own-turn.js';
+import { sharedTurn } from '../../shared-turn.js';
 import type { PathNumbers } from '../path-numbers.js';
 import type { Tables } from '../tables.js';
 import { CoalescedTask } from './coalesced-task.js';
@@ -141,7 +141,7 @@ export class TimingWriteBuffer {
 
   /** Yields to other work in the middle of a large run, and then makes room. Throws as `makeRoom`. */
   async nextTurn(): Promise<void> {
-    await ownTurn();
+    await sharedTurn();
     await this.makeRoom();
   }
 
