@@ -209,7 +209,7 @@ export const limits = {
   /** The dashboard warns of less free space on the disk. */
   diskWarningBytes: 1_073_741_824,
   /** Body of a request of the dashboard; beyond it 413. */
-  smallBodyBytes: 65_536,
+  dashboardBodyBytes: 65_536,
 
   /** Characters of the texts whose digests are cached. */
   digestedCharacters: 2_000_000,
@@ -277,8 +277,10 @@ export const limits = {
   /** Interval at which the last use of a split, queue or token is stored: a small part of the shortest retention, a day. */
   lastUseUpdateMilliseconds: 3_600_000,
 
-  /** Characters of what a node reports as failed, and 64 for each path; beyond it the files of the cases count as failed, or all of the batch. */
+  /** Characters of what a node reports as failed; beyond it the files of the test cases count as failed, or all of the batch. */
   failedCharactersPerReport: 1_048_576,
+  /** What each path adds to these: many short ones take long, too. */
+  failedCharactersPerPath: 64,
   /** Failed test cases that are stored for a batch; beyond it whole files are run again. */
   failedCasesPerBatch: 200,
   /** Characters of all test cases that a queue stores; beyond it whole files are run again. */
@@ -378,7 +380,7 @@ export const limits = {
   cutFiles: 20,
   /**
    * Bytes and files of a request that tells cases; the cases of a file that differ in name or outcome, and the characters of a name and of all
-   * names of a file. A node tells its pieces and at most two whole files.
+   * names of a file. A node tells its pieces, the files that ran whole after a piece or in its place, and at most two others.
    */
   toldBytesPerRequest: 1_048_576,
   toldFilesPerRequest: 100,

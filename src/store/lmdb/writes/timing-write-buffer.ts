@@ -48,7 +48,7 @@ export class TimingWriteBuffer {
   #saving = new ChangedTimings();
   /** Keys of `pendingRuns` whose times are in #changed. */
   #applied: number[] = [];
-  /** Paths whose numbers are not on disk yet, and those of them that are being written. */
+  /** Paths whose numbers are not on disk yet. A path that is not here may be in #naming, which is being written. */
   #unnamed = new UnnamedPaths();
   #naming = new UnnamedPaths();
   readonly #names = new CoalescedTask(() => this.#name());
