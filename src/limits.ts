@@ -98,13 +98,13 @@ export const limits = {
   /** How long after its start the result of a test write is reused. */
   readyCacheMilliseconds: 1000,
 
-  /** Work that is divided goes on in the same turn of the event loop for so long. */
+  /** How long divided work of all kinds goes on in one turn of the event loop. */
   sharedTurnMilliseconds: 2,
   /** Timings that are updated in one turn of the event loop: about a millisecond. */
   timingsPerTurn: 250,
   /** Records that are put in one turn: about a millisecond. The files of a plan are put in one turn, however many they are. */
   putsPerTurn: 200,
-  /** Turns whose puts may wait for the disk. */
+  /** How many turns of puts may wait for the disk: what others write comes behind them. */
   putTurnsAhead: 10,
   /** Changed timings are written after this time, or as soon as this many are buffered. */
   timingFlushMilliseconds: 250,
@@ -113,7 +113,7 @@ export const limits = {
   putRunsMilliseconds: 50,
   /** When this many runs wait, they are put at once. */
   waitingRuns: 500,
-  /** A run of more test files is put at once, without the journal, and after the other ones of its project. */
+  /** A run of more test files is large: it is put at once, without the journal, and after the other large ones of its project. */
   journaledRunFiles: 5000,
   /** Characters of new paths, and of their keys, whose numbers are not on disk yet; beyond it recordings wait. */
   unsavedPathCharacters: 8_388_608,
@@ -209,7 +209,7 @@ export const limits = {
   /** The dashboard warns of less free space on the disk. */
   diskWarningBytes: 1_073_741_824,
   /** Body of a request of the dashboard; beyond it 413. */
-  smallBodyBytes: 65_536,
+  dashboardBodyBytes: 65_536,
 
   /** Characters of the texts whose digests are cached. */
   digestedCharacters: 2_000_000,
@@ -277,8 +277,10 @@ export const limits = {
   /** Interval at which the last use of a split, queue or token is stored: a small part of the shortest retention, a day. */
   lastUseUpdateMilliseconds: 3_600_000,
 
-  /** Characters of what a node reports as failed, and 64 for each path; beyond it the files of the cases count as failed, or all of the batch. */
+  /** Characters of what a node reports as failed; beyond it the files of the test cases count as failed, or all of the batch. */
   failedCharactersPerReport: 1_048_576,
+  /** What each path adds to these: many short ones take long, too. */
+  failedCharactersPerPath: 64,
   /** Failed test cases that are stored for a batch; beyond it whole files are run again. */
   failedCasesPerBatch: 200,
   /** Characters of all test cases that a queue stores; beyond it whole files are run again. */
@@ -378,7 +380,7 @@ export const limits = {
   cutFiles: 20,
   /**
    * Bytes and files of a request that tells cases; the cases of a file that differ in name or outcome, and the characters of a name and of all
-   * names of a file. A node tells its pieces and at most two whole files.
+   * names of a file. A node tells its pieces, the files that ran whole after a piece or in its place, and at most two others.
    */
   toldBytesPerRequest: 1_048_576,
   toldFilesPerRequest: 100,

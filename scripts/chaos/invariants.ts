@@ -7,7 +7,10 @@ export function invariant(holds: boolean, violation: string): void {
   if (!holds) throw new Violation(violation);
 }
 
-/** Returns the action of a command that runs a check. It prints a violated invariant as a sentence, any other error with its stack and causes, and exits with 1. */
+/**
+ * Returns the action of a command that runs a check. It prints a violated invariant as a sentence, any other error with its stack and causes,
+ * and exits with 1.
+ */
 export function reportViolations<Options>(name: string, run: (options: Options) => Promise<void>): (options: Options) => Promise<void> {
   return async options => {
     try {

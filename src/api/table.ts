@@ -75,7 +75,7 @@ const CLIENT_FILE = /^\/v1\/*(\/ballast[\w.-]+)$/;
 /** The most bytes that each POST takes as its body. Infinity: as many as the server takes, for a list of test files. */
 const bodyLimits = new Map<string, number>([
   ...postsIn(table, Infinity),
-  ...postsIn(dashboardTable, limits.smallBodyBytes),
+  ...postsIn(dashboardTable, limits.dashboardBodyBytes),
   ['/v2/test_cases', limits.toldBytesPerRequest],
   ['/v2/queues/cancel', limits.cancelBytesPerRequest],
 ]);
@@ -84,7 +84,7 @@ function postsIn(endpoints: typeof table, bytes: number): [path: string, bytes: 
   return Object.keys(endpoints).flatMap(path => (endpoints[path]!.POST ? [[path, bytes]] : []));
 }
 
-/** The most bytes of a body that are read for a request, so that a body which the server does not need takes no memory. 0: it reads none. */
+/** The most bytes that a request may have as its body; 0: nobody reads them, so they take no memory. */
 export function bodyLimitOf({ method, path }: Pick<Request, 'method' | 'path'>): number {
   return (method === 'POST' && bodyLimits.get(path)) || 0;
 }

@@ -49,7 +49,7 @@ export class NodeRun {
   readonly #readsListFile: boolean;
   readonly #list = new BatchList();
   readonly #mayBeEmpty: (path: string) => boolean;
-  /** See askFilter. By file: a command may have another configuration for each. */
+  /** See askFilter. By file: a command may choose its configuration by the file. */
   readonly #filters = new Map<string, Promise<string | null>>();
   /** How often the command was run. */
   commandCount = 0;

@@ -45,7 +45,7 @@ export type CancelRequest = Pick<QueueRequest, 'key' | 'node_index' | 'run'>;
 export interface BatchReport {
   /** Null: there was no previous batch. */
   batch_id: number | null;
-  /** Test files, or test cases in them: see boundFailed. */
+  /** Test files, or test cases in them; null: all files of the batch. */
   failed_paths: readonly string[] | null;
 }
 

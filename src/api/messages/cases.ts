@@ -52,7 +52,8 @@ export const toTestCasesMessage = reader(typia.misc.literals<keyof TestCasesMess
     const errors = checkNodeIndex(message);
     const long = message.files?.find(({ cases }) => charactersIn(cases) > limits.caseCharactersPerFile);
     const noPiece = message.files?.find(({ path, is_piece }) => is_piece && (message.runner === undefined || pieceOf(path) === null));
-    if (noPiece) errors.files = [`has is_piece for ${noPiece.path}: a piece needs the path of one, and the runner of its cases`];
+    if (noPiece)
+      errors.files = [`has is_piece for ${noPiece.path}: a piece needs a path like "FILE::piece 1 of 2", and the message a runner`];
     if (long)
       errors.files = [`has ${charactersIn(long.cases)} characters of names in ${long.path} (maximum is ${limits.caseCharactersPerFile})`];
     return errors;

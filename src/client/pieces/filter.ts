@@ -7,8 +7,8 @@ import type { PieceSupport } from './piece.js';
 export type RunToPrint = (args: readonly string[], output: number) => Promise<void>;
 
 /**
- * Asks the command for a test file for a filter of test cases that a piece would replace. Returns why whole files run in place of pieces, with what to do; null:
- * the pieces can run.
+ * Asks the command of a test file whether it has a filter of test cases, which a piece would replace. Returns why the whole file runs in place
+ * of its pieces, with what to do; null: the pieces can run.
  */
 export async function askFilter({ name, runner: { filter } }: PieceSupport, run: RunToPrint): Promise<string | null> {
   if (!filter) return null;

@@ -22,7 +22,7 @@ const TELL_SECONDS = 5;
 export class TestCases {
   readonly #pieces: CasesOfFile[] = [];
   readonly #files: CasesOfFile[] = [];
-  /** Whole files of which this node also has pieces. */
+  /** Whole files that ran after a piece of them, or in its place. */
   readonly #filesOfPieces = new Map<string, CasesOfFile>();
   /** Files with too many cases, or too long names. */
   readonly #tooLarge: CasesOfFile[] = [];
@@ -82,7 +82,9 @@ function entriesOf(told: readonly NamedCases[]): CaseOfFile[] {
     .filter(({ name }) => name !== '')
     .flatMap(({ name, seconds, outcomes }) =>
       (Object.entries(outcomes) as [CaseOutcome, number][]).map(([outcome, count], i) => ({
-        ...{ name, seconds: i === 0 ? seconds : 0, outcome },
+        name,
+        seconds: i === 0 ? seconds : 0,
+        outcome,
         ...(count > 1 && { count }),
       })),
     );

@@ -153,8 +153,8 @@ function recordedTest(handed: AssignmentsByPath, nodesByPath: NodesByPath, runsO
   /** Files with a recorded test case that was not handed out itself. */
   const recordedByCase = new Set<string>();
   for (const path of nodesByPath.keys()) {
-    // A piece that was not handed out is of an earlier queue of this CI run. That queue may have had pieces even if this list has none, so the
-    // form of the path decides: a test case of this name is then missing, and the gate fails, rather than a file that did not run counts.
+    // A piece that was not handed out is of an earlier queue of this CI run. That queue may have had pieces although this list has none, so the
+    // form of the path decides. A test case with such a name then counts for no file: the gate may fail, but passes no file that did not run.
     const file = handed.has(path) || pieceOf(path) ? null : fileOf(path);
     if (file !== null) recordedByCase.add(file);
   }

@@ -57,8 +57,8 @@ export function knownCases(kept: readonly KeptCases[]): KnownCases | null {
 }
 
 /**
- * Reads what is known of the cases of these files, one file after the other, until it was told more of them than a request can use: the pieces
- * of a file may repeat the names of the whole. The files after that are not cut.
+ * Reads what is known of the cases of these files, one file after another. Ends before the first file of which more was told than a request
+ * may still read. Bytes count, because the pieces of a file may repeat the names of the whole.
  */
 export async function* readKnownCases(
   cases: Cases,

@@ -7,9 +7,11 @@ export interface Maintenance {
   assertWritable(): void;
   /** Makes a write, and resolves when it is on disk. */
   probe(at: Millis): Promise<void>;
-  /** Resolves when the stores of other threads see all recorded runs, the times of those of a project (null: of all), or all batches of queues. */
+  /** Resolves when the stores of other threads see all recorded runs. */
   publishRuns(): Soon<void>;
+  /** Resolves when they see the times of all recorded runs of a project; null: of all projects. */
   publishTimings(project: number | null): Promise<void>;
+  /** Resolves when they see all batches of queues. */
   publishQueues(): Promise<void>;
   /** Makes the commits of other threads and processes visible to the next read. */
   refresh(): void;

@@ -5,12 +5,10 @@ import type { Batch, CasesByFile } from './batch.js';
 /** What failed in a batch. */
 export type Failed = Pick<Batch, 'failed_cases'> & { failed: number[] };
 
-/** What a short path costs, in characters. */
-const COST_OF_PATH = 64;
-
 /**
- * Bounds what a node reported as failed, before it is passed to another thread: what costs more than the limit becomes the files of the test
- * cases, which run again as a whole in any case. Null: the files cost more, too, and all of the batch counts as failed.
+ * Bounds what a node reported as failed, before it is passed to another thread. If it costs more than the limit, the test cases become their
+ * files: these run again as a whole in any case, because so many cases are not stored. Null: the files cost more, too, and all of the batch
+ * counts as failed.
  */
 export function boundFailed(reported: readonly string[]): readonly string[] | null {
   if (isCheap(reported)) return reported;
@@ -19,7 +17,7 @@ export function boundFailed(reported: readonly string[]): readonly string[] | nu
 }
 
 function isCheap(paths: readonly string[]): boolean {
-  return paths.reduce((sum, path) => sum + path.length + COST_OF_PATH, 0) <= limits.failedCharactersPerReport;
+  return paths.reduce((sum, path) => sum + path.length + limits.failedCharactersPerPath, 0) <= limits.failedCharactersPerReport;
 }
 
 /**

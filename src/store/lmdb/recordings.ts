@@ -16,13 +16,17 @@ export function lmdbRecordings(parts: Parts) {
   return {
     record(project, key, run, { isRetry, hasLeft }, at) {
       const recordNow = () => record(parts, project, key, run, isRetry, at);
-      if (run.seconds.length <= limits.journaledRunFiles) return recordNow();
+      if (!isLarge(run)) return recordNow();
       return afterOthers(parts.largeRuns, project, () => {
         if (hasLeft()) throw new Refusal('the run waited for too long; try again', 'busy');
         return recordNow();
       });
     },
   } satisfies Recordings;
+}
+
+function isLarge({ seconds }: NewRun): boolean {
+  return seconds.length > limits.journaledRunFiles;
 }
 
 /** Large runs of a project are recorded one after another: all at once, none would end within the time that clients wait. */
@@ -52,7 +56,7 @@ function record(parts: Parts, project: number, key: NodeKey, run: NewRun, isRetr
       run: { id: randomUUID(), created_at: at, ordinal: 0, ci_run, asked_at, times },
     };
     // No rule can refuse the first run of a node, so the journal is enough. A large run goes to the tables only, not to be written twice.
-    if (run.seconds.length > limits.journaledRunFiles || runs.mayHaveRun(toPut)) return recordInTables(parts, toPut);
+    if (isLarge(run) || runs.mayHaveRun(toPut)) return recordInTables(parts, toPut);
     toPut.isFirst = true;
     return { value: 'recorded', saved: journal.writeRun(toPut) };
   });

@@ -5,7 +5,7 @@ import { limits } from '../../limits.js';
 import { memoryBounds } from '../../memory-bounds.js';
 import { pieceOf } from '../../piece-path.js';
 import { pathKey, rangeOfPieces } from '../codecs/path-keys.js';
-import { ownTurn } from '../own-turn.js';
+import { sharedTurn } from '../shared-turn.js';
 import type { Database } from './database.js';
 import { lookUp } from './look-up.js';
 
@@ -58,7 +58,7 @@ export class Paths {
         const from = next;
         next += limits.pathsPerChange;
         // The keys of so many paths take some milliseconds.
-        if (from > 0) await ownTurn();
+        if (from > 0) await sharedTurn();
         numbers.set(await this.#internSome(project, paths.slice(from, from + limits.pathsPerChange), at), from);
       }
     };

@@ -179,7 +179,7 @@ describe('a session', () => {
     const browser = await operator();
     for (let day = 0; day < 84; day += 12) {
       expect((await session(browser)).status).toBe(200);
-      // No answer waits for it.
+      // No answer waits until the use is stored.
       await expect.poll(async () => (await server.store.signIns.sessions()).some(({ used_at }) => used_at === clock.millis)).toBe(true);
       clock.advance({ days: 12 });
     }

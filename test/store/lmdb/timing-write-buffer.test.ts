@@ -52,6 +52,18 @@ describe('times that were just recorded', () => {
     expect(await secondsIn(asWritten(store.parts), PATHS)).toEqual([5, 7]);
   });
 
+  it('are on disk after a save that ends with paths whose numbers are not', async () => {
+    withoutTimers();
+    const store = memoryStore();
+    const { timingBuffer, timings } = store.parts;
+    await record(store, 1, { 'a_spec.rb': 5 });
+    await store.maintenance.publishTimings(1);
+    const known = timingBuffer.intern(1, 'a_spec.rb', NOW + 1);
+    timingBuffer.intern(1, 'new_spec.rb', NOW + 1);
+    await timingBuffer.save();
+    expect(decodeTimings(timings.getBinary(known)!).seen_at).toBe(NOW + 1);
+  });
+
   it('are written after a while, including those that are added during a write', async () => {
     const store = memoryStore();
     const paths = Array.from({ length: 1200 }, (_, i) => `spec/${i}_spec.rb`);

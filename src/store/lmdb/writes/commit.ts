@@ -1,7 +1,7 @@
 import type { RootDatabase } from 'lmdb';
 import { Refusal, refusals } from '../../../engine/refusal.js';
 import { limits } from '../../../limits.js';
-import { ownTurn } from '../../own-turn.js';
+import { sharedTurn } from '../../shared-turn.js';
 import type { DiskSpaceGuard, Failure } from './failure.js';
 import type { JournaledRuns } from './journaled-runs.js';
 
@@ -53,26 +53,27 @@ export async function written(put: Promise<unknown>): Promise<void> {
 /**
  * Makes a bounded number of puts in each turn of the event loop, and has a bounded number of them wait for the disk, because whatever else is
  * written comes behind them. Resolves when all are on disk. Rejects when one failed and the others have ended.
+ *
+ * @param put null: this one needs no put
  */
-export async function putInChunks<T>(all: Iterable<T>, put: (one: T) => Promise<boolean>): Promise<void> {
+export async function putInChunks<T>(all: Iterable<T>, put: (one: T) => Promise<boolean> | null): Promise<void> {
   // The puts of one turn are one transaction, so the last one stands for all.
   const turns: Promise<unknown>[] = [];
   let count = 0;
   let written: Promise<unknown> = Promise.resolve();
   try {
     for (const one of all) {
-      written = put(one);
+      written = put(one) ?? written;
       if (++count % limits.putsPerTurn > 0) continue;
       // Its failure is thrown when it is awaited.
       written.catch(() => {});
       turns.push(written);
-      await ownTurn();
+      await sharedTurn();
       if (turns.length >= limits.putTurnsAhead) await turns.shift();
     }
+    await Promise.all([...turns, written]);
   } catch (error) {
     await Promise.allSettled([...turns, written]);
     throw error;
   }
-  await Promise.allSettled([...turns, written]);
-  await Promise.all([...turns, written]);
 }

@@ -1,6 +1,6 @@
 import { LRUCache } from 'lru-cache';
 import { limits } from '../../../limits.js';
-import { ownTurn } from '../../own-turn.js';
+import { sharedTurn } from '../../shared-turn.js';
 import { hasRun } from '../builds.js';
 import { DecodedRecords } from '../decoded-records.js';
 import type { ProjectRecord } from '../records.js';
@@ -132,7 +132,7 @@ export class JournaledRuns {
       for (const [i, { run }] of waiting.entries()) {
         const pending = put[i]!;
         // The buffer had room when these paths were interned. If this fails, the next start repeats it, because `pendingRuns` has the run.
-        if (typeof pending === 'object') await applyTimes(parts, run, pending, ownTurn).catch(() => (isApplied = false));
+        if (typeof pending === 'object') await applyTimes(parts, run, pending, sharedTurn).catch(() => (isApplied = false));
       }
       if (isApplied) this.timingBuffer.markApplied(entry);
     });

@@ -5,13 +5,11 @@ import { measureOn } from '../../../planning/estimating/branch-timings.js';
 import type { Measurement } from '../../../planning/estimating/timing.js';
 import { pathKey } from '../../codecs/path-keys.js';
 import { decodeTimings, encodeTimings, type PathTimings } from '../../codecs/timing-codec.js';
-import { ownTurn } from '../../own-turn.js';
+import { sharedTurn } from '../../shared-turn.js';
 import type { PathNumbers } from '../path-numbers.js';
 import type { Tables } from '../tables.js';
 import { CoalescedTask } from './coalesced-task.js';
 import { type Committing, putInChunks, written } from './commit.js';
-
-const WAITS = Promise.resolve(true);
 
 /** Paths whose numbers are to be written. */
 class UnnamedPaths {
@@ -50,7 +48,7 @@ export class TimingWriteBuffer {
   #saving = new ChangedTimings();
   /** Keys of `pendingRuns` whose times are in #changed. */
   #applied: number[] = [];
-  /** Paths whose numbers are not on disk yet, and those of them that are being written. */
+  /** Paths whose numbers are not on disk yet. A path that is not here may be in #naming, which is being written. */
   #unnamed = new UnnamedPaths();
   #naming = new UnnamedPaths();
   readonly #names = new CoalescedTask(() => this.#name());
@@ -143,7 +141,7 @@ export class TimingWriteBuffer {
 
   /** Yields to other work in the middle of a large run, and then makes room. Throws as `makeRoom`. */
   async nextTurn(): Promise<void> {
-    await ownTurn();
+    await sharedTurn();
     await this.makeRoom();
   }
 
@@ -211,11 +209,11 @@ export class TimingWriteBuffer {
     }
   }
 
-  #saveOne(path: number, timings: PathTimings): Promise<boolean> {
+  #saveOne(path: number, timings: PathTimings): Promise<boolean> | null {
     if (!this.#unnamed.paths.has(path) && !this.#naming.paths.has(path)) return this.store.timings.put(path, encodeTimings(timings));
     // Timings wait for the name of their path, because they cannot be attributed without it.
     if (!this.#changed.ofPaths.has(path)) this.#changed.set(path, timings);
-    return WAITS;
+    return null;
   }
 
   /** Returns the timings of a path for a change, and puts them among the changed ones. */

@@ -2,14 +2,14 @@ import { setImmediate as nextTurn } from 'node:timers/promises';
 import { limits } from '../limits.js';
 
 let last: Promise<unknown> = Promise.resolve();
-/** By performance.now(): when the turn began that was taken last. */
+/** By performance.now(): when the last turn began. */
 let began = 0;
 
 /**
- * Resolves when the caller may go on for a millisecond. All who call this share short turns of the event loop, one after another, so that work
- * that is divided delays requests by one such turn, however much of it there is at a time.
+ * Resolves when the caller may go on for about a millisecond. All who call this go on one after another, in the same short turns of the event
+ * loop: a request waits for one such turn, however many do divided work at a time.
  */
-export function ownTurn(): Promise<unknown> {
+export function sharedTurn(): Promise<unknown> {
   return (last = last.then(goOn));
 }
 

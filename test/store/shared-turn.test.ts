@@ -1,7 +1,7 @@
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import { expect, it } from 'vitest';
 import { limits } from '../../src/limits.js';
-import { ownTurn } from '../../src/store/own-turn.js';
+import { sharedTurn } from '../../src/store/shared-turn.js';
 
 it('work that waits for its turn at the same time goes on in turns that others follow', async () => {
   let turns = 0;
@@ -11,7 +11,7 @@ it('work that waits for its turn at the same time goes on in turns that others f
   })();
   const seen: number[] = [];
   const work = async () => {
-    await ownTurn();
+    await sharedTurn();
     seen.push(turns);
     for (const began = performance.now(); performance.now() - began < limits.sharedTurnMilliseconds; );
   };
