@@ -16,13 +16,24 @@ export function lmdbRecordings(parts: Parts) {
   return {
     record(project, key, run, { isRetry, hasLeft }, at) {
       const recordNow = () => record(parts, project, key, run, isRetry, at);
-      if (run.seconds.length <= limits.journaledRunFiles) return recordNow();
-      return afterOthers(parts.largeRuns, project, () => {
+      if (run.seconds.length <= limits.journaledRunFiles) return underWay(parts, recordNow());
+      const recording = afterOthers(parts.largeRuns, project, () => {
         if (hasLeft()) throw new Refusal('the run waited for too long; try again', 'busy');
         return recordNow();
       });
+      return underWay(parts, recording);
     },
   } satisfies Recordings;
+}
+
+/** Notes a recording until it ends, because the store stays open for it. */
+function underWay<T>({ recordings }: Parts, recording: Soon<T>): Soon<T> {
+  if (recording instanceof Promise) {
+    const ended = () => void recordings.delete(recording);
+    recordings.add(recording);
+    recording.then(ended, ended);
+  }
+  return recording;
 }
 
 /** Large runs of a project are recorded one after another: all at once, none would end within the time that clients wait. */
