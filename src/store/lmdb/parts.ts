@@ -23,6 +23,8 @@ export interface Parts extends Tables, Committing, BlobParts {
   readonly runs: JournaledRuns;
   /** Times that are not in `timings` yet. */
   readonly timingBuffer: TimingWriteBuffer;
+  /** The runs that are being recorded in several turns of the event loop. */
+  readonly recordings: Set<Promise<unknown>>;
   /** The last large run of each project that is being recorded. */
   readonly largeRuns: Map<number, Promise<unknown>>;
   /** A cache of CI runs whose first use of a split is in `splitRuns`: split id, a blank, ci_build_id. */
@@ -56,15 +58,16 @@ export function openParts(dataDir: string, { storeFailed = () => {}, committed =
     journal: new Journal(writing, new JournalFiles(dataDir, failure), runs),
     splitUsers: new LRUCache({ max: limits.cachedSplitUsers }),
     blobsRead: blobCache(),
+    recordings: new Set(),
     largeRuns: new Map(),
     creations: new Map(),
   };
 }
 
 /** Writes the changes that are only in memory, and closes the store. */
-export async function closeParts({ runs, timingBuffer, largeRuns, journal, root }: Parts): Promise<void> {
+export async function closeParts({ runs, timingBuffer, recordings, journal, root }: Parts): Promise<void> {
   timingBuffer.end();
-  while (largeRuns.size > 0) await Promise.allSettled(largeRuns.values());
+  while (recordings.size > 0) await Promise.allSettled(recordings);
   // Changes that cannot be written now are recovered at the next start.
   await runs.close().catch(() => {});
   await timingBuffer.close().catch(() => {});

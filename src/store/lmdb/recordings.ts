@@ -16,17 +16,28 @@ export function lmdbRecordings(parts: Parts) {
   return {
     record(project, key, run, { isRetry, hasLeft }, at) {
       const recordNow = () => record(parts, project, key, run, isRetry, at);
-      if (!isLarge(run)) return recordNow();
-      return afterOthers(parts.largeRuns, project, () => {
+      if (!isLarge(run)) return underWay(parts, recordNow());
+      const recording = afterOthers(parts.largeRuns, project, () => {
         if (hasLeft()) throw new Refusal('the run waited for too long; try again', 'busy');
         return recordNow();
       });
+      return underWay(parts, recording);
     },
   } satisfies Recordings;
 }
 
 function isLarge({ seconds }: NewRun): boolean {
   return seconds.length > limits.journaledRunFiles;
+}
+
+/** Notes a recording until it ends, because the store stays open for it. */
+function underWay<T>({ recordings }: Parts, recording: Soon<T>): Soon<T> {
+  if (recording instanceof Promise) {
+    const ended = () => void recordings.delete(recording);
+    recordings.add(recording);
+    recording.then(ended, ended);
+  }
+  return recording;
 }
 
 /** Large runs of a project are recorded one after another: all at once, none would end within the time that clients wait. */

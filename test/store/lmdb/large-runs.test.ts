@@ -1,9 +1,10 @@
+import { setImmediate as nextTurn } from 'node:timers/promises';
 import { expect, it } from 'vitest';
 import { limits } from '../../../src/limits.js';
 import { openLmdbStore } from '../../../src/store/lmdb/store.js';
 import { memoryStore } from '../../harness/memory-store.js';
 import { memoryFolder } from '../../harness/temporary-folder.js';
-import { files, record, secondsOf } from '../contract/fixtures.js';
+import { buildsOf, files, record, secondsOf } from '../contract/fixtures.js';
 
 const LARGE = limits.journaledRunFiles + 1;
 
@@ -41,3 +42,30 @@ it('a large run that is being recorded when the store is closed is refused, and 
   expect(await record(next, 2, files(LARGE))).toBe('recorded');
   await next.close();
 });
+
+// Of so many turns, some are in each step of a recording.
+it.each([0, 10, 20, 30, 40, 60, 80])('runs have ended when the store is closed, %i turns after they began to be recorded', async turns => {
+  const folder = memoryFolder();
+  const open = () => openLmdbStore(folder, { queues: { pullCost: 0, lease: null, cacheBytes: 1e6 } });
+  const store = open();
+  const ended: string[] = [];
+  const recorded = ['a', 'b', 'c'].map(commit_hash =>
+    record(store, 1, filesOf(commit_hash, limits.journaledRunFiles), { commit_hash }).then(
+      outcome => ended.push(outcome),
+      (error: Error) => ended.push(error.message),
+    ),
+  );
+  for (let turn = 0; turn < turns; turn++) await nextTurn();
+  await store.close();
+  expect(ended).toHaveLength(recorded.length);
+  const kept = ended.filter(outcome => outcome === 'recorded').length;
+  expect(ended.filter(outcome => outcome === 'the server is stopping; try again')).toHaveLength(recorded.length - kept);
+  await expect(record(store, 1, { 'late_spec.rb': 1 })).rejects.toMatchObject({ message: 'the server is stopping; try again' });
+  const next = open();
+  next.parts.journal.recover();
+  expect(await buildsOf(next, 1)).toHaveLength(kept);
+  await next.close();
+});
+
+const filesOf = (folder: string, count: number) =>
+  Object.fromEntries(Object.entries(files(count)).map(([path, seconds]) => [`${folder}/${path}`, seconds]));

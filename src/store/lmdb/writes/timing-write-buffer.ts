@@ -100,6 +100,7 @@ export class TimingWriteBuffer {
     this.#unnamed = new UnnamedPaths();
     try {
       await putInChunks(naming.paths, ([number, { key, path }]) => {
+        this.#assertOpen();
         this.store.diskSpace.assert();
         void this.store.paths.put(key, number);
         void this.store.timings.put(number, encodeTimings(this.get(number)!));
@@ -147,13 +148,14 @@ export class TimingWriteBuffer {
 
   /** Whether the buffer has room for more. */
   get hasRoom(): boolean {
+    if (this.#isEnding) return false;
     const timings = this.#changed.ofPaths.size;
     return timings < limits.bufferedTimings && this.#unnamed.characters + this.#naming.characters < limits.unsavedPathCharacters;
   }
 
   /** Resolves when the buffer has room for more. Throws a 503 when it cannot be written, or takes no more. */
   async makeRoom(): Promise<void> {
-    if (this.#isEnding) throw new Refusal('the server is stopping; try again', 'busy');
+    this.#assertOpen();
     if (this.hasRoom) return;
     const named = this.saveNames();
     if (named) await written(named);
@@ -170,9 +172,13 @@ export class TimingWriteBuffer {
     return this.#changed.ofPaths.size === 0 && this.#applied.length === 0 ? this.#saves.last : this.#saves.run();
   }
 
-  /** Ends runs that are being recorded in several turns: their next one throws a 503. */
+  /** Ends runs that are being recorded in several turns, or come later: their next turn throws a 503. */
   end(): void {
     this.#isEnding = true;
+  }
+
+  #assertOpen(): void {
+    if (this.#isEnding) throw new Refusal('the server is stopping; try again', 'busy');
   }
 
   /** Writes all changes. The next start applies the times of runs that come later. */
