@@ -57,8 +57,8 @@ function assertRoom(): void {
 }
 
 /**
- * Says where a copy is not sound; null: it is. Takes as long as it takes: nothing waits for the copy, and the store can reuse its pages. Throws if a
- * table cannot be read: then the file is damaged, and not just some records.
+ * Says where a copy is not sound; null: it is. Has no limit of time, because only the next snapshot waits for it. Throws if a table cannot be
+ * read: then the file is damaged, and not just some records.
  */
 async function check(copy: string): Promise<string | null> {
   const parts = openParts(copy);

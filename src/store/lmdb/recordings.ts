@@ -94,8 +94,12 @@ async function recordInTables(parts: Parts, toPut: RunToPut): Promise<Saving<Rec
     if (typeof outcome === 'string') return { value: outcome, saved: null };
     // The times of earlier runs count first.
     await parts.runs.applied;
-    await applyTimes(parts, toPut.run, outcome!);
-    parts.timingBuffer.markApplied(toPut.entry);
+    try {
+      await applyTimes(parts, toPut.run, outcome!);
+      parts.timingBuffer.markApplied(toPut.entry);
+    } catch {
+      // The run is recorded all the same, and its client must not send it again. The next start applies its times: `pendingRuns` has it.
+    }
     return { value: 'recorded', saved: null };
   } finally {
     release();

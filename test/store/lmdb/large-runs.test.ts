@@ -1,22 +1,35 @@
 import { setImmediate as nextTurn } from 'node:timers/promises';
-import { expect, it } from 'vitest';
+import { expect, it, vi } from 'vitest';
 import { limits } from '../../../src/limits.js';
+import { openLog } from '../../../src/server/log.js';
 import { openLmdbStore } from '../../../src/store/lmdb/store.js';
+import { applyPendingRuns } from '../../../src/store/lmdb/writes/apply-times.js';
 import { memoryStore } from '../../harness/memory-store.js';
 import { memoryFolder } from '../../harness/temporary-folder.js';
 import { buildsOf, files, record, secondsOf } from '../contract/fixtures.js';
 
 const LARGE = limits.journaledRunFiles + 1;
 
-it('large runs of a project are recorded one after another, and those of others beside them', async () => {
+it('large runs of a project are recorded one after another', async () => {
   const store = memoryStore();
   const ended: string[] = [];
-  const recorded = async (name: string, project: number, count: number, node_index: number) => {
-    expect(await record(store, project, files(count), { node_index })).toBe('recorded');
+  const recorded = async (name: string, count: number, node_index: number) => {
+    expect(await record(store, 1, files(count), { node_index })).toBe('recorded');
     ended.push(name);
   };
-  await Promise.all([recorded('larger', 1, 3 * LARGE, 0), recorded('next', 1, LARGE, 1), recorded('of another project', 2, LARGE, 0)]);
-  expect(ended).toEqual(['of another project', 'larger', 'next']);
+  await Promise.all([recorded('larger', 3 * LARGE, 0), recorded('next', LARGE, 1)]);
+  expect(ended).toEqual(['larger', 'next']);
+});
+
+it('a large run waits for those of its own project only', async () => {
+  const store = memoryStore();
+  let end = () => {};
+  store.parts.largeRuns.set(1, new Promise<void>(resolve => (end = resolve)));
+  const waiting = record(store, 1, files(LARGE));
+  expect(await record(store, 2, files(LARGE))).toBe('recorded');
+  expect(await buildsOf(store, 1)).toEqual([]);
+  end();
+  expect(await waiting).toBe('recorded');
 });
 
 it('a large run is not recorded when its client left while others of its project were', async () => {
@@ -26,6 +39,20 @@ it('a large run is not recorded when its client left while others of its project
   await expect(next).rejects.toMatchObject({ message: 'the run waited for too long; try again', reason: 'busy' });
   expect(await first).toBe('recorded');
   expect(await record(store, 1, files(LARGE), { node_index: 1 })).toBe('recorded');
+});
+
+it('a large run that is in the tables when the store begins to close is recorded, and its times count after the next start', async () => {
+  const folder = memoryFolder();
+  const open = () => openLmdbStore(folder, { queues: { pullCost: 0, lease: null, cacheBytes: 1e6 } });
+  const store = open();
+  const buffer = store.parts.timingBuffer;
+  vi.spyOn(buffer, 'measure').mockImplementationOnce(() => buffer.end());
+  expect(await record(store, 1, files(LARGE))).toBe('recorded');
+  await store.close();
+  const next = open();
+  await applyPendingRuns(next.parts, openLog('silent'));
+  expect(await secondsOf(next, 1, Object.keys(files(1)))).toEqual(Object.values(files(1)));
+  await next.close();
 });
 
 it('a large run that is being recorded when the store is closed is refused, and those before it are kept', async () => {
