@@ -10,10 +10,13 @@ const SOME = 200;
 const CONDITIONS: Partial<Record<MovedTable, string>> = { builds: 'not is_empty', days: 'builds > 0' };
 
 const NUMBERS = {
-  ballast: `select name, value from ballast where name in ('backup', 'known') union all
+  ballast: async () => `select name, value from ballast where name in ('backup', 'known') union all
     select 'last_ordinal', greatest((select max(recorded) from builds where is_empty), (select value from ballast where name = 'last_ordinal'))
     order by name`,
-  identities: `select 'builds' as name, ${lastNumber('builds', 'number')} as value union all select 'projects', ${lastNumber('projects', 'id')}`,
+  async identities(database: Database) {
+    const [builds, projects] = [await lastNumber(database, 'builds', 'number'), await lastNumber(database, 'projects', 'id')];
+    return `select 'builds' as name, ${builds} as value union all select 'projects', ${projects}`;
+  },
 };
 
 /** A database whose tables are made, and in which all recorded times count. */
@@ -21,7 +24,7 @@ export function databaseSide(database: Database): Side {
   return {
     async *rows(table) {
       if (table === 'ballast' || table === 'identities') {
-        for (const row of await database.read<Row>(NUMBERS[table])) if (row.value !== null && row.value !== 0) yield row;
+        for (const row of await database.read<Row>(await NUMBERS[table](database))) if (row.value !== null && row.value !== 0) yield row;
         return;
       }
       const { key } = MOVED[table];

@@ -228,7 +228,7 @@ async function* problemsOfProjects(database: Database, seen: Seen): AsyncGenerat
 async function* problemsOfIdentities(database: Database): AsyncGenerator<Problem> {
   for (const [table, column] of IDENTITIES) {
     const [row] = await database.read<{ last: number; next: number }>(
-      `select coalesce(max(${column}), 0) as last, ${lastNumber(table, column)} as next from ${table}`,
+      `select coalesce(max(${column}), 0) as last, ${await lastNumber(database, table, column)} as next from ${table}`,
     );
     const { last, next } = row!;
     if (last > next)

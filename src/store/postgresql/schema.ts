@@ -327,13 +327,19 @@ export const IDENTITIES = [
   ['queues', 'number'],
 ] as const;
 
-/** The last number that the database gave in a column; 0: none. A role without the right to select from the sequence is refused. */
-export const lastNumber = (table: string, column: string) =>
-  `(select case when is_called then last_value else 0 end from ${table}_${column}_seq)`;
+/**
+ * Returns an expression for the last number that the database gave in a column; 0: none. A role without the right to select from the sequence
+ * is refused. A sequence has another name than usual where two processes made its table at the same moment.
+ */
+export async function lastNumber(database: Database, table: string, column: string): Promise<string> {
+  const [row] = await database.read<{ sequence: string }>('select pg_get_serial_sequence($1, $2) as sequence', [table, column]);
+  return `(select case when is_called then last_value else 0 end from ${row!.sequence})`;
+}
 
 /** Has the database go on numbering after the greatest number, and after those that were given meanwhile. */
 export async function setIdentity(database: Database, table: string, column: string): Promise<void> {
+  const last = await lastNumber(database, table, column);
   await database.change(
-    `select setval('${table}_${column}_seq', greatest((select max(${column}) from ${table}), ${lastNumber(table, column)}, 1))`,
+    `select setval(pg_get_serial_sequence('${table}', '${column}'), greatest((select max(${column}) from ${table}), ${last}, 1))`,
   );
 }

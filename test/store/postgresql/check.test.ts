@@ -73,6 +73,12 @@ describe.skipIf(cluster === null)('a check of a database', () => {
     expect(await problemsIn()).toEqual([]);
   });
 
+  it('finds nothing when the database named a sequence otherwise, because two processes made its table at the same moment', async () => {
+    await database.change('alter sequence paths_number_seq rename to paths_number_seq1');
+    expect(await problemsIn()).toEqual([]);
+    await database.change('alter sequence paths_number_seq1 rename to paths_number_seq');
+  });
+
   it('finds nothing while a process records, hands out and sweeps', async () => {
     const store = await openedStore(url);
     const key = queueKey(project, BUILD, 'busy');
