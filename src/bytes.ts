@@ -6,9 +6,12 @@ export function asBuffer({ buffer, byteOffset, byteLength }: ArrayBufferView): B
 /** Memory that threads share. */
 export const sharedMemory = (bytes: number) => new SharedArrayBuffer(bytes);
 
+/** How many bytes there are in pieces. */
+export const bytesIn = (pieces: readonly Uint8Array[]) => pieces.reduce((sum, { length }) => sum + length, 0);
+
 /** Copies bytes, which may be in pieces, to memory that threads share. */
 export function shareBytes(...pieces: readonly Uint8Array[]): Buffer {
-  const copy = Buffer.from(sharedMemory(pieces.reduce((sum, { length }) => sum + length, 0)));
+  const copy = Buffer.from(sharedMemory(bytesIn(pieces)));
   let at = 0;
   for (const piece of pieces) {
     copy.set(piece, at);

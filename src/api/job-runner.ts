@@ -1,3 +1,4 @@
+import { bytesIn } from '../bytes.js';
 import type { Store } from '../engine/ports/store.js';
 import { SuiteCache } from '../engine/suites/suite-cache.js';
 import { ApiError, httpErrors } from '../http/api-error.js';
@@ -135,7 +136,7 @@ export class JobRunner {
       const buffers = 'body' in due ? due.body.map(({ buffer }) => buffer as ArrayBuffer) : [];
       return (await this.threads.run({ job, input: due }, lane.group, buffers)) as JobAnswer;
     };
-    const isLarge = 'body' in input && input.body.reduce((bytes, { length }) => bytes + length, 0) >= limits.largeBodyBytes;
+    const isLarge = 'body' in input && bytesIn(input.body) >= limits.largeBodyBytes;
     const lane = isLarge ? this.#largeBodies : suites;
     const { suite, ...prepared } = (await this.#run(job, lane, { project: owner, isPage: false, hasLeft }, begin)) as Prepared<K>;
     if (suite) this.suites.add(prepared.project, suite);

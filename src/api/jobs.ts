@@ -1,4 +1,4 @@
-import { shareBytes } from '../bytes.js';
+import { bytesIn, shareBytes } from '../bytes.js';
 import type { Store } from '../engine/ports/store.js';
 import { Suite } from '../engine/suites/suite.js';
 import type { ApiError } from '../http/api-error.js';
@@ -52,8 +52,7 @@ async function preparePost<K extends keyof Posts>(store: Store, settings: JobSet
   const project = input.project ?? (await authenticate(store.access, tokenInBody(sent), settings.tokenHeader));
   const { asked, suite } = posts[job].read(sent, project, null) as Listing<Asked<K>>;
   const prepared = (await prepare(store, asked, suite, options))!;
-  const bytes = input.body.reduce((sum, { length }) => sum + length, 0);
-  const isLarge = suite !== null && (suite.length >= limits.pooledTestFiles || bytes >= limits.pooledBodyBytes);
+  const isLarge = suite !== null && (suite.length >= limits.pooledTestFiles || bytesIn(input.body) >= limits.pooledBodyBytes);
   return { project, prepared, ...(list && isLarge && { suite: { ...list, columns: suite.columns } }) };
 }
 

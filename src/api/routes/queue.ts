@@ -1,3 +1,4 @@
+import { bytesIn } from '../../bytes.js';
 import type { QueueKey } from '../../engine/keys.js';
 import { bytesOfLinks } from '../../engine/link-notes.js';
 import { handedPieces } from '../../engine/pieces/cuts.js';
@@ -129,7 +130,7 @@ function answerPull(context: Context, request: Request, encoding: QueueEncoding)
     const pulling = pull(context.store, prepared.request, prepared.planned, caller, context.now());
     return whenKnown(pulling, ({ value, saved }) => {
       // A batch keeps texts of its request. A request with a list of test files stores the plan, if it is the first.
-      if (!sent && value?.isNewBatch) dailyBytes.add(project, bytesOf(request), context.now());
+      if (!sent && value?.isNewBatch) dailyBytes.add(project, bytesIn(request.body), context.now());
       const { key, node_index, links } = prepared.request;
       if (links && value && !value.isOtherList && !value.lacksPieces) {
         context.linkNotes.note(key, node_index, links);
@@ -144,10 +145,6 @@ function answerPull(context: Context, request: Request, encoding: QueueEncoding)
       });
     });
   });
-}
-
-function bytesOf({ body }: Request): number {
-  return body.reduce((sum, { length }) => sum + length, 0);
 }
 
 function answerPulled(context: Context, request: Request, prepared: PreparedQueue, pulled: Pulled, encoding: QueueEncoding): Soon<Answer> {
