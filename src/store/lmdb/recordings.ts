@@ -6,6 +6,7 @@ import { pathOf } from '../../engine/recordings.js';
 import { Refusal } from '../../engine/refusal.js';
 import { limits } from '../../limits.js';
 import { type Saving, type Soon, whenKnown } from '../../soon.js';
+import { afterOthers } from '../after-others.js';
 import { newTimes, setTime, viewOf } from '../codecs/run-times.js';
 import type { Parts } from './parts.js';
 import { applyTimes } from './writes/apply-times.js';
@@ -17,6 +18,7 @@ export function lmdbRecordings(parts: Parts) {
     record(project, key, run, { isRetry, hasLeft }, at) {
       const recordNow = () => record(parts, project, key, run, isRetry, at);
       if (!isLarge(run)) return underWay(parts, recordNow());
+      // All at once, none would end within the time that clients wait.
       const recording = afterOthers(parts.largeRuns, project, () => {
         if (hasLeft()) throw new Refusal('the run waited for too long; try again', 'busy');
         return recordNow();
@@ -38,17 +40,6 @@ function underWay<T>({ recordings }: Parts, recording: Soon<T>): Soon<T> {
     recording.then(ended, ended);
   }
   return recording;
-}
-
-/** Large runs of a project are recorded one after another: all at once, none would end within the time that clients wait. */
-async function afterOthers<T>(last: Map<number, Promise<unknown>>, project: number, record: () => Soon<T>): Promise<T> {
-  const recording = (last.get(project) ?? Promise.resolve()).then(record, record);
-  last.set(project, recording);
-  try {
-    return await recording;
-  } finally {
-    if (last.get(project) === recording) last.delete(project);
-  }
 }
 
 function record(parts: Parts, project: number, key: NodeKey, run: NewRun, isRetry: boolean, at: Millis): Soon<Saving<Recorded>> {

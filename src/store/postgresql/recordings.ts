@@ -8,6 +8,7 @@ import type { Millis } from '../../engine/ports/store.js';
 import { defaultBranchAfter, newBuild, outcomeOf, pathOf, withRun } from '../../engine/recordings.js';
 import { Refusal, refusals } from '../../engine/refusal.js';
 import { limits } from '../../limits.js';
+import { afterOthers } from '../after-others.js';
 import { newTimes, setTime, viewOf } from '../codecs/run-times.js';
 import { keyColumns } from './builds.js';
 import type { Database } from './database.js';
@@ -88,7 +89,7 @@ export class RunRecorder implements Recordings {
   #waiting: Waiting[] = [];
   #isWriting = false;
   /** The last of the large runs of projects whose paths are numbered. */
-  readonly #large = new Map<number, Promise<void>>();
+  readonly #large = new Map<number, Promise<unknown>>();
   /** The digests of builds that existed when this process last had to do with them. */
   readonly #builds = new LRUCache<string, true>({ max: limits.knownBuilds });
   /** Projects that are known to have test cases. */
@@ -126,10 +127,7 @@ export class RunRecorder implements Recordings {
       // Other runs of its node have waited for it.
       this.#writeSoon();
     };
-    const last = (this.#large.get(project) ?? Promise.resolve()).then(prepare).then(() => {
-      if (this.#large.get(project) === last) this.#large.delete(project);
-    });
-    this.#large.set(project, last);
+    void afterOthers(this.#large, project, prepare);
   }
 
   #writeSoon(): void {
