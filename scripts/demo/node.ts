@@ -1,6 +1,6 @@
 import type { CasesOfFile } from '../../src/api/messages/cases.js';
 import type { HandedPiece } from '../../src/api/messages/queue.js';
-import { wholeMilliseconds } from '../../src/engine/insight/rounding.js';
+import { wholeMilliseconds } from '../../src/rounding.js';
 import type { RecordedTestFile } from '../../src/engine/test-file.js';
 import { fileOfPiece } from '../../src/piece-path.js';
 import type { CiRun, NodePlan } from './ci-run.js';

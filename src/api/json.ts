@@ -4,7 +4,7 @@ import { findListEnd, findListStart, type ListName, PLACEHOLDER, restOfBody } fr
 import type { Answer } from '../http/request.js';
 import { limits } from '../limits.js';
 import { apiErrors } from './errors.js';
-import type { RawParameters } from './messages/validation.js';
+import type { RawParameters } from './read/validation.js';
 
 /** Parses the parameters of a POST body. Throws a 400 if it is not a JSON object in UTF-8, and a 413 if it is too complex. */
 export function decodeBody(bytes: Uint8Array): RawParameters {

@@ -17,13 +17,13 @@ import type { CachedSuite } from '../engine/suites/suite-cache.js';
 import { pieceOf } from '../piece-path.js';
 import type { Soon } from '../soon.js';
 import { apiErrors } from './errors.js';
-import { toBuildSubsetMessage } from './messages/build.js';
-import { toTestCasesMessage } from './messages/cases.js';
-import { toPlanMessage } from './messages/insight/what-if.js';
 import type { Links } from './messages/parameters.js';
-import { isInitialization, toCancelMessage, toQueueMessage, toTestQueueMessage } from './messages/queue.js';
-import { toSplitMessage } from './messages/split.js';
-import type { RawParameters } from './messages/validation.js';
+import { toBuildSubsetMessage } from './read/build.js';
+import { toTestCasesMessage } from './read/cases.js';
+import { toPlanMessage } from './read/plan.js';
+import { isInitialization, toCancelMessage, toQueueMessage, toTestQueueMessage } from './read/queue.js';
+import { toSplitMessage } from './read/split.js';
+import type { RawParameters } from './read/validation.js';
 
 /**
  * The POSTs whose work depends on the suite: what a message asks for, and how it is prepared. That only reads the store. It runs on the

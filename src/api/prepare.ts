@@ -6,8 +6,8 @@ import { limits } from '../limits.js';
 import { type Soon, whenKnown } from '../soon.js';
 import type { Context } from './context.js';
 import { decodeBody, decodeRest } from './json.js';
-import type { RawParameters } from './messages/validation.js';
 import { type PostInput, type Posts, type Prepared, posts } from './posts.js';
+import type { RawParameters } from './read/validation.js';
 import { authenticate, guessToken, tokenInBody } from './token.js';
 
 /**

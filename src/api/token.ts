@@ -3,7 +3,7 @@ import type { Access } from '../engine/ports/access.js';
 import type { Millis } from '../engine/ports/store.js';
 import { type Soon, whenKnown } from '../soon.js';
 import { apiErrors } from './errors.js';
-import type { RawParameters } from './messages/validation.js';
+import type { RawParameters } from './read/validation.js';
 
 /**
  * The project of a token in force. Throws the 403.

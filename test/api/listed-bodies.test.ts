@@ -1,8 +1,8 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { decodeBody, decodeListed, decodeRest } from '../../src/api/json.js';
-import type { RawParameters } from '../../src/api/messages/validation.js';
 import { toSplit } from '../../src/api/posts.js';
+import type { RawParameters } from '../../src/api/read/validation.js';
 import { restOfBody } from '../../src/engine/suites/list-in-body.js';
 import { Suite, suiteOf } from '../../src/engine/suites/suite.js';
 import { type CachedSuite, SuiteCache } from '../../src/engine/suites/suite-cache.js';

@@ -29,8 +29,8 @@ import {
   toNewToken,
   toProjectName,
   toProjectOfSettings,
-} from '../messages/dashboard-request.js';
-import type { RawParameters } from '../messages/validation.js';
+} from '../read/dashboard-request.js';
+import type { RawParameters } from '../read/validation.js';
 
 /** Projects, tokens, links and sessions, for operators. */
 

@@ -18,7 +18,7 @@ import type { Context, Dashboard } from '../context.js';
 import { apiErrors } from '../errors.js';
 import { json } from '../json.js';
 import type { SessionAnswer } from '../messages/dashboard.js';
-import { decodeDashboardBody, toSignIn } from '../messages/dashboard-request.js';
+import { decodeDashboardBody, toSignIn } from '../read/dashboard-request.js';
 import { findSessionOf, noSessionCookie, requireOwnPage, sessionCookie } from './session.js';
 
 /** GET /dashboard/session */

@@ -4,8 +4,8 @@ import type { Answer, Request } from '../../http/request.js';
 import type { Context } from '../context.js';
 import { apiErrors } from '../errors.js';
 import { json } from '../json.js';
-import { decodeDashboardBody } from '../messages/dashboard-request.js';
-import type { RawParameters } from '../messages/validation.js';
+import { decodeDashboardBody } from '../read/dashboard-request.js';
+import type { RawParameters } from '../read/validation.js';
 import {
   answerAccess,
   answerProjects,

@@ -1,7 +1,6 @@
-import typia, { type tags } from 'typia';
+import type { tags } from 'typia';
 import type { Count, Timestamp, Uuid } from '../../scalars.js';
 import type { NodeKey, NodeTotal, OptionalText, RecordedTestFile, TestFileList } from './parameters.js';
-import { checkNodeIndex, reader } from './validation.js';
 
 /** A build, without its recorded runs. */
 export interface BuildAnswer {
@@ -53,17 +52,6 @@ export interface BuildsQuery {
   node_total?: NodeTotal;
 }
 
-export const toBuildsQuery = reader(typia.misc.literals<keyof BuildsQuery>(), typia.createValidate<BuildsQuery>(), {
-  complete(parameters) {
-    parameters.page ??= 1;
-    // A form also sends its empty fields, which do not filter.
-    for (const [name, value] of Object.entries(parameters)) if (value === '' && name !== 'page') delete parameters[name];
-  },
-});
-
-/** Query of GET /build_distributions/last */
-export const toNodeKey = reader(typia.misc.literals<keyof NodeKey>(), typia.createValidate<NodeKey>(), { check: checkNodeIndex });
-
 /** POST /build_subsets */
 export interface BuildSubsetMessage extends NodeKey {
   test_files: TestFileList<RecordedTestFile>;
@@ -73,7 +61,3 @@ export interface BuildSubsetMessage extends NodeKey {
    */
   ci_build_id?: OptionalText;
 }
-
-export const toBuildSubsetMessage = reader(typia.misc.literals<keyof BuildSubsetMessage>(), typia.createValidate<BuildSubsetMessage>(), {
-  check: checkNodeIndex,
-});

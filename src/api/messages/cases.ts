@@ -1,11 +1,8 @@
-import typia, { type tags } from 'typia';
-import { charactersIn } from '../../case-names.js';
+import type { tags } from 'typia';
 import type { CaseOutcome } from '../../case-outcomes.js';
-import { limits } from '../../limits.js';
-import { pieceOf } from '../../piece-path.js';
+import type { limits } from '../../limits.js';
 import type { Text } from '../../scalars.js';
 import type { NodeKey, OptionalText, Path } from './parameters.js';
-import { checkNodeIndex, reader } from './validation.js';
 
 type CaseName = string & tags.MinLength<1> & tags.MaxLength<typeof limits.caseNameMaxCharacters>;
 
@@ -46,16 +43,3 @@ export interface TestCasesAnswer {
   /** The number of files and pieces whose cases are kept. */
   kept: number;
 }
-
-export const toTestCasesMessage = reader(typia.misc.literals<keyof TestCasesMessage>(), typia.createValidate<TestCasesMessage>(), {
-  check(message) {
-    const errors = checkNodeIndex(message);
-    const long = message.files?.find(({ cases }) => charactersIn(cases) > limits.caseCharactersPerFile);
-    const noPiece = message.files?.find(({ path, is_piece }) => is_piece && (message.runner === undefined || pieceOf(path) === null));
-    if (noPiece)
-      errors.files = [`has is_piece for ${noPiece.path}: a piece needs a path like "FILE::piece 1 of 2", and the message a runner`];
-    if (long)
-      errors.files = [`has ${charactersIn(long.cases)} characters of names in ${long.path} (maximum is ${limits.caseCharactersPerFile})`];
-    return errors;
-  },
-});

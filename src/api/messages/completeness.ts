@@ -1,8 +1,7 @@
-import typia, { type tags } from 'typia';
+import type { tags } from 'typia';
 import type { limits } from '../../limits.js';
 import type { Text } from '../../scalars.js';
 import type { BuildKey, NodeTotal } from './parameters.js';
-import { PARAMETER_REQUIRED, reader } from './validation.js';
 
 /** Query of GET /builds/completeness */
 export interface CompletenessQuery extends Omit<BuildKey, 'node_total'> {
@@ -21,18 +20,3 @@ export interface CompletenessQuery extends Omit<BuildKey, 'node_total'> {
   /** Seconds to wait for an incomplete build. Default: 0. */
   wait: number & tags.Type<'int64'> & tags.Minimum<0> & tags.Maximum<typeof limits.completenessWaitSeconds>;
 }
-
-export const toCompletenessQuery = reader(typia.misc.literals<keyof CompletenessQuery>(), typia.createValidate<CompletenessQuery>(), {
-  complete(parameters) {
-    parameters.wait ??= 0;
-    parameters.allow_empty ??= false;
-    // A CI step may send the ids that its system does not have as empty strings.
-    for (const name of ['node_build_id', 'test_queue_id', 'ci_build_id']) if (parameters[name] === '') delete parameters[name];
-    parameters.node_build_id ??= parameters.test_queue_id;
-    delete parameters.test_queue_id;
-  },
-  check({ node_build_id, ci_build_id, node_total }) {
-    if (node_build_id !== undefined && ci_build_id !== undefined) return { ci_build_id: ['must not be sent together with node_build_id'] };
-    return (node_build_id ?? ci_build_id ?? node_total) === undefined ? { node_total: [PARAMETER_REQUIRED] } : {};
-  },
-});

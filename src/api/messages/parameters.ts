@@ -1,7 +1,5 @@
 import type { tags } from 'typia';
 import type { limits } from '../../limits.js';
-import { isLinkTemplate } from '../../link-template.js';
-import { SENT_LINK_WORDS } from '../../project-settings.js';
 import type { Text } from '../../scalars.js';
 
 /** An optional text, which may be empty. */
@@ -26,6 +24,7 @@ export type Path = string & tags.MinLength<typeof limits.pathMinCharacters> & ta
 export type FailedPath = string & tags.MaxLength<typeof limits.pathMaxCharacters> & FileName;
 
 export type NodeTotal = number & tags.Type<'int64'> & tags.Minimum<1> & tags.Maximum<typeof limits.nodesPerBuild>;
+
 export type NodeIndex = number & tags.Type<'int64'> & tags.Minimum<0>;
 
 /** A test file, or a test case in one, in a list of files to split. */
@@ -79,14 +78,6 @@ export interface Links {
   commit_url?: Address;
   /** The page of what changed between two commits, with {before} and {commit} in place of their hashes. */
   diff_url?: Address;
-}
-
-/** A variable of a CI system must never break a build. */
-export function dropUnusableLinks(parameters: Record<string, unknown>): void {
-  for (const [name, words] of Object.entries(SENT_LINK_WORDS)) {
-    const link = parameters[name];
-    if (link !== undefined && !(typeof link === 'string' && isLinkTemplate(link, words))) delete parameters[name];
-  }
 }
 
 export interface CommitAuthor {

@@ -1,18 +1,6 @@
-import typia from 'typia';
 import type { CasesOfName } from '../../case-outcomes.js';
 import type { Count, Text, Uuid } from '../../scalars.js';
-import {
-  dropUnusableLinks,
-  type FailedPath,
-  type Links,
-  type ListedTestFile,
-  type NodeKey,
-  type Path,
-  type People,
-  type PlannedTestFile,
-  type TestFileList,
-} from './parameters.js';
-import { checkNodeIndex, PARAMETER_REQUIRED, reader } from './validation.js';
+import type { FailedPath, Links, ListedTestFile, NodeKey, Path, People, PlannedTestFile, TestFileList } from './parameters.js';
 
 /** POST /queues/queue */
 export interface QueueMessage extends NodeKey, People {
@@ -45,28 +33,6 @@ export interface ConnectFailed {
   message: string;
   code: 'ATTEMPT_CONNECT_TO_QUEUE_FAILED';
 }
-
-/** Tells whether the request carries the list of all test files, to create the queue. */
-export function isInitialization(message: Partial<QueueMessage>): boolean {
-  return message.can_initialize_queue === true && message.attempt_connect_to_queue === false;
-}
-
-export const toQueueMessage = reader(typia.misc.literals<keyof QueueMessage>(), typia.createValidate<QueueMessage>(), {
-  complete(parameters) {
-    parameters.fixed_queue_split ??= false;
-    parameters.skip_pull ??= false;
-    if (parameters.batch_uuid === '') delete parameters.batch_uuid;
-    // Old clients do not know attempt_connect_to_queue. They send the list at once, and pull without either.
-    if (parameters.test_files !== undefined || parameters.can_initialize_queue === false) {
-      parameters.attempt_connect_to_queue ??= false;
-    }
-  },
-  check(message) {
-    const errors = checkNodeIndex(message);
-    if (isInitialization(message) && !message.test_files?.length) errors.test_files = [PARAMETER_REQUIRED];
-    return errors;
-  },
-});
 
 /** POST /v2/queues/queue: each pull reports the outcome of the previous batch. */
 export interface TestQueueMessage extends NodeKey, People, Links {
@@ -160,15 +126,6 @@ export interface QueueForecast {
   };
 }
 
-export const toTestQueueMessage = reader(typia.misc.literals<keyof TestQueueMessage>(), typia.createValidate<TestQueueMessage>(), {
-  complete: dropUnusableLinks,
-  check(message) {
-    const errors = checkNodeIndex(message);
-    if (isInitialization(message) && !message.paths?.length) errors.paths = [PARAMETER_REQUIRED];
-    return errors;
-  },
-});
-
 /** POST /v2/queues/cancel: the process of a node ends, because its CI system cancels it. */
 export interface CancelMessage extends NodeKey {
   test_queue_id: Text;
@@ -181,10 +138,6 @@ export interface CancelAnswer {
   is_noted: boolean;
 }
 
-export const toCancelMessage = reader(typia.misc.literals<keyof CancelMessage>(), typia.createValidate<CancelMessage>(), {
-  check: checkNodeIndex,
-});
-
 /** Query of GET /v2/test_paths */
 export interface TestPathsQuery {
   branch: Text;
@@ -194,5 +147,3 @@ export interface TestPathsQuery {
 export interface TestPathsAnswer {
   failed_paths: string[];
 }
-
-export const toTestPathsQuery = reader(typia.misc.literals<keyof TestPathsQuery>(), typia.createValidate<TestPathsQuery>());

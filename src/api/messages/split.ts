@@ -1,16 +1,5 @@
-import typia from 'typia';
 import type { Count, Text, Uuid } from '../../scalars.js';
-import {
-  dropUnusableLinks,
-  type Links,
-  type ListedTestFile,
-  type NodeKey,
-  type People,
-  type PlannedTestFile,
-  type RecordedTestFile,
-  type TestFileList,
-} from './parameters.js';
-import { checkNodeIndex, PARAMETER_REQUIRED, reader } from './validation.js';
+import type { Links, ListedTestFile, NodeKey, People, PlannedTestFile, RecordedTestFile, TestFileList } from './parameters.js';
 
 /** POST /build_distributions/subset */
 export interface SplitMessage extends NodeKey, People, Links {
@@ -48,23 +37,3 @@ export interface LastDistribution {
   time_execution: number;
   test_files: RecordedTestFile[];
 }
-
-/** The ci_build_id of old clients, which send none. */
-export const UNKNOWN_CI_BUILD_ID = 'unknown';
-
-export const toSplitMessage = reader(typia.misc.literals<keyof SplitMessage>(), typia.createValidate<SplitMessage>(), {
-  complete(parameters) {
-    parameters.fixed_test_suite_split ??= true;
-    dropUnusableLinks(parameters);
-    if (parameters.test_files === undefined || parameters.cache_read_attempt !== undefined) return;
-    // Old clients do not know cache_read_attempt and send the list at once. Nor do they know ci_build_id, which distinguishes dynamic
-    // splits and has no effect on fixed ones.
-    parameters.cache_read_attempt = false;
-    if (parameters.fixed_test_suite_split === true) parameters.ci_build_id ??= UNKNOWN_CI_BUILD_ID;
-  },
-  check(message) {
-    const errors = checkNodeIndex(message);
-    if (message.cache_read_attempt === false && !message.test_files?.length) errors.test_files = [PARAMETER_REQUIRED];
-    return errors;
-  },
-});

@@ -10,9 +10,9 @@ import type { ValidationErrors } from '../../http/api-error.js';
 import type * as build from '../messages/build.js';
 import type * as cases from '../messages/cases.js';
 import type * as completeness from '../messages/completeness.js';
-import type * as queries from '../messages/insight/queries.js';
-import type * as whatIf from '../messages/insight/what-if.js';
 import type * as parameters from '../messages/parameters.js';
+import type * as whatIf from '../messages/plan.js';
+import type * as queries from '../messages/queries.js';
 import type * as queue from '../messages/queue.js';
 import type * as split from '../messages/split.js';
 

@@ -9,8 +9,9 @@ import type { Context } from '../context.js';
 import type { Asker, JobRunner } from '../job-runner.js';
 import { decodeQuery, json } from '../json.js';
 import { buildsUrl } from '../links.js';
-import { type BuildsPage, toBuildsQuery, toNodeKey } from '../messages/build.js';
+import type { BuildsPage } from '../messages/build.js';
 import type { LastDistribution } from '../messages/split.js';
+import { toBuildsQuery, toNodeKey } from '../read/build.js';
 import { isSmallBuild } from '../reads.js';
 
 /** GET /builds: a page of the project's builds, newest first. */

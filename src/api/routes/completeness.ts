@@ -8,7 +8,7 @@ import type { Context } from '../context.js';
 import { apiErrors } from '../errors.js';
 import type { Asker } from '../job-runner.js';
 import { decodeQuery } from '../json.js';
-import { toCompletenessQuery } from '../messages/completeness.js';
+import { toCompletenessQuery } from '../read/completeness.js';
 import type { CompletenessJson, Json } from '../reads.js';
 
 /** A CI run may be noted some time after it began. */

@@ -5,8 +5,8 @@ import type { Context } from '../context.js';
 import { apiErrors } from '../errors.js';
 import { decodeQuery } from '../json.js';
 import { buildPageUrl } from '../links.js';
-import { toCiRunQuery, toComparisonQuery, toTraceQuery, toWhyQuery } from '../messages/insight/queries.js';
-import { checkNodeIndex, type RawParameters } from '../messages/validation.js';
+import { toCiRunQuery, toComparisonQuery, toTraceQuery, toWhyQuery } from '../read/queries.js';
+import { checkNodeIndex, type RawParameters } from '../read/validation.js';
 import { type InsightFilter, isSmallSubject } from '../reads.js';
 
 type Job = 'minutes' | 'timeline' | 'trace' | 'forecast' | 'why';

@@ -21,17 +21,10 @@ import type { Context } from '../context.js';
 import { apiErrors } from '../errors.js';
 import { aroundLast, codeLine, decodeQuery, json, lines } from '../json.js';
 import { buildsUrl } from '../links.js';
-import {
-  type CancelAnswer,
-  type ConnectFailed,
-  type QueueAnswer,
-  type QueueForecast,
-  type TestPathsAnswer,
-  type TestQueueAnswer,
-  toTestPathsQuery,
-} from '../messages/queue.js';
+import type { CancelAnswer, ConnectFailed, QueueAnswer, QueueForecast, TestPathsAnswer, TestQueueAnswer } from '../messages/queue.js';
 import type { PreparedBy } from '../posts.js';
 import { prepare } from '../prepare.js';
+import { toTestPathsQuery } from '../read/queue.js';
 
 /** How a version of the protocol encodes the outcome of a pull. */
 interface QueueEncoding {

@@ -1,5 +1,5 @@
 import type { LineKey, LineOrder } from '../../engine/insight/trends/build-lines.js';
-import { buildTrend } from '../../engine/insight/trends/days.js';
+import { buildTrend } from '../../engine/insight/trends/build-trend.js';
 import type { BuildLines } from '../../engine/insight/trends/trends-answer.js';
 import type { Answer, Request } from '../../http/request.js';
 import { limits } from '../../limits.js';
@@ -17,7 +17,7 @@ import {
   toFileHistoryQuery,
   toFileTrendsQuery,
   toNodeTrendsQuery,
-} from '../messages/insight/queries.js';
+} from '../read/queries.js';
 import type { TrendJson } from '../reads.js';
 
 /** Eight weeks. */

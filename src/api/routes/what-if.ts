@@ -8,8 +8,8 @@ import { noSettings } from '../../project-settings.js';
 import { askerOf } from '../authenticate.js';
 import type { Context } from '../context.js';
 import { decodeQuery, json } from '../json.js';
-import { toNodeCountsQuery, toWhatIfQuery } from '../messages/insight/what-if.js';
 import { prepare } from '../prepare.js';
+import { toNodeCountsQuery, toWhatIfQuery } from '../read/plan.js';
 
 /** GET /builds/:id/what_if: a build played again with other numbers of nodes. */
 export async function whatIfOfBuild(context: Context, request: Request, id: string): Promise<Answer> {

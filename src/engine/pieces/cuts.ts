@@ -1,3 +1,4 @@
+import type { HandedPiece } from '../../api/messages/queue.js';
 import { asBuffer, toSegments } from '../../bytes.js';
 import type { CasesOfName } from '../../case-outcomes.js';
 import { type PieceName, pieceOf, piecePath } from '../../piece-path.js';
@@ -18,15 +19,7 @@ export interface CutFile {
 }
 
 /** A piece, as a node that is to run it gets it after its path in the queue. */
-interface HandedPiece {
-  /** The cases that it has to run. */
-  cases: readonly string[];
-  /** Of the last piece: the cases of the others. The piece runs everything else in the file. Null: it runs only its own cases. */
-  others: readonly string[] | null;
-  /** What the whole file has of names of the piece that do not stand for just one case that runs. */
-  outcomes: readonly CasesOfName[];
-  is_trial: boolean;
-}
+type PieceToHand = Omit<HandedPiece, 'path'>;
 
 /** A file that is cut, and into how many pieces. */
 export type PiecesOfFile = Omit<PieceName, 'number'>;
@@ -42,7 +35,7 @@ export function encodeCuts({ files }: Cuts): Uint8Array {
   return Buffer.concat([Buffer.from(`${JSON.stringify(head)}\n`), asBuffer(ends), bytes]);
 }
 
-function toPieces({ pieces, outcomes, is_trial }: CutFile): HandedPiece[] {
+function toPieces({ pieces, outcomes, is_trial }: CutFile): PieceToHand[] {
   const last = pieces.length - 1;
   const others = pieces.slice(0, last);
   const pieceOfName = new Map(others.flatMap((cases, i) => cases.map(name => [name, i] as const)));

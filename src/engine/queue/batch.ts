@@ -2,6 +2,7 @@ import { limits } from '../../limits.js';
 import { expectedTime } from '../../planning/batching/batch-cost.js';
 import type { PullSituation } from '../../planning/batching/batch-weight.js';
 import { toSeconds, WEIGHTS_PER_SECOND } from '../../planning/weight.js';
+import type { Decision } from '../insight/why/why-answer.js';
 import type { Failed } from './failed.js';
 
 /** The files that a node was handed at one pull. */
@@ -153,26 +154,6 @@ export class BatchText {
 
 function charactersIn(cases: CasesByFile = []): number {
   return cases.reduce((sum, [, paths]) => paths.reduce((ofFile, { length }) => ofFile + length, sum), 0);
-}
-
-/** What the planner knew and decided when a batch was handed out. Durations are seconds. */
-export interface Decision {
-  /** What the files left in the queue would take a node of usual speed, those of this batch included. */
-  remaining: number;
-  /** Until all nodes would finish together, as expected then. */
-  finish_in: number;
-  /** Of the node relative to the others, as measured until then; 1: usual or unknown. */
-  speed: number;
-  /** What a second of estimates took until then; 1: as estimated, or unknown. */
-  slowdown: number;
-  /** The work that the node would do until then. */
-  share: number;
-  /** The work that the batch was to have: a part of the share, or all of it. */
-  target: number;
-  /** What a node loses between two batches, as learned until then. */
-  pull_cost: number;
-  /** What each file took besides the time of its tests, as learned until then. */
-  hidden: number;
 }
 
 const DECISION_FIELDS = ['remaining', 'finish_in', 'speed', 'slowdown', 'share', 'target', 'pull_cost', 'hidden'] as const;

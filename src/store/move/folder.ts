@@ -1,4 +1,4 @@
-import { endOfDay } from '../../engine/insight/trends/days.js';
+import { endOfDay } from '../../engine/days.js';
 import { buildDigest } from '../../engine/keys.js';
 import type { CiRun } from '../../engine/ports/ci-runs.js';
 import type { DaySummary } from '../../engine/ports/summaries.js';

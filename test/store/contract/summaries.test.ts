@@ -1,6 +1,7 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { countOn, emptyDay, medianWall } from '../../../src/engine/insight/trends/days.js';
+import { countOn, emptyDay } from '../../../src/engine/days.js';
+import { medianWall } from '../../../src/engine/insight/trends/build-trend.js';
 import { type BuildKey, queueKey } from '../../../src/engine/keys.js';
 import type { Build } from '../../../src/engine/ports/builds.js';
 import type { Store } from '../../../src/engine/ports/store.js';

@@ -1,7 +1,7 @@
 import { pluralize } from '../../../plural.js';
+import { wholeMilliseconds } from '../../../rounding.js';
 import { decidingExecution, overrunFile } from '../minutes/last-node.js';
 import { PART_NAMES } from '../minutes/minutes-answer.js';
-import { wholeMilliseconds } from '../rounding.js';
 import { differenceOf } from './compared-files.js';
 import type { ComparedFile, DifferenceCause } from './comparison-answer.js';
 import type { Measured, MeasuredBuild } from './measured.js';

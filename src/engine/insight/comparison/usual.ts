@@ -1,5 +1,6 @@
 import { limits } from '../../../limits.js';
 import { mean, median } from '../../../planning/estimating/median.js';
+import { roundParts, wholeMilliseconds } from '../../../rounding.js';
 import { timestamp } from '../../../time.js';
 import type { ProjectBuild } from '../../keys.js';
 import type { Build } from '../../ports/builds.js';
@@ -7,7 +8,6 @@ import type { Store } from '../../ports/store.js';
 import type { Summary } from '../../ports/summaries.js';
 import { hasEndedComplete } from '../build-state.js';
 import { PART_NAMES, type PartName } from '../minutes/minutes-answer.js';
-import { roundParts, wholeMilliseconds } from '../rounding.js';
 import type { Subject } from '../subject.js';
 import { timesOfBuilds } from '../trends/file-table.js';
 import { isOutOfDate, withSummaries } from '../trends/summary.js';

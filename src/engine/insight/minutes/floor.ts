@@ -1,4 +1,4 @@
-import { wholeMilliseconds } from '../rounding.js';
+import { wholeMilliseconds } from '../../../rounding.js';
 import type { Timeline } from '../timeline/timeline.js';
 import { executionsOf, type NodeWork } from './executions.js';
 import { type Slowness, slownessOf } from './slowness.js';

@@ -1,5 +1,5 @@
 import { mean } from '../../../planning/estimating/median.js';
-import { roundParts, wholeMilliseconds } from '../rounding.js';
+import { roundParts, wholeMilliseconds } from '../../../rounding.js';
 import type { Timeline } from '../timeline/timeline.js';
 import { floorOf, type LongExecution } from './floor.js';
 import { idleCauses } from './idle-causes.js';

@@ -8,8 +8,8 @@ import {
 } from '../../../planning/batching/batch-cost.js';
 import { median, medianSlope } from '../../../planning/estimating/median.js';
 import { toSeconds, toWeight } from '../../../planning/weight.js';
+import { rounded, wholeMilliseconds } from '../../../rounding.js';
 import type { LearnedCost } from '../minutes/minutes-answer.js';
-import { rounded, wholeMilliseconds } from '../rounding.js';
 import { isFinished, type Span, type Timeline } from './timeline.js';
 
 /** What the batches of a queue tell of their cost, by the recorded times of their files; null: nothing. */

@@ -1,8 +1,8 @@
 import { limits } from '../../../limits.js';
+import { wholeMilliseconds } from '../../../rounding.js';
 import { timestamp } from '../../../time.js';
 import { tooLarge } from '../../builds.js';
 import { executionsOf, type NodeWork, type Work } from '../minutes/executions.js';
-import { wholeMilliseconds } from '../rounding.js';
 import type { Subject } from '../subject.js';
 import type { Timeline } from './timeline.js';
 import type { TraceAnswer, TraceEvent } from './timeline-answer.js';

@@ -1,9 +1,9 @@
 import type { ChangePoint } from '../../../planning/estimating/change-point.js';
 import { DEVIATIONS_PER_MAD, middleOf } from '../../../planning/estimating/median.js';
+import { rounded } from '../../../rounding.js';
 import { timestamp } from '../../../time.js';
 import type { Build } from '../../ports/builds.js';
 import type { Store } from '../../ports/store.js';
-import { rounded } from '../rounding.js';
 import { fileChanges } from './file-changes.js';
 import { type FileTable, fileTable } from './file-table.js';
 import { decidingPath, isOutOfDate, type Trend, withSummaries } from './summary.js';

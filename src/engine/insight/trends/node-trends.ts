@@ -1,9 +1,9 @@
 import { median } from '../../../planning/estimating/median.js';
+import { rounded } from '../../../rounding.js';
 import { timestamp } from '../../../time.js';
 import type { Build } from '../../ports/builds.js';
 import type { Store } from '../../ports/store.js';
 import type { Summary } from '../../ports/summaries.js';
-import { rounded } from '../rounding.js';
 import { isOutOfDate, type Trend, withSummaries } from './summary.js';
 import type { NodeTrend, NodeTrends } from './trends-answer.js';
 

@@ -1,10 +1,11 @@
 import { limits } from '../../../limits.js';
+import { wholeMilliseconds } from '../../../rounding.js';
 import { DAY_MILLISECONDS } from '../../../time.js';
+import { emptyDay } from '../../days.js';
 import type { Project } from '../../ports/access.js';
 import type { Millis, Store } from '../../ports/store.js';
-import { wholeMilliseconds } from '../rounding.js';
 import { ALWAYS, buildLines } from './build-lines.js';
-import { completeBuilds, dateOf, emptyDay, medianWall, plannedBuilds } from './days.js';
+import { completeBuilds, dateOf, medianWall, plannedBuilds } from './build-trend.js';
 import { idleShare, type Trend } from './summary.js';
 import type { ProjectOverview } from './trends-answer.js';
 

@@ -1,12 +1,13 @@
 import { limits } from '../../../limits.js';
+import { wholeMilliseconds } from '../../../rounding.js';
 import { DAY_MILLISECONDS } from '../../../time.js';
+import { emptyDay } from '../../days.js';
 import type { Project } from '../../ports/access.js';
 import type { Millis, Store } from '../../ports/store.js';
 import type { DaySum, DaySummary } from '../../ports/summaries.js';
 import { PART_NAMES } from '../minutes/minutes-answer.js';
-import { wholeMilliseconds } from '../rounding.js';
 import { ALWAYS, buildLines } from './build-lines.js';
-import { completeBuilds, emptyDay } from './days.js';
+import { completeBuilds } from './build-trend.js';
 import type { Trend } from './summary.js';
 
 /** A gauge of a project. */

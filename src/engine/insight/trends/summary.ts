@@ -1,4 +1,5 @@
 import { fileOfPiece, filesAmong } from '../../../piece-path.js';
+import { wholeMilliseconds } from '../../../rounding.js';
 import type { ProjectBuild } from '../../keys.js';
 import type { Build } from '../../ports/builds.js';
 import type { Store } from '../../ports/store.js';
@@ -7,7 +8,6 @@ import { hasEndedComplete } from '../build-state.js';
 import { fileOutcomes } from '../minutes/file-outcomes.js';
 import { decidingFile, lastNode, leastDelay } from '../minutes/last-node.js';
 import type { Minutes } from '../minutes/minutes.js';
-import { wholeMilliseconds } from '../rounding.js';
 import type { Timeline } from '../timeline/timeline.js';
 import type { BuildLineSummary } from './trends-answer.js';
 

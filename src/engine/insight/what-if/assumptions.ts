@@ -1,4 +1,4 @@
-import { wholeMilliseconds } from '../rounding.js';
+import { wholeMilliseconds } from '../../../rounding.js';
 import { type Scenario, startSpreadOf } from './scenario.js';
 import type { Assumptions } from './what-if-answer.js';
 

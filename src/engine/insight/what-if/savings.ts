@@ -1,5 +1,5 @@
 import { fileOfPiece } from '../../../piece-path.js';
-import { wholeMilliseconds } from '../rounding.js';
+import { wholeMilliseconds } from '../../../rounding.js';
 import type { Timeline } from '../timeline/timeline.js';
 import { observe } from './observed.js';
 import { type PlayedNodes, playNodes, playParts } from './play.js';

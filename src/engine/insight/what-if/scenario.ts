@@ -6,7 +6,7 @@ import { mean, median } from '../../../planning/estimating/median.js';
 import { usefulNodes } from '../../../planning/forecasting/forecast.js';
 import { toWeight, WEIGHTS_PER_SECOND } from '../../../planning/weight.js';
 import { costOfSum, type PriceSettings } from '../../../price.js';
-import { rounded, wholeMilliseconds } from '../rounding.js';
+import { rounded, wholeMilliseconds } from '../../../rounding.js';
 import { drawSuites } from './deviations.js';
 import { type FileCut, withFilesCut } from './files-cut.js';
 import { type Played, type PlayedNodes, type PlayedSuite, playQueue, playSplit } from './play.js';

@@ -2,7 +2,8 @@ import { durationText } from '../../../duration.js';
 import type { PieceName } from '../../../piece-path.js';
 import { isRestSmall } from '../../../planning/batching/batch-weight.js';
 import type { Forecast } from '../../../planning/forecasting/forecast.js';
-import type { Decision, EndedLease } from '../../queue/batch.js';
+import type { EndedLease } from '../../queue/batch.js';
+import type { Decision } from './why-answer.js';
 
 /** Files of a batch that another batch had before, and that went back to the queue when the lease of that one ended. */
 export interface ReturnedFiles {

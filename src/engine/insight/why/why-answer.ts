@@ -1,5 +1,4 @@
 import type { Count, Timestamp } from '../../../scalars.js';
-import type { Decision } from '../../queue/batch.js';
 import type { BuildHead } from '../build-head.js';
 
 /** GET /v1/builds/:id/why: why each node got its files, as it was known then. Durations are seconds. */
@@ -22,6 +21,26 @@ export interface BatchReason {
   /** In the order in which the node was given them; at most 1,000, and at most 20,000 of all batches. */
   files: FileReason[];
   file_count: Count;
+}
+
+/** What the planner knew and decided when a batch was handed out. Durations are seconds. */
+export interface Decision {
+  /** What the files left in the queue would take a node of usual speed, those of this batch included. */
+  remaining: number;
+  /** Until all nodes would finish together, as expected then. */
+  finish_in: number;
+  /** Of the node relative to the others, as measured until then; 1: usual or unknown. */
+  speed: number;
+  /** What a second of estimates took until then; 1: as estimated, or unknown. */
+  slowdown: number;
+  /** The work that the node would do until then. */
+  share: number;
+  /** The work that the batch was to have: a part of the share, or all of it. */
+  target: number;
+  /** What a node loses between two batches, as learned until then. */
+  pull_cost: number;
+  /** What each file took besides the time of its tests, as learned until then. */
+  hidden: number;
 }
 
 export interface FileReason {

@@ -3,7 +3,7 @@ import { limits } from '../../limits.js';
 import type { Count } from '../../scalars.js';
 import { apiErrors } from '../errors.js';
 import { decodeBody } from '../json.js';
-import type { SignInMessage } from './dashboard.js';
+import type { SignInMessage } from '../messages/dashboard.js';
 import { type RawParameters, reader } from './validation.js';
 
 /** The messages of the dashboard's POST requests. Each function throws a 422 when the message is invalid. */

@@ -2,7 +2,7 @@ import type { IValidation } from 'typia';
 import type { ValidationErrors } from '../../http/api-error.js';
 import { limits } from '../../limits.js';
 import { apiErrors } from '../errors.js';
-import type { NodeKey } from './parameters.js';
+import type { NodeKey } from '../messages/parameters.js';
 
 const INTEGERS = ['project', 'node_total', 'node_index', 'batch_index', 'batch_id', 'batch', 'page', 'wait', 'limit', 'offset', 'days'];
 const NUMBERS = ['within', 'start_spread', 'pull_cost', 'setup', 'target'];

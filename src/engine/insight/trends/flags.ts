@@ -1,11 +1,11 @@
-import { limits } from '../../limits.js';
-import type { WebhookEventName } from '../../project-settings.js';
-import { rounded } from '../insight/rounding.js';
-import { fileChanges } from '../insight/trends/file-changes.js';
-import { type FileTable, fileTable } from '../insight/trends/file-table.js';
-import { nodeTrends } from '../insight/trends/node-trends.js';
-import type { Store } from '../ports/store.js';
-import type { GrownFile, SlowNode } from './event.js';
+import { limits } from '../../../limits.js';
+import type { WebhookEventName } from '../../../project-settings.js';
+import { rounded } from '../../../rounding.js';
+import type { Store } from '../../ports/store.js';
+import type { GrownFile, SlowNode } from '../../webhooks/event.js';
+import { fileChanges } from './file-changes.js';
+import { type FileTable, fileTable } from './file-table.js';
+import { nodeTrends } from './node-trends.js';
 
 export interface FlagsSubject {
   project: number;

@@ -1,8 +1,8 @@
 import { expect, it } from 'vitest';
-import type { Store } from '../../../src/engine/ports/store.js';
-import { flagsOf } from '../../../src/engine/webhooks/flags.js';
-import { memoryStore } from '../../harness/memory-store.js';
-import { buildsOf, NOW, newProject, record, summaryOf } from '../../store/contract/fixtures.js';
+import { flagsOf } from '../../../../src/engine/insight/trends/flags.js';
+import type { Store } from '../../../../src/engine/ports/store.js';
+import { memoryStore } from '../../../harness/memory-store.js';
+import { buildsOf, NOW, newProject, record, summaryOf } from '../../../store/contract/fixtures.js';
 
 const SUBJECT = { branch: 'main', node_total: 2, events: ['file_grew', 'runner_slow'] as const };
 
