@@ -2,7 +2,6 @@ import { existsSync, readdirSync, readFileSync } from 'node:fs';
 import { dirname, join, posix, relative, sep } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { describe, expect, it } from 'vitest';
-import { limits } from '../src/limits.js';
 
 // Tests run in dist/test: the sources lie beside dist.
 const source = fileURLToPath(new URL('../../src', import.meta.url));
@@ -189,19 +188,5 @@ describe('the sources', () => {
   it('have no folder and no file that is named for its kind', () => {
     const vague = /(^|\/)(utils?|helpers?|types|index|common|misc)(\.tsx?$|\/)/;
     expect([...files.keys()].filter(path => vague.test(path))).toEqual([]);
-  });
-});
-
-describe('the limits', () => {
-  it('keep their relations', () => {
-    expect(limits.pathMinCharacters).toBeLessThan(limits.pathMaxCharacters);
-    expect(limits.pooledTestFiles).toBeLessThanOrEqual(limits.testFilesPerRequest);
-    expect(limits.drainReceivingSeconds).toBeLessThanOrEqual(limits.drainSeconds);
-  });
-
-  it('are positive whole numbers', () => {
-    for (const [name, value] of Object.entries(limits)) {
-      expect(Number.isInteger(value) && value > 0, name).toBe(true);
-    }
   });
 });

@@ -1,10 +1,10 @@
 import { expect, it } from 'vitest';
-import { limits } from '../src/limits.js';
 import { fileOfPiece, pieceOf, piecePath } from '../src/piece-path.js';
+import { PIECES_PER_FILE } from '../src/planning/cutting/cut.js';
 
 it.each([
   { file: 'a.py', number: 1, count: 2 },
-  { file: 'shop', number: 2, count: limits.piecesPerFile },
+  { file: 'shop', number: 2, count: PIECES_PER_FILE },
   { file: 'a\n::piece 1 of 2', number: 2, count: 2 },
 ])('the path of a piece names it: $file, $number of $count', piece => {
   expect(pieceOf(piecePath(piece))).toEqual(piece);

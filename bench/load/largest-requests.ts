@@ -1,3 +1,4 @@
+import { CUT_CHARACTERS_PER_QUEUE } from '../../src/engine/suites/cut-suite.js';
 import { limits } from '../../src/limits.js';
 import type { Connections } from './connections.js';
 import { expectAnswer } from './connections.js';
@@ -41,10 +42,7 @@ const told = (path: string, count: number) => ({
   })),
 });
 /** Long files, with the cases that a queue may have in pieces. */
-const cutFiles = Array.from(
-  { length: Math.floor(limits.cutCharactersPerQueue / limits.caseCharactersPerFile) },
-  (_, i) => `long_${i}_spec.rb`,
-);
+const cutFiles = Array.from({ length: Math.floor(CUT_CHARACTERS_PER_QUEUE / limits.caseCharactersPerFile) }, (_, i) => `long_${i}_spec.rb`);
 
 /** Has a queue of which the first batch is a piece of a long file, among as many pieces as a queue may have. */
 async function prepareCuts(connections: Connections): Promise<void> {

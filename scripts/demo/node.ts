@@ -1,8 +1,8 @@
 import type { CasesOfFile } from '../../src/api/messages/cases.js';
 import type { HandedPiece } from '../../src/api/messages/queue.js';
-import { wholeMilliseconds } from '../../src/rounding.js';
 import type { RecordedTestFile } from '../../src/engine/test-file.js';
 import { fileOfPiece } from '../../src/piece-path.js';
+import { wholeMilliseconds } from '../../src/rounding.js';
 import type { CiRun, NodePlan } from './ci-run.js';
 
 /** What a node asks of the server, and when, in milliseconds since 1970. */

@@ -2,9 +2,15 @@ import { toSegments } from '../bytes.js';
 import type { Build, RunHead } from '../engine/ports/builds.js';
 import type { Store } from '../engine/ports/store.js';
 import { refusals } from '../engine/refusal.js';
-import { limits } from '../limits.js';
 import { timestamp } from '../time.js';
 import type { BuildAnswer, BuildDetail, BuildSubset } from './messages/build.js';
+
+/** A large build is answered in pieces. A piece ends when its JSON has this many characters. */
+export const PIECE_CHARACTERS = 262_144;
+/** A piece ends, too, when it has this many runs. */
+const RUNS_PER_PIECE = 1000;
+/** Test files of a run that are read at a time for a piece. */
+const FILES_READ_PER_PIECE = 2000;
 
 /** Builds and runs in the form that the API returns, and the answer for a large build, in pieces. */
 
@@ -59,14 +65,14 @@ export async function buildOutline({ builds }: Store, { number }: Build): Promis
   };
 }
 
-/** A part of a build's runs, about `limits.pieceCharacters` long. Throws a 503 when the run to continue with has expired. */
+/** A part of a build's runs, about `PIECE_CHARACTERS` long. Throws a 503 when the run to continue with has expired. */
 export async function buildPiece({ builds }: Store, { build, outline, from }: PieceSubject): Promise<Piece> {
   const { nodes, runs, times } = outline;
   let text = '';
   let index = 0;
   while (index < nodes.length) {
     const head = { node_index: nodes[index]!, run: runs[index]! };
-    const run = await builds.run(build, head, from, from + limits.filesReadPerPiece);
+    const run = await builds.run(build, head, from, from + FILES_READ_PER_PIECE);
     if (!run || run.created_at !== times[index]) {
       if (from > 0) throw refusals.expired('build');
       index += 1;
@@ -76,7 +82,7 @@ export async function buildPiece({ builds }: Store, { build, outline, from }: Pi
     for (const [i, path] of run.paths.entries()) {
       text += `${from > 0 ? ',' : ''}{"path":${JSON.stringify(path)},"time_execution":${run.seconds[i]}}`;
       from += 1;
-      if (text.length >= limits.pieceCharacters) return { bytes: toSegments([text]).bytes, runs: index, from };
+      if (text.length >= PIECE_CHARACTERS) return { bytes: toSegments([text]).bytes, runs: index, from };
     }
     if (from < run.test_files) continue;
     text += ']}';
@@ -118,7 +124,7 @@ export class BuildPieces {
 
   async #next(isFirst: boolean): Promise<Uint8Array> {
     const { nodes, runs, times } = this.outline;
-    const [begin, end] = [this.#run, this.#run + limits.runsPerPiece];
+    const [begin, end] = [this.#run, this.#run + RUNS_PER_PIECE];
     const outline = { nodes: nodes.slice(begin, end), runs: runs.slice(begin, end), times: times.slice(begin, end) };
     const piece = await this.read({ build: this.build.number, outline, from: this.#from }, isFirst);
     this.#run += piece.runs;

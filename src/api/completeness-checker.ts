@@ -1,8 +1,10 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { CompletenessSubject } from '../engine/completeness/assigned.js';
-import { limits } from '../limits.js';
 import type { Asker, JobRunner } from './job-runner.js';
 import type { CompletenessJson } from './reads.js';
+
+/** How often a build is checked while a client waits for it to become complete. */
+const COMPLETENESS_POLL_MILLISECONDS = 500;
 
 /** A comparison that has not begun, so it will see every run recorded until now. */
 interface Waiting {
@@ -48,7 +50,7 @@ export class CompletenessChecker {
 
   /** Resolves after the poll interval, or immediately when the server is about to stop. */
   tick(): Promise<void> {
-    return (this.#tick ??= sleep(limits.completenessPollMilliseconds, undefined, { signal: this.#closing.signal })
+    return (this.#tick ??= sleep(COMPLETENESS_POLL_MILLISECONDS, undefined, { signal: this.#closing.signal })
       .catch(() => {})
       .then(() => void (this.#tick = null)));
   }

@@ -1,5 +1,6 @@
 import { type Reason, Refusal } from '../engine/refusal.js';
 import type { SessionEnd } from '../engine/sign-in/sign-in.js';
+import { SESSION_DAYS, SESSION_IDLE_DAYS } from '../engine/sign-in/sign-in.js';
 import { ApiError, type UnavailableReason, unavailable, type ValidationErrors } from '../http/api-error.js';
 import { limits } from '../limits.js';
 
@@ -8,8 +9,8 @@ const unauthorized = (message: string) => new ApiError(401, [message], { 'WWW-Au
 
 /** Whoever has the secret of a session may know why it ended. */
 const ENDS: Record<SessionEnd, string> = {
-  unused: ` after ${limits.sessionIdleDays} days without use`,
-  old: ` after ${limits.sessionDays} days`,
+  unused: ` after ${SESSION_IDLE_DAYS} days without use`,
+  old: ` after ${SESSION_DAYS} days`,
   link: ' because its link for readers has expired',
   gone: '',
 };

@@ -11,6 +11,21 @@ import type { JobAnswer } from './jobs.js';
 import type { PostInput, Posts, Prepared } from './posts.js';
 import { type Reads, reads } from './reads.js';
 
+/** Jobs of all projects that may wait for a worker thread; beyond it 503. */
+export const WAITING_JOBS = 4096;
+/** Large requests of a project that may wait for a worker thread; beyond it 503. */
+export const WAITING_JOBS_PER_PROJECT = 1024;
+/** Requests of a project for timelines, trends and the like that may wait; beyond it 503. */
+export const WAITING_INSIGHTS_PER_PROJECT = 200;
+/** Completeness checks of different builds of a project that may wait; beyond it 503. */
+export const WAITING_COMPARISONS_PER_PROJECT = 100;
+/** Requests of all pages that show a project, if its lane allows more; beyond it 429. */
+export const WAITING_PAGES_PER_PROJECT = 100;
+/** Bodies of at least this size (about 20,000 test files) leave one worker thread to smaller ones, where there are several. */
+export const LARGE_BODY_BYTES = 2_097_152;
+/** Requests of a project to play a build that may wait; beyond it 503. */
+export const WAITING_WHAT_IFS_PER_PROJECT = 20;
+
 /** Who asks for work that may have to wait. */
 export interface Asker {
   project: number;
@@ -30,7 +45,7 @@ interface JobLane extends Lane {
 const suites: JobLane = {
   group: 'nodes',
   atOnce: Infinity,
-  mostWaiting: limits.waitingJobsPerProject,
+  mostWaiting: WAITING_JOBS_PER_PROJECT,
   load: 'too many large test suites at once',
 };
 /** The jobs of bodies that take a thread up to a second: one thread stays free for smaller suites. */
@@ -41,17 +56,17 @@ const pages: JobLane = { ...suites, group: 'people' };
 const comparisons: JobLane = {
   group: 'nodes',
   atOnce: 1,
-  mostWaiting: limits.waitingComparisonsPerProject,
+  mostWaiting: WAITING_COMPARISONS_PER_PROJECT,
   load: 'too many comparisons of builds at once',
 };
 const insights: JobLane = {
   group: 'people',
   atOnce: 1,
-  mostWaiting: limits.waitingInsightsPerProject,
+  mostWaiting: WAITING_INSIGHTS_PER_PROJECT,
   load: 'too many pages of builds are read at once',
 };
 const summaries: JobLane = { ...insights, mostWaiting: Infinity };
-const whatIfs: JobLane = { ...insights, mostWaiting: limits.waitingWhatIfsPerProject, load: 'too many builds are played at once' };
+const whatIfs: JobLane = { ...insights, mostWaiting: WAITING_WHAT_IFS_PER_PROJECT, load: 'too many builds are played at once' };
 
 /** The lanes of reads that are no pages of builds. */
 const otherLanes: { readonly [K in keyof Reads]?: JobLane } = {
@@ -136,7 +151,7 @@ export class JobRunner {
       const buffers = 'body' in due ? due.body.map(({ buffer }) => buffer as ArrayBuffer) : [];
       return (await this.threads.run({ job, input: due }, lane.group, buffers)) as JobAnswer;
     };
-    const isLarge = 'body' in input && bytesIn(input.body) >= limits.largeBodyBytes;
+    const isLarge = 'body' in input && bytesIn(input.body) >= LARGE_BODY_BYTES;
     const lane = isLarge ? this.#largeBodies : suites;
     const { suite, ...prepared } = (await this.#run(job, lane, { project: owner, isPage: false, hasLeft }, begin)) as Prepared<K>;
     if (suite) this.suites.add(prepared.project, suite);
@@ -202,8 +217,8 @@ export class JobRunner {
 
   #assertRoom(lane: JobLane, asker: PostAsker): void {
     const turns = this.#turns[lane.group];
-    const most = asker.isPage ? Math.min(lane.mostWaiting, limits.waitingPagesPerProject) : lane.mostWaiting;
-    if (turns.waiting < limits.waitingJobs && turns.waitingIn(lane, lineOf(asker)) < most) return;
+    const most = asker.isPage ? Math.min(lane.mostWaiting, WAITING_PAGES_PER_PROJECT) : lane.mostWaiting;
+    if (turns.waiting < WAITING_JOBS && turns.waitingIn(lane, lineOf(asker)) < most) return;
     const seconds = limits.retryAfterSeconds;
     throw asker.isPage ? apiErrors.tooManyPages(lane.load, seconds) : httpErrors.overloaded('jobs', lane.load, seconds);
   }

@@ -1,8 +1,9 @@
 import { bytesIn, shareBytes } from '../bytes.js';
 import type { Store } from '../engine/ports/store.js';
+import { POOLED_TEST_FILES } from '../engine/suites/plan-suite.js';
 import { Suite } from '../engine/suites/suite.js';
 import type { ApiError } from '../http/api-error.js';
-import { limits } from '../limits.js';
+import { POOLED_BODY_BYTES } from '../http/body.js';
 import type { Task } from '../threads/threads.js';
 import { toApiError } from './errors.js';
 import { decodeBody, decodeListed } from './json.js';
@@ -52,7 +53,7 @@ async function preparePost<K extends keyof Posts>(store: Store, settings: JobSet
   const project = input.project ?? (await authenticate(store.access, tokenInBody(sent), settings.tokenHeader));
   const { asked, suite } = posts[job].read(sent, project, null) as Listing<Asked<K>>;
   const prepared = (await prepare(store, asked, suite, options))!;
-  const isLarge = suite !== null && (suite.length >= limits.pooledTestFiles || bytesIn(input.body) >= limits.pooledBodyBytes);
+  const isLarge = suite !== null && (suite.length >= POOLED_TEST_FILES || bytesIn(input.body) >= POOLED_BODY_BYTES);
   return { project, prepared, ...(list && isLarge && { suite: { ...list, columns: suite.columns } }) };
 }
 

@@ -6,13 +6,16 @@ import { limits } from '../limits.js';
 import { apiErrors } from './errors.js';
 import type { RawParameters } from './read/validation.js';
 
+/** The objects and arrays of smaller bodies are not counted. */
+const COUNTED_BODY_BYTES = 1_048_576;
+
 /** Parses the parameters of a POST body. Throws a 400 if it is not a JSON object in UTF-8, and a 413 if it is too complex. */
 export function decodeBody(bytes: Uint8Array): RawParameters {
   const body = asBuffer(bytes);
   if (body.length === 0) throw apiErrors.notJson('it is empty');
   if (!isUtf8(body)) throw apiErrors.notJson('it is not UTF-8');
   // For megabytes of `{},{},` JSON.parse needs seconds and gigabytes.
-  if (body.length > limits.countedBodyBytes && countContainers(body) > limits.jsonContainersPerBody) {
+  if (body.length > COUNTED_BODY_BYTES && countContainers(body) > limits.jsonContainersPerBody) {
     throw apiErrors.bodyTooComplex(limits.jsonContainersPerBody);
   }
   const text = body.toString('utf8');
@@ -42,7 +45,7 @@ export function decodeListed(body: Buffer, name: ListName): DecodedBody {
   if (end < 0) return { sent: decodeBody(body), list: null };
   const text = body.subarray(start, end);
   // A text has no more containers than bytes.
-  const isSmall = text.length <= limits.countedBodyBytes / 2;
+  const isSmall = text.length <= COUNTED_BODY_BYTES / 2;
   const containers = isSmall ? text.length : countContainers(text);
   const rest = decodeRest(restOfBody([body], start, end), name, containers);
   const entries = rest && isUtf8(text) ? parse(text.toString()) : null;

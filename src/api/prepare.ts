@@ -1,8 +1,9 @@
 import { projectOfToken } from '../engine/access.js';
+import { POOLED_TEST_FILES } from '../engine/suites/plan-suite.js';
 import { Suite } from '../engine/suites/suite.js';
 import { ApiError } from '../http/api-error.js';
+import { POOLED_BODY_BYTES } from '../http/body.js';
 import type { Request } from '../http/request.js';
-import { limits } from '../limits.js';
 import { type Soon, whenKnown } from '../soon.js';
 import type { Context } from './context.js';
 import { decodeBody, decodeRest } from './json.js';
@@ -16,7 +17,7 @@ import { authenticate, guessToken, tokenInBody } from './token.js';
  */
 export function prepare<K extends keyof Posts>(context: Context, job: K, request: Request): Soon<Prepared<K>> {
   const [first] = request.body as [Uint8Array];
-  const isSmall = request.body.length === 1 && first.length < limits.pooledBodyBytes;
+  const isSmall = request.body.length === 1 && first.length < POOLED_BODY_BYTES;
   return isSmall ? prepareSmall(context, job, request, first) : prepareLarge(context, job, request);
 }
 
@@ -28,7 +29,7 @@ function prepareSmall<K extends keyof Posts>(context: Context, job: K, request: 
   const sent = decode(body);
   if (request.token === null && sent instanceof ApiError) throw sent;
   const token = request.token ?? tokenInBody(sent as RawParameters);
-  if (!(sent instanceof ApiError) && countFiles(sent) >= limits.pooledTestFiles) {
+  if (!(sent instanceof ApiError) && countFiles(sent) >= POOLED_TEST_FILES) {
     return prepareLarge(context, job, { body: [new Uint8Array(body)], token, hasLeft });
   }
   return whenKnown(authenticate(store.access, token, tokenHeader, now()), project => {
@@ -66,7 +67,7 @@ async function prepareCached<K extends keyof Posts>(
   const name = posts[job].list;
   const found = name && jobs.suites.find(owner, body, name);
   // A large rest is parsed in a worker thread.
-  if (!found || found.rest.length >= limits.pooledBodyBytes) return null;
+  if (!found || found.rest.length >= POOLED_BODY_BYTES) return null;
   const { suite, rest } = found;
   const sent = decodeRest(rest, name, suite.containers);
   if (!sent) return null;

@@ -3,8 +3,10 @@ import { drawsOf } from '../engine/insight/what-if/deviations.js';
 import type { Scenario } from '../engine/insight/what-if/scenario.js';
 import type { Candidate } from '../engine/insight/what-if/what-if.js';
 import type { Variant } from '../engine/insight/what-if/what-if-answer.js';
-import { limits } from '../limits.js';
 import type { Asker, JobRunner } from './job-runner.js';
+
+/** Test files that a worker thread plays in one turn, over all variants: about 100 ms. */
+export const PLAYED_FILES_PER_TURN = 250_000;
 
 /**
  * Plays builds in the worker thread for people, in turns of about 100 ms. One turn runs at a time, and projects alternate. A client that
@@ -18,7 +20,7 @@ export class WhatIfPlayer {
     this.jobs.assertRoom('playVariants', asker);
     const variants: Variant[] = [];
     const draws = drawsOf(scenario.suite, scenario.deviations);
-    for (const part of divide(nodes, limits.playedFilesPerTurn, count => draws * costOf(scenario, count))) {
+    for (const part of divide(nodes, PLAYED_FILES_PER_TURN, count => draws * costOf(scenario, count))) {
       variants.push(...(await this.jobs.read('playVariants', { scenario, nodes: part }, asker, { isUnderWay: true })));
     }
     return variants;
@@ -27,7 +29,7 @@ export class WhatIfPlayer {
   /** Plays a number of nodes with each file in pieces. Returns the wall times in seconds. */
   async cuts(scenario: Scenario, nodes: number, files: readonly Candidate[], asker: Asker): Promise<number[]> {
     const walls: number[] = [];
-    for (const part of divide(files, limits.playedFilesPerTurn, () => costOf(scenario, nodes))) {
+    for (const part of divide(files, PLAYED_FILES_PER_TURN, () => costOf(scenario, nodes))) {
       walls.push(...(await this.jobs.read('playCuts', { scenario, nodes, files: part }, asker, { isUnderWay: true })));
     }
     return walls;

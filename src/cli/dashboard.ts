@@ -11,6 +11,9 @@ import { readPassword } from './process/terminal-input.js';
 import { requireProject } from './project.js';
 import { withExistingStore } from './with-store.js';
 
+/** Validity of a reader's link without `--days`. */
+const READER_LINK_DEFAULT_DAYS = 30;
+
 /** Commands for those who use the dashboard. A running server sees a change at its next request. */
 
 export interface LinkOptions {
@@ -29,7 +32,7 @@ export function createSignInLink(source: StoreSource, { project: name, days, pub
     const link =
       project === null
         ? await createOperatorLink(signIns, now())
-        : await createReaderLink(signIns, project, checkedDays(days ?? limits.readerLinkDefaultDays), now());
+        : await createReaderLink(signIns, project, checkedDays(days ?? READER_LINK_DEFAULT_DAYS), now());
     const url = signInUrl(await addressOf(signIns, publicUrl), link.secret);
     print(json ? JSON.stringify({ id: signInId(link), url, expires_at: timestamp(link.expires_at) }) : url);
   });

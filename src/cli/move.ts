@@ -1,4 +1,4 @@
-import { limits } from '../limits.js';
+import { SILENT_PROCESS_MILLISECONDS } from '../api/dashboard/process-status.js';
 import { pluralize } from '../plural.js';
 import { openSyncLog } from '../server/log.js';
 import { serveFolder } from '../store/lmdb/serve-folder.js';
@@ -68,9 +68,9 @@ export async function moveStore(
 
 /** Throws a sentence when a process has been seen that serves a database. */
 async function assertNotServed({ maintenance, now }: PostgresqlStore, attempt: string): Promise<void> {
-  const serving = (await maintenance.processes!.others(now() - limits.silentProcessMilliseconds)).length;
+  const serving = (await maintenance.processes!.others(now() - SILENT_PROCESS_MILLISECONDS)).length;
   if (serving > 0)
     throw new Error(
-      `${attempt}: ${pluralize(serving, 'process', 'processes')} served the database in the last ${limits.silentProcessMilliseconds / 1000} s; stop them, and try again`,
+      `${attempt}: ${pluralize(serving, 'process', 'processes')} served the database in the last ${SILENT_PROCESS_MILLISECONDS / 1000} s; stop them, and try again`,
     );
 }

@@ -3,7 +3,7 @@ import { closeSync, openSync } from 'node:fs';
 import { totalmem } from 'node:os';
 import { setFlagsFromString } from 'node:v8';
 import { Refusal } from '../engine/refusal.js';
-import { limits } from '../limits.js';
+import { DRAIN_SECONDS } from '../http/server.js';
 import { scaleMemory } from '../memory-bounds.js';
 import { type Logger, openLog, openSyncLog } from '../server/log.js';
 import { openService, type Service } from '../server/service.js';
@@ -13,6 +13,9 @@ import { placeOf, type StoreSource, sourceOf } from '../store/source.js';
 import { print } from '../terminal.js';
 import { version } from '../version.js';
 import { hardExit, storeFailureMessage } from './process/exit.js';
+
+/** Time after `DRAIN_SECONDS` to close everything else. */
+export const CLOSE_SECONDS = 3;
 
 /**
  * Serves until SIGTERM or SIGINT, then drains. Exits at once if a write to the store fails.
@@ -60,7 +63,7 @@ function stopAtSignals(service: Service, source: StoreSource, log: Logger, lastL
     if (stopping) return;
     stopping = true;
     log.info({ signal }, 'draining');
-    const maxSeconds = limits.drainSeconds + limits.closeSeconds;
+    const maxSeconds = DRAIN_SECONDS + CLOSE_SECONDS;
     setTimeout(() => {
       lastLog.fatal(
         `could not close within ${maxSeconds} s (does ${'dataDir' in source ? `the disk of ${source.dataDir}` : placeOf(source)} answer?), so this process ends at once: nothing acknowledged is lost`,

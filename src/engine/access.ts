@@ -5,7 +5,11 @@ import { type Soon, whenKnown } from '../soon.js';
 import type { Access, Project, Token } from './ports/access.js';
 import type { Millis } from './ports/store.js';
 import { Refusal } from './refusal.js';
+import { LAST_USE_UPDATE_MILLISECONDS } from './retention.js';
 import { changedSettings } from './setting-texts.js';
+
+/** Valid tokens whose hashes are cached. */
+export const FOUND_TOKENS = 1000;
 
 const NAME = /^[\p{L}\p{N}][\p{L}\p{N} ._/-]{0,199}$/u;
 const TOKEN_NAME = new RegExp(`^[^\\p{C}\\p{Zl}\\p{Zp}]{1,${limits.tokenNameMaxCharacters}}$`, 'u');
@@ -87,7 +91,7 @@ function confirm(token: string, hash: string, found: Token | null): Token | null
   if (!found) return null;
   if (foundHashes.has(token)) return found.hash === hash ? found : null;
   if (!timingSafeEqual(Buffer.from(found.hash), Buffer.from(hash))) return null;
-  if (foundHashes.size >= limits.foundTokens) foundHashes.clear();
+  if (foundHashes.size >= FOUND_TOKENS) foundHashes.clear();
   foundHashes.set(token, hash);
   return found;
 }
@@ -109,7 +113,7 @@ export function projectOfToken(access: Access, token: string, at?: Millis): Soon
 }
 
 function noteUse(access: Access, { hash, used_at }: Token, at: Millis): void {
-  if ((used_at !== null && at - used_at < limits.lastUseUpdateMilliseconds) || noting.has(hash)) return;
+  if ((used_at !== null && at - used_at < LAST_USE_UPDATE_MILLISECONDS) || noting.has(hash)) return;
   noting.add(hash);
   // A store that refuses writes is reported elsewhere.
   const noted = access.useToken(hash, at).catch(() => {});

@@ -3,6 +3,13 @@ import { type BuildKey, type QueueKey, type SplitKey, shortDigest } from './keys
 import type { CiRun, CiRuns } from './ports/ci-runs.js';
 import type { Millis } from './ports/store.js';
 
+/** CI runs of one build that are listed. */
+export const CI_RUNS_PER_BUILD = 100;
+/** Newest CI runs of a project that are searched for one whose number of nodes is unknown. */
+const CI_RUNS_SEARCHED = 5000;
+/** How many of these CI runs are read at a time. */
+const CI_RUNS_PER_READ = 500;
+
 /**
  * The numbers of nodes of the builds of a commit that a CI run has, among the newest CI runs of the project.
  *
@@ -21,10 +28,10 @@ export async function nodeTotalsOf(
     run.digest === digest && run.kind === ci_run.kind && run.commit_hash === commit_hash && run.branch === branch;
   const totals = new Set<number>();
   let before = Infinity;
-  for (let read = 0; read < limits.ciRunsSearched; read += limits.ciRunsPerRead) {
-    const runs = await ciRuns.list(project, before, limits.ciRunsPerRead);
+  for (let read = 0; read < CI_RUNS_SEARCHED; read += CI_RUNS_PER_READ) {
+    const runs = await ciRuns.list(project, before, CI_RUNS_PER_READ);
     for (const run of runs) if (isWanted(run)) totals.add(run.node_total);
-    if (runs.length < limits.ciRunsPerRead || runs.at(-1)!.created_at < since) break;
+    if (runs.length < CI_RUNS_PER_READ || runs.at(-1)!.created_at < since) break;
     // Others may have begun in the same millisecond.
     before = runs.at(-1)!.created_at + 1;
     await new Promise(resolve => setImmediate(resolve));

@@ -1,9 +1,11 @@
-import { limits } from '../limits.js';
 import { wholeMilliseconds } from '../rounding.js';
 import { DAY_MILLISECONDS } from '../time.js';
 import { hasEndedComplete } from './insight/build-state.js';
 import { PART_NAMES } from './insight/minutes/minutes-answer.js';
 import type { DaySum, DaySummary, Summary } from './ports/summaries.js';
+
+/** Wall times of a day that are kept for the median. */
+export const WALLS_PER_DAY = 10_000;
 
 /** The longest duration that a day counts, 31 years in seconds: sums stay exact for all recorded times. */
 const MOST_SECONDS = 1e9;
@@ -69,7 +71,7 @@ function credible(seconds: number): number {
 
 /** Returns sorted values with one more, or (-1) one less. */
 function changed(values: readonly number[], value: number, sign: 1 | -1): number[] {
-  if (sign === 1) return values.length < limits.wallsPerDay ? [...values, value].sort((a, b) => a - b) : [...values];
+  if (sign === 1) return values.length < WALLS_PER_DAY ? [...values, value].sort((a, b) => a - b) : [...values];
   const place = values.indexOf(value);
   return place === -1 ? [...values] : values.toSpliced(place, 1);
 }

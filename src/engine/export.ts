@@ -1,4 +1,3 @@
-import { limits } from '../limits.js';
 import { timingOn } from '../planning/estimating/branch-timings.js';
 import { estimateOf } from '../planning/estimating/timing.js';
 import { timestamp } from '../time.js';
@@ -8,6 +7,9 @@ import type { Project } from './ports/access.js';
 import type { Build, Run } from './ports/builds.js';
 import type { Millis, Store } from './ports/store.js';
 import type { RecordedPath } from './ports/timings.js';
+
+/** Records that an export reads at a time. */
+const EXPORTED_RECORDS_PER_STEP = 200;
 
 export interface ExportChoice {
   projects: readonly Project[];
@@ -44,7 +46,7 @@ async function* buildLines(store: ExportStore, projects: ReadonlyMap<number, Pro
   // By number, because a clock can be set back.
   let last = 0;
   for (const id of projects.keys()) last = Math.max(last, (await store.builds.newest(id, {}))?.number ?? 0);
-  for await (const page of pages<Build>(store, from => store.builds.list(from, limits.exportedRecordsPerStep))) {
+  for await (const page of pages<Build>(store, from => store.builds.list(from, EXPORTED_RECORDS_PER_STEP))) {
     for (const build of page) {
       const project = projects.get(build.project);
       if (build.number > last) return;
@@ -82,7 +84,7 @@ async function* timingLines(store: ExportStore, projects: ReadonlyMap<number, Pr
   const branches = new Map(
     [...projects].map(([id, { default_branch }]) => [id, default_branch === null ? 0 : shortDigest(default_branch)]),
   );
-  for await (const page of pages<RecordedPath>(store, from => store.timings.list(from, limits.exportedRecordsPerStep))) {
+  for await (const page of pages<RecordedPath>(store, from => store.timings.list(from, EXPORTED_RECORDS_PER_STEP))) {
     let text = '';
     for (const { project: id, path, seen_at, timings } of page) {
       const project = projects.get(id);

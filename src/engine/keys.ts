@@ -1,5 +1,7 @@
 import { hash } from 'node:crypto';
-import { limits } from '../limits.js';
+
+/** Characters of the texts whose digests are cached. */
+const DIGESTED_CHARACTERS = 2_000_000;
 
 /** Digests by their texts, because all requests of a build need the same few. A cache that orders its entries takes as long as a hash. */
 const digests = new Map<string, string>();
@@ -14,7 +16,7 @@ export function digest(...parts: readonly (string | number | null)[]): string {
   const cached = digests.get(text);
   if (cached !== undefined) return cached;
   digestedCharacters += text.length;
-  if (digestedCharacters > limits.digestedCharacters) {
+  if (digestedCharacters > DIGESTED_CHARACTERS) {
     digests.clear();
     digestedCharacters = text.length;
   }

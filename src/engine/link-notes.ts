@@ -1,7 +1,9 @@
-import { limits } from '../limits.js';
 import { buildDigest, type QueueKey, type SplitKey, shortDigest } from './keys.js';
 import type { NodeLinks, NotedLinks } from './ports/ci-runs.js';
 import type { Store } from './ports/store.js';
+
+/** Addresses of nodes that wait to be noted. Those beyond it are dropped. */
+const PENDING_LINKS = 10_000;
 
 interface Note {
   key: QueueKey | SplitKey;
@@ -26,7 +28,7 @@ export class LinkNotes {
 
   /** Notes what a node sent. Its CI run has begun. */
   note(key: QueueKey | SplitKey, node_index: number, links: NodeLinks): void {
-    if (this.#pending.size >= limits.pendingLinks) return;
+    if (this.#pending.size >= PENDING_LINKS) return;
     this.#pending.set(`${ciRunKey(key)} ${node_index}`, { key, node_index, links });
     this.#writing ??= this.#writeAll();
   }

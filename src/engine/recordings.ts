@@ -10,6 +10,9 @@ import type { NewRun, Recorded } from './ports/recordings.js';
 import type { Millis } from './ports/store.js';
 import { type RecordedTestFile, UNTIMED } from './test-file.js';
 
+/** A run that is sent again within this time is the same run; after it, another one. */
+export const RETRY_WINDOW_MILLISECONDS = 600_000;
+
 /** @param ci_build_id the id of the CI run; undefined: the client named none */
 export function newRun(testFiles: readonly RecordedTestFile[], ci_build_id?: string): NewRun {
   const paths: string[] = [];
@@ -41,7 +44,7 @@ export interface LastRun {
 /** The outcome of a new run. A client repeats a request for some minutes; a later run is another one, even if it is the same. */
 export function outcomeOf(last: LastRun | null, isRetry: boolean, at: Millis): Recorded {
   if (!last) return 'recorded';
-  if (isRetry && last.isSame && at - last.created_at < limits.retryWindowMilliseconds) return 'already recorded';
+  if (isRetry && last.isSame && at - last.created_at < RETRY_WINDOW_MILLISECONDS) return 'already recorded';
   return last.kept >= limits.runsPerNode ? 'retried too often' : 'recorded';
 }
 

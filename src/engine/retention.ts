@@ -1,7 +1,15 @@
-import { limits } from '../limits.js';
 import { DAY_MILLISECONDS } from '../time.js';
 import type { ExpiringKind } from './ports/maintenance.js';
 import type { Millis, Store } from './ports/store.js';
+
+/** Records that one step of the expiry sweep deletes, approximately. */
+export const EXPIRED_PER_STEP = 400;
+/** The interval of sweeps. */
+export const SWEEP_EVERY_MILLISECONDS = 600_000;
+/** How long after its deletion the data of a project are deleted: longer than any request takes. */
+const DELETED_PROJECT_MILLISECONDS = 300_000;
+/** Interval at which the last use of a split, queue or token is stored: a small part of the shortest retention, a day. */
+export const LAST_USE_UPDATE_MILLISECONDS = 3_600_000;
 
 /**
  * Deletes records older than the retention, and what deleted projects recorded, with a pause between bounded steps, until none is left or
@@ -17,7 +25,7 @@ export async function deleteExpired(
   retentionDays: number,
   { count, pause, isStopping }: { count: (kind: ExpiringKind) => void; pause: () => Promise<unknown>; isStopping: () => boolean },
 ): Promise<void> {
-  const times = { before: now - retentionDays * DAY_MILLISECONDS, deletedBefore: time - limits.deletedProjectMilliseconds };
+  const times = { before: now - retentionDays * DAY_MILLISECONDS, deletedBefore: time - DELETED_PROJECT_MILLISECONDS };
   for await (const _ of maintenance.sweep(times, count)) {
     if (isStopping()) return;
     await pause();
@@ -42,5 +50,5 @@ export function expiryOfRest(build: { updated_at: Millis }, oldest: Millis | nul
  * `seen_at`.
  */
 export function isPathExpired(seen_at: Millis, before: Millis): boolean {
-  return seen_at < before - limits.lastUseUpdateMilliseconds;
+  return seen_at < before - LAST_USE_UPDATE_MILLISECONDS;
 }

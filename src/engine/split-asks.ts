@@ -1,5 +1,4 @@
 import { LRUCache } from 'lru-cache';
-import { limits } from '../limits.js';
 import { observedIn } from '../planning/batching/batch-cost.js';
 import { toWeight } from '../planning/weight.js';
 import { whenKnown } from '../soon.js';
@@ -7,6 +6,10 @@ import { buildDigest, type NodeKey, type SplitKey, shortDigest, UNNAMED_CI_RUN }
 import type { NewRun } from './ports/recordings.js';
 import type { Millis, Store } from './ports/store.js';
 import { hasRun } from './test-file.js';
+
+/** Builds of which the nodes are known that got their part of a split and have not recorded yet, for so long. */
+const ASKING_BUILDS = 5000;
+const SPLIT_ASK_MILLISECONDS = 12 * 3_600_000;
 
 interface Ask {
   ci_run: string;
@@ -21,7 +24,7 @@ interface Ask {
  */
 export class SplitAsks {
   /** By the digest of the build, then by node_index. */
-  readonly #builds = new LRUCache<string, Map<number, Ask>>({ max: limits.askingBuilds });
+  readonly #builds = new LRUCache<string, Map<number, Ask>>({ max: ASKING_BUILDS });
 
   /** Notes that a node got its part. A node that asks again in its CI run has lost the time since it asked first. */
   note({ project, build, ci_run }: SplitKey, node_index: number, at: Millis): void {
@@ -36,7 +39,7 @@ export class SplitAsks {
   /** When the node of a run asked for its files; null: it is not known. */
   askedAt(project: number, node: NodeKey, { ci_run }: Pick<NewRun, 'ci_run'>, at: Millis): Millis | null {
     const ask = this.#builds.get(buildDigest(project, node))?.get(node.node_index);
-    if (!ask || ask.at > at || at - ask.at > limits.splitAskMilliseconds) return null;
+    if (!ask || ask.at > at || at - ask.at > SPLIT_ASK_MILLISECONDS) return null;
     return ci_run === 0 || ask.ci_run === UNNAMED_CI_RUN || shortDigest(ask.ci_run) === ci_run ? ask.at : null;
   }
 

@@ -7,6 +7,9 @@ import { refusals } from './refusal.js';
 import { describeLists, differs, isOtherList, type SentList } from './suites/compare-lists.js';
 import type { Planned } from './suites/plan-suite.js';
 
+/** CI runs whose use of a split is cached, so that it is not stored again. */
+export const CACHED_SPLIT_USERS = 2000;
+
 /** A request of a node for its share of a split. */
 export interface SplitRequest {
   key: SplitKey;

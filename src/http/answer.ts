@@ -1,7 +1,11 @@
-import { limits } from '../limits.js';
 import { SavedGroups } from '../soon.js';
 import type { SendCallbacks, SendOptions } from './adapter.js';
 import type { Answer } from './request.js';
+
+/** A connection that is idle for this long is closed, unless its request is being answered. uWebSockets.js knows no other value. */
+export const IDLE_SECONDS = 10;
+/** Larger answers are sent in chunks of this size, as fast as the client reads. */
+export const ANSWER_CHUNK_BYTES = 65_536;
 
 /** What the writers of both HTTP libraries share. */
 
@@ -18,7 +22,7 @@ export function writeHeaders(
 }
 
 /** Value of the Keep-Alive header: a client that respects it closes an idle connection before the server does. */
-export const KEEP_ALIVE = `timeout=${limits.idleSeconds - 1}`;
+export const KEEP_ALIVE = `timeout=${IDLE_SECONDS - 1}`;
 
 /** Status lines of all statuses that Ballast answers with. */
 export const STATUS_LINES: Readonly<Record<number, string>> = {
@@ -65,8 +69,8 @@ export function streamBody(
   let resume = () => {};
   writer.onWritable(() => resume());
   const write = async (piece: Uint8Array) => {
-    for (let start = 0; start < piece.length && !isOver; start += limits.answerChunkBytes) {
-      const canContinue = writer.write(piece.subarray(start, start + limits.answerChunkBytes));
+    for (let start = 0; start < piece.length && !isOver; start += ANSWER_CHUNK_BYTES) {
+      const canContinue = writer.write(piece.subarray(start, start + ANSWER_CHUNK_BYTES));
       if (!canContinue) await new Promise<void>(resolve => (resume = resolve));
     }
   };
@@ -90,7 +94,7 @@ export function streamBody(
 }
 
 /** For bodies that are written at once. New memory for each of them would make V8 collect garbage many times a second. */
-const room = Buffer.allocUnsafeSlow(limits.answerChunkBytes);
+const room = Buffer.allocUnsafeSlow(ANSWER_CHUNK_BYTES);
 
 /** The body of an answer with the text around it. */
 export function wholeBody({ body, around }: Answer): string | Uint8Array {

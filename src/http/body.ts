@@ -2,6 +2,9 @@ import { limits } from '../limits.js';
 import { type ApiError, httpErrors } from './api-error.js';
 import type { MemoryBudget, Owner } from './in-flight.js';
 
+/** Bodies of at least this size (about 1,000 test files) go to a worker thread unparsed, unless their suite is cached. */
+export const POOLED_BODY_BYTES = 65_536;
+
 export interface BodyLimits {
   maxBodyBytes: number;
   bodySeconds: number;
@@ -18,7 +21,7 @@ const SHARED_PIECE_BYTES = 2 * MIN_PIECE_BYTES;
 /**
  * Receives the body of a request. A body over a limit is read to its end and discarded, because a client that is still sending reads
  * no answer. Nearly all bodies are small and arrive in one chunk: `onBody` then borrows that chunk and must not keep it after
- * returning. A body of at least `limits.pooledBodyBytes` is handed over in pieces, which are joined only if they are small. A body that nobody
+ * returning. A body of at least `POOLED_BODY_BYTES` is handed over in pieces, which are joined only if they are small. A body that nobody
  * reads is discarded, and handed over as empty.
  */
 export class Body {
@@ -52,7 +55,7 @@ export class Body {
   receive(chunk: Uint8Array, isLast: boolean): void {
     if (this.#isFinished) return;
     if (this.pathBytes === 0) chunk = chunk.subarray(0, 0);
-    const isBorrowed = isLast && this.#reservedBytes === 0 && chunk.byteLength < limits.pooledBodyBytes;
+    const isBorrowed = isLast && this.#reservedBytes === 0 && chunk.byteLength < POOLED_BODY_BYTES;
     if (!this.#error) this.#reserve(chunk.byteLength, isBorrowed);
     if (isLast) {
       this.#finish(this.#error ?? this.#assemble(chunk), true);
@@ -73,8 +76,8 @@ export class Body {
   }
 
   #assemble(last: Uint8Array): Uint8Array[] {
-    if (this.#pieces.length === 0) return [last.byteLength < limits.pooledBodyBytes ? last : copyOf(last)];
-    const isLarge = this.#reservedBytes >= limits.pooledBodyBytes;
+    if (this.#pieces.length === 0) return [last.byteLength < POOLED_BODY_BYTES ? last : copyOf(last)];
+    const isLarge = this.#reservedBytes >= POOLED_BODY_BYTES;
     const hasLargePieces = (this.#pieces.length + 1) * MIN_PIECE_BYTES <= this.#reservedBytes;
     return isLarge && hasLargePieces ? [...this.#pieces, copyOf(last)] : [Buffer.concat([...this.#pieces, last])];
   }

@@ -2,6 +2,9 @@ import { X509Certificate } from 'node:crypto';
 import { readFileSync } from 'node:fs';
 import { createSecureContext } from 'node:tls';
 
+/** A certificate that expires sooner causes a warning when it is read. */
+export const CERTIFICATE_WARNING_DAYS = 7;
+
 /** Paths of PEM files. */
 export interface Certificate {
   certFile: string;

@@ -1,8 +1,11 @@
-import { limits } from '../limits.js';
 import type { OpenAdapter } from './adapter.js';
+import { IDLE_SECONDS } from './answer.js';
 import { openNodeAdapter } from './node/adapter.js';
 import { UwebsocketsAdapter } from './uwebsockets/adapter.js';
 import { loadUwebsockets } from './uwebsockets/load.js';
+
+/** Time limit of a request's head and of a TLS handshake with node:http. uWebSockets.js has limits of its own. */
+const HEAD_SECONDS = 10;
 
 /** Value of the setting. auto: uWebSockets.js if it has a binary for this machine, else node:http. */
 export type HttpServerName = 'auto' | 'uwebsockets' | 'node';
@@ -17,7 +20,11 @@ export interface ChosenAdapter {
 /** Rejects if uWebSockets.js is configured and no package has a binary that loads here. */
 export async function chooseAdapter(name: HttpServerName): Promise<ChosenAdapter> {
   if (name === 'node')
-    return { name, open: openNodeAdapter(limits), logLine: 'HTTP server: node:http, which takes more processor time, as configured' };
+    return {
+      name,
+      open: openNodeAdapter({ headSeconds: HEAD_SECONDS, idleSeconds: IDLE_SECONDS }),
+      logLine: 'HTTP server: node:http, which takes more processor time, as configured',
+    };
   try {
     const { uws, packageName } = await loadUwebsockets();
     const reason = name === 'auto' ? 'which has a binary for this machine' : 'as configured';
@@ -32,6 +39,6 @@ export async function chooseAdapter(name: HttpServerName): Promise<ChosenAdapter
         { cause: error },
       );
     const logLine = `HTTP server: node:http, which takes more processor time, because ${reason}; see src/docs/platforms.md`;
-    return { name: 'node', open: openNodeAdapter(limits), logLine };
+    return { name: 'node', open: openNodeAdapter({ headSeconds: HEAD_SECONDS, idleSeconds: IDLE_SECONDS }), logLine };
   }
 }

@@ -1,8 +1,11 @@
 import { readdirSync, readFileSync } from 'node:fs';
 import type { Logger } from 'pino';
-import { limits } from '../limits.js';
 import type { Listener } from './adapter.js';
 import { LogThrottle } from './log-throttle.js';
+
+/** Open files that connections may not use, because each thread needs four. At most a quarter of the system's limit. */
+const RESERVED_OPEN_FILES = 256;
+export const LISTEN_RETRY_MILLISECONDS = 1000;
 
 /** How many connections the system's limit of open files allows. */
 export interface ConnectionCapacity {
@@ -86,7 +89,7 @@ export class ConnectionLimiter {
     // If it is full, `count` calls this again when a connection closes.
     if (this.#listener || this.#isOpening || this.#isClosed || this.#isFull) return;
     if (!(await this.open())) {
-      setTimeout(() => void this.#resume(), limits.listenRetryMilliseconds).unref();
+      setTimeout(() => void this.#resume(), LISTEN_RETRY_MILLISECONDS).unref();
     } else if (this.#hasWarned) {
       this.#hasWarned = false;
       this.log.info({ connections: this.#connections }, 'there is room for connections again');
@@ -103,7 +106,7 @@ export class ConnectionLimiter {
 export function connectionCapacity(): ConnectionCapacity {
   try {
     const maxOpenFiles = Number(/^Max open files +(\d+)/m.exec(readFileSync('/proc/self/limits', 'utf8'))?.[1] ?? Infinity);
-    const reserved = Math.min(limits.reservedOpenFiles, Math.floor(maxOpenFiles / 4));
+    const reserved = Math.min(RESERVED_OPEN_FILES, Math.floor(maxOpenFiles / 4));
     const openNow = readdirSync('/proc/self/fd').length;
     return { maxOpenFiles, maxConnections: Math.max(1, maxOpenFiles - reserved - openNow) };
   } catch {

@@ -3,6 +3,7 @@ import type { Logger } from 'pino';
 import { limits } from '../limits.js';
 import type { RequestReceiver, ResponseWriter } from './adapter.js';
 import type { Outbox } from './answer.js';
+import { ANSWER_CHUNK_BYTES } from './answer.js';
 import { ApiError, httpErrors } from './api-error.js';
 import { Body, type BodyLimits } from './body.js';
 import { applyForwarded, clientAddress, isTrusted } from './forwarded.js';
@@ -196,7 +197,7 @@ export class Exchange implements RequestReceiver, Peer {
 
   /** Reserves memory for an answer that may have to wait for its reader. Returns false if that is too much. */
   #reserve({ body, memoryBytes = body.length }: Answer): boolean {
-    if (memoryBytes <= limits.answerChunkBytes) return true;
+    if (memoryBytes <= ANSWER_CHUNK_BYTES) return true;
     if (!this.options.memory.reserve(this.#findOwner(), memoryBytes)) return false;
     this.#answerBytes = memoryBytes;
     return true;

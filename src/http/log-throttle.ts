@@ -1,4 +1,5 @@
-import { limits } from '../limits.js';
+/** Interval between log lines about the same event, where it can happen with every request or connection. */
+const LOG_THROTTLE_MILLISECONDS = 60_000;
 
 /** Limits how often an event is logged that can happen with every request: to once a minute. */
 export class LogThrottle {
@@ -9,7 +10,7 @@ export class LogThrottle {
   hit(): number | null {
     this.#times += 1;
     const now = performance.now();
-    if (now - this.#loggedAt < limits.logThrottleMilliseconds) return null;
+    if (now - this.#loggedAt < LOG_THROTTLE_MILLISECONDS) return null;
     const times = this.#times;
     this.#loggedAt = now;
     this.#times = 0;

@@ -33,7 +33,7 @@ export interface Request {
   project: string;
   dashboard: string;
   /**
-   * A body smaller than `limits.pooledBodyBytes` is one piece, valid until the handler returns. A larger one is one or more pieces, which
+   * A body smaller than `POOLED_BODY_BYTES` is one piece, valid until the handler returns. A larger one is one or more pieces, which
    * the handler may keep.
    */
   body: Uint8Array[];

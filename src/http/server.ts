@@ -1,16 +1,19 @@
 import { chmodSync } from 'node:fs';
 import { isIPv6 } from 'node:net';
 import type { Logger } from 'pino';
-import { limits } from '../limits.js';
 import type { HttpAdapter, Listener, OpenAdapter } from './adapter.js';
 import { Outbox } from './answer.js';
-import { type Certificate, checkCertificate } from './certificate.js';
+import { CERTIFICATE_WARNING_DAYS, type Certificate, checkCertificate } from './certificate.js';
 import { ConnectionLimiter, connectionCapacity } from './connection-limiter.js';
 import { Exchange, type ExchangeOptions, type Handler, type Observer, type RequestOptions } from './exchange.js';
 import { headerFields } from './head.js';
 import { InFlight } from './in-flight.js';
 import { LogThrottle } from './log-throttle.js';
 import { lockUnixPath, unixPath } from './unix-path.js';
+
+/** Time after SIGTERM for requests that are still being received, and for those being answered. */
+export const DRAIN_RECEIVING_SECONDS = 2;
+export const DRAIN_SECONDS = 10;
 
 export interface HttpOptions extends RequestOptions {
   openAdapter: OpenAdapter;
@@ -97,7 +100,7 @@ export async function listen(options: HttpOptions, handler: Handler, log: Logger
     async drain() {
       limiter.close();
       pathLock?.release();
-      await inFlight.drain({ receiving: limits.drainReceivingSeconds, answering: limits.drainSeconds });
+      await inFlight.drain({ receiving: DRAIN_RECEIVING_SECONDS, answering: DRAIN_SECONDS });
       adapter.close();
     },
   };
@@ -126,7 +129,7 @@ function cannotListen(path: string | null, { host, port, settingNames }: HttpOpt
 }
 
 function warnOfExpiry(expiresAt: number | null, log: Logger): void {
-  if (expiresAt === null || expiresAt - Date.now() > limits.certificateWarningDays * 86_400_000) return;
+  if (expiresAt === null || expiresAt - Date.now() > CERTIFICATE_WARNING_DAYS * 86_400_000) return;
   const ends = new Date(expiresAt).toISOString();
   const text =
     expiresAt < Date.now() ? 'the certificate has expired: clients refuse it' : 'the certificate expires soon: renew it, and send SIGHUP';

@@ -1,6 +1,7 @@
 import sax from 'sax';
-import { limits } from '../limits.js';
 import { ReportError } from './report.js';
+
+const REPORT_DEPTH = 64;
 
 export type Attributes = Readonly<Record<string, string>>;
 
@@ -29,7 +30,7 @@ export function readElements(xml: string, handler: ElementHandler): boolean {
   parser.onopentag = ({ name, attributes }) => {
     depth += 1;
     hasRoot = true;
-    if (depth > limits.reportDepth) throw new ReportError(`its elements are nested deeper than ${limits.reportDepth}`);
+    if (depth > REPORT_DEPTH) throw new ReportError(`its elements are nested deeper than ${REPORT_DEPTH}`);
     handler.open(name, attributes as Attributes, depth);
   };
   parser.onclosetag = name => {

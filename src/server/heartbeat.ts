@@ -1,6 +1,8 @@
 import type { Logger } from 'pino';
 import type { Processes } from '../engine/ports/maintenance.js';
-import { limits } from '../limits.js';
+
+/** Interval at which a process tells the others on its store its status. */
+const HEARTBEAT_MILLISECONDS = 10_000;
 
 /** Tells the other processes on a store the status of this one, now and at intervals. Returns what withdraws it. */
 export function startHeartbeat(processes: Processes, status: () => Promise<string>, log: Logger): () => Promise<void> {
@@ -12,7 +14,7 @@ export function startHeartbeat(processes: Processes, status: () => Promise<strin
       .finally(() => (telling = null));
   };
   tell();
-  const timer = setInterval(tell, limits.heartbeatMilliseconds);
+  const timer = setInterval(tell, HEARTBEAT_MILLISECONDS);
   return async () => {
     clearInterval(timer);
     await telling;

@@ -1,6 +1,12 @@
 import { write, writeSync } from 'node:fs';
 import { type DestinationStream, type Logger, pino } from 'pino';
-import { limits } from '../limits.js';
+
+/** Log that is buffered while stderr cannot be written. */
+const LOG_BUFFER_CHARACTERS = 1_048_576;
+/** Interval at which the write is tried again. */
+const LOG_RETRY_MILLISECONDS = 50;
+/** Attempts to write the buffered log on exit. */
+const LOG_FLUSH_ATTEMPTS = 10;
 
 export type { Logger };
 
@@ -30,7 +36,7 @@ export class LogFile implements DestinationStream {
   constructor(readonly fileDescriptor: number) {}
 
   write(line: string): void {
-    if (this.#buffer.length + line.length > limits.logBufferCharacters) return;
+    if (this.#buffer.length + line.length > LOG_BUFFER_CHARACTERS) return;
     this.#buffer += line;
     if (!this.#isWriting) this.#writeNext();
   }
@@ -51,7 +57,7 @@ export class LogFile implements DestinationStream {
     write(this.fileDescriptor, bytes, (error, written) => {
       if (isPipeFull(error)) {
         this.#unwritten = bytes;
-        setTimeout(() => this.#writeNext(), limits.logRetryMilliseconds);
+        setTimeout(() => this.#writeNext(), LOG_RETRY_MILLISECONDS);
         return;
       }
       if (!error) this.#unwritten = bytes.subarray(written);
@@ -72,13 +78,13 @@ function stderr(): LogFile {
 
 function writeNow(fileDescriptor: number, text: string | Uint8Array): void {
   let bytes: Uint8Array = Buffer.from(text);
-  for (let attempts = 0; bytes.length > 0 && attempts < limits.logFlushAttempts; ) {
+  for (let attempts = 0; bytes.length > 0 && attempts < LOG_FLUSH_ATTEMPTS; ) {
     try {
       bytes = bytes.subarray(writeSync(fileDescriptor, bytes));
     } catch (error) {
       if (!isPipeFull(error)) return;
       attempts += 1;
-      Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, limits.logRetryMilliseconds);
+      Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, LOG_RETRY_MILLISECONDS);
     }
   }
 }

@@ -1,9 +1,13 @@
 import type { Maintenance } from '../engine/ports/maintenance.js';
-import { limits } from '../limits.js';
+
+/** How long /readyz waits for its test write. */
+export const READY_SECONDS = 2;
+/** How long after its start the result of a test write is reused. */
+export const READY_CACHE_MILLISECONDS = 1000;
 
 /**
  * Tests whether writes reach the disk in time. Anyone may call it, so all callers share one probe write, and reuse its outcome
- * for `limits.readyCacheMilliseconds` after it began. While a write hangs, no other write begins.
+ * for `READY_CACHE_MILLISECONDS` after it began. While a write hangs, no other write begins.
  */
 export class Readiness {
   #outcome: Promise<void> = Promise.resolve();
@@ -20,7 +24,7 @@ export class Readiness {
     readonly uptime: () => number,
   ) {}
 
-  /** Rejects when writes are refused, fail, or take longer than `limits.readySeconds`. */
+  /** Rejects when writes are refused, fail, or take longer than `READY_SECONDS`. */
   async assert(): Promise<void> {
     // This check costs nothing and needs no write.
     this.maintenance.assertWritable();
@@ -30,9 +34,9 @@ export class Readiness {
 
   #begin(): void {
     this.#isWriting = true;
-    this.#freshUntil = this.uptime() + limits.readyCacheMilliseconds;
+    this.#freshUntil = this.uptime() + READY_CACHE_MILLISECONDS;
     const write = this.maintenance.probe(this.now()).finally(() => (this.#isWriting = false));
-    this.#outcome = within(limits.readySeconds, write);
+    this.#outcome = within(READY_SECONDS, write);
     // Each waiting caller gets the failure itself.
     this.#outcome.catch(() => {});
   }

@@ -3,10 +3,9 @@ import { constants, setPriority } from 'node:os';
 import { dirname, join } from 'node:path';
 import { type ChildMessage, workAsChild } from '../child-process.js';
 import { fsyncPath } from '../fsync.js';
-import { limits } from '../limits.js';
 import { type Problem, placesOf } from '../store/check/problem.js';
 import { problemsOf, projectNames } from '../store/lmdb/check/check.js';
-import { copyFolder, createPartialCopy } from '../store/lmdb/copy-folder.js';
+import { copyFolder, createPartialCopy, SNAPSHOT_RESERVE_BYTES, SNAPSHOT_SECONDS } from '../store/lmdb/copy-folder.js';
 import { openParts } from '../store/lmdb/parts.js';
 import { storeFileOf } from '../store/lmdb/tables.js';
 
@@ -24,7 +23,7 @@ await workAsChild(async () => {
   const part = await createPartialCopy(folder);
   try {
     assertRoom();
-    const tooLong = setTimeout(endCopy, 1000 * limits.snapshotSeconds);
+    const tooLong = setTimeout(endCopy, 1000 * SNAPSHOT_SECONDS);
     await copyFolder(dataDir, part.path).finally(() => clearTimeout(tooLong));
     // Only now: the server waits while this process opens the store.
     setPriority(constants.priority.PRIORITY_LOW);
@@ -43,7 +42,7 @@ await workAsChild(async () => {
 
 /** Ends this process: LMDB cannot stop a copy. The server removes what there is of it. */
 function endCopy(): void {
-  const failure = `the copy took longer than ${limits.snapshotSeconds} s and was stopped, because the store cannot reuse freed pages meanwhile`;
+  const failure = `the copy took longer than ${SNAPSHOT_SECONDS} s and was stopped, because the store cannot reuse freed pages meanwhile`;
   process.send!({ failure } satisfies ChildMessage, () => process.kill(process.pid, 'SIGKILL'));
 }
 
@@ -51,7 +50,7 @@ function endCopy(): void {
 function assertRoom(): void {
   if (statSync(dataDir).dev !== statSync(folder).dev) return;
   const { bavail, bsize } = statfsSync(folder);
-  const needed = storeFileOf(dataDir)!.bytes + limits.snapshotReserveBytes;
+  const needed = storeFileOf(dataDir)!.bytes + SNAPSHOT_RESERVE_BYTES;
   if (bavail * bsize >= needed) return;
   throw new Error(`the disk, which is that of the store, has ${bavail * bsize} bytes left, and ${needed} are needed; use another disk`);
 }

@@ -5,11 +5,15 @@ import type { ProcessState } from '../api/context.js';
 import { runChild } from '../child-process.js';
 import { durationText } from '../duration.js';
 import type { Millis } from '../engine/ports/store.js';
-import { limits } from '../limits.js';
 import { acquireLock, type FileLock, lockHolder } from '../locks.js';
 import { createPartialCopy, partFolderOf } from '../store/lmdb/copy-folder.js';
 import { timestamp } from '../time.js';
 import type { Logger } from './log.js';
+
+/** Interval at which the server looks whether a snapshot is due. */
+const SNAPSHOT_TICK_MILLISECONDS = 10_000;
+/** A snapshot that could not be made is tried again after this time, or after the interval of snapshots if that is shorter. */
+const SNAPSHOT_RETRY_MILLISECONDS = 3_600_000;
 
 const LOCK_FILE = 'snapshots.lock';
 
@@ -69,7 +73,7 @@ export class Snapshots {
       this.load.bytes = statSync(join(folder, newest.name)).size;
       this.#dueAt += newest.at + everyMilliseconds - now();
     }
-    this.#timer = setInterval(() => void this.makeIfDue(), limits.snapshotTickMilliseconds);
+    this.#timer = setInterval(() => void this.makeIfDue(), SNAPSHOT_TICK_MILLISECONDS);
   }
 
   /** Throws a sentence if snapshots cannot be made in the folder. Removes what a killed process left in it. */
@@ -130,7 +134,7 @@ export class Snapshots {
       // A killed process removed nothing.
       await removePart(folder, log);
       if (this.#stop.signal.aborted) return;
-      const again = Math.min(everyMilliseconds, limits.snapshotRetryMilliseconds);
+      const again = Math.min(everyMilliseconds, SNAPSHOT_RETRY_MILLISECONDS);
       this.#dueAt = uptime() + again;
       this.load.failures += 1;
       this.load.hasFailed = true;

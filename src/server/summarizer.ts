@@ -3,13 +3,26 @@ import type { Logger } from 'pino';
 import { toApiError } from '../api/errors.js';
 import type { JobRunner } from '../api/job-runner.js';
 import { SILENT_MILLISECONDS } from '../engine/insight/timeline/draft-span.js';
-import { isOutOfDate, withSummaries } from '../engine/insight/trends/summary.js';
+import { SUMMARY_LATEST_MILLISECONDS, UNRECORDED_RUN_MILLISECONDS } from '../engine/insight/trends/build-lines.js';
+import { isOutOfDate, SUMMARY_PAUSE_FACTOR, withSummaries } from '../engine/insight/trends/summary.js';
 import type { BuildKey, ProjectBuild } from '../engine/keys.js';
 import type { Millis, Store } from '../engine/ports/store.js';
 import { LogThrottle } from '../http/log-throttle.js';
-import { limits } from '../limits.js';
 import { type BatchSums, tellsMore } from '../planning/batching/batch-cost.js';
 import type { WebhookEvents } from './webhook-events.js';
+
+/** A summary is written when no run of its build was recorded for this time. */
+export const SUMMARY_QUIET_MILLISECONDS = 5000;
+/** Interval at which the summaries that are due are looked for. */
+const SUMMARY_TICK_MILLISECONDS = 1000;
+/** Interval at which the summary of a running build is written again, and one that could not be written is tried again. */
+export const SUMMARY_REPEAT_MILLISECONDS = 60_000;
+/** Builds that may wait for their summary; others get it when a list shows them. */
+export const WAITING_SUMMARIES = 2000;
+/** Projects whose newest builds are looked through at a start for missing summaries. */
+const PROJECTS_SUMMARIZED_AT_START = 100;
+/** CI runs of a project that are looked at once a minute, to find those of which nothing is recorded. */
+const SILENT_RUNS_PER_LOOK = 1000;
 
 /** A build whose summary is to be written. Times are milliseconds of the monotonic clock. */
 interface Waiting {
@@ -51,8 +64,8 @@ export class Summarizer {
     readonly uptime: () => number,
     readonly events: Pick<WebhookEvents, 'summarized'>,
   ) {
-    this.#lookedTo = now() - limits.unrecordedRunMilliseconds;
-    this.#looking = setInterval(() => this.noteSilent().catch(err => this.#report(err)), limits.summaryRepeatMilliseconds).unref();
+    this.#lookedTo = now() - UNRECORDED_RUN_MILLISECONDS;
+    this.#looking = setInterval(() => this.noteSilent().catch(err => this.#report(err)), SUMMARY_REPEAT_MILLISECONDS).unref();
   }
 
   /** How many builds wait for their summary. */
@@ -64,9 +77,9 @@ export class Summarizer {
   recorded(project: number, build: BuildKey): void {
     const key = keyOf(project, build);
     const waiting = this.#waiting.get(key);
-    const dueAt = this.uptime() + limits.summaryQuietMilliseconds;
+    const dueAt = this.uptime() + SUMMARY_QUIET_MILLISECONDS;
     if (waiting) waiting.dueAt = Math.min(dueAt, waiting.latestAt);
-    else this.#wait(key, { project, build, dueAt, latestAt: dueAt + limits.summaryLatestMilliseconds });
+    else this.#wait(key, { project, build, dueAt, latestAt: dueAt + SUMMARY_LATEST_MILLISECONDS });
   }
 
   /** Notes that a build was read whose summary is missing or out of date. */
@@ -78,7 +91,7 @@ export class Summarizer {
 
   /** Notes the newest builds of each project whose summaries the last process did not write. */
   async noteNewest(): Promise<void> {
-    for (const { id } of (await this.store.access.projects()).slice(0, limits.projectsSummarizedAtStart)) {
+    for (const { id } of (await this.store.access.projects()).slice(0, PROJECTS_SUMMARIZED_AT_START)) {
       await nextTurn();
       const { builds } = await this.store.builds.page(id, {}, 1);
       for (const { build, summary } of await withSummaries(this.store, builds)) if (isOutOfDate(build, summary)) this.outdated(build);
@@ -91,7 +104,7 @@ export class Summarizer {
     const [from, to] = [this.#lookedTo, this.now() - SILENT_MILLISECONDS];
     for (const { id } of await this.store.access.projects()) {
       await nextTurn();
-      for (const ciRun of await this.store.ciRuns.list(id, to, limits.silentRunsPerLook)) {
+      for (const ciRun of await this.store.ciRuns.list(id, to, SILENT_RUNS_PER_LOOK)) {
         if (this.#isClosing || ciRun.created_at < from) break;
         const build = await this.store.builds.find(id, ciRun);
         if (!build || build.recorded <= ciRun.runs_before) this.outdated(ciRun);
@@ -126,18 +139,18 @@ export class Summarizer {
 
   /** Pauses after a summary that took this long. The close ends the pause. */
   #pause(milliseconds: number): Promise<void> {
-    return sleep(limits.summaryPauseFactor * milliseconds, undefined, { signal: this.#closing.signal }).catch(() => {});
+    return sleep(SUMMARY_PAUSE_FACTOR * milliseconds, undefined, { signal: this.#closing.signal }).catch(() => {});
   }
 
   #wait(key: string, waiting: Waiting): void {
-    if (this.#isClosing || this.#waiting.size >= limits.waitingSummaries) return;
+    if (this.#isClosing || this.#waiting.size >= WAITING_SUMMARIES) return;
     this.#waiting.set(key, waiting);
     this.#schedule();
   }
 
   /** Has a summary written once more, after some time. */
   #waitAgain(key: string, { project, build }: Pick<Waiting, 'project' | 'build'>): void {
-    const dueAt = this.uptime() + limits.summaryRepeatMilliseconds;
+    const dueAt = this.uptime() + SUMMARY_REPEAT_MILLISECONDS;
     if (!this.#waiting.has(key)) this.#wait(key, { project, build, dueAt, latestAt: dueAt });
   }
 
@@ -147,7 +160,7 @@ export class Summarizer {
         this.#timer = null;
         if (this.#waiting.size > 0 && !this.#isClosing) this.#schedule();
       });
-    }, limits.summaryTickMilliseconds).unref();
+    }, SUMMARY_TICK_MILLISECONDS).unref();
   }
 
   #writeAll(isDue: (waiting: Waiting) => boolean, isUrgent = false): Promise<void> {

@@ -1,10 +1,12 @@
 import type { ExpiringKind } from '../engine/ports/maintenance.js';
 import type { Millis, Store } from '../engine/ports/store.js';
-import { deleteExpired } from '../engine/retention.js';
+import { deleteExpired, SWEEP_EVERY_MILLISECONDS } from '../engine/retention.js';
 import { deleteEndedSignIns } from '../engine/sign-in/sign-in.js';
-import { limits } from '../limits.js';
 import { DAY_MILLISECONDS } from '../time.js';
 import type { Logger } from './log.js';
+
+/** The pause between two steps of the sweep. */
+const SWEEP_PAUSE_MILLISECONDS = 20;
 
 /** A step of the system clock up to this size takes effect immediately. */
 const MAX_STEP_MILLISECONDS = 3_600_000;
@@ -58,7 +60,7 @@ export function startSweeping(store: Store, retentionDays: number, log: Logger, 
   const swept: Swept = { endedAt: null, seconds: 0, deleted: { subset: 0, split: 0, queue: 0, ci_run: 0, path: 0, day: 0, project: 0 } };
   const options = {
     count: (kind: ExpiringKind) => void (swept.deleted[kind] += 1),
-    pause: () => new Promise(resolve => setTimeout(resolve, limits.sweepPauseMilliseconds)),
+    pause: () => new Promise(resolve => setTimeout(resolve, SWEEP_PAUSE_MILLISECONDS)),
     isStopping: () => isStopping,
   };
   const sweep = async (time: Millis) => {
@@ -82,7 +84,7 @@ export function startSweeping(store: Store, retentionDays: number, log: Logger, 
   start();
   const days = Math.round((clock.now() - clock.reached) / DAY_MILLISECONDS);
   if (days > 0) log.warn({ days }, 'the clock is ahead of the last time this store was served; expiry follows by one day an hour');
-  const timer = setInterval(start, limits.sweepEveryMilliseconds);
+  const timer = setInterval(start, SWEEP_EVERY_MILLISECONDS);
   const stop = async () => {
     isStopping = true;
     clearInterval(timer);

@@ -4,13 +4,22 @@ import type { Logger } from 'pino';
 import type { JobRunner } from '../api/job-runner.js';
 import type { SummarizedBuild } from '../api/reads.js';
 import type { NewlyGrown } from '../engine/insight/trends/flags.js';
+import { SUMMARY_PAUSE_FACTOR } from '../engine/insight/trends/summary.js';
 import { digest, type ProjectBuild } from '../engine/keys.js';
 import type { Project } from '../engine/ports/access.js';
 import type { Millis, Store } from '../engine/ports/store.js';
 import { EventWriter, type NoticedIn, type SlowNode, type WebhookEvent } from '../engine/webhooks/event.js';
 import { LogThrottle } from '../http/log-throttle.js';
-import { limits } from '../limits.js';
 import { WEBHOOK_EVENTS, type WebhookEventName } from '../project-settings.js';
+
+/** Files that grew that one look at the newest builds tells; the others are told by the next ones. */
+const GROWN_FILES_PER_LOOK = 5;
+/** An incomplete CI run that began longer ago is not told: its summary is only written later. */
+export const TOLD_RUN_MILLISECONDS = 86_400_000;
+/** Projects that wait for a look at their newest builds; beyond it the next build has it made. */
+const WAITING_LOOKS = 1000;
+/** What a project may have waiting to be sent to its webhook; beyond it the oldest is dropped. */
+export const WAITING_DELIVERIES_PER_PROJECT = 100;
 
 /** A build that ended, whose trends are to be looked at. */
 interface Look extends NoticedIn {
@@ -50,13 +59,13 @@ export class WebhookEvents {
     if (!project || project.settings.webhook_url === null) return;
     const { branch, commit_hash, node_total } = build;
     const { missing, files } = summary.line;
-    if (ciRun && losses !== null && wants(project, 'gate_failed') && ciRun.created_at >= this.now() - limits.toldRunMilliseconds) {
+    if (ciRun && losses !== null && wants(project, 'gate_failed') && ciRun.created_at >= this.now() - TOLD_RUN_MILLISECONDS) {
       const event = this.#writer(project).gateFailed({ id, branch, commit_hash }, { missing, files, losses });
       await this.#tell(project, `gate_failed ${ciRun.id}`, event);
     }
     if (branch !== project.default_branch || !(wants(project, 'file_grew') || wants(project, 'runner_slow'))) return;
     const key = `${project.id} ${node_total}`;
-    if (this.#waiting.size >= limits.waitingLooks && !this.#waiting.has(key)) return;
+    if (this.#waiting.size >= WAITING_LOOKS && !this.#waiting.has(key)) return;
     this.#waiting.set(key, { project: project.id, id, branch, commit_hash, node_total });
     this.#looking ??= this.#lookAll().finally(() => {
       this.#looking = null;
@@ -85,7 +94,7 @@ export class WebhookEvents {
       });
       // As summaries do.
       if (this.#waiting.size === 0) return;
-      const pause = limits.summaryPauseFactor * (performance.now() - begun);
+      const pause = SUMMARY_PAUSE_FACTOR * (performance.now() - begun);
       await sleep(pause, undefined, { signal: this.#closing.signal }).catch(() => {});
     }
   }
@@ -105,7 +114,7 @@ export class WebhookEvents {
     const keysOf = ({ path, around }: NewlyGrown) => around.map(number => `file_grew ${digest(path)} ${number}`);
     const told = new Set(await this.store.deliveries.known(project.id, grown.flatMap(keysOf)));
     const untold = grown.filter(file => !keysOf(file).some(key => told.has(key)));
-    for (const file of untold.slice(0, limits.grownFilesPerLook))
+    for (const file of untold.slice(0, GROWN_FILES_PER_LOOK))
       await this.#tell(project, keysOf(file)[0]!, this.#writer(project).fileGrew(build, file));
   }
 
@@ -123,7 +132,7 @@ export class WebhookEvents {
 
   async #tell({ id: project, name }: Project, key: string, event: WebhookEvent): Promise<void> {
     const delivery = { project, key, id: randomUUID(), event, created_at: this.now() };
-    const dropped = await this.store.deliveries.add(delivery, limits.waitingDeliveriesPerProject);
+    const dropped = await this.store.deliveries.add(delivery, WAITING_DELIVERIES_PER_PROJECT);
     if (dropped > 0) {
       this.dropped += dropped;
       this.log.error({ project: name, dropped }, 'too many deliveries wait for the webhook of a project; the oldest were dropped');

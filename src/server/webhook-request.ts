@@ -1,8 +1,10 @@
 import type { NewDelivery } from '../engine/ports/deliveries.js';
 import { signatureOf } from '../engine/webhooks/signature.js';
 import { bodyOf } from '../engine/webhooks/template.js';
-import { limits } from '../limits.js';
 import type { ProjectSettings } from '../project-settings.js';
+
+/** How long a webhook may take to answer. Less than the first pause of deliveries. */
+const WEBHOOK_MILLISECONDS = 10_000;
 
 export type WebhookSettings = Pick<ProjectSettings, 'webhook_secret' | 'webhook_template'> & { webhook_url: string };
 
@@ -20,7 +22,7 @@ export async function postToWebhook(
 ): Promise<string | null> {
   const body = bodyOf(webhook_template, event);
   const timestamp = String(Math.floor(at / 1000));
-  const late = AbortSignal.timeout(limits.webhookMilliseconds);
+  const late = AbortSignal.timeout(WEBHOOK_MILLISECONDS);
   try {
     const response = await fetch(webhook_url, {
       method: 'POST',
@@ -42,7 +44,7 @@ export async function postToWebhook(
     const hint = response.status >= 300 && response.status < 400 ? ': redirects are not followed, so set the address that it leads to' : '';
     return `it answered with ${response.status}${hint}`;
   } catch (error) {
-    if (late.aborted) return `it did not answer within ${limits.webhookMilliseconds / 1000} s`;
+    if (late.aborted) return `it did not answer within ${WEBHOOK_MILLISECONDS / 1000} s`;
     const { message, cause } = error as Error & { cause?: { message?: string; code?: string } };
     return `it cannot be reached: ${cause?.code ?? cause?.message ?? message}`;
   }

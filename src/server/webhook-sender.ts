@@ -2,8 +2,11 @@ import type { Logger } from 'pino';
 import type { Delivery } from '../engine/ports/deliveries.js';
 import type { Millis, Store } from '../engine/ports/store.js';
 import { LogThrottle } from '../http/log-throttle.js';
-import { limits } from '../limits.js';
 import { postToWebhook } from './webhook-request.js';
+
+/** Interval at which what is due is looked for, and how many webhooks are sent to at a time. */
+const DELIVERY_TICK_MILLISECONDS = 2000;
+const DELIVERIES_AT_ONCE = 20;
 
 /** From the beginning of an attempt to the next one. The first is longer than an attempt, so no two of a delivery are under way. */
 const PAUSES = [15_000, 60_000, 300_000, 1_800_000, 7_200_000];
@@ -29,7 +32,7 @@ export class WebhookSender {
     readonly log: Logger,
     readonly now: () => Millis,
   ) {
-    this.#timer = setInterval(() => void this.look(), limits.deliveryTickMilliseconds).unref();
+    this.#timer = setInterval(() => void this.look(), DELIVERY_TICK_MILLISECONDS).unref();
   }
 
   /** Begins to send what is due. Resolves when all of that is under way. */
@@ -56,10 +59,10 @@ export class WebhookSender {
 
   async #begin(): Promise<void> {
     // Some of them may be under way.
-    const due = await this.store.deliveries.due(this.now(), limits.deliveriesAtOnce + this.#sending.size);
+    const due = await this.store.deliveries.due(this.now(), DELIVERIES_AT_ONCE + this.#sending.size);
     for (const delivery of due) {
       const { project } = delivery;
-      if (this.#closing.signal.aborted || this.#sending.has(project) || this.#sending.size >= limits.deliveriesAtOnce) continue;
+      if (this.#closing.signal.aborted || this.#sending.has(project) || this.#sending.size >= DELIVERIES_AT_ONCE) continue;
       const sent = this.#send(delivery)
         .catch((err: unknown) => this.#report(err))
         .then(() => {

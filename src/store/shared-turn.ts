@@ -1,5 +1,7 @@
 import { setImmediate as nextTurn } from 'node:timers/promises';
-import { limits } from '../limits.js';
+
+/** How long divided work of all kinds goes on in one turn of the event loop. */
+export const SHARED_TURN_MILLISECONDS = 2;
 
 let last: Promise<unknown> = Promise.resolve();
 /** By performance.now(): when the last turn began. */
@@ -14,7 +16,7 @@ export function sharedTurn(): Promise<unknown> {
 }
 
 async function goOn(): Promise<void> {
-  if (performance.now() - began < limits.sharedTurnMilliseconds) return;
+  if (performance.now() - began < SHARED_TURN_MILLISECONDS) return;
   await nextTurn();
   began = performance.now();
 }

@@ -1,6 +1,8 @@
 import type { Logger } from 'pino';
 import { Piscina } from 'piscina';
-import { limits } from '../limits.js';
+
+/** A worker thread that has had nothing to do for this long ends. */
+const IDLE_THREAD_MILLISECONDS = 60_000;
 
 /** What a thread is told to do. The buffers of its input may be moved to the thread. */
 export interface Task {
@@ -37,7 +39,7 @@ export interface ThreadsOptions {
 export function startThreads({ filename, setup, most, isEager }: ThreadsOptions, log: Logger): Threads {
   const open = (group: Group, minThreads: number, maxThreads: number) => {
     const workerData = { ...setup, group };
-    const piscina = new Piscina({ filename, workerData, minThreads, maxThreads, idleTimeout: limits.idleThreadMilliseconds });
+    const piscina = new Piscina({ filename, workerData, minThreads, maxThreads, idleTimeout: IDLE_THREAD_MILLISECONDS });
     // A failure in a task rejects that task. This error means that a thread could not start, or died between tasks.
     piscina.on('error', err => log.error({ err }, 'a worker thread failed'));
     return piscina;

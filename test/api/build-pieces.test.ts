@@ -1,9 +1,8 @@
 import { expect, it } from 'vitest';
-import { BuildPieces, buildAnswer, buildOutline, buildPiece, subsetAnswer } from '../../src/api/build-pieces.js';
+import { BuildPieces, buildAnswer, buildOutline, buildPiece, PIECE_CHARACTERS, subsetAnswer } from '../../src/api/build-pieces.js';
 import { createProject } from '../../src/engine/access.js';
 import type { Build, RunHead } from '../../src/engine/ports/builds.js';
 import type { Store } from '../../src/engine/ports/store.js';
-import { limits } from '../../src/limits.js';
 import { memoryStore } from '../harness/memory-store.js';
 import { recordRun } from '../harness/recording.js';
 
@@ -85,7 +84,7 @@ it('a run that expires before it is read is left out', async () => {
 
 it('a run that expires while it is read ends the answer', async () => {
   const store = await openStore();
-  const build = await buildOf(store, 1, limits.pieceCharacters / 50);
+  const build = await buildOf(store, 1, PIECE_CHARACTERS / 50);
   let isExpired = false;
   const pieces = await piecesOf(
     without(store, () => isExpired),

@@ -1,6 +1,7 @@
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import { describe, expect, it, vi } from 'vitest';
 import { CompletenessChecker } from '../../src/api/completeness-checker.js';
+import { WAITING_COMPARISONS_PER_PROJECT } from '../../src/api/job-runner.js';
 import { limits } from '../../src/limits.js';
 import { jobOf } from '../harness/asker.js';
 import { heldJobs } from '../harness/held-jobs.js';
@@ -42,7 +43,7 @@ describe('comparisons of builds', () => {
 
   it('are refused if too many of the same project wait', async () => {
     const { comparisons } = comparing();
-    for (let i = 0; i <= limits.waitingComparisonsPerProject; i++) void comparisons.compare(subject(1, `${i}`), jobOf(1));
+    for (let i = 0; i <= WAITING_COMPARISONS_PER_PROJECT; i++) void comparisons.compare(subject(1, `${i}`), jobOf(1));
     await expect(comparisons.compare(subject(1, 'more'), jobOf(1))).rejects.toMatchObject({
       status: 503,
       headers: { 'Retry-After': String(limits.retryAfterSeconds) },

@@ -1,12 +1,19 @@
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import { describe, expect, it } from 'vitest';
 import type { Asker } from '../../src/api/job-runner.js';
+import {
+  LARGE_BODY_BYTES,
+  WAITING_INSIGHTS_PER_PROJECT,
+  WAITING_JOBS_PER_PROJECT,
+  WAITING_PAGES_PER_PROJECT,
+} from '../../src/api/job-runner.js';
 import type { Build } from '../../src/engine/ports/builds.js';
+import { POOLED_TEST_FILES } from '../../src/engine/suites/plan-suite.js';
 import { limits } from '../../src/limits.js';
 import { jobOf, pageOf } from '../harness/asker.js';
 import { heldJobs } from '../harness/held-jobs.js';
 
-const build = (project: number) => ({ project, number: 1, test_files: limits.pooledTestFiles, subsets: 1 }) as Build;
+const build = (project: number) => ({ project, number: 1, test_files: POOLED_TEST_FILES, subsets: 1 }) as Build;
 
 const THREADS = 2;
 /** One more waits for the main thread. */
@@ -42,7 +49,7 @@ it('what people read has a thread of its own, and what CI jobs wait for has the 
 
 it('large suites get a 503 when too many of their project wait, and those that wait are prepared', async () => {
   const { split, end } = runner();
-  const all = Array.from({ length: AT_ONCE + limits.waitingJobsPerProject }, split);
+  const all = Array.from({ length: AT_ONCE + WAITING_JOBS_PER_PROJECT }, split);
   await nextTurn();
   const headers = { 'Retry-After': String(limits.retryAfterSeconds) };
   await expect(split()).rejects.toMatchObject({ status: 503, reason: 'jobs', headers });
@@ -52,7 +59,7 @@ it('large suites get a 503 when too many of their project wait, and those that w
 
 it('large bodies leave a thread to smaller ones', async () => {
   const { jobs, split, began, end } = runner();
-  const record = () => jobs.post('prepareSubset', { body: [new Uint8Array(limits.largeBodyBytes)], project: 2 }, 2, () => false);
+  const record = () => jobs.post('prepareSubset', { body: [new Uint8Array(LARGE_BODY_BYTES)], project: 2 }, 2, () => false);
   const all: Promise<unknown>[] = [record(), record(), record()];
   await nextTurn();
   all.push(split());
@@ -85,13 +92,13 @@ describe('many requests for trends', () => {
 
   it('get a 503 when too many of their project wait', async () => {
     const { history } = runner();
-    for (let i = 0; i <= limits.waitingInsightsPerProject; i++) void history(jobOf(1));
+    for (let i = 0; i <= WAITING_INSIGHTS_PER_PROJECT; i++) void history(jobOf(1));
     await expect(history(jobOf(1))).rejects.toMatchObject({ status: 503, reason: 'jobs' });
   });
 
   it('of pages get a 429 when too many wait, and take no place of CI jobs', async () => {
     const { history, began, end } = runner();
-    for (let i = 0; i <= limits.waitingPagesPerProject; i++) void history(pageOf(1));
+    for (let i = 0; i <= WAITING_PAGES_PER_PROJECT; i++) void history(pageOf(1));
     await expect(history(pageOf(1))).rejects.toMatchObject({
       status: 429,
       headers: { 'Retry-After': String(limits.retryAfterSeconds) },

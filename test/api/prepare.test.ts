@@ -1,7 +1,7 @@
 import { Piscina } from 'piscina';
 import { afterAll, beforeAll, describe, expect, it, onTestFinished, vi } from 'vitest';
 import type { Context } from '../../src/api/context.js';
-import { JobRunner } from '../../src/api/job-runner.js';
+import { JobRunner, WAITING_JOBS_PER_PROJECT } from '../../src/api/job-runner.js';
 import type { Posts, Prepared } from '../../src/api/posts.js';
 import { prepare } from '../../src/api/prepare.js';
 import { type Json, reads } from '../../src/api/reads.js';
@@ -9,9 +9,10 @@ import { readBuild } from '../../src/api/routes/builds.js';
 import { type Segments, segment } from '../../src/bytes.js';
 import { createProject } from '../../src/engine/access.js';
 import type { Build } from '../../src/engine/ports/builds.js';
+import { POOLED_TEST_FILES, TEST_CASES_ON_MAIN_THREAD } from '../../src/engine/suites/plan-suite.js';
 import { ApiError } from '../../src/http/api-error.js';
+import { POOLED_BODY_BYTES } from '../../src/http/body.js';
 import type { Request } from '../../src/http/request.js';
-import { limits } from '../../src/limits.js';
 import { toWeight } from '../../src/planning/weight.js';
 import { openLog } from '../../src/server/log.js';
 import { serveFolder } from '../../src/store/lmdb/serve-folder.js';
@@ -48,7 +49,7 @@ const newProject = () => createProject(context.store.access, `project ${++projec
 function bodyOf(parameters: object, where: 'main' | 'thread'): Uint8Array[] {
   const bytes = new TextEncoder().encode(JSON.stringify(parameters));
   if (where === 'main') return [bytes];
-  const padded = new Uint8Array(limits.pooledBodyBytes).fill(0x20);
+  const padded = new Uint8Array(POOLED_BODY_BYTES).fill(0x20);
   padded.set(bytes);
   // In pieces as from a socket; one ends in the middle of a character.
   const cut = bytes.findIndex(byte => byte > 0x7f) + 1;
@@ -67,7 +68,7 @@ const textOf = (json: Json) => Buffer.from(json as Uint8Array).toString();
 const paths = (count: number) => Array.from({ length: count }, (_, i) => `spec/${i}_größe_spec.rb`);
 const testFiles = (count: number) => paths(count).map(path => ({ path }));
 /** A list of many files in a short body. */
-const SHORT = Array.from({ length: limits.pooledTestFiles }, (_, i) => ({ path: `${1000 + i}` }));
+const SHORT = Array.from({ length: POOLED_TEST_FILES }, (_, i) => ({ path: `${1000 + i}` }));
 
 const key = { commit_hash: 'abc', branch: 'main', node_total: 7, node_index: 3 };
 const person = {
@@ -151,8 +152,8 @@ describe('a POST that a thread prepares', () => {
   it('may have a short body that lists many files', async () => {
     const { token } = await newProject();
     const [body] = bodyOf({ ...parameters.prepareSplit, test_files: SHORT }, 'main') as [Uint8Array];
-    expect(body.length).toBeLessThan(limits.pooledBodyBytes);
-    expect((await post('prepareSplit', [body], token)).prepared.planned.plan!.list.test_files).toBe(limits.pooledTestFiles);
+    expect(body.length).toBeLessThan(POOLED_BODY_BYTES);
+    expect((await post('prepareSplit', [body], token)).prepared.planned.plan!.list.test_files).toBe(POOLED_TEST_FILES);
     // The memory of the socket was copied, not transferred.
     expect(body.buffer.byteLength).toBeGreaterThan(0);
   });
@@ -165,7 +166,7 @@ describe('a POST that a thread prepares', () => {
     ],
     [
       'is large and ends with its token',
-      (body: object) => [new Uint8Array(limits.pooledBodyBytes).fill(0x20), new TextEncoder().encode(JSON.stringify(body))],
+      (body: object) => [new Uint8Array(POOLED_BODY_BYTES).fill(0x20), new TextEncoder().encode(JSON.stringify(body))],
     ],
   ])('waits in the queue of its project when its token is in its body: it %s', async (_, bodyWith) => {
     const { id, token: test_suite_token } = await newProject();
@@ -181,13 +182,13 @@ describe('a POST that a thread prepares', () => {
 
   it('may list a file of thousands of test cases, in memory that cannot be transferred', async () => {
     const { id: project, token } = await newProject();
-    const cases = Array.from({ length: limits.testCasesOnMainThread + 5 }, (_, i) => `a.py::test_${i}`);
+    const cases = Array.from({ length: TEST_CASES_ON_MAIN_THREAD + 5 }, (_, i) => `a.py::test_${i}`);
     await recordTimes(project, Object.fromEntries(cases.map(path => [path, 1])), NOW);
     // In the shared pool of Node, which cannot be transferred.
     const body = Buffer.from(JSON.stringify({ ...parameters.prepareQueue, test_files: [{ path: 'a.py' }] }));
     expect(body.buffer.byteLength).toBeGreaterThan(body.length);
     const { prepared } = await post('prepareQueue', [body], token);
-    expect(prepared.planned.plan!.weights).toEqual(Float64Array.of(toWeight(limits.testCasesOnMainThread + 5)));
+    expect(prepared.planned.plan!.weights).toEqual(Float64Array.of(toWeight(TEST_CASES_ON_MAIN_THREAD + 5)));
     expect(JSON.parse(body.toString())).toMatchObject(key);
   });
 
@@ -201,7 +202,7 @@ describe('a POST that a thread prepares', () => {
   ])('that %s gets the same error as on the main thread', async (_, text, status) => {
     const token = status === 403 ? null : (await newProject()).token;
     const encode = (body: string) => new TextEncoder().encode(body);
-    const results = [text, text.padEnd(limits.pooledBodyBytes)].map(body => post('prepareSubset', [encode(body)], token));
+    const results = [text, text.padEnd(POOLED_BODY_BYTES)].map(body => post('prepareSubset', [encode(body)], token));
     const [main, thread] = (await Promise.allSettled(results)).map(result => (result as PromiseRejectedResult).reason as unknown);
     expect(thread).toBeInstanceOf(ApiError);
     expect(JSON.stringify(thread)).toBe(JSON.stringify(main));
@@ -253,7 +254,7 @@ describe('an answer about a large build', () => {
     const build = await buildOf(2, 5000);
     const { body, rest } = await readBuild(jobs, build, jobOf(build.project));
     const left = jobOf(build.project, () => true);
-    const others = Array.from({ length: limits.waitingJobsPerProject + 10 }, () => readBuild(jobs, build, left).catch(() => {}));
+    const others = Array.from({ length: WAITING_JOBS_PER_PROJECT + 10 }, () => readBuild(jobs, build, left).catch(() => {}));
     const pieces = [body as Uint8Array];
     for await (const piece of rest!) pieces.push(piece);
     expect(pieces.length).toBeGreaterThan(2);

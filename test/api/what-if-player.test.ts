@@ -1,9 +1,9 @@
 import { describe, expect, it } from 'vitest';
 import type { Asker } from '../../src/api/job-runner.js';
-import { WhatIfPlayer } from '../../src/api/what-if-player.js';
+import { WAITING_WHAT_IFS_PER_PROJECT } from '../../src/api/job-runner.js';
+import { PLAYED_FILES_PER_TURN, WhatIfPlayer } from '../../src/api/what-if-player.js';
 import type { WhatIfSubject } from '../../src/engine/insight/what-if/prepare-what-if.js';
 import type { Scenario } from '../../src/engine/insight/what-if/scenario.js';
-import { limits } from '../../src/limits.js';
 import { jobOf, pageOf } from '../harness/asker.js';
 import { heldJobs } from '../harness/held-jobs.js';
 
@@ -24,7 +24,7 @@ function player() {
 describe('builds that are played', () => {
   it('run in turns of a limited number of files, one at a time, and projects alternate', async () => {
     const { player: whatIfs, parts, begun, end } = player();
-    const files = limits.playedFilesPerTurn / 5;
+    const files = PLAYED_FILES_PER_TURN / 5;
     const first = whatIfs.variants(scenario(files), counts(9), jobOf(1));
     const other = whatIfs.variants(scenario(10), [70], jobOf(2));
     for (let turn = 1; turn <= 4; turn++) {
@@ -39,7 +39,7 @@ describe('builds that are played', () => {
 
   it('play a suite of any size', async () => {
     const { player: whatIfs, parts, end } = player();
-    const played = whatIfs.variants(scenario(2 * limits.playedFilesPerTurn), [3, 4], jobOf(1));
+    const played = whatIfs.variants(scenario(2 * PLAYED_FILES_PER_TURN), [3, 4], jobOf(1));
     for (let turn = 0; turn < 2; turn++) await end();
     await played;
     expect(parts()).toEqual([[3], [4]]);
@@ -49,7 +49,7 @@ describe('builds that are played', () => {
     const { player: whatIfs, parts, begun, end } = player();
     let hasLeft = false;
     const played = whatIfs.variants(
-      scenario(limits.playedFilesPerTurn),
+      scenario(PLAYED_FILES_PER_TURN),
       counts(3),
       jobOf(1, () => hasLeft),
     );
@@ -67,7 +67,7 @@ describe('builds that are played', () => {
 
   it('are refused with a 503 when too many of a project wait, and not those of others', async () => {
     const { prepare, parts, end } = player();
-    for (let i = 0; i <= limits.waitingWhatIfsPerProject; i++) void prepare(i, jobOf(1));
+    for (let i = 0; i <= WAITING_WHAT_IFS_PER_PROJECT; i++) void prepare(i, jobOf(1));
     await expect(prepare(0, jobOf(1))).rejects.toMatchObject({ status: 503 });
     const other = prepare(99, jobOf(2));
     await end();
@@ -78,7 +78,7 @@ describe('builds that are played', () => {
 
   it('on pages are refused with a 429, and leave room for the plans of CI jobs', async () => {
     const { player: whatIfs, prepare, parts, end } = player();
-    for (let i = 0; i <= limits.waitingWhatIfsPerProject; i++) void prepare(i, pageOf(1));
+    for (let i = 0; i <= WAITING_WHAT_IFS_PER_PROJECT; i++) void prepare(i, pageOf(1));
     await expect(prepare(0, pageOf(1))).rejects.toMatchObject({ status: 429, headers: { 'Retry-After': '2' } });
     void whatIfs.variants(scenario(1), [99], jobOf(1));
     await end();

@@ -1,6 +1,8 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { expect, it, vi } from 'vitest';
-import { limits } from '../../src/limits.js';
+import { CLOSE_SECONDS } from '../../src/cli/serve.js';
+import { DRAIN_SECONDS } from '../../src/http/server.js';
+import { READY_SECONDS } from '../../src/server/readiness.js';
 import { subsetMessage } from '../harness/messages.js';
 import { spawnServer } from '../harness/process.js';
 import { FLUSHES_OF_START, failing, folderWithStore, skipUntraceable } from './failing-calls.js';
@@ -8,7 +10,7 @@ import { FLUSHES_OF_START, failing, folderWithStore, skipUntraceable } from './f
 it('a server whose disk does not answer is soon not ready, and exits in time when it is stopped', async context => {
   skipUntraceable(context);
   const dataDir = await folderWithStore();
-  const seconds = limits.readySeconds + limits.drainSeconds + limits.closeSeconds;
+  const seconds = READY_SECONDS + DRAIN_SECONDS + CLOSE_SECONDS;
   const under = failing(dataDir, 'fdatasync', `delay_enter=${seconds + 5}s:when=${FLUSHES_OF_START}+`);
   const server = await spawnServer({ dataDir, under });
   const client = server;
@@ -25,7 +27,7 @@ it('a server whose disk does not answer is soon not ready, and exits in time whe
   const sentence =
     /"level":"fatal".*could not close within 13 s \(does the disk of \S+ answer\?\), so this process ends at once: nothing acknowledged is lost/;
   await vi.waitFor(() => expect(server.stderr()).toMatch(sentence), {
-    timeout: 1000 * (limits.drainSeconds + limits.closeSeconds + 2),
+    timeout: 1000 * (DRAIN_SECONDS + CLOSE_SECONDS + 2),
     interval: 50,
   });
   // strace releases the process when the process has ended.

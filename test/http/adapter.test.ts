@@ -3,7 +3,7 @@ import { connect } from 'node:net';
 import { describe, expect, it, vi } from 'vitest';
 import type { Handler } from '../../src/http/exchange.js';
 import { openNodeAdapter } from '../../src/http/node/adapter.js';
-import { limits } from '../../src/limits.js';
+import { PIPELINED_REQUESTS } from '../../src/http/node/request-pipeline.js';
 import { httpServer } from '../harness/http-server.js';
 import { listenWith } from '../harness/server.js';
 import { createCertificate } from './create-certificate.js';
@@ -156,7 +156,7 @@ describe('pipelined requests', () => {
   it.skipIf(!isNode)('are answered one at a time and in order, with and without bodies', async () => {
     const { calls, handler } = echo();
     const { connection } = await connectTo(handler);
-    const paths = Array.from({ length: limits.pipelinedRequests }, (_, i) => `/${i}`);
+    const paths = Array.from({ length: PIPELINED_REQUESTS }, (_, i) => `/${i}`);
     connection.send(
       ...paths.map((path, i) => (i % 2 === 0 ? requestHead(`GET ${path}`) : `${requestHead(`POST ${path}`, ['Content-Length: 3'])}[1]`)),
     );
@@ -192,7 +192,7 @@ describe('pipelined requests', () => {
   });
 
   it.skipIf(!isNode).each<[what: string, count: number, fields: string[]]>([
-    ['many', limits.pipelinedRequests + 2, []],
+    ['many', PIPELINED_REQUESTS + 2, []],
     ['large', 7, [`X-Long: ${'x'.repeat(12_000)}`]],
   ])('close the connection if they are too %s, and the first is not answered', async (_, count, fields) => {
     const { calls, handler } = echo();

@@ -1,7 +1,6 @@
 import { openSync } from 'node:fs';
 import { describe, expect, it, onTestFinished, vi } from 'vitest';
-import { ConnectionLimiter, connectionCapacity } from '../../src/http/connection-limiter.js';
-import { limits } from '../../src/limits.js';
+import { ConnectionLimiter, connectionCapacity, LISTEN_RETRY_MILLISECONDS } from '../../src/http/connection-limiter.js';
 import { openLog } from '../../src/server/log.js';
 
 /** Opens a limiter for a number of connections, and records whether it listens. */
@@ -63,7 +62,7 @@ describe('a connection limiter', () => {
     limiter.count(1);
     await settle();
     expect(state).toMatchObject({ isListening: false, listenCalls: 2 });
-    vi.advanceTimersByTime(limits.listenRetryMilliseconds);
+    vi.advanceTimersByTime(LISTEN_RETRY_MILLISECONDS);
     await settle();
     expect(state.listenCalls).toBe(2);
     limiter.count(-1);
@@ -91,7 +90,7 @@ describe('a connection limiter', () => {
     await vi.advanceTimersByTimeAsync(1);
     expect(state.isListening).toBe(false);
     state.isPortTaken = false;
-    await vi.advanceTimersByTimeAsync(limits.listenRetryMilliseconds);
+    await vi.advanceTimersByTimeAsync(LISTEN_RETRY_MILLISECONDS);
     expect(state.isListening).toBe(true);
   });
 

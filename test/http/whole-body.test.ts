@@ -1,9 +1,8 @@
 import { describe, expect, it } from 'vitest';
-import { borrowedBody, wholeBody } from '../../src/http/answer.js';
-import { limits } from '../../src/limits.js';
+import { ANSWER_CHUNK_BYTES, borrowedBody, wholeBody } from '../../src/http/answer.js';
 
 const text = (body: string | Uint8Array) => (typeof body === 'string' ? body : Buffer.from(body).toString());
-const large = Buffer.alloc(limits.answerChunkBytes, 'x');
+const large = Buffer.alloc(ANSWER_CHUNK_BYTES, 'x');
 
 describe('an answer with text around its body', () => {
   it.each<[situation: string, body: string | Buffer, before: string, after: string]>([
@@ -11,7 +10,7 @@ describe('an answer with text around its body', () => {
     ['a text', '[]', '{"é":', '}'],
     ['nothing', Buffer.alloc(0), '[', ']'],
     ['more than one chunk', large, '[', ']'],
-    ['a long text around it', Buffer.from('[]'), 'é'.repeat(limits.answerChunkBytes), '}'],
+    ['a long text around it', Buffer.from('[]'), 'é'.repeat(ANSWER_CHUNK_BYTES), '}'],
   ])('is written as one body around %s', (_, body, before, after) => {
     const answer = { status: 200, body, around: [before, after] as const };
     const expected = `${before}${text(body)}${after}`;

@@ -5,7 +5,8 @@ import { fileURLToPath } from 'node:url';
 import { Ajv } from 'ajv';
 import { describe, expect, it } from 'vitest';
 import { parse, parseAllDocuments } from 'yaml';
-import { limits } from '../../src/limits.js';
+import { CLOSE_SECONDS } from '../../src/cli/serve.js';
+import { DRAIN_SECONDS } from '../../src/http/server.js';
 import { settings } from '../../src/server/settings.js';
 import { version } from '../../src/version.js';
 import { temporaryFolder } from '../harness/temporary-folder.js';
@@ -34,7 +35,7 @@ describe('the files of scripts/deploy', () => {
   });
 
   it('give a server the time that it needs to stop', () => {
-    const seconds = limits.drainSeconds + limits.closeSeconds;
+    const seconds = DRAIN_SECONDS + CLOSE_SECONDS;
     for (const text of composed) expect(Number(/stop_grace_period: (\d+)s/.exec(text)?.[1])).toBeGreaterThan(seconds);
     expect(Number(/TimeoutStopSec=(\d+)/.exec(read('ballast.service'))?.[1])).toBeGreaterThan(seconds);
     const waits = Number(/sleep: \{ seconds: (\d+)/.exec(pod)?.[1]);

@@ -1,6 +1,5 @@
 import { describe, expect, it, onTestFinished, vi } from 'vitest';
-import { limits } from '../../src/limits.js';
-import { Readiness } from '../../src/server/readiness.js';
+import { READY_CACHE_MILLISECONDS, READY_SECONDS, Readiness } from '../../src/server/readiness.js';
 import { openLmdbStore } from '../../src/store/lmdb/store.js';
 import { Clock } from '../harness/clock.js';
 import { temporaryFolder } from '../harness/temporary-folder.js';
@@ -19,7 +18,7 @@ describe('the readiness of a store', () => {
     const clock = new Clock();
     const readiness = new Readiness(store.maintenance, clock.now, clock.now);
     await Promise.all(Array.from({ length: 300 }, () => readiness.assert()));
-    clock.advance({ milliseconds: limits.readyCacheMilliseconds - 1 });
+    clock.advance({ milliseconds: READY_CACHE_MILLISECONDS - 1 });
     await readiness.assert();
     expect([commits, store.parts.meta.get('readiness')]).toEqual([1, new Clock().millis]);
     clock.advance({ milliseconds: 1 });
@@ -33,7 +32,7 @@ describe('the readiness of a store', () => {
     let answer: () => void = () => {};
     const { clock, commits, readiness } = readinessOf(() => new Promise<void>(resolve => (answer = resolve)));
     const late = expect(readiness.assert()).rejects.toThrow('a write took longer than 2 s');
-    await vi.advanceTimersByTimeAsync(1000 * limits.readySeconds);
+    await vi.advanceTimersByTimeAsync(1000 * READY_SECONDS);
     await late;
     clock.advance({ seconds: 60 });
     await expect(readiness.assert()).rejects.toThrow('a write took longer than 2 s');
@@ -51,7 +50,7 @@ describe('the readiness of a store', () => {
     await expect(readiness.assert()).rejects.toThrow('EIO');
     await expect(readiness.assert()).rejects.toThrow('EIO');
     commits.mockResolvedValue(undefined);
-    clock.advance({ milliseconds: limits.readyCacheMilliseconds });
+    clock.advance({ milliseconds: READY_CACHE_MILLISECONDS });
     await readiness.assert();
     expect(commits).toHaveBeenCalledTimes(2);
   });

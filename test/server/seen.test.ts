@@ -1,15 +1,14 @@
 import { describe, expect, it } from 'vitest';
-import { RefusedRequests, SeenClients } from '../../src/api/dashboard/seen.js';
+import { REFUSED_KINDS, RefusedRequests, SEEN_CLIENTS, SeenClients } from '../../src/api/dashboard/seen.js';
 import { apiErrors } from '../../src/api/errors.js';
 import type { Request } from '../../src/http/request.js';
-import { limits } from '../../src/limits.js';
 
 describe('the clients that were seen', () => {
   it('are bounded in number and in text', () => {
     const clients = new SeenClients();
     for (let i = 0; i < 1000; i++) clients.count(`client ${i}`, 'v'.repeat(10_000), i);
     const list = clients.list();
-    expect(list).toHaveLength(limits.seenClients);
+    expect(list).toHaveLength(SEEN_CLIENTS);
     expect(list[0]).toEqual({ name: 'client 999', version: 'v'.repeat(300), requests: 1, last_at: 999 });
     expect(list.at(-1)!.name).toBe('client 800');
   });
@@ -29,7 +28,7 @@ describe('the refused requests', () => {
     const refused = new RefusedRequests(() => null);
     const request = { method: 'GET', token: null, project: '', clientName: '', clientVersion: '' } as Request;
     for (let i = 0; i < 1000; i++) refused.note({ ...request, path: `/v1/${i}` }, apiErrors.pathNotFound('GET', `/v1/${i}`), i);
-    expect(refused.list()).toHaveLength(limits.refusedKinds);
+    expect(refused.list()).toHaveLength(REFUSED_KINDS);
     expect(refused.list()[0]!.path).toBe('GET /v1/999');
   });
 });

@@ -2,17 +2,17 @@ import { expect, it, onTestFinished, vi } from 'vitest';
 import type { BuildState } from '../../src/engine/insight/build-state.js';
 import { newestSubject } from '../../src/engine/insight/subject.js';
 import { SILENT_MILLISECONDS } from '../../src/engine/insight/timeline/draft-span.js';
+import { SUMMARY_LATEST_MILLISECONDS } from '../../src/engine/insight/trends/build-lines.js';
 import { type ProjectBuild, queueKey } from '../../src/engine/keys.js';
 import type { Summary } from '../../src/engine/ports/summaries.js';
 import { refusals } from '../../src/engine/refusal.js';
-import { limits } from '../../src/limits.js';
 import type { BatchSums } from '../../src/planning/batching/batch-cost.js';
 import { openLog } from '../../src/server/log.js';
-import { Summarizer } from '../../src/server/summarizer.js';
+import { SUMMARY_QUIET_MILLISECONDS, SUMMARY_REPEAT_MILLISECONDS, Summarizer, WAITING_SUMMARIES } from '../../src/server/summarizer.js';
 import { memoryStore } from '../harness/memory-store.js';
 import { BUILD, buildsOf, files, NOW, newProject, newQueue, record, summaryOf } from '../store/contract/fixtures.js';
 
-const { summaryQuietMilliseconds: QUIET, summaryLatestMilliseconds: LATEST, summaryRepeatMilliseconds: REPEAT } = limits;
+const [QUIET, LATEST, REPEAT] = [SUMMARY_QUIET_MILLISECONDS, SUMMARY_LATEST_MILLISECONDS, SUMMARY_REPEAT_MILLISECONDS];
 
 /** A summarizer over a store with one build, whose clocks stand still. It makes summaries with `part`. */
 async function start(part: (build: ProjectBuild) => Partial<Summary> = () => ({}), observed: BatchSums | null = null) {
@@ -138,8 +138,8 @@ it('the first build of a project that has ended tells its queues what batches co
 
 it('only so many builds wait', async () => {
   const { project, summarizer } = await start();
-  for (let i = 0; i < limits.waitingSummaries + 10; i++) summarizer.recorded(project, { ...BUILD, commit_hash: `c${i}` });
-  expect(summarizer.waiting).toBe(limits.waitingSummaries);
+  for (let i = 0; i < WAITING_SUMMARIES + 10; i++) summarizer.recorded(project, { ...BUILD, commit_hash: `c${i}` });
+  expect(summarizer.waiting).toBe(WAITING_SUMMARIES);
 });
 
 it('after a start the newest builds get the summaries that they miss', async () => {

@@ -6,9 +6,8 @@ import { SILENT_MILLISECONDS } from '../../src/engine/insight/timeline/draft-spa
 import type { FlagsSubject } from '../../src/engine/insight/trends/flags.js';
 import { testEvent } from '../../src/engine/webhooks/event.js';
 import { signatureOf } from '../../src/engine/webhooks/signature.js';
-import { limits } from '../../src/limits.js';
 import { openLog } from '../../src/server/log.js';
-import { WebhookEvents } from '../../src/server/webhook-events.js';
+import { TOLD_RUN_MILLISECONDS, WAITING_DELIVERIES_PER_PROJECT, WebhookEvents } from '../../src/server/webhook-events.js';
 import { WebhookSender } from '../../src/server/webhook-sender.js';
 import { Clock } from '../harness/clock.js';
 import { memoryStore } from '../harness/memory-store.js';
@@ -228,7 +227,7 @@ describe('an event', () => {
     const { summarized } = await startEvents();
     expect(await summarized()).toEqual([]);
     expect(await summarized({ ...LOSSES, summary: summaryOf({ state: 'running' }) })).toEqual([]);
-    expect(await summarized({ ...LOSSES, ciRun: { id: 'old', created_at: NOW - limits.toldRunMilliseconds - 1 } })).toEqual([]);
+    expect(await summarized({ ...LOSSES, ciRun: { id: 'old', created_at: NOW - TOLD_RUN_MILLISECONDS - 1 } })).toEqual([]);
     const told =
       'web, fix, commit abc: the gate failed: 3 of 12 test files were not recorded. Node 1 took no files: 3 test files are missing.';
     expect(await summarized(LOSSES, 'fix')).toEqual([told]);
@@ -273,7 +272,7 @@ describe('an event', () => {
 
   it('that is one too many drops the oldest, and the log says so', async () => {
     const { store, project, events, log } = await startEvents();
-    const most = limits.waitingDeliveriesPerProject;
+    const most = WAITING_DELIVERIES_PER_PROJECT;
     for (let i = 0; i < most; i++)
       await store.deliveries.add({ project, key: `${i}`, id: '', event: testEvent(''), created_at: NOW - most + i }, most);
     await events.summarized({ project, ...BUILD }, {

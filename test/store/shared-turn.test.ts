@@ -1,7 +1,6 @@
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import { expect, it } from 'vitest';
-import { limits } from '../../src/limits.js';
-import { sharedTurn } from '../../src/store/shared-turn.js';
+import { SHARED_TURN_MILLISECONDS, sharedTurn } from '../../src/store/shared-turn.js';
 
 it('work that waits for its turn at the same time goes on in turns that others follow', async () => {
   let turns = 0;
@@ -13,7 +12,7 @@ it('work that waits for its turn at the same time goes on in turns that others f
   const work = async () => {
     await sharedTurn();
     seen.push(turns);
-    for (const began = performance.now(); performance.now() - began < limits.sharedTurnMilliseconds; );
+    for (const began = performance.now(); performance.now() - began < SHARED_TURN_MILLISECONDS; );
   };
   await Promise.all([work(), work(), work(), work()]);
   hasEnded = true;

@@ -1,11 +1,21 @@
 import typia from 'typia';
 import type { Processes } from '../../engine/ports/maintenance.js';
 import type { Millis } from '../../engine/ports/store.js';
+import { SWEEP_EVERY_MILLISECONDS } from '../../engine/retention.js';
+import { CERTIFICATE_WARNING_DAYS } from '../../http/certificate.js';
 import { limits } from '../../limits.js';
 import { DAY_MILLISECONDS, timestamp } from '../../time.js';
 import { version } from '../../version.js';
 import type { ProcessState, ServerStatus } from '../context.js';
 import type { ClientLine, RefusedLine, ServerProcess } from '../messages/dashboard.js';
+
+/** Lines of each list that a process tells the others on its store. */
+const TOLD_LINES = 50;
+/** A process that was not seen for this time is said to be silent, and for the longer time, is left out. */
+export const SILENT_PROCESS_MILLISECONDS = 35_000;
+const SILENT_PROCESS_SHOWN_MILLISECONDS = 3_600_000;
+/** The dashboard warns of less free space on the disk. */
+const DISK_WARNING_BYTES = 1_073_741_824;
 
 type Health = ServerProcess['health'][number];
 
@@ -58,18 +68,18 @@ export async function ownStatus(
 /** The status as it is told, of bounded size. */
 export function toldStatus(status: ProcessStatus): string {
   const { clients, refused } = status;
-  return JSON.stringify({ ...status, clients: clients.slice(0, limits.toldLines), refused: refused.slice(0, limits.toldLines) });
+  return JSON.stringify({ ...status, clients: clients.slice(0, TOLD_LINES), refused: refused.slice(0, TOLD_LINES) });
 }
 
 const parse = typia.json.createIsParse<ProcessStatus>();
 
 /** What the other processes told, those that started first in front. One that was not seen for an hour is left out. */
 export async function otherStatuses(processes: Processes, now: Millis): Promise<ProcessStatus[]> {
-  const told = await processes.others(now - limits.silentProcessShownMilliseconds);
+  const told = await processes.others(now - SILENT_PROCESS_SHOWN_MILLISECONDS);
   const statuses = told.flatMap(({ status: text, at }) => {
     const status = parse(text);
     if (!status) return [];
-    return [{ ...status, seen_at: timestamp(at), ...(now - at > limits.silentProcessMilliseconds && { health: [silent(now - at)] }) }];
+    return [{ ...status, seen_at: timestamp(at), ...(now - at > SILENT_PROCESS_MILLISECONDS && { health: [silent(now - at)] }) }];
   });
   return statuses.sort((a, b) => (a.started_at < b.started_at ? -1 : 1));
 }
@@ -92,7 +102,7 @@ async function storeHealth(readiness: ServerStatus['readiness'], text: string): 
 }
 
 function diskHealth(freeBytes: number): Health {
-  const isOk = freeBytes >= limits.diskWarningBytes;
+  const isOk = freeBytes >= DISK_WARNING_BYTES;
   const text = isOk
     ? 'enough free space'
     : `${Math.floor(freeBytes / 2 ** 20)} MiB are free; below ${limits.diskReserveBytes / 2 ** 20} MiB nothing is recorded`;
@@ -102,7 +112,7 @@ function diskHealth(freeBytes: number): Health {
 /** @param lastAt when the last sweep ended, or the server started */
 function sweepHealth(lastAt: number, now: number): Health {
   const minutes = Math.floor((now - lastAt) / 60_000);
-  const isOk = now - lastAt < 2 * limits.sweepEveryMilliseconds;
+  const isOk = now - lastAt < 2 * SWEEP_EVERY_MILLISECONDS;
   return { name: 'expiry', is_ok: isOk, text: isOk ? 'old records are deleted' : `no sweep has ended for ${minutes} minutes; see the log` };
 }
 
@@ -118,7 +128,7 @@ function snapshotHealth({ soundAt, unsound, hasFailed }: NonNullable<ProcessStat
 
 function certificateHealth(expiresAt: number | null, now: number): Health[] {
   if (expiresAt === null) return [];
-  const isOk = expiresAt - now > limits.certificateWarningDays * DAY_MILLISECONDS;
+  const isOk = expiresAt - now > CERTIFICATE_WARNING_DAYS * DAY_MILLISECONDS;
   const text = `${expiresAt < now ? 'expired' : 'expires'} on ${timestamp(expiresAt).slice(0, 10)}${isOk ? '' : '; renew it, and send SIGHUP'}`;
   return [{ name: 'certificate', is_ok: isOk, text }];
 }

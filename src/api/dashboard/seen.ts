@@ -1,8 +1,14 @@
 import { LRUCache } from 'lru-cache';
 import type { ApiError, ValidationErrors } from '../../http/api-error.js';
 import type { Request } from '../../http/request.js';
-import { limits } from '../../limits.js';
 import { escapeControls } from '../../terminal.js';
+
+/** Clients that the dashboard lists. */
+export const SEEN_CLIENTS = 200;
+/** Kinds of refused requests that the dashboard lists. */
+export const REFUSED_KINDS = 200;
+/** Characters of each text about a client or a refused request. */
+const SEEN_TEXT_CHARACTERS = 300;
 
 export interface SeenClient {
   name: string;
@@ -14,7 +20,7 @@ export interface SeenClient {
 
 /** Counts the requests of each client by the name and version that it sends. Of too many, the one that was not seen for longest is forgotten. */
 export class SeenClients {
-  readonly #clients = new LRUCache<string, SeenClient>({ max: limits.seenClients });
+  readonly #clients = new LRUCache<string, SeenClient>({ max: SEEN_CLIENTS });
   /** The client of the last request. The next request mostly comes from the same client. */
   #last: { name: string; version: string; client: SeenClient } | null = null;
 
@@ -32,7 +38,7 @@ export class SeenClients {
   }
 
   #clientOf(name: string, version: string): SeenClient {
-    const cut = (text: string) => escapeControls(text.slice(0, limits.seenTextCharacters));
+    const cut = (text: string) => escapeControls(text.slice(0, SEEN_TEXT_CHARACTERS));
     const key = JSON.stringify([cut(name), cut(version)]);
     const known = this.#clients.get(key);
     if (known) return known;
@@ -61,7 +67,7 @@ export interface RefusedRequest {
  * that was not seen for longest is forgotten. Texts are cut and made harmless.
  */
 export class RefusedRequests {
-  readonly #kinds = new LRUCache<string, RefusedRequest>({ max: limits.refusedKinds });
+  readonly #kinds = new LRUCache<string, RefusedRequest>({ max: REFUSED_KINDS });
 
   /** @param projectOf finds the project of a token */
   constructor(readonly projectOf: (token: string) => number | null) {}
@@ -88,7 +94,7 @@ export class RefusedRequests {
 }
 
 function harmless(text: string): string {
-  const { seenTextCharacters: most } = limits;
+  const most = SEEN_TEXT_CHARACTERS;
   return escapeControls(text.length > most ? `${text.slice(0, most)}…` : text);
 }
 

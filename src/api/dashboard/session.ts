@@ -1,7 +1,6 @@
 import type { Session } from '../../engine/ports/sign-ins.js';
-import { endOf, findSession, isUseStale, mayRead } from '../../engine/sign-in/sign-in.js';
+import { endOf, findSession, isUseStale, mayRead, SESSION_DAYS } from '../../engine/sign-in/sign-in.js';
 import type { Request } from '../../http/request.js';
-import { limits } from '../../limits.js';
 import type { Context } from '../context.js';
 import { apiErrors } from '../errors.js';
 
@@ -72,7 +71,7 @@ export function sessionSecret({ cookie, scheme }: Request): string | null {
 
 /** The header that gives a browser a session, until it is signed out or the session ends. */
 export function sessionCookie(request: Request, secret: string): { 'Set-Cookie': string } {
-  return cookie(request, secret, limits.sessionDays * 86_400);
+  return cookie(request, secret, SESSION_DAYS * 86_400);
 }
 
 /** The header that takes the session away. */

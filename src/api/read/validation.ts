@@ -1,8 +1,10 @@
 import type { IValidation } from 'typia';
 import type { ValidationErrors } from '../../http/api-error.js';
-import { limits } from '../../limits.js';
 import { apiErrors } from '../errors.js';
 import type { NodeKey } from '../messages/parameters.js';
+
+/** Invalid entries of lists that one 422 names. */
+const REPORTED_INVALID_ENTRIES = 1000;
 
 const INTEGERS = ['project', 'node_total', 'node_index', 'batch_index', 'batch_id', 'batch', 'page', 'wait', 'limit', 'offset', 'days'];
 const NUMBERS = ['within', 'start_spread', 'pull_cost', 'setup', 'target'];
@@ -118,7 +120,7 @@ function toValidationErrors(typiaErrors: readonly IValidation.IError[]): Validat
     const entry = `${parameter}.${position}`;
     // Each error deeper within an entry counts as an entry of its own.
     if (entry !== lastEntry || within !== '') entries += 1;
-    if (entries > limits.reportedInvalidEntries) continue;
+    if (entries > REPORTED_INVALID_ENTRIES) continue;
     if (entry !== lastEntry) messages.push({ [position]: field ? {} : [] });
     lastEntry = entry;
     const entryErrors = (messages.at(-1) as ValidationErrors)[position]!;

@@ -14,6 +14,9 @@ import type { LastDistribution } from '../messages/split.js';
 import { toBuildsQuery, toNodeKey } from '../read/build.js';
 import { isSmallBuild } from '../reads.js';
 
+/** Memory that is counted for an answer in pieces. */
+const PIECE_BYTES = 1_048_576;
+
 /** GET /builds: a page of the project's builds, newest first. */
 export async function pageOfBuilds(context: Context, request: Request): Promise<Answer> {
   const project = await projectOf(context, request);
@@ -57,7 +60,7 @@ export async function readBuild(jobs: JobRunner, build: Build, asker: Asker): Pr
   const read = (subject: PieceSubject, isFirst: boolean) => jobs.read('buildPiece', subject, asker, { isHere, isUnderWay: !isFirst });
   const pieces = new BuildPieces(build, outline, read);
   const body = await pieces.first();
-  return pieces.isDone ? { body } : { body, rest: pieces.rest(), memoryBytes: limits.pieceBytes + pieces.bytes };
+  return pieces.isDone ? { body } : { body, rest: pieces.rest(), memoryBytes: PIECE_BYTES + pieces.bytes };
 }
 
 const NO_BUILD: LastDistribution = { build_distribution_id: null, time_execution: 0, test_files: [] };

@@ -1,5 +1,5 @@
 import { runChild } from '../../child-process.js';
-import { limits } from '../../limits.js';
+import { SNAPSHOT_SECONDS } from '../../store/lmdb/copy-folder.js';
 
 /** Copies the store of a folder into a new file. `stop` ends the copy at once and rejects with its reason. */
 export async function copyStore(dataDir: string, target: string, stop: AbortSignal): Promise<void> {
@@ -8,14 +8,15 @@ export async function copyStore(dataDir: string, target: string, stop: AbortSign
 
 /** Stops a command that reads one snapshot of the store for too long: the file of a busy server grows meanwhile. */
 export function snapshotDeadline(): AbortSignal {
-  const seconds = limits.snapshotSeconds;
   const deadline = new AbortController();
   setTimeout(
     () =>
       deadline.abort(
-        new Error(`it took longer than ${seconds} s and was stopped, because the store cannot reuse freed pages during a snapshot`),
+        new Error(
+          `it took longer than ${SNAPSHOT_SECONDS} s and was stopped, because the store cannot reuse freed pages during a snapshot`,
+        ),
       ),
-    1000 * seconds,
+    1000 * SNAPSHOT_SECONDS,
   ).unref();
   return deadline.signal;
 }

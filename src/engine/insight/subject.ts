@@ -18,7 +18,7 @@ export interface Subject {
   ciRun: CiRun | null;
   /** The next CI run of the build: later runs that name no CI run belong to that one; null: there is none. */
   next: CiRun | null;
-  /** The CI runs of the build, newest first, at most `limits.ciRunsPerBuild`. */
+  /** The CI runs of the build, newest first, at most `CI_RUNS_PER_BUILD`. */
   ciRuns: CiRun[];
 }
 

@@ -1,8 +1,10 @@
 import { type CaseOutcomes, type CasesOfName, type NamedCases, ranAmong } from '../../case-outcomes.js';
-import { limits } from '../../limits.js';
 import { DAY_MILLISECONDS } from '../../time.js';
 import type { NotCut } from '../insight/trends/trends-answer.js';
 import type { Cases, KeptCases } from '../ports/cases.js';
+
+/** Bytes of what was told of cases that are read to plan a queue or to play a build: about 150 ms of a worker thread. */
+export const READ_CASE_BYTES_PER_REQUEST = 16_777_216;
 
 /** What is known of the cases of a file. */
 export interface KnownCases {
@@ -65,7 +67,7 @@ export async function* readKnownCases(
   project: number,
   files: readonly string[],
 ): AsyncGenerator<{ place: number; known: KnownCases }> {
-  let left = limits.readCaseBytesPerRequest;
+  let left = READ_CASE_BYTES_PER_REQUEST;
   for (const [place, file] of files.entries()) {
     const told = await cases.of(project, file, left);
     if (!told) return;

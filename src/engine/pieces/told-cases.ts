@@ -1,6 +1,9 @@
 import { type Segments, toSegments } from '../../bytes.js';
 import type { NamedCases } from '../../case-outcomes.js';
 
+/** Bytes of told cases that are written at a time. */
+export const TOLD_BYTES_PER_CHANGE = 65_536;
+
 /** What a client told of the test cases of a file, or of a piece of it. */
 export interface ToldCases {
   file: string;

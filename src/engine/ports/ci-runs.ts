@@ -11,7 +11,7 @@ export interface CiRuns {
   get(project: number, id: string): Soon<CiRun | null>;
   /** Up to `limit` CI runs of a project that began before a time, newest first. */
   list(project: number, before: Millis, limit: number): Soon<CiRun[]>;
-  /** The CI runs of a build, newest first, at most `limits.ciRunsPerBuild`. */
+  /** The CI runs of a build, newest first, at most `CI_RUNS_PER_BUILD`. */
   ofBuild(project: number, build: BuildKey): Soon<CiRun[]>;
   /** The newest CI run of each build, in one read; null: the build has none. */
   newest(project: number, builds: readonly BuildKey[]): Soon<(CiRun | null)[]>;

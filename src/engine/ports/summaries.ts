@@ -76,7 +76,7 @@ export interface Summary {
 export interface DaySummary {
   day: number;
   sums: Record<DaySum, number>;
-  /** The wall times of complete builds, in milliseconds, ascending: at most `limits.wallsPerDay`. */
+  /** The wall times of complete builds, in milliseconds, ascending: at most `WALLS_PER_DAY`. */
   walls: number[];
 }
 

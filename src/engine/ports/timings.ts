@@ -13,7 +13,7 @@ export interface Timings {
   estimates(project: number, branch: string, list: Suite, mostCases: number): Soon<LookedUpTimes>;
   /** The times of paths on the branch likewise, in seconds, by the numbers of the paths; NaN: a path was never measured. */
   ofPaths(project: number, branch: string, numbers: Uint32Array): Soon<Float64Array>;
-  /** The seconds of the current test cases of a file, in the order of their keys, at most `limits.testCasesPerFile`; empty: none was measured. */
+  /** The seconds of the current test cases of a file, in the order of their keys, at most `TEST_CASES_PER_FILE`; empty: none was measured. */
   cases(project: number, branch: string, file: string): Soon<number[]>;
   /** Up to `limit` paths of all projects whose numbers are at least `from`, in the order of their numbers. */
   list(from: number, limit: number): Soon<RecordedPath[]>;

@@ -4,6 +4,19 @@ import type { Password, ScryptCost, SignIns } from '../ports/sign-ins.js';
 import type { Millis } from '../ports/store.js';
 import { Refusal } from '../refusal.js';
 
+/** Failed sign-ins of an address after which each further one doubles its wait. */
+export const WRONG_SIGN_INS_PER_ADDRESS = 5;
+/** The longest wait of an address. */
+const SIGN_IN_WAIT_MILLISECONDS = 900_000;
+/** Failed sign-ins of all addresses after which each further one doubles the wait of all. */
+export const WRONG_SIGN_INS_OF_ALL = 50;
+/** The longest wait of all addresses. */
+const SIGN_IN_WAIT_OF_ALL_MILLISECONDS = 10_000;
+/** Time without a failed sign-in after which the earlier ones are forgotten. */
+const WRONG_SIGN_IN_MILLISECONDS = 3_600_000;
+/** Addresses whose failed sign-ins are counted. */
+const SIGN_IN_ADDRESSES = 10_000;
+
 /** 32 MiB and about 0.2 s of one thread: one of the parameter sets that OWASP recommends. */
 export const PASSWORD_COST: ScryptCost = { N: 2 ** 15, r: 8, p: 3 };
 const HASH_BYTES = 32;
@@ -74,15 +87,14 @@ export class SignInThrottle {
   attempt(address: string, at: Millis): Millis {
     const own = recent(this.#failures.get(address), at);
     this.#all = recent(this.#all, at);
-    const { wrongSignInsPerAddress, signInWaitMilliseconds, wrongSignInsOfAll, signInWaitOfAllMilliseconds } = limits;
     const wait = Math.max(
-      waitOf(own, wrongSignInsPerAddress, signInWaitMilliseconds, at),
-      waitOf(this.#all, wrongSignInsOfAll, signInWaitOfAllMilliseconds, at),
+      waitOf(own, WRONG_SIGN_INS_PER_ADDRESS, SIGN_IN_WAIT_MILLISECONDS, at),
+      waitOf(this.#all, WRONG_SIGN_INS_OF_ALL, SIGN_IN_WAIT_OF_ALL_MILLISECONDS, at),
     );
     if (wait > 0) return wait;
     this.#failures.delete(address);
     this.#failures.set(address, { count: own.count + 1, at });
-    if (this.#failures.size > limits.signInAddresses) this.#failures.delete(this.#failures.keys().next().value!);
+    if (this.#failures.size > SIGN_IN_ADDRESSES) this.#failures.delete(this.#failures.keys().next().value!);
     this.#all = { count: this.#all.count + 1, at };
     return 0;
   }
@@ -97,7 +109,7 @@ export class SignInThrottle {
 }
 
 function recent(failures: Failures | undefined, at: Millis): Failures {
-  return failures && at - failures.at < limits.wrongSignInMilliseconds ? failures : { count: 0, at };
+  return failures && at - failures.at < WRONG_SIGN_IN_MILLISECONDS ? failures : { count: 0, at };
 }
 
 function waitOf({ count, at }: Failures, free: number, longest: Millis, now: Millis): Millis {

@@ -1,5 +1,4 @@
 import { timingSafeEqual } from 'node:crypto';
-import { limits } from '../../limits.js';
 import { DAY_MILLISECONDS } from '../../time.js';
 import { hashOf, newToken, tokenId } from '../access.js';
 import type { Access, Project } from '../ports/access.js';
@@ -7,12 +6,25 @@ import type { Link, Session, SignIns } from '../ports/sign-ins.js';
 import type { Millis } from '../ports/store.js';
 import { Refusal } from '../refusal.js';
 
+/** Validity of a sign-in link of an operator. */
+export const OPERATOR_LINK_MILLISECONDS = 600_000;
+/** Links in force of operators, and of each project. */
+export const LINKS_PER_PROJECT = 100;
+/** Sessions of operators, and of each project; beyond it the one that was not used for longest ends. */
+export const SESSIONS_PER_PROJECT = 200;
+/** A session ends when it is not used for this long. */
+export const SESSION_IDLE_DAYS = 14;
+/** A session ends this long after its beginning. */
+export const SESSION_DAYS = 90;
+/** Interval at which the last use of a session is stored. */
+const SESSION_USE_UPDATE_MILLISECONDS = 300_000;
+
 /** A session or link that was just created, with its secret. The store has only the hash of the secret. */
 export type WithSecret<T> = T & { secret: string };
 
 /** Creates a link that signs an operator in, once and soon. Throws a Refusal when there are too many. */
 export function createOperatorLink(signIns: SignIns, at: Millis): Promise<WithSecret<Link>> {
-  return createLink(signIns, null, at, at + limits.operatorLinkMilliseconds);
+  return createLink(signIns, null, at, at + OPERATOR_LINK_MILLISECONDS);
 }
 
 /** Creates a link that shows a project, read-only, for some days. Throws a Refusal when there are too many. */
@@ -22,7 +34,7 @@ export function createReaderLink(signIns: SignIns, project: number, days: number
 
 async function createLink(signIns: SignIns, project: number | null, at: Millis, expires_at: Millis): Promise<WithSecret<Link>> {
   const inForce = (await signIns.links()).filter(link => link.project === project && link.expires_at > at);
-  if (inForce.length >= limits.linksPerProject)
+  if (inForce.length >= LINKS_PER_PROJECT)
     throw new Refusal(`cannot create a link: ${inForce.length} are in force; revoke one, or wait until one expires`);
   const secret = newToken();
   const link: Link = { hash: hashOf(secret), project, created_at: at, expires_at };
@@ -38,13 +50,13 @@ export async function findLink(signIns: SignIns, secret: string, at: Millis): Pr
 
 /** Creates a session from a link. Null: the link was used up or deleted meanwhile. */
 export function signInWithLink(signIns: SignIns, { hash, project, expires_at }: Link, at: Millis): Promise<WithSecret<Session> | null> {
-  const ends_at = at + limits.sessionDays * DAY_MILLISECONDS;
+  const ends_at = at + SESSION_DAYS * DAY_MILLISECONDS;
   return createSession(signIns, { project, origin: hash, ends_at: project === null ? ends_at : Math.min(ends_at, expires_at) }, at);
 }
 
 /** Creates an operator's session from a password. Null: the password was changed meanwhile. */
 export function signInWithPassword(signIns: SignIns, origin: string, at: Millis): Promise<WithSecret<Session> | null> {
-  return createSession(signIns, { project: null, origin, ends_at: at + limits.sessionDays * DAY_MILLISECONDS }, at);
+  return createSession(signIns, { project: null, origin, ends_at: at + SESSION_DAYS * DAY_MILLISECONDS }, at);
 }
 
 async function createSession(
@@ -54,7 +66,7 @@ async function createSession(
 ): Promise<WithSecret<Session> | null> {
   const secret = newToken();
   const session: Session = { hash: hashOf(secret), project, origin, created_at: at, used_at: at, ends_at };
-  return (await signIns.createSession(session, limits.sessionsPerProject)) ? { ...session, secret } : null;
+  return (await signIns.createSession(session, SESSIONS_PER_PROJECT)) ? { ...session, secret } : null;
 }
 
 /** The session in force with a secret; null: there is none. */
@@ -72,17 +84,17 @@ export async function endOf(signIns: SignIns, secret: string, at: Millis): Promi
   if (!session) return 'gone';
   const { created_at, ends_at } = session;
   if (ends_at > at) return 'unused';
-  return ends_at - created_at < limits.sessionDays * DAY_MILLISECONDS ? 'link' : 'old';
+  return ends_at - created_at < SESSION_DAYS * DAY_MILLISECONDS ? 'link' : 'old';
 }
 
 /** Whether the use of a session at this time is to be stored. */
 export function isUseStale({ used_at }: Session, at: Millis): boolean {
-  return at - used_at >= limits.sessionUseUpdateMilliseconds;
+  return at - used_at >= SESSION_USE_UPDATE_MILLISECONDS;
 }
 
 /** When a session ends if it is not used again. */
 export function expiryOf({ used_at, ends_at }: Session): Millis {
-  return Math.min(used_at + limits.sessionIdleDays * DAY_MILLISECONDS, ends_at);
+  return Math.min(used_at + SESSION_IDLE_DAYS * DAY_MILLISECONDS, ends_at);
 }
 
 /** Whether a session shows the data of a project. */
@@ -116,7 +128,7 @@ export async function endSession(signIns: SignIns, id: string): Promise<void> {
 
 /** Deletes links and sessions that are no longer in force. */
 export function deleteEndedSignIns(signIns: SignIns, at: Millis): Promise<void> {
-  return signIns.deleteEnded(at, at - limits.sessionIdleDays * DAY_MILLISECONDS);
+  return signIns.deleteEnded(at, at - SESSION_IDLE_DAYS * DAY_MILLISECONDS);
 }
 
 /** The look-up is by hash, so its duration reveals nothing about secrets. */

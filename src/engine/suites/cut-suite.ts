@@ -1,5 +1,4 @@
 import { charactersIn } from '../../case-names.js';
-import { limits } from '../../limits.js';
 import { piecePath } from '../../piece-path.js';
 import type { BatchCost } from '../../planning/batching/batch-cost.js';
 import { type CuttableFile, type Cutting, cutFiles, longFiles } from '../../planning/cutting/cut.js';
@@ -11,6 +10,9 @@ import { cuttable } from '../pieces/cuttable.js';
 import { type KnownCases, readKnownCases } from '../pieces/known-cases.js';
 import type { Store } from '../ports/store.js';
 import { type Suite, suiteOf } from './suite.js';
+
+/** Characters of the names of all cases in the pieces of a queue. */
+export const CUT_CHARACTERS_PER_QUEUE = 1_048_576;
 
 /** Which long files of a suite are worth cutting, and what is known of their cases, by place among the files. */
 export interface WorthCutting {
@@ -51,7 +53,7 @@ export async function worthCutting(
     const cut = cuttable(found, file);
     if (!cut || (runner !== null && found.runner !== runner)) continue;
     characters += charactersIn(found.cases) + charactersIn(found.outcomes);
-    if (characters > limits.cutCharactersPerQueue) break;
+    if (characters > CUT_CHARACTERS_PER_QUEUE) break;
     known.set(file, found);
     // Its estimate rests on older runs of the whole file.
     if (found.isCut) weights[file] = cut.cases.reduce((sum, time) => sum + time, cut.own);

@@ -1,4 +1,3 @@
-import { limits } from '../../limits.js';
 import { fileOfPiece, pieceOf } from '../../piece-path.js';
 import { type BatchCost, type BatchSums, expectedCost, withHidden } from '../../planning/batching/batch-cost.js';
 import { simulateQueue } from '../../planning/batching/simulate-queue.js';
@@ -16,6 +15,13 @@ import type { Store } from '../ports/store.js';
 import { differenceOf, type SentList, type TestFileList } from './compare-lists.js';
 import { savedSeconds, withPieces, worthCutting } from './cut-suite.js';
 import type { Suite } from './suite.js';
+
+/** Requests with at least this many test files are handled by a worker thread. */
+export const POOLED_TEST_FILES = 1000;
+/** Test cases that are added up for one request. */
+export const TEST_CASES_PER_REQUEST = 500_000;
+/** Test cases that the main thread adds up for one request. A request that needs more goes to a worker thread. */
+export const TEST_CASES_ON_MAIN_THREAD = 2000;
 
 /** The plan of a split or queue, made before anything is changed. Planning may take long: it runs in any thread and writes nothing. */
 export interface Planned<Plan> {
@@ -132,9 +138,9 @@ async function estimates(
   { isWorker }: PlanOptions,
   sizes?: readonly number[],
 ): Promise<Estimates<Suite> | null> {
-  if (!isWorker && suite.length >= limits.pooledTestFiles) return null;
+  if (!isWorker && suite.length >= POOLED_TEST_FILES) return null;
   const { branch } = build;
-  const mostCases = isWorker ? limits.testCasesPerRequest : limits.testCasesOnMainThread;
+  const mostCases = isWorker ? TEST_CASES_PER_REQUEST : TEST_CASES_ON_MAIN_THREAD;
   const times = await timings.estimates(project, branch, suite, mostCases);
   return times.isComplete || isWorker ? estimate(suite, times, mode, sizes) : null;
 }
@@ -149,7 +155,7 @@ async function compareLists(
 ): Promise<Planned<never> | null> {
   const sent = listOf(suite);
   if (list.digest === sent.digest) return { plan: null, sent: { ...sent, difference: null } };
-  if (!isWorker && list.test_files >= limits.pooledTestFiles) return null;
+  if (!isWorker && list.test_files >= POOLED_TEST_FILES) return null;
   return { plan: null, sent: { ...sent, difference: differenceOf(plan, new Set(await planned()), new Set(suite.strings())) } };
 }
 

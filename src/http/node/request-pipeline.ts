@@ -1,4 +1,7 @@
-import { limits } from '../../limits.js';
+/** Requests that may wait for earlier answers on a connection of node:http; beyond it the connection is closed. */
+export const PIPELINED_REQUESTS = 100;
+/** Bytes of the requests that wait on a connection of node:http; beyond it the connection is closed. */
+const PIPELINED_BYTES = 65_536;
 
 /** Handles the requests of one connection one at a time. A client may send requests before earlier ones are answered. */
 export class RequestPipeline {
@@ -20,7 +23,7 @@ export class RequestPipeline {
       return true;
     }
     this.#waitingBytes += bytes;
-    return this.#waiting.push({ start, bytes }) <= limits.pipelinedRequests && this.#waitingBytes <= limits.pipelinedBytes;
+    return this.#waiting.push({ start, bytes }) <= PIPELINED_REQUESTS && this.#waitingBytes <= PIPELINED_BYTES;
   }
 
   /** Ends the current request and starts the next. */

@@ -1,7 +1,6 @@
 import type { HttpResponse, TemplatedApp, us_listen_socket } from 'uWebSockets.js';
-import { limits } from '../../limits.js';
 import type { AdapterOptions, HttpAdapter, Listener, ResponseWriter, SendCallbacks, SendOptions } from '../adapter.js';
-import { type BodyWriter, borrowedBody, KEEP_ALIVE, STATUS_LINES, streamBody, writeHeaders } from '../answer.js';
+import { ANSWER_CHUNK_BYTES, type BodyWriter, borrowedBody, KEEP_ALIVE, STATUS_LINES, streamBody, writeHeaders } from '../answer.js';
 import { readHead } from '../head.js';
 import type { Answer } from '../request.js';
 import type { Uwebsockets } from './load.js';
@@ -110,7 +109,7 @@ class UwebsocketsResponseWriter implements ResponseWriter {
       } else if (rest) {
         stop = streamBody(this.#bodyWriter(close, onSent), body, rest, onError);
         return;
-      } else if (body.length <= limits.answerChunkBytes) {
+      } else if (body.length <= ANSWER_CHUNK_BYTES) {
         res.end(body, close);
       } else {
         this.#sendWhole(typeof body === 'string' ? Buffer.from(body) : body, onSent);

@@ -1,7 +1,11 @@
-import { limits } from '../../limits.js';
 import { type BatchCost, withHidden } from '../batching/batch-cost.js';
 import { longestFirst } from '../packing/pack.js';
 import { totalWeight } from '../weight.js';
+
+/** The most files that a queue cuts into pieces. */
+export const FILES_TO_CUT = 200;
+/** The most pieces of a file. */
+export const PIECES_PER_FILE = 100;
 
 /** A long test file whose cases are known. All durations are weights (see weight.ts). */
 export interface CuttableFile {
@@ -53,7 +57,7 @@ const MOST_WORK = 1.4;
 export function longFiles(weights: Float64Array, nodes: number): number[] {
   const half = totalWeight(weights) / nodes / 2;
   const count = weights.findIndex(weight => weight <= half);
-  return Array.from({ length: Math.min(limits.filesToCut, count < 0 ? weights.length : count) }, (_, file) => file);
+  return Array.from({ length: Math.min(FILES_TO_CUT, count < 0 ? weights.length : count) }, (_, file) => file);
 }
 
 /**
@@ -87,7 +91,7 @@ function cutFile({ file, cases, own }: CuttableFile, weight: number, longest: nu
   const longestCase = Math.max(...cases);
   const least = longest / scale - own;
   const affordable = Math.floor((MOST_WORK * (sum + own) - sum) / own);
-  const count = Math.min(countPieces(cases, Math.max(least, longestCase)), affordable, limits.piecesPerFile);
+  const count = Math.min(countPieces(cases, Math.max(least, longestCase)), affordable, PIECES_PER_FILE);
   if (count < 2) return null;
   let [low, high] = [Math.max(longestCase, sum / count), sum];
   while (high - low > 1) {

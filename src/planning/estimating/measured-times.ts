@@ -1,10 +1,14 @@
-import { limits } from '../../limits.js';
 import { toSeconds, toWeight } from '../weight.js';
 import { codeOf, emptyBasis, setBasis } from './basis.js';
 import { type BranchExpectation, type BranchTiming, type BranchTimings, timingOn } from './branch-timings.js';
 import type { MeasuredTimes, Paths } from './estimate.js';
 import { fileOf } from './test-case.js';
 import { type Expectation, estimateOf, expectationOf } from './timing.js';
+
+/** Test cases that are added up to estimate a file without a time of its own. */
+export const TEST_CASES_PER_FILE = 10_000;
+/** Test cases measured this long before the last one of their file no longer exist. It is longer than a build takes. */
+export const STALE_TEST_CASE_MILLISECONDS = 21_600_000;
 
 /** Looks up the times that a store has of the paths of a list. */
 export interface TimingLookup {
@@ -51,7 +55,7 @@ export function measuredTimes(list: Paths, lookup: TimingLookup, mostCases: numb
       const whole = files.has(file) ? undefined : lookup.expectation(copyOf(file));
       if (whole) files.set(file, whole.seconds);
     } else if (lookup.cases && casesLeft > 0) {
-      const cases = lookup.cases(path, Math.min(limits.testCasesPerFile, casesLeft));
+      const cases = lookup.cases(path, Math.min(TEST_CASES_PER_FILE, casesLeft));
       casesLeft -= cases.length;
       const sum = sumOfCases(cases, lookup.branch, lookup.defaultBranch);
       if (sum) set(i, CASES, sum);
@@ -104,5 +108,5 @@ function currentCases(cases: readonly BranchTimings[], branch: number, defaultBr
 /** The timings that were measured about when the last one was: an older case was deleted or renamed. */
 function fresh(timings: readonly (BranchTiming | undefined)[]): (BranchTiming | undefined)[] {
   const last = timings.reduce((latest, timing) => Math.max(latest, timing?.at ?? 0), 0);
-  return timings.map(timing => (timing && timing.at >= last - limits.staleTestCaseMilliseconds ? timing : undefined));
+  return timings.map(timing => (timing && timing.at >= last - STALE_TEST_CASE_MILLISECONDS ? timing : undefined));
 }

@@ -1,8 +1,7 @@
 import { segment } from '../../bytes.js';
 import { digest } from '../../engine/keys.js';
-import { type CasesPlace, decodeCases, partsOf } from '../../engine/pieces/told-cases.js';
+import { type CasesPlace, decodeCases, partsOf, TOLD_BYTES_PER_CHANGE } from '../../engine/pieces/told-cases.js';
 import type { Cases } from '../../engine/ports/cases.js';
-import { limits } from '../../limits.js';
 import type { CasesKey, CasesRecord } from './records.js';
 import type { Tables } from './tables.js';
 import { type Committing, commit } from './writes/commit.js';
@@ -15,7 +14,7 @@ export function lmdbCases(parts: CasesParts) {
     async tell(project, encoded, at) {
       const { places, told } = encoded;
       let next = 0;
-      for (const end of partsOf(encoded, limits.toldBytesPerChange)) {
+      for (const end of partsOf(encoded, TOLD_BYTES_PER_CHANGE)) {
         await commit(parts, () => {
           const record = projects.get(project);
           for (; next < end; next++) {

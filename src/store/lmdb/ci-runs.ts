@@ -1,6 +1,6 @@
+import { CI_RUNS_PER_BUILD } from '../../engine/ci-run.js';
 import { type BuildKey, buildDigest } from '../../engine/keys.js';
 import type { CiRun, CiRuns, NotedLinks } from '../../engine/ports/ci-runs.js';
-import { limits } from '../../limits.js';
 import type { Tables } from './tables.js';
 import { entriesOf } from './writes/blobs.js';
 import { type Committing, commit } from './writes/commit.js';
@@ -26,7 +26,7 @@ export function lmdbCiRuns(parts: CiRunTables & Pick<Tables, 'jobs'> & Committin
       return Array.from(ciRuns.getRange(range), ({ value }) => value);
     },
     ofBuild(project: number, build: BuildKey) {
-      const range = { ...newestFirst(buildDigest(project, build)), limit: limits.ciRunsPerBuild };
+      const range = { ...newestFirst(buildDigest(project, build)), limit: CI_RUNS_PER_BUILD };
       return [...ciRunsOfBuild.getKeys(range)].flatMap(([, created_at, id]) => ciRuns.get([project, created_at, id]) ?? []);
     },
     newest: (project, builds) =>

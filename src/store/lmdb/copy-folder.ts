@@ -3,6 +3,11 @@ import { createPartialFile, type PartialFile } from '../../partial-file.js';
 import { openParts } from './parts.js';
 import { openTables, STORE_FILE } from './tables.js';
 
+/** How long a copy may read one snapshot of the store. Meanwhile freed pages cannot be reused. */
+export const SNAPSHOT_SECONDS = 3600;
+/** Free space that a snapshot leaves on the disk of the store. */
+export const SNAPSHOT_RESERVE_BYTES = 67_108_864;
+
 /** Where a copy for a folder is made: in a folder of it. */
 export const partFolderOf = (folder: string) => join(folder, '.part');
 

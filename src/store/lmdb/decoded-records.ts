@@ -1,6 +1,8 @@
 import type { Database, RootDatabase } from 'lmdb';
 import { LRUCache } from 'lru-cache';
-import { limits } from '../../limits.js';
+
+/** Memory, in each thread, for each of decoded tokens and decoded splits. */
+const DECODED_RECORD_BYTES = 4_194_304;
 
 /** Approximate memory of a record besides its bytes and its fields, which take about as much as these. */
 const OVERHEAD_BYTES = 500;
@@ -23,7 +25,7 @@ export class DecodedRecords<V extends object, K extends string | number> {
     readonly table: Database<V, K>,
     readonly changesHere = () => false,
   ) {
-    this.#decoded = new LRUCache({ maxSize: limits.decodedRecordBytes, sizeCalculation: ({ bytes }) => OVERHEAD_BYTES + 2 * bytes.length });
+    this.#decoded = new LRUCache({ maxSize: DECODED_RECORD_BYTES, sizeCalculation: ({ bytes }) => OVERHEAD_BYTES + 2 * bytes.length });
     // Runs before the promises of the commit resolve.
     root.on('aftercommit', this.#forgetRead);
   }

@@ -1,8 +1,10 @@
 import type { Millis } from '../../engine/ports/store.js';
-import { limits } from '../../limits.js';
 import type { ExpiryKey } from './records.js';
 import type { Tables } from './tables.js';
 import { type Committing, commit } from './writes/commit.js';
+
+/** Paths, or entries of `expiry`, that one step of the sweep checks. */
+export const PATHS_PER_STEP = 500;
 
 /**
  * A deleted project is a record without a name. The sweep lets everything expire that the project recorded, and removes the record after
@@ -39,7 +41,7 @@ export async function expireProjects(
   after: ExpiryKey,
 ): Promise<ExpiryKey | null> {
   const { expiry } = parts;
-  const keys = [...expiry.getKeys({ start: after, exclusiveStart: true, limit: limits.pathsPerStep })];
+  const keys = [...expiry.getKeys({ start: after, exclusiveStart: true, limit: PATHS_PER_STEP })];
   const due = keys.filter(key => {
     const project = ownerOf(parts, key);
     return project !== undefined && isDeleted(project);
@@ -53,7 +55,7 @@ export async function expireProjects(
       }
     });
   }
-  return keys.length === limits.pathsPerStep ? keys.at(-1)! : null;
+  return keys.length === PATHS_PER_STEP ? keys.at(-1)! : null;
 }
 
 /** Removes the records of projects of which nothing is left. */

@@ -1,6 +1,6 @@
 import type { Deliveries, Delivery } from '../../engine/ports/deliveries.js';
 import type { Millis } from '../../engine/ports/store.js';
-import { limits } from '../../limits.js';
+import { EXPIRED_PER_STEP } from '../../engine/retention.js';
 import type { DeliveryKey, DeliveryRecord } from './records.js';
 import type { Tables } from './tables.js';
 import { type Committing, commit } from './writes/commit.js';
@@ -72,13 +72,13 @@ export async function expireDeliveries(
   const due: DeliveryKey[] = [];
   for (const { key, value } of deliveries.getRange()) {
     if (value.created_at < before || isDeleted(key[1])) due.push(key);
-    if (due.length === limits.expiredPerStep) break;
+    if (due.length === EXPIRED_PER_STEP) break;
   }
   if (due.length > 0)
     await commit(parts, () => {
       for (const key of due) void deliveries.remove(key);
     });
-  return due.length === limits.expiredPerStep;
+  return due.length === EXPIRED_PER_STEP;
 }
 
 function byAge({ key: [, project, key], value }: Entry, { key: [, otherProject, otherKey], value: other }: Entry): number {

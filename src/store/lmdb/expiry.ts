@@ -2,15 +2,14 @@ import { buildDigest } from '../../engine/keys.js';
 import type { ExpiringKind } from '../../engine/ports/maintenance.js';
 import type { Millis } from '../../engine/ports/store.js';
 import { withoutRun } from '../../engine/recordings.js';
-import { expiryOfRest, isPathExpired, putOffUntil } from '../../engine/retention.js';
-import { limits } from '../../limits.js';
+import { EXPIRED_PER_STEP, expiryOfRest, isPathExpired, putOffUntil } from '../../engine/retention.js';
 import { pathKey } from '../codecs/path-keys.js';
 import { fileCount } from '../codecs/run-times.js';
 import { headOfTimings } from '../codecs/timing-codec.js';
 import { removeFromIndex } from './build-index.js';
 import { runsOf } from './builds.js';
 import { deleteCiRun } from './ci-runs.js';
-import { EXPIRED } from './deleted-projects.js';
+import { EXPIRED, PATHS_PER_STEP } from './deleted-projects.js';
 import type { Parts } from './parts.js';
 import type { CasesKey, DayKey, ExpiryKey, ExpiryProgress, RunKey } from './records.js';
 import type { Tables } from './tables.js';
@@ -21,7 +20,7 @@ import { commit } from './writes/commit.js';
 export type Count = (kind: ExpiringKind) => void;
 
 /**
- * Makes one step of the sweep: deletes about `limits.expiredPerStep` records that are older than `before` or EXPIRED. Resolves with
+ * Makes one step of the sweep: deletes about `EXPIRED_PER_STEP` records that are older than `before` or EXPIRED. Resolves with
  * whether more may be left. The table `expiry` has the kinds and keys of expiring records, by time:
  *   build         build number                         one entry for all its runs, by the time of the oldest
  *   split         key in splits, split id
@@ -35,7 +34,7 @@ export type Count = (kind: ExpiringKind) => void;
  */
 export function expireStep(parts: Parts, before: Millis, drop: (key: string) => void, count: Count = () => {}): Promise<boolean> {
   return commit(parts, () => {
-    let left: number = limits.expiredPerStep;
+    let left: number = EXPIRED_PER_STEP;
     const due = [...parts.expiry.getKeys({ end: [before, ''] as ExpiryKey, limit: left })];
     for (const entry of due) {
       const [at, kind, ...key] = entry;
@@ -63,7 +62,7 @@ export async function expirePaths(
   isDeleted: (project: number) => boolean = () => false,
 ): Promise<number | null> {
   const { timings, timingBuffer } = parts;
-  const limit = limits.pathsPerStep;
+  const limit = PATHS_PER_STEP;
   const isDue = (bytes: Buffer) => {
     const { project, seen_at } = headOfTimings(bytes);
     return isPathExpired(seen_at, before) || isDeleted(project);

@@ -2,8 +2,12 @@ import { closeSync } from 'node:fs';
 import { join } from 'node:path';
 import { isMainThread } from 'node:worker_threads';
 import type { RootDatabase } from 'lmdb';
-import { limits } from '../../limits.js';
 import { acquireLock, type FileLock, lockHolder, locks, openLockFile } from '../../locks.js';
+
+/** How long the opening of a store waits for a pause in the writes of others. */
+const OPEN_SECONDS = 10;
+/** How long a write waits for others that open the store. */
+const OTHER_OPEN_MILLISECONDS = 100;
 
 /**
  * Makes this process the only server of a folder, because two servers would hand out every queue twice. Commands on the folder need
@@ -64,10 +68,10 @@ class SharedLock {
   constructor(readonly fd: number) {}
 
   alone<T>(run: () => T): T {
-    const until = performance.now() + 1000 * limits.openSeconds;
+    const until = performance.now() + 1000 * OPEN_SECONDS;
     while (!locks.tryLock(this.fd)) {
       if (performance.now() > until) {
-        throw new Error(`other processes wrote to it without a pause for ${limits.openSeconds} s; try again`);
+        throw new Error(`other processes wrote to it without a pause for ${OPEN_SECONDS} s; try again`);
       }
       sleep();
     }
@@ -103,7 +107,7 @@ class SharedLock {
   #begin(): void {
     this.#batches += 1;
     if (this.#batches > 1) return;
-    const until = performance.now() + limits.otherOpenMilliseconds;
+    const until = performance.now() + OTHER_OPEN_MILLISECONDS;
     // To open a store takes a few milliseconds. A process that was stopped meanwhile must not stop this one.
     while (!locks.tryLock(this.fd, true) && performance.now() < until) sleep();
   }

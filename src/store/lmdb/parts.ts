@@ -1,6 +1,6 @@
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import { LRUCache } from 'lru-cache';
-import { limits } from '../../limits.js';
+import { CACHED_SPLIT_USERS } from '../../engine/splits.js';
 import { type NameOfPath, PathNumbers, pathNameCache } from './path-numbers.js';
 import { openTables, type Tables } from './tables.js';
 import { type BlobParts, blobCache } from './writes/blobs.js';
@@ -56,7 +56,7 @@ export function openParts(dataDir: string, { storeFailed = () => {}, committed =
     timingBuffer,
     runs,
     journal: new Journal(writing, new JournalFiles(dataDir, failure), runs),
-    splitUsers: new LRUCache({ max: limits.cachedSplitUsers }),
+    splitUsers: new LRUCache({ max: CACHED_SPLIT_USERS }),
     blobsRead: blobCache(),
     recordings: new Set(),
     largeRuns: new Map(),

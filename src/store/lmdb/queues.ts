@@ -12,8 +12,8 @@ import {
 import type { Millis } from '../../engine/ports/store.js';
 import type { Batch } from '../../engine/queue/batch.js';
 import { refusals } from '../../engine/refusal.js';
+import { LAST_USE_UPDATE_MILLISECONDS } from '../../engine/retention.js';
 import type { Suite } from '../../engine/suites/suite.js';
-import { limits } from '../../limits.js';
 import { type BatchSums, keep } from '../../planning/batching/batch-cost.js';
 import type { Mode, PathTimes } from '../../planning/estimating/estimate.js';
 import type { Forecast } from '../../planning/forecasting/forecast.js';
@@ -77,8 +77,7 @@ export class LmdbQueues implements Queues {
     at: Millis,
   ): Soon<Saving<Value | null>> {
     const open = this.#cache.get(key);
-    const mustWait =
-      !open || at - open.info.used_at >= limits.lastUseUpdateMilliseconds || this.#reading.has(key) || this.#leaving.has(key);
+    const mustWait = !open || at - open.info.used_at >= LAST_USE_UPDATE_MILLISECONDS || this.#reading.has(key) || this.#leaving.has(key);
     return mustWait ? this.#updateLater(key, facts, verb, at) : this.#update(key, open, facts, verb);
   }
 
@@ -90,7 +89,7 @@ export class LmdbQueues implements Queues {
   ): Promise<Saving<Value | null>> {
     const used_at = this.#cache.get(key)?.info.used_at ?? this.#usedAt(key);
     if (used_at === undefined) return NO_QUEUE;
-    if (at - used_at >= limits.lastUseUpdateMilliseconds) await this.#renewOnce(key, at);
+    if (at - used_at >= LAST_USE_UPDATE_MILLISECONDS) await this.#renewOnce(key, at);
     // Checked again after each wait, so that calls keep their order.
     while (this.#reading.has(key) || this.#leaving.has(key)) await (this.#reading.get(key) ?? this.#leaving.get(key));
     const open = this.#find(key);

@@ -4,14 +4,16 @@ import type { NewRun, Recorded, Recordings } from '../../engine/ports/recordings
 import type { Millis } from '../../engine/ports/store.js';
 import { pathOf } from '../../engine/recordings.js';
 import { Refusal } from '../../engine/refusal.js';
-import { limits } from '../../limits.js';
 import { type Saving, type Soon, whenKnown } from '../../soon.js';
 import { afterOthers } from '../after-others.js';
 import { newTimes, setTime, viewOf } from '../codecs/run-times.js';
 import type { Parts } from './parts.js';
-import { applyTimes } from './writes/apply-times.js';
+import { applyTimes, TIMINGS_PER_TURN } from './writes/apply-times.js';
 import { commit, written } from './writes/commit.js';
 import { putRuns, type RunToPut } from './writes/put-runs.js';
+
+/** A run of more test files is large: it is put at once, without the journal, and after the other large ones of its project. */
+export const JOURNALED_RUN_FILES = 5000;
 
 export function lmdbRecordings(parts: Parts) {
   return {
@@ -29,7 +31,7 @@ export function lmdbRecordings(parts: Parts) {
 }
 
 function isLarge({ seconds }: NewRun): boolean {
-  return seconds.length > limits.journaledRunFiles;
+  return seconds.length > JOURNALED_RUN_FILES;
 }
 
 /** Notes a recording until it ends, because the store stays open for it. */
@@ -68,7 +70,7 @@ function record(parts: Parts, project: number, key: NodeKey, run: NewRun, isRetr
 function setTimes({ timingBuffer }: Parts, project: number, run: NewRun, times: DataView, at: Millis): Soon<unknown> {
   const { length } = run.seconds;
   const setFrom = (from: number): Soon<unknown> => {
-    const to = Math.min(length, from + limits.timingsPerTurn);
+    const to = Math.min(length, from + TIMINGS_PER_TURN);
     for (let i = from; i < to; i++) setTime(times, i, timingBuffer.intern(project, pathOf(run, i), at), run.seconds[i]!);
     if (to < length) return timingBuffer.nextTurn().then(() => setFrom(to));
     const named = timingBuffer.saveNames();

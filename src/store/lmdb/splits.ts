@@ -3,7 +3,7 @@ import { beginningCiRun } from '../../engine/ci-run.js';
 import { buildDigest, digest, type SplitKey } from '../../engine/keys.js';
 import type { Split, Splits, SplitUse } from '../../engine/ports/splits.js';
 import type { Millis } from '../../engine/ports/store.js';
-import { limits } from '../../limits.js';
+import { LAST_USE_UPDATE_MILLISECONDS } from '../../engine/retention.js';
 import { encodeSplitFiles, filesOfNode } from '../codecs/file-blocks.js';
 import { runsRecordedOf } from './builds.js';
 import { putCiRun } from './ci-runs.js';
@@ -81,7 +81,7 @@ export function lmdbSplits(parts: Parts) {
     },
 
     use(key, split, at) {
-      const isDue = at - split.used_at >= limits.lastUseUpdateMilliseconds;
+      const isDue = at - split.used_at >= LAST_USE_UPDATE_MILLISECONDS;
       // Most calls come from other nodes of the same CI run, and end here.
       const { isFixed, ci_run } = key;
       if (!isDue && (!isFixed || splitUsers.has(`${split.id} ${ci_run}`))) return;

@@ -1,8 +1,7 @@
 import type { RecordedPath, Timings } from '../../engine/ports/timings.js';
 import type { Suite } from '../../engine/suites/suite.js';
-import { limits } from '../../limits.js';
 import { type BranchExpectation, type BranchTimings, expectationOn } from '../../planning/estimating/branch-timings.js';
-import { measuredTimes, timesOfCases } from '../../planning/estimating/measured-times.js';
+import { measuredTimes, TEST_CASES_PER_FILE, timesOfCases } from '../../planning/estimating/measured-times.js';
 import { rangeOfCases } from '../codecs/path-keys.js';
 import { decodeExpectationOn, decodeTimings } from '../codecs/timing-codec.js';
 import type { Parts } from './parts.js';
@@ -117,7 +116,7 @@ export function lmdbTimings(parts: Pick<Parts, 'projects' | 'paths' | 'pathNames
     },
     cases(project, branchName, file) {
       const { branch, defaultBranch } = branchesOf(parts, project, branchName);
-      return timesOfCases(casesOf(project, file, limits.testCasesPerFile), branch, defaultBranch);
+      return timesOfCases(casesOf(project, file, TEST_CASES_PER_FILE), branch, defaultBranch);
     },
     list(from, limit) {
       const listed: RecordedPath[] = [];

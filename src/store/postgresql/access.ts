@@ -1,12 +1,15 @@
 import { isDeepStrictEqual } from 'node:util';
 import { LRUCache } from 'lru-cache';
+import { FOUND_TOKENS } from '../../engine/access.js';
 import type { Access, Project, Token } from '../../engine/ports/access.js';
-import { limits } from '../../limits.js';
 import { noSettings, type ProjectSettings } from '../../project-settings.js';
 import type { Database } from './database.js';
 import { isTaken } from './errors.js';
 import { fromJson } from './json.js';
 import { ReadTogether } from './read-together.js';
+
+/** How long a token that was read from a database is taken for valid: another process may have revoked it. */
+export const KNOWN_TOKEN_MILLISECONDS = 5000;
 
 const PROJECT = 'id, name, created_at, default_branch, is_default_branch_set, settings';
 
@@ -25,7 +28,7 @@ const OF_PROJECT = 'join projects on projects.id = tokens.project and projects.d
 
 export function postgresqlAccess(database: Database) {
   // Each request has a token. A revoked one is refused by other processes when their entry is this old.
-  const known = new LRUCache<string, Token>({ max: limits.foundTokens, ttl: limits.knownTokenMilliseconds });
+  const known = new LRUCache<string, Token>({ max: FOUND_TOKENS, ttl: KNOWN_TOKEN_MILLISECONDS });
   const tokens = new ReadTogether<Token>(
     hashes => database.read(`select ${TOKEN} from tokens ${OF_PROJECT} where tokens.hash = any($1)`, [hashes]),
     ({ hash }) => hash,

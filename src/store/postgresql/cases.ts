@@ -1,8 +1,7 @@
 import { segment } from '../../bytes.js';
 import { digest } from '../../engine/keys.js';
-import { decodeCases, partsOf } from '../../engine/pieces/told-cases.js';
+import { decodeCases, partsOf, TOLD_BYTES_PER_CHANGE } from '../../engine/pieces/told-cases.js';
 import type { Cases, KeptCases } from '../../engine/ports/cases.js';
-import { limits } from '../../limits.js';
 import type { Database } from './database.js';
 
 export function postgresqlCases(database: Database) {
@@ -10,7 +9,7 @@ export function postgresqlCases(database: Database) {
     async tell(project, encoded, at) {
       const { places, told } = encoded;
       let from = 0;
-      for (const end of partsOf(encoded, limits.toldBytesPerChange)) {
+      for (const end of partsOf(encoded, TOLD_BYTES_PER_CHANGE)) {
         const part = places.slice(from, end);
         const texts = part.map((_, i) => segment(told, from + i).toString());
         from = end;

@@ -1,5 +1,4 @@
 import type { TestFileList } from '../../engine/suites/compare-lists.js';
-import { limits } from '../../limits.js';
 import { problemsOfQueue, problemsOfSplit, type StoredQueue } from '../check/plans.js';
 import { ofRecord, type Problem, type ProblemOf, problemOf, type Seen } from '../check/problem.js';
 import { pathKey } from '../codecs/path-keys.js';
@@ -8,9 +7,13 @@ import { copyOf } from '../codecs/run-times.js';
 import { decodeTimings } from '../codecs/timing-codec.js';
 import { keyColumns } from './builds.js';
 import type { Database } from './database.js';
+import { PATHS_PER_STATEMENT } from './database.js';
 import { fromNames } from './json.js';
 import { BASIS, CUTS, WEIGHTS } from './pieces.js';
 import { IDENTITIES, lastNumber, setIdentity } from './schema.js';
+
+/** Builds, and owners of pieces, that one statement of a check compares. */
+const CHECKED_PER_STATEMENT = 500;
 
 /**
  * Returns what is inconsistent in a database. Servers may be writing to it meanwhile: what is compared is read with one statement, which sees
@@ -70,7 +73,7 @@ async function* problemsOfBuilds(database: Database, seen: Seen): AsyncGenerator
       select count(*) as runs, coalesce(sum(test_files), 0)::int8 as files, count(distinct ordinal) as ordinals,
         coalesce(max(ordinal), 0) as last, coalesce(max(created_at), 0) as newest from runs where build = b.number
     ) r order by b.number`;
-  for await (const build of rowsOf<CountedBuild>(database, text, 0, row => row.number, limits.checkedPerStatement)) {
+  for await (const build of rowsOf<CountedBuild>(database, text, 0, row => row.number, CHECKED_PER_STATEMENT)) {
     seen('builds');
     const { number, project } = build;
     yield* ofRecord('builds', number, () => problemsOfBuild(database, build, problemOf('builds', number, project)), project);
@@ -104,7 +107,7 @@ async function* problemsOfRuns(database: Database, seen: Seen): AsyncGenerator<P
       select count(*) as runs, count(*) filter (where octet_length(times) <> 12 * test_files) as damaged from runs where build = b.build
     ) r order by b.build`;
   type Row = { build: number; project: number | null; damaged: number; runs: number };
-  for await (const { build, project, damaged, runs } of rowsOf<Row>(database, text, -1, row => row.build, limits.checkedPerStatement)) {
+  for await (const { build, project, damaged, runs } of rowsOf<Row>(database, text, -1, row => row.build, CHECKED_PER_STATEMENT)) {
     for (let i = 0; i < runs; i++) seen('runs');
     const problem = problemOf('runs', build, project);
     if (damaged > 0) yield problem('has times that are not those of its test files');
@@ -117,7 +120,7 @@ async function* problemsOfRuns(database: Database, seen: Seen): AsyncGenerator<P
 async function* problemsOfPaths(database: Database, seen: Seen): AsyncGenerator<Problem> {
   const text = 'select number, project, key, name, timings from paths where number > $1 order by number limit $2';
   type Row = { number: number; project: number; key: Buffer; name: string; timings: Buffer | null };
-  for await (const { number, project, key, name, timings } of rowsOf<Row>(database, text, 0, row => row.number, limits.pathsPerStatement)) {
+  for await (const { number, project, key, name, timings } of rowsOf<Row>(database, text, 0, row => row.number, PATHS_PER_STATEMENT)) {
     seen('paths');
     const problems = function* () {
       const problem = problemOf('paths', number, project);
@@ -197,7 +200,7 @@ async function* problemsOfOwners(database: Database, seen: Seen): AsyncGenerator
       select ${column} as key from ${table} where ${column} > $1 group by ${column} order by ${column} limit $2
     ) k order by k.key`;
     type Row = { key: string | number; is_owned: boolean };
-    for await (const { key, is_owned } of rowsOf<Row>(database, text, before, row => row.key, limits.checkedPerStatement)) {
+    for await (const { key, is_owned } of rowsOf<Row>(database, text, before, row => row.key, CHECKED_PER_STATEMENT)) {
       seen(table);
       const remove = () => database.change(`delete from ${table} where ${column} = $1 and not (${isOf('$1')})`, [key]);
       if (!is_owned) yield problemOf(table, key)(`is of no record in ${Object.keys(owners).join(' or ')}, and would never expire`, remove);

@@ -1,3 +1,4 @@
+import { CI_RUNS_PER_BUILD } from '../../engine/ci-run.js';
 import { type BuildKey, buildDigest, type QueueKey, type SplitKey, shortDigest } from '../../engine/keys.js';
 import type { CiRun, CiRunLinks, CiRuns, JobLink, NotedLinks } from '../../engine/ports/ci-runs.js';
 import { limits } from '../../limits.js';
@@ -60,7 +61,7 @@ export function postgresqlCiRuns(database: Database) {
     async ofBuild(project: number, build: BuildKey) {
       const rows = await database.read<CiRunRow>(
         `select ${CI_RUN} from ci_runs where build = $1 order by created_at desc, id desc limit $2`,
-        [buildDigest(project, build), limits.ciRunsPerBuild],
+        [buildDigest(project, build), CI_RUNS_PER_BUILD],
       );
       return rows.map(toCiRun);
     },

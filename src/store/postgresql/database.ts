@@ -3,11 +3,31 @@ import { readFile } from 'node:fs/promises';
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { DatabaseLoad } from '../../engine/ports/maintenance.js';
 import { refusals } from '../../engine/refusal.js';
-import { limits } from '../../limits.js';
 import { type Address, addressesOf, isLocal } from './address.js';
 import { Connection } from './connection.js';
 import { DatabaseClock } from './database-clock.js';
 import { codeOf, isAnswer, isConflict, isReadOnly, mayPass, noAnswer, openingError, refusalOf } from './errors.js';
+
+/** How long the caller of a statement waits for a database that does not answer. Clients wait 15 s for an answer. */
+export const DATABASE_WAIT_MILLISECONDS = 12_000;
+/** Statements that may wait for a connection to the database; beyond it 503. */
+const DATABASE_WAITING = 10_000;
+/** How long a connection to the database may take to be made, or to be ended. */
+const DATABASE_CONNECT_MILLISECONDS = 5000;
+/** After this time a connection is replaced by a new one: the plans of its statements follow the data then. */
+const DATABASE_CONNECTION_MILLISECONDS = 600_000;
+/** Interval at which a serving process asks whether its database is there. */
+export const DATABASE_WATCH_MILLISECONDS = 1000;
+/** Without an answer to that for this time, all connections are made again. */
+const DATABASE_SILENCE_MILLISECONDS = 2000;
+/** How long statements that are under way may take when the store is closed. */
+const DATABASE_CLOSE_MILLISECONDS = 2000;
+/** A statement with a longer list is planned each time. One statement has fewer runs, and fewer queues of a flight. */
+export const KEPT_PLAN_VALUES = 100;
+/** Paths that one statement reads. */
+export const PATHS_PER_STATEMENT = 5000;
+/** How often a statement that lost against another one runs again. */
+const DATABASE_CONFLICTS = 10;
 
 export interface DatabaseOptions {
   /**
@@ -43,13 +63,13 @@ interface Bounds {
 }
 
 const BOUNDS: Bounds = {
-  wait: limits.databaseWaitMilliseconds,
-  waiting: limits.databaseWaiting,
-  connect: limits.databaseConnectMilliseconds,
-  connection: limits.databaseConnectionMilliseconds,
-  watch: limits.databaseWatchMilliseconds,
-  silence: limits.databaseSilenceMilliseconds,
-  close: limits.databaseCloseMilliseconds,
+  wait: DATABASE_WAIT_MILLISECONDS,
+  waiting: DATABASE_WAITING,
+  connect: DATABASE_CONNECT_MILLISECONDS,
+  connection: DATABASE_CONNECTION_MILLISECONDS,
+  watch: DATABASE_WATCH_MILLISECONDS,
+  silence: DATABASE_SILENCE_MILLISECONDS,
+  close: DATABASE_CLOSE_MILLISECONDS,
 };
 
 export type StatementKind = 'read' | 'change';
@@ -96,7 +116,7 @@ function withCommit(text: string, values: readonly unknown[], process: string): 
 const names = new Map<string, string>();
 
 function nameOf(text: string, values: readonly unknown[]): string | undefined {
-  if (values.some(value => Array.isArray(value) && value.length > limits.keptPlanValues)) return undefined;
+  if (values.some(value => Array.isArray(value) && value.length > KEPT_PLAN_VALUES)) return undefined;
   let name = names.get(text);
   if (name === undefined) names.set(text, (name = `ballast_${names.size}`));
   return name;
@@ -124,7 +144,7 @@ interface Call {
 
 /**
  * Runs statements on a few connections, one statement at a time on each. While there is no connection, statements wait for one. A caller waits
- * `limits.databaseWaitMilliseconds` at most, and then gets a 503; its statement goes on, and has its connection until it ends. Some of the
+ * `DATABASE_WAIT_MILLISECONDS` at most, and then gets a 503; its statement goes on, and has its connection until it ends. Some of the
  * connections are for reads only, because the commits of changes may wait for a standby.
  */
 export class Database {
@@ -216,8 +236,8 @@ export class Database {
 
   /** Reads the rows of many values, `$1`, some of them with each statement. */
   async readBy<Row>(text: string, values: readonly unknown[], use: (row: Row) => void): Promise<void> {
-    for (let from = 0; from < values.length; from += limits.pathsPerStatement)
-      for (const row of await this.read<Row>(text, [values.slice(from, from + limits.pathsPerStatement)])) use(row);
+    for (let from = 0; from < values.length; from += PATHS_PER_STATEMENT)
+      for (const row of await this.read<Row>(text, [values.slice(from, from + PATHS_PER_STATEMENT)])) use(row);
   }
 
   /**
@@ -333,7 +353,7 @@ export class Database {
     const { isLost } = connection;
     this.#release(connection, kind);
     if (call.isOver) return;
-    if (error && !isLost && (!isConflict(error) || tries >= limits.databaseConflicts)) return void this.#refuse(call, error);
+    if (error && !isLost && (!isConflict(error) || tries >= DATABASE_CONFLICTS)) return void this.#refuse(call, error);
     if (this.#isClosed) return void this.#refuse(call, refusals.databaseAway(error));
     if (!error || isLost) {
       this.#repeated += 1;

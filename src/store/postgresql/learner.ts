@@ -1,13 +1,20 @@
 import { shortDigest } from '../../engine/keys.js';
 import type { Millis } from '../../engine/ports/store.js';
-import { limits } from '../../limits.js';
 import { type BranchTimings, measureOn } from '../../planning/estimating/branch-timings.js';
 import { FILE_BYTES, fileCount, pathAt, secondsAt, viewOf } from '../codecs/run-times.js';
 import { decodeTimings, encodeTimings } from '../codecs/timing-codec.js';
 import type { Database } from './database.js';
+import { PATHS_PER_STATEMENT } from './database.js';
 import { fromJson, fromNames } from './json.js';
 import { lookUp } from './look-up.js';
+import { PATHS_PER_CHANGE } from './paths.js';
 import { pauseAfterLoss } from './pause.js';
+
+/** Runs that one statement learns. */
+const LEARNT_PER_STATEMENT = 500;
+
+/** Runs that one statement learns come together within this time. */
+const TIMING_FLUSH_MILLISECONDS = 250;
 
 /** A recorded run whose times are not in the timings yet, or the next part of it. */
 interface Unlearnt {
@@ -17,7 +24,7 @@ interface Unlearnt {
   run: number;
   /** Whether files are left behind those of `times`. */
   is_part: boolean;
-  /** Of the first files that are left, at most `limits.pathsPerChange`; null: the run expired. */
+  /** Of the first files that are left, at most `PATHS_PER_CHANGE`; null: the run expired. */
   times: Buffer | null;
   at: Millis;
   /** Of its build. */
@@ -57,7 +64,7 @@ export class Learner {
       else this.#look(project, false).catch(() => {});
     };
     // At random, so that one of the processes that record runs of the project learns them for all.
-    this.#due.set(project, setTimeout(learn, limits.timingFlushMilliseconds * (1 + Math.random())).unref());
+    this.#due.set(project, setTimeout(learn, TIMING_FLUSH_MILLISECONDS * (1 + Math.random())).unref());
   }
 
   /** Resolves when the times of all runs count that were recorded before. */
@@ -106,7 +113,7 @@ export class Learner {
    * did that.
    */
   async #learnSome(project: number): Promise<'some' | 'lost' | 'all'> {
-    const most = limits.pathsPerChange;
+    const most = PATHS_PER_CHANGE;
     const rows = await this.database.read<Unlearnt>(
       `select entry, times_turn, default_branch, run, coalesce(files > $3, false) as is_part, substr(times, $4 * learnt + 1, $4 * $3) as times, at, builds.id, names,
         builds.created_at as began, seen
@@ -118,7 +125,7 @@ export class Learner {
         ) u
       ) u join projects on projects.id = project left join builds on builds.number = build
       where coalesce(sum, 0) <= $5 or nth = 1 order by entry`,
-      [project, limits.learntPerStatement, most, FILE_BYTES, limits.pathsPerStatement],
+      [project, LEARNT_PER_STATEMENT, most, FILE_BYTES, PATHS_PER_STATEMENT],
     );
     const [first] = rows;
     if (!first) return 'all';
@@ -151,7 +158,7 @@ export class Learner {
       ],
     );
     if (turns.length === 0) return 'lost';
-    return !first.is_part && runs.length === first.seen && first.seen < limits.learntPerStatement ? 'all' : 'some';
+    return !first.is_part && runs.length === first.seen && first.seen < LEARNT_PER_STATEMENT ? 'all' : 'some';
   }
 
   /** What is known of paths, by their numbers. */

@@ -1,11 +1,16 @@
 import type { ExpiringKind, Maintenance, Processes } from '../../engine/ports/maintenance.js';
 import type { Millis } from '../../engine/ports/store.js';
 import { refusals } from '../../engine/refusal.js';
-import { limits } from '../../limits.js';
+import { EXPIRED_PER_STEP, LAST_USE_UPDATE_MILLISECONDS } from '../../engine/retention.js';
 import { DAY_MILLISECONDS } from '../../time.js';
-import { type Database, NOW } from './database.js';
+import { type Database, NOW, PATHS_PER_STATEMENT } from './database.js';
 import type { Learner } from './learner.js';
 import type { Pieces } from './pieces.js';
+
+/** A process is ready until its database has been away for this time. */
+const DATABASE_AWAY_MILLISECONDS = 60_000;
+/** Records of a kind that are counted: where there are more, their number is an estimate of the database. */
+const COUNTED_RECORDS = 10_000;
 
 type Count = (kind: ExpiringKind) => void;
 
@@ -18,9 +23,9 @@ interface Step {
 }
 
 /** How many records a step deletes. The planner knows it, and looks these up instead of reading whole tables. */
-const SOME = limits.expiredPerStep;
+const SOME = EXPIRED_PER_STEP;
 /** Paths are small and many, and each step passes over what those before left in the index. */
-const SOME_PATHS = limits.pathsPerStatement;
+const SOME_PATHS = PATHS_PER_STATEMENT;
 
 const deleted = (rows: string) => `${rows} select count(*)::int4 as deleted from gone`;
 
@@ -210,7 +215,7 @@ export function postgresqlMaintenance({ database, learner, pieces }: Parts) {
       for await (const _ of repeat(step, value, count)) yield;
     }
     for await (const _ of repeat({ kind: null, text: BUILDS }, null, count)) yield;
-    for await (const _ of repeat(PATHS, before - limits.lastUseUpdateMilliseconds, count)) yield;
+    for await (const _ of repeat(PATHS, before - LAST_USE_UPDATE_MILLISECONDS, count)) yield;
     for await (const _ of repeat(PROCESSES, deletedBefore - DAY_MILLISECONDS, count)) yield;
     pieces.forget();
     for (const { id } of gone) {
@@ -253,8 +258,7 @@ export function postgresqlMaintenance({ database, learner, pieces }: Parts) {
     processes,
     assertWritable() {
       // A balancer that takes out all processes answers for them at once, and no request can wait for a failover.
-      if (database.awayMilliseconds() >= limits.databaseAwayMilliseconds)
-        throw refusals.databaseAway(new Error('the database does not answer'));
+      if (database.awayMilliseconds() >= DATABASE_AWAY_MILLISECONDS) throw refusals.databaseAway(new Error('the database does not answer'));
     },
     // The watch asks the database all the time.
     probe: async () => {},
@@ -269,7 +273,7 @@ export function postgresqlMaintenance({ database, learner, pieces }: Parts) {
     noteBackup: at => keep('backup', at),
     async load() {
       const [size] = await database.read<{ bytes: number }>('select pg_database_size(current_database()) as bytes');
-      const rows = await database.read<{ kind: string; count: number }>(LOAD, [limits.countedRecords]);
+      const rows = await database.read<{ kind: string; count: number }>(LOAD, [COUNTED_RECORDS]);
       const records = Object.fromEntries(rows.map(({ kind, count }) => [kind, count]));
       return { bytes: size!.bytes, diskFreeBytes: null, journalRecords: 0, records, database: database.load() };
     },

@@ -1,13 +1,16 @@
 import { LRUCache } from 'lru-cache';
 import type { RecordedPiece } from '../../engine/ports/builds.js';
 import type { Millis } from '../../engine/ports/store.js';
-import { limits } from '../../limits.js';
+import { LAST_USE_UPDATE_MILLISECONDS } from '../../engine/retention.js';
 import { memoryBounds } from '../../memory-bounds.js';
 import { pieceOf } from '../../piece-path.js';
 import { pathKey, rangeOfPieces } from '../codecs/path-keys.js';
 import { sharedTurn } from '../shared-turn.js';
 import type { Database } from './database.js';
 import { lookUp } from './look-up.js';
+
+/** Paths that one statement numbers or learns: whoever changes the same paths, or creates a build of the project, waits meanwhile. */
+export const PATHS_PER_CHANGE = 1000;
 
 /** Approximate bytes of an entry, and of each character of its string. */
 const ENTRY_BYTES = 200;
@@ -56,10 +59,10 @@ export class Paths {
       while (next < paths.length) {
         goesOn();
         const from = next;
-        next += limits.pathsPerChange;
+        next += PATHS_PER_CHANGE;
         // The keys of so many paths take some milliseconds.
         if (from > 0) await sharedTurn();
-        numbers.set(await this.#internSome(project, paths.slice(from, from + limits.pathsPerChange), at), from);
+        numbers.set(await this.#internSome(project, paths.slice(from, from + PATHS_PER_CHANGE), at), from);
       }
     };
     // The database has work while the other part is prepared here, and flushes both together.
@@ -73,7 +76,7 @@ export class Paths {
     const due = new Map<string, string>();
     for (const [i, key] of keys.entries()) {
       const known = this.#numbers.get(key);
-      if (known && at - known.at < limits.lastUseUpdateMilliseconds) numbers.set(key, known.number);
+      if (known && at - known.at < LAST_USE_UPDATE_MILLISECONDS) numbers.set(key, known.number);
       else due.set(key, paths[i]!);
     }
     const note = (rows: readonly PathRow[]) => {
@@ -103,7 +106,7 @@ export class Paths {
       )
       select key, number, seen_at from known where seen_at > $3
       union all select key, number, greatest(seen_at, $2) from l`,
-      [keys.map(key => Buffer.from(key)), at, at - limits.lastUseUpdateMilliseconds],
+      [keys.map(key => Buffer.from(key)), at, at - LAST_USE_UPDATE_MILLISECONDS],
     );
     return rows;
   }

@@ -15,9 +15,9 @@ import { type Batch, copyOf } from '../../engine/queue/batch.js';
 import type { Answering } from '../../engine/queue/node.js';
 import { Queue, type Shared } from '../../engine/queue/queue.js';
 import { refusals } from '../../engine/refusal.js';
+import { LAST_USE_UPDATE_MILLISECONDS } from '../../engine/retention.js';
 import type { TestFileList } from '../../engine/suites/compare-lists.js';
 import type { Suite } from '../../engine/suites/suite.js';
-import { limits } from '../../limits.js';
 import { memoryBounds } from '../../memory-bounds.js';
 import { type BatchSums, keep } from '../../planning/batching/batch-cost.js';
 import type { Mode, PathTimes } from '../../planning/estimating/estimate.js';
@@ -32,6 +32,15 @@ import type { Database } from './database.js';
 import { fromJson, otherList } from './json.js';
 import { pauseAfterLoss } from './pause.js';
 import { BASIS, CUTS, type Pieces, piecesOf, WEIGHTS } from './pieces.js';
+
+/**
+ * Groups of queues at a time that begin to append to their journals: one that another process was faster with goes on beside them, and pauses
+ * when it has lost so often.
+ */
+const FLIGHTS = 2;
+const FLIGHTS_BEFORE_PAUSE = 5;
+/** How often a pull waits for the note of another process that a batch was delivered: 1 ms, and each time twice as long, or 2 s together. */
+const NOTE_WAITS = 11;
 
 const QUEUE = 'id, name, node_total, guessed, learned, copied_at, copied_runs_before, created_at, runs_before, used_at, list, other_list';
 
@@ -310,7 +319,7 @@ export class PostgresqlQueues implements Queues {
   }
 
   #schedule(): void {
-    if (this.#isScheduled || this.#flights >= limits.flights) return;
+    if (this.#isScheduled || this.#flights >= FLIGHTS) return;
     this.#isScheduled = true;
     // What comes in the same turn of the event loop flies together.
     setImmediate(() => {
@@ -349,7 +358,7 @@ export class PostgresqlQueues implements Queues {
     try {
       if (reading) turn.facts = { value: await reading };
       // Others are faster each time: let them.
-      else if (turn.lost > limits.flightsBeforePause) await pauseAfterLoss();
+      else if (turn.lost > FLIGHTS_BEFORE_PAUSE) await pauseAfterLoss();
     } catch (error) {
       calls.shift()?.reject(error);
     }
@@ -375,7 +384,7 @@ export class PostgresqlQueues implements Queues {
     const { key, calls } = turn;
     turn.open ??= await this.#read(key);
     const at = Math.max(...calls.map(call => call.at));
-    if (turn.open && at - turn.open.info.used_at >= limits.lastUseUpdateMilliseconds) {
+    if (turn.open && at - turn.open.info.used_at >= LAST_USE_UPDATE_MILLISECONDS) {
       const values = [turn.open.id, at];
       const { count } = await this.database.change('update queues set used_at = greatest(used_at, $2) where id = $1', values);
       turn.open.info.used_at = at;
@@ -422,7 +431,7 @@ export class PostgresqlQueues implements Queues {
           known.catch(() => {});
           break;
         }
-        const { value, changes, isNote, lacksNote } = verb(open, known, call.waits < limits.noteWaits);
+        const { value, changes, isNote, lacksNote } = verb(open, known, call.waits < NOTE_WAITS);
         done.isTold ||= !isNote;
         if (lacksNote) {
           turn.calls.splice(i, 1);

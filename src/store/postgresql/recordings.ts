@@ -5,18 +5,30 @@ import { buildDigest, digest, type NodeKey } from '../../engine/keys.js';
 import type { Build } from '../../engine/ports/builds.js';
 import type { NewRun, Recorded, Recordings } from '../../engine/ports/recordings.js';
 import type { Millis } from '../../engine/ports/store.js';
-import { defaultBranchAfter, newBuild, outcomeOf, pathOf, withRun } from '../../engine/recordings.js';
+import { defaultBranchAfter, newBuild, outcomeOf, pathOf, RETRY_WINDOW_MILLISECONDS, withRun } from '../../engine/recordings.js';
 import { Refusal, refusals } from '../../engine/refusal.js';
-import { limits } from '../../limits.js';
 import { afterOthers } from '../after-others.js';
 import { newTimes, setTime, viewOf } from '../codecs/run-times.js';
 import { keyColumns } from './builds.js';
 import type { Database } from './database.js';
+import { DATABASE_WAIT_MILLISECONDS, PATHS_PER_STATEMENT } from './database.js';
 import { isTaken } from './errors.js';
 import { fromJson } from './json.js';
 import type { Learner } from './learner.js';
 import type { PathList, Paths } from './paths.js';
+import { PATHS_PER_CHANGE } from './paths.js';
 import { pauseAfterLoss } from './pause.js';
+
+/** Clients pause for 1 s or longer before they send a run again. Clocks of processes differ by less than the rest. */
+const LEAST_PAUSE_MILLISECONDS = 900;
+/** Runs that one statement records. */
+const RUNS_PER_STATEMENT = 64;
+/** Builds that a process knows to be in its database. */
+const KNOWN_BUILDS = 10_000;
+/** Test files of all runs that one statement records, unless it is one run. A file has 12 bytes. */
+export const FILES_PER_STATEMENT = 100_000;
+/** Builds of a branch that are counted to choose a default branch in a database. */
+const COMPARED_BUILDS = 1000;
 
 /** A run that waits to be recorded. */
 interface Waiting {
@@ -91,7 +103,7 @@ export class RunRecorder implements Recordings {
   /** The last of the large runs of projects whose paths are numbered. */
   readonly #large = new Map<number, Promise<unknown>>();
   /** The digests of builds that existed when this process last had to do with them. */
-  readonly #builds = new LRUCache<string, true>({ max: limits.knownBuilds });
+  readonly #builds = new LRUCache<string, true>({ max: KNOWN_BUILDS });
   /** Projects that are known to have test cases. */
   readonly #withCases = new Set<number>();
 
@@ -104,8 +116,8 @@ export class RunRecorder implements Recordings {
   async record(project: number, key: NodeKey, run: NewRun, caller: Caller, at: Millis) {
     const value = await new Promise<Recorded>((resolve, reject) => {
       const [build, id, times] = [buildDigest(project, key), randomUUID(), newTimes(run.seconds.length)];
-      const until = performance.now() + limits.databaseWaitMilliseconds;
-      const state = run.seconds.length > limits.pathsPerChange ? ('large' as const) : ('new' as const);
+      const until = performance.now() + DATABASE_WAIT_MILLISECONDS;
+      const state = run.seconds.length > PATHS_PER_CHANGE ? ('large' as const) : ('new' as const);
       const waiting: Waiting = { project, key, build, run, id, times, state, caller, at, until, last: 0, resolve, reject };
       this.#waiting.push(waiting);
       if (state === 'large') this.#prepare(waiting);
@@ -155,8 +167,7 @@ export class RunRecorder implements Recordings {
       if (waiting.state !== 'large') files += length;
       if (waiting.state === 'new') unset += length;
       const hasRoom =
-        group.length === 0 ||
-        (group.length < limits.runsPerStatement && files <= limits.filesPerStatement && unset <= limits.pathsPerStatement);
+        group.length === 0 || (group.length < RUNS_PER_STATEMENT && files <= FILES_PER_STATEMENT && unset <= PATHS_PER_STATEMENT);
       if (waiting.state !== 'large' && hasRoom && !nodes.has(node)) group.push(waiting);
       else later.push(waiting);
       nodes.add(node);
@@ -416,7 +427,7 @@ export class RunRecorder implements Recordings {
     const rows = await this.database.read<{ branch: string; count: number }>(
       `select branch, (select count(*) from (select 1 from builds where project = $1 and branch_key = branch limit $3) counted) as count
       from unnest($2::text[]) as v (branch)`,
-      [project, Array.from(names, name => digest(name)), limits.comparedBuilds],
+      [project, Array.from(names, name => digest(name)), COMPARED_BUILDS],
     );
     return choose(new Map(rows.map(({ branch, count }) => [branch, count])));
   }
@@ -449,8 +460,8 @@ function knownOutcome({ id, caller, at }: Waiting, { last, last_run, last_at, la
   // client has left. A run of about the same time is another one, unless its client said that it repeats it: clients pause before they repeat.
   // One of a much later time is of before the clock was set back.
   const later = run.created_at - at;
-  const isOld = later >= limits.leastPauseMilliseconds || (later > 0 && last_repeated) || caller.hasLeft();
-  const isOvertaken = !isRetry && run.isSame && isOld && Math.abs(later) <= limits.retryWindowMilliseconds;
+  const isOld = later >= LEAST_PAUSE_MILLISECONDS || (later > 0 && last_repeated) || caller.hasLeft();
+  const isOvertaken = !isRetry && run.isSame && isOld && Math.abs(later) <= RETRY_WINDOW_MILLISECONDS;
   if (last_run === id || isOvertaken) return 'recorded';
   const outcome = outcomeOf(run, isRetry, at);
   return outcome === 'recorded' ? null : outcome;

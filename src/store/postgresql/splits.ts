@@ -3,8 +3,9 @@ import { LRUCache } from 'lru-cache';
 import { digest, type SplitKey } from '../../engine/keys.js';
 import type { NewSplit, Split, Splits, SplitUse } from '../../engine/ports/splits.js';
 import type { Millis } from '../../engine/ports/store.js';
+import { LAST_USE_UPDATE_MILLISECONDS } from '../../engine/retention.js';
+import { CACHED_SPLIT_USERS } from '../../engine/splits.js';
 import type { TestFileList } from '../../engine/suites/compare-lists.js';
-import { limits } from '../../limits.js';
 import type { Forecast } from '../../planning/forecasting/forecast.js';
 import { encodeSplitFiles, filesOfNode } from '../codecs/file-blocks.js';
 import { CI_RUN_COLUMNS, ciRunValues } from './ci-runs.js';
@@ -28,7 +29,7 @@ export function postgresqlSplits(database: Database, pieces: Pieces) {
   /** Creations under way in this process, by the digest of their key: one of them is enough. */
   const creations = new Map<string, Promise<Split>>();
   /** CI runs whose first use of a split is noted: split id, a blank, ci_build_id. */
-  const users = new LRUCache<string, true>({ max: limits.cachedSplitUsers });
+  const users = new LRUCache<string, true>({ max: CACHED_SPLIT_USERS });
 
   async function found({ digest: key }: SplitKey): Promise<Split | null> {
     const [row] = await database.read<SplitRow>(`select ${SPLIT} from splits where key = $1`, [key]);
@@ -89,7 +90,7 @@ export function postgresqlSplits(database: Database, pieces: Pieces) {
       return creating;
     },
     async use(key, split, at) {
-      if (at - split.used_at >= limits.lastUseUpdateMilliseconds)
+      if (at - split.used_at >= LAST_USE_UPDATE_MILLISECONDS)
         await database.change('update splits set used_at = greatest(used_at, $3) where key = $1 and id = $2', [key.digest, split.id, at]);
       const user = `${split.id} ${key.ci_run}`;
       if (!key.isFixed || users.has(user)) return;

@@ -1,11 +1,16 @@
-import { limits } from '../../limits.js';
 import type { Database } from './database.js';
+import { DATABASE_WATCH_MILLISECONDS } from './database.js';
 import { codeOf } from './errors.js';
+
+/** The longest wait until tables are analyzed again after that failed. */
+const ANALYZE_RETRY_MILLISECONDS = 600_000;
+/** A table with fewer than twice this many pages need not be analyzed: a plan that reads all of it takes no longer. */
+const ANALYZED_PAGES = 8;
 
 /** The tables that have at least doubled since the database last analyzed them, small ones aside. Another role may own a table: it is left out. */
 const GROWN = `select format('%I', relname) as name from pg_class
   where relnamespace = current_schema()::regnamespace and relkind = 'r' and pg_has_role(relowner, 'usage')
-  and pg_relation_size(oid) >= 2 * greatest(relpages, ${limits.analyzedPages}) * current_setting('block_size')::int8
+  and pg_relation_size(oid) >= 2 * greatest(relpages, ${ANALYZED_PAGES}) * current_setting('block_size')::int8
   order by pg_relation_size(oid)`;
 
 /**
@@ -44,7 +49,7 @@ export function keepStatistics(database: Pick<Database, 'read'>, failed: (error:
     if (!hasEnded) wait();
   };
   const wait = () => {
-    const milliseconds = Math.min(limits.databaseWatchMilliseconds * 2 ** failures, limits.analyzeRetryMilliseconds);
+    const milliseconds = Math.min(DATABASE_WATCH_MILLISECONDS * 2 ** failures, ANALYZE_RETRY_MILLISECONDS);
     timer = setTimeout(() => void look(), milliseconds).unref();
   };
   wait();

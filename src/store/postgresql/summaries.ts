@@ -4,9 +4,9 @@ import type { Build } from '../../engine/ports/builds.js';
 import type { CiRun } from '../../engine/ports/ci-runs.js';
 import type { DaySummary, Summaries, Summary } from '../../engine/ports/summaries.js';
 import { refusals } from '../../engine/refusal.js';
-import { limits } from '../../limits.js';
 import { CI_RUN, type CiRunRow, toCiRun } from './ci-runs.js';
 import type { Database } from './database.js';
+import { DATABASE_WAIT_MILLISECONDS } from './database.js';
 import { fromJson } from './json.js';
 import { lookUp } from './look-up.js';
 import { pauseAfterLoss } from './pause.js';
@@ -39,7 +39,7 @@ export function postgresqlSummaries(database: Database) {
    */
   async function replace(build: ProjectBuild, number: number | null, ciRun: string | null, summary: Summary): Promise<void> {
     const key = buildDigest(build.project, build);
-    for (const until = performance.now() + limits.databaseWaitMilliseconds; performance.now() < until; await pauseAfterLoss()) {
+    for (const until = performance.now() + DATABASE_WAIT_MILLISECONDS; performance.now() < until; await pauseAfterLoss()) {
       const [before] = await database.read<Before>(
         `select days_turn, coalesce(s.summary, u.summary) as summary, u.id as ci_run from projects
         left join summaries s on s.build = $2

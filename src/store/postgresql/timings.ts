@@ -1,13 +1,13 @@
 import { shortDigest } from '../../engine/keys.js';
 import type { Timings } from '../../engine/ports/timings.js';
 import type { Suite } from '../../engine/suites/suite.js';
-import { limits } from '../../limits.js';
 import type { BranchExpectation, BranchTimings } from '../../planning/estimating/branch-timings.js';
-import { measuredTimes, timesOfCases } from '../../planning/estimating/measured-times.js';
+import { measuredTimes, TEST_CASES_PER_FILE, timesOfCases } from '../../planning/estimating/measured-times.js';
 import { fileOf } from '../../planning/estimating/test-case.js';
 import { pathKey, rangeOfCases } from '../codecs/path-keys.js';
 import { decodeExpectationOn, decodeTimings } from '../codecs/timing-codec.js';
 import type { Database } from './database.js';
+import { PATHS_PER_STATEMENT } from './database.js';
 import { fromJson } from './json.js';
 import type { Learner } from './learner.js';
 import { lookUp } from './look-up.js';
@@ -102,14 +102,14 @@ export function postgresqlTimings(database: Database, learner: Pick<Learner, 'le
   /** The timings of the test cases of files, in the order of their keys. */
   async function casesOf(project: number, files: readonly string[]): Promise<Map<string, BranchTimings[]>> {
     const cases = new Map<string, BranchTimings[]>();
-    for (let from = 0; from < files.length; from += limits.pathsPerStatement) {
-      const some = files.slice(from, from + limits.pathsPerStatement);
+    for (let from = 0; from < files.length; from += PATHS_PER_STATEMENT) {
+      const some = files.slice(from, from + PATHS_PER_STATEMENT);
       const ranges = some.map(file => rangeOfCases(project, file));
       const rows = await database.read<{ file: number; timings: Buffer | null }>(
         `select f.file::int4 as file, c.timings from unnest($1::bytea[], $2::bytea[]) with ordinality as f (first, last, file)
         cross join lateral (select key, timings from paths where key >= f.first and key < f.last order by key limit $3) c
         order by f.file, c.key`,
-        [ranges.map(({ start }) => Buffer.from(start)), ranges.map(({ end }) => Buffer.from(end)), limits.testCasesPerFile],
+        [ranges.map(({ start }) => Buffer.from(start)), ranges.map(({ end }) => Buffer.from(end)), TEST_CASES_PER_FILE],
       );
       for (const { file, timings } of rows) {
         const path = some[file - 1]!;

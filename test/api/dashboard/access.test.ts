@@ -1,6 +1,6 @@
 import { describe, expect, it, vi } from 'vitest';
 import { createProject } from '../../../src/engine/access.js';
-import { limits } from '../../../src/limits.js';
+import { KNOWN_TOKEN_MILLISECONDS } from '../../../src/store/postgresql/access.js';
 import { Browser, signedInOperator, signedInReader } from '../../harness/browser.js';
 import { Client, refusal } from '../../harness/client.js';
 import { readSplit, record, startSplit } from '../../harness/messages.js';
@@ -71,9 +71,9 @@ describe('an operator', () => {
     );
     expect((await reader.get('/dashboard/session')).status).toBe(200);
     expect((await browser.post('/dashboard/projects/delete', { project, name: 'renamed' })).status).toBe(200);
-    // Another server on the database takes the token for valid a little longer, see limits.knownTokenMilliseconds.
+    // Another server on the database takes the token for valid a little longer, see KNOWN_TOKEN_MILLISECONDS.
     const isRefused = async () => expect((await client.get('/v1/builds')).status).toBe(403);
-    await vi.waitFor(isRefused, { timeout: 2 * limits.knownTokenMilliseconds, interval: 100 });
+    await vi.waitFor(isRefused, { timeout: 2 * KNOWN_TOKEN_MILLISECONDS, interval: 100 });
     expect((await reader.get('/dashboard/session')).status).toBe(401);
     expect((await browser.get('/v1/builds', { 'Ballast-Project': String(project) })).status).toBe(403);
     const { json } = await browser.get('/dashboard/access');

@@ -1,5 +1,5 @@
 import { expect } from 'vitest';
-import { limits } from '../../../src/limits.js';
+import { POOLED_TEST_FILES } from '../../../src/engine/suites/plan-suite.js';
 import type { Client } from '../../harness/client.js';
 import { Clock } from '../../harness/clock.js';
 import { buildKey, connect, initialise, manyPaths, newestBuild, pull, record, startSplit, timedTestFiles } from '../../harness/messages.js';
@@ -179,14 +179,14 @@ it('absurdly large times and hostile paths are answered', async ({ server }) => 
 
 it('worker threads see the batches of a large queue that are only in the journal', async () => {
   const server = await startServerOnDisk({ workers: '1' });
-  await initialise(server, manyPaths(limits.pooledTestFiles));
+  await initialise(server, manyPaths(POOLED_TEST_FILES));
   await record(server, { node_index: 1, ci_build_id: '100', test_files: [] });
   const [{ id }] = (await server.get('/v1/builds')).json.data;
   await pull(server);
   const { json } = await server.get(`/v1/builds/${id}/timeline`);
   expect(json.nodes[0].spans).toMatchObject([{ batch: 0 }, { batch: 1 }]);
   expect((await server.get(`/v1/builds/${id}/why`)).json.batches).toMatchObject([
-    { batch: 0, decision: { remaining: limits.pooledTestFiles } },
+    { batch: 0, decision: { remaining: POOLED_TEST_FILES } },
     { batch: 1 },
   ]);
 });

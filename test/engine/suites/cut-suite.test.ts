@@ -1,9 +1,15 @@
 import { describe, expect, it } from 'vitest';
 import type { NamedCases } from '../../../src/case-outcomes.js';
+import { READ_CASE_BYTES_PER_REQUEST } from '../../../src/engine/pieces/known-cases.js';
 import type { KeptCases } from '../../../src/engine/ports/cases.js';
-import { savedSeconds, type WorthCutting, withPieces, worthCutting } from '../../../src/engine/suites/cut-suite.js';
+import {
+  CUT_CHARACTERS_PER_QUEUE,
+  savedSeconds,
+  type WorthCutting,
+  withPieces,
+  worthCutting,
+} from '../../../src/engine/suites/cut-suite.js';
 import { suiteOf } from '../../../src/engine/suites/suite.js';
-import { limits } from '../../../src/limits.js';
 import { emptyBasis } from '../../../src/planning/estimating/basis.js';
 import { toWeight } from '../../../src/planning/weight.js';
 
@@ -94,7 +100,7 @@ describe('of many long files', () => {
   });
 
   it('no more is read than a queue can use, whatever was told of their pieces', async () => {
-    const characters = Math.floor(limits.readCaseBytesPerRequest / 7 / 10);
+    const characters = Math.floor(READ_CASE_BYTES_PER_REQUEST / 7 / 10);
     const pieces = names.flatMap(name => [1, 2].map(number => told(name, casesOf(10, 10, characters), { piece: { number, count: 9 } })));
     const read: string[] = [];
     const kept = [...names.map(name => told(name, casesOf(10, 10))), ...pieces];
@@ -104,7 +110,7 @@ describe('of many long files', () => {
 
   it('those are cut whose cases have names that a queue has room for', async () => {
     const fitting = 5;
-    const kept = names.map(name => told(name, casesOf(10, 10, Math.floor(limits.cutCharactersPerQueue / fitting / 10))));
+    const kept = names.map(name => told(name, casesOf(10, 10, Math.floor(CUT_CHARACTERS_PER_QUEUE / fitting / 10))));
     const longest = Object.fromEntries(names.slice(0, fitting).map(name => [name, 300]));
     const { known, cutting } = (await worth({ ...seconds, ...longest }, kept, 2 * names.length)) as WorthCutting;
     expect([known.size, cutting.cuts.length]).toEqual([fitting, fitting]);

@@ -1,5 +1,7 @@
 import { describe, expect, it } from 'vitest';
+import { CI_RUNS_PER_BUILD } from '../../../src/engine/ci-run.js';
 import { queueKey, type SplitKey, shortDigest, splitKey } from '../../../src/engine/keys.js';
+import { EXPIRED_PER_STEP } from '../../../src/engine/retention.js';
 import { limits } from '../../../src/limits.js';
 import { BUILD, DAY, HOUR, NOW, newQueue, newSplit, record, sweep, upTo } from './fixtures.js';
 import { stores } from './stores.js';
@@ -85,9 +87,9 @@ describe.each(stores)('CI runs in a store in $name', ({ opened: openStore }) => 
 
   it('of a build are listed up to a limit, newest first', async () => {
     const { store, project, createQueue } = await opened();
-    await Promise.all(upTo(limits.ciRunsPerBuild + 3).map(i => createQueue(`${i}`, NOW + i)));
+    await Promise.all(upTo(CI_RUNS_PER_BUILD + 3).map(i => createQueue(`${i}`, NOW + i)));
     const runs = await store.ciRuns.ofBuild(project, BUILD);
-    expect(runs.map(({ ci_run }) => ci_run)).toEqual(upTo(limits.ciRunsPerBuild).map(i => `${limits.ciRunsPerBuild + 2 - i}`));
+    expect(runs.map(({ ci_run }) => ci_run)).toEqual(upTo(CI_RUNS_PER_BUILD).map(i => `${CI_RUNS_PER_BUILD + 2 - i}`));
   });
 
   it('have the addresses that their nodes sent: the last of each job, and the first templates', async () => {
@@ -129,11 +131,11 @@ describe.each(stores)('CI runs in a store in $name', ({ opened: openStore }) => 
     await createQueue('2', NOW + HOUR);
     const runs = await store.ciRuns.ofBuild(project, BUILD);
     const job = (id: string, node_index: number) => ({ id, node_index, job_url: 'https://ci', commit_url: null, diff_url: null });
-    for (const { id } of runs) await store.ciRuns.noteLinks(upTo(2 * limits.expiredPerStep).map(i => job(id, i)));
+    for (const { id } of runs) await store.ciRuns.noteLinks(upTo(2 * EXPIRED_PER_STEP).map(i => job(id, i)));
     expect(await sweep(store, NOW + 1)).toEqual({ queue: 1, ci_run: 1 });
     await store.ciRuns.noteLinks([job(runs[1]!.id, 0)]);
     expect(await store.ciRuns.jobs(runs[1]!.id)).toEqual([]);
-    expect(await store.ciRuns.jobs(runs[0]!.id)).toHaveLength(2 * limits.expiredPerStep);
+    expect(await store.ciRuns.jobs(runs[0]!.id)).toHaveLength(2 * EXPIRED_PER_STEP);
   });
 
   it('expire by the time when they began, also while their queue is in use', async () => {

@@ -2,7 +2,7 @@ import { describe, expect, it } from 'vitest';
 import { toSegments } from '../../../src/bytes.js';
 import { waitingCaller } from '../../../src/engine/caller.js';
 import { shortDigest } from '../../../src/engine/keys.js';
-import { newRun } from '../../../src/engine/recordings.js';
+import { newRun, RETRY_WINDOW_MILLISECONDS } from '../../../src/engine/recordings.js';
 import { limits } from '../../../src/limits.js';
 import { whenSaved } from '../../../src/soon.js';
 import { BUILD, buildsOf, DAY, files, HOUR, NOW, type Recording, record, secondsOf, sweep } from './fixtures.js';
@@ -79,7 +79,7 @@ describe.each(stores)('recordings in a store in $name', ({ opened: openStore }) 
 
   it('recognise a repeated request for some minutes', async () => {
     const { send } = await opened();
-    const times = [0, limits.retryWindowMilliseconds - 1, limits.retryWindowMilliseconds];
+    const times = [0, RETRY_WINDOW_MILLISECONDS - 1, RETRY_WINDOW_MILLISECONDS];
     const recorded: string[] = [];
     for (const after of times) recorded.push(await send({ isRetry: true, at: NOW + after }));
     expect(recorded).toEqual(['recorded', 'already recorded', 'recorded']);

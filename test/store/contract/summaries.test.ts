@@ -1,12 +1,11 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { countOn, emptyDay } from '../../../src/engine/days.js';
+import { countOn, emptyDay, WALLS_PER_DAY } from '../../../src/engine/days.js';
 import { medianWall } from '../../../src/engine/insight/trends/build-trend.js';
 import { type BuildKey, queueKey } from '../../../src/engine/keys.js';
 import type { Build } from '../../../src/engine/ports/builds.js';
 import type { Store } from '../../../src/engine/ports/store.js';
 import type { DaySummary, Period, Summary } from '../../../src/engine/ports/summaries.js';
-import { limits } from '../../../src/limits.js';
 import { BUILD, buildsOf, DAY, files, NOW, newProject, newQueue, record, summaryOf, sweep } from './fixtures.js';
 import { stores } from './stores.js';
 
@@ -216,7 +215,7 @@ describe('the wall times of a day', () => {
   });
 
   it('are kept for a bounded number of builds', () => {
-    const full = { ...emptyDay(0), walls: Array<number>(limits.wallsPerDay).fill(1000) };
+    const full = { ...emptyDay(0), walls: Array<number>(WALLS_PER_DAY).fill(1000) };
     expect(countOn(full, summaryOf(), 1).walls).toEqual(full.walls);
     expect(countOn(full, summaryOf(), -1).walls).toEqual(full.walls);
   });

@@ -1,8 +1,8 @@
 import { describe, expect, it } from 'vitest';
 import type { RecordedPath } from '../../../src/engine/ports/timings.js';
 import { suiteOf } from '../../../src/engine/suites/suite.js';
-import { limits } from '../../../src/limits.js';
 import { emptyBasis, fileBasis } from '../../../src/planning/estimating/basis.js';
+import { STALE_TEST_CASE_MILLISECONDS } from '../../../src/planning/estimating/measured-times.js';
 import { DAY, NOW, newProject, type Recording, record, secondsOf, type Times } from './fixtures.js';
 import { stores } from './stores.js';
 
@@ -169,7 +169,7 @@ describe.each(stores)('timings in a store in $name', ({ opened: openStore }) => 
     for (const [times, at] of [
       [{ 'a[3]': 4 }, NOW - 1],
       [{ 'a[2]': 2 }, NOW],
-      [{ 'a[1]': 1 }, NOW + limits.staleTestCaseMilliseconds],
+      [{ 'a[1]': 1 }, NOW + STALE_TEST_CASE_MILLISECONDS],
     ] as const)
       await measure('main', times, { at });
     expect(await seconds(['a'])).toEqual([3]);

@@ -1,7 +1,8 @@
 import { randomUUID } from 'node:crypto';
 import { describe, expect, it } from 'vitest';
 import type { QueueKey } from '../../../src/engine/keys.js';
-import { limits } from '../../../src/limits.js';
+import { EXPIRED_PER_STEP, LAST_USE_UPDATE_MILLISECONDS } from '../../../src/engine/retention.js';
+import { PATHS_PER_STEP } from '../../../src/store/lmdb/deleted-projects.js';
 import { expireStep } from '../../../src/store/lmdb/expiry.js';
 import type { Parts } from '../../../src/store/lmdb/parts.js';
 import type { LmdbStore } from '../../../src/store/lmdb/store.js';
@@ -9,10 +10,10 @@ import { memoryStore } from '../../harness/memory-store.js';
 import { DAY, NOW, newQueue, newSplit, pull, record, secondsOf, settle, upTo } from '../contract/fixtures.js';
 import { expire, leftovers, queueOf, recordsByTable, splitOf } from './temporary-store.js';
 
-const HOUR = limits.lastUseUpdateMilliseconds;
+const HOUR = LAST_USE_UPDATE_MILLISECONDS;
 
 /** The most that one step may delete of large things: "about" the limit. */
-const MOST = 2 * limits.expiredPerStep + 10;
+const MOST = 2 * EXPIRED_PER_STEP + 10;
 
 /** Gives a split or queue many more blobs, as if it were larger than a request may be. */
 async function addBlobs({ blobs }: Parts, owner: string): Promise<void> {
@@ -107,13 +108,13 @@ describe('the expiry of a split', () => {
 describe('the expiry sweep', () => {
   it('checks a bounded number of paths in a step, whether they expire or not', async () => {
     const store = memoryStore();
-    const paths = Array.from({ length: 3 * limits.pathsPerStep + 1 }, (_, i) => `spec/${i}_spec.rb`);
+    const paths = Array.from({ length: 3 * PATHS_PER_STEP + 1 }, (_, i) => `spec/${i}_spec.rb`);
     const times = (paths: readonly string[]) => Object.fromEntries(paths.map(path => [path, 3]));
     await record(store, 1, times(paths), { commit_hash: 'old' });
     await record(store, 1, times(paths.slice(0, 700)), { commit_hash: 'new', at: NOW + 2 * HOUR });
     const deleted = await sweep(store, NOW + HOUR + 1);
     // Each path has three records.
-    expect(Math.max(...deleted)).toBeLessThanOrEqual(3 * limits.pathsPerStep);
+    expect(Math.max(...deleted)).toBeLessThanOrEqual(3 * PATHS_PER_STEP);
     expect(deleted.length).toBeGreaterThan(3);
     expect(store.parts.pathNames.getCount()).toBe(700);
     expect((await secondsOf(store, 1, paths)).map(seconds => seconds !== null)).toEqual(paths.map((_, i) => i < 700));
@@ -133,7 +134,7 @@ describe('the expiry sweep', () => {
     await Promise.all(upTo(500).map(i => record(store, 1, {}, { commit_hash: `c${i}`, at: NOW + i })));
     const left = [500];
     while (await step(store, NOW + 1000)) left.push(store.parts.builds.getCount());
-    for (let i = 1; i < left.length; i++) expect(left[i - 1]! - left[i]!).toBeLessThanOrEqual(limits.expiredPerStep);
+    for (let i = 1; i < left.length; i++) expect(left[i - 1]! - left[i]!).toBeLessThanOrEqual(EXPIRED_PER_STEP);
     expect(leftovers(store.parts)).toEqual([]);
   });
 
@@ -146,7 +147,7 @@ describe('the expiry sweep', () => {
     const left = [1000];
     while (await step(store, NOW + 1, kind => counted.push(kind))) left.push(subsets.getCount());
     expect(left.length).toBeGreaterThan(2);
-    for (let i = 1; i < left.length; i++) expect(left[i - 1]! - left[i]!).toBeLessThanOrEqual(limits.expiredPerStep);
+    for (let i = 1; i < left.length; i++) expect(left[i - 1]! - left[i]!).toBeLessThanOrEqual(EXPIRED_PER_STEP);
     expect(counted).toEqual(Array(500).fill('subset'));
     expect([...subsets.getKeys()]).toEqual(nodes.filter(node => node % 2 === 1).map(node => [1, node, 1]));
     expect([...expiry.getKeys()]).toEqual([[NOW + DAY + 1, 'build', 1]]);

@@ -1,6 +1,5 @@
 import { describe, expect, it, vi } from 'vitest';
-import { limits } from '../../../src/limits.js';
-import { Failure } from '../../../src/store/lmdb/writes/failure.js';
+import { COMMIT_ERROR_MILLISECONDS, Failure } from '../../../src/store/lmdb/writes/failure.js';
 import { nextTurns, temporaryStore } from './temporary-store.js';
 
 type Root = ConstructorParameters<typeof Failure>[0];
@@ -55,7 +54,7 @@ describe('a commit that fails', () => {
   it('for an unknown reason is reported too', async () => {
     const { told, refuse } = watched();
     refuse();
-    await vi.waitFor(() => expect(told).toHaveBeenCalledOnce(), { timeout: 4 * limits.commitErrorMilliseconds, interval: 5 });
+    await vi.waitFor(() => expect(told).toHaveBeenCalledOnce(), { timeout: 4 * COMMIT_ERROR_MILLISECONDS, interval: 5 });
   });
 
   it('without an error is detected before its promise resolves', async () => {

@@ -1,8 +1,7 @@
 import { readFileSync, rmSync, statSync, truncateSync, writeFileSync, writeSync } from 'node:fs';
 import { describe, expect, it, onTestFinished } from 'vitest';
-import { limits } from '../../../src/limits.js';
 import { BLOCK_BYTES, encodeHead, encodeRecord } from '../../../src/store/lmdb/codecs/journal-record.js';
-import { JournalFiles, readJournal, type WriteBytes } from '../../../src/store/lmdb/writes/journal-files.js';
+import { JournalFiles, KEPT_JOURNAL_FILE_BYTES, readJournal, type WriteBytes } from '../../../src/store/lmdb/writes/journal-files.js';
 import { temporaryFolder } from '../../harness/temporary-folder.js';
 import { JOURNAL, openJournal, pathsOf, readPayloads, withHead, writeFiles } from './journal-folder.js';
 import { nextTurns } from './temporary-store.js';
@@ -95,10 +94,10 @@ describe('the files of the journal', () => {
     const folder = temporaryFolder();
     const [first] = pathsOf(folder) as [string, string];
     writeFiles(folder, fileOf(), fileOf());
-    truncateSync(first, 2 * limits.keptJournalFileBytes);
+    truncateSync(first, 2 * KEPT_JOURNAL_FILE_BYTES);
     const files = openJournal(folder);
     await files.append(Buffer.from('a'));
-    expect(statSync(first).size).toBe(limits.keptJournalFileBytes);
+    expect(statSync(first).size).toBe(KEPT_JOURNAL_FILE_BYTES);
     expect(readPayloads(folder)).toEqual(['1: a']);
   });
 

@@ -1,14 +1,14 @@
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import { expect, it, vi } from 'vitest';
-import { limits } from '../../../src/limits.js';
 import { openLog } from '../../../src/server/log.js';
+import { JOURNALED_RUN_FILES } from '../../../src/store/lmdb/recordings.js';
 import { openLmdbStore } from '../../../src/store/lmdb/store.js';
 import { applyPendingRuns } from '../../../src/store/lmdb/writes/apply-times.js';
 import { memoryStore } from '../../harness/memory-store.js';
 import { memoryFolder } from '../../harness/temporary-folder.js';
 import { buildsOf, files, record, secondsOf } from '../contract/fixtures.js';
 
-const LARGE = limits.journaledRunFiles + 1;
+const LARGE = JOURNALED_RUN_FILES + 1;
 
 it('large runs of a project are recorded one after another', async () => {
   const store = memoryStore();
@@ -77,7 +77,7 @@ it.each([0, 10, 20, 30, 40, 60, 80])('runs have ended when the store is closed, 
   const store = open();
   const ended: string[] = [];
   const recorded = ['a', 'b', 'c'].map(commit_hash =>
-    record(store, 1, filesOf(commit_hash, limits.journaledRunFiles), { commit_hash }).then(
+    record(store, 1, filesOf(commit_hash, JOURNALED_RUN_FILES), { commit_hash }).then(
       outcome => ended.push(outcome),
       (error: Error) => ended.push(error.message),
     ),

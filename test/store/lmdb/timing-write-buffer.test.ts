@@ -7,7 +7,7 @@ import { closeParts, openParts, type Parts } from '../../../src/store/lmdb/parts
 import { PathNumbers } from '../../../src/store/lmdb/path-numbers.js';
 import { lmdbTimings } from '../../../src/store/lmdb/timings.js';
 import { applyPendingRuns } from '../../../src/store/lmdb/writes/apply-times.js';
-import { TimingWriteBuffer } from '../../../src/store/lmdb/writes/timing-write-buffer.js';
+import { BUFFERED_TIMINGS, TimingWriteBuffer, UNSAVED_PATH_CHARACTERS } from '../../../src/store/lmdb/writes/timing-write-buffer.js';
 import { memoryStore } from '../../harness/memory-store.js';
 import { temporaryFolder } from '../../harness/temporary-folder.js';
 import { NOW, record, secondsOf } from '../contract/fixtures.js';
@@ -175,9 +175,9 @@ describe('the number of a path', () => {
     const long = 'x'.repeat(limits.pathMaxCharacters - 10);
     let count = 0;
     // A path and its key.
-    for (let characters = 0; characters < limits.unsavedPathCharacters; characters += long.length)
+    for (let characters = 0; characters < UNSAVED_PATH_CHARACTERS; characters += long.length)
       store.timingBuffer.intern(1, `${long}${count++}`, NOW);
-    expect(count).toBeLessThan(limits.bufferedTimings);
+    expect(count).toBeLessThan(BUFFERED_TIMINGS);
     expect(store.pathNames.getCount()).toBe(0);
     await store.timingBuffer.makeRoom();
     expect(store.pathNames.getCount()).toBe(count);

@@ -1,8 +1,8 @@
 import { describe, expect, it, onTestFinished, vi } from 'vitest';
 import type { RecordedPath } from '../../../src/engine/ports/timings.js';
-import { limits } from '../../../src/limits.js';
 import { Database } from '../../../src/store/postgresql/database.js';
 import { Learner } from '../../../src/store/postgresql/learner.js';
+import { PATHS_PER_CHANGE } from '../../../src/store/postgresql/paths.js';
 import { cluster, emptyDatabase, openedStore } from '../../harness/postgresql-store.js';
 import { files, HOUR, NOW, newProject, record, secondsOf, upTo } from '../contract/fixtures.js';
 
@@ -17,7 +17,7 @@ async function opened() {
 describe.skipIf(cluster === null)('the learner', () => {
   it('learns a run of many files in parts', async () => {
     const { store, database, learner, project } = await opened();
-    const count = 2 * limits.pathsPerChange + 1;
+    const count = 2 * PATHS_PER_CHANGE + 1;
     // The store has a learner, too.
     const change = vi.spyOn(Database.prototype, 'changeMany');
     onTestFinished(() => change.mockRestore());
@@ -26,7 +26,7 @@ describe.skipIf(cluster === null)('the learner', () => {
     await record(store, project, { 'spec/0_spec.rb': 2 }, { node_index: 2, commit_hash: 'c', at: NOW + 1 });
     await learner.learn(project);
     expect(change.mock.calls.length).toBeGreaterThan(2);
-    for (const [, values] of change.mock.calls) expect((values![3] as number[]).length).toBeLessThanOrEqual(limits.pathsPerChange);
+    for (const [, values] of change.mock.calls) expect((values![3] as number[]).length).toBeLessThanOrEqual(PATHS_PER_CHANGE);
     expect(await database.read('select entry from unlearnt')).toEqual([]);
     const paths = Object.keys(files(count));
     expect(await secondsOf(store, project, [paths[1]!, paths[count >> 1]!, paths.at(-1)!])).toEqual([1, 1, 1]);
@@ -40,7 +40,7 @@ describe.skipIf(cluster === null)('the learner', () => {
     ['a run of files in another order after the earlier ones', [0, 2, 0], [1, 1, 1, 1, 1, 1]],
   ] as const)('learns the parts of %s, in the order of the runs', async ([_, shifts, runsOfChanges]) => {
     const { store, database, learner, project } = await opened();
-    const count = limits.pathsPerChange + 10;
+    const count = PATHS_PER_CHANGE + 10;
     const paths = Object.keys(files(count));
     const hold = vi.spyOn(Learner.prototype, 'note').mockImplementation(() => {});
     onTestFinished(() => hold.mockRestore());

@@ -1,6 +1,5 @@
 import { describe, expect, it, onTestFinished } from 'vitest';
-import { limits } from '../../../src/limits.js';
-import { Database } from '../../../src/store/postgresql/database.js';
+import { Database, KEPT_PLAN_VALUES } from '../../../src/store/postgresql/database.js';
 import { Paths } from '../../../src/store/postgresql/paths.js';
 import { cluster, copiedDatabase } from '../../harness/postgresql-store.js';
 import { HOUR, NOW, upTo } from '../contract/fixtures.js';
@@ -48,7 +47,7 @@ describe.skipIf(cluster === null)('paths that several processes record', () => {
     onTestFinished(() => database.close());
     const paths = new Paths(database);
     const kept = async () => (await database.read(`select from pg_prepared_statements where statement like '%paths%'`)).length - 1;
-    await paths.intern(1, upTo(2 * limits.keptPlanValues).map(String), NOW);
+    await paths.intern(1, upTo(2 * KEPT_PLAN_VALUES).map(String), NOW);
     expect(await kept()).toBe(0);
     await paths.intern(1, PATHS, NOW);
     expect(await kept()).toBe(2);

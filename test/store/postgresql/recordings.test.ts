@@ -2,8 +2,10 @@ import { describe, expect, it, vi } from 'vitest';
 import { waitingCaller } from '../../../src/engine/caller.js';
 import type { Store } from '../../../src/engine/ports/store.js';
 import { newRun } from '../../../src/engine/recordings.js';
-import { limits } from '../../../src/limits.js';
 import { whenSaved } from '../../../src/soon.js';
+import { DATABASE_WAIT_MILLISECONDS } from '../../../src/store/postgresql/database.js';
+import { PATHS_PER_CHANGE } from '../../../src/store/postgresql/paths.js';
+import { FILES_PER_STATEMENT } from '../../../src/store/postgresql/recordings.js';
 import { cluster, emptyDatabase, openedStore } from '../../harness/postgresql-store.js';
 import { BUILD, buildsOf, files, HOUR, NOW, newProject, record, upTo } from '../contract/fixtures.js';
 
@@ -82,7 +84,7 @@ describe.skipIf(cluster === null)('recordings in processes on one database', () 
     vi.useFakeTimers({ toFake: ['performance'] });
     try {
       const recording = record(store!, project, files(1));
-      vi.advanceTimersByTime(limits.databaseWaitMilliseconds);
+      vi.advanceTimersByTime(DATABASE_WAIT_MILLISECONDS);
       await expect(recording).rejects.toMatchObject({ reason: 'database' });
     } finally {
       vi.useRealTimers();
@@ -95,7 +97,7 @@ describe.skipIf(cluster === null)('recordings in processes on one database', () 
     const builds = upTo(600);
     const begun = performance.now();
     const outcomes = await Promise.all(builds.map(i => record(stores[i % 5]!, project, files(1), { commit_hash: `c${i}` })));
-    expect(performance.now() - begun).toBeLessThan(limits.databaseWaitMilliseconds);
+    expect(performance.now() - begun).toBeLessThan(DATABASE_WAIT_MILLISECONDS);
     expect(new Set(outcomes)).toEqual(new Set(['recorded']));
     const { total } = await stores[0]!.builds.page(project, {}, 1);
     expect(total).toBe(builds.length);
@@ -121,7 +123,7 @@ describe.skipIf(cluster === null)('recordings in processes on one database', () 
     const other = await newProject(store!, 'api');
     const ended: string[] = [];
     const recorded = [
-      record(store!, project, files(20 * limits.pathsPerChange)).then(() => ended.push('large')),
+      record(store!, project, files(20 * PATHS_PER_CHANGE)).then(() => ended.push('large')),
       record(store!, project, files(2), { at: NOW + HOUR }).then(() => ended.push('next of its node')),
       record(store!, project, files(1), { node_index: 1 }).then(() => ended.push('another node')),
       record(store!, other, files(1)).then(() => ended.push('another project')),
@@ -130,7 +132,7 @@ describe.skipIf(cluster === null)('recordings in processes on one database', () 
     expect(ended.slice(0, 2).sort()).toEqual(['another node', 'another project']);
     expect(ended.slice(2)).toEqual(['large', 'next of its node']);
     const [build] = await buildsOf(store!, project);
-    expect((await store!.builds.runs(build!.number, 0)).map(({ test_files }) => test_files)).toEqual([20 * limits.pathsPerChange, 2]);
+    expect((await store!.builds.runs(build!.number, 0)).map(({ test_files }) => test_files)).toEqual([20 * PATHS_PER_CHANGE, 2]);
   });
 
   it('refuse a large run when its client has given up waiting, and go on with its paths when that repeats it', async () => {
@@ -138,22 +140,22 @@ describe.skipIf(cluster === null)('recordings in processes on one database', () 
       stores: [store],
       project,
     } = await opened(1);
-    const large = files(20 * limits.pathsPerChange);
-    const known = async () => (await store!.timings.list(1, 20 * limits.pathsPerChange)).length;
+    const large = files(20 * PATHS_PER_CHANGE);
+    const known = async () => (await store!.timings.list(1, 20 * PATHS_PER_CHANGE)).length;
     vi.useFakeTimers({ toFake: ['performance'] });
     try {
       const recording = record(store!, project, large);
       recording.catch(() => {});
       await expect.poll(known).toBeGreaterThan(0);
-      vi.advanceTimersByTime(limits.databaseWaitMilliseconds);
+      vi.advanceTimersByTime(DATABASE_WAIT_MILLISECONDS);
       await expect(recording).rejects.toMatchObject({ reason: 'database' });
     } finally {
       vi.useRealTimers();
     }
     const numbered = await known();
-    expect(numbered).toBeLessThan(20 * limits.pathsPerChange);
+    expect(numbered).toBeLessThan(20 * PATHS_PER_CHANGE);
     expect(await record(store!, project, large, { isRetry: true })).toBe('recorded');
-    expect(await known()).toBe(20 * limits.pathsPerChange);
+    expect(await known()).toBe(20 * PATHS_PER_CHANGE);
     expect(await buildsOf(store!, project)).toMatchObject([{ recorded: 1 }]);
   });
 
@@ -162,11 +164,11 @@ describe.skipIf(cluster === null)('recordings in processes on one database', () 
       stores: [store],
       project,
     } = await opened(1);
-    const run = newRun(upTo(0.6 * limits.filesPerStatement).map(i => ({ path: `spec/${i}_spec.rb`, time_execution: 1 })));
+    const run = newRun(upTo(0.6 * FILES_PER_STATEMENT).map(i => ({ path: `spec/${i}_spec.rb`, time_execution: 1 })));
     const recorded = upTo(2).map(node_index =>
       whenSaved(store!.recordings.record(project, { ...BUILD, node_index }, run, waitingCaller, NOW)),
     );
     expect(new Set(await Promise.all(recorded))).toEqual(new Set(['recorded']));
-    expect(await buildsOf(store!, project)).toMatchObject([{ recorded: 2, test_files: 1.2 * limits.filesPerStatement }]);
+    expect(await buildsOf(store!, project)).toMatchObject([{ recorded: 2, test_files: 1.2 * FILES_PER_STATEMENT }]);
   });
 });

@@ -1,14 +1,13 @@
 import { describe, expect, it, onTestFinished, vi } from 'vitest';
-import { limits } from '../../../src/limits.js';
 import { Database } from '../../../src/store/postgresql/database.js';
 import { lookUp } from '../../../src/store/postgresql/look-up.js';
-import { Paths } from '../../../src/store/postgresql/paths.js';
+import { PATHS_PER_CHANGE, Paths } from '../../../src/store/postgresql/paths.js';
 import { analyzeGrown, keepStatistics } from '../../../src/store/postgresql/statistics.js';
 import { cluster, copiedDatabase } from '../../harness/postgresql-store.js';
 import { NOW, upTo } from '../contract/fixtures.js';
 
 const FEW = 10;
-const MANY = 20 * limits.pathsPerChange;
+const MANY = 20 * PATHS_PER_CHANGE;
 const pathsUpTo = (count: number) => upTo(count).map(i => `spec/${i}_spec.rb`);
 
 /** A database that looks at no table by itself, and some paths in it. */

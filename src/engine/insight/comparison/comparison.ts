@@ -1,5 +1,4 @@
 import { durationText } from '../../../duration.js';
-import { limits } from '../../../limits.js';
 import { filesAmong } from '../../../piece-path.js';
 import { pluralize } from '../../../plural.js';
 import { wholeMilliseconds } from '../../../rounding.js';
@@ -16,6 +15,9 @@ import { comparedFiles } from './compared-files.js';
 import type { ComparisonAnswer, DifferenceCause } from './comparison-answer.js';
 import { type Measured, type MeasuredBuild, measuredBuild } from './measured.js';
 import { usualFor } from './usual.js';
+
+/** Files that a comparison lists. */
+const COMPARED_FILES = 50;
 
 export interface ComparisonSubject {
   subject: Subject;
@@ -51,7 +53,7 @@ export async function comparisonOf(store: Store, asked: ComparisonSubject): Prom
     floor: { seconds: build.floor, before: before?.floor ?? null },
     parts: PART_NAMES.map(name => ({ name, seconds: build.parts[name], before: before?.parts[name] ?? null })),
     causes,
-    files: files.slice(0, limits.comparedFiles),
+    files: files.slice(0, COMPARED_FILES),
     file_count: files.length,
     page: asked.page,
   };

@@ -14,6 +14,9 @@ import { isOutOfDate, withSummaries } from '../trends/summary.js';
 import type { UsualBuilds } from './comparison-answer.js';
 import type { Measured } from './measured.js';
 
+/** The last builds of a branch whose medians are usual. */
+const USUAL_BUILDS = 20;
+
 /** From so many builds on a median tells what is usual. */
 const LEAST_BUILDS = 3;
 
@@ -61,7 +64,7 @@ async function completeBuilds(
   const complete: { build: Build; summary: Summary }[] = [];
   const { builds } = await store.builds.older(project, filter, before, limits.trendBuilds);
   for (const { build, summary } of await withSummaries(store, builds)) {
-    if (complete.length === limits.usualBuilds) break;
+    if (complete.length === USUAL_BUILDS) break;
     if (isOutOfDate(build, summary)) outdated.push(build);
     else if (summary && hasEndedComplete(summary.state)) complete.push({ build, summary });
   }

@@ -15,6 +15,9 @@ import { type Minutes, minutesOf } from './minutes.js';
 import type { MinutesAnswer } from './minutes-answer.js';
 import { fileInVerdict, nodesText, verdictOf } from './verdict.js';
 
+/** The slowest files that the minutes of a build list. */
+const SLOW_FILES = 20;
+
 /** Where the wall time of a CI run went, with the nodes, files and sentences that explain it, and where people find it elsewhere. */
 export function explainMinutes(
   subject: Subject,
@@ -25,7 +28,7 @@ export function explainMinutes(
 ): MinutesAnswer {
   const minutes = minutesOf(timeline);
   const { wall, floor, parts } = minutes;
-  const { slowest, failed, missing } = fileOutcomes(timeline, limits.slowFiles);
+  const { slowest, failed, missing } = fileOutcomes(timeline, SLOW_FILES);
   const named = fileInVerdict(timeline, minutes);
   return {
     ...buildHead(subject, timeline),

@@ -8,6 +8,17 @@ import type { Period, Summary } from '../../ports/summaries.js';
 import { type BuildWithSummary, isOutOfDate, type Trend, withSummaries } from './summary.js';
 import type { BuildLine, BuildLines } from './trends-answer.js';
 
+/** While runs of a build go on being recorded, its summary is written this much later than that of a quiet build. */
+export const SUMMARY_LATEST_MILLISECONDS = 60_000;
+/** Running CI runs in a list with summaries. */
+const RUNNING_LINES = 20;
+/** The newest CI runs that are searched for running ones. */
+export const UNRECORDED_RUNS_SEARCHED = 60;
+/** Summaries that one request for failed builds reads. */
+const SUMMARIES_SEARCHED = 500;
+/** A CI run without a recording and without a summary counts as running for this time. */
+export const UNRECORDED_RUN_MILLISECONDS = 7_200_000;
+
 export interface LinesRequest {
   filter: BuildFilter;
   /** Only builds with files that failed. */
@@ -67,7 +78,7 @@ interface Found {
   end: Build | null;
 }
 
-/** Recorded builds, newest first. Those with failures are looked for in the newest `limits.summariesSearched`. */
+/** Recorded builds, newest first. Those with failures are looked for in the newest `SUMMARIES_SEARCHED`. */
 async function search(
   store: LineStore,
   project: number,
@@ -78,7 +89,7 @@ async function search(
   const outdated: ProjectBuild[] = [];
   let last: Build | null = null;
   for (let searched = 0; ; ) {
-    const wanted = failed ? Math.min(limits.buildLinesPerPage, limits.summariesSearched - searched) : limit;
+    const wanted = failed ? Math.min(limits.buildLinesPerPage, SUMMARIES_SEARCHED - searched) : limit;
     // One more shows whether there is an older one.
     const { total, builds } = await store.builds.older(project, filter, last?.number ?? before, wanted + 1);
     let isOver = false;
@@ -93,7 +104,7 @@ async function search(
     }
     searched += builds.length;
     const isEnd = isOver || (builds.length <= wanted && last === (builds.at(-1) ?? last));
-    if (isEnd || !failed || found.length === limit || searched >= limits.summariesSearched)
+    if (isEnd || !failed || found.length === limit || searched >= SUMMARIES_SEARCHED)
       return { found, outdated, total, end: isEnd ? null : last };
   }
 }
@@ -117,7 +128,7 @@ export interface LineOrder {
 }
 
 /**
- * The first lines in another order than by time, of the newest `limits.summariesSearched` builds that are found. What a build does not have
+ * The first lines in another order than by time, of the newest `SUMMARIES_SEARCHED` builds that are found. What a build does not have
  * comes last.
  */
 export async function sortedLines(
@@ -127,7 +138,7 @@ export async function sortedLines(
   { key, isDescending }: LineOrder,
   now: Millis,
 ): Promise<Trend<BuildLines>> {
-  const { answer, outdated } = await buildLines(store, project, { ...request, cursor: null, limit: limits.summariesSearched }, now);
+  const { answer, outdated } = await buildLines(store, project, { ...request, cursor: null, limit: SUMMARIES_SEARCHED }, now);
   const keyed = answer.builds.map(line => ({ line, value: LINE_KEYS[key](line) }));
   keyed.sort((a, b) => {
     if (a.value === null || b.value === null) return Number(a.value === null) - Number(b.value === null);
@@ -160,7 +171,7 @@ async function firstFrom({ builds }: LineStore, time: Millis): Promise<number | 
 
 /** Builds of which nothing was recorded, whose last CI runs have ended, and began in this time. */
 async function unrecordedLines({ summaries }: LineStore, project: number, filter: BuildFilter, time: Period): Promise<BuildLine[]> {
-  const ended = await summaries.unrecorded(project, time, limits.summariesSearched);
+  const ended = await summaries.unrecorded(project, time, SUMMARIES_SEARCHED);
   const found = ended.filter(({ ciRun }) => matches(ciRun, filter));
   // One that goes on again is listed with those that run.
   return found.flatMap(({ ciRun, summary }) => (summary.state === 'running' ? [] : lineOf(null, ciRun, false, summary)));
@@ -176,8 +187,8 @@ async function runningLines(
   const { builds, ciRuns, summaries } = store;
   const lines: BuildLine[] = [];
   const seen = new Set<string>();
-  for (const ciRun of await ciRuns.list(project, now + 1, limits.unrecordedRunsSearched)) {
-    if (lines.length === limits.runningLines || ciRun.created_at <= now - limits.unrecordedRunMilliseconds) break;
+  for (const ciRun of await ciRuns.list(project, now + 1, UNRECORDED_RUNS_SEARCHED)) {
+    if (lines.length === RUNNING_LINES || ciRun.created_at <= now - UNRECORDED_RUN_MILLISECONDS) break;
     const key = buildDigest(project, ciRun);
     if (!matches(ciRun, filter) || seen.has(key) || ciRun.created_at < created.from || ciRun.created_at >= created.before) continue;
     seen.add(key);
@@ -213,5 +224,5 @@ function endedState(summary: Summary | null): BuildLine['state'] {
 /** Without a summary that is up to date, a build counts as running until the summary would be. */
 function isRunning(build: Build, summary: Summary | null, now: Millis): boolean {
   if (summary && summary.recorded === build.recorded) return summary.state === 'running';
-  return now - build.updated_at < limits.summaryLatestMilliseconds;
+  return now - build.updated_at < SUMMARY_LATEST_MILLISECONDS;
 }

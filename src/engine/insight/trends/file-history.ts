@@ -5,7 +5,7 @@ import { replay } from '../../../planning/estimating/replay.js';
 import { rounded, wholeMilliseconds } from '../../../rounding.js';
 import { timestamp } from '../../../time.js';
 import { joinPieces } from '../../pieces/join-pieces.js';
-import { knownCases } from '../../pieces/known-cases.js';
+import { knownCases, READ_CASE_BYTES_PER_REQUEST } from '../../pieces/known-cases.js';
 import type { Build, Builds, RecordedPiece } from '../../ports/builds.js';
 import type { Millis, Store } from '../../ports/store.js';
 import { newestSubject } from '../subject.js';
@@ -133,7 +133,7 @@ async function lastTime(
 
 /** What is known of the cases of the file; null: nothing was told of them. */
 async function piecesOf({ cases }: Store, { project, path }: FileHistorySubject): Promise<FileHistory['pieces']> {
-  const told = await cases.of(project, path, limits.readCaseBytesPerRequest);
+  const told = await cases.of(project, path, READ_CASE_BYTES_PER_REQUEST);
   const known = told && knownCases(told.kept);
   if (!known) return null;
   const { runner, isProven, isCut, notCut } = known;

@@ -7,6 +7,9 @@ import { fileChanges } from './file-changes.js';
 import { type FileTable, fileTable } from './file-table.js';
 import { nodeTrends } from './node-trends.js';
 
+/** Grown files of which it is looked up whether they were told. */
+const GROWN_FILES_READ = 200;
+
 export interface FlagsSubject {
   project: number;
   branch: string;
@@ -62,9 +65,7 @@ async function grownFiles({ builds }: Pick<Store, 'builds'>, table: FileTable): 
     });
   }
   grown.sort((a, b) => b.after - b.before - (a.after - a.before));
-  return Promise.all(
-    grown.slice(0, limits.grownFilesRead).map(async ({ number, ...file }) => ({ ...file, path: await builds.path(number) })),
-  );
+  return Promise.all(grown.slice(0, GROWN_FILES_READ).map(async ({ number, ...file }) => ({ ...file, path: await builds.path(number) })));
 }
 
 async function slowNodes(

@@ -1,4 +1,3 @@
-import { limits } from '../../../limits.js';
 import { wholeMilliseconds } from '../../../rounding.js';
 import { DAY_MILLISECONDS } from '../../../time.js';
 import { emptyDay } from '../../days.js';
@@ -8,6 +7,9 @@ import { ALWAYS, buildLines } from './build-lines.js';
 import { completeBuilds, dateOf, medianWall, plannedBuilds } from './build-trend.js';
 import { idleShare, type Trend } from './summary.js';
 import type { ProjectOverview } from './trends-answer.js';
+
+/** Builds of a project that the dashboard's list of projects has. */
+export const RECENT_BUILDS = 30;
 
 const MONTH_DAYS = 30;
 
@@ -19,7 +21,7 @@ export async function overviewOf(
 ): Promise<Trend<ProjectOverview>> {
   const today = Math.floor(now / DAY_MILLISECONDS);
   const days = await store.summaries.days(id, null, today - MONTH_DAYS + 1, today);
-  const request = { filter: {}, failed: false, created: ALWAYS, cursor: null, limit: limits.recentBuilds };
+  const request = { filter: {}, failed: false, created: ALWAYS, cursor: null, limit: RECENT_BUILDS };
   const { answer, outdated } = await buildLines(store, id, request, now);
   const { sums } = days.find(({ day }) => day === today) ?? emptyDay(today);
   const measured = days.findLast(day => completeBuilds(day) > 0) ?? null;
@@ -42,7 +44,7 @@ export async function overviewOf(
     measured_day: measured && dateOf(measured.day),
     saved_30_days: wholeMilliseconds(days.reduce((sum, day) => sum + day.sums.saved, 0)),
     builds_30_days: days.reduce((sum, day) => sum + plannedBuilds(day), 0),
-    recent: recent.slice(0, limits.recentBuilds).reverse(),
+    recent: recent.slice(0, RECENT_BUILDS).reverse(),
   };
   return { answer: overview, outdated };
 }

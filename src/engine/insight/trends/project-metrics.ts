@@ -1,4 +1,3 @@
-import { limits } from '../../../limits.js';
 import { wholeMilliseconds } from '../../../rounding.js';
 import { DAY_MILLISECONDS } from '../../../time.js';
 import { emptyDay } from '../../days.js';
@@ -8,6 +7,7 @@ import type { DaySum, DaySummary } from '../../ports/summaries.js';
 import { PART_NAMES } from '../minutes/minutes-answer.js';
 import { ALWAYS, buildLines } from './build-lines.js';
 import { completeBuilds } from './build-trend.js';
+import { RECENT_BUILDS } from './overview.js';
 import type { Trend } from './summary.js';
 
 /** A gauge of a project. */
@@ -44,7 +44,7 @@ export async function projectMetrics(
   const dayOf = async (branch: string | null) => (await store.summaries.days(id, branch, today, today))[0] ?? emptyDay(today);
   const linesOf = (branch?: string) => {
     const filter = branch === undefined ? {} : { branch };
-    return buildLines(store, id, { filter, failed: false, created: ALWAYS, cursor: null, limit: limits.recentBuilds }, now);
+    return buildLines(store, id, { filter, failed: false, created: ALWAYS, cursor: null, limit: RECENT_BUILDS }, now);
   };
   const all = await dayOf(null);
   const ofDefault = default_branch === null ? emptyDay(today) : await dayOf(default_branch);

@@ -1,7 +1,11 @@
-import { limits } from '../../../limits.js';
 import { type BuildFilter, type BuildKey, matches } from '../../keys.js';
 import type { Millis, Store } from '../../ports/store.js';
+import { UNRECORDED_RUNS_SEARCHED } from './build-lines.js';
 import type { SimilarNames } from './trends-answer.js';
+
+/** The newest builds that are searched for a part of a name, and the most names that are answered. */
+const NAMES_SEARCHED = 2000;
+const SIMILAR_NAMES = 10;
 
 /**
  * The names that a filter may mean if it finds no build, because a store finds only whole names: branches that contain its branch, and
@@ -25,10 +29,10 @@ export async function similarNames(
     if (part !== null && key.branch.toLowerCase().includes(part)) branches.add(key.branch);
     if (start !== null && key.commit_hash.toLowerCase().startsWith(start)) hashes.add(key.commit_hash);
   };
-  for (const ciRun of await ciRuns.list(project, now + 1, limits.unrecordedRunsSearched)) if (matches(ciRun, rest)) note(ciRun);
-  const newest = (await builds.older(project, rest, null, limits.namesSearched)).builds;
+  for (const ciRun of await ciRuns.list(project, now + 1, UNRECORDED_RUNS_SEARCHED)) if (matches(ciRun, rest)) note(ciRun);
+  const newest = (await builds.older(project, rest, null, NAMES_SEARCHED)).builds;
   for (const build of newest) note(build);
-  const listed = (names: Set<string>) => [...names].slice(0, limits.similarNames);
+  const listed = (names: Set<string>) => [...names].slice(0, SIMILAR_NAMES);
   return {
     branches: part === null ? null : listed(branches),
     commit_hashes: start === null ? null : listed(hashes),

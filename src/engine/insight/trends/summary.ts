@@ -11,6 +11,9 @@ import type { Minutes } from '../minutes/minutes.js';
 import type { Timeline } from '../timeline/timeline.js';
 import type { BuildLineSummary } from './trends-answer.js';
 
+/** The pause after a summary, as a multiple of the time that it took: summaries take at most a fifth of a core. */
+export const SUMMARY_PAUSE_FACTOR = 4;
+
 /** An answer made of summaries, and the builds whose summaries are to be written before it is read again. */
 export interface Trend<Answer> {
   answer: Answer;

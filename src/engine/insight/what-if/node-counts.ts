@@ -16,6 +16,13 @@ import { type Scenario, usefulNodesOf } from './scenario.js';
 import { AS_IT_WAS } from './what-if.js';
 import type { NodeCount, NodeCountsAnswer, Variant } from './what-if-answer.js';
 
+/** Builds that are played with the same numbers of nodes, of the last ones that are looked at, and their test files. */
+const PLAYED_BUILDS = 10;
+const PLAYED_BUILDS_SEARCHED = 30;
+const PLAYED_BUILD_FILES = 50_000;
+/** The largest number of nodes that is played to reach a target, unless a build has had more than half of it. */
+const RECOMMENDED_NODES = 250;
+
 /** The number of nodes that a branch needs: its last builds are played with several numbers. */
 
 /** The builds to play, newest first, and those whose summaries are to be written before they are listed again. */
@@ -31,13 +38,13 @@ export async function buildsToPlay(
 ): Promise<BuildsToPlay> {
   const found: BuildsToPlay = { builds: [], outdated: [] };
   let files = 0;
-  const { builds } = await store.builds.older(project, { branch }, null, limits.playedBuildsSearched);
+  const { builds } = await store.builds.older(project, { branch }, null, PLAYED_BUILDS_SEARCHED);
   for (const { build, summary } of await withSummaries(store, builds)) {
     if (isOutOfDate(build, summary)) found.outdated.push(build);
     if (!summary || !hasEndedComplete(summary.state) || summary.line.files === 0 || build.node_total > limits.playedNodes) continue;
     files += summary.line.files;
-    if (found.builds.length > 0 && files > limits.playedBuildFiles) break;
-    if (found.builds.push(build) === limits.playedBuilds) break;
+    if (found.builds.length > 0 && files > PLAYED_BUILD_FILES) break;
+    if (found.builds.push(build) === PLAYED_BUILDS) break;
   }
   return found;
 }
@@ -87,7 +94,7 @@ function neededOf(builds: readonly PreparedBuild[], target: number | null): numb
   if (target === null) return limits.playedVariants;
   const work = ({ suite, rate }: Scenario) => suite.seconds.reduce((sum, seconds) => sum + seconds, 0) / rate;
   const least = Math.max(...builds.map(({ scenario }) => work(scenario) / target));
-  return Math.min(limits.recommendedNodes, Math.max(limits.playedVariants, Math.ceil(NEEDED_ROOM * least)));
+  return Math.min(RECOMMENDED_NODES, Math.max(limits.playedVariants, Math.ceil(NEEDED_ROOM * least)));
 }
 
 /** No plan is perfect, and nodes start late. */

@@ -1,5 +1,6 @@
 import { limits } from '../../../limits.js';
 import { fileOfPiece } from '../../../piece-path.js';
+import { FILES_TO_CUT } from '../../../planning/cutting/cut.js';
 import { type Estimates, estimate, type Mode, pathOf, unknownFiles } from '../../../planning/estimating/estimate.js';
 import { toSeconds } from '../../../planning/weight.js';
 import type { PriceSettings } from '../../../price.js';
@@ -9,6 +10,7 @@ import { cuttable } from '../../pieces/cuttable.js';
 import type { Build } from '../../ports/builds.js';
 import type { Store } from '../../ports/store.js';
 import { Refusal } from '../../refusal.js';
+import { TEST_CASES_PER_REQUEST } from '../../suites/plan-suite.js';
 import { type Suite, suiteOf } from '../../suites/suite.js';
 import { newestSubject } from '../subject.js';
 import { readTimeline } from '../timeline/read-timeline.js';
@@ -58,7 +60,7 @@ export async function preparePlan(store: Store, asked: PlanSubject, suite: Suite
   const timeline = newest && (await readTimeline(store, await newestSubject(store, newest), newest.updated_at));
   const paths = suite ?? suiteOf([...new Set((timeline?.paths ?? []).map(fileOfPiece))]);
   if (paths.length === 0) throw new Refusal('parameter is required, because the project has no build', 'parameter', 'test_files');
-  const measured = await store.timings.estimates(project, branch, paths, limits.testCasesPerRequest);
+  const measured = await store.timings.estimates(project, branch, paths, TEST_CASES_PER_REQUEST);
   const estimates = estimate(paths, measured, mode);
   const seconds = estimates.weights.map(toSeconds);
   const unmeasured = unknownFiles(estimates.seconds);
@@ -120,7 +122,7 @@ export function planAnswer(
 
 /** The longest files, as many as a queue cuts. */
 function longestOf(estimates: Estimates<Suite>): string[] {
-  return Array.from({ length: Math.min(limits.filesToCut, estimates.weights.length) }, (_, file) => pathOf(estimates, file));
+  return Array.from({ length: Math.min(FILES_TO_CUT, estimates.weights.length) }, (_, file) => pathOf(estimates, file));
 }
 
 /** The newest build of the branch, else of the default branch, else of the project. */

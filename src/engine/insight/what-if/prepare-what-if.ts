@@ -1,5 +1,6 @@
 import { limits } from '../../../limits.js';
 import { fileOfPiece, pieceOf } from '../../../piece-path.js';
+import { FILES_TO_CUT } from '../../../planning/cutting/cut.js';
 import { estimate, isMostlyGuessed, pathOf } from '../../../planning/estimating/estimate.js';
 import { toSeconds } from '../../../planning/weight.js';
 import type { PriceSettings } from '../../../price.js';
@@ -9,6 +10,7 @@ import { type KnownCases, readKnownCases } from '../../pieces/known-cases.js';
 import type { Build } from '../../ports/builds.js';
 import type { Millis, Store } from '../../ports/store.js';
 import { Refusal } from '../../refusal.js';
+import { TEST_CASES_PER_REQUEST } from '../../suites/plan-suite.js';
 import { suiteOf } from '../../suites/suite.js';
 import type { BuildHead } from '../build-head.js';
 import { hasEndedComplete } from '../build-state.js';
@@ -21,6 +23,9 @@ import { BASELINE_ASSUMPTIONS, baselinesOf } from './savings.js';
 import { playVariants, usefulNodesOf, withPrices } from './scenario.js';
 import { AS_IT_WAS, type Candidate, type Changes, hadPieces, type Knowledge, usualEstimatesOf, type WhatIf, whatIfOf } from './what-if.js';
 import type { Variant, WhatIfAnswer } from './what-if-answer.js';
+
+/** A build with another number of nodes is shown beside a played one if it was created within this time of it. */
+const MEASURED_BUILD_MILLISECONDS = 1_209_600_000;
 
 /** How to play a build again. */
 export interface Playing {
@@ -185,10 +190,10 @@ async function knowledgeFor(
   const { timings } = store;
   const isPage = asked.candidates === null;
   const mayBeInPieces = isPage || changes.inPieces || hadPieces(timeline);
-  const slowest = mayBeInPieces ? fileOutcomes(timeline, limits.filesToCut).slowest.map(({ path }) => fileOfPiece(path)) : [];
+  const slowest = mayBeInPieces ? fileOutcomes(timeline, FILES_TO_CUT).slowest.map(({ path }) => fileOfPiece(path)) : [];
   // Pieces are shorter than the files that they are of.
   const cut = timeline.paths.flatMap(path => pieceOf(path)?.file ?? []);
-  const pieces = await knownPieces(store, project, [...new Set([...cut, ...slowest])].slice(0, limits.filesToCut));
+  const pieces = await knownPieces(store, project, [...new Set([...cut, ...slowest])].slice(0, FILES_TO_CUT));
   const candidates = asked.candidates ?? [...new Set(slowest)].slice(0, CANDIDATES);
   const cases = new Map<string, readonly number[]>();
   for (const path of [...changes.cut, ...candidates]) {
@@ -198,7 +203,7 @@ async function knowledgeFor(
   const { kind, paths } = timeline;
   if ((changes.estimates ?? usualEstimatesOf(timeline)) !== 'now') return { now: null, candidates, cases, pieces, expectedPullCost };
   const list = suiteOf([...new Set(paths.map(fileOfPiece))]);
-  const measured = await timings.estimates(project, branch, list, limits.testCasesPerRequest);
+  const measured = await timings.estimates(project, branch, list, TEST_CASES_PER_REQUEST);
   const today = estimate(list, measured, changes.mode ?? (kind === 'queue' ? 'queue' : 'split'));
   const seconds = new Map(Array.from(today.weights, (weight, i) => [pathOf(today, i), toSeconds(weight)]));
   // The estimate of a file that runs in pieces rests on older runs of the whole file.
@@ -236,5 +241,5 @@ async function measuredWalls({ builds, summaries }: Store, { project, build, rec
 }
 
 function isNear(a: Build, b: Build): boolean {
-  return Math.abs(a.created_at - b.created_at) <= limits.measuredBuildMilliseconds;
+  return Math.abs(a.created_at - b.created_at) <= MEASURED_BUILD_MILLISECONDS;
 }

@@ -1,10 +1,16 @@
-import { limits } from '../../../limits.js';
 import { timestamp } from '../../../time.js';
 import type { Millis, Store } from '../../ports/store.js';
 import { buildHead, type Subject } from '../subject.js';
 import { readTimeline } from '../timeline/read-timeline.js';
 import { explainFile, handedBatches, handedParts, readPlan } from './hand-outs.js';
 import type { BatchReason, WhyAnswer } from './why-answer.js';
+
+/** Hand-outs in an answer of why nodes got their files. */
+export const EXPLAINED_BATCHES = 1000;
+/** Files of one hand-out in that answer. */
+export const EXPLAINED_FILES_PER_BATCH = 1000;
+/** Files of all hand-outs in that answer. */
+const EXPLAINED_FILES = 20_000;
 
 /** Which hand-outs to explain: those of a node, or one batch. */
 export interface WhyFilter {
@@ -23,21 +29,19 @@ export async function why(store: Store, subject: Subject, filter: WhyFilter, now
   const asked = handOuts
     .filter(({ node_index, batch }) => isAsked(filter.node_index, node_index) && isAsked(filter.batch, batch))
     .sort((a, b) => a.at - b.at || (a.batch ?? a.node_index) - (b.batch ?? b.node_index));
-  let room: number = limits.explainedFiles;
-  const batches = asked
-    .slice(0, limits.explainedBatches)
-    .map(({ batch, node_index, at, decision, files, seconds, reason }): BatchReason => {
-      const listed = Math.min(files.length, limits.explainedFilesPerBatch, room);
-      room -= listed;
-      return {
-        ...{ batch, node_index },
-        handed_at: timestamp(Math.round(timeline.started_at + 1000 * at)),
-        reason: reason(),
-        decision,
-        files: files.slice(0, listed).map((file, i) => ({ ...explainFile(planned, file), seconds: seconds(i) })),
-        file_count: files.length,
-      };
-    });
+  let room: number = EXPLAINED_FILES;
+  const batches = asked.slice(0, EXPLAINED_BATCHES).map(({ batch, node_index, at, decision, files, seconds, reason }): BatchReason => {
+    const listed = Math.min(files.length, EXPLAINED_FILES_PER_BATCH, room);
+    room -= listed;
+    return {
+      ...{ batch, node_index },
+      handed_at: timestamp(Math.round(timeline.started_at + 1000 * at)),
+      reason: reason(),
+      decision,
+      files: files.slice(0, listed).map((file, i) => ({ ...explainFile(planned, file), seconds: seconds(i) })),
+      file_count: files.length,
+    };
+  });
   return { ...head, batches, batch_count: asked.length };
 }
 

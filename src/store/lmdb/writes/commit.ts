@@ -1,9 +1,13 @@
 import type { RootDatabase } from 'lmdb';
 import { Refusal, refusals } from '../../../engine/refusal.js';
-import { limits } from '../../../limits.js';
 import { sharedTurn } from '../../shared-turn.js';
 import type { DiskSpaceGuard, Failure } from './failure.js';
 import type { JournaledRuns } from './journaled-runs.js';
+
+/** Records that are put in one turn: about a millisecond. The files of a plan are put in one turn, however many they are. */
+const PUTS_PER_TURN = 200;
+/** How many turns of puts may wait for the disk: what others write comes behind them. */
+const PUT_TURNS_AHEAD = 10;
 
 /** What a commit needs. */
 export interface Committing {
@@ -64,12 +68,12 @@ export async function putInChunks<T>(all: Iterable<T>, put: (one: T) => Promise<
   try {
     for (const one of all) {
       written = put(one) ?? written;
-      if (++count % limits.putsPerTurn > 0) continue;
+      if (++count % PUTS_PER_TURN > 0) continue;
       // Its failure is thrown when it is awaited.
       written.catch(() => {});
       turns.push(written);
       await sharedTurn();
-      if (turns.length >= limits.putTurnsAhead) await turns.shift();
+      if (turns.length >= PUT_TURNS_AHEAD) await turns.shift();
     }
     await Promise.all([...turns, written]);
   } catch (error) {

@@ -4,6 +4,11 @@ import type { RootDatabase } from 'lmdb';
 import { refusals } from '../../../engine/refusal.js';
 import { limits } from '../../../limits.js';
 
+/** The free space on the disk is read again after this time. */
+const DISK_CHECK_MILLISECONDS = 10;
+/** How long to wait after a failed commit for lmdb to report the cause. */
+export const COMMIT_ERROR_MILLISECONDS = 2000;
+
 /** The report of lmdb on a transaction that ended. */
 interface Ended {
   /** Its first write. */
@@ -53,7 +58,7 @@ export class Failure {
   async #refused(first: Write | null): Promise<void> {
     // It counts as a failure of the system until the cause is known.
     this.#error ??= new Error('a commit failed for an unknown reason');
-    const unknown = after(limits.commitErrorMilliseconds, this.#error, { ref: false });
+    const unknown = after(COMMIT_ERROR_MILLISECONDS, this.#error, { ref: false });
     const cause = await Promise.race([causeOf(first), unknown]);
     if (!('code' in cause) || isOfSystem(cause)) this.end(cause);
     else if (!this.#isTold) this.#error = null;
@@ -113,7 +118,7 @@ export class DiskSpaceGuard {
   /** Throws a 503 when the disk has too little space left. */
   assert(): void {
     const now = performance.now();
-    if (now - this.#lookedAt >= limits.diskCheckMilliseconds) {
+    if (now - this.#lookedAt >= DISK_CHECK_MILLISECONDS) {
       this.#lookedAt = now;
       this.#lack = this.#look();
     }

@@ -15,9 +15,13 @@ import { join } from 'node:path';
 import { promisify } from 'node:util';
 import { refusals } from '../../../engine/refusal.js';
 import { fsyncPath } from '../../../fsync.js';
-import { limits } from '../../../limits.js';
 import { BLOCK_BYTES, encodeHead, encodeRecord, hasHead, type JournalRecord, recordsIn } from '../codecs/journal-record.js';
 import type { Failure } from './failure.js';
+
+/** A file of the journal grows by this much. */
+const JOURNAL_FILE_STEP_BYTES = 1_048_576;
+/** A file of the journal that grew in a burst is cut to this size when it is used again. */
+export const KEPT_JOURNAL_FILE_BYTES = 16_777_216;
 
 /** The files of the journal. Both have records only until a checkpoint. */
 export const JOURNAL_FILES = ['journal-0', 'journal-1'] as const;
@@ -157,13 +161,13 @@ export class JournalFiles {
     const record = encodeRecord(this.#journal, number, payloads, this.#room);
     file.last = number;
     file.end += record.length;
-    if (from === BLOCK_BYTES && file.bytes > limits.keptJournalFileBytes) {
-      await truncate(file.descriptor, limits.keptJournalFileBytes);
-      file.bytes = limits.keptJournalFileBytes;
+    if (from === BLOCK_BYTES && file.bytes > KEPT_JOURNAL_FILE_BYTES) {
+      await truncate(file.descriptor, KEPT_JOURNAL_FILE_BYTES);
+      file.bytes = KEPT_JOURNAL_FILE_BYTES;
     }
     // Writes within a file are faster than those that make it larger, after which the system writes where its blocks are.
     if (file.end > file.bytes) {
-      const zeros = Buffer.alloc(record.length + limits.journalFileStepBytes);
+      const zeros = Buffer.alloc(record.length + JOURNAL_FILE_STEP_BYTES);
       await this.#writeAt(file, zeros, file.bytes);
       file.bytes += zeros.length;
     }

@@ -2,7 +2,6 @@ import { randomInt } from 'node:crypto';
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import type { Change } from '../../../engine/ports/queues.js';
 import { Refusal } from '../../../engine/refusal.js';
-import { limits } from '../../../limits.js';
 import { memoryBounds } from '../../../memory-bounds.js';
 import { decodeChange, encodeChange } from '../../codecs/queue-changes.js';
 import { decodePayload, encodePayload, type QueueChange } from '../codecs/journal-record.js';
@@ -12,6 +11,9 @@ import { type Committing, putInChunks } from './commit.js';
 import { type FoundRecord, type JournalFiles, readJournal } from './journal-files.js';
 import type { JournaledRuns } from './journaled-runs.js';
 import { putRuns, type RunToPut } from './put-runs.js';
+
+/** Time until the changes in the journal are moved to the records of their queues. */
+const CHECKPOINT_MILLISECONDS = 1000;
 
 /** The id of a new journal, see journal-record.ts. 0 is none. */
 const newJournalId = () => 1 + randomInt(2 ** 48 - 1);
@@ -105,7 +107,7 @@ export class Journal {
     // Noted after the files have their heads: from then on a missing file is damage.
     if (meta.get('journal') !== journal) meta.putSync('journal', journal);
     for (const run of this.#runsRead) this.runs.add(run);
-    if (this.recordsWaiting > 0) this.#checkpoints.runWithin(limits.checkpointMilliseconds);
+    if (this.recordsWaiting > 0) this.#checkpoints.runWithin(CHECKPOINT_MILLISECONDS);
   }
 
   /** Reads the changes that no checkpoint has written, and leaves them in place. A server may be writing the journal. */
@@ -165,7 +167,7 @@ export class Journal {
     this.store.failure.assert();
     this.store.committed((performance.now() - begun) / 1000);
     this.#keep(number, encoded);
-    this.#checkpoints.runWithin(limits.checkpointMilliseconds);
+    this.#checkpoints.runWithin(CHECKPOINT_MILLISECONDS);
     if (this.files.written - this.#movedBytes >= memoryBounds.journal / 8) this.#checkpoints.run().catch(() => {});
   }
 
@@ -192,7 +194,7 @@ export class Journal {
       await putChanges(batches, last, this.#checkpointing);
       await meta.put('checkpoint', last);
     } catch (error) {
-      this.#checkpoints.runWithin(limits.checkpointMilliseconds);
+      this.#checkpoints.runWithin(CHECKPOINT_MILLISECONDS);
       throw error;
     }
     this.files.release(last);

@@ -1,5 +1,4 @@
 import { LRUCache } from 'lru-cache';
-import { limits } from '../../../limits.js';
 import { sharedTurn } from '../../shared-turn.js';
 import { hasRun } from '../builds.js';
 import { DecodedRecords } from '../decoded-records.js';
@@ -11,16 +10,23 @@ import { written } from './commit.js';
 import { type PutRun, putRuns, type RunToPut } from './put-runs.js';
 import type { TimingWriteBuffer } from './timing-write-buffer.js';
 
+/** Recorded runs are put into the tables after this time. */
+const PUT_RUNS_MILLISECONDS = 50;
+/** When this many runs wait, they are put at once. */
+const WAITING_RUNS = 500;
+/** Builds of which the nodes that recorded are cached. More than the journal takes within `PUT_RUNS_MILLISECONDS`. */
+const BEGUN_BUILDS = 10_000;
+
 /**
  * Recorded runs that are in the journal and not yet in the tables. The next write transaction puts them, whatever else it writes. If no
- * transaction begins within `limits.putRunsMilliseconds`, one is made for them. A read of records that runs change settles the runs first.
+ * transaction begins within `PUT_RUNS_MILLISECONDS`, one is made for them. A read of records that runs change settles the runs first.
  */
 export class JournaledRuns {
   #waiting: RunToPut[] = [];
   /** Nodes with a run that reads may not see yet: the digest of the build, a blank, the index. */
   readonly #nodes = new Set<string>();
   /** The nodes that recorded in builds that began while this process runs, by the digest of the build: no other node has a run. */
-  readonly #begun = new LRUCache<string, Set<number>>({ max: limits.begunBuilds });
+  readonly #begun = new LRUCache<string, Set<number>>({ max: BEGUN_BUILDS });
   /** Numbers of runs (RunToPut.entry): the last that was added, the last that was put, the last that reads see with its times. */
   #added = 0;
   #put = 0;
@@ -56,8 +62,8 @@ export class JournaledRuns {
     this.#added = run.entry;
     this.#addedTo.set(run.project, run.entry);
     this.#waiting.push(run);
-    if (this.#waiting.length === limits.waitingRuns) this.#settling.run().catch(() => {});
-    else this.#settling.runWithin(limits.putRunsMilliseconds);
+    if (this.#waiting.length === WAITING_RUNS) this.#settling.run().catch(() => {});
+    else this.#settling.runWithin(PUT_RUNS_MILLISECONDS);
   }
 
   /** Notes that a transaction puts another run of a node. Returns a function to call when it has ended. */

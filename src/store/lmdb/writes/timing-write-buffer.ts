@@ -1,6 +1,6 @@
 import type { Millis } from '../../../engine/ports/store.js';
 import { Refusal } from '../../../engine/refusal.js';
-import { limits } from '../../../limits.js';
+import { LAST_USE_UPDATE_MILLISECONDS } from '../../../engine/retention.js';
 import { measureOn } from '../../../planning/estimating/branch-timings.js';
 import type { Measurement } from '../../../planning/estimating/timing.js';
 import { pathKey } from '../../codecs/path-keys.js';
@@ -10,6 +10,12 @@ import type { PathNumbers } from '../path-numbers.js';
 import type { Tables } from '../tables.js';
 import { CoalescedTask } from './coalesced-task.js';
 import { type Committing, putInChunks, written } from './commit.js';
+
+/** Changed timings are written after this time, or as soon as this many are buffered. */
+const TIMING_FLUSH_MILLISECONDS = 250;
+export const BUFFERED_TIMINGS = 20_000;
+/** Characters of new paths, and of their keys, whose numbers are not on disk yet; beyond it recordings wait. */
+export const UNSAVED_PATH_CHARACTERS = 8_388_608;
 
 /** Paths whose numbers are to be written. */
 class UnnamedPaths {
@@ -71,7 +77,7 @@ export class TimingWriteBuffer {
     if (number === undefined) return this.#make(project, path, now);
     const known = this.#toChange(number);
     // The sweep may be about to delete the path. A name saved after that stays.
-    if (!known || now - known.seen_at >= limits.lastUseUpdateMilliseconds) this.#unnamed.add(number, pathKey(project, path), path);
+    if (!known || now - known.seen_at >= LAST_USE_UPDATE_MILLISECONDS) this.#unnamed.add(number, pathKey(project, path), path);
     if (!known) this.#change(number, { project, seen_at: now, timings: [] });
     else known.seen_at = Math.max(now, known.seen_at);
     return number;
@@ -137,7 +143,7 @@ export class TimingWriteBuffer {
   /** Notes that the buffer has all times of the runs under a key of `pendingRuns`. */
   markApplied(entry: number): void {
     this.#applied.push(entry);
-    this.#saves.runWithin(limits.timingFlushMilliseconds);
+    this.#saves.runWithin(TIMING_FLUSH_MILLISECONDS);
   }
 
   /** Yields to other work in the middle of a large run, and then makes room. Throws as `makeRoom`. */
@@ -150,7 +156,7 @@ export class TimingWriteBuffer {
   get hasRoom(): boolean {
     if (this.#isEnding) return false;
     const timings = this.#changed.ofPaths.size;
-    return timings < limits.bufferedTimings && this.#unnamed.characters + this.#naming.characters < limits.unsavedPathCharacters;
+    return timings < BUFFERED_TIMINGS && this.#unnamed.characters + this.#naming.characters < UNSAVED_PATH_CHARACTERS;
   }
 
   /** Resolves when the buffer has room for more. Throws a 503 when it cannot be written, or takes no more. */
@@ -208,7 +214,7 @@ export class TimingWriteBuffer {
       this.#changed = saving;
       for (const [path, timings] of since.ofPaths) saving.set(path, timings);
       this.#applied = [...applied, ...this.#applied];
-      this.#saves.runWithin(limits.timingFlushMilliseconds);
+      this.#saves.runWithin(TIMING_FLUSH_MILLISECONDS);
       throw error;
     } finally {
       this.#saving = new ChangedTimings();
@@ -236,6 +242,6 @@ export class TimingWriteBuffer {
 
   #change(path: number, timings: PathTimings): void {
     this.#changed.set(path, timings);
-    this.#saves.runWithin(limits.timingFlushMilliseconds);
+    this.#saves.runWithin(TIMING_FLUSH_MILLISECONDS);
   }
 }

@@ -1,8 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { findSubject } from '../../../../src/engine/insight/subject.js';
-import { type WhyFilter, why } from '../../../../src/engine/insight/why/why.js';
+import { EXPLAINED_BATCHES, EXPLAINED_FILES_PER_BATCH, type WhyFilter, why } from '../../../../src/engine/insight/why/why.js';
 import type { WhyAnswer } from '../../../../src/engine/insight/why/why-answer.js';
-import { limits } from '../../../../src/limits.js';
 import { NOW } from '../../../store/contract/fixtures.js';
 import { TestBuild } from '../ci-run.js';
 
@@ -45,19 +44,19 @@ describe('why nodes of a queue got their files', () => {
   });
 
   it('lists a bounded number of files', async () => {
-    const build = await TestBuild.withQueue(suite(limits.explainedFilesPerBatch + 1), { nodes: 1 });
+    const build = await TestBuild.withQueue(suite(EXPLAINED_FILES_PER_BATCH + 1), { nodes: 1 });
     await build.pull(0, 0);
     const { batches } = await whyOf(build, 1);
-    expect(batches).toMatchObject([{ file_count: limits.explainedFilesPerBatch + 1 }]);
-    expect(batches[0]!.files).toHaveLength(limits.explainedFilesPerBatch);
+    expect(batches).toMatchObject([{ file_count: EXPLAINED_FILES_PER_BATCH + 1 }]);
+    expect(batches[0]!.files).toHaveLength(EXPLAINED_FILES_PER_BATCH);
   });
 
   it('lists a bounded number of batches, and counts the others', async () => {
-    const nodes = limits.explainedBatches + 5;
+    const nodes = EXPLAINED_BATCHES + 5;
     const build = await TestBuild.withQueue(suite(nodes), { nodes });
     for (let node = 0; node < nodes; node++) await build.pull(node, 0);
     const told = await whyOf(build, 1);
-    expect([told.batches.length, told.batch_count]).toEqual([limits.explainedBatches, nodes]);
+    expect([told.batches.length, told.batch_count]).toEqual([EXPLAINED_BATCHES, nodes]);
     expect(shapeOf(await whyOf(build, 1, { node_index: nodes - 1 }))).toEqual([[nodes - 1, nodes - 1, 1, true]]);
   });
 });
