@@ -1,7 +1,7 @@
-import { type CuttableFile, cutFiles, longFiles } from '../src/planning/cutting/cut.js';
-import { fileOf } from '../src/planning/estimating/test-case.js';
-import { longestFirst } from '../src/planning/packing/pack.js';
-import { toWeight } from '../src/planning/weight.js';
+import { fileOf } from '../src/protocol/test-case.js';
+import { type CuttableFile, cutFiles, longFiles } from '../src/server/planning/cutting/cut.js';
+import { longestFirst } from '../src/server/planning/packing/pack.js';
+import { toWeight } from '../src/server/planning/weight.js';
 import type { Result } from './results.js';
 import { geometricMean } from './suites/geometric-mean.js';
 import type { Suite } from './suites/suites.js';

@@ -1,7 +1,7 @@
-import { suiteOf } from '../src/engine/suites/suite.js';
-import { emptyBasis } from '../src/planning/estimating/basis.js';
-import { estimate, pathOf } from '../src/planning/estimating/estimate.js';
-import { pack } from '../src/planning/packing/pack.js';
+import { suiteOf } from '../src/server/engine/suites/suite.js';
+import { emptyBasis } from '../src/server/planning/estimating/basis.js';
+import { estimate, pathOf } from '../src/server/planning/estimating/estimate.js';
+import { pack } from '../src/server/planning/packing/pack.js';
 import { seededRandom } from './random.js';
 import type { Result } from './results.js';
 import { geometricMean } from './suites/geometric-mean.js';

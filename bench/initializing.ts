@@ -1,5 +1,5 @@
 import { setTimeout as sleep } from 'node:timers/promises';
-import { median } from '../src/planning/estimating/median.js';
+import { median } from '../src/server/planning/estimating/median.js';
 import { Connections, expectAnswer } from './load/connections.js';
 import { cpuBetween, readCpu } from './load/cpu.js';
 import { FILES_IN_ANSWER } from './load/messages.js';

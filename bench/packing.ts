@@ -1,6 +1,6 @@
-import { lowerBound } from '../src/planning/packing/bound.js';
-import { pack } from '../src/planning/packing/pack.js';
-import { toWeight } from '../src/planning/weight.js';
+import { lowerBound } from '../src/server/planning/packing/bound.js';
+import { pack } from '../src/server/planning/packing/pack.js';
+import { toWeight } from '../src/server/planning/weight.js';
 import { normal, seededRandom } from './random.js';
 import type { Result } from './results.js';
 import { geometricMean } from './suites/geometric-mean.js';

@@ -1,11 +1,11 @@
 import { performance } from 'node:perf_hooks';
-import { suiteOf } from '../src/engine/suites/suite.js';
-import type { BatchSums } from '../src/planning/batching/batch-cost.js';
-import { emptyBasis } from '../src/planning/estimating/basis.js';
-import { estimate, pathOf } from '../src/planning/estimating/estimate.js';
-import { Guesses } from '../src/planning/estimating/guesses.js';
-import { type Level, secondsOf, updateLevel } from '../src/planning/estimating/level.js';
-import { toSeconds } from '../src/planning/weight.js';
+import { suiteOf } from '../src/server/engine/suites/suite.js';
+import type { BatchSums } from '../src/server/planning/batching/batch-cost.js';
+import { emptyBasis } from '../src/server/planning/estimating/basis.js';
+import { estimate, pathOf } from '../src/server/planning/estimating/estimate.js';
+import { Guesses } from '../src/server/planning/estimating/guesses.js';
+import { type Level, secondsOf, updateLevel } from '../src/server/planning/estimating/level.js';
+import { toSeconds } from '../src/server/planning/weight.js';
 import { normal, seededRandom } from './random.js';
 import type { Result } from './results.js';
 import { geometricMean } from './suites/geometric-mean.js';

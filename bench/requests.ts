@@ -1,4 +1,4 @@
-import { chooseAdapter, type HttpServerName } from '../src/http/choose-adapter.js';
+import { chooseAdapter, type HttpServerName } from '../src/server/http/choose-adapter.js';
 import { type Bare, type CompareOptions, type Comparison, compare, type Generator } from './load/compare.js';
 import { findInstalled, generators, type PlannedComparison, plannedComparisons } from './load/generators.js';
 import { startRedis } from './load/redis.js';

@@ -1,5 +1,5 @@
 import { spawnSync } from 'node:child_process';
-import { median } from '../src/planning/estimating/median.js';
+import { median } from '../src/server/planning/estimating/median.js';
 import { removeFolder, temporaryFolder } from './load/cleanup.js';
 import type { Seed } from './load/seed.js';
 import { startServer } from './load/server.js';

@@ -1,5 +1,5 @@
-import type { RecordedTestFile } from '../src/engine/test-file.js';
-import { median } from '../src/planning/estimating/median.js';
+import type { RecordedTestFile } from '../src/server/engine/test-file.js';
+import { median } from '../src/server/planning/estimating/median.js';
 import { Connections } from './load/connections.js';
 import { cpuBetween, readCpu } from './load/cpu.js';
 import { longTestPath, NODES, RECORDING, SPLIT, testFiles } from './load/messages.js';

@@ -14,10 +14,10 @@ const folder = resolve(process.argv[2], 'src');
 /** What is started by its path: the program, and what runs in threads and processes of its own. */
 const entryPoints = [
   'cli/program.js',
-  'server/worker.js',
-  'server/snapshot-process.js',
-  'cli/data-folder/check-thread.js',
-  'cli/data-folder/copy-process.js',
+  'server/process/worker.js',
+  'server/process/snapshot-process.js',
+  'cli/server/data-folder/check-thread.js',
+  'cli/server/data-folder/copy-process.js',
 ];
 
 /** Packages that load files of their own, and what these share with Ballast. All others are development packages. */
@@ -26,12 +26,12 @@ const external = Object.keys({ ...dependencies, ...optionalDependencies });
 
 const hooks = ['ballast_piece.py', 'ballast_piece.rb'];
 // For what is not bundled, such as tests.
-for (const hook of hooks) copyFileSync(join(root, 'src', 'client', 'pieces', hook), join(folder, 'client', 'pieces', hook));
+for (const hook of hooks) copyFileSync(join(root, 'src', 'node', 'pieces', hook), join(folder, 'node', 'pieces', hook));
 const withHooks = {
   name: 'hooks',
   setup: ({ onLoad }) =>
     onLoad({ filter: /pieces[\\/]hook-text\.js$/ }, () => {
-      const texts = hooks.map(hook => [hook, readFileSync(join(root, 'src', 'client', 'pieces', hook), 'utf8')]);
+      const texts = hooks.map(hook => [hook, readFileSync(join(root, 'src', 'node', 'pieces', hook), 'utf8')]);
       return { contents: `const texts = ${JSON.stringify(Object.fromEntries(texts))};\nexport const hookText = name => texts[name];` };
     }),
 };
@@ -78,7 +78,7 @@ async function bundleForNodes(name, entryPoint, options) {
       withHooks,
       {
         name: 'version',
-        setup: ({ onLoad }) => onLoad({ filter: /src[\\/]version\.js$/ }, () => ({ contents: `export const version = '${version}';` })),
+        setup: ({ onLoad }) => onLoad({ filter: /base[\\/]version\.js$/ }, () => ({ contents: `export const version = '${version}';` })),
       },
     ],
     metafile: true,
@@ -103,6 +103,6 @@ await bundleForNodes('ballast.mjs', 'cli/client.js', {
 });
 // What a test runner loads itself.
 for (const runner of ['playwright', 'vitest', 'jest'])
-  await bundleForNodes(`ballast-${runner}.mjs`, `runners/${runner}.js`, { format: 'esm', target: 'node20.12' });
+  await bundleForNodes(`ballast-${runner}.mjs`, `node/runners/${runner}.js`, { format: 'esm', target: 'node20.12' });
 
 writeFileSync(join(folder, '..', 'bundled-packages.json'), JSON.stringify(packages));

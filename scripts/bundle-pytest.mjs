@@ -9,12 +9,12 @@ const root = fileURLToPath(new URL('..', import.meta.url));
 const folder = resolve(process.argv[2], 'src');
 
 const { version } = JSON.parse(readFileSync(join(root, 'package.json'), 'utf8'));
-const { systems, unknownSystem, forges, forgesByHost } = await import(pathToFileURL(join(folder, 'client', 'ci', 'systems.js')).href);
+const { systems, unknownSystem, forges, forgesByHost } = await import(pathToFileURL(join(folder, 'node', 'ci', 'systems.js')).href);
 // JSON of texts, lists and objects is Python, too.
 const table = [...systems, unknownSystem].map(system => `    ${JSON.stringify(system)},\n`).join('');
 const python = value => JSON.stringify(value).replaceAll('null', 'None');
 const values = { VERSION: python(version), SYSTEMS: `[\n${table}]`, FORGES: python(forges), FORGES_BY_HOST: python(forgesByHost) };
-const source = readFileSync(join(root, 'src', 'runners', 'pytest', 'ballast_pytest.py'), 'utf8');
+const source = readFileSync(join(root, 'src', 'node', 'runners', 'pytest', 'ballast_pytest.py'), 'utf8');
 const licence = readFileSync(join(root, 'LICENSE'), 'utf8').trim().replace(/^/gm, '# ').replace(/ +$/gm, '');
 const text = `${source.replace(/^(VERSION|SYSTEMS|FORGES|FORGES_BY_HOST) = .*$/gm, (_, name) => `${name} = ${values[name]}`)}\n\n${licence}\n`;
 

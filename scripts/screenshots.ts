@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { Command } from 'commander';
 import { type Browser, chromium } from 'playwright-core';
-import type { BuildLine, BuildLines } from '../src/engine/insight/trends/trends-answer.js';
+import type { BuildLine, BuildLines } from '../src/protocol/answers/trends.js';
 import { chromiumPath } from './chromium.js';
 import { type Demo, openDemo } from './demo/open-demo.js';
 

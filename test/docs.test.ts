@@ -3,8 +3,8 @@ import { chmodSync, existsSync, mkdirSync, readdirSync, readFileSync, writeFileS
 import { dirname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { describe, expect, it } from 'vitest';
-import { nameOf, systems } from '../src/client/ci/systems.js';
-import { settings } from '../src/server/settings.js';
+import { nameOf, systems } from '../src/node/ci/systems.js';
+import { settings } from '../src/server/process/settings.js';
 import { runInProcess } from './harness/run-in-process.js';
 import { temporaryFolder } from './harness/temporary-folder.js';
 
@@ -135,7 +135,7 @@ const foreignFlags = [
   '--test-list-invert',
 ];
 /** Flags that a plugin adds to a test runner. */
-const pluginFlags = listed(readFileSync(join(root, 'src/runners/pytest/ballast_pytest.py'), 'utf8'), /addoption\(\s*"(--[a-z-]+)"/g);
+const pluginFlags = listed(readFileSync(join(root, 'src/node/runners/pytest/ballast_pytest.py'), 'utf8'), /addoption\(\s*"(--[a-z-]+)"/g);
 
 describe('a recipe of the README and the guides', () => {
   it('exists for each runner and for the completeness gate', () => {
@@ -231,7 +231,7 @@ describe('the README and the guides', () => {
     const helps = [...commands.values(), ...subcommands];
     const flags = new Set([...helps.flatMap(flagsOf), '--help', ...foreignFlags, ...pluginFlags]);
     const ready = readFileSync(join(root, 'scripts/ci/gitlab/ballast.yml'), 'utf8');
-    const plugins = readFileSync(join(root, 'src/runners/node-part.ts'), 'utf8');
+    const plugins = readFileSync(join(root, 'src/node/runners/node-part.ts'), 'utf8');
     const variables = new Set([...helps, ready, plugins].flatMap(text => listed(text, /\b(BALLAST_[A-Z_]+)/g)));
     const scripts = Object.keys((JSON.parse(readFileSync(join(root, 'package.json'), 'utf8')) as { scripts: object }).scripts);
 

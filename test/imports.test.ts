@@ -66,9 +66,12 @@ const isPackage = (target: string, name: string) => target === name || target.st
 describe('the sources', () => {
   it('are found, with their imports', () => {
     expect(files.size).toBeGreaterThan(30);
-    expect(files.get('engine/queue/queue.ts')?.imports).toContainEqual({ target: 'planning/batching/batch-weight.ts', isType: false });
-    expect(files.get('http/server.ts')?.imports).toContainEqual({ target: 'http/connection-limiter.ts', isType: false });
-    expect(files.get('http/head.ts')?.imports).toContainEqual({ target: 'http/api-error.ts', isType: true });
+    expect(files.get('server/engine/queue/queue.ts')?.imports).toContainEqual({
+      target: 'server/planning/batching/batch-weight.ts',
+      isType: false,
+    });
+    expect(files.get('server/http/server.ts')?.imports).toContainEqual({ target: 'server/http/connection-limiter.ts', isType: false });
+    expect(files.get('server/http/head.ts')?.imports).toContainEqual({ target: 'server/http/api-error.ts', isType: true });
   });
 
   it('import only files that exist', () => {
@@ -77,15 +80,15 @@ describe('the sources', () => {
 
   it('keep each foreign library of the edges in one folder', () => {
     const homes: Record<string, string> = {
-      'uWebSockets.js': 'http/uwebsockets',
-      'node:http': 'http/node',
-      'node:https': 'http/node',
-      lmdb: 'store/lmdb',
-      msgpackr: 'store',
-      pg: 'store/postgresql',
-      piscina: 'threads',
-      sax: 'reports',
-      '@streamparser/json': 'reports',
+      'uWebSockets.js': 'server/http/uwebsockets',
+      'node:http': 'server/http/node',
+      'node:https': 'server/http/node',
+      lmdb: 'server/store/lmdb',
+      msgpackr: 'server/store',
+      pg: 'server/store/postgresql',
+      piscina: 'server/threads',
+      sax: 'node/reports',
+      '@streamparser/json': 'node/reports',
     };
     for (const [name, home] of Object.entries(homes)) {
       expect(offenders((path, { target }) => isPackage(target, name) && !isIn(path, home))).toEqual([]);
@@ -93,66 +96,63 @@ describe('the sources', () => {
   });
 
   it('lock files in one file only', () => {
-    expect(offenders((path, { target }) => isPackage(target, 'fs-native-extensions') && path !== 'locks.ts')).toEqual([]);
+    expect(offenders((path, { target }) => isPackage(target, 'fs-native-extensions') && path !== 'base/locks.ts')).toEqual([]);
   });
 
   it('have use cases and planning that need no library but a cache', () => {
     // A digest needs node:crypto, which has no state.
     const isForeign = (target: string) => !isSource(target) && !['node:crypto', 'lru-cache'].includes(target);
-    expect(offenders((path, { target }) => isIn(path, 'engine', 'planning') && isForeign(target))).toEqual([]);
+    expect(offenders((path, { target }) => isIn(path, 'server/engine', 'server/insight', 'server/planning') && isForeign(target))).toEqual(
+      [],
+    );
   });
 
   it('reach a store only through its ports, but for those that open one', () => {
-    const openers = ['service', 'worker', 'snapshots', 'snapshot-process'].map(name => `server/${name}.ts`);
-    expect(offenders((path, { target }) => isIn(target, 'store') && !isIn(path, 'store', 'cli') && !openers.includes(path))).toEqual([]);
+    const openers = ['service', 'worker', 'snapshots', 'snapshot-process'].map(name => `server/process/${name}.ts`);
+    expect(
+      offenders((path, { target }) => isIn(target, 'server/store') && !isIn(path, 'server/store', 'cli/server') && !openers.includes(path)),
+    ).toEqual([]);
   });
 
-  it('keep the messages of the protocol apart from what they ask for', () => {
-    expect(offenders((path, { target }) => isIn(path, 'api/messages') && isIn(target, 'engine', 'planning'))).toEqual([]);
+  it('are three programs that share a contract, types included', () => {
+    const inner: Record<string, string[]> = {
+      base: [],
+      protocol: ['base'],
+      server: ['protocol', 'base'],
+      node: ['protocol', 'base'],
+      dashboard: ['protocol', 'base'],
+      'cli/server': ['cli/process', 'server', 'protocol', 'base'],
+      'cli/node': ['cli/process', 'node', 'protocol', 'base'],
+      'cli/process': ['base'],
+    };
+    for (const [folder, others] of Object.entries(inner)) {
+      expect(offenders((path, { target }) => isIn(path, folder) && isSource(target) && !isIn(target, folder, ...others))).toEqual([]);
+    }
   });
 
-  it('point inward: no folder knows one that uses it, not even its types', () => {
-    // What each folder may use besides itself. A client shares the types of messages and of answers with the server.
+  it('point inward in the server: no folder knows one that uses it, not even its types', () => {
     const inner: Record<string, string[]> = {
       planning: [],
-      engine: ['planning', 'api/messages'],
+      engine: ['planning'],
+      insight: ['engine', 'planning'],
       store: ['engine', 'planning'],
       http: [],
       threads: [],
-      api: ['engine', 'planning', 'http', 'threads'],
-      reports: ['engine', 'planning', 'api/messages'],
-      client: ['reports', 'planning', 'api/messages', 'engine/insight', 'engine/completeness'],
-      runners: ['client', 'reports'],
-      import: ['client', 'reports', 'api/messages'],
-      dashboard: ['api/messages', 'engine/insight', 'engine/completeness'],
-      server: ['api', 'http', 'threads', 'store', 'engine', 'planning'],
+      api: ['engine', 'insight', 'planning', 'http', 'threads'],
+      process: ['api', 'http', 'threads', 'store', 'engine', 'insight', 'planning'],
     };
-    const isOutside = (path: string, target: string) => {
-      const folder = path.split('/')[0]!;
-      return inner[folder] !== undefined && isSource(target) && target.includes('/') && !isIn(target, folder, ...inner[folder]);
-    };
-    expect(offenders((path, { target }) => isOutside(path, target))).toEqual([]);
-    expect(
-      offenders((path, { target, isType }) => isIn(path, 'client', 'import', 'runners') && isIn(target, 'api', 'engine') && !isType),
-    ).toEqual([]);
+    for (const [folder, others] of Object.entries(inner)) {
+      const allowed = [folder, ...others].map(name => `server/${name}`);
+      expect(
+        offenders((path, { target }) => isIn(path, `server/${folder}`) && isIn(target, 'server') && !isIn(target, ...allowed)),
+      ).toEqual([]);
+    }
   });
 
-  it('have a dashboard that shares only types with the server, and how builds end, and how durations, prices and links are written', () => {
+  it('have pages that need no library but two', () => {
     const libraries = ['preact', 'uplot'];
     const isForeign = (target: string) => !isSource(target) && !libraries.some(name => isPackage(target, name));
-    const isShared = ({ target, isType }: Import) =>
-      ['duration.ts', 'price.ts', 'link-template.ts', 'piece-path.ts', 'engine/insight/build-state.ts'].includes(target) ||
-      (isType && (target === 'project-settings.ts' || isIn(target, 'api/messages', 'engine/insight', 'engine/completeness')));
-    expect(
-      offenders(
-        (path, imported) =>
-          isIn(path, 'dashboard') &&
-          !isIn(imported.target, 'dashboard') &&
-          !isShared(imported) &&
-          (isSource(imported.target) || isForeign(imported.target)),
-      ),
-    ).toEqual([]);
-    expect(offenders((path, { target }) => isIn(target, 'dashboard') && !isIn(path, 'dashboard'))).toEqual([]);
+    expect(offenders((path, { target }) => isIn(path, 'dashboard') && isForeign(target))).toEqual([]);
   });
 
   it('have no circle of imports, and those of the edge none of types', () => {
@@ -162,7 +162,7 @@ describe('the sources', () => {
       if (trail.includes(path)) circles.push([...trail.slice(trail.indexOf(path)), path].join(' -> '));
       if (done.has(path) || trail.includes(path)) return;
       for (const { target, isType } of files.get(path)?.imports ?? []) {
-        if (!isType || isIn(path, 'api', 'http', 'threads', 'server')) visit(target, [...trail, path]);
+        if (!isType || isIn(path, 'server/api', 'server/http', 'server/threads', 'server/process')) visit(target, [...trail, path]);
       }
       done.add(path);
     };
@@ -172,17 +172,17 @@ describe('the sources', () => {
 
   it('read the environment nowhere but at the edge', () => {
     const readers = [...files].filter(([, { text }]) => /process\s*\.\s*env\b/.test(withoutComments(text))).map(([path]) => path);
-    const runners = ['playwright', 'vitest', 'jest'].map(name => `runners/${name}.ts`);
-    const allowed = ['cli/program.ts', 'cli/client.ts', ...runners, 'http/uwebsockets/load.ts'];
+    const runners = ['playwright', 'vitest', 'jest'].map(name => `node/runners/${name}.ts`);
+    const allowed = ['cli/program.ts', 'cli/client.ts', ...runners, 'server/http/uwebsockets/load.ts'];
     expect(readers.filter(path => !allowed.includes(path))).toEqual([]);
     // That file tells uWebSockets.js its limit: that is a write.
-    const uses = withoutComments(files.get('http/uwebsockets/load.ts')!.text).match(/process\.env\S*/g) ?? [];
+    const uses = withoutComments(files.get('server/http/uwebsockets/load.ts')!.text).match(/process\.env\S*/g) ?? [];
     expect(uses.filter(use => !use.includes('UWS_'))).toEqual([]);
   });
 
   it('write to the terminal in one place, which escapes', () => {
     const writes = /\bprocess\.(stdout|stderr)\.write\b|\bconsole\./;
-    expect([...files].filter(([, { text }]) => writes.test(withoutComments(text))).map(([path]) => path)).toEqual(['terminal.ts']);
+    expect([...files].filter(([, { text }]) => writes.test(withoutComments(text))).map(([path]) => path)).toEqual(['base/terminal.ts']);
   });
 
   it('have no folder and no file that is named for its kind', () => {

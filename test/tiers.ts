@@ -4,17 +4,17 @@
  */
 
 /** Tests of the store, and of servers that share one. They wait for the disk and the database most of the time. */
-export const STORE = ['test/store/**/*.test.js', 'test/api/several-processes.test.js'];
+export const STORE = ['test/server/store/**/*.test.js', 'test/server/api/several-processes.test.js'];
 
 /** Tests that start processes or take seconds each: commands, restarts, large suites. */
 export const SLOW = [
   'test/cli/**/*.test.js',
-  'test/client/pieces/runners.test.js',
+  'test/node/pieces/runners.test.js',
   'test/docs.test.js',
-  'test/api/{prepare,races}.test.js',
-  'test/http/huge-suites.test.js',
-  'test/server/{restart,snapshots}.test.js',
-  'test/api/large-suites.test.js',
+  'test/server/api/{prepare,races}.test.js',
+  'test/server/http/huge-suites.test.js',
+  'test/server/process/{restart,snapshots}.test.js',
+  'test/server/api/large-suites.test.js',
 ];
 
 /** Tests of the dashboard in Chromium. */
@@ -27,21 +27,21 @@ export const WITHOUT_BROWSER = ['test/browser/missing.test.js'];
 export const LONG = [
   ...['bench', 'clients', 'recomputed', 'scripts'].map(folder => `test/${folder}/**/*.test.js`),
   'test/cli/hanging-disk.test.js',
-  'test/client/pieces/{pytest,rspec}.test.js',
-  'test/runners/{named-pieces,pytest,real-runners}.test.js',
-  'test/engine/insight/what-if/accuracy.test.js',
-  'test/engine/queue/simulation.test.js',
-  'test/server/{kill,snapshots}.test.js',
+  'test/node/pieces/{pytest,rspec}.test.js',
+  'test/node/runners/{named-pieces,pytest,real-runners}.test.js',
+  'test/server/insight/what-if/accuracy.test.js',
+  'test/server/engine/queue/simulation.test.js',
+  'test/server/process/{kill,snapshots}.test.js',
 ];
 
 /** Tests of the protocol, of the pages and of real clients, which two servers on one database must pass together. */
-export const SHARED = ['test/api/**/*.test.js', 'test/clients/*.test.js'];
+export const SHARED = ['test/server/api/**/*.test.js', 'test/clients/*.test.js'];
 
 /** Those about what one server counts and remembers for itself. */
 export const UNSHARED = [
-  'test/api/{daily-bytes,hidden-time,metrics,retention}.test.js',
-  'test/api/dashboard/{server,sign-in}.test.js',
+  'test/server/api/{daily-bytes,hidden-time,metrics,retention}.test.js',
+  'test/server/api/dashboard/{server,sign-in}.test.js',
   // When a node of a split asked for its files is known to the process that answered it.
-  'test/api/insight/timeline.test.js',
+  'test/server/api/insight/timeline.test.js',
   'test/recomputed/figures.test.js',
 ];

@@ -2,7 +2,7 @@ import { availableParallelism } from 'node:os';
 import { defineConfig, type TestProjectInlineConfiguration } from 'vitest/config';
 import { installedPrograms } from '../bench/load/postgresql.js';
 import { chromiumPath } from '../scripts/chromium.js';
-import { loadUwebsockets } from '../src/http/uwebsockets/load.js';
+import { loadUwebsockets } from '../src/server/http/uwebsockets/load.js';
 import { BROWSER, LONG, SHARED, SLOW, STORE, UNSHARED, WITHOUT_BROWSER } from './tiers.js';
 
 const hasUwebsockets = await loadUwebsockets().then(
@@ -22,7 +22,7 @@ const tiers = [
   tier('slow', { include: SLOW, exclude: LONG }),
 ];
 /** What is sent and received over HTTP, a second time where the fast tier runs it over uWebSockets.js. */
-const overNode = tier('fast over node:http', { ...fast, include: ['test/http/*.test.js'], env: { BALLAST_HTTP_SERVER: 'node' } });
+const overNode = tier('fast over node:http', { ...fast, include: ['test/server/http/*.test.js'], env: { BALLAST_HTTP_SERVER: 'node' } });
 /** Tests a second time, with the store in PostgreSQL. */
 const onPostgresql = [
   tier('postgresql', { include: UNSHARED, env: { BALLAST_TEST_SERVERS: '1' }, ...startPostgresql }),

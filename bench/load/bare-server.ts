@@ -1,7 +1,7 @@
 import { once } from 'node:events';
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
-import { loadUwebsockets, type Uwebsockets } from '../../src/http/uwebsockets/load.js';
+import { loadUwebsockets, type Uwebsockets } from '../../src/server/http/uwebsockets/load.js';
 import { answerMessages } from './worker-messages.js';
 
 /**

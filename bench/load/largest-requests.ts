@@ -1,5 +1,5 @@
-import { CUT_CHARACTERS_PER_QUEUE } from '../../src/engine/suites/cut-suite.js';
-import { limits } from '../../src/limits.js';
+import { limits } from '../../src/protocol/limits.js';
+import { CUT_CHARACTERS_PER_QUEUE } from '../../src/server/engine/suites/cut-suite.js';
 import type { Connections } from './connections.js';
 import { expectAnswer } from './connections.js';
 import { longTestPath, nodeFields, QUEUE, RECORDING, ROUND, SPLIT, testFiles } from './messages.js';

@@ -1,4 +1,4 @@
-import { type Level, secondsOf, updateLevel } from '../../src/planning/estimating/level.js';
+import { type Level, secondsOf, updateLevel } from '../../src/server/planning/estimating/level.js';
 
 /** Estimates the next time of a path from its earlier times. */
 export interface Estimator {

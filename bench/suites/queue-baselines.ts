@@ -1,8 +1,8 @@
-import type { Batch } from '../../src/engine/queue/batch.js';
-import { type ExpectedEnd, expectedEnd } from '../../src/engine/queue/expected-end.js';
-import { Queue } from '../../src/engine/queue/queue.js';
-import { type BatchSums, keep, observedIn, type RecordedBatch } from '../../src/planning/batching/batch-cost.js';
-import { toWeight } from '../../src/planning/weight.js';
+import type { Batch } from '../../src/server/engine/queue/batch.js';
+import { type ExpectedEnd, expectedEnd } from '../../src/server/engine/queue/expected-end.js';
+import { Queue } from '../../src/server/engine/queue/queue.js';
+import { type BatchSums, keep, observedIn, type RecordedBatch } from '../../src/server/planning/batching/batch-cost.js';
+import { toWeight } from '../../src/server/planning/weight.js';
 import type { NextBatch, QueueFile } from './queue-simulation.js';
 
 export interface QueueSetting {

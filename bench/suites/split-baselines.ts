@@ -1,6 +1,6 @@
 import { createHash } from 'node:crypto';
 
-/** A test file and its time as a whole number (see src/planning/weight.ts). */
+/** A test file and its time as a whole number (see src/server/planning/weight.ts). */
 export interface WeightedFile {
   path: string;
   weight: number;

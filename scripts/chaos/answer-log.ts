@@ -1,5 +1,5 @@
-import { type QueueKey, queueKey } from '../../src/engine/keys.js';
-import type { Store } from '../../src/engine/ports/store.js';
+import { type QueueKey, queueKey } from '../../src/server/engine/keys.js';
+import type { Store } from '../../src/server/engine/ports/store.js';
 import { type Post, QUEUE, SUBSETS, sortedPaths, TEST_QUEUE, type TestFile } from './builds.js';
 import { invariant } from './invariants.js';
 

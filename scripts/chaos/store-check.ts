@@ -1,6 +1,6 @@
-import { sentenceOf } from '../../src/store/check/problem.js';
-import { problemsOf } from '../../src/store/lmdb/check/check.js';
-import { openParts } from '../../src/store/lmdb/parts.js';
+import { sentenceOf } from '../../src/server/store/check/problem.js';
+import { problemsOf } from '../../src/server/store/lmdb/check/check.js';
+import { openParts } from '../../src/server/store/lmdb/parts.js';
 import { invariant } from './invariants.js';
 
 /** Checks the store of a folder that no server has open. Returns a sentence for each problem. */

@@ -1,6 +1,6 @@
 import { setMaxListeners } from 'node:events';
 import { setTimeout as sleep } from 'node:timers/promises';
-import type { HandedPiece } from '../../src/api/messages/queue.js';
+import type { HandedPiece } from '../../src/protocol/messages/queue.js';
 import type { Calendar } from './calendar.js';
 import type { CiRun } from './ci-run.js';
 import { type Handed, type NodeRequest, startNode } from './node.js';

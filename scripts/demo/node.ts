@@ -1,8 +1,8 @@
-import type { CasesOfFile } from '../../src/api/messages/cases.js';
-import type { HandedPiece } from '../../src/api/messages/queue.js';
-import type { RecordedTestFile } from '../../src/engine/test-file.js';
-import { fileOfPiece } from '../../src/piece-path.js';
-import { wholeMilliseconds } from '../../src/rounding.js';
+import { wholeMilliseconds } from '../../src/base/rounding.js';
+import type { CasesOfFile } from '../../src/protocol/messages/cases.js';
+import type { HandedPiece } from '../../src/protocol/messages/queue.js';
+import { fileOfPiece } from '../../src/protocol/piece-path.js';
+import type { RecordedTestFile } from '../../src/server/engine/test-file.js';
 import type { CiRun, NodePlan } from './ci-run.js';
 
 /** What a node asks of the server, and when, in milliseconds since 1970. */

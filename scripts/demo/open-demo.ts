@@ -1,16 +1,16 @@
-import { JobRunner } from '../../src/api/job-runner.js';
-import { changeSettings, createProject } from '../../src/engine/access.js';
-import type { Build } from '../../src/engine/ports/builds.js';
-import { createOperatorLink } from '../../src/engine/sign-in/sign-in.js';
-import { toWeight } from '../../src/planning/weight.js';
-import { signInUrl } from '../../src/server/dashboard.js';
-import { openLog } from '../../src/server/log.js';
-import { openService } from '../../src/server/service.js';
-import { parseConfig } from '../../src/server/settings.js';
-import type { WorkerSetup } from '../../src/server/worker.js';
-import { serveFolder } from '../../src/store/lmdb/serve-folder.js';
-import { startThreads } from '../../src/threads/threads.js';
-import { packageFolder } from '../../src/version.js';
+import { packageFolder } from '../../src/base/version.js';
+import { JobRunner } from '../../src/server/api/job-runner.js';
+import { changeSettings, createProject } from '../../src/server/engine/access.js';
+import type { Build } from '../../src/server/engine/ports/builds.js';
+import { createOperatorLink } from '../../src/server/engine/sign-in/sign-in.js';
+import { toWeight } from '../../src/server/planning/weight.js';
+import { signInUrl } from '../../src/server/process/dashboard.js';
+import { openLog } from '../../src/server/process/log.js';
+import { openService } from '../../src/server/process/service.js';
+import { parseConfig } from '../../src/server/process/settings.js';
+import type { WorkerSetup } from '../../src/server/process/worker.js';
+import { serveFolder } from '../../src/server/store/lmdb/serve-folder.js';
+import { startThreads } from '../../src/server/threads/threads.js';
 import { Calendar } from './calendar.js';
 import { type LiveProject, playLive } from './live.js';
 import { playPast } from './past.js';
@@ -100,7 +100,7 @@ async function makeBuilds(
     uptimeAt: (at: number) => at,
   };
   const store = await serveFolder(dataDir, log, { queues: { pullCost, lease, cacheBytes: queueCacheBytes } });
-  const filename = new URL('dist/src/server/worker.js', packageFolder).href;
+  const filename = new URL('dist/src/server/process/worker.js', packageFolder).href;
   const setup: WorkerSetup = { source: { dataDir }, tokenHeader: '', pullCost };
   const threads = startThreads({ filename, setup, most: config.workers, isEager: false }, log);
   try {

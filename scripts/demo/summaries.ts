@@ -1,7 +1,7 @@
-import type { BuildKey } from '../../src/engine/keys.js';
-import type { Build } from '../../src/engine/ports/builds.js';
-import type { Store } from '../../src/engine/ports/store.js';
-import type { Summary } from '../../src/engine/ports/summaries.js';
+import type { BuildKey } from '../../src/server/engine/keys.js';
+import type { Build } from '../../src/server/engine/ports/builds.js';
+import type { Store } from '../../src/server/engine/ports/store.js';
+import type { Summary } from '../../src/server/engine/ports/summaries.js';
 
 /** Builds whose summaries are written together: the worker threads read only batches that a checkpoint wrote. */
 const TOGETHER = 20;

@@ -1,5 +1,5 @@
 import './process/supported.js';
-import { addNodeCommands } from './node-commands.js';
+import { addNodeCommands } from './node/commands.js';
 import { runProgram } from './process/run-program.js';
 
 /** The commands of a CI node, which need neither a store nor an HTTP server: `scripts/bundle-program.mjs` makes one file of them. */

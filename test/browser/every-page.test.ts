@@ -1,6 +1,6 @@
 import type { Page } from 'playwright-core';
 import { beforeAll, describe, expect, it } from 'vitest';
-import { changeSettings } from '../../src/engine/access.js';
+import { changeSettings } from '../../src/server/engine/access.js';
 import { accessibilityProblems, loadAxe } from './accessibility.js';
 import { type BrowsedProject, demoProject, demoServer, emptyProject, endedBuild } from './demo-project.js';
 import { openAsOperator, show } from './operator.js';

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { changeSettings } from '../../src/engine/access.js';
+import { changeSettings } from '../../src/server/engine/access.js';
 import { initialise, pathsIn, record } from '../harness/messages.js';
 import { SharedServer } from '../harness/server.js';
 import { emptyProject } from './demo-project.js';

@@ -1,6 +1,6 @@
 import type { Page } from 'playwright-core';
-import type { Store } from '../../src/engine/ports/store.js';
-import { createOperatorLink } from '../../src/engine/sign-in/sign-in.js';
+import type { Store } from '../../src/server/engine/ports/store.js';
+import { createOperatorLink } from '../../src/server/engine/sign-in/sign-in.js';
 import { type Closing, openTab, type TabOptions } from './tab.js';
 
 /** A server of the test. */

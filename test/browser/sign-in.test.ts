@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { hashPassword } from '../../src/engine/sign-in/password.js';
+import { hashPassword } from '../../src/server/engine/sign-in/password.js';
 import { CHEAP, SharedServer, startServer } from '../harness/server.js';
 import { openAsOperator, operatorLink } from './operator.js';
 import { openTab } from './tab.js';

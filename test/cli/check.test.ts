@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { closeParts, openParts, type Parts } from '../../src/store/lmdb/parts.js';
+import { closeParts, openParts, type Parts } from '../../src/server/store/lmdb/parts.js';
 import { initialise, manyPaths, pull, record } from '../harness/messages.js';
 import { ended, printed, runBallast } from '../harness/process.js';
 import { runInProcess } from '../harness/run-in-process.js';

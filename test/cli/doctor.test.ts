@@ -3,14 +3,14 @@ import { chmodSync, mkdirSync, readFileSync, utimesSync, writeFileSync } from 'n
 import { dirname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { describe, expect, it } from 'vitest';
-import type { Finding } from '../../src/client/doctor/finding.js';
+import type { Finding } from '../../src/node/doctor/finding.js';
 import type { Client } from '../harness/client.js';
 import { record, timedTestFiles } from '../harness/messages.js';
 import { answerWith } from '../harness/proxy.js';
 import { runInProcess } from '../harness/run-in-process.js';
 import { SharedServer, startServer } from '../harness/server.js';
 import { temporaryFolder } from '../harness/temporary-folder.js';
-import { createCertificate } from '../http/create-certificate.js';
+import { createCertificate } from '../server/http/create-certificate.js';
 
 const shared = new SharedServer();
 const root = fileURLToPath(new URL('../../../', import.meta.url));

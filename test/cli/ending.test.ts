@@ -3,11 +3,11 @@ import { once } from 'node:events';
 import { readdirSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, it, onTestFinished, vi } from 'vitest';
-import { backup } from '../../src/cli/backup.js';
-import { check } from '../../src/cli/check.js';
-import { exportStore } from '../../src/cli/export.js';
-import { openTables } from '../../src/store/lmdb/tables.js';
-import type { StoreSource } from '../../src/store/source.js';
+import { backup } from '../../src/cli/server/backup.js';
+import { check } from '../../src/cli/server/check.js';
+import { exportStore } from '../../src/cli/server/export.js';
+import { openTables } from '../../src/server/store/lmdb/tables.js';
+import type { StoreSource } from '../../src/server/store/source.js';
 import { manyPaths, record, timedTestFiles } from '../harness/messages.js';
 import { main } from '../harness/process.js';
 import { startServerOnDisk } from '../harness/server.js';
@@ -57,7 +57,7 @@ describe('a process that is killed while it reads the store', () => {
   it('is noticed by the server, which then reuses freed pages', async () => {
     const server = await startServerOnDisk();
     const program = `
-      import { openTables } from '${new URL('../../src/store/lmdb/tables.js', import.meta.url).href}';
+      import { openTables } from '${new URL('../../src/server/store/lmdb/tables.js', import.meta.url).href}';
       const { root } = openTables(${JSON.stringify(server.dataDir)});
       root.useReadTransaction();
       console.log('reading');

@@ -1,7 +1,7 @@
 import { lstatSync, readdirSync, readFileSync, statSync, symlinkSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
-import { createProject } from '../../src/engine/access.js';
+import { createProject } from '../../src/server/engine/access.js';
 import { Client } from '../harness/client.js';
 import { record, subsetMessage, timedTestFiles } from '../harness/messages.js';
 import { ended, runBallast } from '../harness/process.js';

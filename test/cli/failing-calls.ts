@@ -1,9 +1,9 @@
 import { join } from 'node:path';
 import type { TestContext } from 'vitest';
 import { reasonNotTraceable } from '../../scripts/chaos/power-cuts/trace.js';
-import { createProject } from '../../src/engine/access.js';
-import { openLmdbStore } from '../../src/store/lmdb/store.js';
-import { STORE_FILE } from '../../src/store/lmdb/tables.js';
+import { createProject } from '../../src/server/engine/access.js';
+import { openLmdbStore } from '../../src/server/store/lmdb/store.js';
+import { STORE_FILE } from '../../src/server/store/lmdb/tables.js';
 import { TOKEN } from '../harness/client.js';
 import { temporaryFolder } from '../harness/temporary-folder.js';
 

@@ -1,6 +1,6 @@
 import { spawnSync } from 'node:child_process';
 import { describe, expect, it } from 'vitest';
-import { JOURNAL_FILES } from '../../src/store/lmdb/writes/journal-files.js';
+import { JOURNAL_FILES } from '../../src/server/store/lmdb/writes/journal-files.js';
 import type { Client } from '../harness/client.js';
 import { initialise, manyPaths, pathsIn, pull, pullAll, sortPaths, subsetMessage } from '../harness/messages.js';
 import { problemsIn } from '../harness/problems.js';

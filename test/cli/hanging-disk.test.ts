@@ -1,8 +1,8 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { expect, it, vi } from 'vitest';
-import { CLOSE_SECONDS } from '../../src/cli/serve.js';
-import { DRAIN_SECONDS } from '../../src/http/server.js';
-import { READY_SECONDS } from '../../src/server/readiness.js';
+import { CLOSE_SECONDS } from '../../src/cli/server/serve.js';
+import { DRAIN_SECONDS } from '../../src/server/http/server.js';
+import { READY_SECONDS } from '../../src/server/process/readiness.js';
 import { subsetMessage } from '../harness/messages.js';
 import { spawnServer } from '../harness/process.js';
 import { FLUSHES_OF_START, failing, folderWithStore, skipUntraceable } from './failing-calls.js';

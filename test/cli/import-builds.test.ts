@@ -1,7 +1,7 @@
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
-import { createProject } from '../../src/engine/access.js';
+import { createProject } from '../../src/server/engine/access.js';
 import { record, timedTestFiles } from '../harness/messages.js';
 import { printed, said } from '../harness/process.js';
 import { startProxy } from '../harness/proxy.js';

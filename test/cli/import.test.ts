@@ -6,7 +6,7 @@ import { ended, printed } from '../harness/process.js';
 import { runInProcess } from '../harness/run-in-process.js';
 import { SharedServer } from '../harness/server.js';
 import { temporaryFolder } from '../harness/temporary-folder.js';
-import { fixturePath } from '../reports/fixture.js';
+import { fixturePath } from '../node/reports/fixture.js';
 import { fetchBuilds, fetchEstimates, runImport, writeReport } from './run-import.js';
 
 const shared = new SharedServer();

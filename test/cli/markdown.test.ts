@@ -1,8 +1,8 @@
 import fc from 'fast-check';
 import { marked } from 'marked';
 import { describe, expect, it } from 'vitest';
-import { code, link, plain, sentence, table } from '../../src/cli/markdown.js';
-import { escapeControls } from '../../src/terminal.js';
+import { escapeControls } from '../../src/base/terminal.js';
+import { code, link, plain, sentence, table } from '../../src/cli/node/markdown.js';
 
 describe('Markdown', () => {
   it.each([

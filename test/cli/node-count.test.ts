@@ -6,7 +6,7 @@ import { text } from 'node:stream/consumers';
 import { fileURLToPath } from 'node:url';
 import { describe, expect, it } from 'vitest';
 import { parse } from 'yaml';
-import { type IdentityOptions, identify } from '../../src/client/ci/identity.js';
+import { type IdentityOptions, identify } from '../../src/node/ci/identity.js';
 import { record, timedTestFiles } from '../harness/messages.js';
 import { plainEnvironment } from '../harness/process.js';
 import { SharedServer } from '../harness/server.js';

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
-import type { QueueForecast } from '../../src/api/messages/queue.js';
-import { cuttingLine, endLine, startLine } from '../../src/cli/queue-forecast.js';
+import { cuttingLine, endLine, startLine } from '../../src/cli/node/queue-forecast.js';
+import type { QueueForecast } from '../../src/protocol/messages/queue.js';
 
 /** A local time of day. */
 const at = (hours: number, minutes: number, seconds: number) => new Date(2026, 10, 25, hours, minutes, seconds).getTime();

@@ -4,7 +4,7 @@ import { describe, expect, it } from 'vitest';
 import { ended, said } from '../harness/process.js';
 import { startProxy } from '../harness/proxy.js';
 import { SharedServer, startServer } from '../harness/server.js';
-import { readFixture } from '../reports/fixture.js';
+import { readFixture } from '../node/reports/fixture.js';
 import { fetchRecordedTimes, TestProject, unreachableServer } from './test-project.js';
 
 const shared = new SharedServer();

@@ -6,7 +6,7 @@ import { runBallast, spawnServer } from '../harness/process.js';
 import { runInProcess } from '../harness/run-in-process.js';
 import { startServer } from '../harness/server.js';
 import { temporaryFolder } from '../harness/temporary-folder.js';
-import { RawConnection, requestHead } from '../http/raw-connection.js';
+import { RawConnection, requestHead } from '../server/http/raw-connection.js';
 
 describe('the first start', () => {
   it('in an empty folder creates a project and prints its token and a sign-in link once', async () => {

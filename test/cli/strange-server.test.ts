@@ -1,7 +1,7 @@
 import type { RequestListener } from 'node:http';
 import { text } from 'node:stream/consumers';
 import { describe, expect, it } from 'vitest';
-import { digestOfList } from '../../src/list-digest.js';
+import { digestOfList } from '../../src/protocol/list-digest.js';
 import { nothingMissing } from '../harness/completeness.js';
 import { ended } from '../harness/process.js';
 import { answerWith } from '../harness/proxy.js';

@@ -1,8 +1,8 @@
 import { text } from 'node:stream/consumers';
 import { describe, expect, it } from 'vitest';
-import { summaryLines } from '../../src/cli/summary-text.js';
-import type { BuildMinutes, ToldCompleteness } from '../../src/client/answers.js';
-import { changeSettings } from '../../src/engine/access.js';
+import { summaryLines } from '../../src/cli/node/summary-text.js';
+import type { BuildMinutes, ToldCompleteness } from '../../src/node/client/answers.js';
+import { changeSettings } from '../../src/server/engine/access.js';
 import { Clock } from '../harness/clock.js';
 import { connect, initialise, pathsIn, pull, record, startSplit, timedTestFiles } from '../harness/messages.js';
 import { ended } from '../harness/process.js';

@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
-import type { ServerProcess } from '../../src/api/messages/dashboard.js';
-import { projectsSentences } from '../../src/dashboard/projects/sentences.js';
-import { deletedSentence, serverSentences } from '../../src/dashboard/server/sentences.js';
+import { projectsSentences } from '../../src/dashboard/pages/projects/sentences.js';
+import { deletedSentence, serverSentences } from '../../src/dashboard/pages/server/sentences.js';
+import type { ServerProcess } from '../../src/protocol/messages/dashboard.js';
 import { overviewOf } from '../harness/overview.js';
 
 describe('the first line of the projects', () => {

@@ -1,4 +1,4 @@
-import type { Asker } from '../../src/api/job-runner.js';
+import type { Asker } from '../../src/server/api/job-runner.js';
 
 /** A CI job of a project that waits for its answer. */
 export const jobOf = (project: number, hasLeft = () => false): Asker => ({ project, isPage: false, hasLeft });

@@ -1,5 +1,5 @@
-import type { Store } from '../../src/engine/ports/store.js';
-import { createOperatorLink, createReaderLink } from '../../src/engine/sign-in/sign-in.js';
+import type { Store } from '../../src/server/engine/ports/store.js';
+import { createOperatorLink, createReaderLink } from '../../src/server/engine/sign-in/sign-in.js';
 import { Client, type Reply } from './client.js';
 
 /** Sends requests as a page of the dashboard in a browser does, with the cookies that it was given. */

@@ -1,6 +1,6 @@
 import { setImmediate as nextTurn } from 'node:timers/promises';
-import { JobRunner } from '../../src/api/job-runner.js';
-import type { Group, Task } from '../../src/threads/threads.js';
+import { JobRunner } from '../../src/server/api/job-runner.js';
+import type { Group, Task } from '../../src/server/threads/threads.js';
 
 /** A runner whose tasks end when they are told to, with a value that a test may choose; which began, in order, and for whom. */
 export function heldJobs(count: number, resultOf: (task: Task) => unknown = () => ({ json: '{}', outdated: [] })) {

@@ -1,4 +1,4 @@
-import { chooseAdapter, type HttpServerName } from '../../src/http/choose-adapter.js';
+import { chooseAdapter, type HttpServerName } from '../../src/server/http/choose-adapter.js';
 
 /** vitest.config.ts sets the variable for one project. For the others, the environment may set it. */
 const requested = (process.env.BALLAST_HTTP_SERVER ?? 'auto') as HttpServerName;

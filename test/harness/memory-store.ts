@@ -1,6 +1,6 @@
 import { onTestFinished } from 'vitest';
-import { type LmdbStore, openLmdbStore } from '../../src/store/lmdb/store.js';
-import type { QueueOptions } from '../../src/store/queue-cache.js';
+import { type LmdbStore, openLmdbStore } from '../../src/server/store/lmdb/store.js';
+import type { QueueOptions } from '../../src/server/store/queue-cache.js';
 import { memoryFolder } from './temporary-folder.js';
 
 /** An empty store in a folder in memory, closed after the test. */

@@ -1,4 +1,4 @@
-import type { ProjectOverview } from '../../src/engine/insight/trends/trends-answer.js';
+import type { ProjectOverview } from '../../src/protocol/answers/trends.js';
 
 /** The overview of a project without builds, unless a test gives others. */
 export const overviewOf = (name: string, more: Partial<ProjectOverview> = {}): ProjectOverview => ({

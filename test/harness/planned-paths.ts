@@ -1,5 +1,5 @@
-import { type Suite, suiteOf } from '../../src/engine/suites/suite.js';
-import { type PathTimes, pathOf } from '../../src/planning/estimating/estimate.js';
+import { type Suite, suiteOf } from '../../src/server/engine/suites/suite.js';
+import { type PathTimes, pathOf } from '../../src/server/planning/estimating/estimate.js';
 
 /** Distinct paths as a plan has them, in their order. */
 export function plannedPaths(paths: readonly string[]): Pick<PathTimes<Suite>, 'list' | 'order'> {

@@ -1,8 +1,8 @@
-import { sentenceOf } from '../../src/store/check/problem.js';
-import { problemsOf } from '../../src/store/lmdb/check/check.js';
-import { openParts } from '../../src/store/lmdb/parts.js';
-import { problemsOf as problemsOfDatabase } from '../../src/store/postgresql/check.js';
-import { Database } from '../../src/store/postgresql/database.js';
+import { sentenceOf } from '../../src/server/store/check/problem.js';
+import { problemsOf } from '../../src/server/store/lmdb/check/check.js';
+import { openParts } from '../../src/server/store/lmdb/parts.js';
+import { problemsOf as problemsOfDatabase } from '../../src/server/store/postgresql/check.js';
+import { Database } from '../../src/server/store/postgresql/database.js';
 import { databaseFor } from './postgresql-store.js';
 import { isOnDisk } from './server.js';
 

@@ -1,5 +1,5 @@
 import { beforeAll, describe, expect, it } from 'vitest';
-import { durationText } from '../../src/duration.js';
+import { durationText } from '../../src/base/duration.js';
 import { signedInOperator } from '../harness/browser.js';
 import { Clock } from '../harness/clock.js';
 import { runInProcess } from '../harness/run-in-process.js';

@@ -1,5 +1,5 @@
 import { beforeAll, describe, expect, it } from 'vitest';
-import { noSettings } from '../../src/project-settings.js';
+import { noSettings } from '../../src/protocol/project-settings.js';
 import { Clock } from '../harness/clock.js';
 import { type ProjectClient, SharedServer } from '../harness/server.js';
 import { type Plan, playCiRun } from './ci-runs.js';

@@ -1,4 +1,4 @@
-import { durationText } from '../../src/duration.js';
+import { durationText } from '../../src/base/duration.js';
 import { type Figures, toMillis } from './recompute.js';
 
 /** Reads the sentences of a verdict, and says which of them the figures contradict. */

@@ -9,7 +9,7 @@ import { playLive } from '../../scripts/demo/live.js';
 import { type NodeRequest, startNode } from '../../scripts/demo/node.js';
 import { type Demo, openDemo } from '../../scripts/demo/open-demo.js';
 import { projects } from '../../scripts/demo/projects.js';
-import type { BuildKey } from '../../src/engine/keys.js';
+import type { BuildKey } from '../../src/server/engine/keys.js';
 import { Client } from '../harness/client.js';
 import { temporaryFolder } from '../harness/temporary-folder.js';
 

@@ -5,10 +5,10 @@ import { fileURLToPath } from 'node:url';
 import { Ajv } from 'ajv';
 import { describe, expect, it } from 'vitest';
 import { parse, parseAllDocuments } from 'yaml';
-import { CLOSE_SECONDS } from '../../src/cli/serve.js';
-import { DRAIN_SECONDS } from '../../src/http/server.js';
-import { settings } from '../../src/server/settings.js';
-import { version } from '../../src/version.js';
+import { version } from '../../src/base/version.js';
+import { CLOSE_SECONDS } from '../../src/cli/server/serve.js';
+import { DRAIN_SECONDS } from '../../src/server/http/server.js';
+import { settings } from '../../src/server/process/settings.js';
 import { temporaryFolder } from '../harness/temporary-folder.js';
 
 const root = fileURLToPath(new URL('../../../scripts/deploy/', import.meta.url));

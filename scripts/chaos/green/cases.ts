@@ -1,4 +1,4 @@
-import { byName, type CaseOutcome, type NamedCases } from '../../../src/case-outcomes.js';
+import { byName, type CaseOutcome, type NamedCases } from '../../../src/protocol/case-outcomes.js';
 import type { FileRun } from './runner.js';
 import type { CiRun, Job } from './scenario.js';
 

@@ -1,5 +1,5 @@
-import type { HandedPiece } from '../../../src/api/messages/queue.js';
-import { fileOfPiece } from '../../../src/piece-path.js';
+import type { HandedPiece } from '../../../src/protocol/messages/queue.js';
+import { fileOfPiece } from '../../../src/protocol/piece-path.js';
 
 /** The reports of a CI run's nodes that reached the server, as seen by the proxy. */
 export class Evidence {

@@ -2,7 +2,7 @@ import { readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { removeFolder, temporaryFolder } from '../../../bench/load/cleanup.js';
 import { type Random, seededRandom } from '../../../bench/random.js';
-import { piecePath } from '../../../src/piece-path.js';
+import { piecePath } from '../../../src/protocol/piece-path.js';
 import { requestJson } from '../request.js';
 import { type CaseRun, runCases } from './cases.js';
 import { startCommercial } from './commercial-client.js';

@@ -1,4 +1,4 @@
-import type { CaseOutcome } from '../../../src/case-outcomes.js';
+import type { CaseOutcome } from '../../../src/protocol/case-outcomes.js';
 
 /**
  * A test runner in sh. The name of a file determines whether it fails, is skipped or is missing in the report. The runner logs each file to

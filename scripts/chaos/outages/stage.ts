@@ -7,7 +7,7 @@ import { removeFolder, temporaryFolder } from '../../../bench/load/cleanup.js';
 import { Cluster, createDatabase, STANDBY, statement } from '../../../bench/load/postgresql.js';
 import { headers, type Server, startServer } from '../../../bench/load/server.js';
 import { type Random, seededRandom } from '../../../bench/random.js';
-import { openPostgresqlStore } from '../../../src/store/postgresql/store.js';
+import { openPostgresqlStore } from '../../../src/server/store/postgresql/store.js';
 import { AnswerLog } from '../answer-log.js';
 import { type Build, drawBuild, expectComplete, play, QUEUE } from '../builds.js';
 import { checkDatabase } from '../database-check.js';

@@ -1,6 +1,6 @@
 import { closeSync, copyFileSync, openSync, writeSync } from 'node:fs';
 import { join } from 'node:path';
-import { STORE_FILE } from '../../../src/store/lmdb/tables.js';
+import { STORE_FILE } from '../../../src/server/store/lmdb/tables.js';
 import type { Flush, TraceEvent, Write } from './trace.js';
 
 /** The unit that a disk writes atomically, and the page size of LMDB. */

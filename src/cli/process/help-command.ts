@@ -1,6 +1,6 @@
 import type { Command, Option } from 'commander';
-import { print } from '../../terminal.js';
-import { UsageError } from '../../usage-error.js';
+import { print } from '../../base/terminal.js';
+import { UsageError } from '../../base/usage-error.js';
 
 /** Adds the command `help`, which describes the commands of a program for people or, with --json, for other programs. */
 export function addHelpCommand(program: Command): void {

@@ -1,7 +1,7 @@
 import { Command } from 'commander';
-import { escapeControls, printToStderr } from '../../terminal.js';
-import { UsageError } from '../../usage-error.js';
-import { version } from '../../version.js';
+import { escapeControls, printToStderr } from '../../base/terminal.js';
+import { UsageError } from '../../base/usage-error.js';
+import { version } from '../../base/version.js';
 import { addHelpCommand } from './help-command.js';
 
 /**

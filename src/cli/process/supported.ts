@@ -1,4 +1,4 @@
-import { printToStderr } from '../../terminal.js';
+import { printToStderr } from '../../base/terminal.js';
 
 /** Ends the process with an error if Node is too old. It is a module of its own, so that it runs before the program is loaded. */
 const [major = 0, minor = 0] = process.versions.node.split('.').map(Number);

@@ -1,5 +1,5 @@
 import { useLayoutEffect, useMemo } from 'preact/hooks';
-import type { ProjectLine, SessionAnswer } from '../../api/messages/dashboard.js';
+import type { ProjectLine, SessionAnswer } from '../../protocol/messages/dashboard.js';
 import { useLive } from '../data/live.js';
 import { SessionContext } from '../data/session.js';
 import { Empty, Failure, ProgressLine } from '../parts/states.js';

@@ -1,5 +1,5 @@
 import type { ComponentChildren } from 'preact';
-import type { ProjectLine } from '../../api/messages/dashboard.js';
+import type { ProjectLine } from '../../protocol/messages/dashboard.js';
 import { useSession } from '../data/session.js';
 import { navigate } from '../routes/router.js';
 import { type ProjectPage, projectPath, type Route } from '../routes/routes.js';

@@ -1,6 +1,6 @@
 import { createContext } from 'preact';
 import { useContext } from 'preact/hooks';
-import type { SessionAnswer } from '../../api/messages/dashboard.js';
+import type { SessionAnswer } from '../../protocol/messages/dashboard.js';
 import { navigate } from '../routes/router.js';
 import { withQuery } from '../routes/routes.js';
 

@@ -1,5 +1,5 @@
 import { useState } from 'preact/hooks';
-import type { ProjectOverview } from '../../engine/insight/trends/trends-answer.js';
+import type { ProjectOverview } from '../../protocol/answers/trends.js';
 import { projectPath } from '../routes/routes.js';
 import { duration } from '../text/format.js';
 import { fullBar } from './bar-scale.js';

@@ -1,5 +1,5 @@
-import type { ProjectLine } from '../../api/messages/dashboard.js';
-import { expandLink } from '../../link-template.js';
+import { expandLink } from '../../protocol/link-template.js';
+import type { ProjectLine } from '../../protocol/messages/dashboard.js';
 import { commitOf } from '../text/in-sentence.js';
 import { visible } from '../text/path-text.js';
 import { OuterLink } from './outer-link.js';

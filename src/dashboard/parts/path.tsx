@@ -1,4 +1,4 @@
-import { fileOfPiece } from '../../piece-path.js';
+import { fileOfPiece } from '../../protocol/piece-path.js';
 import { projectPath, withQuery } from '../routes/routes.js';
 import { atName, visible } from '../text/path-text.js';
 

@@ -1,5 +1,5 @@
-import type { BuildLine } from '../../engine/insight/trends/trends-answer.js';
-import { SHAPES } from '../builds/state.js';
+import type { BuildLine } from '../../protocol/answers/trends.js';
+import { SHAPES } from '../pages/builds/state.js';
 import { number } from '../text/format.js';
 
 type State = BuildLine['state'];

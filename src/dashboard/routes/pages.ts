@@ -1,5 +1,5 @@
-import type { ProjectLine } from '../../api/messages/dashboard.js';
-import type { MinutesAnswer } from '../../engine/insight/minutes/minutes-answer.js';
+import type { MinutesAnswer } from '../../protocol/answers/minutes.js';
+import type { ProjectLine } from '../../protocol/messages/dashboard.js';
 
 /** What a page of a project is given. It is made anew when the project or the id changes, and kept when the query does. */
 export interface ProjectPageProps {

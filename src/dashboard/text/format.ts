@@ -1,4 +1,4 @@
-import { durationText } from '../../duration.js';
+import { durationText } from '../../base/duration.js';
 
 /** Times, dates and numbers as people read them. A minus is U+2212, thousands are apart by a narrow space that does not break. */
 

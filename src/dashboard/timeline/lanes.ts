@@ -1,5 +1,5 @@
-import type { LaneAnswer, SpanAnswer, TimelineAnswer } from '../../engine/insight/timeline/timeline-answer.js';
-import { pieceOf } from '../../piece-path.js';
+import type { LaneAnswer, SpanAnswer, TimelineAnswer } from '../../protocol/answers/timeline.js';
+import { pieceOf } from '../../protocol/piece-path.js';
 
 /** What is special about a run of a file. */
 export const FAILED = 1;

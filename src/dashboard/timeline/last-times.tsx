@@ -1,6 +1,6 @@
 import { useEffect, useState } from 'preact/hooks';
-import type { FileHistory } from '../../engine/insight/trends/trends-answer.js';
-import { fileOfPiece } from '../../piece-path.js';
+import type { FileHistory } from '../../protocol/answers/trends.js';
+import { fileOfPiece } from '../../protocol/piece-path.js';
 import { useLive } from '../data/live.js';
 import { Sparkline } from '../parts/sparkline.js';
 import { withQuery } from '../routes/routes.js';

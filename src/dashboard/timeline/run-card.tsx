@@ -1,4 +1,4 @@
-import type { TimelineAnswer } from '../../engine/insight/timeline/timeline-answer.js';
+import type { TimelineAnswer } from '../../protocol/answers/timeline.js';
 import { Path } from '../parts/path.js';
 import { duration, offset, times } from '../text/format.js';
 import { LEFT } from './geometry.js';

@@ -1,5 +1,5 @@
 import { useMemo } from 'preact/hooks';
-import type { TimelineAnswer } from '../../engine/insight/timeline/timeline-answer.js';
+import type { TimelineAnswer } from '../../protocol/answers/timeline.js';
 import { OuterLink } from '../parts/outer-link.js';
 import { Path } from '../parts/path.js';
 import { type Column, Table } from '../parts/table.js';

@@ -1,5 +1,5 @@
 import { useEffect, useMemo, useRef, useState } from 'preact/hooks';
-import type { TimelineAnswer } from '../../engine/insight/timeline/timeline-answer.js';
+import type { TimelineAnswer } from '../../protocol/answers/timeline.js';
 import { useSurface } from '../parts/surface.js';
 import { useWidth } from '../parts/width.js';
 import { TimelineCanvas } from './canvas.js';

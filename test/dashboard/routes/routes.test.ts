@@ -1,8 +1,8 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { isPage } from '../../../src/api/dashboard/pages.js';
 import { OTHER_PAGES, PROJECT_PAGES, projectPath, routeOf, withQuery } from '../../../src/dashboard/routes/routes.js';
 import { titleOf } from '../../../src/dashboard/routes/title.js';
+import { isPage } from '../../../src/server/api/dashboard/pages.js';
 
 describe('an address', () => {
   it.each([

@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { parseBuildSearch, searchOf, withWholeHash } from '../../../src/dashboard/builds/search.js';
+import { parseBuildSearch, searchOf, withWholeHash } from '../../../src/dashboard/pages/builds/search.js';
 import { parseSearch, searchWord } from '../../../src/dashboard/text/search.js';
 
 describe('a search for builds', () => {

@@ -1,4 +1,4 @@
-import type { LaneAnswer, SpanAnswer } from '../../../src/engine/insight/timeline/timeline-answer.js';
+import type { LaneAnswer, SpanAnswer } from '../../../src/protocol/answers/timeline.js';
 
 /** A batch of two files that took 5 of its 10 seconds, unless a test gives others. */
 export const span = (more: Partial<SpanAnswer>): SpanAnswer => ({

@@ -3,7 +3,7 @@ import { describe, expect, it } from 'vitest';
 import { barsOf } from '../../../src/dashboard/timeline/bars.js';
 import { firstAfter, runAt } from '../../../src/dashboard/timeline/find.js';
 import { FAILED, lanesOf, lastLane, MISSING, OVER, REPEATED, RUNNING, UNRECORDED } from '../../../src/dashboard/timeline/lanes.js';
-import type { SpanAnswer } from '../../../src/engine/insight/timeline/timeline-answer.js';
+import type { SpanAnswer } from '../../../src/protocol/answers/timeline.js';
 import { node, span } from './answers.js';
 
 const laneOf = (spans: SpanAnswer[], estimates: (number | null)[] = [2, 3], is_running = false) =>

@@ -1,0 +1,37 @@
+import { InvalidArgumentError, Option } from 'commander';
+import type { IdentityOptions } from '../../node/ci/identity.js';
+import { wholeNumber } from '../process/whole-number.js';
+
+const SECONDS = { '': 1, s: 1, m: 60, h: 3600 };
+
+/** Returns the seconds of a duration such as 90, 90s, 1.5m or 1h30m. */
+export function duration(text: string): number {
+  const parts = [...text.matchAll(/(\d{1,6}(?:\.\d{1,3})?)([smh]?)/g)];
+  const isWhole =
+    parts.length > 0 && parts.map(([part]) => part).join('') === text && (parts.length === 1 || parts.every(([, , unit]) => unit !== ''));
+  if (!isWhole) throw new InvalidArgumentError('It must be a duration such as 90s, 10m or 1h30m.');
+  return parts.reduce((sum, [, number, unit]) => sum + Number(number) * SECONDS[unit as keyof typeof SECONDS], 0);
+}
+
+export function retriesOption(): Option {
+  return new Option('--retries <number>', 'how often to repeat a request that gets no answer')
+    .env('BALLAST_RETRIES')
+    .argParser(wholeNumber('retries'))
+    .default(3);
+}
+
+/** The options of every command of a CI node. */
+export interface ClientOptions extends IdentityOptions {
+  url: string;
+  token: string;
+  retries: number;
+  clientVersion: string;
+  environment: NodeJS.ProcessEnv;
+}
+
+/** The options of the commands that take a list of test files. */
+export interface ListOptions {
+  stdin?: true;
+  /** If the server cannot be reached, run all files instead of failing. */
+  fallback?: boolean;
+}

@@ -1,0 +1,129 @@
+import { durationText } from '../../base/duration.js';
+import { pluralize } from '../../base/plural.js';
+import { print, printData, printToStderr } from '../../base/terminal.js';
+import { UsageError } from '../../base/usage-error.js';
+import { identify } from '../../node/ci/identity.js';
+import { parsePlan } from '../../node/client/answers.js';
+import { Api } from '../../node/client/api.js';
+import { listTestFiles } from '../../node/client/test-files.js';
+import type { PlanAnswer } from '../../protocol/answers/what-if.js';
+import { priceText } from '../../protocol/price.js';
+import { exitCodes } from '../process/exit.js';
+import type { ClientOptions } from './options.js';
+
+export interface PlanOptions extends ClientOptions {
+  stdin?: true;
+  nodes?: string;
+  /** Seconds. */
+  within?: number;
+  mode: 'queue' | 'split';
+  /** Seconds. */
+  startSpread?: number;
+  pullCost?: number;
+  setup?: number;
+  format?: 'github' | 'gitlab' | 'buildkite';
+  /** The file of a GitLab repository that defines the job. */
+  template: string;
+  json?: true;
+}
+
+/** A suite may be large, and the server plays it 64 times. */
+const TIMEOUT_SECONDS = 60;
+
+/** Prints how long the test files take with each number of nodes, or how many nodes to start. Exit code 1: none is enough. */
+export async function plan(globs: readonly string[], command: readonly string[], options: PlanOptions): Promise<void> {
+  const { format, within, json } = options;
+  if (format === 'buildkite' && command.length === 0)
+    throw new UsageError([
+      'the step has no command: give it after --, as in ballast plan --format buildkite -- node ballast.mjs queue ...',
+    ]);
+  if (format !== 'buildkite' && command.length > 0)
+    throw new UsageError([`plan runs no command: leave ${command[0]} out, or give --format buildkite`]);
+  const { branch } = identify(['branch'], options);
+  const paths = globs.length > 0 || options.stdin ? await listTestFiles(globs, options.stdin === true) : null;
+  const answer = await ask(branch, paths, options);
+  if (json) print(JSON.stringify(answer));
+  const nodes = within === undefined ? usefulOf(answer) : answer.nodes_within;
+  if (nodes === null) {
+    printToStderr(`no number of nodes ends within ${durationText(within!)}: ${reasonOf(answer, within!)}`);
+    process.exitCode = exitCodes.failed;
+    return;
+  }
+  if (json) return;
+  if (format) printData(pipeline(format, nodes, command, options.template));
+  else if (within !== undefined) print(String(nodes));
+  else for (const line of table(answer)) print(line);
+}
+
+/** The useful number, or the nearest one that was played. */
+function usefulOf({ variants, useful_nodes }: PlanAnswer): number {
+  return Math.min(Math.max(useful_nodes, variants[0]!.nodes), variants.at(-1)!.nodes);
+}
+
+function ask(branch: string, paths: readonly string[] | null, options: PlanOptions): Promise<PlanAnswer> {
+  const { nodes, within, mode, startSpread, pullCost, setup } = options;
+  const message = {
+    branch,
+    mode,
+    ...(nodes !== undefined && { nodes }),
+    ...(within !== undefined && { within }),
+    ...(startSpread !== undefined && { start_spread: startSpread }),
+    ...(pullCost !== undefined && { pull_cost: pullCost }),
+    ...(setup !== undefined && { setup }),
+    ...(paths && { test_files: paths.map(path => ({ path })) }),
+  };
+  return new Api({ ...options, timeoutSeconds: TIMEOUT_SECONDS }).post('/v1/plan', message, parsePlan);
+}
+
+function reasonOf({ variants, longest }: PlanAnswer, within: number): string {
+  if (longest && longest.seconds > within)
+    return `${longest.path} alone takes ${durationText(longest.seconds)}; divide it, or run it in pieces: queue --pieces`;
+  const best = variants.reduce((first, other) => (other.wall < first.wall ? other : first));
+  return `${pluralize(best.nodes, 'node')} would take ${durationText(best.wall)}, the least of ${describeNodes(variants)}`;
+}
+
+function describeNodes(variants: PlanAnswer['variants']): string {
+  const [first, last] = [variants[0]!, variants.at(-1)!];
+  return first === last ? 'those asked for' : `${first.nodes} to ${last.nodes} nodes`;
+}
+
+function table({ variants, useful_nodes, files, unknown_files, total, longest, assumptions }: PlanAnswer): string[] {
+  const hasPrice = variants.some(({ price }) => price);
+  const rows = variants.map(({ nodes, wall, node_seconds, price, ratio, bound_by_file }) => [
+    nodes === useful_nodes ? `* ${nodes}` : String(nodes),
+    durationText(wall),
+    (node_seconds / 60).toFixed(1),
+    ...(hasPrice ? [price ? priceText(price) : ''] : []),
+    `${ratio.toFixed(3)}${bound_by_file ? ' (longest file)' : ''}`,
+  ]);
+  const head = ['nodes', 'wall time', 'node-minutes', ...(hasPrice ? ['cost'] : []), 'ratio to the floor'];
+  const last = head.length - 1;
+  const widths = head.map((name, column) => Math.max(name.length, ...rows.map(row => (column < last ? row[column]!.length : 0))));
+  const isMarked = variants.some(({ nodes }) => nodes === useful_nodes);
+  const guessed = unknown_files > 0 ? `, ${unknown_files} of them never measured` : '';
+  return [
+    `${pluralize(files, 'test file')}${guessed}: ${durationText(total)} in all${longest ? `, the longest is ${longest.path} with ${durationText(longest.seconds)}` : ''}`,
+    '',
+    ...[head, ...rows].map(row => row.map((cell, column) => (column < last ? cell.padStart(widths[column]!) : cell)).join('  ')),
+    '',
+    `${isMarked ? '* more' : 'More'} than ${pluralize(useful_nodes, 'node')} ${useful_nodes === 1 ? 'brings' : 'bring'} nothing${isMarked ? '' : '.'}`,
+    ...assumptions.sentences,
+  ];
+}
+
+/** What a CI system reads to start a number of nodes. Each is YAML; strings are written as in JSON, which is YAML. */
+function pipeline(format: NonNullable<PlanOptions['format']>, nodes: number, command: readonly string[], template: string): string {
+  // A matrix for `fromJSON` of GitHub Actions: a job for each node.
+  if (format === 'github') return `${JSON.stringify({ node_index: [...Array(nodes).keys()], node_total: [nodes] })}\n`;
+  // A child pipeline. The template defines the hidden job .tests.
+  if (format === 'gitlab')
+    return ['include:', `  - local: ${JSON.stringify(template)}`, 'tests:', '  extends: .tests', `  parallel: ${nodes}`, ''].join('\n');
+  // A step for `buildkite-agent pipeline upload`, which replaces variables; $$ is a dollar sign.
+  const text = command.map(shellWord).join(' ').replaceAll('$', '$$$$');
+  return ['steps:', '  - label: "tests"', `    command: ${JSON.stringify(text)}`, `    parallelism: ${nodes}`, ''].join('\n');
+}
+
+/** Quotes an argument for a POSIX shell, unless it needs no quotes. */
+function shellWord(word: string): string {
+  return /^[\w@%+=:,./-]+$/.test(word) ? word : `'${word.replaceAll("'", `'\\''`)}'`;
+}

@@ -1,0 +1,173 @@
+import { setTimeout as sleep } from 'node:timers/promises';
+import { pluralize } from '../../base/plural.js';
+import { signalExitCode } from '../../base/signals.js';
+import { abbreviate, print, printToStderr } from '../../base/terminal.js';
+import { faultText, UsageError } from '../../base/usage-error.js';
+import { detectSystem, type Identity, identify, wholeIdentity } from '../../node/ci/identity.js';
+import { nodeLinks } from '../../node/ci/links.js';
+import { Api, RequestRejected, ServerUnreachable } from '../../node/client/api.js';
+import type { BatchResult, FailurePolicy, RecordedFile } from '../../node/client/batch-results.js';
+import { CommandRunner } from '../../node/client/command-runner.js';
+import { fallbackFiles, fallbackWarning, noFallbackMessage } from '../../node/client/fallback.js';
+import { ListMismatch } from '../../node/client/list-mismatch.js';
+import { CommandNotStarted, NodeRun } from '../../node/client/node-run.js';
+import type { PlannedFile } from '../../node/client/planned-file.js';
+import { type Batch, QueueClient } from '../../node/client/queue-client.js';
+import { recordRun } from '../../node/client/record-run.js';
+import { listTestFiles } from '../../node/client/test-files.js';
+import { pieceSupport } from '../../node/pieces/runners.js';
+import { exitCodes } from '../process/exit.js';
+import { batchLine, batchTable, type RanBatch } from './batch-table.js';
+import type { ClientOptions, ListOptions } from './options.js';
+import { cuttingLine, endLine, startLine } from './queue-forecast.js';
+
+export interface QueueOptions extends ClientOptions, ListOptions, FailurePolicy {
+  /** Globs of the reports that the command writes. */
+  junit: readonly string[];
+  /** Run long files in pieces. */
+  pieces?: true;
+}
+
+/** How long to wait for the server after a signal. CI systems kill the process some seconds after it. */
+const SHUTDOWN_MILLISECONDS = 4000;
+
+/** Runs a command for each batch of the queue, then records the times. Sets the exit code. */
+export async function queue(globs: readonly string[], command: readonly string[], options: QueueOptions): Promise<void> {
+  if (command.length === 0) throw new UsageError(['no command: give it after --, as in: ballast queue "test/**/*.test.js" -- npx jest {}']);
+  const identity = identify(wholeIdentity, options);
+  const allFiles = await listTestFiles(globs, options.stdin === true);
+  const runner = new CommandRunner();
+  const pieces = options.pieces ? pieceSupport(command, options.junit, options.environment) : null;
+  if (pieces && 'what' in pieces) throw new UsageError([faultText(pieces)]);
+  const run = new NodeRun(allFiles, command, options.junit, options, runner, options.environment, pieces);
+  const recordRemaining = () => exitCodeOf(() => record(run, runner, identity, options));
+  runner.start(options.environment.npm_command !== undefined);
+  try {
+    // After a signal, record at once: the CI system may not wait for the command to end.
+    const recordedEarly = runner.interrupted.then(recordRemaining);
+    const queueClient = new QueueClient(new Api(options), identity, allFiles, nodeLinks(options.environment), pieces?.name);
+    const cancelled = runner.interrupted.then(() => queueClient.cancel());
+    const batches: RanBatch[] = [];
+    const code = await exitCodeOf(() => runBatches(run, runner, queueClient, options, batches));
+    const unlessShutdown = (work: Promise<number>) =>
+      Promise.race([work, runner.interrupted.then(() => sleep(SHUTDOWN_MILLISECONDS, exitCodes.server))]);
+    const recordCode = await unlessShutdown(recordRemaining());
+    if (runner.signal) {
+      await unlessShutdown(recordedEarly);
+      await cancelled;
+      printToStderr(`ended by ${runner.signal}`);
+      // A request may still wait for its answer: do not wait for it.
+      process.exit(signalExitCode(runner.signal));
+    }
+    if (batches.length > 0) printToStderr(...batchTable(batches));
+    if (run.failed.size > 0) printToStderr(`failed: ${abbreviate([...run.failed])}`);
+    process.exitCode = code || (run.hasFailed ? exitCodes.failed : recordCode);
+  } finally {
+    run.end();
+    runner.stop();
+  }
+}
+
+/** Runs all batches of the node, and adds each to `batches`. Without the server and with --fallback, runs all files that the node has not run. */
+async function runBatches(
+  run: NodeRun,
+  runner: CommandRunner,
+  queueClient: QueueClient,
+  options: QueueOptions,
+  batches: RanBatch[],
+): Promise<void> {
+  const { identity, allFiles } = queueClient;
+  const unlessInterrupted = (batch: Promise<Batch | null>) => Promise.race([batch, runner.interrupted.then(() => null)]);
+  const ran = new Set<string>();
+  const runBatch = async (files: PlannedFile[]): Promise<BatchResult> => {
+    const number = run.commandCount + 1;
+    printToStderr(batchLine(number, files));
+    const before = performance.now();
+    const result = await run.runBatch(files);
+    batches.push({ number, files, seconds: secondsSince(before), failed: result.failed.length });
+    return result;
+  };
+  try {
+    let batch = await unlessInterrupted(queueClient.firstBatch());
+    const forecast = batch?.forecast ?? null;
+    const startedAt = Date.now();
+    const began = performance.now();
+    if (forecast) printToStderr(startLine(forecast, startedAt));
+    while (batch && !runner.signal) {
+      const result = await runBatch(batch.files);
+      if (runner.signal) return;
+      for (const { path } of batch.files) ran.add(path);
+      batch = await unlessInterrupted(queueClient.nextBatch(batch, result));
+    }
+    const lines = forecast && !runner.signal ? [endLine(forecast, startedAt, secondsSince(began)), cuttingLine(forecast)] : [];
+    for (const line of lines) if (line !== null) printToStderr(line);
+  } catch (error) {
+    if (!(error instanceof ServerUnreachable)) throw error;
+    const files = fallbackFiles(allFiles, ran);
+    const count = allFiles.length - files.length;
+    const progress = `the rest of the queue is not known; this node ran ${count} of ${pluralize(allFiles.length, 'test file')}`;
+    if (!options.fallback) throw new ServerUnreachable(noFallbackMessage(error, progress), { cause: error });
+    printToStderr(...fallbackWarning(error, files.length, allFiles.length));
+    if (files.length > 0 && !runner.signal) await runBatch(files.map(path => ({ path, expected: null })));
+    return;
+  }
+  if (run.commandCount > 0 || runner.signal) return;
+  if (detectSystem(options.environment).isRerun?.(options.environment)) warnOfEmptyRerun(options.environment);
+  else
+    printToStderr(
+      `nothing is left to run for node ${identity.node_index} of ${identity.node_total} in this CI run (to run all again, give another --build-id)`,
+    );
+  // An empty run shows the completeness gate that the node started and ended.
+  await recordFiles([], options.retries, identity, options);
+}
+
+/** No CI system tells whether all jobs run again, or only those that failed. */
+function warnOfEmptyRerun({ GITHUB_ACTIONS }: NodeJS.ProcessEnv): void {
+  const warning =
+    'WARNING: nothing was run again: an earlier attempt of this CI run left nothing to run for this node; to run all tests again, start a new CI run, or give each attempt another --build-id';
+  printToStderr(warning);
+  // GitHub shows it in the summary of the run.
+  if (GITHUB_ACTIONS) print(`::warning title=Ballast::${warning}`);
+}
+
+/** Records the files that were run and are not recorded yet. */
+async function record(run: NodeRun, runner: CommandRunner, identity: Identity, options: QueueOptions): Promise<void> {
+  const recorded = run.takeRecorded();
+  // After a signal there is no time for retries.
+  if (recorded.length > 0) await recordFiles(recorded, runner.signal ? 0 : options.retries, identity, options);
+  if (recorded.length > 0 && runner.signal === null) await run.testCases.tell(new Api(options), identity);
+}
+
+async function recordFiles(recorded: readonly RecordedFile[], retries: number, identity: Identity, options: QueueOptions): Promise<void> {
+  try {
+    await recordRun(new Api(options), identity, recorded, retries);
+  } catch (error) {
+    if (!(error instanceof ServerUnreachable)) throw error;
+    if (!options.fallback)
+      throw new ServerUnreachable(`${error.message}; the times of ${pluralize(recorded.length, 'test file')} are not recorded`, {
+        cause: error,
+      });
+    printToStderr(`WARNING: the times of ${pluralize(recorded.length, 'test file')} are not recorded: ${error.message}`);
+  }
+}
+
+/** Returns 0, or the exit code of an expected error, which it prints. */
+async function exitCodeOf(work: () => Promise<void>): Promise<number> {
+  try {
+    await work();
+    return exitCodes.done;
+  } catch (error) {
+    if (!isExpected(error)) throw error;
+    printToStderr(error.message);
+    return error.exitCode;
+  }
+}
+
+function isExpected(error: unknown): error is Error & { exitCode: number } {
+  return [CommandNotStarted, RequestRejected, ServerUnreachable, ListMismatch].some(kind => error instanceof kind);
+}
+
+/** @param before a time of `performance.now` */
+function secondsSince(before: number): number {
+  return (performance.now() - before) / 1000;
+}

@@ -1,0 +1,130 @@
+import { durationText } from '../../base/duration.js';
+import { allOf, pluralize, wasOrWere } from '../../base/plural.js';
+import type { BuildMinutes, ToldComparison, ToldCompleteness } from '../../node/client/answers.js';
+import { priceText } from '../../protocol/price.js';
+import { code, link, plain, sentence, table } from './markdown.js';
+
+const MAX_FILES = 10;
+const MAX_NODES = 3;
+
+/** The names of the parts, as people read them. A newer server may have others. */
+const PARTS: Readonly<Record<string, string>> = {
+  even_share: 'even share of the work',
+  longest_file: 'longest file, beyond an even share',
+  slow_nodes: 'slow nodes',
+  estimates: 'wrong estimates',
+  late_starts: 'late starts',
+  unreported: 'time of files that is in no report',
+  gaps: 'gaps between files',
+  repeats: 'repeats, and lost nodes',
+  idle: 'other idle time',
+};
+
+/**
+ * A summary of a build in Markdown, as lines.
+ *
+ * @param gate null: nothing is known of its queue or split
+ * @param comparison with what is usual; null: the build is running, or it is not known
+ */
+export function summaryLines(minutes: BuildMinutes, gate: ToldCompleteness | null, comparison: ToldComparison | null): string[] {
+  const { wall, price, floor, is_running, verdict, slowest, missing, missing_count, files, assumptions } = minutes;
+  const known = [...slowest, ...missing].map(({ path }) => path);
+  const possible = floor < wall ? `, ${durationText(floor)} was possible` : '';
+  const ended = missing_count > 0 ? ` for ${files - missing_count} of ${pluralize(files, 'test file')}` : possible;
+  return [
+    `### Tests: ${durationText(wall)}${is_running ? ' so far' : ended}${price ? ` (${plain(priceText(price))})` : ''}`,
+    '',
+    sentence(verdict, known),
+    '',
+    ...comparisonLines(comparison),
+    // Nobody knows yet what the parts will be.
+    ...(is_running ? [] : partLines(minutes)),
+    ...jobLines(minutes),
+    ...gateLines(minutes, gate, known),
+    ...fileLines('Failed', minutes.failed),
+    ...slowestLines(minutes),
+    ...(assumptions.length > 0 ? ['', `<sub>${assumptions.map(each => sentence(each, known)).join(' ')}</sub>`] : []),
+  ];
+}
+
+function comparisonLines(comparison: ToldComparison | null): string[] {
+  if (!comparison?.usual) return [];
+  const { verdict, page, causes } = comparison;
+  const paths = causes.flatMap(({ path }) => path ?? []);
+  return [[sentence(verdict, paths), page === null ? '' : link('Compare', page)].filter(Boolean).join(' '), ''];
+}
+
+function partLines({ wall, parts }: BuildMinutes): string[] {
+  const rows = parts
+    .filter(({ seconds }) => seconds > 0)
+    .map(({ name, seconds, nodes }) => [
+      plain(PARTS[name] ?? name),
+      durationText(seconds),
+      `${Math.round((100 * seconds) / wall)} %`,
+      nodes.length === 0 ? '' : nodeText(nodes.map(({ node_index }) => node_index)),
+    ]);
+  return rows.length === 0 ? [] : table(['where the time went', '>time', '>part', 'nodes'], rows);
+}
+
+/** The job of the node that ended last. */
+function jobLines({ nodes = [], is_running }: BuildMinutes): string[] {
+  const [last] = nodes.filter(({ end }) => end !== null).sort((a, b) => b.end! - a.end!);
+  const job = !is_running && last?.job_url ? link(`Job of node ${last.node_index}`, last.job_url) : '';
+  return job === '' ? [] : ['', `${job}, which ended last`];
+}
+
+function nodeText(indexes: readonly number[]): string {
+  const more = indexes.length - MAX_NODES;
+  return `${indexes.slice(0, MAX_NODES).join(', ')}${more > 0 ? ` and ${more} more` : ''}`;
+}
+
+function gateLines(
+  { files, missing, missing_count, is_running }: BuildMinutes,
+  gate: ToldCompleteness | null,
+  known: readonly string[],
+): string[] {
+  if (gate?.is_complete) {
+    const { test_files, recorded } = gate;
+    const how = `${recorded < test_files ? `${recorded} ` : ''}${wasOrWere(recorded)}`;
+    return ['', `**Complete**: ${allOf(test_files, 'test file')} ran${recorded < test_files ? ',' : ''} and ${how} recorded.`];
+  }
+  if (!gate) return ['', `${pluralize(files, 'test file')} ${wasOrWere(files)} recorded. It is not known whether others were planned.`];
+  const recorded = `${gate.recorded} of ${pluralize(gate.test_files, 'test file')} ${wasOrWere(gate.recorded)} recorded`;
+  // What is not recorded yet is no reason to retry a node.
+  if (is_running) return ['', `**Running**: ${recorded} so far.`];
+  return [
+    '',
+    `**Incomplete**: ${recorded}.`,
+    ...gate.errors.map(error => `- ${sentence(error, known)}`),
+    ...fileLines(
+      'Missing',
+      missing.map(({ path }) => path),
+      missing_count,
+    ),
+  ];
+}
+
+function fileLines(title: string, paths: readonly string[], count = paths.length): string[] {
+  if (count === 0) return [];
+  const more = count - Math.min(MAX_FILES, paths.length);
+  return [
+    '',
+    `**${title}**: ${pluralize(count, 'test file')}`,
+    '',
+    ...paths.slice(0, MAX_FILES).map(path => `- ${code(path)}`),
+    ...(more > 0 ? [`- and ${more} more`] : []),
+  ];
+}
+
+function slowestLines({ slowest }: BuildMinutes): string[] {
+  if (slowest.length === 0) return [];
+  const rows = slowest
+    .slice(0, MAX_FILES)
+    .map(({ path, seconds, estimate, is_guess, node_index }) => [
+      code(path),
+      durationText(seconds),
+      estimate === null ? '' : `${durationText(estimate)}${is_guess ? ' (a guess)' : ''}`,
+      String(node_index),
+    ]);
+  return ['', ...table(['slowest files', '>time', '>estimate', '>node'], rows)];
+}

@@ -1,0 +1,124 @@
+import { isAbsolute, posix, relative, sep } from 'node:path';
+import { pluralize, wasOrWere } from '../../base/plural.js';
+import type { Environment } from '../../node/ci/systems.js';
+import type { ToldCompleteness } from '../../node/client/answers.js';
+
+/** What a CI system shows of an incomplete build. */
+
+interface MissingFile {
+  path: string;
+  /** What happened to it, without the path. */
+  fate: string;
+}
+
+/** A file that makes a build incomplete. */
+interface UnprovenFile extends MissingFile {
+  /** What is wrong with it, after its name. */
+  fault: string;
+}
+
+/** The files of a build that were not recorded, as far as the answer names them. Empty when the build is complete. */
+export function missingFiles(answer: ToldCompleteness): MissingFile[] {
+  const { is_complete, handed_out_not_recorded, never_handed_out } = answer;
+  if (is_complete) return [];
+  return [
+    ...handed_out_not_recorded.map(({ path, node_index, handed_out_at }) => ({
+      path,
+      fate: `node ${node_index}${handed_out_at ? `, handed out at ${handed_out_at}` : ''}`,
+    })),
+    ...never_handed_out.map(({ path }) => ({ path, fate: 'never handed out' })),
+  ];
+}
+
+/** Those files, and the ones that nothing says were run. */
+function unprovenFiles(answer: ToldCompleteness): UnprovenFile[] {
+  const { is_complete, about, recorded_without_time } = answer;
+  const untimed = is_complete || about?.allow_empty ? [] : recorded_without_time;
+  return [
+    ...missingFiles(answer).map(file => ({ ...file, fault: 'not recorded' })),
+    ...untimed.map(({ path, node_index }) => ({ path, fate: `node ${node_index}`, fault: 'recorded with a time of 0 only' })),
+  ];
+}
+
+/**
+ * Workflow commands of GitHub Actions: an annotation for each file that makes the build incomplete, and one for each other error and warning.
+ * GitHub knows a file by its path in the checkout, and the list has paths from the current folder.
+ */
+export function githubAnnotations(answer: ToldCompleteness, { GITHUB_WORKSPACE }: Environment): string[] {
+  const { errors, warnings } = answer;
+  const folder = GITHUB_WORKSPACE ? folderIn(GITHUB_WORKSPACE) : '';
+  const inCheckout = (path: string) => (folder === '' || isAbsolute(path) ? path : posix.join(folder, path));
+  return [
+    ...errors.map(error => `::error title=Incomplete build::${message(error)}`),
+    ...unprovenFiles(answer).map(
+      ({ path, fate, fault }) => `::error file=${property(inCheckout(path))},title=Test file ${fault}::${message(`${path} (${fate})`)}`,
+    ),
+    ...warnings.map(warning => githubWarning('Completeness', warning)),
+  ];
+}
+
+/** A warning as a workflow command. */
+export function githubWarning(title: string, warning: string): string {
+  return `::warning title=${title}::${message(warning)}`;
+}
+
+/** The path of the current folder in a checkout, with slashes. Empty: it is the checkout itself, or not in it. */
+function folderIn(checkout: string): string {
+  const path = relative(checkout, process.cwd());
+  return path.startsWith('..') || isAbsolute(path) ? '' : path.split(sep).join('/');
+}
+
+/** The same as an annotation when the server could not be asked. */
+export function githubFailure(reason: string): string {
+  return `::error title=Completeness not known::${message(reason)}`;
+}
+
+/** A JUnit report of the gate: a case for the build, which has the errors, and a failed one for each file that makes it incomplete. */
+export function junitReport(answers: readonly ToldCompleteness[]): string {
+  const cases = answers.flatMap(answer => {
+    const { is_complete, kind, test_files, recorded, errors } = answer;
+    const name = kind ? `every test file of the ${kind} was recorded` : 'the server knows the CI run';
+    const failures = is_complete
+      ? []
+      : [...(kind ? [`${recorded} of ${pluralize(test_files, 'test file')} ${wasOrWere(recorded)} recorded`] : []), ...errors];
+    return [
+      testCase(name, failures.join('\n')),
+      ...unprovenFiles(answer).map(({ path, fate, fault }) => testCase(path, `${fault} (${fate})`)),
+    ];
+  });
+  return report(cases);
+}
+
+/** The same when the server could not be asked: a report that is empty would be no report. */
+export function junitOfFailure(reason: string): string {
+  return report([testCase('the server tells whether every test file was recorded', reason)]);
+}
+
+function report(cases: readonly string[]): string {
+  const failed = cases.filter(each => each.includes('<failure ')).length;
+  return `<?xml version="1.0" encoding="UTF-8"?>
+<testsuites><testsuite name="ballast verify" tests="${cases.length}" failures="${failed}">
+${cases.join('\n')}
+</testsuite></testsuites>`;
+}
+
+function testCase(name: string, failure: string): string {
+  const begin = `<testcase classname="ballast verify" name="${attribute(name)}"`;
+  return failure === '' ? `${begin}/>` : `${begin}><failure message="${attribute(failure)}"/></testcase>`;
+}
+
+/** XML has no other control characters, not even escaped. */
+function attribute(text: string): string {
+  return text
+    .replace(/(?![\t\n\r])[\p{Cc}\p{Cs}\ufffe\uffff]/gu, '\ufffd')
+    .replace(/[&<>"'\t\n\r]/g, character => `&#${character.charCodeAt(0)};`);
+}
+
+/** The end of a line ends a workflow command. */
+function message(text: string): string {
+  return text.replace(/[%\r\n]/g, character => encodeURIComponent(character));
+}
+
+function property(text: string): string {
+  return text.replace(/[%\r\n:,]/g, character => encodeURIComponent(character));
+}

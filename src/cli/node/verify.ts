@@ -1,0 +1,186 @@
+import { randomUUID } from 'node:crypto';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { pluralize, wasOrWere } from '../../base/plural.js';
+import { abbreviate, print, printData, printToStderr } from '../../base/terminal.js';
+import { UsageError } from '../../base/usage-error.js';
+import { detectValue, type Identity, identify, missingMessage } from '../../node/ci/identity.js';
+import { completenessParser, type ToldCompleteness } from '../../node/client/answers.js';
+import { Api } from '../../node/client/api.js';
+import { emptyTest } from '../../node/client/test-files.js';
+import { exitCodes } from '../process/exit.js';
+import type { ClientOptions } from './options.js';
+import { githubAnnotations, githubFailure, junitOfFailure, junitReport, missingFiles } from './verify-formats.js';
+
+export interface VerifyOptions extends ClientOptions {
+  nodeBuildId?: string;
+  ciBuildId?: string;
+  /** Ask about the newest queue or split of the build, of any CI run. */
+  newest?: true;
+  /** A file that was recorded with a time of 0 only counts as run. */
+  allowEmpty?: true;
+  /** Globs of files that may have nothing to run: they need not be recorded by a node that recorded others. */
+  mayBeEmpty?: readonly string[];
+  /** Seconds to wait for the build to be complete. */
+  wait: number;
+  format: 'text' | 'github' | 'junit';
+  json?: true;
+}
+
+/** The id of a queue or a split of the build; without both, the newest one. */
+type Id = { node_build_id?: string; ci_build_id?: string };
+
+/** Asks about an id, and has the server wait up to some seconds for the build to be complete. */
+type Ask = (id: Id, wait: number) => Promise<ToldCompleteness>;
+
+/** The answer is about another request, so it proves nothing. */
+class OtherAnswer extends Error {}
+
+/** Proxies give up on requests that wait longer. */
+const MAX_WAIT_SECONDS = 25;
+const PAUSE_MILLISECONDS = 1000;
+const MAX_FILES_SHOWN = 20;
+
+/**
+ * Asks a server whether every test file of a CI run was recorded. Exit code 0: yes; 1: no, the CI run is not known, or the answer is about
+ * another one; 3: the request failed.
+ */
+export async function verify(options: VerifyOptions): Promise<void> {
+  const deadline = performance.now() + options.wait * 1000;
+  // A CI run tells the number of its nodes. The job of the gate may have another one: it is no node.
+  const needsTotal = options.newest || Boolean(options.nodeTotal);
+  const wanted = ['branch', 'commit_hash', ...(needsTotal ? (['node_total'] as const) : [])] as const;
+  const { node_total, branch, commit_hash }: Partial<Identity> = identify(wanted, options);
+  const build = { commit_hash: commit_hash!, branch: branch!, ...(node_total !== undefined && { node_total: String(node_total) }) };
+  const selection = selectIds(options);
+  const api = new Api(options);
+  const isEmpty = emptyTest(options.mayBeEmpty);
+  const asked = { ...build, allow_empty: String(options.allowEmpty ?? false) };
+  const ask: Ask = async (id, wait) => excuse(await askServer(api, { ...asked, ...id }, wait), isEmpty);
+  try {
+    const { selected, isKnown } = await waitForAnswers(ask, selection, deadline);
+    const incomplete = selected.find(({ is_complete }) => !is_complete);
+    if (options.json) print(JSON.stringify(incomplete ?? selected[0]));
+    else if (options.format === 'junit') printData(`${junitReport(selected)}\n`);
+    else if (options.format === 'github')
+      for (const line of selected.flatMap(answer => [summaryLine(answer), ...githubAnnotations(answer, options.environment)])) print(line);
+    else for (const line of selected.flatMap(report)) print(line);
+    if (!isKnown && !options.newest)
+      printToStderr(
+        `the server knows no queue and no split of this CI run (${describeIds(selection.ids)}); check that its nodes reach the server, or give --newest to ask about the newest queue or split of the build`,
+      );
+    process.exitCode = incomplete ? exitCodes.failed : exitCodes.done;
+  } catch (error) {
+    const reason = `cannot tell whether the build is complete: ${(error as Error).message}`;
+    printToStderr(reason);
+    if (options.format === 'junit' && !options.json) printData(`${junitOfFailure(reason)}\n`);
+    if (options.format === 'github') print(githubFailure(reason));
+    process.exitCode = error instanceof OtherAnswer ? exitCodes.failed : exitCodes.server;
+  }
+}
+
+interface Selection {
+  ids: Id[];
+  /** True: all ids must be complete. False: an id may be unknown as a queue or as a split. */
+  areAllRequired: boolean;
+}
+
+/**
+ * Selects the queues and splits to ask about. All ids that were given are required. The id of the CI run, given or detected, may belong to a
+ * queue, a split or both. Only --newest asks about another CI run: a complete one may have ended before this one began.
+ */
+function selectIds({ nodeBuildId: node_build_id, ciBuildId: ci_build_id, buildId, newest, environment }: VerifyOptions): Selection {
+  const given: Id[] = [...(node_build_id ? [{ node_build_id }] : []), ...(ci_build_id ? [{ ci_build_id }] : [])];
+  if (newest) {
+    if (given.length > 0 || buildId) throw new UsageError(['--newest cannot be combined with an id of the CI run: leave one of them out']);
+    return { ids: [{}], areAllRequired: true };
+  }
+  if (given.length > 0) return { ids: given, areAllRequired: true };
+  const ciRun = buildId || detectValue('buildId', environment);
+  if (!ciRun)
+    throw new UsageError([
+      `${missingMessage('buildId', environment)}; or give --newest to ask about the newest queue or split of the build`,
+    ]);
+  return { ids: [{ node_build_id: ciRun }, { ci_build_id: ciRun }], areAllRequired: false };
+}
+
+/** Asks until the build is complete or the deadline has passed. Returns the answers that count. */
+async function waitForAnswers(
+  ask: Ask,
+  { ids, areAllRequired }: Selection,
+  deadline: number,
+): Promise<{ selected: ToldCompleteness[]; isKnown: boolean }> {
+  for (;;) {
+    const answers: ToldCompleteness[] = [];
+    for (const id of ids) answers.push(await ask(id, 0));
+    const known = answers.filter(({ kind }) => kind !== null);
+    const isKnown = known.length > 0;
+    // An id that names neither a queue nor a split is reported once.
+    const selected = areAllRequired ? answers : isKnown ? known : answers.slice(0, 1);
+    const incomplete = selected.find(({ is_complete }) => !is_complete);
+    const seconds = Math.floor((deadline - performance.now()) / 1000);
+    if (!incomplete || seconds <= 0) return { selected, isKnown };
+    await waitForChange(ask, ids[answers.indexOf(incomplete)]!, Math.min(MAX_WAIT_SECONDS, seconds));
+  }
+}
+
+function describeIds(ids: readonly Id[]): string {
+  return [...new Set(ids.flatMap(({ node_build_id, ci_build_id }) => node_build_id ?? ci_build_id ?? []))].join(', ');
+}
+
+/** Resolves when the answer may have changed, or after some seconds. */
+async function waitForChange(ask: Ask, id: Id, seconds: number): Promise<void> {
+  const before = performance.now();
+  await ask(id, seconds);
+  // A busy server may answer early.
+  if (performance.now() - before < PAUSE_MILLISECONDS) await sleep(PAUSE_MILLISECONDS);
+}
+
+/** Throws OtherAnswer when the answer does not repeat what was asked: a cache, or a proxy that mixes up answers, must not pass the gate. */
+async function askServer(api: Api, asked: Id & Record<string, string>, wait: number): Promise<ToldCompleteness> {
+  const about = { ...asked, request_id: randomUUID() };
+  const kind = asked.node_build_id !== undefined ? 'queue' : asked.ci_build_id !== undefined ? 'split' : null;
+  const query = new URLSearchParams({ ...about, wait: String(wait) });
+  const answer = await api.get(`/v1/builds/completeness?${query.toString()}`, completenessParser(kind), wait);
+  const told = answer.about ?? {};
+  if (Object.entries(about).every(([name, value]) => String(told[name as keyof typeof told]) === value)) return answer;
+  throw new OtherAnswer(
+    `the answer is about another request: asked about ${JSON.stringify(about)}, answered about ${JSON.stringify(told)}; let no proxy or cache answer for ${api.options.url}`,
+  );
+}
+
+/** Counts files that may be empty as run, if nothing else is missing. */
+function excuse(answer: ToldCompleteness, isEmpty: (path: string) => boolean): ToldCompleteness {
+  const { test_files, recorded, handed_out_not_recorded: missing, ran_not_recorded, recorded_without_time } = answer;
+  const files = [...missing, ...(answer.about?.allow_empty ? [] : recorded_without_time)];
+  const areAllNamed = recorded + missing.length + ran_not_recorded.length === test_files && files.length > 0;
+  if (!answer.may_be_empty || !areAllNamed || !files.every(({ path }) => isEmpty(path))) return answer;
+  const warning = `${pluralize(files.length, 'test file')} that may be empty (--may-be-empty) counted as run: ${abbreviate(files.map(({ path }) => path))}`;
+  return { ...answer, is_complete: true, errors: [], warnings: [...answer.warnings, warning] };
+}
+
+function report(answer: ToldCompleteness): string[] {
+  const { is_complete, test_files, recorded, errors, warnings, ran_not_recorded, recorded_without_time } = answer;
+  const missing = missingFiles(answer);
+  // The server may truncate each list.
+  const more = is_complete ? 0 : test_files - recorded - ran_not_recorded.length - Math.min(MAX_FILES_SHOWN, missing.length);
+  return [
+    summaryLine(answer),
+    ...errors.map(error => `error: ${error}`),
+    ...missing.slice(0, MAX_FILES_SHOWN).map(({ path, fate }) => `  ${path}  (${fate})`),
+    ...(more > 0 ? [`  and ${more} more (--json names more of them)`] : []),
+    ...warnings.map(warning => `warning: ${warning}`),
+    ...(recorded_without_time.length > 0
+      ? [`  ${abbreviate(recorded_without_time.map(({ path }) => path))}  (recorded with a time of 0)`]
+      : []),
+  ];
+}
+
+function summaryLine({ is_complete, kind, test_files, recorded, ran_not_recorded, recorded_without_time }: ToldCompleteness): string {
+  if (!kind) return 'incomplete';
+  const counts = [
+    `${recorded} of ${pluralize(test_files, 'test file')} of the ${kind} ${wasOrWere(recorded)} recorded`,
+    ...(recorded_without_time.length > 0 ? [`${recorded_without_time.length} of them with a time of 0 only`] : []),
+    ...(ran_not_recorded.length > 0 ? ['others run and not recorded'] : []),
+  ];
+  return `${is_complete ? 'complete' : 'incomplete'}: ${counts.join(', ')}`;
+}

@@ -1,0 +1,83 @@
+import { missesFiles } from '../../../protocol/answers/build-state.js';
+import type { CompletenessAnswer } from '../../../protocol/answers/completeness.js';
+import type { MinutesAnswer } from '../../../protocol/answers/minutes.js';
+import { useLive } from '../../data/live.js';
+import { Path } from '../../parts/path.js';
+import { Failure } from '../../parts/states.js';
+import { type Column, Table } from '../../parts/table.js';
+import type { BuildViewProps } from '../../routes/pages.js';
+import { withQuery } from '../../routes/routes.js';
+import { count, number } from '../../text/format.js';
+
+type Missing = MinutesAnswer['missing'][number];
+
+const MISSING: Column<Missing>[] = [
+  { name: 'path', title: 'File', isWide: true, cell: ({ path }) => <Path text={path} /> },
+  {
+    name: 'node',
+    title: 'Handed to',
+    cell: ({ node_index }) => (node_index === null ? 'no node' : `node ${node_index}`),
+  },
+];
+const FAILED: Column<string>[] = [{ name: 'path', title: 'File', isWide: true, cell: path => <Path text={path} /> }];
+
+/** Did every file run? */
+export function BuildGate({ build, project }: BuildViewProps) {
+  const { files, missing, missing_count, failed, failed_count, kind, is_running, state } = build;
+  return (
+    <section class="gate">
+      <h2>
+        {kind === 'recordings'
+          ? `${count(files, 'file')} ${files === 1 ? 'was' : 'were'} recorded. The build had no queue or split, so Ballast does not know whether other files should have run.`
+          : missesFiles(state)
+            ? `${number(missing_count)} of ${count(files, 'file')} ${missing_count === 1 ? 'is' : 'are'} missing.`
+            : `${number(files - missing_count)} of ${count(files, 'file')} ${is_running ? 'are recorded so far' : 'ran'}.`}
+      </h2>
+      {missesFiles(state) && (
+        <>
+          <p>
+            Nobody knows whether {missing_count === 1 ? 'this file passes' : 'these files pass'}. Repeat the job of the node, or the build.
+            {missing.length < missing_count ? ` The first ${number(missing.length)} are shown.` : ''}
+          </p>
+          <Table label="Missing files" columns={MISSING} rows={missing} keyOf={({ path }) => path} total={missing_count} />
+        </>
+      )}
+      {failed_count !== null && failed_count > 0 && (
+        <>
+          <h2>{count(failed_count, 'file')} failed.</h2>
+          <Table label="Files that failed" columns={FAILED} rows={failed} keyOf={path => path} total={failed_count} />
+        </>
+      )}
+      {kind !== 'recordings' && !is_running && <Verified build={build} project={project.id} />}
+    </section>
+  );
+}
+
+/** The server cuts longer ids of CI runs, and nothing is found by a part. */
+const WHOLE_ID = 199;
+
+/** What `ballast verify` says. */
+function Verified({ build, project }: { build: MinutesAnswer; project: number }) {
+  const { commit_hash, branch, node_total, kind, ci_run } = build;
+  const ofRun = { [kind === 'queue' ? 'node_build_id' : 'ci_build_id']: ci_run !== null && ci_run.length <= WHOLE_ID ? ci_run : null };
+  const path = withQuery('/v1/builds/completeness', { commit_hash, branch, node_total, ...ofRun });
+  const { data, problem, reload } = useLive<CompletenessAnswer>(path, { attempt: 'verify the build', project });
+  const isIncomplete = problem?.status === 409;
+  if (problem && !isIncomplete) return <Failure problem={problem} reload={reload} />;
+  const sentences = isIncomplete ? problem.reasons : (data?.warnings ?? []);
+  return (
+    <>
+      {(isIncomplete || data) && (
+        <h2>
+          <code>ballast verify</code> {isIncomplete ? 'fails' : 'passes'}
+          {sentences.length > 0 ? ':' : '.'}
+        </h2>
+      )}
+      <ul>
+        {sentences.map(sentence => (
+          <li key={sentence}>{sentence}.</li>
+        ))}
+      </ul>
+    </>
+  );
+}

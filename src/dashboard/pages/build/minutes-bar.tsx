@@ -1,0 +1,97 @@
+import type { MinutePartAnswer, MinutesAnswer } from '../../../protocol/answers/minutes.js';
+import { type Column, Table } from '../../parts/table.js';
+import { useAddress } from '../../routes/router.js';
+import { count, duration, exactDuration } from '../../text/format.js';
+import { linkTo } from './link.js';
+import { PART_TITLES, partsOf } from './parts.js';
+
+/** Parts below half a millisecond are none. */
+const SMALLEST = 0.0005;
+/** Nodes that are listed of those with a part. */
+const SHOWN = 8;
+
+/** Where the wall time went: a bar of its parts, and each part as a link to its definition and its nodes. */
+export function MinutesBar({ build }: { build: MinutesAnswer }) {
+  const { query } = useAddress();
+  const parts = build.parts.filter(({ seconds }) => Math.abs(seconds) >= SMALLEST);
+  const chosen = build.parts.find(({ name }) => name === query.get('part'));
+  const sum = parts.reduce((sum, { seconds }) => sum + Math.max(0, seconds), 0);
+  return (
+    <section class="minutes" aria-label="Where the time went">
+      <div class="minutes-bar" aria-hidden="true">
+        {parts.map(({ name, seconds }) => (
+          <span key={name} class={`swatch ${name}`} style={{ width: `${(100 * Math.max(0, seconds)) / sum}%` }} />
+        ))}
+      </div>
+      <dl>
+        <Group title="floor" seconds={build.floor} parts={partsOf(parts, true)} />
+        <Group title="lost" seconds={build.lost} parts={partsOf(parts, false)} />
+      </dl>
+      {chosen && <Part part={chosen} />}
+    </section>
+  );
+}
+
+function Group({ title, seconds, parts }: { title: string; seconds: number; parts: MinutePartAnswer[] }) {
+  const { path, query } = useAddress();
+  if (parts.length === 0) return null;
+  return (
+    <div class="group">
+      <dt>
+        {title} <span class="number">{duration(seconds)}</span>
+      </dt>
+      {parts.map(({ name, seconds }, i) => (
+        <dd key={name}>
+          <span class="quiet" aria-hidden="true">
+            {i === 0 ? '=' : '+'}
+          </span>{' '}
+          <a
+            href={linkTo(path, query, { part: name === query.get('part') ? null : name })}
+            aria-current={name === query.get('part') ? 'true' : undefined}
+          >
+            <span class={`swatch ${name}`} aria-hidden="true" />
+            {PART_TITLES[name]}{' '}
+            <span class="number" title={exactDuration(seconds)}>
+              {duration(seconds)}
+            </span>
+          </a>
+        </dd>
+      ))}
+    </div>
+  );
+}
+
+type Share = MinutePartAnswer['nodes'][number];
+
+const COLUMNS: Column<Share>[] = [
+  { name: 'node', title: 'Node', cell: ({ node_index }) => `node ${node_index}` },
+  { name: 'seconds', title: 'Node time', isNumber: true, cell: ({ seconds }) => duration(seconds) },
+];
+
+function Part({ part: { name, definition, nodes } }: { part: MinutePartAnswer }) {
+  const { path, query } = useAddress();
+  return (
+    <div class="part">
+      <div>
+        <p>
+          <strong>{PART_TITLES[name]}</strong>: {definition}
+        </p>
+        {nodes.length > SHOWN && (
+          <p class="small quiet">
+            The table has the {SHOWN} of {count(nodes.length, 'node')} with the most of it.
+          </p>
+        )}
+        <a href={linkTo(path, query, { part: null })}>Close</a>
+      </div>
+      {nodes.length > 0 && (
+        <Table
+          label={`Nodes of ${PART_TITLES[name]}`}
+          columns={COLUMNS}
+          rows={nodes.slice(0, SHOWN)}
+          total={nodes.length}
+          keyOf={row => row.node_index}
+        />
+      )}
+    </div>
+  );
+}

@@ -1,0 +1,71 @@
+import { useState } from 'preact/hooks';
+import type { MinutesAnswer } from '../../../protocol/answers/minutes.js';
+import type { TimelineAnswer } from '../../../protocol/answers/timeline.js';
+import type { ProjectLine } from '../../../protocol/messages/dashboard.js';
+import { pieceOf } from '../../../protocol/piece-path.js';
+import { setQuery } from '../../routes/router.js';
+import type { Lane } from '../../timeline/lanes.js';
+import { Legend } from '../../timeline/legend.js';
+import { RunTable } from '../../timeline/run-table.js';
+import { SpanTable } from '../../timeline/span-table.js';
+import { Timeline } from '../../timeline/timeline.js';
+import { useSpan } from '../../timeline/use-span.js';
+import { axisEnd, zoom } from '../../timeline/view.js';
+
+interface Props {
+  project: ProjectLine;
+  build: MinutesAnswer;
+  timeline: TimelineAnswer;
+  lanes: readonly Lane[];
+  matching: readonly Lane[] | null;
+  nodes: ReadonlySet<number> | null;
+}
+
+/** The timeline with what belongs to it: its legend, its keys, the table of the selected span, and the same data as a table. */
+export function TimelineView({ project, build, timeline, lanes, matching, nodes }: Props) {
+  const [view, setView] = useSpan('view');
+  const [selected, setSelected] = useSpan('span');
+  const [isTable, setTable] = useState(false);
+  const end = axisEnd(timeline.wall, timeline.floor, timeline.is_running);
+  const shown = view ?? { from: 0, to: end };
+  const zoomBy = (factor: number) => setView(zoom(shown, (shown.from + shown.to) / 2, factor, end));
+  return (
+    <>
+      <Timeline
+        timeline={timeline}
+        lanes={lanes}
+        matching={matching}
+        nodes={nodes}
+        view={view}
+        onView={setView}
+        selected={selected}
+        onSelect={setSelected}
+        onOpen={file => setQuery({ file }, { replace: false })}
+        project={project.id}
+      />
+      <div class="timeline-foot">
+        <Legend isRunning={timeline.is_running} hasPieces={timeline.paths.some(path => pieceOf(path) !== null)} />
+        <div class="zoom">
+          <button type="button" aria-label="Zoom in" onClick={() => zoomBy(1 / 2)}>
+            +
+          </button>
+          <button type="button" aria-label="Zoom out" disabled={view === null} onClick={() => zoomBy(2)}>
+            −
+          </button>
+          <button type="button" disabled={view === null} onClick={() => setView(null)}>
+            Whole build
+          </button>
+        </div>
+      </div>
+      <p id="timeline-keys" class="quiet small">
+        <kbd>Ctrl</kbd> and wheel, or <kbd>w</kbd> <kbd>s</kbd>, zoom; <kbd>a</kbd> <kbd>d</kbd> pan, drag selects a span. Arrow keys go
+        from file to file, with <kbd>Shift</kbd> they select; <kbd>Enter</kbd> opens a file, <kbd>Esc</kbd> goes back.
+      </p>
+      {selected && <SpanTable lanes={matching ?? lanes} paths={timeline.paths} span={selected} onClose={() => setSelected(null)} />}
+      <details class="as-table" onToggle={event => setTable(event.currentTarget.open)}>
+        <summary>The timeline as a table</summary>
+        {isTable && <RunTable lanes={matching ?? lanes} timeline={timeline} jobOf={node => build.nodes[node]?.job_url ?? null} />}
+      </details>
+    </>
+  );
+}

@@ -1,0 +1,20 @@
+import type { BuildLine } from '../../../protocol/answers/trends.js';
+import { commitOf, inSentence } from '../../text/in-sentence.js';
+
+/** How a state is drawn. */
+export const SHAPES: Record<BuildLine['state'], string> = {
+  running: '◌',
+  cancelled: '⊘',
+  missing: '▲',
+  failed: '✕',
+  complete: '✓',
+  recorded: '○',
+  unplanned: '?',
+  partial: '?',
+  unknown: '·',
+};
+
+/** A build by its branch and commit: `main 4d5e6f7a`. */
+export function buildName({ branch, commit_hash }: Pick<BuildLine, 'branch' | 'commit_hash'>): string {
+  return `${inSentence(branch)} ${commitOf(commit_hash)}`;
+}

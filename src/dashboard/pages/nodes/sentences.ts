@@ -1,0 +1,18 @@
+import type { NodeTrends } from '../../../protocol/answers/trends.js';
+import { number } from '../../text/format.js';
+
+/** Which nodes are slow again and again: "Node 3 was slow in 18 of 20 builds: the runner, not the split." */
+export function nodesSentence({ nodes, builds }: Pick<NodeTrends, 'nodes' | 'builds'>): string {
+  if (builds.length === 0) return 'No build was measured yet.';
+  const slow = nodes.filter(node => node.is_slow);
+  if (slow.length === 0)
+    return `No node was slow again and again in ${builds.length === 1 ? 'the last build' : `the last ${number(builds.length)} builds`}.`;
+  const named = slow
+    .slice(0, 3)
+    .map(node => `node ${node.node_index} was slow in ${number(node.slow_builds)} of ${number(known(node.slowness))} builds`);
+  const rest = slow.length > 3 ? `, and ${number(slow.length - 3)} more` : '';
+  const sentence = named.join(', ') + rest;
+  return `${sentence[0]!.toUpperCase()}${sentence.slice(1)}: the ${slow.length === 1 ? 'runner' : 'runners'}, not the split.`;
+}
+
+const known = (values: readonly (number | null)[]) => values.filter(value => value !== null).length;

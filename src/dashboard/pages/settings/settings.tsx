@@ -1,0 +1,117 @@
+import { useState } from 'preact/hooks';
+import type { SettingLine, SettingsAnswer } from '../../../protocol/messages/dashboard.js';
+import { useLive } from '../../data/live.js';
+import { useSession } from '../../data/session.js';
+import { FirstLine } from '../../parts/first-line.js';
+import { Failure, Loaded } from '../../parts/states.js';
+import type { ProjectPageProps } from '../../routes/pages.js';
+import { withQuery } from '../../routes/routes.js';
+import { count } from '../../text/format.js';
+import { inSentence } from '../../text/in-sentence.js';
+import { useChange } from '../access/use-change.js';
+
+/** What operators choose for a project. */
+export function SettingsPage({ project }: ProjectPageProps) {
+  const { role } = useSession();
+  const isOperator = role === 'operator';
+  const attempt = 'load the settings of the project';
+  const live = useLive<SettingsAnswer>(isOperator ? withQuery('/dashboard/projects/settings', { project: project.id }) : null, { attempt });
+  if (!isOperator) return <FirstLine sentences={['Only operators see and change the settings of a project.']} />;
+  const setOf = (settings: SettingLine[]) => settings.filter(({ text }) => text !== '').length;
+  return (
+    <Loaded live={live}>
+      {({ settings }) => (
+        <>
+          <FirstLine
+            sentences={[
+              `${setOf(settings)} of ${count(settings.length, 'setting')} ${setOf(settings) === 1 ? 'is' : 'are'} set for ${inSentence(project.name)}.`,
+              'All of them are optional.',
+            ]}
+          />
+          <Settings project={project.id} settings={settings} reload={live.reload} />
+          <p class="quiet">
+            <a href="/docs/project-settings">What each of them means</a>
+          </p>
+        </>
+      )}
+    </Loaded>
+  );
+}
+
+function Settings({ project, settings, reload }: { project: number; settings: SettingLine[]; reload: () => void }) {
+  const session = useSession();
+  const [edited, setEdited] = useState<Record<string, string>>({});
+  const [isSaved, setSaved] = useState(false);
+  const change = useChange(() => {
+    setEdited({});
+    setSaved(true);
+    reload();
+    session.reload();
+  });
+  const save = () => change.send('/dashboard/projects/settings', { project, settings: edited }, 'change the settings');
+  /** @param text undefined: it stays as it is */
+  const edit = (name: string, text: string | undefined) => {
+    setSaved(false);
+    const { [name]: _, ...others } = edited;
+    setEdited(text === undefined ? others : { ...others, [name]: text });
+  };
+  return (
+    <form
+      class="settings"
+      onSubmit={event => {
+        event.preventDefault();
+        void save();
+      }}
+    >
+      {settings.map(line => {
+        const { name, help, text, is_secret } = line;
+        if (is_secret) return <Secret key={name} line={line} edited={edited[name]} edit={value => edit(name, value)} />;
+        return (
+          <label key={name}>
+            <code>{name}</code>
+            <input
+              value={edited[name] ?? text}
+              autocomplete="off"
+              spellcheck={false}
+              onInput={event => edit(name, event.currentTarget.value)}
+            />
+            <span class="small quiet">{help}</span>
+          </label>
+        );
+      })}
+      {change.problem && <Failure problem={change.problem} reload={() => void save()} />}
+      <div class="actions">
+        <button type="submit" disabled={change.isSending || Object.keys(edited).length === 0}>
+          Save
+        </button>
+        <span role="status">{isSaved ? 'Saved.' : ''}</span>
+      </div>
+    </form>
+  );
+}
+
+/** A setting whose value is not known here. @param edited undefined: it stays as it is */
+function Secret({ line, edited, edit }: { line: SettingLine; edited: string | undefined; edit: (text: string | undefined) => void }) {
+  const { name, help, text } = line;
+  return (
+    <label>
+      <code>{name}</code>
+      <input
+        type="password"
+        value={edited ?? ''}
+        placeholder={edited === undefined ? text : ''}
+        autocomplete="new-password"
+        // Only the button unsets it: a field that was typed in and emptied leaves it as it is.
+        onInput={event => edit(event.currentTarget.value === '' ? undefined : event.currentTarget.value)}
+      />
+      <span class="small quiet">
+        {help}{' '}
+        {text !== '' && edited !== '' && (
+          <button type="button" class="plain" onClick={() => edit('')}>
+            Unset
+          </button>
+        )}
+      </span>
+    </label>
+  );
+}

@@ -1,0 +1,89 @@
+import { useState } from 'preact/hooks';
+import type { DayTrend } from '../../../protocol/answers/trends.js';
+import { fullBar } from '../../parts/bar-scale.js';
+
+const DAY = 86_400_000;
+
+/** What a bar consists of, from the bottom up. */
+export interface BarPart {
+  /** The class of its swatch. */
+  name: string;
+  title: string;
+  value: (day: DayTrend) => number;
+}
+
+interface Props {
+  label: string;
+  days: readonly DayTrend[];
+  /** The dates of the axis. */
+  range: { from: string; to: string };
+  /** How many days a bar is about. */
+  width: number;
+  parts: readonly BarPart[];
+  /** A narrow bar in front of the others: some of what they count. */
+  inner?: BarPart;
+  /** Round values up to the largest one. */
+  ticks: (max: number) => number[];
+  tickText: (value: number, step: number) => string;
+  /** What is read of a day: the one under the pointer, or else the last one. */
+  reading: (day: DayTrend) => string;
+}
+
+/** A bar for each day or week, at its date. The page has the same as a table. */
+export function DayBars({ label, days, range, width, parts, inner, ticks, tickText, reading }: Props) {
+  const [pointed, setPointed] = useState<number | null>(null);
+  const first = Date.parse(range.from);
+  const end = Math.max(Date.parse(range.to) + DAY, Date.parse(days.at(-1)?.day ?? range.to) + width * DAY);
+  const span = end - first;
+  const totals = days.map(day => parts.reduce((sum, { value }) => sum + Math.max(0, value(day)), 0));
+  const full = fullBar(totals) || 1;
+  const lines = ticks(full);
+  const place = (day: DayTrend) => (100 * (Date.parse(day.day) - first)) / span;
+  const height = (seconds: number) => `${(100 * Math.max(0, seconds)) / full}%`;
+  const shown = days[pointed ?? days.length - 1] ?? days.at(-1);
+  const readAt = (event: PointerEvent & { currentTarget: HTMLElement }) => {
+    const { left, width: pixels } = event.currentTarget.getBoundingClientRect();
+    const at = (100 * (event.clientX - left)) / pixels;
+    const index = days.findLastIndex(day => place(day) <= at);
+    setPointed(index < 0 ? null : index);
+  };
+  return (
+    <>
+      {parts.length > 1 && (
+        <ul class="legend small">
+          {[...parts, ...(inner ? [inner] : [])].map(({ name, title }) => (
+            <li key={name}>
+              <span class={`swatch ${name}`} aria-hidden="true" /> {title}
+            </li>
+          ))}
+        </ul>
+      )}
+      <div class="day-bars" role="img" aria-label={label}>
+        {lines.map(value => (
+          <span key={value} class="tick" style={{ bottom: height(value) }}>
+            {tickText(value, lines[1] ?? 1)}
+          </span>
+        ))}
+        <div class="bars" onPointerMove={readAt} onPointerLeave={() => setPointed(null)}>
+          {days.map((day, i) => (
+            <div
+              key={day.day}
+              class={totals[i]! > full ? 'bar cut' : 'bar'}
+              style={{ left: `${place(day)}%`, width: `${(100 * width * DAY) / span}%` }}
+            >
+              {parts.map(
+                ({ name, value }) => value(day) > 0 && <span key={name} class={`swatch ${name}`} style={{ height: height(value(day)) }} />,
+              )}
+              {inner && inner.value(day) > 0 && <span class={`swatch inner ${inner.name}`} style={{ height: height(inner.value(day)) }} />}
+            </div>
+          ))}
+        </div>
+      </div>
+      <p class="small quiet bar-dates" aria-hidden="true">
+        <span>{range.from}</span>
+        <span>{range.to}</span>
+      </p>
+      <p class="small quiet plot-reading">{shown && reading(shown)}</p>
+    </>
+  );
+}

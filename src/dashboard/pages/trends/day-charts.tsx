@@ -1,0 +1,220 @@
+import { useState } from 'preact/hooks';
+import type { PartName } from '../../../protocol/answers/minutes.js';
+import type { BuildTrend, DayTrend } from '../../../protocol/answers/trends.js';
+import type { ProjectLine } from '../../../protocol/messages/dashboard.js';
+import { Duration } from '../../parts/amounts.js';
+import { Figure } from '../../parts/figure.js';
+import { FoldedTable } from '../../parts/folded-table.js';
+import type { Column } from '../../parts/table.js';
+import { minuteTicks, numberTicks, secondTicks } from '../../parts/ticks.js';
+import { projectPath } from '../../routes/routes.js';
+import { count, duration, number, offset, percent } from '../../text/format.js';
+import { PART_TITLES } from '../build/parts.js';
+import { costText } from './cost.js';
+import { type BarPart, DayBars } from './day-bars.js';
+import { DayPlot } from './day-plot.js';
+
+interface Props {
+  project: ProjectLine;
+  trend: BuildTrend;
+  total: DayTrend;
+  /** Days of a bar. */
+  width: number;
+}
+
+/** What the builds of each day took and cost, as charts and as tables. */
+export function DayCharts({ project, trend, total, width }: Props) {
+  const { days } = trend;
+  const range = { from: trend.from, to: trend.to };
+  const cost = costText(project.settings, total);
+  const name = width === 1 ? 'Day' : 'Week of';
+  const by = width === 1 ? 'by day' : 'by week';
+  const table = (columns: Column<DayTrend>[], label: string) => (
+    <FoldedTable label={label} columns={[dayColumn(name), ...columns]} rows={days.toReversed()} keyOf={({ day }) => day} />
+  );
+  return (
+    <>
+      <dl class="figures trend-figures">
+        <Figure title="Builds">{number(total.builds)}</Figure>
+        <Figure title="Incomplete">{number(total.incomplete)}</Figure>
+        <Figure title="With failures">{number(total.with_failures)}</Figure>
+        <Figure title="Median wall time">{duration(total.median_wall)}</Figure>
+        <Figure title="Tests in all, a build">{duration(total.test_seconds)}</Figure>
+        <Figure title="Node-minutes">{minutes(total)}</Figure>
+        {cost !== null && <Figure title="Cost">about {cost}</Figure>}
+      </dl>
+      <section>
+        <h2>Wall time {by}</h2>
+        <Lines
+          label={`Wall time ${by}`}
+          {...{ days, range }}
+          line={({ median_wall }) => median_wall}
+          dashed={({ floor }) => floor}
+          reading={({ median_wall, floor }) => `median ${duration(median_wall)} (line), floor ${duration(floor)} (dashed, a mean)`}
+        />
+        {table(WALL_COLUMNS, `Wall time ${by}`)}
+      </section>
+      <section>
+        <h2>All tests of a build {by}</h2>
+        <Lines
+          label={`All tests of a build ${by}`}
+          {...{ days, range }}
+          line={({ test_seconds }) => test_seconds}
+          reading={({ test_seconds }) => `${duration(test_seconds)} a build, the nodes together`}
+        />
+        {table(TEST_COLUMNS, `All tests of a build ${by}`)}
+      </section>
+      <section>
+        <h2>Where the wall time went {by}</h2>
+        <DayBars
+          label={`Parts of the wall time ${by}`}
+          {...{ days, range, width }}
+          parts={partsOf(days)}
+          ticks={max => secondTicks(max, 4)}
+          tickText={offset}
+          reading={partsText}
+        />
+        {table(
+          PART_NAMES.map(name => ({
+            name,
+            title: PART_TITLES[name],
+            isNumber: true,
+            isExtra: !['even_share', 'longest_file'].includes(name),
+            cell: day => <Duration seconds={day.wall === null ? null : partOf(day, name)} />,
+          })),
+          `Parts of the wall time ${by}`,
+        )}
+      </section>
+      <section>
+        <h2>Builds {by}</h2>
+        <DayBars
+          label={`Builds ${by}`}
+          {...{ days, range, width }}
+          parts={BUILD_PARTS}
+          inner={FAILURES}
+          ticks={max => numberTicks(max, 4)}
+          tickText={value => number(value)}
+          reading={({ day, builds, incomplete, cancelled, with_failures }) =>
+            `${day}: ${count(builds, 'build')}, ${number(incomplete)} incomplete, ${number(cancelled)} cancelled, ${number(with_failures)} with failures.`
+          }
+        />
+        {table(BUILD_COLUMNS, `Builds ${by}`)}
+      </section>
+      <section>
+        <h2>
+          Node-minutes {cost === null ? '' : 'and cost '}
+          {by}
+        </h2>
+        <DayBars
+          label={`Node-minutes ${by}`}
+          {...{ days, range, width }}
+          parts={JOB_PARTS}
+          ticks={max => minuteTicks(max, 4)}
+          tickText={seconds => number(seconds / 60)}
+          reading={day =>
+            `${day.day}: ${count(day.jobs, 'node')} of ${count(day.builds, 'build')} took ${minutes(day)} node-minutes${cost === null ? '' : `, about ${costText(project.settings, day)}`}.`
+          }
+        />
+        <p class="small quiet">
+          The time of all nodes from the first request to the end, of incomplete builds too.{' '}
+          {cost === null ? (
+            <>
+              With <a href={projectPath(project.name, 'settings')}>a price</a>, this page says what it costs.
+            </>
+          ) : (
+            'The cost counts the set-up of each job, and half of a billing step for its last one.'
+          )}
+        </p>
+        {table(jobColumns(project), `Node-minutes ${by}`)}
+      </section>
+    </>
+  );
+}
+
+interface LinesProps {
+  label: string;
+  days: readonly DayTrend[];
+  range: { from: string; to: string };
+  line: (day: DayTrend) => number | null;
+  dashed?: (day: DayTrend) => number | null;
+  reading: (day: DayTrend) => string;
+}
+
+/** A chart with the values of the day under the pointer, or else of the last one. */
+function Lines({ reading, ...chart }: LinesProps) {
+  const [index, setIndex] = useState<number | null>(null);
+  const day = chart.days[index ?? chart.days.length - 1] ?? chart.days.at(-1)!;
+  return (
+    <>
+      <DayPlot {...chart} onDay={setIndex} />
+      <p class="small quiet plot-reading">
+        {day.day}, {count(day.builds, 'build')}
+        {day.wall === null ? ', none of them complete.' : `: ${reading(day)}.`}
+      </p>
+    </>
+  );
+}
+
+const PART_NAMES = Object.keys(PART_TITLES) as PartName[];
+const partOf = ({ parts }: DayTrend, name: PartName) => parts.find(part => part.name === name)?.seconds ?? 0;
+
+/** The parts that some day has. */
+const partsOf = (days: readonly DayTrend[]): BarPart[] =>
+  PART_NAMES.filter(name => days.some(day => partOf(day, name) >= 0.0005)).map(name => ({
+    name,
+    title: PART_TITLES[name],
+    value: day => partOf(day, name),
+  }));
+
+function partsText(day: DayTrend): string {
+  if (day.wall === null) return `${day.day}, ${count(day.builds, 'build')}, none of them complete.`;
+  const parts = partsOf([day]).map(({ title, value }) => `${title} ${duration(value(day))}`);
+  return `${day.day}: ${duration(day.wall)} = ${parts.join(' + ')}. All are means.`;
+}
+
+const BUILD_PARTS: BarPart[] = [
+  { name: 'work', title: 'without a missing file', value: ({ builds, incomplete, cancelled }) => builds - incomplete - cancelled },
+  { name: 'unrecorded', title: 'incomplete', value: ({ incomplete }) => incomplete },
+  { name: 'idle', title: 'cancelled', value: ({ cancelled }) => cancelled },
+];
+const FAILURES: BarPart = { name: 'failed', title: 'with failures (of all)', value: ({ with_failures }) => with_failures };
+const JOB_PARTS: BarPart[] = [{ name: 'work', title: 'node-minutes', value: ({ job_seconds }) => job_seconds }];
+
+const minutes = ({ job_seconds }: DayTrend) => number(job_seconds / 60);
+
+const dayColumn = (title: string): Column<DayTrend> => ({ name: 'day', title, cell: ({ day }) => day });
+const WALL_COLUMNS: Column<DayTrend>[] = [
+  { name: 'median', title: 'Median', isNumber: true, cell: ({ median_wall }) => <Duration seconds={median_wall} /> },
+  { name: 'floor', title: 'Floor (mean)', isNumber: true, cell: ({ floor }) => <Duration seconds={floor} /> },
+  { name: 'idle', title: 'Idle', isNumber: true, cell: ({ idle_share }) => percent(idle_share) },
+  {
+    name: 'saved',
+    title: 'Saved',
+    about: 'How much longer the best of the other methods (see What-if) would have taken with the same recorded times.',
+    isNumber: true,
+    isWide: true,
+    cell: ({ wall, saved }) => <Duration seconds={wall === null ? null : saved.best} />,
+  },
+];
+const TEST_COLUMNS: Column<DayTrend>[] = [
+  {
+    name: 'tests',
+    title: 'Tests of a build',
+    isNumber: true,
+    isWide: true,
+    cell: ({ test_seconds }) => <Duration seconds={test_seconds} />,
+  },
+];
+const BUILD_COLUMNS: Column<DayTrend>[] = [
+  { name: 'builds', title: 'Builds', isNumber: true, cell: ({ builds }) => builds },
+  { name: 'incomplete', title: 'Incomplete', isNumber: true, cell: ({ incomplete }) => incomplete },
+  { name: 'cancelled', title: 'Cancelled', isNumber: true, isExtra: true, cell: ({ cancelled }) => cancelled },
+  { name: 'failures', title: 'With failures', isNumber: true, isWide: true, cell: ({ with_failures }) => with_failures },
+];
+const jobColumns = (project: ProjectLine): Column<DayTrend>[] => [
+  { name: 'jobs', title: 'Nodes', isNumber: true, cell: ({ jobs }) => number(jobs) },
+  { name: 'minutes', title: 'Node-minutes', isNumber: true, isWide: project.settings.price === null, cell: minutes },
+  ...(project.settings.price === null
+    ? []
+    : [{ name: 'cost', title: 'Cost, about', isNumber: true, isWide: true, cell: (day: DayTrend) => costText(project.settings, day) }]),
+];

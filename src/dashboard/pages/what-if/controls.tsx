@@ -1,0 +1,165 @@
+import { useRef } from 'preact/hooks';
+import type { WhatIfAnswer } from '../../../protocol/answers/what-if.js';
+import { Duration } from '../../parts/amounts.js';
+import { Path } from '../../parts/path.js';
+import { duration, number } from '../../text/format.js';
+import { type Choices, withCut } from './choices.js';
+import { piecesText } from './sentences.js';
+
+interface Props {
+  answer: WhatIfAnswer;
+  choices: Choices;
+  /** The build without the files that are cut by hand. */
+  uncut: WhatIfAnswer;
+  /** What the cuts bring. */
+  saved: string;
+  onChange: (changes: Record<string, string | null>) => void;
+}
+
+/** The switches: with which estimates, starts and costs the build is played again, and which files run in pieces or are cut. */
+export function Controls({ answer, choices, uncut, saved, onChange }: Props) {
+  const { assumptions } = answer;
+  return (
+    <section>
+      <h2>Play the build with</h2>
+      <div class="choices">
+        <label>
+          Mode
+          <select value={assumptions.mode} onChange={event => onChange({ mode: event.currentTarget.value })}>
+            <option value="queue">queue</option>
+            <option value="split">split</option>
+          </select>
+        </label>
+        <label>
+          Estimates
+          <select value={assumptions.estimates} onChange={event => onChange({ estimates: event.currentTarget.value })}>
+            <option value="then">of that build</option>
+            <option value="now">of today</option>
+            <option value="exact">exactly right</option>
+          </select>
+        </label>
+        <Time
+          name="Start spread"
+          about="Seconds over which the nodes start."
+          value={choices.start_spread}
+          used={assumptions.start_spread}
+          onChange={start_spread => onChange({ start_spread })}
+        />
+        <Time
+          name="Pull cost"
+          about="Seconds that a node loses between two batches."
+          value={choices.pull_cost}
+          used={assumptions.pull_cost}
+          onChange={pull_cost => onChange({ pull_cost })}
+        />
+        <Time
+          name="Set-up"
+          about="Minutes that the job of a node takes before the node starts: the checkout, the installation. They count in the node-minutes."
+          value={choices.setup}
+          used={assumptions.setup / 60}
+          unit="min"
+          onChange={setup => onChange({ setup })}
+        />
+      </div>
+      {uncut.pieces && <InPieces {...{ answer, uncut, onChange }} />}
+      {!assumptions.in_pieces && <Cuts key={answer.build_id} {...{ answer, choices, saved, onChange }} />}
+    </section>
+  );
+}
+
+interface TimeProps {
+  name: string;
+  about: string;
+  value: string | null;
+  /** What the answer was played with. */
+  used: number;
+  unit?: 's' | 'min';
+  onChange: (value: string | null) => void;
+}
+
+function Time({ name, about, value, used, unit = 's', onChange }: TimeProps) {
+  return (
+    <label title={about}>
+      {name}
+      <input
+        class="seconds"
+        type="number"
+        min={0}
+        max={unit === 's' ? 86_400 : 1440}
+        step="any"
+        value={value ?? ''}
+        placeholder={String(Math.round(used * 10) / 10)}
+        onChange={event => onChange(event.currentTarget.value || null)}
+      />
+      <span class="quiet">{unit}</span>
+    </label>
+  );
+}
+
+/** The switch for long files in pieces, and what they bring. */
+function InPieces({ answer, uncut, onChange }: Pick<Props, 'answer' | 'uncut' | 'onChange'>) {
+  const { in_pieces } = answer.assumptions;
+  return (
+    <fieldset class="cuts">
+      <legend>Long files</legend>
+      <label>
+        <input type="checkbox" checked={in_pieces} onChange={() => onChange({ in_pieces: String(!in_pieces), cut: null })} />
+        In pieces
+        <span class="quiet">{piecesText(uncut)}.</span>
+      </label>
+      <p class="quiet">
+        <code>ballast queue --pieces</code> does this: <a href="/docs/pieces">how pieces work</a>
+      </p>
+    </fieldset>
+  );
+}
+
+/** Files worth cutting by hand, and those that are cut. */
+function Cuts({ answer, choices, saved, onChange }: Omit<Props, 'uncut'>) {
+  const { worth_cutting, assumptions } = answer;
+  // A file keeps its place when it is no longer worth a cut, because it is cut or others are: the focus may be there.
+  const places = useRef(new Set<string>());
+  for (const path of [...worth_cutting.map(file => file.path), ...choices.cut]) places.current.add(path);
+  const worth = new Map(worth_cutting.map(file => [file.path, file]));
+  const cuts = new Map(assumptions.cut.map(cut => [cut.path, cut]));
+  const paths = [...places.current].filter(path => worth.has(path) || choices.cut.length > 0);
+  if (paths.length === 0) {
+    return <p class="quiet">No file is worth cutting: none of them delays the end of this build.</p>;
+  }
+  const change = (path: string) => onChange({ cut: withCut(choices.cut, path), in_pieces: answer.pieces ? 'false' : null });
+  return (
+    <fieldset class="cuts">
+      <legend>Cut a file</legend>
+      {paths.map(path => (
+        <label key={path}>
+          <input type="checkbox" checked={choices.cut.includes(path)} onChange={() => change(path)} />
+          <Path text={path} />
+          <span class="number quiet">{cuts.has(path) ? <Pieces cut={cuts.get(path)!} /> : <Worth file={worth.get(path)} />}</span>
+        </label>
+      ))}
+      <p role="status">{saved}</p>
+      {!answer.pieces && (
+        <p class="quiet">
+          With <code>--pieces</code>, <code>ballast queue</code> runs such files in pieces: <a href="/docs/pieces">how pieces work</a>
+        </p>
+      )}
+    </fieldset>
+  );
+}
+
+function Worth({ file }: { file: WhatIfAnswer['worth_cutting'][number] | undefined }) {
+  if (!file) return 'a cut saves nothing more';
+  return (
+    <>
+      takes <Duration seconds={file.seconds} />; cut into {number(file.pieces)} pieces, it saves {duration(file.saves)}
+    </>
+  );
+}
+
+function Pieces({ cut: { pieces, is_measured } }: { cut: WhatIfAnswer['assumptions']['cut'][number] }) {
+  return (
+    <>
+      cut into {number(pieces)} {is_measured ? 'test cases' : 'equal pieces'}
+    </>
+  );
+}

@@ -1,0 +1,201 @@
+import { useEffect, useRef, useState } from 'preact/hooks';
+import { hasEndedComplete } from '../../../protocol/answers/build-state.js';
+import type { BuildLines } from '../../../protocol/answers/trends.js';
+import type { Variant, WhatIfAnswer } from '../../../protocol/answers/what-if.js';
+import type { ProjectLine } from '../../../protocol/messages/dashboard.js';
+import { priceText } from '../../../protocol/price.js';
+import { type Live, useLive } from '../../data/live.js';
+import { Duration, When } from '../../parts/amounts.js';
+import { Figure } from '../../parts/figure.js';
+import { FirstLine } from '../../parts/first-line.js';
+import { Path } from '../../parts/path.js';
+import { Empty, Loaded } from '../../parts/states.js';
+import { type Column, Table } from '../../parts/table.js';
+import type { ProjectPageProps } from '../../routes/pages.js';
+import { setQuery, useAddress, useTitle } from '../../routes/router.js';
+import { projectPath, withQuery } from '../../routes/routes.js';
+import { count, number, percent } from '../../text/format.js';
+import { commitOf } from '../../text/in-sentence.js';
+import { buildName } from '../builds/state.js';
+import { Chart } from './chart.js';
+import { type Choices, choicesOf, whatIfPath } from './choices.js';
+import { Controls } from './controls.js';
+import { columnOf } from './curve.js';
+import { cutsSentence } from './cuts.js';
+import { LastBuilds } from './last-builds.js';
+import { Savings } from './savings.js';
+import { difference, whatIfSentences } from './sentences.js';
+
+/** How long the handle rests before its number stands in the address, in milliseconds. Browsers limit how often it may change. */
+const REST = 200;
+
+/** Plays the build in the address, or else the newest one of the default branch that has ended, without a missing file if there is one. */
+export function WhatIfPage({ project }: ProjectPageProps) {
+  const named = useAddress().query.get('build');
+  const live = useLive<BuildLines>(
+    named === null ? withQuery('/v1/build_summaries', { branch: project.default_branch, limit: 20 }) : null,
+    {
+      attempt: 'find the newest build',
+      project: project.id,
+    },
+  );
+  const ended = live.data?.builds.filter(build => build.build_id !== null && !build.is_running);
+  const newest = ended?.find(({ state }) => hasEndedComplete(state)) ?? ended?.[0];
+  const build = named ?? newest?.build_id ?? null;
+  // The same element for both, so that the handle keeps the focus when the address names the build.
+  return build === null ? <Loaded live={live}>{() => <NoBuild project={project} />}</Loaded> : <WhatIf project={project} build={build} />;
+}
+
+function NoBuild({ project }: { project: ProjectLine }) {
+  return (
+    <Empty title="No build can be played yet.">
+      <p>This page plays a recorded build again with other numbers of nodes. It needs one build that has ended.</p>
+      <a class="button" href={projectPath(project.name, 'set-up')}>
+        Set up the first build
+      </a>
+    </Empty>
+  );
+}
+
+function WhatIf({ project, build }: { project: ProjectLine; build: string }) {
+  const choices = choicesOf(useAddress().query);
+  const live = useLive<WhatIfAnswer>(whatIfPath(build, choices), { attempt: 'play this build again', project: project.id });
+  const uncut = useUncut(project, build, choices, live);
+  useTitle(live.data && buildName(live.data));
+  return (
+    <Loaded live={live} waiting="Playing the build again with other numbers of nodes. A suite of 100,000 files takes some seconds …">
+      {answer => <Played {...{ project, build, choices, answer, uncut }} />}
+    </Loaded>
+  );
+}
+
+/** The build played without the cuts: what was shown before the first one, or else it is played once more. Null: not known yet. */
+function useUncut(project: ProjectLine, build: string, choices: Choices, { data, isLoading }: Live<WhatIfAnswer>): WhatIfAnswer | null {
+  // Files that are cut by hand are compared with whole files, also where the build had pieces.
+  const path = whatIfPath(build, choices.cut.length === 0 ? choices : { ...choices, in_pieces: 'false', cut: [] });
+  const shown = useRef<{ path: string; answer: WhatIfAnswer } | null>(null);
+  if (choices.cut.length === 0 && data && !isLoading) shown.current = { path, answer: data };
+  const isShown = shown.current?.path === path;
+  const played = useLive<WhatIfAnswer>(choices.cut.length === 0 || isShown ? null : path, {
+    attempt: 'play this build without the cuts',
+    project: project.id,
+  });
+  if (isShown) return shown.current!.answer;
+  return played.isLoading ? null : played.data;
+}
+
+interface PlayedProps {
+  project: ProjectLine;
+  build: string;
+  choices: Choices;
+  answer: WhatIfAnswer;
+  uncut: WhatIfAnswer | null;
+}
+
+function Played({ project, build, choices, answer, uncut }: PlayedProps) {
+  const { variants, node_total, useful_nodes } = answer;
+  const [nodes, setNodes] = useNodes(build, node_total);
+  const chosen = columnOf(variants, nodes);
+  const today = columnOf(variants, node_total);
+  // Other methods are played without cuts.
+  const whole = answer.assumptions.cut.length === 0 ? answer : uncut;
+  if (variants.length === 0) return <Empty title="Nothing of this build is recorded, so it cannot be played again." />;
+  return (
+    <>
+      <FirstLine sentences={whatIfSentences(answer, nodes, choices.in_pieces !== null)}>
+        <p class="small quiet build-name">
+          Played again:&nbsp;
+          <a href={projectPath(project.name, 'build', build)}>
+            <Path text={answer.branch} />
+          </a>
+          &nbsp;· {commitOf(answer.commit_hash)} · {count(node_total, 'node')} ·&nbsp;
+          <When time={answer.started_at} />
+        </p>
+      </FirstLine>
+      <Chart
+        {...{ variants, chosen, today }}
+        useful={columnOf(variants, useful_nodes)}
+        onChoose={index => setNodes(variants[index]!.nodes)}
+      />
+      <Reading chosen={variants[chosen]!} today={variants[today]!} />
+      <Controls
+        answer={answer}
+        choices={choices}
+        uncut={uncut ?? answer}
+        saved={uncut ? cutsSentence(answer, uncut, variants[chosen]!.nodes) : ''}
+        onChange={changes => setQuery({ build, ...changes })}
+      />
+      <LastBuilds project={project} branch={answer.branch} />
+      {whole && <Savings answer={whole} wall={whole.variants[columnOf(whole.variants, node_total)]!.wall} />}
+      <section>
+        <h2>What this assumes</h2>
+        <ul>
+          {answer.assumptions.sentences.map(sentence => (
+            <li key={sentence}>{sentence}</li>
+          ))}
+        </ul>
+      </section>
+      <details>
+        <summary>The same numbers as a table</summary>
+        <Table
+          label="Numbers of nodes"
+          columns={COLUMNS.filter(({ name }) => name !== 'cost' || variants[0]!.price)}
+          rows={variants}
+          keyOf={variant => variant.nodes}
+        />
+      </details>
+    </>
+  );
+}
+
+/** The number of nodes at the handle, which the address holds once it rests. */
+function useNodes(build: string, today: number): [number, (nodes: number) => void] {
+  const text = useAddress().query.get('nodes');
+  const [moved, setMoved] = useState<number | null>(null);
+  const timer = useRef<ReturnType<typeof setTimeout>>(undefined);
+  useEffect(() => setMoved(null), [text]);
+  useEffect(() => () => clearTimeout(timer.current), []);
+  const move = (nodes: number) => {
+    setMoved(nodes);
+    clearTimeout(timer.current);
+    timer.current = setTimeout(() => setQuery({ build, nodes: nodes === today ? null : String(nodes) }), REST);
+  };
+  return [moved ?? (Number(text) || today), move];
+}
+
+function Reading({ chosen, today }: { chosen: Variant; today: Variant }) {
+  return (
+    <dl class="figures what-if-reading">
+      <Figure title="Nodes">{number(chosen.nodes)}</Figure>
+      <Figure title="Wall time">
+        <Duration seconds={chosen.wall} />
+      </Figure>
+      <Figure title="Node-minutes">{number(chosen.node_seconds / 60)}</Figure>
+      {chosen.price && <Figure title="Cost">{priceText(chosen.price)}</Figure>}
+      <Figure title={`Against ${count(today.nodes, 'node')}`}>{difference(chosen, today)}</Figure>
+      <Figure
+        title="Above the floor"
+        about="The floor is an even share of the files, or the longest file if that is more. No plan with whole files ends sooner."
+      >
+        {percent(Math.max(0, chosen.ratio - 1))}
+      </Figure>
+      <Figure title="Measured">{chosen.measured === null ? 'no such build' : <Duration seconds={chosen.measured} />}</Figure>
+    </dl>
+  );
+}
+
+const COLUMNS: Column<Variant>[] = [
+  { name: 'nodes', title: 'Nodes', isNumber: true, cell: ({ nodes }) => nodes },
+  { name: 'wall', title: 'Wall time', isNumber: true, cell: ({ wall }) => <Duration seconds={wall} /> },
+  { name: 'work', title: 'Node-minutes', isNumber: true, cell: ({ node_seconds }) => number(node_seconds / 60, 1) },
+  { name: 'cost', title: 'Cost', isNumber: true, cell: ({ price }) => (price ? priceText(price) : '') },
+  { name: 'floor', title: 'Floor', isNumber: true, isLeast: true, cell: ({ floor }) => <Duration seconds={floor} /> },
+  { name: 'measured', title: 'Measured', isNumber: true, isExtra: true, cell: ({ measured }) => <Duration seconds={measured} /> },
+  {
+    name: 'bound',
+    title: 'Decided by',
+    isWide: true,
+    isExtra: true,
+    cell: ({ bound_by_file }) => (bound_by_file ? 'the longest file' : 'the sum of the files'),
+  },
+];

@@ -1,0 +1,107 @@
+import { pluralize } from '../../base/plural.js';
+import { abbreviate } from '../../base/terminal.js';
+import type { FileResult } from '../reports/report-results.js';
+import { estimateOf, type PlannedFile } from './planned-file.js';
+
+export interface RecordedFile {
+  path: string;
+  time_execution: number;
+  /** With a time of 0: the file ran, and had no time to measure. */
+  ran?: true;
+}
+
+export interface BatchResult {
+  /** Files that ran. */
+  recorded: RecordedFile[];
+  /** Files that failed or may not have run. This node gets them again when it is retried. */
+  failed: string[];
+}
+
+/** Options that decide, together with the exit code of the command, whether a batch passed. */
+export interface FailurePolicy {
+  /** Only the exit code decides: neither a failure in a report nor an unreadable report fails the batch. */
+  trustExitCode?: true;
+  /** A file in no report counts as failed and not run. */
+  failUnreported?: true;
+  /** Globs of files that may have nothing to run: in no report, they count as run. */
+  mayBeEmpty?: readonly string[];
+}
+
+/** Signs of failure in the reports of a batch. */
+export interface ReportFindings {
+  /** Files that failed, and failed test cases of unknown files. */
+  failed: readonly string[];
+  /** Why reports cannot be read. */
+  unreadable: readonly string[];
+  /** Files of the batch that no report mentions. */
+  unreported: readonly string[];
+}
+
+/** Returns why a batch failed although its command ended with 0; null: it passed. */
+export function failureReason(
+  { failed, unreadable, unreported }: ReportFindings,
+  { trustExitCode, failUnreported }: FailurePolicy,
+): string | null {
+  if (!trustExitCode && failed.length > 0)
+    return `a report has failures (${abbreviate(failed)}); let the command return the exit code of its test runner, or give --trust-exit-code`;
+  if (!trustExitCode && unreadable.length > 0)
+    return `${unreadable.join('; ')}; let the command return the exit code of its test runner, or give --trust-exit-code`;
+  if (failUnreported && unreported.length > 0)
+    return `no report mentions ${pluralize(unreported.length, 'test file')} (${abbreviate(unreported)}), and --fail-unreported is given; see whether the command ran them, and name files without tests with --may-be-empty`;
+  return null;
+}
+
+/** A report may round the time of a file down to 0, which would mean that it was not measured. */
+const MIN_SECONDS = 0.001;
+
+/** Returns what to record for a file in a report. A file that failed in no time could not be loaded, so it did not run. */
+export function recordedFile(path: string, { hasRun, isFailed, seconds }: FileResult): RecordedFile {
+  if (hasRun && !(isFailed && seconds === 0)) return { path, time_execution: Math.max(MIN_SECONDS, seconds) };
+  return isFailed ? { path, time_execution: 0 } : emptyFile(path);
+}
+
+/** What to record for a file that had nothing to run. */
+export function emptyFile(path: string): RecordedFile {
+  return { path, time_execution: 0, ran: true };
+}
+
+/**
+ * Derives the result of a batch from its reports. If the batch passed, a file in no report is recorded with 0 (scheduled, not measured). If
+ * the batch failed, that file may not have run: it counts as failed and is not recorded.
+ * @param isEmpty whether a file in no report is known to have had nothing to run, if the batch passed
+ */
+export function resultFromReports(
+  files: readonly PlannedFile[],
+  reported: ReadonlyMap<string, FileResult>,
+  isSuccess: boolean,
+  isEmpty: (path: string) => boolean = () => false,
+): BatchResult {
+  const recorded: RecordedFile[] = [];
+  const failed: string[] = [];
+  for (const { path } of files) {
+    const result = reported.get(path);
+    if (result) recorded.push(recordedFile(path, result));
+    else if (isSuccess) recorded.push(isEmpty(path) ? emptyFile(path) : { path, time_execution: 0 });
+    if (!isSuccess && (result?.isFailed ?? true)) failed.push(path);
+  }
+  // No report names the failed file, so it may be any of them.
+  if (!isSuccess && failed.length === 0) for (const { path } of files) failed.push(path);
+  return { recorded, failed };
+}
+
+/**
+ * Derives the result of a batch from the exit code alone. The time of the batch is divided in proportion to the expected times of its files.
+ * A failed command may have ended early, so its time is not used: its files are recorded with 0.
+ */
+export function resultFromExitCode(files: readonly PlannedFile[], seconds: number, isSuccess: boolean): BatchResult {
+  const paths = files.map(({ path }) => path);
+  if (!isSuccess) return { recorded: paths.map(path => ({ path, time_execution: 0 })), failed: paths };
+  const estimate = estimateOf(files);
+  const mean = estimate.seconds === null ? 1 : estimate.seconds / (files.length - estimate.unmeasured);
+  const shares = files.map(({ expected }) => Math.max(MIN_SECONDS, expected ?? mean));
+  const total = shares.reduce((sum, seconds) => sum + seconds, 0);
+  return {
+    recorded: paths.map((path, i) => ({ path, time_execution: Math.max(MIN_SECONDS, (seconds * shares[i]!) / total) })),
+    failed: [],
+  };
+}

@@ -1,0 +1,264 @@
+import { tmpdir } from 'node:os';
+import { pluralize } from '../../base/plural.js';
+import { printToStderr } from '../../base/terminal.js';
+import { faultText, UsageError } from '../../base/usage-error.js';
+import { askFilter } from '../pieces/filter.js';
+import type { Piece, PieceSupport, ToldCases } from '../pieces/piece.js';
+import { runPiece, runWhole } from '../pieces/piece-run.js';
+import { Selecting } from '../pieces/selecting.js';
+import { TestCases, toldByReports } from '../pieces/told.js';
+import { ListedFiles } from '../reports/known-files.js';
+import type { ReportResults } from '../reports/report-results.js';
+import { BatchList } from './batch-list.js';
+import { type BatchReports, batchLabel, warnOfGaps } from './batch-reports.js';
+import {
+  type BatchResult,
+  type FailurePolicy,
+  failureReason,
+  type RecordedFile,
+  resultFromExitCode,
+  resultFromReports,
+} from './batch-results.js';
+import { commandFault, commandLine, commandWithListFile, readsListFile, splitByLength } from './command-line.js';
+import type { CommandResult, CommandRunner } from './command-runner.js';
+import type { PlannedFile } from './planned-file.js';
+import { failureNames, ReportWatch, readReports } from './report-files.js';
+import { emptyTest } from './test-files.js';
+
+/** The command could not be started: nothing was run, and nothing will be. */
+export class CommandNotStarted extends Error {
+  constructor(
+    readonly exitCode: number,
+    message: string,
+  ) {
+    super(message);
+  }
+}
+
+/** The exit code of a shell for a command that exists and cannot be run. */
+const CANNOT_RUN = 126;
+
+/** The batches that one node runs, and their results. */
+export class NodeRun {
+  #recorded = new Map<string, RecordedFile>();
+  /** The files that failed or may not have run. */
+  readonly failed = new Set<string>();
+  /** What the node tells of the test cases of files. */
+  readonly testCases: TestCases;
+  readonly #reportWatch: ReportWatch;
+  readonly #readsListFile: boolean;
+  readonly #list = new BatchList();
+  readonly #mayBeEmpty: (path: string) => boolean;
+  /** See askFilter. By file: a command may choose its configuration by the file. */
+  readonly #filters = new Map<string, Promise<string | null>>();
+  /** How often the command was run. */
+  commandCount = 0;
+  hasFailed = false;
+
+  /**
+   * @param allFiles the files of all nodes: a report may name a file of another batch
+   * @param pieces null: it runs whole files only
+   */
+  constructor(
+    readonly allFiles: readonly string[],
+    readonly command: readonly string[],
+    readonly reportGlobs: readonly string[],
+    readonly policy: FailurePolicy,
+    readonly runner: CommandRunner,
+    readonly environment: NodeJS.ProcessEnv,
+    readonly pieces: PieceSupport | null = null,
+  ) {
+    if (policy.failUnreported && reportGlobs.length === 0)
+      throw new UsageError(['--fail-unreported needs the reports that the command writes: name them with --junit']);
+    const fault = commandFault(command, allFiles);
+    if (fault !== null) throw new UsageError([faultText(fault)]);
+    this.testCases = new TestCases(pieces?.name ?? null);
+    this.#reportWatch = new ReportWatch(reportGlobs);
+    this.#readsListFile = readsListFile(command);
+    this.#mayBeEmpty = emptyTest(policy.mayBeEmpty);
+  }
+
+  /** Returns the files that ran since the last call, each once. */
+  takeRecorded(): RecordedFile[] {
+    const recorded = this.#recorded;
+    this.#recorded = new Map();
+    return [...recorded.values()];
+  }
+
+  /** Runs the command for a batch, in several parts if the paths do not fit into one command or it has pieces. Throws CommandNotStarted. */
+  async runBatch(files: readonly PlannedFile[]): Promise<BatchResult> {
+    const whole = files.filter(({ piece }) => !piece);
+    const parts = whole.length === 0 ? [] : this.#readsListFile ? [whole] : splitByLength(whole);
+    if (parts.length > 1)
+      printToStderr(
+        `the paths of ${pluralize(whole.length, 'test file')} in one batch are too long for one command: running ${parts.length} commands`,
+      );
+    const runs = [
+      ...parts.map(part => () => this.#runFiles(part)),
+      ...files.flatMap(({ piece, expected }) => (piece ? () => this.#runPiece(piece, expected) : [])),
+    ];
+    const results: BatchResult[] = [];
+    for (const run of runs) if (this.runner.signal === null) results.push(await run());
+    const ran = new Set(results.flatMap(({ recorded, failed }) => [...recorded.map(({ path }) => path), ...failed]));
+    return {
+      recorded: results.flatMap(({ recorded }) => recorded),
+      failed: [
+        ...results.flatMap(({ failed }) => failed),
+        ...files.flatMap(({ path }) => (this.runner.signal && !ran.has(path) ? path : [])),
+      ],
+    };
+  }
+
+  async #runFiles(files: readonly PlannedFile[]): Promise<BatchResult> {
+    const { result, told } = await this.#execute(files, null);
+    for (const { path, time_execution } of result.recorded) {
+      const cases = told?.get(path)?.cases;
+      if (cases) this.testCases.addFile(path, time_execution, cases);
+    }
+    return this.#note(result);
+  }
+
+  async #runPiece(piece: Piece, expected: number | null): Promise<BatchResult> {
+    const runFile = async (part: Piece | null) => {
+      const { result, told, remedy } = await this.#execute([{ path: piece.file, expected }], part);
+      return this.runner.signal === null ? { result, told: told?.get(piece.file), remedy } : null;
+    };
+    const whyWhole = await this.#filterOf(piece.file);
+    if (this.runner.signal !== null) return this.#note(notRunResult([piece]));
+    return this.#note(
+      await (whyWhole === null ? runPiece(piece, runFile, this.testCases) : runWhole(piece, whyWhole, runFile, this.testCases)),
+    );
+  }
+
+  /** Runs the command once. @param piece of the only file; null: the files are whole */
+  async #execute(files: readonly PlannedFile[], piece: Piece | null): Promise<Executed> {
+    this.commandCount += 1;
+    await this.#reportWatch.snapshot();
+    if (this.runner.signal !== null) return { result: notRunResult(files), told: null, remedy: '' };
+    const selecting = this.pieces && this.#select(this.pieces, piece);
+    const remedy = selecting?.remedy ?? '';
+    try {
+      const paths = files.map(({ path }) => path);
+      const command = this.#commandFor(paths, selecting?.selection.args ?? []);
+      const ended = await this.runner.run(command, { ...this.#environmentOf(this.commandCount), ...selecting?.selection.environment });
+      if (ended.startError !== null)
+        throw new CommandNotStarted(ended.exitCode, `cannot start the command ${this.command[0]}: ${ended.startError}`);
+      if (this.runner.signal !== null) return { result: await this.#interruptedResult(files), told: null, remedy };
+      const { result, cases } = await this.#resultOf(files, ended);
+      if (ended.exitCode !== 0) printToStderr(`the command ended with ${ended.exitCode} (${batchLabel(this.commandCount, files)})`);
+      const told = selecting ? selecting.told(paths, cases) : toldByReports(cases);
+      if (told === null && ended.exitCode === 0 && cases.size > 0) this.testCases.addSilence(remedy);
+      return { result, told, remedy };
+    } finally {
+      selecting?.end();
+    }
+  }
+
+  #environmentOf(number: number): NodeJS.ProcessEnv {
+    return { ...this.environment, BALLAST_BATCH: String(number) };
+  }
+
+  #select(support: PieceSupport, piece: Piece | null): Selecting {
+    try {
+      return new Selecting(support, piece, this.environment);
+    } catch (error) {
+      throw cannotWrite('the files that --pieces needs for the command', error);
+    }
+  }
+
+  #filterOf(file: string): Promise<string | null> {
+    const asked = this.#filters.get(file) ?? this.#askFilter(file);
+    this.#filters.set(file, asked);
+    return asked;
+  }
+
+  async #askFilter(file: string): Promise<string | null> {
+    // The number of the next batch: a reporter may empty its file when it starts, and must not empty that of a batch that has run.
+    const environment = this.#environmentOf(this.commandCount + 1);
+    try {
+      return await askFilter(this.pieces!, async (args, output) => {
+        await this.runner.run(this.#commandFor([file], args), environment, output);
+      });
+    } catch (error) {
+      throw cannotWrite('the files that --pieces needs for the command', error);
+    }
+  }
+
+  /** Adds the result of a part of a batch. */
+  #note(result: BatchResult): BatchResult {
+    for (const file of result.recorded) this.#recorded.set(file.path, file);
+    if (this.runner.signal === null) for (const path of result.failed) this.failed.add(path);
+    this.hasFailed ||= result.failed.length > 0;
+    return result;
+  }
+
+  /** @param more arguments behind the paths */
+  #commandFor(paths: readonly string[], more: readonly string[]): string[] {
+    if (!this.#readsListFile) return commandLine(this.command, paths, more);
+    try {
+      return [...commandWithListFile(this.command, this.#list.write(paths)), ...more];
+    } catch (error) {
+      throw cannotWrite('the test files of the batch to a file for {file}', error);
+    }
+  }
+
+  /** Removes what the commands do not need any more. */
+  end(): void {
+    this.#list.remove();
+  }
+
+  /** A signal ended the command early: only the files that passed in a report are known to have run. */
+  async #interruptedResult(files: readonly PlannedFile[]): Promise<BatchResult> {
+    if (this.reportGlobs.length === 0) return notRunResult(files);
+    const { byFile } = await this.#readReports(files);
+    const passed = files.filter(({ path }) => byFile.get(path)?.isFailed === false);
+    return { ...notRunResult(files), recorded: resultFromReports(passed, byFile, true).recorded };
+  }
+
+  async #resultOf(
+    files: readonly PlannedFile[],
+    { exitCode, seconds }: CommandResult,
+  ): Promise<{ result: BatchResult; cases: ReportResults['cases'] }> {
+    if (this.reportGlobs.length === 0) return { result: resultFromExitCode(files, seconds, exitCode === 0), cases: new Map() };
+    const reports = await this.#readReports(files);
+    const { byFile, cases, unreadable, areAllLoaded } = reports;
+    const isEmpty = areAllLoaded ? () => true : this.#mayBeEmpty;
+    const unreported = files.map(({ path }) => path).filter(path => !byFile.has(path) && !isEmpty(path));
+    const reason = exitCode === 0 ? failureReason({ failed: failureNames(reports), unreadable, unreported }, this.policy) : null;
+    const isSuccess = exitCode === 0 && reason === null;
+    const batch = { number: this.commandCount, files, reportGlobs: this.reportGlobs };
+    const areReportsUsable = warnOfGaps(batch, reports, unreported, isSuccess, reason);
+    const result =
+      !areReportsUsable && isSuccess ? resultFromExitCode(files, seconds, true) : resultFromReports(files, byFile, isSuccess, isEmpty);
+    return { result, cases };
+  }
+
+  async #readReports(files: readonly PlannedFile[]): Promise<BatchReports> {
+    const list = new ListedFiles(
+      files.map(({ path }) => path),
+      this.allFiles,
+    );
+    const { results, count, unusable } = readReports(await this.#reportWatch.changed(), list);
+    for (const { message, isOtherXml } of unusable) if (isOtherXml && this.runner.signal === null) printToStderr(`WARNING: ${message}`);
+    const unreadable = unusable.filter(({ isOtherXml }) => !isOtherXml).map(({ message }) => message);
+    return { ...results, list, count, unreadable };
+  }
+}
+
+function cannotWrite(what: string, error: unknown): CommandNotStarted {
+  const { message } = error as Error;
+  return new CommandNotStarted(CANNOT_RUN, `cannot write ${what}: ${message}; make room in ${tmpdir()}, or set TMPDIR to another folder`);
+}
+
+function notRunResult(files: readonly { path: string }[]): BatchResult {
+  return { recorded: [], failed: files.map(({ path }) => path) };
+}
+
+/** What one run of the command said. */
+interface Executed {
+  result: BatchResult;
+  /** Null: no case of any file. */
+  told: ReadonlyMap<string, ToldCases> | null;
+  /** See Selecting. */
+  remedy: string;
+}

@@ -1,0 +1,55 @@
+import { readdirSync, readFileSync, realpathSync, writeFileSync } from 'node:fs';
+import { join, resolve } from 'node:path';
+import { type CaseOutcomes, mergeByName } from '../../protocol/case-outcomes.js';
+import { hookText } from './hook-text.js';
+import type { Piece, ToldCases } from './piece.js';
+
+/*
+ * A hook is a file that a test runner loads because of its environment, and so behind any wrapper. Files in its own folder are all that
+ * it shares with the client: piece.json is what the client asks for, and each process of the runner writes told-*.json, which is empty until
+ * the process ends.
+ */
+
+/** What a hook tells, by the real path of a file. */
+type Told = Readonly<Record<string, { listed: readonly string[]; cases: readonly [string, CaseOutcomes, number][] }>>;
+
+/** Puts a hook into an empty folder, with the piece that it is to run; null: it leaves nothing out. Returns the absolute path of the folder. */
+export function writeHook(name: Parameters<typeof hookText>[0], piece: Piece | null, folder: string): string {
+  const target = resolve(folder);
+  writeFileSync(join(target, name), hookText(name));
+  const asked = piece && { file: realPath(piece.file), names: piece.others ?? piece.cases, isRest: piece.others !== null };
+  writeFileSync(join(target, 'piece.json'), JSON.stringify(asked));
+  return target;
+}
+
+/** The cases that the processes of one command told of these files, null: none. Processes that had the same file add up. */
+export function readTold(files: readonly string[], folder: string): Map<string, ToldCases> | null {
+  const told = toldIn(folder);
+  const byFile = new Map<string, ToldCases>();
+  for (const file of files) {
+    const path = realPath(file);
+    const ofFile = told.flatMap(byPath => byPath[path] ?? []);
+    if (ofFile.length === 0) continue;
+    const cases = ofFile.flatMap(({ cases }) => cases.map(([name, outcomes, seconds]) => ({ name, outcomes, seconds })));
+    byFile.set(file, { cases: mergeByName(cases), listed: new Set(ofFile.flatMap(({ listed }) => listed)) });
+  }
+  return byFile.size > 0 ? byFile : null;
+}
+
+/** What all processes told. Nothing if one of them told nothing, as its cases are not known, or if tests removed the files. */
+function toldIn(folder: string): Told[] {
+  try {
+    const names = readdirSync(folder).filter(name => /^told-.*\.json$/.test(name));
+    return names.map(name => JSON.parse(readFileSync(join(folder, name), 'utf8')) as Told);
+  } catch {
+    return [];
+  }
+}
+
+function realPath(file: string): string {
+  try {
+    return realpathSync(file);
+  } catch {
+    return resolve(file);
+  }
+}

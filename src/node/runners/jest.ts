@@ -1,0 +1,143 @@
+import { spawnSync } from 'node:child_process';
+import { readFileSync } from 'node:fs';
+import { createRequire } from 'node:module';
+import { fileURLToPath } from 'node:url';
+import { pluralize } from '../../base/plural.js';
+import { printToStderr } from '../../base/terminal.js';
+import { addResult, type FileResult } from '../reports/report-results.js';
+import { endedEarly, guardExit, NodePart, options, type PartState, pathOf, sayNoShard } from './node-part.js';
+
+/** What is used of Jest's types, which has them in @jest/test-sequencer and @jest/test-result. */
+interface Test {
+  path: string;
+  duration?: number;
+}
+
+interface AggregatedResult {
+  success: boolean;
+  testResults: {
+    testFilePath: string;
+    numPassingTests: number;
+    numFailingTests: number;
+    /** Why the file could not be run. */
+    testExecError?: unknown;
+    /** Milliseconds since 1970. */
+    perfStats: { start: number; end: number };
+  }[];
+}
+
+/** The sequencer that Jest uses without another one. */
+interface Sequencer {
+  sort(tests: Test[]): Test[] | Promise<Test[]>;
+  allFailedTests(tests: Test[]): Test[] | Promise<Test[]>;
+  cacheResults(tests: Test[], results: AggregatedResult): void;
+}
+
+/** What this file gets on stdin when it runs as a program: Jest does not wait for what a sequencer begins. */
+interface Recording {
+  state: PartState;
+  results: [string, FileResult][];
+}
+
+/** A test sequencer of Jest, from version 28 on. With --shard, this node runs the files that Ballast gives it, and records their times. */
+export default class BallastSequencer {
+  readonly #jest: Sequencer;
+  #isSharded = false;
+  #part: NodePart | null = null;
+  #hasResults = false;
+  #isRecorded = false;
+
+  constructor(...options: unknown[]) {
+    this.#jest = new (jestSequencer())(...options);
+  }
+
+  /** An error ends Jest before it runs a test. */
+  async shard(tests: Test[], { shardIndex, shardCount }: { shardIndex: number; shardCount: number }): Promise<Test[]> {
+    this.#isSharded = true;
+    // Jest itself fails when it finds no test.
+    if (tests.length === 0) return tests;
+    const paths = tests.map(testPath);
+    this.#part = await NodePart.request('jest', { index: shardIndex, count: shardCount }, paths, process.env);
+    // Jest fails when it has nothing to run, and only its user can change that.
+    if (this.#part.isEmpty) process.exit(0);
+    if (!isListing()) guardExit(code => this.#faultAt(code));
+    return tests.filter(test => this.#part!.has(testPath(test)));
+  }
+
+  async sort(tests: Test[]): Promise<Test[]> {
+    if (!this.#isSharded) sayNoShard();
+    // This also tells Jest how long files took on this machine, so that it runs few short ones without workers.
+    const sorted = await this.#jest.sort(tests);
+    return this.#part ? this.#part.select(sorted, testPath) : sorted;
+  }
+
+  allFailedTests(tests: Test[]): Test[] | Promise<Test[]> {
+    return this.#jest.allFailedTests(tests);
+  }
+
+  #faultAt(code: number): string | null {
+    if (this.#isRecorded) return null;
+    if (this.#hasResults) return '';
+    if (code === 0) return endedEarly('Jest');
+    // Jest tells a sequencer the results only when it has run all files.
+    const count = pluralize(this.#part!.state.files.length, 'test file');
+    return `Jest ended before it reported any result, as with --bail: the times of ${count} are not recorded. Leave --bail out to have them recorded`;
+  }
+
+  cacheResults(tests: Test[], results: AggregatedResult): void {
+    this.#hasResults = true;
+    this.#jest.cacheResults(tests, results);
+    if (!this.#part) return;
+    const recording: Recording = { state: this.#part.state, results: [...resultsOf(results)] };
+    const { status } = spawnSync(process.execPath, [thisFile, RECORD], {
+      input: JSON.stringify(recording),
+      stdio: ['pipe', 'inherit', 'inherit'],
+    });
+    this.#isRecorded = status === 0;
+    // Jest then fails at its end, after its global teardown.
+    if (!this.#isRecorded) results.success = false;
+  }
+}
+
+const thisFile = fileURLToPath(import.meta.url);
+/** The argument with which this file records, instead of being a sequencer. */
+const RECORD = '--record-for-ballast';
+
+/** Whether Jest only lists tests. Versions before 30 do not tell a sequencer. */
+function isListing(): boolean {
+  return options().some((arg, i, args) => /^--(list|collect)(-t|T)ests(=true)?$/.test(arg) && args[i + 1] !== 'false');
+}
+
+function testPath({ path }: Test): string {
+  return pathOf(path);
+}
+
+/** Finds the package of Jest from where Jest itself was loaded: this file may lie in a folder that does not see it. */
+function jestSequencer(): new (...options: unknown[]) => Sequencer {
+  const loaded = Object.keys(createRequire(thisFile).cache).find(path => /[\\/]jest-config[\\/]build[\\/]index\.js$/.test(path));
+  if (!loaded) throw new Error('Ballast finds no jest-config that was loaded: only Jest can use this file, as its testSequencer');
+  return (createRequire(loaded)('@jest/test-sequencer') as { default: new (...options: unknown[]) => Sequencer }).default;
+}
+
+/** A file that could not be loaded has no time. */
+function resultsOf({ testResults }: AggregatedResult): Map<string, FileResult> {
+  const results = new Map<string, FileResult>();
+  for (const { testFilePath, numPassingTests, numFailingTests, testExecError, perfStats } of testResults) {
+    const hasRun = numPassingTests + numFailingTests > 0;
+    const isFailed = numFailingTests > 0 || Boolean(testExecError);
+    addResult(results, pathOf(testFilePath), { seconds: hasRun ? (perfStats.end - perfStats.start) / 1000 : 0, isFailed, hasRun });
+  }
+  return results;
+}
+
+async function recordFromStdin(): Promise<void> {
+  const { state, results } = JSON.parse(readFileSync(0, 'utf8')) as Recording;
+  try {
+    await new NodePart(state, process.env).record(new Map(results));
+  } catch (error) {
+    printToStderr((error as Error).message);
+    process.exitCode = 1;
+  }
+}
+
+if (process.argv.includes(RECORD)) void recordFromStdin();

@@ -1,0 +1,181 @@
+import { printToStderr } from '../../base/terminal.js';
+import { addResult, type FileResult } from '../reports/report-results.js';
+import { endedEarly, guardExit, NodePart, pathOf, sayNoShard } from './node-part.js';
+
+/** What is used of Vitest's types, which has them in vitest/node. */
+interface Specification {
+  /** The path of the file. */
+  moduleId: string;
+}
+
+interface TestModule extends Specification {
+  state(): 'skipped' | 'pending' | 'queued' | 'failed' | 'passed';
+  children: { allTests(): Iterable<{ result(): { state: string } }> };
+  /** In milliseconds. */
+  diagnostic(): Record<'environmentSetupDuration' | 'prepareDuration' | 'collectDuration' | 'setupDuration' | 'duration', number>;
+}
+
+interface Vitest {
+  config: {
+    shard?: { index: number; count: number } | undefined;
+    passWithNoTests?: boolean;
+    sequence: { sequencer: unknown };
+  };
+  reporters: object[];
+  state: { getPaths(): string[] };
+}
+
+interface UserConfig {
+  test?: { passWithNoTests?: boolean };
+}
+
+/**
+ * Vite puts a copy of this file into each configuration that imports it. This is for all of them.
+ * isSettled: Vitest asked for the files of this node, or may pass without any.
+ */
+const shared = ((globalThis as { [key: symbol]: unknown })[Symbol.for('ballast.vitest')] ??= {
+  isGuarded: false,
+  isSettled: false,
+}) as { isGuarded: boolean; isSettled: boolean };
+
+const isSharded = process.argv.some(arg => /^--shard(=|$)/.test(arg));
+/** `vitest list` runs nothing. Behind another argument, `list` may be a part of a file's name, or a value. */
+const isListing = process.argv[2] === 'list';
+
+// A configuration may end Vitest before it has the plugin. Other programs may load the configuration.
+if (isSharded && process.env.VITEST) guard();
+
+/** A plugin of Vitest, from version 3.1 on. With --shard, this node runs the files that Ballast gives it, and records their times. */
+export default function ballast(): object {
+  return {
+    name: 'ballast',
+    // Vitest does not call the other hook for a root whose projects have configurations of their own.
+    config({ test }: UserConfig) {
+      if (!isSharded) return sayNoShard();
+      guard();
+      shared.isSettled ||= test?.passWithNoTests || process.argv.includes('--passWithNoTests');
+      return { test: { passWithNoTests: true, sequence: { sequencer: BallastSequencer } } };
+    },
+    configureVitest({ vitest: { config } }: { vitest: Vitest }) {
+      if (!config.shard || isBallast(config.sequence.sequencer)) return;
+      guard();
+      shared.isSettled ||= Boolean(config.passWithNoTests);
+      config.passWithNoTests = true;
+      config.sequence.sequencer = BallastSequencer;
+    },
+  };
+}
+
+/**
+ * Vitest refuses more nodes than files, unless it may pass without tests. So this fails instead when Vitest finds no file at all, when
+ * something else chose the files, and when Vitest ends before it chooses them.
+ */
+function guard(): void {
+  if (shared.isGuarded || isListing) return;
+  shared.isGuarded = true;
+  guardExit(code =>
+    shared.isSettled || code !== 0
+      ? null
+      : '--shard is given, but Vitest did not ask Ballast for the test files of this node: it found no test file, has another sequencer, or its configuration ended it',
+  );
+}
+
+function isBallast(sequencer: unknown): boolean {
+  return (sequencer as { isBallast?: boolean } | undefined)?.isBallast === true;
+}
+
+const runs = new WeakMap<Vitest, ShardRun>();
+
+/** Chooses and sorts the files of this node. Vitest before 4 makes several, and gives each only the files of a pool. */
+class BallastSequencer {
+  static readonly isBallast = true;
+  readonly #run: ShardRun;
+
+  constructor(vitest: Vitest) {
+    let run = runs.get(vitest);
+    if (!run) {
+      run = new ShardRun(vitest);
+      runs.set(vitest, run);
+      vitest.reporters.push(run);
+    }
+    this.#run = run;
+  }
+
+  /** An error ends Vitest before it runs a test. */
+  async shard<T extends Specification>(specifications: T[]): Promise<T[]> {
+    // Vitest itself decides what happens when it finds no file.
+    if (specifications.length === 0) return specifications;
+    shared.isSettled = true;
+    return (await this.#run.request(specifications)).select(specifications, ({ moduleId }) => pathOf(moduleId));
+  }
+
+  sort<T>(specifications: T[]): T[] {
+    // To list the tests, Vitest before 5 ignores the shard.
+    shared.isSettled ||= specifications.length > 0;
+    return specifications;
+  }
+}
+
+/** The run of one node, and the reporter that records it. */
+class ShardRun {
+  readonly #vitest: Vitest;
+  #part: Promise<NodePart> | null = null;
+  #hasEnded = false;
+  #isRecorded = false;
+
+  constructor(vitest: Vitest) {
+    this.#vitest = vitest;
+  }
+
+  request(specifications: readonly Specification[]): Promise<NodePart> {
+    const { state } = this.#vitest;
+    const files = [...specifications.map(({ moduleId }) => moduleId), ...state.getPaths()];
+    this.#part ??= this.#request(files.map(pathOf));
+    return this.#part;
+  }
+
+  async #request(paths: readonly string[]): Promise<NodePart> {
+    const part = await NodePart.request('vitest', this.#vitest.config.shard!, paths, process.env);
+    if (!part.isEmpty && !isListing) guardExit(code => this.#faultAt(code));
+    return part;
+  }
+
+  #faultAt(code: number): string | null {
+    if (this.#isRecorded) return null;
+    return this.#hasEnded || code !== 0 ? '' : endedEarly('Vitest');
+  }
+
+  async onTestRunEnd(testModules: readonly TestModule[], _: unknown, reason: 'passed' | 'failed' | 'interrupted'): Promise<void> {
+    try {
+      const part = await this.#part?.catch(() => null);
+      this.#hasEnded = true;
+      await part?.record(resultsOf(testModules, reason === 'interrupted'));
+      this.#isRecorded = true;
+    } catch (error) {
+      printToStderr((error as Error).message);
+      process.exitCode = 1;
+    }
+  }
+}
+
+/**
+ * Returns the results of the files that ran to their end. The time of a file has that of its environment and its imports, and of all projects
+ * that have the file.
+ */
+function resultsOf(testModules: readonly TestModule[], isInterrupted: boolean): Map<string, FileResult> {
+  const results = new Map<string, FileResult>();
+  const unfinished = new Set<string>();
+  for (const testModule of testModules) {
+    const [path, state] = [pathOf(testModule.moduleId), testModule.state()];
+    const cases = [...testModule.children.allTests()].map(test => test.result().state);
+    // An interruption skips the tests that are left.
+    if (state === 'pending' || state === 'queued' || (isInterrupted && cases.some(each => each !== 'passed' && each !== 'failed')))
+      unfinished.add(path);
+    const hasRun = cases.some(each => each === 'passed' || each === 'failed');
+    const { environmentSetupDuration, prepareDuration, collectDuration, setupDuration, duration } = testModule.diagnostic();
+    const milliseconds = environmentSetupDuration + prepareDuration + collectDuration + setupDuration + duration;
+    addResult(results, path, { seconds: hasRun ? milliseconds / 1000 : 0, isFailed: state === 'failed', hasRun });
+  }
+  for (const path of unfinished) results.delete(path);
+  return results;
+}

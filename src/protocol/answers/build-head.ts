@@ -1,0 +1,25 @@
+import type { Count, Timestamp, Uuid } from '../scalars.js';
+import type { BuildState } from './build-state.js';
+
+/** Which build, and which of its CI runs, an answer is about. */
+export interface BuildHead {
+  /** Null: nothing is recorded yet. */
+  build_id: Uuid | null;
+  /** The queue or the use of a split; null: only recordings are known. */
+  ci_run_id: Uuid | null;
+  /** The id that the CI system gave it. */
+  ci_run: string | null;
+  /** `recordings`: no queue and no split is known, only what was recorded. */
+  kind: 'queue' | 'split' | 'recordings';
+  commit_hash: string;
+  branch: string;
+  node_total: Count;
+  started_at: Timestamp;
+  ended_at: Timestamp;
+  is_running: boolean;
+  /**
+   * How it ended. `cancelled`: files did not run, and each node that had begun and had not ended said that it was cancelled. Only Ballast's own
+   * client says so.
+   */
+  state: BuildState;
+}

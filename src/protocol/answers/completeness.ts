@@ -1,0 +1,54 @@
+import type { Count, Text, Timestamp } from '../scalars.js';
+
+/** Tells whether every test file of a build was run and recorded. Each list has at most 1,000 entries. */
+export interface CompletenessAnswer {
+  about: AnsweredSubject;
+  is_complete: boolean;
+  /** Null: the build has neither. */
+  kind: 'queue' | 'split' | null;
+  test_files: Count;
+  recorded: Count;
+  /** Why the build is not complete, and what to do. Empty if it is complete. */
+  errors: string[];
+  /**
+   * The only reason is the files in handed_out_not_recorded and recorded_without_time, all of which are listed, and their nodes recorded
+   * others: they may have nothing to run.
+   */
+  may_be_empty: boolean;
+  /** Problems that do not make the build incomplete. */
+  warnings: string[];
+  /** Test files that are still in the queue. */
+  never_handed_out: { path: string }[];
+  handed_out_not_recorded: HandedOut[];
+  /** Test files that their node reported as run, without recording them. */
+  ran_not_recorded: { path: string; node_index: Count }[];
+  /** Test files that went to another node, because theirs was silent for too long or restarted. */
+  handed_on: { path: string; node_index: Count }[];
+  /** Test files that several nodes recorded. */
+  recorded_twice: { path: string; node_indexes: Count[] }[];
+  /** Test files recorded by a node that did not get them, such as one in fallback. */
+  recorded_not_handed_out: { path: string; node_index: Count }[];
+  /** Test files recorded only with time 0, and not as run: scheduled, and perhaps not run. */
+  recorded_without_time: { path: string; node_index: Count }[];
+  /** Nodes that neither pulled from the queue nor recorded anything. */
+  nodes_never_came: Count[];
+}
+
+/** What an answer is about: the project of the token, and the parameters of the request. */
+export interface AnsweredSubject {
+  project: string;
+  node_total: number | null;
+  node_build_id: string | null;
+  ci_build_id: string | null;
+  allow_empty: boolean;
+  request_id: string | null;
+  branch: Text;
+  commit_hash: Text;
+}
+
+export interface HandedOut {
+  path: string;
+  node_index: Count;
+  /** Null for a split, which is planned in advance. */
+  handed_out_at: Timestamp | null;
+}

@@ -1,0 +1,86 @@
+import type { tags } from 'typia';
+import type { limits } from '../limits.js';
+import type { Text } from '../scalars.js';
+
+/** An optional text, which may be empty. */
+export type OptionalText = string & tags.MaxLength<typeof limits.textMaxCharacters>;
+
+/**
+ * Half a surrogate pair has no UTF-8, and a digest of paths ends each path with NUL. Paths with either would be confused with others. File
+ * systems have neither.
+ */
+type FileName = tags.TagBase<{
+  target: 'string';
+  kind: 'fileName';
+  value: undefined;
+  validate: '$input.isWellFormed() && !$input.includes("\\0")';
+  exclusive: true;
+  schema: undefined;
+}>;
+
+export type Path = string & tags.MinLength<typeof limits.pathMinCharacters> & tags.MaxLength<typeof limits.pathMaxCharacters> & FileName;
+
+/** A path, or a test case in one, which may be of any length. */
+export type FailedPath = string & tags.MaxLength<typeof limits.pathMaxCharacters> & FileName;
+
+export type NodeTotal = number & tags.Type<'int64'> & tags.Minimum<1> & tags.Maximum<typeof limits.nodesPerBuild>;
+
+export type NodeIndex = number & tags.Type<'int64'> & tags.Minimum<0>;
+
+/** A test file, or a test case in one, in a list of files to split. */
+export interface ListedTestFile {
+  path: Path;
+}
+
+/** A test file with its time in seconds. 0: scheduled, not measured. */
+export interface RecordedTestFile {
+  path: Path;
+  time_execution: number & tags.Minimum<0>;
+  /** With a time of 0: the file ran, and had no time to measure. It has no test case, or all of them are skipped. */
+  ran?: boolean;
+}
+
+/** A test file to run. A null time is unknown. */
+export interface PlannedTestFile {
+  path: string;
+  time_execution: number | null;
+}
+
+export type TestFileList<File> = File[] & tags.MaxItems<typeof limits.testFilesPerRequest>;
+
+/** Identifies a build within a project. */
+export interface BuildKey {
+  commit_hash: Text;
+  branch: Text;
+  node_total: NodeTotal;
+}
+
+/** Identifies one node of a build. All endpoints that CI nodes call have these parameters. */
+export interface NodeKey extends BuildKey {
+  node_index: NodeIndex;
+}
+
+/** Who started the build and who wrote its code. Clients may leave out any of them or send null. They are validated, and not kept. */
+export interface People {
+  user_seat?: OptionalText;
+  build_author?: OptionalText;
+  commit_authors?: CommitAuthor[] & tags.MaxItems<typeof limits.commitAuthorsPerRequest>;
+}
+
+/** An address on the web, or a template of one. */
+export type Address = string & tags.MaxLength<typeof limits.linkMaxCharacters>;
+
+/** Where people find what a node does, sent with its first requests. An address that cannot be used is ignored. */
+export interface Links {
+  /** The page of the CI job of the node. */
+  job_url?: Address;
+  /** The page of a commit, with {commit} in place of its hash. */
+  commit_url?: Address;
+  /** The page of what changed between two commits, with {before} and {commit} in place of their hashes. */
+  diff_url?: Address;
+}
+
+export interface CommitAuthor {
+  commits: number;
+  author: OptionalText;
+}

@@ -1,0 +1,149 @@
+import type { CasesOfName } from '../case-outcomes.js';
+import type { Count, Text, Uuid } from '../scalars.js';
+import type { FailedPath, Links, ListedTestFile, NodeKey, Path, People, PlannedTestFile, TestFileList } from './parameters.js';
+
+/** POST /queues/queue */
+export interface QueueMessage extends NodeKey, People {
+  can_initialize_queue: boolean;
+  attempt_connect_to_queue: boolean;
+  /** Default: false. */
+  fixed_queue_split: boolean;
+  node_build_id: Text;
+  test_files?: TestFileList<ListedTestFile>;
+  /** Sent by newer clients: the same uuid from the same node requests the same batch again. */
+  batch_uuid?: Text;
+  /** Creates the queue or connects to it, without pulling a batch. Default: false. */
+  skip_pull: boolean;
+}
+
+/** A batch. An empty `test_files` is the end of the queue. */
+export interface QueueAnswer {
+  /** Null if the batch repeats a recorded subset. */
+  queue_name: string | null;
+  /** With fixed_queue_split, the recorded subset that the batch repeats. */
+  build_subset_id: Uuid | null;
+  test_files: PlannedTestFile[];
+  /** Address of the build, if skip_pull found its queue. */
+  url?: string;
+}
+
+/** There is no queue yet. The client must send the test files. */
+export interface ConnectFailed {
+  queue_name?: string;
+  message: string;
+  code: 'ATTEMPT_CONNECT_TO_QUEUE_FAILED';
+}
+
+/** POST /v2/queues/queue: each pull reports the outcome of the previous batch. */
+export interface TestQueueMessage extends NodeKey, People, Links {
+  can_initialize_queue: boolean;
+  attempt_connect_to_queue: boolean;
+  /** Id of the queue: the same for all nodes of a CI run, also when some of them are retried. */
+  test_queue_id: Text;
+  /** Id of the client's process. */
+  node_uuid: Text;
+  /** Counter of the process. The same value requests the same batch again. */
+  batch_index: Count;
+  /** All test files, to create the queue. */
+  paths?: TestFileList<Path>;
+  /** Sizes in bytes of the distinct paths, sorted by UTF-16 code units; 0: unknown. While nothing was measured, they tell the long files. */
+  sizes?: TestFileList<Count>;
+  /**
+   * SHA-256, in hex, of the distinct paths of all test files, sorted by UTF-16 code units, with a NUL after each. If the queue was
+   * made from another list, connecting fails, and a request with the list, or a pull, gets a 409.
+   */
+  test_files_digest?: Text;
+  /** Id of the batch that the node has run. */
+  batch_id?: Count;
+  /** What failed in that batch: test files, or test cases in them. */
+  failed_paths?: TestFileList<FailedPath>;
+  /** Creates the queue or connects to it, without pulling a batch. */
+  skip_pull?: boolean;
+  /** Requests `times`, `node_uuid` and `batch_index` in the answer. */
+  wants_times?: boolean;
+  /**
+   * The test runner with which the client runs pieces; missing: it runs only whole files. The request that creates a queue decides for all: if the
+   * queue has pieces, a node with another runner, or without one, gets a 409.
+   */
+  pieces?: Text;
+}
+
+/** A batch. Empty `paths` are the end of the queue. */
+export interface TestQueueAnswer {
+  paths: string[];
+  /** Null at the end of the queue. */
+  batch_id: Count | null;
+  /** Expected time of each path in seconds, null if unknown. Only if the request has `wants_times`. */
+  times?: (number | null)[];
+  /** Of each path that names a piece of a test file, what the client has to run; missing: no path does. */
+  pieces?: HandedPiece[];
+  /** From the request, if it has `wants_times`. */
+  node_uuid?: string;
+  batch_index?: Count;
+  /** Of the whole queue: in the answer to the first request of a process, if it has `wants_times` and gets new files. */
+  forecast?: QueueForecast;
+  /** Address of the build, if the request has skip_pull. */
+  url?: string;
+}
+
+/** A piece of a test file. */
+export interface HandedPiece {
+  /** One of `paths`. */
+  path: string;
+  /** The names of the test cases that it has to run. */
+  cases: string[];
+  /** Of the last piece: the names of the cases of the others. The piece runs everything else in the file. Null: it runs only its own cases. */
+  others: string[] | null;
+  /**
+   * How the cases of each name end in the whole file. A name without an entry stands for one case, which runs. The last piece may also have
+   * entries for names of which no case ran. If fewer cases of a name ran in the piece, or more failed as expected or were skipped, the client
+   * should run the whole file, whose result counts.
+   */
+  outcomes: CasesOfName[];
+  /** If the piece fails, the client should run the whole file, whose result counts: its cases may fail only in pieces. */
+  is_trial: boolean;
+}
+
+/** What a queue holds, and when it should end. */
+export interface QueueForecast {
+  test_files: Count;
+  /** How many of them were never measured. */
+  unknown_files: Count;
+  /** Seconds that this node should work in all; null, like the others: most files were never measured. */
+  share: number | null;
+  /** Seconds until all nodes should end. */
+  ends_in: number | null;
+  /** The end lies between these in nine of ten builds. */
+  earliest_in: number | null;
+  latest_in: number | null;
+  /** What pieces of long files save; missing: nothing, or it is not known. */
+  cutting?: {
+    files: Count;
+    /** Seconds. */
+    saves: number;
+    /** False: the queue has these files whole. */
+    is_done: boolean;
+  };
+}
+
+/** POST /v2/queues/cancel: the process of a node ends, because its CI system cancels it. */
+export interface CancelMessage extends NodeKey {
+  test_queue_id: Text;
+  /** Id of the client's process, as in its pulls. */
+  node_uuid: Text;
+}
+
+export interface CancelAnswer {
+  /** False: the process has no batch, or another process of the node has begun. */
+  is_noted: boolean;
+}
+
+/** Query of GET /v2/test_paths */
+export interface TestPathsQuery {
+  branch: Text;
+}
+
+/** Test files, or test cases in them, that failed and have not passed since. */
+export interface TestPathsAnswer {
+  failed_paths: string[];
+}

@@ -1,0 +1,226 @@
+import { toSegments } from '../../base/bytes.js';
+import type { Soon } from '../../base/soon.js';
+import { byName } from '../../protocol/case-outcomes.js';
+import type { Links } from '../../protocol/messages/parameters.js';
+import { pieceOf } from '../../protocol/piece-path.js';
+import { digest, type NodeKey, queueKey, splitKey, UNNAMED_CI_RUN } from '../engine/keys.js';
+import { encodeCases, type ToldCases } from '../engine/pieces/told-cases.js';
+import type { NodeLinks } from '../engine/ports/ci-runs.js';
+import type { NewRun } from '../engine/ports/recordings.js';
+import type { Store } from '../engine/ports/store.js';
+import { boundFailed } from '../engine/queue/failed.js';
+import type { CancelRequest, QueueRequest } from '../engine/queues.js';
+import { newRun } from '../engine/recordings.js';
+import type { SplitRequest } from '../engine/splits.js';
+import type { ListName } from '../engine/suites/list-in-body.js';
+import { NOTHING_PLANNED, type PlanOptions, planQueue, planSplit } from '../engine/suites/plan-suite.js';
+import { type Suite, type SuiteColumns, suiteOf } from '../engine/suites/suite.js';
+import type { CachedSuite } from '../engine/suites/suite-cache.js';
+import { type PlanSubject, preparePlan } from '../insight/what-if/prepare-plan.js';
+import { apiErrors } from './errors.js';
+import { toBuildSubsetMessage } from './read/build.js';
+import { toTestCasesMessage } from './read/cases.js';
+import { toPlanMessage } from './read/plan.js';
+import { isInitialization, toCancelMessage, toQueueMessage, toTestQueueMessage } from './read/queue.js';
+import { toSplitMessage } from './read/split.js';
+import type { RawParameters } from './read/validation.js';
+
+/**
+ * The POSTs whose work depends on the suite: what a message asks for, and how it is prepared. That only reads the store. It runs on the
+ * main thread when it is small, and in a worker thread when it is large, so its results move between threads as blocks of bytes.
+ */
+
+/** A valid message: what it asks for, and the suite that it lists; null: none. */
+export interface Listing<Asked> {
+  asked: Asked;
+  suite: Suite | null;
+}
+
+/** What a POST asks for is prepared before anything is changed. */
+export interface Post<Asked, Prepared> {
+  /** The parameter that lists all test files; null: its list is another one each time. */
+  list: ListName | null;
+  /** Validates a message. Throws a 422. @param suite the cached suite of its list; null: it is not cached */
+  read(sent: RawParameters, project: number, suite: Suite | null): Listing<Asked>;
+  /** Null: only a worker thread should do it. */
+  prepare(store: Store, asked: Asked, suite: Suite | null, options: PlanOptions): Soon<Prepared | null>;
+}
+
+interface RecordingAsked {
+  node: NodeKey;
+  run: NewRun;
+}
+
+interface QueueAsked {
+  request: QueueRequest;
+  /** See `estimate`. */
+  sizes: readonly number[];
+  /** The fields of the request that the answer repeats. */
+  echo: object | null;
+}
+
+/** POST /v1/build_subsets */
+function toRecording(sent: RawParameters): Listing<RecordingAsked> {
+  const { test_files, commit_hash, branch, node_total, node_index, ci_build_id } = toBuildSubsetMessage(sent);
+  const node = { commit_hash, branch, node_total, node_index };
+  return { asked: { node, run: newRun(test_files, ci_build_id || undefined) }, suite: null };
+}
+
+/** POST /v1/build_distributions/subset */
+export function toSplit(sent: RawParameters, project: number, cached: Suite | null): Listing<SplitRequest> {
+  const message = toSplitMessage(withFirst(sent, 'test_files', cached));
+  const { commit_hash, branch, node_total, node_index, ci_build_id, fixed_test_suite_split, cache_read_attempt, test_files = [] } = message;
+  const key = splitKey(project, { commit_hash, branch, node_total }, ci_build_id, fixed_test_suite_split);
+  const suite = cache_read_attempt ? null : (cached ?? suiteOf(test_files.map(({ path }) => path)));
+  return { asked: { key, node_index, listDigest: message.test_files_digest, links: linksOf(message) }, suite };
+}
+
+/** POST /v1/plan */
+function toPlan(sent: RawParameters, project: number, cached: Suite | null): Listing<PlanSubject> {
+  const message = toPlanMessage(withFirst(sent, 'test_files', cached));
+  const { branch, mode, nodes, within = null, start_spread = null, pull_cost = null, setup = null, test_files } = message;
+  const asked = { project, branch, mode, nodes, within, startSpread: start_spread, pullCost: pull_cost, setup };
+  return { asked, suite: test_files ? (cached ?? suiteOf(test_files.map(({ path }) => path))) : null };
+}
+
+/** POST /v1/queues/queue */
+function toQueue(sent: RawParameters, project: number, cached: Suite | null): Listing<QueueAsked> {
+  const message = toQueueMessage(withFirst(sent, 'test_files', cached));
+  const { commit_hash, branch, node_total, node_index, node_build_id, can_initialize_queue: isFirstRequest, batch_uuid = null } = message;
+  const key = queueKey(project, { commit_hash, branch, node_total }, node_build_id);
+  const request: QueueRequest = {
+    key,
+    node_index,
+    listDigest: undefined,
+    isFirstRequest,
+    // A later pull without a batch would look like the end of the queue.
+    takesNothing: message.skip_pull && isFirstRequest,
+    wantsLastSplit: message.fixed_queue_split && isFirstRequest,
+    run: key.digest,
+    batch_uuid,
+    report: null,
+    pieces: null,
+    links: null,
+  };
+  const suite = isInitialization(message) ? (cached ?? suiteOf(message.test_files!.map(({ path }) => path))) : null;
+  return { asked: { request, sizes: [], echo: null }, suite };
+}
+
+/** POST /v2/queues/queue */
+function toTestQueue(sent: RawParameters, project: number, cached: Suite | null): Listing<QueueAsked> {
+  const message = toTestQueueMessage(withFirst(sent, 'paths', cached));
+  const { commit_hash, branch, node_total, node_index, test_queue_id, can_initialize_queue: isFirstRequest } = message;
+  const { node_uuid, batch_index, sizes = [] } = message;
+  const run = digest(node_uuid);
+  const request: QueueRequest = {
+    key: queueKey(project, { commit_hash, branch, node_total }, test_queue_id),
+    node_index,
+    listDigest: message.test_files_digest,
+    isFirstRequest,
+    takesNothing: message.skip_pull === true && isFirstRequest,
+    wantsLastSplit: false,
+    run,
+    batch_uuid: `${run} ${batch_index}`,
+    report: { batch_id: message.batch_id ?? null, failed_paths: boundFailed(message.failed_paths ?? []) },
+    pieces: message.pieces ?? null,
+    links: isFirstRequest ? linksOf(message) : null,
+  };
+  const suite = isInitialization(message) ? (cached ?? suiteOf(message.paths!)) : null;
+  if (suite && sizes.length !== 0 && sizes.length !== suite.length)
+    throw apiErrors.invalid({ sizes: [`has ${sizes.length} entries for ${suite.length} distinct paths`] });
+  const echo = message.wants_times ? { node_uuid, batch_index } : null;
+  return { asked: { request, sizes, echo }, suite };
+}
+
+/** POST /v2/queues/cancel */
+function toCancel(sent: RawParameters, project: number): Listing<CancelRequest> {
+  const { commit_hash, branch, node_total, node_index, test_queue_id, node_uuid } = toCancelMessage(sent);
+  const key = queueKey(project, { commit_hash, branch, node_total }, test_queue_id);
+  return { asked: { key, node_index, run: digest(node_uuid) }, suite: null };
+}
+
+/** The addresses of a message; null: it has none. */
+function linksOf({ job_url, commit_url, diff_url }: Links): NodeLinks | null {
+  if (job_url === undefined && commit_url === undefined && diff_url === undefined) return null;
+  return { job_url: job_url ?? null, commit_url: commit_url ?? null, diff_url: diff_url ?? null };
+}
+
+/** The parameters with the first entry of a cached list in place of the list, whose entries were valid when they were sent before. */
+function withFirst(sent: RawParameters, name: ListName, cached: Suite | null): RawParameters {
+  if (!cached) return sent;
+  const path = cached.at(0);
+  return { ...sent, [name]: name === 'paths' ? [path] : [{ path }] };
+}
+
+const post = <Asked, Prepared>(definition: Post<Asked, Prepared>) => definition;
+
+/** POST /v2/test_cases */
+function toCases(sent: RawParameters): Listing<ToldCases[]> {
+  const { files, runner, commit_hash, branch, node_total, ci_build_id = UNNAMED_CI_RUN } = toTestCasesMessage(sent);
+  const ci_run = digest(commit_hash, branch, node_total, ci_build_id);
+  const asked = files.map(({ path, is_piece = false, seconds, cases, passed_whole = [] }): ToldCases => {
+    const piece = is_piece ? pieceOf(path) : null;
+    return {
+      file: piece?.file ?? path,
+      piece: piece && { number: piece.number, count: piece.count },
+      ...{ ci_run, commit_hash, runner: runner ?? null, seconds, passed_whole },
+      cases: byName(cases),
+    };
+  });
+  return { asked, suite: null };
+}
+
+function prepareQueue(store: Store, { request, sizes, echo }: QueueAsked, suite: Suite | null, options: PlanOptions) {
+  // A pull brings no list.
+  if (!suite) return { request, echo, planned: NOTHING_PLANNED };
+  const planning = planQueue(store, request.key, suite, { repeatsNewest: request.wantsLastSplit, sizes, pieces: request.pieces }, options);
+  return planning.then(planned => planned && { request, echo, planned });
+}
+
+function prepareSplit(store: Store, request: SplitRequest, suite: Suite | null, options: PlanOptions) {
+  if (!suite) return { request, planned: NOTHING_PLANNED };
+  return planSplit(store, request.key, suite, options).then(planned => planned && { request, planned });
+}
+
+export const posts = {
+  prepareSubset: post({
+    list: null,
+    read: toRecording,
+    prepare: (_store, { node, run }: RecordingAsked, _suite, { isWorker }) =>
+      isWorker
+        ? { node, run: { ...run, paths: toSegments(run.paths as string[]), seconds: Float64Array.from(run.seconds) } }
+        : { node, run },
+  }),
+  prepareSplit: post({ list: 'test_files', read: toSplit, prepare: prepareSplit }),
+  prepareQueue: post({ list: 'test_files', read: toQueue, prepare: prepareQueue }),
+  prepareTestQueue: post({ list: 'paths', read: toTestQueue, prepare: prepareQueue }),
+  prepareCases: post({ list: null, read: toCases, prepare: (_store, asked: ToldCases[]) => encodeCases(asked) }),
+  prepareCancel: post({ list: null, read: toCancel, prepare: (_store, asked: CancelRequest) => asked }),
+  preparePlan: post({
+    list: 'test_files',
+    read: toPlan,
+    prepare: (store, asked: PlanSubject, suite, { isWorker, pullCost }) => (isWorker ? preparePlan(store, asked, suite, pullCost) : null),
+  }),
+};
+
+export type Posts = typeof posts;
+export type Asked<K extends keyof Posts> = ReturnType<Posts[K]['read']>['asked'];
+export type PreparedBy<K extends keyof Posts> = NonNullable<Awaited<ReturnType<Posts[K]['prepare']>>>;
+
+/** The result of preparing a POST. */
+export interface Prepared<K extends keyof Posts> {
+  project: number;
+  prepared: PreparedBy<K>;
+  /** The suite that it lists, to be cached; missing: it is cached, or too small to be. */
+  suite?: CachedSuite;
+}
+
+/** The input of a thread that prepares a POST: the body, or what it asks for when its suite is cached. */
+export type PostInput<K extends keyof Posts = keyof Posts> =
+  | {
+      /** The pieces that were received. */
+      body: Uint8Array[];
+      /** Null: the token is in the body. */
+      project: number | null;
+    }
+  | { asked: Asked<K>; columns: SuiteColumns | null; project: number };

@@ -1,0 +1,207 @@
+import { hasEndedComplete } from '../../protocol/answers/build-state.js';
+import type { TestPathsAnswer } from '../../protocol/messages/queue.js';
+import type { LastDistribution } from '../../protocol/messages/split.js';
+import { settingsOf } from '../engine/access.js';
+import { boundedRuns, mergeRuns, uncutSince } from '../engine/builds.js';
+import type { CompletenessSubject } from '../engine/completeness/assigned.js';
+import { completeness } from '../engine/completeness/completeness.js';
+import type { ProjectBuild } from '../engine/keys.js';
+import type { Build } from '../engine/ports/builds.js';
+import type { QueueInfo } from '../engine/ports/queues.js';
+import type { Millis, Store } from '../engine/ports/store.js';
+import type { Summary } from '../engine/ports/summaries.js';
+import { failedPaths } from '../engine/queues.js';
+import { POOLED_TEST_FILES } from '../engine/suites/plan-suite.js';
+import { linksOf } from '../insight/build-links.js';
+import { comparisonOf } from '../insight/comparison/comparison.js';
+import { forecastOf } from '../insight/forecast.js';
+import { explainMinutes } from '../insight/minutes/explained-minutes.js';
+import { fileOutcomes } from '../insight/minutes/file-outcomes.js';
+import { minutesOf } from '../insight/minutes/minutes.js';
+import { lossesOf } from '../insight/minutes/verdict.js';
+import { newestSubject, type Subject } from '../insight/subject.js';
+import { otlpTrace } from '../insight/timeline/otlp.js';
+import { readTimeline } from '../insight/timeline/read-timeline.js';
+import { observedInTimeline } from '../insight/timeline/recorded-batches.js';
+import { type Timeline, timelineAnswer, wasMostlyGuessed } from '../insight/timeline/timeline.js';
+import { traceAnswer } from '../insight/timeline/trace.js';
+import { buildLines, type LineOrder, type LinesRequest, sortedLines } from '../insight/trends/build-lines.js';
+import { fileHistory } from '../insight/trends/file-history.js';
+import { fileTrends } from '../insight/trends/file-trends.js';
+import { flagsOf } from '../insight/trends/flags.js';
+import { nodeTrends } from '../insight/trends/node-trends.js';
+import { similarNames } from '../insight/trends/similar.js';
+import { summarize, type Trend } from '../insight/trends/summary.js';
+import { buildsToPlay, prepareBuild } from '../insight/what-if/node-counts.js';
+import { prepareWhatIf, usefulNodesOfRun } from '../insight/what-if/prepare-what-if.js';
+import { baselinesOf } from '../insight/what-if/savings.js';
+import { playVariants, type Scenario } from '../insight/what-if/scenario.js';
+import { type Candidate, playCuts } from '../insight/what-if/what-if.js';
+import { type WhyFilter, why } from '../insight/why/why.js';
+import type { BatchSums } from '../planning/batching/batch-cost.js';
+import { BASIS_BYTES } from '../planning/estimating/basis.js';
+import { buildOutline, buildPiece } from './build-pieces.js';
+
+/** A build with at least this many planned and recorded test files is read in a worker thread: 1,000 take 7 ms. */
+const POOLED_INSIGHT_FILES = 250;
+
+/** Answers that are built from many records, and simulations. */
+
+/** JSON. From a worker thread it comes as bytes. */
+export type Json = string | Uint8Array;
+
+export interface CompletenessJson {
+  isComplete: boolean;
+  json: Json;
+}
+
+/** A trend, and the builds whose summaries are to be written before it is read again. */
+export interface TrendJson {
+  json: Json;
+  outdated: ProjectBuild[];
+}
+
+/** The summary of the newest CI run of a build. */
+export interface SummarizedBuild extends Pick<Subject, 'recorded' | 'ciRun'> {
+  summary: Summary;
+  /** What its batches tell of their cost, if its queue was one of guesses: it could not. */
+  observed: BatchSums | null;
+  /** Why files are missing, in a sentence; null: none are, or nodes are at work. */
+  losses: string | null;
+}
+
+/** A question about a CI run. */
+export interface InsightQuestion {
+  subject: Subject;
+  filter: InsightFilter;
+  now: Millis;
+}
+
+/** What is chosen: parts of `why`, or the format of `trace`. */
+export interface InsightFilter extends WhyFilter {
+  format?: 'chrome' | 'otlp';
+}
+
+export interface LinesQuestion {
+  project: number;
+  request: LinesRequest;
+  /** Null: newest first. */
+  order: LineOrder | null;
+  now: Millis;
+}
+
+/** Throws a 422 when the recorded runs of the CI run do not fit in memory. */
+const insight =
+  (answer: (subject: Subject, timeline: Timeline) => object) =>
+  async (store: Store, { subject, now }: InsightQuestion): Promise<{ json: Json }> => ({
+    json: JSON.stringify(answer(subject, await readTimeline(store, subject, now))),
+  });
+
+const trend =
+  <Asked>(read: (store: Store, asked: Asked) => Promise<Trend<object>>) =>
+  async (store: Store, asked: Asked): Promise<TrendJson> => {
+    const { answer, outdated } = await read(store, asked);
+    return { json: JSON.stringify(answer), outdated };
+  };
+
+export const reads = {
+  /** Whether every test file of a CI run is recorded. */
+  async completeness(store: Store, subject: CompletenessSubject): Promise<CompletenessJson> {
+    const answer = await completeness(store, subject);
+    return { isComplete: answer.is_complete, json: JSON.stringify(answer) };
+  },
+
+  /** The test files that all nodes and retries of a build recorded. Throws a 422 when they are too many to merge. */
+  async recordedDistribution(store: Store, build: Build): Promise<{ json: Json }> {
+    const { builds } = store;
+    const runs = boundedRuns(builds, build, await builds.runs(build.number));
+    const test_files = await mergeRuns(runs, await uncutSince(store, build));
+    const total = test_files.reduce((sum, file) => sum + file.time_execution, 0);
+    // Absurdly large times may add up to infinity, which JSON does not have.
+    const time_execution = Math.min(total, Number.MAX_VALUE);
+    return { json: JSON.stringify({ build_distribution_id: build.id, time_execution, test_files } satisfies LastDistribution) };
+  },
+
+  /** The paths that failed in a queue. */
+  async failedTestPaths(store: Store, queue: Pick<QueueInfo, 'id' | 'list'>): Promise<{ json: Json }> {
+    return { json: JSON.stringify({ failed_paths: await failedPaths(store, queue) } satisfies TestPathsAnswer) };
+  },
+
+  /** Where the minutes of a CI run went. Throws a 422 when its recorded runs do not fit in memory. */
+  async minutes(store: Store, { subject, now }: InsightQuestion): Promise<{ json: Json }> {
+    const settings = await settingsOf(store.access, subject.project);
+    const links = await linksOf(store, subject, settings);
+    const { ciRun } = subject;
+    const planned = ciRun?.kind === 'queue' ? await store.queues.forecast(ciRun.plan) : null;
+    const timeline = await readTimeline(store, subject, now);
+    return { json: JSON.stringify(explainMinutes(subject, timeline, links, settings, planned?.cutting ?? null)) };
+  },
+
+  timeline: insight(timelineAnswer),
+
+  /** Throws a 422 when the CI run has too many files. */
+  async trace(store: Store, { subject, filter, now }: InsightQuestion): Promise<{ json: Json }> {
+    const timeline = await readTimeline(store, subject, now);
+    if (filter.format !== 'otlp') return { json: JSON.stringify(traceAnswer(subject, timeline)) };
+    const project = await store.access.projectById(subject.project);
+    return { json: JSON.stringify(otlpTrace(subject, timeline, project?.name ?? '')) };
+  },
+
+  /** What is expected of a CI run. Throws a 404 when no plan is known. */
+  async forecast(store: Store, { subject, now }: InsightQuestion): Promise<{ json: Json }> {
+    return { json: JSON.stringify(await forecastOf(store, subject, now)) };
+  },
+
+  /** Why the nodes of a CI run got their files. */
+  async why(store: Store, { subject, filter, now }: InsightQuestion): Promise<{ json: Json }> {
+    return { json: JSON.stringify(await why(store, subject, filter, now)) };
+  },
+
+  async buildSummary(store: Store, { build, at }: { build: ProjectBuild; at: Millis }): Promise<SummarizedBuild> {
+    const subject = await newestSubject(store, build);
+    const { recorded, ciRun } = subject;
+    const timeline = await readTimeline(store, subject, at);
+    const minutes = minutesOf(timeline);
+    const told = summarize(recorded, timeline, minutes, baselinesOf(timeline));
+    const isCompared = hasEndedComplete(told.state) && build.branch === (await store.access.projectById(build.project))?.default_branch;
+    const summary = { ...told, useful_nodes: isCompared ? await usefulNodesOfRun(store, subject, timeline) : null };
+    const losses = told.state === 'missing' ? lossesOf(timeline, minutes, fileOutcomes(timeline, 0).missing) : null;
+    return { recorded, ciRun, summary, observed: wasMostlyGuessed(timeline) ? observedInTimeline(timeline) : null, losses };
+  },
+
+  /** Throws a 422 when recorded runs do not fit in memory. */
+  comparison: trend(comparisonOf),
+  fileTrends: trend(fileTrends),
+  fileHistory: trend(fileHistory),
+  nodeTrends: trend(nodeTrends),
+  /** A list of builds. One that is sorted, or has builds with failures only, may read many summaries. */
+  buildLines: (store: Store, { project, request, order, now }: LinesQuestion) =>
+    order ? sortedLines(store, project, request, order, now) : buildLines(store, project, request, now),
+  similarNames,
+  flags: flagsOf,
+  buildOutline,
+  buildPiece,
+  prepareWhatIf,
+  buildsToPlay,
+  prepareBuild,
+  playVariants: (_store: Store, { scenario, nodes }: { scenario: Scenario; nodes: readonly number[] }) => playVariants(scenario, nodes),
+  playCuts: (_store: Store, { scenario, nodes, files }: { scenario: Scenario; nodes: number; files: readonly Candidate[] }) =>
+    playCuts(scenario, nodes, files),
+};
+
+export type Reads = typeof reads;
+
+/** Whether a CI run is read on the main thread, because that takes no longer than to ask a worker thread. */
+export async function isSmallSubject({ queues, splits }: Store, { ciRun, recorded, build }: Subject): Promise<boolean> {
+  const plan = ciRun && (await (ciRun.kind === 'queue' ? queues.basis(ciRun.plan) : splits.basis({ id: ciRun.plan })));
+  // The split or queue expired.
+  if (ciRun && !plan) return false;
+  // The plan has this many files or fewer, because a guess takes more bytes.
+  const planned = (plan?.length ?? 0) / BASIS_BYTES;
+  return planned + build.node_total + (recorded ? recorded.test_files + recorded.subsets : 0) < POOLED_INSIGHT_FILES;
+}
+
+/** Whether the runs of a build are read on the main thread, because that takes no longer than to ask a worker thread. */
+export function isSmallBuild({ test_files, subsets }: Build): boolean {
+  return test_files + subsets < POOLED_TEST_FILES;
+}

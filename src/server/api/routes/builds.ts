@@ -1,0 +1,76 @@
+import { limits } from '../../../protocol/limits.js';
+import type { BuildsPage } from '../../../protocol/messages/build.js';
+import type { LastDistribution } from '../../../protocol/messages/split.js';
+import { buildWithId, closestBuild } from '../../engine/builds.js';
+import type { Build } from '../../engine/ports/builds.js';
+import { refusals } from '../../engine/refusal.js';
+import type { Answer, Request } from '../../http/request.js';
+import { askerOf, projectOf } from '../authenticate.js';
+import { BuildPieces, buildAnswer, type PieceSubject } from '../build-pieces.js';
+import type { Context } from '../context.js';
+import type { Asker, JobRunner } from '../job-runner.js';
+import { decodeQuery, json } from '../json.js';
+import { buildsUrl } from '../links.js';
+import { toBuildsQuery, toNodeKey } from '../read/build.js';
+import { isSmallBuild } from '../reads.js';
+
+/** Memory that is counted for an answer in pieces. */
+const PIECE_BYTES = 1_048_576;
+
+/** GET /builds: a page of the project's builds, newest first. */
+export async function pageOfBuilds(context: Context, request: Request): Promise<Answer> {
+  const project = await projectOf(context, request);
+  const { page, ...filter } = toBuildsQuery(decodeQuery(request.query));
+  const { total, builds } = await context.store.builds.page(project, filter, page);
+  const total_pages = Math.ceil(total / limits.buildsPerPage);
+  const last = Math.max(1, total_pages);
+  const link = (to: number | null) => (to === null ? null : buildsUrl(context, request, filter, to));
+  const prev_page = page > 1 ? Math.min(page - 1, last) : null;
+  const next_page = page < last ? page + 1 : null;
+  const answer: BuildsPage = {
+    meta: {
+      records_per_page: limits.buildsPerPage,
+      total_pages,
+      prev_page,
+      current_page: page,
+      next_page,
+      is_first_page: page === 1,
+      is_last_page: page === last,
+      is_page_out_of_range: page > last,
+    },
+    links: { first: link(1), prev: link(prev_page), self: link(page), next: link(next_page), last: link(last) },
+    data: builds.map(buildAnswer),
+  };
+  return json(200, answer);
+}
+
+/** GET /builds/:id: a build with all its recorded runs. */
+export async function buildById(context: Context, request: Request, id: string): Promise<Answer> {
+  const { store, jobs } = context;
+  const asker = await askerOf(context, request);
+  const build = await buildWithId(store.builds, asker.project, id);
+  if (!build) throw refusals.buildNotFound();
+  return { status: 200, ...(await readBuild(jobs, build, asker)) };
+}
+
+/** A build with all its runs, newest first. */
+export async function readBuild(jobs: JobRunner, build: Build, asker: Asker): Promise<Omit<Answer, 'status'>> {
+  const isHere = isSmallBuild(build);
+  const outline = await jobs.read('buildOutline', build, asker, { isHere });
+  const read = (subject: PieceSubject, isFirst: boolean) => jobs.read('buildPiece', subject, asker, { isHere, isUnderWay: !isFirst });
+  const pieces = new BuildPieces(build, outline, read);
+  const body = await pieces.first();
+  return pieces.isDone ? { body } : { body, rest: pieces.rest(), memoryBytes: PIECE_BYTES + pieces.bytes };
+}
+
+const NO_BUILD: LastDistribution = { build_distribution_id: null, time_execution: 0, test_files: [] };
+
+/** GET /build_distributions/last: the recorded test files of the build that most closely matches. */
+export async function lastDistribution(context: Context, request: Request): Promise<Answer> {
+  const { store, jobs } = context;
+  const asker = await askerOf(context, request);
+  const build = await closestBuild(store.builds, asker.project, toNodeKey(decodeQuery(request.query)));
+  if (!build) return json(200, NO_BUILD);
+  const { json: body } = await jobs.read('recordedDistribution', build, asker, { isHere: isSmallBuild(build) });
+  return { status: 200, body };
+}

@@ -1,0 +1,30 @@
+import { Gauge, Registry } from 'prom-client';
+import type { Answer, Request } from '../../http/request.js';
+import { projectMetrics } from '../../insight/trends/project-metrics.js';
+import { projectOf } from '../authenticate.js';
+import type { Context } from '../context.js';
+import { apiErrors } from '../errors.js';
+
+/** GET /v1/metrics: the project of the token, for Prometheus, which sends the token as it does everywhere: `Authorization: Bearer`. */
+export async function metricsOfProject(context: Context, request: Request): Promise<Answer> {
+  const { store, summarizer, now } = context;
+  const token = request.token ?? bearerIn(request.authorization);
+  const project = await store.access.projectById(await projectOf(context, { ...request, token }));
+  // It was deleted just now.
+  if (!project) throw apiErrors.tokenInvalid();
+  const { answer, outdated } = await projectMetrics(store, project, now());
+  for (const build of outdated) summarizer.outdated(build);
+  const registry = new Registry();
+  registry.setContentType(Registry.PROMETHEUS_CONTENT_TYPE);
+  for (const { name, help, values } of answer) {
+    // A metric without a value would be 0.
+    if (values.length === 0) continue;
+    const gauge = new Gauge({ name, help, labelNames: Object.keys(values[0]!.labels), registers: [registry] });
+    for (const { labels, value } of values) gauge.set(labels, value);
+  }
+  return { status: 200, contentType: registry.contentType, body: await registry.metrics() };
+}
+
+function bearerIn(authorization: string): string | null {
+  return /^Bearer +(\S+)$/i.exec(authorization)?.[1] ?? null;
+}

@@ -1,0 +1,279 @@
+import { bytesIn } from '../../../base/bytes.js';
+import { pluralize } from '../../../base/plural.js';
+import { orElse, type Soon, whenKnown } from '../../../base/soon.js';
+import type {
+  CancelAnswer,
+  ConnectFailed,
+  QueueAnswer,
+  QueueForecast,
+  TestPathsAnswer,
+  TestQueueAnswer,
+} from '../../../protocol/messages/queue.js';
+import { PIECE_SIGN } from '../../../protocol/piece-path.js';
+import type { QueueKey } from '../../engine/keys.js';
+import { bytesOfLinks } from '../../engine/link-notes.js';
+import { handedPieces } from '../../engine/pieces/cuts.js';
+import { decodeFiles } from '../../engine/planned-files.js';
+import type { QueueInfo } from '../../engine/ports/queues.js';
+import type { Millis } from '../../engine/ports/store.js';
+import { type Batch, decisionOf } from '../../engine/queue/batch.js';
+import type { ExpectedEnd } from '../../engine/queue/expected-end.js';
+import { cancel, type Pulled, pull, type QueueRequest, settle } from '../../engine/queues.js';
+import { refusals } from '../../engine/refusal.js';
+import { describeLists } from '../../engine/suites/compare-lists.js';
+import type { PlannedTestFile } from '../../engine/test-file.js';
+import type { Answer, Request } from '../../http/request.js';
+import type { Forecast } from '../../planning/forecasting/forecast.js';
+import { askerOf } from '../authenticate.js';
+import type { Context } from '../context.js';
+import { apiErrors } from '../errors.js';
+import { aroundLast, codeLine, decodeQuery, json, lines } from '../json.js';
+import { buildsUrl } from '../links.js';
+import type { PreparedBy } from '../posts.js';
+import { prepare } from '../prepare.js';
+import { toTestPathsQuery } from '../read/queue.js';
+
+/** How a version of the protocol encodes the outcome of a pull. */
+interface QueueEncoding {
+  job: 'prepareQueue' | 'prepareTestQueue';
+  /** The parameter that names the CI run. */
+  ciRun: 'node_build_id' | 'test_queue_id';
+  connectFailed(request: QueueRequest): ConnectFailed;
+  /**
+   * The end of the queue, or the answer to a request that takes nothing.
+   * @param url the address of the build; null: the request was to take a batch
+   * @param echo the fields of the request that the answer repeats
+   */
+  empty(pulled: Pulled, url: string | null, echo: object | null): object;
+  /**
+   * @param files the files of the batch, as a JSON array
+   * @param cuts of the queue, encoded; null: no file of the batch is a piece
+   * @param forecast the field of the answer to a first request
+   */
+  batch(queue: QueueInfo, batch: Batch, files: Buffer, cuts: Uint8Array | null, echo: object | null, forecast: object | null): Answer;
+  textHeaders(batch: Batch): Record<string, string> | undefined;
+}
+
+/** The code tells clients to send their test files. */
+const CONNECT_FAILED: ConnectFailed = {
+  message: 'There is no queue for this build yet: send the test files to initialise it.',
+  code: 'ATTEMPT_CONNECT_TO_QUEUE_FAILED',
+};
+
+/** The files of a batch. A file is replaced by its failed test cases if only they are to run. */
+function filesToRun({ files: indices, cases }: Batch, files: Buffer): PlannedTestFile[] {
+  const all = decodeFiles(files);
+  if (!cases) return all;
+  const casesOf = new Map(cases);
+  return all.flatMap((file, i) => casesOf.get(indices[i]!)?.map(path => ({ path, time_execution: null })) ?? [file]);
+}
+
+const version1: QueueEncoding = {
+  job: 'prepareQueue',
+  ciRun: 'node_build_id',
+  connectFailed: ({ key }) => ({ queue_name: key.digest, ...CONNECT_FAILED }),
+  empty: ({ queue, isNewQueue }, url): QueueAnswer => ({
+    queue_name: queue.name,
+    build_subset_id: null,
+    test_files: [],
+    ...(url !== null && !isNewQueue && { url }),
+  }),
+  // A batch that repeats a recorded run does not belong to the queue.
+  batch: ({ name }, { build_subset_id }, files) => ({
+    status: 200,
+    body: files,
+    around: aroundLast('test_files', { queue_name: build_subset_id === null ? name : null, build_subset_id }),
+  }),
+  textHeaders: () => undefined,
+};
+
+const version2: QueueEncoding = {
+  job: 'prepareTestQueue',
+  ciRun: 'test_queue_id',
+  connectFailed: () => CONNECT_FAILED,
+  empty: (_, url, echo): TestQueueAnswer => ({ paths: [], batch_id: null, ...echo, ...(url !== null && { url }) }),
+  batch(_, batch, encoded, cuts, echo, forecast) {
+    const files = filesToRun(batch, encoded);
+    const paths = files.map(({ path }) => path);
+    const times = echo && { times: files.map(({ time_execution }) => time_execution) };
+    const answer: TestQueueAnswer = { paths, batch_id: batch.seq, ...times, ...echo, ...forecast };
+    return cuts ? { status: 200, body: handedPieces(cuts, paths), around: aroundLast('pieces', answer) } : json(200, answer);
+  },
+  textHeaders: ({ seq }) => ({ 'X-Ballast-Batch-Id': String(seq) }),
+};
+
+type PreparedQueue = PreparedBy<'prepareQueue'>;
+
+/** POST /v1/queues/queue: connects to the queue of a CI run, creates it, or pulls its next batch. */
+export const queueForNode = (context: Context, request: Request) => answerPull(context, request, version1);
+
+/** POST /v2/queues/queue: the same queues, for clients that report the outcome of each batch. */
+export const testQueueForNode = (context: Context, request: Request) => answerPull(context, request, version2);
+
+/** POST /v2/queues/cancel: a node that its CI system cancels says so before it ends. */
+export function cancelNode(context: Context, request: Request): Soon<Answer> {
+  const { store, summarizer, now } = context;
+  return whenKnown(prepare(context, 'prepareCancel', request), ({ project, prepared }) =>
+    whenKnown(cancel(store, prepared, now()), ({ value, saved }) => {
+      if (value) summarizer.recorded(project, prepared.key.build);
+      return { ...json(200, { is_noted: value === true } satisfies CancelAnswer), saved };
+    }),
+  );
+}
+
+function answerPull(context: Context, request: Request, encoding: QueueEncoding): Soon<Answer> {
+  const { dailyBytes } = context;
+  return whenKnown(prepare(context, encoding.job, request), ({ project, prepared }) => {
+    const { plan, sent } = prepared.planned;
+    if (plan) dailyBytes.assertRoom(project, context.now());
+    const caller = { isRetry: request.retryCount > 0, hasLeft: request.hasLeft };
+    const pulling = pull(context.store, prepared.request, prepared.planned, caller, context.now());
+    return whenKnown(pulling, ({ value, saved }) => {
+      // A batch keeps texts of its request. A request with a list of test files stores the plan, if it is the first.
+      if (!sent && value?.isNewBatch) dailyBytes.add(project, bytesIn(request.body), context.now());
+      const { key, node_index, links } = prepared.request;
+      if (links && value && !value.isOtherList && !value.lacksPieces) {
+        context.linkNotes.note(key, node_index, links);
+        dailyBytes.add(project, bytesOfLinks(links), context.now());
+      }
+      if (value?.isBack) context.summarizer.recorded(project, key.build);
+      if (plan && value?.isNewQueue) dailyBytes.add(project, plan.files.bytes.length + (plan.cuts?.length ?? 0), context.now());
+      const answering = value ? answerPulled(context, request, prepared, value, encoding) : answerNoQueue(request, prepared, encoding);
+      return whenKnown(answering, answer => {
+        answer.saved = saved;
+        return answer;
+      });
+    });
+  });
+}
+
+function answerPulled(context: Context, request: Request, prepared: PreparedQueue, pulled: Pulled, encoding: QueueEncoding): Soon<Answer> {
+  const { queue, batch, isOtherList, lacksPieces } = pulled;
+  const { request: asked, echo } = prepared;
+  observe(context, asked.key.project, pulled);
+  if (isOtherList) return answerOtherList(request, prepared, queue, encoding);
+  if (lacksPieces) throw apiErrors.lacksPieces(queue.list.pieces_for!, asked.pieces);
+  if (batch) return answerBatch(context, request, prepared, pulled, batch, encoding);
+  if (request.wantsText) return lines([]);
+  const url = asked.takesNothing ? buildsUrl(context, request, asked.key.build) : null;
+  return json(200, encoding.empty(pulled, url, echo));
+}
+
+function answerBatch(
+  context: Context,
+  request: Request,
+  { request: { key, isFirstRequest }, echo }: PreparedQueue,
+  { queue, expectedEnd }: Pulled,
+  batch: Batch,
+  encoding: QueueEncoding,
+): Soon<Answer> {
+  const { queues } = context.store;
+  return orElse(
+    () =>
+      whenKnown(queues.files(queue.id, batch.files), files =>
+        whenKnown(echo && isFirstRequest && batch.decision ? queues.forecast(queue.id) : null, planned =>
+          // Most batches of a queue with pieces have none, and cuts may be megabytes to read.
+          whenKnown(queue.list.pieces_for !== undefined && files.includes(PIECE_SIGN) ? queues.cuts(queue.id) : null, cuts => {
+            const forecast = planned && { forecast: queueForecast(queue, batch, planned, expectedEnd, context.now()) };
+            const answer = request.wantsText
+              ? batchLines(batch, files, encoding)
+              : encoding.batch(queue, batch, files, cuts, echo, forecast);
+            answer.onEnd = wasSent => settleBatch(context, key, batch, wasSent);
+            return answer;
+          }),
+        ),
+      ),
+    error => {
+      settleBatch(context, key, batch, false);
+      throw error;
+    },
+  );
+}
+
+function queueForecast(
+  { list }: QueueInfo,
+  batch: Batch,
+  { unknown_files, cutting }: Forecast,
+  end: ExpectedEnd | null,
+  now: Millis,
+): QueueForecast {
+  const secondsUntil = (at: Millis | undefined) => (at === undefined ? null : Math.max(0, at - now) / 1000);
+  return {
+    test_files: list.test_files,
+    unknown_files,
+    share: end && decisionOf(batch)!.share,
+    ends_in: secondsUntil(end?.at),
+    earliest_in: secondsUntil(end?.earliest),
+    latest_in: secondsUntil(end?.latest),
+    ...(cutting && { cutting }),
+  };
+}
+
+function answerNoQueue(request: Request, { request: asked, planned }: PreparedQueue, encoding: QueueEncoding): Answer {
+  // The request brought a list because there was a queue to compare it with.
+  if (planned.sent) throw refusals.expired('queue');
+  if (!asked.isFirstRequest) throw apiErrors.queueNotFound(encoding.ciRun);
+  return answerConnectFailed(request, asked, encoding);
+}
+
+function answerOtherList(
+  request: Request,
+  { request: asked, planned: { sent } }: PreparedQueue,
+  { list }: QueueInfo,
+  encoding: QueueEncoding,
+): Answer {
+  // A node that only connects must send its list first. Then it gets the difference.
+  if (asked.isFirstRequest && !sent) return answerConnectFailed(request, asked, encoding);
+  const difference = sent
+    ? describeLists('queue', list, sent)
+    : `the queue was made of another list, of ${pluralize(list!.test_files, 'test file')}`;
+  throw apiErrors.listDiffers('queue', difference);
+}
+
+function answerConnectFailed({ wantsText }: Request, asked: QueueRequest, encoding: QueueEncoding): Answer {
+  return wantsText ? codeLine(CONNECT_FAILED.code) : json(200, encoding.connectFailed(asked));
+}
+
+/** The node has the batch only if the answer was written. */
+function settleBatch({ store, now, log }: Context, key: QueueKey, { seq }: Batch, ok: boolean): void {
+  void orElse(
+    () => settle(store, key, seq, ok, now()),
+    err => log.error({ err, ok }, 'could not record whether a batch was delivered'),
+  );
+}
+
+function batchLines(batch: Batch, files: Buffer, encoding: QueueEncoding): Answer {
+  const paths = filesToRun(batch, files).map(({ path }) => path);
+  return lines(paths, encoding.textHeaders(batch));
+}
+
+/** Counts and logs what a pull changed, and notes what the queue learned. */
+function observe({ store, log, metrics }: Context, project: number, { queue, batch, endedLeases, isNewBatch, observed }: Pulled): void {
+  for (const { seq, node_index: node, test_files: files, lease } of endedLeases) {
+    if (lease === 'closed') continue;
+    if (lease !== 'returned') metrics.countReassignedBatch();
+    log.warn({ queue: queue.name, node, batch: seq, files }, LEASE_MESSAGES[lease]);
+  }
+  if (observed) store.queues.learn(project, 'queue', observed);
+  if (isNewBatch) metrics.countBatch(batch!.files.length);
+}
+
+const LEASE_MESSAGES = {
+  expired: 'lease expired; batch returned to the queue',
+  restarted: 'node restarted; batch returned to the queue',
+  returned: 'node returned after its lease expired',
+};
+
+const NONE: TestPathsAnswer = { failed_paths: [] };
+
+/** GET /v2/test_paths: the paths that clients reported as failed in the newest build of a branch. */
+export async function failedOnBranch(context: Context, request: Request): Promise<Answer> {
+  const { store, jobs } = context;
+  const asker = await askerOf(context, request);
+  const { branch } = toTestPathsQuery(decodeQuery(request.query));
+  const build = await store.builds.newest(asker.project, { branch });
+  const queue = build && (await store.queues.newest(asker.project, build));
+  if (!queue) return json(200, NONE);
+  // Always read in a worker thread, because their number is unknown.
+  return { status: 200, body: (await jobs.read('failedTestPaths', { id: queue.id, list: queue.list }, asker)).json };
+}

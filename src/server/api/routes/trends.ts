@@ -1,0 +1,99 @@
+import { DAY_MILLISECONDS } from '../../../base/time.js';
+import type { BuildLines } from '../../../protocol/answers/trends.js';
+import { limits } from '../../../protocol/limits.js';
+import { fileOfPiece } from '../../../protocol/piece-path.js';
+import type { Answer, Request } from '../../http/request.js';
+import type { LineKey, LineOrder } from '../../insight/trends/build-lines.js';
+import { buildTrend } from '../../insight/trends/build-trend.js';
+import { askerOf, projectOf } from '../authenticate.js';
+import type { Context } from '../context.js';
+import { apiErrors } from '../errors.js';
+import type { Asker } from '../job-runner.js';
+import { decodeQuery, json } from '../json.js';
+import {
+  dayOfDate,
+  toBuildLinesQuery,
+  toBuildTrendQuery,
+  toFileHistoryQuery,
+  toFileTrendsQuery,
+  toNodeTrendsQuery,
+} from '../read/queries.js';
+import type { TrendJson } from '../reads.js';
+
+/** Eight weeks. */
+const DEFAULT_DAYS = 56;
+const DEFAULT_FILES = 1000;
+
+/** GET /v1/trends/builds: the builds of a branch by day or week. */
+export async function trendOfBuilds(context: Context, request: Request): Promise<Answer> {
+  const project = await projectOf(context, request);
+  const { branch = null, by = 'day', ...dates } = toBuildTrendQuery(decodeQuery(request.query));
+  const to = dates.to === undefined ? Math.floor(context.now() / DAY_MILLISECONDS) : dayOfDate(dates.to);
+  if (dates.from !== undefined && dates.days !== undefined) throw apiErrors.invalid({ days: ['must not come with from'] });
+  const from = dates.from === undefined ? to - (dates.days ?? DEFAULT_DAYS) + 1 : dayOfDate(dates.from);
+  if (from > to) throw apiErrors.invalid({ from: ['must not be after to'] });
+  if (to - from >= limits.trendDays) throw apiErrors.invalid({ from: [`must be less than ${limits.trendDays} days before to`] });
+  return json(200, await buildTrend(context.store.summaries, project, branch, { from, to }, by));
+}
+
+/** GET /v1/trends/files: the files of a branch over its last builds. */
+export async function trendOfFiles(context: Context, request: Request): Promise<Answer> {
+  const asker = await askerOf(context, request);
+  const { branch, path = null, sort = 'estimate', offset = 0, limit = DEFAULT_FILES } = toFileTrendsQuery(decodeQuery(request.query));
+  const subject = { ...(await branchOf(context, asker, branch)), path, order: sort, offset, limit };
+  return trend(context, await context.jobs.read('fileTrends', subject, asker));
+}
+
+/** GET /v1/trends/files/history: one file over the last builds of a branch. */
+export async function historyOfFile(context: Context, request: Request): Promise<Answer> {
+  const asker = await askerOf(context, request);
+  const { branch, path } = toFileHistoryQuery(decodeQuery(request.query));
+  const subject = { ...(await branchOf(context, asker, branch)), path: fileOfPiece(path), now: context.now() };
+  return trend(context, await context.jobs.read('fileHistory', subject, asker));
+}
+
+/** GET /v1/trends/nodes: the nodes of a branch over its last builds. */
+export async function trendOfNodes(context: Context, request: Request): Promise<Answer> {
+  const asker = await askerOf(context, request);
+  const { branch = null, node_total = null } = toNodeTrendsQuery(decodeQuery(request.query));
+  const subject = { project: asker.project, branch, node_total, builds: limits.trendBuilds };
+  return trend(context, await context.jobs.read('nodeTrends', subject, asker));
+}
+
+function trend({ summarizer }: Context, { json: body, outdated }: TrendJson): Answer {
+  for (const build of outdated) summarizer.outdated(build);
+  return { status: 200, body };
+}
+
+/** A branch of the asker's project, or the default one; an empty name, which no build has, before the first build. */
+async function branchOf({ store }: Context, { project }: Asker, branch?: string): Promise<{ project: number; branch: string }> {
+  return { project, branch: branch ?? (await store.access.projectById(project))?.default_branch ?? '' };
+}
+
+const DEFAULT_LIMIT = 50;
+
+/** GET /v1/build_summaries: builds with what is known of each without reading its runs, newest first. */
+export async function buildSummaries(context: Context, request: Request): Promise<Answer> {
+  const { jobs, now } = context;
+  const asker = await askerOf(context, request);
+  const { project } = asker;
+  const query = toBuildLinesQuery(decodeQuery(request.query));
+  const { cursor = null, limit = DEFAULT_LIMIT, failed = false, from, to, sort, ...filter } = query;
+  if (sort !== undefined && cursor !== null)
+    throw apiErrors.invalid({ cursor: ['cannot be combined with sort: a sorted list has one page'] });
+  const created = {
+    from: from === undefined ? -Infinity : dayOfDate(from) * DAY_MILLISECONDS,
+    before: to === undefined ? Infinity : (dayOfDate(to) + 1) * DAY_MILLISECONDS,
+  };
+  if (created.from >= created.before) throw apiErrors.invalid({ from: ['must not be after to'] });
+  const order = sort === undefined ? null : orderOf(sort);
+  const asked = { project, request: { filter, failed, created, cursor, limit }, order, now: now() };
+  const { answer, outdated } = await jobs.read('buildLines', asked, asker, { isHere: order === null && !failed });
+  const isUnknown = cursor === null && answer.total + answer.builds.length === 0 && Object.keys(filter).length > 0;
+  const similar = isUnknown ? await jobs.read('similarNames', { project, filter, now: now() }, asker) : null;
+  return trend(context, { json: JSON.stringify({ ...answer, similar } satisfies BuildLines), outdated });
+}
+
+function orderOf(sort: string): LineOrder {
+  return { key: sort.replace('-', '') as LineKey, isDescending: sort.startsWith('-') };
+}

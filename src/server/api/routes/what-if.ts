@@ -1,0 +1,85 @@
+import type { Variant } from '../../../protocol/answers/what-if.js';
+import { noSettings } from '../../../protocol/project-settings.js';
+import { settingsOf } from '../../engine/access.js';
+import type { Answer, Request } from '../../http/request.js';
+import { firstCounts, furtherCounts, nodeCountsAnswer, type PreparedBuild } from '../../insight/what-if/node-counts.js';
+import { planAnswer } from '../../insight/what-if/prepare-plan.js';
+import { piecesGain, whatIfAnswer, worthCutting } from '../../insight/what-if/prepare-what-if.js';
+import { askerOf } from '../authenticate.js';
+import type { Context } from '../context.js';
+import { decodeQuery, json } from '../json.js';
+import { prepare } from '../prepare.js';
+import { toNodeCountsQuery, toWhatIfQuery } from '../read/plan.js';
+
+/** GET /builds/:id/what_if: a build played again with other numbers of nodes. */
+export async function whatIfOfBuild(context: Context, request: Request, id: string): Promise<Answer> {
+  const { jobs, whatIfs, pullCost, now } = context;
+  const asker = await askerOf(context, request);
+  const settings = await settingsOf(context.store.access, asker.project);
+  const asked = toWhatIfQuery(decodeQuery(request.query), new URLSearchParams(request.query).getAll('cut'));
+  const {
+    mode = null,
+    estimates = null,
+    start_spread: startSpread = null,
+    pull_cost = null,
+    setup = settings.setup ?? 0,
+    in_pieces: inPieces = null,
+    cut,
+  } = asked;
+  const prepared = await jobs.read(
+    'prepareWhatIf',
+    {
+      project: asker.project,
+      id,
+      ciRun: asked.ci_run,
+      nodes: asked.nodes,
+      changes: { mode, estimates, startSpread, pullCost: pull_cost, setup, inPieces, cut },
+      candidates: null,
+      expectedPullCost: pullCost,
+      now: now(),
+    },
+    asker,
+  );
+  const { scenario, other } = prepared.whatIf;
+  const today = prepared.head.node_total;
+  // Cuts are compared on these numbers of nodes, which need not be among those asked for.
+  const played = [...new Set([...prepared.nodes, today, today + 1])].sort((a, b) => a - b);
+  const variants = await whatIfs.variants(scenario, played, asker);
+  const worth = await worthCutting(prepared, variants, (nodes, files) => whatIfs.cuts(scenario, nodes, files, asker));
+  const [otherwise] = other ? await whatIfs.variants(other, [today], asker) : [];
+  const gain = { worth_cutting: worth, pieces: piecesGain(prepared, variants, otherwise) };
+  return json(200, whatIfAnswer(prepared, variants, gain, settings));
+}
+
+/** GET /trends/node_counts: how many nodes the last builds of a branch need. Each build is read and played in turns of its own. */
+export async function nodeCountsOfBranch(context: Context, request: Request): Promise<Answer> {
+  const { store, jobs, whatIfs, summarizer, now } = context;
+  const asker = await askerOf(context, request);
+  const asked = toNodeCountsQuery(decodeQuery(request.query));
+  const project = await store.access.projectById(asker.project);
+  const settings = project?.settings ?? noSettings;
+  const branch = asked.branch ?? project?.default_branch ?? '';
+  const { builds, outdated } = await jobs.read('buildsToPlay', { project: asker.project, branch }, asker);
+  for (const build of outdated) summarizer.outdated(build);
+  const prepared: PreparedBuild[] = [];
+  for (const build of builds) prepared.push(await jobs.read('prepareBuild', { build, now: now() }, asker, { isUnderWay: true }));
+  const subject = { branch, target: asked.target ?? settings.target, settings };
+  const played: Variant[][] = prepared.map(() => []);
+  const play = async (counts: readonly number[]) => {
+    for (const [i, { scenario }] of prepared.entries()) {
+      played[i] = [...played[i]!, ...(await whatIfs.variants(scenario, counts, asker))].sort((a, b) => a.nodes - b.nodes);
+    }
+    return nodeCountsAnswer(subject, prepared, played);
+  };
+  const first = await play(firstCounts(prepared, subject.target));
+  const further = furtherCounts(first);
+  return json(200, further.length === 0 ? first : await play(further));
+}
+
+/** POST /plan: how long a suite will take with each number of nodes. */
+export async function planAhead(context: Context, request: Request): Promise<Answer> {
+  const { project, prepared } = await prepare(context, 'preparePlan', request);
+  const asker = { project, isPage: false, hasLeft: request.hasLeft };
+  const variants = await context.whatIfs.variants(prepared.scenario, prepared.nodes, asker);
+  return json(200, planAnswer(prepared, variants, await settingsOf(context.store.access, project)));
+}

@@ -1,0 +1,160 @@
+import { pluralize, wasOrWere } from '../../../base/plural.js';
+import type { CompletenessAnswer } from '../../../protocol/answers/completeness.js';
+import { limits } from '../../../protocol/limits.js';
+import { runsSince } from '../builds.js';
+import { shortDigest } from '../keys.js';
+import type { Store } from '../ports/store.js';
+import { type Assigned, type CompletenessSubject, findAssigned } from './assigned.js';
+import { type Comparison, compare } from './compare.js';
+
+/** Whether every test file of a CI run is recorded. Without what it is about: requests that ask the same share a comparison. */
+export async function completeness(store: Store, subject: CompletenessSubject): Promise<Omit<CompletenessAnswer, 'about'>> {
+  const { project, build: key, node_build_id, ci_build_id, allowsEmpty = false } = subject;
+  const assigned = await findAssigned(store, subject);
+  const build = await store.builds.find(project, key);
+  const id = node_build_id ?? ci_build_id;
+  const ciRun = id === undefined ? null : shortDigest(id);
+  // A run that names no CI run may belong to this one.
+  const runs = (await runsSince(store.builds, build, assigned?.since ?? null)).filter(
+    ({ ci_run }) => ciRun === null || ci_run === 0 || ci_run === ciRun,
+  );
+  const comparison = compare(assigned?.handed ?? new Map(), runs, key.node_total, assigned ?? {});
+  const full: number[] = [];
+  for (const node of new Set([...comparison.handed_out_not_recorded.map(({ node_index }) => node_index), ...comparison.lostReruns])) {
+    if (build && (await store.builds.runs(build.number, node)).length >= limits.runsPerNode) full.push(node);
+  }
+  const { errors, mayBeEmpty } = incompleteness(assigned, comparison, { runs: runs.length, full, allowsEmpty });
+  const { handed_out_not_recorded, recorded_without_time } = comparison;
+  const areAllListed = Math.max(handed_out_not_recorded.length, recorded_without_time.length) <= limits.completenessEntries;
+  return {
+    is_complete: errors.length === 0,
+    kind: assigned?.kind ?? null,
+    test_files: comparison.test_files,
+    recorded: comparison.recorded,
+    errors,
+    may_be_empty: mayBeEmpty && areAllListed,
+    warnings: warningsOf(assigned, comparison, allowsEmpty),
+    never_handed_out: cut(comparison.never_handed_out),
+    handed_out_not_recorded: cut(handed_out_not_recorded),
+    ran_not_recorded: cut(comparison.ran_not_recorded),
+    handed_on: cut(assigned?.reassigned ?? []),
+    recorded_twice: cut(comparison.recorded_twice).map(({ path, node_indexes }) => ({ path, node_indexes: cut(node_indexes) })),
+    recorded_not_handed_out: assigned ? cut(comparison.recorded_not_handed_out) : [],
+    recorded_without_time: cut(recorded_without_time),
+    nodes_never_came: cut(comparison.nodes_never_came),
+  };
+}
+
+function cut<T>(list: readonly T[]): T[] {
+  return list.slice(0, limits.completenessEntries);
+}
+
+/**
+ * Why a CI run is not complete: a sentence for each reason, none when it is complete. `mayBeEmpty`: the only reason is files that are not
+ * recorded as run, by nodes that recorded others: they may have nothing to run.
+ *
+ * @param runs how many recorded runs were compared
+ * @param full nodes at the limit of kept runs
+ */
+function incompleteness(
+  assigned: Assigned | null,
+  comparison: Comparison,
+  { runs, full, allowsEmpty }: { runs: number; full: readonly number[]; allowsEmpty: boolean },
+): { errors: string[]; mayBeEmpty: boolean } {
+  if (!assigned) return { errors: [nothingKnown(runs)], mayBeEmpty: false };
+  const { never_handed_out, handed_out_not_recorded, recorded_without_time, ran_not_recorded, emptyReruns, lostReruns } = comparison;
+  const { nodesWithoutRecording, silentNodes } = comparison;
+  const { size } = assigned.handed;
+  const all = comparison.test_files < size ? `${size} test files and pieces` : pluralize(size, 'test file');
+  const ofAll = (count: number) => `${count} of ${all} ${wasOrWere(count)}`;
+  const errors: string[] = [];
+  const ofEmpty: string[] = [];
+  if (assigned.isUnnamed)
+    errors.push(
+      'the nodes of this split sent no ci_build_id, so it is unknown what this CI run recorded; omit the id to ask about the newest split of the build',
+    );
+  if (assigned.otherList !== null)
+    errors.push(
+      `a node sent another list of test files, and a file in only one of the lists would not run: ${assigned.otherList}; give each suite a project of its own and all its nodes the same list, then start another CI run: this one stays incomplete`,
+    );
+  const ended = handed_out_not_recorded.filter(({ node_index }) => !full.includes(node_index));
+  if (ended.length > 0) {
+    const areSilent = ended.some(({ node_index }) => silentNodes.includes(node_index));
+    (areSilent ? errors : ofEmpty).push(
+      `${ofAll(ended.length)} handed out and not recorded, to ${nodesOf(ended)}: a node or its test runner may have died; retry these nodes`,
+    );
+  }
+  if (full.length > 0)
+    errors.push(
+      `${nodes(full)} recorded more than ${limits.runsPerNode - 1} retries of this build: later runs are not stored; run another commit`,
+    );
+  if (recorded_without_time.length > 0 && !allowsEmpty)
+    ofEmpty.push(
+      `${ofAll(recorded_without_time.length)} recorded with a time of 0 only, by ${nodesOf(recorded_without_time)}: nothing says that ${recorded_without_time.length === 1 ? 'it' : 'they'} ran; look for files that could not be loaded, or allow empty files (allow_empty, ballast verify --allow-empty)`,
+    );
+  const lost = ran_not_recorded.filter(({ node_index }) => nodesWithoutRecording.includes(node_index));
+  if (lost.length > 0)
+    errors.push(
+      `${ofAll(lost.length)} run and not recorded: ${nodesOf(lost)} recorded nothing since; a node that ends before it records may have failed, so retry it`,
+    );
+  const gone = lostReruns.filter(node => !full.includes(node));
+  if (gone.length > 0) errors.push(`${nodes(gone)} restarted and recorded nothing since; the job may have died: retry it`);
+  if (never_handed_out.length > 0)
+    errors.push(`${ofAll(never_handed_out.length)} never handed out: no node pulled until the queue was empty; retry a node`);
+  const unproved = emptyReruns.filter(node => !assigned.acknowledging.has(node));
+  if (unproved.length > 0)
+    errors.push(
+      `${nodes(unproved)} ran nothing when run again, so a green result proves nothing: retry with fixed_queue_split, or with a node_build_id of its own`,
+    );
+  // A node that was cancelled did not run its files, also if it recorded others.
+  if (assigned.cancelled.length > 0 && errors.length + ofEmpty.length > 0)
+    errors.unshift(`${nodes(assigned.cancelled)} ${wasOrWere(assigned.cancelled.length)} cancelled: run the CI run again`);
+  return { errors: [...errors, ...ofEmpty], mayBeEmpty: errors.length === 0 && ofEmpty.length > 0 };
+}
+
+function nothingKnown(runs: number): string {
+  const recorded =
+    runs === 0
+      ? 'no node recorded a run'
+      : `${pluralize(runs, 'run')} ${wasOrWere(runs)} recorded, by nodes in fallback or of another build id`;
+  return `no split or queue of this build is known, and ${recorded}: compare commit_hash, branch, node_total and the build id with what the nodes send`;
+}
+
+/** Problems of a CI run that do not make it incomplete. */
+function warningsOf(assigned: Assigned | null, comparison: Comparison, allowsEmpty: boolean): string[] {
+  const { ran_not_recorded, recorded_twice, recorded_not_handed_out, recorded_without_time, nodes_never_came } = comparison;
+  const warnings: string[] = [];
+  if (ran_not_recorded.length > 0)
+    warnings.push(`${count(ran_not_recorded)} run and not recorded, so the times are not known: ${nodesOf(ran_not_recorded)}`);
+  if (nodes_never_came.length > 0)
+    warnings.push(`${nodes(nodes_never_came)} ${assigned?.kind === 'queue' ? 'took nothing and ' : ''}recorded nothing`);
+  if (assigned && assigned.reassigned.length > 0)
+    warnings.push(
+      `${count(assigned.reassigned)} handed to another node, because the first one was silent or restarted: ${nodesOf(assigned.reassigned)}`,
+    );
+  if (assigned && recorded_not_handed_out.length > 0)
+    warnings.push(
+      `${count(recorded_not_handed_out)} recorded by a node that did not get ${recorded_not_handed_out.length === 1 ? 'it' : 'them'}, perhaps in fallback: ${nodesOf(recorded_not_handed_out)}`,
+    );
+  if (recorded_without_time.length > 0 && allowsEmpty)
+    warnings.push(`${count(recorded_without_time)} recorded with a time of 0: scheduled, and perhaps not run`);
+  if (recorded_twice.length > 0) warnings.push(`${count(recorded_twice)} recorded by several nodes`);
+  return warnings;
+}
+
+/** Begins a sentence: 1 test file was, 2 test files were. */
+function count(files: readonly unknown[]): string {
+  return `${pluralize(files.length, 'test file')} ${wasOrWere(files.length)}`;
+}
+
+const NODES_NAMED = 20;
+
+function nodesOf(entries: readonly { node_index: number }[]): string {
+  return nodes([...new Set(entries.map(({ node_index }) => node_index))].sort((a, b) => a - b));
+}
+
+/** Names nodes in a sentence. */
+function nodes(indexes: readonly number[]): string {
+  const more = indexes.length - NODES_NAMED;
+  return `${indexes.length === 1 ? 'node' : 'nodes'} ${indexes.slice(0, NODES_NAMED).join(', ')}${more > 0 ? ` and ${more} more` : ''}`;
+}

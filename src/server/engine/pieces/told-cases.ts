@@ -1,0 +1,67 @@
+import { type Segments, toSegments } from '../../../base/bytes.js';
+import type { NamedCases } from '../../../protocol/case-outcomes.js';
+
+/** Bytes of told cases that are written at a time. */
+export const TOLD_BYTES_PER_CHANGE = 65_536;
+
+/** What a client told of the test cases of a file, or of a piece of it. */
+export interface ToldCases {
+  file: string;
+  /** Which piece of how many; null: the whole file. */
+  piece: { number: number; count: number } | null;
+  /** A digest of the CI run and its build. */
+  ci_run: string;
+  commit_hash: string;
+  /** The test runner that knows the cases by these names; null: the names are those of reports, and no runner knows them. */
+  runner: string | null;
+  /** What the file or piece took. */
+  seconds: number;
+  /** In their order in the file; each name once. */
+  cases: readonly NamedCases[];
+  /** Cases that did not pass in the piece, but passed in the whole file right afterwards. */
+  passed_whole: readonly string[];
+}
+
+/** What was told of files and pieces, as the store keeps it. It moves between threads, and into the store, without a copy of each name. */
+export interface EncodedCases {
+  places: readonly CasesPlace[];
+  /** What was told of each place, as JSON. */
+  told: Segments;
+}
+
+/** The key of a file or piece: what is told of it replaces what was told under the same key before. */
+export interface CasesPlace {
+  file: string;
+  /** Its number; WHOLE: the file; BY_REPORTS: the file with the names in reports, which do not replace names that a runner knows. */
+  piece: number;
+}
+
+const WHOLE = 0;
+const BY_REPORTS = -1;
+
+export function encodeCases(told: readonly ToldCases[]): EncodedCases {
+  const numberOf = ({ piece, runner }: ToldCases) => piece?.number ?? (runner === null ? BY_REPORTS : WHOLE);
+  // If a place is told twice, the last one counts.
+  const last = [...new Map(told.map(one => [`${numberOf(one)} ${one.file}`, one])).values()];
+  return {
+    places: last.map(one => ({ file: one.file, piece: numberOf(one) })),
+    told: toSegments(last.map(one => JSON.stringify(one))),
+  };
+}
+
+/** @param told of one place */
+export function decodeCases(told: string): ToldCases {
+  return JSON.parse(told) as ToldCases;
+}
+
+/** The ends of parts of these places that are written one after another, with about so many bytes each: others can write in between. */
+export function partsOf({ told: { ends } }: EncodedCases, bytes: number): number[] {
+  const parts: number[] = [];
+  let from = 0;
+  for (const [i, end] of ends.entries()) {
+    if (end - from < bytes && i < ends.length - 1) continue;
+    parts.push(i + 1);
+    from = end;
+  }
+  return parts;
+}

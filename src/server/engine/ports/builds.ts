@@ -1,0 +1,81 @@
+import type { Soon } from '../../../base/soon.js';
+import type { PieceName } from '../../../protocol/piece-path.js';
+import type { BuildFilter, BuildKey } from '../keys.js';
+import type { Millis } from './store.js';
+
+/** Builds and their recorded runs. */
+export interface Builds {
+  /** The build of a project by its id (a UUID in lower case). */
+  get(project: number, id: string): Soon<Build | null>;
+  find(project: number, key: BuildKey): Soon<Build | null>;
+  newest(project: number, filter: BuildFilter): Soon<Build | null>;
+  /** One page (from 1) of `limits.buildsPerPage` builds, newest first, and the number of all builds that the filter finds. */
+  page(project: number, filter: BuildFilter, page: number): Soon<{ total: number; builds: Build[] }>;
+  /** Up to `limit` builds that the filter finds, newest first, and the number of all; `before`: only builds with lower numbers. */
+  older(project: number, filter: BuildFilter, before: number | null, limit: number): Soon<{ total: number; builds: Build[] }>;
+  /** Up to `limit` builds of all projects whose numbers are at least `from`, in the order of their numbers. */
+  list(from: number, limit: number): Soon<Build[]>;
+  /** The heads of a build's runs, by node and in the order of recording; with a node only those of that node. */
+  runs(build: number, node_index?: number): Soon<RunHead[]>;
+  /** A run with its test files from one index to another; null: it expired. */
+  run(build: number, run: Pick<RunHead, 'node_index' | 'run'>, from?: number, to?: number): Soon<Run | null>;
+  /** A run by the numbers of its paths, which are cheaper than the paths where many runs are read; null: it expired. */
+  times(build: number, run: Pick<RunHead, 'node_index' | 'run'>): Soon<RunTimes | null>;
+  /** The path with a number, and the number of a path; null: the project has not recorded it. */
+  path(number: number): Soon<string>;
+  pathNumber(project: number, path: string): Soon<number | null>;
+  /** The pieces that were recorded of a file, or with null of all files. */
+  pieces(project: number, file: string | null): Soon<RecordedPiece[]>;
+}
+
+/** A piece of a file, and the number of its path. */
+export interface RecordedPiece extends PieceName {
+  path: number;
+}
+
+export interface Build extends BuildKey {
+  /** Its id in the API, a UUID. */
+  id: string;
+  /** Its number in the store. Builds created later have greater numbers. */
+  number: number;
+  project: number;
+  created_at: Millis;
+  /** When its last run was recorded. */
+  updated_at: Millis;
+  /** The ordinal of its last run: how many runs were ever recorded, expired ones included. */
+  recorded: number;
+  /** How many runs it has. */
+  subsets: number;
+  /** How many test files its runs have together. */
+  test_files: number;
+}
+
+/** A recorded run of a node, without its test files. */
+export interface RunHead {
+  node_index: number;
+  /** Counts the runs of the node in this build, from 1. */
+  run: number;
+  /** A UUID. */
+  id: string;
+  created_at: Millis;
+  /** Its number among the runs of its build, from 1, never reused. */
+  ordinal: number;
+  /** shortDigest of its ci_build_id; 0: the client named none. */
+  ci_run: number;
+  /** When its node asked for its part of a split; null: it is not known. */
+  asked_at: Millis | null;
+  /** How many test files the whole run has. */
+  test_files: number;
+}
+
+export interface Run extends RunHead {
+  paths: string[];
+  /** By path; 0: the file was scheduled, not measured. */
+  seconds: Float64Array;
+}
+
+export interface RunTimes {
+  paths: Uint32Array;
+  /** By path; 0: the file was scheduled, not measured. */
+  seconds: Float64Array;
+}

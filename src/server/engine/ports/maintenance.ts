@@ -1,0 +1,73 @@
+import type { Soon } from '../../../base/soon.js';
+import type { Millis } from './store.js';
+
+/** Operations that keep a store able to serve. */
+export interface Maintenance {
+  /** Throws a 503 when writes are refused or have failed. Does not write. */
+  assertWritable(): void;
+  /** Makes a write, and resolves when it is on disk. */
+  probe(at: Millis): Promise<void>;
+  /** Resolves when the stores of other threads see all recorded runs. */
+  publishRuns(): Soon<void>;
+  /** Resolves when they see the times of all recorded runs of a project; null: of all projects. */
+  publishTimings(project: number | null): Promise<void>;
+  /** Resolves when they see all batches of queues. */
+  publishQueues(): Promise<void>;
+  /** Makes the commits of other threads and processes visible to the next read. */
+  refresh(): void;
+  /**
+   * Deletes records not used since `before`, and what projects recorded that were deleted before `deletedBefore`, in bounded steps; yields
+   * between steps. A queue or split in use stays. A deleted project is gone, and counted, with the first sweep that finds nothing of it.
+   *
+   * @param count called with the kind of each record that is deleted
+   */
+  sweep(times: { before: Millis; deletedBefore: Millis }, count: (kind: ExpiringKind) => void): AsyncIterable<void>;
+  /** The time that was stored last; null: none was. */
+  keptTime(): Soon<Millis | null>;
+  keepTime(at: Millis): Promise<void>;
+  /** When the last backup was made; null: none was. */
+  backedUpAt(): Soon<Millis | null>;
+  noteBackup(at: Millis): Promise<void>;
+  load(): Soon<StoreLoad>;
+  /** The processes that serve the store; null: one at most does. */
+  readonly processes: Processes | null;
+}
+
+/** What the processes that serve a store let each other know. */
+export interface Processes {
+  /** Notes the status of this one, as JSON. */
+  tell(status: string): Promise<void>;
+  /** Withdraws it. */
+  leave(): Promise<void>;
+  /** What the others told last that told something since a time, and when, on the clock of the store. */
+  others(since: Millis): Promise<{ status: string; at: Millis }[]>;
+}
+
+export type ExpiringKind = 'subset' | 'split' | 'queue' | 'ci_run' | 'path' | 'day' | 'project';
+
+/** The connections to a database. */
+export interface DatabaseLoad {
+  /** Connections that are open, and those of them that run a statement. */
+  open: number;
+  busy: number;
+  /** Statements that wait for a connection. */
+  waiting: number;
+  /** How long there was no connection to be had, or no answer to the watch, in all. */
+  awaySeconds: number;
+  /** The clock of the database minus that of this machine. */
+  clockOffsetSeconds: number;
+  /** How often a statement ran again, because its connection was lost or its commit came with a warning. */
+  repeated: number;
+}
+
+export interface StoreLoad {
+  bytes: number;
+  /** Null: the store is on another machine. */
+  diskFreeBytes: number | null;
+  /** Records of the journal that wait for a checkpoint. */
+  journalRecords: number;
+  /** The number of records by kind. Where there are many, it may be approximate. */
+  records: Record<string, number>;
+  /** Null: it is a folder. */
+  database: DatabaseLoad | null;
+}

@@ -1,0 +1,138 @@
+import type { Segments } from '../../../base/bytes.js';
+import type { Saving, Soon } from '../../../base/soon.js';
+import type { BatchSums } from '../../planning/batching/batch-cost.js';
+import type { Mode, PathTimes } from '../../planning/estimating/estimate.js';
+import type { Forecast } from '../../planning/forecasting/forecast.js';
+import type { BuildKey, QueueKey } from '../keys.js';
+import type { Moment } from '../moment.js';
+import type { Batch } from '../queue/batch.js';
+import type { Queue } from '../queue/queue.js';
+import type { Suite } from '../suites/suite.js';
+import type { NewPlan, PlanInfo } from './splits.js';
+import type { Millis } from './store.js';
+
+/** Queues of queue mode, each found under the key of its request. */
+export interface Queues {
+  /** The queue under a key. */
+  find(key: QueueKey): Soon<QueueInfo | null>;
+  /** The newest queue of a build, of any CI run. */
+  newest(project: number, build: BuildKey): Soon<QueueInfo | null>;
+  /** Creates a queue. Of concurrent calls with the same key, one wins. Resolves with whether this one did. */
+  create(key: QueueKey, queue: NewQueue, at: Millis): Promise<boolean>;
+  /**
+   * Copies the build's newest queue, with the batches of every node, to a key. Nodes may still pull from the original, so each of the
+   * two queues hands out every file. False: the build has no queue.
+   */
+  repeat(key: QueueKey, at: Millis): Promise<boolean>;
+  /**
+   * Runs a verb on the state of a queue. `saved` resolves when the changes of this verb and of earlier ones are on disk.
+   * A value of null: there is no queue under the key. A queue in use does not expire.
+   *
+   * Calls on one queue keep their order. The state has every change that was made before the call. `facts` reads what the verb
+   * needs from elsewhere; `verb` must read nothing else. The verb may run again on another state when its first result did not
+   * reach the disk, so metrics and log lines come from the value. They are early if the write then fails: the caller gets a 503, and may
+   * try again.
+   */
+  update<Facts, Value>(key: QueueKey, facts: ReadFacts<Facts>, verb: Verb<Facts, Value>, at: Millis): Soon<Saving<Value | null>>;
+  /** Notes that a node sent another list of test files, unless that is noted already. */
+  noteOtherList(queue: QueueInfo, difference: string): Promise<void>;
+  /** Some files of a queue, at least one, in UTF-8, as a JSON array of PlannedTestFile. Throws a 503 when the queue expired. */
+  files(queue: string, files: readonly number[]): Soon<Buffer>;
+  /** The weights that the files of a queue were planned with (see weight.ts), in the order of the files; empty: the queue expired. */
+  weights(queue: string): Soon<Float64Array>;
+  /** How many files a queue has. */
+  size(queue: string): Soon<number>;
+  /** The batches of this queue that are on disk, oldest first. */
+  batches(queue: string): Soon<Batch[]>;
+  /** Of a copy: the batches of the copied queue. Otherwise empty. */
+  copiedBatches(queue: string): Soon<Batch[]>;
+  forecast(queue: string): Soon<Forecast | null>;
+  /** What the estimates of its files rest on, see basis.ts; null: the queue expired. */
+  basis(queue: string): Soon<Uint8Array | null>;
+  /** The files that it has in pieces, see cuts.ts; null: none, or the queue expired. */
+  cuts(queue: string): Soon<Uint8Array | null>;
+  /** Encodes test files for `create`. Pure: any thread may call it. */
+  encode(files: PathTimes<Suite>): Segments;
+  /** What the queues, or the splits, of a project observed of their batches, for the next one; null: nothing. */
+  learned(project: number, mode: Mode): Soon<BatchSums | null>;
+  /** Adds what was observed of batches. Nobody waits until it is on disk: if it is lost, the next queue or split learns it again. */
+  learn(project: number, mode: Mode, observed: BatchSums): void;
+  /** The queues in memory now. */
+  load(): QueueLoad;
+}
+
+export interface QueueInfo extends PlanInfo {
+  /** Its name in answers, the same for all nodes of its build. */
+  name: string;
+  /**
+   * When it was copied from an earlier queue of its build: every node that starts first gets its files from there. `created_at` and
+   * `runs_before` are those of that queue. Null: it is no copy.
+   */
+  copied: Moment | null;
+}
+
+export interface OpenQueue {
+  readonly id: string;
+  readonly info: QueueInfo;
+  readonly queue: Queue;
+}
+
+export interface NewQueue extends NewPlan {
+  /** See weight.ts. */
+  weights: Float64Array;
+  /** Most files were never measured. */
+  guessed: boolean;
+  /** What earlier queues of the project observed of their batches; null: nothing. */
+  learned: BatchSums | null;
+  /** See cuts.ts; null: no file is cut. */
+  cuts: Uint8Array | null;
+}
+
+export type ReadFacts<Facts> = (queue: OpenQueue) => Soon<Facts>;
+/** @param mayWait it may wait for a note: see Verdict */
+export type Verb<Facts, Value> = (queue: OpenQueue, facts: Facts, mayWait: boolean) => Verdict<Value>;
+
+/** The value that a verb returns, and the changes to store. */
+export interface Verdict<Value> {
+  value: Value;
+  changes: readonly Change[];
+  /** The value tells nothing of the queue: without changes, nobody needs to know whether the state was the newest. */
+  isNote?: true;
+  /**
+   * There is no value yet, and nothing changed: another process may be about to note that a batch was delivered. The verb is to be called again,
+   * a little later.
+   */
+  lacksNote?: true;
+}
+
+/** A new or changed batch, the seq of a batch that was taken back, or a note that one was delivered. */
+export type Change = Batch | number | Delivery;
+
+/** The response with a batch was written. */
+export interface Delivery {
+  delivered_seq: number;
+}
+
+/** Whether a change of a queue is a note that a batch was delivered. */
+export function isDelivery(change: Change): change is Delivery {
+  return typeof change === 'object' && 'delivered_seq' in change;
+}
+
+export function isBatch(change: Change): change is Batch {
+  return typeof change === 'object' && !isDelivery(change);
+}
+
+/** Applies the next change of a queue to its batches by seq. */
+export function applyChange(batches: Map<number, Batch>, change: Change): void {
+  if (typeof change === 'number') batches.delete(change);
+  else if (!isDelivery(change)) batches.set(change.seq, change);
+  else if (batches.has(change.delivered_seq)) batches.get(change.delivered_seq)!.delivered = true;
+}
+
+export interface QueueLoad {
+  inMemory: number;
+  /** How many of the queues in memory have files left. */
+  open: number;
+  bytes: number;
+  testFilesLeft: number;
+}

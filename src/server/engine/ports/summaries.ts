@@ -1,0 +1,105 @@
+import type { Soon } from '../../../base/soon.js';
+import type { BuildState } from '../../../protocol/answers/build-state.js';
+import type { PartName } from '../../../protocol/answers/minutes.js';
+import type { BuildLineSummary } from '../../../protocol/answers/trends.js';
+import type { WhatIfAnswer } from '../../../protocol/answers/what-if.js';
+import type { Build } from './builds.js';
+import type { CiRun } from './ci-runs.js';
+import type { Millis } from './store.js';
+
+/** Summaries of builds, so that lists and trends need not read runs. Written some seconds after a run of the build was recorded. */
+export interface Summaries {
+  /** Null: none is written yet. It is out of date when its `recorded` is not that of the build. */
+  get(build: number): Soon<Summary | null>;
+  /** The same of several builds, in one read. */
+  ofBuilds(builds: readonly number[]): Soon<(Summary | null)[]>;
+  /** Writes the summary of a build, and counts it on its day instead of the one before. Does nothing when the build has expired. */
+  put(build: Build, summary: Summary): Promise<void>;
+  /** The summary of a CI run that ended, and of whose build nothing was recorded; null: it has none. */
+  ofUnrecorded(ciRun: CiRun): Soon<Summary | null>;
+  /** Up to `limit` CI runs with such a summary that began in a time, newest first: from its beginning until before its end. */
+  unrecorded(project: number, time: Period, limit: number): Soon<UnrecordedBuild[]>;
+  /**
+   * Writes the summary of a CI run of whose build nothing was recorded, and counts the build on its day. It replaces that of another CI run
+   * of the build, until a run of the build is recorded. Does nothing when one was, or when the CI run has expired.
+   */
+  putUnrecorded(ciRun: CiRun, summary: Summary): Promise<void>;
+  /**
+   * The days (whole days since 1970, UTC) of a branch, or of all branches together (null), in order, both ends included. A day without
+   * builds is left out. A build that has ended counts on the day on which its newest CI run began, until that day expires.
+   */
+  days(project: number, branch: string | null, from: number, to: number): Soon<DaySummary[]>;
+}
+
+/** In milliseconds since 1970. */
+export interface Period {
+  from: Millis;
+  before: Millis;
+}
+
+export interface UnrecordedBuild {
+  ciRun: CiRun;
+  summary: Summary;
+}
+
+/** It is about the newest CI run of the build. Durations are seconds, in whole milliseconds. */
+export interface Summary {
+  /** `Build.recorded` when it was made. */
+  recorded: number;
+  started_at: Millis;
+  /** How the build ended. `running`: nodes were at work when the summary was made. */
+  state: BuildState;
+  /** What a list of builds shows. */
+  line: BuildLineSummary;
+  /** Wall time by part. */
+  parts: Record<PartName, number>;
+  /** The number of nodes that started, times the wall time; and the part of it after the end of each node. */
+  node_seconds: number;
+  idle_seconds: number;
+  /** The nodes that started, and the time of all of them from their first request to their end. */
+  jobs: number;
+  job_seconds: number;
+  /** What files took on all nodes that ran for the first time. */
+  test_seconds: number;
+  /** By node: its duration relative to its estimates and to the other nodes, in whole hundredths; null: unknown. */
+  slowness: (number | null)[];
+  /**
+   * More nodes than these would have brought nothing (see insight/what-if); null: unknown, as for builds of other branches than the default
+   * one, and for builds that did not end complete.
+   */
+  useful_nodes: number | null;
+  /** Wall time that other methods would have taken on the same recorded times; see insight/what-if/savings.ts. */
+  baselines: WhatIfAnswer['baselines'];
+}
+
+/** The builds of a day that have ended. */
+export interface DaySummary {
+  day: number;
+  sums: Record<DaySum, number>;
+  /** The wall times of complete builds, in milliseconds, ascending: at most `WALLS_PER_DAY`. */
+  walls: number[];
+}
+
+/**
+ * What is added up: numbers of builds, `jobs` and `job_seconds` of all of them, and the other durations of complete ones. `incomplete`: files
+ * are missing, and the build was not `cancelled`. `unplanned`: nobody knows whether files are missing; such a build counts as complete, and
+ * saves nothing, unless it is `partial`. `passed`: complete, and no file failed, as its clients report.
+ */
+export type DaySum =
+  | 'builds'
+  | 'incomplete'
+  | 'cancelled'
+  | 'unplanned'
+  | 'partial'
+  | 'with_failures'
+  | 'passed'
+  | 'jobs'
+  | 'job_seconds'
+  | 'wall'
+  | 'floor'
+  | 'saved'
+  | 'node_seconds'
+  | 'idle_seconds'
+  | 'test_seconds'
+  | keyof Summary['baselines']
+  | PartName;

@@ -1,0 +1,164 @@
+import { fileOfPiece, pieceOf } from '../../../protocol/piece-path.js';
+import { type BatchCost, type BatchSums, expectedCost, withHidden } from '../../planning/batching/batch-cost.js';
+import { simulateQueue } from '../../planning/batching/simulate-queue.js';
+import { encodeBasis } from '../../planning/estimating/basis.js';
+import { type Estimates, estimate, isMostlyGuessed, type Mode } from '../../planning/estimating/estimate.js';
+import { forecast } from '../../planning/forecasting/forecast.js';
+import { pack } from '../../planning/packing/pack.js';
+import { totalWeight } from '../../planning/weight.js';
+import type { BuildKey, QueueKey, SplitKey } from '../keys.js';
+import { encodeCuts } from '../pieces/cuts.js';
+import { pathsOfQueue, pathsOfSplit } from '../planned-files.js';
+import type { NewQueue, QueueInfo } from '../ports/queues.js';
+import type { NewSplit } from '../ports/splits.js';
+import type { Store } from '../ports/store.js';
+import { differenceOf, type SentList, type TestFileList } from './compare-lists.js';
+import { savedSeconds, withPieces, worthCutting } from './cut-suite.js';
+import type { Suite } from './suite.js';
+
+/** Requests with at least this many test files are handled by a worker thread. */
+export const POOLED_TEST_FILES = 1000;
+/** Test cases that are added up for one request. */
+export const TEST_CASES_PER_REQUEST = 500_000;
+/** Test cases that the main thread adds up for one request. A request that needs more goes to a worker thread. */
+export const TEST_CASES_ON_MAIN_THREAD = 2000;
+
+/** The plan of a split or queue, made before anything is changed. Planning may take long: it runs in any thread and writes nothing. */
+export interface Planned<Plan> {
+  /** What to create; null: nothing, as the request brings no list or the split or queue exists. */
+  plan: Plan | null;
+  /** Null: the request brings no list. */
+  sent: SentList | null;
+}
+
+export const NOTHING_PLANNED: Planned<never> = { plan: null, sent: null };
+
+export interface PlanOptions {
+  /** This is a worker thread, where large suites delay no other request. */
+  isWorker: boolean;
+  /** The time that a node loses between two batches of a queue, as a weight. */
+  pullCost: number;
+}
+
+/** Plans a split. Null: only a worker thread should do that. */
+export async function planSplit(store: Store, key: SplitKey, suite: Suite, options: PlanOptions): Promise<Planned<NewSplit> | null> {
+  const { isWorker } = options;
+  const split = await store.splits.find(key);
+  if (split) return compareLists('split', split.list, suite, isWorker, () => pathsOfSplit(store, split));
+  const list = listOf(suite);
+  const files = await estimates(store, key, suite, 'split', options);
+  if (!files) return null;
+  const { node_total } = key.build;
+  const learned = (await store.queues.learned(key.project, 'split')) ?? (await store.queues.learned(key.project, 'queue'));
+  const { hidden, slowdown } = costOf(files, null, learned);
+  // What a node loses at its start may have been less than was expected. That makes no file shorter than its estimate.
+  const durations = withHidden(files.weights, { hidden: hidden / Math.min(1, slowdown), slowdown: Math.max(1, slowdown) });
+  const packing = pack(durations, node_total);
+  const plan = {
+    list,
+    files: store.splits.encode(files, packing.nodes),
+    basis: encodeBasis(files, packing.nodes),
+    forecast: forecast({ ...files, weights: durations }, node_total, packing),
+  };
+  return { plan, sent: { ...list, difference: null } };
+}
+
+/** What a request tells of the queue to plan. */
+export interface QueueAsked {
+  /** A queue that does not exist yet repeats the newest one of the build, if there is one. */
+  repeatsNewest: boolean;
+  /** See `estimate`. */
+  sizes: readonly number[];
+  /** See QueueRequest. */
+  pieces: string | null;
+}
+
+/**
+ * Plans a queue. Null: only a worker thread should do that.
+ */
+export async function planQueue(
+  store: Store,
+  key: QueueKey,
+  suite: Suite,
+  { repeatsNewest, sizes, pieces }: QueueAsked,
+  options: PlanOptions,
+): Promise<Planned<NewQueue> | null> {
+  const { isWorker, pullCost } = options;
+  const queue = (await store.queues.find(key)) ?? (repeatsNewest ? await store.queues.newest(key.project, key.build) : null);
+  if (queue) return compareLists('queue', queue.list, suite, isWorker, () => listedFiles(store, queue));
+  const list = listOf(suite);
+  const whole = await estimates(store, key, suite, 'queue', options, sizes);
+  if (!whole) return null;
+  const { node_total: nodeTotal } = key.build;
+  const isGuessed = isMostlyGuessed(whole.seconds);
+  const learned = await store.queues.learned(key.project, 'queue');
+  const cost = costOf(whole, pullCost, learned);
+  const worth = isGuessed ? null : await worthCutting(store, key.project, whole, { nodeTotal, cost, runner: pieces, isWorker });
+  if (worth === 'worker') return null;
+  // A file with the name of a piece could not be told from one.
+  const mayCut = worth && pieces !== null && !suite.strings().some(path => pieceOf(path));
+  const cut = mayCut ? { ...withPieces(whole, worth), pieces_for: pieces } : null;
+  const { files, cuts } = cut ?? { files: whole, cuts: null };
+  const { weights } = files;
+  const durations = withHidden(weights, cost);
+  const expectation = simulateQueue(durations, { nodeTotal, pullCost: cost.pullCost, isGuessed });
+  const plan = {
+    list: { ...list, ...(cut && { pieces_for: cut.pieces_for }) },
+    files: store.queues.encode(files),
+    basis: encodeBasis(files),
+    weights,
+    guessed: isGuessed,
+    learned,
+    cuts: cuts && encodeCuts(cuts),
+    forecast: {
+      ...forecast({ ...files, weights: durations }, nodeTotal, expectation),
+      ...(worth && { cutting: { files: worth.cutting.cuts.length, saves: savedSeconds(worth.cutting), is_done: cuts !== null } }),
+    },
+  };
+  return { plan, sent: { ...list, difference: null } };
+}
+
+/** The paths that the list of a queue had. */
+async function listedFiles(store: Store, { id, list }: QueueInfo): Promise<string[]> {
+  const paths = await pathsOfQueue(store, id);
+  return list.pieces_for === undefined ? paths : [...new Set(paths.map(fileOfPiece))];
+}
+
+/** What a batch of these files is expected to cost. @param setting see `CostPrior` */
+function costOf(files: Estimates<Suite>, setting: number | null, learned: BatchSums | null): BatchCost {
+  const meanWeight = totalWeight(files.weights) / files.weights.length;
+  return expectedCost({ setting, meanWeight, isGuessed: isMostlyGuessed(files.seconds), learned });
+}
+
+async function estimates(
+  { timings }: Store,
+  { project, build }: { project: number; build: BuildKey },
+  suite: Suite,
+  mode: Mode,
+  { isWorker }: PlanOptions,
+  sizes?: readonly number[],
+): Promise<Estimates<Suite> | null> {
+  if (!isWorker && suite.length >= POOLED_TEST_FILES) return null;
+  const { branch } = build;
+  const mostCases = isWorker ? TEST_CASES_PER_REQUEST : TEST_CASES_ON_MAIN_THREAD;
+  const times = await timings.estimates(project, branch, suite, mostCases);
+  return times.isComplete || isWorker ? estimate(suite, times, mode, sizes) : null;
+}
+
+/** Compares the list of a node with that of the existing split or queue. */
+async function compareLists(
+  plan: Mode,
+  list: TestFileList,
+  suite: Suite,
+  isWorker: boolean,
+  planned: () => Promise<string[]>,
+): Promise<Planned<never> | null> {
+  const sent = listOf(suite);
+  if (list.digest === sent.digest) return { plan: null, sent: { ...sent, difference: null } };
+  if (!isWorker && list.test_files >= POOLED_TEST_FILES) return null;
+  return { plan: null, sent: { ...sent, difference: differenceOf(plan, new Set(await planned()), new Set(suite.strings())) } };
+}
+
+function listOf({ columns: { digest }, length }: Suite): TestFileList {
+  return { digest, test_files: length };
+}

@@ -1,0 +1,198 @@
+import { buildState } from '../../../protocol/answers/build-state.js';
+import type { LearnedCost } from '../../../protocol/answers/minutes.js';
+import { boundedRuns } from '../../engine/builds.js';
+import { UNNAMED_CI_RUN } from '../../engine/keys.js';
+import { beginningOf, isAfter } from '../../engine/moment.js';
+import { decodeFiles } from '../../engine/planned-files.js';
+import type { Run, RunHead } from '../../engine/ports/builds.js';
+import type { CiRun } from '../../engine/ports/ci-runs.js';
+import type { Splits } from '../../engine/ports/splits.js';
+import type { Millis, Store } from '../../engine/ports/store.js';
+import { type Batch, decisionOf, isRequeued } from '../../engine/queue/batch.js';
+import { batchesOf } from '../../engine/queues.js';
+import { expectedCost } from '../../planning/batching/batch-cost.js';
+import { decodeBasis } from '../../planning/estimating/basis.js';
+import { mean } from '../../planning/estimating/median.js';
+import { toWeight, WEIGHTS_PER_SECOND } from '../../planning/weight.js';
+import { fileOutcomes } from '../minutes/file-outcomes.js';
+import type { Subject } from '../subject.js';
+import { millisecondsIn, SILENT_MILLISECONDS } from './draft-span.js';
+import { FileColumns } from './file-columns.js';
+import { cutPauses } from './pauses.js';
+import { type Lanes, queueLanes } from './queue-lanes.js';
+import { recordedCost, toLearnedCost } from './recorded-batches.js';
+import { recordedLanes } from './recorded-lanes.js';
+import { type Timeline, withTimes } from './timeline.js';
+
+/** What the nodes of a CI run did. Throws a 422 when its recorded runs do not fit in memory. */
+export async function readTimeline(store: Store, subject: Subject, now: Millis): Promise<Timeline> {
+  const { ciRun } = subject;
+  const runs = await runsOf(store, subject);
+  const planned = ciRun && (await (ciRun.kind === 'queue' ? ofQueue : ofSplit)(store, ciRun, runs, now));
+  return planned ?? ofRecordings(subject, runs, now);
+}
+
+/** The recorded runs of a CI run, by node and in the order of recording. */
+async function runsOf({ builds }: Store, { recorded, ciRun, next }: Subject): Promise<Run[]> {
+  if (!recorded) return [];
+  const heads = (await builds.runs(recorded.number)).filter(head => !ciRun || isOf(ciRun, next, head));
+  const runs: Run[] = [];
+  for await (const run of boundedRuns(builds, recorded, heads)) runs.push(run);
+  return runs.sort((a, b) => a.node_index - b.node_index || a.run - b.run);
+}
+
+/** Whether a run belongs to a CI run: it names this one, or none while this one was the newest of its build. */
+function isOf(ciRun: CiRun, next: CiRun | null, run: RunHead): boolean {
+  if (!isAfter(run, beginningOf(ciRun))) return false;
+  if (ciRun.ci_run !== UNNAMED_CI_RUN && run.ci_run !== 0) return run.ci_run === ciRun.digest;
+  return !next || !isAfter(run, beginningOf(next));
+}
+
+/** Null: the queue has expired. */
+async function ofQueue({ queues }: Store, { plan, node_total, created_at: beganAt }: CiRun, runs: readonly Run[], now: Millis) {
+  const weights = await queues.weights(plan);
+  if (weights.length === 0) return null;
+  const columns = new FileColumns();
+  const files = decodeFiles(await queues.files(plan, Array.from(weights.keys())));
+  for (const [i, { path, time_execution }] of files.entries())
+    columns.plan(path, weights[i]! / WEIGHTS_PER_SECOND, time_execution === null);
+  const { own: batches } = await batchesOf(queues, plan);
+  const costs = batches.flatMap(batch => costOf(batch) ?? []);
+  const cost = costs.at(-1) ?? null;
+  columns.cost = cost;
+  const lanes = queueLanes({ nodeTotal: node_total, batches, runs, beganAt }, columns, now);
+  const lastAt = lastOf(runs, Math.max(beganAt, batches.at(-1)?.handed_at ?? beganAt));
+  const isWaiting = !lanes.isCancelled && hasFilesLeft(batches, weights.length) && now - lastAt <= SILENT_MILLISECONDS;
+  const timeline = toTimeline('queue', lanes, columns, { beganAt, isRunning: lanes.isRunning || isWaiting });
+  const read = { ...timeline, expectedCost: costs[0] ?? null, cost };
+  if (read.is_running) return read;
+  // What a queue learns while it runs rests on estimates. The recorded times tell more.
+  return { ...read, cost: recordedCost(read) ?? cost };
+}
+
+/** Null: the planner did not size the batch. */
+function costOf(batch: Batch): LearnedCost | null {
+  const decision = decisionOf(batch);
+  return decision && { pull_cost: decision.pull_cost, hidden: decision.hidden, slowdown: decision.slowdown };
+}
+
+function hasFilesLeft(batches: readonly Batch[], count: number): boolean {
+  const taken = new Set<number>();
+  for (const batch of batches)
+    for (const file of batch.files)
+      if (isRequeued(batch)) taken.delete(file);
+      else taken.add(file);
+  return taken.size < count;
+}
+
+/** Null: the split has expired. */
+async function ofSplit(
+  { splits, queues }: Store,
+  { project, plan, node_total, created_at: beganAt }: CiRun,
+  runs: readonly Run[],
+  now: Millis,
+) {
+  const parts = await splitParts(splits, { id: plan }, node_total);
+  if (!parts) return null;
+  const columns = new FileColumns();
+  const planned = parts.map(files => files.map(({ path, seconds, isGuess }) => columns.plan(path, seconds, isGuess)));
+  const lanes = recordedLanes({ nodeTotal: node_total, planned, runs, beganAt }, columns, now);
+  const timeline = toTimeline('split', lanes, columns, { beganAt, isRunning: lanes.isRunning });
+  const areStartsKnown = !lanes.isRunning && runs.every(({ asked_at }) => asked_at !== null);
+  const learned = areStartsKnown ? await queues.learned(project, 'split') : null;
+  if (!learned) return { ...timeline, areStartsKnown };
+  const meanWeight = mean(columns.estimates.map(each => toWeight(each ?? 0)));
+  const cost = toLearnedCost(expectedCost({ setting: null, meanWeight, isGuessed: false, learned }));
+  return { ...timeline, areStartsKnown, cost };
+}
+
+function ofRecordings({ build, ciRun }: Subject, all: readonly Run[], now: Millis): Timeline {
+  const columns = new FileColumns();
+  const runs = ciRun ? all : lastCiRunIn(all);
+  const lanes = recordedLanes({ nodeTotal: build.node_total, planned: [], runs, beganAt: null }, columns, now);
+  const lastAt = lastOf(runs, -Infinity);
+  const isWaiting = lanes.nodes.some(({ start }) => start === null) && now - lastAt <= SILENT_MILLISECONDS;
+  const firstAt = runs.reduce((first, run) => Math.min(first, run.created_at - millisecondsIn(run)), now);
+  const beganAt = ciRun?.created_at ?? firstAt;
+  return toTimeline('recordings', lanes, columns, { beganAt, isRunning: isWaiting });
+}
+
+/**
+ * The runs of the newest CI run among all runs of a build, of which no queue and no split is known. Runs that name a CI run belong to it.
+ * Otherwise a CI run begins again when a node records after all nodes had recorded.
+ */
+function lastCiRunIn(runs: readonly Run[]): readonly Run[] {
+  const ordered = [...runs].sort((a, b) => a.ordinal - b.ordinal);
+  const last = ordered.at(-1);
+  if (!last) return runs;
+  const own = ordered.filter(({ ci_run }) => ci_run === last.ci_run);
+  if (last.ci_run !== 0) return runs.filter(run => own.includes(run));
+  const nodes = new Set(own.map(({ node_index }) => node_index)).size;
+  let began = 0;
+  let seen = new Set<number>();
+  for (const [i, { node_index }] of own.entries()) {
+    if (seen.size === nodes) {
+      seen = new Set();
+      // The retry of one node alone is no CI run of its own.
+      if (new Set(own.slice(i).map(run => run.node_index)).size === nodes) began = i;
+      else break;
+    }
+    seen.add(node_index);
+  }
+  const kept = new Set(own.slice(began));
+  return runs.filter(run => kept.has(run));
+}
+
+/** When the last run was recorded, or a time if that is later. */
+function lastOf(runs: readonly Run[], at: Millis): Millis {
+  return runs.reduce((last, { created_at }) => Math.max(last, created_at), at);
+}
+
+interface Extent {
+  beganAt: Millis;
+  isRunning: boolean;
+}
+
+function toTimeline(kind: Timeline['kind'], lanes: Lanes, columns: FileColumns, { beganAt, isRunning }: Extent): Timeline {
+  const { nodes, paused } = cutPauses(lanes.nodes);
+  const starts = nodes.flatMap(({ start }) => start ?? []);
+  // A split is first used by the first node that begins.
+  const start = kind === 'split' || starts.length === 0 ? Math.min(beganAt, ...starts) : Math.min(...starts);
+  const end = Math.max(start, ...(isRunning ? [lanes.now - paused] : []), ...nodes.flatMap(({ end: at }) => at ?? []));
+  const { paths, estimates, is_guess } = columns;
+  const files = { paths, estimates, is_guess, nodes: nodes.map(lane => withTimes(lane, time => (time - start) / 1000)) };
+  const { missing, failed } = fileOutcomes(files, 0);
+  const state = buildState({
+    ...{ kind, isRunning, wasCancelled: lanes.isCancelled, missing: missing.length, failed: failed === null ? null : failed.length },
+    hasEveryNode: nodes.every(({ recordedAt }) => recordedAt !== null),
+  });
+  return {
+    ...{ areStartsKnown: kind === 'queue', expectedCost: null, cost: null },
+    ...{ kind, started_at: start, wall: (end - start) / 1000, paused: paused / 1000, is_running: isRunning, state },
+    ...files,
+  };
+}
+
+/** A file of a split. */
+export interface SplitFile {
+  path: string;
+  /** What it was planned with, guessed or not. */
+  seconds: number;
+  isGuess: boolean;
+}
+
+/** The files of each node of a split. Null: the split has expired. */
+export async function splitParts(splits: Splits, split: { id: string }, nodeTotal: number): Promise<SplitFile[][] | null> {
+  const parts: SplitFile[][] = [];
+  for (let node = 0; node < nodeTotal; node++) {
+    const files = await splits.files(split, node);
+    if (!files) return null;
+    parts.push(decodeFiles(files).map(({ path, time_execution: time }) => ({ path, seconds: time ?? 0, isGuess: time === null })));
+  }
+  const basis = await splits.basis(split);
+  if (!basis) return null;
+  const all = parts.flat();
+  const { guesses } = decodeBasis(basis, all.length);
+  for (const [i, file] of all.entries()) if (file.isGuess) file.seconds = guesses[i]!;
+  return parts;
+}

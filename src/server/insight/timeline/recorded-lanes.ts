@@ -1,0 +1,70 @@
+import type { Run } from '../../engine/ports/builds.js';
+import type { Millis } from '../../engine/ports/store.js';
+import { addRun, draftSpan, mayBeAtWork, millisecondsIn } from './draft-span.js';
+import type { FileColumns } from './file-columns.js';
+import type { Lanes } from './queue-lanes.js';
+import type { NodeLane, Span } from './timeline.js';
+
+/** What was planned for nodes, and recorded by them, by node and in the order of recording. */
+export interface RecordedHistory {
+  nodeTotal: number;
+  /** By node: its planned files; empty: of recordings only. */
+  planned: readonly (readonly number[])[];
+  runs: readonly Run[];
+  /** When the CI run began; null: unknown. */
+  beganAt: Millis | null;
+}
+
+/**
+ * What each node of a split did, or of a CI run of which only recordings are known: a span for each run, which began when the node asked for its
+ * files, as far as that is known, and ended when it was recorded. Times are milliseconds since 1970.
+ */
+export function recordedLanes({ nodeTotal, planned, runs, beganAt }: RecordedHistory, columns: FileColumns, now: Millis): Lanes {
+  const runsOf = Array.from({ length: nodeTotal }, (): Run[] => []);
+  for (const run of runs) runsOf[run.node_index]?.push(run);
+  let isRunning = false;
+  const nodes = runsOf.map((own, node_index): NodeLane => {
+    const files = planned[node_index] ?? [];
+    if (own.length > 0) return recordedLane(node_index, files, own, beganAt, columns);
+    if (beganAt === null || files.length === 0) return { node_index, start: null, recordedAt: null, end: null, spans: [] };
+    const span = draftSpan(beganAt, beganAt, files);
+    if (!mayBeAtWork(span, columns, now)) return { node_index, start: null, recordedAt: null, end: null, spans: [span] };
+    isRunning = true;
+    const end = (span.to = Math.max(beganAt, now));
+    return { node_index, start: beganAt, recordedAt: null, end, spans: [span] };
+  });
+  // Nodes that record at their end do not say that they were cancelled.
+  return { nodes, isRunning, isCancelled: false, now };
+}
+
+function recordedLane(
+  node_index: number,
+  files: readonly number[],
+  runs: readonly Run[],
+  beganAt: Millis | null,
+  columns: FileColumns,
+): NodeLane {
+  const spans: Span[] = [];
+  let last: Millis | null = beganAt;
+  for (const run of runs) {
+    const at: Millis = Math.max(run.created_at, last ?? -Infinity);
+    const from = Math.max(last ?? -Infinity, run.asked_at ?? at - millisecondsIn(run));
+    const span = draftSpan(from, at, files, { is_replay: spans.length > 0 });
+    addRun(run, [span], columns);
+    spans.push(span);
+    last = at;
+  }
+  dropUnrecorded(spans);
+  return { node_index, start: spans[0]!.from, recordedAt: last, end: last, spans };
+}
+
+/** Leaves planned files that no run recorded in the last span only, and the others in the spans of the runs that recorded them. */
+function dropUnrecorded(spans: readonly Span[]): void {
+  const recorded = new Set(spans.flatMap(({ files, seconds }) => files.filter((_, i) => seconds[i] !== null)));
+  for (const span of spans) {
+    const isLast = span === spans.at(-1);
+    const kept = span.files.flatMap((file, i) => (span.seconds[i] !== null || (isLast && !recorded.has(file)) ? [i] : []));
+    span.files = kept.map(i => span.files[i]!);
+    span.seconds = kept.map(i => span.seconds[i]!);
+  }
+}

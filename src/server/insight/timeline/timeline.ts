@@ -1,0 +1,93 @@
+import type { LearnedCost } from '../../../protocol/answers/minutes.js';
+import type { LaneAnswer, SpanAnswer, TimelineAnswer } from '../../../protocol/answers/timeline.js';
+import type { Millis } from '../../engine/ports/store.js';
+import { expectedTime } from '../../planning/batching/batch-cost.js';
+import { floorOf } from '../minutes/floor.js';
+import { buildHead, type Subject } from '../subject.js';
+
+/** What the nodes of a CI run did, and when. Durations are seconds, and times of nodes are seconds since the start. */
+export interface Timeline extends Pick<TimelineAnswer, 'kind' | 'is_running' | 'state' | 'wall'>, TimelineFiles {
+  /** When the first node began: its first pull, or else the creation of the split, or else derived from the recorded times. */
+  started_at: Millis;
+  /** Whether the nodes asked for their files when they are said to have started; otherwise this is derived from recorded times. */
+  areStartsKnown: boolean;
+  /** What the queue expected of a batch at its first one; null: unknown. */
+  expectedCost: LearnedCost | null;
+  /**
+   * What a batch cost: by the recorded times of a queue that has ended, as a running queue had learned it at its last batch, or of a split
+   * as it is known now; null: unknown.
+   */
+  cost: LearnedCost | null;
+  /** How long nothing ran before a node was retried. This time is cut out: what came later has earlier times here. */
+  paused: number;
+  /** By node_index: one for each node of the build, also for a node that never started. */
+  nodes: NodeLane[];
+}
+
+/** All files that were planned or recorded, in columns. */
+export type TimelineFiles = Pick<TimelineAnswer, 'paths' | 'estimates' | 'is_guess'>;
+
+export interface NodeLane extends Omit<LaneAnswer, 'recorded'> {
+  /** When it last recorded a run; null: it has not recorded since it began. */
+  recordedAt: number | null;
+  /** It was run again and got no file, as when the CI system repeats a job whose queue is empty: nothing tells that its tests pass now. */
+  ranNothingAgain?: true;
+  /** It was cancelled with its last batch, and has not come back. */
+  isCancelled?: true;
+}
+
+export type Span = SpanAnswer;
+
+/** What files are expected to take, in seconds: no less than their estimates. */
+export function expectedSeconds({ estimates, cost }: Pick<Timeline, 'estimates' | 'cost'>, files: readonly number[]): number {
+  const estimate = files.reduce((sum, file) => sum + (estimates[file] ?? 0), 0);
+  return cost ? expectedTime(files.length, estimate, cost) : estimate;
+}
+
+/** Whether most files of a build were never measured before. */
+export function wasMostlyGuessed({ is_guess }: TimelineFiles): boolean {
+  return is_guess.reduce<number>((sum, each) => sum + each, 0) > is_guess.length / 2;
+}
+
+/** Whether a batch ended, and all of its files were recorded. */
+export function isFinished({ seconds, to, from, lease }: Span): boolean {
+  return seconds.length > 0 && to > from && lease !== 'expired' && lease !== 'restarted' && !seconds.includes(null);
+}
+
+/** Whether a node has recorded its last files. */
+export function hasRecordedLast({ recordedAt, spans }: NodeLane): boolean {
+  return recordedAt !== null && recordedAt >= (spans.at(-1)?.to ?? 0);
+}
+
+/** A lane with other times. */
+export function withTimes(lane: NodeLane, timeOf: (time: number) => number): NodeLane {
+  const orNull = (time: number | null) => (time === null ? null : timeOf(time));
+  return {
+    ...lane,
+    start: orNull(lane.start),
+    end: orNull(lane.end),
+    recordedAt: orNull(lane.recordedAt),
+    spans: lane.spans.map(span => ({ ...span, from: timeOf(span.from), to: timeOf(span.to) })),
+  };
+}
+
+/** Whether the node recorded a time for some file of a span. */
+export function isRecorded({ seconds }: Pick<Span, 'seconds'>): boolean {
+  return seconds.some(each => each !== null);
+}
+
+/** The timeline of a CI run in full. */
+export function timelineAnswer(subject: Subject, timeline: Timeline): TimelineAnswer {
+  const { wall, paths, estimates, is_guess, nodes } = timeline;
+  return {
+    ...buildHead(subject, timeline),
+    wall,
+    floor: floorOf(timeline).floor,
+    ...{ paths, estimates, is_guess },
+    nodes: nodes.map(({ recordedAt, ranNothingAgain: _, isCancelled: _c, spans, ...lane }) => ({
+      ...lane,
+      recorded: recordedAt !== null,
+      spans,
+    })),
+  };
+}

@@ -1,0 +1,86 @@
+import { wholeMilliseconds } from '../../../base/rounding.js';
+import { DAY_MILLISECONDS, timestamp } from '../../../base/time.js';
+import { PART_NAMES } from '../../../protocol/answers/minutes.js';
+import type { BuildTrend, DayTrend } from '../../../protocol/answers/trends.js';
+import { type METHODS, SUM_NAMES, sumOn } from '../../engine/days.js';
+import type { DaySum, DaySummary, Summaries } from '../../engine/ports/summaries.js';
+import { middleOf } from '../../planning/estimating/median.js';
+import { idleShare } from './summary.js';
+
+/** A day as 2026-11-22. */
+export function dateOf(day: number): string {
+  return timestamp(day * DAY_MILLISECONDS).slice(0, 10);
+}
+
+/** The builds of several days together, under one day. */
+function addDays(first: number, days: readonly DaySummary[]): DaySummary {
+  const sumOf = (name: DaySum) => wholeMilliseconds(days.reduce((sum, day) => sum + sumOn(day, name), 0));
+  return {
+    day: first,
+    sums: Object.fromEntries(SUM_NAMES.map(name => [name, sumOf(name)])) as DaySummary['sums'],
+    walls: days.flatMap(({ walls }) => walls).sort((a, b) => a - b),
+  };
+}
+
+/** How many builds of a day ended complete, as far as it is known: those whose times count. */
+export function completeBuilds({ sums }: Pick<DaySummary, 'sums'>): number {
+  return sums.builds - sums.incomplete - (sums.cancelled ?? 0) - sums.partial;
+}
+
+/** Those of them that were planned, of which `saved` is the sum. */
+export function plannedBuilds({ sums }: Pick<DaySummary, 'sums'>): number {
+  return sums.builds - sums.incomplete - (sums.cancelled ?? 0) - sums.unplanned;
+}
+
+/** The median wall time of a day in seconds; null: no build ended complete. */
+export function medianWall({ walls }: Pick<DaySummary, 'walls'>): number | null {
+  return walls.length === 0 ? null : wholeMilliseconds(middleOf(walls) / 1000);
+}
+
+/** The means and sums of a day. */
+function dayTrend(day: DaySummary): DayTrend {
+  const { sums } = day;
+  const { builds, incomplete, unplanned, with_failures, passed, jobs, job_seconds, wall, floor, node_seconds, test_seconds, saved } = sums;
+  const complete = completeBuilds(day);
+  const mean = (seconds: number) => (complete === 0 ? null : wholeMilliseconds(seconds / complete));
+  const savedOf = (method: (typeof METHODS)[number]) => wholeMilliseconds(sums[method] - wall);
+  return {
+    day: dateOf(day.day),
+    ...{ builds, incomplete, cancelled: sumOn(day, 'cancelled'), unplanned, with_failures, passed, jobs, job_seconds },
+    wall: mean(wall),
+    floor: mean(floor),
+    test_seconds: mean(test_seconds),
+    median_wall: medianWall(day),
+    idle_share: complete === 0 ? null : idleShare(sums),
+    parts: complete === 0 ? [] : PART_NAMES.map(name => ({ name, seconds: wholeMilliseconds(sums[name] / complete) })),
+    saved: { round_robin: savedOf('round_robin'), by_name: savedOf('by_name'), one_at_a_time: savedOf('one_at_a_time'), best: saved },
+    node_seconds,
+  };
+}
+
+/**
+ * The builds of a branch (null: all branches) by day, by week under the day of its Monday, or all together under the first day. `from` and
+ * `to` are whole days since 1970, UTC, and both are included.
+ */
+export async function buildTrend(
+  summaries: Pick<Summaries, 'days'>,
+  project: number,
+  branch: string | null,
+  { from, to }: { from: number; to: number },
+  by: 'day' | 'week' | 'range',
+): Promise<BuildTrend> {
+  const first = by === 'week' ? mondayOf(from) : from;
+  const days = await summaries.days(project, branch, first, to);
+  const groups = new Map<number, DaySummary[]>();
+  for (const day of days) {
+    const group = by === 'range' ? first : by === 'week' ? mondayOf(day.day) : day.day;
+    groups.set(group, [...(groups.get(group) ?? []), day]);
+  }
+  const trends = Array.from(groups, ([day, days]) => dayTrend(addDays(day, days)));
+  return { branch, from: dateOf(first), to: dateOf(to), days: trends };
+}
+
+/** The first day of a week. The day 0 was a Thursday. */
+function mondayOf(day: number): number {
+  return Math.max(0, day - ((day + 3) % 7));
+}

@@ -1,0 +1,245 @@
+import { wholeMilliseconds } from '../../../base/rounding.js';
+import type { BuildHead } from '../../../protocol/answers/build-head.js';
+import { hasEndedComplete } from '../../../protocol/answers/build-state.js';
+import type { Variant, WhatIfAnswer } from '../../../protocol/answers/what-if.js';
+import { limits } from '../../../protocol/limits.js';
+import { fileOfPiece, pieceOf } from '../../../protocol/piece-path.js';
+import type { PriceSettings } from '../../../protocol/price.js';
+import { mayBeCut } from '../../engine/pieces/cuttable.js';
+import { type KnownCases, readKnownCases } from '../../engine/pieces/known-cases.js';
+import type { Build } from '../../engine/ports/builds.js';
+import type { Millis, Store } from '../../engine/ports/store.js';
+import { Refusal } from '../../engine/refusal.js';
+import { TEST_CASES_PER_REQUEST } from '../../engine/suites/plan-suite.js';
+import { suiteOf } from '../../engine/suites/suite.js';
+import { FILES_TO_CUT } from '../../planning/cutting/cut.js';
+import { estimate, isMostlyGuessed, pathOf } from '../../planning/estimating/estimate.js';
+import { toSeconds } from '../../planning/weight.js';
+import { fileOutcomes } from '../minutes/file-outcomes.js';
+import { buildHead, findSubject, type Subject } from '../subject.js';
+import { readTimeline } from '../timeline/read-timeline.js';
+import type { Timeline } from '../timeline/timeline.js';
+import { withSummaries } from '../trends/summary.js';
+import { BASELINE_ASSUMPTIONS, baselinesOf } from './savings.js';
+import { playVariants, usefulNodesOf, withPrices } from './scenario.js';
+import { AS_IT_WAS, type Candidate, type Changes, hadPieces, type Knowledge, usualEstimatesOf, type WhatIf, whatIfOf } from './what-if.js';
+
+/** A build with another number of nodes is shown beside a played one if it was created within this time of it. */
+const MEASURED_BUILD_MILLISECONDS = 1_209_600_000;
+
+/** How to play a build again. */
+export interface Playing {
+  changes: Changes;
+  /** See Knowledge; null: the files that took longest. */
+  candidates: readonly string[] | null;
+  /** See Knowledge. */
+  expectedPullCost: number;
+}
+
+/** Which build to play again, and how. */
+export interface WhatIfSubject extends Playing {
+  project: number;
+  /** The id of a build or of a CI run. */
+  id: string;
+  /** The id of another CI run of the build. */
+  ciRun: string | undefined;
+  /** Null: some that show where more nodes are of no use. */
+  nodes: readonly number[] | null;
+  now: Millis;
+}
+
+/** A build that is ready to be played. */
+export interface PreparedWhatIf {
+  head: BuildHead;
+  whatIf: WhatIf;
+  baselines: WhatIfAnswer['baselines'];
+  /** The numbers of nodes to play, ascending. */
+  nodes: number[];
+  /** Wall times in seconds of real builds, by number of nodes. */
+  measured: Map<number, number>;
+  usefulRange: WhatIfAnswer['useful_range'];
+}
+
+/** Reads a build, and what is needed to play it. It may take long. Throws a 404 or a 422. */
+export async function prepareWhatIf(store: Store, asked: WhatIfSubject): Promise<PreparedWhatIf> {
+  const { project, changes } = asked;
+  const subject = await findSubject(store, project, asked.id, asked.ciRun);
+  const { node_total: nodeTotal } = subject.build;
+  if (nodeTotal > limits.playedNodes)
+    throw new Refusal(`cannot play a build of ${nodeTotal} nodes again: the limit is ${limits.playedNodes} nodes`);
+  const timeline = await readTimeline(store, subject, asked.now);
+  const unknown = changes.cut.find(path => !timeline.paths.some(listed => fileOfPiece(listed) === path));
+  if (unknown !== undefined) throw new Refusal(`names a file that the build does not have: ${unknown}`, 'parameter', 'cut');
+  const whatIf = await whatIfOfRun(store, subject, timeline, asked);
+  const nodes = [...(asked.nodes ?? usualNodes(nodeTotal, whatIf.mostUseful))];
+  const measured = await measuredWalls(store, subject, nodes);
+  if (!timeline.is_running) measured.set(nodeTotal, timeline.wall);
+  const usefulRange = await usefulRangeOf(store, project);
+  return { head: buildHead(subject, timeline), whatIf, baselines: baselinesOf(timeline), nodes, measured, usefulRange };
+}
+
+/** @param subject with at most `limits.playedNodes` nodes */
+export async function whatIfOfRun(store: Store, subject: Subject, timeline: Timeline, playing: Playing): Promise<WhatIf> {
+  const knowledge = await knowledgeFor(store, subject, timeline, playing);
+  return whatIfOf(timeline, playing.changes, { ...knowledge, nodeTotal: subject.build.node_total });
+}
+
+/** From which number of nodes on more would have brought nothing to a CI run; null: it cannot be played. */
+export async function usefulNodesOfRun(store: Store, subject: Subject, timeline: Timeline): Promise<number | null> {
+  const { node_total } = subject.build;
+  if (timeline.paths.length === 0 || node_total > limits.playedNodes) return null;
+  const { scenario, mostUseful } = await whatIfOfRun(store, subject, timeline, { changes: AS_IT_WAS, candidates: [], expectedPullCost: 0 });
+  return usefulNodesOf(playVariants(scenario, usualNodes(node_total, mostUseful)), mostUseful);
+}
+
+/** Builds of the default branch whose useful numbers of nodes make a range, and those that are looked at. */
+const RANGE_BUILDS = 10;
+const RANGE_SEARCHED = 30;
+
+async function usefulRangeOf(store: Store, project: number): Promise<WhatIfAnswer['useful_range']> {
+  const branch = (await store.access.projectById(project))?.default_branch ?? null;
+  if (branch === null) return null;
+  const { builds } = await store.builds.older(project, { branch }, null, RANGE_SEARCHED);
+  const known = (await withSummaries(store, builds)).map(({ summary }) => summary?.useful_nodes ?? null);
+  const numbers = known.filter(useful => useful !== null).slice(0, RANGE_BUILDS);
+  return numbers.length === 0 ? null : { branch, builds: numbers.length, least: Math.min(...numbers), most: Math.max(...numbers) };
+}
+
+/** Files that are played as if they were cut, to find those worth cutting by hand. */
+const CANDIDATES = 20;
+const MOST_CUTS = 10;
+/** A cut saves something when the build ends sooner by this part of its wall time. */
+const MIN_SAVING = 0.005;
+
+/**
+ * The files whose cut saves time on as many nodes as the build had, and on one more: on one number alone it may be the luck of one plan.
+ *
+ * @param variants with these two numbers of nodes
+ * @param playCuts returns the wall times with each of these files in pieces
+ */
+export async function worthCutting(
+  { head, whatIf }: PreparedWhatIf,
+  variants: readonly Variant[],
+  playCuts: (nodes: number, files: readonly Candidate[]) => Promise<number[]>,
+): Promise<WhatIfAnswer['worth_cutting']> {
+  let files = whatIf.assumptions.in_pieces ? [] : whatIf.candidates.map(file => ({ ...file, saves: 0 }));
+  for (const nodes of [head.node_total + 1, head.node_total]) {
+    const { wall } = variants.find(variant => variant.nodes === nodes)!;
+    const walls = await playCuts(nodes, files);
+    files = files.map((file, i) => ({ ...file, saves: wall - walls[i]! })).filter(({ saves }) => saves > MIN_SAVING * wall);
+  }
+  return files
+    .sort((a, b) => b.saves - a.saves)
+    .slice(0, MOST_CUTS)
+    .map(({ path, seconds, parts, saves }) => {
+      return { path, seconds: wholeMilliseconds(seconds), pieces: parts.length, saves: wholeMilliseconds(saves) };
+    });
+}
+
+/** @param otherwise `WhatIf.other` with as many nodes as the build had; undefined: there is none */
+export function piecesGain(
+  { head, whatIf: { filesInPieces, assumptions } }: PreparedWhatIf,
+  variants: readonly Variant[],
+  otherwise: Variant | undefined,
+): WhatIfAnswer['pieces'] {
+  if (!otherwise) return null;
+  const { wall } = variants.find(({ nodes }) => nodes === head.node_total)!;
+  return { files: filesInPieces, saves: wholeMilliseconds(assumptions.in_pieces ? otherwise.wall - wall : wall - otherwise.wall) };
+}
+
+/** @param variants by number of nodes, ascending, with those that were asked for */
+export function whatIfAnswer(
+  { head, whatIf, baselines, nodes, measured, usefulRange }: PreparedWhatIf,
+  variants: readonly Variant[],
+  { worth_cutting, pieces }: Pick<WhatIfAnswer, 'worth_cutting' | 'pieces'>,
+  settings: PriceSettings,
+): WhatIfAnswer {
+  const { assumptions, mostUseful, longest } = whatIf;
+  const asked = variants.filter(variant => nodes.includes(variant.nodes));
+  return {
+    ...head,
+    assumptions: { ...assumptions, sentences: [...assumptions.sentences, `Other methods: ${BASELINE_ASSUMPTIONS.join(' ')}`] },
+    variants: withPrices(asked, settings, whatIf.scenario.setup).map(variant => ({
+      ...variant,
+      measured: measured.get(variant.nodes) ?? null,
+    })),
+    useful_nodes: usefulNodesOf(asked, mostUseful),
+    useful_range: usefulRange,
+    longest: longest && { ...longest, seconds: wholeMilliseconds(longest.seconds) },
+    baselines,
+    pieces,
+    worth_cutting,
+  };
+}
+
+/** Numbers of nodes up to twice today's, or as many as are useful. */
+export function usualNodes(today: number, mostUseful: number): number[] {
+  const { playedVariants: count, playedNodes } = limits;
+  const most = Math.min(playedNodes, Math.max(16, 2 * today, Math.min(mostUseful + 2, count)));
+  if (most <= count) return Array.from({ length: most }, (_, i) => i + 1);
+  const spread = Array.from({ length: count - 1 }, (_, i) => Math.round(1 + (i * (most - 1)) / (count - 2)));
+  return [...new Set([...spread, today])].sort((a, b) => a - b);
+}
+
+async function knowledgeFor(
+  store: Store,
+  { project, build: { branch } }: Subject,
+  timeline: Timeline,
+  { changes, expectedPullCost, ...asked }: Playing,
+): Promise<Omit<Knowledge, 'nodeTotal'>> {
+  const { timings } = store;
+  const isPage = asked.candidates === null;
+  const mayBeInPieces = isPage || changes.inPieces || hadPieces(timeline);
+  const slowest = mayBeInPieces ? fileOutcomes(timeline, FILES_TO_CUT).slowest.map(({ path }) => fileOfPiece(path)) : [];
+  // Pieces are shorter than the files that they are of.
+  const cut = timeline.paths.flatMap(path => pieceOf(path)?.file ?? []);
+  const pieces = await knownPieces(store, project, [...new Set([...cut, ...slowest])].slice(0, FILES_TO_CUT));
+  const candidates = asked.candidates ?? [...new Set(slowest)].slice(0, CANDIDATES);
+  const cases = new Map<string, readonly number[]>();
+  for (const path of [...changes.cut, ...candidates]) {
+    const times = await timings.cases(project, branch, path);
+    if (times.length > 1) cases.set(path, times);
+  }
+  const { kind, paths } = timeline;
+  if ((changes.estimates ?? usualEstimatesOf(timeline)) !== 'now') return { now: null, candidates, cases, pieces, expectedPullCost };
+  const list = suiteOf([...new Set(paths.map(fileOfPiece))]);
+  const measured = await timings.estimates(project, branch, list, TEST_CASES_PER_REQUEST);
+  const today = estimate(list, measured, changes.mode ?? (kind === 'queue' ? 'queue' : 'split'));
+  const seconds = new Map(Array.from(today.weights, (weight, i) => [pathOf(today, i), toSeconds(weight)]));
+  // The estimate of a file that runs in pieces rests on older runs of the whole file.
+  for (const [path, known] of pieces)
+    if (known.isCut)
+      seconds.set(
+        path,
+        known.cases.reduce((sum, one) => sum + one.seconds, known.own),
+      );
+  return { now: { seconds, isGuessed: isMostlyGuessed(today.seconds) }, candidates, cases, pieces, expectedPullCost };
+}
+
+/** What is known of the cases of those of these files that a queue may cut. */
+export async function knownPieces(
+  { cases }: Pick<Store, 'cases'>,
+  project: number,
+  files: readonly string[],
+): Promise<Map<string, KnownCases>> {
+  const found = new Map<string, KnownCases>();
+  for await (const { place, known } of readKnownCases(cases, project, files)) if (mayBeCut(known)) found.set(files[place]!, known);
+  return found;
+}
+
+/** The wall times of the newest builds of the branch with these numbers of nodes, if they are about as old. */
+async function measuredWalls({ builds, summaries }: Store, { project, build, recorded }: Subject, nodes: readonly number[]) {
+  const walls = new Map<number, number>();
+  if (!recorded) return walls;
+  for (const node_total of nodes) {
+    if (node_total === build.node_total) continue;
+    const other = await builds.newest(project, { branch: build.branch, node_total });
+    const summary = other && isNear(other, recorded) ? await summaries.get(other.number) : null;
+    if (summary && hasEndedComplete(summary.state)) walls.set(node_total, summary.line.wall);
+  }
+  return walls;
+}
+
+function isNear(a: Build, b: Build): boolean {
+  return Math.abs(a.created_at - b.created_at) <= MEASURED_BUILD_MILLISECONDS;
+}

@@ -1,0 +1,150 @@
+import { randomUUID } from 'node:crypto';
+import { setTimeout as sleep } from 'node:timers/promises';
+import type { Logger } from 'pino';
+import { WEBHOOK_EVENTS, type WebhookEventName } from '../../protocol/project-settings.js';
+import type { JobRunner } from '../api/job-runner.js';
+import type { SummarizedBuild } from '../api/reads.js';
+import { digest, type ProjectBuild } from '../engine/keys.js';
+import type { Project } from '../engine/ports/access.js';
+import type { Millis, Store } from '../engine/ports/store.js';
+import { EventWriter, type NoticedIn, type SlowNode, type WebhookEvent } from '../engine/webhooks/event.js';
+import { LogThrottle } from '../http/log-throttle.js';
+import type { NewlyGrown } from '../insight/trends/flags.js';
+import { SUMMARY_PAUSE_FACTOR } from '../insight/trends/summary.js';
+
+/** Files that grew that one look at the newest builds tells; the others are told by the next ones. */
+const GROWN_FILES_PER_LOOK = 5;
+/** An incomplete CI run that began longer ago is not told: its summary is only written later. */
+export const TOLD_RUN_MILLISECONDS = 86_400_000;
+/** Projects that wait for a look at their newest builds; beyond it the next build has it made. */
+const WAITING_LOOKS = 1000;
+/** What a project may have waiting to be sent to its webhook; beyond it the oldest is dropped. */
+export const WAITING_DELIVERIES_PER_PROJECT = 100;
+
+/** A build that ended, whose trends are to be looked at. */
+interface Look extends NoticedIn {
+  project: number;
+  node_total: number;
+}
+
+/** Has events of projects told that set a webhook. What summaries of builds say is told once, however often a summary is written. */
+export class WebhookEvents {
+  /** Deliveries that were dropped since the start, because too many waited. */
+  dropped = 0;
+  /** By project and number of nodes. A later build replaces one that waits. */
+  readonly #waiting = new Map<string, Look>();
+  readonly #throttle = new LogThrottle();
+  readonly #closing = new AbortController();
+  #looking: Promise<void> | null = null;
+
+  /**
+   * @param now milliseconds since 1970
+   * @param publicUrl of the pages; null: it is not known
+   * @param added called when a delivery may wait
+   */
+  constructor(
+    readonly store: Pick<Store, 'access' | 'deliveries'>,
+    readonly jobs: Pick<JobRunner, 'read'>,
+    readonly log: Logger,
+    readonly now: () => Millis,
+    readonly publicUrl: string | null,
+    readonly added: () => void,
+  ) {}
+
+  /** Notes what the new summary of a build says. Resolves when a failed gate is in the store; trends are looked at later. */
+  async summarized(build: ProjectBuild, { recorded, ciRun, summary, losses }: SummarizedBuild): Promise<void> {
+    const id = recorded?.id ?? ciRun?.id;
+    if (summary.state === 'running' || id === undefined) return;
+    const project = await this.store.access.projectById(build.project);
+    if (!project || project.settings.webhook_url === null) return;
+    const { branch, commit_hash, node_total } = build;
+    const { missing, files } = summary.line;
+    if (ciRun && losses !== null && wants(project, 'gate_failed') && ciRun.created_at >= this.now() - TOLD_RUN_MILLISECONDS) {
+      const event = this.#writer(project).gateFailed({ id, branch, commit_hash }, { missing, files, losses });
+      await this.#tell(project, `gate_failed ${ciRun.id}`, event);
+    }
+    if (branch !== project.default_branch || !(wants(project, 'file_grew') || wants(project, 'runner_slow'))) return;
+    const key = `${project.id} ${node_total}`;
+    if (this.#waiting.size >= WAITING_LOOKS && !this.#waiting.has(key)) return;
+    this.#waiting.set(key, { project: project.id, id, branch, commit_hash, node_total });
+    this.#looking ??= this.#lookAll().finally(() => {
+      this.#looking = null;
+    });
+  }
+
+  /** Resolves when no build waits. */
+  async settled(): Promise<void> {
+    while (this.#looking) await this.#looking;
+  }
+
+  /** Stops after the look under way. */
+  async close(): Promise<void> {
+    this.#closing.abort();
+    await this.settled();
+  }
+
+  async #lookAll(): Promise<void> {
+    for (const [key, look] of this.#waiting) {
+      this.#waiting.delete(key);
+      if (this.#closing.signal.aborted) return;
+      const begun = performance.now();
+      await this.#look(look).catch((err: unknown) => {
+        const times = this.#throttle.hit();
+        if (times !== null) this.log.warn({ err, times }, 'could not look for files that grew and slow nodes; the next build repeats it');
+      });
+      // As summaries do.
+      if (this.#waiting.size === 0) return;
+      const pause = SUMMARY_PAUSE_FACTOR * (performance.now() - begun);
+      await sleep(pause, undefined, { signal: this.#closing.signal }).catch(() => {});
+    }
+  }
+
+  async #look(build: Look): Promise<void> {
+    const project = await this.store.access.projectById(build.project);
+    if (!project) return;
+    const { branch, node_total } = build;
+    const events = WEBHOOK_EVENTS.filter(event => wants(project, event));
+    const asker = { project: project.id, isPage: false, hasLeft: () => false };
+    const { grown, slow } = await this.jobs.read('flags', { project: project.id, branch, node_total, events }, asker);
+    if (grown.length > 0) await this.#tellGrown(project, build, grown);
+    if (wants(project, 'runner_slow')) await this.#tellSlow(project, build, slow);
+  }
+
+  async #tellGrown(project: Project, build: Look, grown: readonly NewlyGrown[]): Promise<void> {
+    const keysOf = ({ path, around }: NewlyGrown) => around.map(number => `file_grew ${digest(path)} ${number}`);
+    const told = new Set(await this.store.deliveries.known(project.id, grown.flatMap(keysOf)));
+    const untold = grown.filter(file => !keysOf(file).some(key => told.has(key)));
+    for (const file of untold.slice(0, GROWN_FILES_PER_LOOK))
+      await this.#tell(project, keysOf(file)[0]!, this.#writer(project).fileGrew(build, file));
+  }
+
+  async #tellSlow(project: Project, build: Look, slow: readonly SlowNode[]): Promise<void> {
+    const keyOf = (node_index: number) => `runner_slow ${build.node_total} ${node_index}`;
+    const keys = Array.from({ length: build.node_total }, (_, node_index) => keyOf(node_index));
+    const told = await this.store.deliveries.known(project.id, keys);
+    const slowKeys = slow.map(({ node_index }) => keyOf(node_index));
+    const over = told.filter(key => !slowKeys.includes(key));
+    if (over.length > 0) await this.store.deliveries.forget(project.id, over);
+    for (const node of slow)
+      if (!told.includes(keyOf(node.node_index)))
+        await this.#tell(project, keyOf(node.node_index), this.#writer(project).runnerSlow(build, node));
+  }
+
+  async #tell({ id: project, name }: Project, key: string, event: WebhookEvent): Promise<void> {
+    const delivery = { project, key, id: randomUUID(), event, created_at: this.now() };
+    const dropped = await this.store.deliveries.add(delivery, WAITING_DELIVERIES_PER_PROJECT);
+    if (dropped > 0) {
+      this.dropped += dropped;
+      this.log.error({ project: name, dropped }, 'too many deliveries wait for the webhook of a project; the oldest were dropped');
+    }
+    this.added();
+  }
+
+  #writer({ name }: Project): EventWriter {
+    return new EventWriter(name, this.publicUrl);
+  }
+}
+
+function wants({ settings }: Project, event: WebhookEventName): boolean {
+  return settings.webhook_url !== null && (settings.webhook_events ?? WEBHOOK_EVENTS).includes(event);
+}

@@ -1,0 +1,51 @@
+import type { ProjectSettings } from '../../protocol/project-settings.js';
+import type { NewDelivery } from '../engine/ports/deliveries.js';
+import { signatureOf } from '../engine/webhooks/signature.js';
+import { bodyOf } from '../engine/webhooks/template.js';
+
+/** How long a webhook may take to answer. Less than the first pause of deliveries. */
+const WEBHOOK_MILLISECONDS = 10_000;
+
+export type WebhookSettings = Pick<ProjectSettings, 'webhook_secret' | 'webhook_template'> & { webhook_url: string };
+
+/**
+ * Sends a delivery to a webhook, once. Resolves with what was wrong; null: it was taken.
+ *
+ * @param at milliseconds since 1970
+ * @param closing ends the request
+ */
+export async function postToWebhook(
+  { webhook_url, webhook_secret, webhook_template }: WebhookSettings,
+  { id, event }: Pick<NewDelivery, 'id' | 'event'>,
+  at: number,
+  closing?: AbortSignal,
+): Promise<string | null> {
+  const body = bodyOf(webhook_template, event);
+  const timestamp = String(Math.floor(at / 1000));
+  const late = AbortSignal.timeout(WEBHOOK_MILLISECONDS);
+  try {
+    const response = await fetch(webhook_url, {
+      method: 'POST',
+      headers: {
+        'content-type': 'application/json',
+        'user-agent': 'ballast',
+        'ballast-event': event.event,
+        'ballast-delivery': id,
+        'ballast-timestamp': timestamp,
+        ...(webhook_secret !== null && { 'ballast-signature': signatureOf(webhook_secret, timestamp, body) }),
+      },
+      body,
+      redirect: 'manual',
+      signal: closing ? AbortSignal.any([late, closing]) : late,
+    });
+    // The answer may never end.
+    await response.body?.cancel().catch(() => {});
+    if (response.ok) return null;
+    const hint = response.status >= 300 && response.status < 400 ? ': redirects are not followed, so set the address that it leads to' : '';
+    return `it answered with ${response.status}${hint}`;
+  } catch (error) {
+    if (late.aborted) return `it did not answer within ${WEBHOOK_MILLISECONDS / 1000} s`;
+    const { message, cause } = error as Error & { cause?: { message?: string; code?: string } };
+    return `it cannot be reached: ${cause?.code ?? cause?.message ?? message}`;
+  }
+}

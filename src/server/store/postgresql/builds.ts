@@ -1,0 +1,117 @@
+import { limits } from '../../../protocol/limits.js';
+import { type BuildFilter, type BuildKey, buildDigest, digest } from '../../engine/keys.js';
+import type { Build, Builds, RunHead } from '../../engine/ports/builds.js';
+import { timesOf } from '../codecs/run-times.js';
+import type { Database } from './database.js';
+import { fromNames, toNames } from './json.js';
+import { lookUp } from './look-up.js';
+import type { Paths } from './paths.js';
+import { ReadTogether } from './read-together.js';
+
+const BUILD = 'key, number, id, project, names, node_total, created_at, updated_at, recorded, subsets, test_files';
+const HEAD = 'node_index, run, id, created_at, ordinal, ci_run, asked_at, test_files';
+
+/** A client may ask for any page, and for what is before any build. */
+const MAX_INT4 = 2 ** 31 - 1;
+
+interface BuildRow extends Omit<Build, keyof BuildKey> {
+  key: string;
+  node_total: number;
+  /** The commit hash and the branch, as JSON. */
+  names: string;
+}
+
+function toBuild({ key: _, names, ...row }: BuildRow): Build {
+  return { ...row, ...fromNames(names) };
+}
+
+/** The columns in which a build has its key. */
+export function keyColumns(project: number, build: BuildKey) {
+  const { commit_hash, branch, node_total } = build;
+  return {
+    key: buildDigest(project, build),
+    commit_key: digest(commit_hash),
+    branch_key: digest(branch),
+    node_total,
+    names: toNames(build),
+  };
+}
+
+/** The condition for a filter, with its values from $1 on. */
+function whereOf(project: number, { commit_hash, branch, node_total }: BuildFilter): { where: string; values: unknown[] } {
+  const values: unknown[] = [project];
+  let where = 'project = $1';
+  const add = (column: string, value: unknown) => (where += ` and ${column} = $${values.push(value)}`);
+  if (commit_hash !== undefined) add('commit_key', digest(commit_hash));
+  if (branch !== undefined) add('branch_key', digest(branch));
+  if (node_total !== undefined) add('node_total', node_total);
+  return { where, values };
+}
+
+export function postgresqlBuilds(database: Database, paths: Paths) {
+  const byKey = new ReadTogether<BuildRow>(
+    keys => database.read(lookUp(BUILD, 'builds', 'key', 'text'), [keys]),
+    ({ key }) => key,
+  );
+  const count = async (project: number, filter: BuildFilter): Promise<number> => {
+    const { where, values } = whereOf(project, filter);
+    const [row] = await database.read<{ count: number }>(`select count(*) from builds where ${where}`, values);
+    return row!.count;
+  };
+  const newestFirst = async (project: number, filter: BuildFilter, limit: number, offset: number, before: number | null) => {
+    const { where, values } = whereOf(project, filter);
+    const below = before === null ? '' : ` and number < $${values.push(Math.min(before, MAX_INT4))}`;
+    const rest = `order by number desc limit $${values.push(limit)} offset $${values.push(Math.min(offset, MAX_INT4))}`;
+    return (await database.read<BuildRow>(`select ${BUILD} from builds where ${where}${below} ${rest}`, values)).map(toBuild);
+  };
+  const listed = async (...asked: Parameters<typeof newestFirst>) => {
+    const [total, builds] = await Promise.all([count(asked[0], asked[1]), newestFirst(...asked)]);
+    return { total, builds };
+  };
+  const timesOfRun = async (build: number, { node_index, run }: Pick<RunHead, 'node_index' | 'run'>) => {
+    const [row] = await database.read<RunHead & { times: Buffer }>(
+      `select ${HEAD}, times from runs where build = $1 and node_index = $2 and run = $3`,
+      [build, node_index, run],
+    );
+    return row ?? null;
+  };
+  return {
+    async get(project, id) {
+      const [row] = await database.read<BuildRow>(`select ${BUILD} from builds where id = $2 and project = $1`, [project, id]);
+      return row ? toBuild(row) : null;
+    },
+    async find(project, key) {
+      const row = await byKey.get(buildDigest(project, key));
+      return row && toBuild(row);
+    },
+    newest: async (project, filter) => (await newestFirst(project, filter, 1, 0, null))[0] ?? null,
+    page: (project, filter, page) => listed(project, filter, limits.buildsPerPage, (page - 1) * limits.buildsPerPage, null),
+    older: (project, filter, before, limit) => listed(project, filter, limit, 0, before),
+    async list(from, limit) {
+      return (
+        await database.read<BuildRow>(`select ${BUILD} from builds where number >= $1 order by number limit $2`, [
+          Math.min(from, MAX_INT4),
+          limit,
+        ])
+      ).map(toBuild);
+    },
+    runs: (build, node_index) =>
+      node_index === undefined
+        ? database.read<RunHead>(`select ${HEAD} from runs where build = $1 order by node_index, run`, [build])
+        : database.read<RunHead>(`select ${HEAD} from runs where build = $1 and node_index = $2 order by run`, [build, node_index]),
+    async run(build, key, from, to) {
+      const row = await timesOfRun(build, key);
+      if (!row) return null;
+      const { times, ...head } = row;
+      const { paths: numbers, seconds } = timesOf({ times }, from, to);
+      return { ...head, paths: await paths.names(numbers), seconds };
+    },
+    async times(build, key) {
+      const row = await timesOfRun(build, key);
+      return row && timesOf(row);
+    },
+    path: async number => (await paths.names(Uint32Array.of(number)))[0]!,
+    pathNumber: (project, path) => paths.numberOf(project, path),
+    pieces: (project, file) => paths.piecesOf(project, file),
+  } satisfies Builds;
+}

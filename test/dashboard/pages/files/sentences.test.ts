@@ -1,0 +1,84 @@
+import { describe, expect, it } from 'vitest';
+import { fileSentences, filesSentences, piecesSentences } from '../../../../src/dashboard/pages/files/sentences.js';
+import type { FileHistory, FilePieces } from '../../../../src/protocol/answers/trends.js';
+
+describe('the first line of the files', () => {
+  it('says how few decide when builds end', () => {
+    const decided = [50, 15, 10, 10, 10, 5].map((builds, i) => ({ path: `spec/${i}`, builds }));
+    expect(filesSentences({ decided, file_count: 1122, builds: 100 })).toEqual([
+      'Four of 1\u202f122 files decided 85\u202f% of your builds.',
+    ]);
+  });
+
+  it('says that none decides', () => {
+    expect(filesSentences({ decided: [], file_count: 7, builds: 10 })).toEqual([
+      'None of the last 10 builds waited for a single file.',
+      'Cutting one would not have ended them sooner.',
+    ]);
+    expect(filesSentences({ decided: [], file_count: 7, builds: 1 })).toEqual([
+      'The last build did not wait for a single file.',
+      'Cutting one would not have ended it sooner.',
+    ]);
+    expect(filesSentences({ decided: [], file_count: 0, builds: 0 })).toEqual(['No file was measured yet.']);
+  });
+});
+
+describe('the first line of a file', () => {
+  const point = { build_id: 'b', commit_hash: 'abc', at: '2026-11-22T10:00:00Z', node_index: 0, estimate: null, low: null, high: null };
+  const history: FileHistory = {
+    path: 'spec/cart_spec.rb',
+    branch: 'main',
+    estimate: 61,
+    median: 21,
+    points: [20, 21, 62].map(seconds => ({ ...point, seconds })),
+    changes: [{ at: point.at, build_id: 'b', commit_hash: '4d5e6f7a8b', factor: 3.1, before: 20, after: 62 }],
+    decided: [{ build_id: 'b', commit_hash: 'abc', at: point.at, seconds: 12 }],
+    cut_saves: 30,
+    pieces: null,
+    cut: { build_id: 'b', pieces: 2, is_done: false },
+  };
+
+  it('says what it takes, since when, and how often it decided', () => {
+    expect(fileSentences(history).join(' ')).toBe(
+      'cart_spec.rb takes 61 s. Since 4d5e6f7a it takes 3.1× as long as before. It decided 1 of 3 builds.',
+    );
+    const steady = { ...history, changes: [], decided: [] };
+    expect(fileSentences({ ...steady, estimate: 22 }).join(' ')).toBe('cart_spec.rb takes 22 s. Its time did not change.');
+    expect(fileSentences(steady).join(' ')).toBe('cart_spec.rb takes 61 s. The median of its times is 21 s.');
+    expect(fileSentences({ ...history, median: null, points: [] }).join(' ')).toBe('cart_spec.rb was not measured on this branch.');
+  });
+});
+
+describe('what is known of a file in pieces', () => {
+  const pieces: FilePieces = { cases: 34, runner: 'pytest', count: null, is_proven: false, not_cut: null };
+  const notCut = { reason: 'differs' as const, commit_hash: '4d5e6f7a8b', cases: ['a', 'b'], pieces_seconds: 0, file_seconds: 0 };
+
+  it.each<[situation: string, more: Partial<FilePieces>, text: string]>([
+    ['its cases are known from a runner', {}, 'Its 34 test cases are known from pytest.'],
+    ['its cases are known from reports', { runner: null }, 'Its 34 test cases are known from reports.'],
+    ['it has one case', { cases: 1 }, 'Its 1 test case is known from pytest.'],
+    ['it ran in pieces', { count: 3, is_proven: true }, 'Its 34 test cases ran in 3 pieces the last time.'],
+    [
+      'a case failed in a piece',
+      { count: 3 },
+      'Its 34 test cases ran in 3 pieces the last time. A case failed in a piece, so if a piece fails the next time, the whole file decides.',
+    ],
+    [
+      'cases passed in the whole file only',
+      { not_cut: notCut },
+      'It no longer runs in pieces: at 4d5e6f7a, a, b passed in the whole file, but not in a piece. Its cases may share state or depend on their order, or the command did not select them.',
+    ],
+    [
+      'more cases did than are named',
+      { not_cut: { ...notCut, cases: ['a', 'b', 'c', 'd', 'e'] } },
+      'It no longer runs in pieces: at 4d5e6f7a, a, b, c and 2 more passed in the whole file, but not in a piece. Its cases may share state or depend on their order, or the command did not select them.',
+    ],
+    [
+      'its pieces took long',
+      { not_cut: { ...notCut, reason: 'slow', cases: [], pieces_seconds: 90, file_seconds: 50 } },
+      'It no longer runs in pieces: at 4d5e6f7a, its pieces together took 90 s, and the whole file takes 50 s.',
+    ],
+  ])('says that %s', (_, more, text) => {
+    expect(piecesSentences({ ...pieces, ...more }).join(' ')).toBe(text);
+  });
+});

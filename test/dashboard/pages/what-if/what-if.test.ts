@@ -1,0 +1,160 @@
+import fc from 'fast-check';
+import { describe, expect, it } from 'vitest';
+import { columnAfter, columnAt, columnOf, curveOf } from '../../../../src/dashboard/pages/what-if/curve.js';
+import { cutsSentence } from '../../../../src/dashboard/pages/what-if/cuts.js';
+import { difference, piecesText, whatIfSentences } from '../../../../src/dashboard/pages/what-if/sentences.js';
+import type { Variant, WhatIfAnswer } from '../../../../src/protocol/answers/what-if.js';
+
+const frame = { width: 1000, height: 300, left: 60, right: 60, top: 20, bottom: 30 };
+
+const variant = (nodes: number, wall: number, more: Partial<Variant> = {}): Variant => ({
+  nodes,
+  wall,
+  node_seconds: nodes * wall,
+  job_seconds: nodes * wall,
+  price: null,
+  floor: wall,
+  ratio: 1,
+  bound_by_file: false,
+  measured: null,
+  ...more,
+});
+
+/** What the first line is told. */
+const answer = (variants: Variant[], node_total: number, useful_nodes: number) =>
+  ({ variants, node_total, useful_nodes, longest: { path: 'spec/checkout_spec.rb', seconds: 400 }, pieces: null }) as WhatIfAnswer;
+
+describe('the curve of numbers of nodes', () => {
+  const variants = [variant(2, 600), variant(4, 320, { measured: 330 }), variant(8, 200)];
+
+  it('has a column for each number, and a dot where a build measured it', () => {
+    const curve = curveOf(variants, frame, 320);
+    expect(curve.bars).toHaveLength(3);
+    expect(curve.line.match(/[ML]/g)).toHaveLength(3);
+    expect(curve.measured.map(({ nodes }) => nodes)).toEqual([4]);
+    // Up is longer.
+    expect(curve.ys[0]!).toBeLessThan(curve.ys[2]!);
+  });
+
+  it('stays in its frame, whatever the times', () => {
+    const times = fc.array(fc.double({ min: 0, max: 1e7, noNaN: true }), { minLength: 1, maxLength: 64 });
+    fc.assert(
+      fc.property(times, walls => {
+        const curve = curveOf(
+          walls.map((wall, i) => variant(i + 1, wall)),
+          frame,
+          walls[0]!,
+        );
+        for (const y of curve.ys) expect(y >= frame.top && y <= frame.height - frame.bottom).toBe(true);
+        for (const { x, y, width, height } of curve.bars) {
+          expect(x >= frame.left - 1 && x + width <= frame.width - frame.right + 1).toBe(true);
+          expect(y >= frame.top && y + height <= frame.height - frame.bottom + 0.2).toBe(true);
+        }
+        for (const ticks of [curve.wallTicks, curve.workTicks]) expect(ticks.length >= 1 && ticks.length <= 7).toBe(true);
+      }),
+    );
+  });
+
+  it('shows the numbers of nodes around that of the build, also where few nodes take much longer', () => {
+    const curve = curveOf([variant(1, 10_000), variant(10, 1000), variant(11, 900)], frame, 1000);
+    expect(curve.ys[0]).toBe(frame.top);
+    expect(curve.ys[2]! - curve.ys[1]!).toBeGreaterThan(5);
+    expect(curve.wallTicks.at(-1)!.seconds).toBeLessThanOrEqual(3000);
+  });
+
+  it('puts the handle on the column under the pointer, and on the last one beyond', () => {
+    expect(curveOf(variants, frame, 320).xs.map(x => columnAt(x, 3, frame))).toEqual([0, 1, 2]);
+    expect([columnAt(-50, 3, frame), columnAt(5000, 3, frame)]).toEqual([0, 2]);
+  });
+
+  it('moves the handle by keys', () => {
+    expect(columnAfter('ArrowRight', 0, 3)).toBe(1);
+    expect(columnAfter('ArrowLeft', 0, 3)).toBe(0);
+    expect(columnAfter('End', 0, 3)).toBe(2);
+    expect(columnAfter('PageDown', 2, 3)).toBe(0);
+    expect(columnAfter('Tab', 0, 3)).toBeNull();
+  });
+
+  it('finds the nearest number of nodes', () => {
+    expect(columnOf(variants, 5)).toBe(1);
+    expect(columnOf(variants, 100)).toBe(2);
+  });
+});
+
+describe('the first line of what-if', () => {
+  const bound = { bound_by_file: true };
+  const few = [variant(1, 100), variant(2, 50)];
+  const variants = [variant(8, 700), variant(12, 550), variant(14, 482), variant(17, 401, bound), variant(20, 400, bound)];
+
+  const withPieces = (saves: number, in_pieces: boolean) =>
+    ({ ...answer(variants, 20, 17), pieces: { files: 2, saves }, assumptions: { in_pieces } }) as WhatIfAnswer;
+  const GAIN = 'With 2 files in pieces, 20 nodes end 3 m 20 s sooner';
+  const END = 'From 17 on, checkout_spec.rb decides: more nodes bring nothing.';
+
+  it.each([
+    ['compares the number at the handle with that of the build', answer(variants, 12, 17), 14, `12 nodes: 9 m 10 s. 14: 8 m 02 s. ${END}`],
+    [
+      'compares with the useful number while the handle is at that of the build',
+      answer(variants, 12, 17),
+      12,
+      `12 nodes: 9 m 10 s. 17: 6 m 41 s. ${END}`,
+    ],
+    ['says that fewer nodes are enough', answer(variants, 20, 17), 20, `20 nodes: 6 m 40 s. 17 are enough. ${END}`],
+    ['says that every node helps', answer(few, 1, 2), 1, '1 node: 1 m 40 s. 2: 50 s. Every node up to 2 makes the build faster.'],
+    [
+      'says how much the useful number varies',
+      { ...answer(few, 1, 2), useful_range: { branch: 'main', builds: 10, least: 2, most: 4 } },
+      2,
+      '1 node: 1 m 40 s. 2: 50 s. Every node up to 2 makes the build faster. In the last 10 builds of main, the useful number was 2 to 4.',
+    ],
+    [
+      'says what pieces would bring',
+      withPieces(200, false),
+      20,
+      `20 nodes: 6 m 40 s. 17 are enough. ${END} ${GAIN}: add --pieces to ballast queue.`,
+    ],
+    ['says no more of pieces that bring little', withPieces(5, false), 20, `20 nodes: 6 m 40 s. 17 are enough. ${END}`],
+    ['says no more of pieces that are played', withPieces(200, true), 20, `20 nodes: 6 m 40 s. 17 are enough. ${END}`],
+  ])('%s', (_, answered, nodes, text) => {
+    expect(whatIfSentences(answered, nodes, false).join(' ')).toBe(text);
+  });
+
+  it('says what pieces bring beside their switch', () => {
+    const text = (pieces: WhatIfAnswer['pieces']) => piecesText({ node_total: 1, pieces });
+    expect(text(null)).toBe('');
+    expect(text({ files: 0, saves: 0 })).toBe('No file is worth cutting on 1 node');
+    expect(text({ files: 1, saves: 0.2 })).toBe('With 1 file in pieces, 1 node ends no sooner');
+    expect(text({ files: 1, saves: -4 })).toBe('With 1 file in pieces, 1 node ends 4.0 s later');
+  });
+
+  it('says what a number of nodes gains and costs', () => {
+    expect(difference(variant(14, 482), variant(12, 550))).toBe('68 s sooner, for 2 node-minutes more');
+    expect(difference(variant(12, 550), variant(12, 550))).toBe('as in the build');
+    expect(difference(variant(10, 660), variant(12, 550))).toBe('1 m 50 s later, for as many node-minutes');
+  });
+});
+
+describe('cuts', () => {
+  const played = (walls: Record<number, number>, cuts = 0) =>
+    ({
+      node_total: 8,
+      variants: Object.entries(walls).map(([nodes, wall]) => variant(Number(nodes), wall)),
+      assumptions: { cut: Array.from({ length: cuts }, (_, i) => ({ path: `${i}`, pieces: 2, is_measured: true })) },
+    }) as WhatIfAnswer;
+  const uncut = played({ 7: 700, 8: 618, 16: 400 });
+
+  it.each([
+    [played({ 8: 618 }), 8, ''],
+    [played({ 8: 550 }, 1), 8, 'The cut saves 68 s on 8 nodes (9 m 10 s instead of 10 m 18 s).'],
+    [
+      played({ 8: 550, 16: 400 }, 2),
+      16,
+      'The 2 cuts together save 68 s on 8 nodes (9 m 10 s instead of 10 m 18 s), and bring nothing on 16.',
+    ],
+    [played({ 8: 618.2, 7: 703 }, 1), 7, 'The cut brings nothing on 8 nodes, and costs 3.0 s on 7 (11 m 43 s instead of 11 m 40 s).'],
+    // Without the cuts, so many nodes are not played.
+    [played({ 8: 550, 20: 300 }, 1), 20, 'The cut saves 68 s on 8 nodes (9 m 10 s instead of 10 m 18 s).'],
+  ])('are compared with the build without them (%#)', (answer, nodes, sentence) => {
+    expect(cutsSentence(answer, uncut, nodes)).toBe(sentence);
+  });
+});

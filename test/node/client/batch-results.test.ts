@@ -1,0 +1,71 @@
+import { describe, expect, it } from 'vitest';
+import { resultFromExitCode, resultFromReports } from '../../../src/node/client/batch-results.js';
+import type { PlannedFile } from '../../../src/node/client/planned-file.js';
+import { ListedFiles } from '../../../src/node/reports/known-files.js';
+import type { FileResult } from '../../../src/node/reports/report-results.js';
+
+const files: PlannedFile[] = [
+  { path: 'a', expected: 6 },
+  { path: 'b', expected: 2 },
+  { path: 'c', expected: null },
+];
+const FAILED = { isFailed: true };
+const reports = (results: Record<string, Partial<FileResult>>) =>
+  new Map(Object.entries(results).map(([path, result]) => [path, { seconds: 1, isFailed: false, hasRun: true, ...result }]));
+
+const notRun = { seconds: 0, hasRun: false };
+/** The times that are recorded; a file that ran and took no time has `ran`. */
+const timed = (results: Record<string, number | 'ran'>) =>
+  Object.entries(results).map(([path, time]) => ({
+    path,
+    ...(time === 'ran' ? { time_execution: 0, ran: true } : { time_execution: time }),
+  }));
+
+it.each<[what: string, reported: Parameters<typeof reports>[0], passed: boolean, times: Parameters<typeof timed>[0], failed: string[]]>([
+  ['takes times and failures from them', { a: { seconds: 5 }, b: FAILED, c: notRun }, false, { a: 5, b: 1, c: 'ran' }, ['b']],
+  ['has no failures if it passed because the exit code is trusted', { a: {}, b: FAILED, c: {} }, true, { a: 1, b: 1, c: 1 }, []],
+  [
+    'distinguishes a file that failed to load from a time that was rounded to 0',
+    { a: { seconds: 0, isFailed: true }, b: { seconds: 0 }, c: {} },
+    false,
+    { a: 0, b: 0.001, c: 1 },
+    ['a'],
+  ],
+  ['records unreported files with 0 if its command succeeded', { a: {} }, true, { a: 1, b: 0, c: 0 }, []],
+  ['may not have run unreported files if its command failed', { a: {}, b: {} }, false, { a: 1, b: 1 }, ['c']],
+  ['fails with all files if its command failed, and no test', { a: {}, b: {}, c: {} }, false, { a: 1, b: 1, c: 1 }, ['a', 'b', 'c']],
+])('a batch with reports %s', (_, reported, passed, times, failed) => {
+  expect(resultFromReports(files, reports(reported), passed)).toEqual({ recorded: timed(times), failed });
+});
+
+it('a batch with reports ran files that are known to have nothing to run, if its command succeeded', () => {
+  const isEmpty = (path: string) => path === 'b';
+  expect(resultFromReports(files, reports({ a: {} }), true, isEmpty).recorded).toEqual(timed({ a: 1, b: 'ran', c: 0 }));
+  expect(resultFromReports(files, reports({ a: {} }), false, isEmpty).failed).toEqual(['b', 'c']);
+});
+
+describe('a batch of more files than a function call takes arguments', () => {
+  const paths = Array.from({ length: 150_000 }, (_, i) => `${i}/index.test.js`);
+
+  it('fails with all files', () => {
+    const many = paths.map(path => ({ path, expected: null }));
+    const { failed } = resultFromReports(many, reports(Object.fromEntries(paths.map(path => [path, {}]))), false);
+    expect(failed.join() === paths.join()).toBe(true);
+  });
+
+  it('matches no file by an ending that all files share', () => {
+    expect(new ListedFiles(paths).find('index.test.js')).toBeNull();
+  });
+});
+
+describe('a batch without reports', () => {
+  const unmeasured = files.map(({ path }) => ({ path, expected: null }));
+
+  it.each([
+    ['divides its time by the expected times; an unmeasured file gets their mean', files, 24, true, { a: 12, b: 4, c: 8 }, []],
+    ['divides its time evenly if no file was measured', unmeasured, 6, true, { a: 2, b: 2, c: 2 }, []],
+    ['has no times if it failed, and fails with all files', files, 24, false, { a: 0, b: 0, c: 0 }, ['a', 'b', 'c']],
+  ])('%s', (_, planned, seconds, passed, times, failed) => {
+    expect(resultFromExitCode(planned, seconds, passed)).toEqual({ recorded: timed(times), failed });
+  });
+});

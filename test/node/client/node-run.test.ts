@@ -1,0 +1,268 @@
+import { mkdirSync, writeFileSync, writeSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { describe, expect, it, onTestFinished, vi } from 'vitest';
+import { Api } from '../../../src/node/client/api.js';
+import type { BatchResult, FailurePolicy } from '../../../src/node/client/batch-results.js';
+import type { CommandRunner } from '../../../src/node/client/command-runner.js';
+import { CommandNotStarted, NodeRun } from '../../../src/node/client/node-run.js';
+import type { Piece } from '../../../src/node/pieces/piece.js';
+import { pytest } from '../../../src/node/pieces/pytest.js';
+import { vitest } from '../../../src/node/pieces/vitest.js';
+import { temporaryFolder } from '../../harness/temporary-folder.js';
+
+const makeReport = (...cases: string[]) => `<testsuites><testsuite>${cases.join('')}</testsuite></testsuites>`;
+const passed = (file: string) => `<testcase name="one" file="${file}" time="2"/>`;
+const failing = (file: string) => `<testcase name="one" file="${file}" time="2"><failure/></testcase>`;
+
+/** Returns the result of a batch of a.js and b.js whose command writes these reports. */
+async function runBatch(
+  reports: Record<string, string>,
+  { code = 0, ...judgement }: FailurePolicy & { code?: number } = {},
+): Promise<BatchResult & { hasFailed: boolean; stderrText: string }> {
+  const folder = temporaryFolder();
+  mkdirSync(join(folder, 'reports'));
+  // A report of an earlier run.
+  writeFileSync(join(folder, 'reports/old.xml'), makeReport(failing('a.js')));
+  const runner = {
+    signal: null,
+    run: async () => {
+      for (const [name, text] of Object.entries(reports)) writeFileSync(join(folder, 'reports', name), text);
+      return { exitCode: code, seconds: 4, startError: null };
+    },
+  } as unknown as CommandRunner;
+  let stderrText = '';
+  const stderr = vi.spyOn(process.stderr, 'write').mockImplementation(text => Boolean((stderrText += String(text))));
+  onTestFinished(() => stderr.mockRestore());
+  const node = new NodeRun(['a.js', 'b.js', 'c.js'], ['runner'], [`${folder}/reports/*`], judgement, runner, {});
+  const result = await node.runBatch(['a.js', 'b.js'].map(path => ({ path, expected: null })));
+  return { ...result, hasFailed: node.hasFailed, stderrText };
+}
+
+const paths = ({ recorded }: BatchResult) => recorded.map(({ path }) => path);
+
+describe('a command that ended with 0', () => {
+  const ALL = makeReport(passed('a.js'), passed('b.js'));
+  const PASSED = { hasFailed: false, failed: [] };
+  const empty = ['a.js', 'b.js'].map(path => ({ path, time_execution: 0 }));
+
+  it.each<[situation: string, reports: Record<string, string>, options: FailurePolicy, result: object]>([
+    ['passes if its report has all files, whatever an earlier report says', { 'new.xml': ALL }, {}, { ...PASSED, stderrText: '' }],
+    ['passes if there is other XML beside the report', { 'new.xml': ALL, 'coverage.xml': '<coverage/>' }, {}, PASSED],
+    [
+      'passes with --trust-exit-code, whatever fails in the reports',
+      { 'new.xml': makeReport(failing('a.js'), passed('b.js')) },
+      { trustExitCode: true },
+      { ...PASSED, stderrText: '' },
+    ],
+    ['passes with --trust-exit-code and an empty report', { '1.xml': '' }, { trustExitCode: true }, PASSED],
+    ['records its files with 0 if its report has no case', { 'r.xml': makeReport() }, {}, { recorded: empty }],
+  ])('%s', async (_, reports, options, result) => {
+    expect(await runBatch(reports, options)).toMatchObject(result);
+  });
+
+  it.each([
+    ['another file', makeReport(passed('a.js'), passed('b.js'), failing('c.js')), 'c.js'],
+    ['no file that is known', makeReport(passed('a.js'), passed('b.js'), '<testcase classname="x" name="y"><error/></testcase>'), 'x y'],
+    ['a suite without cases', makeReport(passed('a.js'), passed('b.js'), '<testsuite name="s" errors="1"/>'), 's'],
+    ['a package of go test', 'FAIL\texample.com/a.js [setup failed]\n', 'a.js'],
+  ])('fails with all files for a failure of %s', async (_, report, name) => {
+    const result = await runBatch({ new: report });
+    expect(result.hasFailed).toBe(true);
+    expect(result.failed).toEqual(['a.js', 'b.js']);
+    expect(result.stderrText).toContain(`a report has failures (${name})`);
+  });
+
+  it('fails if a report is truncated or empty', async () => {
+    for (const text of [`<testsuites><testsuite>${passed('a.js')}`, '']) {
+      const result = await runBatch({ '1.xml': makeReport(passed('a.js')), '2.xml': text });
+      expect(result).toMatchObject({ hasFailed: true, failed: ['b.js'] });
+      expect(result.stderrText).toMatch(/^ballast: .*cannot use the report [^\n]*\n$/);
+    }
+  });
+
+  it.each<[string, Record<string, string>, FailurePolicy & { code?: number }, string]>([
+    ['is empty', { 'r.xml': '' }, {}, 'but the batch failed (batch 1, 2 test files): cannot use the report '],
+    ['is empty, and the command failed', { 'r.xml': '' }, { code: 1 }, 'its test files count as failed and not run'],
+    [
+      'has no case, with --fail-unreported',
+      { 'r.xml': makeReport() },
+      { failUnreported: true },
+      ': the report has no test case; its test files',
+    ],
+    ['has no case', { 'r.xml': makeReport() }, {}, 'WARNING: no test was run in batch 1, 2 test files: a.js, b.js'],
+    ['is missing, with --fail-unreported', {}, { failUnreported: true }, ': the command wrote no report there; its test files'],
+  ])('says so once if its report %s', async (_, reports, options, message) => {
+    const { stderrText } = await runBatch(reports, options);
+    const lines = stderrText.split('\n').filter(line => line !== '' && !line.startsWith('ballast: the command ended with 1 '));
+    expect(lines).toEqual([expect.stringContaining(message)]);
+  });
+
+  it.each([
+    ['names that are not in the list', ['x.XTest', 'y.YTest'], 'they name "x.XTest", "y.YTest"; the list has "a.js", "b.js"; '],
+    [
+      'many of them',
+      Array.from({ length: 9 }, (_, i) => `${i}.Test`),
+      'they name "0.Test", "1.Test", "2.Test" and 6 more; the list has "a.js", "b.js"; ',
+    ],
+    ['a long name', ['x'.repeat(1000)], `they name "${'x'.repeat(200)}..."; the list has`],
+  ])('says what its report names instead of its files: %s', async (_, names, message) => {
+    const { stderrText } = await runBatch({ 'r.xml': makeReport(...names.map(name => `<testcase classname="${name}"/>`)) });
+    expect(stderrText).toContain(`the reports mention no file of the batch: ${message}`);
+  });
+
+  it.each<[string, Record<string, string>, string[]]>([
+    ['mentions one file only', { 'new.xml': makeReport(passed('a.js')) }, ['b.js']],
+    ['has no case', { 'new.xml': makeReport() }, ['a.js', 'b.js']],
+    ['has cases without a file', { 'new.xml': makeReport('<testcase classname="x" name="y"/>') }, ['a.js', 'b.js']],
+    ['is missing', {}, ['a.js', 'b.js']],
+  ])('fails with --fail-unreported if its report %s, even if its exit code is trusted', async (_, reports, failed) => {
+    const result = await runBatch(reports, { failUnreported: true, trustExitCode: true });
+    expect(result).toMatchObject({ hasFailed: true, failed });
+    expect(paths(result)).toEqual(['a.js', 'b.js'].filter(path => !failed.includes(path)));
+    expect(result.stderrText).toContain(`no report mentions ${failed.length} test file`);
+  });
+});
+
+describe('a piece of a file', () => {
+  const FILE = 'a.test.js';
+  const PATH = `${FILE}::piece 1 of 2`;
+  const PIECE: Piece = { path: PATH, file: FILE, cases: ['a', 'b'], others: null, outcomes: new Map(), isTrial: false };
+  const caseOf = (name: string) => `<testcase name="${name}" file="${FILE}" time="2"/>`;
+  const skipped = (name: string) => `<testcase name="${name}" file="${FILE}" time="0"><skipped/></testcase>`;
+
+  /** Runs a piece whose commands write these reports. @param signalAfter a signal comes with this command; 0: before the first */
+  async function runPiece(reports: string[], signalAfter = Infinity, configuration = 'ballast: []\n') {
+    const folder = temporaryFolder();
+    // Of an earlier command: it has all cases.
+    writeFileSync(join(folder, 'old.xml'), makeReport(caseOf('a'), caseOf('b')));
+    const isSelected: boolean[] = [];
+    const runner = {
+      signal: null as string | null,
+      run: async (command: readonly string[], _: unknown, output?: number) => {
+        if (output !== undefined) {
+          writeSync(output, configuration);
+          return { exitCode: 0, seconds: 1, startError: null };
+        }
+        isSelected.push(command.includes('--testNamePattern=^[\\s>›]*(?:a|b)[\\s>›]*$'));
+        if (isSelected.length === signalAfter) runner.signal = 'SIGTERM';
+        writeFileSync(join(folder, `${isSelected.length}.xml`), reports[isSelected.length - 1]!);
+        return { exitCode: 0, seconds: 4, startError: null };
+      },
+    };
+    const stderr = vi.spyOn(process.stderr, 'write').mockReturnValue(true);
+    onTestFinished(() => stderr.mockRestore());
+    const support = { name: 'vitest', runner: vitest };
+    const node = new NodeRun([FILE], ['vitest'], [`${folder}/*`], {}, runner as unknown as CommandRunner, {}, support);
+    const running = node.runBatch([{ path: PATH, expected: null, piece: PIECE }]);
+    if (signalAfter === 0) runner.signal = 'SIGTERM';
+    const { failed } = await running;
+    return { failed, recorded: node.takeRecorded(), isSelected, hasFailed: node.hasFailed, said: stderr.mock.calls.join('') };
+  }
+
+  it('is run by a command that selects its cases', async () => {
+    const result = await runPiece([makeReport(caseOf('a'), caseOf('b'))]);
+    expect(result).toEqual({ failed: [], recorded: [{ path: PATH, time_execution: 4 }], isSelected: [true], hasFailed: false, said: '' });
+  });
+
+  it.each([
+    [
+      'selects cases itself',
+      'RUN v4\nballast: [/^((?!@destroys).)*$/]\n',
+      'the configuration of vitest selects test cases by the testNamePattern /^((?!@destroys).)*$/, which',
+    ],
+    [
+      'is not told',
+      'RUN v4\n',
+      'vitest did not print its configuration, which may also select test cases: make sure that the command passes --reporter on to vitest',
+    ],
+  ])('is run as the whole file if the configuration %s', async (_, configuration, reason) => {
+    const result = await runPiece([makeReport(caseOf('a'), caseOf('b'), caseOf('c'))], Infinity, configuration);
+    expect(result).toMatchObject({ failed: [], recorded: [{ path: PATH, time_execution: 6 }], isSelected: [false], hasFailed: false });
+    expect(result.said).toContain(`WARNING: ${PATH}: running the whole file ${FILE}, because ${reason}`);
+  });
+
+  it('is run as the whole file only if the configuration of its own file selects cases', async () => {
+    const folder = temporaryFolder();
+    const asked: string[] = [];
+    const selected: string[] = [];
+    const run = async ([, file = '', ...args]: readonly string[], _: unknown, output?: number) => {
+      if (output !== undefined) {
+        asked.push(file);
+        writeSync(output, `ballast: [${file.startsWith('filtered') ? 'fast' : ''}]\n`);
+      } else if (args.some(arg => arg.startsWith('--testNamePattern='))) selected.push(file);
+      writeFileSync(join(folder, `${selected.length}.xml`), makeReport(`<testcase name="a" file="${file}" time="2"/>`));
+      return { exitCode: 0, seconds: 4, startError: null };
+    };
+    const stderr = vi.spyOn(process.stderr, 'write').mockReturnValue(true);
+    onTestFinished(() => stderr.mockRestore());
+    const files = ['plain/a.test.js', 'filtered/a.test.js'];
+    const runner = { signal: null, run } as unknown as CommandRunner;
+    const node = new NodeRun(files, ['vitest'], [`${folder}/*`], {}, runner, {}, { name: 'vitest', runner: vitest });
+    const pieces = files.flatMap(file => [1, 2].map(number => ({ ...PIECE, file, path: `${file}::piece ${number} of 2`, cases: ['a'] })));
+    await node.runBatch(pieces.map(piece => ({ path: piece.path, expected: null, piece })));
+    expect({ asked, selected }).toEqual({ asked: files, selected: ['plain/a.test.js', 'plain/a.test.js'] });
+  });
+
+  it('is followed by the whole file if one of its cases is only in an earlier report', async () => {
+    const result = await runPiece([makeReport(caseOf('a'), skipped('b')), makeReport(caseOf('a'), caseOf('b'), caseOf('c'))]);
+    expect(result).toMatchObject({ failed: [], recorded: [{ path: PATH, time_execution: 8 }], isSelected: [true, false] });
+  });
+
+  it.each([
+    ['before its command', 0, []],
+    ['during its command', 1, [true]],
+    ['during the command of its whole file', 2, [true, false]],
+  ])('is not recorded if a signal comes %s', async (_, signalAfter, isSelected) => {
+    const result = await runPiece([makeReport(caseOf('a'), skipped('b')), makeReport(caseOf('a'), caseOf('b'))], signalAfter);
+    expect(result).toMatchObject({ failed: [PATH], recorded: [], isSelected, hasFailed: true });
+  });
+});
+
+describe('a command whose runner should tell its cases', () => {
+  /** Runs a file with pytest, which loads no plugin. Returns what the node prints at its end. */
+  async function tellOf({ code = 0, report }: { code?: number; report: string }) {
+    const folder = temporaryFolder();
+    const run = async () => {
+      writeFileSync(join(folder, 'report.xml'), report);
+      return { exitCode: code, seconds: 4, startError: null };
+    };
+    const runner = { signal: null, run } as unknown as CommandRunner;
+    const node = new NodeRun(['a.py'], ['pytest'], [`${folder}/*.xml`], {}, runner, {}, { name: 'pytest', runner: pytest });
+    let stderrText = '';
+    const stderr = vi.spyOn(process.stderr, 'write').mockImplementation(text => Boolean((stderrText += String(text))));
+    onTestFinished(() => stderr.mockRestore());
+    await node.runBatch([{ path: 'a.py', expected: null }]);
+    stderrText = '';
+    const api = new Api({ url: 'http://127.0.0.1:1', token: 'token', retries: 0, clientVersion: '1' });
+    await node.testCases.tell(api, { commit_hash: 'c', branch: 'main', node_total: 1, node_index: 0 });
+    return stderrText;
+  }
+
+  it('leads to a warning if it ran and told none', async () => {
+    const variables = 'make sure that the command passes PYTEST_ADDOPTS and PYTHONPATH on to pytest';
+    const remedy = `${variables}, and that its tests neither remove all files in ${tmpdir()} nor fill the disk`;
+    expect(await tellOf({ report: makeReport(passed('a.py')) })).toBe(
+      `ballast: WARNING: pytest did not tell which test cases it ran, so no file can be cut into pieces: ${remedy}\n`,
+    );
+  });
+
+  it.each([
+    ['it failed', { code: 1, report: makeReport(passed('a.py')) }],
+    ['it ran none', { report: makeReport() }],
+  ])('leads to none if %s', async (_, command) => {
+    expect(await tellOf(command)).toBe('');
+  });
+
+  it('is not started if no file can be written for it', async () => {
+    const folder = join(temporaryFolder(), 'gone');
+    vi.stubEnv('TMPDIR', folder);
+    onTestFinished(() => void vi.unstubAllEnvs());
+    const runner = { signal: null, run: () => expect.fail('the command was started') } as unknown as CommandRunner;
+    const node = new NodeRun(['a.py'], ['pytest'], ['*.xml'], {}, runner, {}, { name: 'pytest', runner: pytest });
+    const error = await node.runBatch([{ path: 'a.py', expected: null }]).catch((error: unknown) => error);
+    expect(error).toBeInstanceOf(CommandNotStarted);
+    expect((error as Error).message).toContain(`cannot write the files that --pieces needs for the command: ENOENT: `);
+    expect((error as Error).message).toContain(folder);
+  });
+});

@@ -1,0 +1,149 @@
+import { describe, expect, it } from 'vitest';
+import { readJsonReport } from '../../../src/node/reports/json-reports.js';
+import { ListedFiles } from '../../../src/node/reports/known-files.js';
+import { collectResults, mergeResults } from '../../../src/node/reports/report-results.js';
+import { outcomeOf } from '../../../src/node/reports/test-case.js';
+
+const example = (id: string, status: string, run_time: number | null) => ({ id, file_path: './spec/shared.rb', status, run_time });
+const rspec = (errors: number, ...examples: object[]) =>
+  JSON.stringify({ version: '3.13.0', examples, summary: { errors_outside_of_examples_count: errors } });
+
+/** What a report says about these files. */
+function resultsOf(text: string, ...paths: string[]) {
+  const { cases, areAllLoaded } = readJsonReport(text);
+  const { byFile, unmatched } = collectResults(cases, new ListedFiles(paths));
+  return { byFile: Object.fromEntries(byFile), unmatched: unmatched.length, areAllLoaded };
+}
+
+describe('the JSON of RSpec', () => {
+  it('has the times of the files that ran, and says that the others were loaded', () => {
+    const examples = [example('./spec/a_spec.rb[1:1]', 'passed', 1), example('./spec/a_spec.rb[1:2]', 'failed', 2)];
+    expect(resultsOf(rspec(0, ...examples, example('./spec/b_spec.rb[1:1]', 'pending', null)), 'spec/a_spec.rb', 'spec/b_spec.rb')).toEqual(
+      {
+        byFile: {
+          'spec/a_spec.rb': { seconds: 3, isFailed: true, hasRun: true },
+          'spec/b_spec.rb': { seconds: 0, isFailed: false, hasRun: false },
+        },
+        unmatched: 0,
+        areAllLoaded: true,
+      },
+    );
+  });
+
+  it('says nothing of the other files when there are several reports: a process may have ended without one', () => {
+    const known = new ListedFiles(['spec/a_spec.rb', 'spec/b_spec.rb']);
+    const results = ['a', 'b'].map(name => {
+      const { cases, areAllLoaded } = readJsonReport(rspec(0, example(`./spec/${name}_spec.rb[1:1]`, 'passed', 1)));
+      return collectResults(cases, known, areAllLoaded);
+    });
+    expect(mergeResults(results.slice(0, 1)).areAllLoaded).toBe(true);
+    expect(mergeResults(results).areAllLoaded).toBe(false);
+  });
+
+  it('fails for a file that could not be loaded, and does not say that any was', () => {
+    expect(resultsOf(rspec(1), 'spec/a_spec.rb')).toEqual({ byFile: {}, unmatched: 1, areAllLoaded: false });
+    expect(readJsonReport(rspec(1)).cases).toMatchObject([{ name: 'an error outside of examples', isFailed: true }]);
+    // Older versions do not count these errors.
+    expect(readJsonReport('{"examples":[]}').areAllLoaded).toBe(false);
+  });
+});
+
+describe('the JSON of Jest and vitest', () => {
+  const report = (...testResults: object[]) => JSON.stringify({ numTotalTests: 1, testResults });
+  const test = (status: string, duration = 500) => ({ fullName: 'a test', status, duration });
+
+  it('has the time of each file, from its start to its end', () => {
+    const [a, b] = [
+      { name: '/ci/src/a.test.js', status: 'passed', startTime: 1000, endTime: 3000, assertionResults: [test('passed'), test('passed')] },
+      { name: '/ci/src/b.test.js', status: 'passed', startTime: 1000, endTime: 1000, assertionResults: [test('pending', 0)] },
+    ];
+    expect(resultsOf(report(a, b), 'src/a.test.js', 'src/b.test.js').byFile).toEqual({
+      'src/a.test.js': { seconds: 2, isFailed: false, hasRun: true },
+      'src/b.test.js': { seconds: 0, isFailed: false, hasRun: false },
+    });
+  });
+
+  it('knows files without tests: one that is empty, and one that could not be loaded', () => {
+    const [empty, broken] = [
+      { name: 'a.test.js', status: 'passed', assertionResults: [] },
+      { name: 'b.test.js', status: 'failed', message: 'Cannot find module', assertionResults: [] },
+    ];
+    expect(resultsOf(report(empty, broken), 'a.test.js', 'b.test.js').byFile).toEqual({
+      'a.test.js': { seconds: 0, isFailed: false, hasRun: false },
+      'b.test.js': { seconds: 0, isFailed: true, hasRun: true },
+    });
+  });
+
+  it('keeps the failure of a file whose tests all passed', () => {
+    const file = { name: 'a.test.js', status: 'failed', assertionResults: [test('passed')] };
+    expect(resultsOf(report(file), 'a.test.js').byFile).toMatchObject({ 'a.test.js': { isFailed: true } });
+  });
+});
+
+describe('a report in CTRF', () => {
+  const test = (more: object) => ({ name: 'a test', status: 'passed', duration: 500, ...more });
+  const ctrf = (summary: unknown, ...tests: object[]) => JSON.stringify({ results: { tool: { name: 'made up' }, summary, tests } });
+
+  it('has the times of files, or of what the names of suites match', () => {
+    const tests = [
+      test({ filePath: '/ci/app/e2e/cart.spec.ts' }),
+      test({ filePath: '/ci/app/e2e/cart.spec.ts', status: 'failed' }),
+      test({ suite: ['a.b.UserTest', 'nested'] }),
+      test({ suite: ['all', 'a.b.OrderTest$Inner'] }),
+      test({ suite: 'shop::api', status: 'skipped' }),
+      test({ suite: 'unknown', status: 'other' }),
+    ];
+    expect(resultsOf(ctrf(null, ...tests), 'e2e/cart.spec.ts', 'a.b.UserTest', 'a.b.OrderTest', 'shop::api')).toEqual({
+      byFile: {
+        'e2e/cart.spec.ts': { seconds: 1, isFailed: true, hasRun: true },
+        'a.b.UserTest': { seconds: 0.5, isFailed: false, hasRun: true },
+        'a.b.OrderTest': { seconds: 0.5, isFailed: false, hasRun: true },
+        'shop::api': { seconds: 0.5, isFailed: false, hasRun: false },
+      },
+      unmatched: 1,
+      areAllLoaded: false,
+    });
+  });
+
+  it('counts durations that are no positive number as 0, and leaves out fields of other types', () => {
+    const durations = [-1, '7', null, {}, undefined].map(duration => test({ duration, filePath: 'a.js' }));
+    const strange = [7, {}, [], '', null].flatMap(value => [test({ filePath: value }), test({ suite: value })]);
+    expect(resultsOf(ctrf({ failed: 'all' }, ...durations, ...strange), 'a.js')).toEqual({
+      byFile: { 'a.js': { seconds: 0, isFailed: false, hasRun: true } },
+      unmatched: strange.length,
+      areAllLoaded: false,
+    });
+  });
+
+  it('knows expected failures of Playwright', () => {
+    const cases = [
+      { rawStatus: 'passed' },
+      { rawStatus: 'failed' },
+      { rawStatus: 'timedOut' },
+      { status: 'failed', rawStatus: 'failed' },
+      {},
+    ];
+    const { cases: read } = readJsonReport(ctrf(null, ...cases.map(test)));
+    expect(read.map(outcomeOf)).toEqual(['passed', 'expected_failure', 'expected_failure', 'failed', 'passed']);
+  });
+
+  it('gets a failed case if it counts failures but has none', () => {
+    expect(readJsonReport(ctrf({ failed: 1 }, test({}))).cases).toMatchObject([{ isFailed: false }, { isFailed: true, file: null }]);
+    expect(readJsonReport(ctrf({ failed: 1 }, test({ status: 'failed' }))).cases).toHaveLength(1);
+  });
+});
+
+it.each([
+  ['{"examples": [', 'it is not JSON of RSpec, Jest, vitest or CTRF: '],
+  ['{"testResults": [null]}', 'it is not JSON of RSpec, Jest, vitest or CTRF: '],
+  ['{"examples": [{"id": 7}]}', 'it is not JSON of RSpec, Jest, vitest or CTRF: '],
+  ['{"durations": []}', 'it is JSON, but not of RSpec, Jest, vitest or CTRF'],
+  ['{"results": {"tests": [{"status": "passed"}]}}', 'results.tests[0] has no "name"'],
+  ['{"results": {"tests": [{"name": "a", "status": "passed"}, {"name": "b", "status": 1}]}}', 'results.tests[1] has no "status"'],
+  ['{"results": {"tests": [null]}}', 'results.tests[0] has no "name"'],
+  ['{"results": {"tests": {}}}', 'it is JSON, but not of RSpec, Jest, vitest or CTRF'],
+  ['{"results": null}', 'it is JSON, but not of RSpec, Jest, vitest or CTRF'],
+  ['{"testResults": 7}', 'it is JSON, but not of RSpec, Jest, vitest or CTRF'],
+])('JSON of no runner is refused: %s', (text, message) => {
+  expect(() => readJsonReport(text)).toThrow(message);
+});

@@ -1,0 +1,31 @@
+import { describe, expect } from 'vitest';
+import { SharedServer, testsWith } from '../../harness/server.js';
+
+describe('the guides for programs that read', () => {
+  const it = testsWith(new SharedServer({ dashboard: 'off' }));
+
+  it('are listed in llms.txt, and each is there as Markdown', async ({ server }) => {
+    const list = await fetch(`${server.url}/llms.txt`);
+    expect(list.headers.get('Content-Type')).toBe('text/plain; charset=utf-8');
+    const text = await list.text();
+    expect(text).toMatch(
+      /^# Ballast\n\n> Ballast makes the parallel nodes .*\n\n## Connect a CI job\n\n- \[Client programs\]\(\/docs\/clients\.md\): /,
+    );
+    const paths = [...text.matchAll(/\]\((\/docs\/.+?)\)/g)].map(([, path]) => path!);
+    expect(paths.length).toBeGreaterThan(20);
+    for (const path of paths) {
+      const guide = await fetch(server.url + path);
+      expect({ path, status: guide.status, type: guide.headers.get('Content-Type') }).toEqual({
+        path,
+        status: 200,
+        type: 'text/markdown; charset=utf-8',
+      });
+      expect(await guide.text()).toMatch(/^# \S/);
+    }
+  });
+
+  it('are no other files', async ({ server }) => {
+    for (const path of ['/docs/nothing.md', '/docs/..%2fREADME.md', '/docs/images/build.png', '/docs/llms.txt'])
+      expect({ path, status: (await fetch(server.url + path)).status }).toEqual({ path, status: 404 });
+  });
+});

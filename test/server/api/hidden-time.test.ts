@@ -1,0 +1,65 @@
+import { expect, it } from 'vitest';
+import { seededRandom } from '../../../bench/random.js';
+import { residual, syntheticSuite } from '../../../bench/suites/synthetic.js';
+import { Clock } from '../../harness/clock.js';
+import { record } from '../../harness/messages.js';
+import { startServer } from '../../harness/server.js';
+import { playCiRun } from '../../recomputed/ci-runs.js';
+
+const NODES = 8;
+const HIDDEN = 2;
+
+/** Files of 2 s on average, each of which takes 2 s more than its node records. */
+it('nodes finish together from the second build on, though reports tell half of the time', async () => {
+  const random = seededRandom(3);
+  const usual = [...syntheticSuite(3, 400).timings].map(([path, seconds]) => [path, Math.min(20, seconds)] as const);
+  const clock = new Clock();
+  const client = await startServer({}, clock.now, clock.now);
+  await record(client, { commit_hash: 'before', test_files: usual.map(([path, time_execution]) => ({ path, time_execution })) });
+  const ratios: number[] = [];
+  for (const commit_hash of ['c0', 'c1', 'c2']) {
+    const files = Object.fromEntries(usual.map(([path, time]) => [path, time * residual(random)]));
+    const nodes = Array.from({ length: NODES }, () => ({ slow: 1 / (0.9 + 0.2 * random()), start: 10 * random() }));
+    const began = clock.millis;
+    const { recorded } = await playCiRun(client, clock, { mode: 'queue', commit_hash, files, nodes, batch: 2, hidden: HIDDEN });
+    const first = Math.min(...nodes.map(({ start }) => start));
+    const wall = (recorded.at(-1)!.at - began) / 1000 - first;
+    const work = Object.values(files).reduce((sum, time) => sum + time + HIDDEN, 0);
+    const speed = nodes.reduce((sum, { slow }) => sum + 1 / slow, 0);
+    const lateness = nodes.reduce((sum, { start, slow }) => sum + (start - first + 2) / slow, 0);
+    ratios.push(wall / ((work + lateness) / speed));
+  }
+  expect(Math.max(...ratios.slice(1))).toBeLessThan(1.06);
+  const [{ id }] = (await client.get('/v1/builds')).json.data;
+  const { cost, parts, verdict } = (await client.get(`/v1/builds/${id}/minutes`)).json;
+  const unreported = parts.find(({ name }: { name: string }) => name === 'unreported').seconds;
+  const exact = (HIDDEN * usual.length) / NODES;
+  expect([Math.abs(cost.hidden - HIDDEN) < 0.4, Math.abs(unreported - exact) < 0.2 * exact]).toEqual([true, true]);
+  expect(verdict).toMatch(/ A file took about [12]\.\d s that is in no report, .* of the build: fewer and larger files, or /);
+  expect(Math.min(...ratios)).toBeGreaterThan(0.99);
+  const { variants, assumptions } = (await client.get(`/v1/builds/${id}/what_if?nodes=${NODES}`)).json;
+  const [{ wall: played, measured }] = variants;
+  expect(Math.abs(played / measured - 1)).toBeLessThan(0.03);
+  expect(assumptions.sentences).toContainEqual(expect.stringMatching(/^Each file takes [12](\.\d)? s that is in no report\.$/));
+  const { json: plan } = await client.post('/v1/plan', { branch: 'main', nodes: String(NODES) });
+  expect(Math.abs(plan.variants[0].wall / measured - 1)).toBeLessThan(0.05);
+});
+
+it.each([
+  ['the hidden time of files', 2, 2],
+  ['no hidden time where the start of the runner takes long', 0, 40],
+])('a project without queues learns from the nodes of its splits: %s', async (_, hidden, start) => {
+  const random = seededRandom(4);
+  const usual = [...syntheticSuite(4, 400).timings].map(([path, seconds]) => [path, Math.min(20, seconds)] as const);
+  const clock = new Clock();
+  const client = await startServer({}, clock.now, clock.now);
+  await record(client, { commit_hash: 'before', test_files: usual.map(([path, time_execution]) => ({ path, time_execution })) });
+  for (const commit_hash of ['c0', 'c1', 'c2']) {
+    const files = Object.fromEntries(usual.map(([path, time]) => [path, time * residual(random)]));
+    const nodes = Array.from({ length: NODES }, () => ({ slow: 0.95 + 0.1 * random() }));
+    await playCiRun(client, clock, { mode: 'split', commit_hash, files, nodes, batch: start, hidden });
+  }
+  const [{ id }] = (await client.get('/v1/builds')).json.data;
+  const { cost, kind } = (await client.get(`/v1/builds/${id}/minutes`)).json;
+  expect([kind, Math.abs(cost.hidden - hidden) <= hidden / 2]).toEqual(['split', true]);
+});

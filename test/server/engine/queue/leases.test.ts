@@ -1,0 +1,266 @@
+import { describe, expect, it } from 'vitest';
+import type { Batch, Pull } from '../../../../src/server/engine/queue/batch.js';
+import { Queue } from '../../../../src/server/engine/queue/queue.js';
+import { type BatchSums, CostEstimate } from '../../../../src/server/planning/batching/batch-cost.js';
+import { NOW, requestOf } from './requests.js';
+
+const MINUTE = 60_000;
+/** Files of 10 s each, and batches of one. */
+const FILES = 6;
+/** 3 times 10 s, and a minute. */
+const LEASE_MILLISECONDS = 90_000;
+
+/** A queue with its journal and a clock. */
+class Play {
+  /** The time of day, which may be set. */
+  now = NOW;
+  clockIsAhead = 0;
+  readonly journal = new Map<number, Batch>();
+  queue: Queue;
+
+  constructor(
+    readonly nodeTotal = 100,
+    readonly learned: BatchSums | null = null,
+  ) {
+    this.queue = this.#newQueue();
+  }
+
+  #newQueue(): Queue {
+    const outlook = { nodeTotal: this.nodeTotal, pullCost: 0, isGuessed: false, learned: this.learned };
+    const batches = [...this.journal.values()].map(batch => structuredClone(batch));
+    return new Queue(new Float64Array(FILES).fill(100_000), outlook, batches, {
+      factor: 3,
+      graceMilliseconds: MINUTE,
+      uptime: () => this.now - this.clockIsAhead,
+      // The server starts when the queue is read back.
+      uptimeAt: () => this.now - this.clockIsAhead,
+    });
+  }
+
+  pull(node_index: number, overrides: Partial<Pull> = {}): number[] {
+    const handed = this.queue.pull(requestOf({ node_index, ...overrides }), this.now);
+    for (const batch of [...this.queue.takeChanged(), ...(handed?.isNew ? [handed.batch] : [])])
+      this.journal.set(batch.seq, structuredClone(batch));
+    if (handed) this.queue.delivered(handed.batch.seq);
+    return handed?.batch.files ?? [];
+  }
+
+  /** Pulls until the end of the queue. Returns all files. */
+  drain(node_index: number): number[] {
+    const files: number[] = [];
+    for (let batch = this.pull(node_index); batch.length > 0; batch = this.pull(node_index)) files.push(...batch);
+    return files;
+  }
+
+  readBack(): void {
+    for (const batch of this.journal.values()) batch.delivered = true;
+    this.queue = this.#newQueue();
+  }
+}
+
+const sorted = (files: readonly number[]) => [...files].sort((a, b) => a - b);
+const ALL = [0, 1, 2, 3, 4, 5];
+const WHEREABOUTS = [
+  ['in memory', false],
+  ['read back', true],
+] as const;
+
+describe('a node whose lease expires', () => {
+  it.each(WHEREABOUTS)('loses its batch to another node, with the queue %s', (_, isReadBack) => {
+    const play = new Play();
+    const [lost, first] = [play.pull(0), play.pull(1)];
+    expect([lost.length, first.length]).toEqual([1, 1]);
+    if (isReadBack) play.readBack();
+    play.pull(1);
+    play.now += LEASE_MILLISECONDS;
+    // Its files are the next ones.
+    expect(play.pull(1)).toEqual(lost);
+    expect(play.journal.get(0)!.lease).toBe('expired');
+    if (isReadBack) play.readBack();
+    expect(play.drain(1)).not.toContain(lost[0]);
+  });
+
+  it('keeps its batch until then', () => {
+    const play = new Play();
+    const kept = play.pull(0);
+    play.pull(1);
+    play.now += LEASE_MILLISECONDS - 1;
+    expect(play.drain(1)).not.toContain(kept[0]);
+  });
+
+  it('keeps its batch for longer when files take more than reports tell', () => {
+    const batches = new CostEstimate({ setting: 0, meanWeight: 100_000, isGuessed: false, learned: null });
+    for (let files = 1; files <= 40; files++) batches.observe(files, 100_000, 100_000 + files * 300_000);
+    const play = new Play(100, batches.takeObserved());
+    const kept = play.pull(0);
+    play.pull(1);
+    play.now += 2 * LEASE_MILLISECONDS - MINUTE;
+    expect(play.drain(1)).not.toContain(kept[0]);
+    play.now += LEASE_MILLISECONDS;
+    expect(play.pull(1)).toEqual(kept);
+    // Also when it restarts and gets its files again.
+    const again = play.pull(1, { isFirstRequest: true, wantsLastSplit: true });
+    expect(again).toContain(kept[0]);
+    play.now += 2 * LEASE_MILLISECONDS - MINUTE;
+    expect(play.drain(2)).toEqual([]);
+  });
+
+  it('loses its batch even if no file remains', () => {
+    const play = new Play();
+    const lost = play.pull(0);
+    const others = play.drain(1);
+    expect(sorted([...lost, ...others])).toEqual(ALL);
+    play.now += LEASE_MILLISECONDS;
+    expect(play.drain(1)).toEqual(lost);
+  });
+
+  it('loses its batch once, and the next node keeps it', () => {
+    const play = new Play();
+    const lost = play.pull(0);
+    play.pull(1);
+    play.now += LEASE_MILLISECONDS;
+    expect(play.pull(1)).toEqual(lost);
+    play.drain(2);
+    play.now += 100 * LEASE_MILLISECONDS;
+    expect(play.drain(2)).toEqual([]);
+    play.readBack();
+    expect(play.drain(2)).toEqual([]);
+    play.now += 100 * LEASE_MILLISECONDS;
+    expect(play.drain(2)).toEqual([]);
+    play.readBack();
+    expect(play.drain(2)).toEqual([]);
+  });
+
+  it('continues when it comes back after its batch was reassigned', () => {
+    const play = new Play();
+    const batch = play.pull(0);
+    play.now += LEASE_MILLISECONDS;
+    // Another node's pull finds the lease expired, and gets the batch.
+    expect(play.pull(2)).toContain(batch[0]);
+    expect(play.pull(0)).not.toContain(batch[0]);
+    expect(play.journal.get(0)!.lease).toBe('returned');
+    play.readBack();
+    expect([...play.drain(0), ...play.drain(2)]).not.toContain(batch[0]);
+  });
+
+  it('keeps its batch when it comes back before another node took it', () => {
+    const play = new Play();
+    const [one, other] = [play.pull(0), play.pull(1)];
+    play.now += LEASE_MILLISECONDS;
+    // Both leases have expired, and one batch is reassigned.
+    const reassigned = play.pull(2);
+    expect([one, other]).toContainEqual(reassigned);
+    const [first, kept] = reassigned[0] === one[0] ? [0, other] : [1, one];
+    play.pull(1 - first);
+    expect(play.journal.get(1 - first)!.lease).toBe('returned');
+    const rest = [...play.drain(2), ...play.drain(1 - first)];
+    expect(rest).not.toContain(kept[0]);
+  });
+
+  it('renews its lease when it asks for the same batch again', () => {
+    const play = new Play();
+    const kept = play.pull(0, { batch_uuid: 'u' });
+    play.pull(1);
+    play.now += LEASE_MILLISECONDS - 1;
+    expect(play.pull(0, { batch_uuid: 'u' })).toEqual(kept);
+    play.now += LEASE_MILLISECONDS - 1;
+    expect(play.drain(1)).not.toContain(kept[0]);
+  });
+
+  it('keeps its lease when the clock is set ahead', () => {
+    const play = new Play();
+    const kept = play.pull(0);
+    play.pull(1);
+    play.now += 1000 * LEASE_MILLISECONDS;
+    play.clockIsAhead += 1000 * LEASE_MILLISECONDS;
+    expect(play.drain(1)).not.toContain(kept[0]);
+    play.now += LEASE_MILLISECONDS;
+    expect(play.drain(1)).toEqual(kept);
+  });
+
+  it('keeps its lease while the server is down', () => {
+    const play = new Play();
+    const kept = play.pull(0);
+    play.now += 100 * LEASE_MILLISECONDS;
+    play.readBack();
+    expect(play.drain(1)).not.toContain(kept[0]);
+    play.now += LEASE_MILLISECONDS;
+    expect(play.drain(1)).toEqual(kept);
+  });
+});
+
+describe('a batch that was requeued', () => {
+  it('stays in the queue when its node asks for it again, and may never get it', () => {
+    const play = new Play();
+    const batch = play.pull(0, { batch_uuid: 'u' });
+    play.pull(1);
+    play.now += LEASE_MILLISECONDS;
+    play.queue.pull(requestOf({ node_index: 2, wantsLastSplit: true }), play.now);
+    expect(play.pull(0, { batch_uuid: 'u' })).toEqual(batch);
+    // Then the node dies.
+    play.now += 100 * LEASE_MILLISECONDS;
+    const rest = [...play.drain(1), ...play.drain(2)];
+    const handed = [...rest, ...[...play.journal.values()].filter(({ seq }) => seq > 0).flatMap(({ files }) => files)];
+    expect(handed).toContain(batch[0]);
+  });
+
+  it('returns to the queue when the next node restarts before it gets it', () => {
+    const play = new Play();
+    const dead = play.pull(0);
+    play.pull(1);
+    play.now += LEASE_MILLISECONDS;
+    const { batch } = play.queue.pull(requestOf({ node_index: 1, batch_uuid: 'lost' }), play.now)!;
+    expect(batch.files).toContain(dead[0]);
+    const first = play.pull(1, { isFirstRequest: true, batch_uuid: 'restarted' });
+    play.queue.undelivered(batch.seq);
+    expect([...first, ...play.drain(1)]).toContain(dead[0]);
+  });
+
+  it('is in the queue when its node restarts without a pull', () => {
+    const play = new Play();
+    const batch = play.pull(0);
+    play.queue.restartNode(0);
+    expect(play.drain(0)).toContain(batch[0]);
+  });
+});
+
+describe('a node that restarts in the same build', () => {
+  it('gets its unfinished batch first', () => {
+    const play = new Play();
+    const [lost] = [play.pull(0, { isFirstRequest: true }), play.pull(1)];
+    expect(play.pull(0, { isFirstRequest: true })).toEqual(lost);
+  });
+
+  it.each(WHEREABOUTS)('may lose that batch to another node, with the queue %s', (_, isReadBack) => {
+    const play = new Play();
+    const lost = play.pull(0, { isFirstRequest: true });
+    expect(play.pull(0, { isFirstRequest: true })).toEqual(lost);
+    if (isReadBack) play.readBack();
+    expect(play.drain(1)).not.toContain(lost[0]);
+    play.now += LEASE_MILLISECONDS;
+    expect(play.drain(1)).toEqual(lost);
+  });
+
+  it.each(WHEREABOUTS)('gets nothing when every file is done, with the queue %s', (_, isReadBack) => {
+    const play = new Play();
+    play.drain(0);
+    if (isReadBack) play.readBack();
+    expect(play.pull(0, { isFirstRequest: true })).toEqual([]);
+    play.now += 100 * LEASE_MILLISECONDS;
+    expect(play.drain(1)).toEqual([]);
+  });
+});
+
+describe('a queue with leases', () => {
+  it('hands out every file once while no lease expires', () => {
+    const play = new Play(3);
+    const handed: number[] = [];
+    for (let turn = 0, idle = 0; idle < 3; turn++) {
+      play.now += LEASE_MILLISECONDS / 4;
+      const files = play.pull(turn % 3);
+      idle = files.length === 0 ? idle + 1 : 0;
+      handed.push(...files);
+    }
+    expect(sorted(handed)).toEqual(ALL);
+  });
+});

@@ -1,0 +1,225 @@
+import { expect, it } from 'vitest';
+import { assumptionsOf } from '../../../../src/server/insight/minutes/explained-minutes.js';
+import { fileOutcomes } from '../../../../src/server/insight/minutes/file-outcomes.js';
+import { minutesOf } from '../../../../src/server/insight/minutes/minutes.js';
+import { fileInVerdict, verdictOf } from '../../../../src/server/insight/minutes/verdict.js';
+import type { Span, Timeline } from '../../../../src/server/insight/timeline/timeline.js';
+import { type Batch, timelineOf, withoutRecording } from '../lanes.js';
+
+const batch = (
+  node: number,
+  seconds: Batch['seconds'],
+  from = 0,
+  to = from + seconds.reduce<number>((sum, each) => sum + each!, 0),
+): Batch => ({ files: seconds.map((_, i) => `${node}-${from}-${i}.rb`), seconds: [...seconds], from, to });
+const TEN = Array<number>(10).fill(10);
+const estimatesOf = (...batches: Batch[]) => Object.fromEntries(batches.flatMap(({ files }) => files.map(path => [path, 10])));
+const verdict = (timeline: Timeline) => verdictOf(timeline, minutesOf(timeline), fileOutcomes(timeline, 0).missing);
+const assumptions = (timeline: Timeline) => assumptionsOf(timeline, minutesOf(timeline));
+
+it.each<[situation: string, timeline: Timeline, verdict: string]>([
+  ['no node came', timelineOf([null, null]), 'Nodes 0, 1 took no files.'],
+  // Nobody knows of the nodes of a split whether they asked for their files.
+  ['no node of a split recorded', { ...timelineOf([null, null]), kind: 'split' }, 'Nodes 0, 1 recorded nothing.'],
+  ['one node ran everything', timelineOf([[batch(0, TEN)]]), 'One node ran everything.'],
+  ['one of two nodes came', timelineOf([[batch(0, TEN)], null]), 'Node 1 took no files.'],
+  ['all nodes end together', timelineOf([[batch(0, TEN)], [batch(1, [...TEN, 1])]]), 'All nodes finished within 1.0 s of each other.'],
+  [
+    'files take time that is in no report',
+    { ...timelineOf([[batch(0, TEN, 0, 130)], [batch(1, TEN, 0, 130)]]), cost: { pull_cost: 2, hidden: 2.5, slowdown: 1 } },
+    'All nodes finished within 0 s of each other. A file took about 2.5 s that is in no report, 25 s of the build: fewer and larger files, or a runner that keeps what it loads, would save most of that.',
+  ],
+  [
+    'all nodes but one start late, which delays no end',
+    timelineOf([[batch(0, [...TEN, 20])], [batch(1, TEN, 20)], [batch(2, TEN, 20)]]),
+    'All nodes finished within 0 s of each other. Late starts cost 13 s of the build.',
+  ],
+  [
+    'files take little more than their reports tell',
+    { ...timelineOf([[batch(0, TEN, 0, 104)], [batch(1, TEN, 0, 104)]]), cost: { pull_cost: 2, hidden: 0.2, slowdown: 1 } },
+    'All nodes finished within 0 s of each other.',
+  ],
+  [
+    'the last node ran more files, which take such time',
+    { ...timelineOf([[batch(0, TEN, 0, 130)], [batch(1, [...TEN, ...TEN], 0, 260)]]), cost: { pull_cost: 0, hidden: 3, slowdown: 1 } },
+    'Node 1 finished 2 m 10 s after node 0: its files took 60 s that is in no report.',
+  ],
+  [
+    'a file decides, and files take such time',
+    { ...timelineOf([[batch(0, [90], 0, 130)], [batch(1, [20, 10], 0, 110)]]), cost: { pull_cost: 0, hidden: 40, slowdown: 1 } },
+    '0-0-0.rb decides this build: it took 90 s on node 0, longer than an even share of 60 s.',
+  ],
+  [
+    'a file decides',
+    timelineOf([[batch(0, [90])], [batch(1, [20, 10])]]),
+    '0-0-0.rb decides this build: it took 90 s on node 0, longer than an even share of 60 s.',
+  ],
+  [
+    'an estimate was wrong',
+    timelineOf([[batch(0, TEN)], [batch(1, [31, ...TEN.slice(1)])]], estimatesOf(batch(0, TEN), batch(1, TEN))),
+    'Node 1 finished 21 s after node 0: 1-0-0.rb took 3.1x its estimate there.',
+  ],
+  [
+    'an estimate was wrong, and two nodes end late',
+    timelineOf(
+      [[batch(0, TEN)], [batch(1, [31, ...TEN.slice(1)])], [batch(2, [30, ...TEN.slice(1)])]],
+      estimatesOf(batch(0, TEN), batch(1, TEN), batch(2, TEN)),
+    ),
+    'Nodes finished up to 21 s apart: node 0 first, node 1 last: 1-0-0.rb took 3.1x its estimate there.',
+  ],
+  [
+    'many estimates were wrong',
+    timelineOf(
+      [[batch(0, TEN)], [batch(1, TEN)], [batch(2, [...TEN.slice(5), ...Array<number>(5).fill(15)])]],
+      estimatesOf(batch(0, TEN), batch(1, TEN), batch(2, TEN)),
+    ),
+    'Node 2 finished 25 s after node 0: its last files took 1.3x their estimates.',
+  ],
+  [
+    'a node was slow',
+    timelineOf(
+      [0, 1, 2].map(node => [batch(node, node === 2 ? TEN.map(() => 15) : TEN)]),
+      estimatesOf(...[0, 1, 2].map(node => batch(node, TEN))),
+    ),
+    'Node 2 finished 50 s after node 0: it took 1.5x as long as other nodes for its files.',
+  ],
+  ['a node began late', timelineOf([[batch(0, TEN)], [batch(1, TEN, 30)]]), 'Node 1 finished 30 s after node 0: it started 30 s late.'],
+  [
+    'a node lost time between its files',
+    timelineOf([[batch(0, TEN)], [batch(1, TEN, 0, 140)]]),
+    'Node 1 finished 40 s after node 0: it lost 40 s between its files.',
+  ],
+  [
+    'several nodes end late',
+    timelineOf([[batch(0, TEN)], [batch(1, [...TEN, 30])], [batch(2, [...TEN, 29])]]),
+    'Nodes finished up to 30 s apart: node 0 first, node 1 last.',
+  ],
+])('the verdict when %s', (_, timeline, expected) => {
+  expect(verdict(timeline)).toBe(expected);
+  const file = fileInVerdict(timeline, minutesOf(timeline));
+  expect(file === null ? [] : [timeline.paths[file]]).toEqual(timeline.paths.filter(path => expected.includes(path)));
+});
+
+it('the verdict of a node that restarted tells it', () => {
+  const first = batch(0, TEN.slice(4));
+  const timeline = timelineOf([
+    [
+      { ...first, seconds: first.seconds.map(() => null) },
+      { ...first, from: 80, to: 140 },
+    ],
+    [batch(1, TEN)],
+  ]);
+  timeline.nodes[0]!.spans[1]!.is_replay = true;
+  expect(verdict(timeline)).toBe('Node 0 finished 40 s after node 1: it restarted, and ran its files again.');
+});
+
+it('the verdict of a node that ran the files of a lost one names that one', () => {
+  const lost = batch(0, [20, 20]);
+  const timeline = withoutRecording(
+    timelineOf([[{ ...lost, seconds: [null, null] }], [batch(1, [40]), { ...lost, from: 60, to: 100 }], [batch(2, TEN.slice(4))]]),
+  );
+  expect(verdict(timeline)).toMatch(
+    /^Node 0 recorded nothing after .* got\. Node 1 finished 40 s after node 2: it ran files that node 0 had before and did not record\./,
+  );
+});
+
+it('the verdict of a late node tells only when its files began if it is not known when it asked for them', () => {
+  const timeline = timelineOf([[batch(0, TEN)], [batch(1, TEN, 30)]]);
+  expect(verdict({ ...timeline, areStartsKnown: false })).toBe(
+    'Node 1 finished 30 s after node 0: its first recorded file started 30 s late.',
+  );
+});
+
+it('the verdict of a lost node names it', () => {
+  const timeline = withoutRecording(timelineOf([[batch(0, [null, null], 0, 20)], [batch(1, TEN)], [batch(2, TEN)]]));
+  expect(verdict(timeline)).toBe(
+    'Node 0 recorded nothing after the last files that it got: 2 test files are missing. The other nodes finished within 0 s of each other.',
+  );
+  expect(assumptions(timeline)).toEqual([
+    'Node 0 recorded nothing for its last files. They count with their expected time, or until another node got them.',
+  ]);
+});
+
+it.each<[situation: string, mark: (first: Span, again: Span) => void, sentence: string]>([
+  ['whose lease expired', first => (first.lease = 'expired'), ' Node 0 fell silent, and its files ran again.'],
+  ['whose files came back', first => (first.lease = 'returned'), ' Node 0 fell silent, and its files ran again.'],
+  ['whose files were left by a restart', first => (first.lease = 'restarted'), ' Node 0 restarted, and files ran again.'],
+  ['that restarted', (_, again) => (again.is_replay = true), ' Node 0 restarted, and files ran again.'],
+  ['whose queue was closed', first => (first.lease = 'closed'), ''],
+])('the verdict of a node %s, and that ends with the others, names its repeats', (_, mark, sentence) => {
+  const again = batch(0, TEN.slice(5));
+  const timeline = timelineOf([[again, { ...again, from: 50, to: 100 }], [batch(1, TEN)]]);
+  const { spans } = timeline.nodes[0]!;
+  mark(spans[0]!, spans[1]!);
+  expect(verdict(timeline)).toBe(`All nodes finished within 0 s of each other.${sentence}`);
+});
+
+it('the verdict of a running build counts the nodes at work, and names those that others wait for', () => {
+  const timeline = withoutRecording(timelineOf([[batch(0, [null], 0, 20)], [batch(1, [10])], null]));
+  expect(verdict({ ...timeline, is_running: true })).toBe(
+    'The build is running: 1 of 3 nodes is at work, 1 has ended. Node 0 has not recorded 1 test file yet.',
+  );
+});
+
+it('the verdict of a running build of which only recordings are known counts these, as nobody knows who is at work', () => {
+  const timeline = { ...timelineOf([[batch(0, TEN)], null]), kind: 'recordings' as const, is_running: true };
+  expect(verdict(timeline)).toBe('The build may be running: 1 of 2 nodes has recorded.');
+});
+
+it('the verdict of a running build names the nodes that have their files for too long', () => {
+  const silent = (node: number) => batch(node, [null], 0, 100);
+  const timeline = timelineOf([[silent(0)], [silent(1)], [batch(2, [10])]], estimatesOf(silent(0), silent(1)));
+  for (const lane of timeline.nodes.slice(0, 2)) lane.recordedAt = null;
+  expect(verdict({ ...timeline, is_running: true })).toBe(
+    'The build is running: 2 of 3 nodes are at work, 1 has ended. Nodes 0, 1 have not recorded 2 test files yet. Nodes 0, 1 are overdue by up to 90 s: they may have died.',
+  );
+});
+
+it('the verdict of a running build counts on what files take besides their estimates', () => {
+  const busy = batch(0, [null], 0, 100);
+  const timeline = timelineOf([[busy], [batch(1, [10])]], estimatesOf(busy));
+  timeline.nodes[0]!.recordedAt = null;
+  const cost = { pull_cost: 1, hidden: 80, slowdown: 1 };
+  expect(verdict({ ...timeline, cost, is_running: true })).toBe(
+    'The build is running: 1 of 2 nodes is at work, 1 has ended. Node 0 has not recorded 1 test file yet.',
+  );
+});
+
+it('the assumptions name a node that began again', () => {
+  const first = batch(0, TEN);
+  const timeline = timelineOf([[{ ...first, seconds: first.seconds.map(() => null) }, batch(0, TEN, 120)]]);
+  expect(assumptions(timeline)).toEqual(['Node 0 began again before recording some files. Until then, these count with their estimates.']);
+});
+
+it('the assumptions name what is not known', () => {
+  const timeline = timelineOf([[batch(0, TEN, 0, 50)], null]);
+  expect(assumptions({ ...timeline, kind: 'recordings', areStartsKnown: false, paused: 90 })).toEqual([
+    'The start of a node is not known. It is taken to be the last recording minus the recorded times, so late starts include gaps.',
+    'No queue or split of the build is known. It is taken to begin with the first recorded time, and no file is known to be missing.',
+    'Node 0 recorded more time than passed, as parallel test runners do. The times of its files are scaled down to fit.',
+    'Node 1 recorded nothing and counts as late for the whole build.',
+    'A pause of 90 s, in which nothing ran until a node was retried, is left out.',
+  ]);
+  expect(assumptions(timelineOf([[batch(0, TEN)]]))).toEqual([]);
+});
+
+it('files that failed when they last ran, that are missing and that took longest', () => {
+  const first = batch(0, [3, 9, null], 0, 20);
+  const again = { ...first, seconds: [4, 2, null], from: 20, to: 40 };
+  const timeline = timelineOf([[first, again]]);
+  const [ran, ranAgain] = timeline.nodes[0]!.spans;
+  ran!.failed = [0, 1];
+  ranAgain!.failed = [1];
+  timeline.paths.push('0-0-2.rb[1:1]', 'left.rb');
+  expect(fileOutcomes(timeline, 1)).toEqual({
+    slowest: [{ path: '0-0-1.rb', seconds: 9, estimate: 2, is_guess: false, node_index: 0 }],
+    failed: ['0-0-1.rb'],
+    // Its node reported that 0-0-2.rb passed, and recorded others since.
+    missing: [
+      { path: '0-0-2.rb[1:1]', node_index: null },
+      { path: 'left.rb', node_index: null },
+    ],
+  });
+  ran!.failed = ranAgain!.failed = [2];
+  expect(fileOutcomes(timeline, 1).missing[0]).toEqual({ path: '0-0-2.rb', node_index: 0 });
+});

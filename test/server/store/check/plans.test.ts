@@ -1,0 +1,66 @@
+import { expect, it } from 'vitest';
+import { asBuffer, type Segments, segment } from '../../../../src/base/bytes.js';
+import { digestOfList } from '../../../../src/protocol/list-digest.js';
+import { type CutFile, type Cuts, encodeCuts } from '../../../../src/server/engine/pieces/cuts.js';
+import { encodeBasis } from '../../../../src/server/planning/estimating/basis.js';
+import { problemsOfQueue, problemsOfSplit } from '../../../../src/server/store/check/plans.js';
+import { problemOf } from '../../../../src/server/store/check/problem.js';
+import { encodeQueueFiles, encodeSplitFiles } from '../../../../src/server/store/codecs/file-blocks.js';
+import { plannedPaths } from '../../../harness/planned-paths.js';
+import { estimates } from '../contract/fixtures.js';
+
+const cut = (file: string, pieces: number): CutFile => ({
+  ...{ file, is_trial: false, outcomes: [] },
+  pieces: Array.from({ length: pieces }, (_, i) => [`case ${i}`]),
+});
+
+const readFrom = (files: Segments) => (number: number) => (number < files.ends.length ? asBuffer(segment(files, number)) : undefined);
+const planOf = (paths: readonly string[]) => ({ ...estimates(paths.length), ...plannedPaths(paths) });
+
+/** What is wrong with a queue that has these paths, made from a list of files. */
+function wrongWithQueue(paths: readonly string[], files: readonly string[], cuts: Cuts | null, pieces_for = cuts && 'pytest'): string[] {
+  const plan = planOf(paths);
+  const blocks = encodeQueueFiles(plan);
+  const queue = {
+    ...{ id: 'queue', node_total: 2, basis: encodeBasis(plan), blocks: blocks.ends.length },
+    list: { digest: digestOfList(files), test_files: files.length, ...(pieces_for !== null && { pieces_for }) },
+    readBlock: readFrom(blocks),
+    weights: () => plan.weights,
+    cuts: () => cuts && encodeCuts(cuts),
+    batches: () => [],
+  };
+  return Array.from(problemsOfQueue(queue, problemOf('queues', 'queue')), ({ what }) => what);
+}
+
+/** Paths with the form of pieces, as a store may have them that another Ballast filled. */
+const NAMED = ['a.py::piece 1 of 2', 'a.py', 'b.py::piece 1 of 1', 'c.py::piece 1 of 2::piece 2 of 2', 'd\n.py::piece 0 of 2'];
+
+it('a queue of whole files is sound, whatever their names', () => {
+  expect(wrongWithQueue(NAMED, NAMED, null)).toEqual([]);
+  expect(wrongWithQueue(NAMED, [...NAMED, 'b.py'], null)).toEqual(['has other files than its list']);
+});
+
+it('a split is sound, whatever the names of its files', () => {
+  const plan = planOf(NAMED);
+  const nodes = [[0, 1, 2], [3, 4], []];
+  const readBlock = readFrom(encodeSplitFiles(plan, nodes));
+  const list = { digest: digestOfList(NAMED), test_files: NAMED.length };
+  const split = { id: 'split', node_total: 3, list, readBlock, basis: encodeBasis(plan, nodes) };
+  expect([...problemsOfSplit(split, problemOf('splits', 'split'))]).toEqual([]);
+});
+
+it('a queue with pieces is sound if it has all of them in the place of their files, and only its cuts name them', () => {
+  const cuts = { files: [cut('a.py', 2), cut('b.py::piece 1 of 2', 2)] };
+  const pieces = ['a.py', 'b.py::piece 1 of 2'].flatMap(file => [`${file}::piece 1 of 2`, `${file}::piece 2 of 2`]);
+  const files = ['a.py', 'b.py::piece 1 of 2', 'c.py::piece 1 of 2'];
+  expect(wrongWithQueue([...pieces, files[2]!], files, cuts)).toEqual([]);
+  expect(wrongWithQueue([...pieces.slice(1), files[2]!], files, cuts)).toEqual(['lacks "a.py::piece 1 of 2"']);
+  expect(wrongWithQueue(pieces, files, cuts)).toEqual(['has other files than its list']);
+});
+
+it('a queue has cuts if its list says that it has pieces', () => {
+  const cuts = { files: [cut('a.py', 2)] };
+  const pieces = ['a.py::piece 1 of 2', 'a.py::piece 2 of 2'];
+  expect(wrongWithQueue(pieces, ['a.py'], cuts, null)).toEqual(['has cuts, but its list has no pieces']);
+  expect(wrongWithQueue(pieces, ['a.py'], null, 'pytest')).toContain('has pieces, but no cuts');
+});

@@ -1,0 +1,152 @@
+import { describe, expect, it } from 'vitest';
+import { limits } from '../../../../src/protocol/limits.js';
+import { CI_RUNS_PER_BUILD } from '../../../../src/server/engine/ci-run.js';
+import { queueKey, type SplitKey, shortDigest, splitKey } from '../../../../src/server/engine/keys.js';
+import { EXPIRED_PER_STEP } from '../../../../src/server/engine/retention.js';
+import { BUILD, DAY, HOUR, NOW, newQueue, newSplit, record, sweep, upTo } from './fixtures.js';
+import { stores } from './stores.js';
+
+describe.each(stores)('CI runs in a store in $name', ({ opened: openStore }) => {
+  async function opened() {
+    const { store, project } = await openStore();
+    const createQueue = (ci_run: string, at = NOW, build = BUILD) =>
+      store.queues.create(queueKey(project, build, ci_run), newQueue(store, 3), at);
+    const createSplit = (key: SplitKey, at = NOW) => store.splits.create(key, newSplit(store, key), at);
+    const list = async (before = NOW + 30 * DAY, limit = 100) =>
+      (await store.ciRuns.list(project, before, limit)).map(({ ci_run }) => ci_run);
+    return { store, project, createQueue, createSplit, list };
+  }
+
+  it('begin with a queue, and are found by their id, build, project and time only', async () => {
+    const { store, project, createQueue } = await opened();
+    await record(store, project, {});
+    await createQueue('7');
+    const { id } = (await store.queues.newest(project, BUILD))!;
+    const begun = { project, kind: 'queue', plan: id, ci_run: '7', digest: shortDigest('7'), created_at: NOW, runs_before: 1 };
+    const run = { id, ...BUILD, ...begun };
+    expect(await store.ciRuns.get(project, id)).toEqual(run);
+    expect(await store.ciRuns.list(project, NOW + 1, 10)).toEqual([run]);
+    expect(await store.ciRuns.ofBuild(project, BUILD)).toEqual([run]);
+    expect(await store.ciRuns.get(project + 1, id)).toBeNull();
+    expect(await store.ciRuns.get(project, 'unknown')).toBeNull();
+    expect(await store.ciRuns.list(project + 1, NOW + 1, 10)).toEqual([]);
+    expect(await store.ciRuns.list(project, NOW, 10)).toEqual([]);
+    expect(await store.ciRuns.ofBuild(project, { ...BUILD, branch: 'next' })).toEqual([]);
+  });
+
+  it('begin once, however many nodes create or use the same plan', async () => {
+    const { store, project, createQueue, createSplit, list } = await opened();
+    const fixed = splitKey(project, BUILD, 'fixed', true);
+    await Promise.all(
+      upTo(5).flatMap(() => [createQueue('queue'), createSplit(splitKey(project, BUILD, 'split', false)), createSplit(fixed)]),
+    );
+    const split = (await store.splits.find(fixed))!;
+    for (const at of [NOW, NOW + HOUR, NOW + 2 * HOUR]) await store.splits.use(fixed, split, at);
+    expect((await list()).sort()).toEqual(['fixed', 'queue', 'split']);
+    expect((await store.ciRuns.get(project, split.id))!).toMatchObject({ kind: 'split', plan: split.id, ci_run: 'fixed' });
+  });
+
+  it('begin with a copy of a queue and with each further use of a fixed split, which have other ids', async () => {
+    const { store, project, createQueue, createSplit } = await opened();
+    await createQueue('1', NOW);
+    await store.queues.repeat(queueKey(project, BUILD, '2'), NOW + 1);
+    await store.queues.repeat(queueKey(project, BUILD, '2'), NOW + 2);
+    const split = await createSplit(splitKey(project, BUILD, '3', true), NOW + 3);
+    await record(store, project, {});
+    const fourth = splitKey(project, BUILD, '4', true);
+    await store.splits.use(fourth, split, NOW + 4);
+    const fifth = splitKey(project, BUILD, '5', true);
+    await store.splits.noteOtherList(fifth, split, 'another list', NOW + 5);
+    await store.splits.use(fifth, split, NOW + 6);
+    const runs = await store.ciRuns.ofBuild(project, BUILD);
+    const plans = (await Promise.all(['2', '1'].map(ci_run => store.queues.find(queueKey(project, BUILD, ci_run))))).map(
+      queue => queue!.id,
+    );
+    expect(runs.map(({ ci_run, plan, created_at, runs_before }) => [ci_run, plan, created_at, runs_before])).toEqual([
+      ['5', split.id, NOW + 5, 1],
+      ['4', split.id, NOW + 4, 1],
+      ['3', split.id, NOW + 3, 0],
+      ['2', plans[0], NOW + 1, 0],
+      ['1', plans[1], NOW, 0],
+    ]);
+    expect(new Set(runs.map(({ id }) => id)).size).toBe(5);
+    expect(await store.ciRuns.list(project, NOW + 4, 2)).toEqual([runs[2], runs[3]]);
+    const other = { ...BUILD, branch: 'next' };
+    expect(await store.ciRuns.newest(project, [other, BUILD, other])).toEqual([null, runs[0], null]);
+    expect(await store.ciRuns.newest(project + 1, [BUILD])).toEqual([null]);
+  });
+
+  it('have their ids cut to what is shown, with the digest of the whole', async () => {
+    const { store, project, createQueue } = await opened();
+    const ids = ['a', 'b'].map(end => 'x'.repeat(limits.ciRunCharacters) + end);
+    for (const id of ids) await createQueue(id);
+    const runs = await store.ciRuns.ofBuild(project, BUILD);
+    expect(runs.map(({ ci_run }) => ci_run)).toEqual(ids.map(() => 'x'.repeat(limits.ciRunCharacters)));
+    expect(runs.map(({ digest }) => digest).sort()).toEqual(ids.map(shortDigest).sort());
+  });
+
+  it('of a build are listed up to a limit, newest first', async () => {
+    const { store, project, createQueue } = await opened();
+    await Promise.all(upTo(CI_RUNS_PER_BUILD + 3).map(i => createQueue(`${i}`, NOW + i)));
+    const runs = await store.ciRuns.ofBuild(project, BUILD);
+    expect(runs.map(({ ci_run }) => ci_run)).toEqual(upTo(CI_RUNS_PER_BUILD).map(i => `${CI_RUNS_PER_BUILD + 2 - i}`));
+  });
+
+  it('have the addresses that their nodes sent: the last of each job, and the first templates', async () => {
+    const { store, project, createQueue, createSplit } = await opened();
+    await createQueue('1');
+    await createQueue('2', NOW + 1);
+    await createSplit(splitKey(project, BUILD, '3', false), NOW + 2);
+    const [third, second, first] = await store.ciRuns.ofBuild(project, BUILD);
+    const none = { job_url: null, commit_url: null, diff_url: null };
+    const links = { commit_url: 'https://git/{commit}', diff_url: null };
+    await store.ciRuns.noteLinks([]);
+    await store.ciRuns.noteLinks([
+      { ...none, id: first!.id, node_index: 0, job_url: 'https://ci/0' },
+      { ...none, ...links, id: first!.id, node_index: 1, job_url: 'https://ci/1' },
+      { ...none, ...links, id: first!.id, node_index: 2 },
+      { ...none, id: third!.id, node_index: 3, diff_url: 'https://git/{before}/{commit}' },
+      { ...none, id: 'unknown', node_index: 0, job_url: 'https://ci/unknown' },
+    ]);
+    await Promise.all(
+      [1, 1].map(node_index =>
+        store.ciRuns.noteLinks([{ ...none, id: first!.id, node_index, job_url: 'https://ci/again', commit_url: 'https://other/{commit}' }]),
+      ),
+    );
+    expect(await store.ciRuns.jobs(first!.id)).toEqual([
+      { node_index: 0, url: 'https://ci/0' },
+      { node_index: 1, url: 'https://ci/again' },
+    ]);
+    for (const id of [second!.id, third!.id, 'unknown']) expect(await store.ciRuns.jobs(id)).toEqual([]);
+    expect(await store.ciRuns.ofBuild(project, BUILD)).toEqual([
+      { ...third, links: { commit_url: null, diff_url: 'https://git/{before}/{commit}' } },
+      second,
+      { ...first, links },
+    ]);
+  });
+
+  it('expire with the addresses of all their jobs', async () => {
+    const { store, project, createQueue } = await opened();
+    await createQueue('1', NOW);
+    await createQueue('2', NOW + HOUR);
+    const runs = await store.ciRuns.ofBuild(project, BUILD);
+    const job = (id: string, node_index: number) => ({ id, node_index, job_url: 'https://ci', commit_url: null, diff_url: null });
+    for (const { id } of runs) await store.ciRuns.noteLinks(upTo(2 * EXPIRED_PER_STEP).map(i => job(id, i)));
+    expect(await sweep(store, NOW + 1)).toEqual({ queue: 1, ci_run: 1 });
+    await store.ciRuns.noteLinks([job(runs[1]!.id, 0)]);
+    expect(await store.ciRuns.jobs(runs[1]!.id)).toEqual([]);
+    expect(await store.ciRuns.jobs(runs[0]!.id)).toHaveLength(2 * EXPIRED_PER_STEP);
+  });
+
+  it('expire by the time when they began, also while their queue is in use', async () => {
+    const { store, project, createQueue, list } = await opened();
+    await createQueue('1', NOW);
+    await createQueue('2', NOW + HOUR);
+    expect(await sweep(store, NOW)).toEqual({});
+    expect(await sweep(store, NOW + 1)).toEqual({ queue: 1, ci_run: 1 });
+    expect(await list()).toEqual(['2']);
+    expect((await store.ciRuns.ofBuild(project, BUILD)).map(({ ci_run }) => ci_run)).toEqual(['2']);
+    await sweep(store, NOW + DAY);
+    expect(await store.ciRuns.ofBuild(project, BUILD)).toEqual([]);
+  });
+});

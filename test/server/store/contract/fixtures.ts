@@ -1,0 +1,224 @@
+import { whenSaved } from '../../../../src/base/soon.js';
+import { buildState } from '../../../../src/protocol/answers/build-state.js';
+import { type Caller, waitingCaller } from '../../../../src/server/engine/caller.js';
+import type { BuildKey, NodeKey, QueueKey, SplitKey } from '../../../../src/server/engine/keys.js';
+import type { ToldCases } from '../../../../src/server/engine/pieces/told-cases.js';
+import type { Build } from '../../../../src/server/engine/ports/builds.js';
+import type { ExpiringKind } from '../../../../src/server/engine/ports/maintenance.js';
+import type { NewQueue } from '../../../../src/server/engine/ports/queues.js';
+import type { Recorded } from '../../../../src/server/engine/ports/recordings.js';
+import type { NewSplit } from '../../../../src/server/engine/ports/splits.js';
+import type { Millis, Store } from '../../../../src/server/engine/ports/store.js';
+import type { Summary } from '../../../../src/server/engine/ports/summaries.js';
+import type { Batch, Pull } from '../../../../src/server/engine/queue/batch.js';
+import { settle as settleBatch } from '../../../../src/server/engine/queues.js';
+import { newRun } from '../../../../src/server/engine/recordings.js';
+import type { TestFileList } from '../../../../src/server/engine/suites/compare-lists.js';
+import type { Suite } from '../../../../src/server/engine/suites/suite.js';
+import { suiteOf } from '../../../../src/server/engine/suites/suite.js';
+import { BASIS_BYTES, encodeBasis } from '../../../../src/server/planning/estimating/basis.js';
+import { type Estimates, pathOf } from '../../../../src/server/planning/estimating/estimate.js';
+import { forecast } from '../../../../src/server/planning/forecasting/forecast.js';
+import { plannedPaths } from '../../../harness/planned-paths.js';
+
+export const NOW = Date.UTC(2026, 0, 1);
+export const HOUR = 3_600_000;
+export const DAY = 24 * HOUR;
+export const BUILD: BuildKey = { commit_hash: 'abc', branch: 'main', node_total: 4 };
+
+/** Seconds by path. */
+export type Times = Record<string, number>;
+
+export async function newProject(store: Store, name = 'web'): Promise<number> {
+  const project = await store.access.createProject(name, `hash of ${name}`, NOW);
+  return project!.id;
+}
+
+export interface Recording extends Partial<NodeKey>, Partial<Caller> {
+  at?: Millis;
+  ci_build_id?: string;
+}
+
+/** Records a run of a node, by default of node 0 of BUILD. */
+export function record(store: Store, project: number, times: Times, recording: Recording = {}): Promise<Recorded> {
+  const { at = NOW, isRetry = false, hasLeft = waitingCaller.hasLeft, ci_build_id, ...key } = recording;
+  const files = Object.entries(times).map(([path, time_execution]) => ({ path, time_execution }));
+  const node = { ...BUILD, node_index: 0, ...key };
+  return whenSaved(store.recordings.record(project, node, newRun(files, ci_build_id), { isRetry, hasLeft }, at));
+}
+
+/** Test files with a time of a second each. */
+export function files(count: number): Times {
+  return Object.fromEntries(Array.from({ length: count }, (_, i) => [`spec/${i}_spec.rb`, 1]));
+}
+
+export async function buildsOf(store: Store, project: number): Promise<Build[]> {
+  return (await store.builds.page(project, {}, 1)).builds;
+}
+
+/** Returns the known seconds of each path; null: none are known. */
+export async function secondsOf(
+  store: Pick<Store, 'timings'>,
+  project: number,
+  paths: readonly string[],
+  branch = 'main',
+): Promise<(number | null)[]> {
+  const list = suiteOf(paths);
+  const { seconds } = await store.timings.estimates(project, branch, list, 100_000);
+  const times = paths.map(path => seconds[list.indexOf(path)]!);
+  return times.map(time => (Number.isNaN(time) ? null : time));
+}
+
+/** Sweeps to the end. Returns how many records were deleted, by kind. */
+export async function sweep(store: Store, before: Millis, deletedBefore: Millis = 0): Promise<Partial<Record<ExpiringKind, number>>> {
+  const deleted: Partial<Record<ExpiringKind, number>> = {};
+  for await (const _ of store.maintenance.sweep({ before, deletedBefore }, kind => (deleted[kind] = (deleted[kind] ?? 0) + 1)));
+  return deleted;
+}
+
+export const LIST: TestFileList = { digest: 'digest of a list', test_files: 3 };
+
+/** Test files of two seconds each, the last one of them never measured. */
+export function estimates(count: number): Estimates<Suite> {
+  const paths = Array.from({ length: count }, (_, i) => `spec/größe_${i}_spec.rb`);
+  return {
+    ...plannedPaths(paths),
+    seconds: new Float64Array(count).fill(2).fill(NaN, count - 1),
+    weights: new Float64Array(count).fill(20_000),
+    basis: new Uint8Array(BASIS_BYTES * count).fill(1),
+  };
+}
+
+/** Returns some of these files as the store encodes them. */
+export function planned(count: number, files: readonly number[]): { path: string; time_execution: number | null }[] {
+  const plan = estimates(count);
+  const { seconds } = plan;
+  return files.map(file => ({ path: pathOf(plan, file), time_execution: Number.isNaN(seconds[file]) ? null : seconds[file]! }));
+}
+
+export const FORECAST = forecast(estimates(3), 4, { makespan: 20_000, lowerBound: 20_000, isBoundByFile: false });
+
+/** A split, by default one in which each node has one file. */
+export function newSplit(
+  store: Pick<Store, 'splits'>,
+  { build: { node_total } }: SplitKey,
+  list = LIST,
+  plan = estimates(node_total),
+  nodes = upTo(node_total).map(node => [node]),
+): NewSplit {
+  return { list, files: store.splits.encode(plan, nodes), basis: encodeBasis(plan, nodes), forecast: FORECAST };
+}
+
+/** A store of which only queues are used. */
+type QueueStore = Pick<Store, 'queues'>;
+
+export function newQueue(store: QueueStore, files: number | Estimates<Suite>, list = LIST): NewQueue {
+  const plan = typeof files === 'number' ? estimates(files) : files;
+  const { weights } = plan;
+  return {
+    list,
+    files: store.queues.encode(plan),
+    weights,
+    basis: encodeBasis(plan),
+    guessed: false,
+    learned: null,
+    cuts: null,
+    forecast: FORECAST,
+  };
+}
+
+/** Pulls for a node. Resolves with null if no file is left for it or there is no queue. */
+export async function pull(
+  store: QueueStore,
+  key: QueueKey,
+  node_index: number,
+  more: Partial<Pull> = {},
+  at = NOW,
+): Promise<Batch | null> {
+  const request: Pull = {
+    node_index,
+    run: key.digest,
+    batch_uuid: null,
+    isRetry: false,
+    isFirstRequest: false,
+    wantsLastSplit: false,
+    recordedRunId: null,
+    hasLeft: () => false,
+    ...more,
+  };
+  const pulling = store.queues.update(
+    key,
+    () => null,
+    ({ queue }, _, mayWait) => {
+      if (mayWait && queue.lacksNote(request)) return { value: null, changes: [], lacksNote: true };
+      const handed = queue.pull(request, at);
+      const changes = [...queue.takeChanged(), ...(handed?.isNew ? [handed.batch] : [])];
+      return { value: handed?.batch ?? null, changes };
+    },
+    at,
+  );
+  return whenSaved(pulling);
+}
+
+/** Notes that the answer with a batch was written, or that the node left before that. */
+export async function settle(store: QueueStore, key: QueueKey, { seq }: Batch, isWritten: boolean): Promise<void> {
+  await settleBatch(store, key, seq, isWritten, NOW);
+}
+
+/** Pulls for a node until the queue is empty. Returns the files in the order in which they were handed out. */
+export async function pullAll(store: QueueStore, key: QueueKey, node_index: number, hasUuids = true): Promise<number[]> {
+  const handed: number[] = [];
+  for (let pulls = 0; ; pulls++) {
+    const batch = await pull(store, key, node_index, { batch_uuid: hasUuids ? `${node_index} ${pulls}` : null });
+    if (!batch) return handed;
+    await settle(store, key, batch, true);
+    handed.push(...batch.files);
+  }
+}
+
+/** What a client told of the cases of a file. */
+export function toldCases(told: Partial<ToldCases> = {}): ToldCases {
+  const cases = [
+    { name: 'größe "a"', seconds: 1, outcomes: { passed: 1 } },
+    { name: 'b\n', seconds: 2, outcomes: { failed: 1, skipped: 2 } },
+  ];
+  return {
+    ...{ file: 'spec/a_spec.rb', piece: null, ci_run: 'run', commit_hash: 'abc', runner: 'pytest', seconds: 4, cases, passed_whole: [] },
+    ...told,
+  };
+}
+
+export const ascending = (numbers: readonly number[]): number[] => [...numbers].sort((a, b) => a - b);
+export const upTo = (count: number): number[] => Array.from({ length: count }, (_, i) => i);
+
+/** The summary of a build that took 100 seconds on two nodes, and ended as its line says. */
+export function summaryOf({ line, ...part }: Partial<Omit<Summary, 'line'>> & { line?: Partial<Summary['line']> } = {}): Summary {
+  const whole: Summary['line'] = {
+    kind: 'queue',
+    wall: 100,
+    floor: 80,
+    idle_share: 0.045,
+    files: 12,
+    failed: null,
+    missing: 0,
+    longest: { path: 'spec/größe_spec.rb', seconds: 40 },
+    last: { node_index: 1, seconds: 1.5 },
+    decided_by: null,
+    saved: 5,
+    ...line,
+  };
+  return {
+    recorded: 2,
+    started_at: NOW,
+    state: buildState({ ...whole, isRunning: false, wasCancelled: false, hasEveryNode: true }),
+    line: whole,
+    parts: { even_share: 80, longest_file: 0, slow_nodes: 5, estimates: 5, late_starts: 4, unreported: 0, gaps: 3, repeats: 2, idle: 1 },
+    node_seconds: 200,
+    idle_seconds: 9,
+    ...{ jobs: 2, job_seconds: 191, test_seconds: 160 },
+    slowness: [1, 1.07, null],
+    useful_nodes: 3,
+    baselines: { round_robin: 120, by_name: 130, one_at_a_time: 105 },
+    ...part,
+  };
+}
