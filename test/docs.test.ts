@@ -15,6 +15,11 @@ const documents = new Map(
   ['README.md', ...guides.map(name => `src/docs/${name}`)].map(path => [path, readFileSync(join(root, path), 'utf8')]),
 );
 
+/** The tours of the source, which name files from their own folder or that of the server on. */
+const tours = ['src', 'src/server', 'src/node', 'src/dashboard'].map(
+  folder => [`${folder}/README.md`, readFileSync(join(root, folder, 'README.md'), 'utf8')] as const,
+);
+
 const blocks = [...documents.values()]
   .flatMap(text => [...text.matchAll(/^```sh\n(.*?)^```/gms)])
   .flatMap(([, block]) => block!.split('\n\n'));
@@ -198,6 +203,25 @@ describe('a call of the program', () => {
   });
 });
 
+describe('the tours of the source', () => {
+  it('can be read in a few minutes', () => {
+    const words = tours.map(([path, text]) => [path, text.split(/\s+/).length <= (path === 'src/README.md' ? 900 : 520)]);
+    expect(words.filter(([, isShort]) => !isShort)).toEqual([]);
+  });
+
+  it('name files and folders that exist', () => {
+    const paths = ['src', 'test', 'scripts', 'bench'].flatMap(folder =>
+      readdirSync(join(root, folder), { recursive: true, encoding: 'utf8' }).map(path => `/${folder}/${path}`),
+    );
+    const missing = tours.flatMap(([path, text]) =>
+      listed(text, /`([a-z-]+(?:\/[a-z-]+)*(?:\/|\.tsx?|\.mjs))`/g)
+        .filter(name => !paths.some(each => each.endsWith(`/${name.replace(/\/$/, '')}`)))
+        .map(name => `${path}: ${name}`),
+    );
+    expect(missing).toEqual([]);
+  });
+});
+
 describe('the README and the guides', () => {
   it('are short enough to be read', () => {
     for (const [path, text] of documents)
@@ -209,8 +233,7 @@ describe('the README and the guides', () => {
   });
 
   it('link to files and headings that exist', () => {
-    const tour = [['src/README.md', readFileSync(join(root, 'src/README.md'), 'utf8')] as const];
-    const broken = [...documents, ...tour].flatMap(([path, text]) =>
+    const broken = [...documents, ...tours].flatMap(([path, text]) =>
       [...text.replace(/^```.*?^```/gms, '').matchAll(/\]\(([^)\s]+)\)/g)]
         .map(([, target]) => target!)
         .filter(target => {
