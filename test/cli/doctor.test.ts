@@ -798,4 +798,11 @@ describe('ballast doctor finds', () => {
     const checked = await check(node, [GLOB, '--', 'npm', 'run', 'unit', '--', '--shard', '1/2', '{}']);
     expect(troubles(checked)).toEqual(['command.shards', 'command.stops_early', 'command.no_reports']);
   });
+
+  it('what a script named t does, which npm t does not run', async () => {
+    const node = await setUp();
+    writeFileSync(join(node.folder, 'package.json'), '{"scripts":{"t":"jest --bail --runTestsByPath","test":"jest --runTestsByPath"}}');
+    expect(troubles(await check(node, [GLOB, '--', 'npm', 'run', 't', '--', '{}']))).toEqual(['command.stops_early', 'command.no_reports']);
+    expect(troubles(await check(node, [GLOB, '--', 'npm', 't', '--', '{}']))).toEqual(['command.no_reports']);
+  });
 });

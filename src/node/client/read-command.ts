@@ -58,7 +58,9 @@ function wordsOf(script: string): string[] {
 function withPackageScript(words: readonly string[]): readonly string[] {
   const at = words.findIndex(word => /^(.*\/)?(npm|yarn|pnpm|bun)$/.test(word));
   const nameAt = /^run(-script)?$/.test(words[at + 1] ?? '') ? at + 2 : at + 1;
-  const script = at < 0 ? undefined : packageScripts()[words[nameAt] === 't' ? 'test' : (words[nameAt] ?? '')];
+  const name = words[nameAt] ?? '';
+  // `npm t` runs the script test, but `npm run t` runs the script t.
+  const script = at < 0 ? undefined : packageScripts()[name === 't' && nameAt === at + 1 ? 'test' : name];
   return typeof script === 'string' ? [...words.slice(0, at), ...wordsOf(script), ...words.slice(nameAt + 1)] : words;
 }
 
