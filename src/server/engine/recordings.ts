@@ -3,6 +3,7 @@ import { type Segments, segment } from '../../base/bytes.js';
 import { limits } from '../../protocol/limits.js';
 import { pieceOf } from '../../protocol/piece-path.js';
 import { fileOf } from '../../protocol/test-case.js';
+import type { Caller } from './caller.js';
 import { type BuildKey, shortDigest } from './keys.js';
 import type { Project } from './ports/access.js';
 import type { Build } from './ports/builds.js';
@@ -46,6 +47,34 @@ export function outcomeOf(last: LastRun | null, isRetry: boolean, at: Millis): R
   if (!last) return 'recorded';
   if (isRetry && last.isSame && at - last.created_at < RETRY_WINDOW_MILLISECONDS) return 'already recorded';
   return last.kept >= limits.runsPerNode ? 'retried too often' : 'recorded';
+}
+
+/** Clients pause for 1 s or longer before they send a run again. Clocks of processes differ by less than the rest. */
+const LEAST_PAUSE_MILLISECONDS = 900;
+
+/** The last recorded run of a node, as a process finds it that is not the only one to record. */
+export interface FoundRun extends LastRun {
+  /** It is the new run itself: an earlier attempt of this process recorded it, and got no answer. */
+  isItself: boolean;
+  /** Its client said that it had sent it before. */
+  isRepeated: boolean;
+}
+
+/**
+ * The outcome of a new run where several processes record; null: it is to be recorded.
+ *
+ * A client may have repeated the request at another process, which recorded it, and only then came this one to it: perhaps after it stood still, when
+ * the client has left. A run of about the same time is another one, unless its client said that it repeats it: clients pause before they repeat. A run
+ * of a much later time is of before the clock was set back.
+ */
+export function outcomeAmongProcesses(last: FoundRun | null, { isRetry, hasLeft }: Caller, at: Millis): Recorded | null {
+  if (!last) return null;
+  const later = last.created_at - at;
+  const isOld = later >= LEAST_PAUSE_MILLISECONDS || (later > 0 && last.isRepeated) || hasLeft();
+  const isOvertaken = !isRetry && last.isSame && isOld && Math.abs(later) <= RETRY_WINDOW_MILLISECONDS;
+  if (last.isItself || isOvertaken) return 'recorded';
+  const outcome = outcomeOf(last, isRetry, at);
+  return outcome === 'recorded' ? null : outcome;
 }
 
 /** What recording a run changes of a build. */

@@ -5,7 +5,7 @@ import { buildDigest, digest, type NodeKey } from '../../engine/keys.js';
 import type { Build } from '../../engine/ports/builds.js';
 import type { NewRun, Recorded, Recordings } from '../../engine/ports/recordings.js';
 import type { Millis } from '../../engine/ports/store.js';
-import { defaultBranchAfter, newBuild, outcomeOf, pathOf, RETRY_WINDOW_MILLISECONDS, withRun } from '../../engine/recordings.js';
+import { defaultBranchAfter, newBuild, outcomeAmongProcesses, pathOf, withRun } from '../../engine/recordings.js';
 import { Refusal, refusals } from '../../engine/refusal.js';
 import { afterOthers } from '../after-others.js';
 import { newTimes, setTime, viewOf } from '../codecs/run-times.js';
@@ -19,8 +19,6 @@ import type { PathList, Paths } from './paths.js';
 import { PATHS_PER_CHANGE } from './paths.js';
 import { pauseAfterLoss } from './pause.js';
 
-/** Clients pause for 1 s or longer before they send a run again. Clocks of processes differ by less than the rest. */
-const LEAST_PAUSE_MILLISECONDS = 900;
 /** Runs that one statement records. */
 const RUNS_PER_STATEMENT = 64;
 /** Builds that a process knows to be in its database. */
@@ -454,17 +452,8 @@ function columnsOf(runs: readonly Waiting[]): unknown[] {
 /** What became of a run that need not be recorded any more, or is refused; null: it is to be recorded. */
 function knownOutcome({ id, caller, at }: Waiting, { last, last_run, last_at, last_repeated, is_same, kept }: Found): Recorded | null {
   if (last === null) return null;
-  const run = { created_at: last_at!, isSame: is_same!, kept };
-  const { isRetry } = caller;
-  // The client repeated this request, another process recorded it, and only then came this one to it: perhaps after it stood still, when the
-  // client has left. A run of about the same time is another one, unless its client said that it repeats it: clients pause before they repeat.
-  // One of a much later time is of before the clock was set back.
-  const later = run.created_at - at;
-  const isOld = later >= LEAST_PAUSE_MILLISECONDS || (later > 0 && last_repeated) || caller.hasLeft();
-  const isOvertaken = !isRetry && run.isSame && isOld && Math.abs(later) <= RETRY_WINDOW_MILLISECONDS;
-  if (last_run === id || isOvertaken) return 'recorded';
-  const outcome = outcomeOf(run, isRetry, at);
-  return outcome === 'recorded' ? null : outcome;
+  const run = { created_at: last_at!, isSame: is_same!, kept, isItself: last_run === id, isRepeated: last_repeated! };
+  return outcomeAmongProcesses(run, caller, at);
 }
 
 function pathsOf(run: NewRun): PathList {
