@@ -6,6 +6,9 @@ import type { Count, Timestamp } from '../scalars.js';
  * POST with a JSON body and the header `Ballast-Dashboard: 1`, from the same origin.
  */
 
+/** Operators see and change everything. A reader sees one project. */
+export type Role = 'operator' | 'reader';
+
 /** POST /dashboard/sign_in: with the token of a link or the password. */
 export interface SignInMessage {
   link?: string;
@@ -15,7 +18,7 @@ export interface SignInMessage {
 /** GET /dashboard/session; 401 without a session. */
 export interface SessionAnswer {
   /** `operator`: sees and changes everything. `reader`: sees the projects below. */
-  role: 'operator' | 'reader';
+  role: Role;
   /** When this session ends. */
   expires_at: Timestamp;
   projects: ProjectLine[];
@@ -64,7 +67,7 @@ export interface TokenLine {
 
 export interface SessionLine {
   id: string;
-  role: 'operator' | 'reader';
+  role: Role;
   /** Null: all. */
   project: Count | null;
   created_at: Timestamp;

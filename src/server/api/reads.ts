@@ -1,4 +1,3 @@
-import { hasEndedComplete } from '../../protocol/answers/build-state.js';
 import type { TestPathsAnswer } from '../../protocol/messages/queue.js';
 import type { LastDistribution } from '../../protocol/messages/split.js';
 import { settingsOf } from '../engine/access.js';
@@ -9,36 +8,30 @@ import type { ProjectBuild } from '../engine/keys.js';
 import type { Build } from '../engine/ports/builds.js';
 import type { QueueInfo } from '../engine/ports/queues.js';
 import type { Millis, Store } from '../engine/ports/store.js';
-import type { Summary } from '../engine/ports/summaries.js';
 import { failedPaths } from '../engine/queues.js';
 import { POOLED_TEST_FILES } from '../engine/suites/plan-suite.js';
 import { linksOf } from '../insight/build-links.js';
 import { comparisonOf } from '../insight/comparison/comparison.js';
 import { forecastOf } from '../insight/forecast.js';
 import { explainMinutes } from '../insight/minutes/explained-minutes.js';
-import { fileOutcomes } from '../insight/minutes/file-outcomes.js';
-import { minutesOf } from '../insight/minutes/minutes.js';
-import { lossesOf } from '../insight/minutes/verdict.js';
-import { newestSubject, type Subject } from '../insight/subject.js';
+import type { Subject } from '../insight/subject.js';
 import { otlpTrace } from '../insight/timeline/otlp.js';
 import { readTimeline } from '../insight/timeline/read-timeline.js';
-import { observedInTimeline } from '../insight/timeline/recorded-batches.js';
-import { type Timeline, timelineAnswer, wasMostlyGuessed } from '../insight/timeline/timeline.js';
+import { type Timeline, timelineAnswer } from '../insight/timeline/timeline.js';
 import { traceAnswer } from '../insight/timeline/trace.js';
 import { buildLines, type LineOrder, type LinesRequest, sortedLines } from '../insight/trends/build-lines.js';
+import { buildSummary } from '../insight/trends/build-summary.js';
 import { fileHistory } from '../insight/trends/file-history.js';
 import { fileTrends } from '../insight/trends/file-trends.js';
 import { flagsOf } from '../insight/trends/flags.js';
 import { nodeTrends } from '../insight/trends/node-trends.js';
 import { similarNames } from '../insight/trends/similar.js';
-import { summarize, type Trend } from '../insight/trends/summary.js';
+import type { Trend } from '../insight/trends/summary.js';
 import { buildsToPlay, prepareBuild } from '../insight/what-if/node-counts.js';
-import { prepareWhatIf, usefulNodesOfRun } from '../insight/what-if/prepare-what-if.js';
-import { baselinesOf } from '../insight/what-if/savings.js';
+import { prepareWhatIf } from '../insight/what-if/prepare-what-if.js';
 import { playVariants, type Scenario } from '../insight/what-if/scenario.js';
 import { type Candidate, playCuts } from '../insight/what-if/what-if.js';
 import { type WhyFilter, why } from '../insight/why/why.js';
-import type { BatchSums } from '../planning/batching/batch-cost.js';
 import { BASIS_BYTES } from '../planning/estimating/basis.js';
 import { buildOutline, buildPiece } from './build-pieces.js';
 
@@ -59,15 +52,6 @@ export interface CompletenessJson {
 export interface TrendJson {
   json: Json;
   outdated: ProjectBuild[];
-}
-
-/** The summary of the newest CI run of a build. */
-export interface SummarizedBuild extends Pick<Subject, 'recorded' | 'ciRun'> {
-  summary: Summary;
-  /** What its batches tell of their cost, if its queue was one of guesses: it could not. */
-  observed: BatchSums | null;
-  /** Why files are missing, in a sentence; null: none are, or nodes are at work. */
-  losses: string | null;
 }
 
 /** A question about a CI run. */
@@ -157,17 +141,7 @@ export const reads = {
     return { json: JSON.stringify(await why(store, subject, filter, now)) };
   },
 
-  async buildSummary(store: Store, { build, at }: { build: ProjectBuild; at: Millis }): Promise<SummarizedBuild> {
-    const subject = await newestSubject(store, build);
-    const { recorded, ciRun } = subject;
-    const timeline = await readTimeline(store, subject, at);
-    const minutes = minutesOf(timeline);
-    const told = summarize(recorded, timeline, minutes, baselinesOf(timeline));
-    const isCompared = hasEndedComplete(told.state) && build.branch === (await store.access.projectById(build.project))?.default_branch;
-    const summary = { ...told, useful_nodes: isCompared ? await usefulNodesOfRun(store, subject, timeline) : null };
-    const losses = told.state === 'missing' ? lossesOf(timeline, minutes, fileOutcomes(timeline, 0).missing) : null;
-    return { recorded, ciRun, summary, observed: wasMostlyGuessed(timeline) ? observedInTimeline(timeline) : null, losses };
-  },
+  buildSummary,
 
   /** Throws a 422 when recorded runs do not fit in memory. */
   comparison: trend(comparisonOf),

@@ -3,12 +3,12 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import type { Logger } from 'pino';
 import { WEBHOOK_EVENTS, type WebhookEventName } from '../../protocol/project-settings.js';
 import type { JobRunner } from '../api/job-runner.js';
-import type { SummarizedBuild } from '../api/reads.js';
 import { digest, type ProjectBuild } from '../engine/keys.js';
 import type { Project } from '../engine/ports/access.js';
 import type { Millis, Store } from '../engine/ports/store.js';
 import { EventWriter, type NoticedIn, type SlowNode, type WebhookEvent } from '../engine/webhooks/event.js';
 import { LogThrottle } from '../http/log-throttle.js';
+import type { SummarizedBuild } from '../insight/trends/build-summary.js';
 import type { NewlyGrown } from '../insight/trends/flags.js';
 import { SUMMARY_PAUSE_FACTOR } from '../insight/trends/summary.js';
 

@@ -22,6 +22,7 @@ import {
   expiryOf,
   projectsOf,
   revokeLink,
+  roleOf,
   signInId,
 } from '../../engine/sign-in/sign-in.js';
 import type { Answer, Request } from '../../http/request.js';
@@ -70,7 +71,7 @@ export async function answerAccess({ store, now }: Context, _: Request, own: Ses
       .filter(session => expiryOf(session) > at)
       .map(session => ({
         id: signInId(session),
-        role: session.project === null ? 'operator' : 'reader',
+        role: roleOf(session),
         project: session.project,
         created_at: timestamp(session.created_at),
         used_at: timestamp(session.used_at),

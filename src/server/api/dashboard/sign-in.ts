@@ -8,6 +8,7 @@ import {
   expiryOf,
   findLink,
   projectsOf,
+  roleOf,
   signInId,
   signInWithLink,
   signInWithPassword,
@@ -37,7 +38,7 @@ export async function signIn(context: Context, request: Request): Promise<Answer
   const { store, now, log, dashboard } = context;
   const before = await findSessionOf(context, request);
   const link = secret === undefined ? null : await findLink(store.signIns, secret, now());
-  if (before && before.project === null && link && link.project !== null) return answerSession(context, request, before);
+  if (before && roleOf(before) === 'operator' && link && roleOf(link) === 'reader') return answerSession(context, request, before);
   try {
     const session =
       secret === undefined
@@ -94,7 +95,7 @@ async function sessionAnswer(
 ): Promise<SessionAnswer> {
   const projects = await projectsOf(store.access, session);
   return {
-    role: session.project === null ? 'operator' : 'reader',
+    role: roleOf(session),
     expires_at: timestamp(expiryOf(session)),
     projects: projects.map(({ id, name, default_branch, settings }) => ({ id, name, default_branch, settings: shownSettings(settings) })),
     has_password: (await store.signIns.password()) !== null,

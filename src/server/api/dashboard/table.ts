@@ -1,5 +1,6 @@
+import type { Role } from '../../../protocol/messages/dashboard.js';
 import type { Session } from '../../engine/ports/sign-ins.js';
-import { signInId } from '../../engine/sign-in/sign-in.js';
+import { roleOf, signInId } from '../../engine/sign-in/sign-in.js';
 import type { Answer, Request } from '../../http/request.js';
 import type { Context } from '../context.js';
 import { apiErrors } from '../errors.js';
@@ -54,7 +55,7 @@ export function dashboardEndpointOf(path: string): string | null {
 }
 
 /** A GET for those who are signed in. */
-function read(role: 'reader' | 'operator', answer: (context: Context, request: Request, session: Session) => Promise<Answer>): Handle {
+function read(role: Role, answer: (context: Context, request: Request, session: Session) => Promise<Answer>): Handle {
   return async (context, request) => {
     const session = await requireSession(context, request);
     if (role === 'operator') requireOperator(session);
@@ -80,6 +81,6 @@ async function signOutOfOwnPage(context: Context, request: Request): Promise<Ans
   return signOut(context, request, await requireSession(context, request));
 }
 
-function requireOperator({ project }: Session): void {
-  if (project !== null) throw apiErrors.operatorsOnly();
+function requireOperator(session: Session): void {
+  if (roleOf(session) !== 'operator') throw apiErrors.operatorsOnly();
 }

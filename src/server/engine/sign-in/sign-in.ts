@@ -1,5 +1,6 @@
 import { timingSafeEqual } from 'node:crypto';
 import { DAY_MILLISECONDS } from '../../../base/time.js';
+import type { Role } from '../../../protocol/messages/dashboard.js';
 import { hashOf, newToken, tokenId } from '../access.js';
 import type { Access, Project } from '../ports/access.js';
 import type { Link, Session, SignIns } from '../ports/sign-ins.js';
@@ -97,9 +98,14 @@ export function expiryOf({ used_at, ends_at }: Session): Millis {
   return Math.min(used_at + SESSION_IDLE_DAYS * DAY_MILLISECONDS, ends_at);
 }
 
+/** Who signs in with a link, or has signed in with a session. */
+export function roleOf({ project }: Pick<Session | Link, 'project'>): Role {
+  return project === null ? 'operator' : 'reader';
+}
+
 /** Whether a session shows the data of a project. */
 export function mayRead(session: Session, project: number): boolean {
-  return session.project === null || session.project === project;
+  return roleOf(session) === 'operator' || session.project === project;
 }
 
 /** The projects that a session shows, oldest first. */
