@@ -133,7 +133,8 @@ export class JobRunner {
   /**
    * Prepares a POST. The body is moved to the thread.
    * @param owner the project of the request; null: a worker thread finds it
-   * @param sooner called when the turn of the job comes. Returns what can be prepared here by then, or a smaller input; null: neither
+   * @param sooner called when the turn of the job comes. Returns the prepared request if this thread can prepare it by now, or a smaller input for the
+   * worker thread; null: neither
    */
   async post<K extends keyof Posts>(
     job: K,

@@ -23,9 +23,9 @@ export interface QueueRequest {
   listDigest: string | undefined;
   /** The first request of the node's process: it may initialize the queue. */
   isFirstRequest: boolean;
-  /** It creates the queue or connects to it, and takes no batch. */
+  /** The request creates the queue or connects to it, and takes no batch. */
   takesNothing: boolean;
-  /** It starts with the files that its node was handed in the last queue of the build. */
+  /** The node starts with the files that it was handed in the last queue of the build. */
   wantsLastSplit: boolean;
   /** Distinguishes the processes of a node. */
   run: string;
@@ -210,7 +210,7 @@ function pullFrom({ queue, info }: OpenQueue, { request, sent, caller, at }: Ask
     observed: null,
     expectedEnd: null,
   };
-  // It tells nothing of the node any more: not even that it restarted.
+  // A request whose client has left says nothing about the node any more, not even that the node restarted.
   if (caller.hasLeft()) return { value, changes: NO_CHANGES, isNote: true };
   const changes: Change[] = [];
   if (isOtherList(info.list, listDigest, sent)) {
@@ -266,7 +266,7 @@ function toPull(request: QueueRequest, info: QueueInfo, { runs_before, recordedR
 
 /** Facts from outside the queue that a pull needs. */
 interface Facts {
-  /** How many runs of the build were recorded before; undefined: the request is not the first. */
+  /** The number of runs of the build that were recorded before; undefined: the request is not the first. */
   runs_before?: number;
   recordedRunId: string | null;
   failed: Failed | null;

@@ -36,9 +36,9 @@ export function pathOf({ paths }: NewRun, i: number): string {
 /** The last recorded run of a node in a build. */
 export interface LastRun {
   created_at: Millis;
-  /** Whether it has the same CI run, test files and times as the new one. */
+  /** The run has the same CI run, test files and times as the new one. */
   isSame: boolean;
-  /** How many runs of the node are kept. */
+  /** The number of runs of the node that are kept. */
   kept: number;
 }
 
@@ -54,9 +54,9 @@ const LEAST_PAUSE_MILLISECONDS = 900;
 
 /** The last recorded run of a node, as a process finds it that is not the only one to record. */
 export interface FoundRun extends LastRun {
-  /** It is the new run itself: an earlier attempt of this process recorded it, and got no answer. */
+  /** The run is the new one itself: an earlier attempt of this process recorded it, and got no answer. */
   isItself: boolean;
-  /** Its client said that it had sent it before. */
+  /** The client said that it had sent the run before. */
   isRepeated: boolean;
 }
 
@@ -77,7 +77,7 @@ export function outcomeAmongProcesses(last: FoundRun | null, { isRetry, hasLeft 
   return outcome === 'recorded' ? null : outcome;
 }
 
-/** What recording a run changes of a build. */
+/** The columns of a build that a recording changes. */
 type Counts = Pick<Build, 'updated_at' | 'recorded' | 'subsets' | 'test_files'>;
 
 /**

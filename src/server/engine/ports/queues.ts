@@ -30,8 +30,8 @@ export interface Queues {
    *
    * Calls on one queue keep their order. The state has every change that was made before the call. `facts` reads what the verb
    * needs from elsewhere; `verb` must read nothing else. The verb may run again on another state when its first result did not
-   * reach the disk, so metrics and log lines come from the value. They are early if the write then fails: the caller gets a 503, and may
-   * try again.
+   * reach the disk, so metrics and log lines come from the value. Metrics and log lines are written before the disk has the changes: if that write
+   * fails, the caller gets a 503 and may try again.
    */
   update<Facts, Value>(key: QueueKey, facts: ReadFacts<Facts>, verb: Verb<Facts, Value>, at: Millis): Soon<Saving<Value | null>>;
   /** Notes that a node sent another list of test files, unless that is noted already. */
@@ -96,7 +96,7 @@ export type Verb<Facts, Value> = (queue: OpenQueue, facts: Facts, mayWait: boole
 export interface Verdict<Value> {
   value: Value;
   changes: readonly Change[];
-  /** The value tells nothing of the queue: without changes, nobody needs to know whether the state was the newest. */
+  /** The value does not depend on the state of the queue. A store then need not check that the state was the newest. */
   isNote?: true;
   /**
    * There is no value yet, and nothing changed: another process may be about to note that a batch was delivered. The verb is to be called again,

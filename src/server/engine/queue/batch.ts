@@ -16,9 +16,9 @@ export interface Batch {
   handed_at: number;
   /** Indices into the queue's test files. Empty: the node restarted when no file was left. */
   files: number[];
-  /** It answered the first request of a run, so the node no longer works on earlier batches. */
+  /** The batch answered the first request of a run, so the node no longer works on earlier batches. */
   isFirstRequest: boolean;
-  /** How many runs of the build were recorded before this first request; missing in later requests. */
+  /** The number of runs of the build that were recorded before this first request; missing in later requests. */
   runs_before?: number;
   /** The node had these files before: a fixed split, or files that it has not acknowledged. */
   isReplay: boolean;
@@ -30,7 +30,7 @@ export interface Batch {
   build_subset_id: string | null;
   /** The client acknowledges what it ran. */
   acknowledges?: true;
-  /** Which of the files failed; missing: the batch is not acknowledged. */
+  /** The files that failed; missing: the batch is not acknowledged. */
   failed?: number[];
   /** The failed test cases of failed files, where the client named them. */
   failed_cases?: CasesByFile;
@@ -45,7 +45,7 @@ export interface Batch {
 }
 
 /**
- * How a lease ended. `expired`: the node was silent for too long, and its files went back to the queue. `returned`: that node came back.
+ * The end of a lease. `expired`: the node was silent for too long, and its files went back to the queue. `returned`: that node came back.
  * `restarted`: the node restarted, and its files went back to the queue. `closed`: the node finished it.
  */
 export type EndedLease = 'expired' | 'returned' | 'restarted' | 'closed';
@@ -71,16 +71,16 @@ export interface Pull {
   notRun?: ReadonlySet<number>;
   /** The id of the last run that the node recorded since this queue began; null: it recorded none. */
   recordedRunId: string | null;
-  /** Whether the client has closed its connection since it sent the request. */
+  /** Tells whether the client has closed its connection since it sent the request. */
   hasLeft: () => boolean;
 }
 
-/** Whether the files of the batch went back to the queue, and its node did not return. */
+/** Tells whether the files of a batch went back to the queue, and its node did not return. */
 export function isRequeued({ lease }: Batch): boolean {
   return lease === 'expired' || lease === 'restarted';
 }
 
-/** Whether the files of the batch went to another node at some time. */
+/** Tells whether the files of a batch ever went to another node. */
 export function wasReassigned(batch: Batch): boolean {
   return isRequeued(batch) || batch.lease === 'returned';
 }
@@ -92,7 +92,7 @@ export function copyOf(batches: readonly Batch[]): Batch[] {
   return own.map(batch => ({ ...batch, delivered: true, lease: batch.lease ?? 'closed' }));
 }
 
-/** Whether a replay that the node has already answers this pull, too. */
+/** Tells whether a replay that the node was handed before answers this pull, too. */
 export function isSameReplay(replay: Batch, { run, recordedRunId, acknowledges }: Pull, files: readonly number[]): boolean {
   if (!replay.isReplay || replay.build_subset_id !== recordedRunId) return false;
   if (replay.run === run) return true;
@@ -119,7 +119,7 @@ export function takenFiles(batches: Iterable<Batch>, fileCount: number): Uint8Ar
 
 /** Counts the characters from clients in the batches of a queue. Test cases beyond the limit are not kept: their whole files run again. */
 export class BatchText {
-  /** Of uuids and test cases. */
+  /** The characters of uuids and test cases. */
   characters = 0;
   #ofCases = 0;
 
@@ -161,7 +161,7 @@ const DECISION_FIELDS = ['remaining', 'finish_in', 'speed', 'slowdown', 'share',
 /** A decision as it is stored: the fields in this order, in whole milliseconds, and in thousandths for the two ratios. */
 export type KeptDecision = readonly number[];
 
-/** What a node's speed and the state of its queue tell about its next batch. Times are weights (see weight.ts). */
+/** The facts that size the next batch of a node: its speed, and the state of its queue. Times are weights (see weight.ts). */
 export interface Situation extends PullSituation {
   /** `finish_in` of the answer. */
   finishIn: number;
@@ -177,7 +177,7 @@ export function keepDecision(situation: Situation, target: number): KeptDecision
   return values.map(value => Math.round(value * 1000));
 }
 
-/** Whether a queue began with what earlier ones had learned, by what it expected of its first batch: otherwise exactly this. */
+/** Tells from the first decision of a queue whether the queue began with what earlier ones had learned. Without it, both values are exact. */
 export function hadLearned({ slowdown, hidden }: Pick<Decision, 'slowdown' | 'hidden'>): boolean {
   return slowdown !== 1 || hidden !== 0;
 }
@@ -186,8 +186,8 @@ export function hadLearned({ slowdown, hidden }: Pick<Decision, 'slowdown' | 'hi
 const MAX_SLOWDOWN = 10;
 
 /**
- * What so many files of this weight were to take a node of usual speed, by what the queue had learned when it made a batch: no less than
- * the weight. Undefined: the planner sized none, so the weight is all that is known.
+ * The time that so many files of this weight should have taken a node of usual speed, by what the queue had learned when it made the batch: no less
+ * than the weight. Undefined: the planner sized no batch, and only the weight is known.
  */
 export function expectedWeight(batch: Pick<Batch, 'decision'> | undefined, files: number, weight: number): number {
   const decision = batch && decisionOf(batch);

@@ -15,18 +15,18 @@ export interface ExpectedEnd {
 /** A queue whose nodes are at work. */
 export interface RunningQueue {
   nodeTotal: number;
-  /** Those that it handed out itself, in the order of their numbers. */
+  /** The batches that the queue handed out itself, in the order of their numbers. */
   batches: readonly Batch[];
   /** The weights of all files (see weight.ts). */
   weights: Float64Array;
-  /** How many files no node has. */
+  /** The number of files that no node has. */
   filesLeft: number;
-  /** Whether a node has recorded since it got its last batch. */
+  /** Tells whether a node has recorded since it got its last batch. */
   hasRecorded: (node_index: number) => boolean;
 }
 
 /**
- * How far the end was off in nine of ten simulated builds of recorded suites (`npm run bench -- planning`): earlier and later by parts of
+ * The error of the expected end in nine of ten simulated builds of recorded suites (`npm run bench -- planning`): earlier and later by parts of
  * the time that was left, later by a part of the build at most, and by a number of pulls in addition. The last node decides, so late is
  * more usual than early. The first queue of a project may have files that take a third more than their reports tell.
  */

@@ -2,7 +2,7 @@ import { limits } from '../../../protocol/limits.js';
 import { fileOf } from '../../../protocol/test-case.js';
 import type { Batch, CasesByFile } from './batch.js';
 
-/** What failed in a batch. */
+/** The failures of a batch. */
 export type Failed = Pick<Batch, 'failed_cases'> & { failed: number[] };
 
 /**

@@ -2,7 +2,7 @@ import type { RemainingFiles } from '../../planning/batching/remaining-files.js'
 import { WEIGHTS_PER_SECOND } from '../../planning/weight.js';
 import type { Batch, EndedLease, Pull } from './batch.js';
 
-/** How long a node may be silent with a batch: `factor` times its expected duration, plus the grace. */
+/** The time for which a node may be silent with a batch: `factor` times the expected duration of the batch, plus the grace. */
 export interface LeasePolicy {
   factor: number;
   graceMilliseconds: number;

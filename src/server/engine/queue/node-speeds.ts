@@ -43,7 +43,7 @@ const HANDED_AT = 7;
 const WORK_AT = 8;
 const COLUMNS = 9;
 
-/** What `situationOf` works with: the speed of each node, and when it is ready. */
+/** Room for `situationOf`: the speed of each node, and the time at which the node is ready. */
 let speeds = new Float64Array();
 let ready = new Float64Array();
 
@@ -57,7 +57,7 @@ let ready = new Float64Array();
 export class NodeSpeeds {
   readonly estimate: CostEstimate;
   readonly #nodes: Float64Array;
-  /** What all finished batches took, and must have taken. */
+  /** The time that all finished batches took, and the time that they should have taken. */
   #elapsed = 0;
   #required = 0;
   #firstPullAt: number | null = null;
@@ -187,13 +187,13 @@ export class NodeSpeeds {
     return clamp(elapsed / predicted, MAX_PACE);
   }
 
-  /** What the finished batches of a node would take a node of usual speed. */
+  /** The time that the finished batches of a node would take a node of usual speed. */
   #predictedOf(at: number, cost: BatchCost): number {
     const nodes = this.#nodes;
     return durationOf(nodes[at + DONE]!, nodes[at + DONE_FILES]!, nodes[at + DONE_WEIGHT]!, cost);
   }
 
-  /** What the batch that the node works on takes a node of usual speed. */
+  /** The time that the batch under way would take a node of usual speed. */
   #underWay(at: number, cost: BatchCost): number {
     return durationOf(1, this.#nodes[at + FILES]!, this.#nodes[at + WEIGHT]!, cost);
   }
@@ -251,7 +251,7 @@ export class NodeSpeeds {
   }
 }
 
-/** What so many batches with these files take a node of usual speed. */
+/** The time that so many batches with these files take a node of usual speed. */
 function durationOf(batches: number, files: number, weight: number, { pullCost, hidden, slowdown }: BatchCost): number {
   return pullCost * batches + hidden * files + slowdown * weight;
 }

@@ -12,7 +12,7 @@ export interface Answering {
   hasLeft: () => boolean;
 }
 
-/** Whether two copies of a batch are of the same hand-out. */
+/** Tells whether two batches are copies of one hand-out. */
 export function isSameHandOut(a: Batch, b: Batch): boolean {
   return a.node_index === b.node_index && a.run === b.run && a.batch_uuid === b.batch_uuid && a.handed_at === b.handed_at;
 }
@@ -40,7 +40,10 @@ export class Node {
     return this.#answering;
   }
 
-  /** Takes over what no journal has from the same node of a queue that this one replaces. `answering` is what it was to answer. */
+  /**
+   * Takes over, from the same node of a queue that this one replaces, the facts that no journal has.
+   * @param answering the batches that were being sent to the node
+   */
   adopt(before: Node, answering: readonly Answering[], find: (batch: Batch) => Batch | null): void {
     for (const { batch, hasLeft } of answering) {
       const own = find(batch);
@@ -50,7 +53,7 @@ export class Node {
       this.confirm(own);
     }
     for (const batch of before.batches) {
-      // That of a batch without a uuid is in the journal, or is noted again.
+      // The delivery of a batch without a uuid is in the journal, or will be noted again.
       const own = batch.delivered && batch.batch_uuid !== null ? find(batch) : null;
       if (!own) continue;
       own.delivered = true;
@@ -115,7 +118,10 @@ export class Node {
     return isRetry && !this.#emptyHanded.has(run) ? last : null;
   }
 
-  /** Whether it would get a batch again only because no note says that it got it: the client does not say that it repeats a request. */
+  /**
+   * Tells whether a pull would get a batch again for the only reason that no note of its delivery has arrived: the client does not say that it
+   * repeats a request.
+   */
   lacksNote(request: Pull): boolean {
     if (request.batch_uuid !== null || request.isRetry || !this.#unconfirmed) return false;
     const last = this.#lastFor(request);

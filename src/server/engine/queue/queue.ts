@@ -8,7 +8,7 @@ import { type LeasePolicy, Leases } from './leases.js';
 import { type Answering, isSameHandOut, Node, type Replay } from './node.js';
 import { NodeSpeeds } from './node-speeds.js';
 
-/** Of a queue that several processes have in memory. */
+/** The state of a queue that several processes have in memory. */
 export interface Shared {
   /** The queue that this one replaces, because another process changed it, and its answers before it was changed; null: none. */
   before: { queue: Queue; answering: readonly Answering[] } | null;
@@ -31,7 +31,7 @@ export class Queue {
   #filesHanded = 0;
   /** The batches that this process handed out; null: no other process has the queue. */
   readonly #own: Set<Batch> | null;
-  /** Those of them that are not saved yet: another process may be faster. */
+  /** The batches that are not saved yet: another process may be faster. */
   #unsaved: Batch[] = [];
   /** The text from clients in its batches. */
   readonly text = new BatchText();
@@ -69,7 +69,7 @@ export class Queue {
     return answering;
   }
 
-  /** Whether answers with batches are being sent. */
+  /** Tells whether answers with batches are being sent. */
   get isAnswering(): boolean {
     for (const node of this.#nodes.values()) if (node.isAnswering) return true;
     return false;
@@ -144,7 +144,7 @@ export class Queue {
     return { batch: node.beginAnswer(batch, request), isNew: true };
   }
 
-  /** Whether a pull would get a batch again only because no note says that the batch reached its node. */
+  /** See Node.lacksNote. */
   lacksNote(request: Pull): boolean {
     return this.#nodes.get(request.node_index)?.lacksNote(request) ?? false;
   }
@@ -218,7 +218,7 @@ export class Queue {
     return last;
   }
 
-  /** Whether some node was cancelled, and has not come back since. */
+  /** Tells whether some node was cancelled, and has not come back since. */
   get hasCancelled(): boolean {
     for (const { batches } of this.#nodes.values()) if (batches.at(-1)?.cancelled_at !== undefined) return true;
     return false;

@@ -100,7 +100,7 @@ const commitOf = (process: string) =>
   on conflict (id) do update set commits = processes.commits + 1, seen_at = excluded.seen_at`;
 
 /**
- * A statement that commits something in any case: it writes the row of its process. Its commit comes behind all that it reads, or finds done.
+ * A statement that always writes, namely the row of its process. Its commit then comes after the commits of all rows that the statement saw.
  * A statement that makes a table cannot do this: the change that follows it does. One that changes the row runs again as it is.
  */
 function withCommit(text: string, values: readonly unknown[], process: string): [text: string, values: unknown[]] {

@@ -197,7 +197,7 @@ export class RunRecorder implements Recordings {
   async #writeOnce(left: Set<Waiting>): Promise<boolean> {
     const unknown = [...left].filter(({ build }) => !this.#builds.has(build));
     const creating = await this.#look(unknown);
-    // Only what was looked for: what is found may have taken the place of a build that was known.
+    // A build that was found may have pushed another one, which needed no look, out of the cache. Only unknown builds are created.
     const toCreate = unknown.filter(({ build }) => !this.#builds.has(build));
     const toAdd = [...left].filter(waiting => !toCreate.includes(waiting));
     const writes = Array.from(
