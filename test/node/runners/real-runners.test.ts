@@ -16,7 +16,7 @@ import { startServer } from '../../harness/server.js';
 import { temporaryFolder } from '../../harness/temporary-folder.js';
 
 const packages = fileURLToPath(new URL('../../../../node_modules', import.meta.url));
-const built = (name: string) => fileURLToPath(new URL(`../../src/${name}`, import.meta.url));
+const built = (name: string) => fileURLToPath(new URL(`../../../src/${name}`, import.meta.url));
 
 interface Runner {
   plugin: string;
