@@ -4,6 +4,7 @@ import { limits } from '../../protocol/limits.js';
 import type { Store } from '../engine/ports/store.js';
 import { SuiteCache } from '../engine/suites/suite-cache.js';
 import { ApiError, httpErrors } from '../http/api-error.js';
+import { giveMemory } from '../http/spare-memory.js';
 import { type Lane, Lanes } from '../threads/lanes.js';
 import type { Group, Threads } from '../threads/threads.js';
 import { apiErrors } from './errors.js';
@@ -150,7 +151,9 @@ export class JobRunner {
       if (found && 'prepared' in found) return { value: found };
       const due = found ?? input;
       const buffers = 'body' in due ? due.body.map(({ buffer }) => buffer as ArrayBuffer) : [];
-      return (await this.threads.run({ job, input: due }, lane.group, buffers)) as JobAnswer;
+      const answer = (await this.threads.run({ job, input: due }, lane.group, buffers)) as JobAnswer;
+      giveMemory(answer.read ?? []);
+      return answer;
     };
     const isLarge = 'body' in input && bytesIn(input.body) >= LARGE_BODY_BYTES;
     const lane = isLarge ? this.#largeBodies : suites;

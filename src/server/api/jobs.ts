@@ -22,18 +22,26 @@ export interface JobSettings {
 }
 
 /** The fields of an ApiError, because a class instance cannot be passed between threads. */
-export type JobAnswer = { value: unknown } | { error: Pick<ApiError, 'status' | 'errors' | 'headers' | 'reason'> };
+export type JobAnswer = ({ value: unknown } | { error: Pick<ApiError, 'status' | 'errors' | 'headers' | 'reason'> }) & {
+  /** The body that was moved to the thread: its memory is free again. */
+  read?: readonly Uint8Array[];
+};
 
 /** Performs a task of the job runner in a worker thread. */
 export async function perform(store: Store, settings: JobSettings, { job, input }: Task): Promise<JobAnswer> {
+  const read = bodyIn(input);
   try {
-    return { value: await performJob(store, settings, job, input) };
+    return { value: await performJob(store, settings, job, input), ...read };
   } catch (error) {
     const apiError = toApiError(error);
     if (!apiError) throw error;
     const { status, errors, headers, reason } = apiError;
-    return { error: { status, errors, headers, reason } };
+    return { error: { status, errors, headers, reason }, ...read };
   }
+}
+
+function bodyIn(input: unknown): Pick<JobAnswer, 'read'> {
+  return input !== null && typeof input === 'object' && 'body' in input ? { read: input.body as Uint8Array[] } : {};
 }
 
 async function performJob(store: Store, settings: JobSettings, job: string, input: unknown): Promise<unknown> {

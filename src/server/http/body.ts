@@ -1,6 +1,7 @@
 import { limits } from '../../protocol/limits.js';
 import { type ApiError, httpErrors } from './api-error.js';
 import type { MemoryBudget, Owner } from './in-flight.js';
+import { takeMemory } from './spare-memory.js';
 
 /** Bodies of at least this size (about 1,000 test files) go to a worker thread unparsed, unless their suite is cached. */
 export const POOLED_BODY_BYTES = 65_536;
@@ -135,5 +136,5 @@ function copyOf(chunk: Uint8Array): Uint8Array {
 
 /** Bytes with a buffer of their own. To fill that with zeros first takes as long as the copy. */
 function unfilled(bytes: number): Uint8Array<ArrayBuffer> {
-  return Buffer.allocUnsafeSlow(bytes);
+  return new Uint8Array(takeMemory(bytes), 0, bytes);
 }

@@ -34,7 +34,10 @@ function collect(value: unknown, buffers: Set<ArrayBuffer>): void {
   if (ArrayBuffer.isView(value)) {
     // Memory that threads share stays where it is.
     if (value.buffer instanceof ArrayBuffer) buffers.add(value.buffer);
-  } else if (value && typeof value === 'object' && !Array.isArray(value)) {
+  } else if (Array.isArray(value)) {
+    // Other arrays may be long.
+    if (ArrayBuffer.isView(value[0])) for (const part of value) collect(part, buffers);
+  } else if (value && typeof value === 'object') {
     for (const inner of Object.values(value)) collect(inner, buffers);
   }
 }
