@@ -47,6 +47,14 @@ export function judgePiece({ cases, others, outcomes }: Piece, told: ToldCases |
   };
 }
 
+/**
+ * Tells whether the result of a piece counts without a run of its whole file. A piece that passed must have run all of its cases as they run in the whole
+ * file. A piece that failed must have a case that failed, and not be in its trial: its cases may fail only in pieces.
+ */
+export function decidesAlone({ isTrial }: Piece, { missing, expectedFailures, failed }: PieceJudgement, hasFailed: boolean): boolean {
+  return hasFailed ? !isTrial && failed.length > 0 : missing.length === 0 && expectedFailures.length === 0;
+}
+
 function exceeds(count = 0, most = 0): boolean {
   return count > most;
 }

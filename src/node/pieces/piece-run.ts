@@ -3,7 +3,7 @@ import { pluralize } from '../../base/plural.js';
 import { abbreviate, printToStderr } from '../../base/terminal.js';
 import type { NamedCases } from '../../protocol/case-outcomes.js';
 import type { BatchResult, RecordedFile } from '../client/batch-results.js';
-import { judgePiece, type PieceJudgement, passedWhole } from './judge.js';
+import { decidesAlone, judgePiece, type PieceJudgement, passedWhole } from './judge.js';
 import type { Piece, ToldCases } from './piece.js';
 import type { TestCases } from './told.js';
 
@@ -29,9 +29,7 @@ export async function runPiece(piece: Piece, runFile: RunFile, testCases: TestCa
   const judgement = judgePiece(piece, run.told);
   if (judgement.foreign.length > 0) warnOfForeign(piece, judgement.foreign, run.remedy);
   const seconds = secondsOf(run);
-  const ranAll = judgement.missing.length === 0 && judgement.expectedFailures.length === 0;
-  const isJudged = hasFailed(run) ? !piece.isTrial && judgement.failed.length > 0 : ranAll;
-  if (isJudged) {
+  if (decidesAlone(piece, judgement, hasFailed(run))) {
     testCases.addPiece(piece.path, seconds, run.told?.cases ?? [], []);
     return resultOf(piece, run, seconds);
   }

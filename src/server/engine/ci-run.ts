@@ -10,6 +10,22 @@ const CI_RUNS_SEARCHED = 5000;
 /** How many of these CI runs are read at a time. */
 const CI_RUNS_PER_READ = 500;
 
+/** The nodes of a CI run that is cancelled say so within this time. */
+const CANCEL_SPREAD_MILLISECONDS = 30_000;
+
+/**
+ * Tells whether a CI run, all of whose nodes have ended, was cancelled. A CI system cancels all nodes at once. If others went on, a single job was
+ * ended: by its timeout, or with its machine.
+ *
+ * @param nodes cancelledAt: when a node said that it is cancelled; null: it did not, or came back. heardAt: when it was last heard of
+ */
+export function wasCancelled(nodes: readonly { cancelledAt: Millis | null; heardAt: Millis }[]): boolean {
+  const first = Math.min(...nodes.map(({ cancelledAt }) => cancelledAt ?? Infinity));
+  return (
+    first < Infinity && nodes.every(({ cancelledAt, heardAt }) => cancelledAt !== null || heardAt <= first + CANCEL_SPREAD_MILLISECONDS)
+  );
+}
+
 /**
  * The numbers of nodes of the builds of a commit that a CI run has, among the newest CI runs of the project.
  *

@@ -1,3 +1,4 @@
+import { wasCancelled } from '../../engine/ci-run.js';
 import type { Run } from '../../engine/ports/builds.js';
 import type { Millis } from '../../engine/ports/store.js';
 import type { Batch } from '../../engine/queue/batch.js';
@@ -5,9 +6,6 @@ import { addRun, draftSpan, expectedOf, mayBeAtWork, millisecondsIn } from './dr
 import type { FileColumns } from './file-columns.js';
 import { shiftsOf } from './pauses.js';
 import { isRecorded, type NodeLane, type Span } from './timeline.js';
-
-/** The nodes of a CI run that is cancelled are told so within this time. */
-const CANCEL_SPREAD_MILLISECONDS = 30_000;
 
 export interface Lanes {
   nodes: NodeLane[];
@@ -47,10 +45,7 @@ export function queueLanes({ nodeTotal, batches, runs, beganAt }: QueueHistory, 
   const steadyNow = now + (last ? shifts.get(last)! : 0);
   const states = lanes.map(lane => lane.end(steadyNow));
   const isRunning = states.includes('at work');
-  const firstCancelled = Math.min(...lanes.map(({ cancelledAt }) => cancelledAt ?? Infinity));
-  // A CI system cancels all nodes at once. If others went on, a single job was ended: by its timeout, or with its machine.
-  const wentOn = lanes.some(({ cancelledAt, heardAt }) => cancelledAt === null && heardAt > firstCancelled + CANCEL_SPREAD_MILLISECONDS);
-  const isCancelled = firstCancelled < Infinity && !isRunning && !states.includes('lost') && !wentOn;
+  const isCancelled = !isRunning && !states.includes('lost') && wasCancelled(lanes);
   return { nodes: lanes.map(lane => lane.toLane()), isRunning, isCancelled, now: steadyNow };
 }
 
