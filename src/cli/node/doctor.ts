@@ -1,7 +1,7 @@
 import { pluralize } from '../../base/plural.js';
 import { print } from '../../base/terminal.js';
+import { gitCheckout, gitError, gitParents } from '../../node/ci/git.js';
 import type { IdentityOptions } from '../../node/ci/identity.js';
-import { gitCheckout, gitError, gitParents } from '../../node/client/git.js';
 import { checkCommand } from '../../node/doctor/command.js';
 import type { Finding } from '../../node/doctor/finding.js';
 import { checkIdentity } from '../../node/doctor/identity.js';

@@ -1,8 +1,8 @@
 import type { ComponentChildren, RefObject } from 'preact';
 import { useLayoutEffect, useMemo, useRef, useState } from 'preact/hooks';
 import { count, number } from '../text/format.js';
+import { useSurface } from './charts/surface.js';
 import { parseOrder, type SortKey, sortRows } from './sorting.js';
-import { useSurface } from './surface.js';
 import { type RowRange, rowsInWindow } from './visible-rows.js';
 
 export interface Column<Row> {

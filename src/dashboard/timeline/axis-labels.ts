@@ -1,4 +1,4 @@
-import { secondStep } from '../parts/ticks.js';
+import { secondStep } from '../parts/charts/ticks.js';
 import { duration, offset } from '../text/format.js';
 import { type Span, xOf } from './view.js';
 

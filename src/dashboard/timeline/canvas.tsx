@@ -1,6 +1,6 @@
 import type { RefObject } from 'preact';
 import { useEffect, useLayoutEffect, useRef, useState } from 'preact/hooks';
-import { type Surface, useSurface } from '../parts/surface.js';
+import { type Surface, useSurface } from '../parts/charts/surface.js';
 import { draw, type Picture } from './draw.js';
 import type { Geometry } from './geometry.js';
 import { type Palette, readPalette } from './palette.js';

@@ -2,7 +2,7 @@ import { useEffect, useState } from 'preact/hooks';
 import type { FileHistory } from '../../protocol/answers/trends.js';
 import { fileOfPiece } from '../../protocol/piece-path.js';
 import { useLive } from '../data/live.js';
-import { Sparkline } from '../parts/sparkline.js';
+import { Sparkline } from '../parts/charts/sparkline.js';
 import { withQuery } from '../routes/routes.js';
 import { duration } from '../text/format.js';
 

@@ -1,4 +1,4 @@
-import { readColours, type Surface } from '../parts/surface.js';
+import { readColours, type Surface } from '../parts/charts/surface.js';
 
 const NAMES = ['ground', 'text', 'quiet', 'edge', 'work', 'over', 'failed', 'idle', 'late', 'focus'] as const;
 

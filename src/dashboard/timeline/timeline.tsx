@@ -1,7 +1,7 @@
 import { useEffect, useMemo, useRef, useState } from 'preact/hooks';
 import type { TimelineAnswer } from '../../protocol/answers/timeline.js';
-import { useSurface } from '../parts/surface.js';
-import { useWidth } from '../parts/width.js';
+import { useSurface } from '../parts/charts/surface.js';
+import { useWidth } from '../parts/charts/width.js';
 import { TimelineCanvas } from './canvas.js';
 import { runAt } from './find.js';
 import { AXIS_HEIGHT, type Geometry, LEFT, laneAt, laneSize, laneTop, rightMargin, slackOf } from './geometry.js';

@@ -1,6 +1,6 @@
 import { pluralize } from '../../base/plural.js';
 import { UsageError } from '../../base/usage-error.js';
-import { type Checkout, gitCheckout } from '../client/git.js';
+import { type Checkout, gitCheckout } from './git.js';
 import { type CiSystem, type Environment, isHere, nameOf, readVariable, systems, unknownSystem } from './systems.js';
 
 export type IdentityField = 'nodeIndex' | 'nodeTotal' | 'buildId' | 'branch' | 'commitHash';

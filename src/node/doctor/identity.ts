@@ -1,3 +1,4 @@
+import type { Checkout } from '../ci/git.js';
 import {
   detect,
   detectSystem,
@@ -12,7 +13,6 @@ import {
   triedText,
 } from '../ci/identity.js';
 import { type Environment, isHere, nameOf, systems, unknownSystem } from '../ci/systems.js';
-import type { Checkout } from '../client/git.js';
 import { buildIdFindings } from './build-id.js';
 import { type Finding, fine, isUnexpanded, problem, warning } from './finding.js';
 import { type Found, type IdentitySources, type Known, nameOfSource, source, unexpanded } from './known-identity.js';

@@ -1,6 +1,6 @@
+import type { Checkout } from '../ci/git.js';
 import { type Detected, type FoundValue, type IdentityField, type IdentityOptions, identityFields } from '../ci/identity.js';
 import type { CiSystem, Environment } from '../ci/systems.js';
-import type { Checkout } from '../client/git.js';
 import { type Finding, problem } from './finding.js';
 
 export interface IdentitySources {

@@ -5,7 +5,7 @@ import { pluralize } from '../../base/plural.js';
 import { abbreviate } from '../../base/terminal.js';
 import { UsageError } from '../../base/usage-error.js';
 import { fileOf } from '../../protocol/test-case.js';
-import { ignoredByGit } from '../client/git.js';
+import { ignoredByGit } from '../ci/git.js';
 import { filesMatching, isFile, isFolder, listTestFiles, relativeToCwd } from '../client/test-files.js';
 import { normalizePath } from '../reports/known-files.js';
 import { type Finding, fine, problem, warning } from './finding.js';

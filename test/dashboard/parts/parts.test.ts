@@ -1,8 +1,8 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { fullBar } from '../../../src/dashboard/parts/bar-scale.js';
+import { fullBar } from '../../../src/dashboard/parts/charts/bar-scale.js';
+import { dateLabels } from '../../../src/dashboard/parts/charts/ticks.js';
 import { parseOrder, sortRows } from '../../../src/dashboard/parts/sorting.js';
-import { dateLabels } from '../../../src/dashboard/parts/ticks.js';
 import { rowsInWindow } from '../../../src/dashboard/parts/visible-rows.js';
 
 describe('the order of a table', () => {

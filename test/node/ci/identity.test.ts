@@ -1,8 +1,8 @@
 import { describe, expect, it } from 'vitest';
 import { UsageError } from '../../../src/base/usage-error.js';
+import type { Checkout } from '../../../src/node/ci/git.js';
 import { type Identity, type IdentityOptions, identify, wholeIdentity } from '../../../src/node/ci/identity.js';
 import { type Environment, systems } from '../../../src/node/ci/systems.js';
-import type { Checkout } from '../../../src/node/client/git.js';
 
 const noGit: Checkout = { branch: () => null, commitHash: () => null };
 const git: Checkout = { branch: () => 'of-git', commitHash: () => 'c-of-git' };

@@ -12,7 +12,7 @@ import { buildName, SHAPES } from '../builds/state.js';
 import { AgainstUsual, BuildComparison } from './comparison.js';
 import { costSentence } from './cost.js';
 import { Evidence } from './evidence.js';
-import { FileSearch } from './file-search.js';
+import { FileSearch } from './files/file-search.js';
 import { BuildGate } from './gate.js';
 import { BuildHead } from './head.js';
 import { linkTo } from './link.js';

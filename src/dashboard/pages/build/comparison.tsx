@@ -13,7 +13,7 @@ import { count, exactDuration, signedDuration, when } from '../../text/format.js
 import { buildName } from '../builds/state.js';
 import { linkTo } from './link.js';
 import { LinkedSentence } from './linked-sentence.js';
-import { PART_TITLES } from './parts.js';
+import { PART_TITLES } from './minute-parts.js';
 
 interface Props {
   project: ProjectLine;

@@ -8,9 +8,9 @@ import { setQuery, useAddress } from '../../routes/router.js';
 import { count } from '../../text/format.js';
 import { filterLane, isFiltering, matchPaths, parseFilter } from '../../timeline/filter.js';
 import { lanesOf } from '../../timeline/lanes.js';
-import { FileDrawer } from './file-drawer.js';
-import { fileRows } from './file-rows.js';
-import { BuildFiles } from './files.js';
+import { FileDrawer } from './files/file-drawer.js';
+import { fileRows } from './files/file-rows.js';
+import { BuildFiles } from './files/files.js';
 import { TimelineView } from './timeline-view.js';
 
 interface Props {

@@ -15,7 +15,7 @@ import { commitOf } from '../../text/in-sentence.js';
 import { searchWord } from '../../text/search.js';
 import { linkTo } from './link.js';
 import { LinkedSentence } from './linked-sentence.js';
-import { largestPart } from './parts.js';
+import { largestPart } from './minute-parts.js';
 import { Share } from './share.js';
 import { Trace } from './trace.js';
 

@@ -3,7 +3,7 @@ import { type Column, Table } from '../../parts/table.js';
 import { useAddress } from '../../routes/router.js';
 import { count, duration, exactDuration } from '../../text/format.js';
 import { linkTo } from './link.js';
-import { PART_TITLES, partsOf } from './parts.js';
+import { PART_TITLES, partsOf } from './minute-parts.js';
 
 /** Parts below half a millisecond are none. */
 const SMALLEST = 0.0005;

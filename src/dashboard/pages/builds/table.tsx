@@ -1,7 +1,7 @@
 import type { BuildLine } from '../../../protocol/answers/trends.js';
 import type { ProjectLine } from '../../../protocol/messages/dashboard.js';
 import { Duration, When } from '../../parts/amounts.js';
-import { fullBar } from '../../parts/bar-scale.js';
+import { fullBar } from '../../parts/charts/bar-scale.js';
 import { Commit } from '../../parts/commit.js';
 import { FileLink, Path } from '../../parts/path.js';
 import { Status } from '../../parts/status.js';

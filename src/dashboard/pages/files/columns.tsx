@@ -1,8 +1,8 @@
 import { useEffect } from 'preact/hooks';
 import type { FileTrend } from '../../../protocol/answers/trends.js';
 import { Duration } from '../../parts/amounts.js';
+import { Sparkline } from '../../parts/charts/sparkline.js';
 import { FileLink } from '../../parts/path.js';
-import { Sparkline } from '../../parts/sparkline.js';
 import type { Column } from '../../parts/table.js';
 import { count, number, percent, times } from '../../text/format.js';
 import { visible } from '../../text/path-text.js';

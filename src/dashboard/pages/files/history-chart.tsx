@@ -1,8 +1,8 @@
 import { useMemo, useState } from 'preact/hooks';
 import type uPlot from 'uplot';
 import type { FileHistory, FilePoint } from '../../../protocol/answers/trends.js';
-import { axisOf, type Colours, Plot } from '../../parts/plot.js';
-import { dateLabels, secondTicks } from '../../parts/ticks.js';
+import { axisOf, type Colours, Plot } from '../../parts/charts/plot.js';
+import { dateLabels, secondTicks } from '../../parts/charts/ticks.js';
 import { duration, exactTime, offset } from '../../text/format.js';
 import { commitOf } from '../../text/in-sentence.js';
 

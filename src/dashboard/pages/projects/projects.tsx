@@ -2,7 +2,7 @@ import type { ProjectOverview, ProjectsAnswer } from '../../../protocol/answers/
 import { useLive } from '../../data/live.js';
 import { useSession } from '../../data/session.js';
 import { Duration } from '../../parts/amounts.js';
-import { BuildBars } from '../../parts/build-bars.js';
+import { BuildBars } from '../../parts/charts/build-bars.js';
 import { Figure } from '../../parts/figure.js';
 import { FirstLine } from '../../parts/first-line.js';
 import { Path } from '../../parts/path.js';

@@ -1,6 +1,6 @@
 import { useState } from 'preact/hooks';
 import type { DayTrend } from '../../../protocol/answers/trends.js';
-import { fullBar } from '../../parts/bar-scale.js';
+import { fullBar } from '../../parts/charts/bar-scale.js';
 
 const DAY = 86_400_000;
 

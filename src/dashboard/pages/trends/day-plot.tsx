@@ -1,9 +1,9 @@
 import { useMemo } from 'preact/hooks';
 import type uPlot from 'uplot';
 import type { DayTrend } from '../../../protocol/answers/trends.js';
-import { fullBar } from '../../parts/bar-scale.js';
-import { axisOf, type Colours, Plot } from '../../parts/plot.js';
-import { dateSteps, secondTicks } from '../../parts/ticks.js';
+import { fullBar } from '../../parts/charts/bar-scale.js';
+import { axisOf, type Colours, Plot } from '../../parts/charts/plot.js';
+import { dateSteps, secondTicks } from '../../parts/charts/ticks.js';
 import { offset } from '../../text/format.js';
 
 const HEIGHT = 200;

@@ -1,6 +1,6 @@
 import { useRef } from 'preact/hooks';
 import type { Variant } from '../../../protocol/answers/what-if.js';
-import { useWidth } from '../../parts/width.js';
+import { useWidth } from '../../parts/charts/width.js';
 import { count, duration, number, offset } from '../../text/format.js';
 import { AxisNames } from './axis-names.js';
 import { type Curve, columnAfter, columnAt, curveOf, type Frame } from './curve.js';

@@ -1,5 +1,5 @@
 import type { Variant } from '../../../protocol/answers/what-if.js';
-import { minuteTicks, secondTicks } from '../../parts/ticks.js';
+import { minuteTicks, secondTicks } from '../../parts/charts/ticks.js';
 
 /** The size of the chart and its margins, in pixels. */
 export interface Frame {

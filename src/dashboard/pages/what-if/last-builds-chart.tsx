@@ -1,6 +1,6 @@
 import type { NodeCount, NodeCountsAnswer } from '../../../protocol/answers/what-if.js';
-import { minuteTicks, secondTicks } from '../../parts/ticks.js';
-import { useWidth } from '../../parts/width.js';
+import { minuteTicks, secondTicks } from '../../parts/charts/ticks.js';
+import { useWidth } from '../../parts/charts/width.js';
 import { duration, number, offset } from '../../text/format.js';
 import { AxisNames } from './axis-names.js';
 

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { fileRows } from '../../../../src/dashboard/pages/build/file-rows.js';
+import { fileRows } from '../../../../src/dashboard/pages/build/files/file-rows.js';
 import { cutSentence } from '../../../../src/dashboard/pages/build/sentence.js';
 import { filterLane, matchPaths, parseFilter } from '../../../../src/dashboard/timeline/filter.js';
 import { lanesOf } from '../../../../src/dashboard/timeline/lanes.js';

@@ -1,6 +1,6 @@
-import type { TimelineAnswer } from '../../../protocol/answers/timeline.js';
-import { isFiltering, matchPaths, type RunFilter } from '../../timeline/filter.js';
-import { FAILED, type Lane, MISSING, RUNNING } from '../../timeline/lanes.js';
+import type { TimelineAnswer } from '../../../../protocol/answers/timeline.js';
+import { isFiltering, matchPaths, type RunFilter } from '../../../timeline/filter.js';
+import { FAILED, type Lane, MISSING, RUNNING } from '../../../timeline/lanes.js';
 
 /** A file in the hands of a node; a file that two nodes had stands there twice. */
 export interface FileRow {

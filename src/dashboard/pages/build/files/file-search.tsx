@@ -1,6 +1,6 @@
-import { SearchBox } from '../../parts/search-box.js';
-import { setQuery, useAddress } from '../../routes/router.js';
-import { parseFilter } from '../../timeline/filter.js';
+import { SearchBox } from '../../../parts/search-box.js';
+import { setQuery, useAddress } from '../../../routes/router.js';
+import { parseFilter } from '../../../timeline/filter.js';
 
 /** Searches the files of a build, in the timeline and in the table of files. */
 export function FileSearch() {

@@ -1,4 +1,4 @@
-import { clock, exactTime } from '../text/format.js';
+import { clock, exactTime } from '../../text/format.js';
 
 const STEPS = [
   0.001, 0.002, 0.005, 0.01, 0.02, 0.05, 0.1, 0.2, 0.5, 1, 2, 5, 10, 15, 30, 60, 120, 300, 600, 900, 1800, 3600, 7200, 14_400, 43_200,

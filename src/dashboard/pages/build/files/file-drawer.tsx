@@ -1,17 +1,17 @@
-import type { TimelineAnswer } from '../../../protocol/answers/timeline.js';
-import type { FileHistory } from '../../../protocol/answers/trends.js';
-import type { ProjectLine } from '../../../protocol/messages/dashboard.js';
-import { fileOfPiece } from '../../../protocol/piece-path.js';
-import { useLive } from '../../data/live.js';
-import { Duration, When } from '../../parts/amounts.js';
-import { Drawer } from '../../parts/drawer.js';
-import { Sparkline } from '../../parts/sparkline.js';
-import { Loaded } from '../../parts/states.js';
-import { type Column, Table } from '../../parts/table.js';
-import { projectPath, withQuery } from '../../routes/routes.js';
-import { duration, times } from '../../text/format.js';
-import { visible } from '../../text/path-text.js';
-import { FAILED, type Lane, REPEATED, RUNNING } from '../../timeline/lanes.js';
+import type { TimelineAnswer } from '../../../../protocol/answers/timeline.js';
+import type { FileHistory } from '../../../../protocol/answers/trends.js';
+import type { ProjectLine } from '../../../../protocol/messages/dashboard.js';
+import { fileOfPiece } from '../../../../protocol/piece-path.js';
+import { useLive } from '../../../data/live.js';
+import { Duration, When } from '../../../parts/amounts.js';
+import { Sparkline } from '../../../parts/charts/sparkline.js';
+import { Drawer } from '../../../parts/drawer.js';
+import { Loaded } from '../../../parts/states.js';
+import { type Column, Table } from '../../../parts/table.js';
+import { projectPath, withQuery } from '../../../routes/routes.js';
+import { duration, times } from '../../../text/format.js';
+import { visible } from '../../../text/path-text.js';
+import { FAILED, type Lane, REPEATED, RUNNING } from '../../../timeline/lanes.js';
 
 interface Props {
   project: ProjectLine;

@@ -1,9 +1,9 @@
 import { useState } from 'preact/hooks';
-import type { ProjectOverview } from '../../protocol/answers/trends.js';
-import { projectPath } from '../routes/routes.js';
-import { duration } from '../text/format.js';
+import type { ProjectOverview } from '../../../protocol/answers/trends.js';
+import { projectPath } from '../../routes/routes.js';
+import { duration } from '../../text/format.js';
+import { statusText } from '../status.js';
 import { fullBar } from './bar-scale.js';
-import { statusText } from './status.js';
 
 type Recent = ProjectOverview['recent'][number];
 

@@ -1,11 +1,11 @@
-import { Duration } from '../../parts/amounts.js';
-import { Path } from '../../parts/path.js';
-import { type Column, Table } from '../../parts/table.js';
-import { setQuery, useAddress } from '../../routes/router.js';
-import { duration, number, times } from '../../text/format.js';
-import { isOver } from '../../timeline/lanes.js';
+import { Duration } from '../../../parts/amounts.js';
+import { Path } from '../../../parts/path.js';
+import { type Column, Table } from '../../../parts/table.js';
+import { setQuery, useAddress } from '../../../routes/router.js';
+import { duration, number, times } from '../../../text/format.js';
+import { isOver } from '../../../timeline/lanes.js';
+import { linkTo } from '../link.js';
 import type { FileRow } from './file-rows.js';
-import { linkTo } from './link.js';
 
 /** The files of a build as a table: all of them, or those that a search finds. */
 export function BuildFiles({ rows }: { rows: readonly FileRow[] }) {
