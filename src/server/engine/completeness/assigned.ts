@@ -19,7 +19,7 @@ export interface CompletenessSubject {
   allowsEmpty?: boolean;
 }
 
-/** What was assigned to the nodes of a CI run. */
+/** The files that were assigned to the nodes of a CI run. */
 export interface Assigned {
   kind: 'queue' | 'split';
   /** Nodes whose clients report what they ran. When such a node restarts, it gets only unfinished files, possibly none. */
@@ -28,10 +28,10 @@ export interface Assigned {
   since: Moment;
   /** The subject names a CI run, but the nodes of the split did not. Whether the split belongs to that run is unknown. */
   isUnnamed: boolean;
-  /** How a node's list differed from the planned one; null: none did. */
+  /** The difference between a node's list and the planned one; null: there was none. */
   otherList: string | null;
   handed: AssignmentsByPath;
-  /** Whether paths of the form of a piece are pieces. Otherwise they are files, like all others. */
+  /** Paths of the form of a piece are pieces. Otherwise they are files, like all others. */
   hasPieces: boolean;
   /** The last restart of each node that restarted. */
   restarts: readonly Restart[];
@@ -41,7 +41,7 @@ export interface Assigned {
   reassigned: { path: string; node_index: number }[];
 }
 
-/** What was assigned in a CI run; null: it has no known split or queue. */
+/** Finds the files that were assigned in a CI run; null: it has no known split or queue. */
 export async function findAssigned(
   store: Store,
   { project, build, node_build_id, ci_build_id }: Omit<CompletenessSubject, 'allowsEmpty'>,

@@ -7,7 +7,7 @@ import type { Store } from '../ports/store.js';
 import { type Assigned, type CompletenessSubject, findAssigned } from './assigned.js';
 import { type Comparison, compare } from './compare.js';
 
-/** Whether every test file of a CI run is recorded. Without what it is about: requests that ask the same share a comparison. */
+/** Compares a CI run with what was assigned. The result lacks its subject, because requests that ask the same share a comparison. */
 export async function completeness(store: Store, subject: CompletenessSubject): Promise<Omit<CompletenessAnswer, 'about'>> {
   const { project, build: key, node_build_id, ci_build_id, allowsEmpty = false } = subject;
   const assigned = await findAssigned(store, subject);

@@ -14,17 +14,17 @@ export interface TestFileList {
 
 /** The list that a node sent to initialize a split or queue. */
 export interface SentList extends TestFileList {
-  /** How it differs from the list of the existing split or queue; null: it does not differ, or none existed. */
+  /** The difference to the list of the existing split or queue; null: there is no difference, or none existed. */
   difference: string | null;
 }
 
-/** Whether a node's list differs from that of a split or queue. */
+/** Tells whether a node's list differs from that of a split or queue. */
 export function differs(list: TestFileList, sent: SentList): boolean {
   return list.digest !== sent.digest;
 }
 
 /**
- * Whether a node gets no files, because its list of test files is not `list`. A node that sent only a digest then sends its list, and the
+ * Tells whether a node gets no files, because its list of test files is not `list`. A node that sent only a digest then sends its list, and the
  * answer names the difference.
  *
  * @param digest the digest that the node sent; undefined: its client sends none, and gets files of any list
@@ -44,7 +44,7 @@ export function describeLists(plan: 'split' | 'queue', list: TestFileList, { tes
 const MAX_PATHS = 3;
 const MAX_PATH_CHARACTERS = 200;
 
-/** How the list of a node differs from that of a split or queue, as a clause that begins a sentence; null: both have the same files. */
+/** The difference between the list of a node and that of a split or queue, as a clause that begins a sentence; null: both have the same files. */
 export function differenceOf(plan: 'split' | 'queue', planned: ReadonlySet<string>, listed: ReadonlySet<string>): string | null {
   const onlyPlanned = [...planned].filter(path => !listed.has(path));
   const onlyListed = [...listed].filter(path => !planned.has(path));

@@ -14,7 +14,7 @@ import { type Suite, suiteOf } from './suite.js';
 /** Characters of the names of all cases in the pieces of a queue. */
 export const CUT_CHARACTERS_PER_QUEUE = 1_048_576;
 
-/** Which long files of a suite are worth cutting, and what is known of their cases, by place among the files. */
+/** The long files of a suite that are worth cutting, and the knowledge about their cases, by place among the files. */
 export interface WorthCutting {
   cutting: Cutting;
   known: ReadonlyMap<number, KnownCases>;
@@ -63,7 +63,7 @@ export async function worthCutting(
   return cutting && { cutting, known };
 }
 
-/** How many seconds sooner the build should end on nodes of usual speed. */
+/** The number of seconds by which the build should end sooner, on nodes of usual speed. */
 export function savedSeconds({ before, after }: Cutting): number {
   return toSeconds(before - after);
 }

@@ -25,7 +25,7 @@ export const TEST_CASES_ON_MAIN_THREAD = 2000;
 
 /** The plan of a split or queue, made before anything is changed. Planning may take long: it runs in any thread and writes nothing. */
 export interface Planned<Plan> {
-  /** What to create; null: nothing, as the request brings no list or the split or queue exists. */
+  /** The split or queue to create; null: nothing, as the request brings no list or the split or queue exists. */
   plan: Plan | null;
   /** Null: the request brings no list. */
   sent: SentList | null;
@@ -51,7 +51,7 @@ export async function planSplit(store: Store, key: SplitKey, suite: Suite, optio
   const { node_total } = key.build;
   const learned = (await store.queues.learned(key.project, 'split')) ?? (await store.queues.learned(key.project, 'queue'));
   const { hidden, slowdown } = costOf(files, null, learned);
-  // What a node loses at its start may have been less than was expected. That makes no file shorter than its estimate.
+  // The time that a node loses at its start may have been less than was expected. That makes no file shorter than its estimate.
   const durations = withHidden(files.weights, { hidden: hidden / Math.min(1, slowdown), slowdown: Math.max(1, slowdown) });
   const packing = pack(durations, node_total);
   const plan = {
@@ -63,7 +63,7 @@ export async function planSplit(store: Store, key: SplitKey, suite: Suite, optio
   return { plan, sent: { ...list, difference: null } };
 }
 
-/** What a request tells of the queue to plan. */
+/** The facts of a request about the queue to plan. */
 export interface QueueAsked {
   /** A queue that does not exist yet repeats the newest one of the build, if there is one. */
   repeatsNewest: boolean;
@@ -124,7 +124,7 @@ async function listedFiles(store: Store, { id, list }: QueueInfo): Promise<strin
   return list.pieces_for === undefined ? paths : [...new Set(paths.map(fileOfPiece))];
 }
 
-/** What a batch of these files is expected to cost. @param setting see `CostPrior` */
+/** The expected cost of a batch of these files. @param setting see `CostPrior` */
 function costOf(files: Estimates<Suite>, setting: number | null, learned: BatchSums | null): BatchCost {
   const meanWeight = totalWeight(files.weights) / files.weights.length;
   return expectedCost({ setting, meanWeight, isGuessed: isMostlyGuessed(files.seconds), learned });

@@ -55,7 +55,7 @@ export class SuiteCache {
   }
 }
 
-/** Whether a body has a text at some place. */
+/** Tells whether a body has a text at some place. */
 function isAt(body: readonly Uint8Array[], start: number, text: Uint8Array): boolean {
   let offset = 0;
   for (const piece of body) {

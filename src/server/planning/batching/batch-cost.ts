@@ -1,13 +1,13 @@
 import { WEIGHTS_PER_SECOND } from '../weight.js';
 
 /**
- * What a batch costs a node of usual speed: pullCost + hidden x files + slowdown x weight. All but the slowdown are weights (see
+ * The cost of a batch for a node of usual speed: pullCost + hidden x files + slowdown x weight. All but the slowdown are weights (see
  * weight.ts).
  */
 export interface BatchCost {
   /** The start of the test runner, and the pull. */
   pullCost: number;
-  /** What a file takes besides the time that reports tell: imports, fixtures, compilation. */
+  /** The time that a file takes besides the time in its reports: imports, fixtures, compilation. */
   hidden: number;
   /** Actual over predicted duration of the files. */
   slowdown: number;
@@ -19,7 +19,7 @@ export interface BatchCost {
  */
 export type BatchSums = readonly number[];
 
-/** What is known of a queue or split before its first batch. */
+/** The knowledge about a queue or split before its first batch. */
 export interface CostPrior {
   /** The configured cost of a pull, as a weight; null: this is a split, whose nodes start once. */
   setting: number | null;
@@ -27,7 +27,7 @@ export interface CostPrior {
   meanWeight: number;
   /** Most files were never measured: nothing is known of them that earlier queues tell. */
   isGuessed: boolean;
-  /** What earlier queues, or splits, of the project observed; null: nothing. */
+  /** The observations of earlier queues, or splits, of the project; null: none. */
   learned: BatchSums | null;
   /** Hidden time counts only if it stands out of its error (default: as for splits, whose nodes have much the same number of files). */
   isCautious?: boolean;
@@ -72,7 +72,7 @@ const CAUTIOUS_DEVIATIONS = 0.6;
 
 const MIN_SLOWDOWN = 0.001;
 
-/** How often recorded batches are fitted, each time with less cut off from those that took far longer than expected before. */
+/** The number of times that recorded batches are fitted, each time with less cut off from those that took far longer than expected before. */
 const PASSES = 12;
 
 /** A queue starts with at most this many batches of earlier ones, and a project keeps at most that many. */
@@ -117,7 +117,7 @@ export class CostEstimate {
     return (this.#cost ??= this.#fit());
   }
 
-  /** Whether a batch of this queue has ended. */
+  /** Tells whether a batch of this queue has ended. */
   get hasMeasured(): boolean {
     return this.#shortest[0] < Infinity;
   }
@@ -134,7 +134,7 @@ export class CostEstimate {
     const [first, second] = this.#shortest;
     const seconds = elapsed / WEIGHTS_PER_SECOND;
     this.#shortest = [Math.min(first, seconds), Math.min(second, Math.max(first, seconds))];
-    // It limits only the pull of guesses.
+    // The shortest batch limits only the pull of guesses.
     if (this.#isGuessed) this.#cost = null;
   }
 
@@ -175,12 +175,12 @@ export class CostEstimate {
   }
 }
 
-/** What is expected of a batch before the first one of a queue has ended. */
+/** The expected cost of a batch before the first batch of a queue has ended. */
 export function expectedCost(prior: CostPrior): BatchCost {
   return new CostEstimate(prior).cost;
 }
 
-/** What files are expected to take a node of usual speed, in the unit of the hidden time and of their estimates: no less than these. */
+/** The time that files should take a node of usual speed, in the unit of the hidden time and of their estimates: no less than the estimates. */
 export function expectedTime(files: number, estimate: number, { hidden, slowdown }: Omit<BatchCost, 'pullCost'>): number {
   return Math.max(1, slowdown) * estimate + hidden * files;
 }
@@ -192,7 +192,7 @@ export interface RecordedBatch {
   elapsed: number;
 }
 
-/** What batches tell once their files are recorded; null: nothing, because there are none, or all took far less than was recorded. */
+/** The observations of batches whose files are recorded; null: none, because there are no batches, or all took far less than was recorded. */
 export function observedIn(
   batches: readonly RecordedBatch[],
   { setting, learned }: Pick<CostPrior, 'setting' | 'learned'>,
@@ -215,19 +215,19 @@ export function meanWeightOf(batches: readonly RecordedBatch[]): number {
   return sum(({ weight }) => weight) / sum(({ files }) => files);
 }
 
-/** What files are expected to take a node of usual speed, as whole weights, with the time that reports do not tell. Their order stays. */
+/** The time that files should take a node of usual speed, as whole weights, with the time that reports omit. The order of the files stays. */
 export function withHidden(weights: Float64Array, { hidden, slowdown }: Omit<BatchCost, 'pullCost'>): Float64Array {
   return weights.map(weight => Math.max(1, Math.round(hidden + slowdown * weight)));
 }
 
 type Sums = [number, number, number, number, number, number, number, number, number];
 
-/** Whether a project that has learned this gains by the batches of an ended build. Reading the build again adds nothing. */
+/** Tells whether a project that has learned this gains by the batches of an ended build. Reading the build again adds nothing. */
 export function tellsMore(observed: BatchSums, learned: BatchSums | null): boolean {
   return Math.min(KEPT_BATCHES, observed[BATCHES]!) > (learned?.[BATCHES] ?? 0);
 }
 
-/** What a project keeps when one of its queues has observed more: the older a batch, the less it counts. */
+/** The observations that a project keeps when one of its queues has observed more: the older a batch, the less it counts. */
 export function keep(kept: BatchSums | null, observed: BatchSums): BatchSums {
   return scaledTo(KEPT_BATCHES, kept ? add(kept, observed) : observed);
 }

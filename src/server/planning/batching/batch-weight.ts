@@ -1,27 +1,27 @@
 import type { BatchSums } from './batch-cost.js';
 
-/** What is fixed when a queue is created. */
+/** The parameters that are fixed when a queue is created. */
 export interface QueueParameters {
   nodeTotal: number;
-  /** What a node loses between two batches, as configured, as a weight (see weight.ts). */
+  /** The configured time that a node loses between two batches, as a weight (see weight.ts). */
   pullCost: number;
   /** Most files were never measured: the predictions are guesses. */
   isGuessed: boolean;
-  /** What earlier queues of the project observed of their batches; missing: nothing. */
+  /** The observations of earlier queues of the project; missing: none. */
   learned?: BatchSums | null;
 }
 
-/** What decides the size of the batch that a node asks for. All but `batches` are weights. */
+/** The facts that decide the size of the batch that a node asks for. All but `batches` are weights. */
 export interface PullSituation {
-  /** What the node would run of the remaining files if all nodes finished together: more than 0. */
+  /** The part of the remaining files that the node would run if all nodes finished together: more than 0. */
   share: number;
   /** The number of batches that the node was handed before. */
   batches: number;
   /** The weight of all remaining files, their hidden time included. */
   remaining: number;
-  /** What a node loses between two batches, as estimated from the batches so far. */
+  /** The time that a node loses between two batches, as estimated from the batches so far. */
   pullCost: number;
-  /** Whether the server's clock has measured a batch; null: it does not measure what nodes take, because they run nothing. */
+  /** The server's clock has measured a batch; null: it measures nothing, because the nodes run nothing. */
   hasMeasured: boolean | null;
 }
 
@@ -32,7 +32,7 @@ const SHARE_PER_FIRST_GUESSED_BATCH = 0.3;
 const SHARE_PER_GUESSED_BATCH = 0.55;
 /** A measured batch of guesses is worth at least this many pulls. */
 const LEAST_PULLS_PER_GUESSED_BATCH = 2;
-/** Of nodes that run nothing, as in a load test: more batches. */
+/** The same in a queue whose nodes run nothing, as in a load test: they get more batches. */
 const SHARE_PER_UNTIMED_BATCH = 0.15;
 /** When the rest of a share is worth no more than this many pulls, the batch contains it. */
 const PULLS_WORTH_SAVING = 3;
@@ -58,7 +58,7 @@ export function batchWeight(
   return isRestSmall(share, pullCost) || batches >= MAX_PARTIAL_BATCHES ? share : SHARE_PER_BATCH * share;
 }
 
-/** Whether more pulls for the rest of a share, after a part of it, would cost more than they gain. */
+/** Tells whether more pulls for the rest of a share, after a part of it, would cost more than they gain. */
 export function isRestSmall(share: number, pullCost: number): boolean {
   return share - SHARE_PER_BATCH * share < PULLS_WORTH_SAVING * pullCost;
 }

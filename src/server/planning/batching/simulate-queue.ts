@@ -24,7 +24,7 @@ export function simulateQueue(weights: Float64Array, parameters: QueueParameters
   };
 }
 
-/** What is left to a node: its share of the work, the files that all nodes share, and how many batches it was handed before. */
+/** The work that is left to a node: its share, the files that all nodes share, and the number of batches that it was handed before. */
 interface Rest {
   share: number;
   files: number;

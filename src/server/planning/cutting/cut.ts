@@ -11,9 +11,9 @@ export const PIECES_PER_FILE = 100;
 export interface CuttableFile {
   /** Its place among the files. */
   file: number;
-  /** What its cases take, in their order in the file; at least two. */
+  /** The durations of the cases of the file, in their order in the file; at least two. */
   cases: readonly number[];
-  /** What it takes besides its cases: each of its pieces repeats that. */
+  /** The time that the file takes besides its cases: each of its pieces repeats that time. */
   own: number;
 }
 

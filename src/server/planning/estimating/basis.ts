@@ -10,7 +10,7 @@ export const SOURCES = ['branch', 'default_branch', 'other_branch', 'cases', 'fi
 export type Source = (typeof SOURCES)[number];
 
 /**
- * What estimates rest on, in three bytes by file, because a suite may have 200,000 files: the code of the source, from 1; how many
+ * The basis of estimates, in three bytes a file, because a suite may have 200,000 files: the code of the source, from 1; how many
  * builds measured the file, 255: 255 or more; the usual deviation of the logarithm of its seconds in hundredths, 0: unknown.
  */
 export type Basis = Uint8Array;
@@ -19,10 +19,10 @@ export const BASIS_BYTES = 3;
 const MAX_BYTE = 255;
 const HUNDREDTHS = 100;
 
-/** What the estimate of one file rests on. */
+/** The basis of the estimate of one file. */
 export interface FileBasis {
   source: Source;
-  /** How many builds measured it, at most 255. */
+  /** The number of builds that measured the file, at most 255. */
   count: number;
   /** The usual deviation, as a factor; null: unknown. */
   spread: number | null;
@@ -52,7 +52,7 @@ export function fileBasis(basis: Basis, file: number): FileBasis {
   return { source: SOURCES[code - 1] ?? 'none', count: builds, spread };
 }
 
-/** What the estimates of a plan rest on, and its guesses. */
+/** The basis of the estimates of a plan, and its guesses. */
 export interface PlanBasis {
   basis: Basis;
   /** The seconds by file, to seven digits; NaN: the file or its test cases were measured. */

@@ -1,6 +1,6 @@
 import { type Expectation, expectationOf, type Measurement, measure, type Timing } from './timing.js';
 
-/** What is kept of the durations of a path on a branch. */
+/** The record of the durations of a path on a branch. */
 export interface BranchTiming extends Timing {
   /** A number for the name; null: all branches together, kept once there are two. */
   branch: number | null;
@@ -17,13 +17,13 @@ export function timingOn(timings: BranchTimings, branch: number, defaultBranch: 
   return find(timings, branch) ?? elsewhere(timings, defaultBranch);
 }
 
-/** What the timing on a branch tells about the next build. */
+/** The forecast of the timing on a branch for the next build. */
 export interface BranchExpectation extends Expectation {
   /** As in BranchTiming. */
   branch: number | null;
 }
 
-/** What the timing by `timingOn` tells. */
+/** The forecast of the timing that `timingOn` finds. */
 export function expectationOn(timings: BranchTimings, branch: number, defaultBranch: number | null): BranchExpectation | undefined {
   const timing = timingOn(timings, branch, defaultBranch);
   return timing && { branch: timing.branch, ...expectationOf(timing) };

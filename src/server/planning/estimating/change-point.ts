@@ -30,7 +30,7 @@ const MIN_SAVING = 7;
 /** The usual variance of a duration (10 %), and for how many values it counts beside those of the series. */
 const USUAL_VARIANCE = 0.01;
 const USUAL_COUNT = 10;
-/** Of each part, all but this share of values lie on the own side of the middle between both parts. */
+/** All but this share of the values of each part lie on the own side of the middle between both parts. */
 const STRAY_SHARE = 0.25;
 
 /** Returns the changes of a series of durations, all greater than 0, in their order. */
@@ -89,7 +89,7 @@ function insert(value: number, count: number): number {
   return value < low ? low - value : value > high ? value - high : 0;
 }
 
-/** Whether two parts differ more than the noise around them explains, and not because of a few values. */
+/** Tells whether two parts differ more than the noise around them explains, and not because of a few values. */
 function isChange(before: Float64Array, after: Float64Array): boolean {
   const [low, high] = [centreOf(before.slice().sort()), centreOf(after.slice().sort())];
   const step = high - low;

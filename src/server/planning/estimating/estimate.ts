@@ -13,14 +13,14 @@ export interface Paths {
   beginningWith(text: string): [from: number, to: number];
 }
 
-/** What a suite is planned for. */
+/** The kind of plan that a suite is for. */
 export type Mode = 'queue' | 'split';
 
 /** The files of a request in planning order: slowest first. Columns, because objects take twice as long. */
 export interface Estimates<List extends Paths = Paths> extends PathTimes<List> {
   /** The durations to plan with, guesses included (see weight.ts). */
   weights: Float64Array;
-  /** What the estimates rest on. */
+  /** The basis of the estimates. */
   basis: Basis;
 }
 
@@ -37,7 +37,7 @@ export interface PathTimes<List extends Paths = Paths> {
 export interface MeasuredTimes {
   /** In the order of the list; NaN: the path was never measured. */
   seconds: Float64Array;
-  /** What the measured durations rest on. */
+  /** The basis of the measured durations. */
   basis: Basis;
   /** The durations of whole files, for those of their test cases that were never measured. */
   files: ReadonlyMap<string, number>;
@@ -87,7 +87,7 @@ export function unknownFiles(seconds: Float64Array): number {
   return count;
 }
 
-/** Whether most of these were never measured. */
+/** Tells whether most of these files were never measured. */
 export function isMostlyGuessed(seconds: Float64Array): boolean {
   return unknownFiles(seconds) > seconds.length / 2;
 }

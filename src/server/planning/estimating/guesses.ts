@@ -11,7 +11,7 @@ const MAX_SIZE_RATIO = 5;
 /** Directories further up are not considered: that limits the work for deep paths with a directory each. */
 const MAX_LEVELS = 8;
 
-/** What follows the name of a container in the paths inside it: a directory, or a file of test cases. */
+/** The text that follows the name of a container in the paths inside it: a directory, or a file of test cases. */
 const ENDS = ['/', '\\', '[', ':'];
 
 const OF_FILE = codeOf('file');
@@ -24,7 +24,7 @@ export class Guesses {
   /** By directory, or file of test cases; null: too few of its paths were measured. */
   readonly #inside = new Map<string, number | null>();
   readonly #isAnyMeasured: boolean;
-  /** Of the suite; undefined: not needed yet. */
+  /** The percentile of the suite; undefined: not needed yet. */
   #ofAll: number | undefined;
   #usualSize: number | undefined;
 

@@ -12,13 +12,13 @@ export interface Level {
   log: number;
   /** The variance of the level. */
   variance: number;
-  /** What each build adds to the variance. */
+  /** The amount that each build adds to the variance. */
   drift: number;
   /** The deviation of the last recording from the level after it. */
   residual: number;
   /** When the last recording was made, in milliseconds since 1970, a whole second. */
   at: number;
-  /** How many recordings it follows. */
+  /** The number of recordings that the level follows. */
   builds: number;
 }
 
@@ -30,7 +30,7 @@ const FIRST_VARIANCE = 0.05;
 /** With time alone, a level drifts by 4.5 % in a day, and by 17 % in two weeks or longer. */
 const VARIANCE_PER_MILLISECOND = 0.002 / 86_400_000;
 const MAX_VARIANCE_BY_CLOCK = 0.03;
-/** What each build adds, because an import may record builds of months within a second: at first, and the limits of learning. */
+/** The variance that each build adds, because an import may record builds of months within a second: the first value, and the bounds of learning. */
 const FIRST_DRIFT = 0.01;
 const MIN_DRIFT = 0.0002;
 const MAX_DRIFT = 0.05;

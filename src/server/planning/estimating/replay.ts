@@ -1,7 +1,7 @@
 import { DEVIATIONS_PER_MAD, median } from './median.js';
 import { estimateOf, measure, type Timing } from './timing.js';
 
-/** What was expected before a build, in seconds. */
+/** The duration that was expected before a build, in seconds. */
 export interface Expected {
   estimate: number;
   /** Two of three builds lie between these. */

@@ -2,7 +2,7 @@ import { toSeconds, toWeight } from '../weight.js';
 import { deviationOf, FIRST_DEVIATION, type Level, secondsOf, updateLevel } from './level.js';
 import { median } from './median.js';
 
-/** What is kept of the durations of a path on a branch. Its size is bounded. */
+/** The record of the durations of a path on a branch. The size of the record is bounded. */
 export interface Timing {
   /** The level over all builds that measured the path, without the last one; null: there was no other. */
   before: Level | null;
@@ -47,11 +47,11 @@ export function measure(timing: Timing | undefined, { build, seconds, at, began,
   return { before: levelOf(timing), build, times: [seconds], at: Math.max(at, timing.at) };
 }
 
-/** What a timing tells about the next build. */
+/** The forecast of a timing for the next build. */
 export interface Expectation {
   /** The exact median if there is one build, else rounded to tenths of milliseconds. */
   seconds: number;
-  /** How many builds measured the path. */
+  /** The number of builds that measured the path. */
   builds: number;
   /** The usual deviation of the logarithm of the seconds. */
   deviation: number;

@@ -9,7 +9,7 @@ export interface ExpectedOutcome {
   /** No plan with whole files has a smaller makespan (see packing/bound.ts). A plan that reaches it is optimal. */
   lowerBound: number;
   /**
-   * Whether the other nodes wait for the longest file: neither another plan nor more nodes would end sooner, only a shorter
+   * The other nodes wait for the longest file: neither another plan nor more nodes would end sooner, only a shorter
    * file. False when all nodes finish with it.
    */
   isBoundByFile: boolean;
@@ -31,11 +31,11 @@ export interface Forecast {
   binding_files: { path: string; seconds: number }[];
   /** More nodes than these make nothing faster, unless the longest file is split (see `usefulNodes`). */
   useful_nodes: number;
-  /** Of a queue that ends sooner with long files in pieces. */
+  /** The forecast of pieces, for a queue that ends sooner with long files in pieces. */
   cutting?: CuttingForecast;
 }
 
-/** What pieces of long files save. */
+/** The time that pieces of long files save. */
 export interface CuttingForecast {
   files: number;
   /** Seconds that the build is shorter by. */
@@ -70,7 +70,7 @@ export function forecast(
 
 /**
  * Returns the number of nodes at which all others finish with the longest file, at least 1. More nodes make nothing faster.
- * It is the number of bins of first fit, longest first, with the longest file as the capacity.
+ * That is the number of bins of first fit, longest first, with the longest file as the capacity.
  *
  * @param weights in descending order
  */

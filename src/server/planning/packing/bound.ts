@@ -36,7 +36,7 @@ export function lowerBound(weights: Float64Array, nodes: number): number {
 }
 
 /**
- * Whether no split has this makespan, by L2: for each file, the files that are longer than half of the makespan and do not fit
+ * Tells whether no split has this makespan, by L2: for each file, the files that are longer than half of the makespan and do not fit
  * beside it take a node each, and the other files down to it must fit on the remaining nodes.
  *
  * @param sums sums[n] is the weight of the n longest files

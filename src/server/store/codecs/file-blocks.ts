@@ -10,7 +10,7 @@ import { PlannedFileWriter } from './planned-files.js';
  */
 const PLACE = 4;
 /**
- * How many files a block has. It is read as a whole, which takes a pull 15 us for 64 files and 200 us for 512. But a put takes the serving
+ * The number of files of a block. A block is read as a whole, which takes a pull 15 us for 64 files and 200 us for 512. But a put takes the serving
  * thread 25 us however small it is, so the blocks of a large suite have more files.
  */
 const LEAST_PER_BLOCK = 64;
@@ -71,7 +71,7 @@ function encodeBlocks(
   return { bytes: new Uint8Array(bytes.subarray(begin, writer.at)), ends };
 }
 
-/** How many blocks the files of a queue have. */
+/** The number of blocks of the files of a queue. */
 export function blocksFor(files: number): number {
   return Math.ceil(files / filesPerBlock(files));
 }
@@ -79,7 +79,7 @@ export function blocksFor(files: number): number {
 /** Reads a block of a plan by its number; undefined: the plan expired. */
 export type ReadBlock = (number: number) => Buffer | undefined;
 
-/** How many pieces each block of a plan has, but for the last one; null: the plan expired. */
+/** The number of files in each block of a plan, but for the last one; null: the plan expired. */
 export function piecesPerBlock(read: ReadBlock, plan: string): number | null {
   const block = read(0);
   return block ? piecesIn(block, `block 0 of ${plan}`) : null;

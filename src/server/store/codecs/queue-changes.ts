@@ -4,7 +4,7 @@ import type { Batch } from '../../engine/queue/batch.js';
 
 const msgpack = new Packr({ useRecords: false });
 
-/** Those that a batch may lack are last. */
+/** The fields that a batch may lack are last. */
 const BATCH_FIELDS = [
   'seq',
   'node_index',

@@ -44,12 +44,12 @@ export function timesOf(run: Times, from = 0, to = Infinity): RunTimes {
   };
 }
 
-/** How many test files a run has. */
+/** The number of test files of a run. */
 export function fileCount({ times }: Times): number {
   return times.length / FILE_BYTES;
 }
 
-/** Whether two runs have the same CI run, test files and times. */
+/** Tells whether two runs have the same CI run, test files and times. */
 export function areSameRuns(a: Times & Pick<RunHead, 'ci_run'>, b: Times & Pick<RunHead, 'ci_run'>): boolean {
   return a.ci_run === b.ci_run && a.times.equals(b.times);
 }
