@@ -22,12 +22,6 @@ export interface Maintenance {
    * @param count called with the kind of each record that is deleted
    */
   sweep(times: { before: Millis; deletedBefore: Millis }, count: (kind: ExpiringKind) => void): AsyncIterable<void>;
-  /** The time that was stored last; null: none was. */
-  keptTime(): Soon<Millis | null>;
-  keepTime(at: Millis): Promise<void>;
-  /** When the last backup was made; null: none was. */
-  backedUpAt(): Soon<Millis | null>;
-  noteBackup(at: Millis): Promise<void>;
   load(): Soon<StoreLoad>;
   /** The processes that serve the store; null: one at most does. */
   readonly processes: Processes | null;

@@ -46,10 +46,6 @@ export function lmdbMaintenance(parts: Parts, file: string, dropQueue: (key: str
       if (empty.length > 0) await forgetProjects(parts, empty);
       for (const _ of empty) count('project');
     },
-    keptTime: () => meta.get('known') ?? null,
-    keepTime: at => commit(parts, () => void meta.put('known', at)),
-    backedUpAt: () => meta.get('backup') ?? null,
-    noteBackup: at => commit(parts, () => void meta.put('backup', at)),
     load() {
       const { builds: build, subsets: subset, paths: path, splits: split, queues: queue, ciRuns: ci_run } = parts;
       const records: Record<string, number> = {};

@@ -135,13 +135,10 @@ describe.each(stores)('a store in $name', ({ open, opened }) => {
     expect(await secondsOf(store, again, ['spec/0_spec.rb'])).toEqual([null]);
   });
 
-  it('accepts writes, keeps a time and reports its load', async () => {
+  it('accepts writes and reports its load', async () => {
     const store = await open();
     store.maintenance.assertWritable();
     await store.maintenance.probe(NOW);
-    expect(await store.maintenance.keptTime()).toBeNull();
-    for (const at of [NOW, NOW - DAY]) await store.maintenance.keepTime(at);
-    expect(await store.maintenance.keptTime()).toBe(NOW - DAY);
     await store.maintenance.publishTimings(null);
     await store.maintenance.publishQueues();
     store.maintenance.refresh();
