@@ -119,7 +119,7 @@ function changed(message: unknown, [key, ...inner]: Place, value: unknown): unkn
 /** What a server has stored. */
 async function contents({ store }: SharedServer): Promise<object> {
   const { access, signIns, cases: told, maintenance } = store;
-  await maintenance.publishRuns();
+  await maintenance.publish('runs');
   const projects = await access.projects();
   return {
     records: (await maintenance.load()).records,

@@ -251,9 +251,9 @@ export function postgresqlMaintenance({ database, learner, pieces }: Parts) {
     },
     // The watch asks the database all the time.
     probe: async () => {},
-    publishRuns() {},
-    publishTimings: project => (project === null ? learner.learnAll() : learner.learn(project)),
-    publishQueues: async () => {},
+    async publish(what, project = null) {
+      if (what === 'timings') await (project === null ? learner.learnAll() : learner.learn(project));
+    },
     refresh() {},
     sweep: sweepAll,
     async load() {

@@ -21,7 +21,7 @@ describe('the page of the server', () => {
     await server.service.sweep();
     await server.store.values.put('backup', clock.millis);
     await record(server);
-    await server.store.maintenance.publishRuns();
+    await server.store.maintenance.publish('runs');
     expect(await status()).toMatchObject({
       processes: [
         {

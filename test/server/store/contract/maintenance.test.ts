@@ -139,8 +139,8 @@ describe.each(stores)('a store in $name', ({ open, opened }) => {
     const store = await open();
     store.maintenance.assertWritable();
     await store.maintenance.probe(NOW);
-    await store.maintenance.publishTimings(null);
-    await store.maintenance.publishQueues();
+    await store.maintenance.publish('timings');
+    await store.maintenance.publish('queues');
     store.maintenance.refresh();
     const { bytes, diskFreeBytes, journalRecords, records } = await store.maintenance.load();
     for (const size of [bytes, diskFreeBytes ?? 0, journalRecords, ...Object.values(records)]) expect(size).toBeGreaterThanOrEqual(0);

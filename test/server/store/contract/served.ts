@@ -63,7 +63,7 @@ export async function serve(store: Store): Promise<Served> {
     const batch = await pull(store, queue, node, { isFirstRequest: true, batch_uuid: node === 0 ? 'a' : null }, NOW + 3 * DAY);
     await settle(store, queue, batch!, node < 2);
   }
-  await store.maintenance.publishQueues();
+  await store.maintenance.publish('queues');
   await store.queues.repeat(queueKey(project, build, '2'), NOW + 4 * DAY);
   await store.queues.noteOtherList((await store.queues.find(queue))!, 'another list');
   store.queues.learn(project, 'queue', [1, 2, 3, 4, 5, 6, 7, 8, 9, 1]);
@@ -87,7 +87,7 @@ export async function serve(store: Store): Promise<Served> {
   await store.values.put('clock', NOW + 4 * DAY);
   await store.values.put('backup', NOW + 2 * DAY);
   await store.access.deleteProject(gone, NOW + 4 * DAY);
-  await store.maintenance.publishTimings(null);
+  await store.maintenance.publish('timings');
   await sweep(store, NOW + 1.5 * DAY);
   return { project, queue, split };
 }

@@ -141,7 +141,8 @@ async function readAll(store: Store): Promise<void> {
   await deliveries.forget(project, ['sent']);
   await maintenance.probe(NOW);
   await maintenance.load();
-  for (const name of ['publishRuns', 'refresh', 'assertWritable'] as const) await maintenance[name]();
+  await maintenance.publish('runs');
+  for (const name of ['refresh', 'assertWritable'] as const) await maintenance[name]();
   const processes = maintenance.processes!;
   await processes.tell('{}');
   await processes.others(NOW);
