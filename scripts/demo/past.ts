@@ -79,7 +79,7 @@ export async function playPast(past: Past, calendar: Calendar): Promise<{ runnin
 async function recordInOrder(past: Past, recordings: readonly Recording[]): Promise<void> {
   for (const [i, recording] of recordings.entries()) {
     await record(past, recording);
-    if (recordings[i + 1]?.run !== recording.run) await past.store.maintenance.publishTimings(null);
+    if (recordings[i + 1]?.run !== recording.run) await past.store.maintenance.publish('timings');
   }
 }
 

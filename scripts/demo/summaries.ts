@@ -32,7 +32,7 @@ export class Summaries {
   }
 
   async #write(some: { project: number; build: BuildKey }[]): Promise<void> {
-    await this.store.maintenance.publishQueues();
+    await this.store.maintenance.publish('queues');
     await Promise.all(
       some.map(async ({ project, build: key }) => {
         const build = (await this.store.builds.find(project, key))!;

@@ -34,7 +34,7 @@ describe('signing in', () => {
 
   it('works with the password, and waits after too many wrong ones', async () => {
     const own = await startServer();
-    await own.store.signIns.setPassword(await hashPassword('correct horse battery', Date.now(), CHEAP));
+    await own.store.values.put('password', await hashPassword('correct horse battery', Date.now(), CHEAP));
     const tab = await openTab();
     await tab.goto(`${own.url}/sign-in`);
     const password = tab.getByLabel('Or the password');
@@ -50,7 +50,7 @@ describe('signing in', () => {
       await tab.getByRole('alert').getByText(text).waitFor();
     }
     const other = await startServer();
-    await other.store.signIns.setPassword(await hashPassword('correct horse battery', Date.now(), CHEAP));
+    await other.store.values.put('password', await hashPassword('correct horse battery', Date.now(), CHEAP));
     await tab.goto(`${other.url}/sign-in`);
     await enter('correct horse battery');
     await tab.getByRole('navigation', { name: 'Ballast' }).waitFor();

@@ -12,7 +12,7 @@ export function heldJobs(count: number, resultOf: (task: Task) => unknown = () =
     groups.push(group);
     return new Promise<unknown>(resolve => ends.push(() => resolve({ value: resultOf(task) })));
   };
-  const maintenance = { refresh() {}, publishRuns() {}, publishTimings: async () => {}, publishQueues: async () => {} };
+  const maintenance = { refresh() {}, publish: async () => {} };
   const jobs = new JobRunner({ maintenance } as never, { run, count, started: Promise.resolve(), close: async () => {} }, count);
   const end = async () => {
     await nextTurn();

@@ -21,7 +21,7 @@ const REFRESH_MILLISECONDS = 250;
  */
 export function backup(source: StoreSource, target: string, { json }: BackupOptions, stop: AbortSignal): Promise<void> {
   const dataDir = folderOf(source, 'back up', 'use pg_dump, or a base backup and the WAL for any point in time');
-  return withExistingFolder(dataDir, async ({ parts, maintenance }) => {
+  return withExistingFolder(dataDir, async ({ parts, values }) => {
     if (hasStore(target))
       throw new Error(`cannot back up to ${target}: it already contains a store; name another folder, or remove the store`);
     const file = join(target, STORE_FILE);
@@ -44,8 +44,8 @@ export function backup(source: StoreSource, target: string, { json }: BackupOpti
       parts.root.readerCheck();
       await part?.remove();
     }
-    await maintenance
-      .noteBackup(Date.now())
+    await values
+      .put('backup', Date.now())
       .catch(() => printToStderr('the backup is complete, but its time could not be noted in the store'));
     const { size: bytes } = statSync(file);
     const seconds = Number(((performance.now() - before) / 1000).toFixed(1));

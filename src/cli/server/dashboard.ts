@@ -1,7 +1,8 @@
 import { print, printRow, printToStderr } from '../../base/terminal.js';
 import { timestamp } from '../../base/time.js';
 import { limits } from '../../protocol/limits.js';
-import type { Link, Session, SignIns } from '../../server/engine/ports/sign-ins.js';
+import type { Link, Session } from '../../server/engine/ports/sign-ins.js';
+import type { Values } from '../../server/engine/ports/values.js';
 import { hashPassword } from '../../server/engine/sign-in/password.js';
 import { createOperatorLink, createReaderLink, endSession, expiryOf, revokeLink, signInId } from '../../server/engine/sign-in/sign-in.js';
 import { reachableUrl, signInUrl } from '../../server/process/dashboard.js';
@@ -27,13 +28,13 @@ export interface LinkOptions {
 export function createSignInLink(source: StoreSource, { project: name, days, publicUrl, json }: LinkOptions): Promise<void> {
   if (days !== undefined && name === undefined)
     throw new Error('cannot create a link: --days needs --project; the link of an operator is valid for 10 minutes');
-  return withExistingStore(source, async ({ access, signIns, now }) => {
+  return withExistingStore(source, async ({ access, signIns, values, now }) => {
     const project = name === undefined ? null : (await requireProject(access, name)).id;
     const link =
       project === null
         ? await createOperatorLink(signIns, now())
         : await createReaderLink(signIns, project, checkedDays(days ?? READER_LINK_DEFAULT_DAYS), now());
-    const url = signInUrl(await addressOf(signIns, publicUrl), link.secret);
+    const url = signInUrl(await addressOf(values, publicUrl), link.secret);
     print(json ? JSON.stringify({ id: signInId(link), url, expires_at: timestamp(link.expires_at) }) : url);
   });
 }
@@ -45,20 +46,20 @@ function checkedDays(days: number): number {
 }
 
 /** The address of the dashboard: the public one, that of the server's last start, or the one that a server would have. */
-async function addressOf(signIns: SignIns, publicUrl: string | undefined): Promise<string> {
+async function addressOf(values: Values, publicUrl: string | undefined): Promise<string> {
   const { publicUrl: url, host, port } = parseConfig(publicUrl === undefined ? {} : { publicUrl });
-  return url ?? (await signIns.address()) ?? reachableUrl(`http://${host}:${port}`);
+  return url ?? (await values.get('address')) ?? reachableUrl(`http://${host}:${port}`);
 }
 
 /** Sets the password of operators, read from stdin or typed twice, or removes it. The sessions that it signed in end. */
 export async function changePassword(source: StoreSource, { remove }: { remove?: true }): Promise<void> {
-  await withExistingStore(source, async ({ signIns, now }) => {
+  await withExistingStore(source, async ({ values, now }) => {
     if (remove) {
-      await signIns.setPassword(null);
+      await values.put('password', null);
       printToStderr('removed the password; sessions that it signed in have ended');
       return;
     }
-    await signIns.setPassword(await hashPassword(await readPassword(), now()));
+    await values.put('password', await hashPassword(await readPassword(), now()));
     printToStderr('set the password; sessions that the one before signed in have ended');
   });
 }

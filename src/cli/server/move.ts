@@ -43,7 +43,7 @@ export async function moveStore(
     const folder = await serveFolder(dataDir, openSyncLog('warn'));
     try {
       // The times of all recorded runs count.
-      for (const { maintenance } of [folder, store]) await maintenance.publishTimings(null);
+      for (const { maintenance } of [folder, store]) await maintenance.publish('timings');
       const sides: [Side, Side] = [folderSide(folder.parts), databaseSide(store.database)];
       await move(sides[isToDatabase ? 0 : 1], sides[isToDatabase ? 1 : 0], seen);
     } finally {

@@ -145,7 +145,7 @@ export class JobRunner {
     sooner: () => Soon<Prepared<K> | PostInput<K> | null> = () => null,
   ): Promise<Prepared<K>> {
     // Worker threads read only written times. Times that cannot be written now count later.
-    if (job !== 'prepareSubset') await this.store.maintenance.publishTimings(owner).catch(() => {});
+    if (job !== 'prepareSubset') await this.store.maintenance.publish('timings', owner).catch(() => {});
     const begin = async (): Promise<JobAnswer> => {
       const found = await sooner();
       if (found && 'prepared' in found) return { value: found };
@@ -196,9 +196,9 @@ export class JobRunner {
 
   async #publish(job: keyof Reads, project: number): Promise<void> {
     const { maintenance } = this.store;
-    if (READ_QUEUES.includes(job)) await maintenance.publishQueues();
-    if (job === 'prepareWhatIf' || job === 'prepareBuild') await maintenance.publishTimings(project).catch(() => {});
-    await maintenance.publishRuns();
+    if (READ_QUEUES.includes(job)) await maintenance.publish('queues');
+    if (job === 'prepareWhatIf' || job === 'prepareBuild') await maintenance.publish('timings', project).catch(() => {});
+    await maintenance.publish('runs');
   }
 
   async #run(job: string, lane: JobLane, asker: PostAsker, begin: () => Promise<JobAnswer>, isUnderWay = false): Promise<unknown> {

@@ -19,13 +19,13 @@ interface Ports {
 export async function noteAddress(
   { dashboard, publicUrl }: Config,
   { url, adminUrl }: Ports,
-  { signIns }: Store,
+  { values }: Store,
   log: Logger,
 ): Promise<string> {
   const address = dashboard === 'admin' ? reachableUrl(adminUrl!) : (publicUrl ?? reachableUrl(url));
   // A store that refuses writes is reported elsewhere.
-  if ((await signIns.address()) !== address)
-    await signIns.keepAddress(address).catch((err: unknown) => log.error({ err }, 'could not note the address of the dashboard'));
+  if ((await values.get('address')) !== address)
+    await values.put('address', address).catch((err: unknown) => log.error({ err }, 'could not note the address of the dashboard'));
   return address;
 }
 

@@ -131,7 +131,7 @@ export async function openService(
     const jobs = new JobRunner(store, threads, config.workers, (job, waited, took) => metrics.observeJob(job, waited, took));
     closers.push(() => jobs.close());
 
-    const clock = new SlewedClock(now, uptime, (await store.maintenance.keptTime()) ?? undefined);
+    const clock = new SlewedClock(now, uptime, (await store.values.get('clock')) ?? undefined);
     const { sweep, swept, stop } = startSweeping(store, config.retentionDays, log, clock);
     closers.push(stop);
 
@@ -245,12 +245,12 @@ export async function openService(
 /** Null: none are to be made. */
 async function openSnapshots(
   { dataDir, snapshotEvery, snapshotDir, snapshotKeep }: Config,
-  { maintenance }: Store,
+  { values }: Store,
   dependencies: Omit<SnapshotDependencies, 'made'>,
 ): Promise<Snapshots | null> {
   if (snapshotEvery === null || snapshotDir === null) return null;
   const settings = { dataDir, folder: snapshotDir, everyMilliseconds: snapshotEvery, keep: snapshotKeep };
-  return Snapshots.open(settings, { ...dependencies, made: at => maintenance.noteBackup(at) });
+  return Snapshots.open(settings, { ...dependencies, made: at => values.put('backup', at) });
 }
 
 /** Listens for requests, and on the admin port if there is one. */

@@ -121,7 +121,7 @@ export class Summarizer {
   /** Writes all summaries that wait; resolves when they can be read. */
   async flush(): Promise<void> {
     await this.noteSilent();
-    await this.store.maintenance.publishQueues();
+    await this.store.maintenance.publish('queues');
     await this.#writeAll(() => true, true);
   }
 

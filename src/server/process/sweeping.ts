@@ -64,7 +64,7 @@ export function startSweeping(store: Store, retentionDays: number, log: Logger, 
     isStopping: () => isStopping,
   };
   const sweep = async (time: Millis) => {
-    await store.maintenance.keepTime(clock.reached);
+    await store.values.put('clock', clock.reached);
     await deleteEndedSignIns(store.signIns, time);
     await deleteExpired(store, time, clock.now(), retentionDays, options);
   };
@@ -91,7 +91,7 @@ export function startSweeping(store: Store, retentionDays: number, log: Logger, 
     await sweeping;
     clock.time();
     // A store that refuses writes is reported elsewhere.
-    await store.maintenance.keepTime(clock.reached).catch(() => {});
+    await store.values.put('clock', clock.reached).catch(() => {});
   };
   return { sweep: () => sweep(clock.now()), swept, stop };
 }

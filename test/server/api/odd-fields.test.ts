@@ -67,7 +67,7 @@ const SETTINGS: Record<SettingName, string> = {
 /** The same of the dashboard, whose messages name what exists. */
 const ofPages: Readonly<Record<string, (browser: Browser, server: SharedServer) => Promise<Fields[]>>> = {
   '/dashboard/sign_in': async (_, { store }) => {
-    await store.signIns.setPassword(await hashPassword(PASSWORD, Date.now(), CHEAP));
+    await store.values.put('password', await hashPassword(PASSWORD, Date.now(), CHEAP));
     return [{ link: (await createOperatorLink(store.signIns, Date.now())).secret }, { password: PASSWORD }];
   },
   '/dashboard/sign_out': async () => [{}],
@@ -119,7 +119,7 @@ function changed(message: unknown, [key, ...inner]: Place, value: unknown): unkn
 /** What a server has stored. */
 async function contents({ store }: SharedServer): Promise<object> {
   const { access, signIns, cases: told, maintenance } = store;
-  await maintenance.publishRuns();
+  await maintenance.publish('runs');
   const projects = await access.projects();
   return {
     records: (await maintenance.load()).records,

@@ -218,7 +218,7 @@ describe('a snapshot of a store with an inconsistent record', () => {
     const mended = await start({ dataDir, folder, clock, uptime });
     await mended.pass(6 * HOURS);
     expect(await mended.metrics()).toMatchObject({ unsound: 0 });
-    expect((await mended.server.store.maintenance.backedUpAt())! - Date.UTC(2026, 0, 2)).toBe(6 * HOURS * 1000);
+    expect((await mended.server.store.values.get('backup'))! - Date.UTC(2026, 0, 2)).toBe(6 * HOURS * 1000);
     await mended.pass(6 * HOURS);
     expect(mended.names()).toEqual([...['06', '12'].map(hour => `ballast-2026-01-02T${hour}-00-00Z.lmdb`), LOCK]);
     expect(mended.errors()).toEqual([]);

@@ -13,7 +13,7 @@ export async function answerServer(context: Context): Promise<Answer> {
   const { bytes, diskFreeBytes, records } = await maintenance.load();
   const own = await ownStatus(diskFreeBytes, status);
   const all = [own, ...(maintenance.processes ? await otherStatuses(maintenance.processes, now()) : [])];
-  const backedUpAt = await maintenance.backedUpAt();
+  const backedUpAt = await store.values.get('backup');
   const names = new Map((await store.access.projects()).map(({ id, name }) => [id, name]));
   const answer: ServerAnswer = {
     processes: all.map(({ sweep: _, clients: __, refused: ___, ...process }) => process),

@@ -71,7 +71,7 @@ async function sessionOfPassword(
   text: string,
   network: string,
 ): Promise<WithSecret<Session>> {
-  const password = await passwords.check(store.signIns, text, network, now());
+  const password = await passwords.check(store.values, text, network, now());
   if (typeof password === 'number') throw tooMany(password);
   const session = password && (await signInWithPassword(store.signIns, password.hash, now()));
   if (!session) throw apiErrors.passwordWrong();
@@ -98,7 +98,7 @@ async function sessionAnswer(
     role: roleOf(session),
     expires_at: timestamp(expiryOf(session)),
     projects: projects.map(({ id, name, default_branch, settings }) => ({ id, name, default_branch, settings: shownSettings(settings) })),
-    has_password: (await store.signIns.password()) !== null,
+    has_password: (await store.values.get('password')) !== null,
     version,
     url: publicUrl ?? dashboard?.apiUrl() ?? `${request.scheme}://${request.host}`,
     token_header: tokenHeader,

@@ -7,12 +7,11 @@ export interface Maintenance {
   assertWritable(): void;
   /** Makes a write, and resolves when it is on disk. */
   probe(at: Millis): Promise<void>;
-  /** Resolves when the stores of other threads see all recorded runs. */
-  publishRuns(): Soon<void>;
-  /** Resolves when they see the times of all recorded runs of a project; null: of all projects. */
-  publishTimings(project: number | null): Promise<void>;
-  /** Resolves when they see all batches of queues. */
-  publishQueues(): Promise<void>;
+  /**
+   * Resolves when the stores of other threads see all recorded runs, the times of all recorded runs, or all batches of queues: of a
+   * project, if one is named.
+   */
+  publish(what: 'runs' | 'timings' | 'queues', project?: number | null): Promise<void>;
   /** Makes the commits of other threads and processes visible to the next read. */
   refresh(): void;
   /**
@@ -22,12 +21,6 @@ export interface Maintenance {
    * @param count called with the kind of each record that is deleted
    */
   sweep(times: { before: Millis; deletedBefore: Millis }, count: (kind: ExpiringKind) => void): AsyncIterable<void>;
-  /** The time that was stored last; null: none was. */
-  keptTime(): Soon<Millis | null>;
-  keepTime(at: Millis): Promise<void>;
-  /** When the last backup was made; null: none was. */
-  backedUpAt(): Soon<Millis | null>;
-  noteBackup(at: Millis): Promise<void>;
   load(): Soon<StoreLoad>;
   /** The processes that serve the store; null: one at most does. */
   readonly processes: Processes | null;

@@ -22,15 +22,8 @@ export interface SignIns {
   /** Notes that a session is in use. */
   useSession(hash: string, at: Millis): Promise<void>;
   deleteSession(hash: string): Promise<void>;
-  /** Null: none is set. */
-  password(): Soon<Password | null>;
-  /** Sets the password, or removes it. The sessions that came from the one before end. */
-  setPassword(password: Password | null): Promise<void>;
   /** Deletes links that expired before a time, and sessions that were not used since `unusedSince` or whose `ends_at` is before. */
   deleteEnded(at: Millis, unusedSince: Millis): Promise<void>;
-  /** The address that the server's dashboard had at its last start; null: it was never started. */
-  address(): Soon<string | null>;
-  keepAddress(url: string): Promise<void>;
 }
 
 export interface Link {

@@ -10,6 +10,7 @@ import type { SignIns } from './sign-ins.js';
 import type { Splits } from './splits.js';
 import type { Summaries } from './summaries.js';
 import type { Timings } from './timings.js';
+import type { Values } from './values.js';
 
 /** Milliseconds since 1970. */
 export type Millis = number;
@@ -31,6 +32,7 @@ export interface Store {
   readonly signIns: SignIns;
   readonly deliveries: Deliveries;
   readonly cases: Cases;
+  readonly values: Values;
   readonly maintenance: Maintenance;
   /** The time, on the clock that all processes of the store share. */
   now(): Millis;

@@ -1,7 +1,8 @@
 import { randomBytes, scrypt, timingSafeEqual } from 'node:crypto';
 import { limits } from '../../../protocol/limits.js';
-import type { Password, ScryptCost, SignIns } from '../ports/sign-ins.js';
+import type { Password, ScryptCost } from '../ports/sign-ins.js';
 import type { Millis } from '../ports/store.js';
+import type { Values } from '../ports/values.js';
 import { Refusal } from '../refusal.js';
 
 /** Failed sign-ins of an address after which each further one doubles its wait. */
@@ -57,10 +58,10 @@ export class PasswordAttempts {
   constructor(readonly cost: ScryptCost) {}
 
   /** Resolves with the password if the text is it, with null if it is not, or with the milliseconds to wait before the next attempt. */
-  async check(signIns: SignIns, text: string, address: string, at: Millis): Promise<Password | null | Millis> {
+  async check(values: Values, text: string, address: string, at: Millis): Promise<Password | null | Millis> {
     const wait = this.throttle.attempt(address, at);
     if (wait > 0) return wait;
-    const password = await signIns.password();
+    const password = await values.get('password');
     const turn = this.#last.then(() => isPassword(text, password, this.cost));
     this.#last = turn.catch(() => {});
     if (!(await turn)) return null;

@@ -20,13 +20,12 @@ export function lmdbMaintenance(parts: Parts, file: string, dropQueue: (key: str
       failure.assert();
     },
     probe: at => commit(parts, () => void meta.put('readiness', at)),
-    publishRuns: () => runs.settle() ?? undefined,
-    async publishTimings(project) {
-      if (project !== null && runs.hasSettled(project) && !timingBuffer.hasChanged(project)) return;
+    async publish(what, project = null) {
+      if (what === 'queues') return written(journal.checkpoint());
+      if (what === 'timings' && project !== null && runs.hasSettled(project) && !timingBuffer.hasChanged(project)) return;
       await runs.settle();
-      await written(timingBuffer.save());
+      if (what === 'timings') await written(timingBuffer.save());
     },
-    publishQueues: () => written(journal.checkpoint()),
     refresh: () => void root.resetReadTxn(),
     async *sweep({ before, deletedBefore }, count) {
       // Changes that are written after their queue expired would never be deleted.
@@ -46,10 +45,6 @@ export function lmdbMaintenance(parts: Parts, file: string, dropQueue: (key: str
       if (empty.length > 0) await forgetProjects(parts, empty);
       for (const _ of empty) count('project');
     },
-    keptTime: () => meta.get('known') ?? null,
-    keepTime: at => commit(parts, () => void meta.put('known', at)),
-    backedUpAt: () => meta.get('backup') ?? null,
-    noteBackup: at => commit(parts, () => void meta.put('backup', at)),
     load() {
       const { builds: build, subsets: subset, paths: path, splits: split, queues: queue, ciRuns: ci_run } = parts;
       const records: Record<string, number> = {};

@@ -3,15 +3,11 @@ import { byCreation, keyOf } from './access.js';
 import type { Tables } from './tables.js';
 import { type Committing, commit } from './writes/commit.js';
 
-export function lmdbSignIns(parts: Pick<Tables, 'links' | 'sessions' | 'dashboard'> & Committing) {
-  const { links, sessions, dashboard } = parts;
-  const currentPassword = () => dashboard.get('password') as Password | undefined;
-  const deleteSessions = (isEnded: (session: Session) => boolean) => {
-    for (const { key, value } of [...sessions.getRange()]) if (isEnded(value)) void sessions.remove(key);
-  };
+export function lmdbSignIns(parts: Pick<Tables, 'links' | 'sessions' | 'values'> & Committing) {
+  const { links, sessions } = parts;
   /** Whether a session may be created. Uses up the link of an operator. */
   const takeOrigin = ({ origin }: Session): boolean => {
-    if (currentPassword()?.hash === origin) return true;
+    if (passwordIn(parts)?.hash === origin) return true;
     const link = links.get(keyOf(origin));
     if (link?.hash !== origin) return false;
     if (link.project === null) void links.remove(keyOf(origin));
@@ -24,7 +20,7 @@ export function lmdbSignIns(parts: Pick<Tables, 'links' | 'sessions' | 'dashboar
     deleteLink: hash =>
       commit(parts, () => {
         if (links.get(keyOf(hash))?.hash === hash) void links.remove(keyOf(hash));
-        deleteSessions(({ origin }) => origin === hash);
+        deleteSessions(parts, ({ origin }) => origin === hash);
       }),
     sessions: () => Array.from(sessions.getRange(), ({ value }) => value).sort(byCreation),
     session: hash => sessions.get(keyOf(hash)) ?? null,
@@ -43,20 +39,22 @@ export function lmdbSignIns(parts: Pick<Tables, 'links' | 'sessions' | 'dashboar
         if (record?.hash === hash) void sessions.put(keyOf(hash), { ...record, used_at: at });
       }),
     deleteSession: hash => commit(parts, () => void (sessions.get(keyOf(hash))?.hash === hash && sessions.remove(keyOf(hash)))),
-    password: () => currentPassword() ?? null,
-    setPassword: password =>
-      commit(parts, () => {
-        const before = currentPassword();
-        if (before) deleteSessions(({ origin }) => origin === before.hash);
-        if (password) void dashboard.put('password', password);
-        else void dashboard.remove('password');
-      }),
     deleteEnded: (at, unusedSince) =>
       commit(parts, () => {
         for (const { key, value } of [...links.getRange()]) if (value.expires_at < at) void links.remove(key);
-        deleteSessions(({ used_at, ends_at }) => used_at < unusedSince || ends_at < at);
+        deleteSessions(parts, ({ used_at, ends_at }) => used_at < unusedSince || ends_at < at);
       }),
-    address: () => (dashboard.get('address') as string | undefined) ?? null,
-    keepAddress: url => commit(parts, () => void dashboard.put('address', url)),
   } satisfies SignIns;
+}
+
+/** Ends the sessions that came from the password, within a write transaction. */
+export function endSessionsOfPassword(tables: Pick<Tables, 'sessions' | 'values'>): void {
+  const password = passwordIn(tables);
+  if (password) deleteSessions(tables, ({ origin }) => origin === password.hash);
+}
+
+const passwordIn = ({ values }: Pick<Tables, 'values'>) => values.get('password') as Password | undefined;
+
+function deleteSessions({ sessions }: Pick<Tables, 'sessions'>, isEnded: (session: Session) => boolean): void {
+  for (const { key, value } of [...sessions.getRange()]) if (isEnded(value)) void sessions.remove(key);
 }

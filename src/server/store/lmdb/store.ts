@@ -19,6 +19,7 @@ import { lmdbSplits } from './splits.js';
 import { lmdbSummaries } from './summaries.js';
 import { STORE_FILE } from './tables.js';
 import { lmdbTimings } from './timings.js';
+import { lmdbValues } from './values.js';
 import type { JournaledRuns } from './writes/journaled-runs.js';
 
 /** A store in an LMDB file and a journal. Its reads answer immediately. */
@@ -34,6 +35,7 @@ export interface LmdbStore extends Store {
   readonly signIns: ReturnType<typeof lmdbSignIns>;
   readonly deliveries: ReturnType<typeof lmdbDeliveries>;
   readonly cases: ReturnType<typeof lmdbCases>;
+  readonly values: ReturnType<typeof lmdbValues>;
   readonly maintenance: ReturnType<typeof lmdbMaintenance>;
   /** Parts that only commands on the folder need. */
   readonly parts: Parts;
@@ -64,6 +66,7 @@ export function openLmdbStore(dataDir: string, { queues: queueOptions = NO_CACHE
     signIns: lmdbSignIns(parts),
     deliveries: lmdbDeliveries(parts),
     cases: lmdbCases(parts),
+    values: lmdbValues(parts),
     maintenance: lmdbMaintenance(parts, join(dataDir, STORE_FILE), key => queues.drop(key)),
     parts,
     now: Date.now,

@@ -3,10 +3,11 @@ import { join } from 'node:path';
 import { type Database, type Key, open as openLmdb, type RootDatabase, type RootDatabaseOptionsWithPath } from 'lmdb';
 import type { Token } from '../../engine/ports/access.js';
 import type { CiRun } from '../../engine/ports/ci-runs.js';
-import type { Link, Password, Session } from '../../engine/ports/sign-ins.js';
+import type { Link, Session } from '../../engine/ports/sign-ins.js';
 import type { Split, SplitUse } from '../../engine/ports/splits.js';
 import type { Millis } from '../../engine/ports/store.js';
 import type { DaySummary, Summary } from '../../engine/ports/summaries.js';
+import type { KeptValues } from '../../engine/ports/values.js';
 import type { BatchSums } from '../../planning/batching/batch-cost.js';
 import type { Mode } from '../../planning/estimating/estimate.js';
 import type { Forecast } from '../../planning/forecasting/forecast.js';
@@ -50,7 +51,7 @@ function tablesIn(root: RootDatabase) {
   const table = <V, K extends Key>(name: string, options: object = {}): Database<V, K> => root.openDB<V, K>({ name, ...options });
   return {
     root,
-    /** 'version', 'nextProject', 'nextBuild', 'readiness', 'checkpoint', 'recorded', 'known', 'lastOrdinal', 'backup', 'journal'. */
+    /** 'version', 'nextProject', 'nextBuild', 'readiness', 'checkpoint', 'recorded', 'lastOrdinal', 'journal'. */
     meta: table<number, string>('meta'),
     /** By number, from 1. */
     projects: table<ProjectRecord, number>('projects'),
@@ -60,8 +61,7 @@ function tablesIn(root: RootDatabase) {
     tokens: table<Token, string>('tokens'),
     links: table<Link, string>('links'),
     sessions: table<Session, string>('sessions'),
-    /** The address is that of the last start. */
-    dashboard: table<Password | string, 'password' | 'address'>('dashboard'),
+    values: table<KeptValues[keyof KeptValues], keyof KeptValues>('values'),
     /** By number, from 1. */
     builds: table<BuildRecord, number>('builds'),
     /** By the id of the build, and by its buildDigest. */

@@ -10,9 +10,8 @@ const SOME = 200;
 const CONDITIONS: Partial<Record<MovedTable, string>> = { builds: 'not is_empty', days: 'builds > 0' };
 
 const NUMBERS = {
-  ballast: async () => `select name, value from ballast where name in ('backup', 'known') union all
-    select 'last_ordinal', greatest((select max(recorded) from builds where is_empty), (select value from ballast where name = 'last_ordinal'))
-    order by name`,
+  ballast: async () => `select 'last_ordinal' as name,
+    greatest((select max(recorded) from builds where is_empty), (select value from ballast where name = 'last_ordinal')) as value`,
   async identities(database: Database) {
     const [builds, projects] = [await lastNumber(database, 'builds', 'number'), await lastNumber(database, 'projects', 'id')];
     return `select 'builds' as name, ${builds} as value union all select 'projects', ${projects}`;

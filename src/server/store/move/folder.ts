@@ -26,7 +26,6 @@ interface Moved {
 const json = (value: unknown) => (value === undefined || value === null ? null : JSON.stringify(value));
 const parsed = (text: string | null) => (text === null ? null : JSON.parse(text));
 
-const META = { backup: 'backup', known: 'known', last_ordinal: 'lastOrdinal' } as const;
 const NEXT = { builds: 'nextBuild', projects: 'nextProject' } as const;
 const PARTS: Record<string, number> = { basis: BASIS, weights: WEIGHTS, cuts: CUTS };
 const NAMES = Object.fromEntries(Object.entries(PARTS).map(([name, part]) => [part, name]));
@@ -43,22 +42,23 @@ export function folderSide(tables: Tables): Side {
 }
 
 function movedOf(tables: Tables): Record<MovedTable, Moved> {
-  const { meta, projects, projectNames, tokens, links, sessions, dashboard, builds, buildNumbers, summaries, subsets, expiry } = tables;
+  const { meta, projects, projectNames, tokens, links, sessions, values, builds, buildNumbers, summaries, subsets, expiry } = tables;
   const { paths, pathNames, timings, splits, splitRuns, queues, queuesOfNodeBuild, queuesOfBuild, forecasts, blobs, batches } = tables;
   const { ciRuns, ciRunKeys, jobs, unrecorded, days, batchCosts, cases, deliveries } = tables;
   const projectOf = (plan: string) => ciRunKeys.get(plan)?.[0] ?? 0;
   return {
     ballast: {
       *rows() {
-        for (const [name, key] of Object.entries(META)) if (meta.get(key)) yield { name, value: meta.get(key)! };
+        const value = meta.get('lastOrdinal');
+        if (value) yield { name: 'last_ordinal', value };
       },
-      put: ({ name, value }: { name: keyof typeof META; value: number }) => void meta.put(META[name], value),
+      put: ({ value }) => void meta.put('lastOrdinal', value),
     },
-    settings: {
+    kept_values: {
       *rows() {
-        for (const { key: name, value } of dashboard.getRange()) yield { name, value: JSON.stringify(value) };
+        for (const { key: name, value } of values.getRange()) yield { name, value: JSON.stringify(value) };
       },
-      put: ({ name, value }) => void dashboard.put(name, JSON.parse(value)),
+      put: ({ name, value }) => void values.put(name, JSON.parse(value)),
     },
     projects: {
       *rows() {
@@ -81,7 +81,7 @@ function movedOf(tables: Tables): Record<MovedTable, Moved> {
     links: { rows: () => valuesOf(links), put: row => void links.put(keyOf(row.hash), row) },
     sessions: {
       *rows() {
-        const password = dashboard.get('password') as { hash: string } | undefined;
+        const password = values.get('password') as { hash: string } | undefined;
         for (const row of valuesOf(sessions)) yield { ...row, is_of_password: row.origin === password?.hash };
       },
       put: ({ is_of_password: _, ...row }) => void sessions.put(keyOf(row.hash), row),

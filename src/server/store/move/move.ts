@@ -8,7 +8,7 @@ import { createHash } from 'node:crypto';
  */
 export const MOVED = {
   ballast: { key: 'name', columns: 'name text, value int8' },
-  settings: { key: 'name', columns: 'name text, value text' },
+  kept_values: { key: 'name', columns: 'name text, value text' },
   projects: {
     key: 'id',
     columns: `id int4, name text, created_at int8, deleted_at int8, default_branch text, is_default_branch_set bool, has_test_cases bool,

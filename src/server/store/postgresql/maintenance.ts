@@ -225,17 +225,6 @@ export function postgresqlMaintenance({ database, learner, pieces }: Parts) {
     }
   }
 
-  const value = async (name: string): Promise<number | null> => {
-    const [row] = await database.read<{ value: number }>('select value from ballast where name = $1', [name]);
-    return row?.value ?? null;
-  };
-  const keep = async (name: string, at: Millis) => {
-    await database.change('insert into ballast (name, value) values ($1, $2) on conflict (name) do update set value = excluded.value', [
-      name,
-      Math.round(at),
-    ]);
-  };
-
   const processes: Processes = {
     async tell(status) {
       await database.change(
@@ -262,15 +251,11 @@ export function postgresqlMaintenance({ database, learner, pieces }: Parts) {
     },
     // The watch asks the database all the time.
     probe: async () => {},
-    publishRuns() {},
-    publishTimings: project => (project === null ? learner.learnAll() : learner.learn(project)),
-    publishQueues: async () => {},
+    async publish(what, project = null) {
+      if (what === 'timings') await (project === null ? learner.learnAll() : learner.learn(project));
+    },
     refresh() {},
     sweep: sweepAll,
-    keptTime: () => value('known'),
-    keepTime: at => keep('known', at),
-    backedUpAt: () => value('backup'),
-    noteBackup: at => keep('backup', at),
     async load() {
       const [size] = await database.read<{ bytes: number }>('select pg_database_size(current_database()) as bytes');
       const rows = await database.read<{ kind: string; count: number }>(LOAD, [COUNTED_RECORDS]);

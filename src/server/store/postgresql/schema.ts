@@ -208,8 +208,8 @@ const STEPS: readonly (readonly string[])[] = [
       primary key (project, branch, day)
     )`,
     'create index if not exists days_day on days (day)',
-    // 'password' and 'address', as JSON.
-    'create table if not exists settings (name text primary key, value text not null)',
+    // KeptValues, as JSON.
+    'create table if not exists kept_values (name text primary key, value text not null)',
     // What clients told of the test cases of files, by the digest of the file, and its piece: see CasesPlace. It is JSON.
     `create table if not exists cases (
       project int4 not null,

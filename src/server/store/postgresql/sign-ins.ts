@@ -1,19 +1,11 @@
-import type { Link, Password, Session, SignIns } from '../../engine/ports/sign-ins.js';
+import type { Link, Session, SignIns } from '../../engine/ports/sign-ins.js';
 import type { Database } from './database.js';
-import { fromJson } from './json.js';
 
 const LINK = 'hash, project, created_at, expires_at';
 const SESSION = 'hash, project, origin, created_at, used_at, ends_at';
 
-/** Keeps a setting: $1 and $2 are its name and its value. */
-const KEEP = 'insert into settings (name, value) values ($1, $2) on conflict (name) do update set value = excluded.value';
-
 export function postgresqlSignIns(database: Database) {
   const one = async <Row>(text: string, value: string): Promise<Row | null> => (await database.read<Row>(text, [value]))[0] ?? null;
-  const setting = async <T>(name: string): Promise<T | null> => {
-    const row = await one<{ value: string }>('select value from settings where name = $1', name);
-    return fromJson<T>(row?.value);
-  };
   return {
     links: () => database.read<Link>(`select ${LINK} from links order by created_at, hash`),
     link: hash => one<Link>(`select ${LINK} from links where hash = $1`, hash),
@@ -39,7 +31,7 @@ export function postgresqlSignIns(database: Database) {
         `with known as (select hash from sessions where hash = $1),
         used as (delete from links where hash = $3 and project is null and not exists (select 1 from known) returning hash),
         kept as (select hash from links where hash = $3 and project is not null for share),
-        password as (select value from settings where name = 'password' and value::json ->> 'hash' = $3 for share),
+        password as (select value from kept_values where name = 'password' and value::json ->> 'hash' = $3 for share),
         origin as (
           select false as is_of_password from used union all select false from kept union all select true from password
         ),
@@ -66,23 +58,23 @@ export function postgresqlSignIns(database: Database) {
     async deleteSession(hash) {
       await database.change('delete from sessions where hash = $1', [hash]);
     },
-    password: () => setting<Password>('password'),
-    async setPassword(password) {
-      const sessions = 'delete from sessions where is_of_password and origin is distinct from';
-      const hash = password?.hash ?? null;
-      if (password) await database.change(`with s as (${sessions} $3) ${KEEP}`, ['password', JSON.stringify(password), hash]);
-      else await database.change(`with p as (delete from settings where name = 'password') ${sessions} $1`, [hash]);
-      // A session that was being created had the password locked, so only this statement sees it.
-      await database.change(`${sessions} $1`, [hash]);
-    },
     async deleteEnded(at, unusedSince) {
       const [ended, unused] = [Math.floor(at), Math.floor(unusedSince)];
       await database.change('delete from links where expires_at < $1', [ended]);
       await database.change('delete from sessions where used_at < $1 or ends_at < $2', [unused, ended]);
     },
-    address: () => setting<string>('address'),
-    async keepAddress(url) {
-      await database.change(KEEP, ['address', JSON.stringify(url)]);
-    },
   } satisfies SignIns;
+}
+
+/**
+ * Changes the password, and ends the sessions that came from another one than the new one.
+ *
+ * @param text the statement that changes it, with its values from $1 on
+ * @param hash of the new password; null: it is removed
+ */
+export async function changePassword(database: Database, text: string, values: readonly unknown[], hash: string | null): Promise<void> {
+  const sessions = 'delete from sessions where is_of_password and origin is distinct from';
+  await database.change(`with s as (${sessions} $${values.length + 1}) ${text}`, [...values, hash]);
+  // A session that was being created had the password locked, so only this statement sees it.
+  await database.change(`${sessions} $1`, [hash]);
 }

@@ -18,6 +18,7 @@ import { postgresqlSplits } from './splits.js';
 import { keepStatistics } from './statistics.js';
 import { postgresqlSummaries } from './summaries.js';
 import { postgresqlTimings } from './timings.js';
+import { postgresqlValues } from './values.js';
 
 export interface PostgresqlOptions extends DatabaseOptions {
   /** How queues in use are kept in memory. */
@@ -72,6 +73,7 @@ export async function openPostgresqlStore(options: PostgresqlOptions): Promise<P
     summaries: postgresqlSummaries(database),
     deliveries: postgresqlDeliveries(database),
     cases: postgresqlCases(database),
+    values: postgresqlValues(database),
     maintenance: postgresqlMaintenance({ database, learner, pieces }),
     database,
     now: () => database.now(),

@@ -19,9 +19,9 @@ describe('the page of the server', () => {
     const { server, clock, status } = await start();
     const startedAt = new Date(clock.millis).toISOString();
     await server.service.sweep();
-    await server.store.maintenance.noteBackup(clock.millis);
+    await server.store.values.put('backup', clock.millis);
     await record(server);
-    await server.store.maintenance.publishRuns();
+    await server.store.maintenance.publish('runs');
     expect(await status()).toMatchObject({
       processes: [
         {

@@ -14,7 +14,7 @@ const clock = new Clock();
 const server = new SharedServer({}, { now: clock.now });
 const operatorLink = async () => (await createOperatorLink(server.store.signIns, clock.millis)).secret;
 const PASSWORD = 'correct horse battery';
-const setPassword = async ({ signIns }: Store) => signIns.setPassword(await hashPassword(PASSWORD, clock.millis, CHEAP));
+const setPassword = async ({ values }: Store) => values.put('password', await hashPassword(PASSWORD, clock.millis, CHEAP));
 const DAY = 86_400_000;
 const operator = () => signedInOperator(server.url, server.store, clock.millis);
 
@@ -118,7 +118,7 @@ describe('the password', () => {
 
   it('signs an operator in, in each form of Unicode', async () => {
     const own = await startServer({}, clock.now);
-    await own.store.signIns.setPassword(await hashPassword('pa\u00dfw\u00f6rter und so', clock.millis, CHEAP));
+    await own.store.values.put('password', await hashPassword('pa\u00dfw\u00f6rter und so', clock.millis, CHEAP));
     const browser = new Browser(own.url);
     const { json } = await browser.post('/dashboard/sign_in', { password: 'pa\u00dfwo\u0308rter und so' });
     expect(json).toMatchObject({ role: 'operator', has_password: true });

@@ -135,15 +135,12 @@ describe.each(stores)('a store in $name', ({ open, opened }) => {
     expect(await secondsOf(store, again, ['spec/0_spec.rb'])).toEqual([null]);
   });
 
-  it('accepts writes, keeps a time and reports its load', async () => {
+  it('accepts writes and reports its load', async () => {
     const store = await open();
     store.maintenance.assertWritable();
     await store.maintenance.probe(NOW);
-    expect(await store.maintenance.keptTime()).toBeNull();
-    for (const at of [NOW, NOW - DAY]) await store.maintenance.keepTime(at);
-    expect(await store.maintenance.keptTime()).toBe(NOW - DAY);
-    await store.maintenance.publishTimings(null);
-    await store.maintenance.publishQueues();
+    await store.maintenance.publish('timings');
+    await store.maintenance.publish('queues');
     store.maintenance.refresh();
     const { bytes, diskFreeBytes, journalRecords, records } = await store.maintenance.load();
     for (const size of [bytes, diskFreeBytes ?? 0, journalRecords, ...Object.values(records)]) expect(size).toBeGreaterThanOrEqual(0);

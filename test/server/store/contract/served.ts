@@ -63,7 +63,7 @@ export async function serve(store: Store): Promise<Served> {
     const batch = await pull(store, queue, node, { isFirstRequest: true, batch_uuid: node === 0 ? 'a' : null }, NOW + 3 * DAY);
     await settle(store, queue, batch!, node < 2);
   }
-  await store.maintenance.publishQueues();
+  await store.maintenance.publish('queues');
   await store.queues.repeat(queueKey(project, build, '2'), NOW + 4 * DAY);
   await store.queues.noteOtherList((await store.queues.find(queue))!, 'another list');
   store.queues.learn(project, 'queue', [1, 2, 3, 4, 5, 6, 7, 8, 9, 1]);
@@ -84,10 +84,10 @@ export async function serve(store: Store): Promise<Served> {
       NOW + (i + 2) * DAY,
     );
   await signIn(store, project);
-  await store.maintenance.keepTime(NOW + 4 * DAY);
-  await store.maintenance.noteBackup(NOW + 2 * DAY);
+  await store.values.put('clock', NOW + 4 * DAY);
+  await store.values.put('backup', NOW + 2 * DAY);
   await store.access.deleteProject(gone, NOW + 4 * DAY);
-  await store.maintenance.publishTimings(null);
+  await store.maintenance.publish('timings');
   await sweep(store, NOW + 1.5 * DAY);
   return { project, queue, split };
 }
@@ -97,7 +97,7 @@ export function listOf(files: number): TestFileList {
   return { digest: digestOfList(pathsOf(estimates(files))), test_files: files };
 }
 
-async function signIn({ access, signIns }: Store, project: number): Promise<void> {
+async function signIn({ access, signIns, values }: Store, project: number): Promise<void> {
   const hash = (letter: string) => letter.repeat(64);
   await access.createToken(project, { hash: hash('1'), name: 'größe' }, NOW);
   await access.createToken(project, { hash: hash('2'), name: null }, NOW);
@@ -105,10 +105,10 @@ async function signIn({ access, signIns }: Store, project: number): Promise<void
   await access.revokeToken(hash('2'), NOW + DAY);
   await access.setDefaultBranch(project, 'größe\0');
   const times = { created_at: NOW, used_at: NOW, ends_at: NOW + 30 * DAY };
-  await signIns.setPassword({ hash: hash('3'), salt: 'salt', cost: { N: 2, r: 1, p: 1 }, created_at: NOW });
+  await values.put('password', { hash: hash('3'), salt: 'salt', cost: { N: 2, r: 1, p: 1 }, created_at: NOW });
   await signIns.createLink({ hash: hash('4'), project, created_at: NOW, expires_at: NOW + 9 * DAY });
   await signIns.createLink({ hash: hash('5'), project: null, created_at: NOW, expires_at: NOW + 9 * DAY });
   await signIns.createSession({ hash: hash('6'), project: null, origin: hash('3'), ...times }, 9);
   await signIns.createSession({ hash: hash('7'), project, origin: hash('4'), ...times }, 9);
-  await signIns.keepAddress('https://ballast.example.com');
+  await values.put('address', 'https://ballast.example.com');
 }

@@ -45,9 +45,9 @@ describe.each(stores)('sign-ins in a store in $name', ({ open }) => {
   });
 
   it('creates a session only from a link or password that is there', async () => {
-    const { signIns } = await open();
+    const { signIns, values } = await open();
     expect(await signIns.createSession(session(10), 9)).toBe(false);
-    await signIns.setPassword(password('one'));
+    await values.put('password', password('one'));
     expect(await signIns.createSession(session(10, { origin: 'other' }), 9)).toBe(false);
     expect(await signIns.createSession(session(10, { origin: 'one' }), 9)).toBe(true);
     expect(await signIns.session(hashOf(10))).toEqual(session(10, { origin: 'one' }));
@@ -55,18 +55,18 @@ describe.each(stores)('sign-ins in a store in $name', ({ open }) => {
   });
 
   it('ends the sessions of a password that is replaced or removed, and no others', async () => {
-    const { signIns } = await open();
-    expect(await signIns.password()).toBeNull();
+    const { signIns, values } = await open();
+    expect(await values.get('password')).toBeNull();
     await signIns.createLink(link(1));
     await signIns.createSession(session(10), 9);
-    await signIns.setPassword(password('one'));
-    expect(await signIns.password()).toEqual(password('one'));
+    await values.put('password', password('one'));
+    expect(await values.get('password')).toEqual(password('one'));
     await signIns.createSession(session(11, { origin: 'one' }), 9);
-    await signIns.setPassword(password('two'));
+    await values.put('password', password('two'));
     expect(await signIns.sessions()).toEqual([session(10)]);
     await signIns.createSession(session(12, { origin: 'two' }), 9);
-    await signIns.setPassword(null);
-    expect([await signIns.password(), await signIns.sessions()]).toEqual([null, [session(10)]]);
+    await values.put('password', null);
+    expect([await values.get('password'), await signIns.sessions()]).toEqual([null, [session(10)]]);
   });
 
   it('ends, beyond a number of sessions of a project, the one that was not used for longest', async () => {

@@ -105,7 +105,7 @@ describe.each(stores)('timings in a store in $name', ({ opened: openStore }) => 
     for (let i = 0; i < 20; i++) await measure(`branch-${i}`, { 'a_spec.rb': i + 1 });
     const of = async (branch: string) => (await seconds(['a_spec.rb'], branch))[0];
     expect(await Promise.all(['branch-19', 'branch-13', 'branch-12', 'main'].map(of))).toEqual([20, 14, 10, 10]);
-    await store.maintenance.publishTimings(null);
+    await store.maintenance.publish('timings');
     expect((await store.timings.list(0, 10))[0]!.timings).toHaveLength(9);
   });
 
@@ -217,7 +217,7 @@ describe.each(stores)('timings in a store in $name', ({ opened: openStore }) => 
     const other = await newProject(store, 'other');
     await measure('main', { a: 1, b: 0 });
     await record(store, other, { a: 3, c: 4 }, { at: NOW + DAY });
-    await store.maintenance.publishTimings(null);
+    await store.maintenance.publish('timings');
     const listed: RecordedPath[] = [];
     for (let from = 0; ; ) {
       const piece = await store.timings.list(from, 3);

@@ -54,7 +54,7 @@ async function fill(dataDir: string): Promise<void> {
   await store.splits.create(SPLIT, newSplit(store, SPLIT, list(2)), NOW + 3 * DAY);
   await store.queues.create(QUEUE, newQueue(store, 70, list(70)), NOW + 3 * DAY);
   for (const node of [0, 1]) await pull(store, QUEUE, node, { isFirstRequest: true }, NOW + 3 * DAY);
-  await store.maintenance.publishQueues();
+  await store.maintenance.publish('queues');
   await store.queues.repeat(queueKey(project, build, '2'), NOW + 4 * DAY);
   for (const known of await store.builds.list(0, 10)) await store.summaries.put(known, summaryOf({ started_at: known.created_at }));
   const unrecorded = { ...build, commit_hash: 'unrecorded' };

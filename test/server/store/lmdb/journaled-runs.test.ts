@@ -69,7 +69,7 @@ describe('a run that was recorded', () => {
 
   it('is put by the next transaction, whatever that does', async () => {
     const store = await serveRun();
-    await store.maintenance.keepTime(NOW);
+    await store.values.put('clock', NOW);
     expect(store.parts.builds.getCount()).toBe(1);
   });
 
@@ -116,7 +116,7 @@ describe('a run that was recorded', () => {
 
   it('is already recorded while the transaction that puts it is not committed', async () => {
     const store = await serveRun();
-    const other = store.maintenance.keepTime(NOW);
+    const other = store.values.put('clock', NOW);
     const again: Promise<string>[] = [];
     let isCommitted = false;
     // The transaction has put the run, and no reader sees it yet.

@@ -50,9 +50,9 @@ describe('times that were just recorded', () => {
     withoutTimers();
     const store = memoryStore();
     await record(store, 1, { 'a_spec.rb': 5, 'b_spec.rb': 7 });
-    await store.maintenance.publishTimings(2);
+    await store.maintenance.publish('timings', 2);
     expect(await secondsIn(asWritten(store.parts), PATHS)).toEqual([null, null]);
-    await store.maintenance.publishTimings(1);
+    await store.maintenance.publish('timings', 1);
     expect(await secondsIn(asWritten(store.parts), PATHS)).toEqual([5, 7]);
   });
 
@@ -61,7 +61,7 @@ describe('times that were just recorded', () => {
     const store = memoryStore();
     const { timingBuffer, timings } = store.parts;
     await record(store, 1, { 'a_spec.rb': 5 });
-    await store.maintenance.publishTimings(1);
+    await store.maintenance.publish('timings', 1);
     const known = timingBuffer.intern(1, 'a_spec.rb', NOW + 1);
     timingBuffer.intern(1, 'new_spec.rb', NOW + 1);
     await timingBuffer.save();

@@ -70,7 +70,7 @@ function watched(store: Store): { store: Store; uncalled: () => string[] } {
 
 /** Asks a store that served for all that can be asked. */
 async function readAll(store: Store): Promise<void> {
-  const { access, signIns, builds, timings, splits, queues, ciRuns, summaries, deliveries, cases, maintenance } = store;
+  const { access, signIns, values, builds, timings, splits, queues, ciRuns, summaries, deliveries, cases, maintenance } = store;
   const { project, queue, split } = await serve(store);
   for (const name of ['projects', 'tokens'] as const) await access[name]();
   await access.project('web');
@@ -79,14 +79,15 @@ async function readAll(store: Store): Promise<void> {
   access.knownToken('hash of web');
   await access.replaceSettings(project, noSettings, noSettings);
   await access.renameProject(project, 'web site');
-  for (const name of ['links', 'sessions', 'password', 'address'] as const) await signIns[name]();
+  for (const name of ['links', 'sessions'] as const) await signIns[name]();
   const [hash, secret] = ['4'.repeat(64), '7'.repeat(64)];
   await signIns.link(hash);
   await signIns.session(secret);
   await signIns.useSession(secret, NOW);
   await signIns.deleteSession(secret);
   await signIns.deleteLink(hash);
-  await signIns.setPassword(null);
+  await values.get('password');
+  for (const name of ['password', 'address'] as const) await values.put(name, null);
   await signIns.deleteEnded(NOW, NOW);
   for (const filter of [{}, { branch: 'main' }, { commit_hash: 'abc' }, { node_total: 4 }, BUILD, { branch: 'main', node_total: 4 }]) {
     await builds.page(project, filter, 1);
@@ -140,7 +141,8 @@ async function readAll(store: Store): Promise<void> {
   await deliveries.forget(project, ['sent']);
   await maintenance.probe(NOW);
   await maintenance.load();
-  for (const name of ['keptTime', 'backedUpAt', 'publishRuns', 'refresh', 'assertWritable'] as const) await maintenance[name]();
+  await maintenance.publish('runs');
+  for (const name of ['refresh', 'assertWritable'] as const) await maintenance[name]();
   const processes = maintenance.processes!;
   await processes.tell('{}');
   await processes.others(NOW);

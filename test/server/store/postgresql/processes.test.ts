@@ -183,8 +183,8 @@ describe.skipIf(cluster === null)('two processes on one database', () => {
       const at = NOW + build * 1000;
       await record(stores[build % 2]!, project, times, { commit_hash: `c${build}`, at });
       await record(alone.stores[0], alone.project, times, { commit_hash: `c${build}`, at });
-      await Promise.all(stores.map(store => store.maintenance.publishTimings(null)));
-      await alone.stores[0].maintenance.publishTimings(null);
+      await Promise.all(stores.map(store => store.maintenance.publish('timings')));
+      await alone.stores[0].maintenance.publish('timings');
     }
     const paths = upTo(20).map(i => `spec/${i}_spec.rb`);
     const expected = await secondsOf(alone.stores[0], alone.project, paths);

@@ -2,6 +2,7 @@ import { describe, expect, it, onTestFinished } from 'vitest';
 import { Database, type Result } from '../../../../src/server/store/postgresql/database.js';
 import { migrate } from '../../../../src/server/store/postgresql/schema.js';
 import { postgresqlSignIns } from '../../../../src/server/store/postgresql/sign-ins.js';
+import { postgresqlValues } from '../../../../src/server/store/postgresql/values.js';
 import { cluster, emptyDatabase } from '../../../harness/postgresql-store.js';
 import { DAY, HOUR, NOW } from '../contract/fixtures.js';
 
@@ -25,7 +26,7 @@ async function signIns() {
   const database = new CutDatabase({ url: await emptyDatabase(), connections: 2 });
   onTestFinished(() => database.close());
   await migrate(database);
-  return { database, ...postgresqlSignIns(database) };
+  return { database, values: postgresqlValues(database), ...postgresqlSignIns(database) };
 }
 
 describe.skipIf(cluster === null)('no session is left of a process that is killed after its first statement', () => {
@@ -39,11 +40,11 @@ describe.skipIf(cluster === null)('no session is left of a process that is kille
   });
 
   it.each([null, { ...password, hash: 'other' }])('when it sets another password, %o', async other => {
-    const { database, setPassword, createSession, password: current, session: found } = await signIns();
-    await setPassword(password);
+    const { database, values, createSession, session: found } = await signIns();
+    await values.put('password', password);
     expect(await createSession({ ...session, project: null, origin: password.hash }, 9)).toBe(true);
     database.changesLeft = 1;
-    await expect(setPassword(other)).rejects.toThrow(CUT);
-    expect([await current(), await found(session.hash)]).toEqual([other, null]);
+    await expect(values.put('password', other)).rejects.toThrow(CUT);
+    expect([await values.get('password'), await found(session.hash)]).toEqual([other, null]);
   });
 });

@@ -12,7 +12,7 @@ describe.skipIf(cluster === null)('estimates', () => {
     const project = await newProject(store);
     const database = new Database({ url, connections: 2 });
     onTestFinished(() => database.close());
-    const timings = postgresqlTimings(database, { learn: () => store.maintenance.publishTimings(null) as Promise<void> });
+    const timings = postgresqlTimings(database, { learn: () => store.maintenance.publish('timings') });
     const list = suiteOf(['a', 'b']);
     const seconds = async () => [...(await timings.estimates(project, 'main', list, 10)).seconds];
     await record(store, project, { a: 1 });
