@@ -20,7 +20,11 @@ describe('the guides for programs that read', () => {
         status: 200,
         type: 'text/markdown; charset=utf-8',
       });
-      expect(await guide.text()).toMatch(/^# \S/);
+      const markdown = await guide.text();
+      expect(markdown).toMatch(/^# \S/);
+      // Links to other guides lead to where they are served. Those to other files of the source lead nowhere.
+      const links = [...markdown.matchAll(/\]\((?!https?:|#|(?:\.\.\/){2}|\.\.\/images\/)([^)\s#]+)/g)].map(([, link]) => link!);
+      for (const link of links) expect(paths).toContain(new URL(link, server.url + path).pathname);
     }
   });
 
