@@ -9,7 +9,7 @@ describe('the guides for programs that read', () => {
     expect(list.headers.get('Content-Type')).toBe('text/plain; charset=utf-8');
     const text = await list.text();
     expect(text).toMatch(
-      /^# Ballast\n\n> Ballast makes the parallel nodes .*\n\n## Connect a CI job\n\n- \[Client programs\]\(\/docs\/clients\.md\): /,
+      /^# Ballast\n\n> Ballast makes the parallel nodes .*\n\n## Connect a CI job\n\n- \[Queue, split or plugin: which\?\]\(\/docs\/queue-split-or-plugin\.md\): /,
     );
     const paths = [...text.matchAll(/\]\((\/docs\/.+?)\)/g)].map(([, path]) => path!);
     expect(paths.length).toBeGreaterThan(20);
