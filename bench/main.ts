@@ -19,7 +19,7 @@ import { starting } from './starting.js';
 import { readHistories, readSuites } from './suites/suites.js';
 import { whatIf } from './what-if.js';
 
-/** Measures the figures of src/docs/benchmarks.md. */
+/** Measures the figures of src/docs/reference/benchmarks.md. */
 
 exitOnSignals();
 

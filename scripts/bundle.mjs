@@ -1,8 +1,8 @@
-// Bundles the dashboard (src/dashboard) and the guides (src/docs) into FOLDER/src/dashboard, and copies the guides to FOLDER/src/docs:
+// Bundles the dashboard (src/dashboard) and the guides (src/docs) into FOLDER/src/dashboard, and writes the guides to FOLDER/src/docs:
 //   node scripts/bundle.mjs FOLDER
 // Every file but index.html has the hash of its content in its name. Each but the pictures has compressed copies beside it (.br, .gz).
 import { createHash } from 'node:crypto';
-import { copyFileSync, mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { basename, extname, join, relative } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { build } from 'esbuild';
@@ -17,11 +17,9 @@ const out = join(process.argv[2], 'src', 'dashboard');
 rmSync(join(out, 'assets'), { recursive: true, force: true });
 mkdirSync(join(out, 'assets'), { recursive: true });
 const pictures = new Map(readdirSync(join(root, 'src', 'docs', 'images')).map(name => [name, writePicture(name)]));
-const guides = renderGuides(root, pictures).map(({ html, ...guide }) => ({
-  ...guide,
-  path: writeAsset(`guide-${guide.name}`, '.html', html),
-}));
+const rendered = renderGuides(root, pictures);
 writeTexts(join(process.argv[2], 'src', 'docs'));
+const guides = rendered.map(({ html, text, ...guide }) => ({ ...guide, path: writeAsset(`guide-${guide.name}`, '.html', html) }));
 const { metafile } = await build({
   absWorkingDir: root,
   entryPoints: ['main.tsx', 'style.css', 'favicon.svg'].map(name => join(source, name)),
@@ -61,8 +59,8 @@ function writeTexts(folder) {
   const [, summary] = /^# .+\n\n([^#`]+?)\n\n/.exec(readFileSync(join(root, 'README.md'), 'utf8'));
   const lines = ['# Ballast', '', `> ${summary.replaceAll('\n', ' ')}`];
   let last = '';
-  for (const { name, group, title, about } of guides) {
-    copyFileSync(join(root, 'src', 'docs', `${name}.md`), join(folder, `${name}.md`));
+  for (const { name, group, title, about, text } of rendered) {
+    writeFileSync(join(folder, `${name}.md`), text);
     if (group !== last) lines.push('', `## ${group}`, '');
     last = group;
     lines.push(`- [${title}](/docs/${name}.md): ${about}`);

@@ -3,10 +3,11 @@ import { join } from 'node:path';
 import { Marked } from 'marked';
 
 /**
- * Renders the guides of the index in README.md, in its order: {name, group, title, about, html}. Links between guides become links to
- * /docs/NAME. Raw HTML is shown as text, and a picture that is not among `pictures` as its description.
+ * Renders the guides of the index in README.md, in its order: {name, group, title, about, text, html}. All are served from one folder: a link
+ * between guides leads to NAME.md in the Markdown (`text`), and to /docs/NAME in the HTML. Raw HTML is shown as text, and a picture that is not
+ * among `pictures` as its description.
  *
- * @param pictures by name as in images/NAME: {path, width, height}
+ * @param pictures by name as in ../images/NAME: {path, width, height}
  */
 export function renderGuides(root, pictures) {
   const [, index] = readFileSync(join(root, 'README.md'), 'utf8').split(/^## Guides$/m);
@@ -14,10 +15,10 @@ export function renderGuides(root, pictures) {
   let group = '';
   for (const line of index.split(/^## /m)[0].split('\n')) {
     group = /^\| \*\*(.+?)\*\* \|/.exec(line)?.[1] ?? group;
-    const [, title, name, about] = /^\| \[(.+?)\]\(src\/docs\/([\w-]+)\.md\) \| (.+) \|$/.exec(line) ?? [];
+    const [, title, path, name, about] = /^\| \[(.+?)\]\((src\/docs\/[\w-]+\/([\w-]+)\.md)\) \| (.+) \|$/.exec(line) ?? [];
     if (name === undefined) continue;
-    const html = render(readFileSync(join(root, 'src', 'docs', `${name}.md`), 'utf8'), pictures);
-    guides.push({ name, group, title, about, html });
+    const text = readFileSync(join(root, path), 'utf8').replace(/\]\(\.\.\/[\w-]+\/([\w-]+\.md)/g, ']($1');
+    guides.push({ name, group, title, about, text, html: render(text, pictures) });
   }
   return guides;
 }
@@ -33,7 +34,7 @@ function render(markdown, pictures) {
       },
       html: ({ text }) => escaped(text),
       image({ href, text }) {
-        const picture = pictures.get(/^images\/([^/]+)$/.exec(href)?.[1]);
+        const picture = pictures.get(/^\.\.\/images\/([^/]+)$/.exec(href)?.[1]);
         if (!picture) return escaped(text);
         const { path, width, height } = picture;
         // With its size the text does not move when it arrives.

@@ -35,7 +35,7 @@ const shots: Shot[] = [
 ];
 
 new Command('npm run screenshots --')
-  .description('Make the pictures of the guide src/docs/dashboard.md from the demo. Needs Chromium.')
+  .description('Make the pictures of the guide src/docs/faster/dashboard.md from the demo. Needs Chromium.')
   .action(screenshots)
   .parseAsync()
   .catch((error: unknown) => {

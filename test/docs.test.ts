@@ -9,10 +9,10 @@ import { runInProcess } from './harness/run-in-process.js';
 import { temporaryFolder } from './harness/temporary-folder.js';
 
 const root = fileURLToPath(new URL('../../', import.meta.url));
-const guides = readdirSync(join(root, 'src/docs')).filter(name => name.endsWith('.md'));
+const guides = readdirSync(join(root, 'src/docs'), { recursive: true, encoding: 'utf8' }).filter(path => path.endsWith('.md'));
 /** The README and the guides, by their paths from the root. */
 const documents = new Map(
-  ['README.md', ...guides.map(name => `src/docs/${name}`)].map(path => [path, readFileSync(join(root, path), 'utf8')]),
+  ['README.md', ...guides.map(path => `src/docs/${path}`)].map(path => [path, readFileSync(join(root, path), 'utf8')]),
 );
 
 /** The tours of the source, which name files from their own folder or that of the server on. */
@@ -228,8 +228,11 @@ describe('the README and the guides', () => {
       expect({ path, isShort: text.split('\n').length <= (path === 'README.md' ? 250 : 200) }).toEqual({ path, isShort: true });
   });
 
-  it('are all in the index', () => {
-    for (const path of documents.keys()) if (path !== 'README.md') expect(documents.get('README.md')).toContain(`](${path})`);
+  it('are all in the index, which has a group for each shelf', () => {
+    const [, index] = documents.get('README.md')!.split('\n## Guides\n');
+    const groups = index!.split(/^\| \*\*/m).map(group => listed(group, /^\| \[.+?\]\(src\/docs\/([\w-]+\/[\w-]+\.md)\)/gm));
+    expect(groups.flat().sort()).toEqual([...guides].sort());
+    expect(groups.map(group => new Set(group.map(path => dirname(path))).size)).toEqual([0, 1, 1, 1, 1, 1]);
   });
 
   it('link to files and headings that exist', () => {
@@ -280,7 +283,7 @@ describe('the README and the guides', () => {
     });
     expect(unknown).toEqual([]);
 
-    const commandLine = documents.get('src/docs/command-line.md')!;
+    const commandLine = documents.get('src/docs/reference/command-line.md')!;
     for (const [name, text] of commands) {
       expect(commandLine).toContain(`| \`${name}`);
       if (name !== 'serve')
@@ -290,7 +293,7 @@ describe('the README and the guides', () => {
   });
 
   it('list every setting with its default', () => {
-    const rows = documents.get('src/docs/settings.md')!.split('\n');
+    const rows = documents.get('src/docs/operate/settings.md')!.split('\n');
     for (const [name, { env, flag, defaultText: fallback }] of Object.entries(settings)) {
       const row = rows.find(text => text.startsWith('|') && text.includes(`\`${env}\``));
       expect({ env, row }).toMatchObject({ row: expect.any(String) as string });
@@ -301,7 +304,7 @@ describe('the README and the guides', () => {
   });
 
   it('name the CI systems that the client knows, and their variables', () => {
-    const text = documents.get('src/docs/ci-systems.md')!;
+    const text = documents.get('src/docs/connect/ci-systems.md')!;
     const { spans } = split(text);
     for (const { name } of systems) expect(text).toContain(name);
     const variables = systems.flatMap(({ nodeIndex, nodeTotal, buildId }) => [...nodeIndex, ...nodeTotal, ...buildId].map(nameOf));

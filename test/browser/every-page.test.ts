@@ -37,7 +37,7 @@ describe('every page', () => {
       '/server',
       '/access',
       '/docs',
-      '/docs/curl',
+      '/docs/pieces',
       '/p/nowhere/builds',
       '/bogus',
       '/sign-in',

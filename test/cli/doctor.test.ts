@@ -224,7 +224,7 @@ describe('ballast doctor on a node that is set up well', () => {
   });
 
   it('has no warning for any recipe of a runner', async () => {
-    const guide = readFileSync(join(root, 'src/docs/runners.md'), 'utf8');
+    const guide = readFileSync(join(root, 'src/docs/connect/runners.md'), 'utf8');
     const recipes = [...guide.matchAll(/^node (?:\.\.\/)?ballast\.mjs queue (?:.*\n)+?(?=\n|#|```)/gm)].map(([text]) => text);
     expect(recipes.length).toBeGreaterThanOrEqual(15);
     const node = await setUp();

@@ -14,7 +14,7 @@ import { BUILD, TestProject } from './test-project.js';
 
 /** The pipelines of the guide: their commands run as written, and their files are read as the CI systems read them. */
 
-const guide = readFileSync(fileURLToPath(new URL('../../../src/docs/node-count.md', import.meta.url)), 'utf8');
+const guide = readFileSync(fileURLToPath(new URL('../../../src/docs/faster/node-count.md', import.meta.url)), 'utf8');
 const pipelines = new Map(
   [...guide.matchAll(/^```yaml\n# (\S+)\n(.*?)^```/gms)].map(([, file, content]) => [file!, parse(content!) as any]),
 );

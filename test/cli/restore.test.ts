@@ -7,7 +7,7 @@ import { initialise, manyPaths, pathsIn, pull, pullAll, record, sortPaths } from
 import { main, plainEnvironment, spawnServer } from '../harness/process.js';
 import { temporaryFolder } from '../harness/temporary-folder.js';
 
-const guide = readFileSync(fileURLToPath(new URL('../../../src/docs/backups.md', import.meta.url)), 'utf8');
+const guide = readFileSync(fileURLToPath(new URL('../../../src/docs/operate/backups.md', import.meta.url)), 'utf8');
 
 /** The block of commands of the guide that has a text. */
 const recipe = (text: string) =>

@@ -95,7 +95,7 @@ const rows: Record<string, number[]> = {
 };
 
 describe('the guide of limits', () => {
-  const guide = readFileSync(new URL('../../../src/docs/limits.md', import.meta.url), 'utf8');
+  const guide = readFileSync(new URL('../../../src/docs/reference/limits.md', import.meta.url), 'utf8');
   const lines = guide.split('\n').filter(line => line.startsWith('| '));
   const bytesOf: Record<string, number> = { KiB: 1024, MiB: MIB, GiB: 1024 * MIB };
   const numbersIn = (cell: string) =>

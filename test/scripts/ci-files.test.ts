@@ -472,7 +472,7 @@ const ciFiles = readdirSync(join(root, 'scripts/ci'), { recursive: true, withFil
   .map(entry => join(entry.parentPath, entry.name));
 
 describe('the files of the guide', () => {
-  const blocks = [...read('src/docs/ready-made.md').matchAll(/^```(yaml|groovy)\n(.*?)^```/gms)];
+  const blocks = [...read('src/docs/connect/ready-made.md').matchAll(/^```(yaml|groovy)\n(.*?)^```/gms)];
 
   it('parse, and have a first job of at most ten lines', () => {
     const jobs = blocks.flatMap(([, language, block]) => {

@@ -8,7 +8,7 @@ import type { StandIn } from './pytest-stand-in.js';
 import { RUNNER } from './runner.js';
 import { type CiRun, type Job, jobName, type Scenario } from './scenario.js';
 
-/** Ballast's own client, in separate processes, called as in src/docs/runners.md. */
+/** Ballast's own client, in separate processes, called as in src/docs/connect/runners.md. */
 
 export interface Exit {
   /** The code that a shell reports, or null if the process hung. */

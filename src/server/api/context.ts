@@ -50,7 +50,7 @@ export interface Context {
   headerPrefixes: readonly string[];
   /** The program of a CI node. */
   client: ClientFiles;
-  /** The guides as Markdown, and their list: by path, such as /docs/curl.md. */
+  /** The guides as Markdown, and their list: by path, such as /docs/api.md. */
   guides: ReadonlyMap<string, StaticFile>;
   /** The token header that messages name. */
   tokenHeader: string;

@@ -35,10 +35,10 @@ export async function chooseAdapter(name: HttpServerName): Promise<ChosenAdapter
     const reason = `no package of uWebSockets.js loads with Node ${versions.node} on ${platform}-${arch} (${(error as Error).message})`;
     if (name === 'uwebsockets')
       throw new Error(
-        `cannot serve HTTP with uWebSockets.js: ${reason}; set BALLAST_HTTP_SERVER to auto or node, or see src/docs/platforms.md`,
+        `cannot serve HTTP with uWebSockets.js: ${reason}; set BALLAST_HTTP_SERVER to auto or node, or see src/docs/operate/platforms.md`,
         { cause: error },
       );
-    const logLine = `HTTP server: node:http, which takes more processor time, because ${reason}; see src/docs/platforms.md`;
+    const logLine = `HTTP server: node:http, which takes more processor time, because ${reason}; see src/docs/operate/platforms.md`;
     return { name: 'node', open: openNodeAdapter({ headSeconds: HEAD_SECONDS, idleSeconds: IDLE_SECONDS }), logLine };
   }
 }

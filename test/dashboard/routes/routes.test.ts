@@ -60,7 +60,7 @@ describe('a title', () => {
     ['/p/web/files/file?path=spec/%E2%80%AEbr.tset', null, '\\u202ebr.tset · web · Ballast'],
     ['/p/%E2%80%AEbew/nodes', null, 'Nodes · \\u202ebew · Ballast'],
     ['/p/web/what-if', 'main 4d5e6f', 'main 4d5e6f · What-if · web · Ballast'],
-    ['/docs/curl', 'curl', 'curl · Docs · Ballast'],
+    ['/docs/pieces', 'pieces', 'pieces · Docs · Ballast'],
     ['/bogus', null, 'Not found · Ballast'],
   ])('begins with what is specific: %s', (address, subject, title) => {
     const { pathname, searchParams } = new URL(address, 'http://localhost');

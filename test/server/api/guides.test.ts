@@ -9,7 +9,7 @@ describe('the guides for programs that read', () => {
     expect(list.headers.get('Content-Type')).toBe('text/plain; charset=utf-8');
     const text = await list.text();
     expect(text).toMatch(
-      /^# Ballast\n\n> Ballast makes the parallel nodes .*\n\n## Connect a CI job\n\n- \[Client programs\]\(\/docs\/clients\.md\): /,
+      /^# Ballast\n\n> Ballast makes the parallel nodes .*\n\n## Connect a CI job\n\n- \[Queue, split or plugin: which\?\]\(\/docs\/queue-split-or-plugin\.md\): /,
     );
     const paths = [...text.matchAll(/\]\((\/docs\/.+?)\)/g)].map(([, path]) => path!);
     expect(paths.length).toBeGreaterThan(20);
@@ -20,7 +20,11 @@ describe('the guides for programs that read', () => {
         status: 200,
         type: 'text/markdown; charset=utf-8',
       });
-      expect(await guide.text()).toMatch(/^# \S/);
+      const markdown = await guide.text();
+      expect(markdown).toMatch(/^# \S/);
+      // Links to other guides lead to where they are served. Those to other files of the source lead nowhere.
+      const links = [...markdown.matchAll(/\]\((?!https?:|#|(?:\.\.\/){2}|\.\.\/images\/)([^)\s#]+)/g)].map(([, link]) => link!);
+      for (const link of links) expect(paths).toContain(new URL(link, server.url + path).pathname);
     }
   });
 

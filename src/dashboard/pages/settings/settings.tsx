@@ -30,7 +30,7 @@ export function SettingsPage({ project }: ProjectPageProps) {
           />
           <Settings project={project.id} settings={settings} reload={live.reload} />
           <p class="quiet">
-            <a href="/docs/project-settings">What each of them means</a>
+            <a href="/docs/settings#settings-of-a-project">What each of them means</a>
           </p>
         </>
       )}

@@ -23,7 +23,7 @@ export interface IdleCause {
  * Divides the idle time by its causes: how much of it vanishes when the last span of each node takes its estimated time, how much of the
  * rest when slow nodes have the usual speed, how much when nodes that got all files at once begin on time, and so on. A cause without
  * which no idle time vanishes is tried again after the removal of each other cause: the node that it delays may not be the last one until
- * then. src/docs/slow-builds.md has an example.
+ * then. src/docs/faster/slow-builds.md has an example.
  */
 export function idleCauses(
   nodes: readonly NodeWork[],

@@ -29,7 +29,7 @@ import type {
 } from './records.js';
 import { readStoreFile, type StoreFile } from './store-file.js';
 
-/** Raised when an older Ballast would misread the records of this one. src/docs/changelog.md lists the changes. */
+/** Raised when an older Ballast would misread the records of this one. src/docs/reference/changelog.md lists the changes. */
 export const STORE_VERSION = 1;
 
 export const STORE_FILE = 'ballast.lmdb';

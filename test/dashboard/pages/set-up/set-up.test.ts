@@ -5,7 +5,7 @@ import { runners } from '../../../../src/dashboard/pages/set-up/runners.js';
 import { secretOf, snippetOf } from '../../../../src/dashboard/pages/set-up/snippet.js';
 import { systems } from '../../../../src/node/ci/systems.js';
 
-const guide = (name: string) => readFileSync(new URL(`../../../../../src/docs/${name}`, import.meta.url), 'utf8');
+const guide = (name: string) => readFileSync(new URL(`../../../../../src/docs/connect/${name}`, import.meta.url), 'utf8');
 const setting = { url: 'http://ballast.example:8080', nodes: 3, token: null };
 const systemOf = (id: string) => ciSystems.find(system => system.id === id)!;
 const runnerOf = (id: string) => runners.find(runner => runner.id === id)!;
