@@ -1,12 +1,12 @@
 import { setTimeout as sleep } from 'node:timers/promises';
+import { printStep } from '../testbed/progress.js';
+import { type Server, startServer } from '../testbed/server.js';
+import { Worker } from '../testbed/worker.js';
+import { ask } from '../testbed/worker-messages.js';
 import { cpuBetween, readCpu } from './load/cpu.js';
 import type { LoadQuestion } from './load/loader.js';
 import type { LoopDelays } from './load/probe.js';
-import { type Server, startServer } from './load/server.js';
 import { assertNoFailures, type LoadOutcome } from './load/tally.js';
-import { Worker } from './load/worker.js';
-import { ask } from './load/worker-messages.js';
-import { printStep } from './progress.js';
 import type { Result } from './results.js';
 
 /** Whether large suites delay small requests. */

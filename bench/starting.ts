@@ -1,9 +1,9 @@
 import { spawnSync } from 'node:child_process';
 import { median } from '../src/server/planning/estimating/median.js';
-import { removeFolder, temporaryFolder } from './load/cleanup.js';
+import { removeFolder, temporaryFolder } from '../testbed/cleanup.js';
+import { startServer } from '../testbed/server.js';
+import { Worker } from '../testbed/worker.js';
 import type { Seed } from './load/seed.js';
-import { startServer } from './load/server.js';
-import { Worker } from './load/worker.js';
 import type { Result } from './results.js';
 
 /** How long the server takes to start, and whether stored data slows it. */

@@ -1,14 +1,14 @@
 import type { RecordedTestFile } from '../src/server/engine/test-file.js';
 import { median } from '../src/server/planning/estimating/median.js';
+import { printStep } from '../testbed/progress.js';
+import { seededRandom } from '../testbed/random.js';
+import { type Server, startServer } from '../testbed/server.js';
+import { residual } from '../testbed/synthetic.js';
 import { Connections } from './load/connections.js';
 import { cpuBetween, readCpu } from './load/cpu.js';
 import { longTestPath, NODES, RECORDING, SPLIT, testFiles } from './load/messages.js';
-import { type Server, startServer } from './load/server.js';
 import { recordAll } from './load/suite-bodies.js';
-import { printStep } from './progress.js';
-import { seededRandom } from './random.js';
 import type { Result } from './results.js';
-import { residual } from './suites/synthetic.js';
 
 /** How long a server takes to play a suite with many numbers of nodes. */
 

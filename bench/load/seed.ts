@@ -6,13 +6,13 @@ import { openLog } from '../../src/server/process/log.js';
 import { openService } from '../../src/server/process/service.js';
 import { parseConfig } from '../../src/server/process/settings.js';
 import { openLmdbStore } from '../../src/server/store/lmdb/store.js';
-import { printProgress } from '../progress.js';
+import { inParallel } from '../../testbed/in-parallel.js';
+import { printProgress } from '../../testbed/progress.js';
+import { TOKEN } from '../../testbed/server.js';
+import { answerMessages } from '../../testbed/worker-messages.js';
 import { Connections } from './connections.js';
-import { inParallel } from './in-parallel.js';
 import { commitHash, longTestPath } from './messages.js';
 import { OpenQueue } from './open-queue.js';
-import { TOKEN } from './server.js';
-import { answerMessages } from './worker-messages.js';
 
 /** A worker process that fills a data folder with old records, through the functions of the store and the API of the server. */
 

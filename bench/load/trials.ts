@@ -1,4 +1,5 @@
-import { inParallel } from './in-parallel.js';
+import { inParallel } from '../../testbed/in-parallel.js';
+import type { Server } from '../../testbed/server.js';
 import {
   commitHash,
   createQueueBody,
@@ -14,7 +15,6 @@ import {
   testFiles,
   testPath,
 } from './messages.js';
-import type { Server } from './server.js';
 
 /** One kind of request under load. */
 export interface Trial {

@@ -3,7 +3,7 @@ import { type ExpectedEnd, expectedEnd } from '../../src/server/engine/queue/exp
 import { Queue } from '../../src/server/engine/queue/queue.js';
 import { type BatchSums, keep, observedIn, type RecordedBatch } from '../../src/server/planning/batching/batch-cost.js';
 import { toWeight } from '../../src/server/planning/weight.js';
-import type { NextBatch, QueueFile } from './queue-simulation.js';
+import type { NextBatch, QueueFile } from '../../testbed/queue-simulation.js';
 
 export interface QueueSetting {
   nodes: number;

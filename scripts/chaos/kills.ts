@@ -1,11 +1,11 @@
 import { once } from 'node:events';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { Command } from 'commander';
-import { exitOnSignals } from '../../bench/load/cleanup.js';
-import type { Server } from '../../bench/load/server.js';
-import { positiveInteger } from '../../bench/option-parsers.js';
-import { showStatus } from '../../bench/progress.js';
-import { pick, type Random, seededRandom } from '../../bench/random.js';
+import { exitOnSignals } from '../../testbed/cleanup.js';
+import { positiveInteger } from '../../testbed/option-parsers.js';
+import { showStatus } from '../../testbed/progress.js';
+import { pick, type Random, seededRandom } from '../../testbed/random.js';
+import type { Server } from '../../testbed/server.js';
 import { AnswerLog } from './answer-log.js';
 import { type Build, drawBuild, expectComplete, play } from './builds.js';
 import { reportViolations } from './invariants.js';

@@ -1,4 +1,4 @@
-import { headers } from '../../bench/load/server.js';
+import { headers } from '../../testbed/server.js';
 import { invariant } from './invariants.js';
 
 /**

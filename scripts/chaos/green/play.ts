@@ -1,8 +1,8 @@
 import { readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { removeFolder, temporaryFolder } from '../../../bench/load/cleanup.js';
-import { type Random, seededRandom } from '../../../bench/random.js';
 import { piecePath } from '../../../src/protocol/piece-path.js';
+import { removeFolder, temporaryFolder } from '../../../testbed/cleanup.js';
+import { type Random, seededRandom } from '../../../testbed/random.js';
 import { requestJson } from '../request.js';
 import { type CaseRun, runCases } from './cases.js';
 import { startCommercial } from './commercial-client.js';

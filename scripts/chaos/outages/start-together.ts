@@ -1,9 +1,9 @@
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { killAtExit } from '../../../bench/load/cleanup.js';
-import { createDatabase, statement } from '../../../bench/load/postgresql.js';
-import { MAIN } from '../../../bench/load/server.js';
+import { killAtExit } from '../../../testbed/cleanup.js';
+import { createDatabase, statement } from '../../../testbed/postgresql.js';
+import { MAIN } from '../../../testbed/server.js';
 import { checkDatabase } from '../database-check.js';
 import { invariant } from '../invariants.js';
 import { neededCluster } from '../needed-cluster.js';

@@ -1,10 +1,10 @@
 import { once } from 'node:events';
 import { readFileSync, realpathSync } from 'node:fs';
 import { join } from 'node:path';
-import { temporaryFolder } from '../../../bench/load/cleanup.js';
-import { startServer } from '../../../bench/load/server.js';
 import { STORE_FILE } from '../../../src/server/store/lmdb/tables.js';
 import { JOURNAL_FILES } from '../../../src/server/store/lmdb/writes/journal-files.js';
+import { temporaryFolder } from '../../../testbed/cleanup.js';
+import { startServer } from '../../../testbed/server.js';
 import { type Build, drawBuild, play } from '../builds.js';
 import { requestJson } from '../request.js';
 import { NodeLog } from './node-log.js';

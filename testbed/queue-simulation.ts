@@ -1,4 +1,4 @@
-import { seededRandom } from '../random.js';
+import { seededRandom } from './random.js';
 
 /** A test file of a simulated build. */
 export interface QueueFile {

@@ -5,7 +5,7 @@ import { fileURLToPath } from 'node:url';
 import { killAtExit, removeFolder, temporaryFolder, terminate } from './cleanup.js';
 
 /** The program of the server and of the commands. */
-export const MAIN = fileURLToPath(new URL('../../src/main.js', import.meta.url));
+export const MAIN = fileURLToPath(new URL('../src/main.js', import.meta.url));
 
 /** The token of the project "default" of every server. */
 export const TOKEN = 'a-token-for-benchmarks-0123456789abcdef';
@@ -82,7 +82,7 @@ export async function startServer({
   keepsLog,
 }: ServerOptions = {}): Promise<Server> {
   const folder = dataDir ?? temporaryFolder();
-  const probe = measuresLoopDelay ? ['--import', new URL('./probe.js', import.meta.url).href] : [];
+  const probe = measuresLoopDelay ? ['--import', new URL('../bench/load/probe.js', import.meta.url).href] : [];
   const profile = cpuProf === undefined ? [] : ['--cpu-prof', `--cpu-prof-dir=${cpuProf}`];
   const place = database === undefined ? ['--data-dir', folder] : [];
   const serve = [MAIN, 'serve', '--port', '0', ...place, '--log-level', 'warn', ...flags];
