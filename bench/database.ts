@@ -1,7 +1,8 @@
 import { readFileSync } from 'node:fs';
+import { headers } from '../testbed/client.js';
 import { Cluster, createDatabase, dropDatabase } from '../testbed/postgresql.js';
 import { printStep } from '../testbed/progress.js';
-import { headers, startServer } from '../testbed/server.js';
+import { startServer } from '../testbed/server.js';
 import { Worker } from '../testbed/worker.js';
 import type { Generator } from './load/compare.js';
 import { type Cpu, cpuBetween, readCpu } from './load/cpu.js';

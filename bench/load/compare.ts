@@ -1,4 +1,5 @@
-import { headers, type Server } from '../../testbed/server.js';
+import { headers } from '../../testbed/client.js';
+import type { Server } from '../../testbed/server.js';
 import type { Worker } from '../../testbed/worker.js';
 import type { BareAnswer, BareServer } from './bare-server.js';
 import { cpuBetween, readCpu } from './cpu.js';

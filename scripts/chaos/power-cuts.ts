@@ -2,6 +2,7 @@ import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { Command } from 'commander';
 import { exitOnSignals, removeFolder, temporaryFolder } from '../../testbed/cleanup.js';
+import { requestJson } from '../../testbed/client.js';
 import { inParallel } from '../../testbed/in-parallel.js';
 import { numberParser, positiveInteger } from '../../testbed/option-parsers.js';
 import { showStatus } from '../../testbed/progress.js';
@@ -13,7 +14,6 @@ import { invariant, reportViolations, Violation } from './invariants.js';
 import { Disk, losses } from './power-cuts/disk.js';
 import { type Recording, recordBuilds, TRACED_FILES } from './power-cuts/recording.js';
 import { readTrace, reasonNotTraceable } from './power-cuts/trace.js';
-import { requestJson } from './request.js';
 import { expectSound } from './store-check.js';
 
 /**

@@ -1,4 +1,3 @@
-import { once } from 'node:events';
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { pathToFileURL } from 'node:url';
@@ -143,11 +142,8 @@ export class Operator {
   }
 
   async #stopServer(i: number, signal: 'SIGKILL' | 'SIGTERM'): Promise<void> {
-    const child = this.#servers[i]?.child;
+    const server = this.#servers[i];
     this.#servers[i] = null;
-    if (!child || child.exitCode !== null || child.signalCode !== null) return;
-    const exited = once(child, 'exit');
-    child.kill(signal);
-    await exited;
+    await server?.stop(signal);
   }
 }
