@@ -2,9 +2,9 @@ import { fileOf } from '../src/protocol/test-case.js';
 import { type CuttableFile, cutFiles, longFiles } from '../src/server/planning/cutting/cut.js';
 import { longestFirst } from '../src/server/planning/packing/pack.js';
 import { toWeight } from '../src/server/planning/weight.js';
+import type { Suite } from '../testbed/suites.js';
 import type { Result } from './results.js';
 import { geometricMean } from './suites/geometric-mean.js';
-import type { Suite } from './suites/suites.js';
 
 const NODES = [4, 8, 16, 32];
 /** What a file takes besides its cases, as a part of them: imports, fixtures. Each piece takes it again. */

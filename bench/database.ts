@@ -1,13 +1,14 @@
 import { readFileSync } from 'node:fs';
+import { headers } from '../testbed/client.js';
+import { Cluster, createDatabase, dropDatabase } from '../testbed/postgresql.js';
+import { printStep } from '../testbed/progress.js';
+import { startServer } from '../testbed/server.js';
+import { Worker } from '../testbed/worker.js';
 import type { Generator } from './load/compare.js';
 import { type Cpu, cpuBetween, readCpu } from './load/cpu.js';
 import { generators } from './load/generators.js';
-import { Cluster, createDatabase, dropDatabase } from './load/postgresql.js';
-import { headers, startServer } from './load/server.js';
 import { answersPerSecond, bottleneckOf, cpuMicroseconds, isVoid, ratioOf, type SideResult } from './load/side.js';
 import { type Trial, trials } from './load/trials.js';
-import { Worker } from './load/worker.js';
-import { printStep } from './progress.js';
 import type { Result } from './results.js';
 
 /** Pulls and recordings with the store in PostgreSQL on this machine, beside those with a folder, in alternation. */

@@ -2,12 +2,12 @@ import { suiteOf } from '../src/server/engine/suites/suite.js';
 import { emptyBasis } from '../src/server/planning/estimating/basis.js';
 import { estimate, pathOf } from '../src/server/planning/estimating/estimate.js';
 import { pack } from '../src/server/planning/packing/pack.js';
-import { seededRandom } from './random.js';
+import { seededRandom } from '../testbed/random.js';
+import type { History } from '../testbed/suites.js';
+import { syntheticHistory } from '../testbed/synthetic.js';
 import type { Result } from './results.js';
 import { geometricMean } from './suites/geometric-mean.js';
 import { ballast, type Estimator, meanOf, medianOf, movingAverage } from './suites/level-baselines.js';
-import type { History } from './suites/suites.js';
-import { syntheticHistory } from './suites/synthetic.js';
 
 const ESTIMATORS: Record<string, () => Estimator> = {
   'Ballast: robust adaptive level': ballast,

@@ -1,11 +1,11 @@
 import { setTimeout as sleep } from 'node:timers/promises';
+import { inParallel } from '../testbed/in-parallel.js';
+import { Cluster, createDatabase } from '../testbed/postgresql.js';
+import { printStep } from '../testbed/progress.js';
+import { type Server, startServer } from '../testbed/server.js';
 import { Connections, expectAnswer } from './load/connections.js';
-import { inParallel } from './load/in-parallel.js';
 import { longTestPath, nodeFields, QUEUE, RECORDING, SPLIT, splitBody, testFiles } from './load/messages.js';
 import { OpenQueue } from './load/open-queue.js';
-import { Cluster, createDatabase } from './load/postgresql.js';
-import { type Server, startServer } from './load/server.js';
-import { printStep } from './progress.js';
 import type { Result } from './results.js';
 
 /** How long the first large requests take in a new store that has served small ones, and how long small ones wait for them. */

@@ -1,12 +1,12 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { median } from '../src/server/planning/estimating/median.js';
+import { printStep } from '../testbed/progress.js';
+import { startServer } from '../testbed/server.js';
 import { Connections, expectAnswer } from './load/connections.js';
 import { cpuBetween, readCpu } from './load/cpu.js';
 import { FILES_IN_ANSWER } from './load/messages.js';
-import { startServer } from './load/server.js';
 import { initializeTemplate, type ListKind, type PlanKind, planPaths, recordAll, recordSome } from './load/suite-bodies.js';
 import type { Template } from './load/template.js';
-import { printStep } from './progress.js';
 import type { Result } from './results.js';
 
 /** How long an idle server takes to create a queue or a split from a whole suite. */

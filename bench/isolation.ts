@@ -1,12 +1,13 @@
 import { setTimeout as sleep } from 'node:timers/promises';
+import { printStep } from '../testbed/progress.js';
+import { type Server, startServer } from '../testbed/server.js';
+import { Worker } from '../testbed/worker.js';
+import { ask } from '../testbed/worker-messages.js';
 import { cpuBetween, readCpu } from './load/cpu.js';
 import type { LoadQuestion } from './load/loader.js';
 import type { LoopDelays } from './load/probe.js';
-import { type Server, startServer } from './load/server.js';
+import { probed } from './load/probed.js';
 import { assertNoFailures, type LoadOutcome } from './load/tally.js';
-import { Worker } from './load/worker.js';
-import { ask } from './load/worker-messages.js';
-import { printStep } from './progress.js';
 import type { Result } from './results.js';
 
 /** Whether large suites delay small requests. */
@@ -29,7 +30,7 @@ const head = [
 ];
 
 export async function isolation({ seconds, pullsPerSecond = 500, files = 10_000 }: IsolationOptions): Promise<Result[]> {
-  const server = await startServer({ measuresLoopDelay: true });
+  const server = await startServer(probed);
   const idle = new Worker('bench/load/idle-process.js');
   const small: Loader = new Worker('bench/load/loader.js');
   const large: Loader = new Worker('bench/load/loader.js');

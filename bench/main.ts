@@ -1,22 +1,22 @@
 import { Command, Option } from 'commander';
+import { exitOnSignals } from '../testbed/cleanup.js';
+import { numberParser, positiveInteger } from '../testbed/option-parsers.js';
+import { readHistories, readSuites } from '../testbed/suites.js';
 import { cutting } from './cutting.js';
 import { type DatabaseOptions, database } from './database.js';
 import { estimating } from './estimating.js';
 import { type GrowingOptions, growing } from './growing.js';
 import { initializing } from './initializing.js';
 import { isolation } from './isolation.js';
-import { exitOnSignals } from './load/cleanup.js';
 import { trials } from './load/trials.js';
 import { memory } from './memory.js';
 import { neighbours } from './neighbours.js';
-import { numberParser, positiveInteger } from './option-parsers.js';
 import { packing } from './packing.js';
 import { planning } from './planning.js';
 import { type RequestsOptions, requests } from './requests.js';
 import { printResult, type Result, writeResult } from './results.js';
 import { soak } from './soak.js';
 import { starting } from './starting.js';
-import { readHistories, readSuites } from './suites/suites.js';
 import { whatIf } from './what-if.js';
 
 /** Measures the figures of src/docs/reference/benchmarks.md. */

@@ -1,13 +1,13 @@
 import { setTimeout as sleep } from 'node:timers/promises';
+import { inParallel } from '../testbed/in-parallel.js';
+import { printStep } from '../testbed/progress.js';
+import { seededRandom } from '../testbed/random.js';
+import { startServer } from '../testbed/server.js';
 import { Connections } from './load/connections.js';
-import { inParallel } from './load/in-parallel.js';
 import { NODES } from './load/messages.js';
 import { OpenQueue } from './load/open-queue.js';
 import { memoryCells, readResidentMemory } from './load/resident-memory.js';
-import { startServer } from './load/server.js';
 import { Tally } from './load/tally.js';
-import { printStep } from './progress.js';
-import { seededRandom } from './random.js';
 import type { Result } from './results.js';
 
 /** How much memory many open queues take. */

@@ -1,13 +1,14 @@
 import { execFileSync } from 'node:child_process';
 import { setTimeout as sleep } from 'node:timers/promises';
+import { printStep } from '../testbed/progress.js';
+import { MAIN, type Server, startServer } from '../testbed/server.js';
+import { Worker } from '../testbed/worker.js';
+import { ask } from '../testbed/worker-messages.js';
 import { largestRequests } from './load/largest-requests.js';
 import type { LoadQuestion } from './load/loader.js';
 import type { LoopDelays } from './load/probe.js';
-import { MAIN, type Server, startServer } from './load/server.js';
+import { probed } from './load/probed.js';
 import { assertNoFailures, type LoadOutcome } from './load/tally.js';
-import { Worker } from './load/worker.js';
-import { ask } from './load/worker-messages.js';
-import { printStep } from './progress.js';
 import type { Result } from './results.js';
 
 /** Whether the largest requests of one project delay the small ones of another. */
@@ -30,7 +31,7 @@ export async function neighbours({ chosen, seconds, loops, pullsPerSecond = 250 
   const names = chosen.length > 0 ? chosen : Object.keys(largestRequests);
   const unknown = names.find(name => !Object.hasOwn(largestRequests, name));
   if (unknown !== undefined) throw new Error(`there is no request "${unknown}": there are ${Object.keys(largestRequests).join(', ')}`);
-  const here = await startServer({ measuresLoopDelay: true });
+  const here = await startServer(probed);
   const elsewhere = await startServer();
   const small: Loader = new Worker('bench/load/loader.js');
   try {

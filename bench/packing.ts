@@ -1,7 +1,9 @@
 import { lowerBound } from '../src/server/planning/packing/bound.js';
 import { pack } from '../src/server/planning/packing/pack.js';
 import { toWeight } from '../src/server/planning/weight.js';
-import { normal, seededRandom } from './random.js';
+import { normal, seededRandom } from '../testbed/random.js';
+import type { Suite } from '../testbed/suites.js';
+import { syntheticSuite } from '../testbed/synthetic.js';
 import type { Result } from './results.js';
 import { geometricMean } from './suites/geometric-mean.js';
 import {
@@ -14,8 +16,6 @@ import {
   type Split,
   type WeightedFile,
 } from './suites/split-baselines.js';
-import type { Suite } from './suites/suites.js';
-import { syntheticSuite } from './suites/synthetic.js';
 
 const SPLITS: Record<string, Split> = {
   'Ballast: longest first, refined': (files, nodes) => {

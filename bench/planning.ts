@@ -6,13 +6,14 @@ import { estimate, pathOf } from '../src/server/planning/estimating/estimate.js'
 import { Guesses } from '../src/server/planning/estimating/guesses.js';
 import { type Level, secondsOf, updateLevel } from '../src/server/planning/estimating/level.js';
 import { toSeconds } from '../src/server/planning/weight.js';
-import { normal, seededRandom } from './random.js';
+import { ballast, ballastQueue } from '../testbed/ballast-queue.js';
+import { type Build, type Outcome, type Policy, type QueueFile, simulate } from '../testbed/queue-simulation.js';
+import { normal, seededRandom } from '../testbed/random.js';
+import type { History, Suite } from '../testbed/suites.js';
+import { residual, syntheticSuite } from '../testbed/synthetic.js';
 import type { Result } from './results.js';
 import { geometricMean } from './suites/geometric-mean.js';
-import { ballast, ballastQueue, fixedSize, guided, oneAtATimeAsListed, type Policy, staticSplit } from './suites/queue-baselines.js';
-import { type Build, type Outcome, type QueueFile, simulate } from './suites/queue-simulation.js';
-import type { History, Suite } from './suites/suites.js';
-import { residual, syntheticSuite } from './suites/synthetic.js';
+import { fixedSize, guided, oneAtATimeAsListed, staticSplit } from './suites/queue-baselines.js';
 
 const POLICIES: Record<string, Policy> = {
   'Ballast: towards a common finish time': ballast,

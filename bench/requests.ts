@@ -1,11 +1,11 @@
 import { chooseAdapter, type HttpServerName } from '../src/server/http/choose-adapter.js';
+import { printStep } from '../testbed/progress.js';
+import { startServer } from '../testbed/server.js';
+import { Worker } from '../testbed/worker.js';
 import { type Bare, type CompareOptions, type Comparison, compare, type Generator } from './load/compare.js';
 import { findInstalled, generators, type PlannedComparison, plannedComparisons } from './load/generators.js';
 import { startRedis } from './load/redis.js';
-import { startServer } from './load/server.js';
 import { type Trial, trials } from './load/trials.js';
-import { Worker } from './load/worker.js';
-import { printStep } from './progress.js';
 import { type Compared, costsTable, requestsTable } from './request-tables.js';
 import type { Result } from './results.js';
 

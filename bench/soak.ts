@@ -1,10 +1,10 @@
 import { setTimeout as sleep } from 'node:timers/promises';
+import { printStep } from '../testbed/progress.js';
+import { startServer } from '../testbed/server.js';
+import { Worker } from '../testbed/worker.js';
 import type { LoadPlan, LoadQuestion } from './load/loader.js';
 import { mebibytes, type ResidentMemory, readResidentMemory } from './load/resident-memory.js';
-import { startServer } from './load/server.js';
 import { assertNoFailures, type LoadOutcome } from './load/tally.js';
-import { Worker } from './load/worker.js';
-import { printStep } from './progress.js';
 import type { Result } from './results.js';
 
 /** Whether memory grows under a continuous mixed load. */

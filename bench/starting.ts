@@ -1,9 +1,13 @@
 import { spawnSync } from 'node:child_process';
 import { median } from '../src/server/planning/estimating/median.js';
-import { removeFolder, temporaryFolder } from './load/cleanup.js';
+import { removeFolder, temporaryFolder } from '../testbed/cleanup.js';
+import { inParallel } from '../testbed/in-parallel.js';
+import { printProgress } from '../testbed/progress.js';
+import { startServer } from '../testbed/server.js';
+import { Worker } from '../testbed/worker.js';
+import { Connections } from './load/connections.js';
+import { OpenQueue } from './load/open-queue.js';
 import type { Seed } from './load/seed.js';
-import { startServer } from './load/server.js';
-import { Worker } from './load/worker.js';
 import type { Result } from './results.js';
 
 /** How long the server takes to start, and whether stored data slows it. */
@@ -13,23 +17,41 @@ export interface StartingOptions {
   times: number;
 }
 
+/** Number of files in each queue. */
+const QUEUE_FILES = 100;
+
 const head = ['folder', 'median ms', 'min ms', 'max ms'];
 
 export async function starting({ builds, times }: StartingOptions): Promise<Result[]> {
   const dataDir = temporaryFolder();
   try {
     const queues = Math.ceil(builds / 100);
-    await seed({ folder: dataDir, part: 'builds', count: builds });
-    await seed({ folder: dataDir, part: 'queues', count: queues });
+    await seedBuilds({ folder: dataDir, builds });
+    await seedQueues(dataDir, queues);
     return [await measure(dataDir, `${builds} builds, ${queues} open queues`, times)];
   } finally {
     removeFolder(dataDir);
   }
 }
 
-async function seed(part: Seed): Promise<void> {
+async function seedBuilds(seed: Seed): Promise<void> {
   const seeder = new Worker<Seed, null>('bench/load/seed.js');
-  await seeder.ask(part).finally(() => seeder.stop());
+  await seeder.ask(seed).finally(() => seeder.stop());
+}
+
+/** Creates queues from which one node has pulled. */
+async function seedQueues(dataDir: string, count: number): Promise<void> {
+  const server = await startServer({ dataDir });
+  const connections = new Connections(server.url, 16);
+  try {
+    await inParallel(16, Array(count).keys(), number => {
+      printProgress('seeding queues', number + 1, count);
+      return new OpenQueue(`seed-${number}`, connections).create(QUEUE_FILES);
+    });
+  } finally {
+    connections.close();
+    await server.stop();
+  }
 }
 
 async function measure(dataDir: string, name: string, times: number): Promise<Result> {

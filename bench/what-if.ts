@@ -1,14 +1,15 @@
 import type { RecordedTestFile } from '../src/server/engine/test-file.js';
 import { median } from '../src/server/planning/estimating/median.js';
+import { requestJson } from '../testbed/client.js';
+import { printStep } from '../testbed/progress.js';
+import { seededRandom } from '../testbed/random.js';
+import { type Server, startServer } from '../testbed/server.js';
+import { residual } from '../testbed/synthetic.js';
 import { Connections } from './load/connections.js';
 import { cpuBetween, readCpu } from './load/cpu.js';
 import { longTestPath, NODES, RECORDING, SPLIT, testFiles } from './load/messages.js';
-import { type Server, startServer } from './load/server.js';
 import { recordAll } from './load/suite-bodies.js';
-import { printStep } from './progress.js';
-import { seededRandom } from './random.js';
 import type { Result } from './results.js';
-import { residual } from './suites/synthetic.js';
 
 /** How long a server takes to play a suite with many numbers of nodes. */
 
@@ -33,13 +34,17 @@ export async function whatIf({ times, files = 10_000, nodes = 64 }: WhatIfOption
     connections.close();
     const { test_files } = testFiles(files, longTestPath);
     await recordSplit(server, test_files);
-    const [{ id }] = (await server.get('/v1/builds')).data;
+    const [{ id }] = (await requestJson(server.url, '/v1/builds')).data;
     const rows: string[][] = [];
     for (const mode of ['queue', 'split'] as const) {
       const played = `nodes=1..${nodes}&mode=${mode}`;
       const plan = { branch: 'main', nodes: `1..${nodes}`, mode, test_files };
-      rows.push(['POST /v1/plan', mode, ...(await measure(server, times, () => server.post('/v1/plan', plan)))]);
-      rows.push(['GET what_if', mode, ...(await measure(server, times, () => server.get(`/v1/builds/${id}/what_if?${played}`)))]);
+      rows.push(['POST /v1/plan', mode, ...(await measure(server, times, () => requestJson(server.url, '/v1/plan', plan)))]);
+      rows.push([
+        'GET what_if',
+        mode,
+        ...(await measure(server, times, () => requestJson(server.url, `/v1/builds/${id}/what_if?${played}`))),
+      ]);
     }
     const legend =
       `${files} files, each with 1 to ${nodes} nodes: ${times} requests after ${WARM_UP} for warm-up, in sequence on an idle server. what_if also ` +
@@ -56,12 +61,12 @@ async function recordSplit(server: Server, test_files: readonly { path: string }
   const build = { commit_hash: 'planned', branch: 'main', node_total: NODES };
   for (let node_index = 0; node_index < NODES; node_index++) {
     const node = { ...build, node_index };
-    const part = await server.post(SPLIT, { ...node, ci_build_id: '1', cache_read_attempt: false, test_files });
+    const part = await requestJson(server.url, SPLIT, { ...node, ci_build_id: '1', cache_read_attempt: false, test_files });
     const ran = part.test_files.map(({ path, time_execution }: RecordedTestFile) => ({
       path,
       time_execution: time_execution * residual(random),
     }));
-    await server.post(RECORDING, { ...node, test_files: ran });
+    await requestJson(server.url, RECORDING, { ...node, test_files: ran });
   }
 }
 

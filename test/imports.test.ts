@@ -190,3 +190,27 @@ describe('the sources', () => {
     expect([...files.keys()].filter(path => vague.test(path))).toEqual([]);
   });
 });
+
+describe('the folders beside the sources', () => {
+  const root = join(source, '..');
+  const outer: Record<string, string[]> = {
+    testbed: ['src'],
+    bench: ['src', 'testbed'],
+    scripts: ['src', 'testbed'],
+    test: ['src', 'testbed', 'scripts'],
+    'test/bench': ['src', 'testbed', 'bench', 'test'],
+  };
+
+  it.each(Object.entries(outer))('%s imports only itself and %j', (folder, others) => {
+    const names = readdirSync(join(root, folder), { recursive: true, encoding: 'utf8' }).filter(name => name.endsWith('.ts'));
+    const paths = names.map(name => posix.join(folder, name.split(sep).join('/')));
+    const own = paths.filter(path => folder !== 'test' || !isIn(path, 'test/bench'));
+    const wrong = own.flatMap(path =>
+      importsOf(path, withoutComments(readFileSync(join(root, path), 'utf8')))
+        .filter(({ target }) => isSource(target) && !isIn(target, folder, ...others))
+        .map(({ target }) => `${path} -> ${target}`),
+    );
+    expect(own).not.toEqual([]);
+    expect(wrong).toEqual([]);
+  });
+});

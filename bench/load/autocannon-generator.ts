@@ -1,9 +1,9 @@
 import { createHistogram } from 'node:perf_hooks';
 import autocannon from 'autocannon';
+import { answerMessages } from '../../testbed/worker-messages.js';
 import { cpuBetween, readCpu } from './cpu.js';
 import type { Load, Outcome } from './load.js';
 import { ROUND, roundDigits } from './messages.js';
-import { answerMessages } from './worker-messages.js';
 
 /** A load by autocannon, a worker process. Users can repeat it, but it takes more time for a request than a fast server does. */
 

@@ -1,12 +1,13 @@
+import { headers } from '../../testbed/client.js';
+import type { Server } from '../../testbed/server.js';
+import type { Worker } from '../../testbed/worker.js';
 import type { BareAnswer, BareServer } from './bare-server.js';
 import { cpuBetween, readCpu } from './cpu.js';
 import type { Load, Outcome } from './load.js';
 import { longTestPath } from './messages.js';
 import type { Redis } from './redis.js';
-import { headers, type Server } from './server.js';
 import { ratioOf, type SideResult } from './side.js';
 import type { Trial } from './trials.js';
-import type { Worker } from './worker.js';
 
 export type Bare = Worker<BareAnswer, BareServer>;
 export type Generator = Worker<Load, Outcome>;

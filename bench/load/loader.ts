@@ -1,12 +1,12 @@
 import { setTimeout as sleep } from 'node:timers/promises';
+import { inParallel } from '../../testbed/in-parallel.js';
+import { answerMessages } from '../../testbed/worker-messages.js';
 import { Connections, expectAnswer } from './connections.js';
-import { inParallel } from './in-parallel.js';
 import { largestRequests, templateOf } from './largest-requests.js';
 import { FILES_IN_ANSWER, NODES, RECORDING } from './messages.js';
 import { OpenQueue } from './open-queue.js';
 import { initializeTemplate, type PlanKind, planPaths, recordAll, recordingTemplates } from './suite-bodies.js';
 import { type LoadOutcome, Tally } from './tally.js';
-import { answerMessages } from './worker-messages.js';
 
 /** A worker process that puts loads on a server. Messages prepare, begin and end the loads, which may begin again. */
 

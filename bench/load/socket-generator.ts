@@ -1,10 +1,10 @@
 import { createHistogram } from 'node:perf_hooks';
+import { answerMessages } from '../../testbed/worker-messages.js';
 import { Connection } from './connection.js';
 import { cpuBetween, readCpu } from './cpu.js';
 import { type Frame, type Framing, httpFraming, redisFraming } from './framing.js';
 import type { Load, Outcome } from './load.js';
 import { PreparedRequests } from './prepared-requests.js';
-import { answerMessages } from './worker-messages.js';
 
 /** A load of prepared requests over raw sockets, a worker process. It takes a fourth of autocannon's processor time for a request. */
 

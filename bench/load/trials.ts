@@ -1,4 +1,6 @@
-import { inParallel } from './in-parallel.js';
+import { requestJson } from '../../testbed/client.js';
+import { inParallel } from '../../testbed/in-parallel.js';
+import type { Server } from '../../testbed/server.js';
 import {
   commitHash,
   createQueueBody,
@@ -14,7 +16,6 @@ import {
   testFiles,
   testPath,
 } from './messages.js';
-import type { Server } from './server.js';
 
 /** One kind of request under load. */
 export interface Trial {
@@ -55,7 +56,7 @@ export const trials = {
     extends: 'connect',
     async setUp(server) {
       const queues = [...Array(20).keys()];
-      await inParallel(16, queues, queue => server.post(QUEUE, { ...createQueueBody('ended', queue), ...testFiles(1) }));
+      await inParallel(16, queues, queue => requestJson(server.url, QUEUE, { ...createQueueBody('ended', queue), ...testFiles(1) }));
       return nodes.flatMap(node => queues.map(queue => JSON.stringify(pullBody('ended', queue, node))));
     },
   },
@@ -71,11 +72,11 @@ export const trials = {
       // Most files are unknown, and are taken for as long as these: beside that, a turn of the rotation is no time. Queues that could
       // measure it would make their batches larger.
       const known = [...Array(100).keys()].map(file => ({ path: testPath(file), time_execution: 600 }));
-      await server.post(RECORDING, { ...nodeFields('known', 0, 0), test_files: known });
+      await requestJson(server.url, RECORDING, { ...nodeFields('known', 0, 0), test_files: known });
       // Such a queue lasts about 210 pulls and takes 100 KB of the server's queue cache. The queues fill the cache
       // in 15 seconds of load; after that the server reads queues from disk.
       const queues = [...Array(Math.ceil(requests / 200)).keys()];
-      await inParallel(16, queues, queue => server.post(QUEUE, { ...createQueueBody('pulls', queue), ...testFiles(1000) }));
+      await inParallel(16, queues, queue => requestJson(server.url, QUEUE, { ...createQueueBody('pulls', queue), ...testFiles(1000) }));
       return nodes.flatMap(node => queues.map(queue => JSON.stringify(pullBody('pulls', queue, node))));
     },
   },
@@ -87,7 +88,7 @@ export const trials = {
     extends: 'connect',
     async setUp(server, requests) {
       const builds = [...Array(Math.min(50, Math.ceil(requests / 100))).keys()];
-      await inParallel(16, builds, build => server.post(SPLIT, { ...splitBody('split', build), ...testFiles(100 * NODES) }));
+      await inParallel(16, builds, build => requestJson(server.url, SPLIT, { ...splitBody('split', build), ...testFiles(100 * NODES) }));
       const body = (build: number, node_index: number) =>
         JSON.stringify({ ...splitBody('split', build), cache_read_attempt: true, node_index });
       return nodes.flatMap(node => builds.map(build => body(build, node)));

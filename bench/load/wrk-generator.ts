@@ -3,13 +3,13 @@ import { once } from 'node:events';
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
-import { exitOnSignals, killAtExit, removeFolder, temporaryFolder } from './cleanup.js';
+import { exitOnSignals, killAtExit, removeFolder, temporaryFolder } from '../../testbed/cleanup.js';
+import { answerMessages } from '../../testbed/worker-messages.js';
 import type { Cpu } from './cpu.js';
 import type { Load, Outcome } from './load.js';
 import { ROUND } from './messages.js';
 import { requestTexts } from './prepared-requests.js';
 import { ThreadCpu } from './thread-cpu.js';
-import { answerMessages } from './worker-messages.js';
 import { meanLatency, percentile, withoutCorrection } from './wrk-latencies.js';
 
 /** A load by wrk with one thread, in whole seconds. The process is a worker, which runs wrk for each load. */

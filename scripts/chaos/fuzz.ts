@@ -1,14 +1,14 @@
 import { Command } from 'commander';
-import { exitOnSignals, temporaryFolder } from '../../bench/load/cleanup.js';
-import { startServer } from '../../bench/load/server.js';
-import { positiveInteger } from '../../bench/option-parsers.js';
-import { showStatus } from '../../bench/progress.js';
-import { seededRandom } from '../../bench/random.js';
+import { exitOnSignals, temporaryFolder } from '../../testbed/cleanup.js';
+import { requestJson } from '../../testbed/client.js';
+import { positiveInteger } from '../../testbed/option-parsers.js';
+import { showStatus } from '../../testbed/progress.js';
+import { seededRandom } from '../../testbed/random.js';
+import { startServer } from '../../testbed/server.js';
 import { type Build, expectComplete, play, suite } from './builds.js';
 import { drawFuzzedRequest } from './fuzz/fuzzed-request.js';
 import { send } from './fuzz/send.js';
 import { invariant, reportViolations } from './invariants.js';
-import { requestJson } from './request.js';
 import { checkStore, expectSound } from './store-check.js';
 
 /**

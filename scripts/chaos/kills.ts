@@ -1,16 +1,15 @@
-import { once } from 'node:events';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { Command } from 'commander';
-import { exitOnSignals } from '../../bench/load/cleanup.js';
-import type { Server } from '../../bench/load/server.js';
-import { positiveInteger } from '../../bench/option-parsers.js';
-import { showStatus } from '../../bench/progress.js';
-import { pick, type Random, seededRandom } from '../../bench/random.js';
+import { exitOnSignals } from '../../testbed/cleanup.js';
+import { requestJson } from '../../testbed/client.js';
+import { positiveInteger } from '../../testbed/option-parsers.js';
+import { showStatus } from '../../testbed/progress.js';
+import { pick, type Random, seededRandom } from '../../testbed/random.js';
+import type { Server } from '../../testbed/server.js';
 import { AnswerLog } from './answer-log.js';
 import { type Build, drawBuild, expectComplete, play } from './builds.js';
 import { reportViolations } from './invariants.js';
 import { databaseStore, folderStore, type KilledStore } from './kills/stores.js';
-import { requestJson } from './request.js';
 import { expectSound } from './store-check.js';
 
 /**
@@ -91,9 +90,7 @@ class RestartingServers {
   }
 
   async #kill(server: Server): Promise<void> {
-    const exited = once(server.child, 'exit');
-    server.child.kill('SIGKILL');
-    await exited;
+    await server.stop('SIGKILL');
     this.#running.delete(server);
   }
 

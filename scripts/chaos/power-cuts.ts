@@ -1,19 +1,19 @@
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { Command } from 'commander';
-import { exitOnSignals, removeFolder, temporaryFolder } from '../../bench/load/cleanup.js';
-import { inParallel } from '../../bench/load/in-parallel.js';
-import { startServer } from '../../bench/load/server.js';
-import { Worker } from '../../bench/load/worker.js';
-import { numberParser, positiveInteger } from '../../bench/option-parsers.js';
-import { showStatus } from '../../bench/progress.js';
-import { seededRandom } from '../../bench/random.js';
+import { exitOnSignals, removeFolder, temporaryFolder } from '../../testbed/cleanup.js';
+import { requestJson } from '../../testbed/client.js';
+import { inParallel } from '../../testbed/in-parallel.js';
+import { numberParser, positiveInteger } from '../../testbed/option-parsers.js';
+import { showStatus } from '../../testbed/progress.js';
+import { seededRandom } from '../../testbed/random.js';
+import { startServer } from '../../testbed/server.js';
+import { Worker } from '../../testbed/worker.js';
 import { expectComplete, play } from './builds.js';
 import { invariant, reportViolations, Violation } from './invariants.js';
 import { Disk, losses } from './power-cuts/disk.js';
 import { type Recording, recordBuilds, TRACED_FILES } from './power-cuts/recording.js';
 import { readTrace, reasonNotTraceable } from './power-cuts/trace.js';
-import { requestJson } from './request.js';
 import { expectSound } from './store-check.js';
 
 /**

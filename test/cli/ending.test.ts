@@ -8,8 +8,8 @@ import { check } from '../../src/cli/server/check.js';
 import { exportStore } from '../../src/cli/server/export.js';
 import { openTables } from '../../src/server/store/lmdb/tables.js';
 import type { StoreSource } from '../../src/server/store/source.js';
+import { MAIN } from '../../testbed/server.js';
 import { manyPaths, record, timedTestFiles } from '../harness/messages.js';
-import { main } from '../harness/process.js';
 import { startServerOnDisk } from '../harness/server.js';
 import { temporaryFolder } from '../harness/temporary-folder.js';
 import { folderWithStore } from './failing-calls.js';
@@ -42,7 +42,7 @@ describe('a command that reads a store', () => {
     const server = await startServerOnDisk();
     await record(server, { test_files: timedTestFiles(Object.fromEntries(manyPaths(5000).map(path => [path, 1]))) });
     // The output is not read, and is larger than the buffer of a pipe.
-    const child = spawn(process.execPath, [main, 'export', '--data-dir', server.dataDir], { stdio: ['ignore', 'pipe', 'pipe'] });
+    const child = spawn(process.execPath, [MAIN, 'export', '--data-dir', server.dataDir], { stdio: ['ignore', 'pipe', 'pipe'] });
     onTestFinished(() => void child.kill('SIGKILL'));
     let stderr = '';
     child.stderr.setEncoding('utf8').on('data', (text: string) => (stderr += text));

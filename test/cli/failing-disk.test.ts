@@ -1,10 +1,11 @@
 import { spawnSync } from 'node:child_process';
 import { describe, expect, it } from 'vitest';
 import { JOURNAL_FILES } from '../../src/server/store/lmdb/writes/journal-files.js';
+import { MAIN } from '../../testbed/server.js';
 import type { Client } from '../harness/client.js';
 import { initialise, manyPaths, pathsIn, pull, pullAll, sortPaths, subsetMessage } from '../harness/messages.js';
 import { problemsIn } from '../harness/problems.js';
-import { main, spawnServer } from '../harness/process.js';
+import { spawnServer } from '../harness/process.js';
 import { runInProcess } from '../harness/run-in-process.js';
 import { startServer } from '../harness/server.js';
 import { temporaryFolder } from '../harness/temporary-folder.js';
@@ -98,7 +99,7 @@ it('a command whose disk fails exits with the same error', async context => {
   const [command, ...args] = failing(dataDir, 'fdatasync', 'error=EIO') as [string, ...string[]];
   const { signal, stdout, stderr } = spawnSync(
     command,
-    [...args, process.execPath, main, 'project', 'create', 'two', '--data-dir', dataDir],
+    [...args, process.execPath, MAIN, 'project', 'create', 'two', '--data-dir', dataDir],
     { encoding: 'utf8' },
   );
   expect({ signal, stdout }).toEqual({ signal: 'SIGKILL', stdout: '' });

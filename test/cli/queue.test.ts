@@ -4,10 +4,11 @@ import { readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { text } from 'node:stream/consumers';
 import { describe, expect, it, onTestFinished } from 'vitest';
+import { MAIN } from '../../testbed/server.js';
 import type { Client } from '../harness/client.js';
 import { expectCompleteness } from '../harness/completeness.js';
 import { sortPaths } from '../harness/messages.js';
-import { ended, main, plainEnvironment, runBallast, said } from '../harness/process.js';
+import { ended, plainEnvironment, runBallast, said } from '../harness/process.js';
 import { startProxy } from '../harness/proxy.js';
 import { SharedServer, startServer, startServerOnDisk } from '../harness/server.js';
 import { temporaryFolder } from '../harness/temporary-folder.js';
@@ -21,7 +22,7 @@ const JUNIT = ['--junit', 'reports/*.xml'];
 const REPORT = { REPORT: 'reports/%.xml' };
 /** Runs `queue` in a new process. Resolves when its command hangs. */
 async function startHanging(server: Client, suite: TestProject, env: NodeJS.ProcessEnv, command: readonly string[] = suite.runner) {
-  const child = spawn(process.execPath, [main, 'queue', GLOB, ...JUNIT, ...command], {
+  const child = spawn(process.execPath, [MAIN, 'queue', GLOB, ...JUNIT, ...command], {
     cwd: suite.folder,
     env: plainEnvironment(suite.environment(server, 0, { ...REPORT, ...env })),
     stdio: ['ignore', 'pipe', 'pipe'],

@@ -3,8 +3,9 @@ import { chmodSync, mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync 
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { expect, it, vi } from 'vitest';
+import { MAIN } from '../../testbed/server.js';
 import { initialise, manyPaths, pathsIn, pull, pullAll, record, sortPaths } from '../harness/messages.js';
-import { main, plainEnvironment, spawnServer } from '../harness/process.js';
+import { plainEnvironment, spawnServer } from '../harness/process.js';
 import { temporaryFolder } from '../harness/temporary-folder.js';
 
 const guide = readFileSync(fileURLToPath(new URL('../../../src/docs/operate/backups.md', import.meta.url)), 'utf8');
@@ -17,7 +18,7 @@ const recipe = (text: string) =>
 const NPM = `#!/bin/sh
 [ "$1 $2 $3 $4" = 'run -s ballast --' ] || exit 9
 shift 4
-exec "${process.execPath}" "${main}" "$@"
+exec "${process.execPath}" "${MAIN}" "$@"
 `;
 
 it('the recipes of the guide make a snapshot, and restore it when the folder is lost: builds, tokens and open queues are there', async () => {

@@ -3,8 +3,9 @@ import { once } from 'node:events';
 import { closeSync, existsSync, mkdirSync, openSync, realpathSync, writeFileSync } from 'node:fs';
 import { text } from 'node:stream/consumers';
 import { describe, expect, it } from 'vitest';
+import { MAIN } from '../../testbed/server.js';
 import { record, sortPaths, startSplit } from '../harness/messages.js';
-import { ended, main, plainEnvironment, said } from '../harness/process.js';
+import { ended, plainEnvironment, said } from '../harness/process.js';
 import { SharedServer } from '../harness/server.js';
 import { BUILD, TestProject, unreachableServer } from './test-project.js';
 
@@ -112,7 +113,7 @@ describe('ballast split', () => {
   it.skipIf(!existsSync('/dev/full'))('fails if its list cannot be written completely', async () => {
     const [server, suite] = [await shared.project(), new TestProject(FILES)];
     const out = openSync('/dev/full', 'w');
-    const child = spawn(process.execPath, [main, 'split', '**/*.test.js'], {
+    const child = spawn(process.execPath, [MAIN, 'split', '**/*.test.js'], {
       cwd: suite.folder,
       env: plainEnvironment(suite.environment(server, 0)),
       stdio: ['ignore', out, 'pipe'],

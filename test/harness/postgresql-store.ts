@@ -1,8 +1,8 @@
 import { randomUUID } from 'node:crypto';
 import { inject, onTestFinished } from 'vitest';
-import { createDatabase, dropDatabase, statement } from '../../bench/load/postgresql.js';
 import type { Store } from '../../src/server/engine/ports/store.js';
 import { openPostgresqlStore, type PostgresqlOptions } from '../../src/server/store/postgresql/store.js';
+import { createDatabase, dropDatabase, statement } from '../../testbed/postgresql.js';
 import { TABLES } from '../postgresql-cluster.js';
 
 /** The cluster for the tests; null: this machine has no PostgreSQL. */

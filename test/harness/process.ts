@@ -1,34 +1,15 @@
-import { type ChildProcess, spawn } from 'node:child_process';
+import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { text } from 'node:stream/consumers';
-import { fileURLToPath } from 'node:url';
 import { expect, onTestFinished } from 'vitest';
+import { MAIN, type Server, type ServerOptions, startServer } from '../../testbed/server.js';
 import { Client, TOKEN } from './client.js';
 import { httpServer } from './http-server.js';
 import { temporaryFolder } from './temporary-folder.js';
 
-export const main = fileURLToPath(new URL('../../src/main.js', import.meta.url));
+export type ServerProcess = Client & Server;
 
-export interface ServerProcess extends Client {
-  dataDir: string;
-  child: ChildProcess;
-  /** The output so far. */
-  stdout(): string;
-  stderr(): string;
-  /** Resolves with the exit code. */
-  ended: Promise<number | null>;
-  /** Sends a signal; resolves with the exit code. */
-  stop(signal: NodeJS.Signals): Promise<number | null>;
-}
-
-export interface ServeOptions {
-  dataDir?: string;
-  /** The bootstrap token; null makes the first start print a token. */
-  token?: string | null;
-  flags?: readonly string[];
-  env?: NodeJS.ProcessEnv;
-  /** A command prefix that runs the server, such as strace. */
-  under?: readonly string[];
+export interface ServeOptions extends Pick<ServerOptions, 'dataDir' | 'token' | 'flags' | 'env' | 'under'> {
   /** Registers what kills the server: by default after the test. */
   end?: (kill: () => void) => void;
 }
@@ -39,36 +20,19 @@ export async function spawnServer({
   token = TOKEN,
   flags = [],
   env = {},
-  under = [],
   end = onTestFinished,
+  ...more
 }: ServeOptions = {}): Promise<ServerProcess> {
-  const [command, ...args] = [...under, process.execPath, main, 'serve', '--port', '0', '--data-dir', dataDir, ...flags] as [
-    string,
-    ...string[],
-  ];
-  const bootstrap = token === null ? {} : { BALLAST_BOOTSTRAP_TOKEN: token };
-  const child = spawn(command, args, {
-    env: plainEnvironment({ BALLAST_HTTP_SERVER: httpServer, ...bootstrap, ...env }),
-    stdio: ['ignore', 'pipe', 'pipe'],
+  const server = await startServer({
+    ...more,
+    dataDir,
+    token,
+    flags: ['--log-level', 'info', ...flags],
+    env: plainEnvironment({ BALLAST_HTTP_SERVER: httpServer, ...env }),
+    keepsLog: true,
   });
-  end(() => void child.kill('SIGKILL'));
-  const ended = once(child, 'close').then(([code]) => code as number | null);
-  let stdout = '';
-  let stderr = '';
-  child.stderr.setEncoding('utf8').on('data', (text: string) => (stderr += text));
-  const url = await new Promise<string>((resolve, reject) => {
-    child.stdout.setEncoding('utf8').on('data', (text: string) => {
-      stdout += text;
-      const address = /listens on (http:\S+) .*\n/.exec(stdout)?.[1];
-      if (address) resolve(address);
-    });
-    void ended.then(code => reject(new Error(`the server ended with ${code} and printed: ${stdout}${stderr}`)));
-  });
-  const stop = (signal: NodeJS.Signals) => {
-    child.kill(signal);
-    return ended;
-  };
-  return Object.assign(new Client(url, token ?? ''), { dataDir, child, stdout: () => stdout, stderr: () => stderr, ended, stop });
+  end(() => void server.child.kill('SIGKILL'));
+  return Object.assign(new Client(server.url, token ?? ''), server);
 }
 
 /** Variables of the CI system that runs these tests. */
@@ -104,7 +68,7 @@ export async function runBallast(
   env: NodeJS.ProcessEnv = {},
   { cwd, stdin = '' }: { cwd?: string; stdin?: string } = {},
 ): Promise<Run> {
-  const child = spawn(process.execPath, [main, ...args], { env: plainEnvironment(env), stdio: 'pipe', cwd });
+  const child = spawn(process.execPath, [MAIN, ...args], { env: plainEnvironment(env), stdio: 'pipe', cwd });
   child.stdin.on('error', () => {}).end(stdin);
   const [stdout, stderr, [code]] = await Promise.all([text(child.stdout), text(child.stderr), once(child, 'close')]);
   return { code: code as number | null, stdout, stderr };

@@ -1,5 +1,4 @@
 import { describe, expect, it } from 'vitest';
-import { installedPrograms } from '../../bench/load/postgresql.js';
 import { drawScenario } from '../../scripts/chaos/green/draw.js';
 import { pieceFaults } from '../../scripts/chaos/green/draw-pieces.js';
 import { Evidence } from '../../scripts/chaos/green/evidence.js';
@@ -7,6 +6,7 @@ import { faults } from '../../scripts/chaos/green/faults.js';
 import type { FileRun } from '../../scripts/chaos/green/runner.js';
 import { jobName } from '../../scripts/chaos/green/scenario.js';
 import { type PlayedCiRun, violationsOf } from '../../scripts/chaos/green/violations.js';
+import { installedPrograms } from '../../testbed/postgresql.js';
 import { runScript } from './script.js';
 
 /** Draws two suites under one token, killed nodes and an emptied store while files run in pieces, and a run without faults. */

@@ -1,5 +1,5 @@
-import { TOKEN } from '../../../bench/load/server.js';
-import { pick, type Random } from '../../../bench/random.js';
+import { TOKEN } from '../../../testbed/client.js';
+import { pick, type Random } from '../../../testbed/random.js';
 
 /** Values that replace valid ones. */
 const VALUES: readonly unknown[] = [

@@ -1,10 +1,9 @@
-import { once } from 'node:events';
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { pathToFileURL } from 'node:url';
-import { removeFolder, temporaryFolder } from '../../../bench/load/cleanup.js';
-import { type Server, startServer } from '../../../bench/load/server.js';
-import { pick, type Random, seededRandom } from '../../../bench/random.js';
+import { removeFolder, temporaryFolder } from '../../../testbed/cleanup.js';
+import { pick, type Random, seededRandom } from '../../../testbed/random.js';
+import { type Server, startServer } from '../../../testbed/server.js';
 import { databasePlace, folderPlace, type Place } from './places.js';
 import type { Operation, Scenario } from './scenario.js';
 
@@ -143,11 +142,8 @@ export class Operator {
   }
 
   async #stopServer(i: number, signal: 'SIGKILL' | 'SIGTERM'): Promise<void> {
-    const child = this.#servers[i]?.child;
+    const server = this.#servers[i];
     this.#servers[i] = null;
-    if (!child || child.exitCode !== null || child.signalCode !== null) return;
-    const exited = once(child, 'exit');
-    child.kill(signal);
-    await exited;
+    await server?.stop(signal);
   }
 }

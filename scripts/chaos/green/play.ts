@@ -1,9 +1,9 @@
 import { readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { removeFolder, temporaryFolder } from '../../../bench/load/cleanup.js';
-import { type Random, seededRandom } from '../../../bench/random.js';
 import { piecePath } from '../../../src/protocol/piece-path.js';
-import { requestJson } from '../request.js';
+import { removeFolder, temporaryFolder } from '../../../testbed/cleanup.js';
+import { requestJson } from '../../../testbed/client.js';
+import { type Random, seededRandom } from '../../../testbed/random.js';
 import { type CaseRun, runCases } from './cases.js';
 import { startCommercial } from './commercial-client.js';
 import { Operator, type Processes } from './operator.js';

@@ -1,7 +1,7 @@
-import { temporaryFolder } from '../../../bench/load/cleanup.js';
-import { createDatabase } from '../../../bench/load/postgresql.js';
-import { type Server, startServer } from '../../../bench/load/server.js';
 import { openPostgresqlStore } from '../../../src/server/store/postgresql/store.js';
+import { temporaryFolder } from '../../../testbed/cleanup.js';
+import { createDatabase } from '../../../testbed/postgresql.js';
+import { type Server, startServer } from '../../../testbed/server.js';
 import type { AnswerLog } from '../answer-log.js';
 import { checkDatabase } from '../database-check.js';
 import { neededCluster } from '../needed-cluster.js';

@@ -1,6 +1,7 @@
 import { setTimeout as sleep } from 'node:timers/promises';
-import { headers, type Server } from '../../../bench/load/server.js';
-import { pick, type Random } from '../../../bench/random.js';
+import { headers } from '../../../testbed/client.js';
+import { pick, type Random } from '../../../testbed/random.js';
+import type { Server } from '../../../testbed/server.js';
 import { SUBSETS } from '../builds.js';
 import { Violation } from '../invariants.js';
 

@@ -1,13 +1,13 @@
-import { once } from 'node:events';
 import { mkdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { pathToFileURL } from 'node:url';
-import { removeFolder, temporaryFolder } from '../../../bench/load/cleanup.js';
-import { Cluster, createDatabase, STANDBY, statement } from '../../../bench/load/postgresql.js';
-import { headers, type Server, startServer } from '../../../bench/load/server.js';
-import { type Random, seededRandom } from '../../../bench/random.js';
 import { openPostgresqlStore } from '../../../src/server/store/postgresql/store.js';
+import { removeFolder, temporaryFolder } from '../../../testbed/cleanup.js';
+import { headers } from '../../../testbed/client.js';
+import { Cluster, createDatabase, STANDBY, statement } from '../../../testbed/postgresql.js';
+import { type Random, seededRandom } from '../../../testbed/random.js';
+import { type Server, startServer } from '../../../testbed/server.js';
 import { AnswerLog } from '../answer-log.js';
 import { type Build, drawBuild, expectComplete, play, QUEUE } from '../builds.js';
 import { checkDatabase } from '../database-check.js';
@@ -32,6 +32,8 @@ export interface StageOptions {
 const DATABASE = 'ballast';
 const SERVERS = 2;
 const STREAMS = 3;
+/** Of the log of a server that ended. */
+const KEPT_LINES = 20;
 
 /** Two servers on one database, and nodes that use them until the end. */
 export class Stage {
@@ -207,10 +209,10 @@ const settingsOf = ({ standby }: StageOptions): Record<string, string> =>
   standby === 'synchronous' ? { synchronous_standby_names: STANDBY } : {};
 
 /** Rejects when a server ends, and says how. */
-async function unexpectedEnd({ child, lastLines }: Server, i: number): Promise<never> {
-  // Its log is read to the end then.
-  const [code, signal] = (await once(child, 'close')) as [number | null, string | null];
-  throw new Violation(`server ${i} ended with ${code ?? signal}. The last lines of its log:\n${lastLines.join('\n') || '(none)'}`);
+async function unexpectedEnd({ child, ended, stderr }: Server, i: number): Promise<never> {
+  const code = await ended;
+  const lines = stderr().trimEnd().split('\n').slice(-KEPT_LINES);
+  throw new Violation(`server ${i} ended with ${code ?? child.signalCode}. The last lines of its log:\n${lines.join('\n') || '(none)'}`);
 }
 
 /** Arguments of Node by which the clock of a server is ahead. */

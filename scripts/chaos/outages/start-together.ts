@@ -1,9 +1,8 @@
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { killAtExit } from '../../../bench/load/cleanup.js';
-import { createDatabase, statement } from '../../../bench/load/postgresql.js';
-import { MAIN } from '../../../bench/load/server.js';
+import { createDatabase, statement } from '../../../testbed/postgresql.js';
+import { MAIN, startServer } from '../../../testbed/server.js';
 import { checkDatabase } from '../database-check.js';
 import { invariant } from '../invariants.js';
 import { neededCluster } from '../needed-cluster.js';
@@ -21,8 +20,10 @@ export async function startTogether(_seed: number, seconds: number): Promise<str
   let revoked = 0;
   do {
     const database = await createDatabase(cluster.url, `start_${starts}`);
-    const servers = await Promise.all(Array.from({ length: SERVERS }, () => start(database)));
-    const tokens = servers.flatMap(({ printed }) => /\n([0-9a-f]{32,})\n/.exec(printed)?.[1] ?? []);
+    const servers = await Promise.all(
+      Array.from({ length: SERVERS }, () => startServer({ database, token: null, flags: ['--workers', '1'] })),
+    );
+    const tokens = servers.flatMap(({ stdout }) => /\n([0-9a-f]{32,})\n/.exec(stdout())?.[1] ?? []);
     invariant(tokens.length === 1, `${SERVERS} servers that started at once on an empty database printed ${tokens.length} tokens`);
     const projects = await statement(database, 'select id from projects');
     invariant(projects.length === 1, `they made ${projects.length} projects`);
@@ -37,7 +38,7 @@ export async function startTogether(_seed: number, seconds: number): Promise<str
       }
     revoked = Math.max(revoked, performance.now() - from);
     expectSound(await checkDatabase(database));
-    for (const { child } of servers) child.kill('SIGKILL');
+    await Promise.all(servers.map(server => server.stop('SIGKILL')));
     starts += 1;
   } while (performance.now() < until);
   await cluster.stop();
@@ -46,23 +47,6 @@ export async function startTogether(_seed: number, seconds: number): Promise<str
 
 async function ask(url: string, token: string): Promise<number> {
   return (await fetch(`${url}/v1/builds`, { headers: { 'SERVICE-TEST-SUITE-TOKEN': token } })).status;
-}
-
-async function start(database: string) {
-  const { BALLAST_BOOTSTRAP_TOKEN: _, ...env } = process.env;
-  const child = killAtExit(
-    spawn(process.execPath, [MAIN, 'serve', '--port', '0', '--workers', '1', '--log-level', 'warn'], {
-      env: { ...env, BALLAST_DATABASE_URL: database },
-      stdio: ['ignore', 'pipe', 'inherit'],
-    }),
-  );
-  let printed = '';
-  for await (const text of child.stdout.setEncoding('utf8')) {
-    printed += text;
-    const url = /listens on (http:\S+)/.exec(printed)?.[1];
-    if (url) return { child, printed, url };
-  }
-  throw new Error(`cannot start the server: it printed ${printed}`);
 }
 
 async function command(database: string, ...args: string[]): Promise<void> {

@@ -1,12 +1,11 @@
-import { once } from 'node:events';
 import { readFileSync, realpathSync } from 'node:fs';
 import { join } from 'node:path';
-import { temporaryFolder } from '../../../bench/load/cleanup.js';
-import { startServer } from '../../../bench/load/server.js';
 import { STORE_FILE } from '../../../src/server/store/lmdb/tables.js';
 import { JOURNAL_FILES } from '../../../src/server/store/lmdb/writes/journal-files.js';
+import { temporaryFolder } from '../../../testbed/cleanup.js';
+import { requestJson } from '../../../testbed/client.js';
+import { startServer } from '../../../testbed/server.js';
 import { type Build, drawBuild, play } from '../builds.js';
-import { requestJson } from '../request.js';
 import { NodeLog } from './node-log.js';
 import { traceCommand } from './trace.js';
 
@@ -29,7 +28,7 @@ export async function recordBuilds(milliseconds: number, random: () => number): 
   const dataDir = realpathSync(temporaryFolder());
   const files = TRACED_FILES.map(name => join(dataDir, name));
   const trace = join(temporaryFolder(), 'trace');
-  const { url, child } = await startServer({ dataDir, wrapper: traceCommand(files, trace) });
+  const { url, child, ended } = await startServer({ dataDir, under: traceCommand(files, trace) });
   const builds: Build[] = [];
   const log = new NodeLog();
   const end = performance.now() + milliseconds;
@@ -44,10 +43,9 @@ export async function recordBuilds(milliseconds: number, random: () => number): 
     }
   });
   await Promise.all(streams);
-  const exited = once(child, 'exit');
   // A signal to strace would detach the server instead of stopping it.
   for (const server of childrenOf(child.pid!)) process.kill(server, 'SIGTERM');
-  await exited;
+  await ended;
   return { builds, log, trace, dataDir };
 }
 

@@ -2,7 +2,7 @@ import { spawnSync } from 'node:child_process';
 import { chmodSync, chownSync, readdirSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, it, onTestFinished, type TestContext } from 'vitest';
-import { main } from '../../harness/process.js';
+import { MAIN } from '../../../testbed/server.js';
 import { folderWithStore } from '../failing-calls.js';
 
 /** Root may write every file, so as root the commands run as the user nobody. */
@@ -11,7 +11,7 @@ const nobody = process.getuid?.() === 0 ? { uid: 65_534, gid: 65_534 } : {};
 const COMMANDS = [['serve', '--port', '0'], ['check'], ['project', 'create', 'two']];
 
 function run(dataDir: string, ...args: string[]) {
-  const { status, stdout, stderr } = spawnSync(process.execPath, [main, ...args, '--data-dir', dataDir], {
+  const { status, stdout, stderr } = spawnSync(process.execPath, [MAIN, ...args, '--data-dir', dataDir], {
     ...nobody,
     cwd: dataDir,
     encoding: 'utf8',

@@ -1,9 +1,8 @@
 import { spawnSync } from 'node:child_process';
 import { readFileSync } from 'node:fs';
-
 import { fileURLToPath } from 'node:url';
 import { describe, expect, it } from 'vitest';
-import { main } from '../../harness/process.js';
+import { MAIN } from '../../../testbed/server.js';
 import { temporaryFolder } from '../../harness/temporary-folder.js';
 
 const client = fileURLToPath(new URL('../../../src/ballast.mjs', import.meta.url));
@@ -30,7 +29,7 @@ describe('a Node version', () => {
   it.each(['12.22.12', '20.11.1'])('that is too old (%s) is refused in one line', version => {
     const refusal = { status: 2, stdout: '', stderr: expect.stringMatching(needsNode) as string };
     expect(runOn({ version }, launch, 'dist/src/main.js', '--version')).toEqual(refusal);
-    expect(runOn({ version }, main, '--version')).toEqual(refusal);
+    expect(runOn({ version }, MAIN, '--version')).toEqual(refusal);
     expect(runOn({ version }, client, '--version')).toEqual(refusal);
   });
 
@@ -39,7 +38,7 @@ describe('a Node version', () => {
   });
 
   it.each(['20.12.0', '31.0.0'])('that is new enough (%s) runs the program', version => {
-    expect(runOn({ version }, main, '--version')).toEqual({ status: 0, stdout: expect.stringMatching(/^\d/) as string, stderr: '' });
+    expect(runOn({ version }, MAIN, '--version')).toEqual({ status: 0, stdout: expect.stringMatching(/^\d/) as string, stderr: '' });
   });
 });
 
@@ -54,13 +53,13 @@ describe('a platform without binaries', () => {
       ['project', 'list'],
       ['backup', 'there'],
     ]) {
-      expect(runOn({ arch: 's390x' }, main, ...command, '--data-dir', temporaryFolder())).toEqual(refusal);
+      expect(runOn({ arch: 's390x' }, MAIN, ...command, '--data-dir', temporaryFolder())).toEqual(refusal);
     }
   });
 
   it('runs the commands of a CI node', () => {
     const flags = '--url http://127.0.0.1:1 --token a --node-total 1 --branch main --commit-hash 1 --build-id 1 --retries 0'.split(' ');
-    const { status, stderr } = runOn({ platform: 'win32' }, main, 'split', ...flags, 'README.md');
+    const { status, stderr } = runOn({ platform: 'win32' }, MAIN, 'split', ...flags, 'README.md');
     expect({ status, stderr }).toEqual({ status: 3, stderr: expect.stringContaining('no answer from POST') as string });
   });
 });

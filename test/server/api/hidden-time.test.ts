@@ -1,6 +1,6 @@
 import { expect, it } from 'vitest';
-import { seededRandom } from '../../../bench/random.js';
-import { residual, syntheticSuite } from '../../../bench/suites/synthetic.js';
+import { seededRandom } from '../../../testbed/random.js';
+import { residual, syntheticSuite } from '../../../testbed/synthetic.js';
 import { Clock } from '../../harness/clock.js';
 import { record } from '../../harness/messages.js';
 import { startServer } from '../../harness/server.js';

@@ -1,9 +1,9 @@
 import { describe, expect, it } from 'vitest';
-import { seededRandom } from '../../../../bench/random.js';
 import type { Batch } from '../../../../src/server/engine/queue/batch.js';
 import { type ExpectedEnd, expectedEnd } from '../../../../src/server/engine/queue/expected-end.js';
 import { Queue } from '../../../../src/server/engine/queue/queue.js';
 import { toWeight } from '../../../../src/server/planning/weight.js';
+import { seededRandom } from '../../../../testbed/random.js';
 import { NOW, requestOf } from './requests.js';
 
 const NODES = 4;

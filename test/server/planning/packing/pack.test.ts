@@ -1,9 +1,9 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { normal, seededRandom } from '../../../../bench/random.js';
-import { syntheticSuite } from '../../../../bench/suites/synthetic.js';
 import { type Packing, pack } from '../../../../src/server/planning/packing/pack.js';
 import { toWeight } from '../../../../src/server/planning/weight.js';
+import { normal, seededRandom } from '../../../../testbed/random.js';
+import { syntheticSuite } from '../../../../testbed/synthetic.js';
 
 const seed = 20_260_101;
 

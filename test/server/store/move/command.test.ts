@@ -1,6 +1,6 @@
 import { randomUUID } from 'node:crypto';
 import { describe, expect, it, onTestFinished } from 'vitest';
-import { statement } from '../../../../bench/load/postgresql.js';
+import { statement } from '../../../../testbed/postgresql.js';
 import { cluster, databaseWithoutTables, openedStore } from '../../../harness/postgresql-store.js';
 import { ended, printed } from '../../../harness/process.js';
 import { runInProcess } from '../../../harness/run-in-process.js';

@@ -3,10 +3,10 @@ import { readFileSync, writeFileSync } from 'node:fs';
 import { type AddressInfo, connect, createServer } from 'node:net';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, inject, it, onTestFinished } from 'vitest';
-import { type Cluster, createDatabase, startCluster } from '../../../../bench/load/postgresql.js';
 import { Refusal } from '../../../../src/server/engine/refusal.js';
 import { Database, type DatabaseOptions } from '../../../../src/server/store/postgresql/database.js';
 import { migrate } from '../../../../src/server/store/postgresql/schema.js';
+import { type Cluster, createDatabase, startCluster } from '../../../../testbed/postgresql.js';
 import {
   cluster,
   copiedDatabase,

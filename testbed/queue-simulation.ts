@@ -1,4 +1,4 @@
-import { seededRandom } from '../random.js';
+import { seededRandom } from './random.js';
 
 /** A test file of a simulated build. */
 export interface QueueFile {
@@ -27,6 +27,15 @@ export interface Build {
 
 /** Returns the indices of the next files of a node. None are left when it returns none. */
 export type NextBatch = (node: number, millis: number) => number[];
+
+export interface QueueSetting {
+  nodes: number;
+  /** Seconds, as configured in the server. The real cost of a pull may differ. */
+  pullCost: number;
+}
+
+/** A way to hand out the files of a queue. */
+export type Policy = (files: readonly QueueFile[], setting: QueueSetting) => NextBatch;
 
 export interface Outcome {
   /** The duration of the build over its lower bound with the nodes that worked. */

@@ -1,4 +1,4 @@
-import { normal, seededRandom } from '../random.js';
+import { normal, seededRandom } from './random.js';
 import type { History, Suite } from './suites.js';
 
 /** Draws the ratio of a file's next time to its prediction. The distribution is heavy-tailed, as between recordings of real suites. */
