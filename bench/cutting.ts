@@ -2,7 +2,7 @@ import { fileOf } from '../src/protocol/test-case.js';
 import { type CuttableFile, cutFiles, longFiles } from '../src/server/planning/cutting/cut.js';
 import { longestFirst } from '../src/server/planning/packing/pack.js';
 import { toWeight } from '../src/server/planning/weight.js';
-import type { Suite } from '../testbed/suites.js';
+import type { Suite } from '../test/testbed/suites.js';
 import type { Result } from './results.js';
 import { geometricMean } from './suites/geometric-mean.js';
 

@@ -1,9 +1,9 @@
 import { readFileSync } from 'node:fs';
-import { headers } from '../testbed/client.js';
-import { Cluster, createDatabase, dropDatabase } from '../testbed/postgresql.js';
-import { printStep } from '../testbed/progress.js';
-import { startServer } from '../testbed/server.js';
-import { Worker } from '../testbed/worker.js';
+import { headers } from '../test/testbed/client.js';
+import { Cluster, createDatabase, dropDatabase } from '../test/testbed/postgresql.js';
+import { printStep } from '../test/testbed/progress.js';
+import { startServer } from '../test/testbed/server.js';
+import { Worker } from '../test/testbed/worker.js';
 import type { Generator } from './load/compare.js';
 import { type Cpu, cpuBetween, readCpu } from './load/cpu.js';
 import { generators } from './load/generators.js';

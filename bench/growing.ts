@@ -1,8 +1,8 @@
 import { setTimeout as sleep } from 'node:timers/promises';
-import { inParallel } from '../testbed/in-parallel.js';
-import { Cluster, createDatabase } from '../testbed/postgresql.js';
-import { printStep } from '../testbed/progress.js';
-import { type Server, startServer } from '../testbed/server.js';
+import { inParallel } from '../test/testbed/in-parallel.js';
+import { Cluster, createDatabase } from '../test/testbed/postgresql.js';
+import { printStep } from '../test/testbed/progress.js';
+import { type Server, startServer } from '../test/testbed/server.js';
 import { Connections, expectAnswer } from './load/connections.js';
 import { longTestPath, nodeFields, QUEUE, RECORDING, SPLIT, splitBody, testFiles } from './load/messages.js';
 import { OpenQueue } from './load/open-queue.js';

@@ -1,7 +1,7 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { median } from '../src/server/planning/estimating/median.js';
-import { printStep } from '../testbed/progress.js';
-import { startServer } from '../testbed/server.js';
+import { printStep } from '../test/testbed/progress.js';
+import { startServer } from '../test/testbed/server.js';
 import { Connections, expectAnswer } from './load/connections.js';
 import { cpuBetween, readCpu } from './load/cpu.js';
 import { FILES_IN_ANSWER } from './load/messages.js';

@@ -1,8 +1,8 @@
 import { setTimeout as sleep } from 'node:timers/promises';
-import { printStep } from '../testbed/progress.js';
-import { type Server, startServer } from '../testbed/server.js';
-import { Worker } from '../testbed/worker.js';
-import { ask } from '../testbed/worker-messages.js';
+import { printStep } from '../test/testbed/progress.js';
+import { type Server, startServer } from '../test/testbed/server.js';
+import { Worker } from '../test/testbed/worker.js';
+import { ask } from '../test/testbed/worker-messages.js';
 import { cpuBetween, readCpu } from './load/cpu.js';
 import type { LoadQuestion } from './load/loader.js';
 import type { LoopDelays } from './load/probe.js';

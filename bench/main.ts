@@ -1,7 +1,7 @@
 import { Command, Option } from 'commander';
-import { exitOnSignals } from '../testbed/cleanup.js';
-import { numberParser, positiveInteger } from '../testbed/option-parsers.js';
-import { readHistories, readSuites } from '../testbed/suites.js';
+import { exitOnSignals } from '../test/testbed/cleanup.js';
+import { numberParser, positiveInteger } from '../test/testbed/option-parsers.js';
+import { readHistories, readSuites } from '../test/testbed/suites.js';
 import { cutting } from './cutting.js';
 import { type DatabaseOptions, database } from './database.js';
 import { estimating } from './estimating.js';

@@ -1,8 +1,8 @@
 import { setTimeout as sleep } from 'node:timers/promises';
-import { inParallel } from '../testbed/in-parallel.js';
-import { printStep } from '../testbed/progress.js';
-import { seededRandom } from '../testbed/random.js';
-import { startServer } from '../testbed/server.js';
+import { inParallel } from '../test/testbed/in-parallel.js';
+import { printStep } from '../test/testbed/progress.js';
+import { seededRandom } from '../test/testbed/random.js';
+import { startServer } from '../test/testbed/server.js';
 import { Connections } from './load/connections.js';
 import { NODES } from './load/messages.js';
 import { OpenQueue } from './load/open-queue.js';

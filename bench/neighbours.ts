@@ -1,9 +1,9 @@
 import { execFileSync } from 'node:child_process';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { printStep } from '../testbed/progress.js';
-import { MAIN, type Server, startServer } from '../testbed/server.js';
-import { Worker } from '../testbed/worker.js';
-import { ask } from '../testbed/worker-messages.js';
+import { printStep } from '../test/testbed/progress.js';
+import { MAIN, type Server, startServer } from '../test/testbed/server.js';
+import { Worker } from '../test/testbed/worker.js';
+import { ask } from '../test/testbed/worker-messages.js';
 import { largestRequests } from './load/largest-requests.js';
 import type { LoadQuestion } from './load/loader.js';
 import type { LoopDelays } from './load/probe.js';

@@ -1,9 +1,9 @@
 import { lowerBound } from '../src/server/planning/packing/bound.js';
 import { pack } from '../src/server/planning/packing/pack.js';
 import { toWeight } from '../src/server/planning/weight.js';
-import { normal, seededRandom } from '../testbed/random.js';
-import type { Suite } from '../testbed/suites.js';
-import { syntheticSuite } from '../testbed/synthetic.js';
+import { normal, seededRandom } from '../test/testbed/random.js';
+import type { Suite } from '../test/testbed/suites.js';
+import { syntheticSuite } from '../test/testbed/synthetic.js';
 import type { Result } from './results.js';
 import { geometricMean } from './suites/geometric-mean.js';
 import {

@@ -6,11 +6,11 @@ import { estimate, pathOf } from '../src/server/planning/estimating/estimate.js'
 import { Guesses } from '../src/server/planning/estimating/guesses.js';
 import { type Level, secondsOf, updateLevel } from '../src/server/planning/estimating/level.js';
 import { toSeconds } from '../src/server/planning/weight.js';
-import { ballast, ballastQueue } from '../testbed/ballast-queue.js';
-import { type Build, type Outcome, type Policy, type QueueFile, simulate } from '../testbed/queue-simulation.js';
-import { normal, seededRandom } from '../testbed/random.js';
-import type { History, Suite } from '../testbed/suites.js';
-import { residual, syntheticSuite } from '../testbed/synthetic.js';
+import { ballast, ballastQueue } from '../test/testbed/ballast-queue.js';
+import { type Build, type Outcome, type Policy, type QueueFile, simulate } from '../test/testbed/queue-simulation.js';
+import { normal, seededRandom } from '../test/testbed/random.js';
+import type { History, Suite } from '../test/testbed/suites.js';
+import { residual, syntheticSuite } from '../test/testbed/synthetic.js';
 import type { Result } from './results.js';
 import { geometricMean } from './suites/geometric-mean.js';
 import { fixedSize, guided, oneAtATimeAsListed, staticSplit } from './suites/queue-baselines.js';

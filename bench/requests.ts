@@ -1,7 +1,7 @@
 import { chooseAdapter, type HttpServerName } from '../src/server/http/choose-adapter.js';
-import { printStep } from '../testbed/progress.js';
-import { startServer } from '../testbed/server.js';
-import { Worker } from '../testbed/worker.js';
+import { printStep } from '../test/testbed/progress.js';
+import { startServer } from '../test/testbed/server.js';
+import { Worker } from '../test/testbed/worker.js';
 import { type Bare, type CompareOptions, type Comparison, compare, type Generator } from './load/compare.js';
 import { findInstalled, generators, type PlannedComparison, plannedComparisons } from './load/generators.js';
 import { startRedis } from './load/redis.js';

@@ -1,7 +1,7 @@
 import { setTimeout as sleep } from 'node:timers/promises';
-import { printStep } from '../testbed/progress.js';
-import { startServer } from '../testbed/server.js';
-import { Worker } from '../testbed/worker.js';
+import { printStep } from '../test/testbed/progress.js';
+import { startServer } from '../test/testbed/server.js';
+import { Worker } from '../test/testbed/worker.js';
 import type { LoadPlan, LoadQuestion } from './load/loader.js';
 import { mebibytes, type ResidentMemory, readResidentMemory } from './load/resident-memory.js';
 import { assertNoFailures, type LoadOutcome } from './load/tally.js';

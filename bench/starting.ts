@@ -1,10 +1,10 @@
 import { spawnSync } from 'node:child_process';
 import { median } from '../src/server/planning/estimating/median.js';
-import { removeFolder, temporaryFolder } from '../testbed/cleanup.js';
-import { inParallel } from '../testbed/in-parallel.js';
-import { printProgress } from '../testbed/progress.js';
-import { startServer } from '../testbed/server.js';
-import { Worker } from '../testbed/worker.js';
+import { removeFolder, temporaryFolder } from '../test/testbed/cleanup.js';
+import { inParallel } from '../test/testbed/in-parallel.js';
+import { printProgress } from '../test/testbed/progress.js';
+import { startServer } from '../test/testbed/server.js';
+import { Worker } from '../test/testbed/worker.js';
 import { Connections } from './load/connections.js';
 import { OpenQueue } from './load/open-queue.js';
 import type { Seed } from './load/seed.js';

@@ -1,10 +1,10 @@
 import type { RecordedTestFile } from '../src/server/engine/test-file.js';
 import { median } from '../src/server/planning/estimating/median.js';
-import { requestJson } from '../testbed/client.js';
-import { printStep } from '../testbed/progress.js';
-import { seededRandom } from '../testbed/random.js';
-import { type Server, startServer } from '../testbed/server.js';
-import { residual } from '../testbed/synthetic.js';
+import { requestJson } from '../test/testbed/client.js';
+import { printStep } from '../test/testbed/progress.js';
+import { seededRandom } from '../test/testbed/random.js';
+import { type Server, startServer } from '../test/testbed/server.js';
+import { residual } from '../test/testbed/synthetic.js';
 import { Connections } from './load/connections.js';
 import { cpuBetween, readCpu } from './load/cpu.js';
 import { longTestPath, NODES, RECORDING, SPLIT, testFiles } from './load/messages.js';

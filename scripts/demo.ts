@@ -4,8 +4,8 @@ import { createServer } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { Command } from 'commander';
-import { numberParser, positiveInteger } from '../testbed/option-parsers.js';
-import { showStatus } from '../testbed/progress.js';
+import { numberParser, positiveInteger } from '../test/testbed/option-parsers.js';
+import { showStatus } from '../test/testbed/progress.js';
 import { openDemo } from './demo/open-demo.js';
 
 /** Serves a temporary folder with invented builds of three projects, and plays more of them while it runs. */

@@ -47,7 +47,7 @@ const build = fingerprint([
   fromRoot('tsconfig.json'),
   fromRoot('package-lock.json'),
   fromRoot('README.md'),
-  ...['src', 'test', 'testbed', 'bench', 'scripts'].flatMap(sources),
+  ...['src', 'test', 'bench', 'scripts'].flatMap(sources),
 ]);
 if (read(fromRoot('dist', '.built')) !== build) {
   log('compiling ...');

@@ -7,7 +7,7 @@ import { limits } from '../src/protocol/limits.js';
 import { openLog } from '../src/server/process/log.js';
 import { openService } from '../src/server/process/service.js';
 import { parseConfig } from '../src/server/process/settings.js';
-import { numberParser } from '../testbed/option-parsers.js';
+import { numberParser } from '../test/testbed/option-parsers.js';
 import { Build } from './replay/build.js';
 import { toJson, toText } from './replay/report.js';
 import { readTimings } from './replay/timings.js';

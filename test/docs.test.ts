@@ -210,7 +210,7 @@ describe('the tours of the source', () => {
   });
 
   it('name files and folders that exist', () => {
-    const paths = ['src', 'test', 'testbed', 'scripts', 'bench'].flatMap(folder =>
+    const paths = ['src', 'test', 'scripts', 'bench'].flatMap(folder =>
       readdirSync(join(root, folder), { recursive: true, encoding: 'utf8' }).map(path => `/${folder}/${path}`),
     );
     const missing = tours.flatMap(([path, text]) =>

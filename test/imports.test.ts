@@ -194,11 +194,11 @@ describe('the sources', () => {
 describe('the folders beside the sources', () => {
   const root = join(source, '..');
   const outer: Record<string, string[]> = {
-    testbed: ['src'],
-    bench: ['src', 'testbed'],
-    scripts: ['src', 'testbed'],
-    test: ['src', 'testbed', 'scripts'],
-    'test/bench': ['src', 'testbed', 'bench', 'test'],
+    'test/testbed': ['src'],
+    bench: ['src', 'test/testbed'],
+    scripts: ['src', 'test/testbed'],
+    test: ['src', 'scripts'],
+    'test/bench': ['src', 'bench', 'test'],
   };
 
   it.each(Object.entries(outer))('%s imports only itself and %j', (folder, others) => {

@@ -1,6 +1,6 @@
 import type { TestProject } from 'vitest/node';
 import { openPostgresqlStore } from '../src/server/store/postgresql/store.js';
-import { createDatabase, startCluster } from '../testbed/postgresql.js';
+import { createDatabase, startCluster } from './testbed/postgresql.js';
 
 /** The database with tables, and nothing in them, that those of tests are copies of: to make the tables takes longer than most tests. */
 export const TABLES = 'tables';

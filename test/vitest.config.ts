@@ -2,7 +2,7 @@ import { availableParallelism } from 'node:os';
 import { defineConfig, type TestProjectInlineConfiguration } from 'vitest/config';
 import { chromiumPath } from '../scripts/chromium.js';
 import { loadUwebsockets } from '../src/server/http/uwebsockets/load.js';
-import { installedPrograms } from '../testbed/postgresql.js';
+import { installedPrograms } from './testbed/postgresql.js';
 import { BROWSER, LONG, SHARED, SLOW, STORE, UNSHARED, WITHOUT_BROWSER } from './tiers.js';
 
 const hasUwebsockets = await loadUwebsockets().then(
@@ -42,7 +42,7 @@ export default defineConfig(({ mode }) => ({
     root: 'dist',
     projects: mode === 'long' ? long : isWithoutUwebsockets ? tiers : [...tiers, overNode],
     // Node loads what is compiled already, which takes half as long as vitest does. No test replaces a module.
-    server: { deps: { external: [/\/dist\/(src|testbed|bench|scripts)\//] } },
+    server: { deps: { external: [/\/dist\/(src|test\/testbed|bench|scripts)\//] } },
     // Files keep what is loaded, and nothing else, from one to the next: to load it takes half a second of each.
     isolate: false,
     // uWebSockets.js belongs on a process's main thread.

@@ -1,6 +1,6 @@
 import { createHistogram } from 'node:perf_hooks';
 import autocannon from 'autocannon';
-import { answerMessages } from '../../testbed/worker-messages.js';
+import { answerMessages } from '../../test/testbed/worker-messages.js';
 import { cpuBetween, readCpu } from './cpu.js';
 import type { Load, Outcome } from './load.js';
 import { ROUND, roundDigits } from './messages.js';

@@ -2,7 +2,7 @@ import { once } from 'node:events';
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { loadUwebsockets, type Uwebsockets } from '../../src/server/http/uwebsockets/load.js';
-import { answerMessages } from '../../testbed/worker-messages.js';
+import { answerMessages } from '../../test/testbed/worker-messages.js';
 
 /**
  * The baseline: a bare handler that reads a body and answers with another one. It uses uWebSockets.js, or node:http on machines for which

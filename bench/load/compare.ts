@@ -1,6 +1,6 @@
-import { headers } from '../../testbed/client.js';
-import type { Server } from '../../testbed/server.js';
-import type { Worker } from '../../testbed/worker.js';
+import { headers } from '../../test/testbed/client.js';
+import type { Server } from '../../test/testbed/server.js';
+import type { Worker } from '../../test/testbed/worker.js';
 import type { BareAnswer, BareServer } from './bare-server.js';
 import { cpuBetween, readCpu } from './cpu.js';
 import type { Load, Outcome } from './load.js';

@@ -1,5 +1,5 @@
 import { Agent, request } from 'node:http';
-import { headers as ofClient } from '../../testbed/client.js';
+import { headers as ofClient } from '../../test/testbed/client.js';
 
 export interface Answer {
   status: number;

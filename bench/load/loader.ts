@@ -1,6 +1,6 @@
 import { setTimeout as sleep } from 'node:timers/promises';
-import { inParallel } from '../../testbed/in-parallel.js';
-import { answerMessages } from '../../testbed/worker-messages.js';
+import { inParallel } from '../../test/testbed/in-parallel.js';
+import { answerMessages } from '../../test/testbed/worker-messages.js';
 import { Connections, expectAnswer } from './connections.js';
 import { largestRequests, templateOf } from './largest-requests.js';
 import { FILES_IN_ANSWER, NODES, RECORDING } from './messages.js';

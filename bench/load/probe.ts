@@ -1,7 +1,7 @@
 import { openSync, readSync } from 'node:fs';
 import { monitorEventLoopDelay } from 'node:perf_hooks';
 import { isMainThread } from 'node:worker_threads';
-import { answerMessages } from '../../testbed/worker-messages.js';
+import { answerMessages } from '../../test/testbed/worker-messages.js';
 
 /**
  * Measures the delay of the main thread's event loop, and reports it to the parent process. A server loads this module

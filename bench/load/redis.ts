@@ -2,7 +2,7 @@ import { spawn, spawnSync } from 'node:child_process';
 import { once } from 'node:events';
 import { type AddressInfo, connect, createServer } from 'node:net';
 import { createInterface } from 'node:readline';
-import { killAtExit, removeFolder, temporaryFolder, terminate } from '../../testbed/cleanup.js';
+import { killAtExit, removeFolder, temporaryFolder, terminate } from '../../test/testbed/cleanup.js';
 import { redisFraming } from './framing.js';
 
 /** A queue in Redis, the usual way to build what Ballast is: a peer for pulls. */

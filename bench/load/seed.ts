@@ -3,10 +3,10 @@ import { createProject } from '../../src/server/engine/access.js';
 import { waitingCaller } from '../../src/server/engine/caller.js';
 import { newRun } from '../../src/server/engine/recordings.js';
 import { openLmdbStore } from '../../src/server/store/lmdb/store.js';
-import { TOKEN } from '../../testbed/client.js';
-import { inParallel } from '../../testbed/in-parallel.js';
-import { printProgress } from '../../testbed/progress.js';
-import { answerMessages } from '../../testbed/worker-messages.js';
+import { TOKEN } from '../../test/testbed/client.js';
+import { inParallel } from '../../test/testbed/in-parallel.js';
+import { printProgress } from '../../test/testbed/progress.js';
+import { answerMessages } from '../../test/testbed/worker-messages.js';
 import { commitHash, longTestPath } from './messages.js';
 
 /**

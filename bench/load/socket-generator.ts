@@ -1,5 +1,5 @@
 import { createHistogram } from 'node:perf_hooks';
-import { answerMessages } from '../../testbed/worker-messages.js';
+import { answerMessages } from '../../test/testbed/worker-messages.js';
 import { Connection } from './connection.js';
 import { cpuBetween, readCpu } from './cpu.js';
 import { type Frame, type Framing, httpFraming, redisFraming } from './framing.js';

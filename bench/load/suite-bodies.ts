@@ -1,4 +1,4 @@
-import { normal, seededRandom } from '../../testbed/random.js';
+import { normal, seededRandom } from '../../test/testbed/random.js';
 import { type Connections, expectAnswer } from './connections.js';
 import { commitHash, createQueueBody, longTestPath, nodeFields, QUEUE, RECORDING, ROUND, SPLIT, splitBody, testFiles } from './messages.js';
 import { Template } from './template.js';

@@ -1,6 +1,6 @@
-import { requestJson } from '../../testbed/client.js';
-import { inParallel } from '../../testbed/in-parallel.js';
-import type { Server } from '../../testbed/server.js';
+import { requestJson } from '../../test/testbed/client.js';
+import { inParallel } from '../../test/testbed/in-parallel.js';
+import type { Server } from '../../test/testbed/server.js';
 import {
   commitHash,
   createQueueBody,

@@ -1,4 +1,4 @@
-import type { Policy } from '../../testbed/queue-simulation.js';
+import type { Policy } from '../../test/testbed/queue-simulation.js';
 
 /** Other ways to hand out the files of a queue. */
 

@@ -1,10 +1,10 @@
 import { Command } from 'commander';
-import { exitOnSignals, temporaryFolder } from '../../testbed/cleanup.js';
-import { requestJson } from '../../testbed/client.js';
-import { positiveInteger } from '../../testbed/option-parsers.js';
-import { showStatus } from '../../testbed/progress.js';
-import { seededRandom } from '../../testbed/random.js';
-import { startServer } from '../../testbed/server.js';
+import { exitOnSignals, temporaryFolder } from '../../test/testbed/cleanup.js';
+import { requestJson } from '../../test/testbed/client.js';
+import { positiveInteger } from '../../test/testbed/option-parsers.js';
+import { showStatus } from '../../test/testbed/progress.js';
+import { seededRandom } from '../../test/testbed/random.js';
+import { startServer } from '../../test/testbed/server.js';
 import { type Build, expectComplete, play, suite } from './builds.js';
 import { drawFuzzedRequest } from './fuzz/fuzzed-request.js';
 import { send } from './fuzz/send.js';

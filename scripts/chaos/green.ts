@@ -1,8 +1,8 @@
 import { Command, Option } from 'commander';
-import { exitOnSignals } from '../../testbed/cleanup.js';
-import { inParallel } from '../../testbed/in-parallel.js';
-import { positiveInteger } from '../../testbed/option-parsers.js';
-import { showStatus } from '../../testbed/progress.js';
+import { exitOnSignals } from '../../test/testbed/cleanup.js';
+import { inParallel } from '../../test/testbed/in-parallel.js';
+import { positiveInteger } from '../../test/testbed/option-parsers.js';
+import { showStatus } from '../../test/testbed/progress.js';
 import { drawScenario } from './green/draw.js';
 import { pieceFaults } from './green/draw-pieces.js';
 import { faults } from './green/faults.js';

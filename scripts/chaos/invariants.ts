@@ -1,5 +1,5 @@
 import { inspect } from 'node:util';
-import { Refusal } from '../../testbed/client.js';
+import { Refusal } from '../../test/testbed/client.js';
 
 /** A violated invariant of the server. The message is a sentence. */
 export class Violation extends Error {}

@@ -1,11 +1,11 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { Command } from 'commander';
-import { exitOnSignals } from '../../testbed/cleanup.js';
-import { requestJson } from '../../testbed/client.js';
-import { positiveInteger } from '../../testbed/option-parsers.js';
-import { showStatus } from '../../testbed/progress.js';
-import { pick, type Random, seededRandom } from '../../testbed/random.js';
-import type { Server } from '../../testbed/server.js';
+import { exitOnSignals } from '../../test/testbed/cleanup.js';
+import { requestJson } from '../../test/testbed/client.js';
+import { positiveInteger } from '../../test/testbed/option-parsers.js';
+import { showStatus } from '../../test/testbed/progress.js';
+import { pick, type Random, seededRandom } from '../../test/testbed/random.js';
+import type { Server } from '../../test/testbed/server.js';
 import { AnswerLog } from './answer-log.js';
 import { type Build, drawBuild, expectComplete, play } from './builds.js';
 import { reportViolations } from './invariants.js';

@@ -1,4 +1,4 @@
-import { type Cluster, startCluster } from '../../testbed/postgresql.js';
+import { type Cluster, startCluster } from '../../test/testbed/postgresql.js';
 import { Violation } from './invariants.js';
 
 /** Starts a cluster of PostgreSQL. Throws a sentence when this machine has no programs of it. */

@@ -1,8 +1,8 @@
 import { inspect } from 'node:util';
 import { Command, Option } from 'commander';
-import { exitOnSignals } from '../../testbed/cleanup.js';
-import { positiveInteger } from '../../testbed/option-parsers.js';
-import { showStatus } from '../../testbed/progress.js';
+import { exitOnSignals } from '../../test/testbed/cleanup.js';
+import { positiveInteger } from '../../test/testbed/option-parsers.js';
+import { showStatus } from '../../test/testbed/progress.js';
 import { invariant, reportViolations, Violation } from './invariants.js';
 import { cases } from './outages/cases.js';
 

@@ -1,4 +1,4 @@
-import { type Random, seededRandom } from '../../testbed/random.js';
+import { type Random, seededRandom } from '../../test/testbed/random.js';
 import { type CiRun, drawCiRun, type Incident } from './ci-run.js';
 import { Commits, type Push } from './commits.js';
 import type { Project } from './projects.js';

@@ -1,5 +1,5 @@
 import type { BuildKey } from '../../src/server/engine/keys.js';
-import { normal, pick, type Random } from '../../testbed/random.js';
+import { normal, pick, type Random } from '../../test/testbed/random.js';
 import type { Push } from './commits.js';
 import type { Project } from './projects.js';
 import { exists, type SuiteFile, secondsOf } from './suite.js';

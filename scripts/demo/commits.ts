@@ -1,5 +1,5 @@
 import type { BuildKey } from '../../src/server/engine/keys.js';
-import { pick, type Random } from '../../testbed/random.js';
+import { pick, type Random } from '../../test/testbed/random.js';
 import { NOUNS, PEOPLE, VERBS } from './words.js';
 
 /** A push that starts a CI run. */

@@ -1,4 +1,4 @@
-import { normal, pick, type Random } from '../../testbed/random.js';
+import { normal, pick, type Random } from '../../test/testbed/random.js';
 import { NOUNS, QUALIFIERS, VERBS } from './words.js';
 
 /** A folder of a suite: its files are named alike and take about the same time. */

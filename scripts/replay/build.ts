@@ -1,5 +1,5 @@
 import { performance } from 'node:perf_hooks';
-import { showStatus } from '../../testbed/progress.js';
+import { showStatus } from '../../test/testbed/progress.js';
 import type { Timings } from './timings.js';
 
 export interface Server {

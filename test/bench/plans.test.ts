@@ -3,7 +3,7 @@ import { cutting } from '../../bench/cutting.js';
 import { estimating } from '../../bench/estimating.js';
 import { packing } from '../../bench/packing.js';
 import { planning } from '../../bench/planning.js';
-import { syntheticHistory, syntheticSuite } from '../../testbed/synthetic.js';
+import { syntheticHistory, syntheticSuite } from '../testbed/synthetic.js';
 
 describe('the benchmark of plans', () => {
   it('shows that no other algorithm splits better than Ballast, on synthetic suites', () => {

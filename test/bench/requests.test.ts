@@ -3,8 +3,8 @@ import { type Bare, compare, type Generator } from '../../bench/load/compare.js'
 import { findInstalled, generators, plannedComparisons } from '../../bench/load/generators.js';
 import { type Trial, trials } from '../../bench/load/trials.js';
 import { requests } from '../../bench/requests.js';
-import { type Server, startServer } from '../../testbed/server.js';
-import { Worker } from '../../testbed/worker.js';
+import { type Server, startServer } from '../testbed/server.js';
+import { Worker } from '../testbed/worker.js';
 
 const few = { seconds: 0, amount: 20, connections: 2 };
 const { redis } = findInstalled();

@@ -8,10 +8,10 @@ import { check } from '../../src/cli/server/check.js';
 import { exportStore } from '../../src/cli/server/export.js';
 import { openTables } from '../../src/server/store/lmdb/tables.js';
 import type { StoreSource } from '../../src/server/store/source.js';
-import { MAIN } from '../../testbed/server.js';
 import { manyPaths, record, timedTestFiles } from '../harness/messages.js';
 import { startServerOnDisk } from '../harness/server.js';
 import { temporaryFolder } from '../harness/temporary-folder.js';
+import { MAIN } from '../testbed/server.js';
 import { folderWithStore } from './failing-calls.js';
 
 /** Returns the ids of the processes with a read lock on the store. */

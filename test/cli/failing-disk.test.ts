@@ -1,7 +1,6 @@
 import { spawnSync } from 'node:child_process';
 import { describe, expect, it } from 'vitest';
 import { JOURNAL_FILES } from '../../src/server/store/lmdb/writes/journal-files.js';
-import { MAIN } from '../../testbed/server.js';
 import type { Client } from '../harness/client.js';
 import { initialise, manyPaths, pathsIn, pull, pullAll, sortPaths, subsetMessage } from '../harness/messages.js';
 import { problemsIn } from '../harness/problems.js';
@@ -9,6 +8,7 @@ import { spawnServer } from '../harness/process.js';
 import { runInProcess } from '../harness/run-in-process.js';
 import { startServer } from '../harness/server.js';
 import { temporaryFolder } from '../harness/temporary-folder.js';
+import { MAIN } from '../testbed/server.js';
 import { FLUSHES_OF_START, failing, folderWithStore, skipUntraceable } from './failing-calls.js';
 
 const SENTENCE =

@@ -4,7 +4,6 @@ import { readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { text } from 'node:stream/consumers';
 import { describe, expect, it, onTestFinished } from 'vitest';
-import { MAIN } from '../../testbed/server.js';
 import type { Client } from '../harness/client.js';
 import { expectCompleteness } from '../harness/completeness.js';
 import { sortPaths } from '../harness/messages.js';
@@ -12,6 +11,7 @@ import { ended, plainEnvironment, runBallast, said } from '../harness/process.js
 import { startProxy } from '../harness/proxy.js';
 import { SharedServer, startServer, startServerOnDisk } from '../harness/server.js';
 import { temporaryFolder } from '../harness/temporary-folder.js';
+import { MAIN } from '../testbed/server.js';
 import { BUILD, fetchRecordedTimes, TestProject, unreachableServer } from './test-project.js';
 
 const shared = new SharedServer();

@@ -3,10 +3,10 @@ import { chmodSync, mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync 
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { expect, it, vi } from 'vitest';
-import { MAIN } from '../../testbed/server.js';
 import { initialise, manyPaths, pathsIn, pull, pullAll, record, sortPaths } from '../harness/messages.js';
 import { plainEnvironment, spawnServer } from '../harness/process.js';
 import { temporaryFolder } from '../harness/temporary-folder.js';
+import { MAIN } from '../testbed/server.js';
 
 const guide = readFileSync(fileURLToPath(new URL('../../../src/docs/operate/backups.md', import.meta.url)), 'utf8');
 

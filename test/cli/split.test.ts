@@ -3,10 +3,10 @@ import { once } from 'node:events';
 import { closeSync, existsSync, mkdirSync, openSync, realpathSync, writeFileSync } from 'node:fs';
 import { text } from 'node:stream/consumers';
 import { describe, expect, it } from 'vitest';
-import { MAIN } from '../../testbed/server.js';
 import { record, sortPaths, startSplit } from '../harness/messages.js';
 import { ended, plainEnvironment, said } from '../harness/process.js';
 import { SharedServer } from '../harness/server.js';
+import { MAIN } from '../testbed/server.js';
 import { BUILD, TestProject, unreachableServer } from './test-project.js';
 
 const shared = new SharedServer();

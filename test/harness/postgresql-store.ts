@@ -2,8 +2,8 @@ import { randomUUID } from 'node:crypto';
 import { inject, onTestFinished } from 'vitest';
 import type { Store } from '../../src/server/engine/ports/store.js';
 import { openPostgresqlStore, type PostgresqlOptions } from '../../src/server/store/postgresql/store.js';
-import { createDatabase, dropDatabase, statement } from '../../testbed/postgresql.js';
 import { TABLES } from '../postgresql-cluster.js';
+import { createDatabase, dropDatabase, statement } from '../testbed/postgresql.js';
 
 /** The cluster for the tests; null: this machine has no PostgreSQL. */
 export const cluster = inject('postgresql');

@@ -2,7 +2,7 @@ import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { text } from 'node:stream/consumers';
 import { expect, onTestFinished } from 'vitest';
-import { MAIN, type Server, type ServerOptions, startServer } from '../../testbed/server.js';
+import { MAIN, type Server, type ServerOptions, startServer } from '../testbed/server.js';
 import { Client, TOKEN } from './client.js';
 import { httpServer } from './http-server.js';
 import { temporaryFolder } from './temporary-folder.js';

@@ -1,6 +1,6 @@
 import { expect, it } from 'vitest';
 import { reasonNotTraceable } from '../../scripts/chaos/power-cuts/trace.js';
-import { installedPrograms } from '../../testbed/postgresql.js';
+import { installedPrograms } from '../testbed/postgresql.js';
 import { runScript } from './script.js';
 
 it.for<[name: string, does: string, args: string, report: RegExp]>([

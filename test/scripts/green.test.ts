@@ -6,7 +6,7 @@ import { faults } from '../../scripts/chaos/green/faults.js';
 import type { FileRun } from '../../scripts/chaos/green/runner.js';
 import { jobName } from '../../scripts/chaos/green/scenario.js';
 import { type PlayedCiRun, violationsOf } from '../../scripts/chaos/green/violations.js';
-import { installedPrograms } from '../../testbed/postgresql.js';
+import { installedPrograms } from '../testbed/postgresql.js';
 import { runScript } from './script.js';
 
 /** Draws two suites under one token, killed nodes and an emptied store while files run in pieces, and a run without faults. */

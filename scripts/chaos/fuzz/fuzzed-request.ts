@@ -1,5 +1,5 @@
-import { headers } from '../../../testbed/client.js';
-import { pick, type Random } from '../../../testbed/random.js';
+import { headers } from '../../../test/testbed/client.js';
+import { pick, type Random } from '../../../test/testbed/random.js';
 import { HEAD_MUTATIONS, mutateBytes, mutateJson } from './mutations.js';
 import { drawValidRequest } from './valid-request.js';
 

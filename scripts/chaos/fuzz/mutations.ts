@@ -1,5 +1,5 @@
-import { TOKEN } from '../../../testbed/client.js';
-import { pick, type Random } from '../../../testbed/random.js';
+import { TOKEN } from '../../../test/testbed/client.js';
+import { pick, type Random } from '../../../test/testbed/random.js';
 
 /** Values that replace valid ones. */
 const VALUES: readonly unknown[] = [

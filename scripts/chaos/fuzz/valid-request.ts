@@ -1,5 +1,5 @@
 import { randomUUID } from 'node:crypto';
-import { pick, type Random } from '../../../testbed/random.js';
+import { pick, type Random } from '../../../test/testbed/random.js';
 
 const BRANCHES = ['main', 'next', 'größe'];
 const FILES = Array.from({ length: 12 }, (_, i) => `spec/${i}_spec.rb${i % 4 === 3 ? '[1:1]' : ''}`);

@@ -1,6 +1,6 @@
 import { randomUUID } from 'node:crypto';
 import { appendFileSync } from 'node:fs';
-import { headers } from '../../../testbed/client.js';
+import { headers } from '../../../test/testbed/client.js';
 import { parseObject } from './evidence.js';
 import { BRANCH, COMMIT, type Exit, type RunningJob } from './own-client.js';
 import { type FileRun, formatFileRun } from './runner.js';

@@ -1,4 +1,4 @@
-import { pick, type Random, randomInteger } from '../../../testbed/random.js';
+import { pick, type Random, randomInteger } from '../../../test/testbed/random.js';
 import type { CiRun, Job, PieceFault, Scenario } from './scenario.js';
 
 /** Scenarios in which nodes run long files in pieces. */

@@ -1,4 +1,4 @@
-import { pick, type Random, randomInteger, seededRandom } from '../../../testbed/random.js';
+import { pick, type Random, randomInteger, seededRandom } from '../../../test/testbed/random.js';
 import { addPieces, drawPieceFaults, pieceFaults } from './draw-pieces.js';
 import { type FaultName, faults, onlyOnRequest } from './faults.js';
 import { drawFiles, type Job, type Mode, type Scenario } from './scenario.js';

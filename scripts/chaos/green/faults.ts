@@ -1,4 +1,4 @@
-import { pick, type Random, randomInteger } from '../../../testbed/random.js';
+import { pick, type Random, randomInteger } from '../../../test/testbed/random.js';
 import { forgedAnswers, wrongAnswers } from './answers.js';
 import { type CiRun, drawFiles, type Job, type Operation, type ProxyFault, type Scenario } from './scenario.js';
 

@@ -1,9 +1,9 @@
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { pathToFileURL } from 'node:url';
-import { removeFolder, temporaryFolder } from '../../../testbed/cleanup.js';
-import { pick, type Random, seededRandom } from '../../../testbed/random.js';
-import { type Server, startServer } from '../../../testbed/server.js';
+import { removeFolder, temporaryFolder } from '../../../test/testbed/cleanup.js';
+import { pick, type Random, seededRandom } from '../../../test/testbed/random.js';
+import { type Server, startServer } from '../../../test/testbed/server.js';
 import { databasePlace, folderPlace, type Place } from './places.js';
 import type { Operation, Scenario } from './scenario.js';
 

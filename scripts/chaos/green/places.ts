@@ -3,9 +3,9 @@ import { randomUUID } from 'node:crypto';
 import { once } from 'node:events';
 import { cpSync, existsSync, readdirSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
-import { killAtExit } from '../../../testbed/cleanup.js';
-import { createDatabase, dropDatabase, statement } from '../../../testbed/postgresql.js';
-import { MAIN, type ServerOptions } from '../../../testbed/server.js';
+import { killAtExit } from '../../../test/testbed/cleanup.js';
+import { createDatabase, dropDatabase, statement } from '../../../test/testbed/postgresql.js';
+import { MAIN, type ServerOptions } from '../../../test/testbed/server.js';
 
 /** Where the servers of a scenario have their store, and what an operator may do to it. */
 export interface Place {

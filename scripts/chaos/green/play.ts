@@ -1,9 +1,9 @@
 import { readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { piecePath } from '../../../src/protocol/piece-path.js';
-import { removeFolder, temporaryFolder } from '../../../testbed/cleanup.js';
-import { requestJson } from '../../../testbed/client.js';
-import { type Random, seededRandom } from '../../../testbed/random.js';
+import { removeFolder, temporaryFolder } from '../../../test/testbed/cleanup.js';
+import { requestJson } from '../../../test/testbed/client.js';
+import { type Random, seededRandom } from '../../../test/testbed/random.js';
 import { type CaseRun, runCases } from './cases.js';
 import { startCommercial } from './commercial-client.js';
 import { Operator, type Processes } from './operator.js';

@@ -3,7 +3,7 @@ import { createServer, type Server as HttpServer, type IncomingMessage, type Ser
 import type { AddressInfo } from 'node:net';
 import { text } from 'node:stream/consumers';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { pick, type Random } from '../../../testbed/random.js';
+import { pick, type Random } from '../../../test/testbed/random.js';
 import { type Answer, type Forged, forgedAnswers, wrongAnswers } from './answers.js';
 import { Evidence } from './evidence.js';
 import type { Operator } from './operator.js';

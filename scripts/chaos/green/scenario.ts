@@ -1,4 +1,4 @@
-import { pick, type Random } from '../../../testbed/random.js';
+import { pick, type Random } from '../../../test/testbed/random.js';
 
 /** What happens in one run of this program. It is drawn before the run. */
 export interface Scenario {

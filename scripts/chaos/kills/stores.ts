@@ -1,7 +1,7 @@
 import { openPostgresqlStore } from '../../../src/server/store/postgresql/store.js';
-import { temporaryFolder } from '../../../testbed/cleanup.js';
-import { createDatabase } from '../../../testbed/postgresql.js';
-import { type Server, startServer } from '../../../testbed/server.js';
+import { temporaryFolder } from '../../../test/testbed/cleanup.js';
+import { createDatabase } from '../../../test/testbed/postgresql.js';
+import { type Server, startServer } from '../../../test/testbed/server.js';
 import type { AnswerLog } from '../answer-log.js';
 import { checkDatabase } from '../database-check.js';
 import { neededCluster } from '../needed-cluster.js';

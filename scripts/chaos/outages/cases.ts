@@ -1,6 +1,6 @@
 import { setTimeout as sleep } from 'node:timers/promises';
-import { statement } from '../../../testbed/postgresql.js';
-import { pick } from '../../../testbed/random.js';
+import { statement } from '../../../test/testbed/postgresql.js';
+import { pick } from '../../../test/testbed/random.js';
 import { invariant } from '../invariants.js';
 import type { Nodes } from './nodes.js';
 import { Stage, type StageOptions } from './stage.js';

@@ -1,4 +1,4 @@
-import { seededRandom } from '../../../testbed/random.js';
+import { seededRandom } from '../../../test/testbed/random.js';
 import { playCiRun } from '../green/play.js';
 import type { Servers } from '../green/proxy.js';
 import { drawFiles, type Job, type Scenario } from '../green/scenario.js';

@@ -2,8 +2,8 @@ import { once } from 'node:events';
 import { connect, createServer, type Server, type Socket } from 'node:net';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { removeFolder, temporaryFolder } from '../../../testbed/cleanup.js';
-import type { Random } from '../../../testbed/random.js';
+import { removeFolder, temporaryFolder } from '../../../test/testbed/cleanup.js';
+import type { Random } from '../../../test/testbed/random.js';
 
 const SOCKET = '.s.PGSQL.5432';
 const HELD_MILLISECONDS = 3000;

@@ -1,7 +1,7 @@
 import { setTimeout as sleep } from 'node:timers/promises';
-import { headers } from '../../../testbed/client.js';
-import { pick, type Random } from '../../../testbed/random.js';
-import type { Server } from '../../../testbed/server.js';
+import { headers } from '../../../test/testbed/client.js';
+import { pick, type Random } from '../../../test/testbed/random.js';
+import type { Server } from '../../../test/testbed/server.js';
 import { SUBSETS } from '../builds.js';
 import { Violation } from '../invariants.js';
 

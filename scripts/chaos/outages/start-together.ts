@@ -1,8 +1,8 @@
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { createDatabase, statement } from '../../../testbed/postgresql.js';
-import { MAIN, startServer } from '../../../testbed/server.js';
+import { createDatabase, statement } from '../../../test/testbed/postgresql.js';
+import { MAIN, startServer } from '../../../test/testbed/server.js';
 import { checkDatabase } from '../database-check.js';
 import { invariant } from '../invariants.js';
 import { neededCluster } from '../needed-cluster.js';

@@ -2,7 +2,7 @@ import { spawnSync } from 'node:child_process';
 import { chmodSync, chownSync, readdirSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, it, onTestFinished, type TestContext } from 'vitest';
-import { MAIN } from '../../../testbed/server.js';
+import { MAIN } from '../../testbed/server.js';
 import { folderWithStore } from '../failing-calls.js';
 
 /** Root may write every file, so as root the commands run as the user nobody. */

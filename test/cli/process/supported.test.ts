@@ -2,8 +2,8 @@ import { spawnSync } from 'node:child_process';
 import { readFileSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
 import { describe, expect, it } from 'vitest';
-import { MAIN } from '../../../testbed/server.js';
 import { temporaryFolder } from '../../harness/temporary-folder.js';
+import { MAIN } from '../../testbed/server.js';
 
 const client = fileURLToPath(new URL('../../../src/ballast.mjs', import.meta.url));
 const launch = fileURLToPath(new URL('../../../../scripts/launch.mjs', import.meta.url));

@@ -1,10 +1,10 @@
 import { expect, it } from 'vitest';
-import { seededRandom } from '../../../testbed/random.js';
-import { residual, syntheticSuite } from '../../../testbed/synthetic.js';
 import { Clock } from '../../harness/clock.js';
 import { record } from '../../harness/messages.js';
 import { startServer } from '../../harness/server.js';
 import { playCiRun } from '../../recomputed/ci-runs.js';
+import { seededRandom } from '../../testbed/random.js';
+import { residual, syntheticSuite } from '../../testbed/synthetic.js';
 
 const NODES = 8;
 const HIDDEN = 2;

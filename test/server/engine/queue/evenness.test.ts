@@ -2,10 +2,10 @@ import { describe, expect, it } from 'vitest';
 import type { Batch } from '../../../../src/server/engine/queue/batch.js';
 import { Queue } from '../../../../src/server/engine/queue/queue.js';
 import { toWeight } from '../../../../src/server/planning/weight.js';
-import { ballast } from '../../../../testbed/ballast-queue.js';
-import { type Build, type Outcome, simulate } from '../../../../testbed/queue-simulation.js';
-import { seededRandom } from '../../../../testbed/random.js';
-import { residual, syntheticSuite } from '../../../../testbed/synthetic.js';
+import { ballast } from '../../../testbed/ballast-queue.js';
+import { type Build, type Outcome, simulate } from '../../../testbed/queue-simulation.js';
+import { seededRandom } from '../../../testbed/random.js';
+import { residual, syntheticSuite } from '../../../testbed/synthetic.js';
 import { requestOf } from './requests.js';
 
 const SEEDS = Array.from({ length: 12 }, (_, seed) => seed + 1);

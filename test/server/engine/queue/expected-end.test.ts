@@ -3,7 +3,7 @@ import type { Batch } from '../../../../src/server/engine/queue/batch.js';
 import { type ExpectedEnd, expectedEnd } from '../../../../src/server/engine/queue/expected-end.js';
 import { Queue } from '../../../../src/server/engine/queue/queue.js';
 import { toWeight } from '../../../../src/server/planning/weight.js';
-import { seededRandom } from '../../../../testbed/random.js';
+import { seededRandom } from '../../../testbed/random.js';
 import { NOW, requestOf } from './requests.js';
 
 const NODES = 4;

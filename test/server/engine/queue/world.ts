@@ -1,6 +1,6 @@
 import type { Batch } from '../../../../src/server/engine/queue/batch.js';
 import { Queue } from '../../../../src/server/engine/queue/queue.js';
-import { seededRandom } from '../../../../testbed/random.js';
+import { seededRandom } from '../../../testbed/random.js';
 import { requestOf } from './requests.js';
 
 /** How a client marks a retry: by batch_uuid, by X-Retry-Count, or not at all. */

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { patternOf } from '../../../../src/server/insight/trends/node-trends.js';
-import { normal, seededRandom } from '../../../../testbed/random.js';
+import { normal, seededRandom } from '../../../testbed/random.js';
 
 const seed = 20_261_122;
 const builds = (count: number, slowness: number) => Array.from({ length: count }, () => slowness);

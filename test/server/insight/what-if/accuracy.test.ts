@@ -10,7 +10,7 @@ import type { Mode } from '../../../../src/server/planning/estimating/estimate.j
 import { type Level, secondsOf, updateLevel } from '../../../../src/server/planning/estimating/level.js';
 import { pack } from '../../../../src/server/planning/packing/pack.js';
 import { toWeight } from '../../../../src/server/planning/weight.js';
-import { normal, seededRandom } from '../../../../testbed/random.js';
+import { normal, seededRandom } from '../../../testbed/random.js';
 import { type Batch, timelineOf } from '../lanes.js';
 
 /** How near played builds are to builds whose durations scatter around the estimates. */

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { type BatchSums, CostEstimate, expectedCost, keep, observedIn } from '../../../../src/server/planning/batching/batch-cost.js';
-import { normal, seededRandom } from '../../../../testbed/random.js';
+import { normal, seededRandom } from '../../../testbed/random.js';
 
 const SECOND = 10_000;
 

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { simulateQueue } from '../../../../src/server/planning/batching/simulate-queue.js';
-import { ballast } from '../../../../testbed/ballast-queue.js';
+import { ballast } from '../../../testbed/ballast-queue.js';
 
 describe('a simulated queue', () => {
   const simulate = (weights: readonly number[], nodeTotal: number, pullCost: number, isGuessed = false) =>

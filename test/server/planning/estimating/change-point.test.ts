@@ -1,7 +1,7 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { changePoints } from '../../../../src/server/planning/estimating/change-point.js';
-import { normal, type Random, seededRandom } from '../../../../testbed/random.js';
+import { normal, type Random, seededRandom } from '../../../testbed/random.js';
 
 const seed = 20_261_122;
 

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { replay } from '../../../../src/server/planning/estimating/replay.js';
-import { normal, seededRandom } from '../../../../testbed/random.js';
+import { normal, seededRandom } from '../../../testbed/random.js';
 
 const seed = 20_261_122;
 const DAY = 86_400_000;

@@ -2,8 +2,8 @@ import { describe, expect, it } from 'vitest';
 import { type ExpectedOutcome, forecast } from '../../../../src/server/planning/forecasting/forecast.js';
 import { pack } from '../../../../src/server/planning/packing/pack.js';
 import { toWeight } from '../../../../src/server/planning/weight.js';
-import { seededRandom } from '../../../../testbed/random.js';
 import { plannedPaths } from '../../../harness/planned-paths.js';
+import { seededRandom } from '../../../testbed/random.js';
 
 /** Files with these durations, slowest first. */
 const files = (seconds: number[]) => ({

@@ -2,8 +2,8 @@ import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { type Packing, pack } from '../../../../src/server/planning/packing/pack.js';
 import { toWeight } from '../../../../src/server/planning/weight.js';
-import { normal, seededRandom } from '../../../../testbed/random.js';
-import { syntheticSuite } from '../../../../testbed/synthetic.js';
+import { normal, seededRandom } from '../../../testbed/random.js';
+import { syntheticSuite } from '../../../testbed/synthetic.js';
 
 const seed = 20_260_101;
 

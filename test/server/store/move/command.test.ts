@@ -1,10 +1,10 @@
 import { randomUUID } from 'node:crypto';
 import { describe, expect, it, onTestFinished } from 'vitest';
-import { statement } from '../../../../testbed/postgresql.js';
 import { cluster, databaseWithoutTables, openedStore } from '../../../harness/postgresql-store.js';
 import { ended, printed } from '../../../harness/process.js';
 import { runInProcess } from '../../../harness/run-in-process.js';
 import { temporaryFolder } from '../../../harness/temporary-folder.js';
+import { statement } from '../../../testbed/postgresql.js';
 
 /** A folder with a project, and an empty database. */
 async function places() {

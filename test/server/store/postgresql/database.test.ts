@@ -6,7 +6,6 @@ import { afterAll, beforeAll, describe, expect, inject, it, onTestFinished } fro
 import { Refusal } from '../../../../src/server/engine/refusal.js';
 import { Database, type DatabaseOptions } from '../../../../src/server/store/postgresql/database.js';
 import { migrate } from '../../../../src/server/store/postgresql/schema.js';
-import { type Cluster, createDatabase, startCluster } from '../../../../testbed/postgresql.js';
 import {
   cluster,
   copiedDatabase,
@@ -16,6 +15,7 @@ import {
 } from '../../../harness/postgresql-store.js';
 import { TcpProxy } from '../../../harness/proxy.js';
 import { temporaryFolder } from '../../../harness/temporary-folder.js';
+import { type Cluster, createDatabase, startCluster } from '../../../testbed/postgresql.js';
 import { createCertificate } from '../../http/create-certificate.js';
 
 it('PostgreSQL runs for the tests of stores', ({ skip }) => {

@@ -1,6 +1,6 @@
-import type { Random } from '../src/server/insight/what-if/deviations.js';
+import type { Random } from '../../src/server/insight/what-if/deviations.js';
 
-export { type Random, seededRandom } from '../src/server/insight/what-if/deviations.js';
+export { type Random, seededRandom } from '../../src/server/insight/what-if/deviations.js';
 
 /** Draws one of the items. */
 export const pick = <T>(random: Random, items: readonly T[]): T => items[Math.floor(random() * items.length)]!;

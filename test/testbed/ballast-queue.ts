@@ -1,8 +1,8 @@
-import type { Batch } from '../src/server/engine/queue/batch.js';
-import { type ExpectedEnd, expectedEnd } from '../src/server/engine/queue/expected-end.js';
-import { Queue } from '../src/server/engine/queue/queue.js';
-import { type BatchSums, keep, observedIn, type RecordedBatch } from '../src/server/planning/batching/batch-cost.js';
-import { toWeight } from '../src/server/planning/weight.js';
+import type { Batch } from '../../src/server/engine/queue/batch.js';
+import { type ExpectedEnd, expectedEnd } from '../../src/server/engine/queue/expected-end.js';
+import { Queue } from '../../src/server/engine/queue/queue.js';
+import { type BatchSums, keep, observedIn, type RecordedBatch } from '../../src/server/planning/batching/batch-cost.js';
+import { toWeight } from '../../src/server/planning/weight.js';
 import type { NextBatch, Policy, QueueFile, QueueSetting } from './queue-simulation.js';
 
 /** Ballast's engine. */

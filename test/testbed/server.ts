@@ -5,7 +5,7 @@ import { killAtExit, removeFolder, temporaryFolder } from './cleanup.js';
 import { TOKEN } from './client.js';
 
 /** The program of the server and of the commands. */
-export const MAIN = fileURLToPath(new URL('../src/main.js', import.meta.url));
+export const MAIN = fileURLToPath(new URL('../../src/main.js', import.meta.url));
 
 export interface ServerOptions {
   nodeArgs?: readonly string[];

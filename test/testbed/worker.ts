@@ -8,7 +8,7 @@ export class Worker<Question extends object, Answer> {
 
   /** @param program path of the compiled file, relative to the project's root */
   constructor(program: `${string}.js`) {
-    this.child = killAtExit(fork(new URL(`../${program}`, import.meta.url)));
+    this.child = killAtExit(fork(new URL(`../../${program}`, import.meta.url)));
   }
 
   get pid(): number {
