@@ -64,9 +64,9 @@ function writeTexts(folder) {
     if (group !== last) lines.push('', `## ${group}`, '');
     last = group;
     lines.push(`- [${title}](/docs/${name}.md): ${about}`);
+    if (name === 'api') lines.push('- [OpenAPI](/v1/openapi.json): each request and answer of the API');
   }
-  lines.push('- [OpenAPI](/v1/openapi.json): each request and answer of the API', '');
-  writeFileSync(join(folder, 'llms.txt'), lines.join('\n'));
+  writeFileSync(join(folder, 'llms.txt'), `${lines.join('\n')}\n`);
 }
 
 /** Copies a picture of the guides, a PNG: {path, width, height}. */
